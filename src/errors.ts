@@ -1,0 +1,46 @@
+// Errors at the edges are data: a code the page can act on, a message that names what is wrong, a hint that says
+// what to do. They cross a worker boundary and the command line unchanged.
+
+export type ErrorCode =
+  | 'no-webgpu'
+  | 'out-of-memory'
+  | 'device-lost'
+  | 'download-failed'
+  | 'bad-checkpoint'
+  | 'bad-request'
+  | 'vocabulary-mismatch'
+  | 'aborted'
+  | 'bug';
+
+/** What crosses `postMessage` and prints as `{"error": …}`. */
+export interface Fault {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint: string;
+}
+
+export class OutriderError extends Error {
+  override readonly name = 'OutriderError';
+  readonly code: ErrorCode;
+  readonly hint: string;
+
+  constructor(code: ErrorCode, message: string, hint = '', options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+/** Anything thrown, as data. An unknown error is our own bug and says so. */
+export const toFault = (error: unknown): Fault => {
+  if (error instanceof OutriderError) return { code: error.code, message: error.message, hint: error.hint };
+  if (error instanceof DOMException && error.name === 'AbortError')
+    return { code: 'aborted', message: 'aborted', hint: '' };
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: 'bug', message, hint: 'This is a bug in Outrider: please report it with the message above.' };
+};
+
+/** Throws `aborted` when the signal has fired; call it between awaits of any long work. */
+export const checkAborted = (signal: AbortSignal | undefined): void => {
+  if (signal?.aborted) throw new OutriderError('aborted', 'aborted by the caller');
+};
