@@ -1,0 +1,307 @@
+"""Step-by-step arithmetic word problems in plain English, with one right text per question.
+
+Five families (inventory, comparison, shop, rate, grid), two to six steps. A step is one sentence
+that holds one equation; steps are separated by one blank line; the last line is "The answer is N.".
+Everything random comes from the `random.Random` passed in, so a seed names a problem for good.
+
+Held out is decided by the arithmetic alone (family, operations, numbers; never names or objects):
+one key in forty. No training problem can therefore share its arithmetic with a held-out one.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+
+LIMIT = 150  # no number in a problem is larger
+HELD_OUT_ONE_IN = 40
+STEP_BREAK = "\n\n"
+
+NAMES = ["Mia", "Tom", "Zoe", "Hugo", "Ana", "Ben", "Eva", "Leo", "Ida", "Max", "Nora", "Sam", "Lily", "Omar", "Ruth", "Finn"]
+THINGS = ["apples", "stamps", "cards", "books", "coins", "shells", "eggs", "pens", "beads", "stones"]
+WARES = ["pen", "cup", "book", "ball", "hat", "bag", "toy", "card"]
+WORK = [("reads", "pages"), ("bakes", "cakes"), ("plants", "trees"), ("runs", "laps"), ("makes", "toys")]
+PLACES = [("hall", "chairs"), ("garden", "trees"), ("shelf", "books"), ("box", "eggs"), ("album", "stamps")]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One sentence of the answer and the equation `left operator right = result` inside it."""
+
+    text: str
+    left: int
+    operator: str
+    right: int
+    result: int
+
+    @property
+    def equation(self) -> str:
+        return f"{self.left} {self.operator} {self.right} = {self.result}"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A question, its only right answer text, and the key that decides which split it is in."""
+
+    family: str
+    question: str
+    steps: tuple[Step, ...]
+    key: str
+
+    @property
+    def result(self) -> int:
+        return self.steps[-1].result
+
+    @property
+    def answer(self) -> str:
+        lines = [step.text for step in self.steps]
+        return STEP_BREAK.join([*lines, f"The answer is {self.result}."])
+
+    @property
+    def held_out(self) -> bool:
+        return int.from_bytes(hashlib.sha256(self.key.encode()).digest()[:8], "big") % HELD_OUT_ONE_IN == 0
+
+
+class Unfit(Exception):
+    """The numbers drawn leave the allowed range; draw again."""
+
+
+class Work:
+    """Collects the sentences of a question, the steps of its answer and the key of both."""
+
+    def __init__(self, family: str) -> None:
+        self.family = family
+        self.sentences: list[str] = []
+        self.steps: list[Step] = []
+        self.shape: list[str] = []
+
+    def say(self, sentence: str, *shape: object) -> None:
+        """Adds a sentence to the question; `shape` is what it contributes to the key."""
+        self.sentences.append(sentence)
+        self.shape.extend(str(part) for part in shape)
+
+    def step(self, left: int, operator: str, right: int, wording: str) -> int:
+        """Adds a step; `{}` in the wording stands for the equation, `{r}` for its result."""
+        result = calculate(left, operator, right)
+        if not 1 <= result <= LIMIT:
+            raise Unfit
+        text = wording.replace("{}", f"{left} {operator} {right} = {result}").replace("{r}", str(result))
+        self.steps.append(Step(text, left, operator, right, result))
+        return result
+
+    def done(self) -> Problem:
+        if not 2 <= len(self.steps) <= 6:
+            raise Unfit
+        key = "|".join([self.family, *self.shape, *(step.equation for step in self.steps)])
+        return Problem(self.family, " ".join(self.sentences), tuple(self.steps), key)
+
+
+def calculate(left: int, operator: str, right: int) -> int:
+    """The value of one equation's left side; 0 (never allowed) where a division leaves a rest."""
+    if operator == "+":
+        return left + right
+    if operator == "-":
+        return left - right
+    if operator == "*":
+        return left * right
+    return left // right if left % right == 0 else 0
+
+
+def inventory(rng: Random) -> Problem:
+    """One person's things come and go."""
+    work, name, thing = Work("inventory"), rng.choice(NAMES), rng.choice(THINGS)
+    other = rng.choice([n for n in NAMES if n != name])
+    have = rng.randint(5, 60)
+    work.say(f"{name} has {have} {thing}.", have)
+    changes = rng.choices(["buys", "finds", "gives", "loses", "bags", "doubles"], [3, 3, 3, 3, 2, 1], k=rng.randint(1, 4))
+    for change in changes:
+        if change in ("buys", "finds"):
+            n = rng.randint(2, 50)
+            work.say(f"{name} {change} {n} more {thing}.", "add", n)
+            have = work.step(have, "+", n, f"{name} {change} {n} more and has {{}} {thing}.")
+        elif change == "gives":
+            n = rng.randint(2, max(2, min(50, have - 1)))
+            work.say(f"{name} gives {n} {thing} to {other}.", "take", n)
+            have = work.step(have, "-", n, f"{name} gives {n} away and has {{}} {thing}.")
+        elif change == "loses":
+            n = rng.randint(2, max(2, min(50, have - 1)))
+            work.say(f"{name} loses {n} {thing}.", "take", n)
+            have = work.step(have, "-", n, f"{name} loses {n} and has {{}} {thing}.")
+        elif change == "bags":
+            bags, each = rng.randint(2, 9), rng.randint(2, 9)
+            work.say(f"{name} buys {bags} bags with {each} {thing} in each bag.", "bags", bags, each)
+            more = work.step(bags, "*", each, f"The {bags} bags hold {{}} {thing}.")
+            have = work.step(have, "+", more, f"With the bags {name} has {{}} {thing}.")
+        else:
+            work.say(f"Then the number of {thing} doubles.", "double")
+            have = work.step(have, "*", 2, f"The number doubles and {name} has {{}} {thing}.")
+    friends = [n for n in range(2, 10) if have % n == 0 and 2 <= have // n <= 12]
+    if friends and rng.random() < 0.6:
+        n = rng.choice(friends)
+        work.say(f"{name} shares all {thing} equally among {n} friends. How many {thing} does each friend get?", "share", n)
+        work.step(have, "/", n, f"Each of the {n} friends gets {{}} {thing}.")
+    else:
+        work.say(f"How many {thing} does {name} have now?", "now")
+    return work.done()
+
+
+def comparison(rng: Random) -> Problem:
+    """Several people, each described by comparison with an earlier one.
+
+    The step restates the comparison, then the other person's number, and ends "so X has N": looking a person
+    up later is then the same act everywhere (what follows "X has"), which a small model learns far sooner.
+    """
+    work, thing = Work("comparison"), rng.choice(THINGS)
+    people = rng.sample(NAMES, rng.randint(3, 4))
+    chain = rng.random() < 0.4
+    first = rng.randint(3, 40)
+    counts = {people[0]: first}
+    work.say(f"{people[0]} has {first} {thing}.", first)
+    for index in range(1, len(people)):
+        name = people[index]
+        place = index - 1 if chain else rng.randrange(index)
+        other = people[place]
+        known = counts[other]
+        kind = rng.choices(["more", "fewer", "times"], [4, 4, 2])[0]
+        if kind == "times":
+            n = rng.randint(2, 4)
+            if known * n > LIMIT or known > 30:
+                raise Unfit
+            work.say(f"{name} gets {n} times as many {thing} as {other}.", kind, n, place)
+            told, operator = f"{name} gets {n} times as many as {other}", "*"
+        else:
+            n = rng.randint(2, 30 if kind == "more" else max(2, min(30, known - 1)))
+            work.say(f"{name} gets {n} {kind} {thing} than {other}.", kind, n, place)
+            told, operator = f"{name} gets {n} {kind} than {other}", "+" if kind == "more" else "-"
+        counts[name] = work.step(known, operator, n, f"{told}, who has {known}: {{}}, so {name} has {{r}}.")
+    if chain:
+        work.say(f"How many {thing} does {people[-1]} have?", "last")
+        return work.done()
+    work.say(f"How many {thing} do they all have together?", "all")
+    total = counts[people[0]]
+    for index, name in enumerate(people[1:]):
+        if index == 0:
+            wording = f"{people[0]} has {total} and {name} has {counts[name]}: {{}} together."
+        else:
+            wording = f"With {name}, who has {counts[name]}, it is {{}} together."
+        total = work.step(total, "+", counts[name], wording)
+    return work.done()
+
+
+def shop(rng: Random) -> Problem:
+    """Two or three kinds of wares, sometimes with change or a coupon."""
+    work, name = Work("shop"), rng.choice(NAMES)
+    wares = rng.sample(WARES, rng.choices([2, 3], [3, 2])[0])
+    prices = [rng.randint(2, 9) for _ in wares]
+    amounts = [rng.randint(2, 9) for _ in wares]
+    work.say(" ".join(f"A {ware} costs {price} dollars." for ware, price in zip(wares, prices, strict=True)), *prices)
+    bought = [f"{amount} {ware}s" for amount, ware in zip(amounts, wares, strict=True)]
+    work.say(f"{name} buys {', '.join(bought[:-1])} and {bought[-1]}.", *amounts)
+    total = 0
+    costs = [
+        work.step(amount, "*", price, f"The {amount} {ware}s cost {{}} dollars.")
+        for amount, ware, price in zip(amounts, wares, prices, strict=True)
+    ]
+    total = work.step(costs[0], "+", costs[1], f"The {wares[0]}s and {wares[1]}s cost {{}} dollars.")
+    for ware, cost in zip(wares[2:], costs[2:], strict=True):
+        total = work.step(total, "+", cost, f"With the {ware}s it is {{}} dollars.")
+    ending = rng.choice(["pay", "change", "coupon"]) if len(work.steps) < 6 else "pay"
+    if ending == "change":
+        paid = rng.choice([n for n in range(20, LIMIT + 1, 10) if n > total] or [0])
+        work.say(f"{name} pays with {paid} dollars. How many dollars does {name} get back?", ending, paid)
+        work.step(paid, "-", total, f"{name} gets back {{}} dollars.")
+    elif ending == "coupon":
+        off = rng.randint(2, 15)
+        work.say(f"A coupon takes off {off} dollars. How many dollars does {name} pay?", ending, off)
+        work.step(total, "-", off, f"With the coupon {name} pays {{}} dollars.")
+    else:
+        work.say(f"How many dollars does {name} pay?", ending)
+    return work.done()
+
+
+def rate(rng: Random) -> Problem:
+    """So much every day, for two or three stretches of days."""
+    work, name = Work("rate"), rng.choice(NAMES)
+    verb, thing = rng.choice(WORK)
+    stretches = [(rng.randint(2, 9), rng.randint(2, 9)) for _ in range(rng.choices([2, 3], [3, 2])[0])]
+    done = []
+    for index, (each, days) in enumerate(stretches):
+        first = index == 0
+        work.say(
+            f"{name} {verb} {each} {thing} every day for {days} days."
+            if first
+            else f"Then {name} {verb} {each} {thing} every day for {days} days.",
+            each,
+            days,
+        )
+        start = f"In {days} days" if first else f"In the next {days} days"
+        done.append(work.step(days, "*", each, f"{start} {name} {verb} {{}} {thing}."))
+    total = done[0]
+    for more in done[1:]:
+        total = work.step(total, "+", more, f"That makes {{}} {thing}.")
+    if rng.random() < 0.5 and total < LIMIT - 5:
+        goal = rng.randint(total + 2, LIMIT)
+        work.say(f"The goal is {goal} {thing}. How many {thing} are left?", "left", goal)
+        work.step(goal, "-", total, f"Of the goal {{}} {thing} are left.")
+    else:
+        work.say(f"How many {thing} is that in all?", "all")
+    return work.done()
+
+
+def grid(rng: Random) -> Problem:
+    """Rows of equal length, then things are taken, added or shared out."""
+    work = Work("grid")
+    place, thing = rng.choice(PLACES)
+    rows, each = rng.randint(2, 9), rng.randint(2, 9)
+    work.say(f"A {place} has {rows} rows with {each} {thing} in each row.", rows, each)
+    total = work.step(rows, "*", each, f"The {rows} rows have {{}} {thing}.")
+    for change in rng.choices(["rows", "take", "add"], k=rng.randint(1, 2)):
+        if change == "rows":
+            rows, each = rng.randint(2, 9), rng.randint(2, 9)
+            work.say(f"Then {rows} rows with {each} {thing} in each row are added.", change, rows, each)
+            more = work.step(rows, "*", each, f"The {rows} new rows have {{}} {thing}.")
+            total = work.step(total, "+", more, f"With the new rows there are {{}} {thing}.")
+        elif change == "take":
+            n = rng.randint(2, max(2, min(40, total - 1)))
+            work.say(f"Then {n} {thing} are taken away.", change, n)
+            total = work.step(total, "-", n, f"With {n} taken away there are {{}} {thing}.")
+        else:
+            n = rng.randint(2, 40)
+            work.say(f"Then {n} {thing} are added.", change, n)
+            total = work.step(total, "+", n, f"With {n} added there are {{}} {thing}.")
+    boxes = [n for n in range(2, 10) if total % n == 0 and 2 <= total // n <= 12]
+    if boxes and rng.random() < 0.6:
+        n = rng.choice(boxes)
+        work.say(f"All {thing} are put in {n} equal groups. How many {thing} are in each group?", "share", n)
+        work.step(total, "/", n, f"Each of the {n} groups has {{}} {thing}.")
+    else:
+        work.say(f"How many {thing} are there now?", "now")
+    return work.done()
+
+
+FAMILIES: dict[str, tuple[Callable[[Random], Problem], float]] = {
+    "inventory": (inventory, 3),
+    "comparison": (comparison, 2.5),
+    "shop": (shop, 1.5),
+    "rate": (rate, 1),
+    "grid": (grid, 1),
+}
+
+
+def draw(rng: Random) -> Problem:
+    """One problem of either split."""
+    make = rng.choices([f for f, _ in FAMILIES.values()], [w for _, w in FAMILIES.values()])[0]
+    while True:
+        try:
+            return make(rng)
+        except Unfit:
+            continue
+
+
+def problems(seed: int, *, held_out: bool) -> Iterator[Problem]:
+    """The endless, reproducible stream of one split."""
+    rng = Random(seed)
+    while True:
+        problem = draw(rng)
+        if problem.held_out == held_out:
+            yield problem

@@ -1,0 +1,76 @@
+"""The generator, the split and the checker; no torch needed."""
+
+import json
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from bundled.checker import EQUATION, final_number, steps_of, true_equations
+from bundled.task import FAMILIES, LIMIT, STEP_BREAK, Unfit, calculate, problems
+
+ROOT = Path(__file__).parent.parent
+
+
+def sample(held_out: bool, count: int, seed: int = 1) -> list:
+    return list(islice(problems(seed, held_out=held_out), count))
+
+
+def test_same_seed_same_problems() -> None:
+    assert sample(False, 200) == sample(False, 200)
+    assert sample(False, 200) != sample(False, 200, seed=2)
+
+
+def test_splits_share_no_arithmetic() -> None:
+    train, held = sample(False, 20_000), sample(True, 500)
+    assert not {p.key for p in train} & {p.key for p in held}
+    assert len({p.key for p in held}) > 450
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_key_has_no_names(family: str) -> None:
+    """One key, many questions: names and objects do not decide the split."""
+    make, _ = FAMILIES[family]
+    for seed in range(200):
+        try:
+            problem = make(Random(seed))
+        except Unfit:
+            continue
+        assert not any(word[0].isupper() for word in problem.key.split("|"))
+
+
+def test_every_step_is_one_true_equation() -> None:
+    for problem in sample(False, 2_000):
+        assert 2 <= len(problem.steps) <= 6
+        for step in problem.steps:
+            assert calculate(step.left, step.operator, step.right) == step.result
+            assert len(EQUATION.findall(step.text)) == 1
+            assert true_equations(step.text)
+            assert "\n" not in step.text
+            assert max(step.left, step.right, step.result) <= LIMIT
+
+
+def test_checker_reads_answers() -> None:
+    for problem in sample(True, 300):
+        assert final_number(problem.answer) == str(problem.result)
+        assert steps_of(problem.answer) == [step.text for step in problem.steps]
+
+
+def test_checker_refuses() -> None:
+    assert final_number("The answer is 12") is None
+    assert final_number("The answer is 12. And then more") is None
+    assert not true_equations("So it is 3 + 4 = 8 eggs.")
+    assert not true_equations("No equation here.")
+    assert not true_equations("It is 7 / 2 = 3 eggs.")
+
+
+def test_fixed_problems_are_held_out() -> None:
+    lines = [json.loads(line) for line in (ROOT / "data" / "heldout.jsonl").read_text().splitlines()]
+    assert len(lines) >= 500
+    stream = {p.question: p for p in islice(problems(20_250, held_out=True), len(lines) + 100)}
+    for line in lines:
+        problem = stream[line["question"]]
+        assert problem.held_out
+        assert problem.answer == line["answer"]
+        assert line["answer"].count(STEP_BREAK) == line["steps"]
