@@ -1,0 +1,61 @@
+// What a checkpoint is, whatever file it came from: a configuration, a table of tensors under their Hugging Face names,
+// their rows in bands small enough to hold, and the tokenizer's files. Opening one reads headers only.
+
+export interface TensorInfo {
+  /** The Hugging Face name (`model.layers.0.self_attn.q_proj.weight`), also for GGUF. */
+  readonly name: string;
+  /** As stored: 'F32', 'BF16', 'I64', 'Q4_1' … */
+  readonly type: string;
+  /** Slowest dimension first: `[rows, columns]` of a matrix. */
+  readonly shape: readonly number[];
+  readonly bytes: number;
+}
+
+/** Whole rows of one tensor. A vector is one row; dimensions before the last are flattened into rows. */
+export interface Band {
+  readonly tensor: TensorInfo;
+  readonly firstRow: number;
+  readonly rows: number;
+  /** The rows as stored; valid until the loop asks for the next band. */
+  readonly raw: Uint8Array<ArrayBuffer>;
+  /** rows × columns values, in a new array. */
+  decode(): Float32Array<ArrayBuffer>;
+}
+
+export interface StreamOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Bytes of tensor data delivered so far, of `Checkpoint.bytes` (or of the wanted part of it). */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+  readonly wanted?: ((name: string) => boolean) | undefined;
+}
+
+export interface TokenizerFiles {
+  /** tokenizer.json */
+  readonly tokenizer: Readonly<Record<string, unknown>>;
+  /** tokenizer_config.json, always with the chat template in `chat_template` where the model has one. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** generation_config.json, or the same keys (`eos_token_id` …) made from GGUF metadata; `{}` when there is none. */
+  readonly generation: Readonly<Record<string, unknown>>;
+}
+
+export interface Checkpoint extends Disposable {
+  readonly format: 'safetensors' | 'gguf';
+  /** For people: the file's or folder's name. */
+  readonly name: string;
+  /** All tensor data. */
+  readonly bytes: number;
+  /** config.json as published; for GGUF the same keys, made from its metadata. */
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly tensors: ReadonlyMap<string, TensorInfo>;
+  /** Tensors in file order, each in bands of whole rows. */
+  stream(options?: StreamOptions): AsyncIterable<Band>;
+  /** Null when the model has none: it then serves token ids only. */
+  tokenizer(signal?: AbortSignal): Promise<TokenizerFiles | null>;
+}
+
+/** Rows and columns of a tensor as bands see it. */
+export const matrixShape = (shape: readonly number[]): { rows: number; columns: number } => {
+  const columns = shape.at(-1) ?? 1;
+  const rows = shape.slice(0, -1).reduce((product, size) => product * size, 1);
+  return { rows, columns };
+};
