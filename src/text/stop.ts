@@ -1,0 +1,53 @@
+// Stop strings in a stream of text. Text that might be the beginning of a stop string is held back until it is clear,
+// so nobody ever sees part of one, and a match may span any number of deltas.
+
+export interface StopMatcher {
+  /** Text that is safe to show. After `stopped`, nothing more is let through. */
+  push(delta: string): string;
+  /** The held-back text, when the stream has ended without a match. */
+  end(): string;
+  /** The stop string that ended the text, or null. */
+  readonly stopped: string | null;
+}
+
+/** Length of the longest end of `text` that begins `stop` without being all of it. */
+const overlap = (text: string, stop: string): number => {
+  for (let length = Math.min(text.length, stop.length - 1); length > 0; length--)
+    if (text.endsWith(stop.slice(0, length))) return length;
+  return 0;
+};
+
+export const stopMatcher = (stops: readonly string[]): StopMatcher => {
+  const wanted = stops.filter((stop) => stop !== '');
+  let held = '';
+  let stopped: string | null = null;
+  return {
+    get stopped() {
+      return stopped;
+    },
+    push(delta) {
+      if (stopped !== null) return '';
+      const text = held + delta;
+      let at = text.length;
+      for (const stop of wanted) {
+        const found = text.indexOf(stop);
+        if (found >= 0 && found < at) {
+          at = found;
+          stopped = stop;
+        }
+      }
+      if (stopped !== null) {
+        held = '';
+        return text.slice(0, at);
+      }
+      const hold = Math.max(0, ...wanted.map((stop) => overlap(text, stop)));
+      held = text.slice(text.length - hold);
+      return text.slice(0, text.length - hold);
+    },
+    end() {
+      const text = held;
+      held = '';
+      return text;
+    },
+  };
+};

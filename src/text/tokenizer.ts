@@ -1,0 +1,62 @@
+// Text to token ids and back, on the tokenizer of @huggingface/transformers, built from the checkpoint's own JSON.
+// The library (155 kB gzipped) is imported on first use, so an engine that is given token ids never loads it.
+import { OutriderError } from '../errors.ts';
+import { applyChatTemplate, type ChatMessage, type ChatOptions } from './chat-template.ts';
+import { Pieces } from './pieces.ts';
+import { type TextStream, textStream } from './text-stream.ts';
+
+/** tokenizer.json and tokenizer_config.json (with its chat_template), parsed. */
+export interface TokenizerSource {
+  readonly tokenizer: object;
+  readonly config: object;
+}
+
+export interface Tokenizer {
+  /** One more than the highest id. A model's own vocabulary may be larger: embeddings are padded. */
+  readonly vocabulary: number;
+  /** The ids that end a text by the tokenizer's own account; generation_config.json may name more. */
+  readonly eos: readonly number[];
+  readonly hasChatTemplate: boolean;
+  /**
+   * Special tokens spelled out in the text are recognised. `special` adds what the tokenizer wraps a text in (a BOS,
+   * where the model wants one): right for a raw prompt, wrong after a chat template. Default false.
+   */
+  encode(text: string, options?: { readonly special?: boolean }): number[];
+  /** `special` writes special tokens out too. Default false. */
+  decode(ids: readonly number[], options?: { readonly special?: boolean }): string;
+  /** The prompt that a conversation becomes. */
+  chat(messages: readonly ChatMessage[], options?: ChatOptions): string;
+  stream(options?: { readonly special?: boolean }): TextStream;
+}
+
+export const loadTokenizer = async ({ tokenizer, config }: TokenizerSource): Promise<Tokenizer> => {
+  const { PreTrainedTokenizer, env } = await import('@huggingface/transformers');
+  // The library gets everything as objects; with these off it could not fetch if it wanted to.
+  env.allowRemoteModels = false;
+  env.allowLocalModels = false;
+
+  const pieces = new Pieces(tokenizer as Record<string, unknown>);
+  let library: InstanceType<typeof PreTrainedTokenizer>;
+  try {
+    library = new PreTrainedTokenizer(tokenizer, config);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new OutriderError('bad-checkpoint', `tokenizer.json: ${reason}`, '', { cause });
+  }
+  const stream = (options?: { readonly special?: boolean }): TextStream => textStream(pieces, options);
+  return {
+    vocabulary: pieces.size,
+    eos: Number.isInteger(library.eos_token_id) ? [library.eos_token_id] : [],
+    hasChatTemplate: Boolean(library.chat_template),
+    encode: (text, { special = false } = {}) =>
+      // A byte that the vocabulary lacks comes out as undefined when there is no unknown token; like the reference
+      // implementation, such bytes are dropped.
+      library.encode(text, { add_special_tokens: special }).filter(Number.isInteger),
+    decode(ids, options) {
+      const text = stream(options);
+      return text.push(ids) + text.end();
+    },
+    chat: (messages, options) => applyChatTemplate(library, messages, options),
+    stream,
+  };
+};
