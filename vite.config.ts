@@ -1,8 +1,32 @@
+// Three builds from one configuration: the demo (default), the library (`--mode library`: dist/library, what npm users
+// import), and the tests' transform (vitest). Shaders come in as text through `?raw` in all of them.
 import { defineConfig } from 'vitest/config';
+import { testEnvironment } from './.ci/machine.mjs';
 
-export default defineConfig({
-  root: 'demo',
-  publicDir: '../public',
+/** Loaded when they are needed: the tokenizer (and the ONNX runtime behind it), and Dawn, which only Node has. */
+const LAZY = ['@huggingface/transformers', 'webgpu'];
+
+export default defineConfig(({ mode }) => ({
+  root: mode === 'library' ? import.meta.dirname : 'demo',
+  base: './', // any static host, any folder
+  publicDir: mode === 'library' ? false : '../public',
   worker: { format: 'es' },
-  test: { root: import.meta.dirname, include: ['src/**/*.test.ts'], pool: 'forks', testTimeout: 60_000 },
-});
+  build:
+    mode === 'library'
+      ? {
+          outDir: 'dist/library',
+          target: 'es2023',
+          lib: { entry: { index: 'src/index.ts', trace: 'src/trace.ts', worker: 'src/worker.ts' }, formats: ['es'] },
+          rolldownOptions: { external: LAZY },
+        }
+      : { outDir: '../dist/demo', emptyOutDir: true, target: 'es2023' },
+  test: {
+    root: import.meta.dirname,
+    include: ['src/**/*.test.ts', '.ci/**/*.test.ts', 'demo/**/*.test.ts'],
+    pool: 'forks', // Dawn must not share a process with another test file's device
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    env: testEnvironment(),
+    server: { deps: { inline: ['wgsl_reflect'] } }, // its `main` is CommonJS named .js: take `module`, as bundlers do
+  },
+}));

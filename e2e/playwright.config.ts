@@ -1,0 +1,30 @@
+// The page in a real browser: full Chromium (the headless shell has no WebGPU) on SwiftShader, so that the same pixels
+// and the same tokens come out on every machine. One worker: SwiftShader uses all cores by itself.
+import { defineConfig } from '@playwright/test';
+import { findChromium } from '../.ci/machine.mjs';
+
+const SOFTWARE = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader', '--headless=new'];
+const port = 4179;
+
+export default defineConfig({
+  testDir: '.',
+  outputDir: '../test-results/playwright',
+  workers: 1,
+  fullyParallel: false,
+  forbidOnly: process.env.CI === 'true',
+  timeout: 120_000,
+  expect: { timeout: 60_000 },
+  use: {
+    baseURL: `http://localhost:${port}/`,
+    launchOptions: {
+      executablePath: findChromium() ?? 'chromium',
+      args: [...SOFTWARE, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
+    },
+  },
+  webServer: {
+    command: `npx vite build --logLevel warn && npx vite preview --port ${port} --strictPort`,
+    cwd: '..',
+    url: `http://localhost:${port}/`,
+    timeout: 60_000,
+  },
+});

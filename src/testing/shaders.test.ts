@@ -1,0 +1,75 @@
+// Holds every kernel's contract against its shader: the WGSL compiles on a real adapter with the kernel's tuning, and
+// bindings and uniform fields have the wrapper's names, kinds and order. Kernels are found, not listed: any export of
+// src/kernels that carries a `source` is one.
+import { expect, test } from 'vitest';
+import { WgslReflect } from 'wgsl_reflect';
+import type { Access, Word } from '../gpu/kernel.ts';
+import { testGpu } from './gpu.ts';
+
+interface Contract {
+  readonly name: string;
+  readonly wgsl: string;
+  readonly bindings: Readonly<Record<string, Access>>;
+  readonly uniforms: Readonly<Record<string, Word>>;
+  readonly tuning: Readonly<Record<string, number>>;
+}
+
+const modules: Record<string, Record<string, unknown>> = import.meta.glob(
+  ['../kernels/*.ts', '!../kernels/*.test.ts', '!../kernels/*.reference.ts'],
+  { eager: true },
+);
+const files: Record<string, string> = import.meta.glob('../../shaders/*.wgsl', {
+  eager: true,
+  query: '?raw',
+  import: 'default',
+});
+
+const isKernel = (value: unknown): value is { readonly source: Contract } =>
+  typeof value === 'function' && 'source' in value;
+const kernels = Object.values(modules)
+  .flatMap((module) => Object.values(module))
+  .filter(isKernel)
+  .map(({ source }) => source);
+
+const ADDRESS_SPACE: Readonly<Record<Access, { readonly type: string; readonly access: string }>> = {
+  read: { type: 'storage', access: 'read' },
+  write: { type: 'storage', access: 'read_write' },
+  update: { type: 'storage', access: 'read_write' },
+  constant: { type: 'uniform', access: '' },
+};
+
+test('every shader file belongs to a kernel', () => {
+  const used = new Set(kernels.map(({ wgsl }) => wgsl));
+  expect(
+    Object.entries(files)
+      .filter(([, text]) => !used.has(text))
+      .map(([path]) => path),
+  ).toEqual([]);
+});
+
+test.each(kernels)('$name: the shader has the bindings and the uniforms of its wrapper', (kernel) => {
+  const shader = new WgslReflect(kernel.wgsl);
+  const uniforms = Object.entries(kernel.uniforms);
+  const expected = Object.entries(kernel.bindings).map(([name, access]) => ({ name, ...ADDRESS_SPACE[access] }));
+  if (uniforms.length > 0) expected.push({ name: 'uniforms', type: 'uniform', access: '' });
+  const bound = shader.getBindGroups()[0] ?? [];
+  expect(
+    bound.map(({ name, resourceType, access }) => ({ name, type: resourceType === 0 ? 'uniform' : 'storage', access })),
+  ).toEqual(expected);
+  const struct = shader.structs.find(({ name }) => name === 'Uniforms');
+  expect(struct?.members.map(({ name, type }) => [name, type.name]) ?? []).toEqual(uniforms);
+  const overrides = new Set(shader.overrides.map(({ name }) => name));
+  expect(Object.keys(kernel.tuning).filter((name) => !overrides.has(name))).toEqual([]);
+});
+
+test.each(kernels)('$name compiles on this adapter', async (kernel) => {
+  const gpu = await testGpu();
+  const pipeline = await gpu.pipeline({
+    name: kernel.name,
+    wgsl: kernel.wgsl,
+    access: Object.values(kernel.bindings),
+    words: Object.keys(kernel.uniforms).length,
+    constants: kernel.tuning,
+  });
+  expect(pipeline.label).toBe(kernel.name);
+});
