@@ -72,6 +72,16 @@ describe('the bundled tokenizer', () => {
     expect((await loadTokenizer({ tokenizer, config: {} })).encode('abcab')).toEqual([0, 1, 0, 1]);
   });
 
+  it('ends a text at every id that the tokenizer or the generation config names', async () => {
+    const folder = new URL('../../public/models/target', import.meta.url).pathname;
+    const source = { tokenizer: json(`${folder}/tokenizer.json`), config: json(`${folder}/tokenizer_config.json`) };
+    const ends = async (eos_token_id?: unknown) =>
+      (await loadTokenizer({ ...source, generation: { eos_token_id } })).eos;
+    expect(await ends()).toEqual([2]);
+    expect(await ends(0)).toEqual([2, 0]);
+    expect(await ends([2, 4])).toEqual([2, 4]);
+  });
+
   it('says what its template refuses', async () => {
     const tokenizer = await bundled();
     expect(() => tokenizer.chat([{ role: 'wizard', content: 'x' }])).toThrow('unknown role wizard');

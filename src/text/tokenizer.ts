@@ -1,20 +1,18 @@
 // Text to token ids and back, on the tokenizer of @huggingface/transformers, built from the checkpoint's own JSON.
 // The library (155 kB gzipped) is imported on first use, so an engine that is given token ids never loads it.
 import { OutriderError } from '../errors.ts';
+import type { TokenizerFiles } from '../weights/checkpoint.ts';
 import { applyChatTemplate, type ChatMessage, type ChatOptions } from './chat-template.ts';
 import { Pieces } from './pieces.ts';
 import { type TextStream, textStream } from './text-stream.ts';
 
-/** tokenizer.json and tokenizer_config.json (with its chat_template), parsed. */
-export interface TokenizerSource {
-  readonly tokenizer: object;
-  readonly config: object;
-}
+/** What a checkpoint's `tokenizer()` gives; GGUF and folders without generation_config.json leave `generation` empty. */
+export type TokenizerSource = Pick<TokenizerFiles, 'tokenizer' | 'config'> & Partial<TokenizerFiles>;
 
 export interface Tokenizer {
   /** One more than the highest id. A model's own vocabulary may be larger: embeddings are padded. */
   readonly vocabulary: number;
-  /** The ids that end a text by the tokenizer's own account; generation_config.json may name more. */
+  /** The ids that end a text: the tokenizer's own, and those that generation_config.json names. */
   readonly eos: readonly number[];
   readonly hasChatTemplate: boolean;
   /**
@@ -29,13 +27,15 @@ export interface Tokenizer {
   stream(options?: { readonly special?: boolean }): TextStream;
 }
 
-export const loadTokenizer = async ({ tokenizer, config }: TokenizerSource): Promise<Tokenizer> => {
+const isId = (value: unknown): value is number => Number.isInteger(value);
+
+export const loadTokenizer = async ({ tokenizer, config, generation = {} }: TokenizerSource): Promise<Tokenizer> => {
   const { PreTrainedTokenizer, env } = await import('@huggingface/transformers');
   // The library gets everything as objects; with these off it could not fetch if it wanted to.
   env.allowRemoteModels = false;
   env.allowLocalModels = false;
 
-  const pieces = new Pieces(tokenizer as Record<string, unknown>);
+  const pieces = new Pieces(tokenizer);
   let library: InstanceType<typeof PreTrainedTokenizer>;
   try {
     library = new PreTrainedTokenizer(tokenizer, config);
@@ -46,7 +46,7 @@ export const loadTokenizer = async ({ tokenizer, config }: TokenizerSource): Pro
   const stream = (options?: { readonly special?: boolean }): TextStream => textStream(pieces, options);
   return {
     vocabulary: pieces.size,
-    eos: Number.isInteger(library.eos_token_id) ? [library.eos_token_id] : [],
+    eos: [...new Set([library.eos_token_id, generation.eos_token_id].flat().filter(isId))],
     hasChatTemplate: Boolean(library.chat_template),
     encode: (text, { special = false } = {}) =>
       // A byte that the vocabulary lacks comes out as undefined when there is no unknown token; like the reference
