@@ -1,0 +1,36 @@
+// Autoregressive decoding: one pass of the target, one token. Exact by definition, and the baseline: every speed-up
+// that Outrider reports is a ratio against this file, on the same kernels and in the same session.
+import { drawToken, prefill } from '../decode/prefill.ts';
+import type { DecodingSystem } from '../decode/system.ts';
+
+export default {
+  id: 'autoregressive',
+  title: 'Plain decoding',
+  paper: '',
+  guarantee: 'exact',
+  needs: ['target'],
+  knobs: {},
+  async start(run) {
+    const { cursor, first } = await prefill(run, 'target');
+    return {
+      first,
+      async round({ sequence, round, emit }) {
+        const start = performance.now();
+        const pass = cursor.forward({ tokens: sequence.tokens.slice(-1), parents: [-1] });
+        const commit = await drawToken(pass, 0, sequence);
+        pass.accept([0]);
+        const [next = -1] = commit.tokens;
+        emit({
+          type: 'verify',
+          round,
+          by: 'target',
+          path: [0],
+          next,
+          source: 'sampled',
+          ms: performance.now() - start,
+        });
+        return commit;
+      },
+    };
+  },
+} satisfies DecodingSystem;

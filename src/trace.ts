@@ -1,0 +1,211 @@
+// What happened, as plain data: events that cross postMessage, print as JSON lines and replay without a GPU, stamped
+// where the work is done. Every figure anywhere (page, command line, benchmark) is a fold over this one stream.
+
+/** Who did the work. */
+export type Role = 'target' | 'draft' | 'judge' | 'lookup';
+/** How a committed token came about. */
+export type Source = 'sampled' | 'drafted' | 'corrected' | 'bonus' | 'routed';
+
+export interface TokenText {
+  readonly token: number;
+  /** Null where the model came without a tokenizer. */
+  readonly text: string | null;
+  /** Under the model's unmodified distribution (temperature 1, no filter). */
+  readonly logprob: number;
+}
+
+/** A committed token's log-probability and the most probable alternatives at its position. */
+export interface TokenLogprob extends TokenText {
+  readonly top: readonly TokenText[];
+}
+
+/** `at`: milliseconds since the request was made. `round` 0 is the first token, drawn from the prompt's last row. */
+export type TraceEvent = { readonly at: number } & (
+  | { readonly type: 'queued'; readonly ahead: number }
+  | {
+      readonly type: 'run';
+      readonly version: 1;
+      readonly system: string;
+      readonly knobs: Readonly<Record<string, number>>;
+      readonly seed: number;
+      readonly prompt: readonly number[];
+    }
+  /** `reused` rows were in the cache already (the same conversation's earlier turns), `rows` were computed. */
+  | {
+      readonly type: 'prefill';
+      readonly by: Role;
+      readonly rows: number;
+      readonly reused: number;
+      readonly ms: number;
+    }
+  /** Node 0 of the tree is the anchor; `passes` forward passes of `by` wrote the rest. */
+  | {
+      readonly type: 'draft';
+      readonly round: number;
+      readonly by: Role;
+      readonly tokens: readonly number[];
+      readonly parents: readonly number[];
+      readonly passes: number;
+      readonly ms: number;
+    }
+  /** One pass over a tree: the nodes it kept (node 0 first), and the token after them. */
+  | {
+      readonly type: 'verify';
+      readonly round: number;
+      readonly by: Role;
+      readonly path: readonly number[];
+      readonly next: number;
+      readonly source: Source;
+      readonly ms: number;
+    }
+  | { readonly type: 'step'; readonly step: number; readonly by: Role; readonly tokens: number; readonly ms: number }
+  | {
+      readonly type: 'route';
+      readonly step: number;
+      readonly by: Role;
+      readonly to: Role;
+      readonly score: number;
+      readonly threshold: number;
+      readonly reason: string;
+    }
+  /** `text` is what became certain: whole characters, and nothing that may yet turn out to be a stop string. */
+  | {
+      readonly type: 'commit';
+      readonly round: number;
+      readonly tokens: readonly number[];
+      readonly source: readonly Source[];
+      readonly text: string | null;
+      readonly logprobs: readonly TokenLogprob[] | null;
+      readonly ms: number;
+    }
+  /** What reached the device in this round; `spans` where its kernels were timed. */
+  | {
+      readonly type: 'kernels';
+      readonly round: number;
+      readonly dispatches: number;
+      readonly submits: number;
+      readonly readbacks: number;
+      readonly spans: readonly { readonly name: string; readonly ms: number }[];
+    }
+  /** `text` is the whole answer; `stop` the token or string that ended it. */
+  | {
+      readonly type: 'done';
+      readonly finish_reason: 'stop' | 'length' | 'aborted';
+      readonly stop: number | string | null;
+      readonly text: string | null;
+    }
+);
+
+export type TraceEventType = TraceEvent['type'];
+export type EventOf<Type extends TraceEventType> = Extract<TraceEvent, { readonly type: Type }>;
+
+/** A system says what it did; the engine stamps the time. */
+export type Emit = (event: TraceEvent extends infer E ? (E extends TraceEvent ? Omit<E, 'at'> : never) : never) => void;
+
+/** A fold over the stream. Nothing else counts anything. */
+export interface Metric<State, Value> {
+  readonly start: State;
+  add(state: State, event: TraceEvent): State;
+  value(state: State): Value;
+}
+
+export const fold = <State, Value>(metric: Metric<State, Value>, events: Iterable<TraceEvent>): Value => {
+  let state = metric.start;
+  for (const event of events) state = metric.add(state, event);
+  return metric.value(state);
+};
+
+const total = (amount: (event: TraceEvent) => number): Metric<number, number> => ({
+  start: 0,
+  add: (sum, event) => sum + amount(event),
+  value: (sum) => sum,
+});
+
+const inRound = (event: TraceEvent): event is EventOf<'commit'> => event.type === 'commit' && event.round > 0;
+
+const ratio = (numerator: number, denominator: number): number | null =>
+  denominator > 0 ? numerator / denominator : null;
+
+const tokens = total((e) => (e.type === 'commit' ? e.tokens.length : 0));
+const rounds = total((e) => (inRound(e) ? 1 : 0));
+const roundTokens = total((e) => (inRound(e) ? e.tokens.length : 0));
+
+/** Decoding lasts from the end of the prefill (its token, where there is one, included) to the last commit. */
+const decoding: Metric<{ start: number; end: number }, number> = {
+  start: { start: 0, end: 0 },
+  add: (span, event) => {
+    if (event.type === 'prefill' || (event.type === 'commit' && event.round === 0))
+      return { start: event.at, end: event.at };
+    return event.type === 'commit' ? { ...span, end: event.at } : span;
+  },
+  value: ({ start, end }) => end - start,
+};
+
+const both = <S, T, A, B, Value>(
+  a: Metric<S, A>,
+  b: Metric<T, B>,
+  value: (a: A, b: B) => Value,
+): Metric<[S, T], Value> => ({
+  start: [a.start, b.start],
+  add: ([s, t], event) => [a.add(s, event), b.add(t, event)],
+  value: ([s, t]) => value(a.value(s), b.value(t)),
+});
+
+const acceptanceLengths: Metric<readonly number[], readonly number[]> = {
+  start: [],
+  add: (lengths, event) => (inRound(event) ? [...lengths, event.tokens.length] : lengths),
+  value: (lengths) => lengths,
+};
+
+const passesBy = (role: Role): Metric<number, number> =>
+  total((e) => {
+    if (e.type === 'verify' && e.by === role) return 1;
+    return e.type === 'draft' && e.by === role ? e.passes : 0;
+  });
+
+/** What `outrider generate --json` prints with its last event, under the same names. */
+export const METRICS = {
+  prompt_tokens: total((e) => (e.type === 'run' ? e.prompt.length : 0)),
+  reused_tokens: total((e) => (e.type === 'prefill' && e.by === 'target' ? e.reused : 0)),
+  tokens,
+  rounds,
+  tokens_per_round: both(roundTokens, rounds, ratio),
+  acceptance_lengths: acceptanceLengths,
+  accepted: total((e) => (e.type === 'commit' ? e.source.filter((source) => source === 'drafted').length : 0)),
+  drafted: total((e) => (e.type === 'draft' ? e.tokens.length - 1 : 0)),
+  /** Passes after the prefill. */
+  target_passes: passesBy('target'),
+  draft_passes: passesBy('draft'),
+  steps: total((e) => (e.type === 'step' ? 1 : 0)),
+  escalated: total((e) => (e.type === 'route' && e.to === 'target' ? 1 : 0)),
+  prefill_ms: total((e) => (e.type === 'prefill' ? e.ms : 0)),
+  decode_ms: decoding,
+  tokens_per_second: both(roundTokens, decoding, (count, ms) => ratio(1000 * count, ms)),
+  dispatches: total((e) => (e.type === 'kernels' ? e.dispatches : 0)),
+  submits: total((e) => (e.type === 'kernels' ? e.submits : 0)),
+  readbacks: total((e) => (e.type === 'kernels' ? e.readbacks : 0)),
+} as const;
+
+export type Metrics = { readonly [Name in keyof typeof METRICS]: ReturnType<(typeof METRICS)[Name]['value']> };
+
+export const measure = (events: Iterable<TraceEvent>): Metrics => {
+  const all = [...events];
+  const entries = Object.entries(METRICS) as [string, Metric<unknown, unknown>][];
+  return Object.fromEntries(entries.map(([name, metric]) => [name, fold(metric, all)])) as Metrics;
+};
+
+/** All committed ids after the prompt. */
+export const committedTokens = (events: Iterable<TraceEvent>): number[] =>
+  [...events].flatMap((event) => (event.type === 'commit' ? event.tokens : []));
+
+/** Token counts in OpenAI's shape. Drafts never count as completion tokens. */
+export const usage = (metrics: Metrics) => ({
+  prompt_tokens: metrics.prompt_tokens,
+  completion_tokens: metrics.tokens,
+  total_tokens: metrics.prompt_tokens + metrics.tokens,
+  prompt_tokens_details: { cached_tokens: metrics.reused_tokens },
+  completion_tokens_details: {
+    accepted_prediction_tokens: metrics.accepted,
+    rejected_prediction_tokens: metrics.drafted - metrics.accepted,
+  },
+});
