@@ -24,6 +24,12 @@ export interface MatrixLayout {
   readonly scaleBytes: number;
 }
 
+/** A matrix in memory, as the device will read it; `scales` is empty for f32 and f16. */
+export interface Packed {
+  readonly weights: Uint32Array<ArrayBuffer>;
+  readonly scales: Uint32Array<ArrayBuffer>;
+}
+
 /** Bytes that one group of 32 weights of one row takes. */
 const GROUP_BYTES: Readonly<Record<WeightFormat, number>> = { f32: 128, f16: 64, q8: 32, q4: 16, q4m: 16 };
 const SCALE_BYTES: Readonly<Record<WeightFormat, number>> = { f32: 0, f16: 0, q8: 2, q4: 2, q4m: 4 };

@@ -1,0 +1,167 @@
+// Opens a checkpoint of either format from anywhere, by its headers alone. Nothing here knows what a model does with
+// its tensors: a missing tensor or a wrong shape is for the architecture to notice.
+import { OutriderError } from '../errors.ts';
+import { type PlacedTensor, streamBands } from './bands.ts';
+import type { Checkpoint, TokenizerFiles } from './checkpoint.ts';
+import { type GgufHeader, readGguf } from './gguf.ts';
+import { ggufArchitecture, ggufConfig, huggingFaceName, permutedHeads } from './gguf-config.ts';
+import { parseShardIndex, readSafetensors } from './safetensors.ts';
+import { type ByteSource, blobFiles, type FileSet, memoryFiles, readJson } from './source.ts';
+
+export type Source =
+  | { readonly kind: 'files'; readonly files: readonly File[] }
+  | { readonly kind: 'bytes'; readonly files: ReadonlyMap<string, Uint8Array> }
+  /** From `folderSource(path)` of folder.ts, which only Node can import. */
+  | { readonly kind: 'folder'; readonly files: FileSet };
+
+export interface OpenOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+type Parts = Omit<Checkpoint, 'bytes' | 'tensors' | 'stream' | typeof Symbol.dispose>;
+
+export const openCheckpoint = async (source: Source, options: OpenOptions = {}): Promise<Checkpoint> => {
+  const files = fileSet(source);
+  const opened: ByteSource[] = [];
+  const close = (): void => {
+    for (const file of opened.splice(0)) file[Symbol.dispose]();
+  };
+  /** Every file opened here is closed with the checkpoint, or at once when opening fails. */
+  const open = async (name: string): Promise<ByteSource> => {
+    const file = await files.open(name, options.signal);
+    if (!file) throw new OutriderError('bad-checkpoint', `${files.name}: ${name} is missing`, hintFor(files));
+    opened.push(file);
+    return file;
+  };
+  try {
+    const gguf = ggufFile(files);
+    const { parts, placed } = gguf ? await openGguf(gguf, open, options) : await openSafetensors(files, open, options);
+    const tensors = new Map(placed.map(({ info }) => [info.name, info]));
+    return {
+      ...parts,
+      tensors,
+      bytes: placed.reduce((sum, { info }) => sum + info.bytes, 0),
+      stream: (streaming) => streamBands(placed, streaming),
+      [Symbol.dispose]: close,
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+};
+
+const fileSet = (source: Source): FileSet => {
+  if (source.kind === 'files') return blobFiles(source.files);
+  if (source.kind === 'bytes') return memoryFiles(source.files);
+  return source.files;
+};
+
+const hintFor = (files: FileSet): string =>
+  files.names
+    ? `It has: ${files.names.slice(0, 12).join(', ')}.`
+    : 'A model is a folder with config.json and weights, or a .gguf file.';
+
+const SPLIT = /^(.*)-(\d{5})-of-(\d{5})\.gguf$/;
+
+/** The GGUF to open (of a split one, the first part), or null when the set is a safetensors model. */
+const ggufFile = (files: FileSet): string | null => {
+  if (files.entry !== null) return files.entry.endsWith('.gguf') ? firstPart(files.entry) : null;
+  const names = files.names ?? [];
+  if (names.includes('config.json') && names.some((name) => name.endsWith('.safetensors'))) return null;
+  const found = [...new Set(names.filter((name) => name.endsWith('.gguf')).map(firstPart))];
+  if (found.length > 1)
+    throw new OutriderError(
+      'bad-request',
+      `${files.name} holds ${found.length} models`,
+      `Name one: ${found.join(', ')}.`,
+    );
+  return found[0] ?? null;
+};
+
+const firstPart = (name: string): string => name.replace(SPLIT, '$1-00001-of-$3.gguf');
+
+interface Opened {
+  readonly parts: Parts;
+  readonly placed: PlacedTensor[];
+}
+
+type Open = (name: string) => Promise<ByteSource>;
+
+const openGguf = async (name: string, open: Open, { signal }: OpenOptions): Promise<Opened> => {
+  const first = await open(name);
+  const header = await readGguf(first, signal);
+  const files: { source: ByteSource; header: GgufHeader }[] = [{ source: first, header }];
+  const [, prefix, , count] = SPLIT.exec(name) ?? [];
+  const parts = Number(header.metadata.get('split.count') ?? 1);
+  if (parts !== Number(count ?? 1))
+    throw new OutriderError('bad-checkpoint', `${name}: its metadata counts ${parts} files, its name ${count ?? 1}`);
+  for (let part = 2; part <= parts; part++) {
+    first.release?.();
+    const source = await open(`${prefix}-${String(part).padStart(5, '0')}-of-${count}.gguf`);
+    files.push({ source, header: await readGguf(source, signal) });
+    source.release?.();
+  }
+  const tensors = files.flatMap((file) => file.header.tensors);
+  const whole = { metadata: header.metadata, tensors };
+  const architecture = ggufArchitecture(header.metadata);
+  const config = ggufConfig(whole);
+  const placed = files.flatMap(({ source, header: { tensors } }) =>
+    tensors.map(({ name: ggml, type, shape, start, bytes }) => {
+      const info = { name: huggingFaceName(ggml), type, shape, bytes };
+      return { info, source, start, heads: permutedHeads(info.name, architecture, config) };
+    }),
+  );
+  refuseTwins(placed);
+  return { parts: { format: 'gguf', name, config, tokenizer: async () => null }, placed };
+};
+
+const INDEX = 'model.safetensors.index.json';
+
+const openSafetensors = async (files: FileSet, open: Open, { signal }: OpenOptions): Promise<Opened> => {
+  const config = await readJson(files, 'config.json', signal);
+  if (!config) throw new OutriderError('bad-checkpoint', `${files.name}: config.json is missing`, hintFor(files));
+  const index = await readJson(files, INDEX, signal);
+  const shards = index ? parseShardIndex(INDEX, index) : null;
+  const names = shards ? [...new Set(shards.values())].sort() : [weightsFile(files)];
+  const placed: PlacedTensor[] = [];
+  for (const name of names) {
+    const source = await open(name);
+    for (const { start, ...info } of await readSafetensors(source, signal)) {
+      if (shards && shards.get(info.name) !== name)
+        throw new OutriderError('bad-checkpoint', `${name} holds ${info.name}, which the index does not place there`);
+      placed.push({ info, source, start, heads: 0 });
+    }
+    if (names.length > 1) source.release?.();
+  }
+  refuseTwins(placed);
+  const found = new Set(placed.map(({ info }) => info.name));
+  for (const [name, shard] of shards ?? [])
+    if (!found.has(name))
+      throw new OutriderError('bad-checkpoint', `${shard} lacks ${name}, which the index places there`);
+  return {
+    parts: { format: 'safetensors', name: files.name, config, tokenizer: (s) => readTokenizer(files, s) },
+    placed,
+  };
+};
+
+const weightsFile = (files: FileSet): string => {
+  if (files.entry?.endsWith('.safetensors')) return files.entry;
+  const found = (files.names ?? []).filter((name) => name.endsWith('.safetensors'));
+  return found.length === 1 ? (found[0] as string) : 'model.safetensors';
+};
+
+const refuseTwins = (placed: readonly PlacedTensor[]): void => {
+  const seen = new Set<string>();
+  for (const { info } of placed) {
+    if (seen.has(info.name)) throw new OutriderError('bad-checkpoint', `tensor ${info.name} occurs in two files`);
+    seen.add(info.name);
+  }
+};
+
+const readTokenizer = async (files: FileSet, signal?: AbortSignal): Promise<TokenizerFiles | null> => {
+  const tokenizer = await readJson(files, 'tokenizer.json', signal);
+  if (!tokenizer) return null;
+  const config = (await readJson(files, 'tokenizer_config.json', signal)) ?? {};
+  const generation = (await readJson(files, 'generation_config.json', signal)) ?? {};
+  return { tokenizer, config, generation };
+};
