@@ -1,0 +1,113 @@
+// Attention without barriers, 3 of 3: the weighted sum of values. A lane owns four dimensions of a kv head for four
+// (row, head) pairs; the weights have the same address in every lane, which software adapters load once. Sums run in
+// key order within a chunk, then chunk by chunk, each scaled to the row's maximum.
+override half: u32 = 0;
+
+struct Row {
+  token: u32, position: u32, slot: u32, prefix: u32, first: u32, start: u32,
+  end: u32, base: u32, maskLow: u32, maskHigh: u32, alive: u32, reserved: u32,
+}
+struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32 }
+
+@group(0) @binding(0) var<storage, read> values: array<vec2u>;
+@group(0) @binding(1) var<storage, read> rows: array<Row>;
+@group(0) @binding(2) var<storage, read> scratch: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> output: array<vec4f>;
+@group(0) @binding(4) var<uniform> uniforms: Uniforms;
+
+const HIDDEN = -3.0e38;
+
+// May the row see anything among the 64 keys from `key`? (Generous about the mask.)
+fn overlaps(row: Row, key: u32) -> bool {
+  let past = max(row.first, key) < min(row.prefix, key + 64);
+  let own = max(row.start, key) < min(row.end, key + 64);
+  let masked = (row.maskLow | row.maskHigh) != 0 && key < row.base + 64 && row.base < key + 64;
+  return row.alive == 1 && (past || own || masked);
+}
+
+fn tileOverlaps(tile: u32, key: u32) -> bool {
+  let group = uniforms.heads / uniforms.keyValueHeads;
+  let last = min(4 * tile + 3, uniforms.rows * group - 1) / group;
+  for (var row = 4 * tile / group; row <= last; row++) {
+    if (overlaps(rows[row], key)) { return true; }
+  }
+  return false;
+}
+
+fn value4(i: u32) -> vec4f {
+  if (half == 1) { return vec4f(unpack2x16float(values[i].x), unpack2x16float(values[i].y)); }
+  return vec4f(bitcast<vec2f>(values[2 * i]), bitcast<vec2f>(values[2 * i + 1]));
+}
+
+// Of every row in the tile: no key at or beyond it is visible.
+fn bound(tile: u32) -> u32 {
+  let group = uniforms.heads / uniforms.keyValueHeads;
+  let last = min(4 * tile + 3, uniforms.rows * group - 1) / group;
+  var end = 0u;
+  for (var i = 4 * tile / group; i <= last; i++) {
+    let row = rows[i];
+    let masked = select(0, row.base + 64, (row.maskLow | row.maskHigh) != 0);
+    if (row.alive == 1) { end = max(end, max(masked, max(row.prefix, row.end))); }
+  }
+  return min(end, uniforms.capacity);
+}
+
+@compute @workgroup_size(8)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let quads = uniforms.headDim / 4;
+  let quad = id.x;
+  let head = id.y;
+  let tile = id.z;
+  if (quad >= quads) { return; }
+  let group = uniforms.heads / uniforms.keyValueHeads;
+  let pairs = uniforms.rows * group;
+  let chunks = uniforms.capacity / 64;
+  let cell = (head * ((pairs + 3) / 4) + tile) * chunks;
+  let end = bound(tile);
+
+  var top = vec4f(HIDDEN);
+  for (var c = 0u; c * 64 < end; c++) {
+    if (tileOverlaps(tile, c * 64)) { top = max(top, scratch[(cell + c) * 66 + 64]); }
+  }
+  var total = vec4f();
+  var x = vec4f();
+  var y = vec4f();
+  var z = vec4f();
+  var w = vec4f();
+  for (var c = 0u; c * 64 < end; c++) {
+    if (!tileOverlaps(tile, c * 64)) { continue; }
+    let start = (cell + c) * 66;
+    let source = (head * uniforms.capacity + c * 64) * quads + quad;
+    var cx = vec4f();
+    var cy = vec4f();
+    var cz = vec4f();
+    var cw = vec4f();
+    for (var i = 0u; i < min(64, end - c * 64); i++) {
+      let v = value4(source + i * quads);
+      let weight = scratch[start + i];
+      cx = fma(v, weight.xxxx, cx);
+      cy = fma(v, weight.yyyy, cy);
+      cz = fma(v, weight.zzzz, cz);
+      cw = fma(v, weight.wwww, cw);
+    }
+    let sum = scratch[start + 65];
+    let factor = select(exp2(scratch[start + 64] - top), vec4f(), sum == vec4f());
+    total = fma(sum, factor, total);
+    x = fma(cx, factor.xxxx, x);
+    y = fma(cy, factor.yyyy, y);
+    z = fma(cz, factor.zzzz, z);
+    w = fma(cw, factor.wwww, w);
+  }
+  // A row that sees nothing is zero, not 0/0.
+  let inverse = select(1 / total, vec4f(), total == vec4f());
+  let stride = ((uniforms.heads * uniforms.headDim + 31) / 32) * 8;
+  for (var p = 4 * tile; p < min(4 * tile + 4, pairs); p++) {
+    let i = p / group * stride + (head * group + p % group) * quads + quad;
+    switch (p % 4) {
+      case 0: { output[i] = x * inverse.x; }
+      case 1: { output[i] = y * inverse.y; }
+      case 2: { output[i] = z * inverse.z; }
+      default: { output[i] = w * inverse.w; }
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest';
+import type { Gpu } from '../gpu/device.ts';
+import { type PlainCache, packKeys, packValues } from '../testing/cache.ts';
+import { testGpu } from '../testing/gpu.ts';
+import { deviation, noise, runKernel, strided, tensorOf } from '../testing/kernel.ts';
+import { stride32 } from '../weights/layout.ts';
+import { attentionReference } from './attention.reference.ts';
+import { type AttentionTuning, attention, attentionScratchBytes } from './attention.ts';
+import { packRows, type Row } from './rows.ts';
+
+const row: Row = {
+  token: 0,
+  position: 0,
+  slot: 0,
+  prefix: 0,
+  first: 0,
+  start: 0,
+  end: 0,
+  base: 0,
+  maskLow: 0,
+  maskHigh: 0,
+  alive: 1,
+};
+
+/** Sixteen rows with `keys` slots in the cache: every kind of visibility that rows.ts names. */
+const allKinds = (keys: number): Row[] => {
+  const past = Math.max(0, keys - 16);
+  const chain = (i: number): Row => ({ ...row, prefix: past, start: past, end: Math.min(keys, past + i + 1) });
+  const within = (mask: number) => (keys < 32 ? mask & (2 ** keys - 1) : mask); // bits of slots that exist
+  const tree = (low: number, high: number): Row => ({
+    ...row,
+    prefix: Math.min(past, Math.max(0, keys - 64)),
+    base: Math.max(0, keys - 64),
+    maskLow: within(low),
+    maskHigh: high,
+  });
+  return [
+    ...[0, 1, 2, 3, 15].map(chain),
+    { ...row, alive: 0, prefix: keys },
+    { ...row },
+    tree(1, 0),
+    tree(0x8000_0001, keys >= 64 ? 0x8000_0001 : 0),
+    tree(0b1011, 0),
+    { ...row, prefix: keys, first: Math.max(0, keys - 5) },
+    { ...row, prefix: keys, first: Math.max(0, keys - 70) },
+    { ...row, prefix: Math.min(3, keys), start: keys - 1, end: keys },
+    { ...row, start: past, end: keys },
+    { ...row, start: past, end: keys },
+    { ...row, prefix: keys },
+  ];
+};
+
+const exactNoise = (seed: number) => {
+  const random = noise(seed);
+  return () => Math.round(random() * 64) / 64; // multiples of 1/64: an f16 cache holds them exactly
+};
+
+interface Case {
+  readonly heads: number;
+  readonly keyValueHeads: number;
+  readonly headDim: number;
+  readonly keys: number;
+  readonly half: 0 | 1;
+}
+
+const check = async (gpu: Gpu, tuning: AttentionTuning, { heads, keyValueHeads, headDim, keys, half }: Case) => {
+  const random = exactNoise(heads * 1000 + headDim + keys);
+  const list = <T>(length: number, make: () => T): T[] => Array.from({ length }, make);
+  const cache = (): PlainCache => list(keyValueHeads, () => list(keys, () => list(headDim, random)));
+  const [plainKeys, plainValues] = [cache(), cache()];
+  const queries = list(16, () => list(heads, () => list(headDim, random)));
+  const rows = allKinds(keys);
+  const capacity = Math.ceil(keys / 64) * 64 + 64;
+  const stride = stride32(heads * headDim);
+  const query = tensorOf(
+    gpu,
+    strided(
+      queries.map((q) => q.flat()),
+      stride,
+    ),
+  );
+  const tensors = {
+    keys: tensorOf(gpu, packKeys(plainKeys, capacity, half === 1)),
+    values: tensorOf(gpu, packValues(plainValues, capacity, half === 1)),
+  };
+  const run = async (from: number, M: number): Promise<Float32Array> => {
+    const shape = { rows: M, heads, keyValueHeads, headDim, capacity, half };
+    const output = gpu.activation(M, stride, 'output');
+    const scratch = tensorOf(gpu, new Float32Array(attentionScratchBytes(shape, tuning) / 4).fill(Number.NaN));
+    const part = tensorOf(
+      gpu,
+      strided(
+        queries.slice(from, from + M).map((q) => q.flat()),
+        stride,
+      ),
+    );
+    const [values] = await runKernel(
+      gpu,
+      [output],
+      (plan) =>
+        attention(
+          plan,
+          {
+            ...tensors,
+            query: M === 16 ? query : part,
+            rows: tensorOf(gpu, packRows(rows.slice(from, from + M), M)),
+            scratch,
+            output,
+          },
+          shape,
+          tuning,
+        ),
+      keys,
+    );
+    return values as Float32Array;
+  };
+  const whole = await run(0, 16);
+  const expected = strided(
+    rows.map((each, i) => attentionReference(queries[i] ?? [], plainKeys, plainValues, each).flat()),
+    stride,
+  );
+  const name = JSON.stringify({ heads, keyValueHeads, headDim, keys, half });
+  expect(deviation(whole, expected), name).toBeLessThan(5e-6);
+  expect(whole.subarray(5 * stride, 7 * stride), `${name}: rows that see nothing`).toEqual(
+    new Float32Array(2 * stride),
+  );
+  for (const M of [1, 2, 4, 8])
+    for (let from = 0; from < 16; from += M)
+      expect(await run(from, M), `${name}: rows ${from}… at M = ${M}`).toEqual(
+        whole.subarray(from * stride, (from + M) * stride),
+      );
+};
+
+const shapes = [
+  { heads: 1, keyValueHeads: 1, headDim: 16 },
+  { heads: 3, keyValueHeads: 1, headDim: 32 },
+  { heads: 6, keyValueHeads: 2, headDim: 80 },
+  { heads: 9, keyValueHeads: 3, headDim: 64 },
+  { heads: 3, keyValueHeads: 3, headDim: 96 },
+  { heads: 5, keyValueHeads: 1, headDim: 128 },
+];
+const variants: AttentionTuning[] = [{ variant: 'lanes' }];
+
+for (const features of ['all', 'baseline'] as const)
+  for (const tuning of variants)
+    test(`attention on ${features}: ${tuning.variant}`, async () => {
+      const gpu = await testGpu(features);
+      for (const shape of shapes)
+        for (const keys of [1, 63, 64, 65, 200])
+          for (const half of [0, 1] as const) {
+            if (half === 1 && keys % 2 === 0) continue;
+            await check(gpu, tuning, { ...shape, keys, half });
+          }
+    });

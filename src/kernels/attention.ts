@@ -1,0 +1,101 @@
+// Attention of the rows of a pass over the cache, with each row's own visibility (rows.ts). Two variants, both bit for
+// bit the same for every number of rows, because a row's sums run in key order within chunks of 64 keys at absolute
+// multiples of 64 and hidden keys add exactly zero:
+// - `lanes`: three dispatches without a barrier, for adapters that are CPUs in disguise;
+// - `split`: flash-decoding, a workgroup a chunk, and a dispatch that joins the chunks, for GPUs.
+// They differ from each other in rounding, so one is chosen at load and kept for every M.
+import output from '../../shaders/attention-output.wgsl?raw';
+import scores from '../../shaders/attention-scores.wgsl?raw';
+import softmax from '../../shaders/attention-softmax.wgsl?raw';
+import type { Gpu } from '../gpu/device.ts';
+import { defineKernel, type Tensor } from '../gpu/kernel.ts';
+import type { Plan } from '../gpu/plan.ts';
+
+/** Keys in a chunk; a cache's capacity is a multiple of it. */
+export const CHUNK = 64;
+
+interface Shape {
+  readonly rows: number;
+  readonly heads: number;
+  readonly keyValueHeads: number;
+}
+
+/** (row, head) pairs of one kv head go in tiles of four, which share every read of the cache. */
+const tiles = ({ rows, heads, keyValueHeads }: Shape): number => Math.ceil((rows * heads) / keyValueHeads / 4);
+
+export const attentionScores = defineKernel({
+  name: 'attention-scores',
+  wgsl: scores,
+  bindings: { query: 'read', keys: 'read', rows: 'read', scratch: 'write' },
+  uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32', scale: 'f32' },
+  tuning: { half: 0 },
+  grid: (shape, _, { keys }) => [Math.ceil(keys / CHUNK), shape.keyValueHeads, tiles(shape)],
+});
+
+export const attentionSoftmax = defineKernel({
+  name: 'attention-softmax',
+  wgsl: softmax,
+  bindings: { rows: 'read', scratch: 'update' },
+  uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', capacity: 'u32' },
+  tuning: {},
+  grid: (shape, _, { keys }) => [Math.ceil(keys / CHUNK / 8), shape.keyValueHeads, tiles(shape)],
+});
+
+export const attentionOutput = defineKernel({
+  name: 'attention-output',
+  wgsl: output,
+  bindings: { values: 'read', rows: 'read', scratch: 'read', output: 'write' },
+  uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32' },
+  tuning: { half: 0 },
+  grid: (shape) => [Math.ceil(shape.headDim / 32), shape.keyValueHeads, tiles(shape)],
+});
+
+export interface AttentionTensors {
+  /** `[M][stride32(heads · headDim)]`, rotated. */
+  readonly query: Tensor;
+  readonly keys: Tensor;
+  readonly values: Tensor;
+  readonly rows: Tensor;
+  /** At least `attentionScratchBytes`; nothing in it outlives the call, so layers share it. */
+  readonly scratch: Tensor;
+  /** `[M][stride32(heads · headDim)]`. */
+  readonly output: Tensor;
+}
+
+export interface AttentionShape extends Shape {
+  readonly headDim: number;
+  /** Slots in the cache, a multiple of 64. */
+  readonly capacity: number;
+  /** 1 = the cache is f16. */
+  readonly half: 0 | 1;
+}
+
+export interface AttentionTuning {
+  readonly variant: 'lanes' | 'split';
+}
+
+export const attentionTuning = ({ software }: Pick<Gpu, 'software'>): AttentionTuning => ({
+  variant: software ? 'lanes' : 'split',
+});
+
+/** A vec4 (four pairs) for each key or dimension of a chunk, and two for its maximum and sum. */
+export const attentionScratchBytes = (shape: Omit<AttentionShape, 'half'>, { variant }: AttentionTuning): number =>
+  shape.keyValueHeads *
+  tiles(shape) *
+  (shape.capacity / CHUNK) *
+  ((variant === 'lanes' ? CHUNK : shape.headDim) + 2) *
+  16;
+
+export const attention = (
+  plan: Plan,
+  { query, keys, values, rows, scratch, output }: AttentionTensors,
+  { half, ...shape }: AttentionShape,
+  { variant }: AttentionTuning,
+): void => {
+  const scale = Math.LOG2E / Math.sqrt(shape.headDim);
+  const { headDim, ...plain } = shape;
+  if (variant === 'split') throw new Error('not yet');
+  attentionScores(plan, { query, keys, rows, scratch }, { ...shape, scale }, { half });
+  attentionSoftmax(plan, { rows, scratch }, plain);
+  attentionOutput(plan, { values, rows, scratch, output }, shape, { half });
+};

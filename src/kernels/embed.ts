@@ -1,0 +1,38 @@
+// Token ids to rows of activations. One dispatch for each part of the matrix; every token lies in exactly one.
+import wgsl from '../../shaders/embed.wgsl?raw';
+import { defineKernel, type Tensor } from '../gpu/kernel.ts';
+import type { Plan } from '../gpu/plan.ts';
+import type { Matrix } from './matmul.ts';
+
+export const embedPart = defineKernel({
+  name: 'embed',
+  wgsl,
+  bindings: { rows: 'read', weights: 'read', scales: 'read', output: 'write' },
+  uniforms: { count: 'u32', start: 'u32', partRows: 'u32', paddedRows: 'u32', columns: 'u32', scale: 'f32' },
+  tuning: { format: 0 },
+  grid: ({ count, columns }) => [Math.ceil(columns / 512), count],
+});
+
+const FORMATS = ['f32', 'f16', 'q8', 'q4', 'q4m'] as const;
+
+export interface EmbedTensors {
+  readonly rows: Tensor;
+  readonly matrix: Matrix;
+  /** `[M][stride32(columns)]`. */
+  readonly output: Tensor;
+}
+
+/** `scale` multiplies the embeddings; families that do not scale leave it out. */
+export const embed = (
+  plan: Plan,
+  { rows, matrix, output }: EmbedTensors,
+  { rows: count, scale = 1 }: { readonly rows: number; readonly scale?: number },
+): void => {
+  for (const { start, layout, weights, scales } of matrix.parts)
+    embedPart(
+      plan,
+      { rows, weights, scales, output },
+      { count, start, partRows: layout.rows, paddedRows: layout.paddedRows, columns: layout.columns, scale },
+      { format: FORMATS.indexOf(layout.format) },
+    );
+};

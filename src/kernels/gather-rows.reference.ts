@@ -1,0 +1,3 @@
+/** output[i] = input[indices[i]]. */
+export const gatherRowsReference = <T>(input: readonly T[], indices: readonly number[]): T[] =>
+  indices.map((index) => input[index] as T);
