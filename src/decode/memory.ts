@@ -1,7 +1,8 @@
 // What the models remember between runs. A conversation's next prompt begins with what was computed for the last one,
 // so its cursor is rewound to the common prefix instead of opened anew; batch invariance makes that equal bit by bit.
-import type { Cursor, LanguageModel, OpenCursor } from '../model/model.ts';
-import type { ModelRole } from './system.ts';
+import { OutriderError } from '../errors.ts';
+import type { Cursor, OpenCursor } from '../model/model.ts';
+import type { ModelRole, Models } from './system.ts';
 
 interface Remembered {
   readonly cursor: Cursor;
@@ -19,17 +20,19 @@ const commonPrefix = (a: readonly number[], b: readonly number[]): number => {
 /** Caches grow by doubling, so that a growing conversation seldom needs a new one. */
 const SMALLEST_CACHE = 512;
 
-export class Memory implements Disposable {
+export class Memory {
   readonly #held = new Map<ModelRole, Remembered>();
 
   /** A cursor for `rows` rows that holds as much of the prompt as is known, but at least one row less than all. */
   async open(
     role: ModelRole,
-    model: LanguageModel,
+    models: Models,
     prompt: readonly number[],
     rows: number,
     options: Pick<OpenCursor, 'tapLayers'> = {},
   ): Promise<Cursor> {
+    const model = models[role];
+    if (!model) throw new OutriderError('bad-request', `no ${role} model is loaded`, 'Load one under that role.');
     const opened = JSON.stringify(options);
     const held = this.#held.get(role);
     if (held?.opened === opened && held.cursor.capacity >= rows) {
@@ -56,7 +59,7 @@ export class Memory implements Disposable {
   }
 
   /** Frees all caches: the models change, or a run failed and nobody knows what they hold. */
-  [Symbol.dispose](): void {
+  clear(): void {
     for (const role of [...this.#held.keys()]) this.#forget(role);
   }
 }

@@ -1,9 +1,11 @@
 // From committed tokens to an answer: where it ends (a stop token, a stop string, the budget) and which text is certain.
 // A round may commit past the end; what lies behind it is dropped here and nowhere else.
+import type { Choice } from '../model/model.ts';
 import { type StopMatcher, stopMatcher } from '../text/stop.ts';
 import type { TextStream } from '../text/text-stream.ts';
-import type { Source } from '../trace.ts';
-import type { Commit, Score } from './system.ts';
+import type { Tokenizer } from '../text/tokenizer.ts';
+import type { Source, TokenLogprob, TokenText } from '../trace.ts';
+import type { Commit } from './system.ts';
 
 export interface Limits {
   readonly maxTokens: number;
@@ -16,43 +18,51 @@ export interface Ending {
   readonly stop: number | string | null;
 }
 
+/** A commit as far as it belongs to the answer. */
 export interface Kept {
   readonly tokens: readonly number[];
   readonly source: readonly Source[];
-  readonly scores: readonly Score[] | null;
   readonly text: string | null;
+  readonly logprobs: readonly TokenLogprob[] | null;
 }
 
 export class Transcript {
   ending: Ending | null = null;
   readonly #limits: Limits;
+  readonly #tokenizer: Tokenizer | null;
   readonly #stream: TextStream | null;
   readonly #matcher: StopMatcher;
   #length = 0;
   #text = '';
 
-  /** Without a stream there is no text, only tokens. */
-  constructor(limits: Limits, stream: TextStream | null) {
+  /** Without a tokenizer there is no text, only tokens. */
+  constructor(limits: Limits, tokenizer: Tokenizer | null) {
     this.#limits = limits;
-    this.#stream = stream;
+    this.#tokenizer = tokenizer;
+    this.#stream = tokenizer?.stream() ?? null;
     this.#matcher = stopMatcher(limits.stopStrings);
   }
 
   /** The commit up to the end of the answer, the token that ends it included. */
-  take({ tokens, source, scores }: Commit): Kept {
+  take({ tokens, source, scores }: Commit, withLogprobs: boolean): Kept {
     const before = this.#text.length;
     let kept = 0;
     while (kept < tokens.length && !this.ending) this.#push(tokens[kept++] as number);
     if (this.ending) this.#flush();
+    const scored = withLogprobs ? scores?.slice(0, kept) : undefined;
     return {
       tokens: tokens.slice(0, kept),
       source: source.slice(0, kept),
-      scores: scores?.slice(0, kept) ?? null,
       text: this.#stream && this.#text.slice(before),
+      logprobs:
+        scored?.map(({ logprob, top }, i) => ({
+          ...this.#spelled({ token: tokens[i] as number, logprob }),
+          top: top.map((choice) => this.#spelled(choice)),
+        })) ?? null,
     };
   }
 
-  /** The whole answer. Called at the end, also of an aborted run, because it lets go of held-back text. */
+  /** The whole answer. Called at the end, also of an aborted run: it lets go of text that was held back. */
   end(): string | null {
     this.#flush();
     return this.#stream && this.#text;
@@ -72,5 +82,9 @@ export class Transcript {
 
   #flush(): void {
     this.#text += this.#matcher.push(this.#stream?.end() ?? '') + this.#matcher.end();
+  }
+
+  #spelled({ token, logprob }: Choice): TokenText {
+    return { token, text: this.#tokenizer?.decode([token], { special: true }) ?? null, logprob };
   }
 }

@@ -1,0 +1,168 @@
+// Read this first. An engine holds the models of one device and answers requests one after another: the prompt goes in,
+// a decoding system commits tokens round by round, and out comes one stream of trace events, the last being `done`.
+// The same interface is served in a worker (client.ts), so a page never needs to know where its engine lives.
+import { Memory } from './decode/memory.ts';
+import type { DecodingSystem, ModelRole, Sequence } from './decode/system.ts';
+import { Transcript } from './decode/transcript.ts';
+import { checkAborted } from './errors.ts';
+import { Gpu } from './gpu/device.ts';
+import { meter } from './gpu/meter.ts';
+import type { LoadedModels, LoadOptions, ModelSource } from './load.ts';
+import { Queue } from './queue.ts';
+import { type Job, type RunRequest, readRequest } from './request.ts';
+import { SYSTEMS } from './systems/index.ts';
+import type { Emit, TraceEvent } from './trace.ts';
+
+export interface Engine {
+  /** Frees what was loaded before. A failed or aborted load leaves nothing behind. */
+  load(models: ModelSources, options?: LoadOptions): Promise<Loaded>;
+  /** Runs queue up. An abort ends the stream with `done`; every other failure is thrown as an OutriderError. */
+  run(request: RunRequest, signal?: AbortSignal): AsyncIterable<TraceEvent>;
+  /** Aborts what runs and frees everything. */
+  close(): Promise<void>;
+}
+
+export interface EngineOptions {
+  /** Default: the browser's, opened by the first load that needs it. In Node: `openNodeGpu()`. */
+  readonly gpu?: Gpu | GPUDevice;
+  /** Default: all of systems/index.ts. */
+  readonly systems?: readonly DecodingSystem[];
+}
+
+export type ModelSources = { readonly [Role in ModelRole]?: ModelSource };
+
+/** Plain data: what a page needs to know about what it may run. */
+export interface Loaded {
+  readonly adapter: { readonly vendor: string; readonly architecture: string; readonly description: string } | null;
+  /** The systems that these models serve. */
+  readonly systems: readonly Omit<DecodingSystem, 'start' | 'needs'>[];
+  readonly models: Readonly<Record<string, ModelInfo>>;
+}
+
+export interface ModelInfo {
+  readonly name: string;
+  readonly family: string;
+  readonly vocabulary: number;
+  readonly context: number;
+  /** Of weights on the device. */
+  readonly bytes: number;
+  /** What its tokenizer serves: nothing (token ids only), texts, or conversations too. */
+  readonly text: 'none' | 'raw' | 'chat';
+}
+
+export const createEngine = (options: EngineOptions = {}): Engine => new LocalEngine(options);
+
+class LocalEngine implements Engine {
+  readonly #queue = new Queue();
+  readonly #memory = new Memory();
+  readonly #closing = new AbortController();
+  readonly #ownsDevice: boolean;
+  readonly #systems: readonly DecodingSystem[];
+  #gpu: Gpu | null;
+  #models: LoadedModels = {};
+
+  constructor({ gpu, systems = SYSTEMS }: EngineOptions) {
+    this.#systems = systems;
+    this.#gpu = gpu ? (gpu instanceof Gpu ? gpu : new Gpu(gpu)) : null;
+    this.#ownsDevice = !gpu;
+  }
+
+  async load(sources: ModelSources, { signal }: LoadOptions = {}): Promise<Loaded> {
+    const stop = this.#untilClosed(signal);
+    using ticket = this.#queue.join();
+    while (ticket.ahead > 0 && !stop.aborted) await ticket.moved(ticket.ahead, stop);
+    checkAborted(stop);
+    this.#unload();
+    this.#models = sources;
+    return this.#describe();
+  }
+
+  async *run(request: RunRequest, signal?: AbortSignal): AsyncGenerator<TraceEvent, void, undefined> {
+    const asked = performance.now();
+    const clock = (): number => performance.now() - asked;
+    const stop = this.#untilClosed(signal);
+    using ticket = this.#queue.join();
+    while (ticket.ahead > 0 && !stop.aborted) {
+      const { ahead } = ticket;
+      yield { at: clock(), type: 'queued', ahead };
+      await ticket.moved(ahead, stop);
+    }
+    if (ticket.ahead > 0) yield { at: clock(), type: 'done', finish_reason: 'aborted', stop: null, text: null };
+    else yield* this.#generate(readRequest(request, this.#models, this.#systems), clock, stop);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    using ticket = this.#queue.join();
+    while (ticket.ahead > 0) await ticket.moved(ticket.ahead, new AbortController().signal);
+    this.#unload();
+    if (this.#ownsDevice) this.#gpu?.destroy();
+  }
+
+  /** The round loop: every system, from plain decoding to step routing, repeats "commit at least one token". */
+  async *#generate(job: Job, clock: () => number, signal: AbortSignal): AsyncGenerator<TraceEvent, void, undefined> {
+    const { system, models, knobs, prompt, sampling, limits, logprobs } = job;
+    const events: TraceEvent[] = [];
+    const emit: Emit = (event) => events.push({ at: clock(), ...event } as TraceEvent);
+    const device = this.#gpu && meter(this.#gpu);
+    const rows = prompt.length + limits.maxTokens;
+    const tokens = [...prompt];
+    const sequence: Sequence = { tokens, sampling, alternatives: logprobs ?? 0 };
+    const transcript = new Transcript(limits, job.tokenizer);
+
+    emit({ type: 'run', version: 1, system: system.id, knobs, seed: sampling.seed, prompt });
+    try {
+      let begin = clock();
+      const { first, round: next } = await system.start({
+        models,
+        sequence,
+        knobs,
+        emit,
+        signal,
+        open: (role, options) => this.#memory.open(role, models, prompt, rows, options),
+      });
+      for (let round = first ? 0 : 1; !transcript.ending && !signal.aborted; round++) {
+        const commit = round === 0 && first ? first : await next({ sequence, round, emit, signal });
+        const kept = transcript.take(commit, logprobs !== null);
+        tokens.push(...kept.tokens);
+        emit({ type: 'commit', round, ...kept, ms: clock() - begin });
+        if (device) emit({ type: 'kernels', round, ...device(), spans: [] });
+        yield* events.splice(0);
+        begin = clock();
+      }
+    } catch (error) {
+      this.#memory.clear(); // nobody knows what an interrupted round left in the caches
+      if (!signal.aborted) throw error;
+    } finally {
+      this.#memory.keep(tokens);
+    }
+    const { finish_reason, stop } = transcript.ending ?? { finish_reason: 'aborted', stop: null };
+    emit({ type: 'done', finish_reason, stop, text: transcript.end() });
+    yield* events;
+  }
+
+  #untilClosed(signal: AbortSignal | undefined): AbortSignal {
+    return AbortSignal.any(signal ? [signal, this.#closing.signal] : [this.#closing.signal]);
+  }
+
+  #unload(): void {
+    this.#memory.clear();
+    this.#models = {};
+  }
+
+  #describe(): Loaded {
+    const models = Object.entries(this.#models).map(([role, { name, model, tokenizer }]) => {
+      const { family, vocabulary, context, bytes } = model;
+      const text = tokenizer ? (tokenizer.hasChatTemplate ? 'chat' : 'raw') : 'none';
+      return [role, { name, family, vocabulary, context, bytes, text } satisfies ModelInfo] as const;
+    });
+    const info = this.#gpu?.info;
+    return {
+      adapter: info ? { vendor: info.vendor, architecture: info.architecture, description: info.description } : null,
+      systems: this.#systems
+        .filter(({ needs }) => needs.every((role) => this.#models[role]))
+        .map(({ id, title, paper, guarantee, knobs }) => ({ id, title, paper, guarantee, knobs })),
+      models: Object.fromEntries(models),
+    };
+  }
+}

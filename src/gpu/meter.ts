@@ -1,0 +1,17 @@
+// What has reached the device since the last look: the figures that a trace carries for each round.
+import type { Counters, Gpu } from './device.ts';
+
+/** A function that returns the difference to its previous call. */
+export const meter = (gpu: Gpu): (() => Counters) => {
+  let last = { ...gpu.counters };
+  return () => {
+    const now = { ...gpu.counters };
+    const since = {
+      dispatches: now.dispatches - last.dispatches,
+      submits: now.submits - last.submits,
+      readbacks: now.readbacks - last.readbacks,
+    };
+    last = now;
+    return since;
+  };
+};
