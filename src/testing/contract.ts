@@ -1,0 +1,114 @@
+// What every exact decoding system promises, as measurements on the toy model: its greedy tokens are the target's, and
+// its sampled tokens follow the target's law. The references here share no code with any system.
+import type { DecodingSystem } from '../decode/system.ts';
+import { createEngine } from '../engine.ts';
+import type { LoadedModel } from '../load.ts';
+import type { LanguageModel } from '../model/model.ts';
+import type { RunRequest } from '../request.ts';
+import { committedTokens, type TraceEvent } from '../trace.ts';
+import { type ToyOptions, toyModel } from './toy-model.ts';
+
+/** As the engine holds it, without a tokenizer. */
+export const toyLoaded = (model: LanguageModel, stopTokens: readonly number[] = []): LoadedModel => ({
+  name: 'toy',
+  model,
+  tokenizer: null,
+  stopTokens,
+});
+
+/** A target, and a draft that agrees with it most of the time. */
+export const toyEngine = async (system: DecodingSystem, toy: ToyOptions, stopTokens: readonly number[] = []) => {
+  const engine = createEngine({ systems: [system] });
+  await engine.load({
+    target: toyLoaded(toyModel(toy), stopTokens),
+    draft: toyLoaded(toyModel({ ...toy, noise: toy.sharpness / 4, seed: 1 })),
+  });
+  const run = async (request: Omit<RunRequest, 'system'>, signal?: AbortSignal): Promise<TraceEvent[]> => {
+    const events: TraceEvent[] = [];
+    for await (const event of engine.run({ ...request, system: system.id }, signal)) events.push(event);
+    return events;
+  };
+  return { engine, run };
+};
+
+/** log-probabilities of the next token, straight from the model's logits. */
+const nextLogits = async (model: LanguageModel, tokens: readonly number[]): Promise<Float32Array> => {
+  using cursor = await model.open();
+  return (await cursor.extend(tokens)).logits.read();
+};
+
+/** The target's own greedy tokens: the largest logit, the first of several equal ones. */
+export const greedyReference = async (model: LanguageModel, prompt: readonly number[], count: number) => {
+  const tokens = [...prompt];
+  while (tokens.length < prompt.length + count) {
+    const logits = await nextLogits(model, tokens);
+    tokens.push(logits.indexOf(Math.max(...logits)));
+  }
+  return tokens.slice(prompt.length);
+};
+
+/** Prompts whose greedy tokens differ from the target's own. */
+export const greedyFailures = async (system: DecodingSystem, prompts: number, count: number): Promise<number> => {
+  const toy = { vocabulary: 12, sharpness: 6 };
+  const { engine, run } = await toyEngine(system, toy);
+  let failures = 0;
+  for (let i = 0; i < prompts; i++) {
+    const prompt = Array.from({ length: 1 + (i % 5) }, (_, j) => (i * 7 + j * 5) % toy.vocabulary);
+    const events = await run({ prompt: { tokens: prompt }, maxTokens: count });
+    const expected = await greedyReference(toyModel(toy), prompt, count);
+    if (committedTokens(events).join() !== expected.join()) failures++;
+  }
+  await engine.close();
+  return failures;
+};
+
+/** The exact probability of every sequence of `count` tokens after the prompt, by enumeration. */
+const exactLaw = async (
+  model: LanguageModel,
+  prompt: readonly number[],
+  count: number,
+  temperature: number,
+): Promise<Map<string, number>> => {
+  let law = new Map<string, number>([['', 1]]);
+  for (let i = 0; i < count; i++) {
+    const longer = new Map<string, number>();
+    for (const [key, probability] of law) {
+      const written = key === '' ? [] : key.split(',').map(Number);
+      const logits = await nextLogits(model, [...prompt, ...written]);
+      const weights = Array.from(logits, (x) => Math.exp(x / temperature));
+      const sum = weights.reduce((a, b) => a + b);
+      weights.forEach((weight, token) => {
+        longer.set([...written, token].join(), (probability * weight) / sum);
+      });
+    }
+    law = longer;
+  }
+  return law;
+};
+
+export interface Distance {
+  /** Half the sum of absolute differences between counted and exact probabilities. */
+  readonly totalVariation: number;
+  /** What counting alone is expected to give: Σ √(p(1−p)/n) / √(2π) over the outcomes. */
+  readonly noise: number;
+}
+
+/** How far the joint law of three sampled tokens is from the target's, over `runs` seeds. */
+export const samplingDistance = async (system: DecodingSystem, runs: number): Promise<Distance> => {
+  const toy = { vocabulary: 4, sharpness: 3 };
+  const [prompt, count, temperature] = [[1, 2, 3, 0], 3, 0.8];
+  const { engine, run } = await toyEngine(system, toy);
+  const counts = new Map<string, number>();
+  for (let seed = 0; seed < runs; seed++) {
+    const key = committedTokens(await run({ prompt: { tokens: prompt }, maxTokens: count, temperature, seed })).join();
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  await engine.close();
+  const law = await exactLaw(toyModel(toy), prompt, count, temperature);
+  let [totalVariation, noise] = [0, 0];
+  for (const [key, p] of law) {
+    totalVariation += Math.abs((counts.get(key) ?? 0) / runs - p) / 2;
+    noise += Math.sqrt((p * (1 - p)) / runs / (2 * Math.PI));
+  }
+  return { totalVariation, noise };
+};
