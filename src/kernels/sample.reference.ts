@@ -1,0 +1,38 @@
+import { gumbel } from './random.ts';
+import type { Draw } from './sample.ts';
+
+type Filters = Pick<Draw, 'temperature' | 'topK' | 'topP' | 'minP'>;
+
+/** The exact probability of every token after temperature, top-k, top-p and min-p, in that order. */
+export const distributionReference = (logits: readonly number[], { temperature, topK, topP, minP }: Filters) => {
+  const top = Math.max(...logits);
+  if (temperature === 0) return logits.map((_, i) => (i === logits.indexOf(top) ? 1 : 0));
+  let masses = logits.map((logit) => Math.exp((logit - top) / temperature));
+  const keep = (least: number) => {
+    masses = masses.map((mass) => (mass >= least ? mass : 0));
+  };
+  const sorted = () => masses.toSorted((a, b) => b - a);
+  const total = () => masses.reduce((a, b) => a + b, 0);
+  if (topK > 0) keep(sorted()[topK - 1] ?? 0);
+  if (topP < 1) {
+    const descending = sorted();
+    let [count, missing] = [1, topP * total() - (descending[0] as number)];
+    while (missing > 0 && count < descending.length) missing -= descending[count++] as number;
+    keep(descending[count - 1] as number);
+  }
+  keep(minP);
+  const sum = total();
+  return masses.map((mass) => mass / sum);
+};
+
+/** The draw itself: the argmax of log-probability + Gumbel noise, lowest index on ties. */
+export const sampleReference = (logits: readonly number[], draw: Draw) => {
+  const { temperature, position, seed } = draw;
+  const scores = distributionReference(logits, draw).map(
+    (p, token) => Math.log(p) + (temperature > 0 ? gumbel(token, position, seed) : 0),
+  );
+  const token = scores.indexOf(Math.max(...scores));
+  const top = Math.max(...logits);
+  const logSumExp = top + Math.log(logits.reduce((sum, logit) => sum + Math.exp(logit - top), 0));
+  return { token, logit: logits[token] as number, logSumExp };
+};
