@@ -54,13 +54,13 @@ export const toyModel = (options: ToyOptions): ToyModel => {
     return keyed.indexOf(Math.max(...keyed));
   };
 
-  const open = (cache: number[], capacity: number): Cursor => {
+  const open = (cache: number[], capacity: number, nodes: number, released = (): void => {}): Cursor => {
     let version = 0;
-    let frozen = 0;
+    let forks: { readonly cursor: Cursor; readonly rows: readonly number[] }[] = [];
     let disposed = false;
     const use = (rows: number): void => {
       if (disposed) throw new Error('toy cursor: used after it was disposed');
-      if (frozen > 0) throw new Error('toy cursor: used while its forks live');
+      if (forks.length > 0) throw new Error('toy cursor: used while its forks live');
       if (cache.length + rows > capacity)
         throw new Error(`toy cursor: ${cache.length} + ${rows} rows exceed ${capacity}`);
     };
@@ -124,30 +124,36 @@ export const toyModel = (options: ToyOptions): ToyModel => {
       },
       forward(tree) {
         use(tree.tokens.length);
-        if (tree.tokens.length > 16) throw new Error('toy cursor: a tree has at most 16 nodes');
+        if (tree.tokens.length > nodes) throw new Error(`toy cursor: a tree of more than ${nodes} nodes`);
         return pass(tree, [...cache], false);
       },
       rewind(length) {
+        use(0);
         if (length > cache.length) throw new Error(`toy cursor: rewound forward, ${cache.length} to ${length}`);
         version++;
         cache.length = length;
       },
       fork(count, room) {
         use(0);
-        frozen = count;
-        return Array.from({ length: count }, () => {
-          const child = open([...cache], cache.length + room);
-          const dispose = child[Symbol.dispose].bind(child);
-          return Object.defineProperty(child, Symbol.dispose, {
-            value: () => {
-              frozen--;
-              dispose();
-            },
+        forks = Array.from({ length: count }, () => {
+          const rows = [...cache];
+          const cursor = open(rows, cache.length + room, nodes, () => {
+            forks = forks.filter((fork) => fork.cursor !== cursor);
           });
+          return { cursor, rows };
         });
+        return forks.map(({ cursor }) => cursor);
+      },
+      adopt(fork) {
+        const adopted = forks.find(({ cursor }) => cursor === fork);
+        if (!adopted) throw new Error('toy cursor: adopted a cursor that is no living fork of it');
+        for (const { cursor } of forks) cursor[Symbol.dispose]();
+        cache.push(...adopted.rows.slice(cache.length));
+        version++;
       },
       [Symbol.dispose]() {
         disposed = true;
+        released();
       },
     };
   };
@@ -162,7 +168,8 @@ export const toyModel = (options: ToyOptions): ToyModel => {
     get rows() {
       return scored;
     },
-    open: async ({ capacity = context } = {}) => open([], capacity),
+    batchInvariant: true,
+    open: async ({ capacity = context, nodes = 16 } = {}) => open([], capacity, nodes),
     forward: (batch) => batch.map(({ cursor, tree }) => cursor.forward(tree)),
     [Symbol.dispose]() {},
   };
