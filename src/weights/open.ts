@@ -5,8 +5,9 @@ import { type PlacedTensor, streamBands } from './bands.ts';
 import type { Checkpoint, TokenizerFiles } from './checkpoint.ts';
 import { type GgufHeader, readGguf } from './gguf.ts';
 import { ggufArchitecture, ggufConfig, huggingFaceName, permutedHeads } from './gguf-config.ts';
+import { ggufTokenizer } from './gguf-tokenizer.ts';
 import { parseShardIndex, readSafetensors } from './safetensors.ts';
-import { type ByteSource, blobFiles, type FileSet, memoryFiles, readJson } from './source.ts';
+import { type ByteSource, blobFiles, type FileSet, memoryFiles, readJson, readText } from './source.ts';
 
 export type Source =
   | { readonly kind: 'files'; readonly files: readonly File[] }
@@ -112,7 +113,7 @@ const openGguf = async (name: string, open: Open, { signal }: OpenOptions): Prom
     }),
   );
   refuseTwins(placed);
-  return { parts: { format: 'gguf', name, config, tokenizer: async () => null }, placed };
+  return { parts: { format: 'gguf', name, config, tokenizer: async () => ggufTokenizer(header.metadata) }, placed };
 };
 
 const INDEX = 'model.safetensors.index.json';
@@ -163,5 +164,9 @@ const readTokenizer = async (files: FileSet, signal?: AbortSignal): Promise<Toke
   if (!tokenizer) return null;
   const config = (await readJson(files, 'tokenizer_config.json', signal)) ?? {};
   const generation = (await readJson(files, 'generation_config.json', signal)) ?? {};
-  return { tokenizer, config, generation };
+  if (config.chat_template) return { tokenizer, config, generation };
+  // Since 2025 many models keep the template in a file of its own.
+  using file = await files.open('chat_template.jinja', signal);
+  const template = file ? { chat_template: await readText(file, signal) } : {};
+  return { tokenizer, config: { ...config, ...template }, generation };
 };
