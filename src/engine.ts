@@ -5,13 +5,15 @@ import { Memory } from './decode/memory.ts';
 import type { DecodingSystem, ModelRole, Sequence } from './decode/system.ts';
 import { Transcript } from './decode/transcript.ts';
 import { checkAborted } from './errors.ts';
+import { openBrowserGpu } from './gpu/browser.ts';
 import { Gpu } from './gpu/device.ts';
 import { meter } from './gpu/meter.ts';
-import type { LoadedModels, LoadOptions, ModelSource } from './load.ts';
+import { type LoadedModel, type LoadModelOptions, loadSource, type Progress } from './load.ts';
 import { Queue } from './queue.ts';
 import { type Job, type RunRequest, readRequest } from './request.ts';
 import { SYSTEMS } from './systems/index.ts';
 import type { Emit, TraceEvent } from './trace.ts';
+import type { Source } from './weights/open.ts';
 
 export interface Engine {
   /** Frees what was loaded before. A failed or aborted load leaves nothing behind. */
@@ -29,7 +31,13 @@ export interface EngineOptions {
   readonly systems?: readonly DecodingSystem[];
 }
 
+/** A checkpoint, or a model that is loaded already (and stays its owner's to dispose of). */
+export type ModelSource = Source | LoadedModel;
 export type ModelSources = { readonly [Role in ModelRole]?: ModelSource };
+
+export interface LoadOptions extends Pick<LoadModelOptions, 'precision' | 'signal'> {
+  readonly onProgress?: ((progress: Progress & { readonly role: ModelRole }) => void) | undefined;
+}
 
 /** Plain data: what a page needs to know about what it may run. */
 export interface Loaded {
@@ -59,7 +67,9 @@ class LocalEngine implements Engine {
   readonly #ownsDevice: boolean;
   readonly #systems: readonly DecodingSystem[];
   #gpu: Gpu | null;
-  #models: LoadedModels = {};
+  #models: { -readonly [Role in ModelRole]?: LoadedModel } = {};
+  /** Those that this engine loaded, and so has to free. */
+  readonly #owned: Disposable[] = [];
 
   constructor({ gpu, systems = SYSTEMS }: EngineOptions) {
     this.#systems = systems;
@@ -67,13 +77,20 @@ class LocalEngine implements Engine {
     this.#ownsDevice = !gpu;
   }
 
-  async load(sources: ModelSources, { signal }: LoadOptions = {}): Promise<Loaded> {
-    const stop = this.#untilClosed(signal);
+  async load(sources: ModelSources, { onProgress, ...options }: LoadOptions = {}): Promise<Loaded> {
+    const signal = this.#untilClosed(options.signal);
     using ticket = this.#queue.join();
-    while (ticket.ahead > 0 && !stop.aborted) await ticket.moved(ticket.ahead, stop);
-    checkAborted(stop);
+    while (ticket.ahead > 0 && !signal.aborted) await ticket.moved(ticket.ahead, signal);
+    checkAborted(signal);
     this.#unload();
-    this.#models = sources;
+    try {
+      for (const [role, source] of Object.entries(sources) as [ModelRole, ModelSource][])
+        this.#models[role] =
+          'model' in source ? source : await this.#loadOne(role, source, { ...options, signal, onProgress });
+    } catch (error) {
+      this.#unload();
+      throw error;
+    }
     return this.#describe();
   }
 
@@ -145,8 +162,23 @@ class LocalEngine implements Engine {
     return AbortSignal.any(signal ? [signal, this.#closing.signal] : [this.#closing.signal]);
   }
 
+  async #loadOne(role: ModelRole, source: Source, { onProgress, ...options }: LoadOptions): Promise<LoadedModel> {
+    const tell = onProgress && ((progress: Progress): void => onProgress({ role, ...progress }));
+    const loaded = await loadSource(await this.#device(), source, { ...options, onProgress: tell });
+    this.#owned.push(loaded.model);
+    return loaded;
+  }
+
+  /** A lost device is replaced by the next load, unless the caller brought it. */
+  async #device(): Promise<Gpu> {
+    if (this.#gpu?.failure && !this.#ownsDevice) throw this.#gpu.failure;
+    if (!this.#gpu || this.#gpu.failure) this.#gpu = await openBrowserGpu();
+    return this.#gpu;
+  }
+
   #unload(): void {
     this.#memory.clear();
+    for (const model of this.#owned.splice(0)) model[Symbol.dispose]();
     this.#models = {};
   }
 

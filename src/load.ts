@@ -1,8 +1,12 @@
-// From "this model, please" to a model that runs: the checkpoint's headers, its weights streamed to the device, its
-// tokenizer. Whatever was taken is freed again when a load fails or is aborted.
+// From "this model, please" to a model that runs: the checkpoint's headers, its tokenizer, its weights streamed to the
+// device. Whatever was taken is freed again when a load fails or is aborted.
 import type { ModelRole } from './decode/system.ts';
+import type { Gpu } from './gpu/device.ts';
+import { loadModel } from './model/load.ts';
 import type { LanguageModel } from './model/model.ts';
-import type { Tokenizer } from './text/tokenizer.ts';
+import { loadTokenizer, type Tokenizer } from './text/tokenizer.ts';
+import { openCheckpoint, type Source } from './weights/open.ts';
+import type { Precision } from './weights/quantize.ts';
 
 /** A model that is ready to run, and what is needed to talk to it. */
 export interface LoadedModel {
@@ -14,9 +18,31 @@ export interface LoadedModel {
 
 export type LoadedModels = { readonly [Role in ModelRole]?: LoadedModel };
 
-/** A model of your own making, which you dispose of yourself. */
-export type ModelSource = LoadedModel;
-
-export interface LoadOptions {
-  readonly signal?: AbortSignal;
+export interface Progress {
+  readonly phase: 'download' | 'upload' | 'compile';
+  /** Bytes, or pipelines. */
+  readonly loaded: number;
+  readonly total: number;
 }
+
+export interface LoadModelOptions {
+  /** Default: as in the file. */
+  readonly precision?: Precision | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** The ids that end a text: by the tokenizer's and generation_config.json's account, or else config.json's. */
+const stopTokens = (config: Readonly<Record<string, unknown>>, tokenizer: Tokenizer | null): readonly number[] => {
+  const named = [tokenizer?.eos ?? [], config.eos_token_id].flat(2);
+  return [...new Set(named.filter((id): id is number => Number.isInteger(id)))];
+};
+
+export const loadSource = async (gpu: Gpu, source: Source, options: LoadModelOptions = {}): Promise<LoadedModel> => {
+  const { signal, precision, onProgress } = options;
+  using checkpoint = await openCheckpoint(source, { signal });
+  const files = await checkpoint.tokenizer(signal);
+  const tokenizer = files && (await loadTokenizer(files));
+  const model = await loadModel(gpu, checkpoint, { precision, signal, onProgress });
+  return { name: checkpoint.name, model, tokenizer, stopTokens: stopTokens(checkpoint.config, tokenizer) };
+};
