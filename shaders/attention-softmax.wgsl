@@ -12,11 +12,17 @@ struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, capacity: u32 }
 
 const HIDDEN = -3.0e38;
 
-// May the row see anything among the 64 keys from `key`? (Generous about the mask.)
+// One past the newest slot in the row's mask.
+fn maskEnd(row: Row) -> u32 {
+  if (row.maskHigh != 0) { return row.base + 64 - countLeadingZeros(row.maskHigh); }
+  return select(0, row.base + 32 - countLeadingZeros(row.maskLow), row.maskLow != 0);
+}
+
+// May the row see anything among the 64 keys from `key`?
 fn overlaps(row: Row, key: u32) -> bool {
   let past = max(row.first, key) < min(row.prefix, key + 64);
   let own = max(row.start, key) < min(row.end, key + 64);
-  let masked = (row.maskLow | row.maskHigh) != 0 && key < row.base + 64 && row.base < key + 64;
+  let masked = key < maskEnd(row) && row.base < key + 64;
   return row.alive == 1 && (past || own || masked);
 }
 

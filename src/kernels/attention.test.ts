@@ -139,7 +139,7 @@ const shapes = [
   { heads: 3, keyValueHeads: 3, headDim: 96 },
   { heads: 5, keyValueHeads: 1, headDim: 128 },
 ];
-const variants: AttentionTuning[] = [{ variant: 'lanes' }];
+const variants: AttentionTuning[] = [{ variant: 'lanes' }, { variant: 'split' }];
 
 for (const features of ['all', 'baseline'] as const)
   for (const tuning of variants)

@@ -5,8 +5,10 @@
 // - `split`: flash-decoding, a workgroup a chunk, and a dispatch that joins the chunks, for GPUs.
 // They differ from each other in rounding, so one is chosen at load and kept for every M.
 import output from '../../shaders/attention-output.wgsl?raw';
+import reduce from '../../shaders/attention-reduce.wgsl?raw';
 import scores from '../../shaders/attention-scores.wgsl?raw';
 import softmax from '../../shaders/attention-softmax.wgsl?raw';
+import split from '../../shaders/attention-split.wgsl?raw';
 import type { Gpu } from '../gpu/device.ts';
 import { defineKernel, type Tensor } from '../gpu/kernel.ts';
 import type { Plan } from '../gpu/plan.ts';
@@ -48,6 +50,24 @@ export const attentionOutput = defineKernel({
   uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32' },
   tuning: { half: 0 },
   grid: (shape) => [Math.ceil(shape.headDim / 32), shape.keyValueHeads, tiles(shape)],
+});
+
+export const attentionSplit = defineKernel({
+  name: 'attention-split',
+  wgsl: split,
+  bindings: { query: 'read', keys: 'read', values: 'read', rows: 'read', scratch: 'write' },
+  uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32', scale: 'f32' },
+  tuning: { half: 0 },
+  grid: (shape, _, { keys }) => [Math.ceil(keys / CHUNK), shape.keyValueHeads, tiles(shape)],
+});
+
+export const attentionReduce = defineKernel({
+  name: 'attention-reduce',
+  wgsl: reduce,
+  bindings: { rows: 'read', scratch: 'read', output: 'write' },
+  uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32' },
+  tuning: {},
+  grid: (shape) => [Math.ceil(shape.headDim / 64), shape.keyValueHeads, tiles(shape)],
 });
 
 export interface AttentionTensors {
@@ -94,7 +114,11 @@ export const attention = (
 ): void => {
   const scale = Math.LOG2E / Math.sqrt(shape.headDim);
   const { headDim, ...plain } = shape;
-  if (variant === 'split') throw new Error('not yet');
+  if (variant === 'split') {
+    attentionSplit(plan, { query, keys, values, rows, scratch }, { ...shape, scale }, { half });
+    attentionReduce(plan, { rows, scratch, output }, shape);
+    return;
+  }
   attentionScores(plan, { query, keys, rows, scratch }, { ...shape, scale }, { half });
   attentionSoftmax(plan, { rows, scratch }, plain);
   attentionOutput(plan, { values, rows, scratch, output }, shape, { half });
