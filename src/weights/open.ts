@@ -1,15 +1,20 @@
 // Opens a checkpoint of either format from anywhere, by its headers alone. Nothing here knows what a model does with
 // its tensors: a missing tensor or a wrong shape is for the architecture to notice.
 import { OutriderError } from '../errors.ts';
+import { addressFiles } from './address.ts';
 import { type PlacedTensor, streamBands } from './bands.ts';
 import type { Checkpoint, TokenizerFiles } from './checkpoint.ts';
 import { type GgufHeader, readGguf } from './gguf.ts';
 import { ggufArchitecture, ggufConfig, huggingFaceName, permutedHeads } from './gguf-config.ts';
 import { ggufTokenizer } from './gguf-tokenizer.ts';
+import { HttpSource } from './http.ts';
 import { parseShardIndex, readSafetensors } from './safetensors.ts';
 import { type ByteSource, blobFiles, type FileSet, memoryFiles, readJson, readText } from './source.ts';
+import type { Store } from './store.ts';
 
 export type Source =
+  /** A model's folder or file on the web. */
+  | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'files'; readonly files: readonly File[] }
   | { readonly kind: 'bytes'; readonly files: ReadonlyMap<string, Uint8Array> }
   /** From `folderSource(path)` of folder.ts, which only Node can import. */
@@ -17,19 +22,25 @@ export type Source =
 
 export interface OpenOptions {
   readonly signal?: AbortSignal | undefined;
+  /** Bytes that have arrived from the network since the start, header, tensors and all. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+  /** Where files from the network are kept (store.ts); without one they are read as they arrive. */
+  readonly store?: Store | undefined;
+  /** Ask the server whether stored files are still current. Otherwise a stored model makes no request at all. */
+  readonly revalidate?: boolean | undefined;
 }
 
 type Parts = Omit<Checkpoint, 'bytes' | 'tensors' | 'stream' | typeof Symbol.dispose>;
 
 export const openCheckpoint = async (source: Source, options: OpenOptions = {}): Promise<Checkpoint> => {
-  const files = fileSet(source);
+  const files = fileSet(source, options);
   const opened: ByteSource[] = [];
   const close = (): void => {
     for (const file of opened.splice(0)) file[Symbol.dispose]();
   };
   /** Every file opened here is closed with the checkpoint, or at once when opening fails. */
   const open = async (name: string): Promise<ByteSource> => {
-    const file = await files.open(name, options.signal);
+    const file = await files.open(name, { signal: options.signal });
     if (!file) throw new OutriderError('bad-checkpoint', `${files.name}: ${name} is missing`, hintFor(files));
     opened.push(file);
     return file;
@@ -51,10 +62,20 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
   }
 };
 
-const fileSet = (source: Source): FileSet => {
+const fileSet = (source: Source, { store, revalidate, onProgress }: OpenOptions): FileSet => {
   if (source.kind === 'files') return blobFiles(source.files);
   if (source.kind === 'bytes') return memoryFiles(source.files);
-  return source.files;
+  if (source.kind === 'folder') return source.files;
+  let arrived = 0;
+  const onBytes = (bytes: number): void => {
+    arrived += bytes;
+    onProgress?.(arrived);
+  };
+  return addressFiles(source.url, (address, options) =>
+    store
+      ? store.open(address, { ...options, revalidate, onBytes })
+      : HttpSource.open(address, { ...options, onBytes }),
+  );
 };
 
 const hintFor = (files: FileSet): string =>
@@ -119,9 +140,9 @@ const openGguf = async (name: string, open: Open, { signal }: OpenOptions): Prom
 const INDEX = 'model.safetensors.index.json';
 
 const openSafetensors = async (files: FileSet, open: Open, { signal }: OpenOptions): Promise<Opened> => {
-  const config = await readJson(files, 'config.json', signal);
+  const config = await readJson(files, 'config.json', { signal });
   if (!config) throw new OutriderError('bad-checkpoint', `${files.name}: config.json is missing`, hintFor(files));
-  const index = await readJson(files, INDEX, signal);
+  const index = await readJson(files, INDEX, { signal, optional: true });
   const shards = index ? parseShardIndex(INDEX, index) : null;
   const names = shards ? [...new Set(shards.values())].sort() : [weightsFile(files)];
   const placed: PlacedTensor[] = [];
@@ -160,13 +181,14 @@ const refuseTwins = (placed: readonly PlacedTensor[]): void => {
 };
 
 const readTokenizer = async (files: FileSet, signal?: AbortSignal): Promise<TokenizerFiles | null> => {
-  const tokenizer = await readJson(files, 'tokenizer.json', signal);
+  const options = { signal, optional: true };
+  const tokenizer = await readJson(files, 'tokenizer.json', options);
   if (!tokenizer) return null;
-  const config = (await readJson(files, 'tokenizer_config.json', signal)) ?? {};
-  const generation = (await readJson(files, 'generation_config.json', signal)) ?? {};
+  const config = (await readJson(files, 'tokenizer_config.json', options)) ?? {};
+  const generation = (await readJson(files, 'generation_config.json', options)) ?? {};
   if (config.chat_template) return { tokenizer, config, generation };
   // Since 2025 many models keep the template in a file of its own.
-  using file = await files.open('chat_template.jinja', signal);
+  using file = await files.open('chat_template.jinja', options);
   const template = file ? { chat_template: await readText(file, signal) } : {};
   return { tokenizer, config: { ...config, ...template }, generation };
 };

@@ -25,6 +25,12 @@ export const readBytes = async (
   return bytes;
 };
 
+export interface OpenFile {
+  readonly signal?: AbortSignal | undefined;
+  /** A model without this file is complete: that it is not there may be remembered. */
+  readonly optional?: boolean;
+}
+
 export interface FileSet {
   readonly name: string;
   /** All names, or null where they cannot be listed (an address). */
@@ -32,7 +38,7 @@ export interface FileSet {
   /** The file that was pointed at; null when it was the whole set. */
   readonly entry: string | null;
   /** Null when there is no such file. */
-  open(name: string, signal?: AbortSignal): Promise<ByteSource | null>;
+  open(name: string, options: OpenFile): Promise<ByteSource | null>;
 }
 
 /** A JSON file of a checkpoint is at most this long (the largest tokenizer.json known has 33 MB). */
@@ -92,11 +98,10 @@ export const blobFiles = (files: readonly File[]): FileSet =>
 export const readJson = async (
   files: FileSet,
   name: string,
-  signal?: AbortSignal,
+  options: OpenFile,
 ): Promise<Record<string, unknown> | null> => {
-  using source = await files.open(name, signal);
-  if (!source) return null;
-  return parseJson(source.name, await readText(source, signal));
+  using source = await files.open(name, options);
+  return source && parseJson(name, await readText(source, options.signal));
 };
 
 export const readText = async (source: ByteSource, signal?: AbortSignal): Promise<string> => {
