@@ -1,6 +1,7 @@
 // Read this first. An engine holds the models of one device and answers requests one after another: the prompt goes in,
 // a decoding system commits tokens round by round, and out comes one stream of trace events, the last being `done`.
 // The same interface is served in a worker (client.ts), so a page never needs to know where its engine lives.
+import { bundledSource } from './bundled.ts';
 import { Memory } from './decode/memory.ts';
 import type { DecodingSystem, ModelRole, Sequence } from './decode/system.ts';
 import { Transcript } from './decode/transcript.ts';
@@ -8,7 +9,7 @@ import { checkAborted } from './errors.ts';
 import { openBrowserGpu } from './gpu/browser.ts';
 import { Gpu } from './gpu/device.ts';
 import { meter } from './gpu/meter.ts';
-import { type LoadedModel, type LoadModelOptions, loadSource, type Progress } from './load.ts';
+import { type LoadedModel, type LoadSourceOptions, loadSource, type Progress } from './load.ts';
 import { Queue } from './queue.ts';
 import { type Job, type RunRequest, readRequest } from './request.ts';
 import { SYSTEMS } from './systems/index.ts';
@@ -27,16 +28,22 @@ export interface Engine {
 export interface EngineOptions {
   /** Default: the browser's, opened by the first load that needs it. In Node: `openNodeGpu()`. */
   readonly gpu?: Gpu | GPUDevice;
+  /** The address under which `models/` is served. Default: the page's own. */
+  readonly base?: string;
   /** Default: all of systems/index.ts. */
   readonly systems?: readonly DecodingSystem[];
 }
 
-/** A checkpoint, or a model that is loaded already (and stays its owner's to dispose of). */
-export type ModelSource = Source | LoadedModel;
+/** A checkpoint, the name of a bundled model, or a model that is loaded already (and stays its owner's to dispose of). */
+export type ModelSource = Source | string | LoadedModel;
 export type ModelSources = { readonly [Role in ModelRole]?: ModelSource };
 
-export interface LoadOptions extends Pick<LoadModelOptions, 'precision' | 'signal'> {
-  readonly onProgress?: ((progress: Progress & { readonly role: ModelRole }) => void) | undefined;
+export interface LoadOptions extends Pick<LoadSourceOptions, 'precision' | 'signal'> {
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+}
+
+export interface LoadProgress extends Progress {
+  readonly role: ModelRole;
 }
 
 /** Plain data: what a page needs to know about what it may run. */
@@ -65,13 +72,15 @@ class LocalEngine implements Engine {
   readonly #memory = new Memory();
   readonly #closing = new AbortController();
   readonly #ownsDevice: boolean;
+  readonly #base: string | undefined;
   readonly #systems: readonly DecodingSystem[];
   #gpu: Gpu | null;
   #models: { -readonly [Role in ModelRole]?: LoadedModel } = {};
   /** Those that this engine loaded, and so has to free. */
   readonly #owned: Disposable[] = [];
 
-  constructor({ gpu, systems = SYSTEMS }: EngineOptions) {
+  constructor({ gpu, base, systems = SYSTEMS }: EngineOptions) {
+    this.#base = base;
     this.#systems = systems;
     this.#gpu = gpu ? (gpu instanceof Gpu ? gpu : new Gpu(gpu)) : null;
     this.#ownsDevice = !gpu;
@@ -85,8 +94,7 @@ class LocalEngine implements Engine {
     this.#unload();
     try {
       for (const [role, source] of Object.entries(sources) as [ModelRole, ModelSource][])
-        this.#models[role] =
-          'model' in source ? source : await this.#loadOne(role, source, { ...options, signal, onProgress });
+        this.#models[role] = await this.#loadOne(role, source, { ...options, signal, onProgress });
     } catch (error) {
       this.#unload();
       throw error;
@@ -162,7 +170,9 @@ class LocalEngine implements Engine {
     return AbortSignal.any(signal ? [signal, this.#closing.signal] : [this.#closing.signal]);
   }
 
-  async #loadOne(role: ModelRole, source: Source, { onProgress, ...options }: LoadOptions): Promise<LoadedModel> {
+  async #loadOne(role: ModelRole, from: ModelSource, { onProgress, ...options }: LoadOptions): Promise<LoadedModel> {
+    if (typeof from === 'object' && 'model' in from) return from;
+    const source = typeof from === 'string' ? bundledSource(from, this.#base) : from;
     const tell = onProgress && ((progress: Progress): void => onProgress({ role, ...progress }));
     const loaded = await loadSource(await this.#device(), source, { ...options, onProgress: tell });
     this.#owned.push(loaded.model);

@@ -25,7 +25,7 @@ export interface Progress {
   readonly total: number;
 }
 
-export interface LoadModelOptions {
+export interface LoadSourceOptions {
   /** Default: as in the file. */
   readonly precision?: Precision | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -38,9 +38,14 @@ const stopTokens = (config: Readonly<Record<string, unknown>>, tokenizer: Tokeni
   return [...new Set(named.filter((id): id is number => Number.isInteger(id)))];
 };
 
-export const loadSource = async (gpu: Gpu, source: Source, options: LoadModelOptions = {}): Promise<LoadedModel> => {
+export const loadSource = async (gpu: Gpu, source: Source, options: LoadSourceOptions = {}): Promise<LoadedModel> => {
   const { signal, precision, onProgress } = options;
-  using checkpoint = await openCheckpoint(source, { signal });
+  let total = 0;
+  using checkpoint = await openCheckpoint(source, {
+    signal,
+    onProgress: (loaded) => onProgress?.({ phase: 'download', loaded, total: Math.max(loaded, total) }),
+  });
+  total = checkpoint.bytes;
   const files = await checkpoint.tokenizer(signal);
   const tokenizer = files && (await loadTokenizer(files));
   const model = await loadModel(gpu, checkpoint, { precision, signal, onProgress });

@@ -87,7 +87,10 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         taps: [],
         draw: (row, sampling) => ({
           rows: 1,
-          read: async () => [choice(rowOf(row), draw(rowOf(row), contexts[row]?.length ?? 0, sampling))],
+          read: async () => {
+            await new Promise((resolve) => setImmediate(resolve)); // a readback lets other events in, as a device's does
+            return [choice(rowOf(row), draw(rowOf(row), contexts[row]?.length ?? 0, sampling))];
+          },
         }),
         top: async (row, n) =>
           Array.from(rowOf(row), (_, token) => choice(rowOf(row), token))

@@ -1,0 +1,16 @@
+// The models that come with Outrider: one family of one vocabulary, served from `models/` beside the page.
+import { OutriderError } from './errors.ts';
+import type { Source } from './weights/open.ts';
+
+export const BUNDLED = ['target', 'mid', 'draft'] as const;
+
+/** Where pages keep their files; a worker's own address would be that of its script. */
+const pageAddress = (): string | undefined => globalThis.document?.baseURI ?? globalThis.location?.href;
+
+export const bundledSource = (name: string, base = pageAddress()): Source => {
+  if (!BUNDLED.some((known) => known === name))
+    throw new OutriderError('bad-request', `there is no bundled model "${name}"`, `There are: ${BUNDLED.join(', ')}.`);
+  if (!base)
+    throw new OutriderError('bad-request', `bundled model "${name}": nobody said where the models are`, 'Give `base`.');
+  return { kind: 'url', url: new URL(`models/${name}/`, base).href };
+};

@@ -1,0 +1,51 @@
+// The public surface. `connect()` runs an engine in a worker, `createEngine()` right here; both are the same Engine. The
+// lower half is for users of other engines who want just the model: forward passes over trees, rewind, fork.
+export { BUNDLED } from './bundled.ts';
+export { type ConnectOptions, connect } from './client.ts';
+export type {
+  Commit,
+  DecodingSystem,
+  Generation,
+  Knob,
+  Knobs,
+  ModelRole,
+  Models,
+  Round,
+  RoundContext,
+  RunContext,
+  Score,
+  Sequence,
+} from './decode/system.ts';
+export {
+  createEngine,
+  type Engine,
+  type EngineOptions,
+  type Loaded,
+  type LoadOptions,
+  type LoadProgress,
+  type ModelInfo,
+  type ModelSource,
+  type ModelSources,
+} from './engine.ts';
+export { type ErrorCode, type Fault, OutriderError, toFault } from './errors.ts';
+export { openBrowserGpu } from './gpu/browser.ts';
+export { Gpu } from './gpu/device.ts';
+export { type LoadedModel, type LoadSourceOptions, loadSource, type Progress } from './load.ts';
+export type {
+  Choice,
+  Cursor,
+  Drawn,
+  ExtendOptions,
+  Forward,
+  Held,
+  LanguageModel,
+  OpenCursor,
+  Sampling,
+  Tree,
+} from './model/model.ts';
+export type { Prompt, RunRequest } from './request.ts';
+export { SYSTEMS } from './systems/index.ts';
+export type { ChatMessage } from './text/chat-template.ts';
+export { loadTokenizer, type Tokenizer } from './text/tokenizer.ts';
+export * from './trace.ts';
+export type { Source as CheckpointSource } from './weights/open.ts';

@@ -1,0 +1,6 @@
+// The engine's worker: started and talked to by client.ts.
+import { expose } from 'comlink';
+import { createEngine } from './engine.ts';
+import { serve } from './service.ts';
+
+expose(serve(createEngine()));
