@@ -93,6 +93,9 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
   const window = fields.optional('attention.sliding_window') || null;
   const named = new Set(tensors.map((tensor) => tensor.name));
   const embedding = tensors.find((tensor) => tensor.name === 'token_embd.weight');
+  const layers = fields.required('block_count');
+  // Whoever walks the layers must not walk four billion.
+  if (layers > tensors.length) throw bad(`${name}.block_count is ${layers}, and there are ${tensors.length} tensors`);
   const mistral = name === 'llama' && window !== null;
   const config = {
     architectures: [mistral ? 'MistralForCausalLM' : family.architecture],
@@ -102,7 +105,7 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
     vocab_size: embedding?.shape[0] ?? fields.required('vocab_size'),
     hidden_size: hidden,
     intermediate_size: fields.required('feed_forward_length'),
-    num_hidden_layers: fields.required('block_count'),
+    num_hidden_layers: layers,
     num_attention_heads: heads,
     num_key_value_heads: fields.optional('attention.head_count_kv') ?? heads,
     head_dim: headDim,
