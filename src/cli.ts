@@ -1,0 +1,58 @@
+// The command line: finds the command, reads its options, runs it, and turns whatever happens into an exit status.
+// 0 done · 1 the work failed · 2 the arguments are wrong · 130 interrupted. One file a command, in commands/.
+import { parseArguments, UsageError } from './commands/arguments.ts';
+import { chat } from './commands/chat.ts';
+import { COMMON, type Command, commandHelp } from './commands/command.ts';
+import { generate } from './commands/generate.ts';
+import { inspect } from './commands/inspect.ts';
+import { logits } from './commands/logits.ts';
+import { models } from './commands/models.ts';
+import { nearest } from './commands/nearest.ts';
+import { openTerminal, type Terminal } from './commands/terminal.ts';
+import { tokenize } from './commands/tokenize.ts';
+import { type Fault, toFault } from './errors.ts';
+
+const COMMANDS: readonly Command[] = [generate, logits, tokenize, chat, inspect, models];
+
+const help = (): string => {
+  const rows = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`);
+  return `outrider COMMAND …: language models on your own GPU, in Node.\n\n${rows.join('\n')}\n
+A model is a folder in the Hugging Face layout, a .gguf file, an https:// address of either, or the name of a bundled
+model. \`outrider COMMAND --help\` lists a command's options. Results go to stdout, everything else to stderr.\n`;
+};
+
+const run = async ([name, ...rest]: readonly string[], terminal: Terminal): Promise<void> => {
+  if (name === undefined || name === '--help') return terminal.write(help());
+  const command = COMMANDS.find((known) => known.name === name);
+  if (!command) {
+    const names = COMMANDS.map((known) => known.name);
+    throw new UsageError(`unknown command ${name}`, `The nearest is ${nearest(name, names)}; --help lists all.`);
+  }
+  const given = parseArguments({ ...command.options, ...COMMON }, rest, command.positionals.length);
+  if (given.values.help) return terminal.write(commandHelp(command));
+  const missing = command.positionals[given.positionals.length];
+  if (missing !== undefined) throw new UsageError(`${name} needs ${missing}`, `outrider ${name} ${command.usage}`);
+  await command.run(given, terminal);
+};
+
+const describe = ({ code, message, hint }: Fault): string =>
+  `outrider: ${code}: ${message}${hint === '' ? '' : `\n  ${hint}`}`;
+
+/** Returns the exit status. */
+export const main = async (argv: readonly string[], { root }: { readonly root: string }): Promise<number> => {
+  const session = openTerminal(root);
+  const { terminal } = session;
+  try {
+    await run(argv, terminal);
+    return session.interrupted ? 130 : 0;
+  } catch (error) {
+    const fault = toFault(error);
+    // Nobody reads stdout any more: the reader has what it wanted.
+    if (fault.code === 'aborted') return session.interrupted ? 130 : 0;
+    terminal.note(argv.includes('--json') ? JSON.stringify({ error: fault }) : describe(fault));
+    if (fault.code === 'bug' && error instanceof Error && !argv.includes('--json')) terminal.note(error.stack ?? '');
+    return fault.code === 'bad-request' ? 2 : 1;
+  } finally {
+    session.close();
+  }
+};

@@ -1,0 +1,32 @@
+// A conversation from a file: a JSON array of {role, content}, or an object with such an array under `messages`.
+import { readFile } from 'node:fs/promises';
+import type { ChatMessage } from '../text/chat-template.ts';
+import { text, UsageError } from './arguments.ts';
+
+export const messagesOption = text('F.json', 'a conversation: [{"role": "user", "content": "…"}, …]');
+
+export const readTextFile = (path: string): Promise<string> =>
+  readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new UsageError(`cannot read ${path}: ${(cause as Error).message}`);
+  });
+
+const isMessage = (value: unknown): value is ChatMessage => {
+  const { role, content } = (value ?? {}) as Partial<ChatMessage>;
+  return typeof role === 'string' && typeof content === 'string';
+};
+
+export const readMessages = async (path: string): Promise<readonly ChatMessage[]> => {
+  let read: unknown;
+  try {
+    read = JSON.parse(await readTextFile(path));
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
+    throw new UsageError(`${path}: not JSON: ${(cause as Error).message}`);
+  }
+  const messages = Array.isArray(read) ? read : (read as { messages?: unknown } | null)?.messages;
+  if (!Array.isArray(messages) || messages.length === 0)
+    throw new UsageError(`${path}: not a list of messages`, 'Expected [{"role": "user", "content": "…"}, …].');
+  const odd = messages.findIndex((message) => !isMessage(message));
+  if (odd >= 0) throw new UsageError(`${path}: message ${odd} has no text in "role" and "content"`);
+  return messages as ChatMessage[];
+};

@@ -1,0 +1,52 @@
+// What a person may call a model: an address, a bundled model's name, a folder, or a file.
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { OutriderError } from '../errors.ts';
+import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
+import type { Checkpoint } from '../weights/checkpoint.ts';
+import { folderSource } from '../weights/folder.ts';
+import { openCheckpoint, type Source } from '../weights/open.ts';
+import { text, UsageError } from './arguments.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Without --model: the bundled family's largest. */
+const DEFAULT_MODEL = 'target';
+
+export const modelOption = text(
+  'M',
+  `a folder, a .gguf file, an address, or a bundled model (default: ${DEFAULT_MODEL})`,
+);
+
+const bundledFolder = (root: string): string => join(root, 'public/models');
+
+export const bundledModels = (root: string): readonly string[] => {
+  const folder = bundledFolder(root);
+  return existsSync(folder) ? readdirSync(folder).filter((name) => existsSync(join(folder, name, 'config.json'))) : [];
+};
+
+export const modelSource = async (model: string | undefined, root: string): Promise<Source> => {
+  const name = model ?? DEFAULT_MODEL;
+  if (/^https?:\/\//.test(name)) return { kind: 'url', url: name };
+  const bundled = bundledModels(root);
+  if (bundled.includes(name)) return folderSource(join(bundledFolder(root), name));
+  if (existsSync(name)) return folderSource(name);
+  throw new UsageError(`there is no model "${name}"`, `It is neither a path nor bundled (${bundled.join(', ')}).`);
+};
+
+export const openModel = async (model: string | undefined, { root, signal }: Terminal): Promise<Checkpoint> =>
+  openCheckpoint(await modelSource(model, root), { signal });
+
+/** Its tokenizer, or null: such a model serves token ids only. */
+export const openTokenizer = async (checkpoint: Checkpoint, signal: AbortSignal): Promise<Tokenizer | null> => {
+  const files = await checkpoint.tokenizer(signal);
+  return files && loadTokenizer(files);
+};
+
+export const needTokenizer = (tokenizer: Tokenizer | null, model: string | undefined): Tokenizer => {
+  if (tokenizer) return tokenizer;
+  throw new OutriderError(
+    'bad-request',
+    `${basename(model ?? DEFAULT_MODEL)} has no tokenizer: it takes token ids only`,
+    'Give ids with --tokens, or put tokenizer.json and tokenizer_config.json beside the weights.',
+  );
+};

@@ -1,0 +1,83 @@
+// The two streams of a command: stdout carries results and nothing else; progress, warnings and the device line go to
+// stderr. A reader that goes away (`| head`) and Ctrl-C both end the run through the one signal.
+
+export interface Terminal {
+  /** The project's or the package's folder, where the bundled models are. */
+  readonly root: string;
+  /** Fires on Ctrl-C and when nobody reads stdout any more. */
+  readonly signal: AbortSignal;
+  /** stdout is a terminal and NO_COLOR is not set. */
+  readonly colour: boolean;
+  /** Writes to stdout; resolves when the reader has taken it. */
+  write(text: string): Promise<void>;
+  /** One JSON value as one line of stdout. */
+  json(value: unknown): Promise<void>;
+  /** One line to stderr. */
+  note(line: string): void;
+  /** A passing line on stderr, replaced by the next; shown on a terminal only. */
+  progress(line: string): void;
+}
+
+export interface Session {
+  readonly terminal: Terminal;
+  /** Ctrl-C was pressed. */
+  readonly interrupted: boolean;
+  close(): void;
+}
+
+export const openTerminal = (root: string): Session => {
+  const { stdout, stderr } = process;
+  const abort = new AbortController();
+  let interrupted = false;
+  let passing = false;
+
+  const clear = (): void => {
+    if (passing) stderr.write('\r\x1b[2K');
+    passing = false;
+  };
+  const onInterrupt = (): void => {
+    if (interrupted) process.exit(130); // pressed twice: leave now
+    interrupted = true;
+    abort.abort();
+  };
+  const onPipeError = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== 'EPIPE') throw error;
+    abort.abort();
+  };
+  process.on('SIGINT', onInterrupt);
+  stdout.on('error', onPipeError);
+
+  const write = (text: string): Promise<void> => {
+    clear();
+    if (text === '' || stdout.destroyed) return Promise.resolve();
+    return new Promise((resolve) => {
+      stdout.write(text, () => resolve());
+    });
+  };
+  return {
+    terminal: {
+      root,
+      signal: abort.signal,
+      colour: stdout.isTTY === true && !process.env.NO_COLOR,
+      write,
+      json: (value) => write(`${JSON.stringify(value)}\n`),
+      note(line) {
+        clear();
+        stderr.write(`${line}\n`);
+      },
+      progress(line) {
+        if (!stderr.isTTY) return;
+        stderr.write(`\r\x1b[2K${line}`);
+        passing = true;
+      },
+    },
+    get interrupted() {
+      return interrupted;
+    },
+    close() {
+      clear();
+      process.off('SIGINT', onInterrupt);
+      stdout.off('error', onPipeError);
+    },
+  };
+};
