@@ -19,34 +19,36 @@ const halves = halfTable();
 const x = new Float64Array(GROUP);
 const q = new Int32Array(GROUP);
 
-const load = (values: Float32Array, from: number): void => {
+/** Fills `x`; gives the value that lies farthest from zero. */
+const load = (values: Float32Array, from: number): number => {
   const count = Math.min(GROUP, values.length - from);
   let sum = 0;
+  let largest = 0;
   for (let i = 0; i < count; i++) {
     const value = values[from + i] as number;
     x[i] = value;
     sum += value;
+    if (Math.abs(value) > Math.abs(largest)) largest = value;
   }
-  x.fill(0, count);
+  for (let i = count; i < GROUP; i++) x[i] = 0;
   // One infinity or NaN makes the sum one too; sums of 32 finite f32 values are finite in f64.
   if (!Number.isFinite(sum)) throw new OutriderError('bad-checkpoint', 'a weight is infinite or not a number');
+  return largest;
 };
 
 /** The half of a scale that is not negative: at most the largest finite one. */
 const scaleHalf = (scale: number): number => Math.min(toHalf(scale), 0x7bff);
 
 export const quantizeQ8: GroupQuantizer = (values, from, into, group, row, paddedRows) => {
-  load(values, from);
-  let largest = 0;
-  for (let i = 0; i < GROUP; i++) largest = Math.max(largest, Math.abs(x[i] as number));
-  const half = scaleHalf(largest / 127);
+  const half = scaleHalf(Math.abs(load(values, from)) / 127);
   const inverse = half === 0 ? 0 : 1 / (halves[half] as number);
   for (let h = 0; h < 2; h++) {
     const at = ((2 * group + h) * paddedRows + row) * 4;
     for (let c = 0; c < 4; c++) {
       let word = 0;
       for (let b = 0; b < 4; b++) {
-        const value = Math.round((x[16 * h + 4 * c + b] as number) * inverse);
+        // Rounds by truncating a positive number. Above 127 only where the scale is a subnormal half.
+        const value = (((x[16 * h + 4 * c + b] as number) * inverse + 1024.5) | 0) - 1024;
         word |= (Math.max(-127, Math.min(127, value)) & 255) << (8 * b);
       }
       into.weights[at + c] = word;
@@ -66,7 +68,11 @@ const putNibbles = (weights: Uint32Array, cell: number): void => {
 
 const nibblesFor = (scale: number): void => {
   const inverse = scale === 0 ? 0 : 1 / scale;
-  for (let i = 0; i < GROUP; i++) q[i] = Math.max(0, Math.min(15, Math.round((x[i] as number) * inverse) + 8));
+  for (let i = 0; i < GROUP; i++) {
+    // Truncation rounds a positive number; −8 comes from the largest value alone, but the other end is +8 then.
+    const value = (((x[i] as number) * inverse + 1024.5) | 0) - 1016;
+    q[i] = Math.max(0, Math.min(15, value));
+  }
 };
 
 const squaredError = (scale: number): number => {
@@ -92,10 +98,7 @@ const refit = (): number => {
  * kept if the error falls. Negative scales are ordinary.
  */
 export const quantizeQ4: GroupQuantizer = (values, from, into, group, row, paddedRows) => {
-  load(values, from);
-  let largest = 0;
-  for (let i = 0; i < GROUP; i++) if (Math.abs(x[i] as number) > Math.abs(largest)) largest = x[i] as number;
-  let half = signedHalf(largest / -8);
+  let half = signedHalf(load(values, from) / -8);
   nibblesFor(halves[half] as number);
   const error = squaredError(halves[half] as number);
   const better = signedHalf(refit());
