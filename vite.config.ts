@@ -9,8 +9,14 @@ const LAZY = ['@huggingface/transformers', 'webgpu'];
 export default defineConfig(({ mode }) => ({
   root: mode === 'library' ? import.meta.dirname : 'demo',
   base: './', // any static host, any folder
+  appType: 'mpa', // a missing file is a 404, not the page again
   publicDir: mode === 'library' ? false : '../public',
   worker: { format: 'es' },
+  resolve: {
+    // transformers.js serves as a tokenizer only. Its ONNX runtime would add 27 MB of WebAssembly that nothing loads; the
+    // common package has the same interface and no backend.
+    alias: [{ find: /^onnxruntime-web(\/webgpu)?$/, replacement: 'onnxruntime-common' }],
+  },
   build:
     mode === 'library'
       ? {

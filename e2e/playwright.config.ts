@@ -5,6 +5,7 @@ import { findChromium } from '../.ci/machine.mjs';
 
 const SOFTWARE = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader', '--headless=new'];
 const port = 4179;
+const vite = 'node node_modules/vite/bin/vite.js';
 
 export default defineConfig({
   testDir: '.',
@@ -22,7 +23,7 @@ export default defineConfig({
     },
   },
   webServer: {
-    command: `npx vite build --logLevel warn && npx vite preview --port ${port} --strictPort`,
+    command: `${vite} build --logLevel warn && ${vite} preview --port ${port} --strictPort`,
     cwd: '..',
     url: `http://localhost:${port}/`,
     timeout: 60_000,

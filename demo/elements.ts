@@ -1,0 +1,15 @@
+// The page's elements by id, with their types checked once at start rather than asserted everywhere.
+
+export const element = <T extends HTMLElement>(id: string, kind: new () => T): T => {
+  const found = document.getElementById(id);
+  if (!(found instanceof kind)) throw new Error(`index.html has no ${kind.name} #${id}`);
+  return found;
+};
+
+/** Text for people; a screen reader announces #status politely. */
+export const say = (id: string, text: string): void => {
+  const node = element(id, HTMLElement);
+  if (node.textContent !== text) node.textContent = text;
+};
+
+export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;

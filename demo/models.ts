@@ -1,0 +1,106 @@
+// Which model: one of ours, or the visitor's own by address, by choosing files, or by dropping files or a folder anywhere
+// on the page. Whatever is chosen comes out as one `Choice`.
+import type { ModelSource } from '../src/index.ts';
+import { element } from './elements.ts';
+
+export interface Choice {
+  readonly label: string;
+  readonly source: ModelSource;
+}
+
+/** One vocabulary, three sizes; the sizes are held against the files by a test. */
+export const BUNDLED = [
+  { name: 'target', title: 'Target', weights: 2_755_776, about: 'The one whose answers we want.' },
+  { name: 'mid', title: 'Mid', weights: 804_992, about: 'Right most of the time.' },
+  { name: 'draft', title: 'Draft', weights: 246_272, about: 'Small and quick: the outrider.' },
+] as const;
+
+export const startModels = (choose: (choice: Choice) => void): void => {
+  bundledChoices(choose);
+  ownByAddress(choose);
+  ownByFiles(choose);
+};
+
+/** The radio that is chosen, as a choice. */
+export const chosenBundled = (): Choice => {
+  const name = document.querySelector<HTMLInputElement>('input[name=model]:checked')?.value ?? BUNDLED[0].name;
+  return { label: `the bundled ${name}`, source: name };
+};
+
+const bundledChoices = (choose: (choice: Choice) => void): void => {
+  const list = element('bundled', HTMLFieldSetElement);
+  for (const [i, { name, title, weights, about }] of BUNDLED.entries()) {
+    const label = document.createElement('label');
+    label.className = 'choice';
+    const radio = Object.assign(document.createElement('input'), { type: 'radio', name: 'model', value: name });
+    radio.checked = i === 0;
+    const heading = Object.assign(document.createElement('span'), { textContent: title });
+    const size = Object.assign(document.createElement('span'), { className: 'size' });
+    size.textContent = `${(weights / 1e6).toFixed(weights < 1e6 ? 2 : 1)} M weights`;
+    const note = Object.assign(document.createElement('small'), { textContent: about });
+    label.append(radio, heading, size, note);
+    list.append(label);
+  }
+  list.addEventListener('change', () => choose(chosenBundled()));
+};
+
+const none = (): void => {
+  for (const radio of document.querySelectorAll<HTMLInputElement>('input[name=model]')) radio.checked = false;
+};
+
+const ownByAddress = (choose: (choice: Choice) => void): void => {
+  element('by-address', HTMLFormElement).addEventListener('submit', (event) => {
+    event.preventDefault();
+    const url = element('address', HTMLInputElement).value.trim();
+    none();
+    choose({ label: url, source: { kind: 'url', url } });
+  });
+};
+
+const ownByFiles = (choose: (choice: Choice) => void): void => {
+  const take = (files: readonly File[]): void => {
+    const largest = files.toSorted((a, b) => b.size - a.size)[0];
+    if (!largest) return;
+    none();
+    choose({ label: largest.name, source: { kind: 'files', files } });
+  };
+  const input = element('files', HTMLInputElement);
+  input.addEventListener('change', () => take([...(input.files ?? [])]));
+
+  const { body } = document;
+  body.addEventListener('dragover', (event) => {
+    event.preventDefault();
+    element('own', HTMLDetailsElement).open = true;
+    body.classList.add('dragging');
+  });
+  body.addEventListener('dragleave', (event) => {
+    if (event.relatedTarget === null) body.classList.remove('dragging');
+  });
+  body.addEventListener('drop', (event) => {
+    event.preventDefault();
+    body.classList.remove('dragging');
+    void droppedFiles(event.dataTransfer).then(take);
+  });
+};
+
+/** Files, and the files directly inside dropped folders. */
+const droppedFiles = async (transfer: DataTransfer | null): Promise<File[]> => {
+  const entries = [...(transfer?.items ?? [])].map((item) => item.webkitGetAsEntry());
+  const files = [...(transfer?.files ?? [])];
+  const found = await Promise.all(
+    entries.map((entry, i) => (entry?.isDirectory ? inside(entry as FileSystemDirectoryEntry) : [files[i]])),
+  );
+  return found.flat().filter((file) => file !== undefined);
+};
+
+const inside = async (folder: FileSystemDirectoryEntry): Promise<File[]> => {
+  const reader = folder.createReader();
+  const entries: FileSystemEntry[] = [];
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (some.length === 0) break;
+    entries.push(...some);
+  }
+  const files = entries.filter((entry) => entry.isFile) as FileSystemFileEntry[];
+  return Promise.all(files.map((file) => new Promise<File>((resolve, reject) => file.file(resolve, reject))));
+};

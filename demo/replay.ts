@@ -1,0 +1,42 @@
+// Recorded runs of the real engine, replayed at their own pace where there is no WebGPU. `npm run record` writes them.
+import type { TraceEvent } from '../src/trace.ts';
+import type { Problem } from './problems.ts';
+
+export interface Recording {
+  readonly file: string;
+  readonly problem: Problem;
+  /** Where it was recorded. */
+  readonly device: string;
+}
+
+export const recordings = async (): Promise<readonly Recording[]> => (await fetch('./traces/index.json')).json();
+
+const events = async (file: string): Promise<TraceEvent[]> => {
+  const text = await (await fetch(`./traces/${file}`)).text();
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+};
+
+const until = (time: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, time - performance.now());
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+
+export async function* replay(file: string, signal: AbortSignal): AsyncGenerator<TraceEvent> {
+  const recorded = await events(file);
+  const start = performance.now();
+  for (const event of recorded) {
+    if (start + event.at > performance.now()) await until(start + event.at, signal);
+    if (signal.aborted) {
+      yield { at: performance.now() - start, type: 'done', finish_reason: 'aborted', stop: null, text: null };
+      return;
+    }
+    yield event;
+  }
+}

@@ -1,0 +1,72 @@
+// `npm start`: builds the page, serves it, prints its address, and opens it where there is a screen. `--software` opens a
+// Chromium that runs WebGPU on the CPU, for machines without a GPU. dist/demo is plain files: any static host serves it.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { build, preview } from 'vite';
+import { findChromium, onPath } from '../.ci/machine.mjs';
+
+const SOFTWARE_FLAGS = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'];
+const HELP = `npm start [-- OPTIONS]
+  --software    open a Chromium that runs WebGPU on the CPU
+  --port N      serve on port N (default 4173, or the next that is free)
+  --no-open     only serve`;
+
+const args = process.argv.slice(2);
+const unknown = args.find(
+  (arg, i) => !['--software', '--port', '--no-open', '--help'].includes(arg) && args[i - 1] !== '--port',
+);
+if (args.includes('--help') || unknown) {
+  if (unknown) console.error(`unknown option ${unknown}`);
+  console.log(HELP);
+  process.exit(unknown ? 2 : 0);
+}
+const software = args.includes('--software');
+const port = args.includes('--port') ? Number(args[args.indexOf('--port') + 1]) : 4173;
+
+/** A Linux machine with a GPU has a render node that is not a virtual display's. */
+const hasGpu =
+  process.platform !== 'linux' ||
+  (existsSync('/dev/dri') && readdirSync('/dev/dri').some((name) => name.startsWith('renderD')));
+const hasScreen = process.platform !== 'linux' || Boolean(process.env.DISPLAY || process.env.WAYLAND_DISPLAY);
+
+/** @param {string} url */
+const openBrowser = (url) => {
+  const opener = { darwin: 'open', win32: 'explorer' }[process.platform.toString()] ?? 'xdg-open';
+  if (process.platform === 'linux' && !onPath(opener)) return;
+  spawn(opener, [url], { stdio: 'ignore', detached: true }).on('error', () => {});
+};
+
+/** A profile of its own: flags do not reach a browser that is already running. @param {string} url */
+const openSoftware = (url) => {
+  const chromium = findChromium();
+  if (!chromium) return console.error('No Chromium found: install one, or set CHROMIUM to its path.');
+  if (!hasScreen)
+    return console.log(`No screen here. On a machine with one:\n  chromium ${SOFTWARE_FLAGS.join(' ')} ${url}`);
+  const profile = mkdtempSync(join(tmpdir(), 'outrider-chromium-'));
+  const root = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  const child = spawn(chromium, [...SOFTWARE_FLAGS, ...root, '--no-first-run', `--user-data-dir=${profile}`, url], {
+    stdio: 'ignore',
+  });
+  process.on('exit', () => {
+    child.kill();
+    rmSync(profile, { recursive: true, force: true, maxRetries: 3 });
+  });
+};
+
+const configFile = resolve(import.meta.dirname, '../vite.config.ts');
+console.log('Building the page …');
+await build({ configFile, logLevel: 'warn' });
+const server = await preview({ configFile, preview: { port } });
+const url = server.resolvedUrls?.local[0] ?? `http://localhost:${port}/`;
+console.log(`\nOutrider is at ${url}   (Ctrl+C ends it)`);
+if (!hasGpu && !software)
+  console.log(`\nThis machine seems to have no GPU. Chromium can run WebGPU on the CPU, slowly:
+  npm start -- --software
+or start it yourself with
+  chromium ${SOFTWARE_FLAGS.join(' ')} ${url}`);
+if (software) openSoftware(url);
+else if (hasScreen && !args.includes('--no-open')) openBrowser(url);
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(0));
