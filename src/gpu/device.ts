@@ -119,6 +119,11 @@ export class Gpu {
     if (this.#turn === turn) this.#turn = null;
   }
 
+  /** Submits the open turn, if there is one (and it is `turn`, where one is named). */
+  flush(turn: Turn | null = this.#turn): void {
+    if (turn && turn === this.#turn) turn.submit();
+  }
+
   /** Compiled once for each shader, binding order and set of constants; never blocks the thread. */
   pipeline(source: PipelineSource): Promise<GPUComputePipeline> {
     const key = `${source.name} ${source.access} ${JSON.stringify(source.constants)}`;

@@ -30,7 +30,7 @@ export interface Drawn {
   read(): Promise<readonly Choice[]>;
 }
 
-/** Node 0 is the last committed token; every other node names an earlier node as its parent; parents[0] is -1. */
+/** Every node names an earlier node as its parent, or -1: a root, normally node 0 alone, the last committed token. */
 export interface Tree {
   readonly tokens: readonly number[];
   readonly parents: readonly number[];
@@ -66,15 +66,18 @@ export interface Cursor extends Disposable {
   readonly capacity: number;
   /** Commits tokens as a causal chain and returns a one-row pass: that of the last token. */
   extend(tokens: readonly number[], options?: ExtendOptions): Promise<Forward>;
-  /** Scores a tree of at most 16 nodes, or a chain of any length up to 16, without committing it. */
+  /** Scores a tree of at most `nodes` nodes (OpenCursor) without committing it. A tree may have several roots. */
   forward(tree: Tree): Forward;
   /** Forgets everything after `length`. */
   rewind(length: number): void;
   /**
-   * `count` continuations that read this cursor's rows without copying them, each with `room` rows of its own. While
-   * they live this cursor is frozen. `LanguageModel.forward` scores several of them in one pass.
+   * `count` continuations that read this cursor's rows without copying them, each with `room` rows of its own (which
+   * the nodes of its provisional passes need too). While they live this cursor is frozen. `LanguageModel.forward`
+   * scores several of them in one pass. The rows lie behind this cursor's: open it with enough `forkRows`.
    */
   fork(count: number, room: number): readonly Cursor[];
+  /** Takes a fork's rows over as this cursor's own, and disposes of all its forks. */
+  adopt(fork: Cursor): void;
 }
 
 export interface OpenCursor {
@@ -83,6 +86,10 @@ export interface OpenCursor {
   /** 0-based layers whose output stream every pass keeps. */
   readonly tapLayers?: readonly number[];
   readonly cache?: 'f32' | 'f16';
+  /** Rows to hold for forks beside `capacity`: count × room. Default 0. */
+  readonly forkRows?: number;
+  /** Nodes of the largest tree, at most 64; beyond 16 a tree takes several passes. Default 16. */
+  readonly nodes?: number;
 }
 
 export interface LanguageModel extends Disposable {
@@ -92,8 +99,10 @@ export interface LanguageModel extends Disposable {
   readonly layers: number;
   /** Most rows a cursor can hold: the model's own limit. */
   readonly context: number;
-  /** Bytes of weights on the device. */
+  /** Bytes on the device: weights, and activations that every cursor shares. */
   readonly bytes: number;
+  /** False where this device does not score a row alone as it does among others; such a model pads its passes. */
+  readonly batchInvariant: boolean;
   open(options?: OpenCursor): Promise<Cursor>;
   /** Several forks of one cursor in one pass; at most 16 rows together. */
   forward(batch: readonly { readonly cursor: Cursor; readonly tree: Tree }[]): readonly Forward[];

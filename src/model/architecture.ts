@@ -1,0 +1,136 @@
+// A model family as data. One interpreter (forward.ts) runs it; the loader's checklist, the shapes, the device matrices
+// and the memory estimate are all read off the same declaration.
+import type { Rope } from './rope.ts';
+
+export interface Sizes {
+  readonly layers: number;
+  readonly hidden: number;
+  readonly heads: number;
+  readonly keyValueHeads: number;
+  readonly headDim: number;
+  readonly feedForward: number;
+  readonly vocabulary: number;
+  /** Most positions the model was made for. */
+  readonly context: number;
+}
+
+export interface Attention {
+  readonly kind: 'attention';
+  readonly causal: boolean;
+  /** RMS norm of every query and key head before RoPE (Qwen3). */
+  readonly queryKeyNorm: boolean;
+  readonly bias: { readonly queryKeyValue: boolean; readonly output: boolean };
+  /** A row at position p sees positions p − window + 1 … p; null sees all. */
+  readonly window: number | null;
+  readonly rope: Rope;
+}
+
+/** down(silu(gate(x)) · up(x)). */
+export interface FeedForward {
+  readonly kind: 'gated';
+  readonly activation: 'silu';
+}
+
+export interface Block {
+  readonly mixer: Attention;
+  readonly feedForward: FeedForward;
+}
+
+export type SlotName =
+  | 'embedding'
+  | 'attentionNorm'
+  | 'query'
+  | 'key'
+  | 'value'
+  | 'queryBias'
+  | 'keyBias'
+  | 'valueBias'
+  | 'queryNorm'
+  | 'keyNorm'
+  | 'output'
+  | 'outputBias'
+  | 'feedForwardNorm'
+  | 'gate'
+  | 'up'
+  | 'down'
+  | 'finalNorm'
+  | 'head';
+
+export interface Architecture {
+  readonly family: string;
+  readonly sizes: Sizes;
+  readonly blocks: readonly Block[];
+  readonly input: { readonly embedding: 'own' };
+  /** `tied` reads the embedding matrix again. */
+  readonly head: 'tied' | 'own';
+  readonly norm: { readonly kind: 'rms'; readonly epsilon: number };
+  /** Our slot's name to the checkpoint's tensor name; `{i}` is the layer. */
+  readonly names: Readonly<Record<SlotName, string>>;
+}
+
+/** A weight that the architecture needs, and the shape it must have. */
+export interface Slot {
+  readonly name: SlotName;
+  /** Null outside the blocks. */
+  readonly layer: number | null;
+  readonly checkpoint: string;
+  readonly shape: readonly number[];
+}
+
+const blockSlots = ({ mixer }: Block): SlotName[] => [
+  'attentionNorm',
+  'query',
+  'key',
+  'value',
+  ...(mixer.bias.queryKeyValue ? (['queryBias', 'keyBias', 'valueBias'] as const) : []),
+  ...(mixer.queryKeyNorm ? (['queryNorm', 'keyNorm'] as const) : []),
+  'output',
+  ...(mixer.bias.output ? (['outputBias'] as const) : []),
+  'feedForwardNorm',
+  'gate',
+  'up',
+  'down',
+];
+
+/** Every weight with its shape: the loader's checklist. */
+export const slots = ({ sizes, blocks, head, names }: Architecture): readonly Slot[] => {
+  const { hidden, heads, keyValueHeads, headDim, feedForward, vocabulary } = sizes;
+  const queries = heads * headDim;
+  const keys = keyValueHeads * headDim;
+  const shapes: Readonly<Record<SlotName, readonly number[]>> = {
+    embedding: [vocabulary, hidden],
+    attentionNorm: [hidden],
+    query: [queries, hidden],
+    key: [keys, hidden],
+    value: [keys, hidden],
+    queryBias: [queries],
+    keyBias: [keys],
+    valueBias: [keys],
+    queryNorm: [headDim],
+    keyNorm: [headDim],
+    output: [hidden, queries],
+    outputBias: [hidden],
+    feedForwardNorm: [hidden],
+    gate: [feedForward, hidden],
+    up: [feedForward, hidden],
+    down: [hidden, feedForward],
+    finalNorm: [hidden],
+    head: [vocabulary, hidden],
+  };
+  const slot = (name: SlotName, layer: number | null): Slot => ({
+    name,
+    layer,
+    checkpoint: names[name].replace('{i}', `${layer}`),
+    shape: shapes[name],
+  });
+  return [
+    slot('embedding', null),
+    ...blocks.flatMap((block, i) => blockSlots(block).map((name) => slot(name, i))),
+    slot('finalNorm', null),
+    ...(head === 'own' ? [slot('head', null)] : []),
+  ];
+};
+
+/** The name of a slot for people and for maps: `3.query`, `finalNorm`. */
+export const slotKey = ({ name, layer }: { readonly name: string; readonly layer: number | null }): string =>
+  layer === null ? name : `${layer}.${name}`;

@@ -1,0 +1,41 @@
+// Buffers that live and die together: a model's weights and scratch, a cursor's cache. A failed or aborted load frees
+// its arena and leaves nothing behind.
+import { ACTIVATION, type Gpu } from '../gpu/device.ts';
+import type { Tensor } from '../gpu/kernel.ts';
+import { stride32 } from '../weights/layout.ts';
+
+export class Arena {
+  readonly #gpu: Gpu;
+  readonly #buffers: GPUBuffer[] = [];
+  bytes = 0;
+
+  constructor(gpu: Gpu) {
+    this.#gpu = gpu;
+  }
+
+  /** Zeroed device memory that shaders read or write and the host fills. */
+  storage(bytes: number, label: string): Tensor {
+    const buffer = this.#gpu.buffer(bytes, ACTIVATION, label);
+    this.#buffers.push(buffer);
+    this.bytes += buffer.size;
+    return { buffer, offset: 0, bytes: buffer.size, shape: [buffer.size / 4] };
+  }
+
+  /** `[rows][width padded to whole groups]` of f32, zeroed. */
+  activation(rows: number, width: number, label: string): Tensor {
+    const stride = stride32(width);
+    const tensor = this.storage(rows * stride * 4, label);
+    return { ...tensor, bytes: rows * stride * 4, shape: [rows, stride] };
+  }
+
+  free(): void {
+    for (const buffer of this.#buffers.splice(0)) this.#gpu.free(buffer);
+    this.bytes = 0;
+  }
+}
+
+/** `count` rows of an activation from row `first` on. */
+export const rowsOf = (tensor: Tensor, count: number, first = 0): Tensor => {
+  const stride = tensor.shape.at(-1) as number;
+  return { ...tensor, offset: tensor.offset + first * stride * 4, bytes: count * stride * 4, shape: [count, stride] };
+};

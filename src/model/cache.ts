@@ -1,0 +1,158 @@
+// The keys and values of one sequence and its forks: one pair of buffers a layer, slots handed out by the cursors, and
+// the plans recorded against these very buffers.
+import type { Gpu } from '../gpu/device.ts';
+import type { Tensor } from '../gpu/kernel.ts';
+import { Plan } from '../gpu/plan.ts';
+import { attentionScratchBytes, attentionTuning } from '../kernels/attention.ts';
+import { compact, type Move, packMoves } from '../kernels/compact.ts';
+import { BUCKETS, type Bucket } from '../kernels/matmul.ts';
+import type { Architecture } from './architecture.ts';
+import { Arena } from './arena.ts';
+import { ropeTable } from './rope.ts';
+
+/** Rows of the largest pass. */
+export const MOST_ROWS = 16;
+/** Nodes of the largest tree: the bits of a row's ancestor mask. */
+export const MOST_NODES = 64;
+/** Slots in a chunk of keys; a capacity is a multiple of it. */
+const CHUNK = 64;
+/** Moves of one compaction dispatch. */
+const MOVES = MOST_NODES;
+
+export interface CacheOptions {
+  /** Positions that it can hold. */
+  readonly positions: number;
+  /** Slots beside those, for forks. */
+  readonly forkRows: number;
+  readonly half: boolean;
+  readonly tapLayers: readonly number[];
+  /** Of the largest tree, at most 64. */
+  readonly nodes: number;
+}
+
+/** Slots for the committed rows, a provisional tree behind them, and the forks. */
+export const cacheSlots = ({ positions, forkRows }: Pick<CacheOptions, 'positions' | 'forkRows'>): number =>
+  Math.ceil((positions + forkRows + MOST_NODES) / CHUNK) * CHUNK;
+
+export const cacheBytes = (
+  { sizes }: Architecture,
+  options: Pick<CacheOptions, 'positions' | 'forkRows' | 'half'>,
+): number => sizes.layers * 2 * cacheSlots(options) * sizes.keyValueHeads * sizes.headDim * (options.half ? 2 : 4);
+
+/** Where a tree of more than 16 nodes collects the results of its passes. */
+export interface Wide {
+  readonly logits: Tensor;
+  readonly taps: readonly Tensor[];
+}
+
+export interface LayerCache {
+  readonly keys: Tensor;
+  readonly values: Tensor;
+}
+
+export class Cache {
+  readonly options: CacheOptions;
+  readonly slots: number;
+  readonly layers: readonly LayerCache[];
+  /** cos/sin for every position. */
+  readonly table: Tensor;
+  /** One activation of 16 rows for each tapped layer. */
+  readonly taps: readonly Tensor[];
+  /** Scores of a pass. */
+  readonly attention: Tensor;
+  /** Null where trees fit one pass. */
+  readonly wide: Wide | null;
+  /** Embedding and blocks, for each number of rows; recorded by the executor. */
+  readonly bodies: ReadonlyMap<Bucket, Plan>;
+  readonly #gpu: Gpu;
+  readonly #arena: Arena;
+  readonly #moves: Tensor;
+  readonly #compaction: Plan;
+
+  static async allocate(
+    gpu: Gpu,
+    architecture: Architecture,
+    options: CacheOptions,
+    divisors: Float32Array | undefined,
+  ): Promise<Cache> {
+    const what = `a cache of ${options.positions} rows`;
+    let cache: Cache | null = null;
+    try {
+      return await gpu.allocating(what, () => {
+        cache = new Cache(gpu, architecture, options, divisors);
+        return cache;
+      });
+    } catch (error) {
+      (cache as Cache | null)?.free();
+      throw error;
+    }
+  }
+
+  private constructor(
+    gpu: Gpu,
+    { sizes, blocks }: Architecture,
+    options: CacheOptions,
+    divisors: Float32Array | undefined,
+  ) {
+    const { heads, keyValueHeads, headDim, hidden, vocabulary } = sizes;
+    this.#gpu = gpu;
+    this.#arena = new Arena(gpu);
+    this.options = options;
+    this.slots = cacheSlots(options);
+    const bytes = this.slots * keyValueHeads * headDim * (options.half ? 2 : 4);
+    this.layers = blocks.map((_, i) => ({
+      keys: this.#arena.storage(bytes, `${i}.keys`),
+      values: this.#arena.storage(bytes, `${i}.values`),
+    }));
+    // Every block of the families here has one RoPE; a family with several would hold a table for each.
+    const rope = (blocks[0] as (typeof blocks)[number]).mixer.rope;
+    const angles = ropeTable(rope, headDim, options.positions, divisors);
+    this.table = this.#arena.storage(angles.byteLength, 'rope');
+    gpu.device.queue.writeBuffer(this.table.buffer, 0, angles);
+    const taps = (rows: number): Tensor[] =>
+      options.tapLayers.map((layer) => this.#arena.activation(rows, hidden, `tap ${layer}`));
+    this.taps = taps(MOST_ROWS);
+    this.wide =
+      options.nodes > MOST_ROWS
+        ? { logits: this.#arena.activation(MOST_NODES, vocabulary, 'wide logits'), taps: taps(MOST_NODES) }
+        : null;
+    this.bodies = new Map(BUCKETS.map((bucket) => [bucket, new Plan(gpu)]));
+    this.attention = this.#arena.storage(
+      attentionScratchBytes(
+        { rows: MOST_ROWS, heads, keyValueHeads, headDim, capacity: this.slots },
+        attentionTuning(gpu),
+      ),
+      'attention',
+    );
+    this.#moves = this.#arena.storage(MOVES * 8, 'moves');
+    this.#compaction = new Plan(gpu);
+    for (const { keys, values } of this.layers)
+      compact(
+        this.#compaction,
+        { keys, values, moves: this.#moves },
+        { count: MOVES, keyValueHeads, headDim, capacity: this.slots, half: options.half ? 1 : 0 },
+      );
+  }
+
+  get bytes(): number {
+    return this.#arena.bytes;
+  }
+
+  async ready(): Promise<void> {
+    await Promise.all([this.#compaction, ...this.bodies.values()].map((plan) => plan.ready()));
+  }
+
+  /** Moves rows in every layer, in order. */
+  move(moves: readonly Move[]): void {
+    for (let i = 0; i < moves.length; i += MOVES) {
+      this.#gpu.turn.upload(this.#moves, packMoves(moves.slice(i, i + MOVES), MOVES));
+      this.#gpu.turn.run(this.#compaction, { keys: this.slots });
+    }
+  }
+
+  free(): void {
+    this.#compaction.destroy();
+    for (const plan of this.bodies.values()) plan.destroy();
+    this.#arena.free();
+  }
+}

@@ -1,0 +1,188 @@
+// One model's cached view of one sequence. The cursor knows which slots hold its past; a forward pass writes the slots
+// behind it and is forgotten unless a path is accepted. No other file does cache arithmetic.
+import { checkAborted, OutriderError } from '../errors.ts';
+import { type Cache, MOST_NODES, MOST_ROWS } from './cache.ts';
+import type { Cursor, ExtendOptions, Forward, Tree } from './model.ts';
+import { depths, lengthOf, type Past } from './visibility.ts';
+
+/** What a cursor needs of its model. */
+export interface Runner {
+  readonly vocabulary: number;
+  /** Scores trees that lie in one cache. */
+  forward(batch: readonly { readonly cursor: Cursor; readonly tree: Tree }[]): readonly Forward[];
+  /** Runs one chunk of a prompt without scoring any row. */
+  prefill(cursor: CachedCursor, tree: Tree): Promise<void>;
+  /** Runs the last chunk and scores its last row. */
+  finish(cursor: CachedCursor, tree: Tree): Forward;
+  /** The cursor that owned this cache is gone. */
+  closed(cache: Cache): void;
+}
+
+const refuse = (message: string, hint = ''): OutriderError => new OutriderError('bad-request', message, hint);
+
+export const chain = (tokens: readonly number[]): Tree => ({ tokens, parents: tokens.map((_, i) => i - 1) });
+
+export class CachedCursor implements Cursor {
+  readonly cache: Cache;
+  readonly capacity: number;
+  readonly #runner: Runner;
+  readonly #parent: CachedCursor | null;
+  #past: Past;
+  /** Counts the passes and the changes of the past: an older pass cannot be accepted any more. */
+  #version = 0;
+  readonly #forks = new Set<CachedCursor>();
+  #disposed = false;
+
+  constructor(runner: Runner, cache: Cache, capacity: number, fork?: { parent: CachedCursor; past: Past }) {
+    this.#runner = runner;
+    this.cache = cache;
+    this.capacity = capacity;
+    this.#parent = fork?.parent ?? null;
+    this.#past = fork?.past ?? { prefix: 0, start: 0, own: 0 };
+  }
+
+  get length(): number {
+    return lengthOf(this.#past);
+  }
+
+  get past(): Past {
+    return this.#past;
+  }
+
+  forward(tree: Tree): Forward {
+    return this.#runner.forward([{ cursor: this, tree }])[0] as Forward;
+  }
+
+  async extend(tokens: readonly number[], options: ExtendOptions = {}): Promise<Forward> {
+    const { signal, onProgress } = options;
+    const chunk = Math.min(options.chunk ?? MOST_ROWS, MOST_ROWS);
+    if (tokens.length === 0) throw refuse('extend was given no tokens');
+    if (!Number.isInteger(chunk) || chunk < 1) throw refuse(`a chunk of ${options.chunk} rows`);
+    this.#check(tokens);
+    this.#room(tokens.length, tokens.length);
+    const last = Math.floor((tokens.length - 1) / chunk) * chunk;
+    for (let from = 0; from < last; from += chunk) {
+      await this.#runner.prefill(this, chain(tokens.slice(from, from + chunk)));
+      this.#grow(chunk);
+      onProgress?.(from + chunk);
+      checkAborted(signal);
+      this.#use();
+    }
+    const pass = this.#runner.finish(this, chain(tokens.slice(last)));
+    this.#grow(tokens.length - last);
+    onProgress?.(tokens.length);
+    return pass;
+  }
+
+  /** Checks a tree and opens a pass over it; the token proves later that the pass is still the newest. */
+  begin({ tokens, parents }: Tree): number {
+    if (tokens.length === 0) throw refuse('a tree without nodes');
+    if (tokens.length > MOST_NODES) throw refuse(`a tree of ${tokens.length} nodes; the most is ${MOST_NODES}`);
+    if (parents.length !== tokens.length) throw refuse(`${tokens.length} tokens but ${parents.length} parents`);
+    parents.forEach((parent, i) => {
+      if (!Number.isInteger(parent) || parent < -1 || parent >= i)
+        throw refuse(`node ${i} names ${parent} as its parent; an earlier node or -1 is allowed`);
+    });
+    this.#check(tokens);
+    this.#room(Math.max(...depths(parents)) + 1, tokens.length);
+    return ++this.#version;
+  }
+
+  /** Keeps a root-to-leaf path of the pass that `begin` numbered. */
+  accept(version: number, { parents }: Tree, path: readonly number[]): void {
+    this.#use();
+    if (version !== this.#version) throw refuse('this pass cannot be accepted: the cursor has moved on since');
+    path.forEach((node, i) => {
+      const parent = parents[node];
+      if (parent === undefined || parent !== (i === 0 ? -1 : path[i - 1]))
+        throw refuse(`[${path.join(', ')}] is not a path from a root`);
+    });
+    const base = this.#past.start + this.#past.own;
+    const moves = path.map((node, i) => ({ from: base + node, to: base + i })).filter(({ from, to }) => from !== to);
+    if (moves.length > 0) this.cache.move(moves);
+    this.#grow(path.length);
+  }
+
+  rewind(length: number): void {
+    this.#use();
+    const { prefix, start, own } = this.#past;
+    const lowest = this.#parent ? prefix : 0;
+    if (!Number.isInteger(length) || length < lowest || length > prefix + own)
+      throw refuse(`rewind to ${length}: the cursor holds ${lowest} to ${prefix + own} rows`);
+    this.#past = this.#parent ? { prefix, start, own: length - prefix } : { prefix: length, start: length, own: 0 };
+    this.#version++;
+  }
+
+  fork(count: number, room: number): readonly CachedCursor[] {
+    this.#use();
+    if (this.#parent) throw refuse('a fork cannot be forked again', 'Adopt it into its parent first.');
+    const { length } = this;
+    const needed = length + count * room;
+    if (needed > this.cache.slots)
+      throw refuse(
+        `${count} forks of ${room} rows behind ${length} need ${needed} slots, the cache has ${this.cache.slots}`,
+        'Open the cursor with a larger forkRows.',
+      );
+    this.#version++;
+    const capacity = Math.min(length + room, this.capacity);
+    for (let i = 0; i < count; i++) {
+      const past = { prefix: length, start: length + i * room, own: 0 };
+      this.#forks.add(new CachedCursor(this.#runner, this.cache, capacity, { parent: this, past }));
+    }
+    return [...this.#forks];
+  }
+
+  adopt(fork: Cursor): void {
+    const adopted = [...this.#forks].find((known) => known === fork);
+    if (!adopted) throw refuse('adopt was given a cursor that is no living fork of this one');
+    const { prefix, start, own } = adopted.#past;
+    const moves = Array.from({ length: own }, (_, i) => ({ from: start + i, to: prefix + i }));
+    if (start !== prefix && own > 0) this.cache.move(moves);
+    this.#past = { prefix: prefix + own, start: prefix + own, own: 0 };
+    this.#version++;
+    for (const each of this.#forks) each[Symbol.dispose]();
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    for (const fork of this.#forks) fork[Symbol.dispose]();
+    if (this.#parent) this.#parent.#forks.delete(this);
+    else this.#runner.closed(this.cache);
+  }
+
+  #grow(rows: number): void {
+    const { prefix, start, own } = this.#past;
+    this.#past = this.#parent
+      ? { prefix, start, own: own + rows }
+      : { prefix: prefix + rows, start: prefix + rows, own: 0 };
+    this.#version++;
+  }
+
+  #use(): void {
+    if (this.#disposed) throw refuse('this cursor was disposed');
+    if (this.#forks.size > 0) throw refuse('this cursor is frozen while its forks live', 'Dispose them, or adopt one.');
+  }
+
+  #check(tokens: readonly number[]): void {
+    const { vocabulary } = this.#runner;
+    for (const token of tokens)
+      if (!Number.isInteger(token) || token < 0 || token >= vocabulary)
+        throw refuse(`token ${token} is outside the vocabulary of ${vocabulary}`);
+  }
+
+  /** Refuses before anything runs what would not fit: positions for the deepest row, slots for all of them. */
+  #room(positions: number, slots: number): void {
+    this.#use();
+    const { length, capacity } = this;
+    if (length + positions > capacity)
+      throw refuse(
+        `${length} rows and ${positions} more exceed the ${capacity} that this cursor can hold`,
+        'Shorten the prompt or open a longer context.',
+      );
+    const { start, own, prefix } = this.#past;
+    const end = this.#parent ? start + capacity - prefix : this.cache.slots;
+    if (start + own + slots > end)
+      throw refuse(`${length} rows and a tree of ${slots} nodes exceed the ${end - start + prefix} rows of this fork`);
+  }
+}

@@ -1,0 +1,128 @@
+// A config.json read field by field. Whatever was not read and is not known to be harmless is an error that names it:
+// a field we do not know may change the numbers.
+import { OutriderError } from '../../errors.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Fields that do not change what the network computes at inference. */
+const HARMLESS: ReadonlySet<string> = new Set([
+  '_attn_implementation',
+  '_attn_implementation_autoset',
+  '_commit_hash',
+  '_name_or_path',
+  'architectures',
+  'attention_dropout',
+  'bos_token_id',
+  'dtype',
+  'eos_token_id',
+  'hidden_dropout',
+  'initializer_range',
+  'is_llama_config',
+  'model_type',
+  'output_attentions',
+  'output_hidden_states',
+  'pad_token_id',
+  'pretraining_tp', // splits a product into slices: rounding only
+  'residual_dropout',
+  'return_dict',
+  'torch_dtype',
+  'transformers.js_config',
+  'transformers_version',
+  'unk_token_id',
+  'unsloth_fixed',
+  'unsloth_version',
+  'use_cache',
+]);
+
+const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
+
+export class Config {
+  readonly #json: Json;
+  readonly #path: string;
+  readonly #read = new Set<string>();
+
+  constructor(json: Json, path = 'config.json') {
+    this.#json = json;
+    this.#path = path;
+  }
+
+  /** Null and absent are the same: transformers writes null for "not used". */
+  #get(name: string): unknown {
+    this.#read.add(name);
+    return this.#json[name] ?? undefined;
+  }
+
+  #wrong(name: string, what: string): OutriderError {
+    return bad(`${this.#path}: ${name} is ${JSON.stringify(this.#json[name]) ?? 'missing'}, expected ${what}`);
+  }
+
+  has(name: string): boolean {
+    return this.#get(name) !== undefined;
+  }
+
+  number(name: string, fallback?: number): number {
+    const value = this.#get(name) ?? fallback;
+    if (typeof value !== 'number' || !Number.isFinite(value)) throw this.#wrong(name, 'a number');
+    return value;
+  }
+
+  /** A positive integer; the bound keeps a lying header from asking for absurd allocations. */
+  count(name: string, fallback?: number): number {
+    const value = this.#get(name) ?? fallback;
+    if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > 2 ** 30)
+      throw this.#wrong(name, 'a positive whole number');
+    return value;
+  }
+
+  flag(name: string, fallback: boolean): boolean {
+    const value = this.#get(name) ?? fallback;
+    if (typeof value !== 'boolean') throw this.#wrong(name, 'true or false');
+    return value;
+  }
+
+  text(name: string, fallback?: string): string {
+    const value = this.#get(name) ?? fallback;
+    if (typeof value !== 'string') throw this.#wrong(name, 'a string');
+    return value;
+  }
+
+  texts(name: string): readonly string[] | null {
+    const value = this.#get(name);
+    if (value === undefined) return null;
+    if (!Array.isArray(value) || value.some((entry) => typeof entry !== 'string'))
+      throw this.#wrong(name, 'a list of strings');
+    return value;
+  }
+
+  inner(name: string): Config | null {
+    const value = this.#get(name);
+    if (value === undefined) return null;
+    if (typeof value !== 'object' || Array.isArray(value)) throw this.#wrong(name, 'an object');
+    return new Config(value as Json, `${this.#path}: ${name}`);
+  }
+
+  /** A field that we can only serve at one value, which is also what its absence means. */
+  must(name: string, only: unknown): void {
+    const value = this.#get(name);
+    if (value !== undefined && value !== only)
+      throw bad(
+        `${this.#path}: ${name} = ${JSON.stringify(value)} is not supported`,
+        `Only ${JSON.stringify(only)} is.`,
+      );
+  }
+
+  /** Call last: names the first field that nobody read. */
+  finish(): void {
+    for (const [name, value] of Object.entries(this.#json)) {
+      if (this.#read.has(name) || HARMLESS.has(name) || value === null) continue;
+      throw bad(
+        `${this.#path}: unknown field ${name} = ${JSON.stringify(value).slice(0, 80)}`,
+        'It may change what the model computes, so the model is refused. Remove the field if it does not.',
+      );
+    }
+  }
+
+  error(message: string): OutriderError {
+    return bad(`${this.#path}: ${message}`);
+  }
+}

@@ -1,0 +1,25 @@
+// LLaMA 1–3, SmolLM, TinyLlama …; Mistral is the same network with a sliding window in every layer.
+import type { Architecture } from '../architecture.ts';
+import type { Config } from './config.ts';
+import { readDecoder } from './decoder.ts';
+
+export const readLlama = (config: Config): Architecture => {
+  const bias = config.flag('attention_bias', false);
+  config.must('mlp_bias', false);
+  return readDecoder(config, {
+    family: 'llama',
+    queryKeyNorm: false,
+    bias: { queryKeyValue: bias, output: bias },
+    windows: (layers) => Array<null>(layers).fill(null),
+  });
+};
+
+export const readMistral = (config: Config): Architecture => {
+  const window = config.has('sliding_window') ? config.count('sliding_window') : null;
+  return readDecoder(config, {
+    family: 'mistral',
+    queryKeyNorm: false,
+    bias: { queryKeyValue: false, output: false },
+    windows: (layers) => Array<number | null>(layers).fill(window),
+  });
+};

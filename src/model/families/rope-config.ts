@@ -1,0 +1,52 @@
+// RoPE out of a config in both published layouts: transformers 5 (`rope_parameters`) and transformers 4 (`rope_theta`
+// beside `rope_scaling`, whose type may be called `type`).
+import { type Rope, type RopeScaling, yarnScale } from '../rope.ts';
+import type { Config } from './config.ts';
+
+const readScaling = (scaling: Config, context: number): RopeScaling => {
+  const type = scaling.text('rope_type', scaling.text('type', 'default'));
+  scaling.must('partial_rotary_factor', 1);
+  switch (type) {
+    case 'default':
+      return { type };
+    case 'linear':
+      return { type, factor: scaling.number('factor') };
+    case 'llama3':
+      return {
+        type,
+        factor: scaling.number('factor'),
+        lowFrequencyFactor: scaling.number('low_freq_factor'),
+        highFrequencyFactor: scaling.number('high_freq_factor'),
+        originalContext: scaling.count('original_max_position_embeddings'),
+      };
+    case 'yarn': {
+      const factor = scaling.number('factor');
+      const [mscale, all] = [scaling.number('mscale', 0), scaling.number('mscale_all_dim', 0)];
+      const implied = mscale && all ? yarnScale(factor, mscale) / yarnScale(factor, all) : yarnScale(factor);
+      return {
+        type,
+        factor,
+        originalContext: scaling.count('original_max_position_embeddings', context),
+        attentionFactor: scaling.number('attention_factor', implied),
+        betaFast: scaling.number('beta_fast', 32),
+        betaSlow: scaling.number('beta_slow', 1),
+        truncate: scaling.flag('truncate', true),
+      };
+    }
+    default:
+      throw scaling.error(`RoPE type ${type} is not supported (default, linear, llama3 and yarn are)`);
+  }
+};
+
+export const readRope = (config: Config, context: number): Rope => {
+  const parameters = config.inner('rope_parameters');
+  const older = config.inner('rope_scaling');
+  const theta = config.number('rope_theta', 10_000);
+  config.must('partial_rotary_factor', 1);
+  const nested = parameters ?? older;
+  if (!nested) return { base: theta, scaling: { type: 'default' } };
+  const base = nested.number('rope_theta', theta);
+  const scaling = readScaling(nested, context);
+  nested.finish();
+  return { base, scaling };
+};

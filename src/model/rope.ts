@@ -1,0 +1,102 @@
+// Rotary position embedding as numbers: inverse frequencies under each published scaling, and the cos/sin table that the
+// kernels read. Everything in f64, rounded once to f32 at the end.
+// Sources: llama3 and yarn as in transformers' modeling_rope_utils; YaRN, arXiv 2309.00071.
+
+export type RopeScaling =
+  | { readonly type: 'default' }
+  | { readonly type: 'linear'; readonly factor: number }
+  | {
+      readonly type: 'llama3';
+      readonly factor: number;
+      readonly lowFrequencyFactor: number;
+      readonly highFrequencyFactor: number;
+      readonly originalContext: number;
+    }
+  | {
+      readonly type: 'yarn';
+      readonly factor: number;
+      readonly originalContext: number;
+      /** Multiplies cos and sin, so scores grow by its square. */
+      readonly attentionFactor: number;
+      readonly betaFast: number;
+      readonly betaSlow: number;
+      readonly truncate: boolean;
+    };
+
+export interface Rope {
+  readonly base: number;
+  readonly scaling: RopeScaling;
+}
+
+/** YaRN's temperature: 0.1·m·ln(s) + 1. */
+export const yarnScale = (factor: number, m = 1): number => (factor <= 1 ? 1 : 0.1 * m * Math.log(factor) + 1);
+
+/** llama3: short wavelengths stay, long ones are divided by the factor, the band between is blended. */
+const llama3 = (frequency: number, s: Extract<RopeScaling, { type: 'llama3' }>): number => {
+  const wavelength = (2 * Math.PI) / frequency;
+  if (wavelength > s.originalContext / s.lowFrequencyFactor) return frequency / s.factor;
+  if (wavelength < s.originalContext / s.highFrequencyFactor) return frequency;
+  const smooth =
+    (s.originalContext / wavelength - s.lowFrequencyFactor) / (s.highFrequencyFactor - s.lowFrequencyFactor);
+  return ((1 - smooth) * frequency) / s.factor + smooth * frequency;
+};
+
+/** YaRN: a ramp over the dimensions, from those that turn `betaFast` times in the original context to `betaSlow`. */
+const yarn = (
+  frequency: number,
+  i: number,
+  headDim: number,
+  base: number,
+  s: Extract<RopeScaling, { type: 'yarn' }>,
+): number => {
+  const dimensionOf = (turns: number): number =>
+    (headDim * Math.log(s.originalContext / (turns * 2 * Math.PI))) / (2 * Math.log(base));
+  const round = (x: number, how: (x: number) => number): number => (s.truncate ? how(x) : x);
+  const low = Math.max(round(dimensionOf(s.betaFast), Math.floor), 0);
+  const high = Math.min(round(dimensionOf(s.betaSlow), Math.ceil), headDim - 1);
+  const ramp = Math.min(1, Math.max(0, (i - low) / (low === high ? 0.001 : high - low)));
+  return (frequency / s.factor) * ramp + frequency * (1 - ramp);
+};
+
+/** One frequency a pair (i, i + headDim/2). `divisors` is GGUF's `rope_freqs.weight`, which replaces the scaling. */
+export const inverseFrequencies = (
+  { base, scaling }: Rope,
+  headDim: number,
+  divisors?: ArrayLike<number>,
+): Float64Array => {
+  const plain = (i: number): number => base ** ((-2 * i) / headDim);
+  return Float64Array.from({ length: headDim / 2 }, (_, i) => {
+    if (divisors) return plain(i) / (divisors[i] as number);
+    switch (scaling.type) {
+      case 'default':
+        return plain(i);
+      case 'linear':
+        return plain(i) / scaling.factor;
+      case 'llama3':
+        return llama3(plain(i), scaling);
+      case 'yarn':
+        return yarn(plain(i), i, headDim, base, scaling);
+    }
+  });
+};
+
+/** `[positions][headDim / 2]` pairs (cos, sin). */
+export const ropeTable = (
+  rope: Rope,
+  headDim: number,
+  positions: number,
+  divisors?: ArrayLike<number>,
+): Float32Array<ArrayBuffer> => {
+  const frequencies = inverseFrequencies(rope, headDim, divisors);
+  const factor = rope.scaling.type === 'yarn' ? rope.scaling.attentionFactor : 1;
+  const half = headDim / 2;
+  const table = new Float32Array(positions * headDim);
+  for (let position = 0; position < positions; position++) {
+    for (let i = 0; i < half; i++) {
+      const angle = position * (frequencies[i] as number);
+      table[(position * half + i) * 2] = Math.cos(angle) * factor;
+      table[(position * half + i) * 2 + 1] = Math.sin(angle) * factor;
+    }
+  }
+  return table;
+};

@@ -1,0 +1,195 @@
+// The language model: opens cursors, checks what it is asked, and hands out views of the passes that the executor runs.
+import { OutriderError } from '../errors.ts';
+import type { Gpu } from '../gpu/device.ts';
+import type { MatmulTuning } from '../kernels/matmul.ts';
+import type { Architecture } from './architecture.ts';
+import type { Arena } from './arena.ts';
+import { Cache, MOST_NODES, MOST_ROWS } from './cache.ts';
+import { CachedCursor, type Runner } from './cursor.ts';
+import { Executor } from './executor.ts';
+import type { Cursor, Forward, LanguageModel, OpenCursor, Tree } from './model.ts';
+import { makeScratch } from './network.ts';
+import type { Pass } from './pass.ts';
+import { depths } from './visibility.ts';
+import type { Weights } from './weights.ts';
+
+export interface TransformerParts {
+  readonly gpu: Gpu;
+  readonly architecture: Architecture;
+  readonly weights: Weights;
+  readonly tuning: MatmulTuning;
+  /** Owns the weights; the model adds its scratch and frees everything with it. */
+  readonly arena: Arena;
+}
+
+interface Entry {
+  readonly cursor: CachedCursor;
+  readonly tree: Tree;
+}
+
+const refuse = (message: string, hint = ''): OutriderError => new OutriderError('bad-request', message, hint);
+
+export class Transformer implements LanguageModel, Runner {
+  readonly architecture: Architecture;
+  /** GGUF's `rope_freqs.weight`, once it has been read. */
+  ropeDivisors: Float32Array | undefined;
+  readonly #gpu: Gpu;
+  readonly #arena: Arena;
+  readonly #executor: Executor;
+  readonly #caches = new Set<Cache>();
+  #disposed = false;
+
+  constructor({ gpu, architecture, weights, tuning, arena }: TransformerParts) {
+    this.architecture = architecture;
+    this.#gpu = gpu;
+    this.#arena = arena;
+    const scratch = makeScratch(gpu, arena, architecture);
+    this.#executor = new Executor({ gpu, architecture, weights, scratch, tuning }, arena);
+  }
+
+  get family(): string {
+    return this.architecture.family;
+  }
+  get vocabulary(): number {
+    return this.architecture.sizes.vocabulary;
+  }
+  get hidden(): number {
+    return this.architecture.sizes.hidden;
+  }
+  get layers(): number {
+    return this.architecture.sizes.layers;
+  }
+  get context(): number {
+    return this.architecture.sizes.context;
+  }
+  get bytes(): number {
+    return this.#arena.bytes;
+  }
+  get batchInvariant(): boolean {
+    return this.#executor.leastRows === 1;
+  }
+
+  /** From here on every pass takes at least four rows. */
+  padPasses(): void {
+    this.#executor.leastRows = 4;
+  }
+
+  /** Compiles what does not depend on a cache. */
+  ready(): Promise<void> {
+    return this.#executor.ready();
+  }
+
+  /** `layers` restricts the body to some blocks, for the invariance check. */
+  async open(options: OpenCursor = {}, layers?: readonly number[]): Promise<CachedCursor> {
+    this.#use();
+    const { capacity = this.context, tapLayers = [], cache: kind = 'f32', forkRows = 0, nodes = MOST_ROWS } = options;
+    if (!Number.isInteger(capacity) || capacity < 1 || capacity > this.context)
+      throw refuse(`a cursor of ${capacity} rows was asked for; the context of this model is ${this.context}`);
+    if (!Number.isInteger(forkRows) || forkRows < 0) throw refuse(`forkRows is ${forkRows}`);
+    if (!Number.isInteger(nodes) || nodes < 1 || nodes > MOST_NODES)
+      throw refuse(`trees of ${nodes} nodes were asked for; the most is ${MOST_NODES}`);
+    for (const layer of tapLayers)
+      if (!Number.isInteger(layer) || layer < 0 || layer >= this.layers)
+        throw refuse(`layer ${layer} cannot be tapped: the model has layers 0 to ${this.layers - 1}`);
+    const made = { positions: capacity, forkRows, half: kind === 'f16', tapLayers, nodes };
+    const cache = await Cache.allocate(this.#gpu, this.architecture, made, this.ropeDivisors);
+    await this.#executor.attach(cache, layers);
+    this.#caches.add(cache);
+    return new CachedCursor(this, cache, capacity);
+  }
+
+  forward(batch: readonly { readonly cursor: Cursor; readonly tree: Tree }[]): readonly Forward[] {
+    this.#use();
+    const entries = batch.map(({ cursor, tree }) => this.#own(cursor, tree));
+    const [head] = entries;
+    if (!head) throw refuse('an empty batch');
+    const { cache } = head.cursor;
+    if (entries.some(({ cursor }) => cursor.cache !== cache))
+      throw refuse('the cursors of one batch must be forks of one cursor');
+    if (new Set(entries.map(({ cursor }) => cursor)).size < entries.length)
+      throw refuse('a cursor occurs twice in one batch');
+    const total = entries.reduce((sum, { tree }) => sum + tree.tokens.length, 0);
+    const most = entries.length > 1 ? MOST_ROWS : cache.options.nodes;
+    if (total > most) throw refuse(`${total} rows in one pass; here the most is ${most}`, 'See OpenCursor.nodes.');
+    const versions = entries.map(({ cursor, tree }) => cursor.begin(tree));
+    const pass =
+      total > MOST_ROWS && cache.wide
+        ? this.#executor.scoreWide(cache, cache.wide, head.cursor, head.tree)
+        : this.#executor.score(
+            cache,
+            entries.map((entry) => ({ ...entry, first: 0, count: entry.tree.tokens.length })),
+          );
+    let first = 0;
+    return entries.map(({ cursor, tree }, i) => {
+      const start = first;
+      first += tree.tokens.length;
+      return provisional(pass, start, cursor, tree, versions[i] as number);
+    });
+  }
+
+  prefill(cursor: CachedCursor, tree: Tree): Promise<void> {
+    this.#use();
+    return this.#executor.fill(cursor.cache, { cursor, tree, first: 0, count: tree.tokens.length });
+  }
+
+  finish(cursor: CachedCursor, tree: Tree): Forward {
+    this.#use();
+    const count = tree.tokens.length;
+    const pass = this.#executor.scoreLast(cursor.cache, { cursor, tree, first: 0, count });
+    const position = cursor.length + count;
+    const row = (index: number): number => rowIn(index, 1);
+    return {
+      rows: 1,
+      logits: pass.logits(0, 1),
+      taps: pass.taps(count - 1, 1),
+      draw: (index, sampling) => pass.draw(row(index), sampling, position),
+      top: (index, n) => pass.top(row(index), n),
+      accept: () => {
+        throw refuse('the rows of extend are committed already');
+      },
+    };
+  }
+
+  closed(cache: Cache): void {
+    if (this.#caches.delete(cache)) this.#executor.detach(cache);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    for (const cache of this.#caches) this.#executor.detach(cache);
+    this.#caches.clear();
+    this.#executor.free();
+    this.#arena.free();
+  }
+
+  #own(cursor: Cursor, tree: Tree): Entry {
+    if (!(cursor instanceof CachedCursor) || !this.#caches.has(cursor.cache))
+      throw refuse('this cursor is not one of this model, or it was disposed');
+    return { cursor, tree };
+  }
+
+  #use(): void {
+    if (this.#disposed) throw refuse('this model was disposed');
+  }
+}
+
+const rowIn = (row: number, rows: number): number => {
+  if (!Number.isInteger(row) || row < 0 || row >= rows) throw refuse(`row ${row} of a pass of ${rows}`);
+  return row;
+};
+
+/** A pass over a tree, as its cursor sees it: rows from `first` on. */
+const provisional = (pass: Pass, first: number, cursor: CachedCursor, tree: Tree, version: number): Forward => {
+  const rows = tree.tokens.length;
+  const depth = depths(tree.parents);
+  const { length } = cursor;
+  return {
+    rows,
+    logits: pass.logits(first, rows),
+    taps: pass.taps(first, rows),
+    draw: (row, sampling) => pass.draw(first + rowIn(row, rows), sampling, length + (depth[row] as number) + 1),
+    top: (row, n) => pass.top(first + rowIn(row, rows), n),
+    accept: (path) => cursor.accept(version, tree, path),
+  };
+};

@@ -1,0 +1,62 @@
+// Which cache slots each row of a pass sees, as the numbers the attention kernels read (kernels/rows.ts). A cursor's
+// past is a shared prefix plus its own rows; the nodes of a tree see it and their ancestors.
+import type { Row } from '../kernels/rows.ts';
+import type { Tree } from './model.ts';
+
+/** Where a cursor's committed rows lie. */
+export interface Past {
+  /** Slots [0, prefix): the whole past of a root cursor, the shared past of a fork. */
+  readonly prefix: number;
+  /** A fork's own rows: slots [start, start + own). The next node goes to slot start + own. */
+  readonly start: number;
+  readonly own: number;
+}
+
+export const lengthOf = ({ prefix, own }: Past): number => prefix + own;
+
+/** Root = 0; nodes without a parent are roots. */
+export const depths = (parents: readonly number[]): number[] => {
+  const out: number[] = [];
+  for (const parent of parents) out.push(parent < 0 ? 0 : (out[parent] as number) + 1);
+  return out;
+};
+
+/** The rows of nodes [first, first + count). A window of w positions hides what lies w or more before a row. */
+export const treeRows = (
+  past: Past,
+  { tokens, parents }: Tree,
+  depth: readonly number[],
+  window: number | null,
+  first: number,
+  count: number,
+): Row[] => {
+  const length = lengthOf(past);
+  const base = past.start + past.own;
+  const rows: Row[] = [];
+  for (let node = first; node < first + count; node++) {
+    const d = depth[node] as number;
+    const position = length + d;
+    const lowest = window === null ? 0 : Math.max(0, position - window + 1);
+    let low = 0;
+    let high = 0;
+    for (let seen = node; seen >= 0; seen = parents[seen] as number) {
+      if (length + (depth[seen] as number) < lowest) break;
+      if (seen < 32) low |= 1 << seen;
+      else high |= 1 << (seen - 32);
+    }
+    rows.push({
+      token: tokens[node] as number,
+      position,
+      slot: base + node,
+      prefix: past.prefix,
+      first: Math.min(lowest, past.prefix),
+      start: past.start + Math.min(Math.max(0, lowest - past.prefix), past.own),
+      end: base,
+      base,
+      maskLow: low >>> 0,
+      maskHigh: high >>> 0,
+      alive: 1,
+    });
+  }
+  return rows;
+};
