@@ -16,6 +16,8 @@ export interface Behaviour {
   /** Sends from here whatever was asked. */
   wrongStart: number | null;
   chunked: boolean;
+  /** Answers what it lacks with a page and status 200. */
+  pageForMissing: boolean;
 }
 
 const GOOD: Behaviour = {
@@ -27,6 +29,7 @@ const GOOD: Behaviour = {
   claimedSize: null,
   wrongStart: null,
   chunked: false,
+  pageForMissing: false,
 };
 
 export interface FileServer extends AsyncDisposable {
@@ -66,6 +69,10 @@ const answer = (server: FileServer, request: IncomingMessage, response: ServerRe
   const range = request.headers.range ?? null;
   server.requests.push({ path, range });
   const file = server.files.get(path);
+  if (!file && behaviour.pageForMissing) {
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>');
+    return;
+  }
   if (behaviour.status !== null || !file) {
     response.writeHead(behaviour.status ?? 404).end();
     return;

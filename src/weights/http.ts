@@ -184,6 +184,8 @@ export class HttpSource implements ByteSource {
   #check(response: Response, start: number): boolean {
     const { status, headers } = response;
     if (status === 404 || status === 410) return false;
+    // Servers of single-page applications answer what they lack with their page; no file of a model is a page.
+    if (response.ok && headers.get('content-type')?.startsWith('text/html')) return false;
     if (status >= 500 || status === 429 || status === 408) throw new Interrupted(`the server answers ${status}`);
     const range = /^bytes (?:(\d+)-\d+|\*)\/(\d+|\*)$/.exec(headers.get('content-range') ?? '');
     // An empty file has no byte 0 to begin with.

@@ -91,9 +91,14 @@ const listed = <T>(
 
 export const memoryFiles = (files: ReadonlyMap<string, Uint8Array>): FileSet => listed('memory', files, memorySource);
 
-/** Dropped or chosen files; of a dropped folder only the last part of each path counts. */
-export const blobFiles = (files: readonly File[]): FileSet =>
-  listed(files[0]?.name ?? 'files', new Map(files.map((file) => [file.name, file])), blobSource);
+/** Dropped or chosen files. Of a whole folder, a file of an inner one never hides one of the same name above it. */
+export const blobFiles = (files: readonly File[]): FileSet => {
+  const path = (file: File): string => file.webkitRelativePath || file.name;
+  const depth = (file: File): number => path(file).split('/').length;
+  const outermostLast = [...files].sort((a, b) => depth(b) - depth(a));
+  const name = files[0] ? (path(files[0]).split('/')[0] as string) : 'no files';
+  return listed(name, new Map(outermostLast.map((file) => [file.name, file])), blobSource);
+};
 
 export const readJson = async (
   files: FileSet,
