@@ -32,7 +32,11 @@ export class Gpu {
   peakBytes = 0;
   /** The first thing that went wrong on the device; every readback after it rejects with it. */
   failure: OutriderError | null = null;
-  readonly #pipelines = new Map<string, Promise<GPUComputePipeline>>();
+  /** By shader text: two variants may share a name, and one text serves several sets of constants. */
+  readonly #shaders = new Map<
+    string,
+    { module: GPUShaderModule; pipelines: Map<string, Promise<GPUComputePipeline>> }
+  >();
   readonly #layouts = new Map<string, GPUBindGroupLayout>();
   #turn: Turn | null = null;
 
@@ -126,19 +130,22 @@ export class Gpu {
 
   /** Compiled once for each shader, binding order and set of constants; never blocks the thread. */
   pipeline(source: PipelineSource): Promise<GPUComputePipeline> {
-    const key = `${source.name} ${source.access} ${JSON.stringify(source.constants)}`;
-    const known = this.#pipelines.get(key);
-    if (known) return known;
-    const compiled = this.device.createComputePipelineAsync({
-      label: source.name,
-      layout: this.device.createPipelineLayout({ bindGroupLayouts: [this.layout(source)] }),
-      compute: {
-        module: this.device.createShaderModule({ label: source.name, code: source.wgsl }),
-        constants: { ...source.constants },
-      },
-    });
-    this.#pipelines.set(key, compiled);
-    return compiled;
+    const { name, wgsl, access, constants } = source;
+    const shader = this.#shaders.get(wgsl) ?? {
+      module: this.device.createShaderModule({ label: name, code: wgsl }),
+      pipelines: new Map<string, Promise<GPUComputePipeline>>(),
+    };
+    this.#shaders.set(wgsl, shader);
+    const key = `${access} ${JSON.stringify(constants)}`;
+    const pipeline =
+      shader.pipelines.get(key) ??
+      this.device.createComputePipelineAsync({
+        label: name,
+        layout: this.device.createPipelineLayout({ bindGroupLayouts: [this.layout(source)] }),
+        compute: { module: shader.module, constants: { ...constants } },
+      });
+    shader.pipelines.set(key, pipeline);
+    return pipeline;
   }
 
   /** Explicit layouts: an `auto` one would drop a binding that a variant does not read. */

@@ -1,0 +1,183 @@
+// The text of one matmul variant. Everything is unrolled into named scalars (an indexed local array spills: 3× slower),
+// which needs text rather than `override` constants. Every accumulator a{r}_{m} (matrix row r, activation row m) sees
+// the same operations in the same order in all variants of one format, K and number of slices, whatever M, R and the
+// workgroup are: that is what makes a pass of 16 rows equal, bit for bit, 16 passes of one. Products enter sums only
+// through `fma`, so that a compiler finds nothing to contract in one variant and not in another.
+import type { WeightFormat } from '../weights/layout.ts';
+
+export type Epilogue = 'store' | 'add' | 'silu-mul';
+
+export interface MatmulVariant {
+  readonly format: WeightFormat;
+  /** Groups of 32 columns: ceil(K / 32). */
+  readonly groups: number;
+  /** Activation rows of one dispatch: M. */
+  readonly rows: number;
+  readonly epilogue: Epilogue;
+  readonly bias: boolean;
+  /** `constant` binds the activations as a uniform buffer of exactly M × K floats; `read` as storage. */
+  readonly input: 'constant' | 'read';
+  /** Neighbouring matrix rows that one lane owns: R, a divisor of 16; even for silu-mul, which needs gate and up. */
+  readonly perLane: number;
+  /** Lanes that share a matrix row, lane s walking groups s, s + slices, …; 1 = rows per lane, without a barrier. */
+  readonly slices: number;
+  /** Lanes of a workgroup; a multiple of slices. */
+  readonly workgroup: number;
+}
+
+const XYZW = ['x', 'y', 'z', 'w'] as const;
+const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
+
+/** Group g of matrix row `row + r` as eight vec4<f32> `q{r}_0 … q{r}_7` in K's order. */
+const unpack = ({ format }: MatmulVariant, r: number): string[] => {
+  const cell = (perGroup: number, i: number): string =>
+    `weights[(g * ${perGroup}u + ${i}u) * uniforms.paddedRows + source + ${r}u]`;
+  switch (format) {
+    case 'f32':
+      return range(8).map((c) => `let q${r}_${c} = ${cell(8, c)};`);
+    case 'f16':
+      return range(4).flatMap((i) => [
+        `let w${r}_${i} = ${cell(4, i)};`,
+        `let q${r}_${2 * i} = vec4(unpack2x16float(w${r}_${i}.x), unpack2x16float(w${r}_${i}.y));`,
+        `let q${r}_${2 * i + 1} = vec4(unpack2x16float(w${r}_${i}.z), unpack2x16float(w${r}_${i}.w));`,
+      ]);
+    case 'q8':
+      return range(2).flatMap((h) => [
+        `let w${r}_${h} = ${cell(2, h)};`,
+        ...XYZW.map((word, c) => `let q${r}_${4 * h + c} = vec4<f32>(unpack4xI8(w${r}_${h}.${word}));`),
+      ]);
+    case 'q4':
+    case 'q4m': {
+      const centred = format === 'q4' ? ' - 8.0' : '';
+      return [
+        `let w${r} = ${cell(1, 0)};`,
+        ...XYZW.flatMap((word, c) => [
+          `let q${r}_${2 * c} = vec4<f32>(unpack4xU8(w${r}.${word} & 0x0f0f0f0fu))${centred};`,
+          `let q${r}_${2 * c + 1} = vec4<f32>(unpack4xU8((w${r}.${word} >> 4u) & 0x0f0f0f0fu))${centred};`,
+        ]),
+      ];
+    }
+  }
+};
+
+/** `s{r}`, the group's scale, and for q4m `n{r}`, its minimum. Without a minimum two rows share a word. */
+const scale = ({ format, perLane }: MatmulVariant, r: number): string[] => {
+  const cell = 'g * uniforms.paddedRows + source';
+  if (format === 'f32' || format === 'f16') return [];
+  if (format === 'q4m')
+    return [`let z${r} = unpack2x16float(scales[${cell} + ${r}u]);`, `let s${r} = z${r}.x;`, `let n${r} = z${r}.y;`];
+  if (perLane === 1)
+    return [`let z0 = unpack2x16float(scales[(${cell}) / 2u]);`, 'let s0 = select(z0.x, z0.y, (source & 1u) == 1u);'];
+  if (r % 2 === 1) return [`let s${r} = z${r - 1}.y;`];
+  return [`let z${r} = unpack2x16float(scales[(${cell}) / 2u + ${r / 2}u]);`, `let s${r} = z${r}.x;`];
+};
+
+/** One group's products with activation row m: t{r}_{m} sums them in K's order, then enters the accumulator scaled. */
+const multiply = ({ format, groups, perLane }: MatmulVariant, m: number): string[] => {
+  const rows = range(perLane);
+  const scaled = format !== 'f32' && format !== 'f16';
+  return [
+    ...range(8).map((c) => `let x${m}_${c} = input[g + ${m * groups}u][${c}];`),
+    ...range(32).flatMap((k) =>
+      rows.map((r) => {
+        const [q, x] = [`q${r}_${k >> 2}.${XYZW[k & 3]}`, `x${m}_${k >> 2}.${XYZW[k & 3]}`];
+        return k === 0 ? `var t${r}_${m} = ${q} * ${x};` : `t${r}_${m} = fma(${q}, ${x}, t${r}_${m});`;
+      }),
+    ),
+    ...rows.map((r) => (scaled ? `a${r}_${m} = fma(s${r}, t${r}_${m}, a${r}_${m});` : `a${r}_${m} += t${r}_${m};`)),
+    ...(format === 'q4m'
+      ? [
+          `let y${m} = ${range(8)
+            .map((c) => `x${m}_${c}`)
+            .reduce((sum, x) => `(${sum} + ${x})`)};`,
+          `let sum${m} = (y${m}.x + y${m}.y) + (y${m}.z + y${m}.w);`,
+          ...rows.map((r) => `a${r}_${m} = fma(n${r}, sum${m}, a${r}_${m});`),
+        ]
+      : []),
+  ];
+};
+
+/** Stores `value(r)` for the lane's rows, in activation row `m`. */
+const epilogue = ({ epilogue, bias, perLane }: MatmulVariant, m: string, value: (r: number) => string): string[] => {
+  const pair = epilogue === 'silu-mul' ? 2 : 1;
+  const assign = epilogue === 'add' ? '+=' : '=';
+  const sum = (r: number): string => (bias ? `(${value(r)} + bias[uniforms.start + row + ${r}u])` : value(r));
+  return range(perLane / pair).flatMap((j) => [
+    `if (row + ${pair * j}u < uniforms.outputs) {`,
+    `output[${m} * uniforms.outputStride + (uniforms.start + row) / ${pair}u + ${j}u] ${assign} ` +
+      `${pair === 2 ? `silu(${sum(2 * j)}) * ${sum(2 * j + 1)}` : sum(j)};`,
+    '}',
+  ]);
+};
+
+const halves = (terms: readonly string[]): string =>
+  terms.length === 1
+    ? `${terms[0]}`
+    : `(${halves(terms.slice(0, terms.length / 2))} + ${halves(terms.slice(terms.length / 2))})`;
+
+/**
+ * Slices meet in workgroup memory; then each slice finishes some of the activation rows, adding the slices as a tree
+ * whose shape is a matter of `slices` alone. Nothing but indices lives across the barrier: with the accumulators kept
+ * live lavapipe, which makes coroutines of barriers, compiled for a minute.
+ */
+const reduce = (variant: MatmulVariant): string[] => {
+  const { perLane, rows, slices, workgroup } = variant;
+  const lanes = workgroup / slices;
+  const partial = (r: number, s: number): string =>
+    `partial[(m * ${perLane}u + ${r}u) * ${workgroup}u + ${s * lanes}u + rowLane]`;
+  return [
+    ...range(rows).flatMap((m) =>
+      range(perLane).map((r) => `partial[${(m * perLane + r) * workgroup}u + lane] = a${r}_${m};`),
+    ),
+    'workgroupBarrier();',
+    `for (var m = slice; m < ${rows}u; m += ${slices}u) {`,
+    ...range(perLane).map((r) => `let sum${r} = ${halves(range(slices).map((s) => partial(r, s)))};`),
+    ...epilogue(variant, 'm', (r) => `sum${r}`),
+    '}',
+  ];
+};
+
+export const matmulText = (variant: MatmulVariant): string => {
+  const { format, groups, rows, bias, input, perLane, slices, workgroup } = variant;
+  const lanes = workgroup / slices;
+  const sums = perLane * rows;
+  const bindings = [
+    input === 'constant'
+      ? `var<uniform> input: array<array<vec4<f32>, 8>, ${rows * groups}>`
+      : 'var<storage, read> input: array<array<vec4<f32>, 8>>',
+    `var<storage, read> weights: array<${format === 'f32' ? 'vec4<f32>' : 'vec4<u32>'}>`,
+    'var<storage, read> scales: array<u32>',
+    ...(bias ? ['var<storage, read> bias: array<f32>'] : []),
+    'var<storage, read_write> output: array<f32>',
+    'var<uniform> uniforms: Uniforms',
+  ];
+  return [
+    'struct Uniforms { outputs: u32, paddedRows: u32, start: u32, outputStride: u32 }',
+    ...bindings.map((binding, i) => `@group(0) @binding(${i}) ${binding};`),
+    ...(slices > 1 ? [`var<workgroup> partial: array<f32, ${workgroup * sums}>;`] : []),
+    ...(variant.epilogue === 'silu-mul' ? ['fn silu(x: f32) -> f32 { return x / (1.0 + exp(-x)); }'] : []),
+    `@compute @workgroup_size(${workgroup})`,
+    'fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {',
+    // A barrier must be reached by all: beyond the last row the sliced kernel reads it again and stores nothing.
+    ...(slices > 1
+      ? [
+          `let rowLane = lane % ${lanes}u;`,
+          `let slice = lane / ${lanes}u;`,
+          `let row = (group.x * ${lanes}u + rowLane) * ${perLane}u;`,
+          `let source = min(row, uniforms.paddedRows - ${perLane}u);`,
+        ]
+      : [
+          `let row = (group.x * ${lanes}u + lane) * ${perLane}u;`,
+          'if (row >= uniforms.outputs) { return; }',
+          'let source = row;',
+        ]),
+    ...range(perLane).flatMap((r) => range(rows).map((m) => `var a${r}_${m} = 0.0;`)),
+    `for (var g = ${slices > 1 ? 'slice' : '0u'}; g < ${groups}u; g += ${slices}u) {`,
+    ...range(perLane).flatMap((r) => [...unpack(variant, r), ...scale(variant, r)]),
+    ...range(rows).flatMap((m) => multiply(variant, m)),
+    '}',
+    ...(slices > 1 ? reduce(variant) : range(rows).flatMap((m) => epilogue(variant, `${m}u`, (r) => `a${r}_${m}`))),
+    '}',
+    '',
+  ].join('\n');
+};
