@@ -5,6 +5,7 @@ import { halfTable } from './dequantize.ts';
 import { putHalf, toHalf } from './half.ts';
 import { GROUP, type Packed } from './layout.ts';
 
+/** Gives the sum of the squared differences that it leaves. */
 export type GroupQuantizer = (
   values: Float32Array,
   from: number,
@@ -12,7 +13,7 @@ export type GroupQuantizer = (
   group: number,
   row: number,
   paddedRows: number,
-) => void;
+) => number;
 
 const halves = halfTable();
 /** The group at hand, padded with zeros, and its integers. */
@@ -41,20 +42,25 @@ const scaleHalf = (scale: number): number => Math.min(toHalf(scale), 0x7bff);
 
 export const quantizeQ8: GroupQuantizer = (values, from, into, group, row, paddedRows) => {
   const half = scaleHalf(Math.abs(load(values, from)) / 127);
-  const inverse = half === 0 ? 0 : 1 / (halves[half] as number);
+  const scale = halves[half] as number;
+  const inverse = scale === 0 ? 0 : 1 / scale;
+  let error = 0;
   for (let h = 0; h < 2; h++) {
     const at = ((2 * group + h) * paddedRows + row) * 4;
     for (let c = 0; c < 4; c++) {
       let word = 0;
       for (let b = 0; b < 4; b++) {
+        const own = x[16 * h + 4 * c + b] as number;
         // Rounds by truncating a positive number. Above 127 only where the scale is a subnormal half.
-        const value = (((x[16 * h + 4 * c + b] as number) * inverse + 1024.5) | 0) - 1024;
-        word |= (Math.max(-127, Math.min(127, value)) & 255) << (8 * b);
+        const value = Math.max(-127, Math.min(127, ((own * inverse + 1024.5) | 0) - 1024));
+        word |= (value & 255) << (8 * b);
+        error += (value * scale - own) ** 2;
       }
       into.weights[at + c] = word;
     }
   }
   putHalf(into.scales, group * paddedRows + row, half);
+  return error;
 };
 
 /** Nibbles of `q` into a cell: byte b of word c holds element 8c + b low and 8c + 4 + b high. */
@@ -75,9 +81,10 @@ const nibblesFor = (scale: number): void => {
   }
 };
 
-const squaredError = (scale: number): number => {
+/** Of `q` at this scale, an integer of `zero` standing for `minimum`. */
+const squaredError = (scale: number, zero: number, minimum: number): number => {
   let error = 0;
-  for (let i = 0; i < GROUP; i++) error += (((q[i] as number) - 8) * scale - (x[i] as number)) ** 2;
+  for (let i = 0; i < GROUP; i++) error += (((q[i] as number) - zero) * scale + minimum - (x[i] as number)) ** 2;
   return error;
 };
 
@@ -100,14 +107,16 @@ const refit = (): number => {
 export const quantizeQ4: GroupQuantizer = (values, from, into, group, row, paddedRows) => {
   let half = signedHalf(load(values, from) / -8);
   nibblesFor(halves[half] as number);
-  const error = squaredError(halves[half] as number);
-  const better = signedHalf(refit());
-  nibblesFor(halves[better] as number);
-  if (squaredError(halves[better] as number) < error) half = better;
+  let error = squaredError(halves[half] as number, 8, 0);
+  const refitted = signedHalf(refit());
+  nibblesFor(halves[refitted] as number);
+  const refittedError = squaredError(halves[refitted] as number, 8, 0);
+  if (refittedError < error) [half, error] = [refitted, refittedError];
   else nibblesFor(halves[half] as number);
   const cell = group * paddedRows + row;
   putNibbles(into.weights, cell);
   putHalf(into.scales, cell, half);
+  return error;
 };
 
 const signedHalf = (scale: number): number => scaleHalf(Math.abs(scale)) | (scale < 0 ? 0x8000 : 0);
@@ -129,4 +138,5 @@ export const quantizeQ4m: GroupQuantizer = (values, from, into, group, row, padd
   const cell = group * paddedRows + row;
   putNibbles(into.weights, cell);
   into.scales[cell] = scale | (minimum << 16);
+  return squaredError(halves[scale] as number, 0, halves[minimum] as number);
 };

@@ -64,6 +64,14 @@ describe('MatrixPacker', () => {
     }
   });
 
+  it.each(['q8', 'q4', 'q4m'] as const)('%s: reports the loss that reading back shows', (format) => {
+    const values = noise(7 * 96, 3);
+    const packer = new MatrixPacker(matrixLayout(format, 7, 96));
+    packer.put(0, values);
+    const { error, values: size } = packer.loss;
+    expect(Math.sqrt(error / size)).toBeCloseTo(relativeError(unpack(packer.layout, packer), values), 6);
+  });
+
   it('quantises what is easy without loss: zeros, one value, a range of integers', () => {
     const zeros = new Float32Array(32);
     const lone = new Float32Array(32).fill(0);

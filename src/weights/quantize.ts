@@ -34,6 +34,9 @@ export class MatrixPacker implements Packed {
   readonly weights: Uint32Array<ArrayBuffer>;
   readonly scales: Uint32Array<ArrayBuffer>;
 
+  /** What quantising has cost so far: sums of squared differences, and of squared values. Repacking costs nothing. */
+  readonly loss = { error: 0, values: 0 };
+
   /** `into`: a buffer that the device has mapped, zeroed, instead of own memory. */
   constructor(layout: MatrixLayout, into?: Packed) {
     this.layout = layout;
@@ -92,7 +95,12 @@ export class MatrixPacker implements Packed {
   #quantize(row: number, values: Float32Array): void {
     const { format, groups, paddedRows } = this.layout;
     const quantizer = format === 'q8' ? quantizeQ8 : format === 'q4' ? quantizeQ4 : quantizeQ4m;
-    for (let g = 0; g < groups; g++) quantizer(values, g * GROUP, this, g, row, paddedRows);
+    let error = 0;
+    let squares = 0;
+    for (let g = 0; g < groups; g++) error += quantizer(values, g * GROUP, this, g, row, paddedRows);
+    for (let k = 0; k < values.length; k++) squares += (values[k] as number) ** 2;
+    this.loss.error += error;
+    this.loss.values += squares;
   }
 }
 
