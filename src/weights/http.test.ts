@@ -123,6 +123,10 @@ it('stops at once when aborted: while connecting, reading and waiting', async ()
   const aborted = { code: 'aborted' };
   await expect(open('model.gguf', { signal: AbortSignal.abort() })).rejects.toMatchObject(aborted);
   expect(server.requests).toHaveLength(0);
+  const first = new AbortController();
+  using greedy = await open('model.gguf', { onBytes: () => first.abort() });
+  await expect(greedy.readInto(new Uint8Array(file.length), 0, first.signal)).rejects.toMatchObject(aborted);
+  expect(server.requests).toHaveLength(1);
   server.behave({ stallAfter: 200_000 });
   using source = await open();
   const reading = new AbortController();

@@ -122,6 +122,8 @@ export class HttpSource implements ByteSource {
 
   /** Up to `most` bytes from `start` on. */
   async #next(start: number, most: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
+    // Whoever aborts may be the one who is told of progress: then no read is pending that could fail.
+    checkAborted(signal);
     const known = this.#connection;
     if (!known || known.at > start || start - known.at > SKIP) {
       this.release();
