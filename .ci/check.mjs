@@ -10,6 +10,7 @@ export const check = () => {
   const python = findPython('ruff');
   if (!python) skip('ruff over training/', 'ruff is not installed (pip install ruff)');
   return runSteps([
+    { name: 'lockfile is complete', command: [process.execPath, '.ci/lockfile.mjs'] },
     { name: 'types (tsc)', command: [tool('tsc'), '--noEmit'] },
     {
       name: 'lint, format, import cycles, layers (biome)',
@@ -17,6 +18,8 @@ export const check = () => {
     },
     { name: 'dead code and dependencies (knip)', command: [tool('knip')] },
     { name: 'shaders compile and match their wrappers', command: [tool('vitest'), 'run', SHADER_TESTS] },
+    { name: 'library build', command: [tool('vite'), 'build', '--mode', 'library', '--logLevel', 'warn'] },
+    { name: 'bundle budget (size-limit)', command: [tool('size-limit')] },
     ...(python ? [{ name: 'ruff over training/', command: [python, '-m', 'ruff', 'check', 'training'] }] : []),
   ]);
 };

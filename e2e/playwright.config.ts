@@ -23,7 +23,7 @@ export default defineConfig({
     },
   },
   webServer: {
-    command: `${vite} build --logLevel warn && ${vite} preview --port ${port} --strictPort`,
+    command: `${vite} build --logLevel warn && ${vite} build --mode harness --logLevel warn && ${vite} preview --port ${port} --strictPort`,
     cwd: '..',
     url: `http://localhost:${port}/`,
     timeout: 60_000,

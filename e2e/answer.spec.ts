@@ -1,0 +1,100 @@
+// The page as a visitor meets it, on one load of the bundled target: an answer, Stop, the keyboard, its looks.
+import { expect, type Page, test } from '@playwright/test';
+import { finished, open } from './demo.ts';
+
+test.describe.configure({ mode: 'serial' });
+
+let page: Page;
+const strangers: string[] = [];
+
+test.beforeAll(async ({ browser, baseURL }) => {
+  page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(baseURL ?? '') && !/^(data|blob):/.test(url)) strangers.push(url);
+  });
+  await open(page);
+});
+
+test.afterAll(() => page.close());
+
+test('a bundled problem is answered, and the answer is right', async () => {
+  await page.getByRole('button', { name: 'Shop' }).click();
+  await expect(page.locator('#truth')).toHaveText('True answer: 78');
+  await page.getByRole('button', { name: 'Answer' }).click();
+  await finished(page);
+  await expect(page.locator('#answer')).toContainText('The answer is 78.');
+  await expect(page.locator('#verdict')).toHaveText('✓ Right: 78');
+  await expect(page.locator('#speed')).toHaveText(/^\d+(\.\d)?$/);
+  await expect(page.locator('#first')).toHaveText(/^\d+ ms$/);
+  await expect(page.locator('#status')).toContainText('The answer finished.');
+  await expect(page.locator('#device')).toContainText(/swiftshader/i);
+});
+
+for (const scheme of ['light', 'dark'] as const)
+  test(`looks as in the picture, ${scheme}`, async () => {
+    if (scheme === 'dark') await page.getByRole('button', { name: /light and dark/ }).click();
+    await expect(page.locator('html')).toHaveAttribute('data-theme', scheme);
+    await page.screenshot({ path: `test-results/page-${scheme}.png`, fullPage: true });
+  });
+
+test('Stop ends a run at once, and the next one starts', async () => {
+  await page.getByRole('button', { name: 'New problem' }).click();
+  await page.getByRole('button', { name: 'Answer' }).click();
+  await expect(page.locator('#count')).toHaveText(/^[1-9]/);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect(page.locator('#verdict')).toHaveText('The answer was stopped', { timeout: 5000 });
+  await finished(page);
+});
+
+test('the keyboard alone is enough', async () => {
+  await page.getByLabel('Problem for the model').focus();
+  await page.keyboard.press('Control+Enter');
+  await expect(page.locator('#count')).toHaveText(/^[1-9]/);
+  await page.keyboard.press('Escape');
+  await expect(page.locator('#verdict')).toHaveText('The answer was stopped');
+  await page.getByLabel('Problem for the model').focus();
+  await page.keyboard.press('Tab');
+  const button = page.getByRole('button', { name: 'Answer' });
+  await expect(button).toBeFocused();
+  expect(await button.evaluate((node) => getComputedStyle(node).outlineStyle)).toBe('solid');
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Shift+Tab');
+  await expect(page.getByRole('button', { name: 'New problem' })).toBeFocused();
+});
+
+/** Long tasks and layout shifts while one answer is written. */
+const disturbances = () =>
+  page.evaluate(async () => {
+    const seen = { longTasks: [] as number[], shifts: 0 };
+    const observer = new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) {
+        if (entry.entryType === 'longtask') seen.longTasks.push(entry.duration);
+        else if (!(entry as unknown as { hadRecentInput: boolean }).hadRecentInput) seen.shifts++;
+      }
+    });
+    observer.observe({ entryTypes: ['longtask', 'layout-shift'] });
+    const go = document.querySelector<HTMLButtonElement>('#go');
+    go?.click();
+    while (go?.textContent !== 'Stop') await new Promise((resolve) => setTimeout(resolve, 10));
+    while (go?.textContent === 'Stop') await new Promise((resolve) => setTimeout(resolve, 100));
+    observer.disconnect();
+    return seen;
+  });
+
+test('generation never blocks the main thread, and nothing jumps', async () => {
+  // SwiftShader takes every core, so the scheduler alone can hold up the page once; our own work would do it each time.
+  let best = await disturbances();
+  for (let tries = 1; tries < 3 && best.longTasks.length > 0; tries++) best = await disturbances();
+  expect(best).toEqual({ longTasks: [], shifts: 0 });
+});
+
+test('a narrow screen needs no sideways scrolling', async () => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  await page.screenshot({ path: 'test-results/page-narrow.png', fullPage: true });
+});
+
+test('nobody else was asked for anything', () => {
+  expect(strangers).toEqual([]);
+});

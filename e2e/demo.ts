@@ -1,0 +1,17 @@
+// What tests do with the page, in a person's words.
+import { expect, type Page } from '@playwright/test';
+
+/** Opens the page and waits until its model is ready. */
+export const open = async (page: Page): Promise<void> => {
+  await page.goto('/');
+  await ready(page);
+};
+
+export const ready = (page: Page): Promise<void> =>
+  expect(page.getByRole('button', { name: 'Answer' })).toBeEnabled({ timeout: 110_000 });
+
+/** A run has ended when the button is back and the answer is no longer busy. */
+export const finished = async (page: Page): Promise<void> => {
+  await expect(page.getByRole('button', { name: /^(Answer|Replay)$/ })).toBeVisible({ timeout: 110_000 });
+  await expect(page.locator('#answer')).toHaveAttribute('aria-busy', 'false');
+};

@@ -1,0 +1,49 @@
+// Every way of giving the page a model that does not work ends in a sentence, and the page goes on.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@playwright/test';
+import { finished, open } from './demo.ts';
+import { root, WatchedServer } from './server.ts';
+
+const draft = (name: string): Buffer => readFileSync(join(root, 'public/models/draft', name));
+
+test('a wrong address, a truncated file and a file of another kind are explained', async ({ page }) => {
+  await using server = new WatchedServer(join(root, 'public'));
+  const base = await server.listen();
+  await open(page);
+  const fault = page.getByRole('alert');
+  await page.getByText('Your own model').click();
+
+  await page.getByLabel(/^Address of/).fill(`${base}nothing/here.gguf`);
+  await page.getByRole('button', { name: 'Load' }).click();
+  await expect(fault).toContainText('here.gguf');
+  await expect(fault).toContainText(/\.\s*\S+/); // what is wrong, and what to do
+  await expect(page.locator('#phase')).toHaveText('Not loaded');
+  await expect(page.getByRole('button', { name: 'Answer' })).toBeDisabled();
+
+  const weights = draft('model.safetensors');
+  await page.locator('#files').setInputFiles([
+    { name: 'config.json', mimeType: 'application/json', buffer: draft('config.json') },
+    { name: 'model.safetensors', mimeType: '', buffer: weights.subarray(0, weights.length - 1000) },
+  ]);
+  await expect(fault).toContainText(/truncated|beyond|ends/i);
+  await expect(fault).toContainText('model.safetensors');
+
+  await page
+    .locator('#files')
+    .setInputFiles([{ name: 'holiday.gguf', mimeType: '', buffer: Buffer.from('not a model') }]);
+  await expect(fault).toContainText('holiday.gguf');
+
+  await page.locator('#files').setInputFiles(
+    ['config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json'].map((name) => ({
+      name,
+      mimeType: '',
+      buffer: draft(name),
+    })),
+  );
+  await expect(page.getByRole('button', { name: 'Answer' })).toBeEnabled();
+  await expect(fault).toBeHidden();
+  await page.getByRole('button', { name: 'Answer' }).click();
+  await finished(page);
+  await expect(page.locator('#answer')).not.toBeEmpty();
+});

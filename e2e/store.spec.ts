@@ -1,0 +1,59 @@
+// Downloads stay: a second load asks the network for nothing, and an interrupted one goes on where it broke off.
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, type Page, test } from '@playwright/test';
+import { open, ready } from './demo.ts';
+import { root, WatchedServer } from './server.ts';
+
+const WEIGHTS = '/models/target/model.safetensors';
+/** What is kept comes in chunks of this size. */
+const CHUNK = 4 * 2 ** 20;
+
+const loadFrom = async (page: Page, address: string): Promise<void> => {
+  await page.locator('#own').evaluate((node: HTMLDetailsElement) => {
+    node.open = true;
+  });
+  await page.getByLabel(/^Address of/).fill(address);
+  await page.getByRole('button', { name: 'Load' }).click();
+};
+
+test('an interrupted download resumes, and a second load makes no request', async ({ page }) => {
+  await using server = new WatchedServer(join(root, 'public'));
+  const address = `${await server.listen()}models/target/`;
+  const weights = (): number[] => server.requests.filter(({ path }) => path === WEIGHTS).map(({ start }) => start);
+  expect(statSync(join(root, 'public', WEIGHTS)).size).toBeGreaterThan(CHUNK);
+
+  await open(page);
+  server.cuts.set(WEIGHTS, CHUNK + 200_000);
+  await loadFrom(page, address);
+  await expect(page.getByRole('alert')).toContainText('model.safetensors');
+  expect(weights()[0]).toBe(0);
+
+  server.cuts.clear();
+  server.requests.length = 0;
+  await open(page); // a new page: nothing is left but what was stored
+  await loadFrom(page, address);
+  await ready(page);
+  expect(weights()).toEqual([CHUNK]);
+
+  server.requests.length = 0;
+  await open(page);
+  await loadFrom(page, address);
+  await ready(page);
+  expect(server.requests).toEqual([]);
+});
+
+test('a cancelled load leaves a page that loads again', async ({ page }) => {
+  await using server = new WatchedServer(join(root, 'public'));
+  const address = `${await server.listen()}models/target/`;
+  await open(page);
+  server.cuts.set(WEIGHTS, 100_000);
+  await loadFrom(page, address);
+  await expect.poll(() => server.requests.length).toBeGreaterThan(0);
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await expect(page.locator('#phase')).toContainText('Cancelled');
+  await expect(page.getByRole('alert')).toBeHidden();
+  server.cuts.clear();
+  await page.getByRole('button', { name: 'Load' }).click();
+  await ready(page);
+});
