@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { noShared, shared } from '../../testing/shared.ts';
+import { slots } from '../architecture.ts';
+import { readArchitecture } from '../registry.ts';
+
+type Json = Record<string, unknown>;
+
+const LLAMA: Json = {
+  architectures: ['LlamaForCausalLM'],
+  vocab_size: 320,
+  hidden_size: 96,
+  intermediate_size: 160,
+  num_hidden_layers: 4,
+  num_attention_heads: 6,
+  num_key_value_heads: 2,
+  hidden_act: 'silu',
+  max_position_embeddings: 512,
+  rms_norm_eps: 1e-5,
+  tie_word_embeddings: true,
+};
+const QWEN3: Json = { ...LLAMA, architectures: ['Qwen3ForCausalLM'], head_dim: 32 };
+const windows = (config: Json) => readArchitecture(config).blocks.map(({ mixer }) => mixer.window);
+const message = (config: Json): string => {
+  try {
+    readArchitecture(config);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('the config was accepted');
+};
+
+describe.skipIf(noShared)('both published layouts', () => {
+  test.each(['llama-tiny', 'qwen2-tiny', 'qwen3-tiny'])('%s: transformers 4 and 5 read alike', (name) => {
+    const read = (file: string) => readArchitecture(JSON.parse(readFileSync(shared('golden', name, file), 'utf8')));
+    expect(read('config.v4.json')).toEqual(read('config.json'));
+  });
+
+  test('llama-tiny', () => {
+    const json = JSON.parse(readFileSync(shared('golden', 'llama-tiny', 'config.json'), 'utf8'));
+    const { sizes, blocks, head, norm } = readArchitecture(json);
+    expect(sizes).toEqual({
+      layers: 3,
+      hidden: 96,
+      heads: 6,
+      keyValueHeads: 2,
+      headDim: 16,
+      feedForward: 160,
+      vocabulary: 320,
+      context: 512,
+    });
+    expect([head, norm.epsilon, blocks.length]).toEqual(['tied', 1e-5, 3]);
+    expect(blocks[0]?.mixer.rope).toEqual({
+      base: 10000,
+      scaling: { type: 'llama3', factor: 8, lowFrequencyFactor: 1, highFrequencyFactor: 4, originalContext: 64 },
+    });
+  });
+});
+
+test('the checklist: names and shapes, biases and norms where the family has them', () => {
+  const find = (config: Json, checkpoint: string) =>
+    slots(readArchitecture(config)).find((slot) => slot.checkpoint === checkpoint)?.shape;
+  expect(find(QWEN3, 'model.layers.3.self_attn.q_proj.weight')).toEqual([192, 96]);
+  expect(find(QWEN3, 'model.layers.0.self_attn.k_norm.weight')).toEqual([32]);
+  expect(find(QWEN3, 'model.layers.0.self_attn.k_proj.bias')).toBeUndefined();
+  expect(find(QWEN3, 'lm_head.weight')).toBeUndefined();
+  expect(find({ ...QWEN3, tie_word_embeddings: false }, 'lm_head.weight')).toEqual([320, 96]);
+  expect(find({ ...LLAMA, attention_bias: true }, 'model.layers.1.self_attn.o_proj.bias')).toEqual([96]);
+  const qwen2 = { ...LLAMA, architectures: ['Qwen2ForCausalLM'] };
+  expect(find(qwen2, 'model.layers.1.self_attn.v_proj.bias')).toEqual([32]);
+  expect(find(qwen2, 'model.layers.1.self_attn.o_proj.bias')).toBeUndefined();
+});
+
+test('sliding windows: Mistral everywhere, Qwen where layer_types or max_window_layers say so', () => {
+  const mistral = { ...LLAMA, architectures: ['MistralForCausalLM'] };
+  expect(windows(mistral)).toEqual([null, null, null, null]);
+  expect(windows({ ...mistral, sliding_window: 8 })).toEqual([8, 8, 8, 8]);
+  const sliding = { ...QWEN3, use_sliding_window: true, sliding_window: 8 };
+  expect(windows({ ...sliding, max_window_layers: 3 })).toEqual([null, null, null, 8]);
+  expect(windows({ ...sliding, use_sliding_window: false, max_window_layers: 3 })).toEqual([null, null, null, null]);
+  const types = ['sliding_attention', 'full_attention', 'sliding_attention', 'full_attention'];
+  expect(windows({ ...sliding, layer_types: types })).toEqual([8, null, 8, null]);
+  expect(message({ ...sliding, layer_types: types.slice(1) })).toContain('layer_types names 3 layers');
+});
+
+test('rope types', () => {
+  const rope = (rope_scaling: Json) => readArchitecture({ ...LLAMA, rope_scaling }).blocks[0]?.mixer.rope.scaling;
+  expect(rope({ type: 'linear', factor: 2 })).toEqual({ type: 'linear', factor: 2 });
+  const yarn = { rope_type: 'yarn', factor: 4, original_max_position_embeddings: 128 };
+  expect(rope(yarn)).toMatchObject({
+    attentionFactor: 1 + 0.1 * Math.log(4),
+    betaFast: 32,
+    betaSlow: 1,
+    truncate: true,
+  });
+  expect(rope({ ...yarn, attention_factor: 0.5 })).toMatchObject({ attentionFactor: 0.5 });
+  expect(rope({ ...yarn, mscale: 1, mscale_all_dim: 0.5 })).toMatchObject({
+    attentionFactor: (1 + 0.1 * Math.log(4)) / (1 + 0.05 * Math.log(4)),
+  });
+  expect(readArchitecture({ ...LLAMA, rope_scaling: { ...yarn, factor: 8 } }).sizes.context).toBe(1024);
+  expect(message({ ...LLAMA, rope_scaling: { rope_type: 'longrope', factor: 2 } })).toContain('RoPE type longrope');
+  expect(message({ ...LLAMA, rope_scaling: { rope_type: 'linear', factor: 2, twist: 1 } })).toContain('twist');
+});
+
+test.each([
+  [{ hidden_act: 'gelu' }, 'hidden_act = "gelu" is not supported'],
+  [{ mlp_bias: true }, 'mlp_bias = true is not supported'],
+  [{ partial_rotary_factor: 0.5 }, 'partial_rotary_factor = 0.5 is not supported'],
+  [{ final_logit_softcapping: 30 }, 'unknown field final_logit_softcapping = 30'],
+  [{ sliding_window: 64 }, 'unknown field sliding_window'],
+  [{ num_experts: 8 }, 'unknown field num_experts'],
+  [{ hidden_size: undefined }, 'hidden_size is missing'],
+  [{ hidden_size: -1 }, 'hidden_size is -1'],
+  [{ hidden_size: '96' }, 'hidden_size is "96"'],
+  [{ num_key_value_heads: 4 }, 'num_attention_heads 6 is not a multiple of num_key_value_heads 4'],
+  [{ head_dim: 20 }, 'head_dim 20'],
+  [{ architectures: ['GemmaForCausalLM'] }, 'architecture GemmaForCausalLM is not supported'],
+  [{ architectures: ['__proto__'] }, 'architecture __proto__ is not supported'],
+] as const)('%j is refused by name', (change, expected) => {
+  expect(message({ ...LLAMA, ...change })).toContain(expected);
+});
+
+test('fields that change nothing, and nulls, are let through', () => {
+  readArchitecture({ ...LLAMA, torch_dtype: 'bfloat16', pretraining_tp: 1, bos_token_id: 1, some_field: null });
+});
