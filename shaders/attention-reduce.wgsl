@@ -11,25 +11,37 @@ struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capac
 @group(0) @binding(2) var<storage, read_write> output: array<f32>;
 @group(0) @binding(3) var<uniform> uniforms: Uniforms;
 
-// One past the newest slot in the row's mask.
-fn maskEnd(row: Row) -> u32 {
-  if (row.maskHigh != 0) { return row.base + 64 - countLeadingZeros(row.maskHigh); }
-  return select(0, row.base + 32 - countLeadingZeros(row.maskLow), row.maskLow != 0);
+// The n lowest of 64 bits.
+fn below(n: i32) -> vec2u {
+  return vec2u(extractBits(0xffffffffu, 0, u32(clamp(n, 0, 32))), extractBits(0xffffffffu, 0, u32(clamp(n - 32, 0, 32))));
 }
 
-// May the row see anything among the 64 keys from `key`?
-fn overlaps(row: Row, key: u32) -> bool {
-  let past = max(row.first, key) < min(row.prefix, key + 64);
-  let own = max(row.start, key) < min(row.end, key + 64);
-  let masked = key < maskEnd(row) && row.base < key + 64;
-  return row.alive == 1 && (past || own || masked);
+fn shift64(bits: vec2u, by: i32) -> vec2u {
+  let n = u32(abs(by));
+  let s = n & 31;
+  if (n > 63) { return vec2u(); }
+  if (by >= 0) {
+    let b = select(bits, vec2u(0, bits.x), n > 31);
+    return vec2u(b.x << s, (b.y << s) | ((b.x >> 1) >> (31 - s)));
+  }
+  let b = select(bits, vec2u(bits.y, 0), n > 31);
+  return vec2u((b.x >> s) | ((b.y << 1) << (31 - s)), b.y >> s);
 }
 
-fn tileOverlaps(tile: u32, key: u32) -> bool {
+// Which of the 64 keys from `key` a row sees (the rule of rows.ts), as bits.
+fn seen(row: Row, key: i32) -> vec2u {
+  let past = below(i32(row.prefix) - key) & ~below(i32(row.first) - key);
+  let own = below(i32(row.end) - key) & ~below(i32(row.start) - key);
+  let ancestors = shift64(vec2u(row.maskLow, row.maskHigh), i32(row.base) - key);
+  return select(vec2u(), past | own | ancestors, row.alive == 1);
+}
+
+// Does any row of the tile see anything in the chunk?
+fn live(tile: u32, chunk: u32) -> bool {
   let group = uniforms.heads / uniforms.keyValueHeads;
   let last = min(4 * tile + 3, uniforms.rows * group - 1) / group;
   for (var row = 4 * tile / group; row <= last; row++) {
-    if (overlaps(rows[row], key)) { return true; }
+    if (any(seen(rows[row], i32(chunk * 64)) != vec2u())) { return true; }
   }
   return false;
 }
@@ -41,7 +53,8 @@ fn bound(tile: u32) -> u32 {
   var end = 0u;
   for (var i = 4 * tile / group; i <= last; i++) {
     let row = rows[i];
-    if (row.alive == 1) { end = max(end, max(maskEnd(row), max(row.prefix, row.end))); }
+    let ancestors = 64 - select(countLeadingZeros(row.maskHigh), 32 + countLeadingZeros(row.maskLow), row.maskHigh == 0);
+    if (row.alive == 1) { end = max(end, max(row.base + ancestors, max(row.prefix, row.end))); }
   }
   return min(end, uniforms.capacity);
 }
@@ -60,12 +73,12 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 
   var top = vec4f(-3.0e38);
   for (var c = 0u; c * 64 < end; c++) {
-    if (tileOverlaps(tile, c * 64)) { top = max(top, scratch[(cell + c) * span + uniforms.headDim]); }
+    if (live(tile, c)) { top = max(top, scratch[(cell + c) * span + uniforms.headDim]); }
   }
   var total = vec4f();
   var mixed = vec4f();
   for (var c = 0u; c * 64 < end; c++) {
-    if (!tileOverlaps(tile, c * 64)) { continue; }
+    if (!live(tile, c)) { continue; }
     let start = (cell + c) * span;
     let sum = scratch[start + uniforms.headDim + 1];
     let factor = select(exp2(scratch[start + uniforms.headDim] - top), vec4f(), sum == vec4f());

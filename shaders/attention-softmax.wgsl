@@ -12,25 +12,37 @@ struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, capacity: u32 }
 
 const HIDDEN = -3.0e38;
 
-// One past the newest slot in the row's mask.
-fn maskEnd(row: Row) -> u32 {
-  if (row.maskHigh != 0) { return row.base + 64 - countLeadingZeros(row.maskHigh); }
-  return select(0, row.base + 32 - countLeadingZeros(row.maskLow), row.maskLow != 0);
+// The n lowest of 64 bits.
+fn below(n: i32) -> vec2u {
+  return vec2u(extractBits(0xffffffffu, 0, u32(clamp(n, 0, 32))), extractBits(0xffffffffu, 0, u32(clamp(n - 32, 0, 32))));
 }
 
-// May the row see anything among the 64 keys from `key`?
-fn overlaps(row: Row, key: u32) -> bool {
-  let past = max(row.first, key) < min(row.prefix, key + 64);
-  let own = max(row.start, key) < min(row.end, key + 64);
-  let masked = key < maskEnd(row) && row.base < key + 64;
-  return row.alive == 1 && (past || own || masked);
+fn shift64(bits: vec2u, by: i32) -> vec2u {
+  let n = u32(abs(by));
+  let s = n & 31;
+  if (n > 63) { return vec2u(); }
+  if (by >= 0) {
+    let b = select(bits, vec2u(0, bits.x), n > 31);
+    return vec2u(b.x << s, (b.y << s) | ((b.x >> 1) >> (31 - s)));
+  }
+  let b = select(bits, vec2u(bits.y, 0), n > 31);
+  return vec2u((b.x >> s) | ((b.y << 1) << (31 - s)), b.y >> s);
 }
 
-fn tileOverlaps(tile: u32, key: u32) -> bool {
+// Which of the 64 keys from `key` a row sees (the rule of rows.ts), as bits.
+fn seen(row: Row, key: i32) -> vec2u {
+  let past = below(i32(row.prefix) - key) & ~below(i32(row.first) - key);
+  let own = below(i32(row.end) - key) & ~below(i32(row.start) - key);
+  let ancestors = shift64(vec2u(row.maskLow, row.maskHigh), i32(row.base) - key);
+  return select(vec2u(), past | own | ancestors, row.alive == 1);
+}
+
+// Does any row of the tile see anything in the chunk?
+fn live(tile: u32, chunk: u32) -> bool {
   let group = uniforms.heads / uniforms.keyValueHeads;
   let last = min(4 * tile + 3, uniforms.rows * group - 1) / group;
   for (var row = 4 * tile / group; row <= last; row++) {
-    if (overlaps(rows[row], key)) { return true; }
+    if (any(seen(rows[row], i32(chunk * 64)) != vec2u())) { return true; }
   }
   return false;
 }
@@ -41,7 +53,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let head = id.y;
   let tile = id.z;
   let chunks = uniforms.capacity / 64;
-  if (chunk >= chunks || !tileOverlaps(tile, chunk * 64)) { return; }
+  if (chunk >= chunks || !live(tile, chunk)) { return; }
   let tiles = (uniforms.rows * (uniforms.heads / uniforms.keyValueHeads) + 3) / 4;
   let start = ((head * tiles + tile) * chunks + chunk) * 66;
   var top = vec4f(HIDDEN);

@@ -21,34 +21,29 @@ const HIDDEN = -3.0e38;
 var<workgroup> weights: array<vec4f, 64>;
 var<workgroup> folded: array<vec4f, 64>;
 
-// One past the newest slot in the row's mask.
-fn maskEnd(row: Row) -> u32 {
-  if (row.maskHigh != 0) { return row.base + 64 - countLeadingZeros(row.maskHigh); }
-  return select(0, row.base + 32 - countLeadingZeros(row.maskLow), row.maskLow != 0);
+// The n lowest of 64 bits.
+fn below(n: i32) -> vec2u {
+  return vec2u(extractBits(0xffffffffu, 0, u32(clamp(n, 0, 32))), extractBits(0xffffffffu, 0, u32(clamp(n - 32, 0, 32))));
 }
 
-// May the row see anything among the 64 keys from `key`?
-fn overlaps(row: Row, key: u32) -> bool {
-  let past = max(row.first, key) < min(row.prefix, key + 64);
-  let own = max(row.start, key) < min(row.end, key + 64);
-  let masked = key < maskEnd(row) && row.base < key + 64;
-  return row.alive == 1 && (past || own || masked);
-}
-
-fn tileOverlaps(tile: u32, key: u32) -> bool {
-  let group = uniforms.heads / uniforms.keyValueHeads;
-  let last = min(4 * tile + 3, uniforms.rows * group - 1) / group;
-  for (var row = 4 * tile / group; row <= last; row++) {
-    if (overlaps(rows[row], key)) { return true; }
+fn shift64(bits: vec2u, by: i32) -> vec2u {
+  let n = u32(abs(by));
+  let s = n & 31;
+  if (n > 63) { return vec2u(); }
+  if (by >= 0) {
+    let b = select(bits, vec2u(0, bits.x), n > 31);
+    return vec2u(b.x << s, (b.y << s) | ((b.x >> 1) >> (31 - s)));
   }
-  return false;
+  let b = select(bits, vec2u(bits.y, 0), n > 31);
+  return vec2u((b.x >> s) | ((b.y << 1) << (31 - s)), b.y >> s);
 }
 
-fn visible(row: Row, key: u32) -> bool {
-  let bit = key - row.base; // wraps below the base
-  let word = select(row.maskHigh, row.maskLow, bit < 32);
-  let ancestor = bit < 64 && ((word >> (bit & 31)) & 1) == 1;
-  return row.alive == 1 && ((row.first <= key && key < row.prefix) || (row.start <= key && key < row.end) || ancestor);
+// Which of the 64 keys from `key` a row sees (the rule of rows.ts), as bits.
+fn seen(row: Row, key: i32) -> vec2u {
+  let past = below(i32(row.prefix) - key) & ~below(i32(row.first) - key);
+  let own = below(i32(row.end) - key) & ~below(i32(row.start) - key);
+  let ancestors = shift64(vec2u(row.maskLow, row.maskHigh), i32(row.base) - key);
+  return select(vec2u(), past | own | ancestors, row.alive == 1);
 }
 
 fn key4(i: u32) -> vec4f {
@@ -71,13 +66,18 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let chunk = id.x;
   let head = id.y;
   let tile = id.z;
-  if (!tileOverlaps(tile, chunk * 64)) { return; }
-
   let group = uniforms.heads / uniforms.keyValueHeads;
   let quads = uniforms.headDim / 4;
   let stride = ((uniforms.heads * uniforms.headDim + 31) / 32) * 8;
   let pair = min(vec4u(0, 1, 2, 3) + 4 * tile, vec4u(uniforms.rows * group - 1)); // a spare pair repeats the last
   let row = pair / group;
+  let start = i32(chunk * 64);
+  let sx = seen(rows[row.x], start);
+  let sy = seen(rows[row.y], start);
+  let sz = seen(rows[row.z], start);
+  let sw = seen(rows[row.w], start);
+  if (all((sx | sy | sz | sw) == vec2u())) { return; } // the second stage skips this chunk by the same test
+
   let q = row * stride + (head * group + pair % group) * quads;
   let chunks = uniforms.capacity / 64;
   let source = (head * chunks + chunk) * quads * 64 + lane;
@@ -89,11 +89,9 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
     sum.z = chain(query[q.z + i], k, sum.z);
     sum.w = chain(query[q.w + i], k, sum.w);
   }
-  let key = chunk * 64 + lane;
-  let seen = vec4<bool>(
-    visible(rows[row.x], key), visible(rows[row.y], key), visible(rows[row.z], key), visible(rows[row.w], key),
-  );
-  let score = select(vec4f(HIDDEN), sum * uniforms.scale, seen);
+  let bits = select(vec4u(sx.y, sy.y, sz.y, sw.y), vec4u(sx.x, sy.x, sz.x, sw.x), lane < 32);
+  let visible = (bits & vec4u(1u << (lane & 31))) != vec4u();
+  let score = select(vec4f(HIDDEN), sum * uniforms.scale, visible);
 
   folded[lane] = score;
   workgroupBarrier();
@@ -103,7 +101,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   }
   let top = folded[0];
   workgroupBarrier();
-  let weight = select(vec4f(), exp2(score - top), seen);
+  let weight = select(vec4f(), exp2(score - top), visible);
   weights[lane] = weight;
   folded[lane] = weight;
   workgroupBarrier();
@@ -115,9 +113,9 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let tiles = (uniforms.rows * group + 3) / 4;
   let cell = ((head * tiles + tile) * chunks + chunk) * (uniforms.headDim + 2);
   for (var d = lane; d < uniforms.headDim; d += 64) {
-    let start = (head * uniforms.capacity + chunk * 64) * uniforms.headDim + d;
+    let first = (head * uniforms.capacity + chunk * 64) * uniforms.headDim + d;
     var mixed = vec4f();
-    for (var i = 0u; i < 64; i++) { mixed = fma(vec4f(value(start + i * uniforms.headDim)), weights[i], mixed); }
+    for (var i = 0u; i < 64; i++) { mixed = fma(vec4f(value(first + i * uniforms.headDim)), weights[i], mixed); }
     scratch[cell + d] = mixed;
   }
   if (lane == 0) {

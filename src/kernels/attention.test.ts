@@ -124,11 +124,19 @@ const check = async (gpu: Gpu, tuning: AttentionTuning, { heads, keyValueHeads, 
   expect(whole.subarray(5 * stride, 7 * stride), `${name}: rows that see nothing`).toEqual(
     new Float32Array(2 * stride),
   );
-  for (const M of [1, 2, 4, 8])
-    for (let from = 0; from < 16; from += M)
-      expect(await run(from, M), `${name}: rows ${from}… at M = ${M}`).toEqual(
-        whole.subarray(from * stride, (from + M) * stride),
-      );
+  for (const [from, M] of [
+    [0, 1],
+    [9, 1],
+    [11, 1],
+    [8, 2],
+    [4, 4],
+    [12, 4],
+    [0, 8],
+    [8, 8],
+  ] as const)
+    expect(await run(from, M), `${name}: rows ${from}… at M = ${M}`).toEqual(
+      whole.subarray(from * stride, (from + M) * stride),
+    );
 };
 
 const shapes = [
@@ -148,7 +156,7 @@ for (const features of ['all', 'baseline'] as const)
       for (const shape of shapes)
         for (const keys of [1, 63, 64, 65, 200])
           for (const half of [0, 1] as const) {
-            if (half === 1 && keys % 2 === 0) continue;
+            if (half === 1 && keys !== 65) continue;
             await check(gpu, tuning, { ...shape, keys, half });
           }
     });
