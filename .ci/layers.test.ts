@@ -1,0 +1,45 @@
+// The layer rule is only as good as the violations it catches: in a copy of the configuration, each wrong line must be
+// refused, and the right one beside it not.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { root, tool } from './steps.mjs';
+
+const CASES = [
+  ['src/systems', "import { Cursor } from '../model/cursor.ts';", "import type { Cursor } from '../model/model.ts';"],
+  ['src/systems', "import type { Gpu } from '../gpu/device.ts';", "import { verify } from '../decode/verify.ts';"],
+  ['src/decode', "import all from '../systems/index.ts';", "import { fold } from '../trace.ts';"],
+  ['src/gpu', "import { matmul } from '../kernels/matmul.ts';", "import { toFault } from '../errors.ts';"],
+  ['src/kernels', "import { Network } from '../model/network.ts';", "import { Plan } from '../gpu/plan.ts';"],
+  ['src/model', "import x from '../systems/index.ts';", "import { matmul } from '../kernels/matmul.ts';"],
+  ['src/model/families', "import { connect } from '../../index.ts';", "import { x } from '../architecture.ts';"],
+  ['src/weights', "import { Gpu } from '../gpu/device.ts';", "import { toFault } from '../errors.ts';"],
+  ['src/text', "import { createEngine } from '../engine.ts';", "import { x } from '../weights/checkpoint.ts';"],
+  ['demo', "import { connect } from '../src/client.ts';", "import { connect } from '../src/index.ts';"],
+  ['src', 'export const gpu = navigator.gpu;', 'export const storage = navigator.storage;'],
+] as const;
+
+const folder = mkdtempSync(join(tmpdir(), 'outrider-layers-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const put = (path: string, line: string): void => {
+  mkdirSync(join(folder, dirname(path)), { recursive: true });
+  writeFileSync(join(folder, path), `${line}\n`);
+};
+
+test('the layer rule refuses what it should, and nothing else', () => {
+  for (const name of ['biome.json', '.ci/types-only.grit', '.ci/only-gpu.grit'])
+    cpSync(join(root, name), join(folder, name));
+  CASES.forEach(([place, wrong, right], i) => {
+    put(`${place}/wrong-${i}.ts`, wrong);
+    put(`${place}/right-${i}.ts`, right);
+  });
+  put('src/trace.ts', "import { toFault } from './errors.ts';");
+  const args = ['lint', '--vcs-enabled=false', '--colors=off', '--max-diagnostics=none'];
+  const { stdout, stderr } = spawnSync(tool('biome'), args, { cwd: folder, encoding: 'utf8' });
+  const refused = [...(stdout + stderr).matchAll(/^(\S+\.ts):\d+:\d+ (?:plugin|lint\/style\/noRestrictedImports)/gm)];
+  const expected = ['src/trace.ts', ...CASES.map(([place], i) => `${place}/wrong-${i}.ts`)];
+  expect([...new Set(refused.map(([, path]) => path))].sort()).toEqual(expected.sort());
+});
