@@ -154,6 +154,12 @@ describe('GGUF', () => {
     await expect(scaling(of('longrope', 2))).rejects.toThrow(/longrope is not supported/);
   });
 
+  it('a llama with a sliding window is a Mistral, whose configuration knows no biases', async () => {
+    using checkpoint = await open(file({ 'llama.attention.sliding_window': 16 }));
+    expect(checkpoint.config).toMatchObject({ architectures: ['MistralForCausalLM'], sliding_window: 16 });
+    expect(Object.keys(checkpoint.config).filter((key) => key.endsWith('_bias'))).toEqual([]);
+  });
+
   it.each<[string, Uint8Array, RegExp]>([
     ['an empty file', new Uint8Array(0), /truncated, or a wrong length at byte 0/],
     ['another file', new Uint8Array(100).fill(65), /not a GGUF file/],

@@ -12,6 +12,9 @@ interface Family {
   readonly permuted: boolean;
 }
 
+/** GGUF calls it llama too; what tells it apart is its sliding window. */
+const MISTRAL: Family = { model: 'mistral', architecture: 'MistralForCausalLM', config: {}, permuted: true };
+
 const FAMILIES: Readonly<Record<string, Family>> = {
   llama: { model: 'llama', architecture: 'LlamaForCausalLM', config: { mlp_bias: false }, permuted: true },
   qwen2: { model: 'qwen2', architecture: 'Qwen2ForCausalLM', config: {}, permuted: false },
@@ -85,23 +88,22 @@ export const ggufArchitecture = (metadata: ReadonlyMap<string, GgufValue>): stri
 
 export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, unknown> => {
   const name = ggufArchitecture(metadata);
-  const family = FAMILIES[name] as Family;
   const fields = new Fields(metadata, name);
   const heads = fields.required('attention.head_count');
   const hidden = fields.required('embedding_length');
   const headDim = headSize(fields, hidden / heads);
   const window = fields.optional('attention.sliding_window') || null;
+  const family = name === 'llama' && window !== null ? MISTRAL : (FAMILIES[name] as Family);
   const named = new Set(tensors.map((tensor) => tensor.name));
   const embedding = tensors.find((tensor) => tensor.name === 'token_embd.weight');
   const layers = fields.required('block_count');
   // Whoever walks the layers must not walk four billion.
   if (layers > tensors.length) throw bad(`${name}.block_count is ${layers}, and there are ${tensors.length} tensors`);
-  const mistral = name === 'llama' && window !== null;
   const config = {
-    architectures: [mistral ? 'MistralForCausalLM' : family.architecture],
-    model_type: mistral ? 'mistral' : family.model,
+    architectures: [family.architecture],
+    model_type: family.model,
     ...family.config,
-    ...(name === 'llama' ? { attention_bias: named.has('blk.0.attn_q.bias') } : {}),
+    ...(family === FAMILIES.llama ? { attention_bias: named.has('blk.0.attn_q.bias') } : {}),
     vocab_size: embedding?.shape[0] ?? fields.required('vocab_size'),
     hidden_size: hidden,
     intermediate_size: fields.required('feed_forward_length'),

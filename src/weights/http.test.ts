@@ -67,7 +67,7 @@ it('starts over where the server knows no ranges, and gives up when nothing new 
 
 it('a connection that stalls counts as broken', async () => {
   server.behave({ stallAfter: 200_000 });
-  using source = await open('model.gguf', { timing: { backoff: 1, stall: 60 } });
+  using source = await open('model.gguf', { timing: { backoff: 1, stall: 500 } });
   server.behave({ stallAfter: 2_000_000 });
   expect(same(await readAll(source), file)).toBe(true);
   expect(server.requests.map(({ range }) => range)).toEqual(['bytes=0-', 'bytes=200000-', 'bytes=2200000-']);
@@ -76,7 +76,7 @@ it('a connection that stalls counts as broken', async () => {
 it('tries again on 503, not on 403; knows 404', async () => {
   server.behave({ status: 503 });
   setTimeout(() => server.behave(), 20);
-  using source = await open('model.gguf', { timing: { backoff: 10, stall: 2000 } });
+  using source = await open('model.gguf', { timing: { backoff: 50, stall: 2000 } });
   expect(source.size).toBe(file.length);
   server.requests.length = 0;
   server.behave({ status: 403 });

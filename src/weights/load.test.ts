@@ -41,20 +41,21 @@ const packAll = async (checkpoint: Checkpoint, precision: Precision | undefined)
 };
 
 describe.skipIf(noShared)('SmolLM2-135M from its GGUF', () => {
-  // Processor time on one of 2 cores: as in the file and q4 0.13 s, q8 1 s. The limits are for a busy machine.
+  // Processor time in ms. Measured: as in the file and q4 130 to 180, q8 1100 to 1430 (the more, the busier the machine).
   it.each<[Precision | undefined, number]>([
-    [undefined, 10_000],
-    ['q8', 30_000],
-    ['q4', 10_000],
+    [undefined, 2000],
+    ['q8', 4000],
+    ['q4', 2000],
   ])('streams and packs (precision %s) within 64 MiB and the largest tensor', async (precision, limit) => {
     using checkpoint = await smollm2();
     const before = process.memoryUsage().arrayBuffers;
-    const start = performance.now();
+    const start = process.cpuUsage();
     const { packed, largest, peak } = await packAll(checkpoint, precision);
-    const ms = performance.now() - start;
+    const { user, system } = process.cpuUsage(start);
+    const ms = (user + system) / 1000;
     const held = peak - before;
     console.log(
-      `SmolLM2 as ${precision ?? 'in the file'}: ${(packed / 1e6).toFixed(1)} MB packed in ${ms.toFixed(0)} ms; ` +
+      `SmolLM2 as ${precision ?? 'in the file'}: ${(packed / 1e6).toFixed(1)} MB packed in ${ms.toFixed(0)} ms of processor time; ` +
         `at most ${(held / MIB).toFixed(1)} MiB held, ${(largest / MIB).toFixed(1)} MiB of it the largest tensor`,
     );
     const matrices = [...checkpoint.tensors.values()].filter(({ shape }) => shape.length === 2);

@@ -145,9 +145,13 @@ describe('interruptions', () => {
 
   it('abort: what is whole stays', async () => {
     const controller = new AbortController();
+    let arrived = 0;
+    const onBytes = (bytes: number): void => {
+      arrived += bytes;
+      if (arrived === 4500) controller.abort();
+    };
     server.behave({ stallAfter: 4500 });
-    const loading = load(newStore(), { signal: controller.signal });
-    setTimeout(() => controller.abort(), 100);
+    const loading = load(newStore(), { signal: controller.signal, onBytes });
     await expect(loading).rejects.toMatchObject({ code: 'aborted' });
     expect(chunks()).toHaveLength(4);
   });
