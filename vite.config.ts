@@ -7,14 +7,21 @@ import { testEnvironment } from './.ci/machine.mjs';
 /** Loaded when they are needed: the tokenizer (and the ONNX runtime behind it), and Dawn, which only Node has. */
 const LAZY = ['@huggingface/transformers', 'webgpu'];
 
+/** A slow machine is no warning. */
+const checks = { pluginTimings: false };
+
 type Build = Pick<UserConfig, 'root' | 'publicDir' | 'build'>;
 
 const BUILDS: Readonly<Record<string, Build>> = {
-  demo: { root: 'demo', publicDir: '../public', build: { outDir: '../dist/demo', emptyOutDir: true } },
+  demo: {
+    root: 'demo',
+    publicDir: '../public',
+    build: { outDir: '../dist/demo', emptyOutDir: true, rolldownOptions: { checks } },
+  },
   harness: {
     root: 'e2e/harness',
     publicDir: '../../public',
-    build: { outDir: '../../dist/harness', emptyOutDir: true },
+    build: { outDir: '../../dist/harness', emptyOutDir: true, rolldownOptions: { checks } },
   },
   library: {
     root: import.meta.dirname,
@@ -22,7 +29,7 @@ const BUILDS: Readonly<Record<string, Build>> = {
     build: {
       outDir: 'dist/library',
       lib: { entry: { index: 'src/index.ts', trace: 'src/trace.ts' }, formats: ['es'] },
-      rolldownOptions: { external: LAZY },
+      rolldownOptions: { external: LAZY, checks },
     },
   },
 };
@@ -31,7 +38,7 @@ export default defineConfig(({ mode }) => ({
   ...(BUILDS[mode] ?? BUILDS.demo),
   base: './', // any static host, any folder
   appType: 'mpa', // a missing file is a 404, not the page again
-  worker: { format: 'es' },
+  worker: { format: 'es', rolldownOptions: { checks } },
   resolve: {
     // transformers.js serves as a tokenizer only. Its ONNX runtime would add 27 MB of WebAssembly that nothing loads; the
     // common package has the same interface and no backend.
