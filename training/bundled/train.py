@@ -3,8 +3,8 @@
     python -m bundled.train target --tokenizer DIR --out DIR --minutes 60 --processes 2
 
 The schedule is a share of the time, not of the updates: 40 warm-up updates, a constant rate, then a linear
-decay over the last `--decay` of it. OUT/control.json holds the end ("end", seconds since the epoch) and is read
-again before every update, so a run can be made longer or shorter while it runs. OUT/checkpoint.pt resumes it.
+decay over the last `--decay` of it. OUT/control.json holds the end (seconds since the epoch) and that share, and
+is read again before every update, so a run can be made longer or shorter while it runs. OUT/checkpoint.pt resumes it.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def train(rank: int, args: argparse.Namespace) -> None:
         optimizer.restore(saved["optimizer"])
         updates, tokens, clock.start = saved["updates"], saved["tokens"], saved["start"]
     elif rank == 0:
-        control.write_text(json.dumps({"end": clock.end}))
+        control.write_text(json.dumps({"end": clock.end, "decay": clock.decay}))
     batches = Batches(tokenizer, args.tokens // ranks, seed=1000 * args.seed + 10 * updates + rank)
     stream = iter(batches)
     problems = evaluate.held_out(args.evaluate)
@@ -71,7 +71,8 @@ def train(rank: int, args: argparse.Namespace) -> None:
     while True:
         signal = torch.zeros(2)
         if rank == 0:
-            clock.end = json.loads(control.read_text())["end"]
+            orders = json.loads(control.read_text())
+            clock.end, clock.decay = orders["end"], orders["decay"]
             signal = torch.tensor([clock.scale(updates), clock.progress()])
         if ranks > 1:
             dist.broadcast(signal, 0)
