@@ -1,6 +1,7 @@
 // The command line: finds the command, reads its options, runs it, and turns whatever happens into an exit status.
 // 0 done · 1 the work failed · 2 the arguments are wrong · 130 interrupted. One file a command, in commands/.
 import { parseArguments, UsageError } from './commands/arguments.ts';
+import { bench } from './commands/bench.ts';
 import { chat } from './commands/chat.ts';
 import { COMMON, type Command, commandHelp } from './commands/command.ts';
 import { generate } from './commands/generate.ts';
@@ -12,7 +13,7 @@ import { openTerminal, type Terminal } from './commands/terminal.ts';
 import { tokenize } from './commands/tokenize.ts';
 import { type Fault, toFault } from './errors.ts';
 
-const COMMANDS: readonly Command[] = [generate, logits, tokenize, chat, inspect, models];
+const COMMANDS: readonly Command[] = [generate, logits, tokenize, chat, inspect, models, bench];
 
 const help = (): string => {
   const rows = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`);

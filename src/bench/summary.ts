@@ -1,0 +1,130 @@
+// One system's line of the report, folded from the traces of its runs and from plain decoding's on the same prompts.
+import type { DecodingSystem } from '../decode/system.ts';
+import { committedTokens, type EventOf, measure, type TraceEvent } from '../trace.ts';
+import { type Spread, spread } from './statistics.ts';
+
+/** One run of one system on one prompt. */
+export interface Sample {
+  /** Runs with the same key had the same prompt in the same repetition. */
+  readonly key: string;
+  readonly prompt: number;
+  readonly events: readonly TraceEvent[];
+  /** Whether the final answer is right; null where the truth is not known. */
+  readonly right: boolean | null;
+  readonly peakBytes: number;
+}
+
+/** Names as `outrider bench --json` prints them. */
+export interface SystemReport {
+  readonly system: string;
+  readonly speedup: Spread | null;
+  readonly tokens_per_second: Spread | null;
+  readonly tokens_per_round: number | null;
+  /** Entry j: of the rounds that drafted slot j+1, the share that kept it. */
+  readonly acceptance_by_slot: readonly number[];
+  readonly dispatches_per_token: number | null;
+  readonly submits_per_token: number | null;
+  readonly readbacks_per_token: number | null;
+  readonly bandwidth_share: number | null;
+  /** Exact systems: every output equals plain decoding's, token for token. */
+  readonly lossless: boolean | null;
+  readonly accuracy: number | null;
+  readonly escalation_rate: number | null;
+  readonly target_tokens: number;
+  readonly peak_bytes: number;
+}
+
+const depthOf = (parents: readonly number[]): number => {
+  const depths: number[] = [];
+  for (const parent of parents) depths.push(parent < 0 ? 0 : (depths[parent] ?? 0) + 1);
+  return Math.max(0, ...depths);
+};
+
+/** By slot: how many rounds drafted it, and how many kept it. */
+const countSlots = (events: readonly TraceEvent[], drafted: number[], kept: number[]): void => {
+  let draft: EventOf<'draft'> | null = null;
+  for (const event of events) {
+    if (event.type === 'draft') draft = event;
+    if (event.type !== 'verify' || draft?.round !== event.round) continue;
+    for (let slot = 0; slot < depthOf(draft.parents); slot++) {
+      drafted[slot] = (drafted[slot] ?? 0) + 1;
+      kept[slot] = (kept[slot] ?? 0) + (event.path.length - 1 > slot ? 1 : 0);
+    }
+  }
+};
+
+const acceptanceBySlot = (samples: readonly Sample[]): readonly number[] => {
+  const drafted: number[] = [];
+  const kept: number[] = [];
+  for (const { events } of samples) countSlots(events, drafted, kept);
+  return drafted.map((count, slot) => (kept[slot] ?? 0) / count);
+};
+
+const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+const share = (part: number, whole: number): number | null => (whole > 0 ? part / whole : null);
+
+/** Device work of the rounds after the prompt, for each token that they committed. */
+const workPerToken = (samples: readonly Sample[], what: 'dispatches' | 'submits' | 'readbacks'): number | null => {
+  const events = samples.flatMap((sample) => sample.events);
+  const work = events.map((event) => (event.type === 'kernels' && event.round > 0 ? event[what] : 0));
+  const tokens = events.map((event) => (event.type === 'commit' && event.round > 0 ? event.tokens.length : 0));
+  return share(sum(work), sum(tokens));
+};
+
+const sameAnswer = (a: Sample | undefined, b: Sample): boolean =>
+  a !== undefined && committedTokens(a.events).join() === committedTokens(b.events).join();
+
+export interface Ceiling {
+  /** Bytes that one pass of the target reads. */
+  readonly bytes: number;
+  /** Measured streaming bandwidth, bytes a second. */
+  readonly bandwidth: number;
+}
+
+export const summarise = (
+  { id, guarantee }: Pick<DecodingSystem, 'id' | 'guarantee'>,
+  samples: readonly Sample[],
+  plain: readonly Sample[],
+  ceiling: Ceiling,
+): SystemReport => {
+  const metrics = samples.map(({ events }) => measure(events));
+  const rate = (sample: Sample | undefined): number | null =>
+    sample ? measure(sample.events).tokens_per_second : null;
+  const speedups = samples.flatMap((sample) => {
+    const [mine, theirs] = [rate(sample), rate(plain.find(({ key }) => key === sample.key))];
+    return mine && theirs ? [mine / theirs] : [];
+  });
+  const rounds = sum(metrics.map((m) => m.rounds));
+  const roundTokens = sum(metrics.flatMap((m) => m.acceptance_lengths));
+  const steps = sum(metrics.map((m) => m.steps));
+  const judged = samples.filter(({ right }) => right !== null);
+  const seconds = sum(metrics.map((m) => m.decode_ms)) / 1000;
+  const bytesRead = sum(metrics.map((m) => m.target_passes)) * ceiling.bytes;
+  const byTarget = samples.flatMap(({ events }) =>
+    events.map((event) => (event.type === 'step' && event.by === 'target' ? event.tokens : 0)),
+  );
+  return {
+    system: id,
+    speedup: spread(speedups),
+    tokens_per_second: spread(metrics.flatMap((m) => m.tokens_per_second ?? [])),
+    tokens_per_round: share(roundTokens, rounds),
+    acceptance_by_slot: acceptanceBySlot(samples),
+    dispatches_per_token: workPerToken(samples, 'dispatches'),
+    submits_per_token: workPerToken(samples, 'submits'),
+    readbacks_per_token: workPerToken(samples, 'readbacks'),
+    bandwidth_share: share(bytesRead, seconds * ceiling.bandwidth),
+    lossless:
+      guarantee === 'exact'
+        ? samples.every((s) =>
+            sameAnswer(
+              plain.find((p) => p.prompt === s.prompt),
+              s,
+            ),
+          )
+        : null,
+    accuracy: share(judged.filter(({ right }) => right).length, judged.length),
+    escalation_rate: share(sum(metrics.map((m) => m.escalated)), steps),
+    target_tokens: steps > 0 ? sum(byTarget) : sum(metrics.map((m) => m.tokens)),
+    peak_bytes: Math.max(0, ...samples.map(({ peakBytes }) => peakBytes)),
+  };
+};

@@ -1,0 +1,115 @@
+// Measures decoding systems against plain decoding on this machine, all on the same prompts in one session.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { type BenchReport, bench as runBench } from '../bench/bench.ts';
+import { type BenchPrompt, readPrompts } from '../bench/prompts.ts';
+import type { Spread } from '../bench/statistics.ts';
+import { choice, integer, text, UsageError, type Values, words } from './arguments.ts';
+import { defineCommand } from './command.ts';
+import { loadOnDevice, openDevice, precisionOption } from './device.ts';
+import { readTextFile } from './messages.ts';
+import { modelOption } from './model-source.ts';
+import { formatBytes, table } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Sets of prompts that come with Outrider, by file. */
+const SUITES = { 'bundled-math': 'public/problems.json' } as const;
+
+const OPTIONS = {
+  model: modelOption,
+  systems: words('a,b,c', 'systems to run beside autoregressive'),
+  prompts: text('F.jsonl', 'one prompt a line: a string, or {"prompt": …}, {"messages": …}, {"tokens": …}'),
+  suite: choice(['bundled-math'], 'held-out problems with known answers: reports accuracy too'),
+  limit: integer('N', 'only the first N prompts', { least: 1 }),
+  'max-tokens': integer('N', 'most tokens a run (default: 48, or 320 for a suite)', { least: 2 }),
+  repeat: integer('N', 'runs of each system on each prompt (default: 3, or 1 for a suite)', { least: 1 }),
+  precision: precisionOption,
+} as const;
+
+type Given = Values<typeof OPTIONS>;
+
+const readSet = async (
+  { prompts, suite, limit }: Given,
+  { root }: Terminal,
+): Promise<readonly BenchPrompt[] | null> => {
+  if (prompts !== undefined && suite !== undefined) throw new UsageError('--prompts and --suite are both given');
+  const file = suite ? join(root, SUITES[suite]) : prompts;
+  if (file === undefined) return null;
+  const all = readPrompts(await readTextFile(file), file);
+  if (all.length === 0) throw new UsageError(`${file} has no prompts`);
+  return all.slice(0, limit);
+};
+
+/** The commit that is measured, or null outside a checkout. */
+const commitOf = (root: string): string | null => {
+  try {
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] });
+    const changed = git('status', '--porcelain', '--untracked-files=no').length > 0;
+    return `${git('rev-parse', '--short', 'HEAD').toString().trim()}${changed ? '+' : ''}`;
+  } catch {
+    return null;
+  }
+};
+
+const rate = (spread: Spread | null): string =>
+  spread ? `${spread.median.toPrecision(3)} (${spread.min.toPrecision(3)}–${spread.max.toPrecision(3)})` : '–';
+
+const figure = (value: number | null, digits = 2): string => (value === null ? '–' : value.toFixed(digits));
+
+const percent = (value: number | null): string => (value === null ? '–' : `${(100 * value).toFixed(1)} %`);
+
+const print = ({ device, model, prefill, systems, ...report }: BenchReport): string => {
+  const names = [device.description, device.vendor, device.architecture].filter((name) => name !== '');
+  const facts = table(null, [
+    ['device', `${[...new Set(names)].join(' · ')}${device.software ? ' · software' : ''}`],
+    ['streaming bandwidth', `${device.bandwidth_gb_per_second.toPrecision(3)} GB/s`],
+    ['multiply-adds', `${device.multiply_add_gflops.toPrecision(3)} GFLOP/s`],
+    ['model', `${model.name} · ${model.family} · ${formatBytes(model.bytes)} on the device`],
+    ['prefill', `${rate(prefill.tokens_per_second)} tokens/s over ${prefill.tokens} tokens`],
+    [
+      'T(M)/T(1)',
+      Object.entries(report.verify_cost)
+        .map(([rows, cost]) => `${rows}: ${cost.toFixed(2)}`)
+        .join('   '),
+    ],
+  ]);
+  const rows = systems.map((s) => [
+    s.system,
+    rate(s.speedup),
+    rate(s.tokens_per_second),
+    figure(s.tokens_per_round),
+    [s.dispatches_per_token, s.submits_per_token, s.readbacks_per_token].map((work) => figure(work, 1)).join(' · '),
+    percent(s.bandwidth_share),
+    s.lossless === null ? '–' : s.lossless ? 'yes' : 'NO',
+    percent(s.accuracy),
+    percent(s.escalation_rate),
+    formatBytes(s.peak_bytes),
+  ]);
+  const header = ['system', 'speed-up', 'tokens/s', 'τ', 'dispatches · submits · readbacks', 'of bandwidth'];
+  const all = table([...header, 'lossless', 'accuracy', 'escalated', 'peak'], rows);
+  return `${facts}\n\n${all}\n\n${report.prompts} prompts, ${report.repeat} runs each; medians (ranges).\n`;
+};
+
+export const bench = defineCommand({
+  name: 'bench',
+  summary: 'measures decoding systems against plain decoding',
+  usage: '[--model M] [--systems a,b,c] [--prompts F.jsonl | --suite NAME] [--max-tokens N] [--repeat N] [--json]',
+  positionals: [],
+  options: OPTIONS,
+  async run({ values }, terminal) {
+    const prompts = await readSet(values, terminal);
+    using device = await openDevice(terminal);
+    const target = await loadOnDevice(device, values, terminal);
+    using _model = target.model;
+    const report = await runBench(device.gpu, target, {
+      prompts,
+      systems: values.systems ?? [],
+      maxTokens: values['max-tokens'] ?? (values.suite ? 320 : 48),
+      repeat: values.repeat ?? (values.suite ? 1 : 3),
+      signal: terminal.signal,
+      onProgress: (line) => terminal.progress(line),
+    });
+    if (values.json) await terminal.json({ ...report, commit: commitOf(terminal.root) });
+    else await terminal.write(print(report));
+  },
+});
