@@ -37,11 +37,11 @@ const request = (): RunRequest => ({
   seed: number('seed'),
 });
 
-const describe = ({ adapter, models }: Loaded, seconds: number): string => {
+const describe = ({ adapter, models, notice }: Loaded, seconds: number): string => {
   const { target } = models;
   const gpu = adapter ? [adapter.vendor, adapter.architecture, adapter.description].filter(Boolean).join(' ') : 'GPU';
   const weights = target ? `; ${target.family}, ${megabytes(target.bytes)} on the device` : '';
-  return `${gpu}${weights}, ready in ${seconds.toFixed(1)} s`;
+  return `${gpu}${weights}, ready in ${seconds.toFixed(1)} s${notice ? `. ${notice}` : ''}`;
 };
 
 /** A new choice stops what runs and cancels the load before it. */
