@@ -12,5 +12,6 @@ export const bundledSource = (name: string, base = pageAddress()): Source => {
     throw new OutriderError('bad-request', `there is no bundled model "${name}"`, `There are: ${BUNDLED.join(', ')}.`);
   if (!base)
     throw new OutriderError('bad-request', `bundled model "${name}": nobody said where the models are`, 'Give `base`.');
-  return { kind: 'url', url: new URL(`models/${name}/`, base).href };
+  // A new release may bring new weights under the same address.
+  return { kind: 'url', url: new URL(`models/${name}/`, base).href, revalidate: true };
 };

@@ -15,6 +15,7 @@ import { type Job, type RunRequest, readRequest } from './request.ts';
 import { SYSTEMS } from './systems/index.ts';
 import type { Emit, TraceEvent } from './trace.ts';
 import type { Source } from './weights/open.ts';
+import { openBrowserStore, type Store } from './weights/store.ts';
 
 export interface Engine {
   /** Frees what was loaded before. A failed or aborted load leaves nothing behind. */
@@ -40,6 +41,8 @@ export type ModelSources = { readonly [Role in ModelRole]?: ModelSource };
 
 export interface LoadOptions extends Pick<LoadSourceOptions, 'precision' | 'signal'> {
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+  /** Keys and values as f32 (default), or as f16: half the memory of a long context, rounded. */
+  readonly cache?: 'f32' | 'f16' | undefined;
 }
 
 export interface LoadProgress extends Progress {
@@ -52,6 +55,8 @@ export interface Loaded {
   /** The systems that these models serve. */
   readonly systems: readonly Omit<DecodingSystem, 'start' | 'needs'>[];
   readonly models: Readonly<Record<string, ModelInfo>>;
+  /** Why models from the network are not kept for the next time, for people; null while they are. */
+  readonly notice: string | null;
 }
 
 export interface ModelInfo {
@@ -75,6 +80,9 @@ class LocalEngine implements Engine {
   readonly #base: string | undefined;
   readonly #systems: readonly DecodingSystem[];
   #gpu: Gpu | null;
+  /** Opened by the first load from an address. */
+  #store: Store | undefined;
+  #cache: 'f32' | 'f16' = 'f32';
   #models: { -readonly [Role in ModelRole]?: LoadedModel } = {};
   /** Those that this engine loaded, and so has to free. */
   readonly #owned: Disposable[] = [];
@@ -86,7 +94,7 @@ class LocalEngine implements Engine {
     this.#ownsDevice = !gpu;
   }
 
-  async load(sources: ModelSources, { onProgress, ...options }: LoadOptions = {}): Promise<Loaded> {
+  async load(sources: ModelSources, { cache = 'f32', ...options }: LoadOptions = {}): Promise<Loaded> {
     const signal = this.#untilClosed(options.signal);
     using ticket = this.#queue.join();
     while (ticket.ahead > 0 && !signal.aborted) await ticket.moved(ticket.ahead, signal);
@@ -94,7 +102,8 @@ class LocalEngine implements Engine {
     this.#unload();
     try {
       for (const [role, source] of Object.entries(sources) as [ModelRole, ModelSource][])
-        this.#models[role] = await this.#loadOne(role, source, { ...options, signal, onProgress });
+        this.#models[role] = await this.#loadOne(role, source, { ...options, signal });
+      this.#cache = cache;
     } catch (error) {
       this.#unload();
       throw error;
@@ -135,7 +144,7 @@ class LocalEngine implements Engine {
     const sequence: Sequence = { tokens, sampling, alternatives: logprobs ?? 0 };
     const transcript = new Transcript(limits, job.tokenizer);
 
-    emit({ type: 'run', version: 1, system: system.id, knobs, seed: sampling.seed, prompt });
+    yield { at: clock(), type: 'run', version: 1, system: system.id, knobs, seed: sampling.seed, prompt };
     try {
       let begin = clock();
       const { first, round: next } = await system.start({
@@ -144,7 +153,7 @@ class LocalEngine implements Engine {
         knobs,
         emit,
         signal,
-        open: (role, options) => this.#memory.open(role, models, prompt, rows, options),
+        open: (role, options) => this.#memory.open(role, models, prompt, rows, { ...options, cache: this.#cache }),
       });
       for (let round = first ? 0 : 1; !transcript.ending && !signal.aborted; round++) {
         const commit = round === 0 && first ? first : await next({ sequence, round, emit, signal });
@@ -174,7 +183,8 @@ class LocalEngine implements Engine {
     if (typeof from === 'object' && 'model' in from) return from;
     const source = typeof from === 'string' ? bundledSource(from, this.#base) : from;
     const tell = onProgress && ((progress: Progress): void => onProgress({ role, ...progress }));
-    const loaded = await loadSource(await this.#device(), source, { ...options, onProgress: tell });
+    if (source.kind === 'url') this.#store ??= await openBrowserStore();
+    const loaded = await loadSource(await this.#device(), source, { ...options, store: this.#store, onProgress: tell });
     this.#owned.push(loaded.model);
     return loaded;
   }
@@ -182,7 +192,10 @@ class LocalEngine implements Engine {
   /** A lost device is replaced by the next load, unless the caller brought it. */
   async #device(): Promise<Gpu> {
     if (this.#gpu?.failure && !this.#ownsDevice) throw this.#gpu.failure;
-    if (!this.#gpu || this.#gpu.failure) this.#gpu = await openBrowserGpu();
+    if (!this.#gpu || this.#gpu.failure) {
+      this.#gpu?.destroy();
+      this.#gpu = await openBrowserGpu();
+    }
     return this.#gpu;
   }
 
@@ -205,6 +218,7 @@ class LocalEngine implements Engine {
         .filter(({ needs }) => needs.every((role) => this.#models[role]))
         .map(({ id, title, paper, guarantee, knobs }) => ({ id, title, paper, guarantee, knobs })),
       models: Object.fromEntries(models),
+      notice: this.#store?.notice ?? null,
     };
   }
 }

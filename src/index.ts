@@ -1,5 +1,7 @@
 // The public surface. `connect()` runs an engine in a worker, `createEngine()` right here; both are the same Engine. The
 // lower half is for users of other engines who want just the model: forward passes over trees, rewind, fork.
+import './dispose.ts';
+
 export { BUNDLED } from './bundled.ts';
 export { type ConnectOptions, connect } from './client.ts';
 export type {

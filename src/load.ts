@@ -7,6 +7,7 @@ import type { LanguageModel } from './model/model.ts';
 import { loadTokenizer, type Tokenizer } from './text/tokenizer.ts';
 import { openCheckpoint, type Source } from './weights/open.ts';
 import type { Precision } from './weights/quantize.ts';
+import type { Store } from './weights/store.ts';
 
 /** A model that is ready to run, and what is needed to talk to it. */
 export interface LoadedModel {
@@ -28,6 +29,8 @@ export interface Progress {
 export interface LoadSourceOptions {
   /** Default: as in the file. */
   readonly precision?: Precision | undefined;
+  /** Where files from the network are kept. */
+  readonly store?: Store | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
@@ -39,10 +42,11 @@ const stopTokens = (config: Readonly<Record<string, unknown>>, tokenizer: Tokeni
 };
 
 export const loadSource = async (gpu: Gpu, source: Source, options: LoadSourceOptions = {}): Promise<LoadedModel> => {
-  const { signal, precision, onProgress } = options;
+  const { signal, store, precision, onProgress } = options;
   let total = 0;
   using checkpoint = await openCheckpoint(source, {
     signal,
+    store,
     onProgress: (loaded) => onProgress?.({ phase: 'download', loaded, total: Math.max(loaded, total) }),
   });
   total = checkpoint.bytes;

@@ -1,4 +1,6 @@
 // The engine's worker: started and talked to by client.ts.
+import './dispose.ts';
+
 import { expose } from 'comlink';
 import { createEngine } from './engine.ts';
 import { serve } from './service.ts';

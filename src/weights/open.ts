@@ -13,8 +13,8 @@ import { type ByteSource, blobFiles, type FileSet, memoryFiles, readJson, readTe
 import type { Store } from './store.ts';
 
 export type Source =
-  /** A model's folder or file on the web. */
-  | { readonly kind: 'url'; readonly url: string }
+  /** A model's folder or file on the web. With `revalidate` the server is asked whether stored files are current. */
+  | { readonly kind: 'url'; readonly url: string; readonly revalidate?: boolean }
   | { readonly kind: 'files'; readonly files: readonly File[] }
   | { readonly kind: 'bytes'; readonly files: ReadonlyMap<string, Uint8Array> }
   /** From `folderSource(path)` of folder.ts, which only Node can import. */
@@ -26,8 +26,6 @@ export interface OpenOptions {
   readonly onProgress?: ((bytes: number) => void) | undefined;
   /** Where files from the network are kept (store.ts); without one they are read as they arrive. */
   readonly store?: Store | undefined;
-  /** Ask the server whether stored files are still current. Otherwise a stored model makes no request at all. */
-  readonly revalidate?: boolean | undefined;
 }
 
 type Parts = Omit<Checkpoint, 'bytes' | 'tensors' | 'stream' | typeof Symbol.dispose>;
@@ -62,16 +60,17 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
   }
 };
 
-const fileSet = (source: Source, { store, revalidate, onProgress }: OpenOptions): FileSet => {
+const fileSet = (source: Source, { store, onProgress }: OpenOptions): FileSet => {
   if (source.kind === 'files') return blobFiles(source.files);
   if (source.kind === 'bytes') return memoryFiles(source.files);
   if (source.kind === 'folder') return source.files;
+  const { url, revalidate } = source;
   let arrived = 0;
   const onBytes = (bytes: number): void => {
     arrived += bytes;
     onProgress?.(arrived);
   };
-  return addressFiles(source.url, (address, options) =>
+  return addressFiles(url, (address, options) =>
     store
       ? store.open(address, { ...options, revalidate, onBytes })
       : HttpSource.open(address, { ...options, onBytes }),
