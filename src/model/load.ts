@@ -3,6 +3,7 @@
 // taken is freed when any of it fails or is aborted.
 import { checkAborted, OutriderError } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
+import { chooseTuning } from '../kernels/matmul-tuning.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import type { Precision } from '../weights/quantize.ts';
 import { type Architecture, slots } from './architecture.ts';
@@ -104,8 +105,7 @@ export const loadModel = async (
     const what = `${checkpoint.name}: ${(bytes / 2 ** 20).toFixed(0)} MiB of weights`;
     const allocated = await gpu.allocating(what, () => allocate(gpu, arena, planned));
     const weights = assemble(architecture, allocated);
-    const perLane = { 1: 4, 2: 4, 4: 4, 8: 4, 16: 4 };
-    const tuning = { fallback: { slices: 1, workgroup: 16, input: 'constant' as const, perLane }, shapes: {} };
+    const tuning = await chooseTuning(gpu, [...allocated.matrices.values()]);
     checkAborted(signal);
     const made = await gpu.allocating(what, () => new Transformer({ gpu, architecture, weights, tuning, arena }));
     model = made;
