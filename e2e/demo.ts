@@ -8,10 +8,10 @@ export const open = async (page: Page): Promise<void> => {
 };
 
 export const ready = (page: Page): Promise<void> =>
-  expect(page.getByRole('button', { name: 'Answer' })).toBeEnabled({ timeout: 110_000 });
+  expect(page.getByRole('button', { name: 'Answer' })).toBeEnabled({ timeout: 240_000 });
 
 /** A run has ended when the button is back and the answer is no longer busy. */
 export const finished = async (page: Page): Promise<void> => {
-  await expect(page.getByRole('button', { name: /^(Answer|Replay)$/ })).toBeVisible({ timeout: 110_000 });
+  await expect(page.getByRole('button', { name: /^(Answer|Replay)$/ })).toBeVisible({ timeout: 240_000 });
   await expect(page.locator('#answer')).toHaveAttribute('aria-busy', 'false');
 };

@@ -13,8 +13,8 @@ export default defineConfig({
   workers: 1,
   fullyParallel: false,
   forbidOnly: process.env.CI === 'true',
-  timeout: 120_000,
-  expect: { timeout: 60_000 },
+  timeout: 300_000, // SwiftShader compiles for seconds; on busy cores, for minutes
+  expect: { timeout: 120_000 },
   use: {
     baseURL: `http://localhost:${port}/`,
     launchOptions: {
@@ -26,6 +26,6 @@ export default defineConfig({
     command: `${vite} build --logLevel warn && ${vite} build --mode harness --logLevel warn && ${vite} preview --port ${port} --strictPort`,
     cwd: '..',
     url: `http://localhost:${port}/`,
-    timeout: 60_000,
+    timeout: 180_000,
   },
 });
