@@ -101,8 +101,8 @@ describe('an engine in a worker', () => {
     await expect(client.load({ target: 'target', draft: 'draft' })).rejects.toMatchObject({ message: 'seen enough' });
     expect(seen).toEqual([
       {
-        target: { kind: 'url', url: 'https://example.org/demo/models/target/' },
-        draft: { kind: 'url', url: 'https://example.org/demo/models/draft/' },
+        target: { kind: 'url', url: 'https://example.org/demo/models/target/', revalidate: true },
+        draft: { kind: 'url', url: 'https://example.org/demo/models/draft/', revalidate: true },
       },
     ]);
     await expect(client.load({ target: 'huge' })).rejects.toThrow('no bundled model "huge"');

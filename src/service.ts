@@ -5,7 +5,7 @@ import type { RunRequest } from './request.ts';
 import type { TraceEvent } from './trace.ts';
 
 export interface Service {
-  load(models: ModelSources, options: Pick<LoadOptions, 'precision'>, port: MessagePort): Promise<void>;
+  load(models: ModelSources, options: Pick<LoadOptions, 'precision' | 'cache'>, port: MessagePort): Promise<void>;
   run(request: RunRequest, port: MessagePort): Promise<void>;
   close(): Promise<void>;
 }

@@ -29,7 +29,7 @@ export class Memory {
     models: Models,
     prompt: readonly number[],
     rows: number,
-    options: Pick<OpenCursor, 'tapLayers'> = {},
+    options: Pick<OpenCursor, 'tapLayers' | 'cache'> = {},
   ): Promise<Cursor> {
     const model = models[role];
     if (!model) throw new OutriderError('bad-request', `no ${role} model is loaded`, 'Load one under that role.');
