@@ -104,7 +104,13 @@ export class Gpu {
   /** Runs allocations and turns a refused one into `out-of-memory`, naming what was being made. */
   async allocating<T>(what: string, make: () => T): Promise<T> {
     this.device.pushErrorScope('out-of-memory');
-    const made = make();
+    let made: T;
+    try {
+      made = make();
+    } catch (error) {
+      await this.device.popErrorScope();
+      throw error;
+    }
     const error = await this.device.popErrorScope();
     if (error) {
       const hint = 'Choose a smaller model or precision, or a shorter context.';

@@ -1,5 +1,6 @@
 // Buffers that live and die together: a model's weights and scratch, a cursor's cache. A failed or aborted load frees
 // its arena and leaves nothing behind.
+import { OutriderError } from '../errors.ts';
 import { ACTIVATION, type Gpu } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
 import { stride32 } from '../weights/layout.ts';
@@ -15,6 +16,9 @@ export class Arena {
 
   /** Zeroed device memory that shaders read or write and the host fills. */
   storage(bytes: number, label: string): Tensor {
+    const { maxBufferSize, maxStorageBufferBindingSize } = this.#gpu.device.limits;
+    const most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
+    if (bytes > most) throw tooLarge(label, bytes, most);
     const buffer = this.#gpu.buffer(bytes, ACTIVATION, label);
     this.#buffers.push(buffer);
     this.bytes += buffer.size;
@@ -33,6 +37,15 @@ export class Arena {
     this.bytes = 0;
   }
 }
+
+const tooLarge = (label: string, bytes: number, most: number): OutriderError => {
+  const mib = (size: number): string => (size / 2 ** 20).toFixed(0);
+  return new OutriderError(
+    'out-of-memory',
+    `${label} takes ${mib(bytes)} MiB; this device binds at most ${mib(most)} MiB at once`,
+    'Choose a shorter context or an f16 cache.',
+  );
+};
 
 /** `count` rows of an activation from row `first` on. */
 export const rowsOf = (tensor: Tensor, count: number, first = 0): Tensor => {

@@ -75,56 +75,51 @@ export class Cache {
     options: CacheOptions,
     divisors: Float32Array | undefined,
   ): Promise<Cache> {
-    const what = `a cache of ${options.positions} rows`;
-    let cache: Cache | null = null;
+    const arena = new Arena(gpu);
     try {
-      return await gpu.allocating(what, () => {
-        cache = new Cache(gpu, architecture, options, divisors);
-        return cache;
-      });
+      const what = `a cache of ${options.positions} rows`;
+      const cache = await gpu.allocating(what, () => new Cache(gpu, arena, architecture, options));
+      // Every block of the families here has one RoPE; a family with several would hold a table for each.
+      const [block] = architecture.blocks;
+      if (block) {
+        const table = ropeTable(block.mixer.rope, architecture.sizes.headDim, options.positions, divisors);
+        gpu.device.queue.writeBuffer(cache.table.buffer, 0, table);
+      }
+      return cache;
     } catch (error) {
-      (cache as Cache | null)?.free();
+      arena.free();
       throw error;
     }
   }
 
-  private constructor(
-    gpu: Gpu,
-    { sizes, blocks }: Architecture,
-    options: CacheOptions,
-    divisors: Float32Array | undefined,
-  ) {
+  private constructor(gpu: Gpu, arena: Arena, { sizes, blocks }: Architecture, options: CacheOptions) {
     const { heads, keyValueHeads, headDim, hidden, vocabulary } = sizes;
     this.#gpu = gpu;
-    this.#arena = new Arena(gpu);
+    this.#arena = arena;
     this.options = options;
     this.slots = cacheSlots(options);
     const bytes = this.slots * keyValueHeads * headDim * (options.half ? 2 : 4);
     this.layers = blocks.map((_, i) => ({
-      keys: this.#arena.storage(bytes, `${i}.keys`),
-      values: this.#arena.storage(bytes, `${i}.values`),
+      keys: arena.storage(bytes, `${i}.keys`),
+      values: arena.storage(bytes, `${i}.values`),
     }));
-    // Every block of the families here has one RoPE; a family with several would hold a table for each.
-    const rope = (blocks[0] as (typeof blocks)[number]).mixer.rope;
-    const angles = ropeTable(rope, headDim, options.positions, divisors);
-    this.table = this.#arena.storage(angles.byteLength, 'rope');
-    gpu.device.queue.writeBuffer(this.table.buffer, 0, angles);
+    this.table = arena.storage(options.positions * headDim * 4, 'rope');
     const taps = (rows: number): Tensor[] =>
-      options.tapLayers.map((layer) => this.#arena.activation(rows, hidden, `tap ${layer}`));
+      options.tapLayers.map((layer) => arena.activation(rows, hidden, `tap ${layer}`));
     this.taps = taps(MOST_ROWS);
     this.wide =
       options.nodes > MOST_ROWS
-        ? { logits: this.#arena.activation(MOST_NODES, vocabulary, 'wide logits'), taps: taps(MOST_NODES) }
+        ? { logits: arena.activation(MOST_NODES, vocabulary, 'wide logits'), taps: taps(MOST_NODES) }
         : null;
     this.bodies = new Map(BUCKETS.map((bucket) => [bucket, new Plan(gpu)]));
-    this.attention = this.#arena.storage(
+    this.attention = arena.storage(
       attentionScratchBytes(
         { rows: MOST_ROWS, heads, keyValueHeads, headDim, capacity: this.slots },
         attentionTuning(gpu),
       ),
       'attention',
     );
-    this.#moves = this.#arena.storage(MOVES * 8, 'moves');
+    this.#moves = arena.storage(MOVES * 8, 'moves');
     this.#compaction = new Plan(gpu);
     for (const { keys, values } of this.layers)
       compact(

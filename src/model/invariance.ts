@@ -1,8 +1,8 @@
 // The load-time check of batch invariance. Speculation is lossless only if scoring M tokens gives, bit for bit, what M
 // passes of one token give; our kernels fix the order of every sum, but WGSL lets a driver reassociate (Metal's relaxed
 // math). One layer of each kind runs at M = 1 and at every other number of rows, and the logits are compared.
-import type { CachedCursor } from './cursor.ts';
 import { chain } from './cursor.ts';
+import type { Cursor } from './model.ts';
 import type { Weights } from './weights.ts';
 
 /** Rows of the longest pass of the check: more than 8, so that it takes the bucket of 16. */
@@ -23,7 +23,10 @@ export const checkLayers = ({ blocks }: Weights): readonly number[] => {
 
 const bits = (values: Float32Array): Uint32Array => new Uint32Array(values.buffer, values.byteOffset, values.length);
 
-export const isBatchInvariant = async (cursor: CachedCursor, vocabulary: number): Promise<boolean> => {
+export const isBatchInvariant = async (
+  cursor: Pick<Cursor, 'forward' | 'rewind'>,
+  vocabulary: number,
+): Promise<boolean> => {
   const tokens = Array.from({ length: ROWS }, (_, i) => (i * 7919 + 13) % vocabulary);
   const alone: Uint32Array[] = [];
   for (const token of tokens.slice(0, SINGLES)) {

@@ -93,7 +93,13 @@ export class Transformer implements LanguageModel, Runner {
         throw refuse(`layer ${layer} cannot be tapped: the model has layers 0 to ${this.layers - 1}`);
     const made = { positions: capacity, forkRows, half: kind === 'f16', tapLayers, nodes };
     const cache = await Cache.allocate(this.#gpu, this.architecture, made, this.ropeDivisors);
-    await this.#executor.attach(cache, layers);
+    try {
+      await this.#executor.attach(cache, layers);
+      this.#use(); // it may have been disposed meanwhile
+    } catch (error) {
+      this.#executor.detach(cache);
+      throw error;
+    }
     this.#caches.add(cache);
     return new CachedCursor(this, cache, capacity);
   }
