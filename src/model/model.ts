@@ -1,5 +1,5 @@
 // What a language model is to everything above it: a cursor over one sequence, provisional forward passes, and values
-// that stay on the device until somebody awaits them. Types only; `forward.ts` and `cursor.ts` implement them.
+// that stay on the device until somebody awaits them. Types only; `transformer.ts` and `cursor.ts` implement them.
 
 /** A value on the device, `rows` rows. Handing it on costs nothing; `read` is a GPU sync. */
 export interface Held {
