@@ -76,7 +76,11 @@ const build = async (stamp) => {
 
 if (existsSync(join(root, 'src/cli.ts'))) {
   const stamp = stampOf(['src', 'shaders']);
-  if (!isFresh(stamp)) await build(stamp);
+  if (!isFresh(stamp))
+    await build(stamp).catch((error) => {
+      console.error(`outrider: the command line does not build: ${error.message}`);
+      process.exit(1);
+    });
 }
 // npm runs a script in the project's folder: file names on the command line mean the folder the person stood in.
 if (process.env.npm_lifecycle_event === 'outrider' && process.env.INIT_CWD) process.chdir(process.env.INIT_CWD);

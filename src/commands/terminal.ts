@@ -28,7 +28,7 @@ export interface Session {
 export const openTerminal = (root: string): Session => {
   const { stdout, stderr } = process;
   const abort = new AbortController();
-  let interrupted = false;
+  let interruptedAt = 0;
   let passing = false;
 
   const clear = (): void => {
@@ -36,8 +36,9 @@ export const openTerminal = (root: string): Session => {
     passing = false;
   };
   const onInterrupt = (): void => {
-    if (interrupted) process.exit(130); // pressed twice: leave now
-    interrupted = true;
+    // npm passes on a Ctrl-C that the terminal has already sent here: only a later one means "leave now".
+    if (interruptedAt > 0 && performance.now() - interruptedAt > 500) process.exit(130);
+    interruptedAt ||= performance.now();
     abort.abort();
   };
   const onPipeError = (error: NodeJS.ErrnoException): void => {
@@ -72,7 +73,7 @@ export const openTerminal = (root: string): Session => {
       },
     },
     get interrupted() {
-      return interrupted;
+      return interruptedAt > 0;
     },
     close() {
       clear();
