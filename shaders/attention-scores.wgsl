@@ -1,6 +1,6 @@
 // Attention without barriers, 1 of 3: scores. A lane owns eight keys and four (row, head) pairs that share their kv
-// head, because loads cost most on lavapipe: 12 for 32 products (a key and four queries: 8 for 16, half the speed). A
-// workgroup is one chunk of 64 keys. Scores carry the factor log2(e) and go to `scratch` as
+// head, because loads cost most on lavapipe: 12 for 32 products (four keys: 8 for 16, 1.5 times as long). A workgroup
+// is one chunk of 64 keys. Scores carry the factor log2(e) and go to `scratch` as
 // [kvHead][tile of 4 pairs][chunk][64 keys + 2] vec4, the layout that all three stages share.
 override half: u32 = 0;
 

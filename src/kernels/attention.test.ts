@@ -159,4 +159,4 @@ for (const features of ['all', 'baseline'] as const)
             if (half === 1 && keys !== 65) continue;
             await check(gpu, tuning, { ...shape, keys, half });
           }
-    });
+    }, 180_000); // many shapes: ten seconds on a quiet machine, a minute on a busy one

@@ -35,7 +35,7 @@ const logitRows = (count: number, vocabulary: number): number[][] => {
 };
 
 for (const features of ['all', 'baseline'] as const)
-  for (const threads of [32, 256])
+  for (const threads of [8, 256])
     test(`sample on ${features}, ${threads} lanes a draw, agrees with its twin`, async () => {
       const gpu = await testGpu(features);
       for (const vocabulary of [1, 31, 33, 200, 5000]) {
@@ -80,7 +80,7 @@ test('ties go to the lowest index; NaN and +infinity are reported, -infinity is 
   const nan = row.map((x, i) => (i === 400 ? Number.NaN : x));
   const infinite = row.map((x, i) => (i === 400 ? Number.POSITIVE_INFINITY : x));
   const greedy = [0, 1, 2, 3].map((which) => ({ ...draw, temperature: 0, row: which }));
-  for (const threads of [32, 256]) {
+  for (const threads of [8, 256]) {
     const choices = await sampled(gpu, [row, masked, nan, infinite], greedy, threads);
     expect(choices.map(({ token }) => token).slice(0, 2)).toEqual([77, 300]);
     expect(choices.map(({ broken }) => broken)).toEqual([false, false, true, true]);
@@ -123,10 +123,10 @@ for (const features of ['all', 'baseline'] as const)
   test(`sample on ${features} obeys the law of each filter; a law that is off by a tenth is caught`, async () => {
     const gpu = await testGpu(features);
     const [row] = logitRows(1, 97) as [number[]];
-    for (const filters of laws) {
+    for (const filters of features === 'all' ? laws : laws.slice(5)) {
       const own = { ...draw, ...filters };
-      const draws = Array.from({ length: 24_000 }, (_, position) => ({ ...own, position, seed: 42 }));
-      const choices = await sampled(gpu, [row], draws, 32);
+      const draws = Array.from({ length: 20_000 }, (_, position) => ({ ...own, position, seed: 42 }));
+      const choices = await sampled(gpu, [row], draws, 8);
       expect(surprise(choices, distributionReference(row, own)), JSON.stringify(filters)).toBeLessThan(5);
       const wrong = { ...own, temperature: own.temperature * 1.1 };
       expect(
@@ -134,7 +134,7 @@ for (const features of ['all', 'baseline'] as const)
         `control ${JSON.stringify(filters)}`,
       ).toBeGreaterThan(5);
     }
-  });
+  }, 180_000); // 20 000 draws a law: seconds on a quiet machine, a minute on a busy one
 
 test('the generator: Gumbel noise has its mean and variance along each of its keys', () => {
   const count = 20_000;

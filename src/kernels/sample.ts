@@ -15,7 +15,7 @@ export const sample = defineKernel({
 
 /** A power of two of lanes a draw; on a CPU in disguise each lane costs its share of every barrier. */
 export const sampleTuning = ({ software }: Pick<Gpu, 'software'>): { threads: number } => ({
-  threads: software ? 32 : 256,
+  threads: software ? 8 : 256,
 });
 
 /** temperature 0 is the argmax; topK 0, topP 1 and minP 0 switch those filters off. */

@@ -7,7 +7,7 @@ import { topReference } from './top.reference.ts';
 import { top } from './top.ts';
 
 for (const features of ['all', 'baseline'] as const)
-  for (const threads of [32, 256])
+  for (const threads of [8, 256])
     test(`top on ${features}, ${threads} lanes`, async () => {
       const gpu = await testGpu(features);
       for (const vocabulary of [20, 31, 33, 5000]) {
