@@ -42,7 +42,7 @@ const ADDRESS_SPACE: Readonly<Record<Access, { readonly type: string; readonly a
 const VALUES: Readonly<Record<string, readonly number[]>> = {
   half: [0, 1],
   format: [0, 1, 2, 3, 4],
-  threads: [32, 64, 128, 256],
+  threads: [1, 8, 64, 256],
 };
 
 /** All combinations of the values of a kernel's constants. */
