@@ -1,21 +1,15 @@
 // The engine on real models, on a real adapter: greedy tokens against reference outputs, work counted per token, memory
 // given back.
-import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { bench } from './bench/bench.ts';
 import { createEngine, type LoadProgress } from './engine.ts';
+import { openNodeGpu } from './gpu/node.ts';
 import { loadSource } from './load.ts';
+import { goldenTensor, readGolden } from './testing/golden.ts';
 import { testGpu } from './testing/gpu.ts';
 import { noShared, shared } from './testing/shared.ts';
 import { committedTokens, type EventOf, measure, type TraceEvent } from './trace.ts';
 import { folderSource } from './weights/folder.ts';
-
-interface Case {
-  readonly prompt: readonly number[];
-  readonly greedy: readonly number[];
-}
-
-const readCase = (name: string): Case => JSON.parse(readFileSync(shared('golden', name, 'case.json'), 'utf8'));
 
 const open = async (name: string) => {
   const engine = createEngine({ gpu: await testGpu() });
@@ -32,7 +26,7 @@ describe.skipIf(noShared)('reference models', () => {
   afterAll(async () => (await testGpu()).destroy());
 
   it.each(['llama-tiny', 'qwen2-tiny', 'qwen3-tiny'])('%s writes the reference tokens', async (name) => {
-    const { prompt, greedy } = readCase(name);
+    const { prompt, greedy } = readGolden(name);
     const { engine, run } = await open(name);
     const request = { prompt: { tokens: prompt }, maxTokens: greedy.length, ignoreEos: true };
     const events = await run(request);
@@ -41,7 +35,7 @@ describe.skipIf(noShared)('reference models', () => {
   });
 
   it('takes one readback, one submit and at most twelve dispatches a layer for each token', async () => {
-    const { prompt } = readCase('llama-tiny');
+    const { prompt } = readGolden('llama-tiny');
     const { engine, run } = await open('llama-tiny');
     const events = await run({ prompt: { tokens: prompt }, maxTokens: 20, ignoreEos: true });
     const work = events.filter((event): event is EventOf<'kernels'> => event.type === 'kernels');
@@ -57,8 +51,39 @@ describe.skipIf(noShared)('reference models', () => {
     await engine.close();
   });
 
+  it('reports the log-probabilities of the reference logits', async () => {
+    const { prompt, greedy } = readGolden('llama-tiny');
+    const { engine, run } = await open('llama-tiny');
+    const events = await run({ prompt: { tokens: prompt }, maxTokens: 2, ignoreEos: true, logprobs: 3 });
+    const [first] = events.filter((event) => event.type === 'commit');
+    const all = goldenTensor('llama-tiny', 'logits.f32');
+    const logits = all.slice(-all.length / prompt.length);
+    const norm = Math.log(logits.reduce((sum, x) => sum + Math.exp(x), 0));
+    const best = [...logits.keys()].sort((a, b) => (logits[b] as number) - (logits[a] as number)).slice(0, 3);
+    const [reported] = first?.logprobs ?? [];
+    expect(reported?.token).toBe(greedy[0]);
+    expect(reported?.top.map(({ token }) => token)).toEqual(best);
+    for (const { token, logprob } of reported?.top ?? [])
+      expect(logprob).toBeCloseTo((logits[token] as number) - norm, 3);
+    expect(reported?.logprob).toBe(reported?.top[0]?.logprob);
+    await engine.close();
+  });
+
+  it('names a device that was lost in the middle of a run', async () => {
+    const gpu = await openNodeGpu();
+    const engine = createEngine({ gpu });
+    await engine.load({ target: await folderSource(shared('golden', 'llama-tiny')) });
+    const request = { prompt: { tokens: [1, 2, 3] }, maxTokens: 20, ignoreEos: true };
+    const run = async (): Promise<void> => {
+      for await (const event of engine.run(request)) if (event.type === 'commit' && event.round === 3) gpu.destroy();
+    };
+    await expect(run()).rejects.toMatchObject({ code: 'device-lost' });
+    await expect(run()).rejects.toMatchObject({ code: 'device-lost' });
+    await engine.close();
+  });
+
   it('samples the same tokens for the same seed, afresh or from the cache of the conversation', async () => {
-    const { prompt } = readCase('qwen3-tiny');
+    const { prompt } = readGolden('qwen3-tiny');
     const { engine, run } = await open('qwen3-tiny');
     const request = { prompt: { tokens: prompt }, temperature: 1, seed: 11, maxTokens: 24, ignoreEos: true };
     const first = await run(request);

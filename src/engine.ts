@@ -68,6 +68,8 @@ export interface ModelInfo {
   readonly bytes: number;
   /** What its tokenizer serves: nothing (token ids only), texts, or conversations too. */
   readonly text: 'none' | 'raw' | 'chat';
+  /** False where this device does not score a row alone as it does among others; passes are padded then, and slower. */
+  readonly batchInvariant: boolean;
 }
 
 export const createEngine = (options: EngineOptions = {}): Engine => new LocalEngine(options);
@@ -207,9 +209,9 @@ class LocalEngine implements Engine {
 
   #describe(): Loaded {
     const models = Object.entries(this.#models).map(([role, { name, model, tokenizer }]) => {
-      const { family, vocabulary, context, bytes } = model;
+      const { family, vocabulary, context, bytes, batchInvariant } = model;
       const text = tokenizer ? (tokenizer.hasChatTemplate ? 'chat' : 'raw') : 'none';
-      return [role, { name, family, vocabulary, context, bytes, text } satisfies ModelInfo] as const;
+      return [role, { name, family, vocabulary, context, bytes, text, batchInvariant } satisfies ModelInfo] as const;
     });
     const info = this.#gpu?.info;
     return {

@@ -59,9 +59,9 @@ const figure = (value: number | null, digits = 2): string => (value === null ? '
 const percent = (value: number | null): string => (value === null ? '–' : `${(100 * value).toFixed(1)} %`);
 
 const print = ({ device, model, prefill, systems, ...report }: BenchReport): string => {
-  const names = [device.description, device.vendor, device.architecture].filter((name) => name !== '');
+  const names = [device.description, device.vendor, device.architecture, device.software ? 'software' : ''];
   const facts = table(null, [
-    ['device', `${[...new Set(names)].join(' · ')}${device.software ? ' · software' : ''}`],
+    ['device', [...new Set(names)].filter((name) => name !== '').join(' · ')],
     ['streaming bandwidth', `${device.bandwidth_gb_per_second.toPrecision(3)} GB/s`],
     ['multiply-adds', `${device.multiply_add_gflops.toPrecision(3)} GFLOP/s`],
     ['model', `${model.name} · ${model.family} · ${formatBytes(model.bytes)} on the device`],

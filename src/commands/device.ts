@@ -41,10 +41,14 @@ interface Wanted {
 export const loadOnDevice = async (
   { gpu }: OpenedDevice,
   { model, precision }: Wanted,
-  { root, signal, progress }: Terminal,
-): Promise<LoadedModel> =>
-  loadSource(gpu, await modelSource(model, root), {
+  { root, signal, progress, note }: Terminal,
+): Promise<LoadedModel> => {
+  const loaded = await loadSource(gpu, await modelSource(model, root), {
     precision,
     signal,
     onProgress: (state) => progress(tell(state)),
   });
+  if (!loaded.model.batchInvariant)
+    note('warning: this device does not score a row alone as it does among others; every pass is padded, and slower');
+  return loaded;
+};

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { toyModel } from '../testing/toy-model.ts';
+import { Memory } from './memory.ts';
+
+const models = { target: toyModel({ vocabulary: 16, sharpness: 1, context: 3000 }) };
+
+/** A run that computes the whole prompt; returns how much of it was known. */
+const turn = async (memory: Memory, prompt: readonly number[], rows = prompt.length + 10): Promise<number> => {
+  const cursor = await memory.open('target', models, prompt, rows);
+  const known = cursor.length;
+  await cursor.extend(prompt.slice(known));
+  memory.keep(prompt);
+  return known;
+};
+
+describe('memory of a conversation', () => {
+  it('keeps the common prefix, but never a whole prompt', async () => {
+    const memory = new Memory();
+    expect(await turn(memory, [1, 2, 3])).toBe(0);
+    expect(await turn(memory, [1, 2, 3, 4, 5])).toBe(3);
+    expect(await turn(memory, [1, 2, 3, 4, 5])).toBe(4);
+    expect(await turn(memory, [1, 2, 9, 9])).toBe(2);
+    expect(await turn(memory, [7])).toBe(0);
+  });
+
+  it('keeps it while the cache is large enough, and grows by doubling up to the context', async () => {
+    const memory = new Memory();
+    const capacity = async (rows: number) => (await memory.open('target', models, [1], rows)).capacity;
+    expect([await capacity(3), await capacity(512), await capacity(513), await capacity(2500)]).toEqual([
+      512, 512, 1024, 3000,
+    ]);
+    expect(await turn(memory, [1, 2, 3], 100)).toBe(0);
+    expect(await turn(memory, [1, 2, 3, 4], 3000)).toBe(3);
+  });
+
+  it('opens another cursor for other taps, and forgets on demand', async () => {
+    const memory = new Memory();
+    await turn(memory, [1, 2, 3]);
+    expect((await memory.open('target', models, [1, 2, 3], 10, { tapLayers: [0] })).length).toBe(0);
+    await turn(memory, [1, 2, 3]);
+    memory.clear();
+    expect(await turn(memory, [1, 2, 3])).toBe(0);
+  });
+
+  it('does not trust what a run that never ended has left', async () => {
+    const memory = new Memory();
+    await turn(memory, [1, 2, 3]);
+    const cursor = await memory.open('target', models, [1, 2, 3, 4], 10);
+    await cursor.extend([8, 8]);
+    expect(await turn(memory, [1, 2, 3, 4])).toBe(0);
+  });
+
+  it('names a role that has no model', async () => {
+    await expect(new Memory().open('draft', models, [1], 10)).rejects.toThrow('no draft model is loaded');
+  });
+});
