@@ -5,7 +5,7 @@ import { AnswerView } from './answer.ts';
 import { element, megabytes, say } from './elements.ts';
 import { hideFault, sentence, showFault } from './faults.ts';
 import { LoadingView } from './loading.ts';
-import { type Choice, chosenBundled, startModels } from './models.ts';
+import { type Choice, firstChoice, startModels } from './models.ts';
 import { Problems } from './problems.ts';
 import { type Recording, recordings, replay } from './replay.ts';
 import { startTheme } from './theme.ts';
@@ -21,7 +21,7 @@ const engine = connect();
 /** What the button starts; null while there is no model. */
 let start: ((signal: AbortSignal) => Promise<void>) | null = null;
 let running: AbortController | null = null;
-let choice: Choice = chosenBundled();
+let choice: Choice;
 let cancelLoad: AbortController | null = null;
 
 const lamp = (state: 'ready' | 'busy' | 'off'): void => {
@@ -141,5 +141,6 @@ precision.addEventListener('change', () => void load(choice));
 
 startTheme();
 startModels((next) => void load(next));
+choice = firstChoice();
 await problems.start();
 await load(choice);

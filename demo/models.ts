@@ -21,19 +21,30 @@ export const startModels = (choose: (choice: Choice) => void): void => {
   ownByFiles(choose);
 };
 
-/** The radio that is chosen, as a choice. */
-export const chosenBundled = (): Choice => {
+/** `?model=draft` or `?model=https://…/model.gguf` opens the page with that model; otherwise the radio that is chosen. */
+export const firstChoice = (): Choice => {
+  const wanted = new URLSearchParams(location.search).get('model');
+  if (!wanted) return chosenBundled();
+  if (!/^https?:/.test(wanted)) return { label: `the bundled ${wanted}`, source: wanted };
+  element('own', HTMLDetailsElement).open = true;
+  element('address', HTMLInputElement).value = wanted;
+  none();
+  return { label: wanted, source: { kind: 'url', url: wanted } };
+};
+
+const chosenBundled = (): Choice => {
   const name = document.querySelector<HTMLInputElement>('input[name=model]:checked')?.value ?? BUNDLED[0].name;
   return { label: `the bundled ${name}`, source: name };
 };
 
 const bundledChoices = (choose: (choice: Choice) => void): void => {
   const list = element('bundled', HTMLFieldSetElement);
+  const wanted = new URLSearchParams(location.search).get('model');
   for (const [i, { name, title, weights, about }] of BUNDLED.entries()) {
     const label = document.createElement('label');
     label.className = 'choice';
     const radio = Object.assign(document.createElement('input'), { type: 'radio', name: 'model', value: name });
-    radio.checked = i === 0;
+    radio.checked = name === wanted || (i === 0 && !wanted);
     const heading = Object.assign(document.createElement('span'), { textContent: title });
     const size = Object.assign(document.createElement('span'), { className: 'size' });
     size.textContent = `${(weights / 1e6).toFixed(weights < 1e6 ? 2 : 1)} M weights`;

@@ -27,6 +27,7 @@ const lean = (line) => JSON.stringify(JSON.parse(line), (key, value) => (key ===
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
+/** @type {{ file: string, problem: object, device: string }[]} */
 const index = [];
 for (const problem of problems) {
   const { lines, device } = generate(problem.question);

@@ -1,9 +1,9 @@
 // What tests do with the page, in a person's words.
 import { expect, type Page } from '@playwright/test';
 
-/** Opens the page and waits until its model is ready. */
-export const open = async (page: Page): Promise<void> => {
-  await page.goto('/');
+/** Opens the page with a model (default: the bundled target) and waits until it is ready. */
+export const open = async (page: Page, model?: string): Promise<void> => {
+  await page.goto(model ? `/?model=${encodeURIComponent(model)}` : '/');
   await ready(page);
 };
 

@@ -10,7 +10,7 @@ const draft = (name: string): Buffer => readFileSync(join(root, 'public/models/d
 test('a wrong address, a truncated file and a file of another kind are explained', async ({ page }) => {
   await using server = new WatchedServer(join(root, 'public'));
   const base = await server.listen();
-  await open(page);
+  await open(page, 'draft');
   const fault = page.getByRole('alert');
   await page.getByText('Your own model').click();
 

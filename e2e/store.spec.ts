@@ -1,7 +1,7 @@
 // Downloads stay: a second load asks the network for nothing, and an interrupted one goes on where it broke off.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, type Page, test } from '@playwright/test';
+import { expect, test } from '@playwright/test';
 import { open, ready } from './demo.ts';
 import { root, WatchedServer } from './server.ts';
 
@@ -9,47 +9,34 @@ const WEIGHTS = '/models/target/model.safetensors';
 /** What is kept comes in chunks of this size. */
 const CHUNK = 4 * 2 ** 20;
 
-const loadFrom = async (page: Page, address: string): Promise<void> => {
-  await page.locator('#own').evaluate((node: HTMLDetailsElement) => {
-    node.open = true;
-  });
-  await page.getByLabel(/^Address of/).fill(address);
-  await page.getByRole('button', { name: 'Load' }).click();
-};
+const weightsAsked = (server: WatchedServer): number[] =>
+  server.requests.filter(({ path }) => path === WEIGHTS).map(({ start }) => start);
 
 test('an interrupted download resumes, and a second load makes no request', async ({ page }) => {
   await using server = new WatchedServer(join(root, 'public'));
   const address = `${await server.listen()}models/target/`;
-  const weights = (): number[] => server.requests.filter(({ path }) => path === WEIGHTS).map(({ start }) => start);
   expect(statSync(join(root, 'public', WEIGHTS)).size).toBeGreaterThan(CHUNK);
 
-  await open(page);
   server.cuts.set(WEIGHTS, CHUNK + 200_000);
-  await loadFrom(page, address);
+  await page.goto(`/?model=${encodeURIComponent(address)}`);
   await expect(page.getByRole('alert')).toContainText('model.safetensors');
-  expect(weights()[0]).toBe(0);
+  expect(weightsAsked(server)[0]).toBe(0);
 
   server.cuts.clear();
   server.requests.length = 0;
-  await open(page); // a new page: nothing is left but what was stored
-  await loadFrom(page, address);
-  await ready(page);
-  expect(weights()).toEqual([CHUNK]);
+  await open(page, address); // a new page: nothing is left but what was stored
+  expect(weightsAsked(server)).toEqual([CHUNK]);
 
   server.requests.length = 0;
-  await open(page);
-  await loadFrom(page, address);
-  await ready(page);
+  await open(page, address);
   expect(server.requests).toEqual([]);
 });
 
 test('a cancelled load leaves a page that loads again', async ({ page }) => {
   await using server = new WatchedServer(join(root, 'public'));
-  const address = `${await server.listen()}models/target/`;
-  await open(page);
   server.cuts.set(WEIGHTS, 100_000);
-  await loadFrom(page, address);
-  await expect.poll(() => server.requests.length).toBeGreaterThan(0);
+  await page.goto(`/?model=${encodeURIComponent(`${await server.listen()}models/target/`)}`);
+  await expect.poll(() => weightsAsked(server).length).toBeGreaterThan(0);
   await page.getByRole('button', { name: 'Cancel' }).click();
   await expect(page.locator('#phase')).toContainText('Cancelled');
   await expect(page.getByRole('alert')).toBeHidden();
