@@ -94,8 +94,8 @@ export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): 
     cache: architecture
       ? contexts.map((positions) => ({
           context: positions,
-          f32: cacheBytes(architecture, { positions, forkRows: 0, half: false }),
-          f16: cacheBytes(architecture, { positions, forkRows: 0, half: true }),
+          f32: cacheBytes(architecture, { positions, half: false }),
+          f16: cacheBytes(architecture, { positions, half: true }),
         }))
       : [],
     tensors: [...tensors.values()],

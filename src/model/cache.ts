@@ -22,22 +22,37 @@ const MOVES = MOST_NODES;
 export interface CacheOptions {
   /** Positions that it can hold. */
   readonly positions: number;
-  /** Slots beside those, for forks. */
-  readonly forkRows: number;
+  /** Slots beside those. */
+  readonly forks: { readonly count: number; readonly room: number };
   readonly half: boolean;
   readonly tapLayers: readonly number[];
   /** Of the largest tree, at most 64. */
   readonly nodes: number;
 }
 
-/** Slots for the committed rows, a provisional tree behind them, and the forks. */
-export const cacheSlots = ({ positions, forkRows }: Pick<CacheOptions, 'positions' | 'forkRows'>): number =>
-  Math.ceil((positions + forkRows + MOST_NODES) / CHUNK) * CHUNK;
+const wholeChunks = (slots: number): number => Math.ceil(slots / CHUNK) * CHUNK;
 
+/** Where forks of a cursor of `length` rows lie, and how far apart. */
+export const forkSlots = (length: number, room: number) => {
+  // Sums over keys run chunk by chunk, so a fork must meet its keys in the chunks that a causal run has them in: it
+  // shares whole chunks only, and begins with a copy of the rows in the last, unfinished one.
+  const shared = Math.floor(length / CHUNK) * CHUNK;
+  return { shared, start: wholeChunks(length), span: wholeChunks(length - shared + room) };
+};
+
+/** Slots for the committed rows, a provisional tree behind them, and the forks. */
+export const cacheSlots = ({ positions, forks }: Pick<CacheOptions, 'positions' | 'forks'>): number =>
+  wholeChunks(positions + MOST_NODES) + forks.count * wholeChunks(CHUNK - 1 + forks.room);
+
+/** Keys and values of all layers; without forks, where those are left out. */
 export const cacheBytes = (
   { sizes }: Architecture,
-  options: Pick<CacheOptions, 'positions' | 'forkRows' | 'half'>,
-): number => sizes.layers * 2 * cacheSlots(options) * sizes.keyValueHeads * sizes.headDim * (options.half ? 2 : 4);
+  {
+    forks = { count: 0, room: 0 },
+    ...rest
+  }: Pick<CacheOptions, 'positions' | 'half'> & Partial<Pick<CacheOptions, 'forks'>>,
+): number =>
+  sizes.layers * 2 * cacheSlots({ ...rest, forks }) * sizes.keyValueHeads * sizes.headDim * (rest.half ? 2 : 4);
 
 /** Where a tree of more than 16 nodes collects the results of its passes. */
 export interface Wide {

@@ -6,7 +6,7 @@ import { chain, GREEDY, scoreRows } from '../testing/golden.ts';
 import { testGpu } from '../testing/gpu.ts';
 import { tinyCheckpoint } from '../testing/tiny.ts';
 import { loadModel } from './load.ts';
-import type { Cursor, Tree } from './model.ts';
+import type { Cursor, OpenCursor, Tree } from './model.ts';
 import type { Transformer } from './transformer.ts';
 
 const PREFIX = [3, 14, 15, 9, 26, 5, 35, 8, 9];
@@ -19,7 +19,7 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => model[Symbol.dispose]());
 
-const open = async (prefix: readonly number[], options = {}): Promise<Cursor> => {
+const open = async (prefix: readonly number[], options: OpenCursor = {}): Promise<Cursor> => {
   const cursor = await model.open({ capacity: 96, ...options });
   if (prefix.length > 0) await cursor.extend(prefix);
   return cursor;
@@ -83,8 +83,10 @@ describe('bit for bit what causal passes give', () => {
     expect(await cursor.forward(chain([9])).logits.read()).toEqual(await causal([...PREFIX, 2, 4, 9]));
   });
 
-  test('forks in one pass, then one of them adopted', async () => {
-    using cursor = await open(PREFIX, { forkRows: 24 });
+  // Behind 9 rows, at the end of a chunk of 64 keys, and just across it.
+  test.each([9, 62, 64, 70])('forks of %i rows in one pass, then one of them adopted', async (length) => {
+    const prefix = Array.from({ length }, (_, i) => (i * 13) % 50);
+    using cursor = await open(prefix, { forks: { count: 3, room: 8 } });
     const forks = cursor.fork(3, 8);
     const own = [[1], [2, 3], [4, 5, 6]];
     for (const times of [1, 2]) {
@@ -93,15 +95,16 @@ describe('bit for bit what causal passes give', () => {
       for (const [i, pass] of passes.entries()) pass.accept((own[i] as number[]).map((_, node) => node));
       for (const [i, tokens] of own.entries()) {
         const all = Array<number[]>(times).fill(tokens).flat();
-        expect(logits[i]?.slice(-50)).toEqual(await causal([...PREFIX, ...all]));
+        expect(logits[i]?.slice(-50)).toEqual(await causal([...prefix, ...all]));
       }
     }
-    expect(forks.map((fork) => fork.length - PREFIX.length)).toEqual([2, 4, 6]);
+    expect(forks.map((fork) => fork.length - length)).toEqual([2, 4, 6]);
     expect(() => cursor.forward(chain([1]))).toThrow('frozen while its forks live');
+    expect(() => forks[1]?.rewind(length - 1)).toThrow(`the cursor holds ${length} to ${length + 4} rows`);
     cursor.adopt(forks[2] as Cursor);
-    expect(cursor.length).toBe(PREFIX.length + 6);
+    expect(cursor.length).toBe(length + 6);
     expect(() => forks[0]?.forward(chain([1]))).toThrow('disposed');
-    expect(await cursor.forward(chain([9])).logits.read()).toEqual(await causal([...PREFIX, 4, 5, 6, 4, 5, 6, 9]));
+    expect(await cursor.forward(chain([9])).logits.read()).toEqual(await causal([...prefix, 4, 5, 6, 4, 5, 6, 9]));
   });
 
   test('a rewound cursor forgets', async () => {
@@ -121,6 +124,16 @@ describe('bit for bit what causal passes give', () => {
       expect([cursor.length, seen.length, seen.at(-1)]).toEqual([37, Math.ceil(37 / chunk), 37]);
     }
   });
+});
+
+test('a tree across the edge of a chunk of 64 keys is a causal pass up to rounding', async () => {
+  // Its siblings push later nodes into the next chunk, so those keys are added in another order than causal ones.
+  const prefix = Array.from({ length: 60 }, (_, i) => (i * 13) % 50);
+  const tree = { tokens: [7, 1, 2, 3, 4, 5, 6], parents: [-1, 0, 0, 1, 2, 4, 4] };
+  using cursor = await open(prefix);
+  const logits = await cursor.forward(tree).logits.read();
+  const expected = await causal([...prefix, 7, 2, 4, 6]);
+  for (const [i, x] of logits.slice(-50).entries()) expect(Math.abs(x - (expected[i] as number))).toBeLessThan(1e-5);
 });
 
 test('a sliding window hides what lies `window` or more positions back', async () => {
@@ -224,8 +237,8 @@ describe('misuse is refused before anything runs', () => {
   });
 
   test('forks', async () => {
-    using cursor = await open(PREFIX);
-    expect(() => cursor.fork(4, 64)).toThrow('need 265 slots');
+    using cursor = await open(PREFIX, { forks: { count: 2, room: 4 } });
+    expect(() => cursor.fork(4, 64)).toThrow("4 forks of 64 rows do not fit this cursor's cache");
     const forks = cursor.fork(2, 4);
     const [first, second] = forks as [Cursor, Cursor];
     expect(() => first.forward(chain([1, 2, 3, 4, 5]))).toThrow('exceed the 13 that this cursor can hold');

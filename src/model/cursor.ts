@@ -1,7 +1,8 @@
 // One model's cached view of one sequence. The cursor knows which slots hold its past; a forward pass writes the slots
 // behind it and is forgotten unless a path is accepted. No other file does cache arithmetic.
 import { checkAborted, OutriderError } from '../errors.ts';
-import { type Cache, MOST_NODES, MOST_ROWS } from './cache.ts';
+import type { Move } from '../kernels/compact.ts';
+import { type Cache, forkSlots, MOST_NODES, MOST_ROWS } from './cache.ts';
 import type { Cursor, ExtendOptions, Forward, Tree } from './model.ts';
 import { depths, lengthOf, type Past } from './visibility.ts';
 
@@ -106,7 +107,7 @@ export class CachedCursor implements Cursor {
   rewind(length: number): void {
     this.#use();
     const { prefix, start, own } = this.#past;
-    const lowest = this.#parent ? prefix : 0;
+    const lowest = this.#parent?.length ?? 0;
     if (!Number.isInteger(length) || length < lowest || length > prefix + own)
       throw refuse(`rewind to ${length}: the cursor holds ${lowest} to ${prefix + own} rows`);
     this.#past = this.#parent ? { prefix, start, own: length - prefix } : { prefix: length, start: length, own: 0 };
@@ -117,28 +118,31 @@ export class CachedCursor implements Cursor {
     this.#use();
     if (this.#parent) throw refuse('a fork cannot be forked again', 'Adopt it into its parent first.');
     const { length } = this;
-    const needed = length + count * room;
-    if (needed > this.cache.slots)
-      throw refuse(
-        `${count} forks of ${room} rows behind ${length} need ${needed} slots, the cache has ${this.cache.slots}`,
-        'Open the cursor with a larger forkRows.',
-      );
+    if (![count, room].every((n) => Number.isInteger(n) && n > 0)) throw refuse(`${count} forks of ${room} rows`);
+    const { shared, start, span } = forkSlots(length, room);
+    if (start + count * span > this.cache.slots)
+      throw refuse(`${count} forks of ${room} rows do not fit this cursor's cache`, 'Set `forks` when opening it.');
     this.#version++;
     const capacity = Math.min(length + room, this.capacity);
+    const own = length - shared;
+    const moves: Move[] = [];
     for (let i = 0; i < count; i++) {
-      const past = { prefix: length, start: length + i * room, own: 0 };
+      const past = { prefix: shared, start: start + i * span, own };
+      for (let row = 0; row < own; row++) moves.push({ from: shared + row, to: past.start + row });
       this.#forks.add(new CachedCursor(this.#runner, this.cache, capacity, { parent: this, past }));
     }
+    this.cache.move(moves);
     return [...this.#forks];
   }
 
   adopt(fork: Cursor): void {
     const adopted = [...this.#forks].find((known) => known === fork);
     if (!adopted) throw refuse('adopt was given a cursor that is no living fork of this one');
-    const { prefix, start, own } = adopted.#past;
-    const moves = Array.from({ length: own }, (_, i) => ({ from: start + i, to: prefix + i }));
-    if (start !== prefix && own > 0) this.cache.move(moves);
-    this.#past = { prefix: prefix + own, start: prefix + own, own: 0 };
+    const { length } = this;
+    const first = adopted.#past.start + length - adopted.#past.prefix;
+    const rows = adopted.length - length;
+    this.cache.move(Array.from({ length: rows }, (_, i) => ({ from: first + i, to: length + i })));
+    this.#past = { prefix: length + rows, start: length + rows, own: 0 };
     this.#version++;
     for (const each of this.#forks) each[Symbol.dispose]();
   }

@@ -79,7 +79,7 @@ describe('whatever was taken is freed', () => {
     const gpu = await testGpu();
     const before = gpu.bytes;
     const model = await loadModel(gpu, tinyCheckpoint(), { batchInvariant: true });
-    const cursor = await model.open({ capacity: 64, nodes: 64, forkRows: 64, tapLayers: [0] });
+    const cursor = await model.open({ capacity: 64, nodes: 64, forks: { count: 2, room: 8 }, tapLayers: [0] });
     expect(gpu.bytes - before).toBeGreaterThan(model.bytes);
     await cursor.extend([1, 2, 3]);
     model[Symbol.dispose]();

@@ -73,7 +73,7 @@ export interface Cursor extends Disposable {
   /**
    * `count` continuations that read this cursor's rows without copying them, each with `room` rows of its own (which
    * the nodes of its provisional passes need too). While they live this cursor is frozen. `LanguageModel.forward`
-   * scores several of them in one pass. The rows lie behind this cursor's: open it with enough `forkRows`.
+   * scores several of them in one pass. Open the cursor with `forks` to set the memory aside.
    */
   fork(count: number, room: number): readonly Cursor[];
   /** Takes a fork's rows over as this cursor's own, and disposes of all its forks. */
@@ -86,8 +86,8 @@ export interface OpenCursor {
   /** 0-based layers whose output stream every pass keeps. */
   readonly tapLayers?: readonly number[];
   readonly cache?: 'f32' | 'f16';
-  /** Rows to hold for forks beside `capacity`: count × room. Default 0. */
-  readonly forkRows?: number;
+  /** What `fork` will be asked for at most: so many forks at once, each with so many rows. Default: none. */
+  readonly forks?: { readonly count: number; readonly room: number };
   /** Nodes of the largest tree, at most 64; beyond 16 a tree takes several passes. Default 16. */
   readonly nodes?: number;
 }

@@ -29,6 +29,8 @@ interface Entry {
 
 const refuse = (message: string, hint = ''): OutriderError => new OutriderError('bad-request', message, hint);
 
+const NO_FORKS = { count: 0, room: 0 };
+
 export class Transformer implements LanguageModel, Runner {
   readonly architecture: Architecture;
   /** GGUF's `rope_freqs.weight`, once it has been read. */
@@ -82,16 +84,23 @@ export class Transformer implements LanguageModel, Runner {
   /** `layers` restricts the body to some blocks, for the invariance check. */
   async open(options: OpenCursor = {}, layers?: readonly number[]): Promise<CachedCursor> {
     this.#use();
-    const { capacity = this.context, tapLayers = [], cache: kind = 'f32', forkRows = 0, nodes = MOST_ROWS } = options;
+    const {
+      capacity = this.context,
+      tapLayers = [],
+      cache: kind = 'f32',
+      forks = NO_FORKS,
+      nodes = MOST_ROWS,
+    } = options;
     if (!Number.isInteger(capacity) || capacity < 1 || capacity > this.context)
       throw refuse(`a cursor of ${capacity} rows was asked for; the context of this model is ${this.context}`);
-    if (!Number.isInteger(forkRows) || forkRows < 0) throw refuse(`forkRows is ${forkRows}`);
+    if (![forks.count, forks.room].every((n) => Number.isInteger(n) && n >= 0))
+      throw refuse(`${forks.count} forks of ${forks.room} rows were asked for`);
     if (!Number.isInteger(nodes) || nodes < 1 || nodes > MOST_NODES)
       throw refuse(`trees of ${nodes} nodes were asked for; the most is ${MOST_NODES}`);
     for (const layer of tapLayers)
       if (!Number.isInteger(layer) || layer < 0 || layer >= this.layers)
         throw refuse(`layer ${layer} cannot be tapped: the model has layers 0 to ${this.layers - 1}`);
-    const made = { positions: capacity, forkRows, half: kind === 'f16', tapLayers, nodes };
+    const made = { positions: capacity, forks, half: kind === 'f16', tapLayers, nodes };
     const cache = await Cache.allocate(this.#gpu, this.architecture, made, this.ropeDivisors);
     try {
       await this.#executor.attach(cache, layers);
