@@ -1,5 +1,6 @@
-// The text of one matmul variant. Everything is unrolled into named scalars (an indexed local array spills: 3× slower),
-// which needs text rather than `override` constants. Every accumulator a{r}_{m} (matrix row r, activation row m) sees
+// The text of one matmul variant. Accumulators are named scalars (an indexed local array spills: 3× slower), which needs
+// text rather than `override` constants. The walk through a group stays a loop: unrolled in text too, M = 16 × R = 4
+// took LLVM 4.1 s to compile instead of 0.7 s and ran no faster. Every accumulator a{r}_{m} (matrix row r, activation row m) sees
 // the same operations in the same order in all variants of one format, K and number of slices, whatever M, R and the
 // workgroup are: that is what makes a pass of 16 rows equal, bit for bit, 16 passes of one. Products enter sums only
 // through `fma`, so that a compiler finds nothing to contract in one variant and not in another.
@@ -23,38 +24,46 @@ export interface MatmulVariant {
   readonly slices: number;
   /** Lanes of a workgroup; a multiple of slices. */
   readonly workgroup: number;
+  /**
+   * Whether a compiler may unroll the walk through a group; without, its bound comes from a uniform. Mesa unrolled
+   * small M on lavapipe, which cost LLVM 1.7 s a variant instead of 0.14 s and bought nothing; a GPU wants it.
+   */
+  readonly unroll: boolean;
 }
 
 const XYZW = ['x', 'y', 'z', 'w'] as const;
 const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
-/** Group g of matrix row `row + r` as eight vec4<f32> `q{r}_0 … q{r}_7` in K's order. */
+/** How a group of 32 columns is walked: in `steps` of `quads` vec4<f32> each. */
+export const WALK: Readonly<Record<WeightFormat, { steps: number; quads: number }>> = {
+  f32: { steps: 8, quads: 1 },
+  f16: { steps: 4, quads: 2 },
+  q8: { steps: 8, quads: 1 },
+  q4: { steps: 4, quads: 2 },
+  q4m: { steps: 4, quads: 2 },
+};
+
+/** Step c of group g in matrix row `row + r` as vec4<f32> `q{r}_0` (and `q{r}_1`), in K's order. */
 const unpack = ({ format }: MatmulVariant, r: number): string[] => {
-  const cell = (perGroup: number, i: number): string =>
-    `weights[(g * ${perGroup}u + ${i}u) * uniforms.paddedRows + source + ${r}u]`;
+  const cell = (index: string): string => `weights[(${index}) * uniforms.paddedRows + source + ${r}u]`;
   switch (format) {
     case 'f32':
-      return range(8).map((c) => `let q${r}_${c} = ${cell(8, c)};`);
+      return [`let q${r}_0 = ${cell('g * 8u + c')};`];
     case 'f16':
-      return range(4).flatMap((i) => [
-        `let w${r}_${i} = ${cell(4, i)};`,
-        `let q${r}_${2 * i} = vec4(unpack2x16float(w${r}_${i}.x), unpack2x16float(w${r}_${i}.y));`,
-        `let q${r}_${2 * i + 1} = vec4(unpack2x16float(w${r}_${i}.z), unpack2x16float(w${r}_${i}.w));`,
-      ]);
+      return [
+        `let w${r} = ${cell('g * 4u + c')};`,
+        `let q${r}_0 = vec4(unpack2x16float(w${r}.x), unpack2x16float(w${r}.y));`,
+        `let q${r}_1 = vec4(unpack2x16float(w${r}.z), unpack2x16float(w${r}.w));`,
+      ];
     case 'q8':
-      return range(2).flatMap((h) => [
-        `let w${r}_${h} = ${cell(2, h)};`,
-        ...XYZW.map((word, c) => `let q${r}_${4 * h + c} = vec4<f32>(unpack4xI8(w${r}_${h}.${word}));`),
-      ]);
+      return [`let q${r}_0 = vec4<f32>(unpack4xI8(${cell('g * 2u + c / 4u')}[c % 4u]));`];
     case 'q4':
     case 'q4m': {
       const centred = format === 'q4' ? ' - 8.0' : '';
       return [
-        `let w${r} = ${cell(1, 0)};`,
-        ...XYZW.flatMap((word, c) => [
-          `let q${r}_${2 * c} = vec4<f32>(unpack4xU8(w${r}.${word} & 0x0f0f0f0fu))${centred};`,
-          `let q${r}_${2 * c + 1} = vec4<f32>(unpack4xU8((w${r}.${word} >> 4u) & 0x0f0f0f0fu))${centred};`,
-        ]),
+        `let w${r} = ${cell('g')}[c];`,
+        `let q${r}_0 = vec4<f32>(unpack4xU8(w${r} & 0x0f0f0f0fu))${centred};`,
+        `let q${r}_1 = vec4<f32>(unpack4xU8((w${r} >> 4u) & 0x0f0f0f0fu))${centred};`,
       ];
     }
   }
@@ -72,26 +81,38 @@ const scale = ({ format, perLane }: MatmulVariant, r: number): string[] => {
   return [`let z${r} = unpack2x16float(scales[(${cell}) / 2u + ${r / 2}u]);`, `let s${r} = z${r}.x;`];
 };
 
-/** One group's products with activation row m: t{r}_{m} sums them in K's order, then enters the accumulator scaled. */
-const multiply = ({ format, groups, perLane }: MatmulVariant, m: number): string[] => {
-  const rows = range(perLane);
+/** One group's products: t{r}_{m} sums them in K's order and enters the accumulator scaled. */
+const multiply = (variant: MatmulVariant): string[] => {
+  const { format, groups, perLane, rows } = variant;
+  const { steps, quads } = WALK[format];
+  const columns = range(rows);
+  const all = range(perLane).flatMap((r) => columns.map((m) => ({ r, m })));
+  const minimum = format === 'q4m';
   const scaled = format !== 'f32' && format !== 'f16';
   return [
-    ...range(8).map((c) => `let x${m}_${c} = input[g + ${m * groups}u][${c}];`),
-    ...range(32).flatMap((k) =>
-      rows.map((r) => {
-        const [q, x] = [`q${r}_${k >> 2}.${XYZW[k & 3]}`, `x${m}_${k >> 2}.${XYZW[k & 3]}`];
-        return k === 0 ? `var t${r}_${m} = ${q} * ${x};` : `t${r}_${m} = fma(${q}, ${x}, t${r}_${m});`;
-      }),
+    ...range(perLane).flatMap((r) => scale(variant, r)),
+    ...all.map(({ r, m }) => `var t${r}_${m} = 0.0;`),
+    ...(minimum ? columns.map((m) => `var y${m} = vec4<f32>();`) : []),
+    `for (var c = 0u; c < ${variant.unroll ? `${steps}u` : 'uniforms.steps'}; c++) {`,
+    ...range(perLane).flatMap((r) => unpack(variant, r)),
+    ...columns.flatMap((m) => [
+      ...range(quads).map((i) => `let x${m}_${i} = input[g + ${m * groups}u][c * ${quads}u + ${i}u];`),
+      ...range(4 * quads).flatMap((k) =>
+        range(perLane).map((r) => {
+          const at = `${k >> 2}.${XYZW[k & 3]}`;
+          return `t${r}_${m} = fma(q${r}_${at}, x${m}_${at}, t${r}_${m});`;
+        }),
+      ),
+      ...(minimum ? [`y${m} += x${m}_0 + x${m}_1;`] : []),
+    ]),
+    '}',
+    ...all.map(({ r, m }) =>
+      scaled ? `a${r}_${m} = fma(s${r}, t${r}_${m}, a${r}_${m});` : `a${r}_${m} += t${r}_${m};`,
     ),
-    ...rows.map((r) => (scaled ? `a${r}_${m} = fma(s${r}, t${r}_${m}, a${r}_${m});` : `a${r}_${m} += t${r}_${m};`)),
-    ...(format === 'q4m'
+    ...(minimum
       ? [
-          `let y${m} = ${range(8)
-            .map((c) => `x${m}_${c}`)
-            .reduce((sum, x) => `(${sum} + ${x})`)};`,
-          `let sum${m} = (y${m}.x + y${m}.y) + (y${m}.z + y${m}.w);`,
-          ...rows.map((r) => `a${r}_${m} = fma(n${r}, sum${m}, a${r}_${m});`),
+          ...columns.map((m) => `let sum${m} = (y${m}.x + y${m}.y) + (y${m}.z + y${m}.w);`),
+          ...all.map(({ r, m }) => `a${r}_${m} = fma(n${r}, sum${m}, a${r}_${m});`),
         ]
       : []),
   ];
@@ -152,7 +173,7 @@ export const matmulText = (variant: MatmulVariant): string => {
     'var<uniform> uniforms: Uniforms',
   ];
   return [
-    'struct Uniforms { outputs: u32, paddedRows: u32, start: u32, outputStride: u32 }',
+    'struct Uniforms { outputs: u32, paddedRows: u32, start: u32, outputStride: u32, groups: u32, steps: u32 }',
     ...bindings.map((binding, i) => `@group(0) @binding(${i}) ${binding};`),
     ...(slices > 1 ? [`var<workgroup> partial: array<f32, ${workgroup * sums}>;`] : []),
     ...(variant.epilogue === 'silu-mul' ? ['fn silu(x: f32) -> f32 { return x / (1.0 + exp(-x)); }'] : []),
@@ -172,9 +193,8 @@ export const matmulText = (variant: MatmulVariant): string => {
           'let source = row;',
         ]),
     ...range(perLane).flatMap((r) => range(rows).map((m) => `var a${r}_${m} = 0.0;`)),
-    `for (var g = ${slices > 1 ? 'slice' : '0u'}; g < ${groups}u; g += ${slices}u) {`,
-    ...range(perLane).flatMap((r) => [...unpack(variant, r), ...scale(variant, r)]),
-    ...range(rows).flatMap((m) => multiply(variant, m)),
+    `for (var g = ${slices > 1 ? 'slice' : '0u'}; g < uniforms.groups; g += ${slices}u) {`,
+    ...multiply(variant),
     '}',
     ...(slices > 1 ? reduce(variant) : range(rows).flatMap((m) => epilogue(variant, `${m}u`, (r) => `a${r}_${m}`))),
     '}',

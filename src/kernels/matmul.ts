@@ -4,7 +4,7 @@
 import { type Access, defineKernel, type Tensor } from '../gpu/kernel.ts';
 import type { Plan } from '../gpu/plan.ts';
 import type { MatrixLayout, WeightFormat } from '../weights/layout.ts';
-import { type Epilogue, type MatmulVariant, matmulText } from './matmul-text.ts';
+import { type Epilogue, type MatmulVariant, matmulText, WALK } from './matmul-text.ts';
 
 export type { Epilogue } from './matmul-text.ts';
 
@@ -35,6 +35,8 @@ export interface MatmulChoice {
   readonly slices: number;
   readonly workgroup: number;
   readonly input: 'constant' | 'read';
+  /** Whether compilers may unroll: see MatmulVariant. */
+  readonly unroll: boolean;
   /** Matrix rows a lane owns, for each M. */
   readonly perLane: Readonly<Record<Bucket, number>>;
 }
@@ -55,7 +57,7 @@ const MAX_CONSTANT = 65536;
 export const matmulVariant = (
   { format, columns }: Pick<Matrix, 'format' | 'columns'>,
   { rows, epilogue, bias }: { readonly rows: Bucket; readonly epilogue: Epilogue; readonly bias: boolean },
-  { slices, workgroup, input, perLane }: MatmulChoice,
+  { slices, workgroup, input, unroll, perLane }: MatmulChoice,
 ): MatmulVariant => {
   const groups = Math.ceil(columns / 32);
   // Activations past 64 KiB are bound in several dispatches of fewer rows. Offsets are multiples of 256 bytes, which
@@ -74,6 +76,7 @@ export const matmulVariant = (
     perLane: Math.max(perLane[rows], epilogue === 'silu-mul' ? 2 : 1),
     slices,
     workgroup,
+    unroll,
   };
 };
 
@@ -93,7 +96,7 @@ const define = (variant: MatmulVariant) => {
     name: `matmul-${format}-${epilogue}`,
     wgsl: matmulText(variant),
     bindings,
-    uniforms: { outputs: 'u32', paddedRows: 'u32', start: 'u32', outputStride: 'u32' },
+    uniforms: { outputs: 'u32', paddedRows: 'u32', start: 'u32', outputStride: 'u32', groups: 'u32', steps: 'u32' },
     tuning: {},
     grid: ({ paddedRows }) => [Math.ceil(paddedRows / perLane / (workgroup / slices))],
   });
@@ -125,6 +128,7 @@ export const matmul = (
   const choice = tuning.shapes[shapeName(matrix)] ?? tuning.fallback;
   const variant = matmulVariant(matrix, { rows, epilogue, bias: bias !== undefined }, choice);
   const record = kernel(variant);
+  const { steps } = WALK[matrix.format];
   const outputStride = output.shape.at(-1) ?? 0;
   const inputBytes = variant.rows * variant.groups * 128;
   const outputBytes = variant.rows * outputStride * 4;
@@ -139,6 +143,6 @@ export const matmul = (
           ...(bias ? { bias } : {}),
           output: { ...output, offset: output.offset + i * outputBytes, bytes: outputBytes },
         },
-        { outputs: layout.rows, paddedRows: layout.paddedRows, start, outputStride },
+        { outputs: layout.rows, paddedRows: layout.paddedRows, start, outputStride, groups: layout.groups, steps },
       );
 };

@@ -1,9 +1,9 @@
 // Random matrices in device memory, in any format and any number of parts, with their words kept for the CPU twins.
 import type { Gpu } from '../gpu/device.ts';
-import type { Tensor } from '../gpu/kernel.ts';
 import { weightAt } from '../kernels/matmul.reference.ts';
 import type { Matrix } from '../kernels/matmul.ts';
 import { matrixLayout, splitRows, type WeightFormat } from '../weights/layout.ts';
+import { tensorOf } from './kernel.ts';
 
 /** A small generator with a seed (mulberry32): uniform in [0, 1). */
 export const random = (seed: number): (() => number) => {
@@ -28,16 +28,6 @@ const words = (format: WeightFormat, bytes: number, next: () => number): Uint32A
   return Uint32Array.from({ length: bytes / 4 }, () =>
     format === 'f16' ? halves(next) : Math.floor(next() * 2 ** 32),
   );
-};
-
-export const storage = (
-  gpu: Gpu,
-  data: Uint32Array<ArrayBuffer> | Float32Array<ArrayBuffer>,
-  label = 'test',
-): Tensor => {
-  const buffer = gpu.buffer(data.byteLength, GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST, label);
-  gpu.device.queue.writeBuffer(buffer, 0, data);
-  return { buffer, offset: 0, bytes: buffer.size, shape: [data.length] };
 };
 
 export interface RandomMatrix {
@@ -65,7 +55,7 @@ export const randomMatrix = (
     format,
     rows,
     columns,
-    parts: parts.map((p) => ({ ...p, weights: storage(gpu, p.weights), scales: storage(gpu, p.scales) })),
+    parts: parts.map((p) => ({ ...p, weights: tensorOf(gpu, p.weights), scales: tensorOf(gpu, p.scales) })),
   };
   return {
     matrix,
