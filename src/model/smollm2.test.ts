@@ -46,10 +46,22 @@ describe.skipIf(noShared).each([
 ] as const)('SmolLM2 at %s', (precision: Precision, tolerance) => {
   const golden = noShared ? null : (JSON.parse(readFileSync(shared('golden/smollm2/case.json'), 'utf8')) as Case);
   let model: Transformer;
+  let hostBytes = 0;
   beforeAll(async () => {
-    model = await loadShared(await testGpu(), MODEL, { precision });
+    const held = (): number => process.memoryUsage().arrayBuffers;
+    const before = held();
+    const onProgress = (): void => {
+      hostBytes = Math.max(hostBytes, held() - before);
+    };
+    model = await loadShared(await testGpu(), MODEL, { precision, onProgress });
   }, 300_000);
   afterAll(() => model[Symbol.dispose]());
+
+  test('loading held at most 64 MiB and the largest tensor in host memory', () => {
+    const largest = model.vocabulary * model.hidden * 4;
+    expect(hostBytes).toBeGreaterThan(0);
+    expect(hostBytes).toBeLessThan(largest + 64 * 2 ** 20);
+  });
 
   test('is batch invariant here, by the check at load', () => {
     expect(model.batchInvariant).toBe(true);

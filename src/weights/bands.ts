@@ -14,6 +14,7 @@ export interface PlacedTensor {
   readonly heads: number;
 }
 
+/** Of a band's rows, as stored or as f32, whichever is more: 4-bit rows grow sevenfold when they are decoded. */
 const BAND_BYTES = 4 * 2 ** 20;
 
 export async function* streamBands(placed: readonly PlacedTensor[], options: StreamOptions = {}): AsyncGenerator<Band> {
@@ -52,7 +53,9 @@ const bandsOf = ({ info, heads }: PlacedTensor): { rows: number; rowBytes: numbe
     throw new OutriderError('bad-checkpoint', `${info.name} is [${info.shape}]: ${heads} heads do not divide its rows`);
   // Rows of a head are restored together; a permuted vector is one band, as other vectors are.
   const unit = heads ? (info.shape.length < 2 ? rows : rows / heads) : 1;
-  return { rows, rowBytes, bandRows: Math.max(1, Math.floor(BAND_BYTES / rowBytes / unit)) * unit };
+  const decodedRowBytes = info.shape.reduce((product, size) => product * size, 4) / rows;
+  const most = Math.max(rowBytes, decodedRowBytes);
+  return { rows, rowBytes, bandRows: Math.max(1, Math.floor(BAND_BYTES / most / unit)) * unit };
 };
 
 /** Row 2i of a head goes to row i, row 2i + 1 to row i + half: rotation then pairs (i, i + half), as in safetensors. */
