@@ -86,7 +86,11 @@ export const logits = defineCommand({
       for (const [i, tapFile] of tapFiles.entries()) await append(tapFile, await (forward.taps[i] as Held).read());
     };
 
-    using cursor = await model.open({ capacity: tokens.length, tapLayers: taps });
+    using cursor = await model.open({
+      capacity: tokens.length,
+      tapLayers: taps,
+      ...(parents ? { nodes: rest.length } : {}),
+    });
     if (prefix.length > 0) await cursor.extend(prefix, { chunk, signal: terminal.signal });
     if (parents) await record(cursor.forward({ tokens: rest, parents }));
     else await scoreChain(cursor, rest, chunk, record, terminal.signal);
