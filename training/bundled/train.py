@@ -60,9 +60,15 @@ def train(rank: int, args: argparse.Namespace) -> None:
         model.load_state_dict(saved["model"])
         optimizer.restore(saved["optimizer"])
         updates, tokens, clock.start = saved["updates"], saved["tokens"], saved["start"]
-    elif rank == 0:
+    elif args.start:
+        saved = torch.load(args.start, weights_only=False)
+        model.load_state_dict(saved["model"])
+        optimizer.restore(saved["optimizer"])
+        updates, tokens = saved["updates"], saved["tokens"]
+    if rank == 0 and not checkpoint.exists():
         control.write_text(json.dumps({"end": clock.end, "decay": clock.decay}))
-    batches = Batches(tokenizer, args.tokens // ranks, seed=1000 * args.seed + 10 * updates + rank)
+    focus = (args.focus, args.share) if args.focus else None
+    batches = Batches(tokenizer, args.tokens // ranks, 1000 * args.seed + 10 * updates + rank, focus, args.lookups)
     stream = iter(batches)
     problems = evaluate.held_out(args.evaluate)
     parameters = list(model.parameters())
@@ -73,7 +79,9 @@ def train(rank: int, args: argparse.Namespace) -> None:
         if rank == 0:
             orders = json.loads(control.read_text())
             clock.end, clock.decay = orders["end"], orders["decay"]
-            signal = torch.tensor([clock.scale(updates), clock.progress()])
+            signal = torch.tensor(
+                [args.rate * clock.scale(updates), clock.progress() if not args.start else max(0.9, clock.progress())]
+            )
         if ranks > 1:
             dist.broadcast(signal, 0)
         scale, batches.progress = signal.tolist()
@@ -149,6 +157,11 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--tokens", type=int, default=2800, help="padded tokens in an update, over all processes")
     parser.add_argument("--decay", type=float, default=0.38, help="share of the time in which the rate falls to zero")
+    parser.add_argument("--start", type=Path, help="a checkpoint to go on from, on a new clock and without drills")
+    parser.add_argument("--focus", help="a family that gets --share of the rows on top of its usual one")
+    parser.add_argument("--share", type=float, default=0.5)
+    parser.add_argument("--lookups", type=float, default=0.0, help="share of rows that drill comparison lookups")
+    parser.add_argument("--rate", type=float, default=1.0, help="multiplies every learning rate")
     parser.add_argument("--every", type=float, default=150, help="seconds between evaluations")
     parser.add_argument("--evaluate", type=int, default=200, help="held-out problems in an evaluation")
     parser.add_argument("--seed", type=int, default=1)
