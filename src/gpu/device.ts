@@ -3,6 +3,7 @@
 import { OutriderError } from '../errors.ts';
 import type { PipelineSource, Tensor } from './kernel.ts';
 import { StagingPool, UploadRing } from './pools.ts';
+import type { Profile } from './profile.ts';
 import { Turn } from './turn.ts';
 
 export interface Counters {
@@ -30,6 +31,8 @@ export class Gpu {
   /** Bytes of live buffers made through `buffer`, and the most there ever were. */
   bytes = 0;
   peakBytes = 0;
+  /** Set while every dispatch is timed. */
+  profile: Profile | null = null;
   /** The first thing that went wrong on the device; every readback after it rejects with it. */
   failure: OutriderError | null = null;
   /** By shader text: two variants may share a name, and one text serves several sets of constants. */

@@ -75,12 +75,13 @@ export class Plan {
     return this;
   }
 
-  /** Replays into an open pass. `spans` (profiling) receives the kernel's name before each dispatch. */
-  encode(pass: GPUComputePassEncoder, live: Live): void {
+  /** Replays: `passFor` gives the open pass, or (profiling) one for each kernel. */
+  encode(passFor: (name: string) => GPUComputePassEncoder, live: Live): void {
     if (!this.#ready) throw new Error('a plan was replayed before it was ready');
-    for (const { pipeline, group, grid } of this.#ready) {
+    for (const { pipeline, group, grid, name } of this.#ready) {
       const [x, y, z] = grid(live);
       if (x === 0 || y === 0 || z === 0) continue;
+      const pass = passFor(name);
       pass.setPipeline(pipeline);
       pass.setBindGroup(0, group);
       pass.dispatchWorkgroups(x, y, z);

@@ -29,8 +29,12 @@ export class Turn {
   }
 
   run(plan: Plan, live: Live): void {
-    this.#pass ??= this.#encoder.beginComputePass();
-    plan.encode(this.#pass, live);
+    const { profile } = this.#gpu;
+    plan.encode((name) => {
+      if (profile) this.#endPass();
+      this.#pass ??= profile?.begin(this.#encoder, name) ?? this.#encoder.beginComputePass();
+      return this.#pass;
+    }, live);
   }
 
   copy(from: Tensor, to: Tensor): void {
@@ -51,7 +55,9 @@ export class Turn {
   submit(): void {
     this.#endPass();
     const gpu = this.#gpu;
+    gpu.profile?.resolve(this.#encoder);
     gpu.device.queue.submit([this.#encoder.finish()]);
+    gpu.profile?.read();
     gpu.counters.submits++;
     gpu.closed(this);
     for (const { staging, bytes, resolve, reject } of this.#reads) {

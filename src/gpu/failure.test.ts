@@ -1,0 +1,38 @@
+// What goes wrong on a device is an ordinary outcome: a readback or an allocation rejects with a code, and says what to do.
+import { expect, test } from 'vitest';
+import { toFault } from '../errors.ts';
+import { openNodeGpu } from './node.ts';
+
+test('a device that is lost during a readback rejects it, and every later one', async () => {
+  const gpu = await openNodeGpu();
+  const values = gpu.activation(1, 1024, 'values');
+  const during = gpu.turn.read(values);
+  gpu.turn.submit();
+  gpu.destroy();
+  await expect(during).rejects.toMatchObject({ code: 'device-lost', hint: expect.stringMatching(/load/i) });
+  const after = gpu.turn.read(values);
+  gpu.turn.submit();
+  await expect(after).rejects.toMatchObject({ code: 'device-lost' });
+  await gpu.device.lost;
+  expect(gpu.failure).toMatchObject({ code: 'device-lost' });
+});
+
+test('memory that the device refuses is out-of-memory, named, and harms nothing else', async () => {
+  const gpu = await openNodeGpu();
+  const size = gpu.device.limits.maxBufferSize;
+  const made: GPUBuffer[] = [];
+  const refused = gpu.allocating('weights of a model far too large', () => {
+    // lavapipe's heap is the machine's memory: no machine that runs this has 16 TiB.
+    for (let i = 0; i < (16 * 2 ** 40) / size && i < 4096; i++)
+      made.push(gpu.device.createBuffer({ size, usage: 0x80 }));
+  });
+  const fault = toFault(await refused.catch((error: unknown) => error));
+  expect(fault).toMatchObject({ code: 'out-of-memory', message: expect.stringContaining('far too large') });
+  for (const buffer of made) buffer.destroy();
+  const values = gpu.activation(1, 64, 'values');
+  gpu.turn.upload(values, new Float32Array(64).fill(2));
+  const read = gpu.turn.read(values);
+  gpu.turn.submit();
+  expect(new Float32Array(await read)[63]).toBe(2);
+  gpu.destroy();
+});

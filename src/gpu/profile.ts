@@ -1,0 +1,97 @@
+// Where device time goes: while a profile is on, every dispatch gets a pass of its own with a timestamp at both ends
+// (WebGPU has them at pass boundaries only), so a profiled turn is slower than a plain one: shares are to be believed,
+// totals are not. Browsers round timestamps to 0.1 ms; in Node they are exact. Readings cost one readback a turn.
+import { OutriderError } from '../errors.ts';
+import type { Gpu } from './device.ts';
+
+export interface Span {
+  readonly name: string;
+  readonly ms: number;
+  readonly dispatches: number;
+}
+
+/** WebGPU allows 4096 queries in a set; a pass takes two. */
+const PASSES = 2048;
+
+export class Profile {
+  readonly #gpu: Gpu;
+  readonly #queries: GPUQuerySet;
+  readonly #resolved: GPUBuffer;
+  /** Kernels of the passes whose timestamps wait in the query set. */
+  #names: string[] = [];
+  /** Copies on their way to the host, of turns not yet submitted and of submitted ones. */
+  #copied: { staging: GPUBuffer; names: readonly string[] }[] = [];
+  #readings: Promise<void>[] = [];
+  #spans = new Map<string, { ms: number; dispatches: number }>();
+
+  constructor(gpu: Gpu) {
+    if (!gpu.device.features.has('timestamp-query'))
+      throw new OutriderError('bad-request', 'this device has no timestamp-query', 'Profile on another device.');
+    this.#gpu = gpu;
+    this.#queries = gpu.device.createQuerySet({ type: 'timestamp', count: 2 * PASSES });
+    this.#resolved = gpu.buffer(16 * PASSES, GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC, 'timestamps');
+    gpu.profile = this;
+  }
+
+  /** A pass for one dispatch of this kernel. */
+  begin(encoder: GPUCommandEncoder, name: string): GPUComputePassEncoder {
+    if (this.#names.length === PASSES) this.resolve(encoder);
+    const at = 2 * this.#names.push(name) - 2;
+    return encoder.beginComputePass({
+      timestampWrites: { querySet: this.#queries, beginningOfPassWriteIndex: at, endOfPassWriteIndex: at + 1 },
+    });
+  }
+
+  /** Frees the query set for the next passes; called at the end of each turn. */
+  resolve(encoder: GPUCommandEncoder): void {
+    if (this.#names.length === 0) return;
+    const bytes = 16 * this.#names.length;
+    const staging = this.#gpu.staging.take(bytes);
+    encoder.resolveQuerySet(this.#queries, 0, bytes / 8, this.#resolved, 0);
+    encoder.copyBufferToBuffer(this.#resolved, 0, staging, 0, bytes);
+    this.#copied.push({ staging, names: this.#names });
+    this.#names = [];
+  }
+
+  /** After the submit. */
+  read(): void {
+    for (const { staging, names } of this.#copied) {
+      this.#gpu.counters.readbacks++;
+      this.#readings.push(this.#add(staging, names));
+    }
+    this.#copied = [];
+  }
+
+  async #add(staging: GPUBuffer, names: readonly string[]): Promise<void> {
+    const bytes = 16 * names.length;
+    try {
+      await staging.mapAsync(GPUMapMode.READ, 0, bytes);
+    } catch {
+      return; // the device was lost: the turn's own readbacks say so
+    }
+    const times = new BigUint64Array(staging.getMappedRange(0, bytes));
+    for (const [i, name] of names.entries()) {
+      const span = this.#spans.get(name) ?? { ms: 0, dispatches: 0 };
+      // A driver may give a later timestamp that is smaller; the specification leaves that to us.
+      span.ms += Math.max(0, Number((times[2 * i + 1] ?? 0n) - (times[2 * i] ?? 0n)) / 1e6);
+      span.dispatches++;
+      this.#spans.set(name, span);
+    }
+    staging.unmap();
+    this.#gpu.staging.give(staging);
+  }
+
+  /** What ran since the last call, dearest first. */
+  async take(): Promise<readonly Span[]> {
+    await Promise.all(this.#readings.splice(0));
+    const spans = [...this.#spans].map(([name, span]) => ({ name, ...span }));
+    this.#spans = new Map();
+    return spans.sort((a, b) => b.ms - a.ms);
+  }
+
+  stop(): void {
+    this.#gpu.profile = null;
+    this.#queries.destroy();
+    this.#gpu.free(this.#resolved);
+  }
+}
