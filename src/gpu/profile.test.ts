@@ -44,11 +44,9 @@ test('a profile times each kernel by name, changes no result, and ends without a
   const profiled = [await turn(), await turn()];
   const spans = await profile.take();
   expect(profiled).toEqual([plain, plain]);
-  expect(spans.map(({ name, dispatches }) => ({ name, dispatches }))).toEqual([
-    { name: 'long', dispatches: 2 },
-    { name: 'short', dispatches: 4 },
-  ]);
-  expect(spans[0]?.ms).toBeGreaterThan(0);
+  // By name: on a busy machine a short dispatch may well take longer than a long one.
+  expect(Object.fromEntries(spans.map(({ name, dispatches }) => [name, dispatches]))).toEqual({ long: 2, short: 4 });
+  expect(spans.reduce((sum, { ms }) => sum + ms, 0)).toBeGreaterThan(0);
   expect(await profile.take()).toEqual([]);
   profile.stop();
   expect(gpu.bytes).toBe(bytes);
