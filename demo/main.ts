@@ -39,9 +39,11 @@ const request = (): RunRequest => ({
 
 const describe = ({ adapter, models, notice }: Loaded, seconds: number): string => {
   const { target } = models;
-  const gpu = adapter ? [adapter.vendor, adapter.architecture, adapter.description].filter(Boolean).join(' ') : 'GPU';
+  const { vendor, architecture, description } = adapter ?? { vendor: 'GPU' };
+  const gpu = description || [vendor, architecture].filter(Boolean).join(' ');
+  const software = /swiftshader|llvmpipe/i.test(gpu) ? ' (software)' : '';
   const weights = target ? `; ${target.family}, ${megabytes(target.bytes)} on the device` : '';
-  return `${gpu}${weights}, ready in ${seconds.toFixed(1)} s${notice ? `. ${notice}` : ''}`;
+  return `${gpu}${software}${weights}, ready in ${seconds.toFixed(1)} s${notice ? `. ${notice}` : ''}`;
 };
 
 /** A new choice stops what runs and cancels the load before it. */

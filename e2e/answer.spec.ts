@@ -35,7 +35,7 @@ for (const scheme of ['light', 'dark'] as const)
   test(`looks as in the picture, ${scheme}`, async () => {
     if (scheme === 'dark') await page.getByRole('button', { name: /light and dark/ }).click();
     await expect(page.locator('html')).toHaveAttribute('data-theme', scheme);
-    await page.screenshot({ path: `test-results/page-${scheme}.png`, fullPage: true });
+    await page.screenshot({ path: `test-results/page-${scheme}.png`, fullPage: true, animations: 'disabled' });
   });
 
 test('Stop ends a run at once, and the next one starts', async () => {
@@ -92,7 +92,7 @@ test('generation never blocks the main thread, and nothing jumps', async () => {
 test('a narrow screen needs no sideways scrolling', async () => {
   await page.setViewportSize({ width: 360, height: 740 });
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
-  await page.screenshot({ path: 'test-results/page-narrow.png', fullPage: true });
+  await page.screenshot({ path: 'test-results/page-narrow.png', fullPage: true, animations: 'disabled' });
 });
 
 test('nobody else was asked for anything', () => {

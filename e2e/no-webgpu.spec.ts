@@ -17,6 +17,6 @@ test('explains how to get WebGPU and replays a recorded run', async ({ baseURL, 
   await expect(page.locator('#count')).toHaveText(/^[1-9]/);
   await page.getByRole('button', { name: 'Stop' }).click();
   await expect(page.locator('#verdict')).toHaveText('The answer was stopped');
-  await page.screenshot({ path: 'test-results/page-no-webgpu.png', fullPage: true });
+  await page.screenshot({ path: 'test-results/page-no-webgpu.png', fullPage: true, animations: 'disabled' });
   await browser.close();
 });
