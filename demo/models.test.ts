@@ -1,0 +1,16 @@
+// The page states how many weights each bundled model has; the files say so themselves.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { BUNDLED } from './models.ts';
+
+const countWeights = (file: string): number => {
+  const bytes = readFileSync(file);
+  const length = Number(bytes.readBigUInt64LE(0));
+  const header: Record<string, { shape?: number[] }> = JSON.parse(bytes.toString('utf8', 8, 8 + length));
+  return Object.values(header).reduce((sum, { shape }) => sum + (shape?.reduce((a, b) => a * b, 1) ?? 0), 0);
+};
+
+test.each(BUNDLED)('$name has $weights weights', ({ name, weights }) => {
+  expect(countWeights(join(import.meta.dirname, `../public/models/${name}/model.safetensors`))).toBe(weights);
+});
