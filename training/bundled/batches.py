@@ -7,7 +7,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from .task import FAMILIES, LIMIT, NAMES, STEP_BREAK, THINGS, Problem, Unfit, calculate, draw
+from .task import FAMILIES, LIMIT, Problem, Unfit, calculate, draw
 from .vocabulary import ASSISTANT, BOS, EOS, PAD, USER
 
 IGNORE = -100
@@ -72,36 +72,6 @@ def drill_row(tokenizer: Tokenizer, lines: list[str]) -> Row:
     return ids[:-1], labels[1:]
 
 
-def lookup_row(tokenizer: Tokenizer, rng: Random) -> Row:
-    """A comparison among five to seven people; only the number after "who has" counts.
-
-    Comparison answers hold few of these numbers and most can be guessed from the order of the people. Here a guess
-    fails, and the gradient is about nothing else.
-    """
-    people = rng.sample(NAMES, rng.randint(5, 7))
-    thing = rng.choice(THINGS)
-    counts = [rng.randint(3, 40)]
-    told, steps = [f"{people[0]} has {counts[0]} {thing}."], []
-    for name in people[1:]:
-        place = rng.randrange(len(counts))
-        known, other = counts[place], people[place]
-        operator = rng.choice("+-" if known > 3 else "+")
-        n = rng.randint(2, min(30, known - 1) if operator == "-" else 30)
-        word = "more" if operator == "+" else "fewer"
-        counts.append(calculate(known, operator, n))
-        told.append(f"{name} gets {n} {word} {thing} than {other}.")
-        line = f"{known}: {known} {operator} {n} = {counts[-1]}, so {name} has {counts[-1]}."
-        steps.append((f"{name} gets {n} {word} than {other}, who has", line))
-    ids = [BOS, USER, *tokenizer.encode(" ".join([*told, f"How many {thing} do they all have together?"])).ids, ASSISTANT]
-    labels = [IGNORE] * len(ids)
-    for start, line in steps:
-        before, after = tokenizer.encode(start).ids, tokenizer.encode(f" {line}{STEP_BREAK}").ids
-        number = len(tokenizer.encode(f" {line.split(':')[0]}:").ids)
-        ids += before + after
-        labels += [IGNORE] * len(before) + after[:number] + [IGNORE] * (len(after) - number)
-    return ids[:-1], labels[1:]
-
-
 def pack(rows: list[Row]) -> tuple[Tensor, Tensor]:
     """Rows padded on the right to the next multiple of 16."""
     width = -(-max(len(ids) for ids, _ in rows) // 16) * 16
@@ -113,12 +83,9 @@ def pack(rows: list[Row]) -> tuple[Tensor, Tensor]:
 class Batches:
     """Batches of about `tokens` padded tokens; rows of like length go together."""
 
-    def __init__(
-        self, tokenizer: Tokenizer, tokens: int, seed: int, focus: tuple[str, float] | None = None, lookups: float = 0
-    ) -> None:
-        """`focus` names a family and the share of rows it gets on top of its usual one; `lookups` is a share of all rows."""
-        self.tokenizer, self.tokens, self.rng = tokenizer, tokens, Random(seed)
-        self.focus, self.lookups = focus, lookups
+    def __init__(self, tokenizer: Tokenizer, tokens: int, seed: int, focus: tuple[str, float] | None = None) -> None:
+        """`focus` names a family and the share of rows that it gets on top of its usual one."""
+        self.tokenizer, self.tokens, self.rng, self.focus = tokenizer, tokens, Random(seed), focus
         self.progress = 0.0
 
     def rows(self, count: int) -> list[Row]:
@@ -126,9 +93,7 @@ class Batches:
         longest = 3 if self.progress < SHORT_UNTIL else 6
         made = []
         for _ in range(count):
-            if self.rng.random() < self.lookups:
-                made.append(lookup_row(self.tokenizer, self.rng))
-            elif self.rng.random() < drills:
+            if self.rng.random() < drills:
                 made.append(drill_row(self.tokenizer, drill(self.rng)))
             else:
                 focused = self.focus is not None and self.rng.random() < self.focus[1]

@@ -68,7 +68,7 @@ def train(rank: int, args: argparse.Namespace) -> None:
     if rank == 0 and not checkpoint.exists():
         control.write_text(json.dumps({"end": clock.end, "decay": clock.decay}))
     focus = (args.focus, args.share) if args.focus else None
-    batches = Batches(tokenizer, args.tokens // ranks, 1000 * args.seed + 10 * updates + rank, focus, args.lookups)
+    batches = Batches(tokenizer, args.tokens // ranks, 1000 * args.seed + 10 * updates + rank, focus)
     stream = iter(batches)
     problems = evaluate.held_out(args.evaluate)
     parameters = list(model.parameters())
@@ -160,7 +160,6 @@ def main() -> None:
     parser.add_argument("--start", type=Path, help="a checkpoint to go on from, on a new clock and without drills")
     parser.add_argument("--focus", help="a family that gets --share of the rows on top of its usual one")
     parser.add_argument("--share", type=float, default=0.5)
-    parser.add_argument("--lookups", type=float, default=0.0, help="share of rows that drill comparison lookups")
     parser.add_argument("--rate", type=float, default=1.0, help="multiplies every learning rate")
     parser.add_argument("--every", type=float, default=150, help="seconds between evaluations")
     parser.add_argument("--evaluate", type=int, default=200, help="held-out problems in an evaluation")
