@@ -13,6 +13,8 @@ const present = existsSync(golden);
 if (!present && process.env.CI === 'true')
   throw new Error('CI needs the reference data in ../shared, and it is not there');
 
+if (!present) console.warn('\n*** ../shared is absent: golden models in the browser are SKIPPED ***\n');
+
 const harness = async (page: Page, base: string): Promise<void> => {
   await page.goto(base);
   await page.waitForFunction(() => 'outrider' in globalThis);
