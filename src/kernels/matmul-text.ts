@@ -29,21 +29,25 @@ export interface MatmulVariant {
    * small M on lavapipe, which cost LLVM 1.7 s a variant instead of 0.14 s and bought nothing; a GPU wants it.
    */
   readonly unroll: boolean;
+  /**
+   * Where a load is a gather even from one address (lavapipe finds no loop index uniform), half of the time went into
+   * activations. 4 or 8, the subgroup's size or less: each lane loads one of as many values and broadcasts it, which
+   * doubled M = 8. 0: every lane loads them all.
+   */
+  readonly broadcast: 0 | 4 | 8;
 }
 
 const XYZW = ['x', 'y', 'z', 'w'] as const;
 const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
-/** How a group of 32 columns is walked: in `steps` of `quads` vec4<f32> each. */
-export const WALK: Readonly<Record<WeightFormat, { steps: number; quads: number }>> = {
-  f32: { steps: 8, quads: 1 },
-  f16: { steps: 4, quads: 2 },
-  q8: { steps: 8, quads: 1 },
-  q4: { steps: 4, quads: 2 },
-  q4m: { steps: 4, quads: 2 },
-};
+/**
+ * A group of 32 columns is walked in steps of this many vec4<f32>: one 16-byte cell of weights, or (4 bits, where a cell
+ * is the whole group) one word of it. A step of q8 that took half a cell ran at half the speed on lavapipe.
+ */
+const QUADS: Readonly<Record<WeightFormat, number>> = { f32: 1, f16: 2, q8: 4, q4: 2, q4m: 2 };
+export const stepsOfGroup = (format: WeightFormat): number => 8 / QUADS[format];
 
-/** Step c of group g in matrix row `row + r` as vec4<f32> `q{r}_0` (and `q{r}_1`), in K's order. */
+/** Step c of group g in matrix row `row + r` as vec4<f32> `q{r}_0`, `q{r}_1`, … in K's order. */
 const unpack = ({ format }: MatmulVariant, r: number): string[] => {
   const cell = (index: string): string => `weights[(${index}) * uniforms.paddedRows + source + ${r}u]`;
   switch (format) {
@@ -56,7 +60,10 @@ const unpack = ({ format }: MatmulVariant, r: number): string[] => {
         `let q${r}_1 = vec4(unpack2x16float(w${r}.z), unpack2x16float(w${r}.w));`,
       ];
     case 'q8':
-      return [`let q${r}_0 = vec4<f32>(unpack4xI8(${cell('g * 2u + c / 4u')}[c % 4u]));`];
+      return [
+        `let w${r} = ${cell('g * 2u + c')};`,
+        ...XYZW.map((word, i) => `let q${r}_${i} = vec4<f32>(unpack4xI8(w${r}.${word}));`),
+      ];
     case 'q4':
     case 'q4m': {
       const centred = format === 'q4' ? ' - 8.0' : '';
@@ -67,6 +74,20 @@ const unpack = ({ format }: MatmulVariant, r: number): string[] => {
       ];
     }
   }
+};
+
+/** Step c of activation row m as `x{m}_0`, …: loaded by each lane, or once by the lanes of a subgroup together. */
+const activation = ({ format, groups, broadcast }: MatmulVariant, m: number): string[] => {
+  const quads = QUADS[format];
+  const quad = (i: string): string => `input[g + ${m * groups}u][c * ${quads}u + ${i}]`;
+  if (broadcast === 0) return range(quads).map((i) => `let x${m}_${i} = ${quad(`${i}u`)};`);
+  const together = Math.min(broadcast, 4 * quads);
+  const load = (i: number): string => quad(together === 8 ? `${2 * i}u + laneInSubgroup % 8u / 4u` : `${i}u`);
+  const value = (k: number): string => `subgroupBroadcast(v${m}_${Math.floor(k / together)}, ${k % together}u)`;
+  return [
+    ...range((4 * quads) / together).map((i) => `let v${m}_${i} = ${load(i)}[laneInSubgroup % 4u];`),
+    ...range(quads).map((i) => `let x${m}_${i} = vec4(${range(4).map((k) => value(4 * i + k))});`),
+  ];
 };
 
 /** `s{r}`, the group's scale, and for q4m `n{r}`, its minimum. Without a minimum two rows share a word. */
@@ -83,8 +104,7 @@ const scale = ({ format, perLane }: MatmulVariant, r: number): string[] => {
 
 /** One group's products: t{r}_{m} sums them in K's order and enters the accumulator scaled. */
 const multiply = (variant: MatmulVariant): string[] => {
-  const { format, groups, perLane, rows } = variant;
-  const { steps, quads } = WALK[format];
+  const { format, perLane, rows, unroll } = variant;
   const columns = range(rows);
   const all = range(perLane).flatMap((r) => columns.map((m) => ({ r, m })));
   const minimum = format === 'q4m';
@@ -93,11 +113,11 @@ const multiply = (variant: MatmulVariant): string[] => {
     ...range(perLane).flatMap((r) => scale(variant, r)),
     ...all.map(({ r, m }) => `var t${r}_${m} = 0.0;`),
     ...(minimum ? columns.map((m) => `var y${m} = vec4<f32>();`) : []),
-    `for (var c = 0u; c < ${variant.unroll ? `${steps}u` : 'uniforms.steps'}; c++) {`,
+    `for (var c = 0u; c < ${unroll ? `${stepsOfGroup(format)}u` : 'uniforms.steps'}; c++) {`,
     ...range(perLane).flatMap((r) => unpack(variant, r)),
     ...columns.flatMap((m) => [
-      ...range(quads).map((i) => `let x${m}_${i} = input[g + ${m * groups}u][c * ${quads}u + ${i}u];`),
-      ...range(4 * quads).flatMap((k) =>
+      ...activation(variant, m),
+      ...range(4 * QUADS[format]).flatMap((k) =>
         range(perLane).map((r) => {
           const at = `${k >> 2}.${XYZW[k & 3]}`;
           return `t${r}_${m} = fma(q${r}_${at}, x${m}_${at}, t${r}_${m});`;
@@ -159,7 +179,7 @@ const reduce = (variant: MatmulVariant): string[] => {
 };
 
 export const matmulText = (variant: MatmulVariant): string => {
-  const { format, groups, rows, bias, input, perLane, slices, workgroup } = variant;
+  const { format, groups, rows, bias, input, perLane, slices, workgroup, broadcast } = variant;
   const lanes = workgroup / slices;
   const sums = perLane * rows;
   const bindings = [
@@ -173,25 +193,18 @@ export const matmulText = (variant: MatmulVariant): string => {
     'var<uniform> uniforms: Uniforms',
   ];
   return [
+    ...(broadcast ? ['enable subgroups;'] : []),
     'struct Uniforms { outputs: u32, paddedRows: u32, start: u32, outputStride: u32, groups: u32, steps: u32 }',
     ...bindings.map((binding, i) => `@group(0) @binding(${i}) ${binding};`),
     ...(slices > 1 ? [`var<workgroup> partial: array<f32, ${workgroup * sums}>;`] : []),
     ...(variant.epilogue === 'silu-mul' ? ['fn silu(x: f32) -> f32 { return x / (1.0 + exp(-x)); }'] : []),
     `@compute @workgroup_size(${workgroup})`,
-    'fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {',
-    // A barrier must be reached by all: beyond the last row the sliced kernel reads it again and stores nothing.
-    ...(slices > 1
-      ? [
-          `let rowLane = lane % ${lanes}u;`,
-          `let slice = lane / ${lanes}u;`,
-          `let row = (group.x * ${lanes}u + rowLane) * ${perLane}u;`,
-          `let source = min(row, uniforms.paddedRows - ${perLane}u);`,
-        ]
-      : [
-          `let row = (group.x * ${lanes}u + lane) * ${perLane}u;`,
-          'if (row >= uniforms.outputs) { return; }',
-          'let source = row;',
-        ]),
+    'fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32' +
+      (broadcast ? ', @builtin(subgroup_invocation_id) laneInSubgroup: u32) {' : ') {'),
+    ...(slices > 1 ? [`let rowLane = lane % ${lanes}u;`, `let slice = lane / ${lanes}u;`] : ['let rowLane = lane;']),
+    // No lane returns early, because all must reach a barrier and a broadcast: beyond the last row it is read again.
+    `let row = (group.x * ${lanes}u + rowLane) * ${perLane}u;`,
+    `let source = min(row, uniforms.paddedRows - ${perLane}u);`,
     ...range(perLane).flatMap((r) => range(rows).map((m) => `var a${r}_${m} = 0.0;`)),
     `for (var g = ${slices > 1 ? 'slice' : '0u'}; g < uniforms.groups; g += ${slices}u) {`,
     ...multiply(variant),

@@ -2,13 +2,15 @@ import { expect, test } from 'vitest';
 import { testGpu } from '../testing/gpu.ts';
 import { everywhere, LANES, SLICED } from '../testing/matmul.ts';
 import { randomMatrix } from '../testing/matrix.ts';
-import { chooseTuning, matmulVariants, raceTuning, SOFTWARE } from './matmul-tuning.ts';
+import { chooseTuning, matmulVariants, raceTuning, software } from './matmul-tuning.ts';
 
 test('a software adapter is not raced', async () => {
   const gpu = await testGpu();
   const before = { ...gpu.counters };
-  expect(await chooseTuning(gpu, [])).toEqual({ fallback: SOFTWARE, shapes: {} });
+  expect(await chooseTuning(gpu, [])).toEqual({ fallback: software(8), shapes: {} });
   expect(gpu.counters).toEqual(before);
+  const baseline = await testGpu('baseline');
+  expect(await chooseTuning(baseline, [])).toEqual({ fallback: software(0), shapes: {} });
 });
 
 test('a race keeps one candidate for each shape and frees what it took', { timeout: 180_000 }, async () => {
@@ -29,7 +31,7 @@ test('a race keeps one candidate for each shape and frees what it took', { timeo
 });
 
 test('every variant is a shader, and workgroup memory stays within 16 KiB', { timeout: 180_000 }, async () => {
-  const { device } = await testGpu('baseline');
+  const { device } = await testGpu();
   const variants = matmulVariants();
   expect(new Set(variants.map(({ name }) => name)).size).toBe(variants.length);
   for (const { name, wgsl } of variants) {

@@ -17,14 +17,23 @@ import {
 } from './matmul.ts';
 import { type Epilogue, matmulText } from './matmul-text.ts';
 
-/** Measured on lavapipe, 2 cores; the numbers are in docs/log.md. */
-export const SOFTWARE: MatmulChoice = {
+/**
+ * Rows per lane, measured on lavapipe with 2 cores and on SwiftShader (docs/log.md). 32 sums a lane: with 64, R = 8 at
+ * M = 8 gained 5 % and M = 16 nothing over twice M = 8, while LLVM took twice as long to compile.
+ */
+export const software = (broadcast: 0 | 8): MatmulChoice => ({
   slices: 1,
   workgroup: 16,
   input: 'constant',
   unroll: false,
+  broadcast,
+  most: 8,
   perLane: { 1: 4, 2: 4, 4: 4, 8: 4, 16: 4 },
-};
+});
+
+/** Lavapipe's subgroups have 8 lanes and double its speed at M = 8; SwiftShader's have 4, and broadcasting gains nothing. */
+const softwareFor = ({ device, info }: Gpu): MatmulChoice =>
+  software(device.features.has('subgroups') && (info.subgroupMinSize ?? 0) >= 8 ? 8 : 0);
 
 const two = { 1: 2, 2: 2, 4: 2, 8: 2, 16: 2 } as const;
 /** Sliced: 32, 16 and 8 lanes over rows, so that a load of neighbouring cells is 512, 256 or 128 bytes. */
@@ -33,6 +42,8 @@ const sliced = (slices: number): MatmulChoice => ({
   workgroup: 128,
   input: 'read',
   unroll: true,
+  broadcast: 0,
+  most: 16,
   perLane: two,
 });
 
@@ -41,7 +52,7 @@ export const CANDIDATES: readonly MatmulChoice[] = [
   sliced(4),
   sliced(8),
   sliced(16),
-  { slices: 1, workgroup: 64, input: 'read', unroll: true, perLane: two },
+  { slices: 1, workgroup: 64, input: 'read', unroll: true, broadcast: 0, most: 16, perLane: two },
 ];
 
 /** Dispatches of one timing: enough to hide what a submit costs. */
@@ -98,16 +109,16 @@ export const raceTuning = async (
 
 /** Plain data: what was chosen may be kept, and given to another model of the same shapes. */
 export const chooseTuning = async (gpu: Gpu, matrices: readonly Matrix[]): Promise<MatmulTuning> =>
-  gpu.software ? { fallback: SOFTWARE, shapes: {} } : raceTuning(gpu, matrices);
+  gpu.software ? { fallback: softwareFor(gpu), shapes: {} } : raceTuning(gpu, matrices);
 
 /** Every text that a tuning can ask for, at one small K: for the check that compiles all shaders on a real adapter. */
 export const matmulVariants = (): { name: string; wgsl: string }[] =>
   (['f32', 'f16', 'q8', 'q4', 'q4m'] as const).flatMap((format) =>
-    [SOFTWARE, ...CANDIDATES].flatMap((choice) =>
+    [software(0), software(8), ...CANDIDATES].flatMap((choice) =>
       BUCKETS.flatMap((rows) =>
         (['store', 'add', 'silu-mul'] as const).flatMap((epilogue: Epilogue) =>
           [false, true].map((bias) => ({
-            name: `matmul ${format} M=${rows} ${epilogue}${bias ? ' with bias' : ''}, ${choice.slices} slices, input as ${choice.input}`,
+            name: `matmul ${format} M=${rows} ${epilogue}${bias ? ' with bias' : ''}, ${choice.slices} slices, input as ${choice.input}${choice.broadcast ? ', broadcast' : ''}`,
             wgsl: matmulText(matmulVariant({ format, columns: 64 }, { rows, epilogue, bias }, choice)),
           })),
         ),

@@ -76,6 +76,12 @@ describe.each(['all', 'baseline'] as const)('on lavapipe with %s features', TIME
         const other = { ...choice, perLane: { 1: 4, 2: 4, 4: 1, 8: 2, 16: 1 } };
         for (const rows of BUCKETS)
           expect(differing(one, await multiply(gpu, weights, x, { rows, choice: other }))).toBe(0);
+        if (features === 'all' && choice.slices === 1)
+          for (const broadcast of [4, 8] as const)
+            for (const rows of [1, 8] as const)
+              expect(differing(one, await multiply(gpu, weights, x, { rows, choice: { ...choice, broadcast } }))).toBe(
+                0,
+              );
         const input = choice.input === 'read' ? 'constant' : 'read';
         const rebound = { ...choice, input, workgroup: 64, unroll: choice.slices === 1 } as const;
         expect(differing(one, await multiply(gpu, weights, x, { rows: 8, choice: rebound }))).toBe(0);
@@ -97,6 +103,9 @@ describe.each(['all', 'baseline'] as const)('on lavapipe with %s features', TIME
       const before = gpu.counters.dispatches;
       expect(differing(one, await multiply(gpu, weights, x, { rows: 16, choice: LANES }))).toBe(0);
       expect(gpu.counters.dispatches - before).toBe(dispatches);
+      const four = { ...LANES, input: 'read', most: 4 } as const;
+      expect(differing(one, await multiply(gpu, weights, x, { rows: 16, choice: four }))).toBe(0);
+      expect(gpu.counters.dispatches - before).toBe(dispatches + 4);
       weights.free();
     }
   });
@@ -104,9 +113,11 @@ describe.each(['all', 'baseline'] as const)('on lavapipe with %s features', TIME
 
 test('the expanded text of a variant of each kind', () => {
   const shape = { format: 'q4m', groups: 3, rows: 2, bias: false } as const;
-  const { input, slices, workgroup, unroll } = SLICED;
-  expect(matmulText({ ...shape, ...LANES, epilogue: 'silu-mul', perLane: 2 })).toMatchSnapshot('rows per lane');
+  const { input, slices, workgroup, unroll, broadcast } = SLICED;
+  expect(matmulText({ ...shape, ...LANES, broadcast: 8, epilogue: 'silu-mul', perLane: 2 })).toMatchSnapshot(
+    'rows per lane',
+  );
   expect(
-    matmulText({ ...shape, input, slices, workgroup, unroll, format: 'q8', epilogue: 'add', perLane: 1 }),
+    matmulText({ ...shape, input, slices, workgroup, unroll, broadcast, format: 'q8', epilogue: 'add', perLane: 1 }),
   ).toMatchSnapshot('sliced');
 });

@@ -4,7 +4,7 @@
 import { type Access, defineKernel, type Tensor } from '../gpu/kernel.ts';
 import type { Plan } from '../gpu/plan.ts';
 import type { MatrixLayout, WeightFormat } from '../weights/layout.ts';
-import { type Epilogue, type MatmulVariant, matmulText, WALK } from './matmul-text.ts';
+import { type Epilogue, type MatmulVariant, matmulText, stepsOfGroup } from './matmul-text.ts';
 
 export type { Epilogue } from './matmul-text.ts';
 
@@ -37,7 +37,11 @@ export interface MatmulChoice {
   readonly input: 'constant' | 'read';
   /** Whether compilers may unroll: see MatmulVariant. */
   readonly unroll: boolean;
-  /** Matrix rows a lane owns, for each M. */
+  /** Values of the input that a subgroup's lanes load for each other; 0 without subgroups: see MatmulVariant. */
+  readonly broadcast: 0 | 4 | 8;
+  /** The most activation rows of one dispatch: a pass of more takes several. */
+  readonly most: Bucket;
+  /** Matrix rows a lane owns, for each M of a dispatch. */
   readonly perLane: Readonly<Record<Bucket, number>>;
 }
 
@@ -57,26 +61,29 @@ const MAX_CONSTANT = 65536;
 export const matmulVariant = (
   { format, columns }: Pick<Matrix, 'format' | 'columns'>,
   { rows, epilogue, bias }: { readonly rows: Bucket; readonly epilogue: Epilogue; readonly bias: boolean },
-  { slices, workgroup, input, unroll, perLane }: MatmulChoice,
+  { slices, workgroup, input, unroll, broadcast, most, perLane }: MatmulChoice,
 ): MatmulVariant => {
   const groups = Math.ceil(columns / 32);
+  const wanted = rows < most ? rows : most;
   // Activations past 64 KiB are bound in several dispatches of fewer rows. Offsets are multiples of 256 bytes, which
   // takes two rows: beyond (K > 8192), as storage.
   const fitting = BUCKETS.findLast(
-    (bucket) => bucket <= rows && bucket >= Math.min(rows, 2) && bucket * groups * 128 <= MAX_CONSTANT,
+    (bucket) => bucket <= wanted && bucket >= Math.min(rows, 2) && bucket * groups * 128 <= MAX_CONSTANT,
   );
   const constant = input === 'constant' && fitting !== undefined;
+  const dispatched = constant ? fitting : wanted;
   return {
     format,
     groups,
-    rows: constant ? fitting : rows,
+    rows: dispatched,
     epilogue,
     bias,
     input: constant ? 'constant' : 'read',
-    perLane: Math.max(perLane[rows], epilogue === 'silu-mul' ? 2 : 1),
+    perLane: Math.max(perLane[dispatched], epilogue === 'silu-mul' ? 2 : 1),
     slices,
     workgroup,
     unroll,
+    broadcast,
   };
 };
 
@@ -128,7 +135,7 @@ export const matmul = (
   const choice = tuning.shapes[shapeName(matrix)] ?? tuning.fallback;
   const variant = matmulVariant(matrix, { rows, epilogue, bias: bias !== undefined }, choice);
   const record = kernel(variant);
-  const { steps } = WALK[matrix.format];
+  const steps = stepsOfGroup(matrix.format);
   const outputStride = output.shape.at(-1) ?? 0;
   const inputBytes = variant.rows * variant.groups * 128;
   const outputBytes = variant.rows * outputStride * 4;

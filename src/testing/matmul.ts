@@ -17,9 +17,19 @@ export const LANES: MatmulChoice = {
   workgroup: 16,
   input: 'constant',
   unroll: false,
+  broadcast: 0,
+  most: 16,
   perLane: everywhere(4),
 };
-export const SLICED: MatmulChoice = { slices: 4, workgroup: 32, input: 'read', unroll: false, perLane: everywhere(2) };
+export const SLICED: MatmulChoice = {
+  slices: 4,
+  workgroup: 32,
+  input: 'read',
+  unroll: false,
+  broadcast: 0,
+  most: 16,
+  perLane: everywhere(2),
+};
 
 export const activations = (columns: number): number[][] => {
   const next = random(7);
