@@ -105,7 +105,9 @@ def load(folder: Path, q8: bool = False) -> LanguageModel:
         ffn=config["intermediate_size"],
         vocabulary=config["vocab_size"],
         positions=config["max_position_embeddings"],
+        rope_theta=config["rope_theta"] if "rope_theta" in config else config["rope_parameters"]["rope_theta"],
         norm_eps=config["rms_norm_eps"],
+        tied=config["tie_word_embeddings"],
     )
     model = LanguageModel(sizes)
     weights = {name: value.float() for name, value in load_file(folder / "model.safetensors").items()}

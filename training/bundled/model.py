@@ -26,6 +26,7 @@ class Sizes:
     positions: int = 1024
     rope_theta: float = 10000.0
     norm_eps: float = 1e-6
+    tied: bool = True
 
 
 SIZES = {
@@ -139,39 +140,53 @@ class Body(nn.Module):
         self.norm = Norm(s.width, s.norm_eps)
 
 
+def rope(s: Sizes) -> tuple[Tensor, Tensor]:
+    """Cosines and sines of every position; [positions, head_dim]."""
+    frequencies = s.rope_theta ** (-torch.arange(0, s.head_dim, 2).float() / s.head_dim)
+    angles = torch.arange(s.positions).float()[:, None] * frequencies[None, :]
+    angles = torch.cat((angles, angles), dim=-1)
+    return angles.cos(), angles.sin()
+
+
 class LanguageModel(nn.Module):
-    """Embeddings and head are one matrix."""
+    """Embeddings and head are one matrix, unless the sizes say otherwise (only the golden models do)."""
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()
         self.sizes = sizes
         self.model = Body(sizes)
-        frequencies = sizes.rope_theta ** (-torch.arange(0, sizes.head_dim, 2).float() / sizes.head_dim)
-        angles = torch.arange(sizes.positions).float()[:, None] * frequencies[None, :]
-        angles = torch.cat((angles, angles), dim=-1)
-        self.register_buffer("cos", angles.cos(), persistent=False)
-        self.register_buffer("sin", angles.sin(), persistent=False)
+        if not sizes.tied:
+            self.lm_head = Linear(sizes.width, sizes.vocabulary)
+        cos, sin = rope(sizes)
+        self.register_buffer("cos", cos, persistent=False)
+        self.register_buffer("sin", sin, persistent=False)
 
-    def hidden(
+    def states(
         self,
         ids: Tensor,
         dtype: torch.dtype = torch.float32,
         positions: Tensor | None = None,
         caches: list[list[Tensor]] | None = None,
         mask: Tensor | None = None,
-    ) -> Tensor:
-        """The normed last state of every position; [batch, length, width]."""
+    ) -> list[Tensor]:
+        """The residual stream of every position: the embeddings, then each layer's output; [batch, length, width]."""
         x = self.model.embed_tokens(ids).to(dtype)
         if positions is None:
             cos, sin = self.cos[: ids.shape[1]].to(dtype), self.sin[: ids.shape[1]].to(dtype)
         else:
             cos, sin = self.cos[positions].to(dtype)[:, None], self.sin[positions].to(dtype)[:, None]
+        made = [x]
         for index, layer in enumerate(self.model.layers):
-            x = layer(x, cos, sin, caches[index] if caches is not None else None, mask)
-        return self.model.norm(x)
+            made.append(layer(made[-1], cos, sin, caches[index] if caches is not None else None, mask))
+        return made
+
+    def hidden(self, *args, **named) -> Tensor:
+        """The normed last state of every position; takes what `states` takes."""
+        return self.model.norm(self.states(*args, **named)[-1])
 
     def head(self, hidden: Tensor) -> Tensor:
-        return F.linear(hidden, self.model.embed_tokens.weight.to(hidden.dtype))
+        weight = self.model.embed_tokens.weight if self.sizes.tied else self.lm_head.weight
+        return F.linear(hidden, weight.to(hidden.dtype))
 
 
 @torch.no_grad()

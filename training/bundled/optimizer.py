@@ -1,4 +1,4 @@
-"""Muon for the matrices (orthogonalised momentum), AdamW for embeddings and norms.
+"""Muon for the matrices (orthogonalised momentum), AdamW for embeddings, heads and norms.
 
 Newton-Schulz is a fifth of an update on a CPU, so with several processes each one orthogonalises its share
 of the matrices and the shares are summed: every process then holds the same update.
@@ -26,14 +26,19 @@ def orthogonal(m: Tensor, steps: int = 5) -> Tensor:
     return (x.mT if tall else x).float()
 
 
+def vocabulary_wide(name: str) -> bool:
+    """Whether a matrix has a row for every token: those are no maps between states, so Muon leaves them alone."""
+    return "embed" in name or "lm_head" in name
+
+
 class Optimizer:
     """Both optimizers behind one `step(scale)`; `scale` is the schedule's factor on every rate."""
 
     def __init__(self, model: nn.Module, rank: int, ranks: int, muon: float = 0.02, adam: float = 3e-3) -> None:
         named = list(model.named_parameters())
-        matrices = [p for n, p in named if p.ndim == 2 and "embed" not in n]
+        matrices = [p for n, p in named if p.ndim == 2 and not vocabulary_wide(n)]
         self.rest = torch.optim.AdamW(
-            [p for n, p in named if p.ndim != 2 or "embed" in n], lr=adam, betas=(0.9, 0.95), weight_decay=0.0
+            [p for n, p in named if p.ndim != 2 or vocabulary_wide(n)], lr=adam, betas=(0.9, 0.95), weight_decay=0.0
         )
         self.rate, self.adam, self.decay = muon, adam, 0.1
         self.rank, self.ranks = rank, ranks

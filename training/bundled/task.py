@@ -15,6 +15,7 @@ from random import Random
 
 LIMIT = 150  # no number in a problem is larger
 HELD_OUT_ONE_IN = 40
+ANYONE = 0.15  # share of comparison problems in which a person may be compared with anyone earlier, not only the one before
 STEP_BREAK = "\n\n"
 
 NAMES = ["Mia", "Tom", "Zoe", "Hugo", "Ana", "Ben", "Eva", "Leo", "Ida", "Max", "Nora", "Sam", "Lily", "Omar", "Ruth", "Finn"]
@@ -146,20 +147,20 @@ def inventory(rng: Random) -> Problem:
 
 
 def comparison(rng: Random) -> Problem:
-    """Several people, each described by comparison with an earlier one.
+    """Several people, each described by comparison with an earlier one, mostly the one before.
 
     The step restates the comparison, then the other person's number, and ends "so X has N": looking a person
     up later is then the same act everywhere (what follows "X has"), which a small model learns far sooner.
     """
     work, thing = Work("comparison"), rng.choice(THINGS)
     people = rng.sample(NAMES, rng.randint(3, 4))
-    chain = rng.random() < 0.4
+    anyone = rng.random() < ANYONE
     first = rng.randint(3, 40)
     counts = {people[0]: first}
     work.say(f"{people[0]} has {first} {thing}.", first)
     for index in range(1, len(people)):
         name = people[index]
-        place = index - 1 if chain else rng.randrange(index)
+        place = rng.randrange(index) if anyone else index - 1
         other = people[place]
         known = counts[other]
         kind = rng.choices(["more", "fewer", "times"], [4, 4, 2])[0]
@@ -174,7 +175,7 @@ def comparison(rng: Random) -> Problem:
             work.say(f"{name} gets {n} {kind} {thing} than {other}.", kind, n, place)
             told, operator = f"{name} gets {n} {kind} than {other}", "+" if kind == "more" else "-"
         counts[name] = work.step(known, operator, n, f"{told}, who has {known}: {{}}, so {name} has {{r}}.")
-    if chain:
+    if not anyone and rng.random() < 0.4:
         work.say(f"How many {thing} does {people[-1]} have?", "last")
         return work.done()
     work.say(f"How many {thing} do they all have together?", "all")
