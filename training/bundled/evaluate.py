@@ -35,17 +35,22 @@ def held_out(count: int | None = None) -> list[dict]:
     return [json.loads(line) for line in lines[:count]]
 
 
-def answers(model: LanguageModel, tokenizer: Tokenizer, problems: list[dict], batch: int = 100, offset: int = 0) -> list[str]:
-    """Greedy answers; problems of like length are decoded together."""
-    prompts = [vocabulary.prompt_ids(tokenizer, p["question"]) for p in problems]
+def greedy_ids(model: LanguageModel, prompts: list[list[int]], batch: int = 100, offset: int = 0) -> list[list[int]]:
+    """Greedy answers, without <eos>; prompts of like length are decoded together."""
     order = sorted(range(len(prompts)), key=lambda i: len(prompts[i]))
-    texts = [""] * len(prompts)
+    made: list[list[int]] = [[] for _ in prompts]
     for start in range(0, len(order), batch):
         chosen = order[start : start + batch]
-        made = greedy(model, [prompts[i] for i in chosen], vocabulary.EOS, vocabulary.PAD, offset=offset)
-        for index, ids in zip(chosen, made, strict=True):
-            texts[index] = tokenizer.decode(ids)
-    return texts
+        answers = greedy(model, [prompts[i] for i in chosen], vocabulary.EOS, vocabulary.PAD, offset=offset)
+        for index, ids in zip(chosen, answers, strict=True):
+            made[index] = ids
+    return made
+
+
+def answers(model: LanguageModel, tokenizer: Tokenizer, problems: list[dict], batch: int = 100, offset: int = 0) -> list[str]:
+    """Greedy answers as text."""
+    prompts = [vocabulary.prompt_ids(tokenizer, p["question"]) for p in problems]
+    return [tokenizer.decode(ids) for ids in greedy_ids(model, prompts, batch, offset)]
 
 
 def score(texts: list[str], problems: list[dict]) -> Score:

@@ -1,0 +1,47 @@
+"""Writes a policy as ONNX: "features" [1, n] to "logits" [1, blocks]; the sizes are in the metadata and in policy.json.
+
+A raw-logits policy has no pre-processing. Built node by node, so that the file holds five kinds of operator and
+nothing an exporter adds.
+"""
+
+import json
+from pathlib import Path
+
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from .policy import Policy
+
+OPSET = 17
+
+
+def export(policy: Policy, blocks: list[int], path: Path, kind: str) -> None:
+    weights = {name: value.detach().numpy() for name, value in policy.state_dict().items()}
+    initial = [numpy_helper.from_array(value, name) for name, value in weights.items()]
+
+    def linear(name: str, x: str, y: str) -> onnx.NodeProto:
+        return helper.make_node("Gemm", [x, f"{name}.weight", f"{name}.bias"], [y], transB=1)
+
+    nodes = [linear("first", "features", "first"), helper.make_node("Relu", ["first"], ["x0"])]
+    for i in range(len(policy.hidden)):
+        nodes += [
+            linear(f"hidden.{i}", f"x{i}", f"h{i}"),
+            helper.make_node("Relu", [f"h{i}"], [f"r{i}"]),
+            helper.make_node("Add", [f"x{i}", f"r{i}"], [f"x{i + 1}"]),
+        ]
+    nodes.append(linear("last", f"x{len(policy.hidden)}", "logits"))
+    width = policy.first.in_features
+    graph = helper.make_graph(
+        nodes,
+        "blockpilot",
+        [helper.make_tensor_value_info("features", TensorProto.FLOAT, [1, width])],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, len(blocks)])],
+        initial,
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+    about = {"blocks": blocks, "input": kind, "features": width}
+    helper.set_model_props(model, {key: json.dumps(value) for key, value in about.items()})
+    onnx.checker.check_model(model, full_check=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, str(path))
+    path.with_suffix(".json").write_text(json.dumps(about) + "\n")

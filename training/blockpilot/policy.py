@@ -1,0 +1,108 @@
+"""The policy: features of the prefill's last logits to one score for each candidate block size.
+
+As published: Linear, ReLU, residual blocks of Linear and ReLU, Linear; input the raw logits. Ours learns time, not τ:
+the costs of a round differ by block size, and a prompt's whole time at each size is known, so besides the published
+label (one best size) the expected time itself can be the loss.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+INPUTS = ("raw", "softmax", "normalised")
+# Milliseconds of a round (draft and verify) at each block size, until a device's own are measured.
+COSTS = {1: 2.7, 2: 4.2, 4: 5.0, 6: 6.2, 8: 7.2, 10: 9.5, 12: 10.2, 16: 12.5}
+
+
+def costs(path: Path | None, blocks: list[int]) -> np.ndarray:
+    """Milliseconds of a round at each block size."""
+    table = {int(b): ms for b, ms in json.loads(path.read_text()).items()} if path else COSTS
+    return np.array([table[block] for block in blocks])
+
+
+def features(logits: Tensor, kind: str) -> Tensor:
+    if kind == "softmax":
+        return logits.softmax(-1)
+    if kind == "normalised":
+        return (logits - logits.mean(-1, keepdim=True)) / logits.std(-1, keepdim=True)
+    return logits
+
+
+class Policy(nn.Module):
+    """`depth` counts hidden layers: 1 has no residual block, the published network has 2."""
+
+    def __init__(self, inputs: int, blocks: int, width: int = 128, depth: int = 2) -> None:
+        super().__init__()
+        self.first = nn.Linear(inputs, width)
+        self.hidden = nn.ModuleList(nn.Linear(width, width) for _ in range(depth - 1))
+        self.last = nn.Linear(width, blocks)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.first(x).relu()
+        for layer in self.hidden:
+            x = x + layer(x).relu()
+        return self.last(x)
+
+
+@dataclass
+class Data:
+    """Prompts and the time of their whole answers at every candidate size."""
+
+    logits: Tensor  # [n, vocabulary]
+    times: Tensor  # [n, sizes], milliseconds
+    tokens: Tensor  # [n], committed in rounds
+    rounds: Tensor  # [n, sizes]
+    blocks: list[int]
+
+
+def read(path: Path, blocks: list[int], cost: np.ndarray) -> Data:
+    with np.load(path) as found:
+        chosen = [found["blocks"].tolist().index(block) for block in blocks]
+        rounds = found["rounds"][:, chosen]
+        tokens, logits = found["answer_tokens"] - 1, found["logits"]
+    times = torch.from_numpy(rounds * cost).float()
+    return Data(torch.from_numpy(logits), times, torch.from_numpy(tokens).float(), torch.from_numpy(rounds).float(), blocks)
+
+
+def learn(
+    data: Data, kind: str = "raw", width: int = 128, depth: int = 2, goal: str = "time", epochs: int = 60, seed: int = 0
+) -> Policy:
+    """Fits a policy. `goal`: "time" (label: the quickest size), "tau" (the published label), "expected" (expected time)."""
+    torch.manual_seed(seed)
+    x = features(data.logits, kind)
+    policy = Policy(x.shape[1], len(data.blocks), width, depth)
+    optimizer = torch.optim.AdamW(policy.parameters(), lr=1e-3, weight_decay=1e-2)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=epochs * -(-len(x) // 64))
+    labels = data.rounds.argmin(1) if goal == "tau" else data.times.argmin(1)
+    relative = data.times / data.times.min(1, keepdim=True).values
+    for _ in range(epochs):
+        for part in torch.randperm(len(x)).split(64):
+            scores = policy(x[part])
+            if goal == "expected":
+                loss = (scores.softmax(-1) * relative[part]).sum(-1).mean()
+            else:
+                loss = F.cross_entropy(scores, labels[part])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+    return policy.eval()
+
+
+def speed(data: Data, choice: Tensor) -> float:
+    """Milliseconds a token when each prompt runs at its chosen size (an index into the candidates)."""
+    return (data.times.gather(1, choice[:, None]).sum() / data.tokens.sum()).item()
+
+
+def tau(data: Data, choice: Tensor) -> float:
+    return (data.tokens.sum() / data.rounds.gather(1, choice[:, None]).sum()).item()
+
+
+@torch.no_grad()
+def choose(policy: Policy, logits: Tensor, kind: str) -> Tensor:
+    return policy(features(logits, kind)).argmax(-1)
