@@ -139,7 +139,10 @@ class LocalEngine implements Engine {
   async *#generate(job: Job, clock: () => number, signal: AbortSignal): AsyncGenerator<TraceEvent, void, undefined> {
     const { system, models, knobs, prompt, sampling, limits, logprobs } = job;
     const events: TraceEvent[] = [];
-    const emit: Emit = (event) => events.push({ at: clock(), ...event } as TraceEvent);
+    const emit: Emit = (event) => {
+      const spelled = event.type === 'draft' && transcript.spell(event.tokens);
+      events.push({ at: clock(), ...event, ...spelled } as TraceEvent);
+    };
     const device = this.#gpu && meter(this.#gpu);
     const rows = prompt.length + limits.maxTokens;
     const tokens = [...prompt];

@@ -45,6 +45,8 @@ export type TraceEvent = { readonly at: number } & (
       readonly by: Role;
       readonly tokens: readonly number[];
       readonly parents: readonly number[];
+      /** Each token as it is written, special ones too. The engine adds it where there is a tokenizer. */
+      readonly pieces?: readonly string[];
       readonly passes: number;
       readonly ms: number;
     }
@@ -75,6 +77,8 @@ export type TraceEvent = { readonly at: number } & (
       readonly tokens: readonly number[];
       readonly source: readonly Source[];
       readonly text: string | null;
+      /** What each token added to `text`; '' while it is held back. Where there is a tokenizer. */
+      readonly pieces?: readonly string[];
       readonly logprobs: readonly TokenLogprob[] | null;
       readonly ms: number;
     }

@@ -9,6 +9,7 @@ const letters: Tokenizer = {
   vocabulary: 26,
   eos: [],
   hasChatTemplate: false,
+  entry: () => null,
   encode: (text) => [...text].map((letter) => letter.charCodeAt(0) - 97),
   decode: (ids) => String.fromCharCode(...ids.map((id) => id + 97)),
   chat: () => '',
@@ -33,7 +34,7 @@ describe('a block that goes past the end', () => {
     expect(answer.take(commit('abc'), false)).toMatchObject({ text: 'abc', tokens: [0, 1, 2] });
     expect(answer.ending).toBeNull();
     const kept = answer.take(commit('defg'), true);
-    expect(kept).toMatchObject({ text: 'de', tokens: [3, 4], source: ['drafted', 'drafted'] });
+    expect(kept).toMatchObject({ text: 'de', pieces: ['d', 'e'], tokens: [3, 4], source: ['drafted', 'drafted'] });
     expect(kept.logprobs?.map(({ text, logprob }) => [text, logprob])).toEqual([
       ['d', -3],
       ['e', -4],
@@ -44,13 +45,21 @@ describe('a block that goes past the end', () => {
 
   it('ends at a stop token, which is committed but not shown', () => {
     const answer = transcript({ stopTokens: new Set([4]) });
-    expect(answer.take(commit('cdefg'), false)).toMatchObject({ tokens: [2, 3, 4], text: 'cd' });
+    expect(answer.take(commit('cdefg'), false)).toMatchObject({
+      tokens: [2, 3, 4],
+      text: 'cd',
+      pieces: ['c', 'd', ''],
+    });
     expect(answer.ending).toEqual({ finish_reason: 'stop', stop: 4 });
   });
 
   it('ends at the token that completes a stop string, over two blocks', () => {
     const answer = transcript({ stopStrings: ['efg'] });
-    expect(answer.take(commit('cdef'), false)).toMatchObject({ tokens: [2, 3, 4, 5], text: 'cd' });
+    expect(answer.take(commit('cdef'), false)).toMatchObject({
+      tokens: [2, 3, 4, 5],
+      text: 'cd',
+      pieces: ['c', 'd', '', ''], // `ef` may be the beginning of the stop string
+    });
     expect(answer.take(commit('ghi'), false)).toMatchObject({ tokens: [6], text: '', source: ['drafted'] });
     expect(answer.ending).toEqual({ finish_reason: 'stop', stop: 'efg' });
     expect(answer.end()).toBe('cd');
@@ -61,4 +70,10 @@ describe('a block that goes past the end', () => {
     answer.take(commit('abcd'), false);
     expect(answer.ending).toEqual({ finish_reason: 'stop', stop: 1 });
   });
+});
+
+it('spells tokens for people', () => {
+  expect(transcript({}).spell([7, 8, 7])).toEqual({ pieces: ['h', 'i', 'h'] });
+  const limits = { maxTokens: 9, stopTokens: new Set<number>(), stopStrings: [] };
+  expect(new Transcript(limits, null).spell([7])).toEqual({});
 });

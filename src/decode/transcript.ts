@@ -23,6 +23,8 @@ export interface Kept {
   readonly tokens: readonly number[];
   readonly source: readonly Source[];
   readonly text: string | null;
+  /** What each token added to `text`. */
+  readonly pieces?: readonly string[];
   readonly logprobs: readonly TokenLogprob[] | null;
 }
 
@@ -32,6 +34,7 @@ export class Transcript {
   readonly #tokenizer: Tokenizer | null;
   readonly #stream: TextStream | null;
   readonly #matcher: StopMatcher;
+  readonly #spellings = new Map<number, string>();
   #length = 0;
   #text = '';
 
@@ -46,20 +49,31 @@ export class Transcript {
   /** The commit up to the end of the answer, the token that ends it included. */
   take({ tokens, source, scores }: Commit, withLogprobs: boolean): Kept {
     const before = this.#text.length;
-    let kept = 0;
-    while (kept < tokens.length && !this.ending) this.#push(tokens[kept++] as number);
-    if (this.ending) this.#flush();
+    const ends: number[] = [];
+    for (const token of tokens) {
+      if (this.ending) break;
+      this.#push(token);
+      if (this.ending) this.#flush();
+      ends.push(this.#text.length);
+    }
+    const kept = ends.length;
     const scored = withLogprobs ? scores?.slice(0, kept) : undefined;
     return {
       tokens: tokens.slice(0, kept),
       source: source.slice(0, kept),
       text: this.#stream && this.#text.slice(before),
+      ...(this.#stream && { pieces: ends.map((end, i) => this.#text.slice(ends[i - 1] ?? before, end)) }),
       logprobs:
         scored?.map(({ logprob, top }, i) => ({
           ...this.#spelled({ token: tokens[i] as number, logprob }),
           top: top.map((choice) => this.#spelled(choice)),
         })) ?? null,
     };
+  }
+
+  /** Each of these tokens by itself, for people; nothing without a tokenizer. */
+  spell(tokens: readonly number[]): { readonly pieces?: readonly string[] } {
+    return this.#tokenizer ? { pieces: tokens.map((token) => this.#spelling(token) ?? '') } : {};
   }
 
   /** The whole answer. Called at the end, also of an aborted run: it lets go of text that was held back. */
@@ -85,6 +99,14 @@ export class Transcript {
   }
 
   #spelled({ token, logprob }: Choice): TokenText {
-    return { token, text: this.#tokenizer?.decode([token], { special: true }) ?? null, logprob };
+    return { token, text: this.#spelling(token), logprob };
+  }
+
+  /** Drafts repeat themselves, and a decoder for each of sixty nodes would be time taken from the round. */
+  #spelling(token: number): string | null {
+    if (!this.#tokenizer) return null;
+    const known = this.#spellings.get(token) ?? this.#tokenizer.decode([token], { special: true });
+    this.#spellings.set(token, known);
+    return known;
   }
 }
