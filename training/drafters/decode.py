@@ -88,8 +88,8 @@ def block_drafts(drafter: DFlash, target: LanguageModel, context: Context, ancho
     """Logits of one block's slots, [block - 1, vocabulary]; every row sees all context rows and the whole block."""
     ids = torch.tensor([[anchor] + [drafter.mask_id] * (block - 1)])
     positions = start + torch.arange(block)[None]
-    mask = torch.ones(1, 1, block, context[0][0].shape[2] + block, dtype=torch.bool)
-    return target.head(drafter(target.model.embed_tokens(ids), positions, context, mask)[:, 1:])[0]
+    seen = torch.ones(1, 1, context[0][0].shape[2], dtype=torch.bool)
+    return target.head(drafter(target.model.embed_tokens(ids), positions, context, seen)[:, 1:])[0]
 
 
 @torch.no_grad()

@@ -32,14 +32,20 @@ class Attention(nn.Module):
         k = self.k_norm(self.k_proj(x).view(shape)).transpose(1, 2)
         return rotate(k, cos, sin), self.v_proj(x).view(shape).transpose(1, 2)
 
-    def forward(self, x: Tensor, cos: Tensor, sin: Tensor, context: tuple[Tensor, Tensor], mask: Tensor) -> Tensor:
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor, context: tuple[Tensor, Tensor], seen: Tensor) -> Tensor:
+        """Rows of one or more blocks; `seen` [batch, blocks, context rows] is true where a block looks."""
         batch, length, _ = x.shape
+        blocks, kv = seen.shape[1], self.kv_heads
         q = self.q_norm(self.q_proj(x).view(batch, length, self.heads, self.head_dim)).transpose(1, 2)
-        k, v = (torch.cat(pair, dim=2) for pair in zip(context, self.rows(x, cos, sin), strict=True))
-        group = self.heads // self.kv_heads
-        k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
-        scores = (rotate(q, cos, sin) * self.head_dim**-0.5) @ k.mT
-        y = scores.masked_fill_(~mask, -3e4).softmax(-1) @ v
+        q = (rotate(q, cos, sin) * self.head_dim**-0.5).reshape(batch, kv, -1, self.head_dim)
+        k, v = (part.unflatten(2, (blocks, -1)).unsqueeze(2) for part in self.rows(x, cos, sin))
+        outer = (q @ context[0].mT).view(batch, kv, -1, blocks, length // blocks, seen.shape[-1])
+        outer = outer.masked_fill(~seen[:, None, None, :, None], -3e4)
+        inner = q.view(batch, kv, -1, blocks, length // blocks, self.head_dim) @ k.mT
+        weights = torch.cat((outer, inner), dim=-1).softmax(-1)
+        outer, inner = weights.split((seen.shape[-1], length // blocks), dim=-1)
+        y = (outer.flatten(2, 4) @ context[1]).view(batch, self.heads, length, self.head_dim)
+        y = y + (inner @ v).reshape(y.shape)
         return self.o_proj(y.transpose(1, 2).reshape(batch, length, -1))
 
 
@@ -51,8 +57,8 @@ class Layer(nn.Module):
         self.post_attention_layernorm = Norm(s.width, s.norm_eps)
         self.mlp = FeedForward(s)
 
-    def forward(self, x: Tensor, cos: Tensor, sin: Tensor, context: tuple[Tensor, Tensor], mask: Tensor) -> Tensor:
-        x = x + self.self_attn(self.input_layernorm(x), cos, sin, context, mask)
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor, context: tuple[Tensor, Tensor], seen: Tensor) -> Tensor:
+        x = x + self.self_attn(self.input_layernorm(x), cos, sin, context, seen)
         return x + self.mlp(self.post_attention_layernorm(x))
 
 
@@ -86,24 +92,18 @@ class DFlash(nn.Module):
         cos, sin = self.turn(positions, fused.dtype)
         return [layer.self_attn.rows(fused, cos, sin) for layer in self.layers]
 
-    def forward(self, embedded: Tensor, positions: Tensor, context: Context, mask: Tensor) -> Tensor:
-        """Normed states of the block rows; `mask` [batch, 1, rows, context rows + rows] is true where a row looks."""
+    def forward(self, embedded: Tensor, positions: Tensor, context: Context, seen: Tensor) -> Tensor:
+        """Normed states of the rows of one or more blocks; `seen` [batch, blocks, context rows] is true where one looks."""
         cos, sin = self.turn(positions, embedded.dtype)
         x = embedded
         for layer, pair in zip(self.layers, context, strict=True):
-            x = layer(x, cos, sin, pair, mask)
+            x = layer(x, cos, sin, pair, seen)
         return self.norm(x)
 
 
-def visible(anchors: Tensor, block: int, rows: int) -> Tensor:
-    """The mask of a packed pass: block n sees the context rows before its anchor, and itself.
-
-    `anchors` [batch, blocks] are positions; the result is [batch, 1, blocks · block, rows + blocks · block].
-    """
-    before = torch.arange(rows)[None, None] < anchors[:, :, None]
-    own = torch.eye(anchors.shape[1], dtype=torch.bool).repeat_interleave(block, 0).repeat_interleave(block, 1)
-    own = own[None].expand(anchors.shape[0], -1, -1)
-    return torch.cat((before.repeat_interleave(block, 1), own), dim=-1)[:, None]
+def before(anchors: Tensor, rows: int) -> Tensor:
+    """What a block sees of the context: the rows before its anchor. [batch, blocks] to [batch, blocks, rows]."""
+    return torch.arange(rows)[None, None] < anchors[:, :, None]
 
 
 def block_logits(drafter: DFlash, target: LanguageModel, ids: Tensor, context: Context, anchors: Tensor, block: int) -> Tensor:
@@ -113,6 +113,6 @@ def block_logits(drafter: DFlash, target: LanguageModel, ids: Tensor, context: C
     filled[:, :, 0] = ids.gather(1, anchors)
     positions = (anchors[:, :, None] + torch.arange(block)).flatten(1)
     embedded = target.model.embed_tokens(filled.flatten(1)).to(context[0][0].dtype)
-    mask = visible(anchors, block, context[0][0].shape[2])
-    made = drafter(embedded, positions, context, mask).view(batch, blocks, block, -1)
+    seen = before(anchors, context[0][0].shape[2])
+    made = drafter(embedded, positions, context, seen).view(batch, blocks, block, -1)
     return target.head(made[:, :, 1:])

@@ -13,7 +13,7 @@ from bundled.model import SIZES, LanguageModel, Sizes
 from drafters import load, measure
 from drafters.answers import read
 from drafters.decode import EagleCache, Verifier, block_drafts, dflash_run, draft_tree, eagle_run
-from drafters.dflash import DFlash, block_logits, visible
+from drafters.dflash import DFlash, before, block_logits
 from drafters.eagle import Eagle3
 from drafters.losses import SOFTENING, d_pace
 
@@ -113,14 +113,8 @@ def test_packed_blocks_equal_single_blocks(target: LanguageModel) -> None:
             assert torch.allclose(packed[text, index], alone, atol=1e-4)
 
 
-def test_visibility() -> None:
-    mask = visible(torch.tensor([[2, 3]]), 2, 4)[0, 0].int().tolist()
-    assert mask == [
-        [1, 1, 0, 0, 1, 1, 0, 0],
-        [1, 1, 0, 0, 1, 1, 0, 0],
-        [1, 1, 1, 0, 0, 0, 1, 1],
-        [1, 1, 1, 0, 0, 0, 1, 1],
-    ]
+def test_a_block_sees_the_rows_before_its_anchor() -> None:
+    assert before(torch.tensor([[2, 3]]), 4)[0].int().tolist() == [[1, 1, 0, 0], [1, 1, 1, 0]]
 
 
 @torch.no_grad()
