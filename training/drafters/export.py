@@ -14,7 +14,7 @@ from bundled import evaluate
 from bundled.export import share
 
 from . import load
-from .train import new
+from .train import restore
 
 ABOUT = {
     "dflash": (
@@ -73,8 +73,7 @@ def main() -> None:
     parser.add_argument("--scores", type=Path, help="JSON that drafters.report wrote")
     parser.add_argument("--note", default="", help="a line at the top of the card")
     args = parser.parse_args()
-    drafter = new(args.kind)
-    drafter.load_state_dict(torch.load(args.checkpoint, weights_only=False)["model"])
+    drafter = restore(args.kind, torch.load(args.checkpoint, weights_only=False)["model"])
     load.save(drafter, evaluate.load(args.target).sizes.layers, args.folder)
     title, about = ABOUT[args.kind]
     s = drafter.sizes

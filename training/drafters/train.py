@@ -36,13 +36,31 @@ BLOCK_ROWS = 128  # drafted rows a text and update
 BLOCKS = {2: 0.03, 4: 0.09, 6: 0.08, 8: 0.28, 10: 0.08, 12: 0.12, 16: 0.32}  # block sizes, and how often
 DEPTH = 6  # steps of EAGLE-3's training-time test
 DRAFTED = 256  # its reduced vocabulary
-WIDTHS = {"width": 192, "heads": 4, "kv_heads": 2, "head_dim": 64, "ffn": 512}  # as the target's layers
+WIDTHS = {"width": 192, "heads": 4, "kv_heads": 2, "head_dim": 64}  # as the target's layers
 
 
-def new(kind: str) -> DFlash | Eagle3:
+def new(kind: str, ffn: int = 512) -> DFlash | Eagle3:
     if kind == "dflash":
-        return DFlash(Sizes(layers=2, **WIDTHS), [1, 3, 5], vocabulary.MASK, 16)
-    return Eagle3(Sizes(layers=1, norm_eps=1e-5, **WIDTHS), DRAFTED)
+        return DFlash(Sizes(layers=2, ffn=ffn, **WIDTHS), [1, 3, 5], vocabulary.MASK, 16)
+    return Eagle3(Sizes(layers=1, ffn=ffn, norm_eps=1e-5, **WIDTHS), DRAFTED)
+
+
+def restore(kind: str, state: dict[str, Tensor]) -> DFlash | Eagle3:
+    """A drafter as wide as its checkpoint."""
+    drafter = new(kind, next(value.shape[0] for name, value in state.items() if name.endswith("gate_proj.weight")))
+    drafter.load_state_dict(state)
+    return drafter
+
+
+@torch.no_grad()
+def widen(drafter: DFlash | Eagle3, wider: DFlash | Eagle3) -> None:
+    """Copies a drafter into one of a wider FFN without changing what it computes: the new units have no output yet."""
+    theirs = dict(wider.named_parameters())
+    for name, value in drafter.named_parameters():
+        rows, columns = value.shape if value.ndim == 2 else (len(value), None)
+        if name.endswith("down_proj.weight"):
+            theirs[name].zero_()
+        theirs[name][:rows, :columns].copy_(value) if columns else theirs[name].copy_(value)
 
 
 def dflash_updates(target: LanguageModel, drafter: DFlash, batch: Batch, rng: Random, repeat: int):
@@ -115,7 +133,7 @@ def train(args: argparse.Namespace) -> None:
     rng = Random(args.seed)
     target, tokenizer = evaluate.load(args.target), vocabulary.load(args.target)
     target.requires_grad_(False)
-    drafter = new(args.kind)
+    drafter = new(args.kind, args.ffn)
     if args.kind == "eagle3":
         chosen = frequent(target, tokenizer, DRAFTED)
         drafter.cover(chosen)
@@ -125,8 +143,10 @@ def train(args: argparse.Namespace) -> None:
     updates, tokens, optimizer = 0, 0, Optimizer(drafter, 0, 1)
     if args.start:
         saved = torch.load(args.start, weights_only=False)
-        drafter.load_state_dict(saved["model"])
-        optimizer.restore(saved["optimizer"])
+        started = restore(args.kind, saved["model"])
+        widen(started, drafter)
+        if started.sizes == drafter.sizes:
+            optimizer.restore(saved["optimizer"])
         updates, tokens = saved["updates"], saved["tokens"]
     control.write_text(json.dumps({"end": clock.end, "decay": clock.decay}))
     texts, prompts = greedy_texts(target, tokenizer, [p["question"] for p in evaluate.held_out(args.evaluate)])
@@ -178,7 +198,8 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=2400, help="padded tokens of the target's pass")
     parser.add_argument("--repeat", type=int, default=3, help="DFlash: updates from one pass of the target")
     parser.add_argument("--rate", type=float, default=1.0, help="multiplies every learning rate")
-    parser.add_argument("--start", type=Path, help="a checkpoint to go on from, on a new clock")
+    parser.add_argument("--ffn", type=int, default=512)
+    parser.add_argument("--start", type=Path, help="a checkpoint, perhaps of a narrower FFN, to go on from on a new clock")
     parser.add_argument("--every", type=float, default=120, help="seconds between evaluations")
     parser.add_argument("--evaluate", type=int, default=60, help="held-out problems in an evaluation")
     parser.add_argument("--seed", type=int, default=1)

@@ -16,6 +16,7 @@ from drafters.decode import EagleCache, Verifier, block_drafts, dflash_run, draf
 from drafters.dflash import DFlash, before, block_logits
 from drafters.eagle import Eagle3
 from drafters.losses import SOFTENING, d_pace
+from drafters.train import widen
 
 SMALL = {"width": 32, "heads": 2, "kv_heads": 1, "head_dim": 16, "ffn": 48, "vocabulary": 64}
 
@@ -115,6 +116,21 @@ def test_packed_blocks_equal_single_blocks(target: LanguageModel) -> None:
 
 def test_a_block_sees_the_rows_before_its_anchor() -> None:
     assert before(torch.tensor([[2, 3]]), 4)[0].int().tolist() == [[1, 1, 0, 0], [1, 1, 1, 0]]
+
+
+@torch.no_grad()
+def test_widening_changes_nothing(target: LanguageModel) -> None:
+    narrow = DFlash(Sizes(layers=2, **SMALL), [1, 3, 5], 5, 8).eval()
+    wide = DFlash(Sizes(layers=2, **{**SMALL, "ffn": 80}), [1, 3, 5], 5, 8).eval()
+    widen(narrow, wide)
+    ids = torch.randint(6, 64, (1, 30))
+    states = target.states(ids)
+
+    def logits(drafter: DFlash) -> torch.Tensor:
+        context = drafter.context(drafter.fuse(drafter.tapped(states)), torch.arange(30)[None])
+        return block_logits(drafter, target, ids, context, torch.tensor([[12, 20]]), 8)
+
+    assert torch.allclose(logits(narrow), logits(wide), atol=1e-5)
 
 
 @torch.no_grad()
