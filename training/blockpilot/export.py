@@ -1,7 +1,6 @@
-"""Writes a policy as ONNX: "features" [1, n] to "logits" [1, blocks]; the sizes are in the metadata and in policy.json.
+"""Writes a policy that predicts log τ as ONNX: "features" [1, n] to "tau" [1, sizes]; config.json beside it says the rest.
 
-A raw-logits policy has no pre-processing. Built node by node, so that the file holds five kinds of operator and
-nothing an exporter adds.
+Built node by node, so that the file holds five kinds of operator and nothing an exporter adds.
 """
 
 import json
@@ -29,19 +28,24 @@ def export(policy: Policy, blocks: list[int], path: Path, kind: str) -> None:
             helper.make_node("Relu", [f"h{i}"], [f"r{i}"]),
             helper.make_node("Add", [f"x{i}", f"r{i}"], [f"x{i + 1}"]),
         ]
-    nodes.append(linear("last", f"x{len(policy.hidden)}", "logits"))
+    nodes += [linear("last", f"x{len(policy.hidden)}", "log_tau"), helper.make_node("Exp", ["log_tau"], ["tau"])]
     width = policy.first.in_features
     graph = helper.make_graph(
         nodes,
         "blockpilot",
         [helper.make_tensor_value_info("features", TensorProto.FLOAT, [1, width])],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, len(blocks)])],
+        [helper.make_tensor_value_info("tau", TensorProto.FLOAT, [1, len(blocks)])],
         initial,
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
-    about = {"blocks": blocks, "input": kind, "features": width}
-    helper.set_model_props(model, {key: json.dumps(value) for key, value in about.items()})
     onnx.checker.check_model(model, full_check=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     onnx.save(model, str(path))
-    path.with_suffix(".json").write_text(json.dumps(about) + "\n")
+    config = {
+        "architectures": ["BlockPilotPolicy"],
+        "model_type": "blockpilot",
+        "vocab_size": width,
+        "block_sizes": blocks,
+        "input": kind,
+    }
+    path.with_name("config.json").write_text(json.dumps(config, indent=2) + "\n")

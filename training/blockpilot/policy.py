@@ -1,8 +1,9 @@
 """The policy: features of the prefill's last logits to one score for each candidate block size.
 
-As published: Linear, ReLU, residual blocks of Linear and ReLU, Linear; input the raw logits. Ours learns time, not τ:
-the costs of a round differ by block size, and a prompt's whole time at each size is known, so besides the published
-label (one best size) a soft one is offered: sizes share it by how close they come to the quickest.
+As published: Linear, ReLU, residual blocks of Linear and ReLU, Linear; input the raw logits; label the size with the
+largest τ. Ours predicts τ itself, for every size ("rate"): what a round of a size costs depends on the device, so the engine
+divides the prediction by times that it has measured, and one file serves every device. For comparison, labels by time: one best
+size, or a soft label that sizes share by how close they come to the quickest.
 """
 
 import json
@@ -15,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 INPUTS = ("raw", "softmax", "normalised")
+GOALS = ("rate", "time", "soft", "tau")
 # Milliseconds of a round (draft and verify) at each block size, until a device's own are measured.
 COSTS = {1: 2.7, 2: 4.2, 4: 5.0, 6: 6.2, 8: 7.2, 10: 9.5, 12: 10.2, 16: 12.5}
 
@@ -74,7 +76,8 @@ def read(path: Path, blocks: list[int], cost: np.ndarray) -> Data:
 def learn(
     data: Data, kind: str = "raw", width: int = 128, depth: int = 2, goal: str = "time", epochs: int = 60, seed: int = 0
 ) -> Policy:
-    """Fits a policy. `goal` is the label: "time" (the quickest size), "tau" (the published one) or "soft" (shared by time)."""
+    """Fits a policy. `goal`: "rate" predicts log τ of every size; "time" (the quickest size), "tau" (the published label: the
+    largest τ) and "soft" (shared by time) score the sizes."""
     torch.manual_seed(seed)
     x = features(data.logits, kind)
     policy = Policy(x.shape[1], len(data.blocks), width, depth)
@@ -82,10 +85,17 @@ def learn(
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=epochs * -(-len(x) // 64))
     labels = data.rounds.argmin(1) if goal == "tau" else data.times.argmin(1)
     shares = (-data.times / data.times.min(1, keepdim=True).values / SOFTNESS).softmax(-1)
+    lengths = (data.tokens[:, None] / data.rounds).log()
+    if goal == "rate":
+        with torch.no_grad():
+            policy.last.bias.copy_(lengths.mean(0))
     for _ in range(epochs):
         for part in torch.randperm(len(x)).split(64):
             scores = policy(x[part])
-            loss = F.cross_entropy(scores, shares[part] if goal == "soft" else labels[part])
+            if goal == "rate":
+                loss = 10 * F.mse_loss(scores, lengths[part])
+            else:
+                loss = F.cross_entropy(scores, shares[part] if goal == "soft" else labels[part])
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -103,5 +113,7 @@ def tau(data: Data, choice: Tensor) -> float:
 
 
 @torch.no_grad()
-def choose(policy: Policy, logits: Tensor, kind: str) -> Tensor:
-    return policy(features(logits, kind)).argmax(-1)
+def choose(policy: Policy, logits: Tensor, kind: str, cost: np.ndarray | None = None) -> Tensor:
+    """The best-scored size. A policy that predicts log τ takes the costs, and the least time a token wins."""
+    scores = policy(features(logits, kind))
+    return (scores if cost is None else scores - torch.from_numpy(cost).float().log()).argmax(-1)

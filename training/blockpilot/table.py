@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from .export import export
-from .policy import INPUTS, Data, Policy, choose, costs, features, learn, read, speed, tau
+from .policy import GOALS, INPUTS, Data, Policy, choose, costs, features, learn, read, speed, tau
 
 SEEDS = range(3)
 
@@ -45,18 +45,18 @@ def microseconds(policy: Policy, logits: torch.Tensor, kind: str) -> float:
     return float(np.median(times)) * 1e6
 
 
-def line(name: str, train: Data, held: Data, best: float, oracle: float, **options) -> tuple[str, Policy]:
+def line(name: str, train: Data, held: Data, cost: np.ndarray, best: float, oracle: float, **options) -> str:
     """One row: the mean of three seeds."""
     policies = [learn(train, seed=seed, **options) for seed in SEEDS]
     kind = options.get("kind", "raw")
-    chosen = [choose(policy, held.logits, kind) for policy in policies]
+    by = cost if options.get("goal") == "rate" else None
+    chosen = [choose(policy, held.logits, kind, by) for policy in policies]
     ms = float(np.mean([speed(held, choice) for choice in chosen]))
     lengths = float(np.mean([tau(held, choice) for choice in chosen]))
     size = sum(p.numel() for p in policies[0].parameters())
     us = microseconds(policies[0], held.logits, kind)
     gain, of_oracle = best / ms - 1, (best - ms) / (best - oracle)
-    row = f"| {name} | {size / 1000:.0f} k | {ms:.3f} | {lengths:.2f} | {100 * gain:+.1f} % | {100 * of_oracle:.0f} % | {us:.0f} |"
-    return row, policies[0]
+    return f"| {name} | {size / 1000:.0f} k | {ms:.3f} | {lengths:.2f} | {100 * gain:+.1f} % | {100 * of_oracle:.0f} % | {us:.0f} |"
 
 
 def main() -> None:
@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("held_out", type=Path)
     parser.add_argument("--costs", type=Path, help='JSON {"block size": milliseconds of a round}')
     parser.add_argument("--out", type=Path, help="where the bundled policy goes, as ONNX")
-    parser.add_argument("--goal", default="soft", help="of the bundled policy: time, tau or soft")
+    parser.add_argument("--goal", default="rate", choices=GOALS, help="of the ablations below the first")
     parser.add_argument("--radius", type=int, default=2)
     parser.add_argument("--width", type=int, default=128)
     args = parser.parse_args()
@@ -73,11 +73,11 @@ def main() -> None:
     with np.load(args.train) as found:
         ladder = found["blocks"].tolist()
 
-    def data(blocks: list[int]) -> tuple[Data, Data]:
+    def data(blocks: list[int]) -> tuple[Data, Data, np.ndarray]:
         cost = costs(args.costs, blocks)
-        return read(args.train, blocks, cost), read(args.held_out, blocks, cost)
+        return read(args.train, blocks, cost), read(args.held_out, blocks, cost), cost
 
-    train, held = data(ladder)
+    train, held, _ = data(ladder)
     index = best_fixed(train)
     best, full = speed(held, fixed(held, index)), speed(held, held.times.argmin(1))
     print("| block size, fixed | ms a token | τ |\n| --- | --- | --- |")
@@ -91,23 +91,23 @@ def main() -> None:
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for radius in (1, 2, 3, len(ladder)):
         near = around(train, radius)
-        t, h = data(near)
+        t, h, cost = data(near)
         name = f"radius {radius}: {near[0]} to {near[-1]}" if radius < len(ladder) else f"all sizes: {near[0]} to {near[-1]}"
         bound = speed(h, h.times.argmin(1))
         print(f"| oracle, {name} | | {bound:.3f} | {tau(h, h.times.argmin(1)):.2f} | {100 * (best / bound - 1):+.1f} % | | |")
-        for goal in ("time", "soft", "tau"):
-            print(line(f"{goal}, {name}", t, h, best, bound, goal=goal, width=args.width)[0])
+        for goal in GOALS:
+            print(line(f"{goal}, {name}", t, h, cost, best, bound, goal=goal, width=args.width))
     near = around(train, args.radius)
-    t, h = data(near)
+    t, h, cost = data(near)
     bound = speed(h, h.times.argmin(1))
     for kind in INPUTS:
-        print(line(f"input {kind}", t, h, best, bound, goal=args.goal, width=args.width, kind=kind)[0])
+        print(line(f"input {kind}", t, h, cost, best, bound, goal=args.goal, width=args.width, kind=kind))
     for depth in (1, 2, 3):
-        print(line(f"depth {depth}", t, h, best, bound, goal=args.goal, width=args.width, depth=depth)[0])
+        print(line(f"depth {depth}", t, h, cost, best, bound, goal=args.goal, width=args.width, depth=depth))
     for width in (32, 128, 512, 2048):
-        print(line(f"width {width}", t, h, best, bound, goal=args.goal, width=width)[0])
+        print(line(f"width {width}", t, h, cost, best, bound, goal=args.goal, width=width))
     if args.out:
-        export(learn(t, goal=args.goal, width=args.width), near, args.out, "raw")
+        export(learn(train, goal="rate", width=args.width), ladder, args.out, "raw")
 
 
 if __name__ == "__main__":

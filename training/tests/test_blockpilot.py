@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from blockpilot.export import export
-from blockpilot.policy import INPUTS, Policy, choose, features, learn, read, speed, tau
+from blockpilot.policy import GOALS, INPUTS, Policy, choose, features, learn, read, speed, tau
 
 BLOCKS = [1, 4, 8]
 COST = np.array([2.0, 3.0, 5.0])
@@ -38,10 +38,10 @@ def test_candidates_are_chosen_by_name(data, tmp_path) -> None:
     assert torch.equal(fewer.times, data.times[:, [2, 0]])
 
 
-@pytest.mark.parametrize("goal", ["time", "tau", "soft"])
+@pytest.mark.parametrize("goal", GOALS)
 def test_learns(data, goal: str) -> None:
     policy = learn(data, width=32, goal=goal, epochs=30)
-    right = choose(policy, data.logits, "raw") == data.rounds.argmin(1)
+    right = choose(policy, data.logits, "raw", COST if goal == "rate" else None) == data.rounds.argmin(1)
     assert right.float().mean() > 0.95
 
 
@@ -61,11 +61,10 @@ def test_onnx_equals_torch(tmp_path, depth: int) -> None:
     export(policy, BLOCKS, tmp_path / "policy.onnx", "raw")
     session = onnxruntime.InferenceSession(tmp_path / "policy.onnx")
     x = torch.randn(1, 12) * 5
-    (made,) = session.run(["logits"], {"features": x.numpy()})
-    assert np.allclose(made, policy(x).detach().numpy(), atol=1e-5)
-    about = json.loads((tmp_path / "policy.json").read_text())
-    assert about == {"blocks": BLOCKS, "input": "raw", "features": 12}
-    assert session.get_modelmeta().custom_metadata_map["blocks"] == json.dumps(BLOCKS)
+    (made,) = session.run(["tau"], {"features": x.numpy()})
+    assert np.allclose(made, policy(x).exp().detach().numpy(), rtol=1e-5)
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert (config["block_sizes"], config["input"], config["vocab_size"]) == (BLOCKS, "raw", 12)
 
 
 def test_inputs() -> None:
