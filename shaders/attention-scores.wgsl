@@ -1,13 +1,10 @@
 // Attention without barriers, 1 of 3: scores. A lane owns eight keys and four (row, head) pairs that share their kv
 // head, because loads cost most on lavapipe: 12 for 32 products (four keys: 8 for 16, 1.5 times as long). A workgroup
 // is one chunk of 64 keys. Scores carry the factor log2(e) and go to `scratch` as
-// [kvHead][tile of 4 pairs][chunk][64 keys + 2] vec4, the layout that all three stages share.
+// [kvHead][tile of 4 pairs]{[chunk][64 keys + 2], [64 keys]} vec4, the layout that all three stages share; the last part
+// is for keys of a branching tree that are added up with the chunk before their own (`early` in rows.wgsl).
 override half: u32 = 0;
 
-struct Row {
-  token: u32, position: u32, slot: u32, prefix: u32, first: u32, start: u32,
-  end: u32, base: u32, maskLow: u32, maskHigh: u32, alive: u32, reserved: u32,
-}
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32 }
 
 @group(0) @binding(0) var<storage, read> query: array<vec4f>;
@@ -18,32 +15,6 @@ struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capac
 
 const keysPerLane = 8u;
 const lanes = 64u / keysPerLane;
-const HIDDEN = -3.0e38;
-
-// The n lowest of 64 bits.
-fn below(n: i32) -> vec2u {
-  return vec2u(extractBits(0xffffffffu, 0, u32(clamp(n, 0, 32))), extractBits(0xffffffffu, 0, u32(clamp(n - 32, 0, 32))));
-}
-
-fn shift64(bits: vec2u, by: i32) -> vec2u {
-  let n = u32(abs(by));
-  let s = n & 31;
-  if (n > 63) { return vec2u(); }
-  if (by >= 0) {
-    let b = select(bits, vec2u(0, bits.x), n > 31);
-    return vec2u(b.x << s, (b.y << s) | ((b.x >> 1) >> (31 - s)));
-  }
-  let b = select(bits, vec2u(bits.y, 0), n > 31);
-  return vec2u((b.x >> s) | ((b.y << 1) << (31 - s)), b.y >> s);
-}
-
-// Which of the 64 keys from `key` a row sees (the rule of rows.ts), as bits.
-fn seen(row: Row, key: i32) -> vec2u {
-  let past = below(i32(row.prefix) - key) & ~below(i32(row.first) - key);
-  let own = below(i32(row.end) - key) & ~below(i32(row.start) - key);
-  let ancestors = shift64(vec2u(row.maskLow, row.maskHigh), i32(row.base) - key);
-  return select(vec2u(), past | own | ancestors, row.alive == 1);
-}
 
 fn key4(i: u32) -> vec4f {
   if (half == 1) { return vec4f(unpack2x16float(keys[i].x), unpack2x16float(keys[i].y)); }
@@ -74,7 +45,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let sy = seen(rows[row.y], start);
   let sz = seen(rows[row.z], start);
   let sw = seen(rows[row.w], start);
-  if (all((sx | sy | sz | sw) == vec2u())) { return; } // the later stages skip this chunk by the same test
+  if (!live(tile, chunk)) { return; } // the later stages skip this chunk by the same test
 
   let q = row * stride + (head * group + pair % group) * quads;
   let chunks = uniforms.capacity / 64;
@@ -91,10 +62,26 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
     }
   }
   let tiles = (uniforms.rows * group + 3) / 4;
-  let cell = ((head * tiles + tile) * chunks + chunk) * 66 + lane;
-  let low = vec4u(sx.x, sy.x, sz.x, sw.x);
-  let high = vec4u(sx.y, sy.y, sz.y, sw.y);
+  let cells = (head * tiles + tile) * (chunks * 66 + 64) + lane;
+  let ex = early(rows[row.x], start);
+  let ey = early(rows[row.y], start);
+  let ez = early(rows[row.z], start);
+  let ew = early(rows[row.w], start);
+  let low = vec4u(sx.x & ~ex.x, sy.x & ~ey.x, sz.x & ~ez.x, sw.x & ~ew.x);
+  let high = vec4u(sx.y & ~ex.y, sy.y & ~ey.y, sz.y & ~ez.y, sw.y & ~ew.y);
   for (var p = 0u; p < keysPerLane; p++) {
-    scratch[cell + p * lanes] = masked(sum[p], select(high, low, p < keysPerLane / 2), (lane + p * lanes) & 31);
+    scratch[cells + chunk * 66 + p * lanes] = masked(sum[p], select(high, low, p < keysPerLane / 2), (lane + p * lanes) & 31);
+  }
+  // Keys that belong to the chunk before wait behind all chunks.
+  let earlyLow = vec4u(ex.x, ey.x, ez.x, ew.x);
+  let earlyHigh = vec4u(ex.y, ey.y, ez.y, ew.y);
+  let some = (earlyLow | earlyHigh) != vec4u();
+  if (any(some)) {
+    for (var p = 0u; p < keysPerLane; p++) {
+      let score = masked(sum[p], select(earlyHigh, earlyLow, p < keysPerLane / 2), (lane + p * lanes) & 31);
+      for (var i = 0u; i < 4; i++) {
+        if (some[i]) { scratch[cells + chunks * 66 + p * lanes][i] = score[i]; }
+      }
+    }
   }
 }

@@ -3,17 +3,14 @@
 // Formats: 0 f32, 1 f16, 2 q8, 3 q4, 4 q4 with a minimum. A token outside this part of the matrix is left to its part.
 override format: u32 = 0;
 
-struct Row {
-  token: u32, position: u32, slot: u32, prefix: u32, first: u32, start: u32,
-  end: u32, base: u32, maskLow: u32, maskHigh: u32, alive: u32, reserved: u32,
-}
 struct Uniforms { count: u32, start: u32, partRows: u32, paddedRows: u32, columns: u32, scale: f32 }
 
 @group(0) @binding(0) var<storage, read> rows: array<Row>;
-@group(0) @binding(1) var<storage, read> weights: array<u32>;
-@group(0) @binding(2) var<storage, read> scales: array<u32>;
-@group(0) @binding(3) var<storage, read_write> output: array<f32>;
-@group(0) @binding(4) var<uniform> uniforms: Uniforms;
+@group(0) @binding(1) var<storage, read> board: array<vec4u>; // of choices: the token comes first
+@group(0) @binding(2) var<storage, read> weights: array<u32>;
+@group(0) @binding(3) var<storage, read> scales: array<u32>;
+@group(0) @binding(4) var<storage, read_write> output: array<f32>;
+@group(0) @binding(5) var<uniform> uniforms: Uniforms;
 
 // Of row n in group g; y is the minimum.
 fn scaleOf(g: u32, n: u32) -> vec2f {
@@ -51,7 +48,9 @@ fn element(n: u32, octet: u32, i: u32) -> f32 {
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let octet = id.x;
   if (octet >= (uniforms.columns + 7) / 8) { return; }
-  let token = rows[id.y].token;
+  var token = rows[id.y].token;
+  let held = rows[id.y].held;
+  if (held > 0) { token = board[held - 1].x; }
   if (token < uniforms.start || token >= uniforms.start + uniforms.partRows) { return; }
   let base = id.y * ((uniforms.columns + 31) / 32) * 32 + octet * 8;
   for (var i = 0u; i < min(8u, uniforms.columns - octet * 8); i++) {

@@ -9,6 +9,8 @@ import reduce from '../../shaders/attention-reduce.wgsl?raw';
 import scores from '../../shaders/attention-scores.wgsl?raw';
 import softmax from '../../shaders/attention-softmax.wgsl?raw';
 import split from '../../shaders/attention-split.wgsl?raw';
+import tile from '../../shaders/attention-tile.wgsl?raw';
+import visibility from '../../shaders/rows.wgsl?raw';
 import type { Gpu } from '../gpu/device.ts';
 import { defineKernel, type Tensor } from '../gpu/kernel.ts';
 import type { Plan } from '../gpu/plan.ts';
@@ -27,7 +29,7 @@ const tiles = ({ rows, heads, keyValueHeads }: Shape): number => Math.ceil((rows
 
 export const attentionScores = defineKernel({
   name: 'attention-scores',
-  wgsl: scores,
+  wgsl: visibility + tile + scores,
   bindings: { query: 'read', keys: 'read', rows: 'read', scratch: 'write' },
   uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32', scale: 'f32' },
   tuning: { half: 0 },
@@ -36,7 +38,7 @@ export const attentionScores = defineKernel({
 
 export const attentionSoftmax = defineKernel({
   name: 'attention-softmax',
-  wgsl: softmax,
+  wgsl: visibility + tile + softmax,
   bindings: { rows: 'read', scratch: 'update' },
   uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', capacity: 'u32' },
   tuning: {},
@@ -45,7 +47,7 @@ export const attentionSoftmax = defineKernel({
 
 export const attentionOutput = defineKernel({
   name: 'attention-output',
-  wgsl: output,
+  wgsl: visibility + tile + output,
   bindings: { values: 'read', rows: 'read', scratch: 'read', output: 'write' },
   uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32' },
   tuning: { half: 0 },
@@ -54,7 +56,7 @@ export const attentionOutput = defineKernel({
 
 export const attentionSplit = defineKernel({
   name: 'attention-split',
-  wgsl: split,
+  wgsl: visibility + split,
   bindings: { query: 'read', keys: 'read', values: 'read', rows: 'read', scratch: 'write' },
   uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32', scale: 'f32' },
   tuning: { half: 0 },
@@ -63,7 +65,7 @@ export const attentionSplit = defineKernel({
 
 export const attentionReduce = defineKernel({
   name: 'attention-reduce',
-  wgsl: reduce,
+  wgsl: visibility + tile + reduce,
   bindings: { rows: 'read', scratch: 'read', output: 'write' },
   uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32' },
   tuning: {},
@@ -98,12 +100,16 @@ export const attentionTuning = ({ software }: Pick<Gpu, 'software'>): AttentionT
   variant: software ? 'lanes' : 'split',
 });
 
-/** A vec4 (four pairs) for each key or dimension of a chunk, and two for its maximum and sum. */
+/**
+ * A vec4 (four pairs) for each key or dimension of a chunk, and two for its maximum and sum. Lanes: 64 more for the keys
+ * that a branching tree adds up with the chunk before their own.
+ */
 export const attentionScratchBytes = (shape: Omit<AttentionShape, 'half'>, { variant }: AttentionTuning): number =>
   shape.keyValueHeads *
   tiles(shape) *
-  (shape.capacity / CHUNK) *
-  ((variant === 'lanes' ? CHUNK : shape.headDim) + 2) *
+  (variant === 'lanes'
+    ? (shape.capacity / CHUNK) * (CHUNK + 2) + CHUNK
+    : (shape.capacity / CHUNK) * (shape.headDim + 2)) *
   16;
 
 export const attention = (

@@ -50,6 +50,8 @@ for (const features of ['all', 'baseline'] as const)
               maskLow: 0,
               maskHigh: 0,
               alive: i === 6 ? 0 : 1,
+              held: 0,
+              cut: 0,
             }),
           );
           const qkvStride = stride32(all * headDim);

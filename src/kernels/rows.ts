@@ -1,5 +1,5 @@
 // What one row of a pass is: a token, its position, the cache slot it is written to, and which slots it sees. The host
-// writes the rows of a pass in one upload of 48 bytes each; every kernel that needs them reads the same buffer.
+// writes the rows of a pass in one upload of 64 bytes each; every kernel that needs them reads the same buffer.
 //
 // A slot j is visible when  first <= j < prefix  (the shared past),  or  start <= j < end  (the row's own range),  or
 // bit j - base of the 64-bit mask is set (the row's ancestors in the tree, itself included).
@@ -11,6 +11,7 @@
 //   out of the mask the ancestors at depths that the window has passed. Shaders never look at positions for visibility.
 
 export interface Row {
+  /** Where `held` is 0. */
   readonly token: number;
   /** Of the RoPE table. */
   readonly position: number;
@@ -25,10 +26,19 @@ export interface Row {
   readonly maskHigh: number;
   /** A row of padding has 0: it writes no key or value, sees nothing, and its attention output is zero. */
   readonly alive: 0 | 1;
+  /** Entry of the board of choices that holds the token, plus one; 0 = the token is `token`. */
+  readonly held: number;
+  /**
+   * First slot whose sums belong to the chunk of keys after that of `base`. A causal run meets its keys in chunks of 64
+   * positions; the nodes of a branching tree take more slots than positions, so the slots of the chunk after `base`
+   * that lie below `cut` are summed as a part of the chunk of `base`. Where the edge of the chunk itself is right, as
+   * in every chain, anything up to that edge will do.
+   */
+  readonly cut: number;
 }
 
-/** `struct Row` in the shaders: eleven fields and one reserved word. */
-export const ROW_WORDS = 12;
+/** `struct Row` in the shaders: thirteen fields and three spare words. */
+export const ROW_WORDS = 16;
 
 /** Rows as the shaders read them, padded with dead ones up to the pass's bucket. */
 export const packRows = (rows: readonly Row[], bucket: number): Uint32Array => {
@@ -47,6 +57,8 @@ export const packRows = (rows: readonly Row[], bucket: number): Uint32Array => {
         row.maskLow,
         row.maskHigh,
         row.alive,
+        row.held,
+        row.cut,
       ],
       i * ROW_WORDS,
     );

@@ -25,13 +25,15 @@ export const distributionReference = (logits: readonly number[], { temperature, 
   return masses.map((mass) => mass / sum);
 };
 
-/** The draw itself: the argmax of log-probability + Gumbel noise, lowest index on ties. */
+/** A draw from these masses, in any unit: the argmax of log + Gumbel noise, lowest index on ties. */
+export const drawReference = (masses: readonly number[], position: number, seed: number): number => {
+  const scores = masses.map((mass, token) => Math.log(mass) + gumbel(token, position, seed));
+  return scores.indexOf(Math.max(...scores));
+};
+
+/** What the kernel makes of a draw. */
 export const sampleReference = (logits: readonly number[], draw: Draw) => {
-  const { temperature, position, seed } = draw;
-  const scores = distributionReference(logits, draw).map(
-    (p, token) => Math.log(p) + (temperature > 0 ? gumbel(token, position, seed) : 0),
-  );
-  const token = scores.indexOf(Math.max(...scores));
+  const token = drawReference(distributionReference(logits, draw), draw.position, draw.seed);
   const top = Math.max(...logits);
   const logSumExp = top + Math.log(logits.reduce((sum, logit) => sum + Math.exp(logit - top), 0));
   return { token, logit: logits[token] as number, logSumExp };

@@ -7,7 +7,7 @@ import { gumbel } from './random.ts';
 import { distributionReference, sampleReference } from './sample.reference.ts';
 import { CHOICE_WORDS, type Draw, packDraws, type RawChoice, sample, unpackChoices } from './sample.ts';
 
-const draw: Draw = { row: 0, temperature: 1, topK: 0, topP: 1, minP: 0, seed: 1, position: 0 };
+const draw: Draw = { row: 0, temperature: 1, topK: 0, topP: 1, minP: 0, seed: 1, position: 0, slot: 0 };
 
 const sampled = async (
   gpu: Gpu,
@@ -20,13 +20,13 @@ const sampled = async (
   const choices = tensorOf(gpu, new Uint32Array(draws.length * CHOICE_WORDS));
   const tensors = {
     logits: tensorOf(gpu, strided(rows, stride)),
-    draws: tensorOf(gpu, packDraws(draws)),
+    draws: tensorOf(gpu, packDraws(draws.map((each, i) => ({ ...each, slot: draws.length - 1 - i })))),
     choices,
   };
   const [data] = await runKernel(gpu, [choices], (plan) =>
     sample(plan, tensors, { rows: draws.length, vocabulary, stride }, { threads }),
   );
-  return unpackChoices((data as Float32Array<ArrayBuffer>).buffer);
+  return unpackChoices((data as Float32Array<ArrayBuffer>).buffer).reverse();
 };
 
 const logitRows = (count: number, vocabulary: number): number[][] => {

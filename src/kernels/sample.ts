@@ -1,13 +1,15 @@
 // Draws tokens from rows of logits on the device. The order of the filters is temperature, top-k, top-p, min-p.
+import filters from '../../shaders/filters.wgsl?raw';
+import random from '../../shaders/random.wgsl?raw';
 import wgsl from '../../shaders/sample.wgsl?raw';
 import type { Gpu } from '../gpu/device.ts';
 import { defineKernel } from '../gpu/kernel.ts';
 
 export const sample = defineKernel({
   name: 'sample',
-  wgsl,
+  wgsl: random + filters + wgsl,
   bindings: { logits: 'read', draws: 'read', choices: 'write' },
-  /** `rows`: draws, each from a row of its own choice. `stride`: elements between rows of logits. */
+  /** `rows`: draws, each from a row and into an entry of its own choice. `stride`: elements between rows of logits. */
   uniforms: { rows: 'u32', vocabulary: 'u32', stride: 'u32' },
   tuning: { threads: 256 as number },
   grid: ({ rows }) => [rows],
@@ -29,17 +31,23 @@ export interface Draw {
   readonly seed: number;
   /** Absolute, of the token that is drawn. */
   readonly position: number;
+  /** Entry of `choices` that it is written to. */
+  readonly slot: number;
+  /** Entry of the laws that the law is written to (law.ts), if it is. */
+  readonly law?: number;
 }
 
-/** `struct Draw` in the shader: seven fields and a reserved word. */
-export const DRAW_WORDS = 8;
+const NO_LAW = 0xffff_ffff;
+
+/** `struct Draw` in the shaders. */
+export const DRAW_WORDS = 9;
 
 export const packDraws = (draws: readonly Draw[]): Uint32Array => {
   const words = new Uint32Array(draws.length * DRAW_WORDS);
   const floats = new Float32Array(words.buffer);
-  draws.forEach(({ row, temperature, topK, topP, minP, seed, position }, i) => {
+  draws.forEach(({ row, temperature, topK, topP, minP, seed, position, slot, law = NO_LAW }, i) => {
     const at = i * DRAW_WORDS;
-    words.set([row, 0, topK, 0, 0, seed, position], at);
+    words.set([row, 0, topK, 0, 0, seed, position, slot, law], at);
     floats[at + 1] = temperature;
     floats[at + 3] = topP;
     floats[at + 4] = minP;

@@ -30,6 +30,8 @@ const chain = (length: number): Row[] =>
     maskLow: 2 ** (i + 1) - 1,
     maskHigh: 0,
     alive: 1,
+    held: 0,
+    cut: 0,
   }));
 
 describe.skipIf(noSwiftShader)('on SwiftShader', () => {
@@ -129,7 +131,7 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
     const gpu = await swiftShaderGpu();
     const random = noise(3);
     const logits = list(500, () => Math.fround(3 * random()));
-    const plain: Draw = { row: 0, temperature: 1, topK: 0, topP: 1, minP: 0, seed: 9, position: 4 };
+    const plain: Draw = { row: 0, temperature: 1, topK: 0, topP: 1, minP: 0, seed: 9, position: 4, slot: 0 };
     const draws = [
       { ...plain, temperature: 0 },
       plain,
@@ -139,7 +141,7 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
     const choices = tensorOf(gpu, new Uint32Array(draws.length * CHOICE_WORDS));
     const tensors = {
       logits: tensorOf(gpu, strided([logits], 512)),
-      draws: tensorOf(gpu, packDraws(draws)),
+      draws: tensorOf(gpu, packDraws(draws.map((each, slot) => ({ ...each, slot })))),
       choices,
     };
     const [data] = await runKernel(gpu, [choices], (plan) =>

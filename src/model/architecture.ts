@@ -54,18 +54,33 @@ export type SlotName =
   | 'up'
   | 'down'
   | 'finalNorm'
-  | 'head';
+  | 'head'
+  | 'fuse'
+  | 'featureNorm';
+
+/** What a drafter reads of its target: output streams of some layers, concatenated and projected to its own width. */
+export interface Features {
+  /** Layers of the target; which ones they are may depend on how many it has (registry.ts). */
+  readonly count: number;
+  /**
+   * `keys`: normed, and every block makes keys and values of them; they take no other part (DFlash).
+   * `stream`: they are the residual stream, which the first block reads beside the token's embedding, each normed by
+   * itself (EAGLE-3).
+   */
+  readonly as: 'keys' | 'stream';
+}
 
 export interface Architecture {
   readonly family: string;
   readonly sizes: Sizes;
   readonly blocks: readonly Block[];
-  readonly input: { readonly embedding: 'own' };
+  /** `target`: the matrix of the model that a drafter drafts for. */
+  readonly input: { readonly embedding: 'own' | 'target'; readonly features: Features | null };
   /** `tied` reads the embedding matrix again. */
-  readonly head: 'tied' | 'own';
+  readonly head: 'tied' | 'own' | 'target';
   readonly norm: { readonly kind: 'rms'; readonly epsilon: number };
   /** Our slot's name to the checkpoint's tensor name; `{i}` is the layer. */
-  readonly names: Readonly<Record<SlotName, string>>;
+  readonly names: Readonly<Partial<Record<SlotName, string>>>;
 }
 
 /** A weight that the architecture needs, and the shape it must have. */
@@ -93,16 +108,18 @@ const blockSlots = ({ mixer }: Block): SlotName[] => [
 ];
 
 /** Every weight with its shape: the loader's checklist. */
-export const slots = ({ sizes, blocks, head, names }: Architecture): readonly Slot[] => {
+export const slots = ({ sizes, blocks, input, head, names }: Architecture): readonly Slot[] => {
   const { hidden, heads, keyValueHeads, headDim, feedForward, vocabulary } = sizes;
   const queries = heads * headDim;
   const keys = keyValueHeads * headDim;
+  const { embedding, features } = input;
+  const read = features?.as === 'stream' ? 2 * hidden : hidden;
   const shapes: Readonly<Record<SlotName, readonly number[]>> = {
     embedding: [vocabulary, hidden],
     attentionNorm: [hidden],
-    query: [queries, hidden],
-    key: [keys, hidden],
-    value: [keys, hidden],
+    query: [queries, read],
+    key: [keys, read],
+    value: [keys, read],
     queryBias: [queries],
     keyBias: [keys],
     valueBias: [keys],
@@ -116,15 +133,18 @@ export const slots = ({ sizes, blocks, head, names }: Architecture): readonly Sl
     down: [hidden, feedForward],
     finalNorm: [hidden],
     head: [vocabulary, hidden],
+    fuse: [hidden, (features?.count ?? 0) * hidden],
+    featureNorm: [hidden],
   };
   const slot = (name: SlotName, layer: number | null): Slot => ({
     name,
     layer,
-    checkpoint: names[name].replace('{i}', `${layer}`),
+    checkpoint: (names[name] ?? name).replace('{i}', `${layer}`),
     shape: shapes[name],
   });
   return [
-    slot('embedding', null),
+    ...(embedding === 'own' ? [slot('embedding', null)] : []),
+    ...(features ? [slot('fuse', null), slot('featureNorm', null)] : []),
     ...blocks.flatMap((block, i) => blockSlots(block).map((name) => slot(name, i))),
     slot('finalNorm', null),
     ...(head === 'own' ? [slot('head', null)] : []),

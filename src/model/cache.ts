@@ -3,7 +3,7 @@
 import type { Gpu } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
 import { Plan } from '../gpu/plan.ts';
-import { attentionScratchBytes, attentionTuning } from '../kernels/attention.ts';
+import { attentionScratchBytes, attentionTuning, CHUNK } from '../kernels/attention.ts';
 import { compact, type Move, packMoves } from '../kernels/compact.ts';
 import { BUCKETS, type Bucket } from '../kernels/matmul.ts';
 import type { Architecture } from './architecture.ts';
@@ -14,10 +14,9 @@ import { ropeTable } from './rope.ts';
 export const MOST_ROWS = 16;
 /** Nodes of the largest tree: the bits of a row's ancestor mask. */
 export const MOST_NODES = 64;
-/** Slots in a chunk of keys; a capacity is a multiple of it. */
-const CHUNK = 64;
-/** Moves of one compaction dispatch. */
+/** Moves of one compaction dispatch, as verification writes them too. */
 const MOVES = MOST_NODES;
+export const MOVE_BYTES = MOVES * 8;
 
 export interface CacheOptions {
   /** Positions that it can hold. */
@@ -84,16 +83,17 @@ export class Cache {
   readonly #moves: Tensor;
   readonly #compaction: Plan;
 
+  /** `moves` is the model's own, which its verification writes; `divisors`: see rope.ts. */
   static async allocate(
     gpu: Gpu,
     architecture: Architecture,
     options: CacheOptions,
-    divisors: Float32Array | undefined,
+    { moves, divisors }: { readonly moves: Tensor; readonly divisors: Float32Array | undefined },
   ): Promise<Cache> {
     const arena = new Arena(gpu);
     try {
       const what = `a cache of ${options.positions} rows`;
-      const cache = await gpu.allocating(what, () => new Cache(gpu, arena, architecture, options));
+      const cache = await gpu.allocating(what, () => new Cache(gpu, arena, architecture, options, moves));
       // Every block of the families here has one RoPE; a family with several would hold a table for each.
       const [block] = architecture.blocks;
       if (block) {
@@ -107,7 +107,7 @@ export class Cache {
     }
   }
 
-  private constructor(gpu: Gpu, arena: Arena, { sizes, blocks }: Architecture, options: CacheOptions) {
+  private constructor(gpu: Gpu, arena: Arena, { sizes, blocks }: Architecture, options: CacheOptions, moves: Tensor) {
     const { heads, keyValueHeads, headDim, hidden, vocabulary } = sizes;
     this.#gpu = gpu;
     this.#arena = arena;
@@ -134,7 +134,7 @@ export class Cache {
       ),
       'attention',
     );
-    this.#moves = arena.storage(MOVES * 8, 'moves');
+    this.#moves = moves;
     this.#compaction = new Plan(gpu);
     for (const { keys, values } of this.layers)
       compact(
@@ -156,8 +156,13 @@ export class Cache {
   move(moves: readonly Move[]): void {
     for (let i = 0; i < moves.length; i += MOVES) {
       this.#gpu.turn.upload(this.#moves, packMoves(moves.slice(i, i + MOVES), MOVES));
-      this.#gpu.turn.run(this.#compaction, { keys: this.slots });
+      this.compact();
     }
+  }
+
+  /** Makes the moves that stand in the model's list. */
+  compact(): void {
+    this.#gpu.turn.run(this.#compaction, { keys: this.slots });
   }
 
   free(): void {

@@ -3,7 +3,7 @@
 import { checkAborted, OutriderError } from '../errors.ts';
 import type { Move } from '../kernels/compact.ts';
 import { type Cache, forkSlots, MOST_NODES, MOST_ROWS } from './cache.ts';
-import type { Cursor, ExtendOptions, Forward, Tree } from './model.ts';
+import type { Cursor, ExtendOptions, Forward, HeldTree, Token, Tree, Verdict } from './model.ts';
 import { depths, lengthOf, type Past } from './visibility.ts';
 
 /** What a cursor needs of its model. */
@@ -12,16 +12,16 @@ export interface Runner {
   /** Scores trees that lie in one cache. */
   forward(batch: readonly { readonly cursor: Cursor; readonly tree: Tree }[]): readonly Forward[];
   /** Runs one chunk of a prompt without scoring any row. */
-  prefill(cursor: CachedCursor, tree: Tree): Promise<void>;
+  prefill(cursor: CachedCursor, tree: Tree, onPass: ExtendOptions['onPass']): Promise<void>;
   /** Runs the last chunk and scores its last row. */
-  finish(cursor: CachedCursor, tree: Tree): Forward;
+  finish(cursor: CachedCursor, tree: Tree, onPass: ExtendOptions['onPass']): Forward;
   /** The cursor that owned this cache is gone. */
   closed(cache: Cache): void;
 }
 
 const refuse = (message: string, hint = ''): OutriderError => new OutriderError('bad-request', message, hint);
 
-export const chain = (tokens: readonly number[]): Tree => ({ tokens, parents: tokens.map((_, i) => i - 1) });
+export const chain = (tokens: readonly Token[]): Tree => ({ tokens, parents: tokens.map((_, i) => i - 1) });
 
 export class CachedCursor implements Cursor {
   readonly cache: Cache;
@@ -32,6 +32,8 @@ export class CachedCursor implements Cursor {
   /** Counts the passes and the changes of the past: an older pass cannot be accepted any more. */
   #version = 0;
   readonly #forks = new Set<CachedCursor>();
+  /** A verdict is awaited: how far the past reaches is not known yet. */
+  #deciding = false;
   #disposed = false;
 
   constructor(runner: Runner, cache: Cache, capacity: number, fork?: { parent: CachedCursor; past: Past }) {
@@ -50,12 +52,18 @@ export class CachedCursor implements Cursor {
     return this.#past;
   }
 
-  forward(tree: Tree): Forward {
+  /** The slot of the next row. */
+  get next(): number {
+    return this.#past.start + this.#past.own;
+  }
+
+  forward(tree: Tree | HeldTree): Forward {
+    if (!('tokens' in tree)) throw refuse('a tree that only the device knows');
     return this.#runner.forward([{ cursor: this, tree }])[0] as Forward;
   }
 
   async extend(tokens: readonly number[], options: ExtendOptions = {}): Promise<Forward> {
-    const { signal, onProgress } = options;
+    const { signal, onProgress, onPass } = options;
     const chunk = Math.min(options.chunk ?? MOST_ROWS, MOST_ROWS);
     if (tokens.length === 0) throw refuse('extend was given no tokens');
     if (!Number.isInteger(chunk) || chunk < 1) throw refuse(`a chunk of ${options.chunk} rows`);
@@ -63,13 +71,13 @@ export class CachedCursor implements Cursor {
     this.#room(tokens.length, tokens.length);
     const last = Math.floor((tokens.length - 1) / chunk) * chunk;
     for (let from = 0; from < last; from += chunk) {
-      await this.#runner.prefill(this, chain(tokens.slice(from, from + chunk)));
+      await this.#runner.prefill(this, chain(tokens.slice(from, from + chunk)), onPass);
       this.#grow(chunk);
       onProgress?.(from + chunk);
       checkAborted(signal);
       this.#use();
     }
-    const pass = this.#runner.finish(this, chain(tokens.slice(last)));
+    const pass = this.#runner.finish(this, chain(tokens.slice(last)), onPass);
     this.#grow(tokens.length - last);
     onProgress?.(tokens.length);
     return pass;
@@ -91,17 +99,30 @@ export class CachedCursor implements Cursor {
 
   /** Keeps a root-to-leaf path of the pass that `begin` numbered. */
   accept(version: number, { parents }: Tree, path: readonly number[]): void {
-    this.#use();
-    if (version !== this.#version) throw refuse('this pass cannot be accepted: the cursor has moved on since');
+    this.#current(version);
     path.forEach((node, i) => {
       const parent = parents[node];
       if (parent === undefined || parent !== (i === 0 ? -1 : path[i - 1]))
         throw refuse(`[${path.join(', ')}] is not a path from a root`);
     });
-    const base = this.#past.start + this.#past.own;
+    const base = this.next;
     const moves = path.map((node, i) => ({ from: base + node, to: base + i })).filter(({ from, to }) => from !== to);
     if (moves.length > 0) this.cache.move(moves);
     this.#grow(path.length);
+  }
+
+  /** Keeps what the device decides to keep of the pass that `begin` numbered. */
+  async settle(version: number, decide: () => Promise<Verdict>): Promise<Verdict> {
+    this.#current(version);
+    this.#version++;
+    this.#deciding = true;
+    try {
+      const verdict = await decide();
+      this.#grow(verdict.path.length);
+      return verdict;
+    } finally {
+      this.#deciding = false;
+    }
   }
 
   rewind(length: number): void {
@@ -163,15 +184,21 @@ export class CachedCursor implements Cursor {
     this.#version++;
   }
 
+  #current(version: number): void {
+    this.#use();
+    if (version !== this.#version) throw refuse('this pass cannot be accepted: the cursor has moved on since');
+  }
+
   #use(): void {
+    if (this.#deciding) throw refuse('the device is deciding on this cursor', 'Await the verdict first.');
     if (this.#disposed) throw refuse('this cursor was disposed');
     if (this.#forks.size > 0) throw refuse('this cursor is frozen while its forks live', 'Dispose them, or adopt one.');
   }
 
-  #check(tokens: readonly number[]): void {
+  #check(tokens: readonly Token[]): void {
     const { vocabulary } = this.#runner;
     for (const token of tokens)
-      if (!Number.isInteger(token) || token < 0 || token >= vocabulary)
+      if (typeof token === 'number' && (!Number.isInteger(token) || token < 0 || token >= vocabulary))
         throw refuse(`token ${token} is outside the vocabulary of ${vocabulary}`);
   }
 

@@ -4,15 +4,17 @@ import type { Gpu } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
 import { Plan } from '../gpu/plan.ts';
 import { BUCKETS, type Bucket } from '../kernels/matmul.ts';
-import { packRows } from '../kernels/rows.ts';
+import { packRows, type Row } from '../kernels/rows.ts';
 import { type Arena, rowsOf } from './arena.ts';
-import { type Cache, MOST_ROWS, type Wide } from './cache.ts';
+import { boardOf } from './board.ts';
+import { type Cache, MOST_ROWS, MOVE_BYTES, type Wide } from './cache.ts';
 import type { CachedCursor } from './cursor.ts';
 import { type Network, recordBody, recordHead, windowsOf } from './forward.ts';
 import type { Tree } from './model.ts';
 import { Pass } from './pass.ts';
 import { Sampler } from './sampler.ts';
-import { depths, treeRows } from './visibility.ts';
+import { Verifier } from './verifier.ts';
+import { treeRows } from './visibility.ts';
 
 /** Nodes [first, first + count) of a tree behind a cursor. */
 export interface Span {
@@ -22,12 +24,18 @@ export interface Span {
   readonly count: number;
 }
 
+/** The rows of a pass as blocks of this window see them. */
+export type RowsOf = (window: number | null) => readonly Row[];
+
 export class Executor {
   /** Smallest pass: 1, or 4 on a device that is not batch invariant. */
   leastRows: 1 | 4 = 1;
+  /** What the caches of this model are to move. */
+  readonly moves: Tensor;
   readonly #gpu: Gpu;
   readonly #network: Network;
   readonly #sampler: Sampler;
+  readonly #verifier: Verifier;
   readonly #windows: readonly (number | null)[];
   /** Final norm and logits of every row, for each bucket. */
   readonly #heads = new Map<Bucket, Plan>();
@@ -40,7 +48,11 @@ export class Executor {
   constructor(network: Network, arena: Arena) {
     this.#gpu = network.gpu;
     this.#network = network;
-    this.#sampler = new Sampler(network.gpu, arena, network.architecture.sizes.vocabulary);
+    const { vocabulary } = network.architecture.sizes;
+    this.moves = arena.storage(MOVE_BYTES, 'moves');
+    this.#sampler = new Sampler(network.gpu, arena, vocabulary);
+    const { laws } = this.#sampler;
+    this.#verifier = new Verifier(network.gpu, arena, { vocabulary, laws, moves: this.moves });
     this.#windows = windowsOf(network.architecture);
     for (const bucket of BUCKETS) this.#heads.set(bucket, this.#head(bucket, false));
     for (const bucket of [1, 4] as const) this.#picked.set(bucket, this.#head(bucket, true));
@@ -49,26 +61,38 @@ export class Executor {
   /** Compiles what does not depend on a cache. */
   async ready(): Promise<void> {
     const plans = [...this.#heads.values(), ...this.#picked.values()].map((plan) => plan.ready());
-    await Promise.all([...plans, this.#sampler.prepare(this.#network.scratch.logits)]);
+    await Promise.all([...plans, this.#verifier.ready(), this.#prepare(this.#network.scratch.logits)]);
+  }
+
+  async #prepare(logits: Tensor): Promise<void> {
+    await Promise.all([this.#sampler.prepare(logits), this.#verifier.prepare(logits)]);
   }
 
   /** Records and compiles the bodies of a cache. */
   async attach(cache: Cache, layers?: readonly number[]): Promise<void> {
     for (const [bucket, plan] of cache.bodies) recordBody(plan, this.#network, cache, bucket, layers);
-    await Promise.all([cache.ready(), cache.wide ? this.#sampler.prepare(cache.wide.logits) : null]);
+    await Promise.all([cache.ready(), cache.wide ? this.#prepare(cache.wide.logits) : null]);
   }
 
   detach(cache: Cache): void {
-    if (cache.wide) this.#sampler.forget(cache.wide.logits);
+    if (cache.wide) {
+      this.#sampler.forget(cache.wide.logits);
+      this.#verifier.forget(cache.wide.logits);
+    }
     this.#gpu.flush(); // commands that use a buffer must be submitted before it is destroyed
     cache.free();
   }
 
   /** All rows of at most 16 nodes, logits in the scratch. */
   score(cache: Cache, spans: readonly Span[]): Pass {
-    const bucket = this.#body(cache, spans);
+    return this.scoreRows(cache, this.#rows(spans));
+  }
+
+  /** The same of rows whose visibility is no tree's. */
+  scoreRows(cache: Cache, rows: RowsOf): Pass {
+    const bucket = this.run(cache.bodies, rows);
     this.#gpu.turn.run(this.#heads.get(bucket) as Plan, { keys: 0 });
-    return this.#begin(this.#network.scratch.logits, cache.taps);
+    return this.#begin(this.#network.scratch.logits, cache);
   }
 
   /** A tree of more than 16 nodes: sixteen at a time, each pass seeing the keys of those before; results collected. */
@@ -77,7 +101,7 @@ export class Executor {
     const total = tree.tokens.length;
     for (let first = 0; first < total; first += MOST_ROWS) {
       const count = Math.min(MOST_ROWS, total - first);
-      const bucket = this.#body(cache, [{ cursor, tree, first, count }]);
+      const bucket = this.run(cache.bodies, this.#rows([{ cursor, tree, first, count }]));
       const { turn } = this.#gpu;
       turn.run(this.#heads.get(bucket) as Plan, { keys: 0 });
       turn.copy(rowsOf(logits, count), rowsOf(wide.logits, count, first));
@@ -85,21 +109,25 @@ export class Executor {
         turn.copy(rowsOf(cache.taps[i] as Tensor, count), rowsOf(tap, count, first));
       });
     }
-    return this.#begin(wide.logits, wide.taps);
+    return this.#begin(wide.logits, cache, wide.taps);
   }
 
   /** The last row of a chain; its logits are row 0, its taps stay at the chain's last row. */
   scoreLast(cache: Cache, span: Span): Pass {
-    this.#body(cache, [span]);
+    this.run(cache.bodies, this.#rows([span]));
     const { pickedIndices, logits } = this.#network.scratch;
     this.#gpu.turn.upload(pickedIndices, new Uint32Array(this.leastRows).fill(span.count - 1));
     this.#gpu.turn.run(this.#picked.get(this.leastRows) as Plan, { keys: 0 });
-    return this.#begin(logits, cache.taps);
+    return this.#begin(logits, cache);
   }
 
-  /** No row: fills the cache. Two chunks in flight keep the device busy and let an abort through in between. */
-  async fill(cache: Cache, span: Span): Promise<void> {
-    this.#body(cache, [span]);
+  /**
+   * No row: fills the cache. Two chunks in flight keep the device busy and let an abort through in between. `record`
+   * may add to the submit what reads the chunk's taps.
+   */
+  async fill(cache: Cache, span: Span, record: (pass: Pass) => void): Promise<void> {
+    this.run(cache.bodies, this.#rows([span]));
+    record(this.#begin(this.#network.scratch.logits, cache));
     this.#gpu.flush();
     const before = this.#inFlight;
     this.#inFlight = this.#gpu.device.queue.onSubmittedWorkDone();
@@ -110,6 +138,7 @@ export class Executor {
     this.#gpu.flush();
     for (const plan of [...this.#heads.values(), ...this.#picked.values()]) plan.destroy();
     this.#sampler.free();
+    this.#verifier.free();
   }
 
   #head(bucket: Bucket, picked: boolean): Plan {
@@ -118,29 +147,38 @@ export class Executor {
     return plan;
   }
 
-  #begin(logits: Tensor, taps: readonly Tensor[]): Pass {
+  #begin(logits: Tensor, cache: Cache, taps = cache.taps): Pass {
     const { vocabulary, hidden } = this.#network.architecture.sizes;
-    this.#pass = new Pass(this.#gpu, this.#sampler, { logits, taps, vocabulary, hidden });
+    const { tapLayers } = cache.options;
+    const tools = { sampler: this.#sampler, verifier: this.#verifier };
+    this.#pass = new Pass(this.#gpu, tools, { logits, taps, tapLayers, vocabulary, hidden });
     return this.#pass;
   }
 
-  /** Uploads the rows and runs the blocks; draws of the pass before are recorded first, while its logits last. */
-  #body(cache: Cache, spans: readonly Span[]): Bucket {
+  /** Draws that a tree names are recorded here, before the pass that reads them. */
+  #rows(spans: readonly Span[]): RowsOf {
+    const board = boardOf(this.#gpu);
+    const named = spans.map(({ tree: { tokens, parents } }) => ({ tokens: tokens.map((t) => board.name(t)), parents }));
+    return (window) =>
+      spans.flatMap(({ cursor, first, count }, i) =>
+        treeRows(cursor.past, named[i] as (typeof named)[number], window, first, count),
+      );
+  }
+
+  /** Uploads rows and runs the plan for so many; draws of the pass before are recorded first, while its logits last. */
+  run(plans: ReadonlyMap<Bucket, Plan>, rowsOf: RowsOf): Bucket {
     this.#pass?.end();
     this.#pass = null;
     const { turn } = this.#gpu;
-    const total = spans.reduce((sum, { count }) => sum + count, 0);
-    const bucket = BUCKETS.find((size) => size >= Math.max(total, this.leastRows)) as Bucket;
-    const depth = spans.map(({ tree }) => depths(tree.parents));
+    let bucket: Bucket = this.leastRows;
     let keys = 0;
     this.#windows.forEach((window, w) => {
-      const rows = spans.flatMap(({ cursor, tree, first, count }, i) =>
-        treeRows(cursor.past, tree, depth[i] as number[], window, first, count),
-      );
+      const rows = rowsOf(window);
+      bucket = BUCKETS.find((size) => size >= Math.max(rows.length, this.leastRows)) as Bucket;
       for (const { slot } of rows) keys = Math.max(keys, slot + 1);
       turn.upload(this.#network.scratch.rows[w] as Tensor, packRows(rows, bucket));
     });
-    turn.run(cache.bodies.get(bucket) as Plan, { keys });
+    turn.run(plans.get(bucket) as Plan, { keys });
     return bucket;
   }
 }

@@ -1,5 +1,6 @@
 // The one interpreter: walks an architecture and records its dispatches into plans. A pass is a body (embedding and
-// blocks, bound to one cache) and a head (final norm and logits), so prefill runs bodies and one head of one row.
+// blocks, bound to one cache) and a head (final norm and logits), so prefill runs bodies and one head of one row; a
+// drafter's context is a third part (features.ts).
 // Ten dispatches a layer: norm · qkv · rope and append · attention (three) · output · norm · gate·up · down.
 import type { Gpu } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
@@ -8,11 +9,13 @@ import { attention, attentionTuning } from '../kernels/attention.ts';
 import { embed } from '../kernels/embed.ts';
 import { gatherRows } from '../kernels/gather-rows.ts';
 import { type Bucket, type MatmulTuning, matmul } from '../kernels/matmul.ts';
+import { pairNorm } from '../kernels/pair-norm.ts';
 import { rmsNorm, rmsNormTuning } from '../kernels/rms-norm.ts';
 import { ropeAppend } from '../kernels/rope-append.ts';
 import { ROW_WORDS } from '../kernels/rows.ts';
 import type { Architecture } from './architecture.ts';
 import { type Arena, rowsOf } from './arena.ts';
+import { boardOf } from './board.ts';
 import { type Cache, MOST_ROWS } from './cache.ts';
 import type { Weights } from './weights.ts';
 
@@ -31,6 +34,20 @@ export interface Scratch {
   readonly pickedIndices: Tensor;
   readonly everyIndex: Tensor;
   readonly logits: Tensor;
+  /** Null in a language model. */
+  readonly features: FeatureScratch | null;
+}
+
+/** What a drafter needs besides. */
+export interface FeatureScratch {
+  /** The taps of each row side by side. */
+  readonly gathered: Tensor;
+  /** Projected and normed, where blocks make keys of them. */
+  readonly fused: Tensor;
+  /** The tokens' embeddings, where they do not begin the stream. */
+  readonly embedded: Tensor;
+  /** Embedding and stream, normed, side by side. */
+  readonly paired: Tensor;
 }
 
 /** Distinct windows, in the order of their first layer. */
@@ -40,6 +57,7 @@ export const windowsOf = ({ blocks }: Architecture): readonly (number | null)[] 
 
 export const makeScratch = (gpu: Gpu, arena: Arena, architecture: Architecture): Scratch => {
   const { hidden, heads, keyValueHeads, headDim, feedForward, vocabulary } = architecture.sizes;
+  const { features } = architecture.input;
   const wide = (width: number, label: string): Tensor => arena.activation(MOST_ROWS, width, label);
   const everyIndex = arena.storage(MOST_ROWS * 4, 'every index');
   gpu.device.queue.writeBuffer(
@@ -59,6 +77,12 @@ export const makeScratch = (gpu: Gpu, arena: Arena, architecture: Architecture):
     pickedIndices: arena.storage(MOST_ROWS * 4, 'picked indices'),
     everyIndex,
     logits: wide(vocabulary, 'logits'),
+    features: features && {
+      gathered: wide(features.count * hidden, 'gathered taps'),
+      fused: wide(hidden, 'fused'),
+      embedded: wide(hidden, 'embedded'),
+      paired: wide(2 * hidden, 'paired'),
+    },
   };
 };
 
@@ -70,63 +94,110 @@ export interface Network {
   readonly tuning: MatmulTuning;
 }
 
+type Weighted = Weights['blocks'][number];
+
+/** Queries, keys and values of `input`: the queries stay in the scratch, keys and values join the cache. */
+export const recordKeys = (
+  plan: Plan,
+  { architecture, weights, scratch, tuning }: Network,
+  cache: Cache,
+  input: Tensor,
+  { bucket, layer }: { readonly bucket: Bucket; readonly layer: number },
+): void => {
+  const { heads, keyValueHeads, headDim } = architecture.sizes;
+  const { mixer } = architecture.blocks[layer] as Architecture['blocks'][number];
+  const { qkv: matrix, qkvBias, queryNorm, keyNorm, attentionNorm: unnormed } = weights.blocks[layer] as Weighted;
+  const { keys, values } = cache.layers[layer] as Cache['layers'][number];
+  const [qkv, query] = [rowsOf(scratch.qkv, bucket), rowsOf(scratch.query, bucket)];
+  matmul(
+    plan,
+    { input, matrix, output: qkv, ...(qkvBias ? { bias: qkvBias } : {}) },
+    { rows: bucket, epilogue: 'store' },
+    tuning,
+  );
+  ropeAppend(
+    plan,
+    {
+      qkv,
+      rows: scratch.rows[0] as Tensor,
+      table: cache.table,
+      queryNorm: queryNorm ?? unnormed,
+      keyNorm: keyNorm ?? unnormed,
+      query,
+      keys,
+      values,
+    },
+    {
+      rows: bucket,
+      heads,
+      keyValueHeads,
+      headDim,
+      epsilon: architecture.norm.epsilon,
+      normed: mixer.queryKeyNorm ? 1 : 0,
+      capacity: cache.slots,
+      half: cache.options.half ? 1 : 0,
+    },
+  );
+};
+
 /** Embedding and the given blocks, leaving the residual stream in `scratch.stream` and the taps in the cache's. */
 export const recordBody = (
   plan: Plan,
-  { gpu, architecture, weights, scratch, tuning }: Network,
+  network: Network,
   cache: Cache,
   bucket: Bucket,
-  layers: readonly number[] = architecture.blocks.map((_, i) => i),
+  layers: readonly number[] = network.architecture.blocks.map((_, i) => i),
 ): void => {
-  const { hidden, heads, keyValueHeads, headDim } = architecture.sizes;
+  const { gpu, architecture, weights, scratch, tuning } = network;
+  const { hidden: width, heads, keyValueHeads, headDim } = architecture.sizes;
   const { epsilon } = architecture.norm;
   const windows = windowsOf(architecture);
   const view = (tensor: Tensor): Tensor => rowsOf(tensor, bucket);
-  const [stream, normed, qkv] = [view(scratch.stream), view(scratch.normed), view(scratch.qkv)];
-  const [query, attended, gated] = [view(scratch.query), view(scratch.attended), view(scratch.gated)];
-  const any = scratch.rows[0] as Tensor;
-  const half = cache.options.half ? 1 : 0;
-  const capacity = cache.slots;
-  const norm = (weight: Tensor): void =>
-    rmsNorm(
-      plan,
-      { input: stream, weight, output: normed },
-      { rows: bucket, width: hidden, epsilon },
-      rmsNormTuning(gpu),
-    );
+  const [stream, normed, attended, gated] = [scratch.stream, scratch.normed, scratch.attended, scratch.gated].map(
+    view,
+  ) as [Tensor, Tensor, Tensor, Tensor];
+  const paired = architecture.input.features?.as === 'stream' ? scratch.features : null;
+  const norm = (weight: Tensor): Tensor => {
+    rmsNorm(plan, { input: stream, weight, output: normed }, { rows: bucket, width, epsilon }, rmsNormTuning(gpu));
+    return normed;
+  };
+  /** The first block of such a drafter reads the embedding beside the stream. */
+  const pair = (embedded: Tensor, output: Tensor, firstWeight: Tensor): Tensor => {
+    const secondWeight = weights.features?.norm as Tensor;
+    const tensors = { first: embedded, firstWeight, second: stream, secondWeight, output };
+    pairNorm(plan, tensors, { rows: bucket, width, epsilon }, rmsNormTuning(gpu));
+    return output;
+  };
 
-  embed(plan, { rows: any, matrix: weights.embedding, output: stream }, { rows: bucket });
+  embed(
+    plan,
+    {
+      rows: scratch.rows[0] as Tensor,
+      board: boardOf(gpu).tensor,
+      matrix: weights.embedding,
+      output: paired ? view(paired.embedded) : stream,
+    },
+    { rows: bucket },
+  );
   for (const layer of layers) {
     const { mixer } = architecture.blocks[layer] as Architecture['blocks'][number];
-    const block = weights.blocks[layer] as Weights['blocks'][number];
+    const block = weights.blocks[layer] as Weighted;
     const { keys, values } = cache.layers[layer] as Cache['layers'][number];
-    const rows = scratch.rows[windows.indexOf(mixer.window)] as Tensor;
-    norm(block.attentionNorm);
-    matmul(
-      plan,
-      { input: normed, matrix: block.qkv, output: qkv, ...(block.qkvBias ? { bias: block.qkvBias } : {}) },
-      { rows: bucket, epilogue: 'store' },
-      tuning,
-    );
-    const unnormed = block.attentionNorm;
-    ropeAppend(
-      plan,
-      {
-        qkv,
-        rows: any,
-        table: cache.table,
-        queryNorm: block.queryNorm ?? unnormed,
-        keyNorm: block.keyNorm ?? unnormed,
-        query,
-        keys,
-        values,
-      },
-      { rows: bucket, heads, keyValueHeads, headDim, epsilon, normed: mixer.queryKeyNorm ? 1 : 0, capacity, half },
-    );
+    const input = paired
+      ? pair(view(paired.embedded), view(paired.paired), block.attentionNorm)
+      : norm(block.attentionNorm);
+    recordKeys(plan, network, cache, input, { bucket, layer });
     attention(
       plan,
-      { query, keys, values, rows, scratch: cache.attention, output: attended },
-      { rows: bucket, heads, keyValueHeads, headDim, capacity, half },
+      {
+        query: view(scratch.query),
+        keys,
+        values,
+        rows: scratch.rows[windows.indexOf(mixer.window)] as Tensor,
+        scratch: cache.attention,
+        output: attended,
+      },
+      { rows: bucket, heads, keyValueHeads, headDim, capacity: cache.slots, half: cache.options.half ? 1 : 0 },
       attentionTuning(gpu),
     );
     matmul(
@@ -150,11 +221,7 @@ export const recordBody = (
     matmul(plan, { input: gated, matrix: block.down, output: stream }, { rows: bucket, epilogue: 'add' }, tuning);
     const tap = cache.taps[cache.options.tapLayers.indexOf(layer)];
     if (tap)
-      gatherRows(
-        plan,
-        { input: stream, indices: scratch.everyIndex, output: view(tap) },
-        { rows: bucket, width: hidden },
-      );
+      gatherRows(plan, { input: stream, indices: scratch.everyIndex, output: view(tap) }, { rows: bucket, width });
   }
 };
 

@@ -3,7 +3,8 @@ import type { OutriderError } from '../errors.ts';
 import { testGpu } from '../testing/gpu.ts';
 import { type TinyOptions, tinyCheckpoint } from '../testing/tiny.ts';
 import type { TensorInfo } from '../weights/checkpoint.ts';
-import { type LoadModelOptions, type LoadProgress, loadModel } from './load.ts';
+import { loadModel } from './load.ts';
+import type { LoadModelOptions, LoadProgress } from './loading.ts';
 
 const UP = 'model.layers.1.mlp.up_proj.weight';
 

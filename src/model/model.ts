@@ -1,5 +1,6 @@
 // What a language model is to everything above it: a cursor over one sequence, provisional forward passes, and values
-// that stay on the device until somebody awaits them. Types only; `transformer.ts` and `cursor.ts` implement them.
+// that stay on the device until somebody awaits them; and what a drafter is that reads a target's hidden states. Types
+// only; `transformer.ts`, `cursor.ts` and the drafters' files implement them.
 
 /** A value on the device, `rows` rows. Handing it on costs nothing; `read` is a GPU sync. */
 export interface Held {
@@ -24,31 +25,85 @@ export interface Choice {
   readonly logprob: number;
 }
 
-/** Tokens drawn on the device; `read` is the round's one readback. */
+/** A token on the device that nobody had to look at: an entry of the device's board of choices. Good for a round. */
+export interface HeldToken {
+  readonly held: number;
+}
+
+export type Token = number | HeldToken;
+
+/** A filtered, normalised distribution kept on the device: what a sampled draft was drawn from. Good for a round. */
+export interface HeldLaw {
+  readonly law: number;
+}
+
+/** A token drawn on the device; `read` is the round's one readback. */
 export interface Drawn {
   readonly rows: number;
+  /** Names it to a later pass, of this model or of another on the device, before anybody has read it. */
+  readonly token: HeldToken;
+  /** What it was drawn from, where that was asked for. */
+  readonly law: HeldLaw | null;
   read(): Promise<readonly Choice[]>;
 }
 
 /** Every node names an earlier node as its parent, or -1: a root, normally node 0 alone, the last committed token. */
 export interface Tree {
-  readonly tokens: readonly number[];
+  readonly tokens: readonly Token[];
   readonly parents: readonly number[];
 }
 
-/** One forward pass. The cache forgets it unless a path is accepted. */
-export interface Forward {
+/** A tree whose tokens and shape a drafter chose on the device; node 0 is the last committed token. */
+export interface HeldTree {
+  readonly nodes: number;
+  /** The drafter's own. */
+  readonly device: unknown;
+}
+
+/**
+ * What a target verifies. `laws[i - 1]` is what node i was drawn from; null = the drafts are deterministic (one-hot).
+ * Sampled drafts are chains.
+ */
+export interface Draft {
+  readonly tree: Tree | HeldTree;
+  readonly laws: readonly HeldLaw[] | null;
+}
+
+/** What became of a draft. */
+export interface Verdict {
+  /** The whole tree, read back together with the verdict. */
+  readonly tokens: readonly number[];
+  readonly parents: readonly number[];
+  /** The kept nodes, node 0 (the anchor) first. */
+  readonly path: readonly number[];
+  /** The kept drafts and then the corrected or bonus token: as many as the path has nodes. */
+  readonly choices: readonly Choice[];
+  /** Of the last choice: `bonus` when every node of a root-to-leaf path was kept. */
+  readonly source: 'corrected' | 'bonus';
+}
+
+/** Scored rows: what can be drawn from. */
+export interface Scores {
   readonly rows: number;
   /** Row i scores the children of node i: `[rows, vocabulary]`. */
   readonly logits: Held;
-  /** For each tapped layer, in the order asked for: `[rows, hidden]`, the stream after that layer, before the final norm. */
-  readonly taps: readonly Held[];
-  /** Draws the child of `row`, at the position after it. */
-  draw(row: number, sampling: Sampling): Drawn;
+  /** Draws the child of `row`, at the position after it; `law` keeps the distribution that it is drawn from. */
+  draw(row: number, sampling: Sampling, options?: { readonly law?: boolean }): Drawn;
   /** The n most probable children of `row` with their log-probabilities. A readback of its own. */
   top(row: number, n: number): Promise<readonly Choice[]>;
+}
+
+/** One forward pass. The cache forgets it unless a path is accepted. */
+export interface Forward extends Scores {
+  /** For each tapped layer, in the order asked for: `[rows, hidden]`, the stream after that layer, before the final norm. */
+  readonly taps: readonly Held[];
   /** Keeps this root-to-leaf path in the cache (node indices, ascending); the rest is forgotten. */
   accept(path: readonly number[]): void;
+  /**
+   * Decides on the device which drafts the target keeps, and keeps their path in the cache: one submit and one
+   * readback of a few dozen bytes, with everything recorded before. The pass stays readable until the next one.
+   */
+  verify(laws: Draft['laws'], sampling: Sampling): Promise<Verdict>;
 }
 
 export interface ExtendOptions {
@@ -56,6 +111,8 @@ export interface ExtendOptions {
   /** Rows a pass, at most 16. The result does not depend on it by a bit. */
   readonly chunk?: number;
   readonly onProgress?: (rows: number) => void;
+  /** Called when a chunk has been recorded, before the next one reuses its memory: its rows are the next committed ones. */
+  readonly onPass?: (pass: Pick<Forward, 'rows' | 'taps'>) => void;
 }
 
 /** One model's cached view of one sequence. */
@@ -67,7 +124,7 @@ export interface Cursor extends Disposable {
   /** Commits tokens as a causal chain and returns a one-row pass: that of the last token. */
   extend(tokens: readonly number[], options?: ExtendOptions): Promise<Forward>;
   /** Scores a tree of at most `nodes` nodes (OpenCursor) without committing it. A tree may have several roots. */
-  forward(tree: Tree): Forward;
+  forward(tree: Tree | HeldTree): Forward;
   /** Forgets everything after `length`. */
   rewind(length: number): void;
   /**
@@ -106,4 +163,68 @@ export interface LanguageModel extends Disposable {
   open(options?: OpenCursor): Promise<Cursor>;
   /** Several forks of one cursor in one pass; at most 16 rows together. */
   forward(batch: readonly { readonly cursor: Cursor; readonly tree: Tree }[]): readonly Forward[];
+}
+
+export interface OpenDrafter {
+  /** Context rows it must hold; at most the drafter's limit, which is the default. */
+  readonly capacity?: number;
+  readonly cache?: 'f32' | 'f16';
+}
+
+/** A drafter that reads its target's taps, and was loaded for this target. */
+interface Drafter extends Disposable {
+  readonly family: string;
+  /** 0-based layers of the target whose output it reads. */
+  readonly tapLayers: readonly number[];
+  /** Most context rows that a cursor can hold. */
+  readonly context: number;
+  /** Bytes on the device; what it borrows of its target is not counted. */
+  readonly bytes: number;
+}
+
+/** Drafts a block in one pass (DFlash). */
+export interface BlockDrafter extends Drafter {
+  readonly kind: 'dflash';
+  /** The block it was trained for, the anchor counted: smaller ones are safe. */
+  readonly blockSize: number;
+  open(options?: OpenDrafter): Promise<BlockCursor>;
+}
+
+export interface BlockCursor extends Disposable {
+  /** Context rows appended. */
+  readonly length: number;
+  readonly capacity: number;
+  /** Takes the taps of these rows of a target's pass: one dispatch. They are fused, 16 at a time, before the next draft. */
+  append(pass: Pick<Forward, 'taps'>, rows: readonly number[]): void;
+  /** [anchor, MASK …]: row j from 1 to blockSize - 1 scores the token at position length + j, and draws that position. */
+  draft(anchor: Token, blockSize: number): Scores;
+  rewind(length: number): void;
+}
+
+/** Drafts token by token from the target's features (EAGLE-3). */
+export interface FeatureDrafter extends Drafter {
+  readonly kind: 'eagle3';
+  open(options?: OpenDrafter): Promise<FeatureCursor>;
+}
+
+export interface TreeShape {
+  /** Levels of drafts. */
+  readonly depth: number;
+  /** Beam of a level, and children of each of its nodes. */
+  readonly width: number;
+  /** Drafts kept, the anchor not counted. */
+  readonly nodes: number;
+}
+
+export interface FeatureCursor extends Disposable {
+  /** Context rows appended. */
+  readonly length: number;
+  readonly capacity: number;
+  /** Takes the taps of these rows; `next[i]` is the token that follows `rows[i]`, so the last one is the next anchor. */
+  append(pass: Pick<Forward, 'taps'>, rows: readonly number[], next: readonly Token[]): void;
+  /** Drafts that follow the anchor, as the target's ids; with laws at a temperature above 0. */
+  chain(depth: number, sampling: Sampling): { readonly tokens: readonly HeldToken[]; readonly laws: Draft['laws'] };
+  /** The most probable drafts as a tree behind the anchor. */
+  tree(anchor: Token, shape: TreeShape): HeldTree;
+  rewind(length: number): void;
 }

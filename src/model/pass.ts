@@ -5,9 +5,13 @@ import { OutriderError } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
 import type { Turn } from '../gpu/turn.ts';
+import type { DraftNode } from '../kernels/verdict.ts';
 import { rowsOf } from './arena.ts';
-import type { Choice, Drawn, Held, Sampling } from './model.ts';
-import { MOST_DRAWS, type Sampler, type Wanted } from './sampler.ts';
+import { boardOf } from './board.ts';
+import type { Cache } from './cache.ts';
+import type { Choice, Drawn, Held, HeldLaw, HeldToken, Sampling, Verdict } from './model.ts';
+import { MOST_DRAWS, MOST_LAWS, type Sampler, type Wanted } from './sampler.ts';
+import type { Verifier } from './verifier.ts';
 
 /** Row-major values with the padding of each row cut off. */
 export const unpad = (data: ArrayBuffer, rows: number, width: number): Float32Array<ArrayBuffer> => {
@@ -19,56 +23,176 @@ export const unpad = (data: ArrayBuffer, rows: number, width: number): Float32Ar
   return out;
 };
 
-interface Batch {
-  readonly wanted: Wanted[];
-  turn: Turn | null;
-  choices: Promise<readonly Choice[]> | null;
+/** Rows of a pass on the device: handed to a drafter as they are, or read. */
+export class DeviceRows implements Held {
+  readonly rows: number;
+  /** Of the tapped layer; null where it is none. */
+  readonly layer: number | null;
+  readonly #gpu: Gpu;
+  readonly #tensor: Tensor;
+  readonly #width: number;
+  readonly #use: () => void;
+
+  /** `use` throws when the memory has been reused. */
+  constructor(gpu: Gpu, tensor: Tensor, width: number, layer: number | null, use: () => void) {
+    this.rows = tensor.shape[0] as number;
+    this.layer = layer;
+    this.#gpu = gpu;
+    this.#tensor = tensor;
+    this.#width = width;
+    this.#use = use;
+  }
+
+  get tensor(): Tensor {
+    this.#use();
+    return this.#tensor;
+  }
+
+  async read(): Promise<Float32Array> {
+    const { turn } = this.#gpu;
+    const data = turn.read(this.tensor);
+    turn.submit();
+    return unpad(await data, this.rows, this.#width);
+  }
+}
+
+/** Draws that reach the device in one dispatch and the host in one readback. */
+class Batch {
+  readonly wanted: Wanted[] = [];
+  readonly #gpu: Gpu;
+  readonly #sampler: Sampler;
+  readonly #logits: Tensor;
+  #first: number | null = null;
+  #read: { readonly choices: Promise<readonly Choice[]>; readonly turn: Turn } | null = null;
+
+  constructor(gpu: Gpu, sampler: Sampler, logits: Tensor) {
+    this.#gpu = gpu;
+    this.#sampler = sampler;
+    this.#logits = logits;
+  }
+
+  get recorded(): boolean {
+    return this.#first !== null;
+  }
+
+  /** Records the draws, if they are not yet; the serial number of the first one's entry on the board. */
+  record(): number {
+    this.#first ??= this.#sampler.draw(this.#logits, this.wanted);
+    return this.#first;
+  }
+
+  read(): Promise<readonly Choice[]> {
+    const first = this.record();
+    this.#read ??= { choices: this.#sampler.read(first, this.wanted.length), turn: this.#gpu.turn };
+    this.#gpu.flush(this.#read.turn);
+    return this.#read.choices;
+  }
+}
+
+/** One draw of a batch; as a token it names its entry on the board, for which the batch must have been recorded. */
+class DeviceDraw implements Drawn, HeldToken {
+  readonly rows = 1;
+  readonly law: HeldLaw | null;
+  readonly #batch: Batch;
+  readonly #index: number;
+
+  constructor(batch: Batch, wanted: Wanted) {
+    this.#batch = batch;
+    this.#index = batch.wanted.push(wanted) - 1;
+    this.law = wanted.law;
+  }
+
+  get token(): HeldToken {
+    return this;
+  }
+
+  get held(): number {
+    return this.#batch.record() + this.#index;
+  }
+
+  async read(): Promise<readonly Choice[]> {
+    return [(await this.#batch.read())[this.#index] as Choice];
+  }
 }
 
 interface Results {
   readonly logits: Tensor;
   readonly taps: readonly Tensor[];
+  readonly tapLayers: readonly number[];
   readonly vocabulary: number;
   readonly hidden: number;
+}
+
+/** A draft under verification. */
+export interface Questioned {
+  /** Row of node 0. */
+  readonly first: number;
+  /** Slot of node 0. */
+  readonly base: number;
+  readonly nodes: readonly DraftNode[];
+  /** Absolute, of each node. */
+  readonly positions: readonly number[];
+  readonly sampling: Sampling;
+  readonly laws: readonly HeldLaw[] | null;
 }
 
 export class Pass {
   readonly #gpu: Gpu;
   readonly #sampler: Sampler;
+  readonly #verifier: Verifier;
   readonly #results: Results;
-  #batch: Batch = { wanted: [], turn: null, choices: null };
+  #batch: Batch;
   #over = false;
 
-  constructor(gpu: Gpu, sampler: Sampler, results: Results) {
+  constructor(gpu: Gpu, { sampler, verifier }: { sampler: Sampler; verifier: Verifier }, results: Results) {
     this.#gpu = gpu;
     this.#sampler = sampler;
+    this.#verifier = verifier;
     this.#results = results;
+    this.#batch = new Batch(gpu, sampler, results.logits);
   }
 
   logits(first: number, count: number): Held {
-    return this.#held(this.#results.logits, first, count, this.#results.vocabulary);
+    const { logits, vocabulary } = this.#results;
+    return this.#rows(rowsOf(logits, count, first), vocabulary, null);
   }
 
-  taps(first: number, count: number): readonly Held[] {
-    return this.#results.taps.map((tap) => this.#held(tap, first, count, this.#results.hidden));
+  taps(first: number, count: number): readonly DeviceRows[] {
+    const { taps, hidden, tapLayers } = this.#results;
+    return taps.map((tap, i) => this.#rows(rowsOf(tap, count, first), hidden, tapLayers[i] as number));
   }
 
-  draw(row: number, sampling: Sampling, position: number): Drawn {
+  draw(row: number, sampling: Sampling, position: number, keepLaw = false): Drawn {
     this.#use();
-    if (this.#batch.choices || this.#batch.wanted.length === MOST_DRAWS) {
-      this.#record(this.#batch);
-      this.#batch = { wanted: [], turn: null, choices: null };
-    }
-    const batch = this.#batch;
-    const index = batch.wanted.push({ row, sampling, position }) - 1;
-    return {
-      rows: 1,
-      read: async () => {
-        this.#record(batch);
-        this.#gpu.flush(batch.turn);
-        return [(await batch.choices)?.[index] as Choice];
-      },
-    };
+    if (this.#batch.recorded || this.#batch.wanted.length === (keepLaw ? MOST_LAWS : MOST_DRAWS)) this.#renew();
+    const law = keepLaw ? { law: this.#sampler.laws.ring.take(1) } : null;
+    return new DeviceDraw(this.#batch, { row, sampling, position, law });
+  }
+
+  /** Decides on nodes whose rows begin at `first`, moves what is kept in the cache, and reads the verdict. */
+  verify({ first, base, nodes, positions, sampling, laws }: Questioned, cache: Cache): Promise<Verdict> {
+    this.#use();
+    if (this.#batch.wanted.length > 0) this.#renew();
+    const { logits } = this.#results;
+    const { ring } = this.#sampler.laws;
+    const law = laws && ring.take(nodes.length);
+    const wanted = positions.map((position, i) => ({
+      row: first + i,
+      sampling,
+      position: position + 1,
+      law: law === null ? null : { law: law + i },
+    }));
+    const draws = boardOf(this.#gpu).ring.entry(this.#sampler.draw(logits, wanted));
+    const [position] = positions as [number];
+    const job = { nodes: nodes.length, draws, base, position, seed: sampling.seed };
+    if (laws && law !== null) {
+      const drafted = nodes.map((node, i) => ({ ...node, law: i > 0 ? ring.entry((laws[i - 1] as HeldLaw).law) : 0 }));
+      this.#verifier.decide({ ...job, law: ring.entry(law) }, drafted, logits);
+    } else this.#verifier.decide(job, nodes, null);
+    if (nodes.some(({ parent }, i) => parent !== i - 1)) cache.compact(); // a kept chain lies where it belongs
+    const verdict = this.#verifier.read(nodes.length);
+    this.#gpu.flush();
+    return verdict;
   }
 
   async top(row: number, n: number): Promise<readonly Choice[]> {
@@ -78,27 +202,17 @@ export class Pass {
 
   /** The model is about to reuse the memory. */
   end(): void {
-    if (this.#batch.wanted.length > 0) this.#record(this.#batch);
+    if (this.#batch.wanted.length > 0) this.#batch.record();
     this.#over = true;
   }
 
-  #held(tensor: Tensor, first: number, count: number, width: number): Held {
-    return {
-      rows: count,
-      read: async () => {
-        this.#use();
-        const { turn } = this.#gpu;
-        const data = turn.read(rowsOf(tensor, count, first));
-        turn.submit();
-        return unpad(await data, count, width);
-      },
-    };
+  #renew(): void {
+    this.#batch.record();
+    this.#batch = new Batch(this.#gpu, this.#sampler, this.#results.logits);
   }
 
-  #record(batch: Batch): void {
-    if (batch.choices) return;
-    batch.turn = this.#gpu.turn;
-    batch.choices = this.#sampler.draw(this.#results.logits, batch.wanted);
+  #rows(tensor: Tensor, width: number, layer: number | null): DeviceRows {
+    return new DeviceRows(this.#gpu, tensor, width, layer, () => this.#use());
   }
 
   #use(): void {

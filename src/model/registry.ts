@@ -2,25 +2,51 @@
 import { OutriderError } from '../errors.ts';
 import type { Architecture } from './architecture.ts';
 import { Config } from './families/config.ts';
+import { type DFlash, readDFlash } from './families/dflash.ts';
+import { type Eagle3, readEagle3 } from './families/eagle3.ts';
 import { readLlama, readMistral } from './families/llama.ts';
 import { readQwen2 } from './families/qwen2.ts';
 import { readQwen3 } from './families/qwen3.ts';
 
-const FAMILIES: Readonly<Record<string, (config: Config) => Architecture>> = {
+type Json = Readonly<Record<string, unknown>>;
+
+const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
   LlamaForCausalLM: readLlama,
   MistralForCausalLM: readMistral,
   Qwen2ForCausalLM: readQwen2,
   Qwen3ForCausalLM: readQwen3,
 };
 
-export const readArchitecture = (json: Readonly<Record<string, unknown>>): Architecture => {
-  const named = Array.isArray(json.architectures) ? String(json.architectures[0]) : 'none';
-  const read = Object.hasOwn(FAMILIES, named) ? FAMILIES[named] : undefined;
-  if (!read)
-    throw new OutriderError(
-      'bad-checkpoint',
-      `architecture ${named} is not supported`,
-      `Supported: ${Object.keys(FAMILIES).join(', ')}.`,
-    );
-  return read(new Config(json));
+/** What drafts for a target, and cannot run without one. */
+export type DrafterFamily = DFlash | Eagle3;
+
+const DRAFTERS: Readonly<Record<string, (config: Config) => DrafterFamily>> = {
+  DFlashDraftModel: readDFlash,
+  LlamaForCausalLMEagle3: readEagle3,
+};
+
+const named = ({ architectures }: Json): string => (Array.isArray(architectures) ? String(architectures[0]) : 'none');
+
+const unsupported = (name: string, known: object, hint = ''): OutriderError =>
+  new OutriderError(
+    'bad-checkpoint',
+    `architecture ${name} is not supported${hint === '' ? '' : ' here'}`,
+    hint || `Supported: ${Object.keys(known).join(', ')}.`,
+  );
+
+export const isDrafter = (json: Json): boolean => Object.hasOwn(DRAFTERS, named(json));
+
+export const readArchitecture = (json: Json): Architecture => {
+  const name = named(json);
+  const read = Object.hasOwn(MODELS, name) ? MODELS[name] : undefined;
+  if (read) return read(new Config(json));
+  throw unsupported(name, MODELS, isDrafter(json) ? 'It is a drafter: load it beside the target it drafts for.' : '');
+};
+
+export const readDrafter = (json: Json): DrafterFamily => {
+  const name = named(json);
+  const read = Object.hasOwn(DRAFTERS, name) ? DRAFTERS[name] : undefined;
+  if (read) return read(new Config(json));
+  const model = Object.hasOwn(MODELS, name);
+  throw unsupported(name, DRAFTERS, model ? 'It is a language model; as a drafter it goes by the name of draft.' : '');
 };

@@ -1,17 +1,33 @@
 // Draws and most probable tokens on the device: the two kernels recorded for a few sizes, for every logits tensor that
-// they serve.
+// they serve. Drawn tokens go to the device's board, where a later pass finds them without the host.
 import { OutriderError } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
 import { Plan } from '../gpu/plan.ts';
-import { CHOICE_WORDS, DRAW_WORDS, packDraws, sample, sampleTuning, unpackChoices } from '../kernels/sample.ts';
+import { law } from '../kernels/law.ts';
+import {
+  CHOICE_WORDS,
+  DRAW_WORDS,
+  packDraws,
+  type RawChoice,
+  sample,
+  sampleTuning,
+  unpackChoices,
+} from '../kernels/sample.ts';
 import { top } from '../kernels/top.ts';
 import type { Arena } from './arena.ts';
-import type { Choice, Sampling } from './model.ts';
+import { type Board, boardOf } from './board.ts';
+import { MOST_ROWS } from './cache.ts';
+import { Laws } from './laws.ts';
+import type { Choice, HeldLaw, Sampling } from './model.ts';
 
 /** Draws that one dispatch can make. */
 export const MOST_DRAWS = 64;
-const COUNTS = [1, 2, 4, 8, 16, MOST_DRAWS] as const;
+/** A dispatch draws one of these counts: the next larger one, with its last draw repeated. */
+const COUNTS = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, MOST_DRAWS] as const;
+/** Laws that one dispatch can write: those of the longest chain of sampled drafts. */
+export const MOST_LAWS = MOST_ROWS;
+const LAWS = COUNTS.filter((count) => count <= MOST_LAWS);
 /** Alternatives of one row: what APIs offer as `top_logprobs`. */
 const MOST_TOP = 20;
 const TOPS = [1, 5, MOST_TOP] as const;
@@ -21,27 +37,35 @@ export interface Wanted {
   readonly sampling: Sampling;
   /** Absolute, of the token to be drawn. */
   readonly position: number;
+  /** Where the distribution that it is drawn from is kept, if it is. */
+  readonly law: HeldLaw | null;
 }
 
 interface Plans {
   readonly draw: ReadonlyMap<number, Plan>;
+  /** Reads the draws that `draw` has made. */
+  readonly law: ReadonlyMap<number, Plan>;
   readonly top: ReadonlyMap<number, Plan>;
 }
 
 export class Sampler {
   readonly #gpu: Gpu;
   readonly #vocabulary: number;
+  readonly #board: Board;
+  readonly laws: Laws;
   readonly #draws: Tensor;
-  readonly #choices: Tensor;
   readonly #row: Tensor;
+  readonly #most: Tensor;
   readonly #plans = new Map<GPUBuffer, Plans>();
 
   constructor(gpu: Gpu, arena: Arena, vocabulary: number) {
     this.#gpu = gpu;
     this.#vocabulary = vocabulary;
+    this.#board = boardOf(gpu);
+    this.laws = Laws.acquire(gpu, vocabulary);
     this.#draws = arena.storage(MOST_DRAWS * DRAW_WORDS * 4, 'draws');
-    this.#choices = arena.storage(MOST_DRAWS * CHOICE_WORDS * 4, 'choices');
     this.#row = arena.storage(16, 'top row');
+    this.#most = arena.storage(MOST_TOP * CHOICE_WORDS * 4, 'top');
   }
 
   /** Records the plans that read these logits. */
@@ -58,35 +82,51 @@ export class Sampler {
         }),
       );
     const draw = plans(COUNTS, (plan, rows) =>
-      sample(plan, { logits, draws: this.#draws, choices: this.#choices }, { rows, vocabulary, stride }, tuning),
+      sample(plan, { logits, draws: this.#draws, choices: this.#board.tensor }, { rows, vocabulary, stride }, tuning),
+    );
+    const laws = plans(LAWS, (plan, rows) =>
+      law(plan, { logits, draws: this.#draws, laws: this.laws.tensor }, { rows, vocabulary, stride }, tuning),
     );
     const most = plans(TOPS, (plan, n) =>
-      top(plan, { logits, row: this.#row, output: this.#choices }, { n, vocabulary }, tuning),
+      top(plan, { logits, row: this.#row, output: this.#most }, { n, vocabulary }, tuning),
     );
-    this.#plans.set(logits.buffer, { draw, top: most });
-    await Promise.all([...draw.values(), ...most.values()].map((plan) => plan.ready()));
+    this.#plans.set(logits.buffer, { draw, law: laws, top: most });
+    await Promise.all([...draw.values(), ...laws.values(), ...most.values()].map((plan) => plan.ready()));
   }
 
   forget(logits: Tensor): void {
     const plans = this.#plans.get(logits.buffer);
-    for (const plan of [...(plans?.draw.values() ?? []), ...(plans?.top.values() ?? [])]) plan.destroy();
+    if (plans) destroy(plans);
     this.#plans.delete(logits.buffer);
   }
 
-  /** Records the draws into the open turn. */
-  draw(logits: Tensor, wanted: readonly Wanted[]): Promise<readonly Choice[]> {
+  /** Records the draws into the open turn; draw i becomes entry first + i of the board, where `first` is returned. */
+  draw(logits: Tensor, wanted: readonly Wanted[]): number {
     const count = COUNTS.find((size) => size >= wanted.length);
     const plan = count && this.#plans.get(logits.buffer)?.draw.get(count);
     if (!plan) throw new Error(`${wanted.length} draws from logits that were not prepared`);
+    const first = this.#board.ring.take(count);
     const draws = Array.from({ length: count }, (_, i) => {
-      const { row, sampling, position } = wanted[Math.min(i, wanted.length - 1)] as Wanted;
-      return { ...sampling, row, position };
+      const { row, sampling, position, law } = wanted[Math.min(i, wanted.length - 1)] as Wanted;
+      const kept = law && i < wanted.length ? { law: this.laws.ring.entry(law.law) } : {};
+      return { ...sampling, ...kept, row, position, slot: this.#board.ring.entry(first + i) };
     });
     const { turn } = this.#gpu;
     turn.upload(this.#draws, packDraws(draws));
     turn.run(plan, { keys: 0 });
-    const read = turn.read({ ...this.#choices, bytes: wanted.length * CHOICE_WORDS * 4 });
-    const choices = read.then(toChoices);
+    if (wanted.some(({ law }) => law)) turn.run(this.#lawPlan(logits, count), { keys: 0 });
+    return first;
+  }
+
+  #lawPlan(logits: Tensor, count: number): Plan {
+    const plan = this.#plans.get(logits.buffer)?.law.get(count);
+    if (!plan) throw new Error(`laws of ${count} draws; the most is ${LAWS.at(-1)}`);
+    return plan;
+  }
+
+  /** Records the readback of neighbouring entries of the board into the open turn. */
+  read(first: number, count: number): Promise<readonly Choice[]> {
+    const choices = this.#gpu.turn.read(this.#board.region(first, count)).then(toChoices);
     choices.catch(() => {}); // whoever reads the draw sees the error; nobody has to
     return choices;
   }
@@ -101,25 +141,30 @@ export class Sampler {
     const { turn } = this.#gpu;
     turn.upload(this.#row, Uint32Array.of(row, 0, 0, 0));
     turn.run(plan, { keys: 0 });
-    const read = turn.read({ ...this.#choices, bytes: n * CHOICE_WORDS * 4 });
+    const read = turn.read({ ...this.#most, bytes: n * CHOICE_WORDS * 4 });
     turn.submit();
     return toChoices(await read).filter(({ token }) => token < this.#vocabulary);
   }
 
   free(): void {
-    for (const { draw, top: most } of this.#plans.values())
-      for (const plan of [...draw.values(), ...most.values()]) plan.destroy();
+    for (const plans of this.#plans.values()) destroy(plans);
     this.#plans.clear();
+    Laws.release(this.#gpu, this.#vocabulary);
   }
 }
 
-const toChoices = (data: ArrayBuffer): readonly Choice[] =>
-  unpackChoices(data).map(({ token, logit, logSumExp, broken }) => {
-    if (broken) throw notFinite();
-    return { token, logprob: logit - logSumExp };
-  });
+const destroy = (plans: Plans): void => {
+  for (const plan of Object.values(plans).flatMap((sizes: Plans['draw']) => [...sizes.values()])) plan.destroy();
+};
 
-const notFinite = (): OutriderError =>
+const toChoices = (data: ArrayBuffer): readonly Choice[] => unpackChoices(data).map(toChoice);
+
+export const toChoice = ({ token, logit, logSumExp, broken }: RawChoice): Choice => {
+  if (broken) throw notFinite();
+  return { token, logprob: logit - logSumExp };
+};
+
+export const notFinite = (): OutriderError =>
   new OutriderError(
     'bad-checkpoint',
     'the logits (final norm · head) hold a NaN or an infinity',

@@ -4,14 +4,16 @@ import type { Gpu } from '../gpu/device.ts';
 import type { MatmulTuning } from '../kernels/matmul.ts';
 import type { Architecture } from './architecture.ts';
 import type { Arena } from './arena.ts';
+import { type Board, boardOf } from './board.ts';
 import { Cache, MOST_NODES, MOST_ROWS } from './cache.ts';
 import { CachedCursor, type Runner } from './cursor.ts';
 import { Executor } from './executor.ts';
 import { makeScratch } from './forward.ts';
-import type { Cursor, Forward, LanguageModel, OpenCursor, Tree } from './model.ts';
+import type { Cursor, Draft, ExtendOptions, Forward, LanguageModel, OpenCursor, Token, Tree } from './model.ts';
 import type { Pass } from './pass.ts';
+import { MOST_LAWS } from './sampler.ts';
 import { depths } from './visibility.ts';
-import type { Weights } from './weights.ts';
+import type { Lent, Weights } from './weights.ts';
 
 export interface TransformerParts {
   readonly gpu: Gpu;
@@ -38,6 +40,7 @@ export class Transformer implements LanguageModel, Runner {
   readonly #gpu: Gpu;
   readonly #arena: Arena;
   readonly #executor: Executor;
+  readonly #lent: Lent & { readonly tuning: MatmulTuning };
   readonly #caches = new Set<Cache>();
   #disposed = false;
 
@@ -45,6 +48,7 @@ export class Transformer implements LanguageModel, Runner {
     this.architecture = architecture;
     this.#gpu = gpu;
     this.#arena = arena;
+    this.#lent = { embedding: weights.embedding, head: weights.head, tuning };
     const scratch = makeScratch(gpu, arena, architecture);
     this.#executor = new Executor({ gpu, architecture, weights, scratch, tuning }, arena);
   }
@@ -69,6 +73,12 @@ export class Transformer implements LanguageModel, Runner {
   }
   get batchInvariant(): boolean {
     return this.#executor.leastRows === 1;
+  }
+
+  /** What drafters borrow; they must not outlive this model. */
+  lend(): Lent & { readonly tuning: MatmulTuning } {
+    this.#use();
+    return this.#lent;
   }
 
   /** From here on every pass takes at least four rows. */
@@ -101,7 +111,10 @@ export class Transformer implements LanguageModel, Runner {
       if (!Number.isInteger(layer) || layer < 0 || layer >= this.layers)
         throw refuse(`layer ${layer} cannot be tapped: the model has layers 0 to ${this.layers - 1}`);
     const made = { positions: capacity, forks, half: kind === 'f16', tapLayers, nodes };
-    const cache = await Cache.allocate(this.#gpu, this.architecture, made, this.ropeDivisors);
+    const cache = await Cache.allocate(this.#gpu, this.architecture, made, {
+      moves: this.#executor.moves,
+      divisors: this.ropeDivisors,
+    });
     try {
       await this.#executor.attach(cache, layers);
       this.#use(); // it may have been disposed meanwhile
@@ -135,33 +148,37 @@ export class Transformer implements LanguageModel, Runner {
             entries.map((entry) => ({ ...entry, first: 0, count: entry.tree.tokens.length })),
           );
     let first = 0;
+    const name = (token: Token) => boardOf(this.#gpu).name(token);
     return entries.map(({ cursor, tree }, i) => {
       const start = first;
       first += tree.tokens.length;
-      return provisional(pass, start, cursor, tree, versions[i] as number);
+      return provisional(name, pass, start, cursor, tree, versions[i] as number);
     });
   }
 
-  prefill(cursor: CachedCursor, tree: Tree): Promise<void> {
+  prefill(cursor: CachedCursor, tree: Tree, onPass: ExtendOptions['onPass']): Promise<void> {
     this.#use();
-    return this.#executor.fill(cursor.cache, { cursor, tree, first: 0, count: tree.tokens.length });
+    const count = tree.tokens.length;
+    return this.#executor.fill(cursor.cache, { cursor, tree, first: 0, count }, (pass) =>
+      onPass?.({ rows: count, taps: pass.taps(0, count) }),
+    );
   }
 
-  finish(cursor: CachedCursor, tree: Tree): Forward {
+  finish(cursor: CachedCursor, tree: Tree, onPass: ExtendOptions['onPass']): Forward {
     this.#use();
     const count = tree.tokens.length;
     const pass = this.#executor.scoreLast(cursor.cache, { cursor, tree, first: 0, count });
+    onPass?.({ rows: count, taps: pass.taps(0, count) });
     const position = cursor.length + count;
     const row = (index: number): number => rowIn(index, 1);
     return {
       rows: 1,
       logits: pass.logits(0, 1),
       taps: pass.taps(count - 1, 1),
-      draw: (index, sampling) => pass.draw(row(index), sampling, position),
+      draw: (index, sampling, options) => pass.draw(row(index), sampling, position, options?.law),
       top: (index, n) => pass.top(row(index), n),
-      accept: () => {
-        throw refuse('the rows of extend are committed already');
-      },
+      accept: committed,
+      verify: committed,
     };
   }
 
@@ -189,13 +206,34 @@ export class Transformer implements LanguageModel, Runner {
   }
 }
 
+const committed = (): never => {
+  throw refuse('the rows of extend are committed already');
+};
+
 const rowIn = (row: number, rows: number): number => {
   if (!Number.isInteger(row) || row < 0 || row >= rows) throw refuse(`row ${row} of a pass of ${rows}`);
   return row;
 };
 
+/** What verification takes: one root, and where drafts were sampled, a chain with a law for each. */
+const checkDraft = ({ tokens, parents }: Tree, laws: Draft['laws']): void => {
+  if (parents.some((parent, i) => (i === 0) !== (parent === -1)))
+    throw refuse('a draft has one root, the last committed token');
+  if (!laws) return;
+  if (laws.length !== tokens.length - 1) throw refuse(`${laws.length} laws for ${tokens.length - 1} drafts`);
+  if (laws.length >= MOST_LAWS) throw refuse(`${laws.length} sampled drafts; the most is ${MOST_LAWS - 1}`);
+  if (parents.some((parent, i) => parent !== i - 1)) throw refuse('sampled drafts that are not a chain');
+};
+
 /** A pass over a tree, as its cursor sees it: rows from `first` on. */
-const provisional = (pass: Pass, first: number, cursor: CachedCursor, tree: Tree, version: number): Forward => {
+const provisional = (
+  name: Board['name'],
+  pass: Pass,
+  first: number,
+  cursor: CachedCursor,
+  tree: Tree,
+  version: number,
+): Forward => {
   const rows = tree.tokens.length;
   const depth = depths(tree.parents);
   const { length } = cursor;
@@ -203,8 +241,16 @@ const provisional = (pass: Pass, first: number, cursor: CachedCursor, tree: Tree
     rows,
     logits: pass.logits(first, rows),
     taps: pass.taps(first, rows),
-    draw: (row, sampling) => pass.draw(first + rowIn(row, rows), sampling, length + (depth[row] as number) + 1),
+    draw: (row, sampling, options) =>
+      pass.draw(first + rowIn(row, rows), sampling, length + (depth[row] as number) + 1, options?.law),
     top: (row, n) => pass.top(first + rowIn(row, rows), n),
     accept: (path) => cursor.accept(version, tree, path),
+    verify: async (laws, sampling) => {
+      checkDraft(tree, laws);
+      const positions = depth.map((d) => length + d);
+      const nodes = tree.tokens.map((token, i) => ({ ...name(token), parent: tree.parents[i] as number }));
+      const draft = { first, base: cursor.next, nodes, positions, sampling, laws };
+      return cursor.settle(version, () => pass.verify(draft, cursor.cache));
+    },
   };
 };

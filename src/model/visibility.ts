@@ -1,7 +1,9 @@
 // Which cache slots each row of a pass sees, as the numbers the attention kernels read (kernels/rows.ts). A cursor's
 // past is a shared prefix plus its own rows; the nodes of a tree see it and their ancestors.
+import { CHUNK } from '../kernels/attention.ts';
 import type { Row } from '../kernels/rows.ts';
-import type { Tree } from './model.ts';
+import type { NamedToken } from './board.ts';
+import { MOST_NODES } from './cache.ts';
 
 /** Where a cursor's committed rows lie. */
 export interface Past {
@@ -21,11 +23,27 @@ export const depths = (parents: readonly number[]): number[] => {
   return out;
 };
 
+/**
+ * Where the keys of a tree pass from one chunk of sums into the next for this row: at the slot of its first ancestor,
+ * itself included, that a causal pass would have in the next chunk. So its sums are added up in a causal pass's order.
+ */
+const cutOf = (path: readonly number[], base: number): number => {
+  const edge = (Math.floor(base / CHUNK) + 1) * CHUNK;
+  const crossing = path[edge - base];
+  return base + (crossing ?? MOST_NODES);
+};
+
+/** From a root to a node. */
+const pathTo = (parents: readonly number[], node: number): number[] => {
+  const path: number[] = [];
+  for (let seen = node; seen >= 0; seen = parents[seen] as number) path.push(seen);
+  return path.reverse();
+};
+
 /** The rows of nodes [first, first + count). A window of w positions hides what lies w or more before a row. */
 export const treeRows = (
   past: Past,
-  { tokens, parents }: Tree,
-  depth: readonly number[],
+  { tokens, parents }: { readonly tokens: readonly NamedToken[]; readonly parents: readonly number[] },
   window: number | null,
   first: number,
   count: number,
@@ -34,18 +52,17 @@ export const treeRows = (
   const base = past.start + past.own;
   const rows: Row[] = [];
   for (let node = first; node < first + count; node++) {
-    const d = depth[node] as number;
-    const position = length + d;
+    const path = pathTo(parents, node);
+    const position = length + path.length - 1;
     const lowest = window === null ? 0 : Math.max(0, position - window + 1);
     let low = 0;
     let high = 0;
-    for (let seen = node; seen >= 0; seen = parents[seen] as number) {
-      if (length + (depth[seen] as number) < lowest) break;
+    for (const seen of path.slice(Math.max(0, lowest - length))) {
       if (seen < 32) low |= 1 << seen;
       else high |= 1 << (seen - 32);
     }
     rows.push({
-      token: tokens[node] as number,
+      ...(tokens[node] as NamedToken),
       position,
       slot: base + node,
       prefix: past.prefix,
@@ -55,6 +72,7 @@ export const treeRows = (
       base,
       maskLow: low >>> 0,
       maskHigh: high >>> 0,
+      cut: cutOf(path, base),
       alive: 1,
     });
   }

@@ -22,8 +22,22 @@ export interface BlockWeights {
   readonly down: Matrix;
 }
 
+/** Projection and norm of what a drafter reads of its target. */
+export interface FeatureWeights {
+  readonly fuse: Matrix;
+  readonly norm: Tensor;
+}
+
+/** What a drafter borrows of its target. */
+export interface Lent {
+  readonly embedding: Matrix;
+  readonly head: Matrix;
+}
+
 export interface Weights {
   readonly embedding: Matrix;
+  /** Null in a language model. */
+  readonly features: FeatureWeights | null;
   readonly blocks: readonly BlockWeights[];
   readonly finalNorm: Tensor;
   readonly head: Matrix;
@@ -109,7 +123,11 @@ export const allocate = (gpu: Gpu, arena: Arena, places: readonly Place[]): Allo
 };
 
 /** What was allocated, by the names that the interpreter uses. */
-export const assemble = ({ blocks, head }: Architecture, { matrices, vectors }: Allocated): Weights => {
+export const assemble = (
+  { blocks, input, head }: Architecture,
+  { matrices, vectors }: Allocated,
+  lent?: Lent,
+): Weights => {
   const need = <T>(found: T | undefined, key: string): T => {
     if (!found) throw new Error(`no device memory was planned for ${key}`);
     return found;
@@ -117,7 +135,8 @@ export const assemble = ({ blocks, head }: Architecture, { matrices, vectors }: 
   const matrix = (key: string): Matrix => need(matrices.get(key), key);
   const vector = (key: string): Tensor => need(vectors.get(key), key);
   return {
-    embedding: matrix('embedding'),
+    embedding: input.embedding === 'target' ? need(lent?.embedding, 'embedding') : matrix('embedding'),
+    features: input.features ? { fuse: matrix('fuse'), norm: vector('featureNorm') } : null,
     blocks: blocks.map((_, layer) => {
       const of = (name: string): string => slotKey({ name, layer });
       return {
@@ -134,6 +153,6 @@ export const assemble = ({ blocks, head }: Architecture, { matrices, vectors }: 
       };
     }),
     finalNorm: vector('finalNorm'),
-    head: matrix(head === 'tied' ? 'embedding' : 'head'),
+    head: head === 'target' ? need(lent?.head, 'head') : matrix(head === 'tied' ? 'embedding' : 'head'),
   };
 };

@@ -1,7 +1,8 @@
 // Reference cases (../shared/golden): inputs and expected tensors, models loaded from them, and the measure of error.
 import { readFileSync } from 'node:fs';
 import type { Gpu } from '../gpu/device.ts';
-import { type LoadModelOptions, loadModel } from '../model/load.ts';
+import { loadModel } from '../model/load.ts';
+import type { LoadModelOptions } from '../model/loading.ts';
 import type { Cursor, LanguageModel, Sampling } from '../model/model.ts';
 import type { Transformer } from '../model/transformer.ts';
 import { folderSource } from '../weights/folder.ts';
@@ -51,7 +52,7 @@ export const relativeError = (actual: ArrayLike<number>, expected: Float32Array)
 
 export const GREEDY: Sampling = { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0 };
 
-export const chain = (tokens: readonly number[]) => ({ tokens, parents: tokens.map((_, i) => i - 1) });
+export const chain = <T>(tokens: readonly T[]) => ({ tokens, parents: tokens.map((_, i) => i - 1) });
 
 export interface Scored {
   readonly logits: Float32Array;

@@ -53,10 +53,9 @@ const tunings = (names: readonly string[]): Record<string, number>[] =>
   );
 
 test('every shader file belongs to a kernel', () => {
-  const used = new Set(kernels.map(({ wgsl }) => wgsl));
   expect(
     Object.entries(files)
-      .filter(([, text]) => !used.has(text))
+      .filter(([, text]) => !kernels.some(({ wgsl }) => wgsl.includes(text)))
       .map(([path]) => path),
   ).toEqual([]);
 });

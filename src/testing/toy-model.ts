@@ -1,6 +1,17 @@
 // A deterministic language model of order 3 without weights or a GPU: it obeys the whole contract of model.ts, refuses
 // every misuse of it, and is quick enough for tens of thousands of runs. Every decoding system is tested on it.
-import type { Choice, Cursor, Forward, LanguageModel, Sampling, Tree } from '../model/model.ts';
+
+import { distributionReference } from '../kernels/sample.reference.ts';
+import {
+  MATCH,
+  type MatchRule,
+  matchReference,
+  RATIO,
+  type RatioRule,
+  ratioReference,
+} from '../kernels/verify.reference.ts';
+import type { Choice, Cursor, Forward, Held, HeldTree, LanguageModel, Tree, Verdict } from '../model/model.ts';
+import { ToyBoard, toyChoice } from './toy-board.ts';
 
 /** 32 bits to [0, 1), well mixed. */
 const hash = (n: number): number => {
@@ -12,14 +23,23 @@ const hash = (n: number): number => {
 const combine = (...values: number[]): number =>
   values.reduce((key, value) => Math.imul(key, 0x9e3779b1) + value + 1, 7);
 
-export interface ToyOptions {
+export interface ToyLaw {
   readonly vocabulary: number;
   /** Logits are `sharpness · hash(last three tokens)`: the same for every model of one vocabulary … */
   readonly sharpness: number;
   /** … plus `noise · hash(…, seed)`, by which a draft differs from its target. */
   readonly noise?: number;
   readonly seed?: number;
+}
+
+export interface ToyOptions extends ToyLaw {
   readonly context?: number;
+  /** Models that hand held tokens to each other share one. */
+  readonly board?: ToyBoard;
+  /** Wrong on purpose: how drafts are verified, and whether a node sees its elder siblings. */
+  readonly match?: MatchRule;
+  readonly ratio?: RatioRule;
+  readonly leak?: boolean;
 }
 
 export interface ToyModel extends LanguageModel {
@@ -27,34 +47,51 @@ export interface ToyModel extends LanguageModel {
   readonly rows: number;
 }
 
+export const toyLogits = (
+  { vocabulary, sharpness, noise = 0, seed = 0 }: ToyLaw,
+  tokens: readonly number[],
+): number[] => {
+  const key = combine(...tokens.slice(-3));
+  return Array.from(
+    { length: vocabulary },
+    (_, t) => sharpness * hash(combine(key, t)) + noise * hash(combine(key, t, seed)),
+  );
+};
+
+/** What a toy's tap holds of a row: enough for a drafter to go on from, and to notice a row that is not the next one. */
+export interface TapRow {
+  readonly position: number;
+  readonly tokens: readonly number[];
+}
+
+const taps = new WeakMap<Held, () => readonly TapRow[]>();
+
+export const tapRows = (tap: Held): readonly TapRow[] => {
+  const rows = taps.get(tap);
+  if (!rows) throw new Error('toy tap: not a tap of a toy model');
+  return rows();
+};
+
+/** What a toy drafter keeps on the device in a HeldTree. */
+export interface ToyTree {
+  readonly tokens: readonly number[];
+  readonly parents: readonly number[];
+}
+
+interface Shape {
+  readonly nodes: number;
+  readonly tapLayers: readonly number[];
+  readonly capacity: number;
+}
+
 export const toyModel = (options: ToyOptions): ToyModel => {
-  const { vocabulary, sharpness, noise = 0, seed = 0, context = 4096 } = options;
+  const { vocabulary, context = 4096, board = new ToyBoard(), match = MATCH, ratio = RATIO, leak = false } = options;
   let scored = 0;
+  /** Passes of this model: the next one reuses the memory of the one before. */
+  let passes = 0;
 
-  const logits = (tokens: readonly number[]): Float64Array => {
-    const key = combine(...tokens.slice(-3));
-    return Float64Array.from(
-      { length: vocabulary },
-      (_, t) => sharpness * hash(combine(key, t)) + noise * hash(combine(key, t, seed)),
-    );
-  };
-
-  const logSumExp = (row: Float64Array): number => {
-    const highest = Math.max(...row);
-    return highest + Math.log(row.reduce((sum, x) => sum + Math.exp(x - highest), 0));
-  };
-
-  /** Gumbel-max with noise keyed (seed, position, token): what is drawn does not depend on how many rows a pass has. */
-  const draw = (row: Float64Array, position: number, { temperature, seed: key }: Sampling): number => {
-    const keyed = Array.from(row, (x, token) => {
-      if (temperature === 0) return x;
-      const u = hash(combine(key, position, token)) + 2 ** -33;
-      return x / temperature - Math.log(-Math.log(u));
-    });
-    return keyed.indexOf(Math.max(...keyed));
-  };
-
-  const open = (cache: number[], capacity: number, nodes: number, released = (): void => {}): Cursor => {
+  const open = (cache: number[], shape: Shape, released = (): void => {}): Cursor => {
+    const { nodes, tapLayers, capacity } = shape;
     let version = 0;
     let forks: { readonly cursor: Cursor; readonly rows: readonly number[] }[] = [];
     let disposed = false;
@@ -65,70 +102,111 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         throw new Error(`toy cursor: ${cache.length} + ${rows} rows exceed ${capacity}`);
     };
 
-    const pass = ({ tokens, parents }: Tree, before: readonly number[], committed: boolean): Forward => {
+    /** `committed`: the tokens are the cache's newest rows, and nothing is to be accepted. */
+    const pass = ({ tokens, parents }: ToyTree, before: readonly number[], committed: boolean): Forward => {
       const made = ++version;
-      scored += committed ? 1 : tokens.length;
+      const number = ++passes;
+      scored += tokens.length;
+      const current = (): void => {
+        if (number !== passes) throw new Error('toy pass: over, a later pass of the model has reused its memory');
+      };
+      const depths: number[] = [];
+      for (const parent of parents) depths.push(parent < 0 ? 0 : (depths[parent] as number) + 1);
+      const elder = (node: number): number[] => {
+        const sibling = leak ? parents.indexOf(parents[node] as number) : node;
+        return sibling < node ? [tokens[sibling] as number] : [];
+      };
       const ancestry = (node: number): number[] =>
-        node < 0 ? [] : [...ancestry(parents[node] as number), tokens[node] as number];
+        node < 0 ? [] : [...ancestry(parents[node] as number), ...elder(node), tokens[node] as number];
       const contexts = tokens.map((_, node) => [...before, ...ancestry(node)]);
-      const rows = contexts.map(logits);
-      const rowOf = (row: number): Float64Array => {
+      const rows = contexts.map((seen) => toyLogits(options, seen));
+      const rowOf = (row: number): number[] => {
+        current();
         const found = rows[row];
         if (!found) throw new Error(`toy pass: row ${row} of ${rows.length}`);
         return found;
       };
-      const choice = (row: Float64Array, token: number): Choice => ({
-        token,
-        logprob: (row[token] as number) - logSumExp(row),
-      });
+      const position = (row: number): number => before.length + (depths[row] as number);
+      const held = (read: () => Float32Array): Held => ({ rows: rows.length, read: async () => read() });
+      const accept = (path: readonly number[]): void => {
+        if (committed || made !== version) throw new Error('toy pass: accepted twice, or after a later pass');
+        path.forEach((node, i) => {
+          if (parents[node] !== (i === 0 ? -1 : path[i - 1])) throw new Error(`toy pass: [${path}] is not a root path`);
+        });
+        version++;
+        cache.push(...path.map((node) => tokens[node] as number));
+      };
       return {
         rows: rows.length,
-        logits: { rows: rows.length, read: async () => Float32Array.from(rows.flatMap((row) => [...row])) },
-        taps: [],
-        draw: (row, sampling) => ({
-          rows: 1,
-          read: async () => {
-            await new Promise((resolve) => setImmediate(resolve)); // a readback lets other events in, as a device's does
-            return [choice(rowOf(row), draw(rowOf(row), contexts[row]?.length ?? 0, sampling))];
-          },
+        logits: held(() => Float32Array.from(rows.flatMap((_, row) => rowOf(row)))),
+        taps: tapLayers.map(() => {
+          const tap = held(() => Float32Array.from(tapRows(tap).map((row) => row.position)));
+          taps.set(tap, () => {
+            current();
+            return contexts.map((seen, row) => ({ position: position(row), tokens: seen.slice(-3) }));
+          });
+          return tap;
         }),
+        draw: (row, sampling, { law = false } = {}) => board.draw(rowOf(row), position(row) + 1, sampling, law),
         top: async (row, n) =>
-          Array.from(rowOf(row), (_, token) => choice(rowOf(row), token))
+          rowOf(row)
+            .map((_, token): Choice => toyChoice(rowOf(row), token))
             .sort((a, b) => b.logprob - a.logprob || a.token - b.token)
             .slice(0, n),
-        accept(path) {
-          if (committed || made !== version) throw new Error('toy pass: accepted twice, or after a later pass');
-          path.forEach((node, i) => {
-            if (parents[node] !== (i === 0 ? -1 : path[i - 1]))
-              throw new Error(`toy pass: [${path}] is not a root path`);
-          });
-          version++;
-          cache.push(...path.map((node) => tokens[node] as number));
+        accept,
+        async verify(laws, sampling): Promise<Verdict> {
+          if (laws && (laws.length !== rows.length - 1 || parents.some((parent, i) => parent !== i - 1)))
+            throw new Error('toy pass: sampled drafts are chains with a law for every one');
+          current();
+          const draws = rows.map((row, i) => board.take(board.draw(row, position(i) + 1, sampling, false).token));
+          const { path, next, source } = laws
+            ? ratioReference(
+                {
+                  tokens,
+                  p: rows.map((row) => distributionReference(row, sampling)),
+                  q: laws.map((law) => board.law(law)),
+                  seed: sampling.seed,
+                  position: before.length,
+                },
+                ratio,
+              )
+            : matchReference({ tokens, parents, draws }, match);
+          accept(path);
+          await board.look();
+          const committed = [...path.slice(1).map((node) => tokens[node] as number), next];
+          const choices = committed.map((token, i) => toyChoice(rows[path[i] as number] as number[], token));
+          return { tokens, parents, path, choices, source };
         },
       };
     };
+
+    const resolve = (tree: Tree | HeldTree): ToyTree =>
+      'device' in tree ? (tree.device as ToyTree) : { ...tree, tokens: tree.tokens.map((token) => board.take(token)) };
 
     return {
       get length() {
         return cache.length;
       },
       capacity,
-      async extend(tokens, { signal, chunk = 16, onProgress } = {}) {
+      async extend(tokens, { signal, chunk = 16, onProgress, onPass } = {}) {
         if (tokens.length === 0) throw new Error('toy cursor: extended by nothing');
         use(tokens.length);
         for (let start = 0; start < tokens.length; start += chunk) {
           signal?.throwIfAborted();
           const rows = tokens.slice(start, start + chunk);
+          const whole = pass({ tokens: rows, parents: rows.map((_, i) => i - 1) }, [...cache], true);
           cache.push(...rows);
-          scored += rows.length;
+          onPass?.(whole);
           onProgress?.(Math.min(tokens.length, start + chunk));
         }
+        scored--; // the last row once more, for its result alone
         return pass({ tokens: cache.slice(-1), parents: [-1] }, cache.slice(0, -1), true);
       },
       forward(tree) {
-        use(tree.tokens.length);
-        if (tree.tokens.length > nodes) throw new Error(`toy cursor: a tree of more than ${nodes} nodes`);
-        return pass(tree, [...cache], false);
+        const known = resolve(tree);
+        use(known.tokens.length);
+        if (known.tokens.length > nodes) throw new Error(`toy cursor: a tree of more than ${nodes} nodes`);
+        return pass(known, [...cache], false);
       },
       rewind(length) {
         use(0);
@@ -140,7 +218,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         use(0);
         forks = Array.from({ length: count }, () => {
           const rows = [...cache];
-          const cursor = open(rows, cache.length + room, nodes, () => {
+          const cursor = open(rows, { ...shape, capacity: cache.length + room }, () => {
             forks = forks.filter((fork) => fork.cursor !== cursor);
           });
           return { cursor, rows };
@@ -164,15 +242,15 @@ export const toyModel = (options: ToyOptions): ToyModel => {
   return {
     family: 'toy',
     vocabulary,
-    hidden: 0,
-    layers: 0,
+    hidden: 1,
+    layers: 4,
     context,
     bytes: 0,
     get rows() {
       return scored;
     },
     batchInvariant: true,
-    open: async ({ capacity = context, nodes = 16 } = {}) => open([], capacity, nodes),
+    open: async ({ capacity = context, nodes = 16, tapLayers = [] } = {}) => open([], { capacity, nodes, tapLayers }),
     forward: (batch) => batch.map(({ cursor, tree }) => cursor.forward(tree)),
     [Symbol.dispose]() {},
   };

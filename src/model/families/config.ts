@@ -12,6 +12,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
   '_name_or_path',
   'architectures',
   'attention_dropout',
+  'auto_map', // names the Python files that transformers would run
   'bos_token_id',
   'dtype',
   'eos_token_id',
@@ -35,6 +36,8 @@ const HARMLESS: ReadonlySet<string> = new Set([
 ]);
 
 const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
+
+const isIndex = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 export class Config {
   readonly #json: Json;
@@ -91,6 +94,21 @@ export class Config {
     if (value === undefined) return null;
     if (!Array.isArray(value) || value.some((entry) => typeof entry !== 'string'))
       throw this.#wrong(name, 'a list of strings');
+    return value;
+  }
+
+  /** An id or the number of a layer: a whole number from 0 on. */
+  index(name: string): number {
+    const value = this.#get(name);
+    if (!isIndex(value)) throw this.#wrong(name, 'a whole number');
+    return value;
+  }
+
+  indices(name: string): readonly number[] | null {
+    const value = this.#get(name);
+    if (value === undefined) return null;
+    if (!Array.isArray(value) || value.length === 0 || !value.every(isIndex))
+      throw this.#wrong(name, 'a list of whole numbers');
     return value;
   }
 

@@ -1,26 +1,31 @@
 // What the pre-norm decoders of the LLaMA line share: sizes, names, tied heads. A family file states what differs.
-import type { Architecture, Attention, Sizes, SlotName } from '../architecture.ts';
+import type { Architecture, Attention, Sizes } from '../architecture.ts';
 import type { Rope } from '../rope.ts';
 import type { Config } from './config.ts';
 import { readRope } from './rope-config.ts';
 
-const NAMES: Readonly<Record<SlotName, string>> = {
+/** The tensors of one layer; `at` is what stands before their names. */
+export const layerNames = (at: string): Architecture['names'] => ({
+  attentionNorm: `${at}.input_layernorm.weight`,
+  query: `${at}.self_attn.q_proj.weight`,
+  key: `${at}.self_attn.k_proj.weight`,
+  value: `${at}.self_attn.v_proj.weight`,
+  queryBias: `${at}.self_attn.q_proj.bias`,
+  keyBias: `${at}.self_attn.k_proj.bias`,
+  valueBias: `${at}.self_attn.v_proj.bias`,
+  queryNorm: `${at}.self_attn.q_norm.weight`,
+  keyNorm: `${at}.self_attn.k_norm.weight`,
+  output: `${at}.self_attn.o_proj.weight`,
+  outputBias: `${at}.self_attn.o_proj.bias`,
+  feedForwardNorm: `${at}.post_attention_layernorm.weight`,
+  gate: `${at}.mlp.gate_proj.weight`,
+  up: `${at}.mlp.up_proj.weight`,
+  down: `${at}.mlp.down_proj.weight`,
+});
+
+const NAMES: Architecture['names'] = {
+  ...layerNames('model.layers.{i}'),
   embedding: 'model.embed_tokens.weight',
-  attentionNorm: 'model.layers.{i}.input_layernorm.weight',
-  query: 'model.layers.{i}.self_attn.q_proj.weight',
-  key: 'model.layers.{i}.self_attn.k_proj.weight',
-  value: 'model.layers.{i}.self_attn.v_proj.weight',
-  queryBias: 'model.layers.{i}.self_attn.q_proj.bias',
-  keyBias: 'model.layers.{i}.self_attn.k_proj.bias',
-  valueBias: 'model.layers.{i}.self_attn.v_proj.bias',
-  queryNorm: 'model.layers.{i}.self_attn.q_norm.weight',
-  keyNorm: 'model.layers.{i}.self_attn.k_norm.weight',
-  output: 'model.layers.{i}.self_attn.o_proj.weight',
-  outputBias: 'model.layers.{i}.self_attn.o_proj.bias',
-  feedForwardNorm: 'model.layers.{i}.post_attention_layernorm.weight',
-  gate: 'model.layers.{i}.mlp.gate_proj.weight',
-  up: 'model.layers.{i}.mlp.up_proj.weight',
-  down: 'model.layers.{i}.mlp.down_proj.weight',
   finalNorm: 'model.norm.weight',
   head: 'lm_head.weight',
 };
@@ -48,33 +53,40 @@ const readSizes = (config: Config): Sizes => {
 const reach = ({ scaling }: Rope, context: number): number =>
   scaling.type === 'yarn' ? Math.max(context, Math.floor(scaling.originalContext * scaling.factor)) : context;
 
-export interface Differences {
-  readonly family: string;
+export interface LayerDifferences {
+  readonly causal: boolean;
   readonly queryKeyNorm: boolean;
   readonly bias: Attention['bias'];
   /** The window of each layer. */
   readonly windows: (layers: number) => readonly (number | null)[];
 }
 
-/** Reads what is common and closes the config: a field that neither this nor the family has read is an error. */
-export const readDecoder = (config: Config, { family, queryKeyNorm, bias, windows }: Differences): Architecture => {
+/** The layers and all their sizes. */
+export const readLayers = (
+  config: Config,
+  { windows, ...differences }: LayerDifferences,
+): Pick<Architecture, 'sizes' | 'blocks' | 'norm'> => {
   const sizes = readSizes(config);
   const rope = readRope(config, sizes.context);
-  const epsilon = config.number('rms_norm_eps', 1e-6);
-  const head = config.flag('tie_word_embeddings', false) ? 'tied' : 'own';
   config.must('hidden_act', 'silu');
   config.must('rope_interleaved', false);
-  config.finish();
   return {
-    family,
     sizes: { ...sizes, context: reach(rope, sizes.context) },
     blocks: windows(sizes.layers).map((window) => ({
-      mixer: { kind: 'attention', causal: true, queryKeyNorm, bias, window, rope },
+      mixer: { kind: 'attention', ...differences, window, rope },
       feedForward: { kind: 'gated', activation: 'silu' },
     })),
-    input: { embedding: 'own' },
-    head,
-    norm: { kind: 'rms', epsilon },
-    names: NAMES,
+    norm: { kind: 'rms', epsilon: config.number('rms_norm_eps', 1e-6) },
   };
+};
+
+/** Reads a language model and closes the config: a field that neither this nor the family has read is an error. */
+export const readDecoder = (
+  config: Config,
+  { family, ...differences }: Omit<LayerDifferences, 'causal'> & { readonly family: string },
+): Architecture => {
+  const layers = readLayers(config, { ...differences, causal: true });
+  const head = config.flag('tie_word_embeddings', false) ? 'tied' : 'own';
+  config.finish();
+  return { family, ...layers, input: { embedding: 'own', features: null }, head, names: NAMES };
 };

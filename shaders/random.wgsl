@@ -1,0 +1,40 @@
+// The counter generator of random.ts, and the workgroup's choice of the best score: what every drawing shader starts with.
+override threads: u32 = 256;
+
+const LOWEST = -3.4028234e38;
+
+var<workgroup> bestScore: array<f32, threads>;
+var<workgroup> bestToken: array<u32, threads>;
+
+// PCG3D, Jarzynski and Olano, "Hash Functions for GPU Rendering", JCGT 9(3), 2020.
+fn pcg3d(key: vec3u) -> u32 {
+  var v = key * 1664525 + 1013904223;
+  v.x += v.y * v.z;
+  v.y += v.z * v.x;
+  v.z += v.x * v.y;
+  v ^= v >> vec3u(16);
+  v.x += v.y * v.z;
+  return v.x;
+}
+
+// -log(-log(1 - u)) with u = (hash + 1/2) / 2^32, which an f32 holds finely where it matters: near 0.
+fn gumbel(token: u32, position: u32, seed: u32) -> f32 {
+  let u = (f32(pcg3d(vec3u(token, position, seed))) + 0.5) * 2.3283064365386963e-10;
+  return -log(select(-log(1 - min(u, 0.99999994)), u * fma(u, fma(u, 0.33333334, 0.5), 1), u < 0.00390625));
+}
+
+// Leaves the workgroup's best in entry 0.
+fn settle(lane: u32) {
+  workgroupBarrier();
+  for (var half = threads / 2; half > 0; half /= 2) {
+    if (lane < half) {
+      let score = bestScore[lane + half];
+      let token = bestToken[lane + half];
+      if (score > bestScore[lane] || (score == bestScore[lane] && token < bestToken[lane])) {
+        bestScore[lane] = score;
+        bestToken[lane] = token;
+      }
+    }
+    workgroupBarrier();
+  }
+}

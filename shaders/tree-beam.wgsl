@@ -1,0 +1,55 @@
+// The best `width` candidates of a level become the beam, best first, the lower index first among equals: the rows of
+// the drafter's next pass, and where each finds the feature it goes on from. One workgroup; a candidate's place is the
+// number of those that beat it.
+struct Uniforms { level: u32, rows: u32 }
+
+@group(0) @binding(0) var<storage, read> task: Task;
+@group(0) @binding(1) var<storage, read> candidates: array<Candidate>;
+@group(0) @binding(2) var<storage, read_write> beam: array<Beam>;
+@group(0) @binding(3) var<storage, read_write> rows: array<Row>;
+@group(0) @binding(4) var<storage, read_write> sources: array<u32>;
+@group(0) @binding(5) var<uniform> uniforms: Uniforms;
+
+var<workgroup> scores: array<f32, 256>;
+var<workgroup> chosen: array<u32, 16>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(local_invocation_index) lane: u32) {
+  let width = task.width;
+  let first = firstOf(uniforms.level, width);
+  let count = select(width * width, width, uniforms.level == 1);
+  for (var i = lane; i < count; i += 64) { scores[i] = ordered(candidates[first + i].score); }
+  workgroupBarrier();
+  for (var i = lane; i < count; i += 64) {
+    let own = scores[i];
+    var place = 0u;
+    for (var j = 0u; j < count; j++) { place += u32(scores[j] > own || (scores[j] == own && j < i)); }
+    if (place < width) { chosen[place] = first + i; }
+  }
+  workgroupBarrier();
+
+  var row = Row();
+  var own = Beam();
+  if (lane < width) {
+    let candidate = candidates[chosen[lane]];
+    let bit = (uniforms.level - 1) * width + lane;
+    own = Beam(chosen[lane], 0, 0, 0);
+    if (uniforms.level > 1) {
+      own.maskLow = beam[candidate.row].maskLow;
+      own.maskHigh = beam[candidate.row].maskHigh;
+    }
+    if (bit < 32) { own.maskLow |= 1u << bit; } else { own.maskHigh |= 1u << (bit - 32); }
+    row.token = candidate.token;
+    row.position = task.position + uniforms.level - 1;
+    row.slot = task.base + bit;
+    row.prefix = task.base;
+    row.base = task.base;
+    row.maskLow = own.maskLow;
+    row.maskHigh = own.maskHigh;
+    row.alive = 1;
+    sources[lane] = candidate.row;
+  }
+  storageBarrier(); // the beam before has been read
+  if (lane < width) { beam[lane] = own; }
+  if (lane < uniforms.rows) { rows[lane] = row; }
+}

@@ -1,0 +1,93 @@
+// Verifies a chain of sampled drafts (Leviathan et al., 2023): node i, drawn from q, is kept with probability
+// min(1, p/q); the first that is not is replaced by a draw from the normalised max(0, p - q), or from p where that
+// vanishes; behind a chain that is kept whole comes the target's own draw. Acceptance and replacement have random
+// numbers of their own, keyed (seed, position), apart from those of the target's draws and of the drafts.
+struct Uniforms { vocabulary: u32, stride: u32 }
+
+@group(0) @binding(0) var<storage, read> job: Job;
+@group(0) @binding(1) var<storage, read> nodes: array<Node>;
+@group(0) @binding(2) var<storage, read> board: array<Choice>;
+@group(0) @binding(3) var<storage, read> logits: array<f32>;
+@group(0) @binding(4) var<storage, read> targetLaws: array<f32>;
+@group(0) @binding(5) var<storage, read> draftLaws: array<f32>;
+@group(0) @binding(6) var<storage, read_write> verdict: Verdict;
+@group(0) @binding(7) var<storage, read_write> moves: array<Move>;
+@group(0) @binding(8) var<uniform> uniforms: Uniforms;
+
+const ACCEPTANCE = 0xffffffffu; // in the place of a token, which it cannot be
+const REPLACEMENT = 0x7f4a7c15u; // on top of the seed
+
+fn probability(node: u32, token: u32) -> f32 { return targetLaws[(job.law + node - 1) * uniforms.stride + token]; }
+fn draft(node: u32, token: u32) -> f32 { return draftLaws[nodes[node].law * uniforms.stride + token]; }
+
+// In [0, 1 - 2^-24]: less than 1 also after the product with q, so that q = p is always kept.
+fn chance(position: u32) -> f32 {
+  return f32(pcg3d(vec3u(ACCEPTANCE, position, job.seed)) >> 8) * 5.9604645e-8;
+}
+
+// Leaves in `bestToken[0]` a draw from what p exceeds q by (times `less`) at this node.
+fn replace(lane: u32, node: u32, less: f32) {
+  var score = LOWEST;
+  var token = uniforms.vocabulary;
+  for (var i = lane; i < uniforms.vocabulary; i += threads) {
+    let mass = probability(node, i) - less * draft(node, i);
+    if (mass <= 0) { continue; }
+    let own = log(mass) + gumbel(i, job.position + node, job.seed ^ REPLACEMENT);
+    if (own > score) { score = own; token = i; }
+  }
+  bestScore[lane] = score;
+  bestToken[lane] = token;
+  settle(lane);
+}
+
+@compute @workgroup_size(threads)
+fn main(@builtin(local_invocation_index) lane: u32) {
+  for (var i = lane; i < job.nodes; i += threads) {
+    let node = nodes[i];
+    tokens[i] = node.token;
+    parents[i] = node.parent;
+    atomicOr(&broken, node.flags);
+    if (node.held > 0) {
+      let held = board[node.held - 1];
+      tokens[i] = held.token;
+      atomicOr(&broken, held.flags);
+    }
+  }
+  workgroupBarrier();
+  if (lane == 0) {
+    var kept = 1u;
+    while (kept < job.nodes) {
+      let token = tokens[kept];
+      if (chance(job.position + kept) * draft(kept, token) >= probability(kept, token)) { break; }
+      kept++;
+    }
+    length = kept;
+  }
+  let kept = workgroupUniformLoad(&length);
+  if (kept < job.nodes) {
+    replace(lane, kept, 1);
+    if (workgroupUniformLoad(&bestToken[0]) == uniforms.vocabulary) { replace(lane, kept, 0); }
+  }
+  if (lane == 0) {
+    verdict.length = kept;
+    verdict.bonus = u32(kept == job.nodes);
+    verdict.broken = atomicLoad(&broken);
+  }
+  for (var i = lane; i < MOST_NODES; i += threads) {
+    if (i < job.nodes) {
+      verdict.entries[i].token = tokens[i];
+      verdict.entries[i].parent = parents[i];
+    }
+    if (i < kept) {
+      var choice = board[job.draws + i];
+      if (i + 1 < job.nodes) {
+        choice.token = tokens[i + 1];
+        if (i + 1 == kept) { choice.token = min(bestToken[0], uniforms.vocabulary - 1); }
+        choice.logit = logits[i * uniforms.stride + choice.token];
+      }
+      verdict.entries[i].path = i;
+      verdict.entries[i].choice = choice;
+    }
+    moves[i] = Move(0, 0); // a kept chain lies where it belongs
+  }
+}

@@ -1,0 +1,77 @@
+// What verification reads and leaves on the device: a draft's nodes, the verdict on them in one stretch that is the
+// round's readback, and the moves that make the kept path contiguous in the cache, which `compact` takes as they are.
+import { type RawChoice, unpackChoices } from './sample.ts';
+
+/** Nodes of the largest draft, the anchor counted; `moves` has an entry for each. */
+export const MOST_NODES = 64;
+
+export interface DraftNode {
+  /** Where `held` is 0. */
+  readonly token: number;
+  /** Entry of the board that holds the token, plus one. */
+  readonly held: number;
+  /** Of node 0: -1. Children come after their parents. */
+  readonly parent: number;
+  /** Entry of the drafter's laws that it was drawn from; for `verifyRatio`. */
+  readonly law?: number;
+}
+
+/** `struct Node` in the shaders; the last word tells of logits that held a NaN, where a kernel made the node. */
+export const NODE_WORDS = 5;
+
+export const packNodes = (nodes: readonly DraftNode[]): Uint32Array =>
+  Uint32Array.from(nodes.flatMap(({ token, held, parent, law = 0 }) => [token, held, parent, law, 0]));
+
+export interface Job {
+  readonly nodes: number;
+  /** Entry of the board that holds the target's draw behind node 0; those behind the other nodes follow it. */
+  readonly draws: number;
+  /** Cache slot of node 0; those of the other nodes follow it. */
+  readonly base: number;
+  /** Absolute, of node 0. */
+  readonly position: number;
+  readonly seed: number;
+  /** Entry of the target's laws behind node 0; those behind the other nodes follow it. For `verifyRatio`. */
+  readonly law?: number;
+}
+
+/** `struct Job` in the shaders. */
+export const JOB_WORDS = 6;
+
+export const packJob = ({ nodes, draws, base, position, seed, law = 0 }: Job): Uint32Array =>
+  Uint32Array.of(nodes, draws, base, position, seed, law);
+
+const HEADER_BYTES = 16;
+const ENTRY_BYTES = 32;
+
+/** Of the verdict on a draft of so many nodes: what has to be read back. */
+export const verdictBytes = (nodes: number): number => HEADER_BYTES + nodes * ENTRY_BYTES;
+
+export interface RawVerdict {
+  /** Of the whole draft. */
+  readonly tokens: readonly number[];
+  readonly parents: readonly number[];
+  /** The kept nodes, the anchor first. */
+  readonly path: readonly number[];
+  /** Behind each kept node: the next kept draft, or at the end the corrected or bonus token. */
+  readonly choices: readonly RawChoice[];
+  readonly source: 'corrected' | 'bonus';
+  /** A draft was drawn from logits that held a NaN or +infinity. */
+  readonly broken: boolean;
+}
+
+export const unpackVerdict = (data: ArrayBuffer, nodes: number): RawVerdict => {
+  const words = new Uint32Array(data);
+  const [length, bonus, broken] = words as unknown as readonly [number, number, number];
+  const entry = (i: number): number => (HEADER_BYTES + i * ENTRY_BYTES) / 4;
+  const every = <T>(count: number, read: (at: number) => T): T[] =>
+    Array.from({ length: count }, (_, i) => read(entry(i)));
+  return {
+    tokens: every(nodes, (at) => words[at] as number),
+    parents: every(nodes, (at) => (words[at + 1] as number) | 0),
+    path: every(length, (at) => words[at + 2] as number),
+    choices: every(length, (at) => unpackChoices(data.slice((at + 4) * 4, (at + 8) * 4))[0] as RawChoice),
+    source: bonus ? 'bonus' : 'corrected',
+    broken: broken !== 0,
+  };
+};

@@ -1,0 +1,283 @@
+import { expect, test } from 'vitest';
+import type { Gpu } from '../gpu/device.ts';
+import { Plan } from '../gpu/plan.ts';
+import { testGpu } from '../testing/gpu.ts';
+import { noise, runKernel, strided, tensorOf } from '../testing/kernel.ts';
+import { law } from './law.ts';
+import { pcg3d } from './random.ts';
+import { distributionReference, drawReference } from './sample.reference.ts';
+import { CHOICE_WORDS, type Draw, packDraws, sample } from './sample.ts';
+import {
+  type DraftNode,
+  MOST_NODES,
+  NODE_WORDS,
+  packJob,
+  packNodes,
+  type RawVerdict,
+  unpackVerdict,
+  verdictBytes,
+} from './verdict.ts';
+import { matchReference, RATIO, type RatioRule, ratioReference } from './verify.reference.ts';
+import { verifyMatch, verifyRatio } from './verify.ts';
+
+const list = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
+/** Below n, reproducibly. */
+const below = (n: number, ...key: [number, number]): number => pcg3d(n, ...key) % n;
+
+/** Entries of a board whose choices tell where they come from. */
+const boardOf = (gpu: Gpu, tokens: readonly number[], flags: readonly number[] = []) => {
+  const words = new Uint32Array(Math.max(1, tokens.length) * CHOICE_WORDS);
+  const floats = new Float32Array(words.buffer);
+  tokens.forEach((token, i) => {
+    words[i * CHOICE_WORDS] = token;
+    floats.set([i + 0.25, i + 0.5], i * CHOICE_WORDS + 1);
+    words[i * CHOICE_WORDS + 3] = flags[i] ?? 0;
+  });
+  return tensorOf(gpu, words);
+};
+
+interface Outputs {
+  readonly verdict: RawVerdict;
+  readonly moves: Uint32Array;
+}
+
+const matched = async (
+  gpu: Gpu,
+  nodes: readonly DraftNode[],
+  board: readonly number[],
+  draws: number,
+  flags?: readonly number[],
+): Promise<Outputs> => {
+  const verdict = tensorOf(gpu, new Uint32Array(verdictBytes(MOST_NODES) / 4).fill(77));
+  const moves = tensorOf(gpu, new Uint32Array(2 * MOST_NODES).fill(77));
+  const job = packJob({ nodes: nodes.length, draws, base: 100, position: 0, seed: 0 });
+  const inputs = {
+    job: tensorOf(gpu, job),
+    nodes: tensorOf(gpu, packNodes(nodes)),
+    board: boardOf(gpu, board, flags),
+  };
+  const outputs = await runKernel(gpu, [verdict, moves], (plan) =>
+    verifyMatch(plan, { ...inputs, verdict, moves }, {}),
+  );
+  const [first, second] = outputs.map((array) => array.buffer as ArrayBuffer) as [ArrayBuffer, ArrayBuffer];
+  return { verdict: unpackVerdict(first, nodes.length), moves: new Uint32Array(second) };
+};
+
+for (const features of ['all', 'baseline'] as const)
+  test(`verify-match on ${features}: chains and trees of every size, tokens by value and from the board`, async () => {
+    const gpu = await testGpu(features);
+    for (const count of [1, 2, 3, 5, 9, 17, 33, 64])
+      for (const trial of list(6, (i) => i)) {
+        // From chains (trial 0) to bushes; few tokens, so that siblings repeat and paths grow long.
+        const parents = list(count, (i) => (i === 0 ? -1 : Math.max(0, i - 1 - below(1 + trial, i, count))));
+        const tokens = list(count, (i) => below(2 + (trial % 3), i, 7 * count + trial));
+        const drawn = list(count, (i) => below(2 + (trial % 3), i, 9 * count + trial));
+        const expected = matchReference({ tokens, parents, draws: drawn });
+        const held = tokens.map((_, i) => (i + trial) % 2 === 1);
+        const nodes = tokens.map((token, i) => ({
+          token: held[i] ? 999 : token,
+          held: held[i] ? i + 1 : 0,
+          parent: parents[i] as number,
+        }));
+        const { verdict, moves } = await matched(gpu, nodes, [...tokens, ...drawn], count);
+        const name = JSON.stringify({ tokens, parents, drawn });
+        const { path } = expected;
+        expect({ ...verdict, choices: [] }, name).toEqual({
+          tokens,
+          parents,
+          path,
+          choices: [],
+          source: expected.source,
+          broken: false,
+        });
+        expect(verdict.choices, name).toEqual(
+          path.map((node) => ({
+            token: drawn[node],
+            logit: count + node + 0.25,
+            logSumExp: count + node + 0.5,
+            broken: false,
+          })),
+        );
+        expect(verdict.choices.at(-1)?.token, name).toBe(expected.next);
+        const kept = path.flatMap((node, i) => [100 + node, 100 + i]);
+        expect([...moves], name).toEqual([...kept, ...list(2 * MOST_NODES - kept.length, () => 0)]);
+      }
+  });
+
+test('verify-match: of two children with the drawn token the first is followed; logits that are no numbers are told', async () => {
+  const gpu = await testGpu();
+  const node = (token: number, parent: number, held = 0): DraftNode => ({ token, held, parent });
+  const nodes = [node(1, -1), node(5, 0), node(5, 0), node(6, 2), node(7, 1)];
+  const { verdict } = await matched(gpu, nodes, [5, 6, 6, 0, 0], 0);
+  expect(verdict).toMatchObject({ path: [0, 1], source: 'corrected', broken: false });
+  const target = await matched(gpu, nodes, [5, 6, 6, 0, 0], 0, [0, 1, 0, 1, 1]);
+  expect(target.verdict.choices.map(({ broken }) => broken)).toEqual([false, true]);
+  const drafts = await matched(gpu, [node(1, -1), node(0, 0, 6)], [5, 6, 0, 0, 0, 5], 0, [0, 0, 0, 0, 0, 1]);
+  expect(drafts.verdict).toMatchObject({ path: [0, 1], source: 'bonus', broken: true });
+});
+
+const STRIDE = 32;
+/** A device that drafts a chain, keeps the laws and verifies, in one turn, from the same two sets of logits each time. */
+const chains = async (gpu: Gpu, draft: readonly number[][], target: readonly number[][], threads: number) => {
+  const vocabulary = target[0]?.length ?? 0;
+  const count = target.length;
+  const words = (length: number) => tensorOf(gpu, new Uint32Array(length));
+  const board = words(64 * CHOICE_WORDS);
+  const draws = { draft: words(64 * 9), target: words(64 * 9) };
+  const laws = tensorOf(gpu, new Float32Array(64 * STRIDE));
+  const logits = {
+    draft: tensorOf(gpu, strided(draft, STRIDE)),
+    target: tensorOf(gpu, strided(target, STRIDE)),
+  };
+  const [job, nodes] = [words(16), words(NODE_WORDS * count)];
+  const [verdict, moves] = [words(verdictBytes(count) / 4), words(2 * MOST_NODES)];
+  const plan = new Plan(gpu);
+  const tuning = { threads };
+  for (const who of ['draft', 'target'] as const) {
+    const uniforms = { rows: who === 'draft' ? count - 1 : count, vocabulary, stride: STRIDE };
+    sample(plan, { logits: logits[who], draws: draws[who], choices: board }, uniforms, tuning);
+    law(plan, { logits: logits[who], draws: draws[who], laws }, uniforms, tuning);
+  }
+  // The kernel binds the laws twice, for reading.
+  const tensors = { job, nodes, board, logits: logits.target, targetLaws: laws, draftLaws: laws, verdict, moves };
+  verifyRatio(plan, tensors, { vocabulary, stride: STRIDE }, tuning);
+  await plan.ready();
+  return (filters: Omit<Draw, 'row' | 'slot' | 'law'>): Promise<RawVerdict> => {
+    const { turn } = gpu;
+    const { position, seed } = filters;
+    const drafts = list(count - 1, (i) => ({ ...filters, row: i, position: position + i + 1, slot: i, law: i }));
+    const own = list(count, (i) => ({ ...filters, row: i, position: position + i + 1, slot: 20 + i, law: 20 + i }));
+    turn.upload(draws.draft, packDraws(drafts.map((each) => ({ ...each, seed: seed ^ 0x9e3779b9 }))));
+    turn.upload(draws.target, packDraws(own));
+    turn.upload(job, packJob({ nodes: count, draws: 20, base: 0, position, seed, law: 20 }));
+    turn.upload(nodes, packNodes(list(count, (i) => ({ token: 3, held: i, parent: i - 1, law: i - 1 }))));
+    turn.run(plan, { keys: 0 });
+    return turn.read(verdict).then((data) => unpackVerdict(data, count));
+  };
+};
+
+const logitRows = (seed: number, count: number, vocabulary: number): number[][] => {
+  const random = noise(seed);
+  return list(count, () => list(vocabulary, () => Math.fround(1.5 * random())));
+};
+
+const PLAIN = { temperature: 1, topK: 0, topP: 1, minP: 0 };
+const FILTERS = [
+  PLAIN,
+  { temperature: 0.6, topK: 0, topP: 1, minP: 0 },
+  { temperature: 1.2, topK: 3, topP: 1, minP: 0 },
+  { temperature: 1, topK: 0, topP: 0.7, minP: 0 },
+  { temperature: 1, topK: 0, topP: 1, minP: 0.3 },
+  { temperature: 0, topK: 0, topP: 1, minP: 0 },
+];
+
+for (const [features, threads] of [
+  ['all', 256],
+  ['baseline', 8],
+] as const)
+  test(`verify-ratio on ${features}: sampled chains end as its twin says, and commit the target's law`, async () => {
+    const gpu = await testGpu(features);
+    const vocabulary = 7;
+    const [draft, target] = [logitRows(3, 3, vocabulary), logitRows(4, 4, vocabulary)];
+    const round = await chains(gpu, draft, target, threads);
+    const runs = features === 'all' ? 1200 : 300;
+    for (const filters of FILTERS) {
+      const law = (rows: readonly number[][]) => rows.map((row) => distributionReference(row, filters));
+      const [p, q] = [law(target), law(draft)];
+      const counts = list(4, () => list(vocabulary, () => 0));
+      for (let from = 0; from < runs; from += 50) {
+        const verdicts = list(50, (i) => round({ ...filters, position: 10 * (from + i), seed: 5 }));
+        gpu.flush();
+        (await Promise.all(verdicts)).forEach((verdict, i) => {
+          const position = 10 * (from + i);
+          const drafts = q.map((each, d) =>
+            filters.temperature === 0 ? each.indexOf(1) : drawReference(each, position + d + 1, 5 ^ 0x9e3779b9),
+          );
+          expect(verdict.tokens).toEqual([3, ...drafts]);
+          const expected = ratioReference({ tokens: verdict.tokens, p, q, seed: 5, position });
+          const name = JSON.stringify({ ...filters, position });
+          const { path, choices, source, broken } = verdict;
+          const committed = choices.map(({ token }) => token);
+          expect({ path, next: committed.at(-1), source, broken }, name).toEqual({ ...expected, broken: false });
+          expect(committed.slice(0, -1), name).toEqual(drafts.slice(0, path.length - 1));
+          choices.forEach((choice, row) => {
+            const logits = target[row] as number[];
+            expect(choice.logit, name).toBe(logits[choice.token]);
+            expect(choice.logSumExp, name).toBeCloseTo(Math.log(logits.reduce((sum, x) => sum + Math.exp(x), 0)), 5);
+            (counts[row] as number[])[choice.token] = ((counts[row] as number[])[choice.token] as number) + 1;
+          });
+        });
+      }
+      // Rows do not depend on the tokens before them here, so the i-th committed token follows p[i] whenever there is one.
+      counts.forEach((row, i) => {
+        const total = row.reduce((a, b) => a + b, 0);
+        const apart = row.reduce((sum, n, token) => sum + Math.abs(n / total - (p[i]?.[token] as number)), 0) / 2;
+        // The mean distance of `total` draws from their own law is at most √(cells / 2π·total).
+        if (total > 0)
+          expect(apart, `${JSON.stringify(filters)}, token ${i} of ${total}`).toBeLessThan(
+            3 * Math.sqrt(vocabulary / (2 * Math.PI * total)),
+          );
+      });
+    }
+  }, 180_000);
+
+/** The law of three tokens of a process whose next token depends on the one before. */
+const jointLaw = (p: readonly (readonly number[])[], first: number): number[] => {
+  const after = (token: number) => p[token] as readonly number[];
+  return after(first).flatMap((a, x) => after(x).flatMap((b, y) => after(y).map((c) => a * b * c)));
+};
+
+/** Distance between the law of three tokens committed by rounds of two drafts, and `jointLaw`. */
+const distance = (rule: RatioRule, runs: number): number => {
+  const vocabulary = 4;
+  const target = logitRows(11, vocabulary, vocabulary);
+  const other = logitRows(12, vocabulary, vocabulary);
+  // A draft that is kept often, so that bonus tokens are common too.
+  const draft = target.map((row, i) => row.map((x, j) => 0.7 * x + 0.5 * (other[i]?.[j] ?? 0)));
+  const [p, q] = [target, draft].map((rows) => rows.map((row) => distributionReference(row, PLAIN))) as [
+    number[][],
+    number[][],
+  ];
+  const counts = new Map<number, number>();
+  for (let run = 0; run < runs; run++) {
+    const text = [0];
+    while (text.length < 4) {
+      const position = 100 * run + text.length - 1;
+      const tokens = [text.at(-1) as number];
+      for (const i of [1, 2])
+        tokens.push(drawReference(q[tokens.at(-1) as number] ?? [], position + i, 1 ^ 0x9e3779b9));
+      const { path, next } = ratioReference(
+        { tokens, p: tokens.map((t) => p[t] ?? []), q: tokens.slice(0, -1).map((t) => q[t] ?? []), seed: 1, position },
+        rule,
+      );
+      text.push(...path.slice(1).map((node) => tokens[node] as number), next);
+    }
+    const [, a, b, c] = text as [number, number, number, number];
+    const cell = (a * vocabulary + b) * vocabulary + c;
+    counts.set(cell, (counts.get(cell) ?? 0) + 1);
+  }
+  return jointLaw(p, 0).reduce((sum, x, cell) => sum + Math.abs(x - (counts.get(cell) ?? 0) / runs), 0) / 2;
+};
+
+test('the rule commits the target’s joint law of three tokens; each broken rule does not', () => {
+  const runs = 20_000;
+  const floor = 1.5 * Math.sqrt(64 / (2 * Math.PI * runs)); // the mean distance of 64 even cells is its √; others are less
+
+  expect(distance(RATIO, runs)).toBeLessThan(floor);
+  const broken: Record<string, RatioRule> = {
+    'the residual replaced by p': { ...RATIO, replacement: (p) => p },
+    'everything accepted': { ...RATIO, keeps: () => true },
+    'the bonus from the wrong row': { ...RATIO, last: (nodes) => nodes - 2 },
+  };
+  for (const [name, rule] of Object.entries(broken)) expect(distance(rule, runs), name).toBeGreaterThan(2 * floor);
+});
+
+test('a residual that vanishes is replaced by p', () => {
+  // q ≥ p everywhere, as rounding can leave it; a rule that always rejects reaches it.
+  const p = [0.25, 0.75, 0];
+  const always: RatioRule = { ...RATIO, keeps: () => false };
+  for (const seed of [1, 2, 3]) {
+    const { next } = ratioReference({ tokens: [0, 1], p: [p, p], q: [[0.25, 0.75, 0]], seed, position: 4 }, always);
+    expect(next).toBe(drawReference(p, 5, seed ^ 0x7f4a7c15));
+  }
+});

@@ -1,0 +1,39 @@
+// Which drafts the target keeps, decided on the device: `verifyMatch` for drafts that were not drawn at random (lookup,
+// greedy blocks, trees; greedy and sampled runs alike), `verifyRatio` for chains of sampled ones. Both write the verdict
+// and the cache's moves (verdict.ts) without the host.
+import random from '../../shaders/random.wgsl?raw';
+import verdict from '../../shaders/verdict.wgsl?raw';
+import match from '../../shaders/verify-match.wgsl?raw';
+import ratio from '../../shaders/verify-ratio.wgsl?raw';
+import { defineKernel } from '../gpu/kernel.ts';
+
+export const verifyMatch = defineKernel({
+  name: 'verify-match',
+  wgsl: verdict + match,
+  bindings: { job: 'read', nodes: 'read', board: 'read', verdict: 'write', moves: 'write' },
+  uniforms: {},
+  tuning: {},
+  grid: () => [1],
+});
+
+export const verifyRatio = defineKernel({
+  name: 'verify-ratio',
+  wgsl: random + verdict + ratio,
+  /**
+   * Row i of `logits` and of `targetLaws` (from the job's law on) is what follows node i; both kinds of laws have the
+   * stride of the logits, and may lie in one tensor.
+   */
+  bindings: {
+    job: 'read',
+    nodes: 'read',
+    board: 'read',
+    logits: 'read',
+    targetLaws: 'read',
+    draftLaws: 'read',
+    verdict: 'write',
+    moves: 'write',
+  },
+  uniforms: { vocabulary: 'u32', stride: 'u32' },
+  tuning: { threads: 256 as number },
+  grid: () => [1],
+});

@@ -1,0 +1,41 @@
+// The laws of a round on the device: what sampled drafts were drawn from, and what the target would have drawn. One ring
+// for each vocabulary, shared by the models that have it: a draft's laws are read by its target's verification.
+import type { Gpu } from '../gpu/device.ts';
+import type { Tensor } from '../gpu/kernel.ts';
+import { Arena } from './arena.ts';
+import { Ring } from './ring.ts';
+
+/** A round's 15 drafts, the 16 rows that verify them, and what the ring leaves unused so that those lie together. */
+const ENTRIES = 48;
+
+export class Laws {
+  /** `[entries][stride]`. */
+  readonly tensor: Tensor;
+  readonly ring = new Ring(ENTRIES, 'law');
+  readonly #arena: Arena;
+  #users = 0;
+
+  private constructor(gpu: Gpu, vocabulary: number) {
+    this.#arena = new Arena(gpu);
+    this.tensor = this.#arena.activation(ENTRIES, vocabulary, 'laws');
+  }
+
+  static readonly #rings = new WeakMap<Gpu, Map<number, Laws>>();
+
+  /** The ring of a vocabulary, which lives until everybody who acquired it has released it. */
+  static acquire(gpu: Gpu, vocabulary: number): Laws {
+    const rings = Laws.#rings.get(gpu) ?? new Map<number, Laws>();
+    Laws.#rings.set(gpu, rings);
+    const laws = rings.get(vocabulary) ?? new Laws(gpu, vocabulary);
+    rings.set(vocabulary, laws);
+    laws.#users++;
+    return laws;
+  }
+
+  static release(gpu: Gpu, vocabulary: number): void {
+    const laws = Laws.#rings.get(gpu)?.get(vocabulary);
+    if (!laws || --laws.#users > 0) return;
+    Laws.#rings.get(gpu)?.delete(vocabulary);
+    laws.#arena.free();
+  }
+}

@@ -1,0 +1,100 @@
+// Verification on the device: which drafts the target keeps, and the moves that make their path contiguous, without the
+// host. `verify-match` for deterministic drafts, `verify-ratio` for chains of sampled ones (kernels/verify.ts).
+import type { Gpu } from '../gpu/device.ts';
+import type { Tensor } from '../gpu/kernel.ts';
+import { Plan } from '../gpu/plan.ts';
+import { sampleTuning } from '../kernels/sample.ts';
+import {
+  type DraftNode,
+  JOB_WORDS,
+  type Job,
+  NODE_WORDS,
+  packJob,
+  packNodes,
+  unpackVerdict,
+  verdictBytes,
+} from '../kernels/verdict.ts';
+import { verifyMatch, verifyRatio } from '../kernels/verify.ts';
+import type { Arena } from './arena.ts';
+import { boardOf } from './board.ts';
+import { MOST_NODES } from './cache.ts';
+import type { Laws } from './laws.ts';
+import type { Verdict } from './model.ts';
+import { notFinite, toChoice } from './sampler.ts';
+
+export class Verifier {
+  readonly #gpu: Gpu;
+  readonly #vocabulary: number;
+  readonly #laws: Laws;
+  readonly #job: Tensor;
+  readonly #nodes: Tensor;
+  readonly #verdict: Tensor;
+  readonly #moves: Tensor;
+  readonly #match: Plan;
+  readonly #ratios = new Map<GPUBuffer, Plan>();
+
+  /** `moves` are those that the model's caches obey. */
+  constructor(gpu: Gpu, arena: Arena, { vocabulary, laws, moves }: { vocabulary: number; laws: Laws; moves: Tensor }) {
+    this.#gpu = gpu;
+    this.#vocabulary = vocabulary;
+    this.#laws = laws;
+    this.#moves = moves;
+    this.#job = arena.storage(JOB_WORDS * 4, 'job');
+    this.#nodes = arena.storage(MOST_NODES * NODE_WORDS * 4, 'nodes');
+    this.#verdict = arena.storage(verdictBytes(MOST_NODES), 'verdict');
+    this.#match = new Plan(gpu);
+    verifyMatch(this.#match, this.#tensors, {});
+  }
+
+  get #tensors() {
+    const board = boardOf(this.#gpu).tensor;
+    return { job: this.#job, nodes: this.#nodes, board, verdict: this.#verdict, moves: this.#moves };
+  }
+
+  async ready(): Promise<void> {
+    await this.#match.ready();
+  }
+
+  /** Compiles what reads these logits. */
+  async prepare(logits: Tensor): Promise<void> {
+    const plan = new Plan(this.#gpu);
+    const laws = this.#laws.tensor;
+    verifyRatio(
+      plan,
+      { ...this.#tensors, logits, targetLaws: laws, draftLaws: laws },
+      { vocabulary: this.#vocabulary, stride: logits.shape.at(-1) as number },
+      sampleTuning(this.#gpu),
+    );
+    this.#ratios.set(logits.buffer, plan);
+    await plan.ready();
+  }
+
+  forget(logits: Tensor): void {
+    this.#ratios.get(logits.buffer)?.destroy();
+    this.#ratios.delete(logits.buffer);
+  }
+
+  /** Records the decision on nodes that the host knows; `logits`: by the ratio of laws. */
+  decide(job: Job, nodes: readonly DraftNode[], logits: Tensor | null): void {
+    const { turn } = this.#gpu;
+    const plan = logits ? this.#ratios.get(logits.buffer) : this.#match;
+    if (!plan) throw new Error('verification by logits that were not prepared');
+    turn.upload(this.#job, packJob(job));
+    turn.upload(this.#nodes, packNodes(nodes));
+    turn.run(plan, { keys: 0 });
+  }
+
+  /** The round's one readback, in the open turn. */
+  async read(nodes: number): Promise<Verdict> {
+    const data = await this.#gpu.turn.read({ ...this.#verdict, bytes: verdictBytes(nodes) });
+    const { broken, choices, ...verdict } = unpackVerdict(data, nodes);
+    if (broken) throw notFinite();
+    return { ...verdict, choices: choices.map(toChoice) };
+  }
+
+  free(): void {
+    this.#match.destroy();
+    for (const plan of this.#ratios.values()) plan.destroy();
+    this.#ratios.clear();
+  }
+}

@@ -1,0 +1,67 @@
+// What toy models share as the models of one device do: tokens drawn and not yet looked at, the laws they were drawn
+// from, and the count of looks. It refuses what a device could not do, or could only do wrong.
+import { distributionReference, drawReference } from '../kernels/sample.reference.ts';
+import type { Choice, Drawn, HeldLaw, Sampling, Token } from '../model/model.ts';
+
+interface Entry {
+  readonly token: number;
+  readonly law: readonly number[];
+  readonly round: number;
+  /** A later pass was given it as its input. */
+  handedOn: boolean;
+}
+
+/** log-probability at temperature 1, without filters. */
+export const toyChoice = (logits: readonly number[], token: number): Choice => {
+  const highest = Math.max(...logits);
+  const sum = logits.reduce((total, x) => total + Math.exp(x - highest), 0);
+  return { token, logprob: (logits[token] as number) - highest - Math.log(sum) };
+};
+
+export class ToyBoard {
+  readonly #entries: Entry[] = [];
+  /** Readbacks so far: each ends a round, and what was held in it. */
+  looks = 0;
+
+  /** Draws the token at `position`; with the device's own noise, so that rows and passes do not matter. */
+  draw(logits: readonly number[], position: number, sampling: Sampling, keepLaw: boolean): Drawn {
+    const law = distributionReference(logits, sampling);
+    const token = drawReference(law, position, sampling.seed);
+    const held = this.#entries.push({ token, law, round: this.looks, handedOn: false }) - 1;
+    return {
+      rows: 1,
+      token: { held },
+      law: keepLaw ? { law: held } : null,
+      read: async () => {
+        if (this.#entry(held).handedOn) throw new Error('toy board: a draft was read before the verdict on it');
+        await this.look();
+        return [toyChoice(logits, token)];
+      },
+    };
+  }
+
+  /** A readback lets other events in, as a device's does. */
+  async look(): Promise<void> {
+    this.looks++;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** The token as a pass reads it. */
+  take(token: Token): number {
+    if (typeof token === 'number') return token;
+    const entry = this.#entry(token.held);
+    entry.handedOn = true;
+    return entry.token;
+  }
+
+  law({ law }: HeldLaw): readonly number[] {
+    return this.#entry(law).law;
+  }
+
+  #entry(index: number): Entry {
+    const entry = this.#entries[index];
+    if (!entry) throw new Error(`toy board: nothing is held as ${index}`);
+    if (entry.round !== this.looks) throw new Error('toy board: held in a round that is over');
+    return entry;
+  }
+}
