@@ -1,0 +1,246 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { Gpu } from '../gpu/device.ts';
+import { testGpu } from '../testing/gpu.ts';
+import { noise, runKernel, tensorOf } from '../testing/kernel.ts';
+import { noShared, shared } from '../testing/shared.ts';
+import { stride32 } from '../weights/layout.ts';
+import { packRows, ROW_WORDS, type Row } from './rows.ts';
+import { type GrownTree, treeReference, treeRowsReference } from './tree.reference.ts';
+import {
+  BEAM_BYTES,
+  CANDIDATE_BYTES,
+  MOST_WIDTH,
+  packPlace,
+  packTask,
+  SOURCE_BYTES,
+  type TreeTask,
+  treeBeam,
+  treeCandidates,
+  treeExpand,
+  treeRows,
+  treeSelect,
+} from './tree.ts';
+import { NODE_WORDS, packNodes } from './verdict.ts';
+
+const words = (array: Float32Array | undefined): Uint32Array => new Uint32Array(array?.buffer as ArrayBuffer);
+
+interface Grown extends GrownTree {
+  readonly flags: readonly number[];
+}
+
+/**
+ * Grows a tree on the device, level by level; the host stands in for the drafter, whose logits behind a path `logits`
+ * gives, and holds each beam's rows against what they should be.
+ */
+const grow = async (
+  gpu: Gpu,
+  task: TreeTask,
+  ids: readonly number[],
+  logits: (path: readonly number[]) => readonly number[],
+  threads: number,
+): Promise<Grown> => {
+  const { width, levels, base, position, feature, scored } = task;
+  const [vocabulary, stride] = [ids.length, stride32(ids.length)];
+  const constant = { task: tensorOf(gpu, packTask(task)), ids: tensorOf(gpu, Uint32Array.from(ids)) };
+  const candidates = tensorOf(gpu, new Uint32Array(CANDIDATE_BYTES / 4));
+  const beam = tensorOf(gpu, new Uint32Array(BEAM_BYTES / 4).fill(99));
+  const rows = tensorOf(gpu, new Uint32Array(MOST_WIDTH * ROW_WORDS).fill(99));
+  const sources = tensorOf(gpu, new Uint32Array(SOURCE_BYTES / 4));
+  const nodes = tensorOf(gpu, new Uint32Array(task.nodes * NODE_WORDS));
+  const candidate = (all: Uint32Array, i: number) => ({
+    token: all[4 * i] as number,
+    parent: all[4 * i + 1] as number,
+  });
+  /** Of a candidate, as entries of the drafter's vocabulary. */
+  const pathOf = (all: Uint32Array, i: number): number[] => {
+    if (i === 0xffff_ffff) return [];
+    const { token, parent } = candidate(all, i);
+    return [...pathOf(all, parent), ids.indexOf(token)];
+  };
+  /** Bits of the beam rows on the path of each candidate that was in a beam, and its row there. */
+  const members = new Map<number, { readonly mask: bigint; readonly row: number }>();
+  let grown: (readonly number[])[] = [[]];
+  let scores: number[] = [];
+  for (let level = 1; level <= levels; level++) {
+    const data = new Float32Array(MOST_WIDTH * stride).fill(Number.NaN); // of rows that are not there
+    grown.forEach((path, r) => {
+      data.set(logits(path), (level === 1 ? scored : r) * stride);
+    });
+    const all = tensorOf(gpu, data);
+    const [made, chosen, next, from] = await runKernel(gpu, [candidates, beam, rows, sources], (plan) => {
+      const uniforms = { level, rows: level === 1 ? 1 : MOST_WIDTH, vocabulary, stride };
+      treeExpand(plan, { ...constant, logits: all, beam, candidates }, uniforms, { threads });
+      if (level < levels) treeBeam(plan, { ...constant, candidates, beam, rows, sources }, { level, rows: MOST_WIDTH });
+    });
+    const written = words(made);
+    scores = Array.from({ length: treeCandidates(task) }, (_, i) => (made as Float32Array)[4 * i + 3] as number);
+    if (level === levels) break;
+    const expected: Row[] = Array.from({ length: width }, (_, r) => {
+      const index = words(chosen)[4 * r] as number;
+      const { token, parent } = candidate(written, index);
+      const before = members.get(parent);
+      expect(words(from)[r], `level ${level}, row ${r}`).toBe(before?.row ?? feature);
+      const bit = (level - 1) * width + r;
+      const mask = (before?.mask ?? 0n) | (1n << BigInt(bit));
+      members.set(index, { mask, row: r });
+      return {
+        token,
+        position: position + level - 1,
+        slot: base + bit,
+        prefix: base,
+        first: 0,
+        start: 0,
+        end: 0,
+        base,
+        maskLow: Number(mask & 0xffff_ffffn),
+        maskHigh: Number(mask >> 32n),
+        alive: 1,
+        held: 0,
+        cut: 0,
+      };
+    });
+    expect(words(next), `rows of level ${level}`).toEqual(packRows(expected, MOST_WIDTH));
+    grown = expected.map((_, r) => pathOf(written, words(chosen)[4 * r] as number));
+  }
+  const [result] = await runKernel(gpu, [nodes], (plan) => treeSelect(plan, { ...constant, candidates, nodes }, {}));
+  const packed = words(result);
+  const field = (at: number) =>
+    Array.from({ length: task.nodes }, (_, i) => (packed[i * NODE_WORDS + at] as number) | 0);
+  expect(field(1)).toEqual([task.held, ...field(1).slice(1).fill(0)]);
+  const [tokens, parents, flags] = [field(0), field(2), field(4)];
+  const kept = new Set(scores.toSorted((a, b) => b - a).slice(0, task.nodes - 1));
+  return { tokens, parents, flags, scores: [0, ...scores.filter((score) => kept.has(score))] };
+};
+
+const logSoftmax = (row: readonly number[]): number[] => {
+  const top = Math.max(...row);
+  const sum = top + Math.log(row.reduce((total, x) => total + Math.exp(x - top), 0));
+  return row.map((x) => x - sum);
+};
+
+/** Logits that depend on the whole path. */
+const pathLogits = (vocabulary: number) => (path: readonly number[]) => {
+  const random = noise(path.reduce((hash, token) => hash * 31 + token + 1, 7) % 1_000_003);
+  return Array.from({ length: vocabulary }, () => Math.fround(2 * random()));
+};
+
+const task: TreeTask = {
+  width: 3,
+  levels: 4,
+  nodes: 11,
+  token: 5,
+  held: 0,
+  base: 100,
+  position: 90,
+  scored: 0,
+  feature: 2,
+};
+
+for (const [features, threads] of [
+  ['all', 256],
+  ['baseline', 8],
+] as const)
+  test(`a tree grown on ${features} is its twin's`, async () => {
+    const gpu = await testGpu(features);
+    const cases: [vocabulary: number, shape: TreeTask][] = [
+      [128, task],
+      [128, { ...task, width: 1, levels: 6, nodes: 7, scored: 3, held: 4 }],
+      [33, { ...task, width: 8, levels: 1, nodes: 9 }],
+      [300, { ...task, width: 10, levels: 7, nodes: 60, feature: 15 }],
+      [1000, { ...task, width: 16, levels: 5, nodes: 64 }],
+      [16, { ...task, width: 16, levels: 2, nodes: 64 }],
+    ];
+    for (const [vocabulary, shape] of cases) {
+      const ids = Array.from({ length: vocabulary }, (_, i) => 2 * i + 1);
+      const logits = pathLogits(vocabulary);
+      const twin = treeReference(5, shape, (path) => logSoftmax(logits(path)));
+      const grown = await grow(gpu, shape, ids, logits, threads);
+      const name = JSON.stringify(shape);
+      expect(grown.tokens, name).toEqual([5, ...twin.tokens.slice(1).map((token) => ids[token])]);
+      expect(grown.parents, name).toEqual(twin.parents);
+      expect(grown.flags, name).toEqual(twin.tokens.map(() => 0));
+      grown.scores.forEach((score, i) => {
+        expect(score, name).toBeCloseTo(twin.scores[i] as number, 4);
+      });
+    }
+  }, 120_000);
+
+test('a NaN in a drafter’s logits is told in the nodes', async () => {
+  const gpu = await testGpu();
+  const ids = Array.from({ length: 40 }, (_, i) => i);
+  const grown = await grow(
+    gpu,
+    { ...task, levels: 1, nodes: 4 },
+    ids,
+    () => ids.map((i) => (i === 9 ? Number.NaN : i)),
+    8,
+  );
+  expect(grown.flags).toEqual([0, 1, 1, 1]);
+});
+
+describe.skipIf(noShared)('against the reference drafter', () => {
+  test.each(['eagle3-tiny', 'eagle3-tiny-good'])('%s: order, parents and log-probabilities', async (name) => {
+    const gpu = await testGpu();
+    const { tree_draft: golden } = JSON.parse(readFileSync(shared('golden', name, 'case.json'), 'utf8')) as {
+      tree_draft: { width: number; levels: number; tokens: number[]; parents: number[]; cumulative_logprob: number[] };
+    };
+    const { width, levels, tokens, parents, cumulative_logprob: scores } = golden;
+    const path = (node: number): number[] =>
+      node === 0 ? [] : [...path(parents[node] as number), tokens[node] as number];
+    const paths = tokens.map((_, node) => path(node).join());
+    // The file has the log-probabilities of the nodes that were kept; what was not is less probable than any of them.
+    const logits = (behind: readonly number[]): number[] => {
+      const parent = paths.indexOf(behind.join());
+      const row = Array.from({ length: 331 }, (_, token) => -20 - token / 100);
+      parents.forEach((own, node) => {
+        if (own === parent && node > 0)
+          row[tokens[node] as number] = (scores[node] as number) - (scores[own] as number);
+      });
+      // The rest of the mass goes to tokens that are nowhere near the best.
+      const rest = 1 - row.reduce((sum, x) => sum + Math.exp(x), 0);
+      return row.concat(Array.from({ length: 4000 }, () => Math.log(Math.max(rest, 1e-9) / 4000)));
+    };
+    const ids = Array.from({ length: 4331 }, (_, i) => i);
+    const shape = { ...task, width, levels, nodes: tokens.length, token: tokens[0] as number };
+    const grown = await grow(gpu, shape, ids, logits, 256);
+    expect({ tokens: grown.tokens, parents: grown.parents }).toEqual({ tokens, parents });
+    grown.scores.forEach((score, i) => {
+      expect(score).toBeCloseTo(scores[i] as number, 3);
+    });
+  });
+});
+
+for (const features of ['all', 'baseline'] as const)
+  test(`tree-rows on ${features}: windows, forks, parts of a tree`, async () => {
+    const gpu = await testGpu(features);
+    const random = noise(5);
+    for (const count of [1, 7, 16, 64])
+      for (const [prefix, start, base] of [
+        [62, 62, 62],
+        [64, 64, 64],
+        [64, 128, 150],
+      ] as const)
+        for (const window of [null, 4, 30, 70]) {
+          const nodes = Array.from({ length: count }, (_, i) => ({
+            token: i * 3,
+            held: i % 3,
+            parent: i === 0 ? -1 : Math.max(0, i - 1 - Math.floor(Math.abs(3 * random()))),
+          }));
+          for (let first = 0; first < count; first += 16) {
+            const place = {
+              first,
+              count: Math.min(16, count - first),
+              prefix,
+              start,
+              base,
+              position: prefix + base - start,
+              window,
+            };
+            const rows = tensorOf(gpu, new Uint32Array(16 * ROW_WORDS).fill(99));
+            const tensors = { place: tensorOf(gpu, packPlace(place)), nodes: tensorOf(gpu, packNodes(nodes)), rows };
+            const [written] = await runKernel(gpu, [rows], (plan) => treeRows(plan, tensors, { rows: 16 }));
+            expect(words(written), JSON.stringify(place)).toEqual(packRows(treeRowsReference(place, nodes), 16));
+          }
+        }
+  });
