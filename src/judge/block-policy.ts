@@ -1,0 +1,74 @@
+// BlockPilot's policy (arXiv 2606.31315): after the prefill, a small network reads the target's last row of logits and
+// predicts, for each block size, how many tokens a round of it would commit. A folder of config.json and policy.onnx.
+import { OutriderError } from '../errors.ts';
+import { type FileSet, readBytes, readJson } from '../weights/source.ts';
+import { type OnnxNetwork, openOnnx } from './onnx.ts';
+
+/** What becomes of the logits first. `raw` is the paper's. */
+const INPUTS = ['raw', 'softmax', 'normalised'] as const;
+type Input = (typeof INPUTS)[number];
+
+export interface BlockPolicy extends Disposable {
+  readonly vocabulary: number;
+  /** Ascending; 1 is plain decoding. */
+  readonly blockSizes: readonly number[];
+  /** Expected acceptance length τ for each block size, in their order. `logits`: the prompt's last row. */
+  predict(logits: Float32Array): Promise<readonly number[]>;
+}
+
+export const isBlockPolicy = (config: Readonly<Record<string, unknown>>): boolean =>
+  Array.isArray(config.architectures) && config.architectures[0] === 'BlockPilotPolicy';
+
+interface PolicyConfig {
+  readonly vocabulary: number;
+  readonly blockSizes: readonly number[];
+  readonly input: Input;
+}
+
+const bad = (message: string): OutriderError => new OutriderError('bad-checkpoint', `config.json: ${message}`);
+
+const readConfig = (json: Readonly<Record<string, unknown>>): PolicyConfig => {
+  const { vocab_size: vocabulary, block_sizes: sizes, input } = json;
+  if (!isBlockPolicy(json)) throw bad(`architectures is ${JSON.stringify(json.architectures)}, no block-size policy`);
+  if (!Number.isInteger(vocabulary) || (vocabulary as number) < 1) throw bad(`vocab_size is ${vocabulary}`);
+  const ascending = (size: unknown, i: number, all: unknown[]): boolean =>
+    Number.isInteger(size) && (size as number) > (i === 0 ? 0 : (all[i - 1] as number));
+  if (!Array.isArray(sizes) || sizes.length === 0 || !sizes.every(ascending))
+    throw bad(`block_sizes is ${JSON.stringify(sizes)}; expected ascending whole numbers from 1`);
+  const known = INPUTS.find((name) => name === input);
+  if (!known) throw bad(`input is ${JSON.stringify(input)}; expected one of ${INPUTS.join(', ')}`);
+  return { vocabulary: vocabulary as number, blockSizes: sizes as number[], input: known };
+};
+
+const PREPARE: Readonly<Record<Input, (logits: Float32Array) => Float32Array>> = {
+  raw: (logits) => logits,
+  softmax: (logits) => {
+    const top = logits.reduce((a, b) => Math.max(a, b));
+    const masses = logits.map((logit) => Math.exp(logit - top));
+    const sum = masses.reduce((a, b) => a + b);
+    return masses.map((mass) => mass / sum);
+  },
+  normalised: (logits) => {
+    const mean = logits.reduce((a, b) => a + b) / logits.length;
+    const deviation = Math.sqrt(logits.reduce((sum, logit) => sum + (logit - mean) ** 2, 0) / logits.length);
+    return logits.map((logit) => (logit - mean) / deviation);
+  },
+};
+
+export const openBlockPolicy = async (files: FileSet, signal?: AbortSignal): Promise<BlockPolicy> => {
+  const json = await readJson(files, 'config.json', { signal });
+  using file = await files.open('policy.onnx', { signal });
+  if (!json || !file)
+    throw new OutriderError('bad-checkpoint', `${files.name}: a policy is config.json and policy.onnx`);
+  const { vocabulary, blockSizes, input } = readConfig(json);
+  const network: OnnxNetwork = await openOnnx('policy.onnx', await readBytes(file, 0, file.size, signal), {
+    input: { name: 'features', width: vocabulary },
+    output: { name: 'tau', width: blockSizes.length },
+  });
+  return {
+    vocabulary,
+    blockSizes,
+    predict: async (logits) => [...(await network.run(PREPARE[input](logits)))],
+    [Symbol.dispose]: () => network[Symbol.dispose](),
+  };
+};
