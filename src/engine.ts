@@ -2,18 +2,30 @@
 // a decoding system commits tokens round by round, and out comes one stream of trace events, the last being `done`.
 // The same interface is served in a worker (client.ts), so a page never needs to know where its engine lives.
 import { bundledSource } from './bundled.ts';
+import { fittedKnobs } from './decode/knobs.ts';
 import { Memory } from './decode/memory.ts';
 import type { DecodingSystem, ModelRole, Sequence } from './decode/system.ts';
+import { Timings } from './decode/timings.ts';
 import { Transcript } from './decode/transcript.ts';
 import { checkAborted } from './errors.ts';
 import { openBrowserGpu } from './gpu/browser.ts';
 import { Gpu } from './gpu/device.ts';
 import { meter } from './gpu/meter.ts';
-import { type LoadedModel, type LoadSourceOptions, loadSource, type Progress } from './load.ts';
+import {
+  type LoadedDrafter,
+  type LoadedModel,
+  type LoadedModels,
+  type LoadedPolicy,
+  type LoadSourceOptions,
+  loadDrafterSource,
+  loadSource,
+  type Progress,
+} from './load.ts';
 import { Queue } from './queue.ts';
-import { type Job, type RunRequest, readRequest } from './request.ts';
+import { type Job, modelsOf, type RunRequest, readRequest } from './request.ts';
 import { SYSTEMS } from './systems/index.ts';
 import type { Emit, TraceEvent } from './trace.ts';
+import { checkVocabulary } from './vocabulary.ts';
 import type { Source } from './weights/open.ts';
 import { openBrowserStore, type Store } from './weights/store.ts';
 
@@ -36,8 +48,8 @@ export interface EngineOptions {
 }
 
 /** A checkpoint, the name of a bundled model, or a model that is loaded already (and stays its owner's to dispose of). */
-export type ModelSource = Source | string | LoadedModel;
-export type ModelSources = { readonly [Role in ModelRole]?: ModelSource };
+export type ModelSource<Model = LoadedModel | LoadedDrafter | LoadedPolicy> = Source | string | Model;
+export type ModelSources = { readonly [Role in ModelRole]?: ModelSource<NonNullable<LoadedModels[Role]>> };
 
 export interface LoadOptions extends Pick<LoadSourceOptions, 'precision' | 'signal'> {
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
@@ -53,7 +65,7 @@ export interface LoadProgress extends Progress {
 export interface Loaded {
   readonly adapter: { readonly vendor: string; readonly architecture: string; readonly description: string } | null;
   /** The systems that these models serve. */
-  readonly systems: readonly Omit<DecodingSystem, 'start' | 'needs'>[];
+  readonly systems: readonly Omit<DecodingSystem, 'start' | 'needs' | 'fit'>[];
   readonly models: Readonly<Record<string, ModelInfo>>;
   /** Why models from the network are not kept for the next time, for people; null while they are. */
   readonly notice: string | null;
@@ -62,14 +74,15 @@ export interface Loaded {
 export interface ModelInfo {
   readonly name: string;
   readonly family: string;
-  readonly vocabulary: number;
+  /** Absent where it is the target's: a drafter. */
+  readonly vocabulary?: number;
   readonly context: number;
   /** Of weights on the device. */
   readonly bytes: number;
   /** What its tokenizer serves: nothing (token ids only), texts, or conversations too. */
   readonly text: 'none' | 'raw' | 'chat';
   /** False where this device does not score a row alone as it does among others; passes are padded then, and slower. */
-  readonly batchInvariant: boolean;
+  readonly batchInvariant?: boolean;
 }
 
 export const createEngine = (options: EngineOptions = {}): Engine => new LocalEngine(options);
@@ -85,7 +98,9 @@ class LocalEngine implements Engine {
   /** Opened by the first load from an address. */
   #store: Store | undefined;
   #cache: 'f32' | 'f16' = 'f32';
-  #models: { -readonly [Role in ModelRole]?: LoadedModel } = {};
+  #models: LoadedModels = {};
+  /** By system, since they differ in what their passes keep. */
+  #timings = new Map<string, Timings>();
   /** Those that this engine loaded, and so has to free. */
   readonly #owned: Disposable[] = [];
 
@@ -103,8 +118,7 @@ class LocalEngine implements Engine {
     checkAborted(signal);
     this.#unload();
     try {
-      for (const [role, source] of Object.entries(sources) as [ModelRole, ModelSource][])
-        this.#models[role] = await this.#loadOne(role, source, { ...options, signal });
+      await this.#loadAll(sources, { ...options, signal });
       this.#cache = cache;
     } catch (error) {
       this.#unload();
@@ -146,7 +160,16 @@ class LocalEngine implements Engine {
     const device = this.#gpu && meter(this.#gpu);
     const rows = prompt.length + limits.maxTokens;
     const tokens = [...prompt];
-    const sequence: Sequence = { tokens, sampling, alternatives: logprobs ?? 0 };
+    const sequence: Sequence = {
+      tokens,
+      get budget() {
+        return rows - tokens.length;
+      },
+      sampling,
+      alternatives: logprobs ?? 0,
+    };
+    const timings = this.#timings.get(system.id) ?? new Timings();
+    this.#timings.set(system.id, timings);
     const transcript = new Transcript(limits, job.tokenizer);
 
     yield { at: clock(), type: 'run', version: 1, system: system.id, knobs, seed: sampling.seed, prompt };
@@ -158,6 +181,7 @@ class LocalEngine implements Engine {
         knobs,
         emit,
         signal,
+        timings,
         open: (role, options) => this.#memory.open(role, models, prompt, rows, { ...options, cache: this.#cache }),
       });
       for (let round = first ? 0 : 1; !transcript.ending && !signal.aborted; round++) {
@@ -184,12 +208,35 @@ class LocalEngine implements Engine {
     return AbortSignal.any(signal ? [signal, this.#closing.signal] : [this.#closing.signal]);
   }
 
-  async #loadOne(role: ModelRole, from: ModelSource, { onProgress, ...options }: LoadOptions): Promise<LoadedModel> {
+  /** The target comes first: drafters are made for it. */
+  async #loadAll({ target, draft, dflash, eagle3 }: ModelSources, options: LoadOptions): Promise<void> {
+    if (target !== undefined) this.#models = { target: await this.#loadOne('target', target, options, loadSource) };
+    if (draft !== undefined) {
+      const loaded = await this.#loadOne('draft', draft, options, loadSource);
+      if (this.#models.target) checkVocabulary(this.#models.target, loaded);
+      this.#models = { ...this.#models, draft: loaded };
+    }
+    const drafter =
+      <Kind extends 'dflash' | 'eagle3'>(kind: Kind) =>
+      (gpu: Gpu, source: Source, how: LoadSourceOptions) =>
+        loadDrafterSource(gpu, source, kind, this.#models.target, how);
+    if (dflash !== undefined)
+      this.#models = { ...this.#models, dflash: await this.#loadOne('dflash', dflash, options, drafter('dflash')) };
+    if (eagle3 !== undefined)
+      this.#models = { ...this.#models, eagle3: await this.#loadOne('eagle3', eagle3, options, drafter('eagle3')) };
+  }
+
+  async #loadOne<Model extends { readonly model: Disposable }>(
+    role: ModelRole,
+    from: ModelSource<Model>,
+    { onProgress, ...options }: LoadOptions,
+    load: (gpu: Gpu, source: Source, options: LoadSourceOptions) => Promise<Model>,
+  ): Promise<Model> {
     if (typeof from === 'object' && 'model' in from) return from;
     const source = typeof from === 'string' ? bundledSource(from, this.#base) : from;
     const tell = onProgress && ((progress: Progress): void => onProgress({ role, ...progress }));
     if (source.kind === 'url') this.#store ??= await openBrowserStore();
-    const loaded = await loadSource(await this.#device(), source, { ...options, store: this.#store, onProgress: tell });
+    const loaded = await load(await this.#device(), source, { ...options, store: this.#store, onProgress: tell });
     this.#owned.push(loaded.model);
     return loaded;
   }
@@ -206,24 +253,33 @@ class LocalEngine implements Engine {
 
   #unload(): void {
     this.#memory.clear();
-    for (const model of this.#owned.splice(0)) model[Symbol.dispose]();
+    for (const model of this.#owned.splice(0).reverse()) model[Symbol.dispose](); // drafters before their target
     this.#models = {};
+    this.#timings.clear();
   }
 
   #describe(): Loaded {
-    const models = Object.entries(this.#models).map(([role, { name, model, tokenizer }]) => {
-      const { family, vocabulary, context, bytes, batchInvariant } = model;
-      const text = tokenizer ? (tokenizer.hasChatTemplate ? 'chat' : 'raw') : 'none';
-      return [role, { name, family, vocabulary, context, bytes, text, batchInvariant } satisfies ModelInfo] as const;
-    });
+    const models = modelsOf(this.#models);
+    const { policy: _, ...readers } = this.#models; // it reads no text: there is nothing to say about it
     const info = this.#gpu?.info;
     return {
       adapter: info ? { vendor: info.vendor, architecture: info.architecture, description: info.description } : null,
       systems: this.#systems
-        .filter(({ needs }) => needs.every((role) => this.#models[role]))
-        .map(({ id, title, paper, guarantee, knobs }) => ({ id, title, paper, guarantee, knobs })),
-      models: Object.fromEntries(models),
+        .filter(({ needs }) => models && needs.every((role) => models[role]))
+        .map((system) => {
+          const { id, title, paper, guarantee } = system;
+          return { id, title, paper, guarantee, knobs: models ? fittedKnobs(system, models) : system.knobs };
+        }),
+      models: Object.fromEntries(Object.entries(readers).map(([role, loaded]) => [role, describeModel(loaded)])),
       notice: this.#store?.notice ?? null,
     };
   }
 }
+
+const describeModel = ({ name, model, ...loaded }: LoadedModel | LoadedDrafter): ModelInfo => {
+  const { family, context, bytes } = model;
+  const tokenizer = 'tokenizer' in loaded ? loaded.tokenizer : null;
+  const text = tokenizer ? (tokenizer.hasChatTemplate ? 'chat' : 'raw') : 'none';
+  const own = 'vocabulary' in model ? { vocabulary: model.vocabulary, batchInvariant: model.batchInvariant } : null;
+  return { name, family, context, bytes, text, ...own };
+};

@@ -4,12 +4,11 @@ import './dispose.ts';
 
 export { BUNDLED } from './bundled.ts';
 export { type ConnectOptions, connect } from './client.ts';
+export type { ChoiceKnob, Knob, Knobs, KnobValue, NumberKnob, NumbersKnob } from './decode/knobs.ts';
 export type {
   Commit,
   DecodingSystem,
   Generation,
-  Knob,
-  Knobs,
   ModelRole,
   Models,
   Round,

@@ -1,9 +1,11 @@
 // From "this model, please" to a model that runs: the checkpoint's headers, its tokenizer, its weights streamed to the
 // device. Whatever was taken is freed again when a load fails or is aborted.
-import type { ModelRole } from './decode/system.ts';
+import type { BlockPolicy } from './decode/system.ts';
+import { OutriderError } from './errors.ts';
 import type { Gpu } from './gpu/device.ts';
 import { loadModel } from './model/load.ts';
-import type { LanguageModel } from './model/model.ts';
+import { loadDrafter } from './model/load-drafter.ts';
+import type { BlockDrafter, FeatureDrafter, LanguageModel } from './model/model.ts';
 import { loadTokenizer, type Tokenizer } from './text/tokenizer.ts';
 import { openCheckpoint, type Source } from './weights/open.ts';
 import type { Precision } from './weights/quantize.ts';
@@ -17,7 +19,26 @@ export interface LoadedModel {
   readonly stopTokens: readonly number[];
 }
 
-export type LoadedModels = { readonly [Role in ModelRole]?: LoadedModel };
+/** A drafter that reads its target's hidden states; it borrows the target's vocabulary too. */
+export interface LoadedDrafter<D extends BlockDrafter | FeatureDrafter = BlockDrafter | FeatureDrafter> {
+  readonly name: string;
+  readonly model: D;
+}
+
+/** Chooses block sizes for a target and its drafter. */
+export interface LoadedPolicy {
+  readonly name: string;
+  readonly model: BlockPolicy;
+}
+
+/** By role (decode/system.ts). */
+export interface LoadedModels {
+  readonly target?: LoadedModel;
+  readonly draft?: LoadedModel;
+  readonly dflash?: LoadedDrafter<BlockDrafter>;
+  readonly eagle3?: LoadedDrafter<FeatureDrafter>;
+  readonly policy?: LoadedPolicy;
+}
 
 export interface Progress {
   readonly phase: 'download' | 'upload' | 'compile';
@@ -54,4 +75,29 @@ export const loadSource = async (gpu: Gpu, source: Source, options: LoadSourceOp
   const tokenizer = files && (await loadTokenizer(files));
   const model = await loadModel(gpu, checkpoint, { precision, signal, onProgress });
   return { name: checkpoint.name, model, tokenizer, stopTokens: stopTokens(checkpoint.config, tokenizer) };
+};
+
+/** Wrong: the file is a drafter of the other kind, or for another target. */
+export const loadDrafterSource = async <Kind extends 'dflash' | 'eagle3'>(
+  gpu: Gpu,
+  source: Source,
+  kind: Kind,
+  target: LoadedModel | undefined,
+  { signal, store, precision, onProgress }: LoadSourceOptions = {},
+): Promise<LoadedDrafter<Extract<BlockDrafter | FeatureDrafter, { readonly kind: Kind }>>> => {
+  if (!target)
+    throw new OutriderError('bad-request', `a ${kind} drafter needs its target`, 'Load the target together with it.');
+  let total = 0;
+  using checkpoint = await openCheckpoint(source, {
+    signal,
+    store,
+    onProgress: (loaded) => onProgress?.({ phase: 'download', loaded, total: Math.max(loaded, total) }),
+  });
+  total = checkpoint.bytes;
+  const model = await loadDrafter(gpu, checkpoint, target.model, { precision, signal, onProgress });
+  if (model.kind !== kind) {
+    model[Symbol.dispose]();
+    throw new OutriderError('bad-checkpoint', `${checkpoint.name} is a drafter of kind ${model.kind}, not ${kind}`);
+  }
+  return { name: checkpoint.name, model: model as Extract<BlockDrafter | FeatureDrafter, { readonly kind: Kind }> };
 };

@@ -1,6 +1,6 @@
 // What may be asked of an engine, and the checks that are made before anything runs: every limit that a run could hit
 // half-way is an error here, with the numbers in it.
-import { resolveKnobs } from './decode/knobs.ts';
+import { fittedKnobs, type KnobValue, resolveKnobs } from './decode/knobs.ts';
 import type { DecodingSystem, Models } from './decode/system.ts';
 import type { Limits } from './decode/transcript.ts';
 import { OutriderError } from './errors.ts';
@@ -19,7 +19,7 @@ export interface RunRequest {
   readonly prompt: Prompt;
   /** Default `autoregressive`. */
   readonly system?: string;
-  readonly knobs?: Readonly<Record<string, number>>;
+  readonly knobs?: Readonly<Record<string, KnobValue>>;
   /** Committed tokens at most, drafts not counted. Default 1024, or what the context has left. */
   readonly maxTokens?: number;
   /** Default 0: greedy. */
@@ -42,7 +42,7 @@ export interface Job {
   readonly models: Models;
   /** The target's; null: no text, only tokens. */
   readonly tokenizer: Tokenizer | null;
-  readonly knobs: Readonly<Record<string, number>>;
+  readonly knobs: Readonly<Record<string, KnobValue>>;
   readonly prompt: readonly number[];
   readonly sampling: Sampling;
   readonly limits: Limits;
@@ -89,9 +89,22 @@ const readSampling = (request: RunRequest): Sampling => {
   };
 };
 
+/** What systems see of what was loaded. */
+export const modelsOf = ({ target, draft, dflash, eagle3, policy }: LoadedModels): Models | null =>
+  target
+    ? {
+        target: target.model,
+        ...(draft && { draft: draft.model }),
+        ...(dflash && { dflash: dflash.model }),
+        ...(eagle3 && { eagle3: eagle3.model }),
+        ...(policy && { policy: policy.model }),
+      }
+    : null;
+
 export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: readonly DecodingSystem[]): Job => {
-  const { target, draft } = loaded;
-  if (!target) return refuse('no model is loaded', 'Call load first.');
+  const { target } = loaded;
+  const models = modelsOf(loaded);
+  if (!target || !models) return refuse('no model is loaded', 'Call load first.');
   const id = request.system ?? 'autoregressive';
   const system = systems.find((known) => known.id === id);
   if (!system) return refuse(`there is no system "${id}"`, `Systems: ${systems.map((known) => known.id).join(', ')}.`);
@@ -120,9 +133,9 @@ export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: 
   const stopTokens = new Set(request.ignoreEos ? [] : target.stopTokens);
   return {
     system,
-    models: draft ? { target: target.model, draft: draft.model } : { target: target.model },
+    models,
     tokenizer: target.tokenizer,
-    knobs: resolveKnobs(system, request.knobs),
+    knobs: resolveKnobs({ id, knobs: fittedKnobs(system, models) }, request.knobs),
     prompt,
     sampling: readSampling(request),
     limits: { maxTokens, stopTokens, stopStrings },

@@ -2,7 +2,7 @@
 // where the work is done. Every figure anywhere (page, command line, benchmark) is a fold over this one stream.
 
 /** Who did the work. */
-export type Role = 'target' | 'draft' | 'judge' | 'lookup';
+export type Role = 'target' | 'draft' | 'dflash' | 'eagle3' | 'judge' | 'lookup';
 /** How a committed token came about. */
 export type Source = 'sampled' | 'drafted' | 'corrected' | 'bonus' | 'routed';
 
@@ -26,7 +26,7 @@ export type TraceEvent = { readonly at: number } & (
       readonly type: 'run';
       readonly version: 1;
       readonly system: string;
-      readonly knobs: Readonly<Record<string, number>>;
+      readonly knobs: Readonly<Record<string, number | string | readonly number[]>>;
       readonly seed: number;
       readonly prompt: readonly number[];
     }
@@ -38,7 +38,10 @@ export type TraceEvent = { readonly at: number } & (
       readonly reused: number;
       readonly ms: number;
     }
-  /** Node 0 of the tree is the anchor; `passes` forward passes of `by` wrote the rest. */
+  /**
+   * Node 0 of the tree is the anchor; `passes` forward passes of `by` wrote the rest. The drafts are on the device until
+   * the verdict is read, so `ms` is what recording them took, and the device's time is in `verify`.
+   */
   | {
       readonly type: 'draft';
       readonly round: number;
@@ -59,6 +62,23 @@ export type TraceEvent = { readonly at: number } & (
       readonly next: number;
       readonly source: Source;
       readonly ms: number;
+    }
+  /** A block size was chosen for this run: of each candidate, the tokens expected of a round and what it takes here. */
+  | {
+      readonly type: 'block-size';
+      readonly size: number;
+      readonly candidates: readonly number[];
+      readonly tau: readonly number[];
+      readonly round_ms: readonly number[];
+      readonly ms: number;
+    }
+  /** Drafting cost more than it gained, or is tried again: milliseconds for each token of either way, as measured. */
+  | {
+      readonly type: 'fall-back';
+      readonly round: number;
+      readonly to: 'plain' | 'speculation';
+      readonly speculative_ms: number | null;
+      readonly plain_ms: number | null;
     }
   | { readonly type: 'step'; readonly step: number; readonly by: Role; readonly tokens: number; readonly ms: number }
   | {
@@ -161,12 +181,6 @@ const acceptanceLengths: Metric<readonly number[], readonly number[]> = {
   value: (lengths) => lengths,
 };
 
-const passesBy = (role: Role): Metric<number, number> =>
-  total((e) => {
-    if (e.type === 'verify' && e.by === role) return 1;
-    return e.type === 'draft' && e.by === role ? e.passes : 0;
-  });
-
 /** What `outrider generate --json` prints with its last event, under the same names. */
 export const METRICS = {
   prompt_tokens: total((e) => (e.type === 'run' ? e.prompt.length : 0)),
@@ -178,8 +192,8 @@ export const METRICS = {
   accepted: total((e) => (e.type === 'commit' ? e.source.filter((source) => source === 'drafted').length : 0)),
   drafted: total((e) => (e.type === 'draft' ? e.tokens.length - 1 : 0)),
   /** Passes after the prefill. */
-  target_passes: passesBy('target'),
-  draft_passes: passesBy('draft'),
+  target_passes: total((e) => (e.type === 'verify' && e.by === 'target' ? 1 : 0)),
+  draft_passes: total((e) => (e.type === 'draft' ? e.passes : 0)),
   steps: total((e) => (e.type === 'step' ? 1 : 0)),
   escalated: total((e) => (e.type === 'route' && e.to === 'target' ? 1 : 0)),
   prefill_ms: total((e) => (e.type === 'prefill' ? e.ms : 0)),

@@ -1,23 +1,112 @@
-// A system's settings: declared once as data, so the page builds sliders from them and a wrong one is named, not ignored.
+// A system's settings: declared once as data, so the page builds its controls from them, the command line reads them,
+// and a wrong one is named, not ignored.
 import { OutriderError } from '../errors.ts';
-import type { DecodingSystem } from './system.ts';
+import type { DecodingSystem, Models } from './system.ts';
 
-export const resolveKnobs = (
-  { id, knobs }: Pick<DecodingSystem, 'id' | 'knobs'>,
-  given: Readonly<Record<string, number>> = {},
-): Record<string, number> => {
-  for (const [name, value] of Object.entries(given)) {
-    const knob = knobs[name];
-    if (!knob) {
-      const known = Object.keys(knobs).join(', ');
-      throw new OutriderError(
-        'bad-request',
-        `${id} has no knob "${name}"`,
-        known ? `Its knobs are: ${known}.` : 'It has none.',
-      );
-    }
-    if (!(value >= knob.min && value <= knob.max))
-      throw new OutriderError('bad-request', `${id}: ${name} must be from ${knob.min} to ${knob.max}, not ${value}`);
+export interface NumberKnob {
+  readonly kind: 'number';
+  readonly label: string;
+  readonly min: number;
+  readonly max: number;
+  /** A whole number makes it a whole-numbered knob. */
+  readonly step: number;
+  readonly initial: number;
+  /** Why not more, where that is not obvious. */
+  readonly most?: string;
+}
+
+export interface ChoiceKnob {
+  readonly kind: 'choice';
+  readonly label: string;
+  readonly options: readonly string[];
+  readonly initial: string;
+}
+
+/** Several whole numbers. */
+export interface NumbersKnob {
+  readonly kind: 'numbers';
+  readonly label: string;
+  readonly min: number;
+  readonly max: number;
+  readonly initial: readonly number[];
+}
+
+export type Knob = NumberKnob | ChoiceKnob | NumbersKnob;
+export type Knobs = Readonly<Record<string, Knob>>;
+export type KnobValue = number | string | readonly number[];
+
+export type KnobValues<K extends Knobs> = {
+  readonly [Name in keyof K]: K[Name] extends ChoiceKnob
+    ? K[Name]['options'][number]
+    : K[Name] extends NumberKnob
+      ? number
+      : K[Name] extends NumbersKnob
+        ? readonly number[]
+        : KnobValue;
+};
+
+type Named = Pick<DecodingSystem, 'id' | 'knobs'>;
+
+const refuse = (message: string, hint = ''): never => {
+  throw new OutriderError('bad-request', message, hint);
+};
+
+const findKnob = ({ id, knobs }: Named, name: string): Knob => {
+  const known = Object.keys(knobs);
+  return (
+    (Object.hasOwn(knobs, name) ? knobs[name] : undefined) ??
+    refuse(`${id} has no knob "${name}"`, known.length > 0 ? `Its knobs are: ${known.join(', ')}.` : 'It has none.')
+  );
+};
+
+const isList = (value: KnobValue): value is readonly number[] => Array.isArray(value);
+
+const check = (where: string, knob: Knob, value: KnobValue): KnobValue => {
+  if (knob.kind === 'choice') {
+    if (knob.options.some((option) => option === value)) return value;
+    return refuse(`${where} must be one of ${knob.options.join(', ')}, not ${value}`);
   }
-  return Object.fromEntries(Object.entries(knobs).map(([name, { initial }]) => [name, given[name] ?? initial]));
+  const { min, max } = knob;
+  const whole = knob.kind === 'numbers' || Number.isInteger(knob.step);
+  const fits = (one: unknown): boolean =>
+    typeof one === 'number' && one >= min && one <= max && (!whole || Number.isInteger(one));
+  const numbers = knob.kind === 'numbers' && isList(value) && value.length > 0 ? value : [value];
+  if (isList(value) === (knob.kind === 'numbers') && numbers.every(fits)) return value;
+  const kind = `${whole ? 'whole ' : ''}${knob.kind === 'numbers' ? 'numbers' : 'number'}`;
+  return refuse(
+    `${where} must be ${knob.kind === 'numbers' ? '' : 'a '}${kind} from ${min} to ${max}, not ${isList(value) ? value.join(',') || 'nothing' : value}`,
+    (knob.kind === 'number' && typeof value === 'number' && value > max && knob.most) || '',
+  );
+};
+
+/** The knobs as these models have them. */
+export const fittedKnobs = (system: Pick<DecodingSystem, 'knobs' | 'fit'>, models: Models): Knobs => ({
+  ...system.knobs,
+  ...system.fit?.(models),
+});
+
+/** Every knob's value: as given, or as it begins. */
+export const resolveKnobs = (
+  system: Named,
+  given: Readonly<Record<string, KnobValue>> = {},
+): Record<string, KnobValue> => {
+  for (const name of Object.keys(given)) findKnob(system, name);
+  return Object.fromEntries(
+    Object.entries(system.knobs).map(([name, knob]) => {
+      const value = Object.hasOwn(given, name) ? given[name] : undefined;
+      return [name, value === undefined ? knob.initial : check(`${system.id}: ${name}`, knob, value)];
+    }),
+  );
+};
+
+/** A value as people type it: `8`, `greedy`, `2,4,8`. */
+export const parseKnob = (system: Named, name: string, text: string): KnobValue => {
+  const knob = findKnob(system, name);
+  if (knob.kind === 'choice') return check(`${system.id}: ${name}`, knob, text);
+  const read = (part: string): number => {
+    const value = part.trim() === '' ? Number.NaN : Number(part);
+    if (Number.isFinite(value)) return value;
+    return refuse(`${system.id}: ${name} takes ${knob.kind === 'numbers' ? 'numbers' : 'a number'}, not "${text}"`);
+  };
+  return check(`${system.id}: ${name}`, knob, knob.kind === 'numbers' ? text.split(',').map(read) : read(text));
 };

@@ -1,14 +1,21 @@
 // What the models remember between runs. A conversation's next prompt begins with what was computed for the last one,
 // so its cursor is rewound to the common prefix instead of opened anew; batch invariance makes that equal bit by bit.
 import { OutriderError } from '../errors.ts';
-import type { Cursor, OpenCursor } from '../model/model.ts';
-import type { ModelRole, Models } from './system.ts';
+import type { OpenCursor } from '../model/model.ts';
+import type { Cursors, Models } from './system.ts';
+
+/** What all cursors have in common. */
+interface Remembering extends Disposable {
+  readonly length: number;
+  readonly capacity: number;
+  rewind(length: number): void;
+}
 
 interface Remembered {
-  readonly cursor: Cursor;
+  readonly cursor: Remembering;
   readonly opened: string;
-  /** What the cursor's rows are of; empty while a run is using it, since only the run knows. */
-  tokens: readonly number[];
+  /** What the cursor's rows are of; null while a run is using it, since only the run knows. */
+  tokens: readonly number[] | null;
 }
 
 const commonPrefix = (a: readonly number[], b: readonly number[]): number => {
@@ -17,43 +24,54 @@ const commonPrefix = (a: readonly number[], b: readonly number[]): number => {
   return length;
 };
 
+type Role = keyof Cursors;
+
+/** Tokens that a row is made of beyond its own: an EAGLE-3 row reads the embedding of the next one. */
+const AHEAD: Readonly<Record<Role, number>> = { target: 0, draft: 0, dflash: 0, eagle3: 1 };
+
 /** Caches grow by doubling, so that a growing conversation seldom needs a new one. */
 const SMALLEST_CACHE = 512;
 
-export class Memory {
-  readonly #held = new Map<ModelRole, Remembered>();
+type Options = Pick<OpenCursor, 'tapLayers' | 'nodes' | 'cache'>;
 
-  /** A cursor for `rows` rows that holds as much of the prompt as is known, but at least one row less than all. */
-  async open(
-    role: ModelRole,
+export class Memory {
+  readonly #held = new Map<Role, Remembered>();
+
+  /**
+   * A cursor for `rows` rows, or for as many as the model can hold. It holds as much of the prompt as is known, but at
+   * least one row less than all.
+   */
+  async open<R extends Role>(
+    role: R,
     models: Models,
     prompt: readonly number[],
     rows: number,
-    options: Pick<OpenCursor, 'tapLayers' | 'cache'> = {},
-  ): Promise<Cursor> {
-    const model = models[role];
+    options: Options = {},
+  ): Promise<Cursors[R]> {
+    const model: Models[Role] = models[role];
     if (!model) throw new OutriderError('bad-request', `no ${role} model is loaded`, 'Load one under that role.');
     const opened = JSON.stringify(options);
     const held = this.#held.get(role);
-    if (held?.opened === opened && held.cursor.capacity >= rows) {
+    if (held?.opened === opened && held.cursor.capacity >= Math.min(rows, model.context)) {
       const { cursor, tokens } = held;
-      cursor.rewind(Math.min(cursor.length, commonPrefix(tokens, prompt), prompt.length - 1));
-      held.tokens = [];
-      return cursor;
+      const known = Math.min(commonPrefix(tokens ?? [], prompt) - AHEAD[role], prompt.length - 1);
+      cursor.rewind(Math.max(0, Math.min(cursor.length, known)));
+      held.tokens = null;
+      return cursor as Cursors[R];
     }
     this.#forget(role);
     const capacity = Math.min(model.context, 2 ** Math.ceil(Math.log2(Math.max(rows, SMALLEST_CACHE))));
     const cursor = await model.open({ ...options, capacity });
-    this.#held.set(role, { cursor, opened, tokens: [] });
-    return cursor;
+    this.#held.set(role, { cursor, opened, tokens: null });
+    return cursor as unknown as Cursors[R];
   }
 
-  /** After a run: every cursor holds a prefix of these tokens. */
+  /** After a run: every cursor that it used holds a prefix of these tokens. */
   keep(tokens: readonly number[]): void {
-    for (const held of this.#held.values()) held.tokens = tokens;
+    for (const held of this.#held.values()) held.tokens ??= tokens;
   }
 
-  #forget(role: ModelRole): void {
+  #forget(role: Role): void {
     this.#held.get(role)?.cursor[Symbol.dispose]();
     this.#held.delete(role);
   }

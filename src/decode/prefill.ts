@@ -1,24 +1,44 @@
 // How every token-level system begins: the prompt goes through the model, and the first token is drawn from its last
 // row. And how a token is drawn from any row, with the scores that the caller asked for.
-import type { Cursor, Forward } from '../model/model.ts';
-import type { Commit, ModelRole, RunContext, Sequence } from './system.ts';
+import type { Choice, Cursor, ExtendOptions, Forward } from '../model/model.ts';
+import type { Commit, RunContext, Score, Sequence } from './system.ts';
+
+/** What the caller wants to know about a token that was chosen at `row`; one readback where alternatives are wanted. */
+export const scoreOf = async (
+  pass: Pick<Forward, 'top'>,
+  row: number,
+  { logprob }: Choice,
+  { alternatives }: Pick<Sequence, 'alternatives'>,
+): Promise<Score> => ({ logprob, top: alternatives > 0 ? await pass.top(row, alternatives) : [] });
 
 /** Draws the child of `row`. One readback, and one more where alternatives are wanted. */
-export const drawToken = async (pass: Forward, row: number, { sampling, alternatives }: Sequence): Promise<Commit> => {
-  const [choice] = await pass.draw(row, sampling).read();
+export const drawToken = async (
+  pass: Pick<Forward, 'draw' | 'top'>,
+  row: number,
+  sequence: Pick<Sequence, 'sampling' | 'alternatives'>,
+): Promise<Commit> => {
+  const [choice] = await pass.draw(row, sequence.sampling).read();
   if (!choice) throw new Error('a draw of one row came back empty');
-  const top = alternatives > 0 ? await pass.top(row, alternatives) : [];
-  return { tokens: [choice.token], source: ['sampled'], scores: [{ logprob: choice.logprob, top }] };
+  return { tokens: [choice.token], source: ['sampled'], scores: [await scoreOf(pass, row, choice, sequence)] };
 };
 
-/** Opens the role's cursor, computes what the cache lacks of the prompt, and draws the first token. */
-export const prefill = async (run: RunContext, role: ModelRole): Promise<{ cursor: Cursor; first: Commit }> => {
+/** Prefilled: the pass is that of the prompt's last row. */
+export interface Prefilled {
+  readonly first: Commit;
+  readonly last: Forward;
+}
+
+/** Computes what the target's cursor lacks of the prompt, and draws the first token. */
+export const prefill = async (
+  { sequence, signal, emit }: Pick<RunContext, 'sequence' | 'signal' | 'emit'>,
+  cursor: Cursor,
+  options: Pick<ExtendOptions, 'onPass'> = {},
+): Promise<Prefilled> => {
   const start = performance.now();
-  const prompt = run.sequence.tokens;
-  const cursor = await run.open(role);
   const reused = cursor.length;
-  const last = await cursor.extend(prompt.slice(reused), { signal: run.signal });
-  const first = await drawToken(last, 0, run.sequence);
-  run.emit({ type: 'prefill', by: role, rows: prompt.length - reused, reused, ms: performance.now() - start });
-  return { cursor, first };
+  const prompt = sequence.tokens.slice(reused);
+  const last = await cursor.extend(prompt, { ...options, signal });
+  const first = await drawToken(last, 0, sequence);
+  emit({ type: 'prefill', by: 'target', rows: prompt.length, reused, ms: performance.now() - start });
+  return { first, last };
 };

@@ -1,17 +1,52 @@
 // The vocabulary that decoding systems are written in. A system is one file that starts a `Round`, and a round commits
 // at least one token; the engine owns the loop, stopping, aborting and text.
-import type { Choice, Cursor, LanguageModel, OpenCursor, Sampling } from '../model/model.ts';
+import type {
+  BlockCursor,
+  BlockDrafter,
+  Choice,
+  Cursor,
+  FeatureCursor,
+  FeatureDrafter,
+  LanguageModel,
+  OpenCursor,
+  Sampling,
+} from '../model/model.ts';
 import type { Emit, Source } from '../trace.ts';
+import type { Knobs, KnobValues } from './knobs.ts';
+import type { Timings } from './timings.ts';
 
+/** Predicts what a block of each size would commit; no language model, so it has no cursor. */
+export interface BlockPolicy extends Disposable {
+  readonly vocabulary: number;
+  /** Ascending; 1 is plain decoding. */
+  readonly blockSizes: readonly number[];
+  /** Expected acceptance length τ for each block size, in their order. `logits`: the prompt's last row. */
+  predict(logits: Float32Array): Promise<readonly number[]>;
+}
+
+/** What may be loaded, by what it is there for. */
 export interface Models {
   readonly target: LanguageModel;
   readonly draft?: LanguageModel;
+  readonly dflash?: BlockDrafter;
+  readonly eagle3?: FeatureDrafter;
+  readonly policy?: BlockPolicy;
 }
 export type ModelRole = keyof Models;
+
+/** What a role's model is seen through, where it reads a text. */
+export interface Cursors {
+  readonly target: Cursor;
+  readonly draft: Cursor;
+  readonly dflash: BlockCursor;
+  readonly eagle3: FeatureCursor;
+}
 
 /** Prompt and committed tokens: a live view that only the engine extends. */
 export interface Sequence {
   readonly tokens: readonly number[];
+  /** Tokens that may still be committed: what the request and the context leave. */
+  readonly budget: number;
   readonly sampling: Sampling;
   /** How many alternatives to score at each committed position; each costs a readback, so 0 unless asked for. */
   readonly alternatives: number;
@@ -45,27 +80,23 @@ export interface Generation {
   readonly round: Round;
 }
 
-export interface Knob {
-  readonly label: string;
-  readonly min: number;
-  readonly max: number;
-  readonly step: number;
-  readonly initial: number;
-}
-export type Knobs = Readonly<Record<string, Knob>>;
-
 export interface RunContext<K extends Knobs = Knobs> {
   readonly models: Models;
   /** The prompt, to begin with. */
   readonly sequence: Sequence;
-  readonly knobs: { readonly [Name in keyof K]: number };
+  readonly knobs: KnobValues<K>;
   readonly emit: Emit;
   readonly signal: AbortSignal;
+  /** How long this system's rounds took so far, in this and earlier runs on these models. */
+  readonly timings: Timings;
   /**
    * This role's cursor. It may hold the first rows of the prompt already, from an earlier turn of the conversation;
    * never all of them. Between rounds it must hold committed tokens only, because the next run may begin there.
    */
-  open(role: ModelRole, options?: Pick<OpenCursor, 'tapLayers'>): Promise<Cursor>;
+  open<Role extends keyof Cursors>(
+    role: Role,
+    options?: Pick<OpenCursor, 'tapLayers' | 'nodes'>,
+  ): Promise<Cursors[Role]>;
 }
 
 /** One decoding system: one file, one default export. */
@@ -77,7 +108,9 @@ export interface DecodingSystem<K extends Knobs = Knobs> {
   /** exact: the target's distribution, and its tokens at temperature 0. The contract test holds a system to it. */
   readonly guarantee: 'exact' | 'approximate';
   readonly needs: readonly ModelRole[];
-  /** The demo builds its sliders from these. */
+  /** The demo builds its controls from these. */
   readonly knobs: K;
+  /** The knobs for these very models, where they narrow a range or know a better beginning. */
+  fit?(models: Models): Knobs;
   start(run: RunContext<K>): Promise<Generation>;
 }

@@ -11,7 +11,8 @@ export default {
   needs: ['target'],
   knobs: {},
   async start(run) {
-    const { cursor, first } = await prefill(run, 'target');
+    const cursor = await run.open('target');
+    const { first } = await prefill(run, cursor);
     return {
       first,
       async round({ sequence, round, emit }) {

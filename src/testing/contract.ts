@@ -1,11 +1,15 @@
 // What every exact decoding system promises, as measurements on the toy model: its greedy tokens are the target's, and
-// its sampled tokens follow the target's law. The references here share no code with any system.
+// its sampled tokens follow the target's law. The references here share no code with any system. A toy may be broken on
+// purpose (toy-model.ts), to show that the measurements notice.
+import type { KnobValue } from '../decode/knobs.ts';
 import type { DecodingSystem } from '../decode/system.ts';
 import { createEngine } from '../engine.ts';
 import type { LoadedModel } from '../load.ts';
 import type { LanguageModel } from '../model/model.ts';
 import type { RunRequest } from '../request.ts';
 import { committedTokens, type TraceEvent } from '../trace.ts';
+import { ToyBoard } from './toy-board.ts';
+import { toyBlockDrafter, toyFeatureDrafter } from './toy-drafters.ts';
 import { type ToyOptions, toyModel } from './toy-model.ts';
 
 /** As the engine holds it, without a tokenizer. */
@@ -16,19 +20,24 @@ export const toyLoaded = (model: LanguageModel, stopTokens: readonly number[] = 
   stopTokens,
 });
 
-/** A target, and a draft that agrees with it most of the time. */
+/** A target, and drafters of every kind that agree with it most of the time. */
 export const toyEngine = async (system: DecodingSystem, toy: ToyOptions, stopTokens: readonly number[] = []) => {
   const engine = createEngine({ systems: [system] });
+  const board = new ToyBoard();
+  const { vocabulary, sharpness, context = 4096 } = toy;
+  const like = { vocabulary, sharpness, noise: toy.noise ?? sharpness / 4, context, board };
   await engine.load({
-    target: toyLoaded(toyModel(toy), stopTokens),
-    draft: toyLoaded(toyModel({ ...toy, noise: toy.sharpness / 4, seed: 1 })),
+    target: toyLoaded(toyModel({ ...toy, noise: 0, board }), stopTokens),
+    draft: toyLoaded(toyModel({ ...like, seed: 1 })),
+    dflash: { name: 'toy block', model: toyBlockDrafter({ ...like, seed: 2 }) },
+    eagle3: { name: 'toy features', model: toyFeatureDrafter({ ...like, seed: 3 }) },
   });
   const run = async (request: Omit<RunRequest, 'system'>, signal?: AbortSignal): Promise<TraceEvent[]> => {
     const events: TraceEvent[] = [];
     for await (const event of engine.run({ ...request, system: system.id }, signal)) events.push(event);
     return events;
   };
-  return { engine, run };
+  return { engine, run, board };
 };
 
 /** log-probabilities of the next token, straight from the model's logits. */
@@ -45,21 +54,6 @@ export const greedyReference = async (model: LanguageModel, prompt: readonly num
     tokens.push(logits.indexOf(Math.max(...logits)));
   }
   return tokens.slice(prompt.length);
-};
-
-/** Prompts whose greedy tokens differ from the target's own. */
-export const greedyFailures = async (system: DecodingSystem, prompts: number, count: number): Promise<number> => {
-  const toy = { vocabulary: 12, sharpness: 6 };
-  const { engine, run } = await toyEngine(system, toy);
-  let failures = 0;
-  for (let i = 0; i < prompts; i++) {
-    const prompt = Array.from({ length: 1 + (i % 5) }, (_, j) => (i * 7 + j * 5) % toy.vocabulary);
-    const events = await run({ prompt: { tokens: prompt }, maxTokens: count });
-    const expected = await greedyReference(toyModel(toy), prompt, count);
-    if (committedTokens(events).join() !== expected.join()) failures++;
-  }
-  await engine.close();
-  return failures;
 };
 
 /** The exact probability of every sequence of `count` tokens after the prompt, by enumeration. */
@@ -93,18 +87,58 @@ export interface Distance {
   readonly noise: number;
 }
 
+export interface Trial {
+  readonly knobs?: Readonly<Record<string, KnobValue>>;
+  /** Changes to the toy models. */
+  readonly toy?: Partial<ToyOptions>;
+}
+
+const GREEDY_TOY = { vocabulary: 12, sharpness: 6 };
+/** By prompt: the references are the same for every system. */
+const greedyKnown = new Map<string, Promise<readonly number[]>>();
+
+/** Prompts whose greedy tokens differ from the target's own. */
+export const greedyFailures = async (
+  system: DecodingSystem,
+  prompts: number,
+  count: number,
+  { knobs = {}, toy = {} }: Trial = {},
+): Promise<number> => {
+  const { engine, run } = await toyEngine(system, { ...GREEDY_TOY, ...toy });
+  let failures = 0;
+  for (let i = 0; i < prompts; i++) {
+    const prompt = Array.from({ length: 1 + (i % 5) }, (_, j) => (i * 7 + j * 5) % GREEDY_TOY.vocabulary);
+    const key = `${count} ${prompt}`;
+    const expected = greedyKnown.get(key) ?? greedyReference(toyModel(GREEDY_TOY), prompt, count);
+    greedyKnown.set(key, expected);
+    const events = await run({ prompt: { tokens: prompt }, maxTokens: count, knobs });
+    if (committedTokens(events).join() !== (await expected).join()) failures++;
+  }
+  await engine.close();
+  return failures;
+};
+
 /** How far the joint law of three sampled tokens is from the target's, over `runs` seeds. */
-export const samplingDistance = async (system: DecodingSystem, runs: number): Promise<Distance> => {
-  const toy = { vocabulary: 4, sharpness: 3 };
+export const samplingDistance = async (
+  system: DecodingSystem,
+  runs: number,
+  { knobs = {}, toy = {} }: Trial = {},
+): Promise<Distance> => {
+  const law = { vocabulary: 4, sharpness: 3 };
   const [prompt, count, temperature] = [[1, 2, 3, 0], 3, 0.8];
-  const { engine, run } = await toyEngine(system, toy);
+  const { engine, run } = await toyEngine(system, { ...law, ...toy });
   const counts = new Map<string, number>();
   for (let seed = 0; seed < runs; seed++) {
-    const key = committedTokens(await run({ prompt: { tokens: prompt }, maxTokens: count, temperature, seed })).join();
+    const events = await run({ prompt: { tokens: prompt }, maxTokens: count, temperature, seed, knobs });
+    const key = committedTokens(events).join();
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   await engine.close();
-  const law = await exactLaw(toyModel(toy), prompt, count, temperature);
+  return distance(counts, await exactLaw(toyModel(law), prompt, count, temperature));
+};
+
+const distance = (counts: ReadonlyMap<string, number>, law: ReadonlyMap<string, number>): Distance => {
+  const runs = [...counts.values()].reduce((a, b) => a + b, 0);
   let [totalVariation, noise] = [0, 0];
   for (const [key, p] of law) {
     totalVariation += Math.abs((counts.get(key) ?? 0) / runs - p) / 2;

@@ -1,17 +1,42 @@
-// Every system in systems/index.ts is held to its declared guarantee, automatically; broken systems that must fail show
-// that the test could.
+// Every system in systems/index.ts is held to its declared guarantee, automatically, with every way of drafting that its
+// knobs offer; broken systems and broken verifiers that must fail show that the test could.
 import { describe, expect, it } from 'vitest';
+import type { KnobValue } from '../decode/knobs.ts';
 import { drawToken, prefill } from '../decode/prefill.ts';
 import type { DecodingSystem, Sequence } from '../decode/system.ts';
+import { MATCH, RATIO } from '../kernels/verify.reference.ts';
+import autoregressive from '../systems/autoregressive.ts';
 import { SYSTEMS } from '../systems/index.ts';
-import { committedTokens } from '../trace.ts';
-import { greedyFailures, samplingDistance, toyEngine } from './contract.ts';
+import { committedTokens, measure, type TraceEvent } from '../trace.ts';
+import { greedyFailures, samplingDistance, type Trial, toyEngine } from './contract.ts';
 
 const PROMPTS = 50;
 const TOKENS = 64;
 const RUNS = 20_000;
+/** Enough to see what is broken. */
+const FEWER_RUNS = 8000;
 /** The distance of a correct system scatters about the noise floor by 10 % or so; broken ones are at 3 to 20 times it. */
 const MARGIN = 1.5;
+
+type Knobs = Readonly<Record<string, KnobValue>>;
+
+/** Blocks of one draft: a bonus token follows at once, where longer ones would end behind the tokens that are counted. */
+const ONE_DRAFT: Knobs = { gamma: 1, 'block-size': 2, depth: 1 };
+
+/** Every way of drafting: each option of each choice, with blocks as they are and of one draft. */
+const variants = ({ knobs }: DecodingSystem): readonly Knobs[] => {
+  let all: Knobs[] = [{}];
+  for (const [name, knob] of Object.entries(knobs))
+    if (knob.kind === 'choice' && name !== 'fall-back')
+      all = all.flatMap((chosen) => knob.options.map((option) => ({ ...chosen, [name]: option })));
+  const short = Object.fromEntries(Object.entries(ONE_DRAFT).filter(([name]) => knobs[name]));
+  return Object.keys(short).length > 0 ? all.flatMap((chosen) => [chosen, { ...chosen, ...short }]) : all;
+};
+
+const of = (guarantee: DecodingSystem['guarantee']) =>
+  SYSTEMS.filter((system) => system.guarantee === guarantee).flatMap((system) =>
+    variants(system).map((knobs) => ({ system, knobs, name: `${system.id} ${JSON.stringify(knobs)}` })),
+  );
 
 /** Plain decoding with one thing wrong. */
 const broken = (
@@ -25,7 +50,8 @@ const broken = (
   needs: ['target'],
   knobs: {},
   async start(run) {
-    const { cursor, first } = await prefill(run, 'target');
+    const cursor = await run.open('target');
+    const { first } = await prefill(run, cursor);
     return {
       first,
       async round({ sequence }) {
@@ -39,17 +65,19 @@ const broken = (
 });
 
 const withSampling = (change: object) => (sequence: Sequence) => ({
-  ...sequence,
+  tokens: sequence.tokens,
+  budget: sequence.budget,
+  alternatives: 0,
   sampling: { ...sequence.sampling, ...change },
 });
 
-describe.each(SYSTEMS.filter(({ guarantee }) => guarantee === 'exact'))('$id is exact', (system) => {
+describe.each(of('exact'))('$name is exact', ({ system, knobs }) => {
   it(`writes the target's greedy tokens: ${PROMPTS} prompts of ${TOKENS} tokens`, async () => {
-    expect(await greedyFailures(system, PROMPTS, TOKENS)).toBe(0);
+    expect(await greedyFailures(system, PROMPTS, TOKENS, { knobs })).toBe(0);
   });
 
   it(`follows the target's law: three tokens, ${RUNS} seeds`, async () => {
-    const { totalVariation, noise } = await samplingDistance(system, RUNS);
+    const { totalVariation, noise } = await samplingDistance(system, RUNS, { knobs });
     expect(totalVariation).toBeLessThan(MARGIN * noise);
   });
 });
@@ -69,15 +97,80 @@ describe('broken systems are found out', () => {
     broken('the same randomness at every seed', { sequence: withSampling({ seed: 7 }) }),
     broken('a committed row is forgotten', { forget: true }),
   ])('sampled: $id', async (system) => {
-    const { totalVariation, noise } = await samplingDistance(system, RUNS);
+    const { totalVariation, noise } = await samplingDistance(system, FEWER_RUNS);
     expect(totalVariation).toBeGreaterThan(2 * MARGIN * noise);
   });
 });
 
-describe.each(SYSTEMS)('$id', (system) => {
+/** Verifiers with one thing wrong, for drafts that were drawn and for those that were not. */
+const WRONG = {
+  'the residual is replaced by p': { ratio: { ...RATIO, replacement: (p: readonly number[]) => p } },
+  'everything is accepted': {
+    ratio: { ...RATIO, keeps: () => true },
+    match: { ...MATCH, follows: () => true },
+  },
+  'the bonus comes from the wrong row': {
+    ratio: { ...RATIO, last: (nodes: number) => Math.max(0, nodes - 2) },
+    match: { ...MATCH, last: (path: readonly number[]) => path.at(-2) ?? 0 },
+  },
+  'a node sees its elder siblings': { leak: true },
+} satisfies Record<string, Trial['toy']>;
+
+describe('broken verifiers are found out', () => {
+  const DRAWN: readonly [string, Knobs][] = [
+    ['draft-model', { gamma: 1 }],
+    ['dflash', { 'block-size': 2, draft: 'sampled' }],
+    ['eagle3', { depth: 1, shape: 'chain' }],
+  ];
+  const CHOSEN: readonly [string, Knobs][] = [
+    ['prompt-lookup', {}],
+    ['dflash', { draft: 'greedy' }],
+    ['eagle3', { shape: 'tree' }],
+  ];
+  const TREES: readonly [string, Knobs][] = [['eagle3', { shape: 'tree' }]];
+  const cases = (wrong: keyof typeof WRONG, systems: readonly [string, Knobs][]) =>
+    systems.map(([id, knobs]) => ({ wrong, id, knobs, system: SYSTEMS.find((known) => known.id === id) }));
+
+  it.each([
+    ...cases('the residual is replaced by p', DRAWN),
+    ...cases('everything is accepted', [...DRAWN, ...CHOSEN]),
+    ...cases('the bonus comes from the wrong row', [...DRAWN, ...CHOSEN.slice(1)]),
+    ...cases('a node sees its elder siblings', TREES),
+  ])('sampled: $wrong, $id', async ({ system, wrong, knobs }) => {
+    const toy = { noise: 4, ...WRONG[wrong] };
+    const { totalVariation, noise } = await samplingDistance(system as DecodingSystem, FEWER_RUNS, { knobs, toy });
+    expect(totalVariation).toBeGreaterThan(2 * MARGIN * noise);
+  });
+
+  it.each([
+    ...cases('everything is accepted', [...DRAWN, ...CHOSEN]),
+    ...cases('the bonus comes from the wrong row', [...DRAWN, ...CHOSEN]),
+    ...cases('a node sees its elder siblings', TREES),
+  ])('greedy: $wrong, $id', async ({ system, wrong, knobs }) => {
+    const toy: Trial['toy'] = { noise: 3, ...WRONG[wrong] };
+    expect(await greedyFailures(system as DecodingSystem, 10, TOKENS, { knobs, toy })).toBeGreaterThan(0);
+  });
+});
+
+const ALL = [...of('exact'), ...of('approximate')];
+
+describe.each(ALL)('$name', ({ system, knobs }) => {
   const toy = { vocabulary: 12, sharpness: 3, context: 64 };
   const prompt = { tokens: [3, 1, 4, 1, 5] };
-  const sampled = { prompt, temperature: 1, seed: 42, maxTokens: 40 };
+  const speculative = Object.hasOwn(system.knobs, 'fall-back');
+  const always = speculative ? { ...knobs, 'fall-back': 'off' } : knobs;
+  const sampled = { prompt, temperature: 1, seed: 42, maxTokens: 40, knobs: always };
+
+  /** Rounds that committed less than they verified: the answer ended inside their block. */
+  const cut = (events: readonly TraceEvent[]): number => {
+    let verified = 0;
+    let count = 0;
+    for (const event of events) {
+      if (event.type === 'verify') verified = event.path.length;
+      if (event.type === 'commit' && event.round > 0 && event.tokens.length < verified) count++;
+    }
+    return count;
+  };
 
   it('gives the same output for the same seed, another for another', async () => {
     const { run } = await toyEngine(system, toy);
@@ -85,18 +178,31 @@ describe.each(SYSTEMS)('$id', (system) => {
     expect(tokens).toHaveLength(40);
     expect(committedTokens(await run(sampled))).toEqual(tokens);
     expect(committedTokens(await run({ ...sampled, seed: 43 }))).not.toEqual(tokens);
+    // Falling back goes by the clock, and yet may not show in what is drawn.
+    const paced = committedTokens(await run({ ...sampled, knobs }));
+    for (let again = 0; again < 5; again++) expect(committedTokens(await run({ ...sampled, knobs }))).toEqual(paced);
   });
 
   it('ends at a stop token, commits it, and nothing after it', async () => {
-    const { run } = await toyEngine(system, toy);
-    const tokens = committedTokens(await run(sampled));
+    // Four tokens, and a prompt in the model's own words: soon there is something to look up.
+    const repeating = { ...toy, vocabulary: 4 };
+    const own = await toyEngine(autoregressive, repeating);
+    const begin = [3, 1, 2];
+    const words = committedTokens(await own.run({ prompt: { tokens: begin }, maxTokens: 30 }));
+    const request = { ...sampled, prompt: { tokens: [...begin, ...words] }, temperature: 0.2, maxTokens: 30 };
+    const { run } = await toyEngine(system, repeating);
+    const tokens = committedTokens(await run(request));
+    let inside = 0;
     for (const stop of new Set(tokens)) {
-      const stopping = await toyEngine(system, toy, [stop]);
-      const events = await stopping.run(sampled);
+      const stopping = await toyEngine(system, repeating, [stop]);
+      const events = await stopping.run(request);
       expect(committedTokens(events)).toEqual(tokens.slice(0, tokens.indexOf(stop) + 1));
       expect(events.at(-1)).toMatchObject({ type: 'done', finish_reason: 'stop', stop });
-      expect(committedTokens(await stopping.run({ ...sampled, ignoreEos: true }))).toEqual(tokens);
+      expect(committedTokens(await stopping.run({ ...request, ignoreEos: true }))).toEqual(tokens);
+      inside += cut(events);
     }
+    // Some of them must have come up inside a block, or nothing was shown.
+    if (speculative && !Object.keys(knobs).some((name) => name in ONE_DRAFT)) expect(inside).toBeGreaterThan(0);
   });
 
   it('commits exactly max_tokens, up to the end of the context', async () => {
@@ -108,34 +214,81 @@ describe.each(SYSTEMS)('$id', (system) => {
       expect(committedTokens(events)).toEqual(all.slice(0, maxTokens));
       expect(events.at(-1)).toMatchObject({ type: 'done', finish_reason: 'length', stop: null });
     }
+    const greedy = { prompt, knobs, maxTokens: 59 };
+    const plain = await toyEngine(autoregressive, toy);
+    expect(committedTokens(await run(greedy))).toEqual(committedTokens(await plain.run({ prompt, maxTokens: 59 })));
   });
 
   it('continues a conversation from its cache exactly as it would from nothing', async () => {
     const { run } = await toyEngine(system, toy);
     let tokens: number[] = [...prompt.tokens];
     for (const maxTokens of [7, 9, 11]) {
-      const request = { prompt: { tokens: [...tokens, 2, 7] }, temperature: 1, seed: maxTokens, maxTokens };
+      const request = { ...sampled, prompt: { tokens: [...tokens, 2, 7] }, seed: maxTokens, maxTokens };
       const events = await run(request);
       const afresh = await toyEngine(system, toy);
       expect(committedTokens(events)).toEqual(committedTokens(await afresh.run(request)));
       if (tokens.length > prompt.tokens.length)
-        expect(events.find((event) => event.type === 'prefill')).toMatchObject({ reused: tokens.length - 1, rows: 3 });
+        expect(measure(events).reused_tokens).toBeGreaterThanOrEqual(tokens.length - 1);
       tokens = [...request.prompt.tokens, ...committedTokens(events)];
     }
   });
 
-  it('stops where it was aborted and runs on undisturbed afterwards', async () => {
+  it('stops where it was aborted, in the middle of a round too, and runs on undisturbed afterwards', async () => {
     const { engine, run } = await toyEngine(system, toy);
     const tokens = committedTokens(await run(sampled));
-    const abort = new AbortController();
-    const seen: number[] = [];
-    for await (const event of engine.run({ ...sampled, system: system.id }, abort.signal)) {
-      if (event.type === 'commit') seen.push(...event.tokens);
-      if (seen.length >= 5) abort.abort();
-      if (event.type === 'done') expect(event.finish_reason).toBe('aborted');
+    for (const inside of [false, true]) {
+      const abort = new AbortController();
+      const seen: number[] = [];
+      for await (const event of engine.run({ ...sampled, system: system.id }, abort.signal)) {
+        if (event.type === 'commit') seen.push(...event.tokens);
+        if (seen.length >= 5 && !inside) abort.abort();
+        // The next round is under way by then: its verdict waits for the device in the same queue.
+        if (seen.length >= 5 && inside) queueMicrotask(() => setImmediate(() => abort.abort()));
+        if (event.type === 'done') expect(event.finish_reason).toBe('aborted');
+      }
+      expect(seen).toEqual(tokens.slice(0, seen.length));
+      expect(seen.length).toBeLessThan(tokens.length);
+      expect(committedTokens(await run(sampled))).toEqual(tokens);
     }
-    expect(seen).toEqual(tokens.slice(0, seen.length));
-    expect(seen.length).toBeLessThan(tokens.length);
-    expect(committedTokens(await run(sampled))).toEqual(tokens);
+  });
+
+  it('looks at the device once a round, and for the first token', async () => {
+    const { run, board } = await toyEngine(system, toy);
+    const events = await run(sampled);
+    if (system.guarantee === 'exact') expect(board.looks).toBe(1 + measure(events).rounds);
+  });
+});
+
+describe.each(of('exact').filter(({ system }) => Object.hasOwn(system.knobs, 'fall-back')))(
+  '$name',
+  ({ system, knobs }) => {
+    it('speculates, and counts what it drafted', async () => {
+      const { run } = await toyEngine(system, { vocabulary: 12, sharpness: 6 });
+      const events = await run({ prompt: { tokens: [1, 2] }, maxTokens: 200, knobs: { ...knobs, 'fall-back': 'off' } });
+      const metrics = measure(events);
+      expect(metrics.tokens_per_round).toBeGreaterThan(1.3);
+      const kept = metrics.acceptance_lengths.reduce((sum, length) => sum + length - 1, 0);
+      expect(metrics.accepted).toBeGreaterThanOrEqual(kept);
+      expect(metrics.drafted).toBeGreaterThan(metrics.accepted);
+    });
+  },
+);
+
+describe('where drafts are not drawn', () => {
+  it.each([
+    ['prompt-lookup', {}],
+    ['dflash', { draft: 'greedy' }],
+    ['eagle3', { shape: 'tree' }],
+  ] as [string, Knobs][])('%s samples the very tokens of plain decoding', async (id, knobs) => {
+    const system = SYSTEMS.find((known) => known.id === id) as DecodingSystem;
+    const request = { prompt: { tokens: [5, 6] }, temperature: 0.9, topK: 9, topP: 0.95, seed: 5, maxTokens: 120 };
+    const toy = { vocabulary: 12, sharpness: 6 };
+    const plain = await (await toyEngine(autoregressive, toy)).run(request);
+    const speculative = await (await toyEngine(system, toy)).run({
+      ...request,
+      knobs: { ...knobs, 'fall-back': 'off' },
+    });
+    expect(committedTokens(speculative)).toEqual(committedTokens(plain));
+    expect(measure(speculative).accepted).toBeGreaterThan(0);
   });
 });

@@ -78,6 +78,12 @@ export interface ToyTree {
   readonly parents: readonly number[];
 }
 
+const depthsOf = ({ parents }: Pick<ToyTree, 'parents'>): number[] => {
+  const depths: number[] = [];
+  for (const parent of parents) depths.push(parent < 0 ? 0 : (depths[parent] as number) + 1);
+  return depths;
+};
+
 interface Shape {
   readonly nodes: number;
   readonly tapLayers: readonly number[];
@@ -110,16 +116,18 @@ export const toyModel = (options: ToyOptions): ToyModel => {
       const current = (): void => {
         if (number !== passes) throw new Error('toy pass: over, a later pass of the model has reused its memory');
       };
-      const depths: number[] = [];
-      for (const parent of parents) depths.push(parent < 0 ? 0 : (depths[parent] as number) + 1);
+      const depths = depthsOf({ parents });
       const elder = (node: number): number[] => {
-        const sibling = leak ? parents.indexOf(parents[node] as number) : node;
+        const sibling = parents.indexOf(parents[node] as number);
         return sibling < node ? [tokens[sibling] as number] : [];
       };
-      const ancestry = (node: number): number[] =>
-        node < 0 ? [] : [...ancestry(parents[node] as number), ...elder(node), tokens[node] as number];
-      const contexts = tokens.map((_, node) => [...before, ...ancestry(node)]);
-      const rows = contexts.map((seen) => toyLogits(options, seen));
+      const ancestry = (node: number, leaking: boolean): number[] =>
+        node < 0
+          ? []
+          : [...ancestry(parents[node] as number, leaking), ...(leaking ? elder(node) : []), tokens[node] as number];
+      const contexts = tokens.map((_, node) => [...before, ...ancestry(node, false)]);
+      const seen = leak ? tokens.map((_, node) => [...before, ...ancestry(node, true)]) : contexts;
+      const rows = seen.map((context) => toyLogits(options, context));
       const rowOf = (row: number): number[] => {
         current();
         const found = rows[row];
@@ -143,7 +151,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
           const tap = held(() => Float32Array.from(tapRows(tap).map((row) => row.position)));
           taps.set(tap, () => {
             current();
-            return contexts.map((seen, row) => ({ position: position(row), tokens: seen.slice(-3) }));
+            return contexts.map((text, row) => ({ position: position(row), tokens: text.slice(-3) }));
           });
           return tap;
         }),
@@ -204,7 +212,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
       },
       forward(tree) {
         const known = resolve(tree);
-        use(known.tokens.length);
+        use(Math.max(...depthsOf(known)) + 1);
         if (known.tokens.length > nodes) throw new Error(`toy cursor: a tree of more than ${nodes} nodes`);
         return pass(known, [...cache], false);
       },

@@ -96,6 +96,11 @@ export class Pieces {
     this.size = this.#names.length;
   }
 
+  /** The vocabulary's entry, spelled as in the file; null where there is none. */
+  name(id: number): string | null {
+    return this.#names[id] ?? null;
+  }
+
   isSpecial(id: number): boolean {
     return this.#added.get(id)?.special ?? false;
   }

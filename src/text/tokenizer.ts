@@ -15,6 +15,8 @@ export interface Tokenizer {
   /** The ids that end a text: the tokenizer's own, and those that generation_config.json names. */
   readonly eos: readonly number[];
   readonly hasChatTemplate: boolean;
+  /** The vocabulary's entry, spelled as in the file; null where there is none. */
+  entry(id: number): string | null;
   /**
    * Special tokens spelled out in the text are recognised. `special` adds what the tokenizer wraps a text in (a BOS,
    * where the model wants one): right for a raw prompt, wrong after a chat template. Default false.
@@ -48,6 +50,7 @@ export const loadTokenizer = async ({ tokenizer, config, generation = {} }: Toke
     vocabulary: pieces.size,
     eos: [...new Set([library.eos_token_id, generation.eos_token_id].flat().filter(isId))],
     hasChatTemplate: Boolean(library.chat_template),
+    entry: (id) => pieces.name(id),
     encode: (text, { special = false } = {}) =>
       // A byte that the vocabulary lacks comes out as undefined when there is no unknown token; like the reference
       // implementation, such bytes are dropped.

@@ -1,0 +1,111 @@
+// Off when losing. An account of plain tokens: a speculative round pays in the tokens it committed and takes out what it
+// cost, in plain rounds. When the account is overdrawn the run falls back to plain decoding, and tries again when one
+// more lost round would still keep all losses below a small share of the run. So text on which nothing is accepted costs
+// at most that share and the overdraft (about 5 tokens), however bad the drafter is, and a run of bad luck in text that
+// usually goes well is paid for by what was gained before.
+import type { Emit } from '../trace.ts';
+import type { Timings } from './timings.ts';
+
+/** Plain tokens that may be lost before the run falls back … */
+const OVERDRAFT = 4;
+/** … and the gain that is remembered against losses to come: text changes. */
+const CREDIT = 4;
+/** Of a run's tokens: what all losses together may come to before another trial. */
+const SHARE = 0.025;
+/** Plain rounds before a trial, doubled by each that fails. */
+const PAUSE = { least: 16, most: 512 } as const;
+
+/** What a speculative round was: rounds of one kind cost the same. */
+export interface RoundKind {
+  /** Rows that the target verified. */
+  readonly nodes: number;
+  /** Passes of the drafter. */
+  readonly passes: number;
+}
+
+/** Costs in plain rounds; null where they are not known yet. */
+export type Cost = (kind: RoundKind) => number | null;
+
+/** Under which rounds of a kind are timed. */
+export const roundName = ({ nodes, passes }: RoundKind): string => `${passes}+${nodes}`;
+
+export const measuredCost =
+  (timings: Timings): Cost =>
+  (kind) => {
+    const [speculative, plain] = [timings.median(roundName(kind)), timings.median('plain')];
+    return speculative !== null && plain !== null ? speculative / plain : null;
+  };
+
+/**
+ * For drafts that were drawn: which of their rounds are plain decides what is drawn, so a clock may not decide it, or one
+ * seed would give two answers. A line through what rounds cost on the slowest adapters (docs/log.md).
+ */
+export const assumedCost: Cost = ({ nodes, passes }) => 1.2 + 0.15 * nodes + 0.3 * passes;
+
+export interface PaceOptions {
+  readonly timings: Timings;
+  readonly cost: Cost;
+  readonly emit: Emit;
+  /** False: speculate whatever it costs. */
+  readonly fallBack: boolean;
+}
+
+export class Pace {
+  readonly #options: PaceOptions;
+  #account = 0;
+  /** Net, over the run; negative: gained. */
+  #lost = 0;
+  #committed = 0;
+  #pause: number = PAUSE.least;
+  /** Tokens committed when the run fell back; null while it speculates. */
+  #paused: number | null = null;
+  /** What the last speculative round lost, and its time for each token. */
+  #lastLoss = 0;
+  #latest: { readonly ms: number; readonly tokens: number }[] = [];
+
+  constructor(options: PaceOptions) {
+    this.#options = options;
+  }
+
+  /** Whether this round may speculate. */
+  next(round: number): boolean {
+    if (this.#paused === null) return true;
+    const affordable = SHARE * this.#committed >= Math.max(0, this.#lost) + this.#lastLoss;
+    if (!affordable || this.#committed - this.#paused < this.#pause) return false;
+    this.#pause = Math.min(PAUSE.most, 2 * this.#pause);
+    this.#paused = null;
+    this.#account = -OVERDRAFT;
+    this.#tell(round, 'speculation');
+    this.#latest = [];
+    return true;
+  }
+
+  plain(ms: number): void {
+    this.#options.timings.add('plain', ms);
+    this.#committed++;
+  }
+
+  speculative(round: number, kind: RoundKind, ms: number, tokens: number): void {
+    this.#options.timings.add(roundName(kind), ms);
+    this.#committed += tokens;
+    this.#latest.push({ ms, tokens });
+    const cost = this.#options.cost(kind);
+    if (cost === null) return;
+    const loss = cost - tokens;
+    this.#lastLoss = Math.max(0, loss);
+    this.#lost += loss;
+    this.#account = Math.min(CREDIT, this.#account - loss);
+    if (this.#account >= 0) this.#pause = PAUSE.least;
+    if (!this.#options.fallBack || this.#account >= -OVERDRAFT || loss <= 0) return;
+    this.#paused = this.#committed;
+    this.#tell(round, 'plain');
+  }
+
+  #tell(round: number, to: 'plain' | 'speculation'): void {
+    const tokens = this.#latest.reduce((sum, each) => sum + each.tokens, 0);
+    const ms = this.#latest.reduce((sum, each) => sum + each.ms, 0);
+    const { emit, timings } = this.#options;
+    const speculative_ms = tokens > 0 ? ms / tokens : null;
+    emit({ type: 'fall-back', round, to, speculative_ms, plain_ms: timings.median('plain') });
+  }
+}

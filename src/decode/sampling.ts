@@ -1,0 +1,11 @@
+// Independent randomness for drafts. A draft is drawn like any token, by noise keyed (seed, position, token); had it the
+// target's seed, it would be drawn by the target's own noise, and "accept with p/q" would no longer be exact.
+import type { Sampling } from '../model/model.ts';
+
+/** 2³² / golden ratio: differs from every seed in half of its bits. */
+const APART = 0x9e3779b9;
+
+export const draftSampling = (sampling: Sampling): Sampling => ({ ...sampling, seed: (sampling.seed ^ APART) >>> 0 });
+
+/** The most probable token instead of a drawn one. */
+export const greedily = (sampling: Sampling): Sampling => ({ ...sampling, temperature: 0 });

@@ -1,0 +1,86 @@
+// EAGLE-3 (arXiv 2503.01840). Exact. One layer that reads the target's hidden states and the next token's embedding
+// drafts token by token, feeding its own output back: a chain, or a tree of the most probable continuations, of which
+// the target keeps the longest path it agrees with. At temperature > 0 a chain is drawn and kept with probability p/q;
+// a tree's nodes are no draws, so the target's own draw picks among the siblings.
+import { draftSampling } from '../decode/sampling.ts';
+import { chainOf, type Drafter, fallBackKnob, type Proposal, speculate } from '../decode/speculate.ts';
+import type { DecodingSystem } from '../decode/system.ts';
+import { following, type Hand, prefillTapped } from '../decode/taps.ts';
+import type { FeatureCursor, Token } from '../model/model.ts';
+
+const knobs = {
+  shape: { kind: 'choice', label: 'Shape of a draft', options: ['tree', 'chain'], initial: 'tree' },
+  depth: { kind: 'number', label: 'Depth, tokens', min: 1, max: 15, step: 1, initial: 5 },
+  width: { kind: 'number', label: 'Beam of a tree', min: 1, max: 10, step: 1, initial: 4 },
+  nodes: { kind: 'number', label: 'Nodes of a tree (the anchor not counted)', min: 1, max: 63, step: 1, initial: 15 },
+  'fall-back': fallBackKnob,
+} as const;
+
+interface Shape {
+  readonly shape: 'tree' | 'chain';
+  readonly depth: number;
+  readonly width: number;
+  readonly nodes: number;
+}
+
+/** Every level offers `width` children of each of the beam's `width` nodes, the first those of the anchor. */
+const grown = ({ width, nodes }: Shape, depth: number): number => Math.min(nodes, width + (depth - 1) * width * width);
+
+const growing = (cursor: FeatureCursor, shape: Shape, observe: Drafter['observe']): Drafter => ({
+  by: 'eagle3',
+  propose({ tokens, sampling }, most): Proposal | null {
+    const depth = Math.min(shape.depth, most, cursor.capacity - cursor.length);
+    if (depth < 1 || cursor.length < tokens.length - 1) return null;
+    const anchor = tokens[tokens.length - 1] as number;
+    if (shape.shape === 'tree') {
+      const tree = cursor.tree(anchor, { depth, width: shape.width, nodes: grown(shape, depth) });
+      return { tree, laws: null, nodes: tree.nodes, passes: depth };
+    }
+    const { tokens: drafts, laws } = cursor.chain(depth, draftSampling(sampling));
+    return { tree: chainOf([anchor, ...drafts]), laws, nodes: depth + 1, passes: depth };
+  },
+  observe,
+});
+
+export default {
+  id: 'eagle3',
+  title: 'EAGLE-3',
+  paper: 'https://arxiv.org/abs/2503.01840',
+  guarantee: 'exact',
+  needs: ['target', 'eagle3'],
+  knobs,
+  async start(run) {
+    const { shape, depth, width, nodes } = run.knobs;
+    const drafter = await run.open('eagle3');
+    const tapLayers = run.models.eagle3?.tapLayers ?? [];
+    const target = await run.open('target', {
+      tapLayers,
+      nodes: Math.max(16, shape === 'tree' ? nodes + 1 : depth + 1),
+    });
+
+    // A row reads the embedding of the token after it. The prompt's last row waits for the first token to be drawn.
+    const prompt = run.sequence.tokens;
+    const append = (pass: Parameters<Hand>[0], rows: readonly number[], base: number, after: readonly Token[]): void =>
+      following(drafter, (tapped, fitting) => drafter.append(tapped, fitting, after.slice(0, fitting.length)))(
+        pass,
+        rows,
+        base,
+      );
+    const { first, last } = await prefillTapped(run, target, drafter, (pass, rows, base) => {
+      const after = prompt.slice(base + 1, base + 1 + rows.length);
+      append(pass, rows.slice(0, after.length), base, after);
+    });
+    append(last, [0], prompt.length - 1, first.tokens);
+
+    const drafts = growing(drafter, { shape, depth, width, nodes }, ({ pass, path, choices, base }) =>
+      append(
+        pass,
+        path,
+        base,
+        choices.map(({ token }) => token),
+      ),
+    );
+    const options = { fallBack: run.knobs['fall-back'] === 'on', drawn: shape === 'chain' };
+    return { first, round: speculate(target, drafts, run, options) };
+  },
+} satisfies DecodingSystem<typeof knobs>;
