@@ -7,11 +7,12 @@ import { Memory } from './decode/memory.ts';
 import type { DecodingSystem, ModelRole, Sequence } from './decode/system.ts';
 import { Timings } from './decode/timings.ts';
 import { Transcript } from './decode/transcript.ts';
-import { checkAborted } from './errors.ts';
+import { checkAborted, OutriderError } from './errors.ts';
 import { openBrowserGpu } from './gpu/browser.ts';
 import { Gpu } from './gpu/device.ts';
 import { meter } from './gpu/meter.ts';
 import {
+  asKind,
   type LoadedDrafter,
   type LoadedModel,
   type LoadedModels,
@@ -218,8 +219,15 @@ class LocalEngine implements Engine {
     }
     const drafter =
       <Kind extends 'dflash' | 'eagle3'>(kind: Kind) =>
-      (gpu: Gpu, source: Source, how: LoadSourceOptions) =>
-        loadDrafterSource(gpu, source, kind, this.#models.target, how);
+      async (gpu: Gpu, source: Source, how: LoadSourceOptions) => {
+        const { target: loaded } = this.#models;
+        if (loaded) return asKind(await loadDrafterSource(gpu, source, loaded, how), kind);
+        throw new OutriderError(
+          'bad-request',
+          `a ${kind} drafter needs its target`,
+          'Load the target together with it.',
+        );
+      };
     if (dflash !== undefined)
       this.#models = { ...this.#models, dflash: await this.#loadOne('dflash', dflash, options, drafter('dflash')) };
     if (eagle3 !== undefined)

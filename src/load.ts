@@ -7,6 +7,7 @@ import { loadModel } from './model/load.ts';
 import { loadDrafter } from './model/load-drafter.ts';
 import type { BlockDrafter, FeatureDrafter, LanguageModel } from './model/model.ts';
 import { loadTokenizer, type Tokenizer } from './text/tokenizer.ts';
+import type { Checkpoint } from './weights/checkpoint.ts';
 import { openCheckpoint, type Source } from './weights/open.ts';
 import type { Precision } from './weights/quantize.ts';
 import type { Store } from './weights/store.ts';
@@ -62,42 +63,47 @@ const stopTokens = (config: Readonly<Record<string, unknown>>, tokenizer: Tokeni
   return [...new Set(named.filter((id): id is number => Number.isInteger(id)))];
 };
 
-export const loadSource = async (gpu: Gpu, source: Source, options: LoadSourceOptions = {}): Promise<LoadedModel> => {
-  const { signal, store, precision, onProgress } = options;
+const open = async (source: Source, { signal, store, onProgress }: LoadSourceOptions): Promise<Checkpoint> => {
   let total = 0;
-  using checkpoint = await openCheckpoint(source, {
+  const checkpoint = await openCheckpoint(source, {
     signal,
     store,
     onProgress: (loaded) => onProgress?.({ phase: 'download', loaded, total: Math.max(loaded, total) }),
   });
   total = checkpoint.bytes;
+  return checkpoint;
+};
+
+export const loadSource = async (gpu: Gpu, source: Source, options: LoadSourceOptions = {}): Promise<LoadedModel> => {
+  const { signal, precision, onProgress } = options;
+  using checkpoint = await open(source, options);
   const files = await checkpoint.tokenizer(signal);
   const tokenizer = files && (await loadTokenizer(files));
   const model = await loadModel(gpu, checkpoint, { precision, signal, onProgress });
   return { name: checkpoint.name, model, tokenizer, stopTokens: stopTokens(checkpoint.config, tokenizer) };
 };
 
-/** Wrong: the file is a drafter of the other kind, or for another target. */
-export const loadDrafterSource = async <Kind extends 'dflash' | 'eagle3'>(
+/** Of whichever kind its config names. */
+export const loadDrafterSource = async (
   gpu: Gpu,
   source: Source,
-  kind: Kind,
-  target: LoadedModel | undefined,
-  { signal, store, precision, onProgress }: LoadSourceOptions = {},
-): Promise<LoadedDrafter<Extract<BlockDrafter | FeatureDrafter, { readonly kind: Kind }>>> => {
-  if (!target)
-    throw new OutriderError('bad-request', `a ${kind} drafter needs its target`, 'Load the target together with it.');
-  let total = 0;
-  using checkpoint = await openCheckpoint(source, {
-    signal,
-    store,
-    onProgress: (loaded) => onProgress?.({ phase: 'download', loaded, total: Math.max(loaded, total) }),
-  });
-  total = checkpoint.bytes;
+  target: LoadedModel,
+  options: LoadSourceOptions = {},
+): Promise<LoadedDrafter> => {
+  const { signal, precision, onProgress } = options;
+  using checkpoint = await open(source, options);
   const model = await loadDrafter(gpu, checkpoint, target.model, { precision, signal, onProgress });
-  if (model.kind !== kind) {
-    model[Symbol.dispose]();
-    throw new OutriderError('bad-checkpoint', `${checkpoint.name} is a drafter of kind ${model.kind}, not ${kind}`);
-  }
-  return { name: checkpoint.name, model: model as Extract<BlockDrafter | FeatureDrafter, { readonly kind: Kind }> };
+  return { name: checkpoint.name, model };
+};
+
+/** As what it was loaded for; a drafter of the other kind is freed and refused. */
+export const asKind = <Kind extends 'dflash' | 'eagle3'>(
+  { name, model }: LoadedDrafter,
+  kind: Kind,
+): LoadedDrafter<Extract<BlockDrafter | FeatureDrafter, { readonly kind: Kind }>> => {
+  const isKind = (drafter: typeof model): drafter is Extract<typeof model, { readonly kind: Kind }> =>
+    drafter.kind === kind;
+  if (isKind(model)) return { name, model };
+  model[Symbol.dispose]();
+  throw new OutriderError('bad-checkpoint', `${name} is a drafter for ${model.kind}, not for ${kind}`);
 };

@@ -1,10 +1,20 @@
 // Dawn's device for a command that runs a model, the line on stderr that says which it is, and a model on it.
+
+import type { ModelRole } from '../decode/system.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { openNodeGpu } from '../gpu/node.ts';
-import { type LoadedModel, loadSource, type Progress } from '../load.ts';
+import {
+  asKind,
+  type LoadedDrafter,
+  type LoadedModel,
+  type LoadedModels,
+  loadDrafterSource,
+  loadSource,
+  type Progress,
+} from '../load.ts';
 import type { Precision } from '../weights/quantize.ts';
-import { choice } from './arguments.ts';
-import { modelSource } from './model-source.ts';
+import { choice, text, UsageError } from './arguments.ts';
+import { bundledModels, DEFAULT_MODEL, modelSource } from './model-source.ts';
 import { formatBytes } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -12,6 +22,12 @@ export const precisionOption = choice(
   ['f32', 'f16', 'q8', 'q4'],
   'of the weights on the device (default: as in the file)',
 );
+
+/** Models beside the target. */
+export const besideOptions = {
+  draft: text('M', 'a small model of the same vocabulary (default, for the bundled target: draft)'),
+  drafter: text('M', "a DFlash or EAGLE-3 drafter of this target (default, for the bundled target: the system's)"),
+} as const;
 
 export interface OpenedDevice extends Disposable {
   readonly gpu: Gpu;
@@ -51,4 +67,60 @@ export const loadOnDevice = async (
   if (!loaded.model.batchInvariant)
     note('warning: this device does not score a row alone as it does among others; every pass is padded, and slower');
   return loaded;
+};
+
+interface WantedTogether extends Wanted {
+  readonly draft: string | undefined;
+  readonly drafter: string | undefined;
+}
+
+/** A role's option, and what people call a system's lack of it. */
+const OPTION: Readonly<Record<'draft' | 'dflash' | 'eagle3', string>> = {
+  draft: '--draft',
+  dflash: '--drafter',
+  eagle3: '--drafter',
+};
+
+/** The bundled model of a role, where the target is the bundled one and nothing else was named. */
+const bundledFor = (role: keyof typeof OPTION, { model }: Wanted, root: string): string => {
+  const bundled = bundledModels(root);
+  if ((model ?? DEFAULT_MODEL) === DEFAULT_MODEL && bundled.includes(role)) return role;
+  throw new UsageError(`the system needs a model for ${role}`, `Name one with ${OPTION[role]}.`);
+};
+
+/** The target, what was named beside it, and what the systems need beyond that. */
+export const loadTogether = async (
+  device: OpenedDevice,
+  wanted: WantedTogether,
+  needs: readonly ModelRole[],
+  terminal: Terminal,
+): Promise<LoadedModels & { readonly target: LoadedModel }> => {
+  const { root, signal, progress } = terminal;
+  const { precision } = wanted;
+  const lacks = (role: keyof typeof OPTION): boolean =>
+    needs.includes(role) && wanted[OPTION[role] === '--draft' ? 'draft' : 'drafter'] === undefined;
+  const draftName = wanted.draft ?? (lacks('draft') ? bundledFor('draft', wanted, root) : undefined);
+  const drafterNames = [
+    ...(wanted.drafter === undefined ? [] : [wanted.drafter]),
+    ...(['dflash', 'eagle3'] as const).filter(lacks).map((role) => bundledFor(role, wanted, root)),
+  ];
+  const target = await loadOnDevice(device, wanted, terminal);
+  const draft = draftName === undefined ? null : await loadOnDevice(device, { model: draftName, precision }, terminal);
+  const drafters: LoadedDrafter[] = [];
+  for (const name of drafterNames)
+    drafters.push(
+      await loadDrafterSource(device.gpu, await modelSource(name, root), target, {
+        precision,
+        signal,
+        onProgress: (state) => progress(tell(state)),
+      }),
+    );
+  const [dflash] = drafters.filter(({ model }) => model.kind === 'dflash');
+  const [eagle3] = drafters.filter(({ model }) => model.kind === 'eagle3');
+  return {
+    target,
+    ...(draft && { draft }),
+    ...(dflash && { dflash: asKind(dflash, 'dflash') }),
+    ...(eagle3 && { eagle3: asKind(eagle3, 'eagle3') }),
+  };
 };

@@ -1,6 +1,7 @@
 // Continues a prompt. The text streams to stdout as it becomes certain; with --json every trace event is a line there,
 // the last one, `done`, carrying the answer and the metrics as well.
 
+import type { DecodingSystem } from '../decode/system.ts';
 import { createEngine } from '../engine.ts';
 import type { LoadedModel } from '../load.ts';
 import type { Prompt, RunRequest } from '../request.ts';
@@ -8,7 +9,8 @@ import { SYSTEMS } from '../systems/index.ts';
 import { committedTokens, type EventOf, type Metrics, measure, type TraceEvent } from '../trace.ts';
 import { choice, flag, integer, integers, number, text, texts, UsageError, type Values } from './arguments.ts';
 import { defineCommand } from './command.ts';
-import { loadOnDevice, openDevice, precisionOption } from './device.ts';
+import { besideOptions, loadTogether, openDevice, precisionOption } from './device.ts';
+import { readKnobs } from './knobs.ts';
 import { messagesOption, readMessages, readTextFile } from './messages.ts';
 import { modelOption } from './model-source.ts';
 import { LEGEND, painter } from './paint.ts';
@@ -20,6 +22,7 @@ const OPTIONS = {
     SYSTEMS.map(({ id }) => id),
     'the decoding system (default: autoregressive)',
   ),
+  ...besideOptions,
   prompt: text('TEXT', 'the prompt'),
   'prompt-file': text('F', 'the prompt is in this file'),
   tokens: integers('1,2,3', 'the prompt as token ids', { least: 0 }),
@@ -64,29 +67,19 @@ const readPrompt = async (given: Given): Promise<Prompt> => {
   return given.raw ? { text: content } : { messages: [{ role: 'user', content: content.replace(/\r?\n$/, '') }] };
 };
 
-const readKnobs = (settings: readonly string[]): Record<string, number> =>
-  Object.fromEntries(
-    settings.map((setting) => {
-      const [name, value] = setting.split(/=(.*)/s);
-      if (!name || !value) throw new UsageError(`--set: "${setting}" is not KNOB=VALUE`);
-      if (!Number.isFinite(Number(value))) throw new UsageError(`--set: ${name} takes a number, not "${value}"`);
-      return [name, Number(value)];
-    }),
-  );
-
 /** Drops what was not said: an option that is present but undefined would not be the engine's default. */
 const compact = <T extends object>(value: T) =>
   Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;
   };
 
-const toRequest = (given: Given, prompt: Prompt): RunRequest => ({
+const toRequest = (given: Given, system: DecodingSystem, prompt: Prompt): RunRequest => ({
   prompt,
   ignoreEos: given['ignore-eos'],
   stop: given.stop,
-  knobs: readKnobs(given.set),
+  system: system.id,
+  knobs: readKnobs(system, given.set),
   ...compact({
-    system: given.system,
     maxTokens: given['max-tokens'],
     temperature: given.temperature,
     topK: given['top-k'],
@@ -147,16 +140,19 @@ const summary = (done: EventOf<'done'>, metrics: Metrics): string => {
 export const generate = defineCommand({
   name: 'generate',
   summary: 'continues a prompt, with any decoding system',
-  usage: '[--model M] (--prompt TEXT | --prompt-file F | --tokens 1,2,3 | --messages F.json) [options]',
+  usage:
+    '[--model M] [--system ID] [--draft M] [--drafter M] (--prompt TEXT | --prompt-file F | --tokens 1,2,3 | --messages F.json) [options]',
   positionals: [],
   options: OPTIONS,
   async run({ values }, terminal) {
     checkPrompt(values);
-    const request = toRequest(values, await readPrompt(values));
+    const system = SYSTEMS.find(({ id }) => id === (values.system ?? 'autoregressive')) as DecodingSystem;
+    const request = toRequest(values, system, await readPrompt(values));
     using device = await openDevice(terminal);
-    const target = await loadOnDevice(device, values, terminal);
+    const models = await loadTogether(device, values, system.needs, terminal);
+    const { target } = models;
     const engine = createEngine({ gpu: device.gpu });
-    await engine.load({ target });
+    await engine.load(models);
     const prompt = fitPrompt(request.prompt, target, values, terminal);
 
     const print = printText(target, values, terminal);

@@ -10,7 +10,7 @@ import { text, UsageError } from './arguments.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Without --model: the bundled family's largest. */
-const DEFAULT_MODEL = 'target';
+export const DEFAULT_MODEL = 'target';
 
 export const modelOption = text(
   'M',
