@@ -2,6 +2,8 @@
 // (row, head) pairs; the weights have the same address in every lane, which software adapters load once. Sums run in
 // key order within a chunk, then chunk by chunk, each scaled to the row's maximum.
 override half: u32 = 0;
+// 1 = rows may have a cut. A constant, because a software adapter goes through both sides of a branch.
+override branched: u32 = 0;
 
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32 }
 
@@ -40,7 +42,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 
   var top = vec4f(HIDDEN);
   for (var c = 0u; c * 64 < end; c++) {
-    if (live(tile, c)) { top = max(top, scratch[cells + c * 66 + 64]); }
+    if (live(tile, c, branched == 1)) { top = max(top, scratch[cells + c * 66 + 64]); }
   }
   var total = vec4f();
   var x = vec4f();
@@ -48,15 +50,15 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var z = vec4f();
   var w = vec4f();
   for (var c = 0u; c * 64 < end; c++) {
-    if (!live(tile, c)) { continue; }
+    if (!live(tile, c, branched == 1)) { continue; }
     let start = cells + c * 66;
     let source = (head * uniforms.capacity + c * 64) * quads + quad;
     var mixed = Mixed();
     for (var i = 0u; i < min(64, end - c * 64); i++) {
       mixed = mix4(value4(source + i * quads), scratch[start + i], mixed);
     }
-    let more = joined(tile, c);
-    if (any(more)) {
+    if (branched == 1) {
+      let more = joined(tile, c);
       for (var i = 64u; i < min(128, end - c * 64); i++) {
         let weight = select(vec4f(), scratch[cells + chunks * 66 + i - 64], more);
         mixed = mix4(value4(source + i * quads), weight, mixed);

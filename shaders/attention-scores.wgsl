@@ -4,6 +4,8 @@
 // [kvHead][tile of 4 pairs]{[chunk][64 keys + 2], [64 keys]} vec4, the layout that all three stages share; the last part
 // is for keys of a branching tree that are added up with the chunk before their own (`early` in rows.wgsl).
 override half: u32 = 0;
+// 1 = rows may have a cut. A constant, because a software adapter goes through both sides of a branch.
+override branched: u32 = 0;
 
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32 }
 
@@ -45,7 +47,8 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let sy = seen(rows[row.y], start);
   let sz = seen(rows[row.z], start);
   let sw = seen(rows[row.w], start);
-  if (!live(tile, chunk)) { return; } // the later stages skip this chunk by the same test
+  // The later stages skip a chunk by the same test.
+  if (all((sx | sy | sz | sw) == vec2u()) && !(branched == 1 && live(tile, chunk, true))) { return; }
 
   let q = row * stride + (head * group + pair % group) * quads;
   let chunks = uniforms.capacity / 64;
@@ -63,25 +66,21 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   }
   let tiles = (uniforms.rows * group + 3) / 4;
   let cells = (head * tiles + tile) * (chunks * 66 + 64) + lane;
-  let ex = early(rows[row.x], start);
-  let ey = early(rows[row.y], start);
-  let ez = early(rows[row.z], start);
-  let ew = early(rows[row.w], start);
-  let low = vec4u(sx.x & ~ex.x, sy.x & ~ey.x, sz.x & ~ez.x, sw.x & ~ew.x);
-  let high = vec4u(sx.y & ~ex.y, sy.y & ~ey.y, sz.y & ~ez.y, sw.y & ~ew.y);
+  let low = vec4u(sx.x, sy.x, sz.x, sw.x);
+  let high = vec4u(sx.y, sy.y, sz.y, sw.y);
   for (var p = 0u; p < keysPerLane; p++) {
     scratch[cells + chunk * 66 + p * lanes] = masked(sum[p], select(high, low, p < keysPerLane / 2), (lane + p * lanes) & 31);
   }
-  // Keys that belong to the chunk before wait behind all chunks.
-  let earlyLow = vec4u(ex.x, ey.x, ez.x, ew.x);
-  let earlyHigh = vec4u(ex.y, ey.y, ez.y, ew.y);
-  let some = (earlyLow | earlyHigh) != vec4u();
-  if (any(some)) {
+  if (branched == 0) { return; }
+  // Keys that belong to the chunk before move behind all chunks.
+  for (var i = 0u; i < 4; i++) {
+    let bits = early(rows[row[i]], start);
+    if (all(bits == vec2u())) { continue; }
     for (var p = 0u; p < keysPerLane; p++) {
-      let score = masked(sum[p], select(earlyHigh, earlyLow, p < keysPerLane / 2), (lane + p * lanes) & 31);
-      for (var i = 0u; i < 4; i++) {
-        if (some[i]) { scratch[cells + chunks * 66 + p * lanes][i] = score[i]; }
-      }
+      let own = cells + chunk * 66 + p * lanes;
+      let moves = (select(bits.y, bits.x, p < keysPerLane / 2) & (1u << ((lane + p * lanes) & 31))) != 0;
+      scratch[cells + chunks * 66 + p * lanes][i] = select(HIDDEN, scratch[own][i], moves);
+      if (moves) { scratch[own][i] = HIDDEN; }
     }
   }
 }

@@ -1,18 +1,19 @@
 // What the later stages of attention ask about a tile: four (row, head) pairs of one kv head, and a chunk of 64 keys.
 const HIDDEN = -3.0e38;
 
-// Does any row of the tile have keys in the chunk?
-fn live(tile: u32, chunk: u32) -> bool {
+// Does any row of the tile have keys in the chunk? `wide`: rows may have a `cut`, which is asked for at a cost.
+fn live(tile: u32, chunk: u32, wide: bool) -> bool {
   let group = uniforms.heads / uniforms.keyValueHeads;
   let last = min(4 * tile + 3, uniforms.rows * group - 1) / group;
   let key = i32(chunk * 64);
   for (var row = 4 * tile / group; row <= last; row++) {
-    if (any((seen(rows[row], key) | early(rows[row], key + 64)) != vec2u())) { return true; }
+    if (any(seen(rows[row], key) != vec2u())) { return true; }
+    if (wide && any(early(rows[row], key + 64) != vec2u())) { return true; }
   }
   return false;
 }
 
-// For which of the pairs keys of the next chunk are added up as a part of this one.
+// For which of the tile's pairs keys of the next chunk are added up as a part of this one.
 fn joined(tile: u32, chunk: u32) -> vec4<bool> {
   let group = uniforms.heads / uniforms.keyValueHeads;
   let key = i32(chunk * 64 + 64);

@@ -18,9 +18,12 @@ export interface Tensor {
   readonly shape: readonly number[];
 }
 
-/** What varies from pass to pass and sets a grid: the number of cache slots any row may see. */
+/** What varies from pass to pass and sets a grid. */
 export interface Live {
+  /** Cache slots that any row may see. */
   readonly keys: number;
+  /** Some row's keys pass from chunk to chunk elsewhere than its slots do: `cut` in kernels/rows.ts. Default: none. */
+  readonly branched?: boolean;
 }
 
 /** What a pipeline is built and cached from. */

@@ -6,7 +6,7 @@ import { deviation, noise, runKernel, strided, tensorOf } from '../testing/kerne
 import { stride32 } from '../weights/layout.ts';
 import { attentionReference } from './attention.reference.ts';
 import { type AttentionTuning, attention, attentionScratchBytes } from './attention.ts';
-import { packRows, type Row } from './rows.ts';
+import { branches, packRows, type Row } from './rows.ts';
 import { treeRowsReference } from './tree.reference.ts';
 
 const row: Row = {
@@ -197,6 +197,7 @@ const checkTrees = async (gpu: Gpu, tuning: AttentionTuning, trees: readonly Pla
       [output],
       (plan) => attention(plan, { ...tensors, output }, shape, tuning),
       capacity,
+      branches(rows),
     );
     return result as Float32Array;
   };

@@ -1,7 +1,8 @@
 // Attention of the rows of a pass over the cache, with each row's own visibility (rows.ts). Two variants, both bit for
-// bit the same for every number of rows, because a row's sums run in key order within chunks of 64 keys at absolute
-// multiples of 64 and hidden keys add exactly zero:
-// - `lanes`: three dispatches without a barrier, for adapters that are CPUs in disguise;
+// bit the same for every number of rows and for every tree, because a row's sums run in key order within chunks of 64
+// positions at absolute multiples of 64 and hidden keys add exactly zero:
+// - `lanes`: three dispatches without a barrier, for adapters that are CPUs in disguise. Of each there is a second one
+//   for passes whose rows have a `cut`: asked at run time it costs lavapipe a tenth of a plain pass's scores;
 // - `split`: flash-decoding, a workgroup a chunk, and a dispatch that joins the chunks, for GPUs.
 // They differ from each other in rounding, so one is chosen at load and kept for every M.
 import output from '../../shaders/attention-output.wgsl?raw';
@@ -12,7 +13,7 @@ import split from '../../shaders/attention-split.wgsl?raw';
 import tile from '../../shaders/attention-tile.wgsl?raw';
 import visibility from '../../shaders/rows.wgsl?raw';
 import type { Gpu } from '../gpu/device.ts';
-import { defineKernel, type Tensor } from '../gpu/kernel.ts';
+import { defineKernel, type Grid, type Live, type Tensor } from '../gpu/kernel.ts';
 import type { Plan } from '../gpu/plan.ts';
 
 /** Keys in a chunk; a cache's capacity is a multiple of it. */
@@ -27,13 +28,18 @@ interface Shape {
 /** (row, head) pairs of one kv head go in tiles of four, which share every read of the cache. */
 const tiles = ({ rows, heads, keyValueHeads }: Shape): number => Math.ceil((rows * heads) / keyValueHeads / 4);
 
+/** Each stage of `lanes` is there twice; the live pass picks one. */
+const when = (branched: number, live: Live, ...grid: [number, number, number]): Grid =>
+  (branched === 1) === (live.branched ?? false) ? grid : [0];
+
 export const attentionScores = defineKernel({
   name: 'attention-scores',
   wgsl: visibility + tile + scores,
   bindings: { query: 'read', keys: 'read', rows: 'read', scratch: 'write' },
   uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32', scale: 'f32' },
-  tuning: { half: 0 },
-  grid: (shape, _, { keys }) => [Math.ceil(keys / CHUNK), shape.keyValueHeads, tiles(shape)],
+  tuning: { half: 0, branched: 0 as number },
+  grid: (shape, { branched }, live) =>
+    when(branched, live, Math.ceil(live.keys / CHUNK), shape.keyValueHeads, tiles(shape)),
 });
 
 export const attentionSoftmax = defineKernel({
@@ -41,8 +47,9 @@ export const attentionSoftmax = defineKernel({
   wgsl: visibility + tile + softmax,
   bindings: { rows: 'read', scratch: 'update' },
   uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', capacity: 'u32' },
-  tuning: {},
-  grid: (shape, _, { keys }) => [Math.ceil(keys / CHUNK / 8), shape.keyValueHeads, tiles(shape)],
+  tuning: { branched: 0 as number },
+  grid: (shape, { branched }, live) =>
+    when(branched, live, Math.ceil(live.keys / CHUNK / 8), shape.keyValueHeads, tiles(shape)),
 });
 
 export const attentionOutput = defineKernel({
@@ -50,8 +57,9 @@ export const attentionOutput = defineKernel({
   wgsl: visibility + tile + output,
   bindings: { values: 'read', rows: 'read', scratch: 'read', output: 'write' },
   uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32' },
-  tuning: { half: 0 },
-  grid: (shape) => [Math.ceil(shape.headDim / 32), shape.keyValueHeads, tiles(shape)],
+  tuning: { half: 0, branched: 0 as number },
+  grid: (shape, { branched }, live) =>
+    when(branched, live, Math.ceil(shape.headDim / 32), shape.keyValueHeads, tiles(shape)),
 });
 
 export const attentionSplit = defineKernel({
@@ -125,7 +133,9 @@ export const attention = (
     attentionReduce(plan, { rows, scratch, output }, shape);
     return;
   }
-  attentionScores(plan, { query, keys, rows, scratch }, { ...shape, scale }, { half });
-  attentionSoftmax(plan, { rows, scratch }, plain);
-  attentionOutput(plan, { values, rows, scratch, output }, shape, { half });
+  for (const branched of [0, 1]) {
+    attentionScores(plan, { query, keys, rows, scratch }, { ...shape, scale }, { half, branched });
+    attentionSoftmax(plan, { rows, scratch }, plain, { branched });
+    attentionOutput(plan, { values, rows, scratch, output }, shape, { half, branched });
+  }
 };

@@ -37,6 +37,13 @@ export interface Row {
   readonly cut: number;
 }
 
+/** Does attention have to heed the cut of any of these rows? Only where one lies behind the edge of its base's chunk. */
+export const branches = (rows: readonly Pick<Row, 'slot' | 'base' | 'cut'>[]): boolean =>
+  rows.some(({ slot, base, cut }) => {
+    const edge = (Math.floor(base / 64) + 1) * 64;
+    return slot >= edge && cut > edge;
+  });
+
 /** `struct Row` in the shaders: thirteen fields and three spare words. */
 export const ROW_WORDS = 16;
 

@@ -17,12 +17,13 @@ export const runKernel = async (
   outputs: readonly Tensor[],
   record: (plan: Plan) => void,
   keys = 0,
+  branched = false,
 ): Promise<Float32Array[]> => {
   const plan = new Plan(gpu);
   record(plan);
   await plan.ready();
   const { turn } = gpu;
-  turn.run(plan, { keys });
+  turn.run(plan, { keys, branched });
   const reads = outputs.map((output) => turn.read(output));
   turn.submit();
   const arrays = await Promise.all(reads);

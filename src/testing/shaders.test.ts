@@ -41,6 +41,7 @@ const ADDRESS_SPACE: Readonly<Record<Access, { readonly type: string; readonly a
 /** Every value that an `override` constant may take. One that is missing here fails the test of its kernel. */
 const VALUES: Readonly<Record<string, readonly number[]>> = {
   half: [0, 1],
+  branched: [0, 1],
   format: [0, 1, 2, 3, 4],
   threads: [1, 8, 64, 256],
 };
