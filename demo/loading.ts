@@ -1,19 +1,22 @@
-// The loading bar. Download, upload and compilation overlap; the bar is their mean and never moves backwards, and the
-// line names the first of them that is not finished.
-import type { LoadProgress } from '../src/index.ts';
+// The loading bar. Download, upload and compilation overlap; the bar is their mean over the models that are loaded and
+// never moves backwards, and the line names the first of them that is not finished.
+import type { LoadProgress, ModelRole } from '../src/index.ts';
 import { element, megabytes, say } from './elements.ts';
+import { ROLE_NAMES } from './family.ts';
 
 const PHASES = ['download', 'upload', 'compile'] as const;
-const WORDS = { download: 'Downloading', upload: 'To the GPU', compile: 'Compiling shaders' } as const;
+const WORDS = { download: 'downloading', upload: 'to the GPU', compile: 'compiling shaders' } as const;
 
 export class LoadingView {
   readonly #bar = element('bar', HTMLProgressElement);
   readonly #cancel = element('cancel', HTMLButtonElement);
-  #latest = new Map<LoadProgress['phase'], LoadProgress>();
+  #roles: readonly ModelRole[] = [];
+  #latest = new Map<string, LoadProgress>();
 
-  /** Shows a load until `finish`; the signal fires when the visitor cancels. */
-  start(label: string): AbortSignal {
+  /** Shows a load of these roles until `finish`; the signal fires when the visitor cancels. */
+  start(label: string, roles: readonly ModelRole[]): AbortSignal {
     const abort = new AbortController();
+    this.#roles = roles;
     this.#latest = new Map();
     this.#bar.value = 0;
     this.#cancel.disabled = false;
@@ -23,15 +26,16 @@ export class LoadingView {
   }
 
   show(progress: LoadProgress): void {
-    this.#latest.set(progress.phase, progress);
-    const done = (phase: LoadProgress['phase']): number => {
-      const { loaded = 0, total = 0 } = this.#latest.get(phase) ?? {};
+    this.#latest.set(`${progress.role} ${progress.phase}`, progress);
+    const steps = this.#roles.flatMap((role) => PHASES.map((phase) => `${role} ${phase}`));
+    const done = (step: string): number => {
+      const { loaded = 0, total = 0 } = this.#latest.get(step) ?? {};
       return total > 0 ? loaded / total : 0;
     };
-    const mean = PHASES.reduce((sum, phase) => sum + done(phase), 0) / PHASES.length;
+    const mean = steps.reduce((sum, step) => sum + done(step), 0) / steps.length;
     this.#bar.value = Math.max(this.#bar.value, mean);
-    const current = PHASES.find((phase) => this.#latest.has(phase) && done(phase) < 1);
-    if (current) say('phase', this.#describe(current));
+    const current = steps.find((step) => this.#latest.has(step) && done(step) < 1);
+    if (current) say('phase', describe(this.#latest.get(current) as LoadProgress));
   }
 
   finish(text: string, complete: boolean): void {
@@ -39,10 +43,10 @@ export class LoadingView {
     this.#cancel.disabled = true;
     say('phase', text);
   }
-
-  #describe(phase: LoadProgress['phase']): string {
-    const { loaded = 0, total = 0 } = this.#latest.get(phase) ?? {};
-    const amount = phase === 'compile' ? `${loaded} of ${total}` : `${megabytes(loaded)} of ${megabytes(total)}`;
-    return `${WORDS[phase]}: ${amount}`;
-  }
 }
+
+const describe = ({ role, phase, loaded, total }: LoadProgress): string => {
+  const amount = phase === 'compile' ? `${loaded} of ${total}` : `${megabytes(loaded)} of ${megabytes(total)}`;
+  const name = ROLE_NAMES[role];
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}, ${WORDS[phase]}: ${amount}`;
+};

@@ -1,28 +1,35 @@
-// The page: a model, a problem, an answer. The engine runs in a worker, so nothing here ever computes; this file only
-// decides what may be pressed when.
-import { connect, type Loaded, type LoadOptions, type RunRequest } from '../src/index.ts';
-import { AnswerView } from './answer.ts';
+// The page: a model, a decoding system, a problem, an answer. The engine runs in a worker, so nothing here ever computes;
+// this file only decides what may be pressed when.
+import { connect, type Loaded, type LoadOptions, type ModelRole, type RunRequest } from '../src/index.ts';
+import { Comparison, type Rival } from './comparison.ts';
 import { element, megabytes, say } from './elements.ts';
+import { Family, ROLE_NAMES } from './family.ts';
 import { hideFault, sentence, showFault } from './faults.ts';
 import { LoadingView } from './loading.ts';
-import { type Choice, firstChoice, startModels } from './models.ts';
+import { firstChoice, startModels } from './models.ts';
 import { Problems } from './problems.ts';
 import { type Recording, recordings, replay } from './replay.ts';
+import { RunView } from './run-view.ts';
+import { SystemPicker } from './systems.ts';
 import { startTheme } from './theme.ts';
 
 const go = element('go', HTMLButtonElement);
 const box = element('problem', HTMLTextAreaElement);
 const precision = element('precision', HTMLSelectElement);
 const problems = new Problems();
-const answer = new AnswerView();
+const view = new RunView();
 const loading = new LoadingView();
+const systems = new SystemPicker(() => void systemChanged());
+const comparison = new Comparison(view, () => void work((signal) => comparison.race(signal)));
 const engine = connect();
 
-/** What the button starts; null while there is no model. */
-let start: ((signal: AbortSignal) => Promise<void>) | null = null;
+/** What the button starts, and tells whether it is to be compared at once; null while there is no model. */
+let start: ((signal: AbortSignal) => Promise<boolean>) | null = null;
 let running: AbortController | null = null;
-let choice: Choice;
 let cancelLoad: AbortController | null = null;
+let family: Family;
+/** Roles on the device, or on their way there. */
+let roles: readonly ModelRole[] = [];
 
 const lamp = (state: 'ready' | 'busy' | 'off'): void => {
   element('lamp', HTMLElement).dataset.state = state;
@@ -38,17 +45,29 @@ const request = (): RunRequest => ({
 });
 
 const describe = ({ adapter, models, notice }: Loaded, seconds: number): string => {
-  const { target } = models;
   const { vendor, architecture, description } = adapter ?? { vendor: 'GPU' };
   const gpu = description || [vendor, architecture].filter(Boolean).join(' ');
   const software = /swiftshader|llvmpipe/i.test(gpu) ? ' (software)' : '';
-  const weights = target ? `; ${target.family}, ${megabytes(target.bytes)} on the device` : '';
+  const bytes = Object.values(models).reduce((sum, model) => sum + model.bytes, 0);
+  const weights = models.target ? `; ${models.target.family}, ${megabytes(bytes)} on the device` : '';
   return `${gpu}${software}${weights}, ready in ${seconds.toFixed(1)} s${notice ? `. ${notice}` : ''}`;
 };
 
-/** A new choice stops what runs and cancels the load before it. */
-const load = async (next: Choice): Promise<void> => {
-  choice = next;
+const runLive = async (signal: AbortSignal): Promise<boolean> => {
+  const asked = request();
+  const { id, guarantee } = systems.system;
+  const rival: Rival = {
+    key: JSON.stringify(asked),
+    greedy: asked.temperature === 0,
+    exact: guarantee === 'exact',
+    plain: (stop) => engine.run(asked, stop),
+  };
+  const run = await view.show(engine.run({ ...asked, system: id, knobs: systems.settings }, signal), problems.current);
+  return comparison.offer(run, rival);
+};
+
+/** What runs is stopped, and a load before it is cancelled; models that are there and still wanted stay. */
+const load = async (added: readonly ModelRole[], label: string): Promise<void> => {
   running?.abort();
   cancelLoad?.abort();
   const abort = new AbortController();
@@ -57,28 +76,52 @@ const load = async (next: Choice): Promise<void> => {
   go.disabled = true;
   hideFault();
   lamp('busy');
-  const signal = AbortSignal.any([abort.signal, loading.start(next.label)]);
+  const signal = AbortSignal.any([abort.signal, loading.start(label, added)]);
+  const sources = family.sources(systems.system, roles);
+  roles = Object.keys(sources) as ModelRole[];
   const began = performance.now();
   try {
     const bits = precision.value as '' | NonNullable<LoadOptions['precision']>;
-    const loaded = await engine.load(
-      { target: next.source },
-      { ...(bits && { precision: bits }), signal, onProgress: (progress) => loading.show(progress) },
-    );
+    const loaded = await engine.load(sources, {
+      ...(bits && { precision: bits }),
+      signal,
+      onProgress: (progress) => loading.show(progress),
+    });
     if (cancelLoad !== abort) return;
-    loading.finish(`${loaded.models.target?.name ?? next.label} is ready`, true);
+    loading.finish(
+      `${Object.values(loaded.models)
+        .map(({ name }) => name)
+        .join(', ')} ready`,
+      true,
+    );
     say('device', describe(loaded, (performance.now() - began) / 1000));
+    systems.fit(loaded.systems);
     lamp('ready');
-    start = (stop) => answer.show(engine.run(request(), stop), problems.current);
+    start = runLive;
     go.disabled = false;
   } catch (error) {
     if (cancelLoad !== abort) return;
+    roles = [];
     const fault = showFault(error);
     loading.finish(fault.code === 'aborted' ? 'Cancelled. Choose a model to load one.' : 'Not loaded', false);
     say('device', 'No model is loaded');
     lamp('off');
     if (fault.code === 'no-webgpu') await replayInstead(fault.message);
   }
+};
+
+/** A new target brings its own drafters, or none. */
+const targetChanged = (): Promise<void> => {
+  roles = [];
+  comparison.forget();
+  systems.offer(family);
+  return load(systems.system.needs, family.target.label);
+};
+
+/** What the system needs is loaded when it is first chosen. */
+const systemChanged = async (): Promise<void> => {
+  const added = systems.system.needs.filter((role) => !roles.includes(role));
+  if (added.length > 0) await load(added, added.map((role) => `the ${ROLE_NAMES[role]}`).join(' and '));
 };
 
 const replayInstead = async (why: string): Promise<void> => {
@@ -90,14 +133,18 @@ const replayInstead = async (why: string): Promise<void> => {
   const all = await recordings();
   let next = 0;
   start = async (signal) => {
-    const recording = all[next++ % all.length] as Recording;
-    problems.show(recording.problem);
-    say('device', `Recorded on ${recording.device}`);
-    await answer.show(replay(recording.file, signal), recording.problem);
+    const { file, plain, system, problem, device } = all[next++ % all.length] as Recording;
+    problems.show(problem);
+    systems.pretend(system);
+    say('device', `Recorded on ${device}`);
+    const run = await view.show(replay(file, signal), problem);
+    comparison.clear();
+    if (!plain) return false;
+    return comparison.offer(run, { key: file, greedy: true, exact: true, plain: (stop) => replay(plain, stop) });
   };
   box.readOnly = true;
   for (const control of document.querySelectorAll<HTMLButtonElement | HTMLInputElement | HTMLSelectElement>(
-    '.models :is(button, input, select), #fresh, #examples button',
+    ':is(.models, .systems) :is(button, input, select), #fresh, #examples button',
   ))
     control.disabled = true;
   go.textContent = 'Replay';
@@ -105,18 +152,20 @@ const replayInstead = async (why: string): Promise<void> => {
   await run();
 };
 
-const run = async (): Promise<void> => {
+/** One thing at a time; the button stops it. */
+const work = async (task: (signal: AbortSignal) => Promise<void>): Promise<void> => {
   if (!start || running) return;
   const label = go.textContent;
   running = new AbortController();
   go.textContent = 'Stop';
   hideFault();
   try {
-    await start(running.signal);
+    await task(running.signal);
   } catch (error) {
     const { code } = showFault(error);
     if (code === 'device-lost') {
       start = null;
+      roles = [];
       go.disabled = true;
       lamp('off');
       loading.finish('The device was lost: choose a model to load it again.', false);
@@ -126,6 +175,12 @@ const run = async (): Promise<void> => {
     go.textContent = label;
   }
 };
+
+const run = (): Promise<void> =>
+  work(async (signal) => {
+    comparison.clear();
+    if (await start?.(signal)) await comparison.race(signal);
+  });
 
 const press = (): void => {
   if (running) running.abort();
@@ -139,10 +194,20 @@ box.addEventListener('keydown', (event) => {
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape') running?.abort();
 });
-precision.addEventListener('change', () => void load(choice));
+precision.addEventListener('change', () => void targetChanged());
 
 startTheme();
-startModels((next) => void load(next));
-choice = firstChoice();
+startModels((choice, role) => {
+  if (role === 'target') {
+    family = new Family(choice);
+    void targetChanged();
+    return;
+  }
+  family.add(role, choice);
+  roles = roles.filter((each) => each !== role);
+  systems.offer(family);
+  void load([role], choice.label);
+});
+family = new Family(firstChoice());
 await problems.start();
-await load(choice);
+await targetChanged();

@@ -1,12 +1,8 @@
 // Which model: one of ours, or the visitor's own by address, by choosing files, or by dropping files or a folder anywhere
-// on the page. Whatever is chosen comes out as one `Choice`.
-import type { ModelSource } from '../src/index.ts';
+// on the page. Whatever is chosen comes out as one `Choice`, for the role that it is chosen for.
+import type { ModelRole } from '../src/index.ts';
 import { element } from './elements.ts';
-
-export interface Choice {
-  readonly label: string;
-  readonly source: ModelSource;
-}
+import type { Choice } from './family.ts';
 
 /** One vocabulary, three sizes; the sizes are held against the files by a test. */
 export const BUNDLED = [
@@ -15,7 +11,9 @@ export const BUNDLED = [
   { name: 'draft', title: 'Draft', weights: 246_368, about: 'Small and quick: the outrider.' },
 ] as const;
 
-export const startModels = (choose: (choice: Choice) => void): void => {
+type Choose = (choice: Choice, role: ModelRole) => void;
+
+export const startModels = (choose: Choose): void => {
   bundledChoices(choose);
   ownByAddress(choose);
   ownByFiles(choose);
@@ -37,7 +35,7 @@ const chosenBundled = (): Choice => {
   return { label: `the bundled ${name}`, source: name };
 };
 
-const bundledChoices = (choose: (choice: Choice) => void): void => {
+const bundledChoices = (choose: Choose): void => {
   const list = element('bundled', HTMLFieldSetElement);
   const wanted = new URLSearchParams(location.search).get('model');
   for (const [i, { name, title, weights, about }] of BUNDLED.entries()) {
@@ -52,28 +50,33 @@ const bundledChoices = (choose: (choice: Choice) => void): void => {
     label.append(radio, heading, size, note);
     list.append(label);
   }
-  list.addEventListener('change', () => choose(chosenBundled()));
+  list.addEventListener('change', () => choose(chosenBundled(), 'target'));
 };
 
 const none = (): void => {
   for (const radio of document.querySelectorAll<HTMLInputElement>('input[name=model]')) radio.checked = false;
 };
 
-const ownByAddress = (choose: (choice: Choice) => void): void => {
+/** A drafter of one's own joins the target that is there; a target of one's own takes its place. */
+const chooseOwn = (choose: Choose, choice: Choice): void => {
+  const role = element('own-role', HTMLSelectElement).value as ModelRole;
+  if (role === 'target') none();
+  choose(choice, role);
+};
+
+const ownByAddress = (choose: Choose): void => {
   element('by-address', HTMLFormElement).addEventListener('submit', (event) => {
     event.preventDefault();
     const url = element('address', HTMLInputElement).value.trim();
-    none();
-    choose({ label: url, source: { kind: 'url', url } });
+    chooseOwn(choose, { label: url, source: { kind: 'url', url } });
   });
 };
 
-const ownByFiles = (choose: (choice: Choice) => void): void => {
+const ownByFiles = (choose: Choose): void => {
   const take = (files: readonly File[]): void => {
     const largest = files.toSorted((a, b) => b.size - a.size)[0];
     if (!largest) return;
-    none();
-    choose({ label: largest.name, source: { kind: 'files', files } });
+    chooseOwn(choose, { label: largest.name, source: { kind: 'files', files } });
   };
   const input = element('files', HTMLInputElement);
   input.addEventListener('change', () => take([...(input.files ?? [])]));

@@ -1,5 +1,6 @@
-// `npm run record`: writes public/traces/, the runs that the page replays where there is no WebGPU. Three held-out problems
-// that the bundled target answers right, through the command line, on whatever device this machine has.
+// `npm run record`: writes public/traces/, the runs that the page replays where there is no WebGPU. Held-out problems that
+// the bundled target answers right, each by a decoding system and, to compare, plainly; through the command line, on
+// whatever device this machine has.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,9 +11,11 @@ const folder = join(root, 'public/traces');
 /** @type {{ question: string, answer: string, result: string }[]} */
 const problems = JSON.parse(readFileSync(join(root, 'public/problems.json'), 'utf8'));
 
-/** @param {string} question */
-const generate = (question) => {
-  const command = ['src/outrider.mjs', 'generate', '--json', '--prompt', question];
+const SYSTEMS = ['dflash', 'eagle3', 'draft-model'];
+
+/** @param {string} question @param {string} system */
+const generate = (question, system) => {
+  const command = ['src/outrider.mjs', 'generate', '--json', '--system', system, '--prompt', question];
   const env = { ...process.env, ...testEnvironment() };
   const { stdout, stderr, status } = spawnSync(process.execPath, command, { cwd: root, env, encoding: 'utf8' });
   if (status !== 0) throw new Error(`generate failed:\n${stderr}`);
@@ -25,19 +28,25 @@ const generate = (question) => {
 /** The page folds the metrics itself. @param {string} line */
 const lean = (line) => JSON.stringify(JSON.parse(line), (key, value) => (key === 'metrics' ? undefined : value));
 
+/** @param {string} file @param {string[]} lines */
+const write = (file, lines) => writeFileSync(join(folder, file), `${lines.map(lean).join('\n')}\n`);
+
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-/** @type {{ file: string, problem: object, device: string }[]} */
+/** @type {{ file: string, plain: string, system: string, problem: object, device: string }[]} */
 const index = [];
 for (const problem of problems) {
-  const { lines, device } = generate(problem.question);
+  const system = SYSTEMS[index.length];
+  if (!system) break;
+  const { lines, device } = generate(problem.question, system);
   const { text } = JSON.parse(lines.at(-1) ?? '{}');
   const right = text.includes(`The answer is ${problem.result}.`);
-  console.log(`${right ? 'right' : 'wrong'}: ${problem.question}`);
+  console.log(`${system}, ${right ? 'right' : 'wrong'}: ${problem.question}`);
   if (!right) continue;
-  const file = `problem-${index.length + 1}.jsonl`;
-  writeFileSync(join(folder, file), `${lines.map(lean).join('\n')}\n`);
-  index.push({ file, problem, device });
-  if (index.length === 3) break;
+  const number = index.length + 1;
+  const entry = { file: `problem-${number}.jsonl`, plain: `problem-${number}-plain.jsonl`, system, problem, device };
+  write(entry.file, lines);
+  write(entry.plain, generate(problem.question, 'autoregressive').lines);
+  index.push(entry);
 }
 writeFileSync(join(folder, 'index.json'), `${JSON.stringify(index, null, 2)}\n`);

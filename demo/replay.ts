@@ -4,6 +4,9 @@ import type { Problem } from './problems.ts';
 
 export interface Recording {
   readonly file: string;
+  /** The same prompt decoded plainly, in the same session. */
+  readonly plain?: string;
+  readonly system: string;
   readonly problem: Problem;
   /** Where it was recorded. */
   readonly device: string;

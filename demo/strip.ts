@@ -1,15 +1,34 @@
-// The strip under the answer: a tick for every committed token at the moment it was committed, coloured by how it came
-// about. Even ticks are plain decoding; a system that commits several tokens a round shows clusters.
-
-import type { Source } from '../src/trace.ts';
+// The strip under the answer: a bar for every round at the moment of its commit, as high as it committed tokens, each
+// coloured by how it came about. Plain decoding is an even row; behind it, where a speculative run fell back to plain
+// decoding, the ground is darker. A second lane shows the same prompt decoded plainly, on the same scale of time.
+import type { Source, TraceEvent } from '../src/trace.ts';
 import { element } from './elements.ts';
 
 /** Milliseconds that the strip spans at least. */
 const LEAST_SPAN = 1000;
+const GAP = 6;
+/** Right of two lanes, for their names. */
+const NAMES = { width: 44, of: ['drafts', 'plain'] } as const;
+
+interface Bar {
+  readonly at: number;
+  readonly source: readonly Source[];
+}
+
+interface Lane {
+  readonly bars: Bar[];
+  /** When plain decoding took over, and when drafting began again. */
+  readonly pauses: { from: number; to: number | null }[];
+}
+
+const emptyLane = (): Lane => ({ bars: [], pauses: [] });
+
+/** From the first token, so that lanes compare decoding and not the reading of the prompt. */
+const lengthOf = ({ bars }: Lane): number => (bars.at(-1)?.at ?? 0) - (bars[0]?.at ?? 0);
 
 export class Strip {
   readonly #canvas = element('strip', HTMLCanvasElement);
-  #ticks: { at: number; source: Source }[] = [];
+  #lanes: Lane[] = [];
   #scheduled = false;
 
   constructor() {
@@ -17,13 +36,19 @@ export class Strip {
     new MutationObserver(() => this.#schedule()).observe(document.documentElement, { attributeFilter: ['data-theme'] });
   }
 
-  clear(): void {
-    this.#ticks = [];
+  /** Clears this lane and those below it. */
+  start(lane: number): void {
+    this.#lanes = [...this.#lanes.slice(0, lane), emptyLane()];
     this.#schedule();
   }
 
-  add(at: number, sources: readonly Source[]): void {
-    for (const source of sources) this.#ticks.push({ at, source });
+  add(event: TraceEvent): void {
+    const lane = this.#lanes.at(-1);
+    if (event.type === 'fall-back' && event.to === 'plain') lane?.pauses.push({ from: event.at, to: null });
+    const pause = lane?.pauses.at(-1);
+    if (event.type === 'fall-back' && event.to === 'speculation' && pause) pause.to = event.at;
+    if (event.type !== 'commit') return;
+    lane?.bars.push({ at: event.at, source: event.source });
     this.#schedule();
   }
 
@@ -41,20 +66,32 @@ export class Strip {
     const context = this.#canvas.getContext('2d');
     if (!context) return;
     const scale = window.devicePixelRatio;
-    const width = this.#canvas.clientWidth;
+    const { clientWidth } = this.#canvas;
     const height = this.#canvas.clientHeight;
-    this.#canvas.width = Math.round(width * scale);
+    this.#canvas.width = Math.round(clientWidth * scale);
     this.#canvas.height = Math.round(height * scale);
     context.scale(scale, scale);
     const style = getComputedStyle(document.documentElement);
     const colour = (name: string): string => style.getPropertyValue(`--${name}`);
-    context.fillStyle = colour('line');
-    context.fillRect(0, height - 1, width, 1);
-    const start = this.#ticks[0]?.at ?? 0;
-    const span = Math.max(LEAST_SPAN, (this.#ticks.at(-1)?.at ?? 0) - start);
-    for (const { at, source } of this.#ticks) {
-      context.fillStyle = colour(source);
-      context.fillRect(((at - start) / span) * (width - 2), 6, 2, height - 7);
-    }
+    const width = clientWidth - (this.#lanes.length > 1 ? NAMES.width : 0);
+    context.font = '12px system-ui, sans-serif';
+    const span = Math.max(LEAST_SPAN, ...this.#lanes.map(lengthOf));
+    const each = height / Math.max(1, this.#lanes.length);
+    const fill = (name: string, x: number, y: number, w: number, h: number): void => {
+      context.fillStyle = colour(name);
+      context.fillRect(x, y, w, h);
+    };
+    this.#lanes.forEach(({ bars, pauses }, lane) => {
+      const floor = (lane + 1) * each - 1;
+      const x = (at: number): number => ((at - (bars[0]?.at ?? 0)) / span) * (width - 3);
+      for (const { from, to } of pauses)
+        fill('sunken', x(from), floor - each + GAP, x(to ?? bars.at(-1)?.at ?? from) - x(from), each - GAP);
+      const unit = (each - GAP) / Math.max(1, ...bars.map(({ source }) => source.length));
+      for (const { at, source } of bars)
+        for (const [i, one] of source.entries()) fill(one, x(at), floor - (i + 1) * unit, 3, unit - (unit > 3 ? 1 : 0));
+      fill('line', 0, floor, width, 1);
+      context.fillStyle = colour('muted');
+      if (this.#lanes.length > 1) context.fillText(NAMES.of[lane] ?? '', width + 8, floor - 2);
+    });
   }
 }

@@ -1,6 +1,7 @@
-// The page as a visitor meets it, on one load of the bundled target: an answer, Stop, the keyboard, its looks.
+// The page as a visitor meets it, on one load of the bundled target and what drafts for it: an answer, Stop, the keyboard,
+// its looks.
 import { expect, type Page, test } from '@playwright/test';
-import { finished, open } from './demo.ts';
+import { expectCalm, finished, open } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -26,7 +27,7 @@ test('a bundled problem is answered, and the answer is right', async () => {
   await expect(page.locator('#answer')).toContainText('The answer is 78.');
   await expect(page.locator('#verdict')).toHaveText('✓ Right: 78');
   await expect(page.locator('#speed')).toHaveText(/^\d+(\.\d)?$/);
-  await expect(page.locator('#first')).toHaveText(/^\d+ ms$/);
+  await expect(page.locator('#first')).toHaveText(/^\d+ ms$|^\d+\.\d s$/);
   await expect(page.locator('#status')).toContainText('The answer finished.');
   await expect(page.locator('#device')).toContainText(/swiftshader/i);
 });
@@ -63,31 +64,7 @@ test('the keyboard alone is enough', async () => {
   await expect(page.getByRole('button', { name: 'New problem' })).toBeFocused();
 });
 
-/** Long tasks and layout shifts while one answer is written. */
-const disturbances = () =>
-  page.evaluate(async () => {
-    const seen = { longTasks: [] as number[], shifts: 0 };
-    const observer = new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) {
-        if (entry.entryType === 'longtask') seen.longTasks.push(entry.duration);
-        else if (!(entry as unknown as { hadRecentInput: boolean }).hadRecentInput) seen.shifts++;
-      }
-    });
-    observer.observe({ entryTypes: ['longtask', 'layout-shift'] });
-    const go = document.querySelector<HTMLButtonElement>('#go');
-    go?.click();
-    while (go?.textContent !== 'Stop') await new Promise((resolve) => setTimeout(resolve, 10));
-    while (go?.textContent === 'Stop') await new Promise((resolve) => setTimeout(resolve, 100));
-    observer.disconnect();
-    return seen;
-  });
-
-test('generation never blocks the main thread, and nothing jumps', async () => {
-  // SwiftShader takes every core, so the scheduler alone can hold up the page once; our own work would do it each time.
-  let best = await disturbances();
-  for (let tries = 1; tries < 3 && best.longTasks.length > 0; tries++) best = await disturbances();
-  expect(best).toEqual({ longTasks: [], shifts: 0 });
-});
+test('generation never blocks the main thread, and nothing jumps', () => expectCalm(page));
 
 test('a narrow screen needs no sideways scrolling', async () => {
   await page.setViewportSize({ width: 360, height: 740 });

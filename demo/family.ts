@@ -1,0 +1,56 @@
+// Which model serves which role: a target, and the drafters that were made for it.
+import type { DecodingSystem, ModelRole, ModelSource, ModelSources } from '../src/index.ts';
+
+export interface Choice {
+  readonly label: string;
+  readonly source: ModelSource<never>;
+}
+
+/** What roles are called in a sentence. */
+export const ROLE_NAMES: Readonly<Record<ModelRole, string>> = {
+  target: 'target',
+  draft: 'draft model',
+  dflash: 'DFlash drafter',
+  eagle3: 'EAGLE-3 drafter',
+  policy: 'BlockPilot policy',
+};
+
+/** Of the bundled models. DFlash and EAGLE-3 read hidden states, so they fit one target; a draft shares a vocabulary. */
+const PARTNERS: Readonly<Record<string, { readonly [Role in ModelRole]?: string }>> = {
+  target: { draft: 'draft', dflash: 'dflash', eagle3: 'eagle3' },
+  mid: { draft: 'draft' },
+};
+
+type Needs = Pick<DecodingSystem, 'needs'>;
+
+export class Family {
+  readonly target: Choice;
+  readonly #own = new Map<ModelRole, Choice>();
+
+  constructor(target: Choice) {
+    this.target = target;
+  }
+
+  /** A drafter that the visitor brought. */
+  add(role: ModelRole, choice: Choice): void {
+    this.#own.set(role, choice);
+  }
+
+  /** What this system needs and nobody has. */
+  missing({ needs }: Needs): readonly ModelRole[] {
+    return needs.filter((role) => !this.#find(role));
+  }
+
+  /** Those of `roles` that there are, with what this system needs. */
+  sources({ needs }: Needs, roles: Iterable<ModelRole>): ModelSources {
+    const found = [...new Set([...needs, ...roles])].map((role) => [role, this.#find(role)?.source] as const);
+    return Object.fromEntries(found.filter(([, source]) => source !== undefined));
+  }
+
+  #find(role: ModelRole): Choice | undefined {
+    if (role === 'target') return this.target;
+    const { source } = this.target;
+    const bundled = typeof source === 'string' ? PARTNERS[source]?.[role] : undefined;
+    return this.#own.get(role) ?? (bundled === undefined ? undefined : { label: bundled, source: bundled });
+  }
+}

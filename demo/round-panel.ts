@@ -1,0 +1,109 @@
+// One round at a time: the newest while a run goes on, any other by the slider. The committed path is the first line and
+// rejected drafts branch off below it, so a chain is two lines and a tree as many as it has ends.
+import type { Role } from '../src/trace.ts';
+import { element, say } from './elements.ts';
+import { type Cell, type DecodedRound, layOut, visible } from './rounds.ts';
+
+const DRAFTERS: Readonly<Record<Role, string>> = {
+  target: 'the target',
+  draft: 'the draft model',
+  dflash: 'DFlash',
+  eagle3: 'EAGLE-3',
+  lookup: 'prompt lookup',
+  judge: 'the judge',
+};
+
+const ENDS: Readonly<Record<string, string>> = {
+  corrected: 'then one corrected',
+  bonus: 'then a bonus token',
+};
+
+/** People cannot read faster. */
+const REFRESH_MS = 100;
+
+const drawCell = ({ text, fate, row, column, up }: Cell): HTMLElement => {
+  const cell = document.createElement(fate === 'rejected' ? 's' : 'span');
+  cell.className = `cell ${fate}`;
+  cell.textContent = visible(text);
+  cell.style.gridArea = `${row + 1} / ${column + 1}`;
+  cell.style.setProperty('--up', `${up}`);
+  if (up > 0) cell.classList.add('branch');
+  return cell;
+};
+
+export const describeRound = (round: DecodedRound): string => {
+  const ms = `${round.ms.toFixed(1)} ms`;
+  if (round.by === null) return `One token, without drafts · ${ms}`;
+  const drafted = round.pieces.length - 1;
+  const kept = round.path.length - 1;
+  const cut = round.committed.length < round.path.length;
+  const end = cut ? 'and the answer ended' : (ENDS[round.committed.at(-1)?.source ?? ''] ?? '');
+  const tree = round.parents.some((parent, node) => parent !== node - 1) ? ' in a tree' : '';
+  return `${drafted} drafted by ${DRAFTERS[round.by]}${tree}, ${kept} accepted, ${end} · ${ms}`;
+};
+
+/** What the drawing shows, in words. */
+const spokenRound = ({ pieces, path, committed, by }: DecodedRound): string => {
+  if (by === null) return '';
+  const quote = (texts: readonly string[]): string => texts.map((text) => `“${visible(text).trim()}”`).join(' ');
+  const rejected = pieces.filter((_, node) => !path.includes(node));
+  const kept = committed.map(({ text }) => text);
+  return `Committed: ${quote(kept)}. Rejected: ${rejected.length > 0 ? quote(rejected) : 'nothing'}.`;
+};
+
+export class RoundPanel {
+  readonly #panel = element('round', HTMLElement);
+  readonly #slider = element('round-number', HTMLInputElement);
+  readonly #drawing = element('round-tree', HTMLElement);
+  #rounds: DecodedRound[] = [];
+  #following = true;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    this.#slider.addEventListener('input', () => {
+      this.#following = this.#slider.valueAsNumber === this.#rounds.length;
+      this.#draw();
+    });
+  }
+
+  /** Plain decoding has nothing to show here; `tall` leaves room for trees. */
+  start(drafts: boolean, tall: boolean): void {
+    this.#panel.hidden = !drafts;
+    this.#drawing.classList.toggle('tall', tall);
+    this.#rounds = [];
+    this.#following = true;
+    this.#drawing.replaceChildren();
+    say('round-title', 'Round');
+    for (const id of ['round-about', 'round-spoken']) say(id, '');
+    this.#slider.disabled = true;
+  }
+
+  add(round: DecodedRound): void {
+    if (round.round === 0 || this.#panel.hidden) return;
+    this.#rounds.push(round);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#draw();
+    }, REFRESH_MS);
+  }
+
+  #draw(): void {
+    const count = this.#rounds.length;
+    if (count === 0) return;
+    this.#slider.disabled = false;
+    this.#slider.max = `${count}`;
+    if (this.#following) this.#slider.valueAsNumber = count;
+    const number = this.#slider.valueAsNumber;
+    const round = this.#rounds[number - 1];
+    if (!round) return;
+    say('round-title', `Round ${number} of ${count}`);
+    say('round-about', describeRound(round));
+    say('round-spoken', spokenRound(round));
+    this.#slider.ariaValueText = `${number} of ${count}: ${describeRound(round)}`;
+    const [plain] = round.committed;
+    const cells = round.by === null && plain ? [drawCell({ text: plain.text, fate: 'sampled', ...ORIGIN })] : [];
+    this.#drawing.replaceChildren(...cells, ...layOut(round).map(drawCell));
+  }
+}
+
+const ORIGIN = { row: 0, column: 0, up: 0 } as const;

@@ -1,0 +1,105 @@
+// Rounds of a run, put together from its events: what was drafted, what of it was kept, what was committed. And how a
+// round is laid out to be looked at: the committed path on the first line, what was rejected branching off below.
+import type { Role, Source, TraceEvent } from '../src/trace.ts';
+
+interface Written {
+  readonly text: string;
+  readonly source: Source;
+}
+
+export interface DecodedRound {
+  readonly round: number;
+  /** Who drafted; null in a plain round. */
+  readonly by: Role | null;
+  /** The draft tree, node 0 being the anchor; empty in a plain round. */
+  readonly pieces: readonly string[];
+  readonly parents: readonly number[];
+  /** Nodes that the target kept, the anchor first. */
+  readonly path: readonly number[];
+  /** The kept drafts and the target's own token after them, up to the end of the answer. */
+  readonly committed: readonly Written[];
+  readonly ms: number;
+}
+
+const spell = ({ tokens, pieces }: { tokens: readonly number[]; pieces?: readonly string[] }): readonly string[] =>
+  pieces ?? tokens.map((token) => `${token} `);
+
+/** Turns events into rounds, each complete with its commit. */
+export class RoundReader {
+  #draft: Pick<DecodedRound, 'by' | 'pieces' | 'parents'> = PLAIN;
+  #path: readonly number[] = [];
+
+  add(event: TraceEvent): DecodedRound | null {
+    if (event.type === 'draft') this.#draft = { by: event.by, pieces: spell(event), parents: event.parents };
+    if (event.type === 'verify') this.#path = event.path;
+    if (event.type !== 'commit') return null;
+    const committed = spell(event).map((text, i) => ({ text, source: event.source[i] ?? 'sampled' }));
+    const read = { round: event.round, ...this.#draft, path: this.#path, committed, ms: event.ms };
+    this.#draft = PLAIN;
+    this.#path = [];
+    return read;
+  }
+}
+
+const PLAIN = { by: null, pieces: [], parents: [] } as const;
+
+/** `past`: kept by the target, but behind the end of the answer. */
+export type Fate = 'anchor' | 'rejected' | 'past' | Source;
+
+export interface Cell {
+  readonly text: string;
+  readonly fate: Fate;
+  /** From 0. A first child stands on its parent's row. */
+  readonly row: number;
+  readonly column: number;
+  /** Rows between it and its parent. */
+  readonly up: number;
+}
+
+const childrenOf = (parents: readonly number[]): readonly (readonly number[])[] => {
+  const children: number[][] = parents.map(() => []);
+  for (const [node, parent] of parents.entries()) children[parent]?.push(node);
+  return children;
+};
+
+export const layOut = ({ pieces, parents, path, committed }: DecodedRound): readonly Cell[] => {
+  const children = childrenOf(parents);
+  const cells: Cell[] = [];
+  const last = path.at(-1) ?? 0;
+  const own = committed.length === path.length ? committed.at(-1) : undefined;
+  let rows = 0;
+  const fateOf = (node: number): Fate => {
+    const depth = path.indexOf(node);
+    if (depth < 0) return 'rejected';
+    return depth === 0 ? 'anchor' : depth <= committed.length ? 'drafted' : 'past';
+  };
+  const place = (node: number, column: number, row: number, up: number): void => {
+    cells.push({ text: pieces[node] ?? '', fate: fateOf(node), row, column, up });
+    const following = (children[node] ?? []).toSorted((a, b) => Number(path.includes(b)) - Number(path.includes(a)));
+    let first = true;
+    const begin = (): number => {
+      const at = first ? row : ++rows;
+      first = false;
+      return at;
+    };
+    if (node === last && own) cells.push({ text: own.text, fate: own.source, row: begin(), column: column + 1, up: 0 });
+    for (const child of following) {
+      const at = begin();
+      place(child, column + 1, at, at - row);
+    }
+  };
+  if (pieces.length > 0) place(0, 0, 0, 0);
+  return cells;
+};
+
+/** What would have followed the last kept draft if the drafter had had its way: its most probable line from there. */
+export const rejectedLine = ({ pieces, parents, path }: DecodedRound): readonly string[] => {
+  const children = childrenOf(parents);
+  const line: string[] = [];
+  for (let node = children[path.at(-1) ?? -1]?.[0]; node !== undefined; node = children[node]?.[0])
+    line.push(pieces[node] ?? '');
+  return line;
+};
+
+/** Spaces and line ends as they can be seen. */
+export const visible = (text: string): string => text.replaceAll('\n', '↵') || '∎';

@@ -1,0 +1,98 @@
+// Which decoding system, and its knobs: everything here comes from the systems' own declarations but the sentences.
+import { type DecodingSystem, type Loaded, SYSTEMS } from '../src/index.ts';
+import { element, say } from './elements.ts';
+import { type Family, ROLE_NAMES } from './family.ts';
+import { KnobPanel, type Settings } from './knob-panel.ts';
+
+/** For visitors; a system without a sentence still has its title, paper and knobs. */
+const ABOUT: Readonly<Record<string, string>> = {
+  autoregressive: 'One pass of the target for each token: what everything else is measured against.',
+  'draft-model': 'A small model writes a few tokens ahead; the target checks them all in one pass.',
+  'prompt-lookup': 'No model drafts: what followed the same words earlier in the text is proposed again.',
+  dflash: 'A small network reads what the target was thinking and drafts a whole block in one pass.',
+  eagle3: 'One layer on the target’s own features drafts a tree of continuations; the longest right path is kept.',
+};
+
+const GUARANTEES = {
+  exact: { badge: '= exact', title: 'Never changes the answer: the target’s own tokens, or its own distribution' },
+  approximate: { badge: '≈ approximate', title: 'May change the answer, and says what it keeps' },
+} as const;
+
+/** The best that there is for the bundled target. */
+const FAVOURITES = ['dflash', 'autoregressive'];
+
+export class SystemPicker {
+  readonly #select = element('system', HTMLSelectElement);
+  readonly #knobs = new KnobPanel(element('knobs', HTMLElement));
+  #fitted: Loaded['systems'] = [];
+
+  /** `?system=eagle3` opens the page with that one. */
+  constructor(change: () => void) {
+    for (const { id, title } of SYSTEMS) this.#select.add(new Option(title, id));
+    const wanted = new URLSearchParams(location.search).get('system');
+    this.#choose((system) => system.id === wanted) || this.#choose(favourite);
+    this.#select.addEventListener('change', () => {
+      this.#show();
+      change();
+    });
+    this.#show();
+  }
+
+  get system(): DecodingSystem {
+    return SYSTEMS.find(({ id }) => id === this.#select.value) ?? (SYSTEMS[0] as DecodingSystem);
+  }
+
+  get settings(): Settings {
+    return this.#knobs.settings;
+  }
+
+  /** Greys out what this family has no models for, and gives up a choice that became impossible. */
+  offer(family: Family): void {
+    for (const option of this.#select.options) {
+      const system = SYSTEMS.find(({ id }) => id === option.value);
+      const missing = system ? family.missing(system) : [];
+      option.disabled = missing.length > 0;
+      const lacks = missing.map((role) => ROLE_NAMES[role]).join(' and a ');
+      option.text = `${system?.title}${lacks && ` (needs a ${lacks})`}`;
+    }
+    if (family.missing(this.system).length > 0) this.#choose((system) => family.missing(system).length === 0);
+    this.#show();
+  }
+
+  /** The knobs as the loaded models have them. */
+  fit(systems: Loaded['systems']): void {
+    this.#fitted = systems;
+    this.#show();
+  }
+
+  /** A recording was made with this one. */
+  pretend(id: string): void {
+    this.#choose((system) => system.id === id);
+    this.#show();
+    element('knobs', HTMLElement).replaceChildren();
+  }
+
+  #choose(fits: (system: DecodingSystem) => boolean): boolean {
+    const found = SYSTEMS.find(fits);
+    if (found) this.#select.value = found.id;
+    return found !== undefined;
+  }
+
+  #show(): void {
+    const { id, title, paper, guarantee, knobs } =
+      this.#fitted.find((each) => each.id === this.system.id) ?? this.system;
+    const badge = element('guarantee', HTMLElement);
+    badge.textContent = GUARANTEES[guarantee].badge;
+    badge.title = GUARANTEES[guarantee].title;
+    badge.dataset.guarantee = guarantee;
+    const link = element('paper', HTMLAnchorElement);
+    link.hidden = paper === '';
+    link.href = paper || '#';
+    link.ariaLabel = `Paper: ${title}`;
+    say('about', ABOUT[id] ?? '');
+    this.#knobs.show(id, knobs);
+  }
+}
+
+const favourite = ({ id }: DecodingSystem): boolean =>
+  id === FAVOURITES.find((each) => SYSTEMS.some((system) => system.id === each));

@@ -1,0 +1,112 @@
+// Speculation as a visitor sees it: what was drafted and what became of it, how much faster it was, and that it stops where
+// it does not pay. Real runs of the bundled models, on one page.
+import { expect, type Page, test } from '@playwright/test';
+import { answer, expectCalm, finished, open, ready } from './demo.ts';
+
+test.describe.configure({ mode: 'serial' });
+
+let page: Page;
+/** Weights that were asked for, by the name of their folder. */
+const downloads: string[] = [];
+
+test.beforeAll(async ({ browser }) => {
+  page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
+  page.on('request', (request) =>
+    downloads.push(...(/\/(\w+)\/model\.safetensors$/.exec(request.url())?.slice(1) ?? [])),
+  );
+  await open(page, undefined, 'dflash');
+  await page.getByRole('button', { name: 'Shop' }).click();
+});
+
+test.afterAll(() => page.close());
+
+const choose = async (title: string): Promise<void> => {
+  await page.getByLabel('Decoding').selectOption({ label: title });
+  await ready(page);
+};
+
+const shoot = (name: string) =>
+  page.screenshot({ path: `test-results/page-${name}.png`, fullPage: true, animations: 'disabled' });
+
+test('DFlash: tokens say how they came about, rejected drafts are struck through and no part of the answer', async () => {
+  await answer(page);
+  const box = page.locator('#answer');
+  await expect(page.locator('#verdict')).toHaveText('✓ Right: 78');
+  expect(await box.locator('.drafted').count()).toBeGreaterThan(10);
+  expect(await box.locator('.corrected, .bonus').count()).toBeGreaterThan(2);
+  expect(Number(await page.locator('#tau').textContent())).toBeGreaterThan(2);
+  await expect(page.locator('#acceptance')).toHaveText(/^\d+ %$/);
+  await expect(box).toHaveText(/The answer is 78\.$/);
+  const struck = box.locator('s').first();
+  await expect(struck).toHaveAttribute('data-rejected', /\S/);
+  await expect(struck).toBeVisible();
+  await page.getByLabel('Show rejected drafts').uncheck();
+  await expect(struck).toBeHidden();
+  await page.getByLabel('Show rejected drafts').check();
+});
+
+test('every round can be looked at again', async () => {
+  const rounds = Number(await page.locator('#rounds').textContent());
+  await expect(page.locator('#round-title')).toHaveText(`Round ${rounds} of ${rounds}`);
+  await page.getByRole('slider', { name: 'Round' }).press('Home');
+  await expect(page.locator('#round-title')).toHaveText(`Round 1 of ${rounds}`);
+  await expect(page.locator('#round-about')).toHaveText(
+    /^15 drafted by DFlash, \d+ accepted, then (one corrected|a bonus)/,
+  );
+  await expect(page.locator('#round-tree .anchor')).toHaveCount(1);
+  await expect(page.locator('#round-spoken')).toHaveText(/^Committed: “.*Rejected: /);
+});
+
+test('plain decoding of the same prompt gives the same tokens, and the factor between them', async () => {
+  await page.getByRole('button', { name: 'Compare with plain decoding' }).click();
+  await expect(page.locator('#comparison')).toContainText('✓ the same');
+  await expect(page.locator('#comparison')).toContainText('as fast as plain decoding');
+  await expect(page.locator('#factor')).toHaveText(/^\d+\.\d\d×$/);
+  await finished(page);
+  await shoot('dflash');
+});
+
+test('a knob is a slider that the keyboard moves; the next run has it, and is compared with the plain run before', async () => {
+  const slider = page.getByRole('slider', { name: 'Block size' });
+  await slider.press('Home');
+  for (let size = 1; size < 8; size++) await slider.press('ArrowRight');
+  await expect(page.locator('.knob', { has: slider }).locator('output')).toHaveText('8');
+  await answer(page);
+  await page.getByRole('slider', { name: 'Round' }).press('Home');
+  await expect(page.locator('#round-about')).toHaveText(/^7 drafted by DFlash/);
+  await expect(page.locator('#comparison')).toContainText('✓ the same');
+});
+
+test('a speculative run never blocks the main thread, and nothing jumps', () => expectCalm(page));
+
+test('EAGLE-3: its drafter is loaded when it is chosen, the target stays; a round is a tree', async () => {
+  downloads.length = 0;
+  await choose('EAGLE-3');
+  expect(downloads).toEqual(['eagle3']);
+  await answer(page);
+  await expect(page.locator('#verdict')).toHaveText('✓ Right: 78');
+  await page.getByRole('slider', { name: 'Round' }).press('Home');
+  await expect(page.locator('#round-about')).toContainText('drafted by EAGLE-3 in a tree');
+  expect(await page.locator('#round-tree .branch').count()).toBeGreaterThan(0);
+  await expect(page.locator('#comparison')).toContainText('✓ the same');
+  await shoot('tree');
+});
+
+test('drafting that does not pay is given up, and the page says so', async () => {
+  await choose('Draft model');
+  await page.getByRole('slider', { name: 'γ' }).press('End');
+  await page.getByLabel('Problem for the model').fill('Zebras hum. Why do the tall green boats never sing at noon?');
+  await answer(page);
+  await expect(page.locator('#pace')).toHaveText(
+    /^Drafts cost more than they saved here .*: plain decoding from token \d+/,
+  );
+  expect(await page.locator('#answer .sampled').count()).toBeGreaterThan(10);
+  await shoot('fall-back');
+});
+
+test('fits a narrow screen, in the dark too', async () => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.getByRole('button', { name: /light and dark/ }).click();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  await shoot('fall-back-narrow');
+});
