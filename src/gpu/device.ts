@@ -10,6 +10,8 @@ export interface Counters {
   dispatches: number;
   submits: number;
   readbacks: number;
+  /** That came back to the host. */
+  readbackBytes: number;
 }
 
 export interface OpenOptions {
@@ -25,7 +27,7 @@ export const ACTIVATION = 0x80 | 0x40 | 0x8 | 0x4; // STORAGE | UNIFORM | COPY_D
 
 export class Gpu {
   readonly device: GPUDevice;
-  readonly counters: Counters = { dispatches: 0, submits: 0, readbacks: 0 };
+  readonly counters: Counters = { dispatches: 0, submits: 0, readbacks: 0, readbackBytes: 0 };
   readonly staging: StagingPool;
   readonly uploads: UploadRing;
   /** Bytes of live buffers made through `buffer`, and the most there ever were. */

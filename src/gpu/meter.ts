@@ -10,6 +10,7 @@ export const meter = (gpu: Gpu): (() => Counters) => {
       dispatches: now.dispatches - last.dispatches,
       submits: now.submits - last.submits,
       readbacks: now.readbacks - last.readbacks,
+      readbackBytes: now.readbackBytes - last.readbackBytes,
     };
     last = now;
     return since;

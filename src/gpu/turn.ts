@@ -62,6 +62,7 @@ export class Turn {
     gpu.closed(this);
     for (const { staging, bytes, resolve, reject } of this.#reads) {
       gpu.counters.readbacks++;
+      gpu.counters.readbackBytes += bytes;
       staging.mapAsync(GPUMapMode.READ, 0, bytes).then(
         () => {
           const data = staging.getMappedRange(0, bytes).slice(0);

@@ -8,8 +8,8 @@ import { type Context, ContextCursor, type DrafterParts, refuse, TapDrafter } fr
 import type { DFlash } from './families/dflash.ts';
 import type { BlockCursor, BlockDrafter, Forward, OpenDrafter, Scores, Token } from './model.ts';
 
-/** A context row has no token: it is made of taps alone. */
-const NO_TOKEN: NamedToken = { token: 0, held: 0 };
+/** A context row is made of taps alone; no kernel looks at its token. */
+const NO_TOKEN = 0;
 
 export class DFlashDrafter extends TapDrafter implements BlockDrafter {
   readonly kind = 'dflash';

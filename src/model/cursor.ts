@@ -11,6 +11,8 @@ export interface Runner {
   readonly vocabulary: number;
   /** Scores trees that lie in one cache. */
   forward(batch: readonly { readonly cursor: Cursor; readonly tree: Tree }[]): readonly Forward[];
+  /** Scores a tree that only the device knows. */
+  forwardHeld(cursor: CachedCursor, tree: HeldTree): Forward;
   /** Runs one chunk of a prompt without scoring any row. */
   prefill(cursor: CachedCursor, tree: Tree, onPass: ExtendOptions['onPass']): Promise<void>;
   /** Runs the last chunk and scores its last row. */
@@ -58,7 +60,7 @@ export class CachedCursor implements Cursor {
   }
 
   forward(tree: Tree | HeldTree): Forward {
-    if (!('tokens' in tree)) throw refuse('a tree that only the device knows');
+    if (!('tokens' in tree)) return this.#runner.forwardHeld(this, tree);
     return this.#runner.forward([{ cursor: this, tree }])[0] as Forward;
   }
 
@@ -94,6 +96,12 @@ export class CachedCursor implements Cursor {
     });
     this.#check(tokens);
     this.#room(Math.max(...depths(parents)) + 1, tokens.length);
+    return ++this.#version;
+  }
+
+  /** The same for a tree of this size that only the device knows. */
+  beginHeld(nodes: number, levels: number): number {
+    this.#room(levels, nodes);
     return ++this.#version;
   }
 

@@ -4,12 +4,12 @@ import { OutriderError } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
 import type { Architecture } from './architecture.ts';
 import { Arena } from './arena.ts';
-import type { NamedToken } from './board.ts';
+import { boardOf } from './board.ts';
 import { Cache, MOST_ROWS } from './cache.ts';
 import { Executor } from './executor.ts';
 import { FeatureQueue } from './features.ts';
 import { makeScratch, type Network } from './forward.ts';
-import type { Forward, OpenDrafter } from './model.ts';
+import type { Forward, OpenDrafter, Token } from './model.ts';
 import type { Transformer } from './transformer.ts';
 import { treeRows } from './visibility.ts';
 
@@ -47,7 +47,7 @@ export abstract class TapDrafter implements Disposable {
     this.architecture = parts.architecture;
     this.#gpu = parts.gpu;
     this.#arena = arena;
-    this.network = { ...parts, scratch: makeScratch(parts.gpu, arena, parts.architecture) };
+    this.network = { ...parts, scratch: makeScratch(parts.gpu, arena, parts.architecture, parts.reduced) };
     this.executor = new Executor(this.network, arena);
   }
 
@@ -120,13 +120,18 @@ export abstract class ContextCursor implements Disposable {
   /** Rows in the cache. */
   #appended = 0;
   /** What the rows that wait read beside their taps. */
-  #waiting: NamedToken[] = [];
+  #waiting: Token[] = [];
   #disposed = false;
 
   constructor(drafter: TapDrafter, context: Context) {
     this.#drafter = drafter;
     this.context = context;
     this.capacity = context.capacity;
+  }
+
+  /** Rows of the context that are in the cache. */
+  protected get appended(): number {
+    return this.#appended;
   }
 
   get length(): number {
@@ -147,7 +152,7 @@ export abstract class ContextCursor implements Disposable {
     this.#drafter.close(this.context);
   }
 
-  protected put(pass: Pick<Forward, 'taps'>, rows: readonly number[], tokens: readonly NamedToken[]): void {
+  protected put(pass: Pick<Forward, 'taps'>, rows: readonly number[], tokens: readonly Token[]): void {
     this.room(rows.length);
     const { queue } = this.context;
     for (let i = 0; i < rows.length; ) {
@@ -164,8 +169,12 @@ export abstract class ContextCursor implements Disposable {
     const { queue } = this.context;
     const { count } = queue;
     if (count === 0) return 0;
+    const board = boardOf(this.#drafter.network.gpu);
     const past = { prefix: this.#appended, start: this.#appended, own: 0 };
-    const tree = { tokens: this.#waiting, parents: this.#waiting.map((_, i) => i - 1) };
+    const tree = {
+      tokens: this.#waiting.map((token) => board.name(token)),
+      parents: this.#waiting.map((_, i) => i - 1),
+    };
     this.#drafter.executor.run(queue.plans, (window) => treeRows(past, tree, window, 0, count));
     this.#appended += count;
     this.#waiting = [];

@@ -3,13 +3,15 @@
 import type { Gpu } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
 import { Plan } from '../gpu/plan.ts';
+import { CHUNK } from '../kernels/attention.ts';
 import { BUCKETS, type Bucket } from '../kernels/matmul.ts';
-import { packRows, type Row } from '../kernels/rows.ts';
+import { branches, packRows, type Row } from '../kernels/rows.ts';
 import { type Arena, rowsOf } from './arena.ts';
 import { boardOf } from './board.ts';
-import { type Cache, MOST_ROWS, MOVE_BYTES, type Wide } from './cache.ts';
+import { type Cache, MOST_ROWS, MOVE_BYTES } from './cache.ts';
 import type { CachedCursor } from './cursor.ts';
 import { type Network, recordBody, recordHead, windowsOf } from './forward.ts';
+import { type GrownTree, HeldRows } from './held-tree.ts';
 import type { Tree } from './model.ts';
 import { Pass } from './pass.ts';
 import { Sampler } from './sampler.ts';
@@ -36,6 +38,7 @@ export class Executor {
   readonly #network: Network;
   readonly #sampler: Sampler;
   readonly #verifier: Verifier;
+  readonly #heldRows: HeldRows;
   readonly #windows: readonly (number | null)[];
   /** Final norm and logits of every row, for each bucket. */
   readonly #heads = new Map<Bucket, Plan>();
@@ -48,20 +51,36 @@ export class Executor {
   constructor(network: Network, arena: Arena) {
     this.#gpu = network.gpu;
     this.#network = network;
-    const { vocabulary } = network.architecture.sizes;
+    const vocabulary = this.#vocabulary;
     this.moves = arena.storage(MOVE_BYTES, 'moves');
     this.#sampler = new Sampler(network.gpu, arena, vocabulary);
     const { laws } = this.#sampler;
     this.#verifier = new Verifier(network.gpu, arena, { vocabulary, laws, moves: this.moves });
     this.#windows = windowsOf(network.architecture);
+    this.#heldRows = new HeldRows(network.gpu, arena, {
+      nodes: this.#verifier.nodes,
+      draws: this.#sampler.draws,
+      rows: network.scratch.rows,
+      windows: this.#windows,
+    });
     for (const bucket of BUCKETS) this.#heads.set(bucket, this.#head(bucket, false));
     for (const bucket of [1, 4] as const) this.#picked.set(bucket, this.#head(bucket, true));
+  }
+
+  get #vocabulary(): number {
+    const { architecture, reduced } = this.#network;
+    return reduced?.vocabulary ?? architecture.sizes.vocabulary;
   }
 
   /** Compiles what does not depend on a cache. */
   async ready(): Promise<void> {
     const plans = [...this.#heads.values(), ...this.#picked.values()].map((plan) => plan.ready());
-    await Promise.all([...plans, this.#verifier.ready(), this.#prepare(this.#network.scratch.logits)]);
+    await Promise.all([
+      ...plans,
+      this.#verifier.ready(),
+      this.#heldRows.ready(),
+      this.#prepare(this.#network.scratch.scores),
+    ]);
   }
 
   async #prepare(logits: Tensor): Promise<void> {
@@ -83,7 +102,7 @@ export class Executor {
     cache.free();
   }
 
-  /** All rows of at most 16 nodes, logits in the scratch. */
+  /** All rows of at most 16 nodes. */
   score(cache: Cache, spans: readonly Span[]): Pass {
     return this.scoreRows(cache, this.#rows(spans));
   }
@@ -92,33 +111,71 @@ export class Executor {
   scoreRows(cache: Cache, rows: RowsOf): Pass {
     const bucket = this.run(cache.bodies, rows);
     this.#gpu.turn.run(this.#heads.get(bucket) as Plan, { keys: 0 });
-    return this.#begin(this.#network.scratch.logits, cache);
+    return this.#begin(this.#network.scratch.scores, cache);
   }
 
-  /** A tree of more than 16 nodes: sixteen at a time, each pass seeing the keys of those before; results collected. */
-  scoreWide(cache: Cache, wide: Wide, cursor: CachedCursor, tree: Tree): Pass {
-    const { logits } = this.#network.scratch;
-    const total = tree.tokens.length;
+  /** Rows that the device has written itself; `keys`: slots that they may see. */
+  scoreFilled(cache: Cache, bucket: Bucket, keys: number): Pass {
+    this.#end();
+    this.#gpu.turn.run(cache.bodies.get(bucket) as Plan, { keys });
+    this.#gpu.turn.run(this.#heads.get(bucket) as Plan, { keys: 0 });
+    return this.#begin(this.#network.scratch.scores, cache);
+  }
+
+  /** A tree of any size. */
+  scoreTree(cursor: CachedCursor, tree: Tree): Pass {
+    return this.#collect(cursor.cache, tree.tokens.length, (first, count) =>
+      this.run(cursor.cache.bodies, this.#rows([{ cursor, tree, first, count }])),
+    );
+  }
+
+  /** A tree that only the device knows. */
+  scoreHeld({ cache, past, next }: CachedCursor, tree: GrownTree, nodes: number): Pass {
+    this.#end();
+    this.#heldRows.load(tree, nodes);
+    return this.#collect(cache, nodes, (first, count) => {
+      this.#end();
+      const bucket = this.#bucket(count);
+      this.#heldRows.fill(past, { first, count, bucket });
+      const keys = next + first + count;
+      const branched = (next % CHUNK) + first + count > CHUNK;
+      this.#gpu.turn.run(cache.bodies.get(bucket) as Plan, { keys, branched });
+      return bucket;
+    });
+  }
+
+  /** Sixteen nodes at a time, each pass seeing the keys of those before; more than one pass's results are collected. */
+  #collect(cache: Cache, total: number, body: (first: number, count: number) => Bucket): Pass {
+    const { scores } = this.#network.scratch;
+    const wide = total > MOST_ROWS ? cache.wide : null;
     for (let first = 0; first < total; first += MOST_ROWS) {
       const count = Math.min(MOST_ROWS, total - first);
-      const bucket = this.run(cache.bodies, this.#rows([{ cursor, tree, first, count }]));
+      const bucket = body(first, count);
       const { turn } = this.#gpu;
       turn.run(this.#heads.get(bucket) as Plan, { keys: 0 });
-      turn.copy(rowsOf(logits, count), rowsOf(wide.logits, count, first));
+      if (!wide) continue;
+      turn.copy(rowsOf(scores, count), rowsOf(wide.logits, count, first));
       wide.taps.forEach((tap, i) => {
         turn.copy(rowsOf(cache.taps[i] as Tensor, count), rowsOf(tap, count, first));
       });
     }
-    return this.#begin(wide.logits, cache, wide.taps);
+    return wide ? this.#begin(wide.logits, cache, wide.taps) : this.#begin(scores, cache);
+  }
+
+  /** The first rows of what stands in the stream. */
+  scoreStream(cache: Cache, bucket: Bucket): Pass {
+    this.#end();
+    this.#gpu.turn.run(this.#heads.get(bucket) as Plan, { keys: 0 });
+    return this.#begin(this.#network.scratch.scores, cache);
   }
 
   /** The last row of a chain; its logits are row 0, its taps stay at the chain's last row. */
   scoreLast(cache: Cache, span: Span): Pass {
     this.run(cache.bodies, this.#rows([span]));
-    const { pickedIndices, logits } = this.#network.scratch;
+    const { pickedIndices, scores } = this.#network.scratch;
     this.#gpu.turn.upload(pickedIndices, new Uint32Array(this.leastRows).fill(span.count - 1));
     this.#gpu.turn.run(this.#picked.get(this.leastRows) as Plan, { keys: 0 });
-    return this.#begin(logits, cache);
+    return this.#begin(scores, cache);
   }
 
   /**
@@ -127,7 +184,7 @@ export class Executor {
    */
   async fill(cache: Cache, span: Span, record: (pass: Pass) => void): Promise<void> {
     this.run(cache.bodies, this.#rows([span]));
-    record(this.#begin(this.#network.scratch.logits, cache));
+    record(this.#begin(this.#network.scratch.scores, cache));
     this.#gpu.flush();
     const before = this.#inFlight;
     this.#inFlight = this.#gpu.device.queue.onSubmittedWorkDone();
@@ -139,6 +196,7 @@ export class Executor {
     for (const plan of [...this.#heads.values(), ...this.#picked.values()]) plan.destroy();
     this.#sampler.free();
     this.#verifier.free();
+    this.#heldRows.free();
   }
 
   #head(bucket: Bucket, picked: boolean): Plan {
@@ -148,11 +206,21 @@ export class Executor {
   }
 
   #begin(logits: Tensor, cache: Cache, taps = cache.taps): Pass {
-    const { vocabulary, hidden } = this.#network.architecture.sizes;
+    const { hidden } = this.#network.architecture.sizes;
+    const vocabulary = this.#vocabulary;
     const { tapLayers } = cache.options;
-    const tools = { sampler: this.#sampler, verifier: this.#verifier };
+    const tools = { sampler: this.#sampler, verifier: this.#verifier, held: this.#heldRows };
     this.#pass = new Pass(this.#gpu, tools, { logits, taps, tapLayers, vocabulary, hidden });
     return this.#pass;
+  }
+
+  #bucket(rows: number): Bucket {
+    return BUCKETS.find((size) => size >= Math.max(rows, this.leastRows)) as Bucket;
+  }
+
+  #end(): void {
+    this.#pass?.end();
+    this.#pass = null;
   }
 
   /** Draws that a tree names are recorded here, before the pass that reads them. */
@@ -167,18 +235,19 @@ export class Executor {
 
   /** Uploads rows and runs the plan for so many; draws of the pass before are recorded first, while its logits last. */
   run(plans: ReadonlyMap<Bucket, Plan>, rowsOf: RowsOf): Bucket {
-    this.#pass?.end();
-    this.#pass = null;
+    this.#end();
     const { turn } = this.#gpu;
     let bucket: Bucket = this.leastRows;
     let keys = 0;
+    let branched = false;
     this.#windows.forEach((window, w) => {
       const rows = rowsOf(window);
-      bucket = BUCKETS.find((size) => size >= Math.max(rows.length, this.leastRows)) as Bucket;
+      bucket = this.#bucket(rows.length);
       for (const { slot } of rows) keys = Math.max(keys, slot + 1);
+      branched ||= branches(rows);
       turn.upload(this.#network.scratch.rows[w] as Tensor, packRows(rows, bucket));
     });
-    turn.run(plans.get(bucket) as Plan, { keys });
+    turn.run(plans.get(bucket) as Plan, { keys, branched });
     return bucket;
   }
 }

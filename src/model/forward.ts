@@ -13,6 +13,7 @@ import { pairNorm } from '../kernels/pair-norm.ts';
 import { rmsNorm, rmsNormTuning } from '../kernels/rms-norm.ts';
 import { ropeAppend } from '../kernels/rope-append.ts';
 import { ROW_WORDS } from '../kernels/rows.ts';
+import { spreadLogits } from '../kernels/spread-logits.ts';
 import type { Architecture } from './architecture.ts';
 import { type Arena, rowsOf } from './arena.ts';
 import { boardOf } from './board.ts';
@@ -33,7 +34,10 @@ export interface Scratch {
   readonly picked: Tensor;
   readonly pickedIndices: Tensor;
   readonly everyIndex: Tensor;
+  /** What the head gives. */
   readonly logits: Tensor;
+  /** What tokens are drawn from: the logits, or those of a reduced head spread over the whole vocabulary. */
+  readonly scores: Tensor;
   /** Null in a language model. */
   readonly features: FeatureScratch | null;
 }
@@ -55,7 +59,7 @@ export const windowsOf = ({ blocks }: Architecture): readonly (number | null)[] 
   ...new Set(blocks.map(({ mixer }) => mixer.window)),
 ];
 
-export const makeScratch = (gpu: Gpu, arena: Arena, architecture: Architecture): Scratch => {
+export const makeScratch = (gpu: Gpu, arena: Arena, architecture: Architecture, reduced?: Reduced): Scratch => {
   const { hidden, heads, keyValueHeads, headDim, feedForward, vocabulary } = architecture.sizes;
   const { features } = architecture.input;
   const wide = (width: number, label: string): Tensor => arena.activation(MOST_ROWS, width, label);
@@ -65,6 +69,7 @@ export const makeScratch = (gpu: Gpu, arena: Arena, architecture: Architecture):
     0,
     Uint32Array.from({ length: MOST_ROWS }, (_, i) => i),
   );
+  const logits = wide(vocabulary, 'logits');
   return {
     rows: windowsOf(architecture).map(() => arena.storage(MOST_ROWS * ROW_WORDS * 4, 'rows')),
     stream: wide(hidden, 'stream'),
@@ -76,7 +81,8 @@ export const makeScratch = (gpu: Gpu, arena: Arena, architecture: Architecture):
     picked: wide(hidden, 'picked'),
     pickedIndices: arena.storage(MOST_ROWS * 4, 'picked indices'),
     everyIndex,
-    logits: wide(vocabulary, 'logits'),
+    logits,
+    scores: reduced ? wide(reduced.vocabulary, 'scores') : logits,
     features: features && {
       gathered: wide(features.count * hidden, 'gathered taps'),
       fused: wide(hidden, 'fused'),
@@ -86,12 +92,23 @@ export const makeScratch = (gpu: Gpu, arena: Arena, architecture: Architecture):
   };
 };
 
+/** A head over a part of its target's vocabulary. */
+export interface Reduced {
+  /** The target's. */
+  readonly vocabulary: number;
+  /** The target's token for each entry of the head. */
+  readonly ids: Tensor;
+  /** The entry of each token, as spread-logits.ts reads it. */
+  readonly index: Tensor;
+}
+
 export interface Network {
   readonly gpu: Gpu;
   readonly architecture: Architecture;
   readonly weights: Weights;
   readonly scratch: Scratch;
   readonly tuning: MatmulTuning;
+  readonly reduced?: Reduced;
 }
 
 type Weighted = Weights['blocks'][number];
@@ -228,7 +245,7 @@ export const recordBody = (
 /** Final norm and logits of the stream's first rows, or of those that `pickedIndices` names. */
 export const recordHead = (
   plan: Plan,
-  { gpu, architecture, weights, scratch, tuning }: Network,
+  { gpu, architecture, weights, scratch, tuning, reduced }: Network,
   bucket: Bucket,
   picked: boolean,
 ): void => {
@@ -244,10 +261,11 @@ export const recordHead = (
     { rows: bucket, width, epsilon },
     rmsNormTuning(gpu),
   );
-  matmul(
-    plan,
-    { input: normed, matrix: weights.head, output: rowsOf(scratch.logits, bucket) },
-    { rows: bucket, epilogue: 'store' },
-    tuning,
-  );
+  const logits = rowsOf(scratch.logits, bucket);
+  matmul(plan, { input: normed, matrix: weights.head, output: logits }, { rows: bucket, epilogue: 'store' }, tuning);
+  if (!reduced) return;
+  const scores = rowsOf(scratch.scores, bucket);
+  const [partStride, stride] = [logits, scores].map(({ shape }) => shape.at(-1)) as [number, number];
+  const { index, vocabulary } = reduced;
+  spreadLogits(plan, { part: logits, index, logits: scores }, { rows: bucket, vocabulary, partStride, stride });
 };

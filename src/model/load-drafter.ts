@@ -2,10 +2,13 @@
 // for another model is refused by name and not by bad drafts.
 import { checkAborted, OutriderError } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
+import { NOT_THERE } from '../kernels/spread-logits.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import { Arena } from './arena.ts';
 import { DFlashDrafter } from './block-drafter.ts';
-import type { TapDrafter } from './drafter.ts';
+import type { Eagle3 } from './families/eagle3.ts';
+import { Eagle3Drafter } from './feature-drafter.ts';
+import type { Reduced } from './forward.ts';
 import { checkTensors, type LoadModelOptions, prepareWeights, streamWeights } from './loading.ts';
 import type { BlockDrafter, FeatureDrafter, LanguageModel } from './model.ts';
 import { type DrafterFamily, readDrafter } from './registry.ts';
@@ -36,6 +39,41 @@ const checkPair = (name: string, family: DrafterFamily, target: LanguageModel): 
     );
 };
 
+const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
+
+/** EAGLE-3's map from its own vocabulary, as differences; `t2d` says the same the other way round. */
+const MAP = 'd2t';
+const EXTRA = [MAP, 't2d'];
+
+/** Reads the map, and puts both directions on the device. */
+const mapVocabulary = (
+  gpu: Gpu,
+  arena: Arena,
+  { architecture, vocabulary }: Eagle3,
+  { tensors }: Checkpoint,
+): { readonly reduced: Reduced; readonly fill: (differences: ArrayLike<number>) => readonly number[] } => {
+  const { vocabulary: drafted } = architecture.sizes;
+  const shape = tensors.get(MAP)?.shape;
+  if (!shape && drafted < vocabulary) throw bad(`tensor ${MAP} is missing`, 'It maps the draft vocabulary.');
+  if (shape && (shape.length !== 1 || shape[0] !== drafted))
+    throw bad(`${MAP}: expected [${drafted}], found [${shape.join(', ')}]`);
+  const ids = arena.storage(drafted * 4, 'draft ids');
+  const index = arena.storage(vocabulary * 4, 'draft index');
+  const fill = (differences: ArrayLike<number>): readonly number[] => {
+    const map = Array.from(differences, (difference, i) => i + difference);
+    const entries = new Uint32Array(vocabulary).fill(NOT_THERE);
+    for (const [i, id] of map.entries()) {
+      if (!(Number.isInteger(id) && id >= 0 && id < vocabulary) || entries[id] !== NOT_THERE)
+        throw bad(`${MAP}: entry ${i} is token ${id}, which is outside the vocabulary of ${vocabulary} or there twice`);
+      entries[id] = i;
+    }
+    gpu.device.queue.writeBuffer(ids.buffer, 0, Uint32Array.from(map));
+    gpu.device.queue.writeBuffer(index.buffer, 0, entries);
+    return map;
+  };
+  return { reduced: { vocabulary, ids, index }, fill };
+};
+
 export const loadDrafter = async (
   gpu: Gpu,
   checkpoint: Checkpoint,
@@ -45,21 +83,32 @@ export const loadDrafter = async (
   const { signal, precision, onProgress } = options;
   if (!(target instanceof Transformer)) throw refuse('this target lends no embedding');
   const family = readDrafter(checkpoint.config);
-  if (family.kind !== 'dflash') throw refuse('EAGLE-3');
   const { architecture } = family;
   checkPair(checkpoint.name, family, target);
-  checkTensors(architecture, checkpoint.tensors);
+  checkTensors(architecture, checkpoint.tensors, family.kind === 'eagle3' ? EXTRA : []);
   const arena = new Arena(gpu);
-  let drafter: TapDrafter | null = null;
+  let drafter: DFlashDrafter | Eagle3Drafter | null = null;
   try {
     const { tuning: lentTuning, ...lent } = target.lend();
     const prepared = await prepareWeights(gpu, arena, checkpoint, architecture, { precision, lent });
     checkAborted(signal);
-    const { what, weights, sinks } = prepared;
+    const { what, weights } = prepared;
     const tuning = { ...prepared.tuning, shapes: { ...lentTuning.shapes, ...prepared.tuning.shapes } };
     const tapLayers = family.tapLayers(target.layers);
     const parts = { gpu, architecture, weights, tuning, arena, target, tapLayers };
-    const made = await gpu.allocating(what, () => new DFlashDrafter(parts, family));
+    const sinks = new Map(prepared.sinks);
+    const made = await gpu.allocating(what, () => {
+      if (family.kind === 'dflash') return new DFlashDrafter(parts, family);
+      const { reduced, fill } = mapVocabulary(gpu, arena, family, checkpoint);
+      const eagle = new Eagle3Drafter({ ...parts, reduced });
+      const mapped = checkpoint.tensors.has(MAP);
+      if (mapped)
+        sinks.set(MAP, (band) => {
+          eagle.ids = fill(band.decode());
+        });
+      else eagle.ids = fill(new Array<number>(architecture.sizes.vocabulary).fill(0));
+      return eagle;
+    });
     drafter = made;
     onProgress?.({ phase: 'compile', loaded: 0, total: 1 });
     const compiled = made.ready().then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));

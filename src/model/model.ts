@@ -204,6 +204,8 @@ export interface BlockCursor extends Disposable {
 /** Drafts token by token from the target's features (EAGLE-3). */
 export interface FeatureDrafter extends Drafter {
   readonly kind: 'eagle3';
+  /** The target's token for each entry of the drafter's vocabulary. */
+  readonly ids: readonly number[];
   open(options?: OpenDrafter): Promise<FeatureCursor>;
 }
 
@@ -216,15 +218,26 @@ export interface TreeShape {
   readonly nodes: number;
 }
 
+/** Drafts that follow the anchor, as the target's ids; with the laws they were drawn from at a temperature above 0. */
+export interface FeatureChain {
+  readonly tokens: readonly HeldToken[];
+  readonly laws: Draft['laws'];
+  /** Of the last draft, over the drafter's own vocabulary: `FeatureDrafter.ids`. */
+  readonly logits: Held;
+}
+
 export interface FeatureCursor extends Disposable {
   /** Context rows appended. */
   readonly length: number;
   readonly capacity: number;
-  /** Takes the taps of these rows; `next[i]` is the token that follows `rows[i]`, so the last one is the next anchor. */
+  /**
+   * Takes the taps of these rows; `next[i]` is the token that follows `rows[i]`, so the last one is the next anchor. A
+   * row depends on the token after it: of n tokens in common, n - 1 rows are.
+   */
   append(pass: Pick<Forward, 'taps'>, rows: readonly number[], next: readonly Token[]): void;
-  /** Drafts that follow the anchor, as the target's ids; with laws at a temperature above 0. */
-  chain(depth: number, sampling: Sampling): { readonly tokens: readonly HeldToken[]; readonly laws: Draft['laws'] };
-  /** The most probable drafts as a tree behind the anchor. */
+  /** Drafts behind the anchor, one by one. */
+  chain(depth: number, sampling: Sampling): FeatureChain;
+  /** The most probable drafts as a tree behind the anchor. Growing another one forgets it. */
   tree(anchor: Token, shape: TreeShape): HeldTree;
   rewind(length: number): void;
 }

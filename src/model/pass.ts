@@ -9,6 +9,7 @@ import type { DraftNode } from '../kernels/verdict.ts';
 import { rowsOf } from './arena.ts';
 import { boardOf } from './board.ts';
 import type { Cache } from './cache.ts';
+import type { HeldRows } from './held-tree.ts';
 import type { Choice, Drawn, Held, HeldLaw, HeldToken, Sampling, Verdict } from './model.ts';
 import { MOST_DRAWS, MOST_LAWS, type Sampler, type Wanted } from './sampler.ts';
 import type { Verifier } from './verifier.ts';
@@ -129,37 +130,49 @@ export interface Questioned {
   readonly first: number;
   /** Slot of node 0. */
   readonly base: number;
-  readonly nodes: readonly DraftNode[];
-  /** Absolute, of each node. */
-  readonly positions: readonly number[];
+  /** Absolute, of node 0. */
+  readonly position: number;
+  readonly count: number;
+  /** With the position of each; null = the device knows. */
+  readonly nodes: readonly (DraftNode & { readonly position: number })[] | null;
   readonly sampling: Sampling;
+  /** Of sampled drafts, which are a chain that the host knows. */
   readonly laws: readonly HeldLaw[] | null;
+}
+
+/** What the passes of a model share. */
+interface Tools {
+  readonly sampler: Sampler;
+  readonly verifier: Verifier;
+  readonly held: HeldRows;
 }
 
 export class Pass {
   readonly #gpu: Gpu;
   readonly #sampler: Sampler;
   readonly #verifier: Verifier;
+  readonly #held: HeldRows;
   readonly #results: Results;
   #batch: Batch;
   #over = false;
 
-  constructor(gpu: Gpu, { sampler, verifier }: { sampler: Sampler; verifier: Verifier }, results: Results) {
+  constructor(gpu: Gpu, { sampler, verifier, held }: Tools, results: Results) {
     this.#gpu = gpu;
     this.#sampler = sampler;
     this.#verifier = verifier;
+    this.#held = held;
     this.#results = results;
     this.#batch = new Batch(gpu, sampler, results.logits);
   }
 
   logits(first: number, count: number): Held {
     const { logits, vocabulary } = this.#results;
-    return this.#rows(rowsOf(logits, count, first), vocabulary, null);
+    return this.view(rowsOf(logits, count, first), vocabulary);
   }
 
   taps(first: number, count: number): readonly DeviceRows[] {
     const { taps, hidden, tapLayers } = this.#results;
-    return taps.map((tap, i) => this.#rows(rowsOf(tap, count, first), hidden, tapLayers[i] as number));
+    return taps.map((tap, i) => this.view(rowsOf(tap, count, first), hidden, tapLayers[i] as number));
   }
 
   draw(row: number, sampling: Sampling, position: number, keepLaw = false): Drawn {
@@ -170,27 +183,27 @@ export class Pass {
   }
 
   /** Decides on nodes whose rows begin at `first`, moves what is kept in the cache, and reads the verdict. */
-  verify({ first, base, nodes, positions, sampling, laws }: Questioned, cache: Cache): Promise<Verdict> {
+  verify(draft: Questioned, cache: Cache): Promise<Verdict> {
     this.#use();
     if (this.#batch.wanted.length > 0) this.#renew();
-    const { logits } = this.#results;
+    const { first, base, position, count, nodes, sampling, laws } = draft;
     const { ring } = this.#sampler.laws;
-    const law = laws && ring.take(nodes.length);
-    const wanted = positions.map((position, i) => ({
+    const law = laws && ring.take(count);
+    const wanted = Array.from({ length: count }, (_, i) => ({
       row: first + i,
       sampling,
-      position: position + 1,
+      position: nodes?.[i] ? nodes[i].position + 1 : 0,
       law: law === null ? null : { law: law + i },
     }));
-    const draws = boardOf(this.#gpu).ring.entry(this.#sampler.draw(logits, wanted));
-    const [position] = positions as [number];
-    const job = { nodes: nodes.length, draws, base, position, seed: sampling.seed };
-    if (laws && law !== null) {
+    const serial = this.#sampler.draw(this.#results.logits, wanted, nodes ? undefined : () => this.#held.placeDraws());
+    const job = { nodes: count, draws: boardOf(this.#gpu).ring.entry(serial), base, position, seed: sampling.seed };
+    if (laws && nodes && law !== null) {
       const drafted = nodes.map((node, i) => ({ ...node, law: i > 0 ? ring.entry((laws[i - 1] as HeldLaw).law) : 0 }));
-      this.#verifier.decide({ ...job, law: ring.entry(law) }, drafted, logits);
+      this.#verifier.decide({ ...job, law: ring.entry(law) }, drafted, this.#results.logits);
     } else this.#verifier.decide(job, nodes, null);
-    if (nodes.some(({ parent }, i) => parent !== i - 1)) cache.compact(); // a kept chain lies where it belongs
-    const verdict = this.#verifier.read(nodes.length);
+    const chain = nodes?.every(({ parent }, i) => parent === i - 1);
+    if (!chain) cache.compact(); // a kept chain lies where it belongs
+    const verdict = this.#verifier.read(count);
     this.#gpu.flush();
     return verdict;
   }
@@ -211,7 +224,8 @@ export class Pass {
     this.#batch = new Batch(this.#gpu, this.#sampler, this.#results.logits);
   }
 
-  #rows(tensor: Tensor, width: number, layer: number | null): DeviceRows {
+  /** Rows of memory that this pass has written. */
+  view(tensor: Tensor, width: number, layer: number | null = null): DeviceRows {
     return new DeviceRows(this.#gpu, tensor, width, layer, () => this.#use());
   }
 

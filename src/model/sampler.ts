@@ -53,7 +53,8 @@ export class Sampler {
   readonly #vocabulary: number;
   readonly #board: Board;
   readonly laws: Laws;
-  readonly #draws: Tensor;
+  /** As they were uploaded last. */
+  readonly draws: Tensor;
   readonly #row: Tensor;
   readonly #most: Tensor;
   readonly #plans = new Map<GPUBuffer, Plans>();
@@ -63,7 +64,7 @@ export class Sampler {
     this.#vocabulary = vocabulary;
     this.#board = boardOf(gpu);
     this.laws = Laws.acquire(gpu, vocabulary);
-    this.#draws = arena.storage(MOST_DRAWS * DRAW_WORDS * 4, 'draws');
+    this.draws = arena.storage(MOST_DRAWS * DRAW_WORDS * 4, 'draws');
     this.#row = arena.storage(16, 'top row');
     this.#most = arena.storage(MOST_TOP * CHOICE_WORDS * 4, 'top');
   }
@@ -82,10 +83,10 @@ export class Sampler {
         }),
       );
     const draw = plans(COUNTS, (plan, rows) =>
-      sample(plan, { logits, draws: this.#draws, choices: this.#board.tensor }, { rows, vocabulary, stride }, tuning),
+      sample(plan, { logits, draws: this.draws, choices: this.#board.tensor }, { rows, vocabulary, stride }, tuning),
     );
     const laws = plans(LAWS, (plan, rows) =>
-      law(plan, { logits, draws: this.#draws, laws: this.laws.tensor }, { rows, vocabulary, stride }, tuning),
+      law(plan, { logits, draws: this.draws, laws: this.laws.tensor }, { rows, vocabulary, stride }, tuning),
     );
     const most = plans(TOPS, (plan, n) =>
       top(plan, { logits, row: this.#row, output: this.#most }, { n, vocabulary }, tuning),
@@ -100,8 +101,11 @@ export class Sampler {
     this.#plans.delete(logits.buffer);
   }
 
-  /** Records the draws into the open turn; draw i becomes entry first + i of the board, where `first` is returned. */
-  draw(logits: Tensor, wanted: readonly Wanted[]): number {
+  /**
+   * Records the draws into the open turn; draw i becomes entry first + i of the board, where `first` is returned.
+   * `adjust` may change the draws on the device.
+   */
+  draw(logits: Tensor, wanted: readonly Wanted[], adjust?: () => void): number {
     const count = COUNTS.find((size) => size >= wanted.length);
     const plan = count && this.#plans.get(logits.buffer)?.draw.get(count);
     if (!plan) throw new Error(`${wanted.length} draws from logits that were not prepared`);
@@ -112,7 +116,8 @@ export class Sampler {
       return { ...sampling, ...kept, row, position, slot: this.#board.ring.entry(first + i) };
     });
     const { turn } = this.#gpu;
-    turn.upload(this.#draws, packDraws(draws));
+    turn.upload(this.draws, packDraws(draws));
+    adjust?.();
     turn.run(plan, { keys: 0 });
     if (wanted.some(({ law }) => law)) turn.run(this.#lawPlan(logits, count), { keys: 0 });
     return first;

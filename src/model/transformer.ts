@@ -9,7 +9,18 @@ import { Cache, MOST_NODES, MOST_ROWS } from './cache.ts';
 import { CachedCursor, type Runner } from './cursor.ts';
 import { Executor } from './executor.ts';
 import { makeScratch } from './forward.ts';
-import type { Cursor, Draft, ExtendOptions, Forward, LanguageModel, OpenCursor, Token, Tree } from './model.ts';
+import { GrownTree } from './held-tree.ts';
+import type {
+  Cursor,
+  Draft,
+  ExtendOptions,
+  Forward,
+  HeldTree,
+  LanguageModel,
+  OpenCursor,
+  Token,
+  Tree,
+} from './model.ts';
 import type { Pass } from './pass.ts';
 import { MOST_LAWS } from './sampler.ts';
 import { depths } from './visibility.ts';
@@ -137,12 +148,11 @@ export class Transformer implements LanguageModel, Runner {
     if (new Set(entries.map(({ cursor }) => cursor)).size < entries.length)
       throw refuse('a cursor occurs twice in one batch');
     const total = entries.reduce((sum, { tree }) => sum + tree.tokens.length, 0);
-    const most = entries.length > 1 ? MOST_ROWS : cache.options.nodes;
-    if (total > most) throw refuse(`${total} rows in one pass; here the most is ${most}`, 'See OpenCursor.nodes.');
+    this.#fits(cache, total, entries.length);
     const versions = entries.map(({ cursor, tree }) => cursor.begin(tree));
     const pass =
-      total > MOST_ROWS && cache.wide
-        ? this.#executor.scoreWide(cache, cache.wide, head.cursor, head.tree)
+      total > MOST_ROWS
+        ? this.#executor.scoreTree(head.cursor, head.tree)
         : this.#executor.score(
             cache,
             entries.map((entry) => ({ ...entry, first: 0, count: entry.tree.tokens.length })),
@@ -154,6 +164,31 @@ export class Transformer implements LanguageModel, Runner {
       first += tree.tokens.length;
       return provisional(name, pass, start, cursor, tree, versions[i] as number);
     });
+  }
+
+  forwardHeld(cursor: CachedCursor, tree: HeldTree): Forward {
+    this.#use();
+    const { nodes: count } = tree;
+    const grown = GrownTree.of(tree);
+    if (!grown)
+      throw refuse('a tree that is not on this device any more', 'A drafter holds the last tree that it grew.');
+    this.#fits(cursor.cache, count);
+    const version = cursor.beginHeld(count, grown.levels);
+    const { length: position, next: base } = cursor;
+    const pass = this.#executor.scoreHeld(cursor, grown, count);
+    return {
+      rows: count,
+      logits: pass.logits(0, count),
+      taps: pass.taps(0, count),
+      draw: unknown,
+      top: (row, n) => pass.top(rowIn(row, count), n),
+      accept: unknown,
+      verify: async (laws, sampling) => {
+        if (laws) throw refuse('sampled drafts that are not a chain');
+        const draft = { first: 0, base, position, count, nodes: null, sampling, laws };
+        return cursor.settle(version, () => pass.verify(draft, cursor.cache));
+      },
+    };
   }
 
   prefill(cursor: CachedCursor, tree: Tree, onPass: ExtendOptions['onPass']): Promise<void> {
@@ -195,6 +230,11 @@ export class Transformer implements LanguageModel, Runner {
     this.#arena.free();
   }
 
+  #fits({ options: { nodes } }: Cache, rows: number, cursors = 1): void {
+    const most = cursors > 1 ? MOST_ROWS : nodes;
+    if (rows > most) throw refuse(`${rows} rows in one pass; here the most is ${most}`, 'See OpenCursor.nodes.');
+  }
+
   #own(cursor: Cursor, tree: Tree): Entry {
     if (!(cursor instanceof CachedCursor) || !this.#caches.has(cursor.cache))
       throw refuse('this cursor is not one of this model, or it was disposed');
@@ -208,6 +248,11 @@ export class Transformer implements LanguageModel, Runner {
 
 const committed = (): never => {
   throw refuse('the rows of extend are committed already');
+};
+
+/** Of a tree whose shape the host does not know. */
+const unknown = (): never => {
+  throw refuse('the host does not know this tree before its verdict');
 };
 
 const rowIn = (row: number, rows: number): number => {
@@ -247,9 +292,12 @@ const provisional = (
     accept: (path) => cursor.accept(version, tree, path),
     verify: async (laws, sampling) => {
       checkDraft(tree, laws);
-      const positions = depth.map((d) => length + d);
-      const nodes = tree.tokens.map((token, i) => ({ ...name(token), parent: tree.parents[i] as number }));
-      const draft = { first, base: cursor.next, nodes, positions, sampling, laws };
+      const nodes = tree.tokens.map((token, i) => ({
+        ...name(token),
+        parent: tree.parents[i] as number,
+        position: length + (depth[i] as number),
+      }));
+      const draft = { first, base: cursor.next, position: length, count: rows, nodes, sampling, laws };
       return cursor.settle(version, () => pass.verify(draft, cursor.cache));
     },
   };

@@ -27,7 +27,8 @@ export class Verifier {
   readonly #vocabulary: number;
   readonly #laws: Laws;
   readonly #job: Tensor;
-  readonly #nodes: Tensor;
+  /** The draft under verification; a tree that the device grew is put here. */
+  readonly nodes: Tensor;
   readonly #verdict: Tensor;
   readonly #moves: Tensor;
   readonly #match: Plan;
@@ -40,7 +41,7 @@ export class Verifier {
     this.#laws = laws;
     this.#moves = moves;
     this.#job = arena.storage(JOB_WORDS * 4, 'job');
-    this.#nodes = arena.storage(MOST_NODES * NODE_WORDS * 4, 'nodes');
+    this.nodes = arena.storage(MOST_NODES * NODE_WORDS * 4, 'nodes');
     this.#verdict = arena.storage(verdictBytes(MOST_NODES), 'verdict');
     this.#match = new Plan(gpu);
     verifyMatch(this.#match, this.#tensors, {});
@@ -48,7 +49,7 @@ export class Verifier {
 
   get #tensors() {
     const board = boardOf(this.#gpu).tensor;
-    return { job: this.#job, nodes: this.#nodes, board, verdict: this.#verdict, moves: this.#moves };
+    return { job: this.#job, nodes: this.nodes, board, verdict: this.#verdict, moves: this.#moves };
   }
 
   async ready(): Promise<void> {
@@ -74,13 +75,13 @@ export class Verifier {
     this.#ratios.delete(logits.buffer);
   }
 
-  /** Records the decision on nodes that the host knows; `logits`: by the ratio of laws. */
-  decide(job: Job, nodes: readonly DraftNode[], logits: Tensor | null): void {
+  /** Records the decision; `nodes`: null where they are on the device already; `logits`: by the ratio of laws. */
+  decide(job: Job, nodes: readonly DraftNode[] | null, logits: Tensor | null): void {
     const { turn } = this.#gpu;
     const plan = logits ? this.#ratios.get(logits.buffer) : this.#match;
     if (!plan) throw new Error('verification by logits that were not prepared');
     turn.upload(this.#job, packJob(job));
-    turn.upload(this.#nodes, packNodes(nodes));
+    if (nodes) turn.upload(this.nodes, packNodes(nodes));
     turn.run(plan, { keys: 0 });
   }
 

@@ -99,6 +99,7 @@ export const toyBlockDrafter = (options: DrafterOptions, blockSize = 6): BlockDr
 export const toyFeatureDrafter = (options: DrafterOptions): FeatureDrafter => ({
   ...common(options),
   kind: 'eagle3',
+  ids: Array.from({ length: options.vocabulary }, (_, token) => token),
   async open({ capacity = options.context ?? 4096 } = {}): Promise<FeatureCursor> {
     const known: (TapRow & { readonly next: number })[] = [];
     const { board } = options;
@@ -133,6 +134,7 @@ export const toyFeatureDrafter = (options: DrafterOptions): FeatureDrafter => ({
         return {
           tokens: drawn.map(({ token }) => token),
           laws: law ? drawn.flatMap((draft) => draft.law ?? []) : null,
+          logits: { rows: 1, read: async () => Float32Array.from(toyLogits(options, text.slice(0, -1))) },
         };
       },
       tree(anchor, shape) {

@@ -1,0 +1,20 @@
+// Logits of a part of a vocabulary spread over the whole of it, so that everything that reads logits can do without
+// knowing of parts. What the part does not have is so improbable that it has no mass.
+struct Uniforms { rows: u32, vocabulary: u32, partStride: u32, stride: u32 }
+
+@group(0) @binding(0) var<storage, read> part: array<f32>;
+@group(0) @binding(1) var<storage, read> index: array<u32>; // of each token in the part; NOT_THERE
+@group(0) @binding(2) var<storage, read_write> logits: array<f32>;
+@group(0) @binding(3) var<uniform> uniforms: Uniforms;
+
+const NOT_THERE = 0xffffffffu;
+const IMPOSSIBLE = -1e30; // finite: an infinite logit would count as a damaged one
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x >= uniforms.vocabulary) { return; }
+  let entry = index[id.x];
+  var logit = IMPOSSIBLE;
+  if (entry != NOT_THERE) { logit = part[id.y * uniforms.partStride + entry]; }
+  logits[id.y * uniforms.stride + id.x] = logit;
+}
