@@ -52,6 +52,12 @@ export const noise = (seed: number): (() => number) => {
   return () => Math.fround((uniform() + uniform() + uniform() + uniform() - 2) * Math.sqrt(3));
 };
 
+/** The same in multiples of 1/64, which f16 holds exactly. */
+export const exactNoise = (seed: number): (() => number) => {
+  const random = noise(seed);
+  return () => Math.round(random() * 64) / 64;
+};
+
 /** The largest difference, in units of the reference's standard deviation (about zero). */
 export const deviation = (actual: ArrayLike<number>, expected: ArrayLike<number>): number => {
   if (actual.length !== expected.length) throw new Error(`${actual.length} values against ${expected.length}`);
