@@ -4,6 +4,7 @@ import { parseArguments, UsageError } from './commands/arguments.ts';
 import { bench } from './commands/bench.ts';
 import { chat } from './commands/chat.ts';
 import { COMMON, type Command, commandHelp } from './commands/command.ts';
+import { draftLogits } from './commands/draft-logits.ts';
 import { generate } from './commands/generate.ts';
 import { inspect } from './commands/inspect.ts';
 import { logits } from './commands/logits.ts';
@@ -13,10 +14,10 @@ import { openTerminal, type Terminal } from './commands/terminal.ts';
 import { tokenize } from './commands/tokenize.ts';
 import { type Fault, toFault } from './errors.ts';
 
-const COMMANDS: readonly Command[] = [generate, logits, tokenize, chat, inspect, models, bench];
+const COMMANDS: readonly Command[] = [generate, logits, draftLogits, tokenize, chat, inspect, models, bench];
 
 const help = (): string => {
-  const rows = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`);
+  const rows = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(13)} ${summary}`);
   return `outrider COMMAND …: language models on your own GPU, in Node.\n\n${rows.join('\n')}\n
 A model is a folder in the Hugging Face layout, a .gguf file, an https:// address of either, or the name of a bundled
 model. \`outrider COMMAND --help\` lists a command's options. Results go to stdout, everything else to stderr.\n`;

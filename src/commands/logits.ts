@@ -1,42 +1,17 @@
 // Scores every row of a sequence, or of a tree behind a committed prefix, and writes the raw numbers: how the engine is
 // compared with other implementations, and how anybody checks that the result does not depend on the rows of a pass.
-import { type FileHandle, open } from 'node:fs/promises';
 import { checkAborted } from '../errors.ts';
 import type { Cursor, Forward, Held } from '../model/model.ts';
 import { integer, integers, text, UsageError } from './arguments.ts';
 import { defineCommand } from './command.ts';
 import { loadOnDevice, openDevice, precisionOption } from './device.ts';
 import { modelOption } from './model-source.ts';
+import { append, argmax, OutputFiles } from './raw-output.ts';
 
 /** A pass scores at most this many rows. */
 const MOST_ROWS = 16;
 
 const chain = (length: number): number[] => Array.from({ length }, (_, i) => i - 1);
-
-/** Lowest index wins a tie, as on the device. */
-const argmax = (row: Float32Array): number =>
-  row.reduce((best, value, i) => (value > (row[best] as number) ? i : best), 0);
-
-/** Files to append to, closed together. */
-class OutputFiles implements AsyncDisposable {
-  readonly #open: FileHandle[] = [];
-
-  async open(path: string): Promise<FileHandle> {
-    const file = await open(path, 'w').catch((cause: unknown) => {
-      throw new UsageError(`cannot write ${path}: ${(cause as Error).message}`);
-    });
-    this.#open.push(file);
-    return file;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#open.map((file) => file.close()));
-  }
-}
-
-/** Appends f32 little-endian, which is what every machine that Dawn runs on has in memory. */
-const append = (file: FileHandle | undefined, values: Float32Array): Promise<unknown> | undefined =>
-  file?.write(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
 
 export const logits = defineCommand({
   name: 'logits',
