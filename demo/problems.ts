@@ -9,11 +9,11 @@ export interface Problem {
   readonly result: string;
 }
 
-/** Short enough to be answered in seconds on a software adapter; found by position, the file is fixed. */
-const EXAMPLES = [
-  { label: 'Shop', index: 0 },
-  { label: 'Chairs', index: 1 },
-  { label: 'Stones', index: 5 },
+/** Short enough to be answered in seconds on a software adapter. Found by position: the file is fixed, and a test looks. */
+export const EXAMPLES = [
+  { label: 'Trees', index: 0 },
+  { label: 'Shop', index: 14 },
+  { label: 'Stones', index: 6 },
 ];
 
 export const finalNumber = (text: string): string | null => /The answer is (-?\d+)/.exec(text)?.[1] ?? null;

@@ -20,12 +20,12 @@ test.beforeAll(async ({ browser, baseURL }) => {
 test.afterAll(() => page.close());
 
 test('a bundled problem is answered, and the answer is right', async () => {
-  await page.getByRole('button', { name: 'Shop' }).click();
-  await expect(page.locator('#truth')).toHaveText('True answer: 78');
+  await page.getByRole('button', { name: 'Trees' }).click();
+  await expect(page.locator('#truth')).toHaveText('True answer: 52');
   await page.getByRole('button', { name: 'Answer' }).click();
   await finished(page);
-  await expect(page.locator('#answer')).toContainText('The answer is 78.');
-  await expect(page.locator('#verdict')).toHaveText('✓ Right: 78');
+  await expect(page.locator('#answer')).toContainText('The answer is 52.');
+  await expect(page.locator('#verdict')).toHaveText('✓ Right: 52');
   await expect(page.locator('#speed')).toHaveText(/^\d+(\.\d)?$/);
   await expect(page.locator('#first')).toHaveText(/^\d+ ms$|^\d+\.\d s$/);
   await expect(page.locator('#status')).toContainText('The answer finished.');

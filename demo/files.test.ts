@@ -1,8 +1,9 @@
-// The page states how many weights each bundled model has; the files say so themselves.
+// What the page states about files that it does not make: how many weights each bundled model has, what problems are about.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { BUNDLED } from './models.ts';
+import { EXAMPLES, type Problem } from './problems.ts';
 
 const countWeights = (file: string): number => {
   const bytes = readFileSync(file);
@@ -13,4 +14,10 @@ const countWeights = (file: string): number => {
 
 test.each(BUNDLED)('$name has $weights weights', ({ name, weights }) => {
   expect(countWeights(join(import.meta.dirname, `../public/models/${name}/model.safetensors`))).toBe(weights);
+});
+
+test('examples are what they are called', () => {
+  const problems: Problem[] = JSON.parse(readFileSync(join(import.meta.dirname, '../public/problems.json'), 'utf8'));
+  const about = EXAMPLES.map(({ index }) => problems[index]?.question);
+  expect(about).toEqual([/trees/, /dollars/, /stones/].map((word) => expect.stringMatching(word)));
 });
