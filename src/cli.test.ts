@@ -116,8 +116,14 @@ describe('inspect and models', () => {
   it('lists the bundled models', async () => {
     const { stdout } = await runCli('models', '--json');
     const models = JSON.parse(stdout) as { model: string; family: string; parameters: number }[];
-    expect(models.map(({ model }) => model)).toEqual(['draft', 'mid', 'target']);
-    expect(models.every(({ family, parameters }) => family === 'qwen3' && parameters > 1e5)).toBe(true);
+    expect(models.map(({ model, family }) => [model, family])).toEqual([
+      ['dflash', 'dflash'],
+      ['draft', 'qwen3'],
+      ['eagle3', 'eagle3'],
+      ['mid', 'qwen3'],
+      ['target', 'qwen3'],
+    ]);
+    expect(models.every(({ parameters }) => parameters > 1e5)).toBe(true);
   });
 
   it.skipIf(noShared)('reads sizes, types and memory off the headers', async () => {
@@ -140,10 +146,22 @@ describe('inspect and models', () => {
     expect(resident.q8).toBeGreaterThan(resident.q4);
   });
 
+  it.skipIf(noShared)('describes drafters: what they borrow of their target is not counted', async () => {
+    const { stdout } = await runCli('inspect', shared('golden/dflash-tiny'), '--json');
+    const it = JSON.parse(stdout);
+    expect(it).toMatchObject({ family: 'dflash', drafter: true, unsupported: null, head: 'target' });
+    expect(it.sizes).toMatchObject({ layers: 2, hidden: 64, vocabulary: 331, context: 512 });
+    // Every weight in f32, rows padded to 16, and no embedding: 331 × 64 would be 84 736 bytes more.
+    expect(it.resident[0].weights - it.bytes).toBeLessThan(4096);
+    const eagle = await runCli('inspect', shared('golden/eagle3-tiny'));
+    expect(eagle.stdout).toMatch(/family +eagle3 \(LlamaForCausalLMEagle3\)/);
+    expect(eagle.stdout).toMatch(/head +own/);
+  });
+
   it.skipIf(noShared)('describes what it cannot run, and says why', async () => {
-    const { status, stdout } = await runCli('inspect', shared('golden/eagle3-tiny'));
+    const { status, stdout } = await runCli('inspect', shared('golden/token-classification-tiny'));
     expect(status).toBe(0);
-    expect(stdout).toContain('not supported: architecture LlamaForCausalLMEagle3');
-    expect(stdout).toContain('midlayer.hidden_norm.weight');
+    expect(stdout).toContain('not supported: architecture Qwen2ForTokenClassification');
+    expect(stdout).toContain('score.weight');
   });
 });

@@ -4,7 +4,7 @@ import { OutriderError } from '../errors.ts';
 import type { Architecture } from '../model/architecture.ts';
 import { cacheBytes } from '../model/cache.ts';
 import { placeBytes, places } from '../model/placement.ts';
-import { readArchitecture } from '../model/registry.ts';
+import { isDrafter, readArchitecture, readDrafter } from '../model/registry.ts';
 import type { Checkpoint, TensorInfo } from '../weights/checkpoint.ts';
 import type { Precision } from '../weights/quantize.ts';
 import { defineCommand } from './command.ts';
@@ -31,6 +31,8 @@ export interface Inspection {
   readonly format: Checkpoint['format'];
   readonly architecture: string | null;
   readonly family: string | null;
+  /** It drafts for a target, and runs beside it only. */
+  readonly drafter: boolean;
   /** Why the engine would refuse it, or null. */
   readonly unsupported: string | null;
   readonly parameters: number;
@@ -59,7 +61,7 @@ const countTypes = (tensors: Iterable<TensorInfo>): Inspection['types'] => {
 /** The architecture, or why there is none. */
 const read = (config: Checkpoint['config']): Architecture | OutriderError => {
   try {
-    return readArchitecture(config);
+    return isDrafter(config) ? readDrafter(config).architecture : readArchitecture(config);
   } catch (error) {
     if (error instanceof OutriderError) return error;
     throw error;
@@ -78,6 +80,7 @@ export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): 
     format: checkpoint.format,
     architecture: Array.isArray(config.architectures) ? String(config.architectures[0]) : null,
     family: architecture?.family ?? null,
+    drafter: isDrafter(config),
     unsupported: known instanceof OutriderError ? known.message : null,
     parameters: [...tensors.values()].reduce((sum, tensor) => sum + elements(tensor), 0),
     bytes: checkpoint.bytes,
@@ -102,6 +105,12 @@ export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): 
   };
 };
 
+const HEADS: Readonly<Record<Architecture['head'], string>> = {
+  own: 'own',
+  tied: 'tied to the embedding',
+  target: "its target's",
+};
+
 const page = (it: Inspection): string => {
   const types = Object.entries(it.types).map(
     ([type, { tensors, bytes }]) => `${type} ${formatBytes(bytes)} (${tensors})`,
@@ -112,8 +121,8 @@ const page = (it: Inspection): string => {
     ['family', it.family ? `${it.family} (${it.architecture})` : `not supported: ${it.unsupported}`],
     ['parameters', it.parameters.toLocaleString('en')],
     ['sizes', sizes.join(', ') || 'unknown'],
-    ['head', it.head === null ? 'unknown' : it.head === 'tied' ? 'tied to the embedding' : 'own'],
-    ['tokenizer', it.tokenizer ? 'yes' : 'none: it serves token ids only'],
+    ['head', it.head === null ? 'unknown' : HEADS[it.head]],
+    ['tokenizer', it.tokenizer ? 'yes' : it.drafter ? "its target's" : 'none: it serves token ids only'],
     ['tensors', types.join(', ')],
   ];
   const resident = table(
