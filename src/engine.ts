@@ -190,7 +190,10 @@ class LocalEngine implements Engine {
         const kept = transcript.take(commit, logprobs !== null);
         tokens.push(...kept.tokens);
         emit({ type: 'commit', round, ...kept, ms: clock() - begin });
-        if (device) emit({ type: 'kernels', round, ...device(), spans: [] });
+        if (device) {
+          const { readbackBytes, ...work } = device();
+          emit({ type: 'kernels', round, ...work, readback_bytes: readbackBytes, spans: [] });
+        }
         yield* events.splice(0);
         begin = clock();
       }

@@ -109,6 +109,8 @@ export type TraceEvent = { readonly at: number } & (
       readonly dispatches: number;
       readonly submits: number;
       readonly readbacks: number;
+      /** Absent in recordings older than it. */
+      readonly readback_bytes?: number;
       readonly spans: readonly { readonly name: string; readonly ms: number }[];
     }
   /** `text` is the whole answer; `stop` the token or string that ended it. */

@@ -33,14 +33,17 @@ const knobs = {
 /** Drafts blocks of one size; 1 drafts nothing. `hand` gives the cursor what was committed. */
 export const blocks = (cursor: BlockCursor, hand: Hand, size: number, sampled: boolean): Drafter => ({
   by: 'dflash',
-  propose({ tokens, sampling: targets }, most) {
-    const drafts = Math.min(size - 1, most, cursor.capacity - tokens.length);
+  propose({ tokens, budget, sampling: targets }, most) {
+    // Slots see each other, so a shorter block drafts other tokens. At an answer's end it shrinks as in the authors' loop:
+    // to the budget and one more, of which only what may be committed is verified.
+    const block = Math.min(size, budget + 1, cursor.capacity - cursor.length);
+    const drafts = Math.min(block - 1, most);
     if (drafts < 1 || cursor.length < tokens.length - 1) return null;
     const law = sampled && targets.temperature > 0;
     const sampling = law ? draftSampling(targets) : greedily(targets);
     const anchor = tokens[tokens.length - 1] as number;
-    const block = cursor.draft(anchor, drafts + 1);
-    const drawn = Array.from({ length: drafts }, (_, i) => block.draw(i + 1, sampling, { law }));
+    const slots = cursor.draft(anchor, block);
+    const drawn = Array.from({ length: drafts }, (_, i) => slots.draw(i + 1, sampling, { law }));
     return {
       tree: chainOf([anchor, ...drawn.map(({ token }) => token)]),
       laws: law ? drawn.flatMap((each) => each.law ?? []) : null,
