@@ -213,7 +213,7 @@ export class Transformer implements LanguageModel, Runner {
       draw: (index, sampling, options) => pass.draw(row(index), sampling, position, options?.law),
       top: (index, n) => pass.top(row(index), n),
       accept: committed,
-      verify: committed,
+      verify: async () => committed(),
     };
   }
 
