@@ -1,6 +1,6 @@
 // Moves cache rows from slot to slot, keys and values of all heads, for one layer. One lane owns one vec4 of a row and
-// makes all the moves in order, so a row may be read before a later move overwrites it, without any barrier. A move
-// onto itself is skipped: the host pads its list with those.
+// makes all the moves in order, so a row may be read before a later move overwrites it, without any barrier. A list that
+// is not full ends with END; a move onto itself is skipped.
 struct Move { source: u32, to: u32 }
 struct Uniforms { count: u32, keyValueHeads: u32, headDim: u32, capacity: u32, half: u32 }
 
@@ -8,6 +8,8 @@ struct Uniforms { count: u32, keyValueHeads: u32, headDim: u32, capacity: u32, h
 @group(0) @binding(1) var<storage, read_write> values: array<vec2u>;
 @group(0) @binding(2) var<storage, read> moves: array<Move>;
 @group(0) @binding(3) var<uniform> uniforms: Uniforms;
+
+const END = 0xffffffffu;
 
 fn keyQuad(head: u32, slot: u32, quad: u32) -> u32 {
   let chunk = head * (uniforms.capacity / 64) + slot / 64;
@@ -27,6 +29,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let words = select(2u, 1u, uniforms.half == 1); // vec2 words in four dimensions, at f32 and at f16
   for (var i = 0u; i < uniforms.count; i++) {
     let step = moves[i];
+    if (step.source == END) { break; }
     if (step.source == step.to) { continue; }
     for (var w = 0u; w < words; w++) {
       keys[keyQuad(head, step.to, quad) * words + w] = keys[keyQuad(head, step.source, quad) * words + w];

@@ -1,7 +1,5 @@
 // Gives their positions to the draws behind the nodes of a tree that only the device knows: a node's child stands one
 // behind the node. A lane a draw; it walks from its node to the root.
-struct Place { first: u32, count: u32, prefix: u32, start: u32, base: u32, position: u32, window: u32 }
-struct Node { token: u32, held: u32, parent: u32, law: u32, flags: u32 }
 // As in filters.wgsl.
 struct Draw {
   row: u32, temperature: f32, topK: u32, topP: f32, minP: f32, seed: u32, position: u32, slot: u32, law: u32,

@@ -1,7 +1,5 @@
 // The rows of a pass over a tree that only the device knows: what model/visibility.ts makes of one that the host knows.
 // A lane a row; it walks from its node to the root.
-struct Place { first: u32, count: u32, prefix: u32, start: u32, base: u32, position: u32, window: u32 }
-struct Node { token: u32, held: u32, parent: u32, law: u32, flags: u32 }
 struct Uniforms { rows: u32 }
 
 @group(0) @binding(0) var<storage, read> place: Place;

@@ -1,7 +1,6 @@
 // The best nodes of all candidates, as the draft that is verified: in the order in which the candidates were made, so
-// that a parent, which is never less probable than its child, precedes it. One workgroup.
-struct Node { token: u32, held: u32, parent: u32, law: u32, flags: u32 }
-
+// that a parent, which is never less probable than its child, precedes it. One workgroup finds the least score that is
+// kept a bit at a time, by counting; one lane then numbers the candidates, the lower index first among equals.
 @group(0) @binding(0) var<storage, read> task: Task;
 @group(0) @binding(1) var<storage, read> candidates: array<Candidate>;
 @group(0) @binding(2) var<storage, read_write> nodes: array<Node>;
@@ -9,33 +8,53 @@ struct Node { token: u32, held: u32, parent: u32, law: u32, flags: u32 }
 const MOST = 1040u; // 16 behind each of 65 nodes
 const LANES = 64u;
 
-var<workgroup> scores: array<f32, MOST>;
-var<workgroup> kept: array<u32, MOST>; // 1 where a candidate is kept
+var<workgroup> keys: array<u32, MOST>;
+var<workgroup> numbers: array<u32, MOST>; // of the node that a candidate becomes; 0 = none
+var<workgroup> count: atomic<u32>;
 
-fn nodeOf(candidate: u32) -> u32 {
-  var node = 1u;
-  for (var i = 0u; i < candidate; i++) { node += kept[i]; }
-  return node;
+// Larger key, larger score.
+fn keyOf(score: f32) -> u32 {
+  let bits = bitcast<u32>(score);
+  return select(bits | 0x80000000, ~bits, (bits >> 31) == 1);
 }
 
 @compute @workgroup_size(LANES)
 fn main(@builtin(local_invocation_index) lane: u32) {
-  let count = firstOf(task.levels + 1, task.width);
-  for (var i = lane; i < count; i += LANES) { scores[i] = ordered(candidates[i].score); }
-  workgroupBarrier();
-  for (var i = lane; i < count; i += LANES) {
-    let own = scores[i];
-    var better = 0u;
-    for (var j = 0u; j < count; j++) { better += u32(scores[j] > own || (scores[j] == own && j < i)); }
-    kept[i] = u32(better + 1 < task.nodes);
+  let total = firstOf(task.levels + 1, task.width);
+  let wanted = task.nodes - 1;
+  for (var i = lane; i < total; i += LANES) { keys[i] = keyOf(ordered(candidates[i].score)); }
+
+  var least = 0u;
+  for (var bit = 0x80000000u; bit > 0; bit >>= 1) {
+    if (lane == 0) { atomicStore(&count, 0); }
+    workgroupBarrier();
+    var own = 0u;
+    for (var i = lane; i < total; i += LANES) { own += u32(keys[i] >= (least | bit)); }
+    atomicAdd(&count, own);
+    workgroupBarrier();
+    if (atomicLoad(&count) >= wanted) { least |= bit; }
+    workgroupBarrier();
+  }
+
+  if (lane == 0) {
+    var above = 0u;
+    for (var i = 0u; i < total; i++) { above += u32(keys[i] > least); }
+    var equal = wanted - above; // so many of those that are no better than the least
+    var next = 1u;
+    for (var i = 0u; i < total; i++) {
+      let taken = keys[i] > least || (keys[i] == least && equal > 0);
+      numbers[i] = select(0, next, taken);
+      next += u32(taken);
+      equal -= u32(taken && keys[i] == least);
+    }
+    nodes[0] = Node(task.token, task.held, ANCHOR, 0, 0);
   }
   workgroupBarrier();
-  for (var i = lane; i < count; i += LANES) {
-    if (kept[i] == 0) { continue; }
+  for (var i = lane; i < total; i += LANES) {
+    if (numbers[i] == 0) { continue; }
     let candidate = candidates[i];
-    var node = Node(candidate.token, 0, 0, 0, u32(scores[i] == LOWEST));
-    if (candidate.parent != ANCHOR) { node.parent = nodeOf(candidate.parent); }
-    nodes[nodeOf(i)] = node;
+    var node = Node(candidate.token, 0, 0, 0, u32(keys[i] == keyOf(LOWEST)));
+    if (candidate.parent != ANCHOR) { node.parent = numbers[candidate.parent]; }
+    nodes[numbers[i]] = node;
   }
-  if (lane == 0) { nodes[0] = Node(task.token, task.held, ANCHOR, 0, 0); }
 }

@@ -50,7 +50,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     verdict.entries[lane].token = tokens[lane];
     verdict.entries[lane].parent = parents[lane];
   }
-  var step = Move(0, 0);
+  var step = Move(END, END);
   if (lane < length) {
     verdict.entries[lane].path = path[lane];
     verdict.entries[lane].choice = board[job.draws + path[lane]];

@@ -72,12 +72,11 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     verdict.length = kept;
     verdict.bonus = u32(kept == job.nodes);
     verdict.broken = atomicLoad(&broken);
+    moves[0] = Move(END, END); // a kept chain lies where it belongs
   }
-  for (var i = lane; i < MOST_NODES; i += threads) {
-    if (i < job.nodes) {
-      verdict.entries[i].token = tokens[i];
-      verdict.entries[i].parent = parents[i];
-    }
+  for (var i = lane; i < job.nodes; i += threads) {
+    verdict.entries[i].token = tokens[i];
+    verdict.entries[i].parent = parents[i];
     if (i < kept) {
       var choice = board[job.draws + i];
       if (i + 1 < job.nodes) {
@@ -88,6 +87,5 @@ fn main(@builtin(local_invocation_index) lane: u32) {
       verdict.entries[i].path = i;
       verdict.entries[i].choice = choice;
     }
-    moves[i] = Move(0, 0); // a kept chain lies where it belongs
   }
 }

@@ -39,8 +39,8 @@ for (const features of ['all', 'baseline'] as const)
           const [movedKeys, movedValues] = (await runKernel(gpu, [keys, values], (plan) =>
             compact(
               plan,
-              { keys, values, moves: tensorOf(gpu, packMoves(moves, 16)) },
-              { count: 16, keyValueHeads, headDim, capacity, half },
+              { keys, values, moves: tensorOf(gpu, packMoves(moves, moves.length === 2 ? 2 : 16)) },
+              { count: moves.length === 2 ? 2 : 16, keyValueHeads, headDim, capacity, half },
             ),
           )) as [Float32Array, Float32Array];
           const expected = cache.map((head) => compactReference(head, moves));

@@ -17,9 +17,12 @@ export interface Move {
   readonly to: number;
 }
 
-/** `moves` made one after another, as if each were finished before the next begins; padded to `count`. */
+/** Where a list of moves ends that is not full. */
+export const END = 0xffff_ffff;
+
+/** `moves` made one after another, as if each were finished before the next begins; with room for `count`. */
 export const packMoves = (moves: readonly Move[], count: number): Uint32Array => {
-  const words = new Uint32Array(count * 2);
+  const words = new Uint32Array(count * 2).fill(END);
   moves.forEach(({ from, to }, i) => {
     words.set([from, to], i * 2);
   });

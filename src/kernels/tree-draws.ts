@@ -1,10 +1,11 @@
 // Positions of the draws that verify a tree which only the device knows (kernels/tree.ts): randomness is keyed by them.
+import nodes from '../../shaders/nodes.wgsl?raw';
 import wgsl from '../../shaders/tree-draws.wgsl?raw';
 import { defineKernel } from '../gpu/kernel.ts';
 
 export const treeDraws = defineKernel({
   name: 'tree-draws',
-  wgsl,
+  wgsl: nodes + wgsl,
   /** `place`: as tree.ts packs it; of it the position of node 0 is read. Draw i is the one behind node i. */
   bindings: { place: 'read', nodes: 'read', draws: 'update' },
   uniforms: { nodes: 'u32' },

@@ -1,6 +1,7 @@
 // Grows a tree of drafts on the device (EAGLE-3): each level takes the most probable tokens behind every node of a beam
 // (`treeExpand`), the best of them are the next beam and the rows of the drafter's next pass (`treeBeam`); the best of
 // all levels are the draft (`treeSelect`), and the rows of the target's pass over it (`treeRows`). Nothing is read back.
+import nodes from '../../shaders/nodes.wgsl?raw';
 import row from '../../shaders/rows.wgsl?raw';
 import tree from '../../shaders/tree.wgsl?raw';
 import beam from '../../shaders/tree-beam.wgsl?raw';
@@ -82,7 +83,7 @@ export const treeBeam = defineKernel({
 
 export const treeSelect = defineKernel({
   name: 'tree-select',
-  wgsl: tree + select,
+  wgsl: nodes + tree + select,
   /** `nodes`: as verdict.ts packs them. */
   bindings: { task: 'read', candidates: 'read', nodes: 'write' },
   uniforms: {},
@@ -113,7 +114,7 @@ export const packPlace = ({ first, count, prefix, start, base, position, window 
 
 export const treeRows = defineKernel({
   name: 'tree-rows',
-  wgsl: row + rows,
+  wgsl: row + nodes + rows,
   bindings: { place: 'read', nodes: 'read', rows: 'write' },
   uniforms: { rows: 'u32' },
   tuning: {},

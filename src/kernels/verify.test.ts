@@ -3,6 +3,7 @@ import type { Gpu } from '../gpu/device.ts';
 import { chains, logitRows } from '../testing/chains.ts';
 import { testGpu } from '../testing/gpu.ts';
 import { runKernel, tensorOf } from '../testing/kernel.ts';
+import { END } from './compact.ts';
 import { pcg3d } from './random.ts';
 import { distributionReference, drawReference } from './sample.reference.ts';
 import { CHOICE_WORDS } from './sample.ts';
@@ -98,7 +99,7 @@ for (const features of ['all', 'baseline'] as const)
         );
         expect(verdict.choices.at(-1)?.token, name).toBe(expected.next);
         const kept = path.flatMap((node, i) => [100 + node, 100 + i]);
-        expect([...moves], name).toEqual([...kept, ...list(2 * MOST_NODES - kept.length, () => 0)]);
+        expect([...moves], name).toEqual([...kept, ...list(2 * MOST_NODES - kept.length, () => END)]);
       }
   });
 

@@ -1,6 +1,7 @@
 // Which drafts the target keeps, decided on the device: `verifyMatch` for drafts that were not drawn at random (lookup,
 // greedy blocks, trees; greedy and sampled runs alike), `verifyRatio` for chains of sampled ones. Both write the verdict
 // and the cache's moves (verdict.ts) without the host.
+import nodes from '../../shaders/nodes.wgsl?raw';
 import random from '../../shaders/random.wgsl?raw';
 import verdict from '../../shaders/verdict.wgsl?raw';
 import match from '../../shaders/verify-match.wgsl?raw';
@@ -9,7 +10,7 @@ import { defineKernel } from '../gpu/kernel.ts';
 
 export const verifyMatch = defineKernel({
   name: 'verify-match',
-  wgsl: verdict + match,
+  wgsl: nodes + verdict + match,
   bindings: { job: 'read', nodes: 'read', board: 'read', verdict: 'write', moves: 'write' },
   uniforms: {},
   tuning: {},
@@ -18,7 +19,7 @@ export const verifyMatch = defineKernel({
 
 export const verifyRatio = defineKernel({
   name: 'verify-ratio',
-  wgsl: random + verdict + ratio,
+  wgsl: random + nodes + verdict + ratio,
   /**
    * Row i of `logits` and of `targetLaws` (from the job's law on) is what follows node i; both kinds of laws have the
    * stride of the logits, and may lie in one tensor.
