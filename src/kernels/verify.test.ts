@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { Gpu } from '../gpu/device.ts';
 import { chains, logitRows } from '../testing/chains.ts';
 import { testGpu } from '../testing/gpu.ts';
-import { runKernel, tensorOf } from '../testing/kernel.ts';
+import { runKernel, strided, tensorOf } from '../testing/kernel.ts';
 import { END } from './compact.ts';
-import { pcg3d } from './random.ts';
+import { pcg3d, REPLACEMENT } from './random.ts';
 import { distributionReference, drawReference } from './sample.reference.ts';
 import { CHOICE_WORDS } from './sample.ts';
 import {
@@ -17,7 +17,7 @@ import {
   verdictBytes,
 } from './verdict.ts';
 import { matchReference, RATIO, type RatioRule, ratioReference } from './verify.reference.ts';
-import { verifyMatch } from './verify.ts';
+import { verifyMatch, verifyRatio } from './verify.ts';
 
 const list = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
 /** Below n, reproducibly. */
@@ -226,12 +226,33 @@ test('the rule commits the target’s joint law of three tokens; each broken rul
   for (const [name, rule] of Object.entries(broken)) expect(distance(rule, runs), name).toBeGreaterThan(2 * floor);
 });
 
-test('a residual that vanishes is replaced by p', () => {
-  // q ≥ p everywhere, as rounding can leave it; a rule that always rejects reaches it.
-  const p = [0.25, 0.75, 0];
-  const always: RatioRule = { ...RATIO, keeps: () => false };
-  for (const seed of [1, 2, 3]) {
-    const { next } = ratioReference({ tokens: [0, 1], p: [p, p], q: [[0.25, 0.75, 0]], seed, position: 4 }, always);
-    expect(next).toBe(drawReference(p, 5, seed ^ 0x7f4a7c15));
+test.each([8, 256])('a residual that vanishes is replaced by p, %i lanes', async (threads) => {
+  const gpu = await testGpu();
+  // Half of q is a p that no rejected draft leaves anything of; only rounding brings such a thing about otherwise.
+  const q = [0.125, 0.5, 0.25, 0.125];
+  const p = q.map((x) => x / 2);
+  const laws = tensorOf(gpu, strided([q, p, p], 32));
+  const sources = [];
+  for (let seed = 0; seed < 16; seed++) {
+    const verdict = tensorOf(gpu, new Uint32Array(verdictBytes(2) / 4));
+    const tensors = {
+      job: tensorOf(gpu, packJob({ nodes: 2, draws: 0, base: 0, position: 4, seed, law: 1 })),
+      nodes: tensorOf(gpu, packNodes([0, 1].map((token) => ({ token, held: 0, parent: token - 1, law: 0 })))),
+      board: boardOf(gpu, [2, drawReference(p, 6, seed)]),
+      logits: laws,
+      targetLaws: laws,
+      draftLaws: laws,
+      verdict,
+      moves: tensorOf(gpu, new Uint32Array(2 * MOST_NODES)),
+    };
+    const [data] = await runKernel(gpu, [verdict], (plan) =>
+      verifyRatio(plan, tensors, { vocabulary: 4, stride: 32 }, { threads }),
+    );
+    const { path, choices, source } = unpackVerdict(data?.buffer as ArrayBuffer, 2);
+    const expected = ratioReference({ tokens: [0, 1], p: [p, p], q: [q], seed, position: 4 });
+    expect({ path, next: choices.at(-1)?.token, source }).toEqual(expected);
+    if (source === 'corrected') expect(expected.next).toBe(drawReference(p, 5, seed ^ REPLACEMENT));
+    sources.push(source);
   }
+  expect(new Set(sources)).toEqual(new Set(['corrected', 'bonus']));
 });
