@@ -70,6 +70,9 @@ class DFlashCursor extends ContextCursor implements BlockCursor {
     const { executor, network, maskToken, blockSize: most } = this.#drafter;
     if (!Number.isInteger(blockSize) || blockSize < 1 || blockSize > most)
       throw refuse(`a block of ${blockSize}; this drafter was trained for 1 to ${most}, the anchor counted`);
+    const { vocabulary } = this.#drafter.target;
+    if (typeof anchor === 'number' && !(Number.isInteger(anchor) && anchor >= 0 && anchor < vocabulary))
+      throw refuse(`token ${anchor} is outside the vocabulary of ${vocabulary}`);
     this.room(blockSize);
     const masks = Array<NamedToken>(blockSize - 1).fill({ token: maskToken, held: 0 });
     const tokens = [boardOf(network.gpu).name(anchor), ...masks];
