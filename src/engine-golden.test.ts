@@ -2,7 +2,7 @@
 // given back.
 import { afterAll, describe, expect, it } from 'vitest';
 import { bench } from './bench/bench.ts';
-import { createEngine, type LoadProgress } from './engine.ts';
+import { createEngine, type LoadProgress, type ModelSources } from './engine.ts';
 import { openNodeGpu } from './gpu/node.ts';
 import { loadSource } from './load.ts';
 import { goldenTensor, readGolden } from './testing/golden.ts';
@@ -115,7 +115,8 @@ describe.skipIf(noShared)('reference models', () => {
       expect(last).toMatchObject({ role: 'target', loaded: last?.total });
     }
     const abort = new AbortController();
-    const aborted = engine.load({ target }, { signal: abort.signal, onProgress: () => abort.abort() });
+    const another = await folderSource(shared('golden', 'llama-tiny'));
+    const aborted = engine.load({ target: another }, { signal: abort.signal, onProgress: () => abort.abort() });
     await expect(aborted).rejects.toMatchObject({ code: 'aborted' });
     expect(gpu.bytes).toBe(before);
     await engine.load({ target });
@@ -126,19 +127,53 @@ describe.skipIf(noShared)('reference models', () => {
     expect(gpu.bytes).toBe(before);
   });
 
+  it('keeps what is asked for again, and frees drafters with the target that they were loaded for', async () => {
+    const gpu = await testGpu();
+    const engine = createEngine({ gpu });
+    const source = (name: string) => folderSource(shared('golden', name));
+    const [target, dflash, other] = [
+      await source('qwen3-tiny-deep'),
+      await source('dflash-tiny'),
+      await source('llama-tiny'),
+    ];
+    const load = async (models: ModelSources, precision?: 'q8') => {
+      const roles = new Set<string>();
+      await engine.load(models, { ...(precision && { precision }), onProgress: ({ role }) => roles.add(role) });
+      return [...roles];
+    };
+    expect(await load({ target })).toEqual(['target']);
+    const alone = gpu.bytes;
+    expect(await load({ target, dflash })).toEqual(['dflash']);
+    const both = gpu.bytes;
+    expect(both).toBeGreaterThan(alone);
+    expect(await load({ target, dflash })).toEqual([]);
+    expect(gpu.bytes).toBe(both);
+    expect(await load({ target })).toEqual([]);
+    expect(gpu.bytes).toBe(alone);
+    expect(await load({ target, dflash }, 'q8')).toEqual(['target', 'dflash']);
+    expect(await load({ target: await source('qwen3-tiny-deep'), dflash }, 'q8')).toEqual(['target', 'dflash']);
+    expect(await load({ target: other })).toEqual(['target']);
+    await engine.close();
+  });
+
   it('is benched: every figure of the report, for a model without a tokenizer', async () => {
     const gpu = await testGpu();
     const before = gpu.bytes;
     const target = await loadSource(gpu, await folderSource(shared('golden', 'qwen3-tiny')));
     const lines: string[] = [];
-    const report = await bench(gpu, target, {
-      prompts: null,
-      systems: ['autoregressive'],
-      maxTokens: 8,
-      repeat: 2,
-      signal: new AbortController().signal,
-      onProgress: (line) => lines.push(line),
-    });
+    const report = await bench(
+      gpu,
+      { target },
+      {
+        prompts: null,
+        systems: [],
+        profile: true,
+        maxTokens: 8,
+        repeat: 2,
+        signal: new AbortController().signal,
+        onProgress: (line) => lines.push(line),
+      },
+    );
     expect(JSON.parse(JSON.stringify(report))).toEqual(report);
     expect(report).toMatchObject({ prompts: 4, repeat: 2, verify_cost: { 1: 1 } });
     for (const cost of Object.values(report.verify_ms)) expect(cost).toBeGreaterThan(0);
@@ -152,9 +187,9 @@ describe.skipIf(noShared)('reference models', () => {
     expect(plain?.bandwidth_share).toBeGreaterThan(0);
     expect(plain?.peak_bytes).toBeGreaterThan(target.model.bytes);
     expect(lines).toContain('run 8 of 8');
-    const unknown = { prompts: null, systems: ['psychic'], maxTokens: 8, repeat: 1, onProgress: () => {} };
-    const refused = bench(gpu, target, { ...unknown, signal: new AbortController().signal });
-    await expect(refused).rejects.toThrow('there is no system "psychic"');
+    const [profile] = report.profiles ?? [];
+    expect(profile).toMatchObject({ system: 'autoregressive', rounds: 7 });
+    expect(profile?.kernels.map(({ name }) => name)).toContain('matmul');
     target.model[Symbol.dispose]();
     expect(gpu.bytes).toBe(before);
   });

@@ -1,37 +1,28 @@
 // Read this first. An engine holds the models of one device and answers requests one after another: the prompt goes in,
 // a decoding system commits tokens round by round, and out comes one stream of trace events, the last being `done`.
 // The same interface is served in a worker (client.ts), so a page never needs to know where its engine lives.
-import { bundledSource } from './bundled.ts';
 import { fittedKnobs } from './decode/knobs.ts';
 import { Memory } from './decode/memory.ts';
 import type { DecodingSystem, ModelRole, Sequence } from './decode/system.ts';
 import { Timings } from './decode/timings.ts';
 import { Transcript } from './decode/transcript.ts';
-import { checkAborted, OutriderError } from './errors.ts';
+import { checkAborted } from './errors.ts';
 import { openBrowserGpu } from './gpu/browser.ts';
 import { Gpu } from './gpu/device.ts';
 import { meter } from './gpu/meter.ts';
-import {
-  asKind,
-  type LoadedDrafter,
-  type LoadedModel,
-  type LoadedModels,
-  type LoadedPolicy,
-  type LoadSourceOptions,
-  loadDrafterSource,
-  loadSource,
-  type Progress,
-} from './load.ts';
+import type { LoadedDrafter, LoadedModel, LoadedModels, LoadedPolicy, LoadSourceOptions, Progress } from './load.ts';
 import { Queue } from './queue.ts';
 import { type Job, modelsOf, type RunRequest, readRequest } from './request.ts';
+import { Residents } from './residents.ts';
 import { SYSTEMS } from './systems/index.ts';
 import type { Emit, TraceEvent } from './trace.ts';
-import { checkVocabulary } from './vocabulary.ts';
 import type { Source } from './weights/open.ts';
-import { openBrowserStore, type Store } from './weights/store.ts';
 
 export interface Engine {
-  /** Frees what was loaded before. A failed or aborted load leaves nothing behind. */
+  /**
+   * Afterwards exactly these are loaded: a model that was there and is asked for again at the same precision stays, the
+   * others are freed first. A failed or aborted load leaves nothing behind.
+   */
   load(models: ModelSources, options?: LoadOptions): Promise<Loaded>;
   /** Runs queue up. An abort ends the stream with `done`; every other failure is thrown as an OutriderError. */
   run(request: RunRequest, signal?: AbortSignal): AsyncIterable<TraceEvent>;
@@ -93,20 +84,15 @@ class LocalEngine implements Engine {
   readonly #memory = new Memory();
   readonly #closing = new AbortController();
   readonly #ownsDevice: boolean;
-  readonly #base: string | undefined;
+  readonly #residents: Residents;
   readonly #systems: readonly DecodingSystem[];
   #gpu: Gpu | null;
-  /** Opened by the first load from an address. */
-  #store: Store | undefined;
   #cache: 'f32' | 'f16' = 'f32';
-  #models: LoadedModels = {};
   /** By system, since they differ in what their passes keep. */
-  #timings = new Map<string, Timings>();
-  /** Those that this engine loaded, and so has to free. */
-  readonly #owned: Disposable[] = [];
+  readonly #timings = new Map<string, Timings>();
 
   constructor({ gpu, base, systems = SYSTEMS }: EngineOptions) {
-    this.#base = base;
+    this.#residents = new Residents(() => this.#device(), base);
     this.#systems = systems;
     this.#gpu = gpu ? (gpu instanceof Gpu ? gpu : new Gpu(gpu)) : null;
     this.#ownsDevice = !gpu;
@@ -117,14 +103,10 @@ class LocalEngine implements Engine {
     using ticket = this.#queue.join();
     while (ticket.ahead > 0 && !signal.aborted) await ticket.moved(ticket.ahead, signal);
     checkAborted(signal);
-    this.#unload();
-    try {
-      await this.#loadAll(sources, { ...options, signal });
-      this.#cache = cache;
-    } catch (error) {
-      this.#unload();
-      throw error;
-    }
+    this.#forget();
+    if (this.#gpu?.failure) this.#residents.clear();
+    await this.#residents.load(sources, { ...options, signal });
+    this.#cache = cache;
     return this.#describe();
   }
 
@@ -139,14 +121,15 @@ class LocalEngine implements Engine {
       await ticket.moved(ahead, stop);
     }
     if (ticket.ahead > 0) yield { at: clock(), type: 'done', finish_reason: 'aborted', stop: null, text: null };
-    else yield* this.#generate(readRequest(request, this.#models, this.#systems), clock, stop);
+    else yield* this.#generate(readRequest(request, this.#residents.models, this.#systems), clock, stop);
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
     using ticket = this.#queue.join();
     while (ticket.ahead > 0) await ticket.moved(ticket.ahead, new AbortController().signal);
-    this.#unload();
+    this.#forget();
+    this.#residents.clear();
     if (this.#ownsDevice) this.#gpu?.destroy();
   }
 
@@ -212,46 +195,6 @@ class LocalEngine implements Engine {
     return AbortSignal.any(signal ? [signal, this.#closing.signal] : [this.#closing.signal]);
   }
 
-  /** The target comes first: drafters are made for it. */
-  async #loadAll({ target, draft, dflash, eagle3 }: ModelSources, options: LoadOptions): Promise<void> {
-    if (target !== undefined) this.#models = { target: await this.#loadOne('target', target, options, loadSource) };
-    if (draft !== undefined) {
-      const loaded = await this.#loadOne('draft', draft, options, loadSource);
-      if (this.#models.target) checkVocabulary(this.#models.target, loaded);
-      this.#models = { ...this.#models, draft: loaded };
-    }
-    const drafter =
-      <Kind extends 'dflash' | 'eagle3'>(kind: Kind) =>
-      async (gpu: Gpu, source: Source, how: LoadSourceOptions) => {
-        const { target: loaded } = this.#models;
-        if (loaded) return asKind(await loadDrafterSource(gpu, source, loaded, how), kind);
-        throw new OutriderError(
-          'bad-request',
-          `a ${kind} drafter needs its target`,
-          'Load the target together with it.',
-        );
-      };
-    if (dflash !== undefined)
-      this.#models = { ...this.#models, dflash: await this.#loadOne('dflash', dflash, options, drafter('dflash')) };
-    if (eagle3 !== undefined)
-      this.#models = { ...this.#models, eagle3: await this.#loadOne('eagle3', eagle3, options, drafter('eagle3')) };
-  }
-
-  async #loadOne<Model extends { readonly model: Disposable }>(
-    role: ModelRole,
-    from: ModelSource<Model>,
-    { onProgress, ...options }: LoadOptions,
-    load: (gpu: Gpu, source: Source, options: LoadSourceOptions) => Promise<Model>,
-  ): Promise<Model> {
-    if (typeof from === 'object' && 'model' in from) return from;
-    const source = typeof from === 'string' ? bundledSource(from, this.#base) : from;
-    const tell = onProgress && ((progress: Progress): void => onProgress({ role, ...progress }));
-    if (source.kind === 'url') this.#store ??= await openBrowserStore();
-    const loaded = await load(await this.#device(), source, { ...options, store: this.#store, onProgress: tell });
-    this.#owned.push(loaded.model);
-    return loaded;
-  }
-
   /** A lost device is replaced by the next load, unless the caller brought it. */
   async #device(): Promise<Gpu> {
     if (this.#gpu?.failure && !this.#ownsDevice) throw this.#gpu.failure;
@@ -262,16 +205,15 @@ class LocalEngine implements Engine {
     return this.#gpu;
   }
 
-  #unload(): void {
+  /** What is known of models that may go. */
+  #forget(): void {
     this.#memory.clear();
-    for (const model of this.#owned.splice(0).reverse()) model[Symbol.dispose](); // drafters before their target
-    this.#models = {};
     this.#timings.clear();
   }
 
   #describe(): Loaded {
-    const models = modelsOf(this.#models);
-    const { policy: _, ...readers } = this.#models; // it reads no text: there is nothing to say about it
+    const models = modelsOf(this.#residents.models);
+    const { policy: _, ...readers } = this.#residents.models; // it reads no text: there is nothing to say about it
     const info = this.#gpu?.info;
     return {
       adapter: info ? { vendor: info.vendor, architecture: info.architecture, description: info.description } : null,
@@ -282,7 +224,7 @@ class LocalEngine implements Engine {
           return { id, title, paper, guarantee, knobs: models ? fittedKnobs(system, models) : system.knobs };
         }),
       models: Object.fromEntries(Object.entries(readers).map(([role, loaded]) => [role, describeModel(loaded)])),
-      notice: this.#store?.notice ?? null,
+      notice: this.#residents.store?.notice ?? null,
     };
   }
 }

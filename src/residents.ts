@@ -1,0 +1,145 @@
+// The models on the device, by role. What a load asks for again, unchanged, stays where it is: a drafter joins a target
+// without moving the target's weights a second time. The rest is freed first, so that two targets never share the memory.
+import { bundledSource } from './bundled.ts';
+import type { ModelRole } from './decode/system.ts';
+import type { LoadOptions, ModelSource, ModelSources } from './engine.ts';
+import { OutriderError } from './errors.ts';
+import type { Gpu } from './gpu/device.ts';
+import {
+  asKind,
+  type LoadedModels,
+  type LoadSourceOptions,
+  loadDrafterSource,
+  loadSource,
+  type Progress,
+} from './load.ts';
+import { checkVocabulary } from './vocabulary.ts';
+import type { Source } from './weights/open.ts';
+import { openBrowserStore, type Store } from './weights/store.ts';
+
+interface Held {
+  readonly source: Source | object;
+  readonly precision: LoadOptions['precision'];
+  /** Null: loaned by the caller, who frees it. */
+  readonly owned: Disposable | null;
+}
+
+export type ResidentOptions = Omit<LoadOptions, 'cache'>;
+
+/** Across a worker's border objects are copied, so files are known by what can be seen of them. */
+const sameSource = (a: Source | object, b: Source | object): boolean => {
+  if (a === b) return true;
+  if (!('kind' in a && 'kind' in b)) return false;
+  if (a.kind === 'url' && b.kind === 'url') return a.url === b.url;
+  if (a.kind !== 'files' || b.kind !== 'files' || a.files.length !== b.files.length) return false;
+  const { files } = b;
+  return a.files.every(({ name, size, lastModified }, i) => {
+    const other = files[i];
+    return other?.name === name && other.size === size && other.lastModified === lastModified;
+  });
+};
+
+/** They read the hidden states of the target that they were loaded for, and borrow its vocabulary. */
+const READERS: readonly ModelRole[] = ['dflash', 'eagle3'];
+
+export class Residents {
+  /** Opened by the first load from an address. */
+  store: Store | undefined;
+  models: LoadedModels = {};
+  readonly #held = new Map<ModelRole, Held>();
+  readonly #device: () => Promise<Gpu>;
+  readonly #base: string | undefined;
+
+  /** `base`: where bundled models are served. */
+  constructor(device: () => Promise<Gpu>, base: string | undefined) {
+    this.#device = device;
+    this.#base = base;
+  }
+
+  /** Afterwards exactly these are there; after a failure, nothing. */
+  async load(sources: ModelSources, options: ResidentOptions): Promise<void> {
+    try {
+      this.#freeOthers(sources, options);
+      await this.#loadMissing(sources, options);
+    } catch (error) {
+      this.clear();
+      throw error;
+    }
+  }
+
+  /** Drafters before their target. */
+  clear(): void {
+    for (const role of [...this.#held.keys()].reverse()) this.#free(role);
+  }
+
+  #freeOthers(sources: ModelSources, { precision }: ResidentOptions): void {
+    const stays = (role: ModelRole): boolean => {
+      const [held, from] = [this.#held.get(role), sources[role]];
+      if (held === undefined || from === undefined || held.precision !== precision) return false;
+      return sameSource(held.source, this.#resolve(from)) && (!READERS.includes(role) || stays('target'));
+    };
+    for (const role of [...this.#held.keys()].reverse().filter((each) => !stays(each))) this.#free(role);
+  }
+
+  #free(role: ModelRole): void {
+    this.#held.get(role)?.owned?.[Symbol.dispose]();
+    this.#held.delete(role);
+    const { [role]: _, ...others } = this.models;
+    this.models = others;
+  }
+
+  /** The target comes first: drafters are made for it. */
+  async #loadMissing({ target, draft, dflash, eagle3 }: ModelSources, options: ResidentOptions): Promise<void> {
+    const there = this.models;
+    if (target !== undefined)
+      this.#put({ target: await this.#one('target', there.target, target, options, loadSource) });
+    if (draft !== undefined) {
+      const loaded = await this.#one('draft', there.draft, draft, options, loadSource);
+      if (this.models.target) checkVocabulary(this.models.target, loaded);
+      this.#put({ draft: loaded });
+    }
+    const drafter =
+      <Kind extends 'dflash' | 'eagle3'>(kind: Kind) =>
+      async (gpu: Gpu, source: Source, how: LoadSourceOptions) => {
+        const { target: loaded } = this.models;
+        if (loaded) return asKind(await loadDrafterSource(gpu, source, loaded, how), kind);
+        throw new OutriderError(
+          'bad-request',
+          `a ${kind} drafter needs its target`,
+          'Load the target together with it.',
+        );
+      };
+    if (dflash !== undefined)
+      this.#put({ dflash: await this.#one('dflash', there.dflash, dflash, options, drafter('dflash')) });
+    if (eagle3 !== undefined)
+      this.#put({ eagle3: await this.#one('eagle3', there.eagle3, eagle3, options, drafter('eagle3')) });
+  }
+
+  #put(models: LoadedModels): void {
+    this.models = { ...this.models, ...models };
+  }
+
+  #resolve<Model>(from: ModelSource<Model>): Source | Model {
+    return typeof from === 'string' ? bundledSource(from, this.#base) : from;
+  }
+
+  async #one<Model extends { readonly model: Disposable }>(
+    role: ModelRole,
+    there: Model | undefined,
+    from: ModelSource<Model>,
+    { onProgress, precision, signal }: ResidentOptions,
+    load: (gpu: Gpu, source: Source, options: LoadSourceOptions) => Promise<Model>,
+  ): Promise<Model> {
+    if (there) return there;
+    const source = this.#resolve(from);
+    if ('model' in source) {
+      this.#held.set(role, { source, precision, owned: null });
+      return source;
+    }
+    const tell = onProgress && ((progress: Progress): void => onProgress({ role, ...progress }));
+    if (source.kind === 'url') this.store ??= await openBrowserStore();
+    const loaded = await load(await this.#device(), source, { precision, signal, store: this.store, onProgress: tell });
+    this.#held.set(role, { source, precision, owned: loaded.model });
+    return loaded;
+  }
+}
