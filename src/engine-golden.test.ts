@@ -189,7 +189,7 @@ describe.skipIf(noShared)('reference models', () => {
     expect(lines).toContain('run 8 of 8');
     const [profile] = report.profiles ?? [];
     expect(profile).toMatchObject({ system: 'autoregressive', rounds: 7 });
-    expect(profile?.kernels.map(({ name }) => name)).toContain('matmul');
+    expect(profile?.kernels.map(({ name }) => name)).toContain('rms-norm');
     target.model[Symbol.dispose]();
     expect(gpu.bytes).toBe(before);
   });

@@ -110,6 +110,8 @@ describe('a system’s line', () => {
       dispatches_per_token: 30,
       submits_per_token: 1,
       readbacks_per_token: 1,
+      readback_bytes_per_round: 0,
+      fall_backs: 0,
       bandwidth_share: 0.1,
       lossless: true,
       accuracy: 0.5,

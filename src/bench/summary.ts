@@ -25,6 +25,9 @@ export interface SystemReport {
   readonly dispatches_per_token: number | null;
   readonly submits_per_token: number | null;
   readonly readbacks_per_token: number | null;
+  readonly readback_bytes_per_round: number | null;
+  /** Times that a run fell back to plain decoding. */
+  readonly fall_backs: number;
   readonly bandwidth_share: number | null;
   /** Exact systems: every output equals plain decoding's, token for token. */
   readonly lossless: boolean | null;
@@ -71,6 +74,16 @@ const workPerToken = (samples: readonly Sample[], what: 'dispatches' | 'submits'
   return share(sum(work), sum(tokens));
 };
 
+const bytesPerRound = (samples: readonly Sample[]): number | null => {
+  const rounds = samples.flatMap(({ events }) =>
+    events.flatMap((event) => (event.type === 'kernels' && event.round > 0 ? [event.readback_bytes ?? 0] : [])),
+  );
+  return share(sum(rounds), rounds.length);
+};
+
+const fallBacks = (samples: readonly Sample[]): number =>
+  samples.flatMap(({ events }) => events.filter((e) => e.type === 'fall-back' && e.to === 'plain')).length;
+
 const sameAnswer = (a: Sample | undefined, b: Sample): boolean =>
   a !== undefined && committedTokens(a.events).join() === committedTokens(b.events).join();
 
@@ -112,6 +125,8 @@ export const summarise = (
     dispatches_per_token: workPerToken(samples, 'dispatches'),
     submits_per_token: workPerToken(samples, 'submits'),
     readbacks_per_token: workPerToken(samples, 'readbacks'),
+    readback_bytes_per_round: bytesPerRound(samples),
+    fall_backs: fallBacks(samples),
     bandwidth_share: share(bytesRead, seconds * ceiling.bandwidth),
     lossless:
       guarantee === 'exact'

@@ -4,25 +4,26 @@ import { join } from 'node:path';
 import { type BenchReport, bench as runBench } from '../bench/bench.ts';
 import { type BenchPrompt, readPrompts } from '../bench/prompts.ts';
 import type { Spread } from '../bench/statistics.ts';
-import { choice, integer, text, UsageError, type Values, words } from './arguments.ts';
+import { readSuite, SUITE_NAMES } from '../bench/suites.ts';
+import { choice, flag, integer, text, UsageError, type Values, words } from './arguments.ts';
 import { defineCommand } from './command.ts';
-import { loadOnDevice, openDevice, precisionOption } from './device.ts';
+import { besideOptions, loadTogether, openDevice, precisionOption } from './device.ts';
+import { readEntry } from './knobs.ts';
 import { readTextFile } from './messages.ts';
 import { modelOption } from './model-source.ts';
 import { formatBytes, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Sets of prompts that come with Outrider, by file. */
-const SUITES = { 'bundled-math': 'public/problems.json' } as const;
-
 const OPTIONS = {
   model: modelOption,
-  systems: words('a,b,c', 'systems to run beside autoregressive'),
+  systems: words('a,b,c', 'systems to run beside autoregressive; with settings: dflash:block-size=8:draft=greedy'),
+  ...besideOptions,
   prompts: text('F.jsonl', 'one prompt a line: a string, or {"prompt": …}, {"messages": …}, {"tokens": …}'),
-  suite: choice(['bundled-math'], 'held-out problems with known answers: reports accuracy too'),
+  suite: choice(SUITE_NAMES, 'held-out problems with known answers (accuracy too), or prompts to be quoted'),
   limit: integer('N', 'only the first N prompts', { least: 1 }),
   'max-tokens': integer('N', 'most tokens a run (default: 48, or 320 for a suite)', { least: 2 }),
   repeat: integer('N', 'runs of each system on each prompt (default: 3, or 1 for a suite)', { least: 1 }),
+  profile: flag('also times every kernel, in runs of their own'),
   precision: precisionOption,
 } as const;
 
@@ -33,10 +34,10 @@ const readSet = async (
   { root }: Terminal,
 ): Promise<readonly BenchPrompt[] | null> => {
   if (prompts !== undefined && suite !== undefined) throw new UsageError('--prompts and --suite are both given');
-  const file = suite ? join(root, SUITES[suite]) : prompts;
-  if (file === undefined) return null;
-  const all = readPrompts(await readTextFile(file), file);
-  if (all.length === 0) throw new UsageError(`${file} has no prompts`);
+  if (suite) return readSuite(suite, await readTextFile(join(root, 'public/problems.json'))).slice(0, limit);
+  if (prompts === undefined) return null;
+  const all = readPrompts(await readTextFile(prompts), prompts);
+  if (all.length === 0) throw new UsageError(`${prompts} has no prompts`);
   return all.slice(0, limit);
 };
 
@@ -58,7 +59,21 @@ const figure = (value: number | null, digits = 2): string => (value === null ? '
 
 const percent = (value: number | null): string => (value === null ? '–' : `${(100 * value).toFixed(1)} %`);
 
-const print = ({ device, model, prefill, systems, ...report }: BenchReport): string => {
+/** The dearest kernels of a round, each with its share. */
+const printProfile = ({ system, rounds, kernels }: NonNullable<BenchReport['profiles']>[number]): string => {
+  const all = kernels.reduce((sum, { ms }) => sum + ms, 0);
+  const rows = kernels
+    .slice(0, 12)
+    .map(({ name, ms, dispatches }) => [
+      name,
+      `${(ms / rounds).toFixed(3)} ms`,
+      percent(ms / all),
+      `${(dispatches / rounds).toFixed(1)} dispatches`,
+    ]);
+  return `\n${system}: a round by kernel, each in a pass of its own\n${table(null, rows)}\n`;
+};
+
+const print = ({ device, model, prefill, systems, profiles = [], ...report }: BenchReport): string => {
   const names = [device.description, device.vendor, device.architecture, device.software ? 'software' : ''];
   const facts = table(null, [
     ['device', [...new Set(names)].filter((name) => name !== '').join(' · ')],
@@ -87,7 +102,12 @@ const print = ({ device, model, prefill, systems, ...report }: BenchReport): str
   ]);
   const header = ['system', 'speed-up', 'tokens/s', 'τ', 'dispatches · submits · readbacks', 'of bandwidth'];
   const all = table([...header, 'lossless', 'accuracy', 'escalated', 'peak'], rows);
-  return `${facts}\n\n${all}\n\n${report.prompts} prompts, ${report.repeat} runs each; medians (ranges).\n`;
+  const slots = systems
+    .filter((each) => each.acceptance_by_slot.length > 0)
+    .map((each) => [each.system, each.acceptance_by_slot.map((rate) => rate.toFixed(2)).join(' ')]);
+  const kept = slots.length > 0 ? `\nkept, by slot\n${table(null, slots)}\n` : '';
+  const close = `${report.prompts} prompts, ${report.repeat} runs each; medians (ranges).\n`;
+  return `${facts}\n\n${all}\n${kept}${profiles.map(printProfile).join('')}\n${close}`;
 };
 
 export const bench = defineCommand({
@@ -98,12 +118,13 @@ export const bench = defineCommand({
   options: OPTIONS,
   async run({ values }, terminal) {
     const prompts = await readSet(values, terminal);
+    const systems = (values.systems ?? []).map(readEntry);
     using device = await openDevice(terminal);
-    const target = await loadOnDevice(device, values, terminal);
-    using _model = target.model;
-    const report = await runBench(device.gpu, target, {
+    const needs = systems.flatMap(({ system }) => system.needs);
+    const report = await runBench(device.gpu, await loadTogether(device, values, needs, terminal), {
       prompts,
-      systems: values.systems ?? [],
+      systems,
+      profile: values.profile,
       maxTokens: values['max-tokens'] ?? (values.suite ? 320 : 48),
       repeat: values.repeat ?? (values.suite ? 1 : 3),
       signal: terminal.signal,
