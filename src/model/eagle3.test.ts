@@ -11,7 +11,7 @@ import { openCheckpoint } from '../weights/open.ts';
 import { rowsOf } from './arena.ts';
 import { Eagle3Drafter } from './feature-drafter.ts';
 import { loadDrafter } from './load-drafter.ts';
-import type { Choice, Cursor, FeatureCursor, HeldTree, LanguageModel, Tree } from './model.ts';
+import type { Choice, Cursor, Draft, FeatureCursor, HeldTree, LanguageModel, Sampling, Tree } from './model.ts';
 import { unpad } from './pass.ts';
 
 const TOLERANCE = 1e-3;
@@ -45,7 +45,12 @@ const loadEagle3 = async (gpu: Gpu, name: string, target: LanguageModel): Promis
 };
 
 /** The prompt into both cursors; its last row waits for the token that is drawn behind it. Returns that token. */
-const prefill = async (target: Cursor, features: FeatureCursor, tokens: readonly number[]): Promise<number> => {
+const prefill = async (
+  target: Cursor,
+  features: FeatureCursor,
+  tokens: readonly number[],
+  sampling = GREEDY,
+): Promise<number> => {
   let base = 0;
   const last = await target.extend(tokens, {
     onPass(pass) {
@@ -58,29 +63,32 @@ const prefill = async (target: Cursor, features: FeatureCursor, tokens: readonly
       base += pass.rows;
     },
   });
-  const first = last.draw(0, GREEDY);
+  const first = last.draw(0, sampling);
   features.append(last, [0], [first.token]);
   return ((await first.read())[0] as Choice).token;
 };
 
-type Propose = (features: FeatureCursor, anchor: number, most: number) => Tree | HeldTree;
+type Propose = (features: FeatureCursor, anchor: number) => Tree | HeldTree | Draft;
 
-/** Greedy speculation to `count` tokens, with what was drafted and committed in each round. */
+/** Speculation to `count` tokens, with what was drafted and committed in each round. */
 const run = async (
   target: LanguageModel,
   drafter: Eagle3Drafter,
   prompt: readonly number[],
   count: number,
   propose: Propose,
+  sampling = GREEDY,
 ) => {
   using cursor = await target.open({ capacity: 128, tapLayers: drafter.tapLayers, nodes: 64 });
   using features = await drafter.open({ capacity: 128 });
-  const tokens = [await prefill(cursor, features, prompt)];
+  const tokens = [await prefill(cursor, features, prompt, sampling)];
   const lengths: number[] = [];
   const drafts: number[][] = [];
   while (tokens.length < count) {
-    const pass = cursor.forward(propose(features, tokens.at(-1) as number, count - tokens.length));
-    const verdict = await pass.verify(null, GREEDY);
+    const proposed = propose(features, tokens.at(-1) as number);
+    const { tree, laws } = 'tree' in proposed ? proposed : { tree: proposed, laws: null };
+    const pass = cursor.forward(tree);
+    const verdict = await pass.verify(laws, sampling);
     const choices = verdict.choices.map(({ token }) => token);
     features.append(pass, verdict.path, choices);
     const committed = choices.slice(0, count - tokens.length);
@@ -127,6 +135,32 @@ describe.skipIf(noShared).each(['all', 'baseline'] as const)('EAGLE-3, %s featur
       expect(trees.tokens).toEqual(tokens);
       expect(trees.lengths.length).toBeLessThanOrEqual(ours.lengths.length);
     }
+  });
+
+  test('sampled: trees commit what plain decoding draws; chains have laws over the whole vocabulary', async () => {
+    const gpu = await testGpu(features);
+    const { prefix } = readCase('eagle3-tiny-good');
+    using target = await loadShared(gpu, TARGET);
+    using drafter = await loadEagle3(gpu, 'eagle3-tiny-good', target);
+    const sampling: Sampling = { temperature: 0.8, topK: 0, topP: 0.95, minP: 0, seed: 3 };
+    using plain = await target.open({ capacity: 128 });
+    const tokens: number[] = [];
+    for (let pass = await plain.extend(prefix); tokens.length < 24; ) {
+      tokens.push(((await pass.draw(0, sampling).read())[0] as Choice).token);
+      pass = plain.forward(chain(tokens.slice(-1)));
+      pass.accept([0]);
+    }
+    for (const nodes of [8, 20]) {
+      const grow: Propose = (cursor, anchor) => cursor.tree(anchor, { depth: 4, width: 3, nodes });
+      expect((await run(target, drafter, prefix, 24, grow, sampling)).tokens).toEqual(tokens);
+    }
+    const drawn: Propose = (cursor, anchor) => {
+      const { tokens, laws } = cursor.chain(4, { ...sampling, seed: sampling.seed ^ 0x9e3779b9 });
+      return { tree: chain([anchor, ...tokens]), laws };
+    };
+    const sampled = await run(target, drafter, prefix, 24, drawn, sampling);
+    expect(sampled.drafts.flat().every((token) => drafter.ids.includes(token))).toBe(true);
+    expect(sampled.lengths.some((length) => length > 1)).toBe(true);
   });
 
   test('the output of the layer over the prompt', async () => {
