@@ -2,7 +2,13 @@ import { expect, test } from 'vitest';
 import { compare, type Rival } from './comparison.ts';
 import type { Outcome } from './run-view.ts';
 
-const outcome = (tokens: number[], rate: number | null): Outcome => ({ system: 'x', tokens, rate, complete: true });
+const outcome = (tokens: number[], rate: number | null): Outcome => ({
+  system: 'x',
+  tokens,
+  rate,
+  complete: true,
+  events: [],
+});
 const rival = (greedy: boolean, exact = true): Rival => ({ key: '', greedy, exact, plain: async function* () {} });
 const plain = outcome([1, 2, 3], 40);
 

@@ -68,9 +68,11 @@ export class Comparison {
       return false;
     }
     this.#latest = { run, rival };
+    const plain = this.#plain.get(rival.key);
+    if (plain) this.#view.putBeside(plain);
     this.#show();
-    this.#button.disabled = this.#plain.has(rival.key);
-    return this.#always.checked && !this.#button.disabled;
+    this.#button.disabled = plain !== undefined;
+    return this.#always.checked && !plain;
   }
 
   async race(signal: AbortSignal): Promise<void> {

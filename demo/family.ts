@@ -17,7 +17,7 @@ export const ROLE_NAMES: Readonly<Record<ModelRole, string>> = {
 
 /** Of the bundled models. DFlash and EAGLE-3 read hidden states, so they fit one target; a draft shares a vocabulary. */
 const PARTNERS: Readonly<Record<string, { readonly [Role in ModelRole]?: string }>> = {
-  target: { draft: 'draft', dflash: 'dflash', eagle3: 'eagle3' },
+  target: { draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy: 'blockpilot' },
   mid: { draft: 'draft' },
 };
 

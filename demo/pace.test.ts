@@ -14,3 +14,20 @@ test('giving up, trying again and giving up again', () => {
     'Drafts cost more than they saved here: plain decoding from token 72.',
   );
 });
+
+test('the block size that was chosen, and why', () => {
+  const choice = {
+    at: 1,
+    type: 'block-size',
+    size: 8,
+    candidates: [1, 8, 16],
+    tau: [1, 6.93, 7.4],
+    round_ms: [10, 23.4, 40],
+    ms: 2,
+  } as const;
+  const said = paceSentence('', choice, 1);
+  expect(said).toBe('Block size 8 chosen: 6.9 tokens expected of a round of 23 ms.');
+  expect(paceSentence('', { ...choice, size: 1 }, 1)).toContain('plain decoding is the fastest');
+  const twice = paceSentence(paceSentence(said, event, 9), event, 72);
+  expect(twice).toMatch(/^Block size 8 chosen: .* 23 ms\. Drafts cost more .*: plain decoding from token 72\.$/);
+});

@@ -16,6 +16,7 @@ export interface Outcome {
   /** Tokens per second; null when there were too few to tell. */
   readonly rate: number | null;
   readonly complete: boolean;
+  readonly events: readonly TraceEvent[];
 }
 
 const outcomeOf = (events: readonly TraceEvent[]): Outcome => {
@@ -26,6 +27,7 @@ const outcomeOf = (events: readonly TraceEvent[]): Outcome => {
     tokens: committedTokens(events),
     rate: fold(METRICS.tokens_per_second, events),
     complete: done?.type === 'done' && done.finish_reason !== 'aborted',
+    events,
   };
 };
 
@@ -52,7 +54,7 @@ export class RunView {
         for (const figure of this.#figures) figure.add(event);
         if (event.type === 'queued') say('status', `Waiting for ${event.ahead} other run${event.ahead > 1 ? 's' : ''}`);
         if (event.type === 'run') this.#rounds.start(event.system !== 'autoregressive', event.knobs.shape === 'tree');
-        if (event.type === 'fall-back') pace = paceSentence(pace, event, committed + 1);
+        if (event.type === 'fall-back' || event.type === 'block-size') pace = paceSentence(pace, event, committed + 1);
         say('pace', pace);
         if (event.type === 'done') this.#answer.end(event, problem);
         const round = reader.add(event);
@@ -66,6 +68,12 @@ export class RunView {
       this.#answer.rest();
     }
     return outcomeOf(seen);
+  }
+
+  /** A run from before, in the second lane. */
+  putBeside({ events }: Outcome): void {
+    this.#strip.start(1);
+    for (const event of events) this.#strip.add(event);
   }
 
   /** The same prompt, decoded plainly: a second lane, and nothing else that is there is touched. */

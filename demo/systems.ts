@@ -10,6 +10,7 @@ const ABOUT: Readonly<Record<string, string>> = {
   'draft-model': 'A small model writes a few tokens ahead; the target checks them all in one pass.',
   'prompt-lookup': 'No model drafts: what followed the same words earlier in the text is proposed again.',
   dflash: 'A small network reads what the target was thinking and drafts a whole block in one pass.',
+  blockpilot: 'DFlash with a block size for each prompt: a small policy picks the one that is fastest on this device.',
   eagle3: 'One layer on the target’s own features drafts a tree of continuations; the longest right path is kept.',
 };
 

@@ -83,6 +83,7 @@ test('EAGLE-3: its drafter is loaded when it is chosen, the target stays; a roun
   downloads.length = 0;
   await choose('EAGLE-3');
   expect(downloads).toEqual(['eagle3']);
+  await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // SwiftShader may find it slow
   await answer(page);
   await expect(page.locator('#verdict')).toHaveText(`✓ Right: ${await truth(page)}`);
   await page.getByRole('slider', { name: 'Round' }).press('Home');
