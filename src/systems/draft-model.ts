@@ -3,6 +3,7 @@
 // with probability min(1, p/q), drawing from the residual where it refuses one. The drafts stay on the device. Beyond
 // the paper: γ may follow the measured acceptance.
 
+import { Acceptance } from '../decode/acceptance.ts';
 import { prefill } from '../decode/prefill.ts';
 import { draftSampling } from '../decode/sampling.ts';
 import { chainOf, type Drafter, fallBackKnob, speculate } from '../decode/speculate.ts';
@@ -18,38 +19,22 @@ const knobs = {
     min: 0,
     max: MOST,
     step: 1,
-    initial: 5,
+    initial: 0,
   },
   'fall-back': fallBackKnob,
 } as const;
 
-/** Drafts as long as the last of them is kept with this probability: a draft pass costs about this much of a token. */
-const WORTH = 0.4;
-
-/** γ from the share of drafts that were kept, older ones counting less. Counts only: no clock decides what is drawn. */
-class Acceptance {
-  #kept = 8;
-  #tested = 10;
-
-  add(drafts: number, kept: number): void {
-    this.#kept = 0.9 * this.#kept + kept;
-    this.#tested = 0.9 * this.#tested + Math.min(drafts, kept + 1);
-  }
-
-  get gamma(): number {
-    const rate = Math.min(0.99, Math.max(0.01, this.#kept / this.#tested));
-    return Math.max(1, Math.min(MOST, Math.floor(Math.log(WORTH) / Math.log(rate))));
-  }
-}
+/** What a draft costs, in plain tokens: a pass of the draft and a row of the target's. */
+const COST = 0.4;
 
 const draftWith = (cursor: Cursor, gamma: number): Drafter => {
-  const acceptance = new Acceptance();
+  const acceptance = new Acceptance(COST, MOST);
   let drafts = 0;
   return {
     by: 'draft',
     async propose({ tokens, sampling: targets }, most) {
       const anchor = tokens.length - 1;
-      drafts = Math.min(gamma || acceptance.gamma, most, cursor.capacity - anchor);
+      drafts = Math.min(gamma || acceptance.drafts, most, cursor.capacity - anchor);
       if (drafts < 1) return null;
       const sampling = draftSampling(targets);
       const law = sampling.temperature > 0;

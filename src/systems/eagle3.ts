@@ -10,9 +10,9 @@ import type { FeatureCursor, Token } from '../model/model.ts';
 
 const knobs = {
   shape: { kind: 'choice', label: 'Shape of a draft', options: ['tree', 'chain'], initial: 'tree' },
-  depth: { kind: 'number', label: 'Depth, tokens', min: 1, max: 15, step: 1, initial: 5 },
-  width: { kind: 'number', label: 'Beam of a tree', min: 1, max: 10, step: 1, initial: 4 },
-  nodes: { kind: 'number', label: 'Nodes of a tree (the anchor not counted)', min: 1, max: 63, step: 1, initial: 15 },
+  depth: { kind: 'number', label: 'Depth, tokens', min: 1, max: 15, step: 1, initial: 7 },
+  width: { kind: 'number', label: 'Beam of a tree', min: 1, max: 10, step: 1, initial: 3 },
+  nodes: { kind: 'number', label: 'Nodes of a tree (the anchor not counted)', min: 1, max: 63, step: 1, initial: 7 },
   'fall-back': fallBackKnob,
 } as const;
 

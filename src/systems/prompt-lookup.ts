@@ -1,42 +1,75 @@
 // Prompt lookup (Saxena 2023; n-gram speculation in vLLM and transformers). Exact, and needs no weights: where the last n
 // tokens occurred before, in the prompt or in the answer, what followed them then is the draft. Wins where an answer
 // quotes its input. Ours: copies run on into themselves, as in LZ77, so a repetition is drafted to full length.
+import { Acceptance } from '../decode/acceptance.ts';
 import { prefill } from '../decode/prefill.ts';
 import { chainOf, type Drafter, fallBackKnob, speculate } from '../decode/speculate.ts';
 import type { DecodingSystem } from '../decode/system.ts';
 
+const MOST = 15;
+
 const knobs = {
   ngram: { kind: 'number', label: 'Longest match, tokens', min: 1, max: 8, step: 1, initial: 3 },
-  gamma: { kind: 'number', label: 'γ, tokens a draft', min: 1, max: 15, step: 1, initial: 7 },
+  gamma: {
+    kind: 'number',
+    label: 'γ, tokens a draft (0: follows the acceptance)',
+    min: 0,
+    max: MOST,
+    step: 1,
+    initial: 0,
+  },
   'fall-back': fallBackKnob,
 } as const;
 
-/** Where the continuation of the latest, longest earlier occurrence of the last n tokens begins; -1: there is none. */
-export const lookUp = (tokens: readonly number[], ngram: number): number => {
+/** What a draft costs, in plain tokens: a row of the target's pass. */
+const COST = 0.15;
+
+export interface Match {
+  /** Where its continuation begins. */
+  readonly from: number;
+  readonly length: number;
+}
+
+/** The latest of the longest earlier occurrences of the last `ngram` tokens or fewer; null: not even the last one. */
+export const lookUp = (tokens: readonly number[], ngram: number): Match | null => {
   const end = tokens.length;
-  let best = -1;
-  let longest = 0;
+  let [from, longest] = [0, 0];
   for (let at = end - 1; at > 0 && longest < ngram; at--) {
     let length = 0;
     while (length < ngram && length < at && tokens[at - 1 - length] === tokens[end - 1 - length]) length++;
-    if (length > longest) [best, longest] = [at, length];
+    if (length > longest) [from, longest] = [at, length];
   }
-  return best;
+  return longest > 0 ? { from, length: longest } : null;
 };
 
-const copier = (ngram: number, gamma: number): Drafter => ({
-  by: 'lookup',
-  propose({ tokens }, most) {
-    const from = lookUp(tokens, ngram);
-    if (from < 0) return null;
-    const copied: number[] = [];
-    for (let i = 0; i < Math.min(gamma, most); i++)
-      copied.push((from + i < tokens.length ? tokens[from + i] : copied[from + i - tokens.length]) as number);
-    const tree = chainOf([tokens[tokens.length - 1] as number, ...copied]);
-    return { tree, laws: null, nodes: copied.length + 1, passes: 0 };
-  },
-  observe() {},
-});
+const copier = (ngram: number, gamma: number): Drafter => {
+  /** Long matches are right more often than short ones. */
+  const acceptance = new Map(Array.from({ length: ngram }, (_, i) => [i + 1, new Acceptance(COST, MOST)]));
+  let proposed: { readonly match: number; readonly drafts: number } | null = null;
+  return {
+    by: 'lookup',
+    propose({ tokens }, most) {
+      const match = lookUp(tokens, ngram);
+      if (!match) return null;
+      const { from, length } = match;
+      const drafts = Math.min(gamma || (acceptance.get(length)?.drafts ?? 0), most);
+      const copied: number[] = [];
+      for (let i = 0; i < drafts; i++)
+        copied.push((from + i < tokens.length ? tokens[from + i] : copied[from + i - tokens.length]) as number);
+      proposed = { match: length, drafts };
+      return {
+        tree: chainOf([tokens[tokens.length - 1] as number, ...copied]),
+        laws: null,
+        nodes: drafts + 1,
+        passes: 0,
+      };
+    },
+    observe({ path }) {
+      if (proposed) acceptance.get(proposed.match)?.add(proposed.drafts, path.length - 1);
+      proposed = null;
+    },
+  };
+};
 
 export default {
   id: 'prompt-lookup',
