@@ -1,19 +1,22 @@
 // Off when losing. An account of plain tokens: a speculative round pays in the tokens it committed and takes out what it
 // cost, in plain rounds. When the account is overdrawn the run falls back to plain decoding, and tries again when one
 // more lost round would still keep all losses below a small share of the run. So text on which nothing is accepted costs
-// at most that share and the overdraft (about 5 tokens), however bad the drafter is, and a run of bad luck in text that
+// at most that share and the overdraft (a few tokens), however bad the drafter is, and a run of bad luck in text that
 // usually goes well is paid for by what was gained before.
 import type { Emit } from '../trace.ts';
 import type { Timings } from './timings.ts';
 
-/** Plain tokens that may be lost before the run falls back … */
-const OVERDRAFT = 4;
-/** … and the gain that is remembered against losses to come: text changes. */
+/** Plain tokens that may be lost before the run falls back, or as many as take this long: nobody notices less. */
+const OVERDRAFT = { tokens: 4, ms: 12 } as const;
+/** The gain that is remembered against losses to come: text changes. */
 const CREDIT = 4;
 /** Of a run's tokens: what all losses together may come to before another trial. */
 const SHARE = 0.025;
 /** Plain rounds before a trial, doubled by each that fails. */
 const PAUSE = { least: 16, most: 512 } as const;
+
+/** Rounds of a kind before its cost is believed. */
+const SURE = 5;
 
 /** What a speculative round was: rounds of one kind cost the same. */
 export interface RoundKind {
@@ -32,7 +35,7 @@ export const roundName = ({ nodes, passes }: RoundKind): string => `${passes}+${
 export const measuredCost =
   (timings: Timings): Cost =>
   (kind) => {
-    const [speculative, plain] = [timings.median(roundName(kind)), timings.median('plain')];
+    const [speculative, plain] = [timings.least(roundName(kind), SURE), timings.least('plain')];
     return speculative !== null && plain !== null ? speculative / plain : null;
   };
 
@@ -74,7 +77,7 @@ export class Pace {
     if (!affordable || this.#committed - this.#paused < this.#pause) return false;
     this.#pause = Math.min(PAUSE.most, 2 * this.#pause);
     this.#paused = null;
-    this.#account = -OVERDRAFT;
+    this.#account = -this.#overdraft;
     this.#tell(round, 'speculation');
     this.#latest = [];
     return true;
@@ -96,9 +99,16 @@ export class Pace {
     this.#lost += loss;
     this.#account = Math.min(CREDIT, this.#account - loss);
     if (this.#account >= 0) this.#pause = PAUSE.least;
-    if (!this.#options.fallBack || this.#account >= -OVERDRAFT || loss <= 0) return;
+    if (!this.#options.fallBack || this.#account >= -this.#overdraft || loss <= 0) return;
     this.#paused = this.#committed;
     this.#tell(round, 'plain');
+  }
+
+  /** In plain rounds. */
+  get #overdraft(): number {
+    const { cost, timings } = this.#options;
+    const plain = cost === assumedCost ? null : timings.least('plain');
+    return plain === null ? OVERDRAFT.tokens : Math.max(OVERDRAFT.tokens, OVERDRAFT.ms / plain);
   }
 
   #tell(round: number, to: 'plain' | 'speculation'): void {
@@ -106,6 +116,6 @@ export class Pace {
     const ms = this.#latest.reduce((sum, each) => sum + each.ms, 0);
     const { emit, timings } = this.#options;
     const speculative_ms = tokens > 0 ? ms / tokens : null;
-    emit({ type: 'fall-back', round, to, speculative_ms, plain_ms: timings.median('plain') });
+    emit({ type: 'fall-back', round, to, speculative_ms, plain_ms: timings.least('plain') });
   }
 }

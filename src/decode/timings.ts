@@ -1,8 +1,10 @@
-// How long rounds take on this device, as medians of the latest ones: a busy machine makes single rounds arbitrarily
-// slow, and the first of a kind compiles shaders.
+// How long rounds take on this device: the quickest of the latest ones. Other work on the machine only ever makes a
+// round slower, single ones by a factor of ten, and the first of a kind compiles shaders.
 
-/** Rounds that count. */
+/** Rounds that count … */
 const LATEST = 7;
+/** … and how many of them make a figure: code that has just been loaded runs slowly for a while. */
+const ENOUGH = 2;
 
 class Recent {
   readonly #latest: number[] = [];
@@ -14,9 +16,8 @@ class Recent {
     if (this.#latest.length > LATEST) this.#latest.shift();
   }
 
-  get median(): number | null {
-    const sorted = this.#latest.toSorted((a, b) => a - b);
-    return sorted[Math.floor((sorted.length - 1) / 2)] ?? null;
+  least(enough: number): number | null {
+    return this.#latest.length >= enough ? Math.min(...this.#latest) : null;
   }
 }
 
@@ -30,8 +31,8 @@ export class Timings {
     recent.add(ms);
   }
 
-  /** Milliseconds; null before the second round of this kind. */
-  median(kind: string): number | null {
-    return this.#rounds.get(kind)?.median ?? null;
+  /** Milliseconds; null before `enough` rounds of this kind, the first one not counted. */
+  least(kind: string, enough = ENOUGH): number | null {
+    return this.#rounds.get(kind)?.least(enough) ?? null;
   }
 }
