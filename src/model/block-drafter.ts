@@ -1,12 +1,14 @@
 // A DFlash drafter at work: the anchor and a row of masks go through it in one pass, every row sees the context and the
 // whole block, and row j scores the token of its own position.
+
 import { CHUNK } from '../kernels/attention.ts';
 import type { Row } from '../kernels/rows.ts';
 import { boardOf, type NamedToken } from './board.ts';
 import { MOST_ROWS } from './cache.ts';
-import { type Context, ContextCursor, type DrafterParts, refuse, TapDrafter } from './drafter.ts';
+import { type Context, ContextCursor, type DrafterParts, TapDrafter } from './drafter.ts';
 import type { DFlash } from './families/dflash.ts';
 import type { BlockCursor, BlockDrafter, Forward, OpenDrafter, Scores, Token } from './model.ts';
+import { refuse } from './refuse.ts';
 
 /** A context row is made of taps alone; no kernel looks at its token. */
 const NO_TOKEN = 0;

@@ -3,7 +3,7 @@
 import { ACTIVATION, type Gpu } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
 import { CHOICE_WORDS } from '../kernels/sample.ts';
-import type { HeldToken, Token } from './model.ts';
+import type { Token } from './model.ts';
 import { Ring } from './ring.ts';
 
 /** A round takes some 150 entries at most: 64 draws of a draft, 64 of its target, and padding. */
@@ -45,7 +45,3 @@ export const boardOf = (gpu: Gpu): Board => {
   boards.set(gpu, board);
   return board;
 };
-
-/** Neighbouring entries as tokens. */
-export const heldTokens = (first: number, count: number): HeldToken[] =>
-  Array.from({ length: count }, (_, i) => ({ held: first + i }));

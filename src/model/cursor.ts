@@ -1,9 +1,11 @@
 // One model's cached view of one sequence. The cursor knows which slots hold its past; a forward pass writes the slots
 // behind it and is forgotten unless a path is accepted. No other file does cache arithmetic.
-import { checkAborted, OutriderError } from '../errors.ts';
+
+import { checkAborted } from '../errors.ts';
 import type { Move } from '../kernels/compact.ts';
 import { type Cache, forkSlots, MOST_NODES, MOST_ROWS } from './cache.ts';
 import type { Cursor, ExtendOptions, Forward, HeldTree, Token, Tree, Verdict } from './model.ts';
+import { refuse } from './refuse.ts';
 import { depths, lengthOf, type Past } from './visibility.ts';
 
 /** What a cursor needs of its model. */
@@ -20,8 +22,6 @@ export interface Runner {
   /** The cursor that owned this cache is gone. */
   closed(cache: Cache): void;
 }
-
-const refuse = (message: string, hint = ''): OutriderError => new OutriderError('bad-request', message, hint);
 
 export const chain = (tokens: readonly Token[]): Tree => ({ tokens, parents: tokens.map((_, i) => i - 1) });
 

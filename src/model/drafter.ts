@@ -1,6 +1,6 @@
 // What drafters have in common that read their target's hidden states: memory, caches, and cursors whose context follows
 // the target's committed rows. Taps wait on the device, sixteen rows at most, and are fused when a draft needs them.
-import { OutriderError } from '../errors.ts';
+
 import type { Gpu } from '../gpu/device.ts';
 import type { Architecture } from './architecture.ts';
 import { Arena } from './arena.ts';
@@ -10,6 +10,7 @@ import { Executor } from './executor.ts';
 import { FeatureQueue } from './features.ts';
 import { makeScratch, type Network } from './forward.ts';
 import type { Forward, OpenDrafter, Token } from './model.ts';
+import { refuse } from './refuse.ts';
 import type { Transformer } from './transformer.ts';
 import { treeRows } from './visibility.ts';
 
@@ -19,8 +20,6 @@ export interface DrafterParts extends Omit<Network, 'scratch'> {
   /** Owns the weights; the drafter adds its scratch and frees everything with it. */
   readonly arena: Arena;
 }
-
-export const refuse = (message: string, hint = ''): OutriderError => new OutriderError('bad-request', message, hint);
 
 /** Device memory of one cursor. */
 export interface Context {

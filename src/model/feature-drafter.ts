@@ -1,12 +1,13 @@
 // An EAGLE-3 drafter at work: its layer turns a feature and the embedding of the token after it into the next feature,
 // whose head names the next draft. Chains go on from draft to draft, trees from beam to beam; neither waits for the host.
+
 import type { Tensor } from '../gpu/kernel.ts';
 import { BUCKETS, type Bucket } from '../kernels/matmul.ts';
 import { treeCandidates } from '../kernels/tree.ts';
 import { rowsOf } from './arena.ts';
 import { boardOf } from './board.ts';
 import { MOST_NODES } from './cache.ts';
-import { type Context, ContextCursor, type DrafterParts, refuse, TapDrafter } from './drafter.ts';
+import { type Context, ContextCursor, type DrafterParts, TapDrafter } from './drafter.ts';
 import type { Reduced } from './forward.ts';
 import { GrownTree } from './held-tree.ts';
 import type {
@@ -21,6 +22,7 @@ import type {
   Token,
   TreeShape,
 } from './model.ts';
+import { refuse } from './refuse.ts';
 import { MOST_LEVELS, MOST_TREE, TreeGrower } from './tree-grower.ts';
 import { treeRows } from './visibility.ts';
 

@@ -1,7 +1,7 @@
 // A drafter's view of its target: rows of taps wait in device memory and, sixteen at a time, are fused and become
 // context. Three dispatches and two a layer where they are keys and values only (DFlash); a pass where they are the
 // stream of a layer that attends to those before (EAGLE-3).
-import { OutriderError } from '../errors.ts';
+
 import type { Gpu } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
 import { Plan } from '../gpu/plan.ts';
@@ -14,11 +14,10 @@ import { type Cache, MOST_ROWS } from './cache.ts';
 import { type FeatureScratch, type Network, recordBody, recordKeys } from './forward.ts';
 import type { Forward } from './model.ts';
 import { DeviceRows } from './pass.ts';
+import { refuse } from './refuse.ts';
 import type { FeatureWeights } from './weights.ts';
 
 const TAPS = 'Open the target with the tapLayers of its drafter.';
-
-const refuse = (message: string, hint = ''): OutriderError => new OutriderError('bad-request', message, hint);
 
 /** The waiting rows fused: into `fused`, normed, or into the stream. */
 const recordFuse = (plan: Plan, network: Network, waiting: Tensor, bucket: Bucket): void => {

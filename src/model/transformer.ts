@@ -1,29 +1,17 @@
 // The language model: opens cursors, checks what it is asked, and hands out views of the passes that the executor runs.
-import { OutriderError } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
 import type { MatmulTuning } from '../kernels/matmul.ts';
 import type { Architecture } from './architecture.ts';
 import type { Arena } from './arena.ts';
-import { type Board, boardOf } from './board.ts';
+import { boardOf } from './board.ts';
 import { Cache, MOST_NODES, MOST_ROWS } from './cache.ts';
 import { CachedCursor, type Runner } from './cursor.ts';
 import { Executor } from './executor.ts';
 import { makeScratch } from './forward.ts';
 import { GrownTree } from './held-tree.ts';
-import type {
-  Cursor,
-  Draft,
-  ExtendOptions,
-  Forward,
-  HeldTree,
-  LanguageModel,
-  OpenCursor,
-  Token,
-  Tree,
-} from './model.ts';
-import type { Pass } from './pass.ts';
-import { MOST_LAWS } from './sampler.ts';
-import { depths } from './visibility.ts';
+import type { Cursor, ExtendOptions, Forward, HeldTree, LanguageModel, OpenCursor, Token, Tree } from './model.ts';
+import { refuse } from './refuse.ts';
+import { heldView, lastView, treeView } from './views.ts';
 import type { Lent, Weights } from './weights.ts';
 
 export interface TransformerParts {
@@ -39,8 +27,6 @@ interface Entry {
   readonly cursor: CachedCursor;
   readonly tree: Tree;
 }
-
-const refuse = (message: string, hint = ''): OutriderError => new OutriderError('bad-request', message, hint);
 
 const NO_FORKS = { count: 0, room: 0 };
 
@@ -162,7 +148,7 @@ export class Transformer implements LanguageModel, Runner {
     return entries.map(({ cursor, tree }, i) => {
       const start = first;
       first += tree.tokens.length;
-      return provisional(name, pass, start, cursor, tree, versions[i] as number);
+      return treeView(pass, cursor, { tree, first: start, version: versions[i] as number, name });
     });
   }
 
@@ -176,19 +162,7 @@ export class Transformer implements LanguageModel, Runner {
     const version = cursor.beginHeld(count, grown.levels);
     const { length: position, next: base } = cursor;
     const pass = this.#executor.scoreHeld(cursor, grown, count);
-    return {
-      rows: count,
-      logits: pass.logits(0, count),
-      taps: pass.taps(0, count),
-      draw: unknown,
-      top: (row, n) => pass.top(rowIn(row, count), n),
-      accept: unknown,
-      verify: async (laws, sampling) => {
-        if (laws) throw refuse('sampled drafts that are not a chain');
-        const draft = { first: 0, base, position, count, nodes: null, sampling, laws };
-        return cursor.settle(version, () => pass.verify(draft, cursor.cache));
-      },
-    };
+    return heldView(pass, cursor, { count, version, position, base });
   }
 
   prefill(cursor: CachedCursor, tree: Tree, onPass: ExtendOptions['onPass']): Promise<void> {
@@ -204,17 +178,7 @@ export class Transformer implements LanguageModel, Runner {
     const count = tree.tokens.length;
     const pass = this.#executor.scoreLast(cursor.cache, { cursor, tree, first: 0, count });
     onPass?.({ rows: count, taps: pass.taps(0, count) });
-    const position = cursor.length + count;
-    const row = (index: number): number => rowIn(index, 1);
-    return {
-      rows: 1,
-      logits: pass.logits(0, 1),
-      taps: pass.taps(count - 1, 1),
-      draw: (index, sampling, options) => pass.draw(row(index), sampling, position, options?.law),
-      top: (index, n) => pass.top(row(index), n),
-      accept: committed,
-      verify: async () => committed(),
-    };
+    return lastView(pass, count - 1, cursor.length + count);
   }
 
   closed(cache: Cache): void {
@@ -245,60 +209,3 @@ export class Transformer implements LanguageModel, Runner {
     if (this.#disposed) throw refuse('this model was disposed');
   }
 }
-
-const committed = (): never => {
-  throw refuse('the rows of extend are committed already');
-};
-
-/** Of a tree whose shape the host does not know. */
-const unknown = (): never => {
-  throw refuse('the host does not know this tree before its verdict');
-};
-
-const rowIn = (row: number, rows: number): number => {
-  if (!Number.isInteger(row) || row < 0 || row >= rows) throw refuse(`row ${row} of a pass of ${rows}`);
-  return row;
-};
-
-/** What verification takes: one root, and where drafts were sampled, a chain with a law for each. */
-const checkDraft = ({ tokens, parents }: Tree, laws: Draft['laws']): void => {
-  if (parents.some((parent, i) => (i === 0) !== (parent === -1)))
-    throw refuse('a draft has one root, the last committed token');
-  if (!laws) return;
-  if (laws.length !== tokens.length - 1) throw refuse(`${laws.length} laws for ${tokens.length - 1} drafts`);
-  if (laws.length >= MOST_LAWS) throw refuse(`${laws.length} sampled drafts; the most is ${MOST_LAWS - 1}`);
-  if (parents.some((parent, i) => parent !== i - 1)) throw refuse('sampled drafts that are not a chain');
-};
-
-/** A pass over a tree, as its cursor sees it: rows from `first` on. */
-const provisional = (
-  name: Board['name'],
-  pass: Pass,
-  first: number,
-  cursor: CachedCursor,
-  tree: Tree,
-  version: number,
-): Forward => {
-  const rows = tree.tokens.length;
-  const depth = depths(tree.parents);
-  const { length } = cursor;
-  return {
-    rows,
-    logits: pass.logits(first, rows),
-    taps: pass.taps(first, rows),
-    draw: (row, sampling, options) =>
-      pass.draw(first + rowIn(row, rows), sampling, length + (depth[row] as number) + 1, options?.law),
-    top: (row, n) => pass.top(first + rowIn(row, rows), n),
-    accept: (path) => cursor.accept(version, tree, path),
-    verify: async (laws, sampling) => {
-      checkDraft(tree, laws);
-      const nodes = tree.tokens.map((token, i) => ({
-        ...name(token),
-        parent: tree.parents[i] as number,
-        position: length + (depth[i] as number),
-      }));
-      const draft = { first, base: cursor.next, position: length, count: rows, nodes, sampling, laws };
-      return cursor.settle(version, () => pass.verify(draft, cursor.cache));
-    },
-  };
-};
