@@ -2,10 +2,11 @@
 // its sampled tokens follow the target's law. The references here share no code with any system. A toy may be broken on
 // purpose (toy-model.ts), to show that the measurements notice.
 import type { KnobValue } from '../decode/knobs.ts';
-import type { DecodingSystem } from '../decode/system.ts';
+import type { BlockPolicy, DecodingSystem } from '../decode/system.ts';
 import { createEngine } from '../engine.ts';
+import { distributionReference } from '../kernels/sample.reference.ts';
 import type { LoadedModel } from '../load.ts';
-import type { LanguageModel } from '../model/model.ts';
+import type { LanguageModel, Sampling } from '../model/model.ts';
 import type { RunRequest } from '../request.ts';
 import { committedTokens, type TraceEvent } from '../trace.ts';
 import { ToyBoard } from './toy-board.ts';
@@ -31,6 +32,7 @@ export const toyEngine = async (system: DecodingSystem, toy: ToyOptions, stopTok
     draft: toyLoaded(toyModel({ ...like, seed: 1 })),
     dflash: { name: 'toy block', model: toyBlockDrafter({ ...like, seed: 2 }) },
     eagle3: { name: 'toy features', model: toyFeatureDrafter({ ...like, seed: 3 }) },
+    policy: { name: 'toy policy', model: toyPolicy(vocabulary) },
   });
   const run = async (request: Omit<RunRequest, 'system'>, signal?: AbortSignal): Promise<TraceEvent[]> => {
     const events: TraceEvent[] = [];
@@ -39,6 +41,14 @@ export const toyEngine = async (system: DecodingSystem, toy: ToyOptions, stopTok
   };
   return { engine, run, board };
 };
+
+/** Finds small blocks as good as any, so that several are chosen: which one depends on the clock and must not matter. */
+const toyPolicy = (vocabulary: number): BlockPolicy => ({
+  vocabulary,
+  blockSizes: [1, 2, 4, 8],
+  predict: async (logits) => [1, 1.5, 2, 2 + Math.abs((logits[0] ?? 0) % 1)],
+  [Symbol.dispose]: () => {},
+});
 
 /** log-probabilities of the next token, straight from the model's logits. */
 const nextLogits = async (model: LanguageModel, tokens: readonly number[]): Promise<Float32Array> => {
@@ -56,12 +66,12 @@ export const greedyReference = async (model: LanguageModel, prompt: readonly num
   return tokens.slice(prompt.length);
 };
 
-/** The exact probability of every sequence of `count` tokens after the prompt, by enumeration. */
-const exactLaw = async (
+/** The exact probability of every sequence of `count` tokens after the prompt, by enumeration of what is possible. */
+export const exactLaw = async (
   model: LanguageModel,
   prompt: readonly number[],
   count: number,
-  temperature: number,
+  sampling: Omit<Sampling, 'seed'>,
 ): Promise<Map<string, number>> => {
   let law = new Map<string, number>([['', 1]]);
   for (let i = 0; i < count; i++) {
@@ -69,10 +79,8 @@ const exactLaw = async (
     for (const [key, probability] of law) {
       const written = key === '' ? [] : key.split(',').map(Number);
       const logits = await nextLogits(model, [...prompt, ...written]);
-      const weights = Array.from(logits, (x) => Math.exp(x / temperature));
-      const sum = weights.reduce((a, b) => a + b);
-      weights.forEach((weight, token) => {
-        longer.set([...written, token].join(), (probability * weight) / sum);
+      distributionReference([...logits], sampling).forEach((p, token) => {
+        if (p > 0) longer.set([...written, token].join(), probability * p);
       });
     }
     law = longer;
@@ -134,12 +142,14 @@ export const samplingDistance = async (
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   await engine.close();
-  return distance(counts, await exactLaw(toyModel(law), prompt, count, temperature));
+  return distance(counts, await exactLaw(toyModel(law), prompt, count, { temperature, topK: 0, topP: 1, minP: 0 }));
 };
 
-const distance = (counts: ReadonlyMap<string, number>, law: ReadonlyMap<string, number>): Distance => {
+/** Half the sum of differences; an outcome outside the law counts in full. */
+export const distance = (counts: ReadonlyMap<string, number>, law: ReadonlyMap<string, number>): Distance => {
   const runs = [...counts.values()].reduce((a, b) => a + b, 0);
   let [totalVariation, noise] = [0, 0];
+  for (const [key, count] of counts) if (!law.has(key)) totalVariation += count / runs / 2;
   for (const [key, p] of law) {
     totalVariation += Math.abs((counts.get(key) ?? 0) / runs - p) / 2;
     noise += Math.sqrt((p * (1 - p)) / runs / (2 * Math.PI));
