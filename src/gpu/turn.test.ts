@@ -44,5 +44,6 @@ test('uploads, passes and readbacks of one turn happen in the order they were re
     dispatches: before.dispatches + 2,
     submits: before.submits + 1,
     readbacks: before.readbacks + 2,
+    readbackBytes: before.readbackBytes + 2 * values.bytes,
   });
 });

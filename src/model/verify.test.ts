@@ -98,6 +98,20 @@ describe.each([
   });
 });
 
+test('a fork verifies behind its own rows', async () => {
+  using cursor = await open(model, { forks: { count: 2, room: 16 } });
+  const [fork, sibling] = cursor.fork(2, 16) as [Cursor, Cursor];
+  sibling.forward(chain([1, 2, 3])).accept([0, 1, 2]);
+  const [a, b, c] = (await plain(3, GREEDY)) as [number, number, number];
+  const tree = { tokens: [ANCHOR, (a + 1) % 50, a, 1, b], parents: [-1, 0, 0, 1, 2] };
+  const verdict = await fork.forward(tree).verify(null, GREEDY);
+  expect(verdict).toMatchObject({ path: [0, 2, 4], source: 'bonus' });
+  expect(tokensOf(verdict.choices)).toEqual([a, b, c]);
+  cursor.adopt(fork);
+  expect(cursor.length).toBe(PREFIX.length + 3);
+  expect(await cursor.forward(chain([c])).logits.read()).toEqual(await causal([ANCHOR, a, b, c]));
+});
+
 /** Drafts of `count` tokens by another model, which the host never sees. */
 const drafted = (cursor: Cursor, count: number, sampling: Sampling, law: boolean) => {
   const tokens: Token[] = [ANCHOR];
