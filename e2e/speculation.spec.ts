@@ -83,6 +83,9 @@ test('EAGLE-3: its drafter is loaded when it is chosen, the target stays; a roun
   downloads.length = 0;
   await choose('EAGLE-3');
   expect(downloads).toEqual(['eagle3']);
+  await page.getByLabel('Shape of a draft').selectOption('tree');
+  const nodes = page.getByRole('slider', { name: 'Nodes' });
+  while ((await nodes.inputValue()) !== '20') await nodes.press('ArrowRight');
   await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // SwiftShader may find it slow
   await answer(page);
   await expect(page.locator('#verdict')).toHaveText(`✓ Right: ${await truth(page)}`);
@@ -96,7 +99,7 @@ test('EAGLE-3: its drafter is loaded when it is chosen, the target stays; a roun
 test('drafting that does not pay is given up, and the page says so', async () => {
   await choose('Draft model');
   await page.getByRole('slider', { name: 'γ' }).press('End');
-  await page.getByLabel('Problem for the model').fill('Zebras hum. Why do the tall green boats never sing at noon?');
+  await page.getByLabel('Problem for the model').fill('Every morning Hugo writes a long letter to the moon. Why?');
   await answer(page);
   await expect(page.locator('#pace')).toHaveText(
     /^Drafts cost more than they saved here .*: plain decoding from token \d+/,
