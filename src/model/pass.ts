@@ -177,7 +177,9 @@ export class Pass {
 
   draw(row: number, sampling: Sampling, position: number, keepLaw = false): Drawn {
     this.#use();
-    if (this.#batch.recorded || this.#batch.wanted.length === (keepLaw ? MOST_LAWS : MOST_DRAWS)) this.#renew();
+    const { recorded, wanted } = this.#batch;
+    const most = keepLaw || wanted.some(({ law }) => law) ? MOST_LAWS : MOST_DRAWS;
+    if (recorded || wanted.length >= most) this.#renew();
     const law = keepLaw ? { law: this.#sampler.laws.ring.take(1) } : null;
     return new DeviceDraw(this.#batch, { row, sampling, position, law });
   }

@@ -178,6 +178,18 @@ describe('drafts of another model', () => {
   });
 });
 
+test('any number of draws of one pass, with laws and without', async () => {
+  using cursor = await open(model);
+  const pass = cursor.forward(chain([ANCHOR, 4]));
+  const keep = [...Array<boolean>(20).fill(false), ...Array<boolean>(18).fill(true), ...Array<boolean>(70).fill(false)];
+  const draws = keep.map((law, seed) => pass.draw(1, { ...SAMPLED, seed }, { law }));
+  const tokens = (await Promise.all(draws.map((draw) => draw.read()))).map(([choice]) => choice?.token);
+  expect(draws.map(({ law }) => law !== null)).toEqual(keep);
+  const again = cursor.forward(chain([ANCHOR, 4]));
+  for (const seed of [0, 19, 20, 37, 38, 107])
+    expect((await again.draw(1, { ...SAMPLED, seed }).read())[0]?.token).toBe(tokens[seed]);
+});
+
 describe('misuse is refused', () => {
   test('before anything runs', async () => {
     using cursor = await open(model);
