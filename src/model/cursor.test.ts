@@ -126,15 +126,29 @@ describe('bit for bit what causal passes give', () => {
   });
 });
 
-test('a tree across the edge of a chunk of 64 keys is a causal pass bit for bit', async () => {
-  // Its siblings push later nodes into the next chunk; their keys are added up where a causal pass has them.
-  const prefix = Array.from({ length: 60 }, (_, i) => (i * 13) % 50);
-  const tree = { tokens: [7, 1, 2, 3, 4, 5, 6], parents: [-1, 0, 0, 1, 2, 4, 4] };
-  using cursor = await open(prefix);
-  const logits = await cursor.forward(tree).logits.read();
-  const expected = await causal([...prefix, 7, 2, 4, 6]);
-  expect(logits.slice(-50)).toEqual(expected);
-});
+// Its siblings push later nodes into the next chunk; their keys are added up where a causal pass has them.
+test.each([50, 60, 63, 64, 110, 127])(
+  'trees behind %i rows, across the edge of a chunk: bit for bit',
+  async (length) => {
+    const prefix = Array.from({ length }, (_, i) => (i * 13) % 50);
+    const tokens = Array.from({ length: 40 }, (_, i) => (i * 7 + length) % 50);
+    // Bushy, and half of a chain with siblings.
+    for (const parents of [
+      tokens.map((_, i) => Math.floor((i * (i % 3)) / 3) - (i === 0 ? 1 : 0)),
+      tokens.map((_, i) => (i < 2 ? i - 1 : i - 1 - (i % 2))),
+    ]) {
+      const tree = { tokens, parents };
+      using cursor = await open(prefix, { capacity: 160, nodes: 64 });
+      const logits = await cursor.forward(tree).logits.read();
+      for (const node of [1, 7, 15, 16, 26, 33, 38, 39]) {
+        using alone = await open(prefix, { capacity: 160 });
+        const path = pathTo(tree, node).map((step) => tokens[step] as number);
+        const { logits: expected } = await scoreRows(alone, path, 1);
+        expect(logits.slice(node * 50, (node + 1) * 50), `node ${node}`).toEqual(expected.slice(-50));
+      }
+    }
+  },
+);
 
 test('a sliding window hides what lies `window` or more positions back', async () => {
   const config = { architectures: ['MistralForCausalLM'], sliding_window: 4, num_hidden_layers: 1 };
