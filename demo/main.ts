@@ -103,7 +103,10 @@ const load = async (added: readonly ModelRole[], label: string): Promise<void> =
     if (cancelLoad !== abort) return;
     roles = [];
     const fault = showFault(error);
-    loading.finish(fault.code === 'aborted' ? 'Cancelled. Choose a model to load one.' : 'Not loaded', false);
+    loading.finish(
+      fault.code === 'aborted' ? 'Cancelled. Choose a model or a system to load one.' : 'Not loaded',
+      false,
+    );
     say('device', 'No model is loaded');
     lamp('off');
     if (fault.code === 'no-webgpu') await replayInstead(fault.message);

@@ -81,10 +81,14 @@ export class RoundPanel {
   add(round: DecodedRound): void {
     if (round.round === 0 || this.#panel.hidden) return;
     this.#rounds.push(round);
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      this.#draw();
-    }, REFRESH_MS);
+    this.#timer ??= setTimeout(() => this.rest(), REFRESH_MS);
+  }
+
+  /** Shows at once what was held back. */
+  rest(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#draw();
   }
 
   #draw(): void {

@@ -66,6 +66,7 @@ export class RunView {
       }
     } finally {
       this.#answer.rest();
+      this.#rounds.rest();
     }
     return outcomeOf(seen);
   }

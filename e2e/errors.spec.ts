@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
-import { finished, open } from './demo.ts';
+import { finished, open, ready } from './demo.ts';
 import { root, WatchedServer } from './server.ts';
 
-const draft = (name: string): Buffer => readFileSync(join(root, 'public/models/draft', name));
+const bundled = (model: string, name: string): Buffer => readFileSync(join(root, 'public/models', model, name));
+const draft = (name: string): Buffer => bundled('draft', name);
 
 test('a wrong address, a truncated file and a file of another kind are explained', async ({ page }) => {
   await using server = new WatchedServer(join(root, 'public'));
@@ -46,4 +47,20 @@ test('a wrong address, a truncated file and a file of another kind are explained
   await page.getByRole('button', { name: 'Answer' }).click();
   await finished(page);
   await expect(page.locator('#answer')).not.toBeEmpty();
+});
+
+test('a drafter of the wrong kind is refused by name, and the page goes on without it', async ({ page }) => {
+  await open(page, undefined, 'dflash');
+  await page.getByText('Your own model').click();
+  await page.getByLabel('As', { exact: true }).selectOption('its DFlash drafter');
+  await page
+    .locator('#files')
+    .setInputFiles(
+      ['config.json', 'model.safetensors'].map((name) => ({ name, mimeType: '', buffer: bundled('eagle3', name) })),
+    );
+  await expect(page.getByRole('alert')).toContainText('drafter for eagle3, not for dflash');
+  await expect(page.getByRole('button', { name: 'Answer' })).toBeDisabled();
+  await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption('Plain decoding');
+  await ready(page);
+  await expect(page.getByRole('alert')).toBeHidden();
 });
