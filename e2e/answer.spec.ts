@@ -1,7 +1,7 @@
 // The page as a visitor meets it, on one load of the bundled target and what drafts for it: an answer, Stop, the keyboard,
 // its looks.
 import { expect, type Page, test } from '@playwright/test';
-import { expectCalm, finished, open } from './demo.ts';
+import { answer, expectCalm, finished, open } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -22,14 +22,16 @@ test.afterAll(() => page.close());
 test('a bundled problem is answered, and the answer is right', async () => {
   await page.getByRole('button', { name: 'Trees' }).click();
   await expect(page.locator('#truth')).toHaveText('True answer: 52');
-  await page.getByRole('button', { name: 'Answer' }).click();
-  await finished(page);
+  await page.getByLabel('after every run').check();
+  await answer(page);
   await expect(page.locator('#answer')).toContainText('The answer is 52.');
   await expect(page.locator('#verdict')).toHaveText('✓ Right: 52');
   await expect(page.locator('#speed')).toHaveText(/^\d+(\.\d)?$/);
   await expect(page.locator('#first')).toHaveText(/^\d+ ms$|^\d+\.\d s$/);
   await expect(page.locator('#status')).toContainText('The answer finished.');
   await expect(page.locator('#device')).toContainText(/swiftshader/i);
+  await expect(page.locator('#comparison')).toContainText('✓ the same');
+  await page.getByLabel('after every run').uncheck();
 });
 
 for (const scheme of ['light', 'dark'] as const)

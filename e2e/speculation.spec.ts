@@ -77,12 +77,24 @@ test('a knob is a slider that the keyboard moves; the next run has it, and is co
   await expect(page.locator('#comparison')).toContainText('✓ the same');
 });
 
+test('every system that is offered gives the same answer, on models that are loaded once', async () => {
+  const systems = await page.locator('#system option').allTextContents();
+  expect(systems.length).toBeGreaterThan(4);
+  downloads.length = 0;
+  for (const title of systems.filter((name) => name !== 'Plain decoding')) {
+    await choose(title);
+    await answer(page);
+    await expect(page.locator('#comparison')).toContainText('✓ the same');
+    await expect(page.locator('#acceptance')).toHaveText(/^[1-9]\d* %$/);
+  }
+  await choose('DFlash');
+  expect(downloads).toEqual(['draft', 'eagle3']); // when they were first chosen; the others stayed where they were
+});
+
 test('a speculative run never blocks the main thread, and nothing jumps', () => expectCalm(page));
 
-test('EAGLE-3: its drafter is loaded when it is chosen, the target stays; a round is a tree', async () => {
-  downloads.length = 0;
+test('EAGLE-3: a round is a tree', async () => {
   await choose('EAGLE-3');
-  expect(downloads).toEqual(['eagle3']);
   await page.getByLabel('Shape of a draft').selectOption('tree');
   const nodes = page.getByRole('slider', { name: 'Nodes' });
   while ((await nodes.inputValue()) !== '20') await nodes.press('ArrowRight');
