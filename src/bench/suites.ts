@@ -8,15 +8,15 @@ export const SUITE_NAMES = ['bundled-math', 'bundled-copy', 'copy'] as const;
 export type SuiteName = (typeof SUITE_NAMES)[number];
 
 const PASSAGES = [
-  'The harbour opens at six in the morning. Boats that arrive earlier wait outside the breakwater until the signal changes from red to green. The harbour master keeps a list of all arrivals, with the name of the boat, the length in metres and the number of people on board.',
-  'Mix two cups of flour with one teaspoon of salt and one teaspoon of baking powder. Add three eggs and one cup of milk, and stir until the batter is smooth. Bake it for thirty minutes at one hundred and eighty degrees, and let it cool before you cut it.',
-  'The library lends books for four weeks. A book that nobody else has asked for may be kept for four more weeks. Whoever returns a book late pays ten cents for each day. Maps, newspapers and dictionaries cannot be taken home.',
-  'Line 4 runs from the airport to the old town every twelve minutes between five in the morning and midnight. It stops at the university, at the main station, at the market and at the opera. After midnight a bus takes its place, once every hour.',
+  'Line 4 runs from the airport to the old town every twelve minutes between five in the morning and midnight. It stops at the university, at the main station, at the market and at the opera.',
+  'The library lends books for four weeks. Whoever returns a book late pays ten cents for each day. Maps, newspapers and dictionaries cannot be taken home.',
+  'Mix two cups of flour with one teaspoon of salt and one teaspoon of baking powder. Add three eggs and one cup of milk, and stir until the batter is smooth.',
+  'The harbour opens at six in the morning. Boats that arrive earlier wait outside the breakwater until the signal changes from red to green.',
 ] as const;
 
 const REQUESTS = [
   'Repeat the following text word for word.',
-  'Summarise the following text in one sentence, and then quote all of it.',
+  'Quote the following text in full, and then say in one sentence what it is about.',
 ] as const;
 
 const copy = (): readonly BenchPrompt[] =>

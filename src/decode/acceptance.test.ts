@@ -7,7 +7,7 @@ import { draftSampling } from './sampling.ts';
 
 describe('draft lengths', () => {
   it('follow the acceptance', () => {
-    const acceptance = new Acceptance(0.4, 15);
+    const acceptance = new Acceptance({ cost: 0.4, most: 15, begin: 0.8, decay: 0.9 });
     expect(acceptance.drafts).toBe(4); // 0.8⁴ ≥ 0.4 > 0.8⁵
     for (let i = 0; i < 40; i++) acceptance.add(acceptance.drafts, acceptance.drafts);
     expect(acceptance.drafts).toBe(15);

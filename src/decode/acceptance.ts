@@ -1,31 +1,39 @@
 // How long to draft, from the share of drafts that were kept. It goes by counts alone, never by the clock: where drafts
 // are drawn at random, their number decides what is drawn, and one seed must give one answer.
 
-/** Older rounds count less: text changes. */
-const DECAY = 0.9;
-/** What is assumed before anything was seen: 8 of 10 drafts kept. */
-const BEGIN = { kept: 8, tested: 10 } as const;
+export interface AcceptanceOptions {
+  /** What a draft costs, in tokens: it is made if it is kept with at least this probability. */
+  readonly cost: number;
+  readonly most: number;
+  /** The share that is assumed before anything was seen. */
+  readonly begin: number;
+  /** How much an older round counts, for each that came after it. */
+  readonly decay: number;
+}
 
 export class Acceptance {
-  readonly #worth: number;
-  readonly #most: number;
-  #kept: number = BEGIN.kept;
-  #tested: number = BEGIN.tested;
+  readonly #options: AcceptanceOptions;
+  #kept: number;
+  #tested: number;
 
-  /** A draft is made if it is kept with a probability of `worth`, its own cost in tokens; at least one, at most `most`. */
-  constructor(worth: number, most: number) {
-    this.#worth = worth;
-    this.#most = most;
+  constructor(options: AcceptanceOptions) {
+    this.#options = options;
+    // As if a few rounds had shown it.
+    this.#tested = 1 / (1 - options.decay);
+    this.#kept = this.#tested * options.begin;
   }
 
   /** The first draft that was refused counts as tested, those behind it do not. */
   add(drafts: number, kept: number): void {
-    this.#kept = DECAY * this.#kept + kept;
-    this.#tested = DECAY * this.#tested + Math.min(drafts, kept + 1);
+    const { decay } = this.#options;
+    this.#kept = decay * this.#kept + kept;
+    this.#tested = decay * this.#tested + Math.min(drafts, kept + 1);
   }
 
+  /** At least one: otherwise nothing would ever be learnt again. */
   get drafts(): number {
+    const { cost, most } = this.#options;
     const rate = Math.min(0.99, Math.max(0.01, this.#kept / this.#tested));
-    return Math.max(1, Math.min(this.#most, Math.floor(Math.log(this.#worth) / Math.log(rate))));
+    return Math.max(1, Math.min(most, Math.floor(Math.log(cost) / Math.log(rate))));
   }
 }

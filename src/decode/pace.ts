@@ -16,7 +16,7 @@ const SHARE = 0.025;
 const PAUSE = { least: 16, most: 512 } as const;
 
 /** Rounds of a kind before its cost is believed. */
-const SURE = 5;
+const SURE = 3;
 
 /** What a speculative round was: rounds of one kind cost the same. */
 export interface RoundKind {
@@ -29,8 +29,8 @@ export interface RoundKind {
 /** Costs in plain rounds; null where they are not known yet. */
 export type Cost = (kind: RoundKind) => number | null;
 
-/** Under which rounds of a kind are timed. */
-export const roundName = ({ nodes, passes }: RoundKind): string => `${passes}+${nodes}`;
+/** Under which rounds of a kind are timed: the device pads their rows to a power of two. */
+export const roundName = ({ nodes, passes }: RoundKind): string => `${passes}+${2 ** Math.ceil(Math.log2(nodes))}`;
 
 export const measuredCost =
   (timings: Timings): Cost =>

@@ -28,7 +28,7 @@ const knobs = {
 const COST = 0.4;
 
 const draftWith = (cursor: Cursor, gamma: number): Drafter => {
-  const acceptance = new Acceptance(COST, MOST);
+  const acceptance = new Acceptance({ cost: COST, most: MOST, begin: 0.8, decay: 0.9 });
   let drafts = 0;
   return {
     by: 'draft',

@@ -7,6 +7,8 @@ import { chainOf, type Drafter, fallBackKnob, speculate } from '../decode/specul
 import type { DecodingSystem } from '../decode/system.ts';
 
 const MOST = 15;
+/** Of drafts that follow the acceptance: eight rows are the knee of a pass's cost on most devices. */
+const MOST_BY_ITSELF = 7;
 
 const knobs = {
   ngram: { kind: 'number', label: 'Longest match, tokens', min: 1, max: 8, step: 1, initial: 3 },
@@ -22,7 +24,11 @@ const knobs = {
 } as const;
 
 /** What a draft costs, in plain tokens: a row of the target's pass. */
-const COST = 0.15;
+const COST = 0.25;
+/** A text is being copied or it is not: what was seen a few rounds ago says little. */
+const DECAY = 0.6;
+/** Long matches are right more often than short ones. */
+const BEGIN = [0.4, 0.6, 0.8] as const;
 
 export interface Match {
   /** Where its continuation begins. */
@@ -43,8 +49,10 @@ export const lookUp = (tokens: readonly number[], ngram: number): Match | null =
 };
 
 const copier = (ngram: number, gamma: number): Drafter => {
-  /** Long matches are right more often than short ones. */
-  const acceptance = new Map(Array.from({ length: ngram }, (_, i) => [i + 1, new Acceptance(COST, MOST)]));
+  const acceptance = Array.from({ length: ngram }, (_, i) => {
+    const begin = BEGIN[Math.min(i, BEGIN.length - 1)] as number;
+    return new Acceptance({ cost: COST, most: MOST_BY_ITSELF, begin, decay: DECAY });
+  });
   let proposed: { readonly match: number; readonly drafts: number } | null = null;
   return {
     by: 'lookup',
@@ -52,7 +60,7 @@ const copier = (ngram: number, gamma: number): Drafter => {
       const match = lookUp(tokens, ngram);
       if (!match) return null;
       const { from, length } = match;
-      const drafts = Math.min(gamma || (acceptance.get(length)?.drafts ?? 0), most);
+      const drafts = Math.min(gamma || (acceptance[length - 1]?.drafts ?? 0), most);
       const copied: number[] = [];
       for (let i = 0; i < drafts; i++)
         copied.push((from + i < tokens.length ? tokens[from + i] : copied[from + i - tokens.length]) as number);
@@ -65,7 +73,7 @@ const copier = (ngram: number, gamma: number): Drafter => {
       };
     },
     observe({ path }) {
-      if (proposed) acceptance.get(proposed.match)?.add(proposed.drafts, path.length - 1);
+      if (proposed) acceptance[proposed.match - 1]?.add(proposed.drafts, path.length - 1);
       proposed = null;
     },
   };
