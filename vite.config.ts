@@ -1,11 +1,42 @@
 // The builds, by mode: the demo (default), the library (dist/library, what npm users import), an empty page around the
 // library for e2e; and the tests' transform (vitest). Shaders come in as text through `?raw` in all of them.
-import type { UserConfig } from 'vite';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Plugin, UserConfig } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { testEnvironment } from './.ci/machine.mjs';
 
-/** Loaded when they are needed: the tokenizer (and the ONNX runtime behind it), and Dawn, which only Node has. */
-const LAZY = ['@huggingface/transformers', 'webgpu'];
+/** Loaded when they are needed: the tokenizer, the ONNX runtime of policies, and Dawn, which only Node has. */
+const LAZY = ['@huggingface/transformers', 'onnxruntime-web/wasm', 'webgpu'];
+
+/** Shaders travel without their comments and indentation. */
+const shadersAsCode = (): Plugin => ({
+  name: 'shaders-as-code',
+  apply: 'build',
+  enforce: 'pre',
+  load: {
+    filter: { id: /\.wgsl\?raw$/ },
+    handler(id) {
+      const lines = readFileSync(id.replace('?raw', ''), 'utf8').split('\n');
+      const code = lines.map((line) => line.replace(/\/\/.*/, '').trim()).filter((line) => line !== '');
+      return `export default ${JSON.stringify(code.join('\n'))}`;
+    },
+  },
+});
+
+/** Library builds inline every asset, as base64: 14 MB of WebAssembly stay a file beside the worker instead. */
+const runtimeAsFile = (): Plugin => ({
+  name: 'onnx-runtime-as-file',
+  enforce: 'pre',
+  transform: {
+    filter: { id: /ort\.wasm\.bundle\.min\.mjs$/ },
+    handler(code, id) {
+      const name = 'ort-wasm-simd-threaded.wasm';
+      const file = this.emitFile({ type: 'asset', name, source: readFileSync(join(dirname(id), name)) });
+      return code.replaceAll(`new URL("${name}",import.meta.url).href`, `import.meta.ROLLUP_FILE_URL_${file}`);
+    },
+  },
+});
 
 /** A slow machine is no warning. */
 const checks = { pluginTimings: false };
@@ -29,7 +60,7 @@ const BUILDS: Readonly<Record<string, Build>> = {
     build: {
       outDir: 'dist/library',
       lib: { entry: { index: 'src/index.ts', trace: 'src/trace.ts' }, formats: ['es'] },
-      rolldownOptions: { external: LAZY, checks },
+      rolldownOptions: { external: LAZY, checks, output: { minify: true } },
     },
   },
 };
@@ -38,10 +69,15 @@ export default defineConfig(({ mode }) => ({
   ...(BUILDS[mode] ?? BUILDS.demo),
   base: './', // any static host, any folder
   appType: 'mpa', // a missing file is a 404, not the page again
-  worker: { format: 'es', rolldownOptions: { checks } },
+  plugins: [shadersAsCode()],
+  worker: {
+    format: 'es',
+    rolldownOptions: { checks },
+    plugins: () => [shadersAsCode(), ...(mode === 'library' ? [runtimeAsFile()] : [])],
+  },
   resolve: {
     // transformers.js serves as a tokenizer only. Its ONNX runtime would add 27 MB of WebAssembly that nothing loads; the
-    // common package has the same interface and no backend.
+    // common package has the same interface and no backend. Ours (src/judge) imports `onnxruntime-web/wasm`.
     alias: [{ find: /^onnxruntime-web(\/webgpu)?$/, replacement: 'onnxruntime-common' }],
   },
   test: {

@@ -4,11 +4,10 @@ import type { BlockPolicy } from './decode/system.ts';
 import { OutriderError } from './errors.ts';
 import type { Gpu } from './gpu/device.ts';
 import { loadModel } from './model/load.ts';
-import { loadDrafter } from './model/load-drafter.ts';
 import type { BlockDrafter, FeatureDrafter, LanguageModel } from './model/model.ts';
 import { loadTokenizer, type Tokenizer } from './text/tokenizer.ts';
 import type { Checkpoint } from './weights/checkpoint.ts';
-import { openCheckpoint, type Source } from './weights/open.ts';
+import { fileSet, openCheckpoint, type Source } from './weights/open.ts';
 import type { Precision } from './weights/quantize.ts';
 import type { Store } from './weights/store.ts';
 
@@ -92,6 +91,7 @@ export const loadDrafterSource = async (
 ): Promise<LoadedDrafter> => {
   const { signal, precision, onProgress } = options;
   using checkpoint = await open(source, options);
+  const { loadDrafter } = await import('./model/load-drafter.ts'); // a chunk of its own, like the policies
   const model = await loadDrafter(gpu, checkpoint, target.model, { precision, signal, onProgress });
   return { name: checkpoint.name, model };
 };
@@ -106,4 +106,18 @@ export const asKind = <Kind extends 'dflash' | 'eagle3'>(
   if (isKind(model)) return { name, model };
   model[Symbol.dispose]();
   throw new OutriderError('bad-checkpoint', `${name} is a drafter for ${model.kind}, not for ${kind}`);
+};
+
+/** A network of a few hundred kilobytes: it has no phases. */
+export const loadPolicySource = async (
+  source: Source,
+  { signal, store, onProgress }: LoadSourceOptions = {},
+): Promise<LoadedPolicy> => {
+  const files = fileSet(source, {
+    signal,
+    store,
+    onProgress: (loaded) => onProgress?.({ phase: 'download', loaded, total: loaded }),
+  });
+  const { openBlockPolicy } = await import('./judge/block-policy.ts');
+  return { name: files.name, model: await openBlockPolicy(files, signal) };
 };

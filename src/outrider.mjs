@@ -60,7 +60,7 @@ const build = async (stamp) => {
       configFile: false,
       publicDir: false,
       logLevel: 'error',
-      ssr: { noExternal: true, external: ['@huggingface/transformers', 'webgpu'] },
+      ssr: { noExternal: true, external: ['@huggingface/transformers', 'onnxruntime-web', 'webgpu'] },
       build: {
         ssr: 'src/cli.ts',
         target: 'node20',

@@ -10,12 +10,13 @@ import {
   type LoadedModels,
   type LoadSourceOptions,
   loadDrafterSource,
+  loadPolicySource,
   loadSource,
   type Progress,
 } from './load.ts';
 import { checkVocabulary } from './vocabulary.ts';
 import type { Source } from './weights/open.ts';
-import { openBrowserStore, type Store } from './weights/store.ts';
+import type { Store } from './weights/store.ts';
 
 interface Held {
   readonly source: Source | object;
@@ -89,7 +90,7 @@ export class Residents {
   }
 
   /** The target comes first: drafters are made for it. */
-  async #loadMissing({ target, draft, dflash, eagle3 }: ModelSources, options: ResidentOptions): Promise<void> {
+  async #loadMissing({ target, draft, dflash, eagle3, policy }: ModelSources, options: ResidentOptions): Promise<void> {
     const there = this.models;
     if (target !== undefined)
       this.#put({ target: await this.#one('target', there.target, target, options, loadSource) });
@@ -113,6 +114,12 @@ export class Residents {
       this.#put({ dflash: await this.#one('dflash', there.dflash, dflash, options, drafter('dflash')) });
     if (eagle3 !== undefined)
       this.#put({ eagle3: await this.#one('eagle3', there.eagle3, eagle3, options, drafter('eagle3')) });
+    if (policy !== undefined)
+      this.#put({
+        policy: await this.#one('policy', there.policy, policy, options, (_, source, how) =>
+          loadPolicySource(source, how),
+        ),
+      });
   }
 
   #put(models: LoadedModels): void {
@@ -137,7 +144,7 @@ export class Residents {
       return source;
     }
     const tell = onProgress && ((progress: Progress): void => onProgress({ role, ...progress }));
-    if (source.kind === 'url') this.store ??= await openBrowserStore();
+    if (source.kind === 'url') this.store ??= await (await import('./weights/store.ts')).openBrowserStore();
     const loaded = await load(await this.#device(), source, { precision, signal, store: this.store, onProgress: tell });
     this.#held.set(role, { source, precision, owned: loaded.model });
     return loaded;

@@ -9,6 +9,7 @@ import {
   type LoadedModel,
   type LoadedModels,
   loadDrafterSource,
+  loadPolicySource,
   loadSource,
   type Progress,
 } from '../load.ts';
@@ -27,6 +28,7 @@ export const precisionOption = choice(
 export const besideOptions = {
   draft: text('M', 'a small model of the same vocabulary (default, for the bundled target: draft)'),
   drafter: text('M', "a DFlash or EAGLE-3 drafter of this target (default, for the bundled target: the system's)"),
+  policy: text('M', 'a block-size policy for this target and drafter (default, for the bundled target: blockpilot)'),
 } as const;
 
 export interface OpenedDevice extends Disposable {
@@ -72,20 +74,20 @@ export const loadOnDevice = async (
 interface WantedTogether extends Wanted {
   readonly draft: string | undefined;
   readonly drafter: string | undefined;
+  readonly policy?: string | undefined;
 }
 
 /** A role's option, and what people call a system's lack of it. */
-const OPTION: Readonly<Record<'draft' | 'dflash' | 'eagle3', string>> = {
-  draft: '--draft',
-  dflash: '--drafter',
-  eagle3: '--drafter',
-};
+const OPTION = { draft: 'draft', dflash: 'drafter', eagle3: 'drafter', policy: 'policy' } as const;
+
+/** A role's bundled model. */
+const BUNDLED_FOR = { draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy: 'blockpilot' } as const;
 
 /** The bundled model of a role, where the target is the bundled one and nothing else was named. */
 const bundledFor = (role: keyof typeof OPTION, { model }: Wanted, root: string): string => {
   const bundled = bundledModels(root);
-  if ((model ?? DEFAULT_MODEL) === DEFAULT_MODEL && bundled.includes(role)) return role;
-  throw new UsageError(`the system needs a model for ${role}`, `Name one with ${OPTION[role]}.`);
+  if ((model ?? DEFAULT_MODEL) === DEFAULT_MODEL && bundled.includes(BUNDLED_FOR[role])) return BUNDLED_FOR[role];
+  throw new UsageError(`the system needs a model for ${role}`, `Name one with --${OPTION[role]}.`);
 };
 
 /** The target, what was named beside it, and what the systems need beyond that. */
@@ -97,13 +99,13 @@ export const loadTogether = async (
 ): Promise<LoadedModels & { readonly target: LoadedModel }> => {
   const { root, signal, progress } = terminal;
   const { precision } = wanted;
-  const lacks = (role: keyof typeof OPTION): boolean =>
-    needs.includes(role) && wanted[OPTION[role] === '--draft' ? 'draft' : 'drafter'] === undefined;
+  const lacks = (role: keyof typeof OPTION): boolean => needs.includes(role) && wanted[OPTION[role]] === undefined;
   const draftName = wanted.draft ?? (lacks('draft') ? bundledFor('draft', wanted, root) : undefined);
   const drafterNames = [
     ...(wanted.drafter === undefined ? [] : [wanted.drafter]),
     ...(['dflash', 'eagle3'] as const).filter(lacks).map((role) => bundledFor(role, wanted, root)),
   ];
+  const policyName = wanted.policy ?? (lacks('policy') ? bundledFor('policy', wanted, root) : undefined);
   const target = await loadOnDevice(device, wanted, terminal);
   const draft = draftName === undefined ? null : await loadOnDevice(device, { model: draftName, precision }, terminal);
   const drafters: LoadedDrafter[] = [];
@@ -117,8 +119,11 @@ export const loadTogether = async (
     );
   const [dflash] = drafters.filter(({ model }) => model.kind === 'dflash');
   const [eagle3] = drafters.filter(({ model }) => model.kind === 'eagle3');
+  const policy =
+    policyName === undefined ? null : await loadPolicySource(await modelSource(policyName, root), { signal });
   return {
     target,
+    ...(policy && { policy }),
     ...(draft && { draft }),
     ...(dflash && { dflash: asKind(dflash, 'dflash') }),
     ...(eagle3 && { eagle3: asKind(eagle3, 'eagle3') }),

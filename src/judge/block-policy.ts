@@ -1,5 +1,6 @@
 // BlockPilot's policy (arXiv 2606.31315): after the prefill, a small network reads the target's last row of logits and
 // predicts, for each block size, how many tokens a round of it would commit. A folder of config.json and policy.onnx.
+import type { BlockPolicy } from '../decode/system.ts';
 import { OutriderError } from '../errors.ts';
 import { type FileSet, readBytes, readJson } from '../weights/source.ts';
 import { type OnnxNetwork, openOnnx } from './onnx.ts';
@@ -8,15 +9,7 @@ import { type OnnxNetwork, openOnnx } from './onnx.ts';
 const INPUTS = ['raw', 'softmax', 'normalised'] as const;
 type Input = (typeof INPUTS)[number];
 
-export interface BlockPolicy extends Disposable {
-  readonly vocabulary: number;
-  /** Ascending; 1 is plain decoding. */
-  readonly blockSizes: readonly number[];
-  /** Expected acceptance length τ for each block size, in their order. `logits`: the prompt's last row. */
-  predict(logits: Float32Array): Promise<readonly number[]>;
-}
-
-export const isBlockPolicy = (config: Readonly<Record<string, unknown>>): boolean =>
+const isBlockPolicy = (config: Readonly<Record<string, unknown>>): boolean =>
   Array.isArray(config.architectures) && config.architectures[0] === 'BlockPilotPolicy';
 
 interface PolicyConfig {

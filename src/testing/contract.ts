@@ -42,11 +42,11 @@ export const toyEngine = async (system: DecodingSystem, toy: ToyOptions, stopTok
   return { engine, run, board };
 };
 
-/** Finds small blocks as good as any, so that several are chosen: which one depends on the clock and must not matter. */
+/** Which size is chosen depends on the clock, and must not matter. */
 const toyPolicy = (vocabulary: number): BlockPolicy => ({
   vocabulary,
-  blockSizes: [1, 2, 4, 8],
-  predict: async (logits) => [1, 1.5, 2, 2 + Math.abs((logits[0] ?? 0) % 1)],
+  blockSizes: [2, 4, 6],
+  predict: async (logits) => [1.5, 2, 2 + Math.abs((logits[0] ?? 0) % 1)],
   [Symbol.dispose]: () => {},
 });
 

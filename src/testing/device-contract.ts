@@ -29,6 +29,7 @@ export const WAYS: readonly Way[] = [
   { system: 'prompt-lookup' },
   { system: 'dflash', knobs: { 'block-size': 8 } },
   { system: 'dflash', knobs: { 'block-size': 16 } },
+  { system: 'blockpilot' },
   { system: 'eagle3', knobs: { shape: 'chain' } },
   { system: 'eagle3', knobs: { shape: 'tree' } },
 ];
@@ -47,9 +48,10 @@ export const loadEngine = async (gpu: Gpu, sources: ModelSources, precision?: Pr
 
 export const bundledEngine = async (gpu: Gpu, precision: Precision): Promise<Engine> => {
   const source = (name: string) => folderSource(resolve(PUBLIC, 'models', name));
-  const [target, draft, dflash, eagle3] = await Promise.all(['target', 'draft', 'dflash', 'eagle3'].map(source));
-  if (!target || !draft || !dflash || !eagle3) throw new Error('a bundled model is missing');
-  return loadEngine(gpu, { target, draft, dflash, eagle3 }, precision);
+  const names = ['target', 'draft', 'dflash', 'eagle3', 'blockpilot'];
+  const [target, draft, dflash, eagle3, policy] = await Promise.all(names.map(source));
+  if (!target || !draft || !dflash || !eagle3 || !policy) throw new Error('a bundled model is missing');
+  return loadEngine(gpu, { target, draft, dflash, eagle3, policy }, precision);
 };
 
 /** Held-out problems as conversations. */

@@ -4,10 +4,8 @@ import { OutriderError } from '../errors.ts';
 import { addressFiles } from './address.ts';
 import { type PlacedTensor, streamBands } from './bands.ts';
 import type { Checkpoint, TokenizerFiles } from './checkpoint.ts';
-import { type GgufHeader, readGguf } from './gguf.ts';
-import { ggufArchitecture, ggufConfig, huggingFaceName, permutedHeads } from './gguf-config.ts';
-import { ggufTokenizer } from './gguf-tokenizer.ts';
 import { HttpSource } from './http.ts';
+import { type Open, type Opened, SPLIT } from './opened.ts';
 import { parseShardIndex, readSafetensors } from './safetensors.ts';
 import { type ByteSource, blobFiles, type FileSet, memoryFiles, readJson, readText } from './source.ts';
 import type { Store } from './store.ts';
@@ -28,8 +26,6 @@ export interface OpenOptions {
   readonly store?: Store | undefined;
 }
 
-type Parts = Omit<Checkpoint, 'bytes' | 'tensors' | 'stream' | typeof Symbol.dispose>;
-
 export const openCheckpoint = async (source: Source, options: OpenOptions = {}): Promise<Checkpoint> => {
   const files = fileSet(source, options);
   const opened: ByteSource[] = [];
@@ -45,7 +41,10 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
   };
   try {
     const gguf = ggufFile(files);
-    const { parts, placed } = gguf ? await openGguf(gguf, open, options) : await openSafetensors(files, open, options);
+    const { parts, placed } = gguf
+      ? await (await import('./open-gguf.ts')).openGguf(gguf, open, options.signal) // seldom needed: a chunk of its own
+      : await openSafetensors(files, open, options);
+    refuseTwins(placed);
     const tensors = new Map(placed.map(({ info }) => [info.name, info]));
     return {
       ...parts,
@@ -60,7 +59,8 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
   }
 };
 
-const fileSet = (source: Source, { store, onProgress }: OpenOptions): FileSet => {
+/** The files behind a source, each opened when it is asked for. */
+export const fileSet = (source: Source, { store, onProgress }: OpenOptions): FileSet => {
   if (source.kind === 'files') return blobFiles(source.files);
   if (source.kind === 'bytes') return memoryFiles(source.files);
   if (source.kind === 'folder') return source.files;
@@ -82,8 +82,6 @@ const hintFor = (files: FileSet): string =>
     ? `It has: ${files.names.slice(0, 12).join(', ')}.`
     : 'A model is a folder with config.json and weights, or a .gguf file.';
 
-const SPLIT = /^(.*)-(\d{5})-of-(\d{5})\.gguf$/;
-
 /** The GGUF to open (of a split one, the first part), or null when the set is a safetensors model. */
 const ggufFile = (files: FileSet): string | null => {
   if (files.entry !== null) return files.entry.endsWith('.gguf') ? firstPart(files.entry) : null;
@@ -100,41 +98,6 @@ const ggufFile = (files: FileSet): string | null => {
 };
 
 const firstPart = (name: string): string => name.replace(SPLIT, '$1-00001-of-$3.gguf');
-
-interface Opened {
-  readonly parts: Parts;
-  readonly placed: PlacedTensor[];
-}
-
-type Open = (name: string) => Promise<ByteSource>;
-
-const openGguf = async (name: string, open: Open, { signal }: OpenOptions): Promise<Opened> => {
-  const first = await open(name);
-  const header = await readGguf(first, signal);
-  const files: { source: ByteSource; header: GgufHeader }[] = [{ source: first, header }];
-  const [, prefix, , count] = SPLIT.exec(name) ?? [];
-  const parts = Number(header.metadata.get('split.count') ?? 1);
-  if (parts !== Number(count ?? 1))
-    throw new OutriderError('bad-checkpoint', `${name}: its metadata counts ${parts} files, its name ${count ?? 1}`);
-  for (let part = 2; part <= parts; part++) {
-    first.release?.();
-    const source = await open(`${prefix}-${String(part).padStart(5, '0')}-of-${count}.gguf`);
-    files.push({ source, header: await readGguf(source, signal) });
-    source.release?.();
-  }
-  const tensors = files.flatMap((file) => file.header.tensors);
-  const whole = { metadata: header.metadata, tensors };
-  const architecture = ggufArchitecture(header.metadata);
-  const config = ggufConfig(whole);
-  const placed = files.flatMap(({ source, header: { tensors } }) =>
-    tensors.map(({ name: ggml, type, shape, start, bytes }) => {
-      const info = { name: huggingFaceName(ggml), type, shape, bytes };
-      return { info, source, start, heads: permutedHeads(info.name, architecture, config) };
-    }),
-  );
-  refuseTwins(placed);
-  return { parts: { format: 'gguf', name, config, tokenizer: async () => ggufTokenizer(header.metadata) }, placed };
-};
 
 const INDEX = 'model.safetensors.index.json';
 
@@ -154,7 +117,6 @@ const openSafetensors = async (files: FileSet, open: Open, { signal }: OpenOptio
     }
     if (names.length > 1) source.release?.();
   }
-  refuseTwins(placed);
   const found = new Set(placed.map(({ info }) => info.name));
   for (const [name, shard] of shards ?? [])
     if (!found.has(name))

@@ -1,0 +1,29 @@
+// Rounds on trial: what a drafter's rounds take on this device, before one is needed. Nothing of them is kept.
+import type { Cursor } from '../model/model.ts';
+import { roundName } from './pace.ts';
+import type { Drafter } from './speculate.ts';
+import type { RunContext } from './system.ts';
+
+/**
+ * Milliseconds of a round of this drafter, at most `most` levels deep; null where it proposes nothing. Measured once for
+ * each set of models: `timings` remembers. The target's cursor and the drafter's are where they were afterwards.
+ */
+export const roundTime = async (
+  target: Cursor,
+  drafter: Pick<Drafter, 'propose'>,
+  most: number,
+  { timings, sequence, signal }: Pick<RunContext, 'timings' | 'sequence' | 'signal'>,
+): Promise<number | null> => {
+  const { length } = target;
+  for (;;) {
+    signal.throwIfAborted();
+    const start = performance.now();
+    const draft = await drafter.propose(sequence, most);
+    if (!draft) return null;
+    const known = timings.least(roundName(draft));
+    if (known !== null) return known;
+    await target.forward(draft.tree).verify(draft.laws, sequence.sampling);
+    timings.add(roundName(draft), performance.now() - start);
+    target.rewind(length);
+  }
+};

@@ -1,0 +1,82 @@
+// BlockPilot: a block size for each instance (arXiv 2606.31315). Exact: DFlash, with the size chosen once, after the
+// prefill. A small network reads the target's last row of logits and predicts the acceptance length τ of every size.
+// The paper takes the size with the largest τ; here a round of every size is timed on this device when the models are
+// first used, and the size with the least time for each token wins. Size 1 is plain decoding.
+import { fallBackKnob, plainTime, speculate } from '../decode/speculate.ts';
+import type { BlockPolicy, DecodingSystem } from '../decode/system.ts';
+import { following, prefillTapped } from '../decode/taps.ts';
+import { roundTime } from '../decode/trial.ts';
+import { OutriderError } from '../errors.ts';
+import { blocks } from './dflash.ts';
+
+const knobs = {
+  candidates: { kind: 'numbers', label: 'Block sizes to choose from', min: 1, max: 32, initial: [1, 4, 8, 12, 16] },
+  label: {
+    kind: 'choice',
+    label: 'Take the size with the least time a token, or the largest τ',
+    options: ['time', 'tau'],
+    initial: 'time',
+  },
+  'fall-back': fallBackKnob,
+} as const;
+
+/** The predicted τ of each candidate; which the policy must know. */
+const predicted = async (
+  policy: BlockPolicy,
+  logits: Float32Array,
+  candidates: readonly number[],
+): Promise<number[]> => {
+  const all = await policy.predict(logits);
+  return candidates.map((size) => {
+    const tau = all[policy.blockSizes.indexOf(size)];
+    if (tau === undefined)
+      throw new OutriderError(
+        'bad-request',
+        `blockpilot: the policy knows no block size ${size}`,
+        `It was trained for ${policy.blockSizes.join(', ')}.`,
+      );
+    return tau;
+  });
+};
+
+/** Of the largest value; the first of several. */
+const best = (values: readonly number[]): number => values.indexOf(Math.max(...values));
+
+export default {
+  id: 'blockpilot',
+  title: 'BlockPilot',
+  paper: 'https://arxiv.org/abs/2606.31315',
+  guarantee: 'exact',
+  needs: ['target', 'dflash', 'policy'],
+  knobs,
+  fit: ({ policy }) => (policy ? { candidates: { ...knobs.candidates, initial: policy.blockSizes } } : {}),
+  async start(run) {
+    const { candidates, label, 'fall-back': fallBack } = run.knobs;
+    const { policy, dflash } = run.models;
+    if (!policy || !dflash) throw new Error('blockpilot was started without its models');
+    const most = Math.max(...candidates);
+    if (most > dflash.blockSize)
+      throw new OutriderError(
+        'bad-request',
+        `blockpilot: a block of ${most}; the drafter was trained for ${dflash.blockSize}`,
+      );
+    const drafter = await run.open('dflash');
+    const target = await run.open('target', { tapLayers: dflash.tapLayers, nodes: Math.max(16, most) });
+    const hand = following(drafter, (pass, rows) => drafter.append(pass, rows));
+    const { first, last } = await prefillTapped(run, target, drafter, hand);
+    const start = performance.now();
+    const tau = await predicted(policy, await last.logits.read(), candidates);
+    const ms = performance.now() - start;
+    // Drafts that are not drawn: at any temperature the output is plain decoding's, whichever size a clock favours.
+    const ofSize = (size: number) => blocks(drafter, hand, size, false);
+    const times: number[] = [];
+    for (const size of candidates)
+      times.push((await roundTime(target, ofSize(size), size - 1, run)) ?? (await plainTime(target, run)));
+    const size = candidates[best(label === 'tau' ? tau : tau.map((t, i) => t / (times[i] as number)))] as number;
+    run.emit({ type: 'block-size', size, candidates, tau, round_ms: times, ms });
+    return {
+      first,
+      round: speculate(target, ofSize(size), run, { fallBack: fallBack === 'on', drawn: false }),
+    };
+  },
+} satisfies DecodingSystem<typeof knobs>;

@@ -1,0 +1,34 @@
+// A GGUF checkpoint, in one file or split into several: header, configuration and tokenizer are all in its metadata.
+import { OutriderError } from '../errors.ts';
+import { type GgufHeader, readGguf } from './gguf.ts';
+import { ggufArchitecture, ggufConfig, huggingFaceName, permutedHeads } from './gguf-config.ts';
+import { ggufTokenizer } from './gguf-tokenizer.ts';
+import { type Open, type Opened, SPLIT } from './opened.ts';
+import type { ByteSource } from './source.ts';
+
+export const openGguf = async (name: string, open: Open, signal: AbortSignal | undefined): Promise<Opened> => {
+  const first = await open(name);
+  const header = await readGguf(first, signal);
+  const files: { source: ByteSource; header: GgufHeader }[] = [{ source: first, header }];
+  const [, prefix, , count] = SPLIT.exec(name) ?? [];
+  const parts = Number(header.metadata.get('split.count') ?? 1);
+  if (parts !== Number(count ?? 1))
+    throw new OutriderError('bad-checkpoint', `${name}: its metadata counts ${parts} files, its name ${count ?? 1}`);
+  for (let part = 2; part <= parts; part++) {
+    first.release?.();
+    const source = await open(`${prefix}-${String(part).padStart(5, '0')}-of-${count}.gguf`);
+    files.push({ source, header: await readGguf(source, signal) });
+    source.release?.();
+  }
+  const tensors = files.flatMap((file) => file.header.tensors);
+  const whole = { metadata: header.metadata, tensors };
+  const architecture = ggufArchitecture(header.metadata);
+  const config = ggufConfig(whole);
+  const placed = files.flatMap(({ source, header: { tensors } }) =>
+    tensors.map(({ name: ggml, type, shape, start, bytes }) => {
+      const info = { name: huggingFaceName(ggml), type, shape, bytes };
+      return { info, source, start, heads: permutedHeads(info.name, architecture, config) };
+    }),
+  );
+  return { parts: { format: 'gguf', name, config, tokenizer: async () => ggufTokenizer(header.metadata) }, placed };
+};
