@@ -11,11 +11,13 @@ const folder = join(root, 'public/traces');
 /** @type {{ question: string, answer: string, result: string }[]} */
 const problems = JSON.parse(readFileSync(join(root, 'public/problems.json'), 'utf8'));
 
-const SYSTEMS = ['dflash', 'eagle3', 'draft-model'];
+/** One recording each; a tree wide enough to branch. */
+const RUNS = [{ system: 'dflash' }, { system: 'eagle3', set: 'nodes=20' }, { system: 'blockpilot' }];
 
-/** @param {string} question @param {string} system */
-const generate = (question, system) => {
-  const command = ['src/outrider.mjs', 'generate', '--json', '--system', system, '--prompt', question];
+/** @param {string} question @param {{ system: string, set?: string }} run */
+const generate = (question, { system, set }) => {
+  const knobs = set ? ['--set', set] : [];
+  const command = ['src/outrider.mjs', 'generate', '--json', '--system', system, ...knobs, '--prompt', question];
   const env = { ...process.env, ...testEnvironment() };
   const { stdout, stderr, status } = spawnSync(process.execPath, command, { cwd: root, env, encoding: 'utf8' });
   if (status !== 0) throw new Error(`generate failed:\n${stderr}`);
@@ -36,9 +38,10 @@ mkdirSync(folder, { recursive: true });
 /** @type {{ file: string, plain: string, system: string, problem: object, device: string }[]} */
 const index = [];
 for (const problem of problems) {
-  const system = SYSTEMS[index.length];
-  if (!system) break;
-  const { lines, device } = generate(problem.question, system);
+  const run = RUNS[index.length];
+  if (!run) break;
+  const { system } = run;
+  const { lines, device } = generate(problem.question, run);
   const { text } = JSON.parse(lines.at(-1) ?? '{}');
   const right = text.includes(`The answer is ${problem.result}.`);
   console.log(`${system}, ${right ? 'right' : 'wrong'}: ${problem.question}`);
@@ -46,7 +49,7 @@ for (const problem of problems) {
   const number = index.length + 1;
   const entry = { file: `problem-${number}.jsonl`, plain: `problem-${number}-plain.jsonl`, system, problem, device };
   write(entry.file, lines);
-  write(entry.plain, generate(problem.question, 'autoregressive').lines);
+  write(entry.plain, generate(problem.question, { system: 'autoregressive' }).lines);
   index.push(entry);
 }
 writeFileSync(join(folder, 'index.json'), `${JSON.stringify(index, null, 2)}\n`);

@@ -1,4 +1,5 @@
-// Recorded runs of the real engine, replayed at their own pace where there is no WebGPU. `npm run record` writes them.
+// Recorded runs of the real engine, replayed where there is no WebGPU, slowly enough to be followed; every figure keeps the
+// recorded times. `npm run record` writes them.
 import type { TraceEvent } from '../src/trace.ts';
 import type { Problem } from './problems.ts';
 
@@ -22,6 +23,9 @@ const events = async (file: string): Promise<TraceEvent[]> => {
     .map((line) => JSON.parse(line));
 };
 
+/** The page says so too. */
+const SLOWER = 8;
+
 const until = (time: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, time - performance.now());
@@ -35,9 +39,16 @@ export async function* replay(file: string, signal: AbortSignal): AsyncGenerator
   const recorded = await events(file);
   const start = performance.now();
   for (const event of recorded) {
-    if (start + event.at > performance.now()) await until(start + event.at, signal);
+    const due = start + SLOWER * event.at;
+    if (due > performance.now()) await until(due, signal);
     if (signal.aborted) {
-      yield { at: performance.now() - start, type: 'done', finish_reason: 'aborted', stop: null, text: null };
+      yield {
+        at: (performance.now() - start) / SLOWER,
+        type: 'done',
+        finish_reason: 'aborted',
+        stop: null,
+        text: null,
+      };
       return;
     }
     yield event;

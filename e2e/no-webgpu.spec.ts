@@ -13,6 +13,9 @@ test('explains how to get WebGPU and replays a recorded run', async ({ baseURL, 
   await expect(page.locator('#device')).toContainText('Recorded on');
   await finished(page);
   await expect(page.locator('#verdict')).toHaveText(/^✓ Right/);
+  expect(await page.locator('#answer .drafted').count()).toBeGreaterThan(10);
+  await page.getByRole('button', { name: 'Compare with plain decoding' }).click();
+  await expect(page.locator('#comparison')).toContainText('✓ the same');
   await page.getByRole('button', { name: 'Replay' }).click();
   await expect(page.locator('#count')).toHaveText(/^[1-9]/);
   await page.getByRole('button', { name: 'Stop' }).click();
