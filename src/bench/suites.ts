@@ -12,20 +12,15 @@ const PASSAGES = [
   'The library lends books for four weeks. Whoever returns a book late pays ten cents for each day. Maps, newspapers and dictionaries cannot be taken home.',
   'Mix two cups of flour with one teaspoon of salt and one teaspoon of baking powder. Add three eggs and one cup of milk, and stir until the batter is smooth.',
   'The harbour opens at six in the morning. Boats that arrive earlier wait outside the breakwater until the signal changes from red to green.',
-] as const;
-
-const REQUESTS = [
-  'Repeat the following text word for word.',
-  'Quote the following text in full, and then say in one sentence what it is about.',
+  'The museum is closed on Mondays. On all other days it is open from ten to six, and on Thursdays until nine. Children under twelve pay nothing.',
+  'Water the tomatoes every second day, early in the morning. Cut the lower leaves in June, and tie the stems to a stick before they bend.',
 ] as const;
 
 const copy = (): readonly BenchPrompt[] =>
-  PASSAGES.flatMap((passage) =>
-    REQUESTS.map((request) => ({
-      prompt: { messages: [{ role: 'user', content: `${request}\n\n${passage}` }] },
-      result: null,
-    })),
-  );
+  PASSAGES.map((passage) => ({
+    prompt: { messages: [{ role: 'user', content: `Repeat the following text word for word.\n\n${passage}` }] },
+    result: null,
+  }));
 
 interface Problem {
   readonly question: string;
