@@ -3,6 +3,7 @@
 Built node by node, so that the file holds five kinds of operator and nothing an exporter adds.
 """
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -12,6 +13,38 @@ from onnx import TensorProto, helper, numpy_helper
 from .policy import Policy
 
 OPSET = 17
+
+CARD = """---
+license: mit
+---
+# Outrider BlockPilot policy
+
+For the bundled target and its DFlash drafter: after the prefill it predicts, for block sizes {blocks}, how many
+tokens a round will commit (τ). The engine divides by the round times it has measured and takes the quickest size.
+Input ("features"): the target's {input} logits of the prompt's last row, {width} numbers; output ("tau"): one τ a size.
+Two hidden layers, the second with a residual (arXiv 2606.31315).
+
+## Data
+2,400 training problems of `training/bundled/task.py`: the target's logits, and the rounds that every block size took.
+
+## Results
+Little to gain: see BlockPilot in `training/README.md`.
+
+## Files
+`policy.onnx` sha256 `{sha}`. Licence: MIT.
+"""
+
+
+def card(folder: Path) -> None:
+    """The model card of an exported policy."""
+    config = json.loads((folder / "config.json").read_text())
+    text = CARD.format(
+        blocks=", ".join(map(str, config["block_sizes"])),
+        input=config["input"],
+        width=config["vocab_size"],
+        sha=hashlib.sha256((folder / "policy.onnx").read_bytes()).hexdigest(),
+    )
+    (folder / "README.md").write_text(text)
 
 
 def export(policy: Policy, blocks: list[int], path: Path, kind: str) -> None:
@@ -49,3 +82,4 @@ def export(policy: Policy, blocks: list[int], path: Path, kind: str) -> None:
         "input": kind,
     }
     path.with_name("config.json").write_text(json.dumps(config, indent=2) + "\n")
+    card(path.parent)
