@@ -4,6 +4,9 @@ import { roundName } from './pace.ts';
 import type { Drafter } from './speculate.ts';
 import type { RunContext } from './system.ts';
 
+/** Rounds that are timed: the choice stays for as long as the models are loaded. */
+const SURE = 3;
+
 /**
  * Milliseconds of a round of this drafter, at most `most` levels deep; null where it proposes nothing. Measured once for
  * each set of models: `timings` remembers. The target's cursor and the drafter's are where they were afterwards.
@@ -20,7 +23,7 @@ export const roundTime = async (
     const start = performance.now();
     const draft = await drafter.propose(sequence, most);
     if (!draft) return null;
-    const known = timings.least(roundName(draft));
+    const known = timings.least(roundName(draft), SURE);
     if (known !== null) return known;
     await target.forward(draft.tree).verify(draft.laws, sequence.sampling);
     timings.add(roundName(draft), performance.now() - start);
