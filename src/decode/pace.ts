@@ -7,7 +7,7 @@ import type { Emit } from '../trace.ts';
 import type { Timings } from './timings.ts';
 
 /** Plain tokens that may be lost before the run falls back, or as many as take this long: nobody notices less. */
-const OVERDRAFT = { tokens: 3, ms: 9 } as const;
+const OVERDRAFT = { tokens: 4, ms: 12 } as const;
 /** The gain that is remembered against losses to come: text changes. */
 const CREDIT = 4;
 /** Of a run's tokens: what all losses together may come to before another trial. */
@@ -16,7 +16,7 @@ const SHARE = 0.025;
 const PAUSE = { least: 16, most: 512 } as const;
 
 /** Rounds of a kind before its cost is believed. */
-const SURE = 3;
+const SURE = 4;
 
 /** What a speculative round was: rounds of one kind cost the same. */
 export interface RoundKind {
