@@ -37,20 +37,18 @@ const until = (time: number, signal: AbortSignal): Promise<void> =>
 
 export async function* replay(file: string, signal: AbortSignal): AsyncGenerator<TraceEvent> {
   const recorded = await events(file);
+  // The prompt is read in recorded time: there is nothing to follow until the first token.
+  const first = recorded.find(({ type }) => type === 'commit')?.at ?? 0;
   const start = performance.now();
+  let at = 0;
   for (const event of recorded) {
-    const due = start + SLOWER * event.at;
+    const due = start + event.at + (SLOWER - 1) * Math.max(0, event.at - first);
     if (due > performance.now()) await until(due, signal);
     if (signal.aborted) {
-      yield {
-        at: (performance.now() - start) / SLOWER,
-        type: 'done',
-        finish_reason: 'aborted',
-        stop: null,
-        text: null,
-      };
+      yield { at, type: 'done', finish_reason: 'aborted', stop: null, text: null };
       return;
     }
+    at = event.at;
     yield event;
   }
 }

@@ -25,6 +25,7 @@ export const truth = async (page: Page): Promise<string> =>
 export const answer = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: 'Answer' }).click();
   await finished(page);
+  await expect(page.locator('#fault')).toBeHidden({ timeout: 100 });
 };
 
 /** Long tasks and layout shifts while one answer is written. */
