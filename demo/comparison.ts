@@ -71,8 +71,8 @@ export class Comparison {
     const plain = this.#plain.get(rival.key);
     if (plain) this.#view.putBeside(plain);
     this.#show();
-    this.#button.disabled = plain !== undefined;
-    return this.#always.checked && !plain;
+    this.#button.disabled = false; // also then: what was measured a while ago may be measured again
+    return this.#always.checked;
   }
 
   async race(signal: AbortSignal): Promise<void> {
@@ -86,7 +86,7 @@ export class Comparison {
       if (plain.complete) this.#plain.set(rival.key, plain);
     } finally {
       say('comparison', '');
-      this.#button.disabled = this.#plain.has(rival.key);
+      this.#button.disabled = false;
     }
     this.#show();
   }

@@ -88,8 +88,8 @@ const load = async (added: readonly ModelRole[], label: string): Promise<void> =
       onProgress: (progress) => loading.show(progress),
     });
     if (cancelLoad !== abort) return;
-    const drafters = roles.filter((role) => role !== 'target').map((role) => ROLE_NAMES[role]);
-    loading.finish(`Ready: ${[loaded.models.target?.name ?? '', ...drafters].join(', ')}`, true);
+    const names = added.map((role) => (role === 'target' && loaded.models.target?.name) || ROLE_NAMES[role]);
+    loading.finish(`Ready: ${names.join(', ')}`, true);
     say('device', describe(loaded, (performance.now() - began) / 1000));
     systems.fit(loaded.systems);
     lamp('ready');
