@@ -15,7 +15,7 @@ import {
 } from '../load.ts';
 import type { Precision } from '../weights/quantize.ts';
 import { choice, text, UsageError } from './arguments.ts';
-import { bundledModels, DEFAULT_MODEL, modelSource } from './model-source.ts';
+import { bundledNames, DEFAULT_MODEL, modelSource } from './model-source.ts';
 import { formatBytes } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -85,7 +85,7 @@ const BUNDLED_FOR = { draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy
 
 /** The bundled model of a role, where the target is the bundled one and nothing else was named. */
 const bundledFor = (role: keyof typeof OPTION, { model }: Wanted, root: string): string => {
-  const bundled = bundledModels(root);
+  const bundled = bundledNames(root);
   if ((model ?? DEFAULT_MODEL) === DEFAULT_MODEL && bundled.includes(BUNDLED_FOR[role])) return BUNDLED_FOR[role];
   throw new UsageError(`the system needs a model for ${role}`, `Name one with --${OPTION[role]}.`);
 };

@@ -19,18 +19,24 @@ export const modelOption = text(
 
 const bundledFolder = (root: string): string => join(root, 'public/models');
 
-export const bundledModels = (root: string): readonly string[] => {
+const bundledWith = (root: string, file: string): readonly string[] => {
   const folder = bundledFolder(root);
-  return existsSync(folder) ? readdirSync(folder).filter((name) => existsSync(join(folder, name, 'config.json'))) : [];
+  return existsSync(folder) ? readdirSync(folder).filter((name) => existsSync(join(folder, name, file))) : [];
 };
+
+/** Language models and drafters. */
+export const bundledModels = (root: string): readonly string[] => bundledWith(root, 'model.safetensors');
+
+/** These and the policies beside them. */
+export const bundledNames = (root: string): readonly string[] => bundledWith(root, 'config.json');
 
 export const modelSource = async (model: string | undefined, root: string): Promise<Source> => {
   const name = model ?? DEFAULT_MODEL;
   if (/^https?:\/\//.test(name)) return { kind: 'url', url: name };
-  const bundled = bundledModels(root);
-  if (bundled.includes(name)) return folderSource(join(bundledFolder(root), name));
+  if (bundledNames(root).includes(name)) return folderSource(join(bundledFolder(root), name));
   if (existsSync(name)) return folderSource(name);
-  throw new UsageError(`there is no model "${name}"`, `It is neither a path nor bundled (${bundled.join(', ')}).`);
+  const bundled = bundledModels(root).join(', ');
+  throw new UsageError(`there is no model "${name}"`, `It is neither a path nor bundled (${bundled}).`);
 };
 
 export const openModel = async (model: string | undefined, { root, signal }: Terminal): Promise<Checkpoint> =>

@@ -7,7 +7,7 @@ import type { Emit } from '../trace.ts';
 import type { Timings } from './timings.ts';
 
 /** Plain tokens that may be lost before the run falls back, or as many as take this long: nobody notices less. */
-const OVERDRAFT = { tokens: 4, ms: 12 } as const;
+const OVERDRAFT = { tokens: 4, ms: 15 } as const;
 /** The gain that is remembered against losses to come: text changes. */
 const CREDIT = 4;
 /** Of a run's tokens: what all losses together may come to before another trial. */
