@@ -32,7 +32,11 @@ describe('the program', () => {
     [['tokenise'], 'unknown command tokenise', 'The nearest is tokenize'],
     [['tokenize', '--txt', 'x'], 'unknown option --txt', 'The nearest is --text'],
     [['tokenize'], 'tokenize needs either --text or --ids', ''],
-    [['tokenize', '--text', 'a', '--model', 'nowhere'], 'there is no model "nowhere"', 'bundled (dflash, draft, eagle3, mid, target)'],
+    [
+      ['tokenize', '--text', 'a', '--model', 'nowhere'],
+      'there is no model "nowhere"',
+      'bundled (dflash, draft, eagle3, mid, target)',
+    ],
     [['inspect'], 'inspect needs PATH', ''],
     [['chat', '--messages', 'nowhere.json'], 'cannot read nowhere.json', ''],
   ])('exits with 2 on %j', async (args, message, hint) => {
