@@ -4,7 +4,7 @@
 // at most that share and the overdraft (a few tokens), however bad the drafter is, and a run of bad luck in text that
 // usually goes well is paid for by what was gained before.
 import type { Emit } from '../trace.ts';
-import type { Timings } from './timings.ts';
+import { type Ledger, newLedger, type Timings } from './timings.ts';
 
 /** Plain tokens that may be lost before the run falls back, or as many as take this long: nobody notices less. */
 const OVERDRAFT = { tokens: 4, ms: 15 } as const;
@@ -55,10 +55,7 @@ export interface PaceOptions {
 
 export class Pace {
   readonly #options: PaceOptions;
-  #account = 0;
-  /** Net, over the run; negative: gained. */
-  #lost = 0;
-  #committed = 0;
+  readonly #ledger: Ledger;
   #pause: number = PAUSE.least;
   /** Tokens committed when the run fell back; null while it speculates. */
   #paused: number | null = null;
@@ -68,16 +65,18 @@ export class Pace {
 
   constructor(options: PaceOptions) {
     this.#options = options;
+    // What was gained in earlier runs stands good for bad luck in this one, unless the seed alone may decide.
+    this.#ledger = options.cost === assumedCost ? newLedger() : options.timings.ledger;
   }
 
   /** Whether this round may speculate. */
   next(round: number): boolean {
     if (this.#paused === null) return true;
-    const affordable = SHARE * this.#committed >= Math.max(0, this.#lost) + this.#lastLoss;
-    if (!affordable || this.#committed - this.#paused < this.#pause) return false;
+    const affordable = SHARE * this.#ledger.committed >= Math.max(0, this.#ledger.lost) + this.#lastLoss;
+    if (!affordable || this.#ledger.committed - this.#paused < this.#pause) return false;
     this.#pause = Math.min(PAUSE.most, 2 * this.#pause);
     this.#paused = null;
-    this.#account = -this.#overdraft;
+    this.#ledger.account = -this.#overdraft;
     this.#tell(round, 'speculation');
     this.#latest = [];
     return true;
@@ -85,22 +84,22 @@ export class Pace {
 
   plain(ms: number): void {
     this.#options.timings.add('plain', ms);
-    this.#committed++;
+    this.#ledger.committed++;
   }
 
   speculative(round: number, kind: RoundKind, ms: number, tokens: number): void {
     this.#options.timings.add(roundName(kind), ms);
-    this.#committed += tokens;
+    this.#ledger.committed += tokens;
     this.#latest.push({ ms, tokens });
     const cost = this.#options.cost(kind);
     if (cost === null) return;
     const loss = cost - tokens;
     this.#lastLoss = Math.max(0, loss);
-    this.#lost += loss;
-    this.#account = Math.min(CREDIT, this.#account - loss);
-    if (this.#account >= 0) this.#pause = PAUSE.least;
-    if (!this.#options.fallBack || this.#account >= -this.#overdraft || loss <= 0) return;
-    this.#paused = this.#committed;
+    this.#ledger.lost += loss;
+    this.#ledger.account = Math.min(CREDIT, this.#ledger.account - loss);
+    if (this.#ledger.account >= 0) this.#pause = PAUSE.least;
+    if (!this.#options.fallBack || this.#ledger.account >= -this.#overdraft || loss <= 0) return;
+    this.#paused = this.#ledger.committed;
     this.#tell(round, 'plain');
   }
 

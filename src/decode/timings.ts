@@ -21,8 +21,20 @@ class Recent {
   }
 }
 
+/** Of speculation, in plain tokens (pace.ts). */
+export interface Ledger {
+  /** What may be lost before a run falls back, and less. */
+  account: number;
+  /** Net; negative: gained. */
+  lost: number;
+  committed: number;
+}
+
+export const newLedger = (): Ledger => ({ account: 0, lost: 0, committed: 0 });
+
 /** One for each system and set of models; kept between runs. */
 export class Timings {
+  readonly ledger = newLedger();
   readonly #rounds = new Map<string, Recent>();
 
   add(kind: string, ms: number): void {

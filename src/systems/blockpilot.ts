@@ -71,7 +71,10 @@ export default {
     const ofSize = (size: number) => blocks(drafter, hand, size, false);
     const times: number[] = [];
     for (const size of candidates)
-      times.push((await roundTime(target, ofSize(size), size - 1, run)) ?? (await plainTime(target, run)));
+      times.push(
+        (size > 1 ? await roundTime(target, ofSize(size), { nodes: size, passes: 1 }, run) : null) ??
+          (await plainTime(target, run)),
+      );
     const size = candidates[best(label === 'tau' ? tau : tau.map((t, i) => t / (times[i] as number)))] as number;
     run.emit({ type: 'block-size', size, candidates, tau, round_ms: times, ms });
     return {
