@@ -1,5 +1,5 @@
 // How long rounds take on this device: the quickest of the latest ones. Other work on the machine only ever makes a
-// round slower, single ones by a factor of ten, and the first of a kind compiles shaders.
+// round slower, and the first of a kind compiles shaders.
 
 /** Rounds that count … */
 const LATEST = 7;
