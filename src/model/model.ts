@@ -149,6 +149,85 @@ export interface OpenCursor {
   readonly nodes?: number;
 }
 
+/** One row of a model's raw logits, kept on the device past its pass: see `Ensemble.keep`. */
+export interface HeldRow {
+  readonly kept: number;
+}
+
+/**
+ * How models of one vocabulary become one law r, by the identity of each and never by its role in a round. `weighted`:
+ * r = Σ λₖ·pₖ, where pₖ is member k's law after temperature and filters; the weights λ are made to sum to 1.
+ * `contrastive`: r is the law of the logits l₀ − μ · mean(l₁ …), after temperature and filters. At temperature 0 r is
+ * one-hot at the argmax of what it is at temperature 1 without filters.
+ */
+export type Combination =
+  | { readonly kind: 'weighted'; readonly weights: readonly number[] }
+  | { readonly kind: 'contrastive'; readonly mu: number };
+
+export interface OpenEnsemble {
+  /** Most drafts of a chain, at most 63. Default 15. */
+  readonly drafts?: number;
+}
+
+/** Drafts of any of the members, one behind the other. */
+export interface EnsembleChain {
+  readonly tokens: readonly Token[];
+  /** Absolute, of the first draft. */
+  readonly position: number;
+  /** For each draft, the member whose law it was drawn from. */
+  readonly proposers: readonly number[];
+  /** For each draft, what every member (by identity) says of its position: the row that scores it. */
+  readonly rows: readonly (readonly HeldRow[])[];
+  /** What every member says of the position behind the last draft: a chain kept whole ends in a draw from r. Null: none. */
+  readonly bonus: readonly HeldRow[] | null;
+  /** Tokens that nobody verifies yet, read back with the verdict because the host has to know them. At most 64. */
+  readonly besides: readonly HeldToken[];
+}
+
+/** What became of a chain. */
+export interface EnsembleVerdict {
+  /** All drafts. */
+  readonly tokens: readonly number[];
+  readonly besides: readonly number[];
+  /** How many drafts stay. */
+  readonly kept: number;
+  /** The kept drafts, and the corrected or bonus token if there is one; `logprob` is log r, at temperature 0 as at 1. */
+  readonly choices: readonly Choice[];
+  /** Of the last choice, where it is no draft: `bonus` was drawn from r itself, `corrected` from norm(max(0, r − q)). */
+  readonly source: 'corrected' | 'bonus' | null;
+  /** One for each choice. */
+  readonly votes: readonly Vote[];
+}
+
+/** How a token came about, for people: probabilities after temperature and filters, at temperature 0 as at 1. */
+export interface Vote {
+  /** Of the chosen token under r. */
+  readonly r: number;
+  /** For each member: the token that it finds most probable, and what it gives the chosen one. */
+  readonly own: readonly { readonly token: number; readonly probability: number; readonly committed: number }[];
+}
+
+/** Models of one vocabulary on one device whose laws are combined there. It borrows the models and does not own them. */
+export interface Ensemble extends Disposable {
+  readonly members: number;
+  /** Bytes on the device. */
+  readonly bytes: number;
+  /**
+   * Keeps rows of a pass, which must be the newest of its model. They last until 2 · members · (drafts + 1) more rows
+   * have been kept; a name that is over is refused.
+   */
+  keep(pass: Scores, first: number, count: number): readonly HeldRow[];
+  /** Lets the device begin with what has been recorded so far. Without it a round is one submit. */
+  submit(): void;
+  /**
+   * Decides under r which drafts stay, on the device: one submit and one readback, with everything recorded before.
+   * Draft x of member k stays with probability min(1, r(x)/pₖ(x)). A chain without drafts is a draw from r.
+   */
+  verify(chain: EnsembleChain, sampling: Sampling): Promise<EnsembleVerdict>;
+  /** The n most probable tokens under r, of the rows that every member keeps of a position. A readback of its own. */
+  top(rows: readonly HeldRow[], n: number, sampling: Sampling): Promise<readonly Choice[]>;
+}
+
 export interface LanguageModel extends Disposable {
   readonly family: string;
   readonly vocabulary: number;
@@ -163,6 +242,8 @@ export interface LanguageModel extends Disposable {
   open(options?: OpenCursor): Promise<Cursor>;
   /** Several forks of one cursor in one pass; at most 16 rows together. */
   forward(batch: readonly { readonly cursor: Cursor; readonly tree: Tree }[]): readonly Forward[];
+  /** This model is member 0, the others follow; all of one vocabulary and on one device. */
+  join(others: readonly LanguageModel[], combination: Combination, options?: OpenEnsemble): Promise<Ensemble>;
 }
 
 export interface OpenDrafter {

@@ -9,7 +9,19 @@ import { CachedCursor, type Runner } from './cursor.ts';
 import { Executor } from './executor.ts';
 import { makeScratch } from './forward.ts';
 import { GrownTree } from './held-tree.ts';
-import type { Cursor, ExtendOptions, Forward, HeldTree, LanguageModel, OpenCursor, Token, Tree } from './model.ts';
+import type {
+  Combination,
+  Cursor,
+  Ensemble,
+  ExtendOptions,
+  Forward,
+  HeldTree,
+  LanguageModel,
+  OpenCursor,
+  OpenEnsemble,
+  Token,
+  Tree,
+} from './model.ts';
 import { refuse } from './refuse.ts';
 import { heldView, lastView, treeView } from './views.ts';
 import type { Lent, Weights } from './weights.ts';
@@ -150,6 +162,15 @@ export class Transformer implements LanguageModel, Runner {
       first += tree.tokens.length;
       return treeView(pass, cursor, { tree, first: start, version: versions[i] as number, name });
     });
+  }
+
+  async join(others: readonly LanguageModel[], combination: Combination, options?: OpenEnsemble): Promise<Ensemble> {
+    const { joinModels } = await import('./ensemble.ts');
+    this.#use();
+    for (const other of others)
+      if (!(other instanceof Transformer) || other.#gpu !== this.#gpu)
+        throw refuse('an ensemble of models that are not on one device');
+    return joinModels(this.#gpu, [this, ...others], combination, options);
   }
 
   forwardHeld(cursor: CachedCursor, tree: HeldTree): Forward {

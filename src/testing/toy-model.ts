@@ -260,6 +260,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
     batchInvariant: true,
     open: async ({ capacity = context, nodes = 16, tapLayers = [] } = {}) => open([], { capacity, nodes, tapLayers }),
     forward: (batch) => batch.map(({ cursor, tree }) => cursor.forward(tree)),
+    join: () => Promise.reject(new Error('toy model: joined')),
     [Symbol.dispose]() {},
   };
 };
