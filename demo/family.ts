@@ -6,14 +6,23 @@ export interface Choice {
   readonly source: ModelSource<never>;
 }
 
-/** What roles are called in a sentence. */
-export const ROLE_NAMES: Readonly<Record<ModelRole, string>> = {
+type AlsoRole = `also-${number}`;
+
+const ROLE_NAMES: Readonly<Record<Exclude<ModelRole, AlsoRole>, string>> = {
   target: 'target',
   draft: 'draft model',
   dflash: 'DFlash drafter',
   eagle3: 'EAGLE-3 drafter',
   policy: 'BlockPilot policy',
+  prm: 'reward model',
+  router: 'router',
 };
+
+export const isAlso = (role: string): role is AlsoRole => role.startsWith('also-');
+
+/** What roles are called in a sentence. */
+export const roleName = (role: ModelRole): string =>
+  isAlso(role) ? `model ${Number(role.slice('also-'.length)) + 1}` : ROLE_NAMES[role];
 
 /** Of the bundled models. DFlash and EAGLE-3 read hidden states, so they fit one target; a draft shares a vocabulary. */
 const PARTNERS: Readonly<Record<string, { readonly [Role in ModelRole]?: string }>> = {

@@ -2,7 +2,7 @@
 // never moves backwards, and the line names the first of them that is not finished.
 import type { LoadProgress, ModelRole } from '../src/index.ts';
 import { element, megabytes, say } from './elements.ts';
-import { ROLE_NAMES } from './family.ts';
+import { roleName } from './family.ts';
 
 const PHASES = ['download', 'upload', 'compile'] as const;
 const WORDS = { download: 'downloading', upload: 'to the GPU', compile: 'compiling shaders' } as const;
@@ -47,6 +47,6 @@ export class LoadingView {
 
 const describe = ({ role, phase, loaded, total }: LoadProgress): string => {
   const amount = phase === 'compile' ? `${loaded} of ${total}` : `${megabytes(loaded)} of ${megabytes(total)}`;
-  const name = ROLE_NAMES[role];
+  const name = roleName(role);
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}, ${WORDS[phase]}: ${amount}`;
 };

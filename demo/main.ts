@@ -3,7 +3,7 @@
 import { connect, type Loaded, type LoadOptions, type ModelRole, type RunRequest } from '../src/index.ts';
 import { Comparison, type Rival } from './comparison.ts';
 import { element, megabytes, say } from './elements.ts';
-import { Family, ROLE_NAMES } from './family.ts';
+import { Family, roleName } from './family.ts';
 import { hideFault, sentence, showFault } from './faults.ts';
 import { LoadingView } from './loading.ts';
 import { firstChoice, startModels } from './models.ts';
@@ -88,7 +88,7 @@ const load = async (added: readonly ModelRole[], label: string): Promise<void> =
       onProgress: (progress) => loading.show(progress),
     });
     if (cancelLoad !== abort) return;
-    const names = added.map((role) => (role === 'target' && loaded.models.target?.name) || ROLE_NAMES[role]);
+    const names = added.map((role) => (role === 'target' && loaded.models.target?.name) || roleName(role));
     loading.finish(`Ready: ${names.join(', ')}`, true);
     say('device', describe(loaded, (performance.now() - began) / 1000));
     systems.fit(loaded.systems);
@@ -120,7 +120,7 @@ const targetChanged = (): Promise<void> => {
 /** What the system needs is loaded when it is first chosen. */
 const systemChanged = async (): Promise<void> => {
   const added = systems.system.needs.filter((role) => !roles.includes(role));
-  if (added.length > 0) await load(added, added.map((role) => `the ${ROLE_NAMES[role]}`).join(' and '));
+  if (added.length > 0) await load(added, added.map((role) => `the ${roleName(role)}`).join(' and '));
 };
 
 const replayInstead = async (why: string): Promise<void> => {

@@ -2,16 +2,21 @@
 // rejected drafts branch off below it, so a chain is two lines and a tree as many as it has ends.
 import type { Role } from '../src/trace.ts';
 import { element, say } from './elements.ts';
+import { isAlso, roleName } from './family.ts';
 import { type Cell, type DecodedRound, layOut, visible } from './rounds.ts';
 
-const DRAFTERS: Readonly<Record<Role, string>> = {
+const DRAFTERS: Readonly<Record<Exclude<Role, `also-${number}`>, string>> = {
   target: 'the target',
   draft: 'the draft model',
   dflash: 'DFlash',
   eagle3: 'EAGLE-3',
   lookup: 'prompt lookup',
-  judge: 'the judge',
+  prm: 'the reward model',
+  router: 'the router',
+  remote: 'another device',
 };
+
+const drafter = (role: Role): string => (isAlso(role) ? roleName(role) : DRAFTERS[role]);
 
 const ENDS: Readonly<Record<string, string>> = {
   corrected: 'then one corrected',
@@ -39,7 +44,7 @@ export const describeRound = (round: DecodedRound): string => {
   const cut = round.committed.length < round.path.length;
   const end = cut ? 'and the answer ended' : (ENDS[round.committed.at(-1)?.source ?? ''] ?? '');
   const tree = round.parents.some((parent, node) => parent !== node - 1) ? ' in a tree' : '';
-  return `${drafted} drafted by ${DRAFTERS[round.by]}${tree}, ${kept} accepted, ${end} · ${ms}`;
+  return `${drafted} drafted by ${drafter(round.by)}${tree}, ${kept} accepted, ${end} · ${ms}`;
 };
 
 /** What the drawing shows, in words. */

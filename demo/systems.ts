@@ -1,7 +1,7 @@
 // Which decoding system, and its knobs: everything here comes from the systems' own declarations but the sentences.
 import { type DecodingSystem, type Loaded, SYSTEMS } from '../src/index.ts';
 import { element, say } from './elements.ts';
-import { type Family, ROLE_NAMES } from './family.ts';
+import { type Family, roleName } from './family.ts';
 import { KnobPanel, type Settings } from './knob-panel.ts';
 
 /** For visitors; a system without a sentence still has its title, paper and knobs. */
@@ -53,7 +53,7 @@ export class SystemPicker {
       const system = SYSTEMS.find(({ id }) => id === option.value);
       const missing = system ? family.missing(system) : [];
       option.disabled = missing.length > 0;
-      const lacks = missing.map((role) => ROLE_NAMES[role]).join(' and a ');
+      const lacks = missing.map((role) => roleName(role)).join(' and a ');
       option.text = `${system?.title}${lacks && ` (needs a ${lacks})`}`;
     }
     if (family.missing(this.system).length > 0) this.#choose((system) => family.missing(system).length === 0);

@@ -2,7 +2,7 @@
 import { transfer, wrap } from 'comlink';
 import { bundledSource } from './bundled.ts';
 import { ask } from './call.ts';
-import type { Engine, Loaded, LoadProgress, ModelSource } from './engine.ts';
+import type { Engine, Loaded, LoadProgress, ModelSource, ModelSources } from './engine.ts';
 import { OutriderError } from './errors.ts';
 import type { Service } from './service.ts';
 import type { TraceEvent } from './trace.ts';
@@ -43,8 +43,8 @@ export const connect = ({ base, worker = startWorker() }: ConnectOptions = {}): 
   return {
     async load(models, { signal, onProgress, ...options } = {}) {
       const sources = Object.fromEntries(
-        Object.entries(models).map(([role, source]) => [role, sendable(source, base)]),
-      );
+        Object.entries(models).flatMap(([role, source]) => (source ? [[role, sendable(source, base)]] : [])),
+      ) as ModelSources;
       const call = ask<LoadProgress, Loaded>(
         (port) => service.load(sources, options, transfer(port, [port])),
         lost,

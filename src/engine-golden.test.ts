@@ -2,7 +2,7 @@
 // given back.
 import { afterAll, describe, expect, it } from 'vitest';
 import { bench } from './bench/bench.ts';
-import { createEngine, type LoadProgress, type ModelSources } from './engine.ts';
+import { createEngine, type LoadOptions, type LoadProgress, type ModelSources } from './engine.ts';
 import { openNodeGpu } from './gpu/node.ts';
 import { loadSource } from './load.ts';
 import { goldenTensor, readGolden } from './testing/golden.ts';
@@ -129,6 +129,7 @@ describe.skipIf(noShared)('reference models', () => {
 
   it('keeps what is asked for again, and frees drafters with the target that they were loaded for', async () => {
     const gpu = await testGpu();
+    const before = gpu.bytes;
     const engine = createEngine({ gpu });
     const source = (name: string) => folderSource(shared('golden', name));
     const [target, dflash, other] = [
@@ -136,7 +137,7 @@ describe.skipIf(noShared)('reference models', () => {
       await source('dflash-tiny'),
       await source('llama-tiny'),
     ];
-    const load = async (models: ModelSources, precision?: 'q8') => {
+    const load = async (models: ModelSources, precision?: LoadOptions['precision']) => {
       const roles = new Set<string>();
       await engine.load(models, { ...(precision && { precision }), onProgress: ({ role }) => roles.add(role) });
       return [...roles];
@@ -153,7 +154,12 @@ describe.skipIf(noShared)('reference models', () => {
     expect(await load({ target, dflash }, 'q8')).toEqual(['target', 'dflash']);
     expect(await load({ target: await source('qwen3-tiny-deep'), dflash }, 'q8')).toEqual(['target', 'dflash']);
     expect(await load({ target: other })).toEqual(['target']);
+    const members = { target, 'also-1': await source('qwen3-tiny-deep'), 'also-2': target };
+    expect(await load(members, { 'also-1': 'q8' })).toEqual(['target', 'also-1', 'also-2']);
+    expect(await load(members, { 'also-1': 'q4' })).toEqual(['also-1']);
+    expect(await load({ target, 'also-1': target }, { 'also-1': 'q4' })).toEqual(['also-1']);
     await engine.close();
+    expect(gpu.bytes).toBe(before);
   });
 
   it('is benched: every figure of the report, for a model without a tokenizer', async () => {

@@ -3,6 +3,7 @@
 // The same interface is served in a worker (client.ts), so a page never needs to know where its engine lives.
 import { fittedKnobs } from './decode/knobs.ts';
 import { Memory } from './decode/memory.ts';
+import { lacking } from './decode/needs.ts';
 import type { DecodingSystem, ModelRole, Sequence } from './decode/system.ts';
 import { Timings } from './decode/timings.ts';
 import { Transcript } from './decode/transcript.ts';
@@ -10,13 +11,22 @@ import { checkAborted } from './errors.ts';
 import { openBrowserGpu } from './gpu/browser.ts';
 import { Gpu } from './gpu/device.ts';
 import { meter } from './gpu/meter.ts';
-import type { LoadedDrafter, LoadedModel, LoadedModels, LoadedPolicy, LoadSourceOptions, Progress } from './load.ts';
+import type {
+  LoadedDrafter,
+  LoadedJudge,
+  LoadedModel,
+  LoadedModels,
+  LoadedPolicy,
+  LoadSourceOptions,
+  Progress,
+} from './load.ts';
 import { Queue } from './queue.ts';
 import { type Job, modelsOf, type RunRequest, readRequest } from './request.ts';
 import { Residents } from './residents.ts';
 import { SYSTEMS } from './systems/index.ts';
 import type { Emit, TraceEvent } from './trace.ts';
 import type { Source } from './weights/open.ts';
+import type { Precision } from './weights/quantize.ts';
 
 export interface Engine {
   /**
@@ -40,10 +50,12 @@ export interface EngineOptions {
 }
 
 /** A checkpoint, the name of a bundled model, or a model that is loaded already (and stays its owner's to dispose of). */
-export type ModelSource<Model = LoadedModel | LoadedDrafter | LoadedPolicy> = Source | string | Model;
+export type ModelSource<Model = LoadedModel | LoadedDrafter | LoadedPolicy | LoadedJudge> = Source | string | Model;
 export type ModelSources = { readonly [Role in ModelRole]?: ModelSource<NonNullable<LoadedModels[Role]>> };
 
-export interface LoadOptions extends Pick<LoadSourceOptions, 'precision' | 'signal'> {
+export interface LoadOptions extends Pick<LoadSourceOptions, 'signal'> {
+  /** Of the weights on the device: of all models, or by role. Default: as in the file. */
+  readonly precision?: Precision | { readonly [Role in ModelRole]?: Precision } | undefined;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   /** Keys and values as f32 (default), or as f16: half the memory of a long context, rounded. */
   readonly cache?: 'f32' | 'f16' | undefined;
@@ -57,7 +69,7 @@ export interface LoadProgress extends Progress {
 export interface Loaded {
   readonly adapter: { readonly vendor: string; readonly architecture: string; readonly description: string } | null;
   /** The systems that these models serve. */
-  readonly systems: readonly Omit<DecodingSystem, 'start' | 'needs' | 'fit'>[];
+  readonly systems: readonly Omit<DecodingSystem, 'start' | 'needs' | 'joins' | 'fit'>[];
   readonly models: Readonly<Record<string, ModelInfo>>;
   /** Why models from the network are not kept for the next time, for people; null while they are. */
   readonly notice: string | null;
@@ -66,7 +78,7 @@ export interface Loaded {
 export interface ModelInfo {
   readonly name: string;
   readonly family: string;
-  /** Absent where it is the target's: a drafter. */
+  /** Absent where it is the target's: of a drafter, of a judge. */
   readonly vocabulary?: number;
   readonly context: number;
   /** Of weights on the device. */
@@ -218,18 +230,21 @@ class LocalEngine implements Engine {
     return {
       adapter: info ? { vendor: info.vendor, architecture: info.architecture, description: info.description } : null,
       systems: this.#systems
-        .filter(({ needs }) => models && needs.every((role) => models[role]))
+        .filter((system) => models && lacking(system, (role) => models[role] !== undefined).length === 0)
         .map((system) => {
-          const { id, title, paper, guarantee } = system;
-          return { id, title, paper, guarantee, knobs: models ? fittedKnobs(system, models) : system.knobs };
+          const { id, title, paper, guarantee, baseline } = system;
+          const known = { id, title, paper, guarantee, ...(baseline && { baseline }) };
+          return { ...known, knobs: models ? fittedKnobs(system, models) : system.knobs };
         }),
-      models: Object.fromEntries(Object.entries(readers).map(([role, loaded]) => [role, describeModel(loaded)])),
+      models: Object.fromEntries(
+        Object.entries(readers).flatMap(([role, loaded]) => (loaded ? [[role, describeModel(loaded)]] : [])),
+      ),
       notice: this.#residents.store?.notice ?? null,
     };
   }
 }
 
-const describeModel = ({ name, model, ...loaded }: LoadedModel | LoadedDrafter): ModelInfo => {
+const describeModel = ({ name, model, ...loaded }: LoadedModel | LoadedDrafter | LoadedJudge): ModelInfo => {
   const { family, context, bytes } = model;
   const tokenizer = 'tokenizer' in loaded ? loaded.tokenizer : null;
   const text = tokenizer ? (tokenizer.hasChatTemplate ? 'chat' : 'raw') : 'none';

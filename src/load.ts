@@ -1,6 +1,6 @@
 // From "this model, please" to a model that runs: the checkpoint's headers, its tokenizer, its weights streamed to the
 // device. Whatever was taken is freed again when a load fails or is aborted.
-import type { BlockPolicy } from './decode/system.ts';
+import type { AlsoRole, BlockPolicy, Judge } from './decode/system.ts';
 import { OutriderError } from './errors.ts';
 import type { Gpu } from './gpu/device.ts';
 import { loadModel } from './model/load.ts';
@@ -31,13 +31,22 @@ export interface LoadedPolicy {
   readonly model: BlockPolicy;
 }
 
+/** Scores the steps of a target's answers. */
+export interface LoadedJudge {
+  readonly name: string;
+  readonly model: Judge;
+}
+
 /** By role (decode/system.ts). */
 export interface LoadedModels {
   readonly target?: LoadedModel;
   readonly draft?: LoadedModel;
+  readonly [also: AlsoRole]: LoadedModel | undefined;
   readonly dflash?: LoadedDrafter<BlockDrafter>;
   readonly eagle3?: LoadedDrafter<FeatureDrafter>;
   readonly policy?: LoadedPolicy;
+  readonly prm?: LoadedJudge;
+  readonly router?: LoadedJudge;
 }
 
 export interface Progress {
@@ -120,4 +129,18 @@ export const loadPolicySource = async (
   });
   const { openBlockPolicy } = await import('./judge/block-policy.ts');
   return { name: files.name, model: await openBlockPolicy(files, signal) };
+};
+
+export interface LoadJudgeOptions extends LoadSourceOptions {
+  /** Whose answers it will read: a judge of published layout reads them as text, any other shares its vocabulary. */
+  readonly target?: LoadedModel | undefined;
+}
+
+export const loadJudgeSource = async (
+  _gpu: Gpu,
+  source: Source,
+  _options: LoadJudgeOptions = {},
+): Promise<LoadedJudge> => {
+  const { name } = fileSet(source, {});
+  throw new OutriderError('bad-request', `${name}: this build of Outrider has no judges`);
 };

@@ -1,6 +1,7 @@
 // What may be asked of an engine, and the checks that are made before anything runs: every limit that a run could hit
 // half-way is an error here, with the numbers in it.
 import { fittedKnobs, type KnobValue, resolveKnobs } from './decode/knobs.ts';
+import { lacking } from './decode/needs.ts';
 import type { DecodingSystem, Models } from './decode/system.ts';
 import type { Limits } from './decode/transcript.ts';
 import { OutriderError } from './errors.ts';
@@ -90,16 +91,10 @@ const readSampling = (request: RunRequest): Sampling => {
 };
 
 /** What systems see of what was loaded. */
-export const modelsOf = ({ target, draft, dflash, eagle3, policy }: LoadedModels): Models | null =>
-  target
-    ? {
-        target: target.model,
-        ...(draft && { draft: draft.model }),
-        ...(dflash && { dflash: dflash.model }),
-        ...(eagle3 && { eagle3: eagle3.model }),
-        ...(policy && { policy: policy.model }),
-      }
-    : null;
+export const modelsOf = (loaded: LoadedModels): Models | null => {
+  const models = Object.entries(loaded).flatMap(([role, there]) => (there ? [[role, there.model] as const] : []));
+  return loaded.target ? (Object.fromEntries(models) as unknown as Models) : null;
+};
 
 export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: readonly DecodingSystem[]): Job => {
   const { target } = loaded;
@@ -108,7 +103,7 @@ export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: 
   const id = request.system ?? 'autoregressive';
   const system = systems.find((known) => known.id === id);
   if (!system) return refuse(`there is no system "${id}"`, `Systems: ${systems.map((known) => known.id).join(', ')}.`);
-  const missing = system.needs.filter((role) => !loaded[role]);
+  const missing = lacking(system, (role) => loaded[role] !== undefined);
   if (missing.length > 0) refuse(`${id} needs a model for: ${missing.join(', ')}`, 'Load one under that role.');
 
   const prompt = encodePrompt(request.prompt, target);

@@ -1,26 +1,29 @@
 // The models on the device, by role. What a load asks for again, unchanged, stays where it is: a drafter joins a target
 // without moving the target's weights a second time. The rest is freed first, so that two targets never share the memory.
 import { bundledSource } from './bundled.ts';
-import type { ModelRole } from './decode/system.ts';
+import type { AlsoRole, ModelRole } from './decode/system.ts';
 import type { LoadOptions, ModelSource, ModelSources } from './engine.ts';
 import { OutriderError } from './errors.ts';
 import type { Gpu } from './gpu/device.ts';
 import {
   asKind,
+  type LoadedModel,
   type LoadedModels,
   type LoadSourceOptions,
   loadDrafterSource,
+  loadJudgeSource,
   loadPolicySource,
   loadSource,
   type Progress,
 } from './load.ts';
 import { checkVocabulary } from './vocabulary.ts';
 import type { Source } from './weights/open.ts';
+import type { Precision } from './weights/quantize.ts';
 import type { Store } from './weights/store.ts';
 
 interface Held {
   readonly source: Source | object;
-  readonly precision: LoadOptions['precision'];
+  readonly precision: Precision | undefined;
   /** Null: loaned by the caller, who frees it. */
   readonly owned: Disposable | null;
 }
@@ -40,8 +43,14 @@ const sameSource = (a: Source | object, b: Source | object): boolean => {
   });
 };
 
-/** They read the hidden states of the target that they were loaded for, and borrow its vocabulary. */
-const READERS: readonly ModelRole[] = ['dflash', 'eagle3'];
+/** They read hidden states or answers of the target that they were loaded for, and borrow its vocabulary. */
+const READERS: readonly ModelRole[] = ['dflash', 'eagle3', 'prm', 'router'];
+
+const precisionOf = (role: ModelRole, { precision }: ResidentOptions): Precision | undefined =>
+  typeof precision === 'object' ? precision[role] : precision;
+
+/** Roles of models that write beside the target, in the vocabulary that it has. */
+const isWriter = (role: string): role is 'draft' | AlsoRole => role === 'draft' || role.startsWith('also-');
 
 export class Residents {
   /** Opened by the first load from an address. */
@@ -73,10 +82,10 @@ export class Residents {
     for (const role of [...this.#held.keys()].reverse()) this.#free(role);
   }
 
-  #freeOthers(sources: ModelSources, { precision }: ResidentOptions): void {
+  #freeOthers(sources: ModelSources, options: ResidentOptions): void {
     const stays = (role: ModelRole): boolean => {
       const [held, from] = [this.#held.get(role), sources[role]];
-      if (held === undefined || from === undefined || held.precision !== precision) return false;
+      if (!held || from === undefined || held.precision !== precisionOf(role, options)) return false;
       return sameSource(held.source, this.#resolve(from)) && (!READERS.includes(role) || stays('target'));
     };
     for (const role of [...this.#held.keys()].reverse().filter((each) => !stays(each))) this.#free(role);
@@ -89,27 +98,27 @@ export class Residents {
     this.models = others;
   }
 
-  /** The target comes first: drafters are made for it. */
-  async #loadMissing({ target, draft, dflash, eagle3, policy }: ModelSources, options: ResidentOptions): Promise<void> {
+  /** The target comes first: the others are made for it, or held against it. */
+  async #loadMissing(sources: ModelSources, options: ResidentOptions): Promise<void> {
+    const { target, dflash, eagle3, policy, prm, router } = sources;
     const there = this.models;
     if (target !== undefined)
       this.#put({ target: await this.#one('target', there.target, target, options, loadSource) });
-    if (draft !== undefined) {
-      const loaded = await this.#one('draft', there.draft, draft, options, loadSource);
+    for (const role of Object.keys(sources).filter(isWriter)) {
+      const from = sources[role];
+      if (from === undefined) continue;
+      const loaded = await this.#one(role, there[role], from, options, loadSource);
       if (this.models.target) checkVocabulary(this.models.target, loaded);
-      this.#put({ draft: loaded });
+      this.#put({ [role]: loaded });
     }
+    const needed = (what: string): LoadedModel => {
+      if (this.models.target) return this.models.target;
+      throw new OutriderError('bad-request', `${what} needs its target`, 'Load the target together with it.');
+    };
     const drafter =
       <Kind extends 'dflash' | 'eagle3'>(kind: Kind) =>
-      async (gpu: Gpu, source: Source, how: LoadSourceOptions) => {
-        const { target: loaded } = this.models;
-        if (loaded) return asKind(await loadDrafterSource(gpu, source, loaded, how), kind);
-        throw new OutriderError(
-          'bad-request',
-          `a ${kind} drafter needs its target`,
-          'Load the target together with it.',
-        );
-      };
+      async (gpu: Gpu, source: Source, how: LoadSourceOptions) =>
+        asKind(await loadDrafterSource(gpu, source, needed(`a ${kind} drafter`), how), kind);
     if (dflash !== undefined)
       this.#put({ dflash: await this.#one('dflash', there.dflash, dflash, options, drafter('dflash')) });
     if (eagle3 !== undefined)
@@ -120,6 +129,10 @@ export class Residents {
           loadPolicySource(source, how),
         ),
       });
+    const judge = (gpu: Gpu, source: Source, how: LoadSourceOptions) =>
+      loadJudgeSource(gpu, source, { ...how, target: needed('a judge') });
+    if (prm !== undefined) this.#put({ prm: await this.#one('prm', there.prm, prm, options, judge) });
+    if (router !== undefined) this.#put({ router: await this.#one('router', there.router, router, options, judge) });
   }
 
   #put(models: LoadedModels): void {
@@ -134,10 +147,12 @@ export class Residents {
     role: ModelRole,
     there: Model | undefined,
     from: ModelSource<Model>,
-    { onProgress, precision, signal }: ResidentOptions,
+    options: ResidentOptions,
     load: (gpu: Gpu, source: Source, options: LoadSourceOptions) => Promise<Model>,
   ): Promise<Model> {
     if (there) return there;
+    const { onProgress, signal } = options;
+    const precision = precisionOf(role, options);
     const source = this.#resolve(from);
     if ('model' in source) {
       this.#held.set(role, { source, precision, owned: null });

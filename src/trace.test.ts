@@ -28,9 +28,9 @@ const RUN: readonly TraceEvent[] = [
   { at: 70, type: 'verify', round: 2, by: 'target', path: [0], next: 200, source: 'corrected', ms: 9 },
   commit(81, 2, ['corrected']),
   { at: 82, type: 'step', step: 1, by: 'draft', tokens: 5, ms: 4 },
-  { at: 83, type: 'route', step: 1, by: 'judge', to: 'target', score: 0.2, threshold: 0.7, reason: 'score below' },
+  { at: 83, type: 'route', step: 1, by: 'prm', to: 'target', score: 0.2, threshold: 0.7, reason: 'score below' },
   { at: 84, type: 'step', step: 2, by: 'target', tokens: 6, ms: 8 },
-  { at: 85, type: 'route', step: 2, by: 'judge', to: 'draft', score: 0.9, threshold: 0.7, reason: 'score above' },
+  { at: 85, type: 'route', step: 2, by: 'prm', to: 'draft', score: 0.9, threshold: 0.7, reason: 'score above' },
   { at: 90, type: 'done', finish_reason: 'length', stop: null, text: 'r0 r1 r2 ' },
 ];
 

@@ -2,7 +2,7 @@
 // where the work is done. Every figure anywhere (page, command line, benchmark) is a fold over this one stream.
 
 /** Who did the work. */
-export type Role = 'target' | 'draft' | 'dflash' | 'eagle3' | 'judge' | 'lookup';
+export type Role = 'target' | 'draft' | `also-${number}` | 'dflash' | 'eagle3' | 'lookup' | 'prm' | 'router' | 'remote';
 /** How a committed token came about. */
 export type Source = 'sampled' | 'drafted' | 'corrected' | 'bonus' | 'routed';
 

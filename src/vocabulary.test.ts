@@ -37,6 +37,18 @@ describe('a draft of another vocabulary is refused', () => {
     });
   });
 
+  it('in every role that writes', async () => {
+    const other: Tokenizer = { ...tokenizer, entry: (id) => (id === 77 ? 'ø' : tokenizer.entry(id)) };
+    const load = createEngine().load({
+      target: loaded('big', 512, tokenizer),
+      'also-1': loaded('same', 512, tokenizer),
+      'also-2': loaded('different', 512, other),
+    });
+    await expect(load).rejects.toMatchObject({
+      message: `token 77 is ${JSON.stringify(tokenizer.entry(77))} in big and "ø" in different`,
+    });
+  });
+
   it('and one of the same is taken', async () => {
     const engine = createEngine();
     await engine.load({ target: loaded('big', 512, tokenizer), draft: loaded('small', 512, tokenizer) });

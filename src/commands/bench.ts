@@ -120,16 +120,24 @@ export const bench = defineCommand({
     const prompts = await readSet(values, terminal);
     const systems = (values.systems ?? []).map(readEntry);
     using device = await openDevice(terminal);
-    const needs = systems.flatMap(({ system }) => system.needs);
-    const report = await runBench(device.gpu, await loadTogether(device, values, needs, terminal), {
-      prompts,
-      systems,
-      profile: values.profile,
-      maxTokens: values['max-tokens'] ?? (values.suite ? 320 : 48),
-      repeat: values.repeat ?? (values.suite ? 1 : 3),
-      signal: terminal.signal,
-      onProgress: (line) => terminal.progress(line),
-    });
+    const report = await runBench(
+      device.gpu,
+      await loadTogether(
+        device,
+        values,
+        systems.map(({ system }) => system),
+        terminal,
+      ),
+      {
+        prompts,
+        systems,
+        profile: values.profile,
+        maxTokens: values['max-tokens'] ?? (values.suite ? 320 : 48),
+        repeat: values.repeat ?? (values.suite ? 1 : 3),
+        signal: terminal.signal,
+        onProgress: (line) => terminal.progress(line),
+      },
+    );
     if (values.json) await terminal.json({ ...report, commit: commitOf(terminal.root) });
     else await terminal.write(print(report));
   },

@@ -1,33 +1,42 @@
 // Dawn's device for a command that runs a model, the line on stderr that says which it is, and a model on it.
 
-import type { ModelRole } from '../decode/system.ts';
+import { lacking } from '../decode/needs.ts';
+import type { DecodingSystem, ModelRole } from '../decode/system.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { openNodeGpu } from '../gpu/node.ts';
 import {
   asKind,
   type LoadedDrafter,
+  type LoadedJudge,
   type LoadedModel,
   type LoadedModels,
+  type LoadSourceOptions,
   loadDrafterSource,
+  loadJudgeSource,
   loadPolicySource,
   loadSource,
   type Progress,
 } from '../load.ts';
 import type { Precision } from '../weights/quantize.ts';
-import { choice, text, UsageError } from './arguments.ts';
-import { bundledNames, DEFAULT_MODEL, modelSource } from './model-source.ts';
+import { choice, text, texts, UsageError } from './arguments.ts';
+import { bundledNames, DEFAULT_MODEL, modelSource, PRECISIONS, readModelName } from './model-source.ts';
 import { formatBytes } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 export const precisionOption = choice(
-  ['f32', 'f16', 'q8', 'q4'],
-  'of the weights on the device (default: as in the file)',
+  PRECISIONS,
+  'of the weights on the device (default: as in the file); of one model: M@q4',
 );
 
 /** Models beside the target. */
 export const besideOptions = {
   draft: text('M', 'a small model of the same vocabulary (default, for the bundled target: draft)'),
   drafter: text('M', "a DFlash or EAGLE-3 drafter of this target (default, for the bundled target: the system's)"),
+  also: texts(
+    'M',
+    "another member of the target's ensemble, of the same vocabulary; may be repeated (default: the draft)",
+  ),
+  judge: text('M', "a reward model or a router for this target's steps (default, for the bundled target: prm, router)"),
   policy: text('M', 'a block-size policy for this target and drafter (default, for the bundled target: blockpilot)'),
 } as const;
 
@@ -62,7 +71,7 @@ export const loadOnDevice = async (
   { root, signal, progress, note }: Terminal,
 ): Promise<LoadedModel> => {
   const loaded = await loadSource(gpu, await modelSource(model, root), {
-    precision,
+    precision: (model === undefined ? undefined : readModelName(model).precision) ?? precision,
     signal,
     onProgress: (state) => progress(tell(state)),
   });
@@ -75,57 +84,81 @@ interface WantedTogether extends Wanted {
   readonly draft: string | undefined;
   readonly drafter: string | undefined;
   readonly policy?: string | undefined;
+  readonly also?: readonly string[];
+  readonly judge?: string | undefined;
 }
 
-/** A role's option, and what people call a system's lack of it. */
-const OPTION = { draft: 'draft', dflash: 'drafter', eagle3: 'drafter', policy: 'policy' } as const;
-
-/** A role's bundled model. */
-const BUNDLED_FOR = { draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy: 'blockpilot' } as const;
+/** A role's option, which is what people call a system's lack of it, and its bundled model. */
+const BESIDE = {
+  draft: { option: 'draft', bundled: 'draft' },
+  dflash: { option: 'drafter', bundled: 'dflash' },
+  eagle3: { option: 'drafter', bundled: 'eagle3' },
+  policy: { option: 'policy', bundled: 'blockpilot' },
+  prm: { option: 'judge', bundled: 'prm' },
+  router: { option: 'judge', bundled: 'router' },
+} as const;
+type Beside = keyof typeof BESIDE;
 
 /** The bundled model of a role, where the target is the bundled one and nothing else was named. */
-const bundledFor = (role: keyof typeof OPTION, { model }: Wanted, root: string): string => {
-  const bundled = bundledNames(root);
-  if ((model ?? DEFAULT_MODEL) === DEFAULT_MODEL && bundled.includes(BUNDLED_FOR[role])) return BUNDLED_FOR[role];
-  throw new UsageError(`the system needs a model for ${role}`, `Name one with --${OPTION[role]}.`);
+const bundledFor = (role: Beside, { model }: Wanted, root: string): string => {
+  const { option, bundled } = BESIDE[role];
+  if ((model ?? DEFAULT_MODEL) === DEFAULT_MODEL && bundledNames(root).includes(bundled)) return bundled;
+  throw new UsageError(`the system needs a model for ${role}`, `Name one with --${option}.`);
+};
+
+const nameOf = (role: ModelRole, wanted: WantedTogether): string | undefined => {
+  if (role === 'target') return wanted.model ?? DEFAULT_MODEL;
+  return role in BESIDE ? wanted[BESIDE[role as Beside].option] : wanted.also?.[Number(role.slice('also-'.length)) - 1];
 };
 
 /** The target, what was named beside it, and what the systems need beyond that. */
 export const loadTogether = async (
   device: OpenedDevice,
   wanted: WantedTogether,
-  needs: readonly ModelRole[],
+  systems: readonly Pick<DecodingSystem, 'needs' | 'joins'>[],
   terminal: Terminal,
 ): Promise<LoadedModels & { readonly target: LoadedModel }> => {
   const { root, signal, progress } = terminal;
-  const { precision } = wanted;
-  const lacks = (role: keyof typeof OPTION): boolean => needs.includes(role) && wanted[OPTION[role]] === undefined;
-  const draftName = wanted.draft ?? (lacks('draft') ? bundledFor('draft', wanted, root) : undefined);
-  const drafterNames = [
-    ...(wanted.drafter === undefined ? [] : [wanted.drafter]),
-    ...(['dflash', 'eagle3'] as const).filter(lacks).map((role) => bundledFor(role, wanted, root)),
-  ];
-  const policyName = wanted.policy ?? (lacks('policy') ? bundledFor('policy', wanted, root) : undefined);
+  const missing = systems.flatMap((system) => lacking(system, (role) => nameOf(role, wanted) !== undefined));
+  const bundled = (role: Beside): string | undefined =>
+    missing.includes(role) ? bundledFor(role, wanted, root) : undefined;
+  // Every name is known before the first byte is read.
+  const draftName = wanted.draft ?? bundled('draft');
+  const drafterNames = [wanted.drafter, bundled('dflash'), bundled('eagle3')];
+  const policyName = wanted.policy ?? bundled('policy');
+  const judgeNames = [wanted.judge, bundled('prm'), bundled('router')];
+  const named = (names: readonly (string | undefined)[]) => names.filter((name) => name !== undefined);
+
+  const load = (name: string) => loadOnDevice(device, { model: name, precision: wanted.precision }, terminal);
   const target = await loadOnDevice(device, wanted, terminal);
-  const draft = draftName === undefined ? null : await loadOnDevice(device, { model: draftName, precision }, terminal);
+  const draft = draftName === undefined ? null : await load(draftName);
+  const also: LoadedModel[] = [];
+  for (const name of wanted.also ?? []) also.push(await load(name));
+  const options = (name: string): LoadSourceOptions => ({
+    precision: readModelName(name).precision ?? wanted.precision,
+    signal,
+    onProgress: (state) => progress(tell(state)),
+  });
   const drafters: LoadedDrafter[] = [];
-  for (const name of drafterNames)
-    drafters.push(
-      await loadDrafterSource(device.gpu, await modelSource(name, root), target, {
-        precision,
-        signal,
-        onProgress: (state) => progress(tell(state)),
-      }),
-    );
+  for (const name of named(drafterNames))
+    drafters.push(await loadDrafterSource(device.gpu, await modelSource(name, root), target, options(name)));
   const [dflash] = drafters.filter(({ model }) => model.kind === 'dflash');
   const [eagle3] = drafters.filter(({ model }) => model.kind === 'eagle3');
   const policy =
     policyName === undefined ? null : await loadPolicySource(await modelSource(policyName, root), { signal });
+  const judges: LoadedJudge[] = [];
+  for (const name of named(judgeNames))
+    judges.push(await loadJudgeSource(device.gpu, await modelSource(name, root), { ...options(name), target }));
+  const [prm] = judges.filter(({ model }) => model.gives === 'reward');
+  const [router] = judges.filter(({ model }) => model.gives === 'advantage');
   return {
     target,
+    ...Object.fromEntries(also.map((model, i) => [`also-${i + 1}`, model])),
     ...(policy && { policy }),
     ...(draft && { draft }),
     ...(dflash && { dflash: asKind(dflash, 'dflash') }),
     ...(eagle3 && { eagle3: asKind(eagle3, 'eagle3') }),
+    ...(prm && { prm }),
+    ...(router && { router }),
   };
 };

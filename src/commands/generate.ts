@@ -141,7 +141,7 @@ export const generate = defineCommand({
   name: 'generate',
   summary: 'continues a prompt, with any decoding system',
   usage:
-    '[--model M] [--system ID] [--draft M] [--drafter M] (--prompt TEXT | --prompt-file F | --tokens 1,2,3 | --messages F.json) [options]',
+    '[--model M] [--system ID] [--draft M] [--drafter M] [--judge M] [--also M …] (--prompt TEXT | --prompt-file F | --tokens 1,2,3 | --messages F.json) [options]',
   positionals: [],
   options: OPTIONS,
   async run({ values }, terminal) {
@@ -149,7 +149,7 @@ export const generate = defineCommand({
     const system = SYSTEMS.find(({ id }) => id === (values.system ?? 'autoregressive')) as DecodingSystem;
     const request = toRequest(values, system, await readPrompt(values));
     using device = await openDevice(terminal);
-    const models = await loadTogether(device, values, system.needs, terminal);
+    const models = await loadTogether(device, values, [system], terminal);
     const { target } = models;
     const engine = createEngine({ gpu: device.gpu });
     await engine.load(models);

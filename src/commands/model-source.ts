@@ -6,6 +6,7 @@ import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import { folderSource } from '../weights/folder.ts';
 import { openCheckpoint, type Source } from '../weights/open.ts';
+import type { Precision } from '../weights/quantize.ts';
 import { text, UsageError } from './arguments.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -30,8 +31,16 @@ export const bundledModels = (root: string): readonly string[] => bundledWith(ro
 /** These and the policies beside them. */
 export const bundledNames = (root: string): readonly string[] => bundledWith(root, 'config.json');
 
+export const PRECISIONS = ['f32', 'f16', 'q8', 'q4'] as const satisfies readonly Precision[];
+
+/** `M@q4`: this model at a precision of its own. */
+export const readModelName = (model: string): { readonly name: string; readonly precision?: Precision } => {
+  const precision = PRECISIONS.find((known) => model.endsWith(`@${known}`));
+  return precision ? { name: model.slice(0, -1 - precision.length), precision } : { name: model };
+};
+
 export const modelSource = async (model: string | undefined, root: string): Promise<Source> => {
-  const name = model ?? DEFAULT_MODEL;
+  const { name } = readModelName(model ?? DEFAULT_MODEL);
   if (/^https?:\/\//.test(name)) return { kind: 'url', url: name };
   if (bundledNames(root).includes(name)) return folderSource(join(bundledFolder(root), name));
   if (existsSync(name)) return folderSource(name);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toyModel } from '../testing/toy-model.ts';
 import { Memory } from './memory.ts';
+import type { Judge } from './system.ts';
 
 const models = { target: toyModel({ vocabulary: 16, sharpness: 1, context: 3000 }) };
 
@@ -48,6 +49,38 @@ describe('memory of a conversation', () => {
     const cursor = await memory.open('target', models, [1, 2, 3, 4], 10);
     await cursor.extend([8, 8]);
     expect(await turn(memory, [1, 2, 3, 4])).toBe(0);
+  });
+
+  it('remembers every member of an ensemble, and leaves to a judge what it has read', async () => {
+    const memory = new Memory();
+    const disposed: string[] = [];
+    const judge: Judge = {
+      family: 'toy',
+      gives: 'reward',
+      context: 3000,
+      bytes: 0,
+      open: async ({ capacity = 3000 } = {}) => ({
+        capacity,
+        score: async (_problem, _steps, candidates) => candidates.map(() => 1),
+        [Symbol.dispose]: () => disposed.push('judge'),
+      }),
+      [Symbol.dispose]() {},
+    };
+    const all = { ...models, 'also-1': toyModel({ vocabulary: 16, sharpness: 1 }), prm: judge };
+    const known = async (prompt: readonly number[]): Promise<number> => {
+      const cursor = await memory.open('also-1', all, prompt, 20);
+      const { length } = cursor;
+      await cursor.extend(prompt.slice(length));
+      memory.keep(prompt);
+      return length;
+    };
+    expect([await known([1, 2, 3]), await known([1, 2, 3, 4])]).toEqual([0, 3]);
+    await expect(memory.open('also-2', all, [1], 20)).rejects.toThrow('no also-2 model is loaded');
+    const first = await memory.open('prm', all, [1, 2, 3], 20);
+    memory.keep([1, 2, 3]);
+    expect(await memory.open('prm', all, [9], 20)).toBe(first);
+    expect(await memory.open('prm', all, [9], 513)).not.toBe(first);
+    expect(disposed).toEqual(['judge']);
   });
 
   it('names a role that has no model', async () => {

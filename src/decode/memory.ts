@@ -4,15 +4,8 @@ import { OutriderError } from '../errors.ts';
 import type { OpenCursor } from '../model/model.ts';
 import type { Cursors, Models } from './system.ts';
 
-/** What all cursors have in common. */
-interface Remembering extends Disposable {
-  readonly length: number;
-  readonly capacity: number;
-  rewind(length: number): void;
-}
-
 interface Remembered {
-  readonly cursor: Remembering;
+  readonly cursor: Cursors[Role];
   readonly opened: string;
   /** What the cursor's rows are of; null while a run is using it, since only the run knows. */
   tokens: readonly number[] | null;
@@ -27,7 +20,7 @@ const commonPrefix = (a: readonly number[], b: readonly number[]): number => {
 type Role = keyof Cursors;
 
 /** Tokens that a row is made of beyond its own: an EAGLE-3 row reads the embedding of the next one. */
-const AHEAD: Readonly<Record<Role, number>> = { target: 0, draft: 0, dflash: 0, eagle3: 1 };
+const ahead = (role: Role): number => (role === 'eagle3' ? 1 : 0);
 
 /** Caches grow by doubling, so that a growing conversation seldom needs a new one. */
 const SMALLEST_CACHE = 512;
@@ -54,8 +47,9 @@ export class Memory {
     const held = this.#held.get(role);
     if (held?.opened === opened && held.cursor.capacity >= Math.min(rows, model.context)) {
       const { cursor, tokens } = held;
-      const known = Math.min(commonPrefix(tokens ?? [], prompt) - AHEAD[role], prompt.length - 1);
-      cursor.rewind(Math.max(0, Math.min(cursor.length, known)));
+      const known = Math.min(commonPrefix(tokens ?? [], prompt) - ahead(role), prompt.length - 1);
+      // A judge lays its input out itself, and knows what of it has been read.
+      if ('rewind' in cursor) cursor.rewind(Math.max(0, Math.min(cursor.length, known)));
       held.tokens = null;
       return cursor as Cursors[R];
     }

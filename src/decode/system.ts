@@ -24,13 +24,49 @@ export interface BlockPolicy extends Disposable {
   predict(logits: Float32Array): Promise<readonly number[]>;
 }
 
+/** A step of an answer, and who wrote it. */
+export interface JudgedStep {
+  readonly tokens: readonly number[];
+  readonly by: 'draft' | 'target';
+}
+
+/** Scores steps of a text: a process reward model, or a router that predicts whether the target would do better. */
+export interface Judge extends Disposable {
+  readonly family: string;
+  /** The reward of a step; or how likely the target's step would be the better one. */
+  readonly gives: 'reward' | 'advantage';
+  /** Most tokens that it can read, those of its own layout included. */
+  readonly context: number;
+  /** On the device. */
+  readonly bytes: number;
+  /** `capacity`: tokens of the texts to be judged; it makes room itself for what its layout adds. Default: its context. */
+  open(options?: { readonly capacity?: number }): Promise<JudgeCursor>;
+}
+
+/** It keeps what it has read, from run to run: only rows that it has not seen cost anything. */
+export interface JudgeCursor extends Disposable {
+  readonly capacity: number;
+  /** A probability for each candidate as the step after `steps`. `problem`: the prompt, in the target's vocabulary. */
+  score(
+    problem: readonly number[],
+    steps: readonly JudgedStep[],
+    candidates: readonly (readonly number[])[],
+  ): Promise<readonly number[]>;
+}
+
+/** Members of an ensemble beside the target: `also-1`, `also-2`, … */
+export type AlsoRole = `also-${number}`;
+
 /** What may be loaded, by what it is there for. */
 export interface Models {
   readonly target: LanguageModel;
   readonly draft?: LanguageModel;
+  readonly [also: AlsoRole]: LanguageModel | undefined;
   readonly dflash?: BlockDrafter;
   readonly eagle3?: FeatureDrafter;
   readonly policy?: BlockPolicy;
+  readonly prm?: Judge;
+  readonly router?: Judge;
 }
 export type ModelRole = keyof Models;
 
@@ -38,8 +74,11 @@ export type ModelRole = keyof Models;
 export interface Cursors {
   readonly target: Cursor;
   readonly draft: Cursor;
+  readonly [also: AlsoRole]: Cursor;
   readonly dflash: BlockCursor;
   readonly eagle3: FeatureCursor;
+  readonly prm: JudgeCursor;
+  readonly router: JudgeCursor;
 }
 
 /** Prompt and committed tokens: a live view that only the engine extends. */
@@ -105,9 +144,13 @@ export interface DecodingSystem<K extends Knobs = Knobs> {
   readonly title: string;
   /** Address of the paper; '' for folklore. */
   readonly paper: string;
-  /** exact: the target's distribution, and its tokens at temperature 0. The contract test holds a system to it. */
+  /** exact: its baseline's distribution, and its tokens at temperature 0. The contract test holds a system to it. */
   readonly guarantee: 'exact' | 'approximate';
+  /** Id of the system whose output and law an exact one has, and whose speed it is measured against. Default: plain decoding. */
+  readonly baseline?: string;
   readonly needs: readonly ModelRole[];
+  /** Joins models to an ensemble: members that were named (`also-1`, …) take the place of the draft it would need. */
+  readonly joins?: true;
   /** The demo builds its controls from these. */
   readonly knobs: K;
   /** The knobs for these very models, where they narrow a range or know a better beginning. */
