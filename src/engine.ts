@@ -150,8 +150,7 @@ class LocalEngine implements Engine {
     const { system, models, knobs, prompt, sampling, limits, logprobs } = job;
     const events: TraceEvent[] = [];
     const emit: Emit = (event) => {
-      const spelled = event.type === 'draft' && transcript.spell(event.tokens);
-      events.push({ at: clock(), ...event, ...spelled } as TraceEvent);
+      events.push({ at: clock(), ...event, ...transcript.spell(event) } as TraceEvent);
     };
     const device = this.#gpu && meter(this.#gpu);
     const rows = prompt.length + limits.maxTokens;
@@ -185,6 +184,8 @@ class LocalEngine implements Engine {
         const kept = transcript.take(commit, logprobs !== null);
         tokens.push(...kept.tokens);
         emit({ type: 'commit', round, ...kept, ms: clock() - begin });
+        spell: job.tokenizer && ((token) => transcript.spelling(token) ?? ''),
+        stopTokens: limits.stopTokens,
         if (device) {
           const { readbackBytes, ...work } = device();
           emit({ type: 'kernels', round, ...work, readback_bytes: readbackBytes, spans: [] });

@@ -12,7 +12,7 @@ const commit = (at: number, round: number, source: EventOf<'commit'>['source']):
   ms: 5,
 });
 
-/** A run with every kind of event: two speculative rounds and two routed steps. */
+/** A run with two speculative rounds and two routed steps, as recordings had them before steps carried their tokens. */
 const RUN: readonly TraceEvent[] = [
   { at: 1, type: 'queued', ahead: 2 },
   { at: 10, type: 'run', version: 1, system: 'x', knobs: { gamma: 3 }, seed: 7, prompt: [1, 2, 3, 4] },
@@ -52,10 +52,14 @@ describe('trace', () => {
       acceptance_lengths: [3, 1],
       accepted: 2,
       drafted: 4,
+      wasted: 2,
       target_passes: 2,
       draft_passes: 3,
       steps: 2,
       escalated: 1,
+      escalation_rate: 0.5,
+      target_tokens: 6,
+      judge_ms: 0,
       prefill_ms: 14,
       decode_ms: 50,
       tokens_per_second: 80,
@@ -84,5 +88,70 @@ describe('trace', () => {
       prompt_tokens_details: { cached_tokens: 1 },
       completion_tokens_details: { accepted_prediction_tokens: 2, rejected_prediction_tokens: 2 },
     });
+  });
+});
+
+/** A step of the draft, kept; a step of the target, of which a nested system drafted a part; one of two of its own. */
+const STEPS: readonly TraceEvent[] = [
+  { at: 1, type: 'run', version: 1, system: 'x', knobs: {}, seed: 7, prompt: [1, 2, 3, 4] },
+  { at: 10, type: 'prefill', by: 'draft', rows: 2, reused: 2, ms: 4 },
+  { at: 20, type: 'candidates', round: 1, step: 1, by: 'draft', tokens: [[5, 6]], written: 4, passes: 4, ms: 9 },
+  {
+    at: 22,
+    type: 'route',
+    round: 1,
+    step: 1,
+    by: 'prm',
+    to: 'draft',
+    score: 0.9,
+    threshold: 0.7,
+    reason: 'good',
+    judge_ms: 2,
+  },
+  { at: 22, type: 'step', step: 1, by: 'draft', tokens: 2, ids: [5, 6], ends: 'delimiter', ms: 11 },
+  commit(22, 1, ['drafted', 'drafted']),
+  { at: 30, type: 'candidates', round: 2, step: 2, by: 'draft', tokens: [[7]], written: 4, passes: 4, ms: 8 },
+  {
+    at: 33,
+    type: 'route',
+    round: 2,
+    step: 2,
+    by: 'prm',
+    to: 'target',
+    score: 0.1,
+    threshold: 0.7,
+    reason: 'bad',
+    judge_ms: 3,
+  },
+  { at: 40, type: 'prefill', by: 'target', rows: 6, reused: 0, ms: 7, step: 2 },
+  { at: 41, type: 'draft', round: 2, by: 'dflash', tokens: [6, 1, 1], parents: [-1, 0, 1], passes: 1, ms: 1, step: 2 },
+  { at: 44, type: 'verify', round: 2, by: 'target', path: [0, 1], next: 8, source: 'corrected', ms: 3, step: 2 },
+  { at: 44, type: 'step', step: 2, by: 'target', tokens: 2, ids: [1, 8], ends: 'delimiter', ms: 22 },
+  commit(44, 2, ['routed', 'routed']),
+  { at: 50, type: 'candidates', round: 3, step: 3, by: 'target', tokens: [[1, 2], [3]], written: 6, passes: 5, ms: 6 },
+  { at: 50, type: 'step', step: 3, by: 'target', tokens: 1, ids: [3], ends: 'stop', ms: 6, written: 6 },
+  commit(50, 3, ['routed']),
+  { at: 51, type: 'done', finish_reason: 'stop', stop: 3, text: '' },
+];
+
+describe('steps', () => {
+  it('counts what the draft wrote for nothing, and what the target wrote, kept or not', () => {
+    expect(measure(STEPS)).toMatchObject({
+      tokens: 5,
+      accepted: 2,
+      drafted: 8,
+      wasted: 6,
+      draft_passes: 9,
+      target_passes: 6,
+      steps: 3,
+      escalated: 1,
+      escalation_rate: 2 / 3,
+      target_tokens: 8,
+      judge_ms: 5,
+    });
+  });
+
+  it("takes a nested system's prefill for a part of decoding", () => {
+    expect(measure(STEPS)).toMatchObject({ prefill_ms: 4, decode_ms: 40, reused_tokens: 2 });
   });
 });

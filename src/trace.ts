@@ -19,6 +19,9 @@ export interface TokenLogprob extends TokenText {
   readonly top: readonly TokenText[];
 }
 
+/** The step that a nested system wrote: events inside an escalated step carry it. */
+type Nested = number;
+
 /** `at`: milliseconds since the request was made. `round` 0 is the first token, drawn from the prompt's last row. */
 export type TraceEvent = { readonly at: number } & (
   | { readonly type: 'queued'; readonly ahead: number }
@@ -37,6 +40,7 @@ export type TraceEvent = { readonly at: number } & (
       readonly rows: number;
       readonly reused: number;
       readonly ms: number;
+      readonly step?: Nested;
     }
   /**
    * Node 0 of the tree is the anchor; `passes` forward passes of `by` wrote the rest. The drafts are on the device until
@@ -52,6 +56,7 @@ export type TraceEvent = { readonly at: number } & (
       readonly pieces?: readonly string[];
       readonly passes: number;
       readonly ms: number;
+      readonly step?: Nested;
     }
   /** One pass over a tree: the nodes it kept (node 0 first), and the token after them. */
   | {
@@ -62,6 +67,7 @@ export type TraceEvent = { readonly at: number } & (
       readonly next: number;
       readonly source: Source;
       readonly ms: number;
+      readonly step?: Nested;
     }
   /** A block size was chosen for this run: of each candidate, the tokens expected of a round and what it takes here. */
   | {
@@ -71,6 +77,7 @@ export type TraceEvent = { readonly at: number } & (
       readonly tau: readonly number[];
       readonly round_ms: readonly number[];
       readonly ms: number;
+      readonly step?: Nested;
     }
   /** Drafting cost more than it gained, or is tried again: milliseconds for each token of either way, as measured. */
   | {
@@ -79,16 +86,66 @@ export type TraceEvent = { readonly at: number } & (
       readonly to: 'plain' | 'speculation';
       readonly speculative_ms: number | null;
       readonly plain_ms: number | null;
+      readonly step?: Nested;
     }
-  | { readonly type: 'step'; readonly step: number; readonly by: Role; readonly tokens: number; readonly ms: number }
+  /** Steps from one prefix, written for a rule to choose from or to judge: by the draft, or by the target where it samples too. */
   | {
-      readonly type: 'route';
+      readonly type: 'candidates';
+      readonly round: number;
       readonly step: number;
       readonly by: Role;
+      readonly tokens: readonly (readonly number[])[];
+      readonly pieces?: readonly (readonly string[])[];
+      /** Tokens, with those behind the steps' ends. */
+      readonly written: number;
+      readonly passes: number;
+      readonly ms: number;
+    }
+  /** A rule's decision on the candidates before it. `by`: the judge, or the draft where its own signals decide. */
+  | {
+      readonly type: 'route';
+      readonly round?: number;
+      readonly step: number;
+      readonly by: Role;
+      /** Who writes the step: the draft's is kept, or the target's comes. */
       readonly to: Role;
-      readonly score: number;
+      /** Null where the judge could not read the step. */
+      readonly score: number | null;
       readonly threshold: number;
       readonly reason: string;
+      /** Which candidate it is about. */
+      readonly chosen?: number;
+      readonly judge_ms?: number;
+      /** What the score was made of: the least log-probability and grounding of the step's tokens. */
+      readonly signals?: { readonly logprob: number; readonly grounding: number | null };
+    }
+  /** A step is committed to its end; from 1. */
+  | {
+      readonly type: 'step';
+      readonly step: number;
+      readonly by: Role;
+      readonly tokens: number;
+      readonly ids?: readonly number[];
+      readonly pieces?: readonly string[];
+      readonly ends?: 'delimiter' | 'stop' | 'length';
+      /** With drafting and judging. */
+      readonly ms: number;
+      /** Tokens that the target wrote for it, where they are not the step itself. */
+      readonly written?: number;
+    }
+  /**
+   * A step was asked of a target on another machine: what came of it, in how many tries. With a fault the run went on with
+   * what the draft wrote.
+   */
+  | {
+      readonly type: 'remote';
+      readonly model: string;
+      readonly tokens: number;
+      readonly tries: number;
+      /** Until the first of its text was here. */
+      readonly first_ms: number | null;
+      readonly ms: number;
+      readonly fault: { readonly code: string; readonly message: string; readonly hint: string } | null;
     }
   /** `text` is what became certain: whole characters, and nothing that may yet turn out to be a stop string. */
   | {
@@ -156,12 +213,15 @@ const tokens = total((e) => (e.type === 'commit' ? e.tokens.length : 0));
 const rounds = total((e) => (inRound(e) ? 1 : 0));
 const roundTokens = total((e) => (inRound(e) ? e.tokens.length : 0));
 
+/** Not that of a step in the middle of an answer. */
+const ofPrompt = (event: TraceEvent): event is EventOf<'prefill'> =>
+  event.type === 'prefill' && event.step === undefined;
+
 /** Decoding lasts from the end of the prefill (its token, where there is one, included) to the last commit. */
 const decoding: Metric<{ start: number; end: number }, number> = {
   start: { start: 0, end: 0 },
   add: (span, event) => {
-    if (event.type === 'prefill' || (event.type === 'commit' && event.round === 0))
-      return { start: event.at, end: event.at };
+    if (ofPrompt(event) || (event.type === 'commit' && event.round === 0)) return { start: event.at, end: event.at };
     return event.type === 'commit' ? { ...span, end: event.at } : span;
   },
   value: ({ start, end }) => end - start,
@@ -183,22 +243,58 @@ const acceptanceLengths: Metric<readonly number[], readonly number[]> = {
   value: (lengths) => lengths,
 };
 
+/** Of the prompt: in the target's cache, or in the draft's where the target reads it only when it is needed. */
+const reused: Metric<{ target: number | null; draft: number }, number> = {
+  start: { target: null, draft: 0 },
+  add: (state, event) =>
+    ofPrompt(event) && (event.by === 'target' || event.by === 'draft') ? { ...state, [event.by]: event.reused } : state,
+  value: ({ target, draft }) => target ?? draft,
+};
+
+const steps = total((e) => (e.type === 'step' ? 1 : 0));
+
+/** Not inside an escalated step: however it was drafted in there, all of its tokens are the target's. */
+const drafted = total((e) => {
+  if (e.type === 'candidates') return e.by === 'draft' ? e.written : 0;
+  return e.type === 'draft' && e.step === undefined ? e.tokens.length - 1 : 0;
+});
+
+const accepted = total((e) => (e.type === 'commit' ? e.source.filter((source) => source === 'drafted').length : 0));
+
+const passesFor = (event: TraceEvent, role: Role): number =>
+  event.type === 'candidates' && event.by === role ? event.passes : 0;
+
 /** What `outrider generate --json` prints with its last event, under the same names. */
 export const METRICS = {
   prompt_tokens: total((e) => (e.type === 'run' ? e.prompt.length : 0)),
-  reused_tokens: total((e) => (e.type === 'prefill' && e.by === 'target' ? e.reused : 0)),
+  reused_tokens: reused,
   tokens,
   rounds,
   tokens_per_round: both(roundTokens, rounds, ratio),
   acceptance_lengths: acceptanceLengths,
-  accepted: total((e) => (e.type === 'commit' ? e.source.filter((source) => source === 'drafted').length : 0)),
-  drafted: total((e) => (e.type === 'draft' ? e.tokens.length - 1 : 0)),
+  accepted,
+  drafted,
+  /** Drafted for nothing. */
+  wasted: both(drafted, accepted, (all, kept) => all - kept),
   /** Passes after the prefill. */
-  target_passes: total((e) => (e.type === 'verify' && e.by === 'target' ? 1 : 0)),
-  draft_passes: total((e) => (e.type === 'draft' ? e.passes : 0)),
-  steps: total((e) => (e.type === 'step' ? 1 : 0)),
+  target_passes: total((e) => (e.type === 'verify' && e.by === 'target' ? 1 : passesFor(e, 'target'))),
+  draft_passes: total((e) => (e.type === 'draft' ? e.passes : passesFor(e, 'draft'))),
+  steps,
   escalated: total((e) => (e.type === 'route' && e.to === 'target' ? 1 : 0)),
-  prefill_ms: total((e) => (e.type === 'prefill' ? e.ms : 0)),
+  /** Of all steps, the target's. */
+  escalation_rate: both(
+    total((e) => (e.type === 'step' && e.by === 'target' ? 1 : 0)),
+    steps,
+    ratio,
+  ),
+  /** Tokens that the target wrote, kept or not; of systems without steps all of them. */
+  target_tokens: both(
+    total((e) => (e.type === 'step' ? (e.written ?? (e.by === 'target' ? e.tokens : 0)) : 0)),
+    both(steps, tokens, (count, all) => (count > 0 ? 0 : all)),
+    (inSteps, others) => inSteps + others,
+  ),
+  judge_ms: total((e) => (e.type === 'route' ? (e.judge_ms ?? 0) : 0)),
+  prefill_ms: total((e) => (ofPrompt(e) ? e.ms : 0)),
   decode_ms: decoding,
   tokens_per_second: both(roundTokens, decoding, (count, ms) => ratio(1000 * count, ms)),
   dispatches: total((e) => (e.type === 'kernels' ? e.dispatches : 0)),

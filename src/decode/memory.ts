@@ -2,7 +2,7 @@
 // so its cursor is rewound to the common prefix instead of opened anew; batch invariance makes that equal bit by bit.
 import { OutriderError } from '../errors.ts';
 import type { OpenCursor } from '../model/model.ts';
-import type { Cursors, Models } from './system.ts';
+import type { Cursors, Models, OpenOptions } from './system.ts';
 
 interface Remembered {
   readonly cursor: Cursors[Role];
@@ -25,24 +25,25 @@ const ahead = (role: Role): number => (role === 'eagle3' ? 1 : 0);
 /** Caches grow by doubling, so that a growing conversation seldom needs a new one. */
 const SMALLEST_CACHE = 512;
 
-type Options = Pick<OpenCursor, 'tapLayers' | 'nodes' | 'cache'>;
+type Options = OpenOptions & Pick<OpenCursor, 'cache'>;
 
 export class Memory {
   readonly #held = new Map<Role, Remembered>();
 
   /**
-   * A cursor for `rows` rows, or for as many as the model can hold. It holds as much of the prompt as is known, but at
-   * least one row less than all.
+   * A cursor for the rows of prompt and answer, or for as many as the model can hold. It holds as much of the prompt as
+   * is known, but at least one row less than all.
    */
   async open<R extends Role>(
     role: R,
     models: Models,
     prompt: readonly number[],
-    rows: number,
-    options: Options = {},
+    answer: number,
+    { ahead: beyond = 0, ...options }: Options = {},
   ): Promise<Cursors[R]> {
     const model: Models[Role] = models[role];
     if (!model) throw new OutriderError('bad-request', `no ${role} model is loaded`, 'Load one under that role.');
+    const rows = answer + beyond;
     const opened = JSON.stringify(options);
     const held = this.#held.get(role);
     if (held?.opened === opened && held.cursor.capacity >= Math.min(rows, model.context)) {

@@ -104,6 +104,8 @@ export interface Commit {
 }
 
 export interface RoundContext {
+  /** The answer ends here, as at a limit: the system has nothing to add. */
+  readonly last?: true;
   readonly sequence: Sequence;
   /** From 1; the first token, drawn from the prompt's last row, belongs to no round. */
   readonly round: number;
@@ -131,11 +133,17 @@ export interface RunContext<K extends Knobs = Knobs> {
   /**
    * This role's cursor. It may hold the first rows of the prompt already, from an earlier turn of the conversation;
    * never all of them. Between rounds it must hold committed tokens only, because the next run may begin there.
+  /** The text of a token by itself; null where the models came without a tokenizer. */
+  readonly spell: ((token: number) => string) | null;
+  /** What ends an answer. */
+  readonly stopTokens: ReadonlySet<number>;
    */
-  open<Role extends keyof Cursors>(
-    role: Role,
-    options?: Pick<OpenCursor, 'tapLayers' | 'nodes'>,
-  ): Promise<Cursors[Role]>;
+  open<Role extends keyof Cursors>(role: Role, options?: OpenOptions): Promise<Cursors[Role]>;
+}
+
+export interface OpenOptions extends Pick<OpenCursor, 'tapLayers' | 'nodes' | 'forks'> {
+  /** Rows that may be needed beyond the answer's end: a step is written whole, also where the budget cuts it. */
+  readonly ahead?: number;
 }
 
 /** One decoding system: one file, one default export. */
@@ -152,6 +160,8 @@ export interface DecodingSystem<K extends Knobs = Knobs> {
   /** Joins models to an ensemble: members that were named (`also-1`, …) take the place of the draft it would need. */
   readonly joins?: true;
   /** The demo builds its controls from these. */
+  /** What makes it faster where it is loaded. */
+  readonly uses?: readonly ModelRole[];
   readonly knobs: K;
   /** The knobs for these very models, where they narrow a range or know a better beginning. */
   fit?(models: Models): Knobs;

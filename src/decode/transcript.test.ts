@@ -73,7 +73,42 @@ describe('a block that goes past the end', () => {
 });
 
 it('spells tokens for people', () => {
-  expect(transcript({}).spell([7, 8, 7])).toEqual({ pieces: ['h', 'i', 'h'] });
+  const draft = {
+    type: 'draft',
+    round: 1,
+    by: 'lookup',
+    tokens: [7, 8, 7],
+    parents: [-1, 0, 1],
+    passes: 0,
+    ms: 0,
+  } as const;
+  expect(transcript({}).spell(draft)).toEqual({ pieces: ['h', 'i', 'h'] });
+  const candidates = { type: 'candidates', round: 1, step: 1, by: 'draft', written: 3, passes: 2, ms: 0 } as const;
+  expect(transcript({}).spell({ ...candidates, tokens: [[7], [8, 7]] })).toEqual({ pieces: [['h'], ['i', 'h']] });
+  const step = { type: 'step', step: 1, by: 'draft', tokens: 1, ids: [8], ends: 'stop', ms: 0 } as const;
+  expect(transcript({}).spell(step)).toEqual({ pieces: ['i'] });
   const limits = { maxTokens: 9, stopTokens: new Set<number>(), stopStrings: [] };
-  expect(new Transcript(limits, null).spell([7])).toEqual({});
+  expect(new Transcript(limits, null).spell(draft)).toBeNull();
+});
+
+describe('a system that has nothing to add', () => {
+  const last = { source: ['drafted', 'drafted'], scores: null, last: true } as const;
+
+  it('ends the answer behind its last tokens, and lets go of what was held back', () => {
+    const answer = transcript({ stopStrings: ['jk'] });
+    expect(answer.take({ tokens: [8, 9], ...last }, false)).toMatchObject({ text: 'ij', pieces: ['i', 'j'] });
+    expect(answer.ending).toEqual({ finish_reason: 'length', stop: null });
+  });
+
+  it('ends it without a token', () => {
+    const answer = transcript({});
+    expect(answer.take({ ...last, tokens: [], source: [] }, false).tokens).toEqual([]);
+    expect(answer.ending).toEqual({ finish_reason: 'length', stop: null });
+  });
+
+  it('does not hide a stop token', () => {
+    const answer = transcript({ stopTokens: new Set([9]) });
+    answer.take({ tokens: [8, 9], ...last }, false);
+    expect(answer.ending).toEqual({ finish_reason: 'stop', stop: 9 });
+  });
 });

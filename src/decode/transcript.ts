@@ -4,7 +4,7 @@ import type { Choice } from '../model/model.ts';
 import { type StopMatcher, stopMatcher } from '../text/stop.ts';
 import type { TextStream } from '../text/text-stream.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
-import type { Source, TokenLogprob, TokenText } from '../trace.ts';
+import type { Emit, Source, TokenLogprob, TokenText } from '../trace.ts';
 import type { Commit } from './system.ts';
 
 export interface Limits {
@@ -17,6 +17,8 @@ export interface Ending {
   readonly finish_reason: 'stop' | 'length';
   readonly stop: number | string | null;
 }
+
+const OUT_OF_ROOM: Ending = { finish_reason: 'length', stop: null };
 
 /** A commit as far as it belongs to the answer. */
 export interface Kept {
@@ -47,15 +49,17 @@ export class Transcript {
   }
 
   /** The commit up to the end of the answer, the token that ends it included. */
-  take({ tokens, source, scores }: Commit, withLogprobs: boolean): Kept {
+  take({ tokens, source, scores, last }: Commit, withLogprobs: boolean): Kept {
     const before = this.#text.length;
     const ends: number[] = [];
-    for (const token of tokens) {
+    for (const [i, token] of tokens.entries()) {
       if (this.ending) break;
       this.#push(token);
+      if (last && i === tokens.length - 1) this.ending ??= OUT_OF_ROOM;
       if (this.ending) this.#flush();
       ends.push(this.#text.length);
     }
+    if (last) this.ending ??= OUT_OF_ROOM; // also behind a commit of nothing
     const kept = ends.length;
     const scored = withLogprobs ? scores?.slice(0, kept) : undefined;
     return {
@@ -71,9 +75,21 @@ export class Transcript {
     };
   }
 
-  /** Each of these tokens by itself, for people; nothing without a tokenizer. */
-  spell(tokens: readonly number[]): { readonly pieces?: readonly string[] } {
-    return this.#tokenizer ? { pieces: tokens.map((token) => this.#spelling(token) ?? '') } : {};
+  /** An event's tokens, each by itself, for people; nothing without a tokenizer. */
+  spell(event: Parameters<Emit>[0]): { readonly pieces: readonly (string | readonly string[])[] } | null {
+    if (!this.#tokenizer) return null;
+    const spell = (tokens: readonly number[]): string[] => tokens.map((token) => this.spelling(token) ?? '');
+    if (event.type === 'draft') return { pieces: spell(event.tokens) };
+    if (event.type === 'candidates') return { pieces: event.tokens.map(spell) };
+    return event.type === 'step' && event.ids ? { pieces: spell(event.ids) } : null;
+  }
+
+  /** Drafts repeat themselves, and a decoder for each of sixty nodes would be time taken from the round. */
+  spelling(token: number): string | null {
+    if (!this.#tokenizer) return null;
+    const known = this.#spellings.get(token) ?? this.#tokenizer.decode([token], { special: true });
+    this.#spellings.set(token, known);
+    return known;
   }
 
   /** The whole answer. Called at the end, also of an aborted run: it lets go of text that was held back. */
@@ -91,7 +107,7 @@ export class Transcript {
     }
     this.#text += this.#matcher.push(this.#stream?.push([token]) ?? '');
     if (this.#matcher.stopped !== null) this.ending = { finish_reason: 'stop', stop: this.#matcher.stopped };
-    else if (this.#length === maxTokens) this.ending = { finish_reason: 'length', stop: null };
+    else if (this.#length === maxTokens) this.ending = OUT_OF_ROOM;
   }
 
   #flush(): void {
@@ -99,14 +115,6 @@ export class Transcript {
   }
 
   #spelled({ token, logprob }: Choice): TokenText {
-    return { token, text: this.#spelling(token), logprob };
-  }
-
-  /** Drafts repeat themselves, and a decoder for each of sixty nodes would be time taken from the round. */
-  #spelling(token: number): string | null {
-    if (!this.#tokenizer) return null;
-    const known = this.#spellings.get(token) ?? this.#tokenizer.decode([token], { special: true });
-    this.#spellings.set(token, known);
-    return known;
+    return { token, text: this.spelling(token), logprob };
   }
 }
