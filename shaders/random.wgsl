@@ -2,6 +2,8 @@
 override threads: u32 = 256;
 
 const LOWEST = -3.4028234e38;
+const ACCEPTANCE = 0xffffffffu; // in the place of a token, which it cannot be
+const REPLACEMENT = 0x7f4a7c15u; // on top of the seed
 
 var<workgroup> bestScore: array<f32, threads>;
 var<workgroup> bestToken: array<u32, threads>;
@@ -21,6 +23,11 @@ fn pcg3d(key: vec3u) -> u32 {
 fn gumbel(token: u32, position: u32, seed: u32) -> f32 {
   let u = (f32(pcg3d(vec3u(token, position, seed))) + 0.5) * 2.3283064365386963e-10;
   return -log(select(-log(1 - min(u, 0.99999994)), u * fma(u, fma(u, 0.33333334, 0.5), 1), u < 0.00390625));
+}
+
+// In [0, 1 - 2^-24]: less than 1 also after the product with q, so that q = p is always kept.
+fn chance(position: u32, seed: u32) -> f32 {
+  return f32(pcg3d(vec3u(ACCEPTANCE, position, seed)) >> 8) * 5.9604645e-8;
 }
 
 // Leaves the workgroup's best in entry 0.

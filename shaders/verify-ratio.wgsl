@@ -14,16 +14,8 @@ struct Uniforms { vocabulary: u32, stride: u32 }
 @group(0) @binding(7) var<storage, read_write> moves: array<Move>;
 @group(0) @binding(8) var<uniform> uniforms: Uniforms;
 
-const ACCEPTANCE = 0xffffffffu; // in the place of a token, which it cannot be
-const REPLACEMENT = 0x7f4a7c15u; // on top of the seed
-
 fn probability(node: u32, token: u32) -> f32 { return targetLaws[(job.law + node - 1) * uniforms.stride + token]; }
 fn draft(node: u32, token: u32) -> f32 { return draftLaws[nodes[node].law * uniforms.stride + token]; }
-
-// In [0, 1 - 2^-24]: less than 1 also after the product with q, so that q = p is always kept.
-fn chance(position: u32) -> f32 {
-  return f32(pcg3d(vec3u(ACCEPTANCE, position, job.seed)) >> 8) * 5.9604645e-8;
-}
 
 // Leaves in `bestToken[0]` a draw from what p exceeds q by (times `less`) at this node.
 fn replace(lane: u32, node: u32, less: f32) {
@@ -58,7 +50,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     var kept = 1u;
     while (kept < job.nodes) {
       let token = tokens[kept];
-      if (chance(job.position + kept) * draft(kept, token) >= probability(kept, token)) { break; }
+      if (chance(job.position + kept, job.seed) * draft(kept, token) >= probability(kept, token)) { break; }
       kept++;
     }
     length = kept;

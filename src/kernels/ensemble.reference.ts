@@ -1,6 +1,6 @@
 // Ensembles on plain arrays: the combined law r, and the verification of a chain under it. The twin of the shaders, and
 // what toy models are joined with. A rule can be swapped for a wrong one, because a test of exactness has to see it fail.
-import { distributionReference } from './sample.reference.ts';
+import { distributionReference, largest } from './sample.reference.ts';
 import type { Draw } from './sample.ts';
 import { RATIO, type RatioRule, ratioReference } from './verify.reference.ts';
 
@@ -18,7 +18,7 @@ const told = (filters: Filters): Filters =>
   filters.temperature > 0 ? filters : { temperature: 1, topK: 0, topP: 1, minP: 0 };
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
-const bestOf = (law: readonly number[]): number => law.indexOf(Math.max(...law));
+const bestOf = (law: readonly number[]): number => law.indexOf(largest(law));
 
 /** The logits of contrastive decoding. */
 export const contrastReference = ([first = [], ...others]: Rows, mu: number): number[] =>

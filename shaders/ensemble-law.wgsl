@@ -1,0 +1,38 @@
+// Probabilities of an ensemble's members and of their combination, from gauges.
+@group(0) @binding(1) var<storage, read> logits: array<f32>;
+@group(0) @binding(2) var<storage, read> gauges: array<Gauge>;
+
+// Of the law of a member, or of the row that contrasts them all.
+fn probability(position: u32, column: u32, token: u32) -> f32 {
+  let gauge = gauges[position * uniforms.columns + column];
+  let logit = logits[startOf(position, column) + token];
+  let mass = exp((logit - gauge.top) / job.temperature);
+  return select(0.0, mass / gauge.sum, keyOf(logit) >= gauge.lowest && mass >= job.minP);
+}
+
+// r: always summed in the members' order.
+fn combined(position: u32, token: u32) -> f32 {
+  var total = 0.0;
+  for (var column = 0u; column < uniforms.columns; column++) {
+    if (job.shares[column] > 0) { total += job.shares[column] * probability(position, column, token); }
+  }
+  return total;
+}
+
+// Leaves in entry 0 the best of these tokens under r less so much of the proposer's law: the most probable one, or a
+// draw by the noise of this seed.
+fn search(lane: u32, position: u32, first: u32, end: u32, less: f32, seed: u32) {
+  let proposer = entry(position, 2);
+  var score = LOWEST;
+  var token = uniforms.vocabulary;
+  for (var i = first + lane; i < end; i += threads) {
+    var own = combined(position, i);
+    if (less > 0) { own -= less * probability(position, proposer, i); }
+    if (own <= 0) { continue; }
+    if (job.greedy == 0) { own = log(own) + gumbel(i, job.position + position, seed); }
+    if (own > score) { score = own; token = i; }
+  }
+  bestScore[lane] = score;
+  bestToken[lane] = token;
+  settle(lane);
+}
