@@ -55,6 +55,7 @@ describe('trace', () => {
       wasted: 2,
       target_passes: 2,
       draft_passes: 3,
+      passes: 5,
       steps: 2,
       escalated: 1,
       escalation_rate: 0.5,
@@ -77,6 +78,27 @@ describe('trace', () => {
   it('measures a system without a first token from the end of its prefill', () => {
     const events = RUN.filter((event) => !(event.type === 'commit' && event.round === 0));
     expect(fold(METRICS.decode_ms, events)).toBe(51);
+  });
+
+  it('counts the passes of an ensemble by member', () => {
+    const draft = { at: 1, type: 'draft', round: 1, tokens: [1, 2], parents: [-1, 0], ms: 1 } as const;
+    const verify = {
+      at: 2,
+      type: 'verify',
+      round: 1,
+      by: 'target',
+      path: [0],
+      next: 3,
+      source: 'bonus',
+      ms: 1,
+    } as const;
+    const events: TraceEvent[] = [
+      { ...draft, by: 'also-1', passes: 3 },
+      { ...draft, by: 'target', passes: 1 },
+      { ...verify, checked: ['also-1'], passes: { 'also-2': 2, target: 4 } },
+      { ...verify, checked: [], passes: {} },
+    ];
+    expect(measure(events)).toMatchObject({ target_passes: 5, draft_passes: 3, passes: 10 });
   });
 
   it('lists the committed tokens and counts usage, drafts apart', () => {

@@ -22,6 +22,22 @@ export interface TokenLogprob extends TokenText {
 /** The step that a nested system wrote: events inside an escalated step carry it. */
 type Nested = number;
 
+type Passes = { readonly [Member in Role]?: number };
+
+/** Probabilities after temperature and filters; at temperature 0, as they were at 1. */
+export interface TokenVote {
+  /** What the ensemble gives the committed token. */
+  readonly r: number;
+  /** By member: the token that it finds most probable, and what it gives the committed one. */
+  readonly own: readonly {
+    readonly by: Role;
+    readonly token: number;
+    readonly text: string | null;
+    readonly probability: number;
+    readonly committed: number;
+  }[];
+}
+
 /** `at`: milliseconds since the request was made. `round` 0 is the first token, drawn from the prompt's last row. */
 export type TraceEvent = { readonly at: number } & (
   | { readonly type: 'queued'; readonly ahead: number }
@@ -58,7 +74,11 @@ export type TraceEvent = { readonly at: number } & (
       readonly ms: number;
       readonly step?: Nested;
     }
-  /** One pass over a tree: the nodes it kept (node 0 first), and the token after them. */
+  /**
+   * One pass over a tree: the nodes it kept (node 0 first), and the token after them. An ensemble decides together on the
+   * drafts in `checked` (who proposed each), which may be older than the round, as nodes 1 and up; what was drafted behind
+   * them waits while they are all kept. Without a corrected or bonus token `next` is the last draft.
+   */
   | {
       readonly type: 'verify';
       readonly round: number;
@@ -66,6 +86,9 @@ export type TraceEvent = { readonly at: number } & (
       readonly path: readonly number[];
       readonly next: number;
       readonly source: Source;
+      readonly checked?: readonly Role[];
+      /** Forward passes that drew no draft, of each member. Absent: the one pass. */
+      readonly passes?: Passes;
       readonly ms: number;
       readonly step?: Nested;
     }
@@ -157,6 +180,9 @@ export type TraceEvent = { readonly at: number } & (
       /** What each token added to `text`; '' while it is held back. Where there is a tokenizer. */
       readonly pieces?: readonly string[];
       readonly logprobs: readonly TokenLogprob[] | null;
+      /** Of an ensemble, one a token: who proposed it (null: drawn from what they say together), and the members' votes. */
+      readonly by?: readonly (Role | null)[];
+      readonly votes?: readonly TokenVote[];
       readonly ms: number;
     }
   /** What reached the device in this round; `spans` where its kernels were timed. */
@@ -203,6 +229,18 @@ const total = (amount: (event: TraceEvent) => number): Metric<number, number> =>
   add: (sum, event) => sum + amount(event),
   value: (sum) => sum,
 });
+
+const isDraft = (event: TraceEvent) => event.type === 'draft' || event.type === 'candidates';
+
+/** Forward passes of `role` after the prefill; without one, of all models. */
+const passesIn = (event: TraceEvent, role?: Role): number => {
+  if (isDraft(event)) return role === undefined || event.by === role ? event.passes : 0;
+  if (event.type !== 'verify') return 0;
+  const passes = event.passes ?? { [event.by]: 1 };
+  return role === undefined
+    ? Object.values(passes).reduce<number>((sum, count = 0) => sum + count, 0)
+    : (passes[role] ?? 0);
+};
 
 const inRound = (event: TraceEvent): event is EventOf<'commit'> => event.type === 'commit' && event.round > 0;
 
@@ -261,9 +299,6 @@ const drafted = total((e) => {
 
 const accepted = total((e) => (e.type === 'commit' ? e.source.filter((source) => source === 'drafted').length : 0));
 
-const passesFor = (event: TraceEvent, role: Role): number =>
-  event.type === 'candidates' && event.by === role ? event.passes : 0;
-
 /** What `outrider generate --json` prints with its last event, under the same names. */
 export const METRICS = {
   prompt_tokens: total((e) => (e.type === 'run' ? e.prompt.length : 0)),
@@ -277,8 +312,11 @@ export const METRICS = {
   /** Drafted for nothing. */
   wasted: both(drafted, accepted, (all, kept) => all - kept),
   /** Passes after the prefill. */
-  target_passes: total((e) => (e.type === 'verify' && e.by === 'target' ? 1 : passesFor(e, 'target'))),
-  draft_passes: total((e) => (e.type === 'draft' ? e.passes : passesFor(e, 'draft'))),
+  target_passes: total((e) => passesIn(e, 'target')),
+  /** Of whatever drafts, a lookup's or a drafter's too; of an ensemble's members, of those beside the target. */
+  draft_passes: total((e) => (isDraft(e) && e.by !== 'target' ? e.passes : 0)),
+  /** Of all models. */
+  passes: total((e) => passesIn(e)),
   steps,
   escalated: total((e) => (e.type === 'route' && e.to === 'target' ? 1 : 0)),
   /** Of all steps, the target's. */

@@ -11,8 +11,9 @@ import type {
   OpenCursor,
   Sampling,
 } from '../model/model.ts';
-import type { Emit, Source } from '../trace.ts';
+import type { Emit, Role, Source } from '../trace.ts';
 import type { Knobs, KnobValues } from './knobs.ts';
+import type { RemoteTarget } from './remote.ts';
 import type { Timings } from './timings.ts';
 
 /** Predicts what a block of each size would commit; no language model, so it has no cursor. */
@@ -67,6 +68,8 @@ export interface Models {
   readonly policy?: BlockPolicy;
   readonly prm?: Judge;
   readonly router?: Judge;
+  /** Writes steps in the target's place. Where no target is loaded beside it, `target` is the draft: it reads the text. */
+  readonly remote?: RemoteTarget;
 }
 export type ModelRole = keyof Models;
 
@@ -96,16 +99,31 @@ export interface Score {
   readonly top: readonly Choice[];
 }
 
+export interface Vote {
+  /** Of the committed token. */
+  readonly r: number;
+  /** By member. */
+  readonly own: readonly {
+    readonly by: Role;
+    readonly token: number;
+    readonly probability: number;
+    readonly committed: number;
+  }[];
+}
+
 /** One entry a token in each list; `scores` where the system knows the target's probabilities. */
 export interface Commit {
   readonly tokens: readonly number[];
   readonly source: readonly Source[];
   readonly scores: readonly Score[] | null;
+  /** Of an ensemble: who proposed each token (null: nobody, it was drawn from r), and what every member said of it. */
+  readonly by?: readonly (Role | null)[];
+  readonly votes?: readonly Vote[];
+  /** The answer ends here, as at a limit: the system has nothing to add. */
+  readonly last?: true;
 }
 
 export interface RoundContext {
-  /** The answer ends here, as at a limit: the system has nothing to add. */
-  readonly last?: true;
   readonly sequence: Sequence;
   /** From 1; the first token, drawn from the prompt's last row, belongs to no round. */
   readonly round: number;
@@ -130,13 +148,13 @@ export interface RunContext<K extends Knobs = Knobs> {
   readonly signal: AbortSignal;
   /** How long this system's rounds took so far, in this and earlier runs on these models. */
   readonly timings: Timings;
-  /**
-   * This role's cursor. It may hold the first rows of the prompt already, from an earlier turn of the conversation;
-   * never all of them. Between rounds it must hold committed tokens only, because the next run may begin there.
   /** The text of a token by itself; null where the models came without a tokenizer. */
   readonly spell: ((token: number) => string) | null;
   /** What ends an answer. */
   readonly stopTokens: ReadonlySet<number>;
+  /**
+   * This role's cursor. It may hold the first rows of the prompt already, from an earlier turn of the conversation;
+   * never all of them. Between rounds it must hold committed tokens only, because the next run may begin there.
    */
   open<Role extends keyof Cursors>(role: Role, options?: OpenOptions): Promise<Cursors[Role]>;
 }
@@ -157,11 +175,13 @@ export interface DecodingSystem<K extends Knobs = Knobs> {
   /** Id of the system whose output and law an exact one has, and whose speed it is measured against. Default: plain decoding. */
   readonly baseline?: string;
   readonly needs: readonly ModelRole[];
-  /** Joins models to an ensemble: members that were named (`also-1`, …) take the place of the draft it would need. */
-  readonly joins?: true;
-  /** The demo builds its controls from these. */
   /** What makes it faster where it is loaded. */
   readonly uses?: readonly ModelRole[];
+  /** Joins models to an ensemble: members that were named (`also-1`, …) take the place of the draft it would need. */
+  readonly joins?: true;
+  /** Leaves the target alone where there is a remote one. */
+  readonly remote?: true;
+  /** The demo builds its controls from these. */
   readonly knobs: K;
   /** The knobs for these very models, where they narrow a range or know a better beginning. */
   fit?(models: Models): Knobs;

@@ -4,8 +4,8 @@ import type { Choice } from '../model/model.ts';
 import { type StopMatcher, stopMatcher } from '../text/stop.ts';
 import type { TextStream } from '../text/text-stream.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
-import type { Emit, Source, TokenLogprob, TokenText } from '../trace.ts';
-import type { Commit } from './system.ts';
+import type { Emit, Role, Source, TokenLogprob, TokenText, TokenVote } from '../trace.ts';
+import type { Commit, Vote } from './system.ts';
 
 export interface Limits {
   readonly maxTokens: number;
@@ -28,6 +28,8 @@ export interface Kept {
   /** What each token added to `text`. */
   readonly pieces?: readonly string[];
   readonly logprobs: readonly TokenLogprob[] | null;
+  readonly by?: readonly (Role | null)[];
+  readonly votes?: readonly TokenVote[];
 }
 
 export class Transcript {
@@ -49,7 +51,7 @@ export class Transcript {
   }
 
   /** The commit up to the end of the answer, the token that ends it included. */
-  take({ tokens, source, scores, last }: Commit, withLogprobs: boolean): Kept {
+  take({ tokens, source, scores, by, votes, last }: Commit, withLogprobs: boolean): Kept {
     const before = this.#text.length;
     const ends: number[] = [];
     for (const [i, token] of tokens.entries()) {
@@ -72,6 +74,8 @@ export class Transcript {
           ...this.#spelled({ token: tokens[i] as number, logprob }),
           top: top.map((choice) => this.#spelled(choice)),
         })) ?? null,
+      ...(by && { by: by.slice(0, kept) }),
+      ...(votes && { votes: votes.slice(0, kept).map((vote) => this.#told(vote)) }),
     };
   }
 
@@ -112,6 +116,10 @@ export class Transcript {
 
   #flush(): void {
     this.#text += this.#matcher.push(this.#stream?.end() ?? '') + this.#matcher.end();
+  }
+
+  #told({ r, own }: Vote): TokenVote {
+    return { r, own: own.map((each) => ({ ...each, text: this.spelling(each.token) })) };
   }
 
   #spelled({ token, logprob }: Choice): TokenText {
