@@ -16,6 +16,7 @@ const ROLE_NAMES: Readonly<Record<Exclude<ModelRole, AlsoRole>, string>> = {
   policy: 'BlockPilot policy',
   prm: 'reward model',
   router: 'router',
+  remote: 'remote target',
 };
 
 export const isAlso = (role: string): role is AlsoRole => role.startsWith('also-');

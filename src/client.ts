@@ -2,7 +2,8 @@
 import { transfer, wrap } from 'comlink';
 import { bundledSource } from './bundled.ts';
 import { ask } from './call.ts';
-import type { Engine, Loaded, LoadProgress, ModelSource, ModelSources } from './engine.ts';
+import type { ModelRole } from './decode/system.ts';
+import type { Engine, Loaded, LoadProgress, ModelSources } from './engine.ts';
 import { OutriderError } from './errors.ts';
 import type { Service } from './service.ts';
 import type { TraceEvent } from './trace.ts';
@@ -31,9 +32,9 @@ const loss = (worker: Worker | MessagePort): Promise<never> => {
   return lost;
 };
 
-const sendable = (source: ModelSource, base: string | undefined): ModelSource => {
+const sendable = (source: NonNullable<ModelSources[ModelRole]>, base: string | undefined): typeof source => {
   if (typeof source === 'string') return bundledSource(source, base);
-  if (!('model' in source)) return source;
+  if ('kind' in source) return source;
   throw new OutriderError('bad-request', 'a loaded model cannot move into a worker', 'Use createEngine on this side.');
 };
 

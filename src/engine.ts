@@ -21,6 +21,8 @@ import type {
   Progress,
 } from './load.ts';
 import { Queue } from './queue.ts';
+import type { RemoteSource } from './remote/source.ts';
+import type { LoadedRemote } from './remote/target.ts';
 import { type Job, modelsOf, type RunRequest, readRequest } from './request.ts';
 import { Residents } from './residents.ts';
 import { SYSTEMS } from './systems/index.ts';
@@ -51,7 +53,12 @@ export interface EngineOptions {
 
 /** A checkpoint, the name of a bundled model, or a model that is loaded already (and stays its owner's to dispose of). */
 export type ModelSource<Model = LoadedModel | LoadedDrafter | LoadedPolicy | LoadedJudge> = Source | string | Model;
-export type ModelSources = { readonly [Role in ModelRole]?: ModelSource<NonNullable<LoadedModels[Role]>> };
+export type ModelSources = {
+  readonly [Role in Exclude<ModelRole, 'remote'>]?: ModelSource<NonNullable<LoadedModels[Role]>>;
+} & {
+  /** A target on another machine, for step systems: `remote(address, model, key?)`. */
+  readonly remote?: RemoteSource | LoadedRemote;
+};
 
 export interface LoadOptions extends Pick<LoadSourceOptions, 'signal'> {
   /** Of the weights on the device: of all models, or by role. Default: as in the file. */
@@ -69,7 +76,7 @@ export interface LoadProgress extends Progress {
 export interface Loaded {
   readonly adapter: { readonly vendor: string; readonly architecture: string; readonly description: string } | null;
   /** The systems that these models serve. */
-  readonly systems: readonly Omit<DecodingSystem, 'start' | 'needs' | 'joins' | 'fit'>[];
+  readonly systems: readonly Omit<DecodingSystem, 'start' | 'needs' | 'uses' | 'joins' | 'remote' | 'fit'>[];
   readonly models: Readonly<Record<string, ModelInfo>>;
   /** Why models from the network are not kept for the next time, for people; null while they are. */
   readonly notice: string | null;
@@ -177,6 +184,8 @@ class LocalEngine implements Engine {
         emit,
         signal,
         timings,
+        spell: job.tokenizer && ((token) => transcript.spelling(token) ?? ''),
+        stopTokens: limits.stopTokens,
         open: (role, options) => this.#memory.open(role, models, prompt, rows, { ...options, cache: this.#cache }),
       });
       for (let round = first ? 0 : 1; !transcript.ending && !signal.aborted; round++) {
@@ -184,8 +193,6 @@ class LocalEngine implements Engine {
         const kept = transcript.take(commit, logprobs !== null);
         tokens.push(...kept.tokens);
         emit({ type: 'commit', round, ...kept, ms: clock() - begin });
-        spell: job.tokenizer && ((token) => transcript.spelling(token) ?? ''),
-        stopTokens: limits.stopTokens,
         if (device) {
           const { readbackBytes, ...work } = device();
           emit({ type: 'kernels', round, ...work, readback_bytes: readbackBytes, spans: [] });
@@ -225,13 +232,15 @@ class LocalEngine implements Engine {
   }
 
   #describe(): Loaded {
-    const models = modelsOf(this.#residents.models);
-    const { policy: _, ...readers } = this.#residents.models; // it reads no text: there is nothing to say about it
+    const loaded = this.#residents.models;
+    const models = modelsOf(loaded);
+    // Of these there is nothing to say: a policy reads no text, and of a remote model its name is all that is known.
+    const { policy: _, remote: __, ...readers } = loaded;
     const info = this.#gpu?.info;
     return {
       adapter: info ? { vendor: info.vendor, architecture: info.architecture, description: info.description } : null,
       systems: this.#systems
-        .filter((system) => models && lacking(system, (role) => models[role] !== undefined).length === 0)
+        .filter((system) => models && lacking(system, (role) => loaded[role] !== undefined).length === 0)
         .map((system) => {
           const { id, title, paper, guarantee, baseline } = system;
           const known = { id, title, paper, guarantee, ...(baseline && { baseline }) };

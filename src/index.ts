@@ -44,6 +44,7 @@ export type {
   Sampling,
   Tree,
 } from './model/model.ts';
+export { type RemoteSource, remote } from './remote/source.ts';
 export type { Prompt, RunRequest } from './request.ts';
 export { SYSTEMS } from './systems/index.ts';
 export type { ChatMessage } from './text/chat-template.ts';

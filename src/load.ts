@@ -5,6 +5,7 @@ import { OutriderError } from './errors.ts';
 import type { Gpu } from './gpu/device.ts';
 import { loadModel } from './model/load.ts';
 import type { BlockDrafter, FeatureDrafter, LanguageModel } from './model/model.ts';
+import type { LoadedRemote } from './remote/target.ts';
 import { loadTokenizer, type Tokenizer } from './text/tokenizer.ts';
 import type { Checkpoint } from './weights/checkpoint.ts';
 import { fileSet, openCheckpoint, type Source } from './weights/open.ts';
@@ -47,7 +48,12 @@ export interface LoadedModels {
   readonly policy?: LoadedPolicy;
   readonly prm?: LoadedJudge;
   readonly router?: LoadedJudge;
+  readonly remote?: LoadedRemote;
 }
+
+/** Whose tokens a text is made of: the target's, or the draft's where the target is on another machine. */
+export const readerOf = ({ target, draft, remote }: LoadedModels): LoadedModel | undefined =>
+  target ?? (remote && draft);
 
 export interface Progress {
   readonly phase: 'download' | 'upload' | 'compile';

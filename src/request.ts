@@ -5,7 +5,7 @@ import { lacking } from './decode/needs.ts';
 import type { DecodingSystem, Models } from './decode/system.ts';
 import type { Limits } from './decode/transcript.ts';
 import { OutriderError } from './errors.ts';
-import type { LoadedModel, LoadedModels } from './load.ts';
+import { type LoadedModel, type LoadedModels, readerOf } from './load.ts';
 import type { Sampling } from './model/model.ts';
 import type { ChatMessage } from './text/chat-template.ts';
 import type { Tokenizer } from './text/tokenizer.ts';
@@ -92,19 +92,30 @@ const readSampling = (request: RunRequest): Sampling => {
 
 /** What systems see of what was loaded. */
 export const modelsOf = (loaded: LoadedModels): Models | null => {
-  const models = Object.entries(loaded).flatMap(([role, there]) => (there ? [[role, there.model] as const] : []));
-  return loaded.target ? (Object.fromEntries(models) as unknown as Models) : null;
+  const { remote, ...here } = loaded;
+  const reader = readerOf(loaded);
+  if (!reader) return null;
+  const models = Object.entries(here).flatMap(([role, there]) => (there ? [[role, there.model] as const] : []));
+  const { tokenizer, stopTokens } = reader;
+  return {
+    ...Object.fromEntries(models),
+    target: reader.model,
+    ...(remote && tokenizer && { remote: remote.open({ tokenizer, stopTokens }) }),
+  };
 };
 
 export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: readonly DecodingSystem[]): Job => {
-  const { target } = loaded;
+  const target = readerOf(loaded);
   const models = modelsOf(loaded);
-  if (!target || !models) return refuse('no model is loaded', 'Call load first.');
+  if (!target || !models)
+    return refuse('no model is loaded here', 'Load one: a remote target needs a draft beside it.');
   const id = request.system ?? 'autoregressive';
   const system = systems.find((known) => known.id === id);
   if (!system) return refuse(`there is no system "${id}"`, `Systems: ${systems.map((known) => known.id).join(', ')}.`);
   const missing = lacking(system, (role) => loaded[role] !== undefined);
   if (missing.length > 0) refuse(`${id} needs a model for: ${missing.join(', ')}`, 'Load one under that role.');
+
+  if (system.remote && loaded.remote) needTokenizer(target, 'a remote target');
 
   const prompt = encodePrompt(request.prompt, target);
   if (prompt.length === 0) refuse('the prompt is empty', 'Give at least one token.');

@@ -15,6 +15,7 @@ import {
   loadPolicySource,
   loadSource,
   type Progress,
+  readerOf,
 } from './load.ts';
 import { checkVocabulary } from './vocabulary.ts';
 import type { Source } from './weights/open.ts';
@@ -100,7 +101,7 @@ export class Residents {
 
   /** The target comes first: the others are made for it, or held against it. */
   async #loadMissing(sources: ModelSources, options: ResidentOptions): Promise<void> {
-    const { target, dflash, eagle3, policy, prm, router } = sources;
+    const { target, dflash, eagle3, policy, prm, router, remote } = sources;
     const there = this.models;
     if (target !== undefined)
       this.#put({ target: await this.#one('target', there.target, target, options, loadSource) });
@@ -111,8 +112,13 @@ export class Residents {
       if (this.models.target) checkVocabulary(this.models.target, loaded);
       this.#put({ [role]: loaded });
     }
-    const needed = (what: string): LoadedModel => {
-      if (this.models.target) return this.models.target;
+    if (remote !== undefined) {
+      const open = async () => ('kind' in remote ? (await import('./remote/target.ts')).openRemote(remote) : remote);
+      this.#put({ remote: await open() });
+      this.#held.set('remote', { source: remote, precision: undefined, owned: null });
+    }
+    const needed = (what: string, model = this.models.target): LoadedModel => {
+      if (model) return model;
       throw new OutriderError('bad-request', `${what} needs its target`, 'Load the target together with it.');
     };
     const drafter =
@@ -130,7 +136,7 @@ export class Residents {
         ),
       });
     const judge = (gpu: Gpu, source: Source, how: LoadSourceOptions) =>
-      loadJudgeSource(gpu, source, { ...how, target: needed('a judge') });
+      loadJudgeSource(gpu, source, { ...how, target: needed('a judge', readerOf(this.models)) });
     if (prm !== undefined) this.#put({ prm: await this.#one('prm', there.prm, prm, options, judge) });
     if (router !== undefined) this.#put({ router: await this.#one('router', there.router, router, options, judge) });
   }
@@ -139,7 +145,7 @@ export class Residents {
     this.models = { ...this.models, ...models };
   }
 
-  #resolve<Model>(from: ModelSource<Model>): Source | Model {
+  #resolve<Model extends object>(from: ModelSource<Model>): Source | Model {
     return typeof from === 'string' ? bundledSource(from, this.#base) : from;
   }
 

@@ -2,6 +2,10 @@
 import type { DecodingSystem, ModelRole } from './system.ts';
 
 export const lacking = (
-  { needs, joins }: Pick<DecodingSystem, 'needs' | 'joins'>,
+  { needs, joins, remote }: Pick<DecodingSystem, 'needs' | 'joins' | 'remote'>,
   has: (role: ModelRole) => boolean,
-): readonly ModelRole[] => needs.filter((role) => !has(role) && !(joins && role === 'draft' && has('also-1')));
+): readonly ModelRole[] => {
+  const replaced = (role: ModelRole): boolean =>
+    (joins && role === 'draft' && has('also-1')) || (remote && role === 'target' && has('remote')) || false;
+  return needs.filter((role) => !has(role) && !replaced(role));
+};

@@ -1,0 +1,238 @@
+// One model of an OpenAI-compatible server, asked to continue a text up to a delimiter. A stream that breaks off is
+// continued from what has arrived; what another try may cure is tried again, later and later.
+import { checkAborted, OutriderError } from '../errors.ts';
+import type { Sampling } from '../model/model.ts';
+import { stopMatcher } from '../text/stop.ts';
+import { EventStream } from './event-stream.ts';
+import { Interrupted, refusal, unreachable } from './failures.ts';
+import { completionsAddress, type RemoteSource } from './source.ts';
+
+export interface CompletionRequest {
+  readonly prompt: string;
+  readonly delimiter: string;
+  readonly maxTokens: number;
+  readonly sampling: Sampling;
+  readonly signal: AbortSignal;
+  readonly onText?: ((text: string) => void) | undefined;
+  /** Told of every request that is made. */
+  readonly onTry?: (() => void) | undefined;
+}
+
+export interface Completion {
+  /** The delimiter included. */
+  readonly text: string;
+  readonly finish: 'delimiter' | 'end' | 'length';
+  /** Until the first of the text was there; null where there is none. */
+  readonly firstMs: number | null;
+}
+
+export interface Timing {
+  /** Before the second try; doubled before each further one. */
+  readonly backoff: number;
+  /** Until a server begins to answer: it may have a queue and a long prompt before it. */
+  readonly first: number;
+  /** Without a byte for so long, a stream counts as broken. */
+  readonly idle: number;
+}
+
+const TIMING: Timing = { backoff: 500, first: 60_000, idle: 30_000 };
+/** Tries without one new piece of text in between. */
+const TRIES = 4;
+/** Nobody waits longer than this for a server that says when to come back. */
+const LONGEST_WAIT = 30_000;
+
+interface Piece {
+  readonly text: string;
+  /** Null while the text goes on. */
+  readonly finish: string | null;
+  /** What ended it, where the server tells: vLLM's `stop_reason`, SGLang's `matched_stop`. Absent where it never does. */
+  readonly stoppedBy?: unknown;
+}
+
+export class CompletionsServer {
+  readonly model: string;
+  readonly #address: URL;
+  readonly #key: string | undefined;
+  readonly #timing: Timing;
+  /**
+   * A text that ended by itself and one that a stop string ended look the same on llama.cpp. So the delimiter is sent as
+   * `stop` only to servers that tell which it was; from the others the text is cut here, and the request cancelled.
+   */
+  #tells = false;
+
+  constructor(source: RemoteSource, timing: Partial<Timing> = {}) {
+    this.#address = completionsAddress(source);
+    this.model = source.model;
+    this.#key = source.key;
+    this.#timing = { ...TIMING, ...timing };
+  }
+
+  async complete(request: CompletionRequest): Promise<Completion> {
+    const { prompt, delimiter, maxTokens, sampling, signal, onText, onTry } = request;
+    const began = performance.now();
+    const matcher = stopMatcher([delimiter]);
+    let [arrived, text, pieces] = ['', '', 0];
+    let firstMs: number | null = null;
+    const take = (more: string): void => {
+      text += more;
+      if (more !== '') onText?.(more);
+    };
+    const ended = (finish: Completion['finish'], last: string): Completion => {
+      take(last);
+      return { text, finish, firstMs };
+    };
+    const attempt = async (): Promise<Completion> => {
+      const left = maxTokens - pieces; // a piece is a token, or a few that make a character
+      if (left <= 0) return ended('length', matcher.end());
+      onTry?.();
+      const wanted = { max_tokens: left, ...samplingFields(sampling), ...(this.#tells && { stop: [delimiter] }) };
+      for await (const piece of this.#stream({ prompt: prompt + arrived, ...wanted }, signal)) {
+        if (piece.text !== '') {
+          pieces++;
+          firstMs ??= performance.now() - began;
+          arrived += piece.text;
+          take(matcher.push(piece.text));
+        }
+        this.#tells ||= piece.stoppedBy !== undefined;
+        if (matcher.stopped !== null) return ended('delimiter', delimiter);
+        if (piece.finish === 'stop' && piece.stoppedBy === delimiter)
+          return ended('delimiter', matcher.end() + delimiter);
+        if (piece.finish === 'stop') return ended('end', matcher.end());
+        if (piece.finish === 'length') return ended('length', matcher.end());
+        if (piece.finish !== null) throw this.#failed(`the server ended the text: ${piece.finish}`);
+      }
+      throw new Interrupted(`the stream broke off after ${arrived.length} characters`);
+    };
+    return this.#retrying(signal, attempt, () => pieces);
+  }
+
+  /** The count of tries starts anew whenever `progress` grew. */
+  async #retrying<T>(signal: AbortSignal, attempt: () => Promise<T>, progress: () => number): Promise<T> {
+    for (let failures = 1, before = progress(); ; failures++) {
+      try {
+        checkAborted(signal);
+        return await attempt();
+      } catch (error) {
+        checkAborted(signal);
+        if (!(error instanceof Interrupted)) throw error;
+        if (progress() > before) failures = 1;
+        before = progress();
+        if (error.wait > LONGEST_WAIT)
+          throw this.#failed(`${error.message}; it asks to wait ${Math.ceil(error.wait / 1000)} s`, error);
+        if (failures === TRIES) throw this.#failed(`${error.message}, ${TRIES} times`, error);
+        // Spread, so that those who were refused together do not come back together.
+        await pause(error.wait + this.#timing.backoff * 2 ** (failures - 1) * (0.5 + Math.random()), signal);
+      }
+    }
+  }
+
+  async *#stream(body: object, signal: AbortSignal): AsyncGenerator<Piece, void, undefined> {
+    const abort = new AbortController();
+    const stop = (): void => abort.abort();
+    signal.addEventListener('abort', stop);
+    const { first, idle } = this.#timing;
+    let late = '';
+    const expect = (ms: number, message: string) =>
+      setTimeout(() => {
+        late = message;
+        stop();
+      }, ms);
+    let timer = expect(first, `no answer within ${first / 1000} s`);
+    let streaming = false;
+    try {
+      const response = await this.#post(body, abort.signal);
+      const reader = response.body?.getReader() ?? new Blob([]).stream().getReader();
+      const events = new EventStream();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        clearTimeout(timer);
+        timer = expect(idle, `nothing more came for ${idle / 1000} s`);
+        streaming = true;
+        for (const data of events.push(value)) {
+          if (data === '[DONE]') return;
+          yield this.#read(data);
+        }
+      }
+    } catch (error) {
+      if (error instanceof Interrupted || error instanceof OutriderError) throw error;
+      // A server that hangs is not asked again: that would only make the wait four times as long.
+      if (late !== '' && !streaming) throw this.#failed(late, error);
+      throw new Interrupted(late || 'the connection broke', { cause: error });
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+      stop(); // whoever has read enough tells the server so
+    }
+  }
+
+  async #post(body: object, signal: AbortSignal): Promise<Response> {
+    const response = await fetch(this.#address, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...(this.#key && { Authorization: `Bearer ${this.#key}` }) },
+      body: JSON.stringify({ model: this.model, stream: true, ...body }),
+      signal,
+      cache: 'no-store',
+      credentials: 'omit',
+      referrerPolicy: 'no-referrer',
+    }).catch(async (cause) => {
+      throw signal.aborted ? cause : await unreachable(this.#address, cause, signal);
+    });
+    if (!response.ok) throw this.#refused(response.status, await response.text(), response.headers);
+    const type = response.headers.get('content-type') ?? 'no type';
+    if (type.startsWith('text/event-stream')) return response;
+    throw this.#failed(`the answer is no stream of events but ${type}`);
+  }
+
+  #read(data: string): Piece {
+    let event: { choices?: readonly Record<string, unknown>[]; error?: { code?: unknown } } | null;
+    try {
+      event = JSON.parse(data);
+    } catch (cause) {
+      throw this.#failed('an event of the stream is no JSON', cause);
+    }
+    if (event?.error) {
+      const status = Number(event.error.code);
+      throw this.#refused(status >= 400 && status < 600 ? status : 500, data);
+    }
+    const choice = event?.choices?.[0];
+    if (!choice) return { text: '', finish: null }; // a summary of usage, a sign of life
+    const { text, finish_reason: finish = null } = choice;
+    if (typeof text !== 'string' || (finish !== null && typeof finish !== 'string'))
+      throw this.#failed('an event of the stream is no piece of a completion');
+    return { text, finish, stoppedBy: choice.stop_reason ?? choice.matched_stop ?? toldNothing(choice) };
+  }
+
+  #refused(status: number, body: string, headers?: Headers): OutriderError | Interrupted {
+    return refusal(status, body, { at: this.#address.href, key: this.#key, headers });
+  }
+
+  #failed(message: string, cause?: unknown): OutriderError {
+    const hint = cause instanceof Interrupted && cause.hint ? cause.hint : 'Check the address and the server.';
+    return new OutriderError('download-failed', `${this.#address.href}: ${message}`, hint, { cause });
+  }
+}
+
+/** Null where the server has a field for what stopped a text, and it is empty. */
+const toldNothing = (choice: object): null | undefined =>
+  'stop_reason' in choice || 'matched_stop' in choice ? null : undefined;
+
+/** Fields beyond OpenAI's own only where they say something: its servers refuse what they do not know. */
+const samplingFields = ({ temperature, topP, topK, minP, seed }: Sampling) => ({
+  temperature,
+  top_p: topP,
+  seed: seed % 2 ** 31,
+  ...(topK > 0 && { top_k: topK }),
+  ...(minP > 0 && { min_p: minP }),
+});
+
+const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+  checkAborted(signal);
+};
