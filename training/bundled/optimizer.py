@@ -26,9 +26,9 @@ def orthogonal(m: Tensor, steps: int = 5) -> Tensor:
     return (x.mT if tall else x).float()
 
 
-def vocabulary_wide(name: str) -> bool:
-    """Whether a matrix has a row for every token: those are no maps between states, so Muon leaves them alone."""
-    return "embed" in name or "lm_head" in name
+def outermost(name: str) -> bool:
+    """Whether a matrix begins or ends the network: those are no maps between states, so Muon leaves them alone."""
+    return any(part in name for part in ("embed", "lm_head", "v_head", "score"))
 
 
 class Optimizer:
@@ -36,9 +36,9 @@ class Optimizer:
 
     def __init__(self, model: nn.Module, rank: int, ranks: int, muon: float = 0.02, adam: float = 3e-3) -> None:
         named = list(model.named_parameters())
-        matrices = [p for n, p in named if p.ndim == 2 and not vocabulary_wide(n)]
+        matrices = [p for n, p in named if p.ndim == 2 and not outermost(n)]
         self.rest = torch.optim.AdamW(
-            [p for n, p in named if p.ndim != 2 or vocabulary_wide(n)], lr=adam, betas=(0.9, 0.95), weight_decay=0.0
+            [p for n, p in named if p.ndim != 2 or outermost(n)], lr=adam, betas=(0.9, 0.95), weight_decay=0.0
         )
         self.rate, self.adam, self.decay = muon, adam, 0.1
         self.rank, self.ranks = rank, ranks

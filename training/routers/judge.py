@@ -1,0 +1,81 @@
+"""The judge: a Qwen3 body with a value head (reward) or a classifier (router) on the last norm's output.
+
+Sizes are the mid's with one layer more: a token can only be compared with what was predicted in its place by a layer
+above the one where the prediction is ready. The added layer begins as the identity.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from bundled import evaluate
+from bundled.model import SIZES, LanguageModel, Sizes
+
+from .rows import Batch
+
+JUDGE = replace(SIZES["mid"], layers=SIZES["mid"].layers + 1)
+
+
+class Judge(LanguageModel):
+    """`classes` 0: a reward, sigmoid of one value; otherwise logits of so many classes."""
+
+    def __init__(self, classes: int = 0, sizes: Sizes = JUDGE) -> None:
+        super().__init__(sizes)
+        self.classes = classes
+        if classes:
+            self.score = nn.Linear(sizes.width, classes)
+        else:
+            self.v_head = nn.ModuleDict({"summary": nn.Linear(sizes.width, 1)})
+        for parameter in self.top.parameters():
+            nn.init.zeros_(parameter)
+
+    @property
+    def top(self) -> nn.Linear:
+        return self.score if self.classes else self.v_head["summary"]
+
+    def judge(self, hidden: Tensor) -> Tensor:
+        """Logits of the classes, or one value, in f32; [..., classes or 1]."""
+        return self.top(hidden.float())
+
+    def states_of(self, batch: Batch, dtype: torch.dtype = torch.float32) -> Tensor:
+        return self.hidden(batch.ids, dtype, positions=batch.positions, mask=batch.mask)
+
+
+def from_language_model(folder: Path) -> Judge:
+    """The body of an exported language model, a layer that does nothing yet on top, and a zero head."""
+    judge, model = Judge(), evaluate.load(folder)
+    judge.load_state_dict(model.state_dict(), strict=False)
+    for layer in judge.model.layers[model.sizes.layers :]:
+        nn.init.zeros_(layer.self_attn.o_proj.weight)
+        nn.init.zeros_(layer.mlp.down_proj.weight)
+    return judge
+
+
+def from_judge(state: dict, classes: int) -> Judge:
+    """A router that begins as a reward model: same body; its classes order steps by the reward, low reward last.
+
+    The logit of class c is -value · (2c / (classes - 1) - 1) / 2: with two classes softmax[1] = sigmoid(-value).
+    """
+    judge = Judge(classes)
+    body = {name: value for name, value in state.items() if name.startswith("model.")}
+    judge.load_state_dict(body, strict=False)
+    if classes:
+        slope = torch.linspace(-0.5, 0.5, classes)[:, None]
+        judge.score.weight.data = -slope * state["v_head.summary.weight"]
+        judge.score.bias.data = -slope[:, 0] * state["v_head.summary.bias"]
+    else:
+        judge.load_state_dict(state)
+    return judge
+
+
+def auc(scores: np.ndarray, labels: np.ndarray) -> float:
+    """The chance that a positive scores higher than a negative; ties count half."""
+    scores, labels = np.asarray(scores, float), np.asarray(labels, bool)
+    positive, negative = np.sort(scores[labels]), np.sort(scores[~labels])
+    if not len(positive) or not len(negative):
+        return float("nan")
+    below = np.searchsorted(negative, positive, "left") + np.searchsorted(negative, positive, "right")
+    return float(below.sum() / (2 * len(positive) * len(negative)))
