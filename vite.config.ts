@@ -38,6 +38,17 @@ const runtimeAsFile = (): Plugin => ({
   },
 });
 
+/** What `exports` in package.json names. */
+const ENTRIES = {
+  index: 'src/index.ts',
+  trace: 'src/trace.ts',
+  openai: 'src/api/openai.ts',
+  'ai-sdk': 'src/api/ai-sdk.ts',
+};
+
+/** Chunks run before the entry that imports them: what gives Safari its Symbol.dispose has to be the first of them. */
+const FIRST = { name: 'dispose', test: /src\/dispose\.ts$/ };
+
 /** A slow machine is no warning. */
 const checks = { pluginTimings: false };
 
@@ -59,8 +70,8 @@ const BUILDS: Readonly<Record<string, Build>> = {
     publicDir: false,
     build: {
       outDir: 'dist/library',
-      lib: { entry: { index: 'src/index.ts', trace: 'src/trace.ts' }, formats: ['es'] },
-      rolldownOptions: { external: LAZY, checks, output: { minify: true } },
+      lib: { entry: ENTRIES, formats: ['es'] },
+      rolldownOptions: { external: LAZY, checks, output: { minify: true, codeSplitting: { groups: [FIRST] } } },
     },
   },
 };

@@ -1,0 +1,134 @@
+// The provider under the real `ai` package: what its users call, not what the specification lists.
+import { createProviderRegistry, generateText, streamText } from 'ai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Engine } from '../engine.ts';
+import { testGpu } from '../testing/gpu.ts';
+import { draftEngine, toyTextEngine } from '../testing/text-engine.ts';
+import type { EventOf, TraceEvent } from '../trace.ts';
+import { createOutrider } from './ai-sdk.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  globalThis.AI_SDK_LOG_WARNINGS = false; // they are looked at here, not printed
+  engine = await toyTextEngine(4096);
+});
+afterAll(async () => (await testGpu()).destroy());
+
+const prompt = 'A cup costs 6 dollars.';
+const request = { prompt, seed: 5, temperature: 1, maxOutputTokens: 24 };
+
+const plain = async (): Promise<string> => {
+  const messages = [{ role: 'user', content: prompt }];
+  const events: TraceEvent[] = [];
+  for await (const event of engine.run({ prompt: { messages }, temperature: 1, seed: 5, maxTokens: 24 }))
+    events.push(event);
+  return (events.at(-1) as EventOf<'done'>).text ?? '';
+};
+
+describe('generateText', () => {
+  it('answers as the engine does, with usage and figures', async () => {
+    const { text, usage, finishReason, providerMetadata, response, warnings } = await generateText({
+      model: createOutrider(engine)('toy'),
+      ...request,
+    });
+    expect(text).toBe(await plain());
+    expect(finishReason).toBe('length');
+    expect(usage).toMatchObject({ outputTokens: 24, totalTokens: (usage.inputTokens ?? 0) + 24 });
+    expect(providerMetadata?.outrider).toMatchObject({ system: 'autoregressive', seed: 5, metrics: { tokens: 24 } });
+    expect(response.modelId).toBe('toy');
+    expect(warnings).toEqual([]);
+  });
+
+  it('takes conversations, stop sequences and a system by call, by model and by provider', async () => {
+    const outrider = createOutrider(engine, { system: 'prompt-lookup' });
+    const whole = await generateText({ model: outrider(), ...request });
+    expect(whole.providerMetadata?.outrider?.system).toBe('prompt-lookup');
+    const own = outrider('toy', { system: 'autoregressive' });
+    const cut = await generateText({ model: own, ...request, stopSequences: [whole.text.slice(8, 11)] });
+    expect([cut.text, cut.finishReason]).toEqual([whole.text.slice(0, 8), 'stop']);
+    expect(cut.providerMetadata?.outrider?.system).toBe('autoregressive');
+    const providerOptions = { outrider: { system: 'prompt-lookup', knobs: { 'fall-back': 'off' } } };
+    const again = await generateText({ model: own, ...request, providerOptions });
+    expect(again.text).toBe(whole.text);
+    expect(again.providerMetadata?.outrider).toMatchObject({ knobs: { 'fall-back': 'off' } });
+    const { usage } = await generateText({
+      model: own,
+      instructions: 'Be brief.',
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'One' }] },
+        { role: 'assistant', content: 'Two' },
+        { role: 'user', content: 'Three' },
+      ],
+      maxOutputTokens: 1,
+    });
+    expect(usage.inputTokens).toBeGreaterThan(whole.usage.inputTokens ?? 0);
+  });
+
+  it('names what it ignores, and refuses what it cannot read', async () => {
+    const model = createOutrider(engine)();
+    const { warnings } = await generateText({ model, ...request, presencePenalty: 1, frequencyPenalty: 1 });
+    const features = warnings?.map((warning) => 'feature' in warning && warning.feature);
+    expect(features).toEqual(['presencePenalty', 'frequencyPenalty']);
+    const file = { type: 'file' as const, data: new Uint8Array([1]), mediaType: 'application/pdf' };
+    const sent = generateText({ model, messages: [{ role: 'user', content: [file] }] });
+    await expect(sent).rejects.toThrow('the model reads text, not a file part of a user message');
+    await expect(generateText({ model: createOutrider(engine, { system: 'psychic' })(), prompt })).rejects.toThrow(
+      'there is no system "psychic"',
+    );
+  });
+
+  it('stops when it is aborted', async () => {
+    const abort = new AbortController();
+    const model = createOutrider(engine, { onEvent: ({ type }) => type === 'commit' && abort.abort() })();
+    const answer = generateText({ model, prompt, maxOutputTokens: 3000, abortSignal: abort.signal });
+    await expect(answer).rejects.toMatchObject({ name: 'AbortError' });
+    expect(await plain()).not.toBe('');
+  });
+});
+
+describe('streamText', () => {
+  it('streams the same text, and usage at the end', async () => {
+    const { textStream, usage, finishReason } = streamText({ model: createOutrider(engine)(), ...request });
+    const deltas: string[] = [];
+    for await (const delta of textStream) deltas.push(delta);
+    expect(deltas.join('')).toBe(await plain());
+    expect(deltas.length).toBeGreaterThan(10);
+    expect(await usage).toMatchObject({ outputTokens: 24 });
+    expect(await finishReason).toBe('length');
+  });
+
+  it('stops when it is aborted, and the engine is free again', async () => {
+    const abort = new AbortController();
+    const model = createOutrider(engine)();
+    const { stream } = streamText({ model, prompt, maxOutputTokens: 3000, abortSignal: abort.signal });
+    const parts: string[] = [];
+    for await (const { type } of stream) if (parts.push(type) === 8) abort.abort();
+    expect(parts).toContain('abort');
+    expect(parts.length).toBeLessThan(3000);
+    expect(await plain()).not.toBe('');
+  });
+
+  it('gives errors to onError', async () => {
+    const errors: unknown[] = [];
+    const model = createOutrider(engine, { system: 'psychic' })();
+    await streamText({ model, prompt, onError: ({ error }) => void errors.push(error) }).consumeStream();
+    expect(errors).toMatchObject([{ code: 'bad-request', message: 'there is no system "psychic"' }]);
+  });
+});
+
+it('is a provider among others', async () => {
+  const registry = createProviderRegistry({ outrider: createOutrider(engine) });
+  const { text } = await generateText({ model: registry.languageModel('outrider:toy'), ...request });
+  expect(text).toBe(await plain());
+  expect(() => registry.embeddingModel('outrider:toy')).toThrow('this engine has no embedding models');
+});
+
+it('streams an answer of a real model', async () => {
+  const real = await draftEngine(await testGpu());
+  const { text } = streamText({
+    model: createOutrider(real)(),
+    prompt: 'Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?',
+  });
+  expect(await text).toContain('The answer is 84.');
+  await real.close();
+});

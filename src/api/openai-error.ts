@@ -1,0 +1,55 @@
+// Errors as OpenAI's client throws them: a status, and `type`, `code` and `param` to tell them apart.
+import { OutriderError, toFault } from '../errors.ts';
+import { overflow } from './answer.ts';
+
+export interface ErrorBody {
+  readonly message: string;
+  readonly type: 'invalid_request_error' | 'server_error' | 'aborted';
+  readonly param: string | null;
+  /** OpenAI's where it has one (`context_length_exceeded`), otherwise ours (errors.ts). */
+  readonly code: string | null;
+}
+
+export class APIError extends Error {
+  override readonly name = 'APIError';
+  /** As a server would answer; undefined for an abort, which no server answers. */
+  readonly status: number | undefined;
+  readonly error: ErrorBody;
+
+  constructor(status: number | undefined, error: ErrorBody, options?: ErrorOptions) {
+    super(error.message, options);
+    this.status = status;
+    this.error = error;
+  }
+
+  get type(): ErrorBody['type'] {
+    return this.error.type;
+  }
+
+  get param(): string | null {
+    return this.error.param;
+  }
+
+  get code(): string | null {
+    return this.error.code;
+  }
+}
+
+export const refuse = (param: string, message: string, code: string | null = null): never => {
+  throw new APIError(400, { message, type: 'invalid_request_error', param, code });
+};
+
+export const aborted = (): APIError =>
+  new APIError(undefined, { message: 'Request was aborted.', type: 'aborted', param: null, code: null });
+
+export const toApiError = (cause: unknown): APIError => {
+  if (cause instanceof APIError) return cause;
+  const { code, message, hint } = toFault(cause);
+  if (code === 'aborted') return aborted();
+  const text = hint === '' ? message : `${message}. ${hint}`;
+  if (!(cause instanceof OutriderError) || code !== 'bad-request')
+    return new APIError(500, { message: text, type: 'server_error', param: null, code }, { cause });
+  const known = overflow(cause) ? 'context_length_exceeded' : null;
+  const body: ErrorBody = { message: text, type: 'invalid_request_error', param: known && 'messages', code: known };
+  return new APIError(400, body, { cause });
+};

@@ -1,0 +1,119 @@
+// A choice under way and a finished answer, as the chat and the text interface spell them.
+import type { TokenLogprob } from '../trace.ts';
+import type { Piece, Report, Usage } from './answer.ts';
+import type {
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatLogprobs,
+  Completion,
+  CompletionChunk,
+  CompletionLogprobs,
+  FinishReason,
+} from './openai-types.ts';
+
+/** What happens to a choice, before it has either interface's shape. */
+export type Step = { readonly index: number } & (
+  | { readonly type: 'begun' }
+  | Piece
+  | { readonly type: 'end'; readonly finish_reason: FinishReason; readonly report: Report }
+);
+
+/** What comes before the body of every answer and of every chunk. */
+export interface Head {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+}
+
+export interface Choice {
+  readonly index: number;
+  readonly text: string;
+  readonly logprobs: readonly TokenLogprob[] | null;
+  readonly finish_reason: FinishReason;
+  readonly report: Report;
+}
+
+/** How one of the two interfaces spells a step, the usage after the last, and a whole answer. */
+export interface Shape<Whole, Chunk> {
+  readonly prefix: string;
+  chunk(head: Head, step: Step): Chunk | null;
+  usage(head: Head, usage: Usage): Chunk;
+  whole(head: Head, choices: readonly Choice[], usage: Usage): Whole;
+}
+
+const encoder = new TextEncoder();
+
+const scored = ({ text, logprob }: { readonly text: string | null; readonly logprob: number }) => ({
+  token: text ?? '',
+  logprob,
+  bytes: text === null || text.includes('\uFFFD') ? null : [...encoder.encode(text)],
+});
+
+const chatLogprobs = (tokens: readonly TokenLogprob[] | null): ChatLogprobs | null =>
+  tokens && {
+    content: tokens.map((token) => ({ ...scored(token), top_logprobs: token.top.map(scored) })),
+    refusal: null,
+  };
+
+const completionLogprobs = (tokens: readonly TokenLogprob[] | null): CompletionLogprobs | null =>
+  tokens && {
+    tokens: tokens.map(({ text }) => text ?? ''),
+    token_logprobs: tokens.map(({ logprob }) => logprob),
+    top_logprobs: tokens.map(({ top }) => Object.fromEntries(top.map(({ text, logprob }) => [text ?? '', logprob]))),
+  };
+
+export const CHAT: Shape<ChatCompletion, ChatCompletionChunk> = {
+  prefix: 'chatcmpl',
+  chunk(head, step) {
+    const { index } = step;
+    const object = 'chat.completion.chunk';
+    if (step.type === 'end') {
+      const { finish_reason, report } = step;
+      return { ...head, object, choices: [{ index, delta: {}, logprobs: null, finish_reason }], outrider: report };
+    }
+    const delta = step.type === 'begun' ? { role: 'assistant' as const, content: '' } : { content: step.text };
+    const logprobs = step.type === 'begun' ? null : chatLogprobs(step.logprobs);
+    return { ...head, object, choices: [{ index, delta, logprobs, finish_reason: null }] };
+  },
+  usage: (head, usage) => ({ ...head, object: 'chat.completion.chunk', choices: [], usage }),
+  whole: (head, choices, usage) => ({
+    ...head,
+    object: 'chat.completion',
+    choices: choices.map(({ index, text, logprobs, finish_reason }) => ({
+      index,
+      message: { role: 'assistant', content: text, refusal: null },
+      logprobs: chatLogprobs(logprobs),
+      finish_reason,
+    })),
+    usage,
+    outrider: choices.map(({ report }) => report),
+  }),
+};
+
+export const TEXT: Shape<Completion, CompletionChunk> = {
+  prefix: 'cmpl',
+  chunk(head, step) {
+    if (step.type === 'begun') return null; // there is no role to announce
+    const { index } = step;
+    const object = 'text_completion';
+    if (step.type === 'piece') {
+      const logprobs = completionLogprobs(step.logprobs);
+      return { ...head, object, choices: [{ index, text: step.text, logprobs, finish_reason: null }] };
+    }
+    const { finish_reason, report } = step;
+    return { ...head, object, choices: [{ index, text: '', logprobs: null, finish_reason }], outrider: report };
+  },
+  usage: (head, usage) => ({ ...head, object: 'text_completion', choices: [], usage }),
+  whole: (head, choices, usage) => ({
+    ...head,
+    object: 'text_completion',
+    choices: choices.map(({ index, text, logprobs, finish_reason }) => ({
+      index,
+      text,
+      logprobs: completionLogprobs(logprobs),
+      finish_reason,
+    })),
+    usage,
+    outrider: choices.map(({ report }) => report),
+  }),
+};

@@ -1,0 +1,162 @@
+// The shapes of OpenAI's chat and text completions, as far as an engine without tools, images and sound can answer them.
+// Requests name further members as `unknown` where we refuse them by name (openai-request.ts) instead of ignoring them.
+import type { Extras, Report, Usage } from './answer.ts';
+
+export type { Report, Usage } from './answer.ts';
+
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+export interface ChatCompletionMessage {
+  /** `developer` is what newer models call `system`. */
+  readonly role: 'system' | 'developer' | 'user' | 'assistant';
+  readonly content: string | readonly TextPart[];
+  readonly name?: string;
+}
+
+/** What both kinds of completions take. */
+interface SharedParams {
+  /** Echoed in the answer; the models are those that the engine has loaded. */
+  readonly model?: string;
+  readonly max_tokens?: number | null;
+  /** Default 1, as OpenAI has it; 0 is greedy. */
+  readonly temperature?: number | null;
+  readonly top_p?: number | null;
+  /** Choices, one after another: the i-th has the seed `seed + i`. */
+  readonly n?: number | null;
+  readonly seed?: number | null;
+  readonly stop?: string | readonly string[] | null;
+  readonly stream_options?: { readonly include_usage?: boolean } | null;
+  /** May stand here or in the second argument. */
+  readonly signal?: AbortSignal;
+  readonly outrider?: OpenAIExtras;
+  readonly frequency_penalty?: unknown;
+  readonly presence_penalty?: unknown;
+  readonly logit_bias?: unknown;
+}
+
+/** Everything that OpenAI's interface has no word for. */
+export interface OpenAIExtras extends Omit<Extras, 'minP'> {
+  readonly top_k?: number;
+  readonly min_p?: number;
+}
+
+export interface ChatCompletionParams extends SharedParams {
+  readonly messages: readonly ChatCompletionMessage[];
+  readonly max_completion_tokens?: number | null;
+  readonly logprobs?: boolean | null;
+  /** 0 to 20. */
+  readonly top_logprobs?: number | null;
+  readonly stream?: boolean | null;
+  readonly tools?: unknown;
+  readonly tool_choice?: unknown;
+  readonly functions?: unknown;
+  readonly response_format?: unknown;
+  readonly audio?: unknown;
+  readonly modalities?: unknown;
+}
+
+export interface CompletionParams extends SharedParams {
+  /** A text to continue as it is, or token ids. */
+  readonly prompt: string | readonly number[];
+  readonly logprobs?: number | null;
+  readonly stream?: boolean | null;
+  readonly echo?: unknown;
+  readonly suffix?: unknown;
+  readonly best_of?: unknown;
+}
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal;
+}
+
+interface ScoredToken {
+  readonly token: string;
+  readonly logprob: number;
+  /** Null for a token that is part of a character. */
+  readonly bytes: readonly number[] | null;
+}
+
+export interface ChatLogprobs {
+  readonly content: readonly (ScoredToken & { readonly top_logprobs: readonly ScoredToken[] })[];
+  readonly refusal: null;
+}
+
+export interface CompletionLogprobs {
+  readonly tokens: readonly string[];
+  readonly token_logprobs: readonly number[];
+  readonly top_logprobs: readonly Readonly<Record<string, number>>[];
+}
+
+export type FinishReason = 'stop' | 'length';
+
+interface Envelope<Name extends string> {
+  readonly id: string;
+  readonly object: Name;
+  readonly created: number;
+  readonly model: string;
+}
+
+export interface ChatCompletion extends Envelope<'chat.completion'> {
+  readonly choices: readonly {
+    readonly index: number;
+    readonly message: { readonly role: 'assistant'; readonly content: string; readonly refusal: null };
+    readonly logprobs: ChatLogprobs | null;
+    readonly finish_reason: FinishReason;
+  }[];
+  readonly usage: Usage;
+  /** One a choice. */
+  readonly outrider: readonly Report[];
+}
+
+export interface ChatCompletionChunk extends Envelope<'chat.completion.chunk'> {
+  readonly choices: readonly {
+    readonly index: number;
+    readonly delta: { readonly role?: 'assistant'; readonly content?: string };
+    readonly logprobs: ChatLogprobs | null;
+    readonly finish_reason: FinishReason | null;
+  }[];
+  /** With `include_usage`: null but in the last chunk, which has no choices. */
+  readonly usage?: Usage | null;
+  /** In the last chunk of a choice. */
+  readonly outrider?: Report;
+}
+
+interface CompletionChoice<Finish> {
+  readonly index: number;
+  readonly text: string;
+  readonly logprobs: CompletionLogprobs | null;
+  readonly finish_reason: Finish;
+}
+
+export interface Completion extends Envelope<'text_completion'> {
+  readonly choices: readonly CompletionChoice<FinishReason>[];
+  readonly usage: Usage;
+  readonly outrider: readonly Report[];
+}
+
+export interface CompletionChunk extends Envelope<'text_completion'> {
+  readonly choices: readonly CompletionChoice<FinishReason | null>[];
+  readonly usage?: Usage | null;
+  readonly outrider?: Report;
+}
+
+export interface Stream<Item> extends AsyncIterable<Item> {
+  /** Its `abort` ends the stream, as the signal does and as leaving the loop does. */
+  readonly controller: AbortController;
+}
+
+interface Create<Params, Whole, Chunk> {
+  (params: Params & { readonly stream: true }, options?: RequestOptions): Promise<Stream<Chunk>>;
+  (params: Params & { readonly stream?: false | null }, options?: RequestOptions): Promise<Whole>;
+  (params: Params, options?: RequestOptions): Promise<Stream<Chunk> | Whole>;
+}
+
+export interface OpenAI {
+  readonly chat: {
+    readonly completions: { readonly create: Create<ChatCompletionParams, ChatCompletion, ChatCompletionChunk> };
+  };
+  readonly completions: { readonly create: Create<CompletionParams, Completion, CompletionChunk> };
+}

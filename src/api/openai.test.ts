@@ -1,0 +1,211 @@
+// OpenAI's shape over a toy model that writes bundled tokens; the last test streams an answer of a real model.
+import { afterAll, describe, expect, expectTypeOf, it } from 'vitest';
+import { createEngine } from '../engine.ts';
+import { testGpu } from '../testing/gpu.ts';
+import { draftEngine, toyTextEngine } from '../testing/text-engine.ts';
+import { committedTokens, type TraceEvent } from '../trace.ts';
+import { APIError, type ChatCompletion, type ChatCompletionChunk, openai, type Stream } from './openai.ts';
+
+afterAll(async () => (await testGpu()).destroy());
+
+const messages = [{ role: 'user', content: 'A cup costs 6 dollars.' }] as const;
+const request = { messages, seed: 5, max_tokens: 24 };
+
+const list = async <Item>(stream: AsyncIterable<Item>): Promise<Item[]> => {
+  const items: Item[] = [];
+  for await (const item of stream) items.push(item);
+  return items;
+};
+
+const refusal = async (answer: Promise<unknown>): Promise<APIError> => {
+  const error = await answer.catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(APIError);
+  return error as APIError;
+};
+
+describe('chat.completions.create', () => {
+  it('answers as the engine does', async () => {
+    const engine = await toyTextEngine();
+    const done = (await list(engine.run({ prompt: { messages }, temperature: 1, seed: 5, maxTokens: 24 }))).at(-1);
+    const answer = await openai(engine).chat.completions.create({ ...request, model: 'mine' });
+    expectTypeOf(answer).toEqualTypeOf<ChatCompletion>();
+    expect(answer).toMatchObject({
+      object: 'chat.completion',
+      model: 'mine',
+      choices: [{ index: 0, message: { role: 'assistant', refusal: null }, logprobs: null, finish_reason: 'length' }],
+      usage: { completion_tokens: 24, total_tokens: answer.usage.prompt_tokens + 24 },
+      outrider: [{ system: 'autoregressive', seed: 5, metrics: { tokens: 24 } }],
+    });
+    expect(answer.choices[0]?.message.content).toBe((done as { text: string }).text);
+    expect(answer.id).toMatch(/^chatcmpl-/);
+    expect(Math.abs(answer.created - Date.now() / 1000)).toBeLessThan(60);
+  });
+
+  it('streams the same answer: a role, the text in parts, a reason; usage last and only when asked for', async () => {
+    const { create } = openai(await toyTextEngine()).chat.completions;
+    const whole = await create(request);
+    const stream = await create({ ...request, stream: true, stream_options: { include_usage: true } });
+    expectTypeOf(stream).toEqualTypeOf<Stream<ChatCompletionChunk>>();
+    const chunks = await list(stream);
+    expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: '' });
+    const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
+    expect(text).toBe(whole.choices[0]?.message.content);
+    expect(chunks.length).toBeGreaterThan(10);
+    expect(chunks.at(-2)).toMatchObject({ choices: [{ delta: {}, finish_reason: 'length' }], usage: null });
+    const { completion_tokens } = whole.usage;
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens } });
+    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
+    const plain = await list(await create({ ...request, stream: true }));
+    expect(plain.every((chunk) => !('usage' in chunk))).toBe(true);
+    expect(plain).toHaveLength(chunks.length - 1);
+  });
+
+  it('writes n choices with seeds that follow each other', async () => {
+    const { create } = openai(await toyTextEngine()).chat.completions;
+    const three = await create({ ...request, n: 3 });
+    const apart = await Promise.all([5, 6, 7].map((seed) => create({ ...request, seed })));
+    expect(three.choices.map(({ message }) => message)).toEqual(apart.map(({ choices }) => choices[0]?.message));
+    expect(new Set(three.choices.map(({ message }) => message.content)).size).toBe(3);
+    expect(three.choices.map(({ index }) => index)).toEqual([0, 1, 2]);
+    expect(three.usage).toMatchObject({ prompt_tokens: apart[0]?.usage.prompt_tokens, completion_tokens: 72 });
+  });
+
+  it('scores tokens: their texts add up to the answer, and the end token is not among them', async () => {
+    const events = await list(
+      (await toyTextEngine()).run({ prompt: { messages }, temperature: 1, seed: 5, maxTokens: 9 }),
+    );
+    const stop = committedTokens(events).at(-1) ?? -1;
+    const { create } = openai(await toyTextEngine(256, [stop])).chat.completions;
+    const params = { messages, seed: 5, logprobs: true, top_logprobs: 2 };
+    const answer = await create(params);
+    expect(answer.choices[0]?.finish_reason).toBe('stop');
+    const scored = answer.choices[0]?.logprobs?.content ?? [];
+    expect(scored).toHaveLength(answer.usage.completion_tokens - 1);
+    const bytes = scored.flatMap((token) => token.bytes ?? []);
+    expect(bytes.length).toBeGreaterThan(0);
+    for (const { logprob, top_logprobs } of scored) {
+      expect(top_logprobs).toHaveLength(2);
+      expect(logprob).toBeLessThanOrEqual(top_logprobs[0]?.logprob ?? Number.NEGATIVE_INFINITY);
+    }
+    const stream = await create({ ...params, stream: true });
+    const streamed = (await list(stream)).flatMap(({ choices }) => choices[0]?.logprobs?.content ?? []);
+    expect(streamed).toEqual(scored);
+  });
+
+  it('stops at strings, takes parts and null, and reads our own words under one key', async () => {
+    const engine = await toyTextEngine();
+    const { create } = openai(engine, { system: 'prompt-lookup' }).chat.completions;
+    const whole = (await create(request)).choices[0]?.message.content ?? '';
+    const events: TraceEvent[] = [];
+    const answer = await create({
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'A cup costs ' },
+            { type: 'text', text: '6 dollars.' },
+          ],
+        },
+      ],
+      seed: 5,
+      max_completion_tokens: 24,
+      stop: whole.slice(8, 11),
+      top_p: null,
+      frequency_penalty: 0,
+      response_format: { type: 'text' },
+      outrider: { knobs: { 'fall-back': 'off' }, onEvent: (event) => events.push(event) },
+    });
+    expect(answer.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: whole.slice(0, 8) } });
+    expect(answer.outrider[0]).toMatchObject({ system: 'prompt-lookup', knobs: { 'fall-back': 'off' } });
+    expect(committedTokens(events)).toHaveLength(answer.usage.completion_tokens);
+    const greedy = await create({ ...request, outrider: { top_k: 1 } });
+    expect(greedy.choices).toEqual((await create({ ...request, temperature: 0 })).choices);
+  });
+
+  it('ends a stream on abort, and frees the engine even when nobody reads it', async () => {
+    const { create } = openai(await toyTextEngine(4096)).chat.completions;
+    const stream = await create({ messages, max_tokens: 3000, stream: true });
+    let seen = 0;
+    for await (const _ of stream) if (++seen === 4) stream.controller.abort();
+    expect(seen).toBeLessThan(3000);
+    const unread = new AbortController();
+    await create({ messages, max_tokens: 3000, stream: true }, { signal: unread.signal });
+    const waiting = await create({ ...request, stream: true });
+    unread.abort();
+    expect((await list(waiting)).length).toBeGreaterThan(10);
+    const left = await create({ messages, max_tokens: 3000, stream: true });
+    for await (const _ of left) break;
+    expect((await create(request)).choices).toHaveLength(1);
+  });
+
+  it('throws an abort where there is no stream', async () => {
+    const { create } = openai(await toyTextEngine()).chat.completions;
+    const signal = AbortSignal.abort();
+    expect(await refusal(create({ ...request, signal }))).toMatchObject({ type: 'aborted', status: undefined });
+    expect(await refusal(create(request, { signal }))).toMatchObject({ type: 'aborted', status: undefined });
+  });
+
+  it("refuses in OpenAI's words what it cannot do", async () => {
+    const { create } = openai(await toyTextEngine()).chat.completions;
+    const cases: [Partial<Parameters<typeof create>[0]>, string | null, string | null][] = [
+      [{ presence_penalty: 0.5 }, 'presence_penalty', 'unsupported_parameter'],
+      [{ tools: [{ type: 'function' }] }, 'tools', 'unsupported_parameter'],
+      [{ response_format: { type: 'json_object' } }, 'response_format', 'unsupported_parameter'],
+      [{ logit_bias: { 50256: -100 } }, 'logit_bias', 'unsupported_parameter'],
+      [{ n: 0 }, 'n', null],
+      [{ top_logprobs: 3 }, 'top_logprobs', null],
+      [{ messages: [] }, 'messages', null],
+      [{ messages: [{ role: 'tool' as 'user', content: 'x' }] }, 'messages[0].role', null],
+      [
+        { messages: [{ role: 'user', content: [{ type: 'image_url' as 'text', text: '' }] }] },
+        'messages[0].content',
+        null,
+      ],
+      [{ temperature: -1 }, null, null],
+      [{ outrider: { system: 'psychic' } }, null, null],
+      [{ max_tokens: 1000 }, 'messages', 'context_length_exceeded'],
+    ];
+    for (const [params, param, code] of cases)
+      for (const stream of [false, true]) {
+        const error = await refusal(create({ ...request, ...params, stream }));
+        expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', param, code });
+        expect(error.message).toBe(error.error.message);
+      }
+    const error = await refusal(openai(createEngine()).chat.completions.create(request));
+    expect(error).toMatchObject({ status: 400, message: expect.stringContaining('no model is loaded') });
+  });
+});
+
+describe('completions.create', () => {
+  it('continues a text or tokens, streamed or not, with scores in the old form', async () => {
+    const engine = await toyTextEngine();
+    const { create } = openai(engine).completions;
+    const params = { prompt: 'Eva has 3 cups.', seed: 4, max_tokens: 12, logprobs: 3 };
+    const whole = await create(params);
+    const [choice] = whole.choices;
+    expect(whole).toMatchObject({ object: 'text_completion', choices: [{ index: 0, finish_reason: 'length' }] });
+    expect(choice?.logprobs?.tokens).toHaveLength(12);
+    expect(choice?.logprobs?.token_logprobs.every((score) => score <= 0)).toBe(true);
+    expect(choice?.logprobs?.top_logprobs.every((top) => Object.keys(top).length <= 3)).toBe(true);
+    const chunks = await list(await create({ ...params, stream: true }));
+    expect(chunks.map(({ choices }) => choices[0]?.text).join('')).toBe(choice?.text);
+    const [run] = await list(engine.run({ prompt: { text: params.prompt }, maxTokens: 1 }));
+    const prompt = (run as { prompt: readonly number[] }).prompt;
+    expect((await create({ ...params, prompt })).choices).toEqual(whole.choices);
+    expect(await refusal(create({ ...params, echo: true }))).toMatchObject({ param: 'echo' });
+  });
+});
+
+it('streams an answer of a real model', async () => {
+  const engine = await draftEngine(await testGpu());
+  const content = 'Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?';
+  const stream = await openai(engine, { system: 'prompt-lookup' }).chat.completions.create({
+    messages: [{ role: 'user', content }],
+    temperature: 0,
+    stream: true,
+  });
+  let text = '';
+  for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
+  expect(text).toContain('The answer is 84.');
+  await engine.close();
+});

@@ -1,0 +1,135 @@
+// `chat.completions.create` and `completions.create` in OpenAI's shape over any engine, so that code written for that
+// client runs on the user's own GPU. What its interface has no word for travels under one key, `outrider`.
+import type { Engine } from '../engine.ts';
+import type { TokenLogprob } from '../trace.ts';
+import { answer, leaveOnAbort, type Usage } from './answer.ts';
+import { APIError, aborted, refuse, toApiError } from './openai-error.ts';
+import { nthChoice, toRunRequest } from './openai-request.ts';
+import { CHAT, type Choice, type Head, type Shape, type Step, TEXT } from './openai-shapes.ts';
+import type {
+  ChatCompletionParams,
+  CompletionParams,
+  OpenAI,
+  OpenAIExtras,
+  RequestOptions,
+  Stream,
+} from './openai-types.ts';
+
+export { APIError, type ErrorBody } from './openai-error.ts';
+export type * from './openai-types.ts';
+
+type Params = ChatCompletionParams | CompletionParams;
+type Steps = AsyncGenerator<Step | { readonly type: 'usage'; readonly usage: Usage }, void, undefined>;
+
+const sum = (all: readonly Usage[]): Usage => {
+  const add = (amount: (usage: Usage) => number): number => all.reduce((total, usage) => total + amount(usage), 0);
+  // The prompt is read once, however many choices are written after it.
+  const [prompt, completion] = [all[0]?.prompt_tokens ?? 0, add((usage) => usage.completion_tokens)];
+  const details = (name: keyof Usage['completion_tokens_details']) => add((u) => u.completion_tokens_details[name]);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: all[0]?.prompt_tokens_details.cached_tokens ?? 0 },
+    completion_tokens_details: {
+      accepted_prediction_tokens: details('accepted_prediction_tokens'),
+      rejected_prediction_tokens: details('rejected_prediction_tokens'),
+    },
+  };
+};
+
+/** All choices, one after another: the device writes one answer at a time. An abort is thrown. */
+async function* steps(engine: Engine, params: Params, defaults: OpenAIExtras, signal: AbortSignal): Steps {
+  const usages: Usage[] = [];
+  try {
+    const extras = { ...defaults, ...params.outrider };
+    const request = toRunRequest(params, extras);
+    const n = params.n ?? 1;
+    if (!(Number.isInteger(n) && n >= 1 && n <= 128)) refuse('n', `n must be a whole number from 1 to 128, not ${n}`);
+    for (let index = 0; index < n; index++)
+      for await (const event of answer(engine, nthChoice(request, index), { signal, onEvent: extras.onEvent })) {
+        if (event.type !== 'end') yield { index, ...event };
+        else {
+          const { type, finish_reason, report } = event;
+          if (finish_reason === 'aborted') throw aborted();
+          usages.push(event.usage);
+          yield { index, type, finish_reason, report };
+        }
+      }
+  } catch (error) {
+    throw toApiError(error);
+  }
+  yield { type: 'usage', usage: sum(usages) };
+}
+
+const whole = async <Whole>(run: Steps, shape: Shape<Whole, unknown>, head: Head): Promise<Whole> => {
+  const choices: Choice[] = [];
+  let usage = sum([]);
+  let text = '';
+  let logprobs: TokenLogprob[] | null = null;
+  for await (const step of run)
+    if (step.type === 'usage') usage = step.usage;
+    else if (step.type === 'begun') [text, logprobs] = ['', null];
+    else if (step.type === 'end') choices.push({ ...step, text, logprobs });
+    else {
+      text += step.text;
+      if (step.logprobs) logprobs = [...(logprobs ?? []), ...step.logprobs];
+    }
+  return shape.whole(head, choices, usage);
+};
+
+/** An abort ends the stream, as it does with OpenAI's client; other errors are thrown. */
+async function* chunks<Chunk>(
+  run: Steps,
+  shape: Shape<unknown, Chunk>,
+  head: Head,
+  withUsage: boolean,
+): AsyncGenerator<Chunk, void, undefined> {
+  try {
+    for await (const step of run) {
+      const chunk = step.type !== 'usage' ? shape.chunk(head, step) : withUsage ? shape.usage(head, step.usage) : null;
+      if (chunk) yield withUsage ? { usage: null, ...chunk } : chunk;
+    }
+  } catch (error) {
+    if (!(error instanceof APIError && error.type === 'aborted')) throw error;
+  }
+}
+
+/** Waits for the engine's first word, so that a request that is refused is refused here and not in the loop. */
+const begin = async (run: Steps): Promise<Steps> => {
+  const first = await run.next();
+  return (async function* () {
+    try {
+      if (!first.done) yield first.value;
+      yield* run;
+    } finally {
+      await run.return();
+    }
+  })();
+};
+
+const creator =
+  <Whole, Chunk>(engine: Engine, defaults: OpenAIExtras, shape: Shape<Whole, Chunk>) =>
+  async (params: Params, options: RequestOptions = {}): Promise<Whole | Stream<Chunk>> => {
+    const controller = new AbortController();
+    const signals = [controller.signal, params.signal, options.signal].filter((signal) => signal !== undefined);
+    const signal = AbortSignal.any(signals);
+    const head: Head = {
+      id: `${shape.prefix}-${crypto.randomUUID()}`,
+      created: Math.floor(Date.now() / 1000),
+      model: params.model ?? 'outrider',
+    };
+    const run = steps(engine, params, defaults, signal);
+    if (!params.stream) return whole(run, shape, head);
+    const begun = await begin(run);
+    leaveOnAbort(run, signal);
+    const stream = chunks(begun, shape, head, params.stream_options?.include_usage === true);
+    return { controller, [Symbol.asyncIterator]: () => stream };
+  };
+
+/** `defaults`: for every request that does not say otherwise under `outrider`. */
+export const openai = (engine: Engine, defaults: OpenAIExtras = {}): OpenAI =>
+  ({
+    chat: { completions: { create: creator(engine, defaults, CHAT) } },
+    completions: { create: creator(engine, defaults, TEXT) },
+  }) as OpenAI;
