@@ -44,11 +44,21 @@ export class Turn {
 
   /** Resolves with a copy of the bytes once the turn has been submitted and has run. */
   read(source: Tensor): Promise<ArrayBuffer> {
+    return this.readAll([source]);
+  }
+
+  /** The same of several tensors, one behind the other: one readback. */
+  readAll(sources: readonly Tensor[]): Promise<ArrayBuffer> {
     this.#endPass();
-    const staging = this.#gpu.staging.take(source.bytes);
-    this.#encoder.copyBufferToBuffer(source.buffer, source.offset, staging, 0, source.bytes);
+    const total = sources.reduce((sum, { bytes }) => sum + bytes, 0);
+    const staging = this.#gpu.staging.take(total);
+    let at = 0;
+    for (const { buffer, offset, bytes } of sources) {
+      this.#encoder.copyBufferToBuffer(buffer, offset, staging, at, bytes);
+      at += bytes;
+    }
     return new Promise((resolve, reject) => {
-      this.#reads.push({ staging, bytes: source.bytes, resolve, reject });
+      this.#reads.push({ staging, bytes: total, resolve, reject });
     });
   }
 

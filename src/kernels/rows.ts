@@ -35,6 +35,8 @@ export interface Row {
    * in every chain, anything up to that edge will do.
    */
   readonly cut: number;
+  /** Rows at positions below it are what this one is grounded on (rollout.ts); absent, all are. */
+  readonly sources?: number | undefined;
 }
 
 /** Does attention have to heed the cut of any of these rows? Only where one lies behind the edge of its base's chunk. */
@@ -44,8 +46,10 @@ export const branches = (rows: readonly Pick<Row, 'slot' | 'base' | 'cut'>[]): b
     return slot >= edge && cut > edge;
   });
 
-/** `struct Row` in the shaders: thirteen fields and three spare words. */
+/** `struct Row` in the shaders: fourteen fields and two spare words. */
 export const ROW_WORDS = 16;
+
+const EVERY_ROW = 0xffff_ffff;
 
 /** Rows as the shaders read them, padded with dead ones up to the pass's bucket. */
 export const packRows = (rows: readonly Row[], bucket: number): Uint32Array => {
@@ -66,6 +70,7 @@ export const packRows = (rows: readonly Row[], bucket: number): Uint32Array => {
         row.alive,
         row.held,
         row.cut,
+        row.sources ?? EVERY_ROW,
       ],
       i * ROW_WORDS,
     );

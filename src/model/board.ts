@@ -32,7 +32,11 @@ export class Board {
   }
 
   region(serial: number, count: number): Tensor {
-    const offset = this.ring.entry(serial) * ENTRY_BYTES;
+    return this.entries(this.ring.entry(serial), count);
+  }
+
+  entries(first: number, count: number): Tensor {
+    const offset = first * ENTRY_BYTES;
     return { ...this.tensor, offset, bytes: count * ENTRY_BYTES, shape: [count, CHOICE_WORDS] };
   }
 }

@@ -5,9 +5,13 @@ import type { Tensor } from '../gpu/kernel.ts';
 import { Plan } from '../gpu/plan.ts';
 import { attentionScratchBytes, attentionTuning, CHUNK } from '../kernels/attention.ts';
 import { compact, type Move, packMoves } from '../kernels/compact.ts';
+import { moveRows } from '../kernels/kept-rows.ts';
 import { BUCKETS, type Bucket } from '../kernels/matmul.ts';
 import type { Architecture } from './architecture.ts';
 import { Arena } from './arena.ts';
+import { Columns } from './columns.ts';
+import type { Rollout } from './model.ts';
+import { Pool } from './pool.ts';
 import { ropeTable } from './rope.ts';
 
 /** Rows of the largest pass. */
@@ -27,6 +31,8 @@ export interface CacheOptions {
   readonly tapLayers: readonly number[];
   /** Of the largest tree, at most 64. */
   readonly nodes: number;
+  readonly rollout?: Rollout | undefined;
+  readonly pool?: boolean | undefined;
 }
 
 const wholeChunks = (slots: number): number => Math.ceil(slots / CHUNK) * CHUNK;
@@ -76,6 +82,10 @@ export class Cache {
   readonly attention: Tensor;
   /** Null where trees fit one pass. */
   readonly wide: Wide | null;
+  /** What each row is grounded on; null without rollout. */
+  readonly columns: Columns | null;
+  /** Hidden states of rows; null where nobody pools them. */
+  readonly pool: Pool | null;
   /** Embedding and blocks, for each number of rows; recorded by the executor. */
   readonly bodies: ReadonlyMap<Bucket, Plan>;
   readonly #gpu: Gpu;
@@ -134,6 +144,8 @@ export class Cache {
       ),
       'attention',
     );
+    this.columns = options.rollout ? new Columns(arena, options.rollout, sizes, this.slots) : null;
+    this.pool = options.pool ? new Pool(gpu, arena, this.slots, hidden) : null;
     this.#moves = moves;
     this.#compaction = new Plan(gpu);
     for (const { keys, values } of this.layers)
@@ -142,6 +154,8 @@ export class Cache {
         { keys, values, moves: this.#moves },
         { count: MOVES, keyValueHeads, headDim, capacity: this.slots, half: options.half ? 1 : 0 },
       );
+    for (const store of [this.columns?.tensor, this.pool?.tensor])
+      if (store) moveRows(this.#compaction, { store, moves }, { count: MOVES, width: store.shape.at(-1) as number });
   }
 
   get bytes(): number {
@@ -149,7 +163,7 @@ export class Cache {
   }
 
   async ready(): Promise<void> {
-    await Promise.all([this.#compaction, ...this.bodies.values()].map((plan) => plan.ready()));
+    await Promise.all([this.pool, this.#compaction, ...this.bodies.values()].map((plan) => plan?.ready()));
   }
 
   /** Moves rows in every layer, in order. */
@@ -166,6 +180,7 @@ export class Cache {
   }
 
   free(): void {
+    this.pool?.free();
     this.#compaction.destroy();
     for (const plan of this.bodies.values()) plan.destroy();
     this.#arena.free();

@@ -23,6 +23,8 @@ export interface Runner {
   closed(cache: Cache): void;
 }
 
+const chainsOnly = () => refuse('a cursor opened with `rollout` scores chains only');
+
 export const chain = (tokens: readonly Token[]): Tree => ({ tokens, parents: tokens.map((_, i) => i - 1) });
 
 export class CachedCursor implements Cursor {
@@ -34,6 +36,7 @@ export class CachedCursor implements Cursor {
   /** Counts the passes and the changes of the past: an older pass cannot be accepted any more. */
   #version = 0;
   readonly #forks = new Set<CachedCursor>();
+  #sources: number | undefined;
   /** A verdict is awaited: how far the past reaches is not known yet. */
   #deciding = false;
   #disposed = false;
@@ -52,6 +55,11 @@ export class CachedCursor implements Cursor {
 
   get past(): Past {
     return this.#past;
+  }
+
+  /** Rows that those of coming passes are grounded on; undefined = all. */
+  get sources(): number | undefined {
+    return this.#sources;
   }
 
   /** The slot of the next row. */
@@ -94,6 +102,7 @@ export class CachedCursor implements Cursor {
       if (!Number.isInteger(parent) || parent < -1 || parent >= i)
         throw refuse(`node ${i} names ${parent} as its parent; an earlier node or -1 is allowed`);
     });
+    if (this.cache.columns && parents.some((parent, i) => parent !== i - 1)) throw chainsOnly();
     this.#check(tokens);
     this.#room(Math.max(...depths(parents)) + 1, tokens.length);
     return ++this.#version;
@@ -101,6 +110,7 @@ export class CachedCursor implements Cursor {
 
   /** The same for a tree of this size that only the device knows. */
   beginHeld(nodes: number, levels: number): number {
+    if (this.cache.columns) throw chainsOnly();
     this.#room(levels, nodes);
     return ++this.#version;
   }
@@ -158,7 +168,9 @@ export class CachedCursor implements Cursor {
     for (let i = 0; i < count; i++) {
       const past = { prefix: shared, start: start + i * span, own };
       for (let row = 0; row < own; row++) moves.push({ from: shared + row, to: past.start + row });
-      this.#forks.add(new CachedCursor(this.#runner, this.cache, capacity, { parent: this, past }));
+      const fork = new CachedCursor(this.#runner, this.cache, capacity, { parent: this, past });
+      fork.#sources = this.#sources;
+      this.#forks.add(fork);
     }
     this.cache.move(moves);
     return [...this.#forks];
@@ -174,6 +186,13 @@ export class CachedCursor implements Cursor {
     this.#past = { prefix: length + rows, start: length + rows, own: 0 };
     this.#version++;
     for (const each of this.#forks) each[Symbol.dispose]();
+  }
+
+  groundOn(length: number): void {
+    this.#use();
+    if (!this.cache.columns) throw refuse('groundOn: this cursor was opened without `rollout`');
+    if (!Number.isInteger(length) || length < 0) throw refuse(`grounded on ${length} rows`);
+    this.#sources = length;
   }
 
   [Symbol.dispose](): void {

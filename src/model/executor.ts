@@ -229,7 +229,7 @@ export class Executor {
     const named = spans.map(({ tree: { tokens, parents } }) => ({ tokens: tokens.map((t) => board.name(t)), parents }));
     return (window) =>
       spans.flatMap(({ cursor, first, count }, i) =>
-        treeRows(cursor.past, named[i] as (typeof named)[number], window, first, count),
+        treeRows(cursor.past, named[i] as (typeof named)[number], window, first, count, cursor.sources),
       );
   }
 

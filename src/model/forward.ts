@@ -196,6 +196,8 @@ export const recordBody = (
     },
     { rows: bucket },
   );
+  const half = cache.options.half ? 1 : 0;
+  const shape = { rows: bucket, heads, keyValueHeads, headDim, capacity: cache.slots, half } as const;
   for (const layer of layers) {
     const { mixer } = architecture.blocks[layer] as Architecture['blocks'][number];
     const block = weights.blocks[layer] as Weighted;
@@ -204,19 +206,16 @@ export const recordBody = (
       ? pair(view(paired.embedded), view(paired.paired), block.attentionNorm)
       : norm(block.attentionNorm);
     recordKeys(plan, network, cache, input, { bucket, layer });
-    attention(
-      plan,
-      {
-        query: view(scratch.query),
-        keys,
-        values,
-        rows: scratch.rows[windows.indexOf(mixer.window)] as Tensor,
-        scratch: cache.attention,
-        output: attended,
-      },
-      { rows: bucket, heads, keyValueHeads, headDim, capacity: cache.slots, half: cache.options.half ? 1 : 0 },
-      attentionTuning(gpu),
-    );
+    const attending = {
+      query: view(scratch.query),
+      keys,
+      values,
+      rows: scratch.rows[windows.indexOf(mixer.window)] as Tensor,
+      scratch: cache.attention,
+      output: attended,
+    };
+    attention(plan, attending, shape, attentionTuning(gpu));
+    cache.columns?.record(plan, attending, shape, attentionTuning(gpu), layer);
     matmul(
       plan,
       {
@@ -240,6 +239,7 @@ export const recordBody = (
     if (tap)
       gatherRows(plan, { input: stream, indices: scratch.everyIndex, output: view(tap) }, { rows: bucket, width });
   }
+  cache.pool?.record(plan, stream, scratch.rows[0] as Tensor);
 };
 
 /** Final norm and logits of the stream's first rows, or of those that `pickedIndices` names. */

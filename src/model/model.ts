@@ -135,6 +135,37 @@ export interface Cursor extends Disposable {
   fork(count: number, room: number): readonly Cursor[];
   /** Takes a fork's rows over as this cursor's own, and disposes of all its forks. */
   adopt(fork: Cursor): void;
+  /**
+   * Of a cursor with `rollout`: in passes to come, rows are grounded on those at positions below `length`, and forks
+   * made later too. It may lie beyond `length`. Until it is called every row is a source.
+   */
+  groundOn(length: number): void;
+}
+
+/** How a model's own attention says what each token rests on (SpecGuard): rolled out over its last layers. */
+export interface Rollout {
+  /** Where the model has fewer, all of them. */
+  readonly layers: number | 'all';
+  /** `threshold`: entries below 0.01 are dropped (the paper's); `residual`: half of every row stays where it is. */
+  readonly variant: 'threshold' | 'plain' | 'residual';
+  /** First positions that are never sources: 1 leaves out the attention sink. Default 0. */
+  readonly skip?: number;
+}
+
+/** Committed rows [first, first + count) of a cursor. */
+export interface CursorRows {
+  readonly cursor: Cursor;
+  readonly first: number;
+  readonly count: number;
+}
+
+/** Draws of several passes, and what is known of rows, brought to the host together. */
+export interface Gathered {
+  readonly choices: readonly Choice[];
+  /** One list for each entry of rows: the share of every row's attention that ends in the sources. Empty without `rollout`. */
+  readonly grounding: readonly Float32Array[];
+  /** One vector for each: the mean of the rows' hidden states behind the last layer. Empty without `pool`. */
+  readonly pooled: readonly Float32Array[];
 }
 
 export interface OpenCursor {
@@ -147,6 +178,10 @@ export interface OpenCursor {
   readonly forks?: { readonly count: number; readonly room: number };
   /** Nodes of the largest tree, at most 64; beyond 16 a tree takes several passes. Default 16. */
   readonly nodes?: number;
+  /** Keeps the grounding of every row. Such a cursor scores chains only. */
+  readonly rollout?: Rollout;
+  /** Keeps every row's hidden state behind the last layer. */
+  readonly pool?: boolean;
 }
 
 /** One row of a model's raw logits, kept on the device past its pass: see `Ensemble.keep`. */
@@ -242,6 +277,8 @@ export interface LanguageModel extends Disposable {
   open(options?: OpenCursor): Promise<Cursor>;
   /** Several forks of one cursor in one pass; at most 16 rows together. */
   forward(batch: readonly { readonly cursor: Cursor; readonly tree: Tree }[]): readonly Forward[];
+  /** Reads draws of this round's passes and what is known of committed rows: one submit and one readback for all. */
+  gather(draws: readonly Drawn[], rows: readonly CursorRows[]): Promise<Gathered>;
   /** This model is member 0, the others follow; all of one vocabulary and on one device. */
   join(others: readonly LanguageModel[], combination: Combination, options?: OpenEnsemble): Promise<Ensemble>;
 }

@@ -8,13 +8,17 @@ import { Cache, MOST_NODES, MOST_ROWS } from './cache.ts';
 import { CachedCursor, type Runner } from './cursor.ts';
 import { Executor } from './executor.ts';
 import { makeScratch } from './forward.ts';
+import { gather } from './gather.ts';
 import { GrownTree } from './held-tree.ts';
 import type {
   Combination,
   Cursor,
+  CursorRows,
+  Drawn,
   Ensemble,
   ExtendOptions,
   Forward,
+  Gathered,
   HeldTree,
   LanguageModel,
   OpenCursor,
@@ -109,6 +113,8 @@ export class Transformer implements LanguageModel, Runner {
       cache: kind = 'f32',
       forks = NO_FORKS,
       nodes = MOST_ROWS,
+      rollout,
+      pool,
     } = options;
     if (!Number.isInteger(capacity) || capacity < 1 || capacity > this.context)
       throw refuse(`a cursor of ${capacity} rows was asked for; the context of this model is ${this.context}`);
@@ -119,7 +125,7 @@ export class Transformer implements LanguageModel, Runner {
     for (const layer of tapLayers)
       if (!Number.isInteger(layer) || layer < 0 || layer >= this.layers)
         throw refuse(`layer ${layer} cannot be tapped: the model has layers 0 to ${this.layers - 1}`);
-    const made = { positions: capacity, forks, half: kind === 'f16', tapLayers, nodes };
+    const made = { positions: capacity, forks, half: kind === 'f16', tapLayers, nodes, rollout, pool };
     const cache = await Cache.allocate(this.#gpu, this.architecture, made, {
       moves: this.#executor.moves,
       divisors: this.ropeDivisors,
@@ -137,7 +143,7 @@ export class Transformer implements LanguageModel, Runner {
 
   forward(batch: readonly { readonly cursor: Cursor; readonly tree: Tree }[]): readonly Forward[] {
     this.#use();
-    const entries = batch.map(({ cursor, tree }) => this.#own(cursor, tree));
+    const entries: readonly Entry[] = batch.map(({ cursor, tree }) => ({ ...this.#own(cursor), tree }));
     const [head] = entries;
     if (!head) throw refuse('an empty batch');
     const { cache } = head.cursor;
@@ -171,6 +177,15 @@ export class Transformer implements LanguageModel, Runner {
       if (!(other instanceof Transformer) || other.#gpu !== this.#gpu)
         throw refuse('an ensemble of models that are not on one device');
     return joinModels(this.#gpu, [this, ...others], combination, options);
+  }
+
+  gather(draws: readonly Drawn[], rows: readonly CursorRows[]): Promise<Gathered> {
+    this.#use();
+    return gather(
+      this.#gpu,
+      draws,
+      rows.map(({ cursor, ...span }) => ({ ...this.#own(cursor), ...span })),
+    );
   }
 
   forwardHeld(cursor: CachedCursor, tree: HeldTree): Forward {
@@ -220,10 +235,10 @@ export class Transformer implements LanguageModel, Runner {
     if (rows > most) throw refuse(`${rows} rows in one pass; here the most is ${most}`, 'See OpenCursor.nodes.');
   }
 
-  #own(cursor: Cursor, tree: Tree): Entry {
+  #own(cursor: Cursor): Pick<Entry, 'cursor'> {
     if (!(cursor instanceof CachedCursor) || !this.#caches.has(cursor.cache))
       throw refuse('this cursor is not one of this model, or it was disposed');
-    return { cursor, tree };
+    return { cursor };
   }
 
   #use(): void {

@@ -16,6 +16,16 @@ export interface Past {
 
 export const lengthOf = ({ prefix, own }: Past): number => prefix + own;
 
+/** The slots of committed rows [first, first + count): a run in the shared past, and one of the cursor's own. */
+export const slotsOf = ({ prefix, start }: Past, first: number, count: number) => {
+  const shared = Math.min(count, Math.max(0, prefix - first));
+  const own = Math.max(first, prefix) - prefix;
+  return [
+    { first, count: shared },
+    { first: start + own, count: count - shared },
+  ] as const;
+};
+
 /** Root = 0; nodes without a parent are roots. */
 export const depths = (parents: readonly number[]): number[] => {
   const out: number[] = [];
@@ -47,6 +57,7 @@ export const treeRows = (
   window: number | null,
   first: number,
   count: number,
+  sources?: number,
 ): Row[] => {
   const length = lengthOf(past);
   const base = past.start + past.own;
@@ -73,6 +84,7 @@ export const treeRows = (
       maskLow: low >>> 0,
       maskHigh: high >>> 0,
       cut: cutOf(path, base),
+      sources,
       alive: 1,
     });
   }

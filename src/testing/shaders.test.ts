@@ -44,6 +44,7 @@ const VALUES: Readonly<Record<string, readonly number[]>> = {
   branched: [0, 1],
   format: [0, 1, 2, 3, 4],
   threads: [1, 8, 64, 256],
+  variant: [0, 1, 2],
 };
 
 /** All combinations of the values of a kernel's constants. */

@@ -5,6 +5,7 @@ import type { Choice, Drawn, HeldLaw, Sampling, Token } from '../model/model.ts'
 
 interface Entry {
   readonly token: number;
+  readonly logits: readonly number[];
   readonly law: readonly number[];
   readonly round: number;
   /** A later pass was given it as its input. */
@@ -27,7 +28,7 @@ export class ToyBoard {
   draw(logits: readonly number[], position: number, sampling: Sampling, keepLaw: boolean): Drawn {
     const law = distributionReference(logits, sampling);
     const token = drawReference(law, position, sampling.seed);
-    const held = this.#entries.push({ token, law, round: this.looks, handedOn: false }) - 1;
+    const held = this.#entries.push({ token, logits, law, round: this.looks, handedOn: false }) - 1;
     return {
       rows: 1,
       token: { held },
@@ -38,6 +39,16 @@ export class ToyBoard {
         return [toyChoice(logits, token)];
       },
     };
+  }
+
+  /** Draws of several passes in one look, which may be inputs of later ones. */
+  async gather(draws: readonly Drawn[]): Promise<readonly Choice[]> {
+    const choices = draws.map(({ token: { held } }) => {
+      const { token, logits } = this.#entry(held);
+      return toyChoice(logits, token);
+    });
+    await this.look();
+    return choices;
   }
 
   /** A readback lets other events in, as a device's does. */

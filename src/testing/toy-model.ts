@@ -10,7 +10,17 @@ import {
   type RatioRule,
   ratioReference,
 } from '../kernels/verify.reference.ts';
-import type { Choice, Cursor, Forward, Held, HeldTree, LanguageModel, Tree, Verdict } from '../model/model.ts';
+import type {
+  Choice,
+  Cursor,
+  CursorRows,
+  Forward,
+  Held,
+  HeldTree,
+  LanguageModel,
+  Tree,
+  Verdict,
+} from '../model/model.ts';
 import { ToyBoard, toyChoice } from './toy-board.ts';
 
 /** 32 bits to [0, 1), well mixed. */
@@ -78,6 +88,16 @@ export interface ToyTree {
   readonly parents: readonly number[];
 }
 
+/** Of a row: whole where it is a source itself, and otherwise any share, by the tokens that it follows. */
+export const toyGrounding = (tokens: readonly number[], row: number, sources: number): number =>
+  row < sources ? 1 : hash(combine(...tokens.slice(0, row + 1).slice(-3)));
+
+/** What a toy knows of a cursor's rows. */
+interface ToyRows extends Shape {
+  readonly tokens: readonly number[];
+  readonly sources: number;
+}
+
 const depthsOf = ({ parents }: Pick<ToyTree, 'parents'>): number[] => {
   const depths: number[] = [];
   for (const parent of parents) depths.push(parent < 0 ? 0 : (depths[parent] as number) + 1);
@@ -85,6 +105,8 @@ const depthsOf = ({ parents }: Pick<ToyTree, 'parents'>): number[] => {
 };
 
 interface Shape {
+  readonly rollout: boolean;
+  readonly pool: boolean;
   readonly nodes: number;
   readonly tapLayers: readonly number[];
   readonly capacity: number;
@@ -95,10 +117,14 @@ export const toyModel = (options: ToyOptions): ToyModel => {
   let scored = 0;
   /** Passes of this model: the next one reuses the memory of the one before. */
   let passes = 0;
+  /** Of the batch that is being scored: its rows are of one pass. */
+  let batched: number | null = null;
+  const known = new WeakMap<Cursor, () => ToyRows>();
 
   const open = (cache: number[], shape: Shape, released = (): void => {}): Cursor => {
     const { nodes, tapLayers, capacity } = shape;
     let version = 0;
+    let sources = Number.POSITIVE_INFINITY;
     let forks: { readonly cursor: Cursor; readonly rows: readonly number[] }[] = [];
     let disposed = false;
     const use = (rows: number): void => {
@@ -111,7 +137,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
     /** `committed`: the tokens are the cache's newest rows, and nothing is to be accepted. */
     const pass = ({ tokens, parents }: ToyTree, before: readonly number[], committed: boolean): Forward => {
       const made = ++version;
-      const number = ++passes;
+      const number = batched ?? ++passes;
       scored += tokens.length;
       const current = (): void => {
         if (number !== passes) throw new Error('toy pass: over, a later pass of the model has reused its memory');
@@ -191,7 +217,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
     const resolve = (tree: Tree | HeldTree): ToyTree =>
       'device' in tree ? (tree.device as ToyTree) : { ...tree, tokens: tree.tokens.map((token) => board.take(token)) };
 
-    return {
+    const cursor: Cursor = {
       get length() {
         return cache.length;
       },
@@ -211,10 +237,12 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         return pass({ tokens: cache.slice(-1), parents: [-1] }, cache.slice(0, -1), true);
       },
       forward(tree) {
-        const known = resolve(tree);
-        use(Math.max(...depthsOf(known)) + 1);
-        if (known.tokens.length > nodes) throw new Error(`toy cursor: a tree of more than ${nodes} nodes`);
-        return pass(known, [...cache], false);
+        const resolved = resolve(tree);
+        use(Math.max(...depthsOf(resolved)) + 1);
+        if (resolved.tokens.length > nodes) throw new Error(`toy cursor: a tree of more than ${nodes} nodes`);
+        if (shape.rollout && resolved.parents.some((parent, i) => parent !== i - 1))
+          throw new Error('toy cursor: a branching tree, with rollout');
+        return pass(resolved, [...cache], false);
       },
       rewind(length) {
         use(0);
@@ -226,25 +254,39 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         use(0);
         forks = Array.from({ length: count }, () => {
           const rows = [...cache];
-          const cursor = open(rows, { ...shape, capacity: cache.length + room }, () => {
-            forks = forks.filter((fork) => fork.cursor !== cursor);
+          const made = open(rows, { ...shape, capacity: cache.length + room }, () => {
+            forks = forks.filter((fork) => fork.cursor !== made);
           });
-          return { cursor, rows };
+          if (shape.rollout && sources < Number.POSITIVE_INFINITY) made.groundOn(sources);
+          return { cursor: made, rows };
         });
-        return forks.map(({ cursor }) => cursor);
+        return forks.map((fork) => fork.cursor);
       },
       adopt(fork) {
-        const adopted = forks.find(({ cursor }) => cursor === fork);
+        const adopted = forks.find((each) => each.cursor === fork);
         if (!adopted) throw new Error('toy cursor: adopted a cursor that is no living fork of it');
-        for (const { cursor } of forks) cursor[Symbol.dispose]();
+        for (const each of forks) each.cursor[Symbol.dispose]();
         cache.push(...adopted.rows.slice(cache.length));
         version++;
+      },
+      groundOn(length) {
+        use(0);
+        if (!shape.rollout) throw new Error('toy cursor: opened without rollout');
+        sources = length;
       },
       [Symbol.dispose]() {
         disposed = true;
         released();
       },
     };
+    known.set(cursor, () => ({ tokens: cache, sources, ...shape }));
+    return cursor;
+  };
+
+  const rowsOf = ({ cursor, first, count }: CursorRows) => {
+    const cached = known.get(cursor)?.();
+    if (!cached || first + count > cached.tokens.length) throw new Error('toy model: rows that no cursor of it holds');
+    return { ...cached, at: Array.from({ length: count }, (_, i) => first + i) };
   };
 
   return {
@@ -258,8 +300,28 @@ export const toyModel = (options: ToyOptions): ToyModel => {
       return scored;
     },
     batchInvariant: true,
-    open: async ({ capacity = context, nodes = 16, tapLayers = [] } = {}) => open([], { capacity, nodes, tapLayers }),
-    forward: (batch) => batch.map(({ cursor, tree }) => cursor.forward(tree)),
+    open: async ({ capacity = context, nodes = 16, tapLayers = [], rollout, pool = false } = {}) =>
+      open([], { capacity, nodes, tapLayers, rollout: rollout !== undefined, pool }),
+    forward(batch) {
+      batched = ++passes;
+      try {
+        return batch.map(({ cursor, tree }) => cursor.forward(tree));
+      } finally {
+        batched = null;
+      }
+    },
+    gather: async (draws, rows) => {
+      const wanted = rows.map(rowsOf);
+      return {
+        choices: await board.gather(draws),
+        grounding: wanted.map(({ rollout, at, tokens, sources }) =>
+          Float32Array.from(rollout ? at : [], (row) => toyGrounding(tokens, row, sources)),
+        ),
+        pooled: wanted.map(({ pool, at, tokens }) =>
+          Float32Array.from(pool ? [at.reduce((sum, row) => sum + (tokens[row] as number), 0) / at.length] : []),
+        ),
+      };
+    },
     join: () => Promise.reject(new Error('toy model: joined')),
     [Symbol.dispose]() {},
   };

@@ -1,0 +1,38 @@
+// What the two variants of the rollout kernel share: two columns a row and level. x: how much of the row's attention
+// ends in rows that are sources, were every row one; y: the same with only the rows below `sources` as sources. Keys
+// that are sources themselves hand on their x, the others their y, so accepting a step changes nothing on the device.
+struct Uniforms {
+  rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32, level: u32, levels: u32, skip: u32,
+}
+
+// 0 plain, 1 entries below 0.01 dropped, 2 half of every row stays where it is.
+override variant: u32 = 0;
+
+const LEAST = 0.01;
+
+// A chain's own rows lie together; the shared past begins with slot 0.
+fn positionOf(row: Row, slot: u32) -> u32 { return select(slot - row.slot + row.position, slot, slot < row.prefix); }
+
+// What a key hands on to this row, of the level below.
+fn handed(row: Row, slot: u32) -> vec2f {
+  let position = positionOf(row, slot);
+  let source = position < row.sources;
+  if (uniforms.level == 0) {
+    let whole = select(0.0, 1.0, position >= uniforms.skip);
+    return vec2f(whole, select(0.0, whole, source));
+  }
+  let below = columns[slot * uniforms.levels + uniforms.level - 1];
+  return vec2f(below.x, select(below.y, below.x, source));
+}
+
+// `weights`: summed over the heads.
+fn averaged(weights: f32) -> f32 {
+  let mean = weights / f32(uniforms.heads);
+  return select(mean, 0.0, variant == 1 && mean < LEAST);
+}
+
+fn store(row: Row, sums: vec2f) {
+  var stays = sums;
+  if (variant == 2) { stays = 0.5 * sums + 0.5 * handed(row, row.slot); }
+  columns[row.slot * uniforms.levels + uniforms.level] = stays;
+}

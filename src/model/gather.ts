@@ -1,0 +1,83 @@
+// Brings many small things to the host at once: draws of several passes, what rows are grounded on, and the means of
+// their hidden states. One submit and one readback, however many there are.
+import type { Gpu } from '../gpu/device.ts';
+import type { Tensor } from '../gpu/kernel.ts';
+import { CHOICE_WORDS, unpackChoices } from '../kernels/sample.ts';
+import { boardOf } from './board.ts';
+import type { CachedCursor } from './cursor.ts';
+import type { Drawn, Gathered } from './model.ts';
+import { MOST_MEANS, type Pool, type Runs } from './pool.ts';
+import { refuse } from './refuse.ts';
+import { toChoice } from './sampler.ts';
+import { slotsOf } from './visibility.ts';
+
+interface Rows {
+  readonly cursor: CachedCursor;
+  readonly first: number;
+  readonly count: number;
+}
+
+const runsOf = ({ cursor, first, count }: Rows): Runs => {
+  if (![first, count].every((n) => Number.isInteger(n) && n >= 0) || first + count > cursor.length)
+    throw refuse(`rows ${first} to ${first + count} of a cursor of ${cursor.length}`);
+  return slotsOf(cursor.past, first, count);
+};
+
+/** A slot's floats, of a run of slots. */
+const slotsIn = (store: Tensor, { first, count }: Runs[number]): Tensor => {
+  const bytes = (store.shape[1] as number) * 4;
+  return { ...store, offset: first * bytes, bytes: count * bytes };
+};
+
+/** The means of all rows; those of one cursor and its forks lie in one pool, and are made together. */
+const meansOf = (rows: readonly Rows[], runs: readonly Runs[]): readonly Tensor[] => {
+  const pools = new Map<Pool, Runs[]>();
+  rows.forEach(({ cursor: { cache } }, i) => {
+    if (cache.pool) pools.set(cache.pool, [...(pools.get(cache.pool) ?? []), runs[i] as Runs]);
+  });
+  if (pools.size > 1 || [...pools.values()].some((spans) => spans.length > MOST_MEANS))
+    throw refuse(`means of ${rows.length} spans; at most ${MOST_MEANS} of one cursor and its forks can be had`);
+  return [...pools].map(([pool, spans]) => pool.means(spans));
+};
+
+export const gather = async (gpu: Gpu, draws: readonly Drawn[], rows: readonly Rows[]): Promise<Gathered> => {
+  const board = boardOf(gpu);
+  const entries = draws.map(({ token }) => board.ring.entry(token.held)); // a draw that was not recorded is now
+  const first = Math.min(...entries);
+  const runs = rows.map(runsOf);
+  const sources = [
+    ...(entries.length > 0 ? [board.entries(first, Math.max(...entries) + 1 - first)] : []),
+    ...rows.flatMap(({ cursor: { cache } }, i) =>
+      cache.columns ? (runs[i] as Runs).map((run) => slotsIn((cache.columns as { tensor: Tensor }).tensor, run)) : [],
+    ),
+    ...meansOf(rows, runs),
+  ].filter(({ bytes }) => bytes > 0);
+  if (sources.length === 0) return { choices: [], grounding: [], pooled: [] };
+  const data = gpu.turn.readAll(sources);
+  gpu.flush();
+  const bytes = await data;
+
+  let at = 0;
+  const next = (length: number): Float32Array => {
+    const part = new Float32Array(bytes, at, length);
+    at += length * 4;
+    return part;
+  };
+  const choices = entries.length > 0 ? unpackChoices(bytes.slice(0, sources[0]?.bytes)) : [];
+  at = choices.length * CHOICE_WORDS * 4;
+  const grounding = rows.map(({ cursor: { cache }, count }) => {
+    if (!cache.columns) return new Float32Array(0);
+    const { tensor, grounding: place } = cache.columns;
+    const width = tensor.shape[1] as number;
+    const columns = next(count * width);
+    return Float32Array.from({ length: count }, (_, i) => columns[i * width + place] as number);
+  });
+  const pooled = rows.map(({ cursor: { cache } }) =>
+    cache.pool ? next(cache.pool.tensor.shape[1] as number).slice(0, cache.pool.hidden) : new Float32Array(0),
+  );
+  return {
+    choices: entries.map((entry) => toChoice(choices[entry - first] as Parameters<typeof toChoice>[0])),
+    grounding,
+    pooled,
+  };
+};
