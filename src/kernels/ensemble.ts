@@ -8,6 +8,7 @@ import ensemble from '../../shaders/ensemble.wgsl?raw';
 import law from '../../shaders/ensemble-law.wgsl?raw';
 import filters from '../../shaders/filters.wgsl?raw';
 import gaugeText from '../../shaders/gauge.wgsl?raw';
+import mixText from '../../shaders/mix.wgsl?raw';
 import random from '../../shaders/random.wgsl?raw';
 import verify from '../../shaders/verify-ensemble.wgsl?raw';
 import type { Gpu } from '../gpu/device.ts';
@@ -58,6 +59,16 @@ export const verifyEnsemble = defineKernel({
   uniforms,
   tuning: { threads: 256 as number },
   grid: () => [1],
+});
+
+/** For those who want r written out: that of the first position. */
+export const mix = defineKernel({
+  name: 'mix',
+  wgsl: random + filters + ensemble + law + mixText,
+  bindings: { job: 'read', logits: 'read', gauges: 'read', mixed: 'write' },
+  uniforms,
+  tuning: {},
+  grid: ({ vocabulary }) => [Math.ceil(vocabulary / 64)],
 });
 
 /** Workgroups that share the search for one token. */

@@ -29,7 +29,7 @@ const COUNTS = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, MOST_DRAWS] as const;
 export const MOST_LAWS = MOST_ROWS;
 const LAWS = COUNTS.filter((count) => count <= MOST_LAWS);
 /** Alternatives of one row: what APIs offer as `top_logprobs`. */
-const MOST_TOP = 20;
+export const MOST_TOP = 20;
 const TOPS = [1, 5, MOST_TOP] as const;
 
 export interface Wanted {
@@ -162,7 +162,7 @@ const destroy = (plans: Plans): void => {
   for (const plan of Object.values(plans).flatMap((sizes: Plans['draw']) => [...sizes.values()])) plan.destroy();
 };
 
-const toChoices = (data: ArrayBuffer): readonly Choice[] => unpackChoices(data).map(toChoice);
+export const toChoices = (data: ArrayBuffer): readonly Choice[] => unpackChoices(data).map(toChoice);
 
 export const toChoice = ({ token, logit, logSumExp, broken }: RawChoice): Choice => {
   if (broken) throw notFinite();
