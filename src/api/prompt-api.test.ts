@@ -1,0 +1,210 @@
+// The Prompt API's shape over a toy model that writes bundled tokens; the last test prompts a real model.
+import { resolve } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createEngine, type Engine } from '../engine.ts';
+import { testGpu } from '../testing/gpu.ts';
+import { bundledTokenizer } from '../testing/text-engine.ts';
+import { toyModel } from '../testing/toy-model.ts';
+import { folderSource } from '../weights/folder.ts';
+import { type LanguageModelCreateOptions, promptApi, QuotaExceededError } from './prompt-api.ts';
+
+afterAll(async () => (await testGpu()).destroy());
+
+const toy = async (context = 4096) => {
+  const tokenizer = await bundledTokenizer();
+  const model = toyModel({ vocabulary: tokenizer.vocabulary, sharpness: 8, context });
+  return { name: 'toy', model, tokenizer, stopTokens: [] };
+};
+
+/** Sessions of a toy model whose answers have 12 tokens. */
+const sessions = async (context?: number) => {
+  const engine = createEngine();
+  const LanguageModel = promptApi(engine, { models: { target: await toy(context) }, maxTokens: 12, seed: 3 });
+  const create = (options: LanguageModelCreateOptions = {}) => LanguageModel.create(options);
+  return { engine, LanguageModel, create };
+};
+
+/** What the engine itself says to a conversation. */
+const plain = async (engine: Engine, ...contents: readonly string[]): Promise<string> => {
+  const messages = contents.map((content, i) => ({ role: i % 2 ? 'assistant' : 'user', content }));
+  const request = { prompt: { messages }, temperature: 0.7, topP: 0.95, maxTokens: 12, seed: 3 };
+  for await (const event of engine.run(request)) if (event.type === 'done') return event.text ?? '';
+  return '';
+};
+
+describe('availability', () => {
+  it('goes from downloadable to available, and tells how far the download is', async () => {
+    const engine = createEngine({ gpu: await testGpu() });
+    const source = await folderSource(resolve(import.meta.dirname, '../../public/models/draft'));
+    const LanguageModel = promptApi(engine, { models: { target: source } });
+    expect(await LanguageModel.availability()).toBe('downloadable');
+    const seen: number[] = [];
+    const monitor = (target: EventTarget): void =>
+      target.addEventListener('downloadprogress', (event) => seen.push((event as Event & { loaded: number }).loaded));
+    const creating = LanguageModel.create({ monitor, samplingMode: 'most-predictable' });
+    expect(await LanguageModel.availability()).toBe('downloading');
+    const session = await creating;
+    expect(await LanguageModel.availability()).toBe('available');
+    expect([seen[0], seen.at(-1)]).toEqual([0, 1]);
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    const question = 'Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?';
+    let text = '';
+    for await (const chunk of session.promptStreaming(question)) text += chunk;
+    expect(text).toContain('The answer is 84.');
+    await engine.close();
+  });
+
+  it('is unavailable for what is not text, and create says so', async () => {
+    const { LanguageModel, create } = await sessions();
+    const image = { expectedInputs: [{ type: 'image' }] };
+    expect(await LanguageModel.availability(image)).toBe('unavailable');
+    await expect(create(image)).rejects.toMatchObject({ name: 'NotSupportedError' });
+    await expect(create({ tools: [{ name: 'x' }] })).rejects.toMatchObject({ name: 'NotSupportedError' });
+    expect(await LanguageModel.availability({ expectedInputs: [{ type: 'text', languages: ['en'] }] })).toBe(
+      'downloadable',
+    );
+  });
+
+  it('is downloadable again after a load that failed', async () => {
+    const LanguageModel = promptApi(createEngine(), { models: { target: 'psychic' } });
+    await expect(LanguageModel.create()).rejects.toMatchObject({ code: 'bad-request' });
+    expect(await LanguageModel.availability()).toBe('downloadable');
+  });
+});
+
+describe('a session', () => {
+  it('remembers what was said, and counts it', async () => {
+    const { engine, create } = await sessions();
+    const session = await create();
+    expect(session.contextUsage).toBe(0);
+    const first = await session.prompt('One');
+    expect(first).toBe(await plain(engine, 'One'));
+    const used = session.contextUsage;
+    expect(used).toBeGreaterThan(12);
+    const second = await session.prompt([{ role: 'user', content: [{ type: 'text', value: 'Two' }] }]);
+    expect(second).toBe(await plain(engine, 'One', first, 'Two'));
+    expect(session.contextUsage).toBeGreaterThan(used + 12);
+    expect([session.contextWindow, session.inputQuota, session.inputUsage]).toEqual([4096, 4096, session.contextUsage]);
+  });
+
+  it('begins with what it is given; append adds to it without an answer', async () => {
+    const { engine, create } = await sessions();
+    const told = await create({ initialPrompts: [{ role: 'user', content: 'One' }] });
+    expect(told.contextUsage).toBeGreaterThan(0);
+    expect(await told.append([{ role: 'assistant', content: 'Uno' }])).toBeUndefined();
+    const before = told.contextUsage;
+    await told.append('Two');
+    expect(told.contextUsage).toBeGreaterThan(before);
+    await told.append('Three');
+    expect(await told.prompt('Four')).toBe(await plain(engine, 'One', 'Uno', 'Two\n\nThree\n\nFour'));
+    const brief = await create({ initialPrompts: [{ role: 'system', content: 'Be brief.' }] });
+    expect(await brief.prompt('One')).not.toBe(await plain(engine, 'One'));
+  });
+
+  it('measures what a prompt would add, and changes nothing by it', async () => {
+    const { create } = await sessions();
+    const session = await create({ initialPrompts: [{ role: 'user', content: 'One' }] });
+    const [usage, input] = [session.contextUsage, 'How many cups does Eva have now?'];
+    const measured = await session.measureContextUsage(input);
+    expect(measured).toBe(await session.measureInputUsage(input));
+    expect(session.contextUsage).toBe(usage);
+    await session.append(input);
+    expect(session.contextUsage).toBe(usage + measured);
+  });
+
+  it('is copied by clone, and the copies go their own ways', async () => {
+    const { engine, create } = await sessions();
+    const session = await create();
+    const first = await session.prompt('One');
+    const copy = await session.clone();
+    expect(copy.contextUsage).toBe(session.contextUsage);
+    const [a, b] = await Promise.all([session.prompt('Two'), copy.prompt('Three')]);
+    expect([a, b]).toEqual([await plain(engine, 'One', first, 'Two'), await plain(engine, 'One', first, 'Three')]);
+  });
+
+  it('forgets the oldest turns where the context ends, and never its beginning', async () => {
+    const { engine, create } = await sessions(100);
+    const session = await create({ initialPrompts: [{ role: 'system', content: 'Be brief.' }] });
+    let overflows = 0;
+    session.oncontextoverflow = () => overflows++;
+    const words = 'How many cups does Eva have now?';
+    for (let i = 0; i < 6; i++) await session.prompt(words);
+    expect(overflows).toBeGreaterThan(0);
+    expect(session.contextUsage).toBeLessThanOrEqual(100);
+    const usage = session.contextUsage;
+    const error = await session.prompt(words.repeat(20)).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(QuotaExceededError);
+    expect(error).toMatchObject({ name: 'QuotaExceededError', quota: 100 });
+    expect((error as QuotaExceededError).requested).toBeGreaterThan(100);
+    expect(session.contextUsage).toBe(usage);
+    expect(await session.measureContextUsage(words.repeat(20))).toBeGreaterThan(100);
+    await engine.close();
+  });
+
+  it('answers prompts in their order, and takes an aborted one back', async () => {
+    const { engine, create } = await sessions();
+    const session = await create();
+    const [later, running] = [new AbortController(), new AbortController()];
+    const first = session.prompt('One');
+    const dropped = session.prompt('Two', { signal: later.signal });
+    const third = session.prompt('Three');
+    later.abort();
+    await expect(dropped).rejects.toMatchObject({ name: 'AbortError' });
+    expect(await third).toBe(await plain(engine, 'One', await first, 'Three'));
+    const usage = session.contextUsage;
+    const stream = session.promptStreaming('Four', { signal: running.signal });
+    await expect(
+      (async () => {
+        for await (const _ of stream) running.abort(new Error('enough'));
+      })(),
+    ).rejects.toThrow('enough');
+    expect(session.contextUsage).toBe(usage);
+    for await (const _ of session.promptStreaming('Five')) break;
+    expect(session.contextUsage).toBe(usage);
+    expect(await session.prompt('Six')).toBe(await plain(engine, 'One', await first, 'Three', await third, 'Six'));
+  });
+
+  it('ends with destroy, and with the signal that it was created with', async () => {
+    const { create } = await sessions();
+    const session = await create();
+    const answer = session.prompt('One');
+    session.destroy();
+    await expect(answer).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(session.prompt('Two')).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(session.clone()).rejects.toMatchObject({ name: 'AbortError' });
+    const abort = new AbortController();
+    const other = await create({ signal: abort.signal });
+    abort.abort(new Error('closed'));
+    await expect(other.prompt('One')).rejects.toThrow('closed');
+    await expect(create({ signal: abort.signal })).rejects.toThrow('closed');
+  });
+
+  it('samples by mode or by numbers', async () => {
+    const { create, LanguageModel } = await sessions();
+    expect((await create()).samplingMode).toBe('balanced');
+    expect((await create({ samplingMode: 'most-predictable' })).temperature).toBe(0);
+    const { maxTopK, maxTemperature } = await LanguageModel.params();
+    const hot = await create({ temperature: Number.POSITIVE_INFINITY, topK: 1e9 });
+    expect([hot.temperature, hot.topK, hot.samplingMode]).toEqual([maxTemperature, maxTopK, null]);
+    await expect(create({ temperature: -1 })).rejects.toBeInstanceOf(RangeError);
+    await expect(create({ topK: 0 })).rejects.toBeInstanceOf(RangeError);
+    await expect(create({ topK: 3, samplingMode: 'creative' })).rejects.toBeInstanceOf(TypeError);
+  });
+
+  it("refuses with the specification's errors", async () => {
+    const { create } = await sessions();
+    const session = await create();
+    await session.append('One');
+    const user = (content: unknown) => [{ role: 'user' as const, content: content as string }];
+    const cases: [Promise<unknown>, string][] = [
+      [session.prompt([{ role: 'system', content: 'Late.' }]), 'TypeError'],
+      [session.prompt([{ role: 'tool' as 'user', content: 'x' }]), 'TypeError'],
+      [session.prompt(user([{ type: 'image', value: new Uint8Array(4) }])), 'NotSupportedError'],
+      [session.prompt(user([{ type: 'text', value: 3 }])), 'TypeError'],
+      [session.prompt([{ role: 'assistant', content: 'Well', prefix: true }]), 'NotSupportedError'],
+      [session.prompt([{ role: 'user', content: 'Well', prefix: true }]), 'SyntaxError'],
+      [session.prompt('One', { responseConstraint: {} }), 'NotSupportedError'],
+    ];
+    for (const [answer, name] of cases) await expect(answer).rejects.toMatchObject({ name });
+  });
+});

@@ -1,0 +1,124 @@
+// The shape of the browser's Prompt API (webmachinelearning/prompt-api, June 2026) over an engine: a page written for
+// Chrome's built-in `LanguageModel` runs on models of its own, in every browser with WebGPU. Text only: images, sound,
+// tools, prefixes and constrained answers are refused with NotSupportedError.
+import type { Engine, Loaded, LoadOptions, ModelSources } from '../engine.ts';
+import { OutriderError } from '../errors.ts';
+import type { RunRequest } from '../request.ts';
+import { stated } from './answer.ts';
+import {
+  isWithin,
+  type LanguageModelCreateCoreOptions,
+  type LanguageModelMessage,
+  PARAMS,
+  readPrompt,
+  readSampling,
+  unsupported,
+} from './prompt-input.ts';
+import { Session, unlessAborted } from './prompt-session.ts';
+
+export type {
+  LanguageModelCreateCoreOptions,
+  LanguageModelExpected,
+  LanguageModelMessage,
+  LanguageModelPrompt,
+  SamplingMode,
+} from './prompt-input.ts';
+export { type LanguageModelPromptOptions, QuotaExceededError, type Session } from './prompt-session.ts';
+
+export interface PromptApiOptions extends Pick<RunRequest, 'system' | 'knobs' | 'maxTokens' | 'seed'> {
+  /** What the first session loads. */
+  readonly models: ModelSources;
+  readonly load?: Pick<LoadOptions, 'precision' | 'cache'>;
+}
+
+export type Availability = 'unavailable' | 'downloadable' | 'downloading' | 'available';
+
+export interface LanguageModelCreateOptions extends LanguageModelCreateCoreOptions {
+  readonly initialPrompts?: readonly LanguageModelMessage[];
+  /** Ends the creation, and afterwards the session. */
+  readonly signal?: AbortSignal;
+  /** `downloadprogress` events have `loaded` from 0 to 1. */
+  readonly monitor?: (monitor: EventTarget) => void;
+}
+
+export interface LanguageModelStatic {
+  availability(options?: LanguageModelCreateCoreOptions): Promise<Availability>;
+  create(options?: LanguageModelCreateOptions): Promise<Session>;
+  params(): Promise<typeof PARAMS>;
+}
+
+/** Browsers without WebGPU, and pages that are not served securely, have no `gpu`; Node's engines bring their own. */
+const browserLacksWebGpu = (): boolean => 'isSecureContext' in globalThis && !('gpu' in navigator);
+
+/** The engine stays the caller's, who closes it. */
+export const promptApi = (engine: Engine, { models, load, ...rest }: PromptApiOptions): LanguageModelStatic => {
+  let state: Availability = browserLacksWebGpu() ? 'unavailable' : 'downloadable';
+  let loading: Promise<Loaded> | null = null;
+  const progress = new EventTarget();
+
+  const tell = (loaded: number): void => {
+    progress.dispatchEvent(Object.assign(new Event('downloadprogress'), { loaded, total: 1 }));
+  };
+
+  const startLoading = async (): Promise<Loaded> => {
+    state = 'downloading';
+    const roles = Object.keys(models);
+    tell(0);
+    try {
+      const loaded = await engine.load(models, {
+        ...load,
+        onProgress({ role, phase, loaded: bytes, total }) {
+          if (phase === 'download')
+            tell((Math.max(0, roles.indexOf(role)) + bytes / Math.max(1, total)) / roles.length);
+        },
+      });
+      state = 'available';
+      tell(1);
+      return loaded;
+    } catch (error) {
+      loading = null; // the next session tries again
+      const never = error instanceof OutriderError && error.code === 'no-webgpu';
+      state = never ? 'unavailable' : 'downloadable';
+      throw error;
+    }
+  };
+
+  return {
+    availability: async (options = {}) => (isWithin(options) ? state : 'unavailable'),
+    params: async () => PARAMS,
+
+    async create(options = {}) {
+      const { initialPrompts = [], signal, monitor } = options;
+      signal?.throwIfAborted();
+      if (!isWithin(options)) throw unsupported('anything but text');
+      if (state === 'unavailable') throw new DOMException('there is no WebGPU here', 'NotSupportedError');
+      const [mode, sampler] = readSampling(options);
+      const initial = initialPrompts.length > 0 ? readPrompt(initialPrompts, false) : [];
+      const listener = new EventTarget();
+      monitor?.(listener);
+      const relay = (event: Event): void => {
+        const { loaded } = event as Event & { readonly loaded: number };
+        listener.dispatchEvent(Object.assign(new Event('downloadprogress'), { loaded, total: 1 }));
+      };
+      progress.addEventListener('downloadprogress', relay);
+      try {
+        loading ??= startLoading();
+        const { models: info } = await (signal ? unlessAborted(loading, signal) : loading);
+        const contextWindow = info.target?.context ?? 0;
+        const session = new Session({
+          engine,
+          contextWindow,
+          request: { ...stated(rest), ...sampler },
+          mode,
+          sampler,
+          initial,
+        });
+        await session.begin(signal ? { signal } : {});
+        signal?.addEventListener('abort', () => session.destroy(signal.reason), { once: true });
+        return session;
+      } finally {
+        progress.removeEventListener('downloadprogress', relay);
+      }
+    },
+  };
+};

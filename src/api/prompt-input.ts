@@ -1,0 +1,106 @@
+// What may be said to a Prompt API session, and how: the checks of the specification, in its order and with its errors.
+import type { ChatMessage } from '../text/chat-template.ts';
+
+export interface LanguageModelMessage {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string | readonly { readonly type: string; readonly value: unknown }[];
+  readonly prefix?: boolean;
+}
+
+/** A text is the user's. */
+export type LanguageModelPrompt = string | readonly LanguageModelMessage[];
+
+export interface LanguageModelExpected {
+  readonly type: string;
+  readonly languages?: readonly string[];
+}
+
+export type SamplingMode = 'most-predictable' | 'predictable' | 'balanced' | 'creative' | 'most-creative';
+
+export interface LanguageModelCreateCoreOptions {
+  readonly samplingMode?: SamplingMode;
+  /** Instead of a mode. */
+  readonly temperature?: number;
+  readonly topK?: number;
+  readonly expectedInputs?: readonly LanguageModelExpected[];
+  readonly expectedOutputs?: readonly LanguageModelExpected[];
+  readonly tools?: readonly unknown[];
+}
+
+export interface Sampler {
+  readonly temperature: number;
+  readonly topK: number;
+  readonly topP: number;
+}
+
+/** The specification leaves the figures to the implementation. */
+const MODES: Readonly<Record<SamplingMode, Sampler>> = {
+  'most-predictable': { temperature: 0, topK: 0, topP: 1 },
+  predictable: { temperature: 0.4, topK: 0, topP: 0.95 },
+  balanced: { temperature: 0.7, topK: 0, topP: 0.95 },
+  creative: { temperature: 1, topK: 0, topP: 0.95 },
+  'most-creative': { temperature: 1.3, topK: 0, topP: 0.98 },
+};
+
+export const PARAMS = { defaultTopK: 40, maxTopK: 128, defaultTemperature: 0.7, maxTemperature: 2 } as const;
+
+export const unsupported = (what: string): DOMException =>
+  new DOMException(`${what} is not supported by this engine`, 'NotSupportedError');
+
+/** Null for sampling by numbers, which has no mode. */
+export const readSampling = (options: LanguageModelCreateCoreOptions): [SamplingMode | null, Sampler] => {
+  const { samplingMode, temperature, topK } = options;
+  if (temperature === undefined && topK === undefined) {
+    const mode = samplingMode ?? 'balanced';
+    if (!(mode in MODES)) throw new TypeError(`there is no sampling mode "${mode}"`);
+    return [mode, MODES[mode]];
+  }
+  if (samplingMode !== undefined) throw new TypeError('samplingMode and temperature or topK exclude each other');
+  const [heat = PARAMS.defaultTemperature, most = PARAMS.defaultTopK] = [temperature, topK];
+  if (!(heat >= 0)) throw new RangeError(`temperature must not be below 0: ${heat}`);
+  if (!(most >= 1)) throw new RangeError(`topK must not be below 1: ${most}`);
+  const k = Math.floor(Math.min(most, PARAMS.maxTopK));
+  return [null, { temperature: Math.min(heat, PARAMS.maxTemperature), topK: k, topP: 1 }];
+};
+
+/** Text in, text out, no tools. */
+export const isWithin = ({ expectedInputs, expectedOutputs, tools }: LanguageModelCreateCoreOptions): boolean =>
+  [...(expectedInputs ?? []), ...(expectedOutputs ?? [])].every(({ type }) => type === 'text') &&
+  (tools ?? []).length === 0;
+
+const textOf = ({ content }: LanguageModelMessage): string => {
+  if (typeof content === 'string') return content;
+  return content
+    .map(({ type, value }) => {
+      if (type !== 'text') throw unsupported(`content of type ${type}`);
+      if (typeof value !== 'string') throw new TypeError('the value of a text must be a string');
+      return value;
+    })
+    .join('');
+};
+
+/** `later`: something was said before, so a system prompt comes too late. */
+export const readPrompt = (input: LanguageModelPrompt, later: boolean): readonly ChatMessage[] => {
+  if (typeof input === 'string') return [{ role: 'user', content: input }];
+  if (input.length === 0) return [{ role: 'user', content: '' }];
+  return input.map((message, i) => {
+    const { role, prefix } = message;
+    if (!['system', 'user', 'assistant'].includes(role)) throw new TypeError(`there is no role "${role}"`);
+    if (prefix && (role !== 'assistant' || i !== input.length - 1))
+      throw new DOMException('prefix belongs to a last message of the assistant', 'SyntaxError');
+    if (prefix) throw unsupported('prefix');
+    if (role === 'system' && (later || i > 0)) throw new TypeError('a system prompt must be the first message');
+    return { role, content: textOf(message) };
+  });
+};
+
+/** Most chat templates want the roles in turn; what one role says twice is one message to them. */
+export const inTurn = (messages: readonly ChatMessage[]): readonly ChatMessage[] => {
+  const turns: ChatMessage[] = [];
+  for (const { role, content } of messages) {
+    const last = turns.at(-1);
+    if (last?.role === role) turns.splice(-1, 1, { role, content: `${last.content}\n\n${content}` });
+    else turns.push({ role, content });
+  }
+  return turns;
+};

@@ -1,0 +1,246 @@
+// A session of the Prompt API over an engine: a conversation, its operations one after another, and the context window,
+// out of which the oldest turns fall. The engine recognises the conversation's beginning, so nothing is read twice.
+import type { Engine } from '../engine.ts';
+import type { RunRequest } from '../request.ts';
+import type { ChatMessage } from '../text/chat-template.ts';
+import { type Answer, answer, overflow, type Piece } from './answer.ts';
+import {
+  inTurn,
+  type LanguageModelPrompt,
+  readPrompt,
+  type Sampler,
+  type SamplingMode,
+  unsupported,
+} from './prompt-input.ts';
+
+export interface LanguageModelPromptOptions {
+  readonly signal?: AbortSignal;
+  readonly responseConstraint?: object;
+}
+
+/** As the specification has it: how much was asked for, and how much there is. */
+export class QuotaExceededError extends DOMException {
+  readonly requested: number;
+  readonly quota: number;
+
+  constructor(requested: number, quota: number) {
+    super(`${requested} tokens do not fit the context of ${quota}`, 'QuotaExceededError');
+    this.requested = requested;
+    this.quota = quota;
+  }
+}
+
+export interface SessionSetup {
+  readonly engine: Engine;
+  readonly contextWindow: number;
+  readonly request: Omit<RunRequest, 'prompt'>;
+  readonly mode: SamplingMode | null;
+  readonly sampler: Sampler;
+  /** Never dropped. */
+  readonly initial: readonly ChatMessage[];
+}
+
+const destroyed = (): DOMException => new DOMException('the session was destroyed', 'AbortError');
+
+export class Session extends EventTarget {
+  oncontextoverflow: ((event: Event) => void) | null = null;
+  readonly #setup: SessionSetup;
+  readonly #end = new AbortController();
+  /** One list an operation: what was said and, if the model answered, its answer. */
+  #turns: readonly (readonly ChatMessage[])[] = [];
+  #usage = 0;
+  /** The operation before the next. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(setup: SessionSetup) {
+    super();
+    this.#setup = setup;
+    this.addEventListener('contextoverflow', (event) => this.oncontextoverflow?.(event));
+  }
+
+  get contextWindow(): number {
+    return this.#setup.contextWindow;
+  }
+
+  /** Tokens of the conversation, answers included, as far as the model has read it. */
+  get contextUsage(): number {
+    return this.#usage;
+  }
+
+  /** Null where the session samples by numbers. */
+  get samplingMode(): SamplingMode | null {
+    return this.#setup.mode;
+  }
+
+  get temperature(): number {
+    return this.#setup.sampler.temperature;
+  }
+
+  get topK(): number {
+    return this.#setup.sampler.topK;
+  }
+
+  /** The names that Chrome shipped first. */
+  get inputUsage(): number {
+    return this.contextUsage;
+  }
+
+  get inputQuota(): number {
+    return this.contextWindow;
+  }
+
+  measureInputUsage(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): Promise<number> {
+    return this.measureContextUsage(input, options);
+  }
+
+  async prompt(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): Promise<string> {
+    let text = '';
+    for await (const chunk of this.#respond(input, options)) text += chunk;
+    return text;
+  }
+
+  promptStreaming(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): ReadableStream<string> {
+    const left = new AbortController();
+    const signal = AbortSignal.any([left.signal, ...(options.signal ? [options.signal] : [])]);
+    const chunks = this.#respond(input, { ...options, signal });
+    return new ReadableStream({
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        left.abort();
+        await chunks.return();
+      },
+    });
+  }
+
+  /** The model reads it at once, so that the prompt after it need not wait. */
+  async append(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): Promise<undefined> {
+    await this.#drain(this.#operate(input, options, 'read'));
+  }
+
+  /** How much `contextUsage` would grow by this, before an answer. */
+  async measureContextUsage(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): Promise<number> {
+    if (options.responseConstraint) throw unsupported('responseConstraint');
+    try {
+      let tokens = 0;
+      for await (const event of this.#operate(input, options, 'measure'))
+        if (event.type === 'end') tokens = event.usage.prompt_tokens;
+      return tokens - this.#usage;
+    } catch (error) {
+      if (error instanceof QuotaExceededError) return error.requested - this.#usage;
+      throw error;
+    }
+  }
+
+  async clone({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Session> {
+    this.#signal(signal).throwIfAborted();
+    const copy = new Session(this.#setup);
+    copy.#turns = this.#turns;
+    copy.#usage = this.#usage;
+    return copy;
+  }
+
+  destroy(reason: unknown = destroyed()): void {
+    this.#end.abort(reason);
+  }
+
+  /** Reads the initial prompts, and throws where they alone are too long. */
+  async begin(options: LanguageModelPromptOptions): Promise<void> {
+    // Otherwise read with the first prompt: templates want a question last.
+    if (this.#setup.initial.at(-1)?.role === 'user') await this.#drain(this.#operate([], options, 'begin'));
+  }
+
+  #signal(signal: AbortSignal | undefined): AbortSignal {
+    return AbortSignal.any(signal ? [signal, this.#end.signal] : [this.#end.signal]);
+  }
+
+  async *#respond(
+    input: LanguageModelPrompt,
+    options: LanguageModelPromptOptions,
+  ): AsyncGenerator<string, void, undefined> {
+    if (options.responseConstraint) throw unsupported('responseConstraint');
+    for await (const event of this.#operate(input, options, 'answer')) if (event.type === 'piece') yield event.text;
+  }
+
+  /** One operation in its turn. It counts when it is done: an abort leaves the conversation as it was. */
+  async *#operate(
+    input: LanguageModelPrompt,
+    options: LanguageModelPromptOptions,
+    kind: 'answer' | 'read' | 'measure' | 'begin',
+  ): AsyncGenerator<Piece | Answer, void, undefined> {
+    const signal = this.#signal(options.signal);
+    const before = this.#last;
+    let finish = (): void => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    this.#last = before.then(() => finished);
+    try {
+      await unlessAborted(before, signal);
+      const said = kind === 'begin' ? [] : readPrompt(input, this.#setup.initial.length + this.#turns.length > 0);
+      let text = '';
+      for await (const event of this.#run(said, kind, signal)) {
+        if (event.type === 'piece') text += event.text;
+        else if (kind !== 'measure') this.#keep(said, kind === 'answer' ? text : null, event);
+        yield event;
+      }
+    } finally {
+      finish();
+    }
+  }
+
+  #keep(said: readonly ChatMessage[], text: string | null, { usage }: Answer): void {
+    const answered = text === null ? said : [...said, { role: 'assistant', content: text }];
+    if (answered.length > 0) this.#turns = [...this.#turns, answered];
+    this.#usage = text === null ? usage.prompt_tokens : usage.total_tokens;
+  }
+
+  /** The model on the conversation so far and this, without the oldest turns where they do not fit. */
+  async *#run(
+    said: readonly ChatMessage[],
+    kind: 'answer' | 'read' | 'measure' | 'begin',
+    signal: AbortSignal,
+  ): AsyncGenerator<Piece | Answer, void, undefined> {
+    const { engine, request, initial } = this.#setup;
+    const turns = this.#turns;
+    for (let dropped = 0; ; dropped++) {
+      const messages = inTurn([...initial, ...turns.slice(dropped).flat(), ...said]);
+      const limit = kind === 'answer' ? {} : { maxTokens: 1 }; // one token at least, and nobody reads it
+      try {
+        for await (const event of answer(engine, { ...request, ...limit, prompt: { messages } }, { signal })) {
+          if (event.type === 'begun') continue;
+          signal.throwIfAborted();
+          if (this.#turns.length > turns.length - dropped) this.#drop(dropped);
+          yield event;
+        }
+        return;
+      } catch (error) {
+        const over = overflow(error);
+        if (!over) throw error;
+        if (kind === 'measure' || dropped === turns.length)
+          throw new QuotaExceededError(over.requested - (limit.maxTokens ?? 0), over.context);
+      }
+    }
+  }
+
+  #drop(turns: number): void {
+    this.#turns = this.#turns.slice(turns);
+    this.dispatchEvent(new Event('contextoverflow'));
+  }
+
+  async #drain(events: AsyncGenerator<unknown>): Promise<undefined> {
+    for await (const _ of events);
+  }
+}
+
+/** Who is aborted while waiting leaves at once. */
+export const unlessAborted = <T>(turn: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) return abort();
+    signal.addEventListener('abort', abort, { once: true });
+    turn.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
