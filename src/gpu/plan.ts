@@ -23,6 +23,7 @@ const UNIFORM_ALIGNMENT = 256;
 export class Plan {
   readonly #gpu: Gpu;
   readonly #steps: Step[] = [];
+  #pipelines: readonly GPUComputePipeline[] | null = null;
   #ready: Ready[] | null = null;
   #uniforms: GPUBuffer | null = null;
 
@@ -40,7 +41,19 @@ export class Plan {
 
   /** Starts every compilation at once and resolves when all are done. Needed once, before the first replay. */
   async ready(): Promise<this> {
-    const pipelines = await Promise.all(this.#steps.map(({ source }) => this.#gpu.pipeline(source)));
+    await this.compiled();
+    this.#ready = this.#bind();
+    return this;
+  }
+
+  /** The same, for tensors whose memory is taken at the first replay. */
+  async compiled(): Promise<void> {
+    this.#pipelines = await Promise.all(this.#steps.map(({ source }) => this.#gpu.pipeline(source)));
+  }
+
+  #bind(): Ready[] {
+    const pipelines = this.#pipelines;
+    if (!pipelines) throw new Error('a plan was replayed before it was ready');
     const { device } = this.#gpu;
     const slots = this.#steps.filter(({ words }) => words.length > 0).length;
     if (slots > 0)
@@ -51,7 +64,7 @@ export class Plan {
       );
     const all = new Uint32Array((slots * UNIFORM_ALIGNMENT) / 4);
     let slot = 0;
-    this.#ready = this.#steps.map(({ source, tensors, words, grid }, i) => {
+    const ready = this.#steps.map(({ source, tensors, words, grid }, i) => {
       const resources: { buffer: GPUBuffer; offset: number; size: number }[] = tensors.map(
         ({ buffer, offset, bytes }) => ({ buffer, offset, size: bytes }),
       );
@@ -72,12 +85,12 @@ export class Plan {
       return { pipeline, group, grid, name: source.name };
     });
     if (this.#uniforms) device.queue.writeBuffer(this.#uniforms, 0, all);
-    return this;
+    return ready;
   }
 
   /** Replays: `passFor` gives the open pass, or (profiling) one for each kernel. */
   encode(passFor: (name: string) => GPUComputePassEncoder, live: Live): void {
-    if (!this.#ready) throw new Error('a plan was replayed before it was ready');
+    this.#ready ??= this.#bind();
     for (const { pipeline, group, grid, name } of this.#ready) {
       const [x, y, z] = grid(live);
       if (x === 0 || y === 0 || z === 0) continue;
@@ -92,6 +105,7 @@ export class Plan {
   destroy(): void {
     if (this.#uniforms) this.#gpu.free(this.#uniforms);
     this.#uniforms = null;
+    this.#pipelines = null;
     this.#ready = null;
   }
 }

@@ -92,7 +92,10 @@ export class Sampler {
       top(plan, { logits, row: this.#row, output: this.#most }, { n, vocabulary }, tuning),
     );
     this.#plans.set(logits.buffer, { draw, law: laws, top: most });
-    await Promise.all([...draw.values(), ...laws.values(), ...most.values()].map((plan) => plan.ready()));
+    await Promise.all([
+      ...[...draw.values(), ...most.values()].map((plan) => plan.ready()),
+      ...[...laws.values()].map((plan) => plan.compiled()), // which have no memory yet
+    ]);
   }
 
   forget(logits: Tensor): void {

@@ -67,7 +67,7 @@ export class Verifier {
       sampleTuning(this.#gpu),
     );
     this.#ratios.set(logits.buffer, plan);
-    await plan.ready();
+    await plan.compiled(); // the laws have no memory yet
   }
 
   forget(logits: Tensor): void {
