@@ -2,13 +2,13 @@
 // checklist, device memory is taken, and the weights stream in.
 import { checkAborted, OutriderError } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
-import type { MatmulTuning } from '../kernels/matmul.ts';
+import type { MatmulTuning, Matrix } from '../kernels/matmul.ts';
 import { chooseTuning } from '../kernels/matmul-tuning.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import type { Precision } from '../weights/quantize.ts';
 import { type Architecture, slots } from './architecture.ts';
 import type { Arena } from './arena.ts';
-import { placeBytes, places } from './placement.ts';
+import { type Place, placeBytes, places } from './placement.ts';
 import { allocate, assemble, type Lent, type Sink, type Weights } from './weights.ts';
 
 export interface LoadProgress {
@@ -93,6 +93,15 @@ export interface Prepared {
   readonly weights: Weights;
   readonly sinks: ReadonlyMap<string, Sink>;
   readonly tuning: MatmulTuning;
+  /** Those of `beside`, by key. */
+  readonly matrices: ReadonlyMap<string, Matrix>;
+}
+
+interface PrepareOptions {
+  readonly precision: Precision | undefined;
+  readonly lent?: Lent;
+  /** What is needed beside the architecture's slots. */
+  readonly beside?: readonly Place[];
 }
 
 /** Device memory for the weights of an architecture, still empty, and the fastest kernels for their shapes. */
@@ -101,12 +110,14 @@ export const prepareWeights = async (
   arena: Arena,
   { name, tensors }: Checkpoint,
   architecture: Architecture,
-  { precision, lent }: { readonly precision: Precision | undefined; readonly lent?: Lent },
+  { precision, lent, beside = [] }: PrepareOptions,
 ): Promise<Prepared> => {
-  const planned = places(architecture, (tensor) => tensors.get(tensor)?.type ?? 'F32', precision);
+  const own = places(architecture, (tensor) => tensors.get(tensor)?.type ?? 'F32', precision);
+  const planned = [...own, ...beside];
   const bytes = planned.reduce((sum, place) => sum + placeBytes(place), 0);
   const what = `${name}: ${(bytes / 2 ** 20).toFixed(0)} MiB of weights`;
   const allocated = await gpu.allocating(what, () => allocate(gpu, arena, planned));
   const tuning = await chooseTuning(gpu, [...allocated.matrices.values()]);
-  return { what, weights: assemble(architecture, allocated, lent), sinks: allocated.sinks, tuning };
+  const { sinks, matrices } = allocated;
+  return { what, weights: assemble(architecture, allocated, lent), sinks, tuning, matrices };
 };

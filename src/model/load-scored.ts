@@ -1,0 +1,123 @@
+// A checkpoint with a reward head (`v_head.summary`) or a classifier (`score`) becomes a scored model. The body is that
+// of the language model which its architecture is named after; a vocabulary head that lies beside it is not read.
+import { checkAborted, OutriderError } from '../errors.ts';
+import type { Gpu } from '../gpu/device.ts';
+import type { Matrix } from '../kernels/matmul.ts';
+import type { Checkpoint } from '../weights/checkpoint.ts';
+import type { Architecture } from './architecture.ts';
+import { Arena } from './arena.ts';
+import { checkTensors, type LoadModelOptions, prepareWeights, streamWeights } from './loading.ts';
+import type { MatrixPlace } from './placement.ts';
+import { readArchitecture } from './registry.ts';
+import { ScoredModel } from './scored-model.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
+
+/** Fields of a judge's config that its body does not read. */
+const OURS = ['classifier_dropout', 'id2label', 'label2id', 'num_labels', 'problem_type'];
+
+/** A LLaMA, Qwen2 … with another head goes by a name of its own. */
+const HEADED = /^(Llama|Mistral|Qwen2|Qwen3)For(TokenClassification|SequenceClassification|RewardModel|PrmModel)$/;
+
+/** `beside`: further fields of the config that somebody else has read. */
+const readBody = (config: Json, beside: readonly string[]): Architecture => {
+  const fields = Object.entries(config).filter(([name]) => !OURS.includes(name) && !beside.includes(name));
+  const [name] = Array.isArray(config.architectures) ? config.architectures : [];
+  const family = HEADED.exec(String(name))?.[1];
+  const body = Object.fromEntries(fields);
+  const read = readArchitecture(family ? { ...body, architectures: [`${family}ForCausalLM`] } : body);
+  return { ...read, head: 'tied' }; // the vocabulary's head, if there is one, is not loaded
+};
+
+/** Labels that the config names, or null. */
+const labelsOf = ({ id2label, num_labels: count }: Json): readonly string[] | null => {
+  if (typeof id2label === 'object' && id2label !== null) return Object.values(id2label).map(String);
+  return typeof count === 'number' ? Array.from({ length: count }, (_, i) => `LABEL_${i}`) : null;
+};
+
+interface Head {
+  readonly kind: 'value' | 'classes';
+  readonly labels: readonly string[];
+  readonly weight: string;
+  readonly bias: string;
+}
+
+const readHead = ({ name, config, tensors }: Checkpoint, { sizes: { hidden } }: Architecture): Head => {
+  const kind = tensors.has('v_head.summary.weight') ? 'value' : 'classes';
+  const at = kind === 'value' ? 'v_head.summary' : 'score';
+  const [weight, bias] = [`${at}.weight`, `${at}.bias`];
+  const found = tensors.get(weight);
+  if (!found)
+    throw bad(
+      `${name}: neither v_head.summary.weight nor score.weight is there`,
+      'A judge has a reward head or a token classifier; this looks like a language model.',
+    );
+  const named = kind === 'value' ? ['value'] : labelsOf(config);
+  const labels = named ?? Array.from({ length: found.shape[0] as number }, (_, i) => `LABEL_${i}`);
+  const check = (tensor: string, shape: readonly number[]): void => {
+    const has = tensors.get(tensor)?.shape;
+    if (has && (has.length !== shape.length || has.some((size, i) => size !== shape[i])))
+      throw bad(`${tensor}: expected [${shape.join(', ')}], found [${has.join(', ')}]`);
+  };
+  check(weight, [labels.length, hidden]);
+  check(bias, [labels.length]);
+  return { kind, labels, weight, bias };
+};
+
+export interface LoadedScored {
+  readonly model: ScoredModel;
+  readonly kind: Head['kind'];
+  /** One a class; a value has one. */
+  readonly labels: readonly string[];
+}
+
+/** `beside`: fields of the config that are not the model's. */
+export const loadScored = async (
+  gpu: Gpu,
+  checkpoint: Checkpoint,
+  { beside = [], ...options }: LoadModelOptions & { readonly beside?: readonly string[] } = {},
+): Promise<LoadedScored> => {
+  const { signal, precision, onProgress } = options;
+  const architecture = readBody(checkpoint.config, beside);
+  const head = readHead(checkpoint, architecture);
+  checkTensors(architecture, checkpoint.tensors, [head.weight, head.bias]);
+  const arena = new Arena(gpu);
+  let model: ScoredModel | null = null;
+  try {
+    // The head stays f32 at every precision: a few rows, on which everything hangs.
+    const place: MatrixPlace = {
+      kind: 'matrix',
+      key: 'scores',
+      format: 'f32',
+      rows: head.labels.length,
+      columns: architecture.sizes.hidden,
+      pieces: [{ checkpoint: head.weight, first: 0, step: 1 }],
+    };
+    const prepared = await prepareWeights(gpu, arena, checkpoint, architecture, { precision, beside: [place] });
+    checkAborted(signal);
+    const { what, weights, tuning, matrices } = prepared;
+    const scores = matrices.get(place.key) as Matrix;
+    const made = await gpu.allocating(
+      what,
+      () => new ScoredModel({ gpu, architecture, weights, tuning, head: scores, arena }),
+    );
+    model = made;
+    onProgress?.({ phase: 'compile', loaded: 0, total: 1 });
+    const compiled = made.ready().then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
+    const sinks = new Map(prepared.sinks);
+    if (checkpoint.tensors.has(head.bias))
+      sinks.set(head.bias, (band) => {
+        made.bias = band.decode();
+      });
+    await Promise.all([compiled, streamWeights(gpu, checkpoint, sinks, options)]);
+    checkAborted(signal);
+    if (gpu.failure) throw gpu.failure;
+    return { model: made, kind: head.kind, labels: head.labels };
+  } catch (error) {
+    if (model) model[Symbol.dispose]();
+    else arena.free();
+    throw error;
+  }
+};
