@@ -1,6 +1,7 @@
 // y = x / sqrt(mean(x^2) + epsilon) * weight, a row at a time. `threads` lanes share a row: each sums every threads-th
 // vec4 and a tree of fixed shape adds the lanes, so the order depends on the width alone. One lane a row needs no
-// barrier; then 8 rows share a workgroup, which is one SIMD register on lavapipe.
+// barrier; then 8 rows share a workgroup, which is one SIMD register on lavapipe. `keep` and the uniforms come before
+// this text: rms-norm-alone.wgsl or rms-norm-tap.wgsl.
 override threads: u32 = 64;
 override rowsPerGroup: u32 = select(1u, 8u, threads == 1u);
 
@@ -9,7 +10,6 @@ struct Uniforms { rows: u32, width: u32, epsilon: f32 }
 @group(0) @binding(0) var<storage, read> input: array<vec4f>;
 @group(0) @binding(1) var<storage, read> weight: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> output: array<vec4f>;
-@group(0) @binding(3) var<uniform> uniforms: Uniforms;
 
 var<workgroup> partial: array<f32, threads>;
 
@@ -39,7 +39,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
   if (row < uniforms.rows) {
     let scale = 1.0 / sqrt(squares / f32(uniforms.width) + uniforms.epsilon);
     for (var i = lane; i < cells; i += threads) {
-      output[start + i] = input[start + i] * scale * weight[i];
+      let x = input[start + i];
+      keep(start + i, x);
+      output[start + i] = x * scale * weight[i];
     }
   }
 }

@@ -3,7 +3,7 @@ import { testGpu } from '../testing/gpu.ts';
 import { deviation, noise, runKernel, strided, tensorOf } from '../testing/kernel.ts';
 import { stride32 } from '../weights/layout.ts';
 import { rmsNormReference } from './rms-norm.reference.ts';
-import { rmsNorm } from './rms-norm.ts';
+import { rmsNorm, rmsNormTap } from './rms-norm.ts';
 
 const tunings = [{ threads: 1 }, { threads: 64 }];
 
@@ -25,6 +25,14 @@ for (const features of ['all', 'baseline'] as const)
             rmsNorm(plan, { input, weight: weights, output }, { rows: M, width, epsilon: 1e-5 }, tuning),
           );
           all.push((values as Float32Array).subarray(0, M * stride));
+          const tap = gpu.activation(16, stride, 'tap');
+          const [same, copied] = await runKernel(gpu, [output, tap], (plan) =>
+            rmsNormTap(plan, { input, weight: weights, output, tap }, { rows: M, width, epsilon: 1e-5 }, tuning),
+          );
+          expect(same, `tapped, width ${width}`).toEqual(values);
+          expect(copied?.subarray(0, M * stride), `tap, width ${width}`).toEqual(
+            strided(rows, stride).subarray(0, M * stride),
+          );
         }
         const last = all.at(-1) as Float32Array;
         const expected = strided(

@@ -35,6 +35,14 @@ export interface CacheOptions {
   readonly pool?: boolean | undefined;
 }
 
+/** What the caches of a model share. */
+export interface Shared {
+  /** Written by verification too. */
+  readonly moves: Tensor;
+  /** What the last layer gives. */
+  readonly stream: Tensor;
+}
+
 const wholeChunks = (slots: number): number => Math.ceil(slots / CHUNK) * CHUNK;
 
 /** Where forks of a cursor of `length` rows lie, and how far apart. */
@@ -76,7 +84,7 @@ export class Cache {
   readonly layers: readonly LayerCache[];
   /** cos/sin for every position. */
   readonly table: Tensor;
-  /** One activation of 16 rows for each tapped layer. */
+  /** 16 rows for each tapped layer; those of the last layer are the stream as a pass leaves it. */
   readonly taps: readonly Tensor[];
   /** Scores of a pass. */
   readonly attention: Tensor;
@@ -93,17 +101,17 @@ export class Cache {
   readonly #moves: Tensor;
   readonly #compaction: Plan;
 
-  /** `moves` is the model's own, which its verification writes; `divisors`: see rope.ts. */
+  /** `divisors`: see rope.ts. */
   static async allocate(
     gpu: Gpu,
     architecture: Architecture,
     options: CacheOptions,
-    { moves, divisors }: { readonly moves: Tensor; readonly divisors: Float32Array | undefined },
+    { moves, stream, divisors }: Shared & { readonly divisors: Float32Array | undefined },
   ): Promise<Cache> {
     const arena = new Arena(gpu);
     try {
       const what = `a cache of ${options.positions} rows`;
-      const cache = await gpu.allocating(what, () => new Cache(gpu, arena, architecture, options, moves));
+      const cache = await gpu.allocating(what, () => new Cache(gpu, arena, architecture, options, { moves, stream }));
       // Every block of the families here has one RoPE; a family with several would hold a table for each.
       const [block] = architecture.blocks;
       if (block) {
@@ -117,8 +125,14 @@ export class Cache {
     }
   }
 
-  private constructor(gpu: Gpu, arena: Arena, { sizes, blocks }: Architecture, options: CacheOptions, moves: Tensor) {
-    const { heads, keyValueHeads, headDim, hidden, vocabulary } = sizes;
+  private constructor(
+    gpu: Gpu,
+    arena: Arena,
+    { sizes, blocks }: Architecture,
+    options: CacheOptions,
+    { moves, stream }: Shared,
+  ) {
+    const { heads, keyValueHeads, headDim, hidden, layers, vocabulary } = sizes;
     this.#gpu = gpu;
     this.#arena = arena;
     this.options = options;
@@ -129,12 +143,14 @@ export class Cache {
       values: arena.storage(bytes, `${i}.values`),
     }));
     this.table = arena.storage(options.positions * headDim * 4, 'rope');
-    const taps = (rows: number): Tensor[] =>
-      options.tapLayers.map((layer) => arena.activation(rows, hidden, `tap ${layer}`));
-    this.taps = taps(MOST_ROWS);
+    const tap = (rows: number, layer: number): Tensor => arena.activation(rows, hidden, `tap ${layer}`);
+    this.taps = options.tapLayers.map((layer) => (layer === layers - 1 ? stream : tap(MOST_ROWS, layer)));
     this.wide =
       options.nodes > MOST_ROWS
-        ? { logits: arena.activation(MOST_NODES, vocabulary, 'wide logits'), taps: taps(MOST_NODES) }
+        ? {
+            logits: arena.activation(MOST_NODES, vocabulary, 'wide logits'),
+            taps: options.tapLayers.map((layer) => tap(MOST_NODES, layer)),
+          }
         : null;
     this.bodies = new Map(BUCKETS.map((bucket) => [bucket, new Plan(gpu)]));
     this.attention = arena.storage(

@@ -73,7 +73,7 @@ export abstract class TapDrafter implements Disposable {
       this.#gpu,
       this.architecture,
       { positions: capacity, forks: { count: 0, room: 0 }, half: kind === 'f16', tapLayers: [], nodes: MOST_ROWS },
-      { moves: this.executor.moves, divisors: undefined },
+      { ...this.executor.shared, divisors: undefined },
     );
     const arena = new Arena(this.#gpu);
     const queue = new FeatureQueue(this.network, cache, arena, this.tapLayers);

@@ -8,7 +8,7 @@ import { BUCKETS, type Bucket } from '../kernels/matmul.ts';
 import { branches, packRows, type Row } from '../kernels/rows.ts';
 import { type Arena, rowsOf } from './arena.ts';
 import { boardOf } from './board.ts';
-import { type Cache, MOST_ROWS, MOVE_BYTES } from './cache.ts';
+import { type Cache, MOST_ROWS, MOVE_BYTES, type Shared } from './cache.ts';
 import type { CachedCursor } from './cursor.ts';
 import { type Network, recordBody, recordHead, windowsOf } from './forward.ts';
 import { type GrownTree, HeldRows } from './held-tree.ts';
@@ -32,8 +32,8 @@ export type RowsOf = (window: number | null) => readonly Row[];
 export class Executor {
   /** Smallest pass: 1, or 4 on a device that is not batch invariant. */
   leastRows: 1 | 4 = 1;
-  /** What the caches of this model are to move. */
-  readonly moves: Tensor;
+  /** By the caches of this model. */
+  readonly shared: Shared;
   readonly #gpu: Gpu;
   readonly #network: Network;
   readonly #sampler: Sampler;
@@ -52,10 +52,10 @@ export class Executor {
     this.#gpu = network.gpu;
     this.#network = network;
     const vocabulary = this.#vocabulary;
-    this.moves = arena.storage(MOVE_BYTES, 'moves');
+    this.shared = { moves: arena.storage(MOVE_BYTES, 'moves'), stream: network.scratch.stream };
     this.#sampler = new Sampler(network.gpu, arena, vocabulary);
     const { laws } = this.#sampler;
-    this.#verifier = new Verifier(network.gpu, arena, { vocabulary, laws, moves: this.moves });
+    this.#verifier = new Verifier(network.gpu, arena, { vocabulary, laws, moves: this.shared.moves });
     this.#windows = windowsOf(network.architecture);
     this.#heldRows = new HeldRows(network.gpu, arena, {
       nodes: this.#verifier.nodes,

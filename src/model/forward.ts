@@ -10,7 +10,7 @@ import { embed } from '../kernels/embed.ts';
 import { gatherRows } from '../kernels/gather-rows.ts';
 import { type Bucket, type MatmulTuning, matmul } from '../kernels/matmul.ts';
 import { pairNorm } from '../kernels/pair-norm.ts';
-import { rmsNorm, rmsNormTuning } from '../kernels/rms-norm.ts';
+import { rmsNorm, rmsNormTap, rmsNormTuning } from '../kernels/rms-norm.ts';
 import { ropeAppend } from '../kernels/rope-append.ts';
 import { ROW_WORDS } from '../kernels/rows.ts';
 import { spreadLogits } from '../kernels/spread-logits.ts';
@@ -174,8 +174,11 @@ export const recordBody = (
     view,
   ) as [Tensor, Tensor, Tensor, Tensor];
   const paired = architecture.input.features?.as === 'stream' ? scratch.features : null;
-  const norm = (weight: Tensor): Tensor => {
-    rmsNorm(plan, { input: stream, weight, output: normed }, { rows: bucket, width, epsilon }, rmsNormTuning(gpu));
+  const norm = (weight: Tensor, tap?: Tensor): Tensor => {
+    const tensors = { input: stream, weight, output: normed };
+    const shape = { rows: bucket, width, epsilon };
+    if (tap) rmsNormTap(plan, { ...tensors, tap: view(tap) }, shape, rmsNormTuning(gpu));
+    else rmsNorm(plan, tensors, shape, rmsNormTuning(gpu));
     return normed;
   };
   /** The first block of such a drafter reads the embedding beside the stream. */
@@ -199,12 +202,14 @@ export const recordBody = (
   const half = cache.options.half ? 1 : 0;
   const shape = { rows: bucket, heads, keyValueHeads, headDim, capacity: cache.slots, half } as const;
   for (const layer of layers) {
+    // What the layer before left in the stream is still there, and this norm reads it anyway.
+    const tap = cache.taps[cache.options.tapLayers.indexOf(layer - 1)];
     const { mixer } = architecture.blocks[layer] as Architecture['blocks'][number];
     const block = weights.blocks[layer] as Weighted;
     const { keys, values } = cache.layers[layer] as Cache['layers'][number];
     const input = paired
       ? pair(view(paired.embedded), view(paired.paired), block.attentionNorm)
-      : norm(block.attentionNorm);
+      : norm(block.attentionNorm, tap);
     recordKeys(plan, network, cache, input, { bucket, layer });
     const attending = {
       query: view(scratch.query),
@@ -235,9 +240,6 @@ export const recordBody = (
       tuning,
     );
     matmul(plan, { input: gated, matrix: block.down, output: stream }, { rows: bucket, epilogue: 'add' }, tuning);
-    const tap = cache.taps[cache.options.tapLayers.indexOf(layer)];
-    if (tap)
-      gatherRows(plan, { input: stream, indices: scratch.everyIndex, output: view(tap) }, { rows: bucket, width });
   }
   cache.pool?.record(plan, stream, scratch.rows[0] as Tensor);
 };

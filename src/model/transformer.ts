@@ -127,7 +127,7 @@ export class Transformer implements LanguageModel, Runner {
         throw refuse(`layer ${layer} cannot be tapped: the model has layers 0 to ${this.layers - 1}`);
     const made = { positions: capacity, forks, half: kind === 'f16', tapLayers, nodes, rollout, pool };
     const cache = await Cache.allocate(this.#gpu, this.architecture, made, {
-      moves: this.#executor.moves,
+      ...this.#executor.shared,
       divisors: this.ropeDivisors,
     });
     try {
