@@ -42,3 +42,16 @@ export const prefill = async (
   emit({ type: 'prefill', by: 'target', rows: prompt.length, reused, ms: performance.now() - start });
   return { first, last };
 };
+
+/** The prompt but its last token, which is the first draft's to read. */
+export const readPrompt = async (
+  { sequence, emit, signal }: Pick<RunContext, 'sequence' | 'emit' | 'signal'>,
+  cursor: Cursor,
+  by: 'draft' | 'target' = 'draft',
+): Promise<void> => {
+  const start = performance.now();
+  const reused = cursor.length;
+  const rows = sequence.tokens.slice(reused, Math.min(sequence.tokens.length - 1, cursor.capacity));
+  if (rows.length > 0) await cursor.extend(rows, { signal });
+  emit({ type: 'prefill', by, rows: rows.length, reused, ms: performance.now() - start });
+};

@@ -159,7 +159,7 @@ export interface RunContext<K extends Knobs = Knobs> {
   open<Role extends keyof Cursors>(role: Role, options?: OpenOptions): Promise<Cursors[Role]>;
 }
 
-export interface OpenOptions extends Pick<OpenCursor, 'tapLayers' | 'nodes' | 'forks'> {
+export interface OpenOptions extends Pick<OpenCursor, 'tapLayers' | 'nodes' | 'forks' | 'rollout' | 'pool'> {
   /** Rows that may be needed beyond the answer's end: a step is written whole, also where the budget cuts it. */
   readonly ahead?: number;
 }

@@ -4,10 +4,10 @@
 // the paper: γ may follow the measured acceptance.
 
 import { Acceptance } from '../decode/acceptance.ts';
-import { prefill } from '../decode/prefill.ts';
+import { prefill, readPrompt } from '../decode/prefill.ts';
 import { draftSampling } from '../decode/sampling.ts';
 import { chainOf, type Drafter, fallBackKnob, speculate } from '../decode/speculate.ts';
-import type { DecodingSystem, RunContext } from '../decode/system.ts';
+import type { DecodingSystem } from '../decode/system.ts';
 import type { Cursor, HeldLaw, HeldToken } from '../model/model.ts';
 
 const MOST = 15;
@@ -59,15 +59,6 @@ const draftWith = (cursor: Cursor, gamma: number): Drafter => {
       drafts = 0;
     },
   };
-};
-
-/** The draft reads the prompt but its last token, which is the first draft's to read. */
-const readPrompt = async ({ sequence, emit, signal }: RunContext, cursor: Cursor): Promise<void> => {
-  const start = performance.now();
-  const reused = cursor.length;
-  const rows = sequence.tokens.slice(reused, Math.min(sequence.tokens.length - 1, cursor.capacity));
-  if (rows.length > 0) await cursor.extend(rows, { signal });
-  emit({ type: 'prefill', by: 'draft', rows: rows.length, reused, ms: performance.now() - start });
 };
 
 export default {

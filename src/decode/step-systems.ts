@@ -1,0 +1,7 @@
+// The chunk that a page loads when a step system runs for the first time.
+export { bothWrite } from './both-write.ts';
+export { inSteps } from './in-steps.ts';
+export { openSteps } from './open-steps.ts';
+export { route, scoredBy } from './route.ts';
+export { sampleAnswers } from './samples.ts';
+export { Boundary, stepsOf } from './steps.ts';

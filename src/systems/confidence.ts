@@ -1,0 +1,45 @@
+// Routing without a judge: a step stays where the draft was sure of each of its tokens. It costs nothing, so a judge has
+// to beat it.
+import type { DecodingSystem } from '../decode/system.ts';
+import { fitInner, innerSystem, NESTED_USES, stepKnobs } from './step-knobs.ts';
+
+const knobs = {
+  tau: {
+    kind: 'number',
+    label: 'τ: least log-probability of any token in a step that stays',
+    min: -30,
+    max: 0,
+    step: 0.01,
+    initial: -0.7,
+  },
+  ...stepKnobs,
+} as const;
+
+export default {
+  id: 'confidence',
+  title: "The draft's confidence",
+  paper: '',
+  guarantee: 'approximate',
+  needs: ['target', 'draft'],
+  uses: NESTED_USES,
+  remote: true,
+  knobs,
+  fit: fitInner,
+  async start(run) {
+    const { openSteps, route } = await import('../decode/step-systems.ts');
+    const { tau: threshold } = run.knobs;
+    const models = await openSteps(run, run.knobs, innerSystem(run.knobs));
+    return {
+      first: null,
+      round: route(run, {
+        ...models,
+        async rule({ candidates: [candidate] }) {
+          const score = Math.min(...(candidate?.logprobs ?? []));
+          const accept = score >= threshold;
+          const reason = accept ? 'the draft was sure of every token' : 'the draft was unsure of a token';
+          return { by: 'draft', accept, score, threshold, reason };
+        },
+      }),
+    };
+  },
+} satisfies DecodingSystem<typeof knobs>;

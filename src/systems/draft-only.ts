@@ -1,0 +1,19 @@
+// The draft alone, in steps: the cheap end of every curve. It reads nothing of the target.
+import type { DecodingSystem } from '../decode/system.ts';
+import autoregressive from './autoregressive.ts';
+import { limitKnobs } from './step-knobs.ts';
+
+export default {
+  id: 'draft-only',
+  title: 'Draft only',
+  paper: '',
+  guarantee: 'approximate',
+  needs: ['target', 'draft'],
+  remote: true,
+  knobs: limitKnobs,
+  async start(run) {
+    const { openSteps, route } = await import('../decode/step-systems.ts');
+    const { draft, most } = await openSteps(run, run.knobs, autoregressive);
+    return { first: null, round: route(run, { draft, most, rule: null, target: null }) };
+  },
+} satisfies DecodingSystem<typeof limitKnobs>;
