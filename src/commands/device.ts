@@ -19,7 +19,7 @@ import {
 } from '../load.ts';
 import type { Precision } from '../weights/quantize.ts';
 import { choice, text, texts, UsageError } from './arguments.ts';
-import { bundledNames, DEFAULT_MODEL, modelSource, PRECISIONS, readModelName } from './model-source.ts';
+import { bundledNames, DEFAULT_DRAFT, DEFAULT_MODEL, modelSource, PRECISIONS, readModelName } from './model-source.ts';
 import { formatBytes } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -80,7 +80,7 @@ export const loadOnDevice = async (
   return loaded;
 };
 
-interface WantedTogether extends Wanted {
+export interface WantedTogether extends Wanted {
   readonly draft: string | undefined;
   readonly drafter: string | undefined;
   readonly policy?: string | undefined;
@@ -102,7 +102,9 @@ type Beside = keyof typeof BESIDE;
 /** The bundled model of a role, where the target is the bundled one and nothing else was named. */
 const bundledFor = (role: Beside, { model }: Wanted, root: string): string => {
   const { option, bundled } = BESIDE[role];
-  if ((model ?? DEFAULT_MODEL) === DEFAULT_MODEL && bundledNames(root).includes(bundled)) return bundled;
+  // A judge reads the tokens of all of the family; what drafts is made for one target.
+  const family = option === 'judge' ? [DEFAULT_MODEL, DEFAULT_DRAFT] : [DEFAULT_MODEL];
+  if (family.includes(model ?? DEFAULT_MODEL) && bundledNames(root).includes(bundled)) return bundled;
   throw new UsageError(`the system needs a model for ${role}`, `Name one with --${option}.`);
 };
 

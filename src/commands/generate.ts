@@ -3,7 +3,7 @@
 
 import type { DecodingSystem } from '../decode/system.ts';
 import { createEngine } from '../engine.ts';
-import type { LoadedModel } from '../load.ts';
+import { type LoadedModel, readerOf } from '../load.ts';
 import type { Prompt, RunRequest } from '../request.ts';
 import { SYSTEMS } from '../systems/index.ts';
 import { committedTokens, type EventOf, type Metrics, measure, type TraceEvent } from '../trace.ts';
@@ -14,6 +14,7 @@ import { readKnobs } from './knobs.ts';
 import { messagesOption, readMessages, readTextFile } from './messages.ts';
 import { modelOption } from './model-source.ts';
 import { LEGEND, painter } from './paint.ts';
+import { loadBesideRemote, readRemote, remoteOptions } from './remote.ts';
 import type { Terminal } from './terminal.ts';
 
 const OPTIONS = {
@@ -23,6 +24,7 @@ const OPTIONS = {
     'the decoding system (default: autoregressive)',
   ),
   ...besideOptions,
+  ...remoteOptions,
   prompt: text('TEXT', 'the prompt'),
   'prompt-file': text('F', 'the prompt is in this file'),
   tokens: integers('1,2,3', 'the prompt as token ids', { least: 0 }),
@@ -148,9 +150,12 @@ export const generate = defineCommand({
     checkPrompt(values);
     const system = SYSTEMS.find(({ id }) => id === (values.system ?? 'autoregressive')) as DecodingSystem;
     const request = toRequest(values, system, await readPrompt(values));
+    const remote = readRemote(values, system);
     using device = await openDevice(terminal);
-    const models = await loadTogether(device, values, [system], terminal);
-    const { target } = models;
+    const models = remote
+      ? await loadBesideRemote(device, remote, values, system, terminal)
+      : await loadTogether(device, values, [system], terminal);
+    const target = readerOf(models) as LoadedModel;
     const engine = createEngine({ gpu: device.gpu });
     await engine.load(models);
     const prompt = fitPrompt(request.prompt, target, values, terminal);
@@ -159,6 +164,8 @@ export const generate = defineCommand({
     const events: TraceEvent[] = [];
     for await (const event of engine.run({ ...request, prompt }, terminal.signal)) {
       events.push(event);
+      if (event.type === 'remote' && event.fault)
+        terminal.note(`warning: ${event.fault.message}; the draft goes on alone`);
       if (event.type === 'done') {
         const metrics = measure(events);
         if (values.json) await terminal.json({ ...event, tokens: committedTokens(events), metrics });

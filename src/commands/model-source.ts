@@ -12,6 +12,8 @@ import type { Terminal } from './terminal.ts';
 
 /** Without --model: the bundled family's largest. */
 export const DEFAULT_MODEL = 'target';
+/** Its smallest. */
+export const DEFAULT_DRAFT = 'draft';
 
 export const modelOption = text(
   'M',
