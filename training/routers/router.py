@@ -17,6 +17,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from bundled.batches import IGNORE
 from bundled.optimizer import Optimizer
 
 from . import steps
@@ -38,6 +39,7 @@ class Recipe:
     classes: int = 2
     epochs: float = 3
     rate: float = 0.1
+    language: float = 0.0  # weight of the language model's loss, which keeps what the body knows
     tokens: int = 3000
     seed: int = 9
 
@@ -131,8 +133,11 @@ def train(prm: dict, rows: list[Row], recipe: Recipe, log=None) -> Judge:
         batch = collate(group)
         found = ends(batch, wanted)
         at = batch.places(found)
-        logits = judge.judge(judge.states_of(batch, torch.bfloat16)[at])
-        loss = F.cross_entropy(logits, torch.tensor([label(j.gain, recipe) for _, j in found]))
+        hidden = judge.states_of(batch, torch.bfloat16)
+        loss = F.cross_entropy(judge.judge(hidden[at]), torch.tensor([label(j.gain, recipe) for _, j in found]))
+        if recipe.language:
+            known = batch.lm != IGNORE
+            loss = loss + recipe.language * F.cross_entropy(judge.head(hidden[known]).float(), batch.lm[known])
         loss.backward()
         optimizer.step(recipe.rate * min(1, (update + 1) / WARM_UP) * (1 - update / len(plan)))
         judge.zero_grad(set_to_none=True)
@@ -186,10 +191,12 @@ def main() -> None:
     parser.add_argument("--classes", type=int, default=2)
     parser.add_argument("--epochs", type=float, default=3)
     parser.add_argument("--rate", type=float, default=0.1)
+    parser.add_argument("--language", type=float, default=0.0)
     args = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    recipe = Recipe(args.annotated, args.label, args.margin, args.balanced, args.classes, args.epochs, args.rate)
+    chosen_ones = (args.annotated, args.label, args.margin, args.balanced, args.classes, args.epochs, args.rate, args.language)
+    recipe = Recipe(*chosen_ones)
     state = torch.load(args.prm)["model"]
     prm = from_judge(state, 0).eval()
     data, held = steps.load(args.data)[: args.problems], steps.load(args.held_out)
