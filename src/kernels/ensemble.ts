@@ -11,9 +11,7 @@ import gaugeText from '../../shaders/gauge.wgsl?raw';
 import mixText from '../../shaders/mix.wgsl?raw';
 import random from '../../shaders/random.wgsl?raw';
 import verify from '../../shaders/verify-ensemble.wgsl?raw';
-import type { Gpu } from '../gpu/device.ts';
 import { defineKernel } from '../gpu/kernel.ts';
-import { sampleTuning } from './sample.ts';
 
 /** `columns`: rows of a position: one a member, and one more that contrasts them. `stride`: of the rows. */
 const uniforms = {
@@ -71,9 +69,8 @@ export const mix = defineKernel({
   grid: ({ vocabulary }) => [Math.ceil(vocabulary / 64)],
 });
 
-/** Workgroups that share the search for one token. */
-export const slicesOf = (gpu: Pick<Gpu, 'software'>, vocabulary: number): number =>
-  Math.min(32, Math.ceil(vocabulary / (32 * sampleTuning(gpu).threads)));
+/** Workgroups that share the search for one token: with fewer tokens each, more of them gain nothing. */
+export const slicesOf = (vocabulary: number): number => Math.min(32, Math.ceil(vocabulary / 8192));
 
 /** Of a chain, the bonus counted: what the shaders set aside. */
 export const MOST_POSITIONS = 64;

@@ -43,7 +43,7 @@ const tooLarge = (label: string, bytes: number, most: number): OutriderError => 
   return new OutriderError(
     'out-of-memory',
     `${label} takes ${mib(bytes)} MiB; this device binds at most ${mib(most)} MiB at once`,
-    'Choose a shorter context or an f16 cache.',
+    'Choose a shorter context or an f16 cache; in an ensemble, fewer models or shorter drafts.',
   );
 };
 

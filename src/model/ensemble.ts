@@ -13,8 +13,6 @@ import {
   gaugesBytes,
   jobBytes,
   MOST_BESIDES,
-  MOST_MEMBERS,
-  MOST_POSITIONS,
   packEnsembleJob,
   slicesOf,
   unpackEnsembleVerdict,
@@ -23,6 +21,7 @@ import {
 import { sampleTuning } from '../kernels/sample.ts';
 import { Arena, rowsOf } from './arena.ts';
 import { boardOf } from './board.ts';
+import { checkChain, checkModels, sharesOf } from './ensemble-checks.ts';
 import { EnsembleTop } from './ensemble-top.ts';
 import type {
   Choice,
@@ -43,19 +42,6 @@ import { notFinite } from './sampler.ts';
 
 /** A ring of this many chains, so that what was cached in one round lasts through the next. */
 const CHAINS = 2;
-
-/** The terms of r by column: the members, and where they are contrasted a row of its own behind them. */
-const sharesOf = (combination: Combination, members: number): readonly number[] => {
-  if (combination.kind === 'contrastive') {
-    if (!Number.isFinite(combination.mu)) throw refuse(`contrastive decoding with μ = ${combination.mu}`);
-    return [...Array<number>(members).fill(0), 1];
-  }
-  const { weights } = combination;
-  const sum = weights.reduce((a, b) => a + b, 0);
-  if (weights.length !== members || weights.some((weight) => !(weight >= 0)) || !(sum > 0 && sum < Infinity))
-    throw refuse(`weights [${weights.join(', ')}] for ${members} models`, 'One weight a model, 0 or more, not all 0.');
-  return weights.map((weight) => weight / sum);
-};
 
 interface Plans {
   /** Leaves the gauges of all rows. */
@@ -101,7 +87,7 @@ class DeviceEnsemble implements Ensemble {
     this.#ring = new Ring(entries, 'kept row');
     this.#contrasts = contrasts ? entries : null;
     const columns = this.#shares.length;
-    const slices = slicesOf(gpu, vocabulary);
+    const slices = slicesOf(vocabulary);
     this.#rows = arena.activation(entries + (contrasts ? positions : 0), vocabulary, 'kept rows');
     this.#job = arena.storage(jobBytes(positions, columns), 'ensemble job');
     this.#gauges = arena.storage(gaugesBytes(positions, columns), 'gauges');
@@ -216,21 +202,8 @@ class DeviceEnsemble implements Ensemble {
     return plans;
   }
 
-  #check({ tokens, proposers, rows, bonus, besides }: EnsembleChain): void {
-    const { members } = this;
-    if (tokens.length > this.#drafts) throw refuse(`${tokens.length} drafts; this ensemble takes ${this.#drafts}`);
-    if (proposers.length !== tokens.length || rows.length !== tokens.length)
-      throw refuse(`${tokens.length} drafts, ${proposers.length} proposers and rows for ${rows.length}`);
-    if (tokens.length === 0 && !bonus) throw refuse('a chain without drafts and without a bonus');
-    if (besides.length > MOST_BESIDES) throw refuse(`${besides.length} tokens besides; the most is ${MOST_BESIDES}`);
-    for (const each of bonus ? [...rows, bonus] : rows)
-      if (each.length !== members) throw refuse(`${each.length} rows of a position that ${members} models score`);
-    for (const proposer of proposers)
-      if (!Number.isInteger(proposer) || proposer < 0 || proposer >= members)
-        throw refuse(`member ${proposer} of ${members} as a proposer`);
-    for (const token of tokens)
-      if (typeof token === 'number' && (!Number.isInteger(token) || token < 0 || token >= this.#vocabulary))
-        throw refuse(`token ${token} is outside the vocabulary of ${this.#vocabulary}`);
+  #check(chain: EnsembleChain): void {
+    checkChain(chain, { members: this.members, drafts: this.#drafts, vocabulary: this.#vocabulary });
   }
 
   #use(): void {
@@ -245,12 +218,7 @@ export const joinModels = async (
   combination: Combination,
   { drafts = 15 }: OpenEnsemble = {},
 ): Promise<Ensemble> => {
-  const sizes = models.map(({ vocabulary }) => vocabulary);
-  if (models.length < 2 || models.length > MOST_MEMBERS)
-    throw refuse(`an ensemble of ${models.length} models; 2 to ${MOST_MEMBERS} can be joined`);
-  if (new Set(sizes).size > 1) throw refuse(`models of ${sizes.join(' and ')} tokens`, 'Members share one vocabulary.');
-  if (!Number.isInteger(drafts) || drafts < 0 || drafts >= MOST_POSITIONS)
-    throw refuse(`chains of ${drafts} drafts; the most is ${MOST_POSITIONS - 1}`);
+  checkModels(models, drafts);
   const arena = new Arena(gpu);
   try {
     const what = `an ensemble of ${models.length} models`;
