@@ -10,11 +10,12 @@ import { inspect } from './commands/inspect.ts';
 import { logits } from './commands/logits.ts';
 import { models } from './commands/models.ts';
 import { nearest } from './commands/nearest.ts';
+import { score } from './commands/score.ts';
 import { openTerminal, type Terminal } from './commands/terminal.ts';
 import { tokenize } from './commands/tokenize.ts';
 import { type Fault, toFault } from './errors.ts';
 
-const COMMANDS: readonly Command[] = [generate, logits, draftLogits, tokenize, chat, inspect, models, bench];
+const COMMANDS: readonly Command[] = [generate, logits, draftLogits, score, tokenize, chat, inspect, models, bench];
 
 const help = (): string => {
   const rows = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(13)} ${summary}`);

@@ -10,6 +10,7 @@ import { loadTokenizer, type Tokenizer } from './text/tokenizer.ts';
 import type { Checkpoint } from './weights/checkpoint.ts';
 import { fileSet, openCheckpoint, type Source } from './weights/open.ts';
 import type { Precision } from './weights/quantize.ts';
+import { readJson } from './weights/source.ts';
 import type { Store } from './weights/store.ts';
 
 /** A model that is ready to run, and what is needed to talk to it. */
@@ -18,6 +19,8 @@ export interface LoadedModel {
   readonly model: LanguageModel;
   readonly tokenizer: Tokenizer | null;
   readonly stopTokens: readonly number[];
+  /** A JSON file beside its weights; null where there is none. */
+  readonly beside?: (file: string) => Promise<unknown>;
 }
 
 /** A drafter that reads its target's hidden states; it borrows the target's vocabulary too. */
@@ -94,7 +97,13 @@ export const loadSource = async (gpu: Gpu, source: Source, options: LoadSourceOp
   const files = await checkpoint.tokenizer(signal);
   const tokenizer = files && (await loadTokenizer(files));
   const model = await loadModel(gpu, checkpoint, { precision, signal, onProgress });
-  return { name: checkpoint.name, model, tokenizer, stopTokens: stopTokens(checkpoint.config, tokenizer) };
+  return {
+    name: checkpoint.name,
+    model,
+    tokenizer,
+    stopTokens: stopTokens(checkpoint.config, tokenizer),
+    beside: (file) => readJson(fileSet(source, { store: options.store }), file, { optional: true }),
+  };
 };
 
 /** Of whichever kind its config names. */
@@ -143,10 +152,10 @@ export interface LoadJudgeOptions extends LoadSourceOptions {
 }
 
 export const loadJudgeSource = async (
-  _gpu: Gpu,
+  gpu: Gpu,
   source: Source,
-  _options: LoadJudgeOptions = {},
+  options: LoadJudgeOptions = {},
 ): Promise<LoadedJudge> => {
-  const { name } = fileSet(source, {});
-  throw new OutriderError('bad-request', `${name}: this build of Outrider has no judges`);
+  const { loadJudge } = await import('./judge/load.ts');
+  return loadJudge(gpu, source, options);
 };

@@ -3,9 +3,14 @@
 import { OutriderError } from './errors.ts';
 import type { LoadedModel } from './load.ts';
 
+/** A model, or a judge that reads the target's tokens. */
+interface Reader extends Pick<LoadedModel, 'name' | 'tokenizer'> {
+  readonly model: Pick<LoadedModel['model'], 'vocabulary'>;
+}
+
 const spell = (entry: string | null): string => (entry === null ? 'no token' : JSON.stringify(entry));
 
-export const checkVocabulary = (target: LoadedModel, draft: LoadedModel): void => {
+export const checkVocabulary = (target: Reader, draft: Reader): void => {
   const hint = 'Models that decode together need one vocabulary: choose a draft of the same family.';
   const [mine, theirs] = [target.tokenizer, draft.tokenizer];
   if (mine && theirs)

@@ -10,7 +10,7 @@ export const addressFiles = (
 ): FileSet => {
   const url = fileAddress(address);
   const last = url.pathname.split('/').at(-1) ?? '';
-  const entry = /\.(gguf|safetensors|json)$/.test(last) ? decodeURIComponent(last) : null;
+  const entry = /\.(gguf|safetensors|onnx|json)$/.test(last) ? decodeURIComponent(last) : null;
   const base = new URL(url);
   if (entry === null && !base.pathname.endsWith('/')) base.pathname += '/';
   return {

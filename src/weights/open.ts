@@ -141,7 +141,7 @@ const refuseTwins = (placed: readonly PlacedTensor[]): void => {
   }
 };
 
-const readTokenizer = async (files: FileSet, signal?: AbortSignal): Promise<TokenizerFiles | null> => {
+export const readTokenizer = async (files: FileSet, signal?: AbortSignal): Promise<TokenizerFiles | null> => {
   const options = { signal, optional: true };
   const tokenizer = await readJson(files, 'tokenizer.json', options);
   if (!tokenizer) return null;

@@ -1,0 +1,67 @@
+// A judge's view of one text after another. It knows what has been read, so that of a text which goes on only the new
+// rows are; and it keeps the answer of every row.
+import type { Judge, JudgeCursor } from '../decode/system.ts';
+import type { Tokenizer } from '../text/tokenizer.ts';
+import { answerOf } from './answer.ts';
+import type { LayOut } from './layout.ts';
+
+/** A judge, and what must agree with its target's. */
+export interface VocabularyJudge extends Judge {
+  readonly vocabulary: number;
+  readonly tokenizer: Tokenizer | null;
+  /** False where it reads text. */
+  readonly sharesVocabulary: boolean;
+}
+
+/** What reads tokens: logits of each, behind the `length` it holds. */
+export interface Reader extends Disposable {
+  rewind(length: number): void;
+  read(tokens: readonly number[]): Promise<readonly ArrayLike<number>[]>;
+}
+
+const commonPrefix = (a: readonly number[], b: readonly number[]): number => {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
+};
+
+export class TextCursor implements JudgeCursor {
+  readonly capacity: number;
+  readonly #reader: Reader;
+  readonly #layOut: LayOut;
+  /** What the reader holds, and the score at each token. */
+  #tokens: number[] = [];
+  #scores: number[] = [];
+
+  constructor(reader: Reader, layOut: LayOut, capacity: number) {
+    this.#reader = reader;
+    this.#layOut = layOut;
+    this.capacity = capacity;
+  }
+
+  async score(...text: Parameters<JudgeCursor['score']>): Promise<readonly number[]> {
+    const { context, candidates } = this.#layOut(...text);
+    const scores: number[] = [];
+    for (const candidate of candidates) scores.push(await this.#read([...context, ...candidate]));
+    return scores;
+  }
+
+  /** The score at the last of these tokens. */
+  async #read(tokens: readonly number[]): Promise<number> {
+    const known = commonPrefix(this.#tokens, tokens);
+    if (known < tokens.length) {
+      this.#tokens.length = known;
+      this.#scores.length = known;
+      this.#reader.rewind(known);
+      const rest = tokens.slice(known);
+      const rows = await this.#reader.read(rest);
+      this.#tokens.push(...rest);
+      this.#scores.push(...rows.map((row) => answerOf(row).score));
+    }
+    return this.#scores[tokens.length - 1] as number;
+  }
+
+  [Symbol.dispose](): void {
+    this.#reader[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,84 @@
+// A judge as an ONNX file: config.json, model.onnx and, where its layout needs one, a tokenizer. Whatever declares
+// `input_ids` (and `attention_mask`) will do. It keeps nothing of a text, so every step costs the whole of it; a judge
+// of a known family costs its new rows only (scored-model.ts).
+import { OutriderError } from '../errors.ts';
+import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
+import { readTokenizer } from '../weights/open.ts';
+import { type FileSet, readBytes, readJson } from '../weights/source.ts';
+import { readJudgeConfig } from './config.ts';
+import { TextCursor, type VocabularyJudge } from './cursor.ts';
+import { layoutOf } from './layout.ts';
+import { type OnnxEncoder, openTextOnnx } from './onnx.ts';
+
+export const NETWORK = 'model.onnx';
+
+const bad = (message: string): OutriderError => new OutriderError('bad-checkpoint', message);
+
+/** As many bytes as the file has, and the network that they are. */
+export const readNetwork = async (files: FileSet, signal?: AbortSignal) => {
+  const path = files.entry ?? NETWORK;
+  using file = await files.open(path, { signal });
+  if (!file) throw bad(`${files.name}: ${path} is missing`);
+  return { bytes: file.size, network: await openTextOnnx(path, await readBytes(file, 0, file.size, signal)) };
+};
+
+/** Reads all of a text again, from its first token. */
+const rereading = (network: OnnxEncoder, vocabulary: number, context: number) => {
+  let before: number[] = [];
+  return {
+    rewind: (length: number) => {
+      before.length = length;
+    },
+    async read(tokens: readonly number[]): Promise<readonly Float32Array[]> {
+      const text = [...before, ...tokens];
+      const outside = text.find((token) => token >= vocabulary);
+      if (outside !== undefined)
+        throw new OutriderError('bad-request', `token ${outside} is outside the judge's vocabulary of ${vocabulary}`);
+      if (text.length > context)
+        throw new OutriderError('bad-request', `${text.length} tokens exceed the ${context} that this judge can read`);
+      const { rows, width, data } = await network.run(text);
+      before = text;
+      const row = (i: number): Float32Array => data.subarray(i * width, (i + 1) * width);
+      // Of a network that answers once, the answer is the last token's.
+      return tokens.map((_, i) => row(rows === 1 ? 0 : rows - tokens.length + i));
+    },
+    [Symbol.dispose]() {},
+  };
+};
+
+export const loadOnnxJudge = async (
+  files: FileSet,
+  target: Tokenizer | null,
+  signal?: AbortSignal,
+): Promise<VocabularyJudge> => {
+  const json = await readJson(files, 'config.json', { signal });
+  if (!json) throw bad(`${files.name}: a judge is config.json and ${NETWORK}`);
+  const { vocab_size: vocabulary, max_position_embeddings: context } = json;
+  for (const [name, value] of Object.entries({ vocab_size: vocabulary, max_position_embeddings: context }))
+    if (!Number.isInteger(value) || (value as number) < 1) throw bad(`config.json: ${name} is ${value}`);
+  const config = readJudgeConfig(json);
+  const words = await readTokenizer(files, signal);
+  const tokenizer = words && (await loadTokenizer(words));
+  const { bytes, network } = await readNetwork(files, signal);
+  try {
+    const { width } = await network.run([0]);
+    const gives = config.gives ?? (width === 1 ? 'reward' : 'advantage');
+    const layOut = layoutOf(config, gives, files.name, { own: tokenizer, target });
+    return {
+      family: 'onnx',
+      gives,
+      vocabulary: vocabulary as number,
+      tokenizer,
+      sharesVocabulary: config.layout !== 'published',
+      context: context as number,
+      bytes,
+      async open({ capacity = context as number } = {}) {
+        return new TextCursor(rereading(network, vocabulary as number, context as number), layOut, capacity);
+      },
+      [Symbol.dispose]: () => network[Symbol.dispose](),
+    };
+  } catch (error) {
+    network[Symbol.dispose]();
+    throw error;
+  }
+};

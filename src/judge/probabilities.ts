@@ -1,0 +1,48 @@
+// What a judge's head says of a text that is given in its own tokens, before any layout: for people, and for comparisons
+// with other implementations.
+import type { Gpu } from '../gpu/device.ts';
+import type { LoadSourceOptions } from '../load.ts';
+import { loadScored } from '../model/load-scored.ts';
+import { fileSet, openCheckpoint, type Source } from '../weights/open.ts';
+import { answerOf } from './answer.ts';
+import { JUDGE_FIELDS } from './config.ts';
+import { isOnnx } from './load.ts';
+import { readNetwork } from './onnx-judge.ts';
+
+export interface Probabilities {
+  /** Of the classes; null of a value, whose one probability is the reward. */
+  readonly labels: readonly string[] | null;
+  /** At each position asked for. */
+  readonly at: readonly (readonly number[])[];
+}
+
+const pick = (rows: readonly ArrayLike<number>[], positions: readonly number[]) =>
+  positions.map((position) => answerOf(rows[position] as ArrayLike<number>).probabilities);
+
+export const probabilitiesOf = async (
+  gpu: Gpu,
+  source: Source,
+  tokens: readonly number[],
+  positions: readonly number[],
+  options: Pick<LoadSourceOptions, 'precision' | 'signal'>,
+): Promise<Probabilities> => {
+  const { signal } = options;
+  const files = fileSet(source, { signal });
+  if (await isOnnx(files, signal)) {
+    using network = (await readNetwork(files, signal)).network;
+    const { rows, width, data } = await network.run(tokens);
+    // Of a network that answers once, the answer is the last token's.
+    const row = (position: number): number => (rows === 1 ? 0 : position);
+    const found = tokens.map((_, i) => data.subarray(row(i) * width, (row(i) + 1) * width));
+    const labels = Array.from({ length: width }, (_, i) => `LABEL_${i}`);
+    return { labels: width > 1 ? labels : null, at: pick(found, positions) };
+  }
+  using checkpoint = await openCheckpoint(source, { signal });
+  const loaded = await loadScored(gpu, checkpoint, { ...options, beside: JUDGE_FIELDS });
+  using model = loaded.model;
+  using cursor = await model.open(tokens.length);
+  return {
+    labels: loaded.kind === 'classes' ? loaded.labels : null,
+    at: pick(await cursor.read(tokens, signal), positions),
+  };
+};

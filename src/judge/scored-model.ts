@@ -1,0 +1,39 @@
+// A judge on our own kernels, with keys and values of its own: of a text that goes on, only the new rows are computed.
+import type { Gpu } from '../gpu/device.ts';
+import { loadScored } from '../model/load-scored.ts';
+import type { LoadModelOptions } from '../model/loading.ts';
+import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
+import type { Checkpoint } from '../weights/checkpoint.ts';
+import { JUDGE_FIELDS, readJudgeConfig } from './config.ts';
+import { TextCursor, type VocabularyJudge } from './cursor.ts';
+import { layoutOf, rowsFor } from './layout.ts';
+
+/** `target`: the tokenizer of the model whose tokens it will be shown. */
+export const loadScoredJudge = async (
+  gpu: Gpu,
+  checkpoint: Checkpoint,
+  target: Tokenizer | null,
+  options: LoadModelOptions = {},
+): Promise<VocabularyJudge> => {
+  const config = readJudgeConfig(checkpoint.config);
+  const files = await checkpoint.tokenizer(options.signal);
+  const tokenizer = files && (await loadTokenizer(files));
+  const value = checkpoint.tensors.has('v_head.summary.weight');
+  const gives = config.gives ?? (value ? 'reward' : 'advantage');
+  const layOut = layoutOf(config, gives, checkpoint.name, { own: tokenizer, target });
+  const { model } = await loadScored(gpu, checkpoint, { ...options, beside: JUDGE_FIELDS });
+  return {
+    family: model.family,
+    gives,
+    vocabulary: model.vocabulary,
+    tokenizer,
+    sharesVocabulary: config.layout !== 'published',
+    context: model.context,
+    bytes: model.bytes,
+    async open({ capacity = model.context } = {}) {
+      const reader = await model.open(Math.min(model.context, rowsFor(config, capacity)));
+      return new TextCursor(reader, layOut, capacity);
+    },
+    [Symbol.dispose]: () => model[Symbol.dispose](),
+  };
+};
