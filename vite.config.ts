@@ -44,6 +44,7 @@ const ENTRIES = {
   trace: 'src/trace.ts',
   openai: 'src/api/openai.ts',
   'ai-sdk': 'src/api/ai-sdk.ts',
+  'prompt-api': 'src/api/prompt-api.ts',
 };
 
 /** Chunks run before the entry that imports them: what gives Safari its Symbol.dispose has to be the first of them. */

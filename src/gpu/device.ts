@@ -1,5 +1,6 @@
 // The device as the engine sees it: pipelines cached by what they are built from, buffers that are counted, one open
 // turn, and what went wrong. Nothing outside this folder touches `navigator.gpu`; the engine takes a GPUDevice.
+/// <reference types="@webgpu/types" preserve="true" />
 import { OutriderError } from '../errors.ts';
 import type { PipelineSource, Tensor } from './kernel.ts';
 import { StagingPool, UploadRing } from './pools.ts';

@@ -1,0 +1,37 @@
+// Before `npm pack` and `npm publish`: builds what the package has and git has not: the library, its types, the command
+// line. Of the types only those stay that an entry point leads to.
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { root, run, tool } from './steps.mjs';
+
+const types = join(root, 'dist/types');
+
+/** @param {string[]} command */
+const must = async (command) => {
+  const { code, output } = await run(command);
+  if (code === 0) return;
+  console.error(output);
+  process.exit(code);
+};
+
+/** Declarations name their imports as the sources do: ./x.ts for ./x.d.ts. @param {string} file */
+const importsOf = (file) =>
+  [...readFileSync(file, 'utf8').matchAll(/(?:from|import) ?\(?["'](\.[^"']+)\.ts["']/g)].map(([, path]) =>
+    resolve(dirname(file), `${path}.d.ts`),
+  );
+
+const prune = () => {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const entries = Object.values(exports).flatMap((/** @type {{ types?: string }} */ { types }) => types ?? []);
+  const reached = new Set(entries.map((entry) => join(root, entry)));
+  for (const file of reached) for (const next of importsOf(file)) reached.add(next);
+  for (const name of readdirSync(types, { recursive: true, encoding: 'utf8' }))
+    if (name.endsWith('.ts') && !reached.has(join(types, name))) rmSync(join(types, name));
+  console.log(`types: ${reached.size} files, ${relative(root, types)}`);
+};
+
+rmSync(types, { recursive: true, force: true });
+await must([tool('vite'), 'build', '--mode', 'library', '--logLevel', 'warn']);
+await must([tool('tsc'), '-p', '.ci/tsconfig.types.json']);
+prune();
+await must([process.execPath, 'src/outrider.mjs', '--help']); // builds dist/cli.js
