@@ -80,6 +80,14 @@ describe('off when losing', () => {
     }
   });
 
+  it('settles the rounds whose cost it had to learn first', () => {
+    const clock = { plain: 3, round: 8 };
+    const timings = new Timings();
+    for (let i = 0; i < 3; i++) timings.add('plain', clock.plain);
+    // The round that warms up, and four until the cost is believed: then it knows at once that they lost.
+    expect(simulate(600, () => 1, clock, { timings }).speculative).toBe(5);
+  });
+
   it('tries again, and stays where the text has turned', () => {
     const clock = { plain: 3, round: 8 };
     const { events, speculative } = simulate(2000, (_, committed) => (committed < 300 ? 1 : 6), clock);

@@ -10,8 +10,11 @@ import { type Ledger, newLedger, type Timings } from './timings.ts';
 const OVERDRAFT = { tokens: 4, ms: 15 } as const;
 /** The gain that is remembered against losses to come: text changes. */
 const CREDIT = 4;
-/** Of a run's tokens: what all losses together may come to before another trial. */
-const SHARE = 0.025;
+/**
+ * Of all tokens: what all losses together may come to before another trial. Keeping a drafter's context while it does not
+ * draft costs about one token in a hundred more (docs/log.md), and both together are to stay below three.
+ */
+const SHARE = 0.015;
 /** Plain rounds before a trial, doubled by each that fails. */
 const PAUSE = { least: 16, most: 512 } as const;
 
@@ -53,12 +56,20 @@ export interface PaceOptions {
   readonly fallBack: boolean;
 }
 
+/** A round and what it committed. */
+interface Paid {
+  readonly kind: RoundKind;
+  readonly tokens: number;
+}
+
 export class Pace {
   readonly #options: PaceOptions;
   readonly #ledger: Ledger;
   #pause: number = PAUSE.least;
   /** Tokens committed when the run fell back; null while it speculates. */
   #paused: number | null = null;
+  /** Rounds of kinds whose cost is not known yet: settled as soon as it is. */
+  #unsettled: Paid[] = [];
   /** What the last speculative round lost, and its time for each token. */
   #lastLoss = 0;
   #latest: { readonly ms: number; readonly tokens: number }[] = [];
@@ -91,16 +102,23 @@ export class Pace {
     this.#options.timings.add(roundName(kind), ms);
     this.#ledger.committed += tokens;
     this.#latest.push({ ms, tokens });
+    this.#unsettled.push({ kind, tokens });
+    this.#unsettled = this.#unsettled.filter((each) => !this.#settle(each));
+    if (this.#ledger.account >= 0) this.#pause = PAUSE.least;
+    if (!this.#options.fallBack || this.#ledger.account >= -this.#overdraft || this.#lastLoss === 0) return;
+    this.#paused = this.#ledger.committed;
+    this.#tell(round, 'plain');
+  }
+
+  /** Whether it could be: the cost of its kind is known. */
+  #settle({ kind, tokens }: Paid): boolean {
     const cost = this.#options.cost(kind);
-    if (cost === null) return;
+    if (cost === null) return false;
     const loss = cost - tokens;
     this.#lastLoss = Math.max(0, loss);
     this.#ledger.lost += loss;
     this.#ledger.account = Math.min(CREDIT, this.#ledger.account - loss);
-    if (this.#ledger.account >= 0) this.#pause = PAUSE.least;
-    if (!this.#options.fallBack || this.#ledger.account >= -this.#overdraft || loss <= 0) return;
-    this.#paused = this.#ledger.committed;
-    this.#tell(round, 'plain');
+    return true;
   }
 
   /** In plain rounds. */
