@@ -15,6 +15,17 @@ test('bundled drafters join the target that they were made for, and no other', (
   expect(draftOnly.missing({ needs: ['target', 'draft'] })).toEqual([]);
 });
 
+test('step systems bring their judge, and what the target is faster with; ensembles their members', () => {
+  const family = new Family({ label: '', source: 'target' });
+  const rsd = { needs: ['target', 'draft', 'prm'], uses: ['dflash', 'policy'] } as const;
+  expect(family.rolesOf(rsd)).toEqual(['target', 'draft', 'prm', 'dflash', 'policy']);
+  expect(new Family({ label: '', source: 'mid' }).missing(rsd)).toEqual(['prm']);
+  const ensemble = { needs: ['target', 'draft'], joins: true } as const;
+  expect(family.rolesOf(ensemble)).toEqual(['target', 'draft']);
+  family.add('also-1', { label: '', source: 'mid' });
+  expect(family.rolesOf(ensemble)).toEqual(['target', 'draft', 'also-1']);
+});
+
 test("a visitor's drafter comes before the bundled one", () => {
   const own = { kind: 'url', url: 'https://example.org/drafter/' } as const;
   const family = new Family({ label: '', source: { kind: 'url', url: 'https://example.org/model.gguf' } });
@@ -27,5 +38,6 @@ test("a visitor's drafter comes before the bundled one", () => {
 test('several numbers are read as people write them', () => {
   const limits = { min: 1, max: 16 };
   expect(parseNumbers('1, 4,8  16', limits)).toEqual([1, 4, 8, 16]);
+  expect(parseNumbers('0.25, 0.75', { min: 0, max: 1, step: 0.05 })).toEqual([0.25, 0.75]);
   for (const wrong of ['', '1, 17', '0', '2.5', 'four']) expect(parseNumbers(wrong, limits)).toBeNull();
 });

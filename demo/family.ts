@@ -1,5 +1,5 @@
 // Which model serves which role: a target, and the drafters that were made for it.
-import type { DecodingSystem, ModelRole, ModelSource, ModelSources } from '../src/index.ts';
+import { type DecodingSystem, lacking, type ModelRole, type ModelSource, type ModelSources } from '../src/index.ts';
 
 export interface Choice {
   readonly label: string;
@@ -27,11 +27,11 @@ export const roleName = (role: ModelRole): string =>
 
 /** Of the bundled models. DFlash and EAGLE-3 read hidden states, so they fit one target; a draft shares a vocabulary. */
 const PARTNERS: Readonly<Record<string, { readonly [Role in ModelRole]?: string }>> = {
-  target: { draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy: 'blockpilot' },
+  target: { draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy: 'blockpilot', prm: 'prm', router: 'router' },
   mid: { draft: 'draft' },
 };
 
-type Needs = Pick<DecodingSystem, 'needs'>;
+type Needs = Pick<DecodingSystem, 'needs' | 'uses' | 'joins' | 'remote'>;
 
 export class Family {
   readonly target: Choice;
@@ -47,13 +47,21 @@ export class Family {
   }
 
   /** What this system needs and nobody has. */
-  missing({ needs }: Needs): readonly ModelRole[] {
-    return needs.filter((role) => !this.#find(role));
+  missing(system: Needs): readonly ModelRole[] {
+    return lacking(system, (role) => this.#find(role) !== undefined);
   }
 
-  /** Those of `roles` that there are, with what this system needs. */
-  sources({ needs }: Needs, roles: Iterable<ModelRole>): ModelSources {
-    const found = [...new Set([...needs, ...roles])].map((role) => [role, this.#find(role)?.source] as const);
+  /** What this system runs with, here: what it needs, and what it is faster with. */
+  rolesOf({ needs, uses = [], joins }: Needs): readonly ModelRole[] {
+    const members = joins ? [...this.#own.keys()].filter(isAlso) : [];
+    return [...new Set([...needs, ...uses, ...members])].filter((role) => this.#find(role));
+  }
+
+  /** Those of `roles` that there are, with what this system runs with. */
+  sources(system: Needs, roles: Iterable<ModelRole>): ModelSources {
+    const found = [...new Set([...this.rolesOf(system), ...roles])].map(
+      (role) => [role, this.#find(role)?.source] as const,
+    );
     return Object.fromEntries(found.filter(([, source]) => source !== undefined));
   }
 

@@ -28,23 +28,30 @@ const list = (knob: ChoiceKnob, value: KnobValue): Control => {
   return { node, read: () => node.value };
 };
 
-export const parseNumbers = (text: string, { min, max }: { min: number; max: number }): readonly number[] | null => {
+export const parseNumbers = (
+  text: string,
+  { min, max, step = 1 }: Pick<NumbersKnob, 'min' | 'max' | 'step'>,
+): readonly number[] | null => {
   const numbers = text
     .split(/[\s,]+/)
     .filter((part) => part !== '')
     .map(Number);
-  const fits = numbers.length > 0 && numbers.every((n) => Number.isInteger(n) && n >= min && n <= max);
+  const whole = Number.isInteger(step);
+  const fits = numbers.length > 0 && numbers.every((n) => (Number.isInteger(n) || !whole) && n >= min && n <= max);
   return fits ? numbers : null;
 };
 
 const line = (knob: NumbersKnob, value: KnobValue): Control => {
   const node = document.createElement('input');
   node.type = 'text';
-  node.inputMode = 'numeric';
+  const whole = Number.isInteger(knob.step ?? 1);
+  node.inputMode = whole ? 'numeric' : 'decimal';
   node.value = [value].flat().join(', ');
   const read = (): readonly number[] | null => parseNumbers(node.value, knob);
   node.addEventListener('input', () =>
-    node.setCustomValidity(read() ? '' : `Whole numbers from ${knob.min} to ${knob.max}, with commas between them`),
+    node.setCustomValidity(
+      read() ? '' : `${whole ? 'Whole numbers' : 'Numbers'} from ${knob.min} to ${knob.max}, with commas between them`,
+    ),
   );
   node.addEventListener('change', () => node.reportValidity());
   return { node, read };

@@ -114,12 +114,12 @@ const targetChanged = (): Promise<void> => {
   roles = [];
   comparison.forget();
   systems.offer(family);
-  return load(systems.system.needs, family.target.label);
+  return load(family.rolesOf(systems.system), family.target.label);
 };
 
 /** What the system needs is loaded when it is first chosen. */
 const systemChanged = async (): Promise<void> => {
-  const added = systems.system.needs.filter((role) => !roles.includes(role));
+  const added = family.rolesOf(systems.system).filter((role) => !roles.includes(role));
   if (added.length > 0) await load(added, added.map((role) => `the ${roleName(role)}`).join(' and '));
 };
 

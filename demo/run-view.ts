@@ -1,5 +1,5 @@
 // Everything that one run shows, from its events: answer, figures, strip, rounds, and when drafting was given up.
-import { committedTokens, fold, METRICS, type TraceEvent } from '../src/trace.ts';
+import { committedTokens, type EventOf, fold, METRICS, type TraceEvent } from '../src/trace.ts';
 import { AnswerView } from './answer.ts';
 import { say } from './elements.ts';
 import { createFigures } from './figures.ts';
@@ -7,6 +7,7 @@ import { paceSentence } from './pace.ts';
 import type { Problem } from './problems.ts';
 import { RoundPanel } from './round-panel.ts';
 import { RoundReader } from './rounds.ts';
+import { StepPanel } from './step-panel.ts';
 import { Strip } from './strip.ts';
 
 /** What is left of a run: enough to compare it with another. */
@@ -36,6 +37,7 @@ export class RunView {
   readonly #figures = createFigures();
   readonly #strip = new Strip();
   readonly #rounds = new RoundPanel();
+  readonly #steps = new StepPanel();
 
   /** Consumes a run to its end; `problem` is what the answer is held against. */
   async show(events: AsyncIterable<TraceEvent>, problem: Problem | null): Promise<Outcome> {
@@ -53,7 +55,8 @@ export class RunView {
         this.#strip.add(event);
         for (const figure of this.#figures) figure.add(event);
         if (event.type === 'queued') say('status', `Waiting for ${event.ahead} other run${event.ahead > 1 ? 's' : ''}`);
-        if (event.type === 'run') this.#rounds.start(event.system !== 'autoregressive', event.knobs.shape === 'tree');
+        if (event.type === 'run') this.#begin(event);
+        this.#steps.add(event);
         if (event.type === 'fall-back' || event.type === 'block-size') pace = paceSentence(pace, event, committed + 1);
         say('pace', pace);
         if (event.type === 'done') this.#answer.end(event, problem);
@@ -67,8 +70,14 @@ export class RunView {
     } finally {
       this.#answer.rest();
       this.#rounds.rest();
+      this.#steps.rest();
     }
     return outcomeOf(seen);
+  }
+
+  #begin({ system, knobs }: EventOf<'run'>): void {
+    this.#rounds.start(system !== 'autoregressive', knobs.shape === 'tree');
+    this.#steps.start(system);
   }
 
   /** A run from before, in the second lane. */

@@ -12,6 +12,21 @@ const ABOUT: Readonly<Record<string, string>> = {
   dflash: 'A small network reads what the target was thinking and drafts a whole block in one pass.',
   blockpilot: 'DFlash with a block size for each prompt: a small policy picks the one that is fastest on this device.',
   eagle3: 'One layer on the target’s own features drafts a tree of continuations; the longest right path is kept.',
+  ensemble: 'Several models vote on every token, and every one of them reads every token.',
+  'ensemble-parallel': 'The same vote, with the passes of all models in one submission to the GPU.',
+  'ensemble-speculative': 'The smallest model writes ahead; all together decide on what it wrote.',
+  'cos-naive': 'The smallest model writes ahead; all decide on it, and nothing is drawn behind it.',
+  cos: 'Models take turns: whoever checks a draft adds a token of its own for the others to check.',
+  rsd: 'The draft writes steps; a reward model lets the good ones stay, and the target writes the others.',
+  arbitrage: 'A router guesses whether the target would write a better step, without asking it.',
+  specguard: 'No judge: the draft’s own certainty and what its attention rests on decide on each step.',
+  confidence: 'A step stays where the draft was sure of every token: the least that a judge must beat.',
+  random: 'Steps are escalated by a coin: what any rule must beat.',
+  oracle: 'Both models write every step and the better one stays: the best a router could do, and the dearest.',
+  'draft-only': 'The draft writes every step.',
+  'target-only': 'The target writes every step.',
+  majority: 'Several answers are drawn at once; the result that most agree on wins.',
+  'best-of-n': 'Several answers are drawn at once; the one with the highest reward wins.',
 };
 
 const GUARANTEES = {

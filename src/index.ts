@@ -5,6 +5,7 @@ import './dispose.ts';
 export { BUNDLED } from './bundled.ts';
 export { type ConnectOptions, connect } from './client.ts';
 export type { ChoiceKnob, Knob, Knobs, KnobValue, NumberKnob, NumbersKnob } from './decode/knobs.ts';
+export { lacking } from './decode/needs.ts';
 export type {
   Commit,
   DecodingSystem,
