@@ -1,27 +1,29 @@
-// Which of several candidates speaks for all: the most central one. Its paper (SpecGuard, arXiv 2604.15244) takes the
-// softmax of every row of cosine similarities and keeps the smallest diagonal entry; since a cosine with oneself is 1, that
-// is the candidate with the largest sum of exp(cosine).
+// Which of several candidate steps to go on with (SpecGuard, arXiv 2604.15244): the most central one. The paper takes
+// argmin_j S̃_jj of the row-softmax S̃ of the similarities S; with S_jj = 1 that is argmax_j Σ_l exp(S_jl). The lowest
+// index wins ties.
 
-const cosine = (a: Float32Array, b: Float32Array): number => {
-  const dot = (x: Float32Array, y: Float32Array): number => x.reduce((sum, value, i) => sum + value * (y[i] ?? 0), 0);
-  return dot(a, b) / (Math.sqrt(dot(a, a) * dot(b, b)) || 1);
-};
-
-/** The first of those with the largest sum of exp(similarity) to all. */
 const central = <T>(candidates: readonly T[], similarity: (a: T, b: T) => number): number => {
-  const sums = candidates.map((one) => candidates.reduce((sum, other) => sum + Math.exp(similarity(one, other)), 0));
-  return sums.indexOf(Math.max(...sums));
+  const sums = candidates.map((a) => candidates.reduce((sum, b) => sum + Math.exp(a === b ? 1 : similarity(a, b)), 0));
+  return sums.reduce((best, sum, j) => (sum > (sums[best] as number) ? j : best), 0);
 };
 
-/** By embeddings of the candidates. */
-export const mostCentral = (embeddings: readonly Float32Array[]): number => central(embeddings, cosine);
+const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, x, i) => sum + x * (b[i] as number), 0);
 
-/** By the tokens that candidates have in common (Jaccard index of their sets), where nothing embeds them. */
+/** By embeddings, of a sentence model or of the draft's own pooled hidden states; cosine. */
+export const mostCentral = (embeddings: readonly Float32Array[]): number => {
+  const unit = embeddings.map((embedding) => {
+    const length = Math.sqrt(dot(embedding, embedding));
+    return length > 0 ? embedding.map((x) => x / length) : embedding.slice();
+  });
+  return central(unit, dot);
+};
+
+/** By the tokens alone: how many of all that either uses both use. */
 export const overlap = (candidates: readonly (readonly number[])[]): number =>
   central(
     candidates.map((tokens) => new Set(tokens)),
     (a, b) => {
-      const shared = [...a].filter((token) => b.has(token)).length;
-      return shared / (a.size + b.size - shared || 1);
+      const both = [...a].filter((token) => b.has(token)).length;
+      return both / Math.max(1, a.size + b.size - both);
     },
   );

@@ -40,8 +40,10 @@ export const folderSource = async (path: string): Promise<Source> => {
   const names = (await readdir(folder, { withFileTypes: true }))
     .filter((entry) => !entry.isDirectory())
     .map((entry) => entry.name);
+  const inner = async (name: string): Promise<boolean> =>
+    name.includes('/') && (await stat(join(folder, name)).catch(() => null)) !== null;
   const open = async (name: string): Promise<ByteSource | null> =>
-    names.includes(name) ? fileSource(join(folder, name)) : null;
+    names.includes(name) || (await inner(name)) ? fileSource(join(folder, name)) : null;
   return {
     kind: 'folder',
     files: { name: basename(path), names, entry: found.isDirectory() ? null : basename(path), open },

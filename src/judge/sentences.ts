@@ -1,0 +1,59 @@
+// Sentence embeddings: a small ONNX encoder and its tokenizer from any folder or address in the sentence-transformers
+// layout (all-MiniLM-L6-v2 …). Tokens by @huggingface/transformers; the network by the one ONNX runtime that everything
+// here shares, since that library's own would bring 27 MB of WebAssembly of its own. Mean over the tokens, unit length.
+import { OutriderError } from '../errors.ts';
+import { fileSet, type OpenOptions, readTokenizer, type Source } from '../weights/open.ts';
+import { type ByteSource, type FileSet, readBytes } from '../weights/source.ts';
+import { openTextOnnx } from './onnx.ts';
+
+/** Where exporters put the network, the smallest first. */
+const NETWORKS = ['onnx/model_quantized.onnx', 'model_quantized.onnx', 'onnx/model.onnx', 'model.onnx'];
+
+export interface SentenceEncoder extends Disposable {
+  readonly bytes: number;
+  /** A unit vector for each text. */
+  embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
+}
+
+const openNetwork = async (files: FileSet, signal: AbortSignal | undefined): Promise<ByteSource> => {
+  for (const name of NETWORKS) {
+    const file = await files.open(name, { signal, optional: true });
+    if (file) return file;
+  }
+  throw new OutriderError('bad-checkpoint', `${files.name}: none of ${NETWORKS.join(', ')} is there`);
+};
+
+/** The mean row, scaled to length 1. */
+const pooled = (data: Float32Array, rows: number, width: number): Float32Array => {
+  const sums = new Float32Array(width);
+  for (let i = 0; i < rows * width; i++) sums[i % width] = (sums[i % width] as number) + (data[i] as number);
+  const length = Math.sqrt(sums.reduce((sum, x) => sum + x * x, 0));
+  return sums.map((x) => x / Math.max(length, Number.MIN_VALUE));
+};
+
+export const openSentences = async (source: Source, options: OpenOptions = {}): Promise<SentenceEncoder> => {
+  const files = fileSet(source, options);
+  const { signal } = options;
+  const words = await readTokenizer(files, signal);
+  if (!words) throw new OutriderError('bad-checkpoint', `${files.name}: tokenizer.json is missing`);
+  const { PreTrainedTokenizer, env } = await import('@huggingface/transformers');
+  // The library gets everything as objects; with these off it could not fetch if it wanted to.
+  env.allowRemoteModels = false;
+  env.allowLocalModels = false;
+  const tokenizer = new PreTrainedTokenizer(words.tokenizer, words.config);
+  const longest = Number.isInteger(words.config.model_max_length) ? (words.config.model_max_length as number) : 512;
+  using file = await openNetwork(files, signal);
+  const network = await openTextOnnx(file.name, await readBytes(file, 0, file.size, signal));
+  return {
+    bytes: file.size,
+    async embed(texts) {
+      const found: Float32Array[] = [];
+      for (const text of texts) {
+        const { rows, width, data } = await network.run(tokenizer.encode(text).slice(0, longest));
+        found.push(pooled(data, rows, width));
+      }
+      return found;
+    },
+    [Symbol.dispose]: () => network[Symbol.dispose](),
+  };
+};
