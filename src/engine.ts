@@ -186,6 +186,7 @@ class LocalEngine implements Engine {
         timings,
         spell: job.tokenizer && ((token) => transcript.spelling(token) ?? ''),
         stopTokens: limits.stopTokens,
+        beside: async (file) => (await this.#residents.models.draft?.beside?.(file)) ?? null,
         open: (role, options) => this.#memory.open(role, models, prompt, rows, { ...options, cache: this.#cache }),
       });
       for (let round = first ? 0 : 1; !transcript.ending && !signal.aborted; round++) {

@@ -111,6 +111,13 @@ export type TraceEvent = { readonly at: number } & (
       readonly plain_ms: number | null;
       readonly step?: Nested;
     }
+  /** What is usual for the draft's steps (5th to 95th percentile); assumed where it was never calibrated. */
+  | {
+      readonly type: 'calibration';
+      readonly calibrated: boolean;
+      readonly logprob: readonly [number, number];
+      readonly grounding: readonly [number, number] | null;
+    }
   /** Steps from one prefix, written for a rule to choose from or to judge: by the draft, or by the target where it samples too. */
   | {
       readonly type: 'candidates';

@@ -157,6 +157,8 @@ export interface RunContext<K extends Knobs = Knobs> {
    * never all of them. Between rounds it must hold committed tokens only, because the next run may begin there.
    */
   open<Role extends keyof Cursors>(role: Role, options?: OpenOptions): Promise<Cursors[Role]>;
+  /** A JSON file that lies beside the draft's weights; null where there is none. */
+  beside(file: string): Promise<unknown>;
 }
 
 export interface OpenOptions extends Pick<OpenCursor, 'tapLayers' | 'nodes' | 'forks' | 'rollout' | 'pool'> {

@@ -1,12 +1,22 @@
 // Every decoding system, in the order that people meet them. A new one is its file and a line here; the contract test
 // picks it up by itself.
 import type { DecodingSystem } from '../decode/system.ts';
+import arbitrage from './arbitrage.ts';
 import autoregressive from './autoregressive.ts';
+import bestOfN from './best-of-n.ts';
 import blockpilot from './blockpilot.ts';
+import confidence from './confidence.ts';
 import dflash from './dflash.ts';
 import draftModel from './draft-model.ts';
+import draftOnly from './draft-only.ts';
 import eagle3 from './eagle3.ts';
+import majority from './majority.ts';
+import oracle from './oracle.ts';
 import promptLookup from './prompt-lookup.ts';
+import random from './random.ts';
+import rsd from './rsd.ts';
+import specguard from './specguard.ts';
+import targetOnly from './target-only.ts';
 
 export const SYSTEMS: readonly DecodingSystem[] = [
   autoregressive,
@@ -15,4 +25,14 @@ export const SYSTEMS: readonly DecodingSystem[] = [
   dflash,
   blockpilot,
   eagle3,
+  rsd,
+  arbitrage,
+  specguard,
+  confidence,
+  random,
+  oracle,
+  draftOnly,
+  targetOnly,
+  majority,
+  bestOfN,
 ];

@@ -8,7 +8,6 @@ import type { RunRequest } from '../request.ts';
 import arbitrage from '../systems/arbitrage.ts';
 import autoregressive from '../systems/autoregressive.ts';
 import confidence from '../systems/confidence.ts';
-import dflash from '../systems/dflash.ts';
 import draftOnly from '../systems/draft-only.ts';
 import oracle from '../systems/oracle.ts';
 import random from '../systems/random.ts';
@@ -17,65 +16,21 @@ import targetOnly from '../systems/target-only.ts';
 import { committedTokens, type EventOf, measure, type TraceEvent } from '../trace.ts';
 import { toyLoaded } from './contract.ts';
 import { type ReferenceRule, type ReferenceRun, routeReference } from './route.reference.ts';
-import { ToyBoard } from './toy-board.ts';
-import { toyBlockDrafter, toyFeatureDrafter } from './toy-drafters.ts';
-import { toyJudge, toyScore } from './toy-judge.ts';
+import {
+  DELIMITER,
+  DRAFT,
+  GREEDY,
+  PLAIN,
+  PROMPT,
+  routeEngine,
+  routesOf,
+  SAMPLED,
+  STOP,
+  stepsOf,
+  TARGET,
+} from './route-engine.ts';
+import { toyScore } from './toy-judge.ts';
 import { toyModel } from './toy-model.ts';
-
-const VOCABULARY = 12;
-const SHARPNESS = 5;
-const DELIMITER = 3;
-const STOP = 7;
-const TARGET = { vocabulary: VOCABULARY, sharpness: SHARPNESS };
-const DRAFT = { ...TARGET, noise: SHARPNESS / 2, seed: 1 };
-
-interface Toy {
-  readonly stopTokens?: readonly number[];
-  readonly context?: number;
-  readonly draftContext?: number;
-  readonly judgeContext?: number;
-}
-
-const SYSTEMS = [rsd, arbitrage, oracle, confidence, random, draftOnly, targetOnly, autoregressive, dflash] as const;
-
-const routeEngine = async ({
-  stopTokens = [],
-  context = 4096,
-  draftContext = context,
-  judgeContext = 4096,
-}: Toy = {}) => {
-  const engine = createEngine({ systems: SYSTEMS });
-  const board = new ToyBoard();
-  const judges = { prm: toyJudge('reward', judgeContext), router: toyJudge('advantage', judgeContext) };
-  await engine.load({
-    target: toyLoaded(toyModel({ ...TARGET, context, board }), stopTokens),
-    draft: toyLoaded(toyModel({ ...DRAFT, context: draftContext, board })),
-    dflash: { name: 'toy block', model: toyBlockDrafter({ ...TARGET, noise: 1, seed: 2, context, board }) },
-    eagle3: { name: 'toy features', model: toyFeatureDrafter({ ...TARGET, noise: 1, seed: 3, context, board }) },
-    prm: { name: 'toy rewards', model: judges.prm },
-    router: { name: 'toy router', model: judges.router },
-  });
-  const run = async (
-    { id }: Pick<DecodingSystem, 'id'>,
-    request: Partial<RunRequest>,
-    signal?: AbortSignal,
-  ): Promise<TraceEvent[]> => {
-    const events: TraceEvent[] = [];
-    const { knobs, ...rest } = request;
-    const steps = Object.hasOwn(SYSTEMS.find((known) => known.id === id)?.knobs ?? {}, 'delimiter');
-    const all = { ...(steps && { delimiter: DELIMITER }), ...knobs };
-    const asked = { prompt: { tokens: PROMPT }, maxTokens: 60, system: id, ...rest, knobs: all };
-    for await (const event of engine.run(asked, signal)) events.push(event);
-    return events;
-  };
-  return { engine, run, judges };
-};
-
-const PROMPT = [4, 1, 9];
-const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0 } as const;
-const SAMPLED = { ...GREEDY, temperature: 0.8, topK: 9, seed: 11 } as const;
-/** A seed draws the same from nested plain decoding only; greedy, any exact system will do. */
-const PLAIN = { inner: 'autoregressive' } as const;
 
 type Setting = Partial<Omit<ReferenceRun, 'limits'>> & { readonly stops?: readonly number[]; readonly most?: number };
 
@@ -130,11 +85,6 @@ const CASES: readonly Case[] = [
   { name: 'draft-only', system: draftOnly, knobs: {}, keeps: () => true },
   { name: 'target-only', system: targetOnly, knobs: {}, keeps: () => false },
 ];
-
-const stepsOf = (events: readonly TraceEvent[]) =>
-  events.filter((event): event is EventOf<'step'> => event.type === 'step');
-const routesOf = (events: readonly TraceEvent[]) =>
-  events.filter((event): event is EventOf<'route'> => event.type === 'route');
 
 const withInner = ({ knobs }: DecodingSystem) => (Object.hasOwn(knobs, 'inner') ? PLAIN : {});
 

@@ -1,0 +1,74 @@
+// An engine of toys with everything that step systems ask for: two models of one vocabulary, drafters for the nested
+// system, and judges.
+import type { DecodingSystem } from '../decode/system.ts';
+import { createEngine } from '../engine.ts';
+import type { LoadedModel } from '../load.ts';
+import type { RunRequest } from '../request.ts';
+import { SYSTEMS } from '../systems/index.ts';
+import type { EventOf, TraceEvent } from '../trace.ts';
+import { toyLoaded } from './contract.ts';
+import { ToyBoard } from './toy-board.ts';
+import { toyBlockDrafter, toyFeatureDrafter } from './toy-drafters.ts';
+import { toyJudge } from './toy-judge.ts';
+import { toyModel } from './toy-model.ts';
+
+const VOCABULARY = 12;
+const SHARPNESS = 5;
+export const DELIMITER = 3;
+export const STOP = 7;
+export const TARGET = { vocabulary: VOCABULARY, sharpness: SHARPNESS };
+export const DRAFT = { ...TARGET, noise: SHARPNESS / 2, seed: 1 };
+
+interface Toy {
+  readonly stopTokens?: readonly number[];
+  readonly context?: number;
+  readonly draftContext?: number;
+  readonly judgeContext?: number;
+  /** What lies beside the draft. */
+  readonly beside?: NonNullable<LoadedModel['beside']>;
+}
+
+export const routeEngine = async ({
+  stopTokens = [],
+  context = 4096,
+  draftContext = context,
+  judgeContext = 4096,
+  beside,
+}: Toy = {}) => {
+  const engine = createEngine({ systems: SYSTEMS });
+  const board = new ToyBoard();
+  const judges = { prm: toyJudge('reward', judgeContext), router: toyJudge('advantage', judgeContext) };
+  await engine.load({
+    target: toyLoaded(toyModel({ ...TARGET, context, board }), stopTokens),
+    draft: { ...toyLoaded(toyModel({ ...DRAFT, context: draftContext, board })), ...(beside && { beside }) },
+    dflash: { name: 'toy block', model: toyBlockDrafter({ ...TARGET, noise: 1, seed: 2, context, board }) },
+    eagle3: { name: 'toy features', model: toyFeatureDrafter({ ...TARGET, noise: 1, seed: 3, context, board }) },
+    prm: { name: 'toy rewards', model: judges.prm },
+    router: { name: 'toy router', model: judges.router },
+  });
+  const run = async (
+    { id }: Pick<DecodingSystem, 'id'>,
+    request: Partial<RunRequest>,
+    signal?: AbortSignal,
+  ): Promise<TraceEvent[]> => {
+    const events: TraceEvent[] = [];
+    const { knobs, ...rest } = request;
+    const steps = Object.hasOwn(SYSTEMS.find((known) => known.id === id)?.knobs ?? {}, 'delimiter');
+    const all = { ...(steps && { delimiter: DELIMITER }), ...knobs };
+    const asked = { prompt: { tokens: PROMPT }, maxTokens: 60, system: id, ...rest, knobs: all };
+    for await (const event of engine.run(asked, signal)) events.push(event);
+    return events;
+  };
+  return { engine, run, judges };
+};
+
+export const PROMPT = [4, 1, 9];
+export const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0 } as const;
+export const SAMPLED = { ...GREEDY, temperature: 0.8, topK: 9, seed: 11 } as const;
+/** A seed draws the same from nested plain decoding only; greedy, any exact system will do. */
+export const PLAIN = { inner: 'autoregressive' } as const;
+
+export const stepsOf = (events: readonly TraceEvent[]) =>
+  events.filter((event): event is EventOf<'step'> => event.type === 'step');
+export const routesOf = (events: readonly TraceEvent[]) =>
+  events.filter((event): event is EventOf<'route'> => event.type === 'route');
