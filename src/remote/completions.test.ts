@@ -72,7 +72,12 @@ describe('a step', () => {
     });
   });
 
-  it("sends nothing beyond OpenAI's own fields that has nothing to say", async () => {
+  it('switches off the filters that servers have by themselves', async () => {
+    await complete({ sampling: { ...greedy, temperature: 1 } });
+    expect(server.asked[0]?.body).toMatchObject({ temperature: 1, top_p: 1, top_k: 2 ** 30, min_p: 0 });
+  });
+
+  it("sends nothing beyond OpenAI's own fields for a greedy step", async () => {
     await complete();
     const fields = ['max_tokens', 'model', 'prompt', 'seed', 'stream', 'temperature', 'top_p'];
     expect(Object.keys(server.asked[0]?.body ?? {}).toSorted()).toEqual(fields);

@@ -217,13 +217,18 @@ export class CompletionsServer {
 const toldNothing = (choice: object): null | undefined =>
   'stop_reason' in choice || 'matched_stop' in choice ? null : undefined;
 
-/** Fields beyond OpenAI's own only where they say something: its servers refuse what they do not know. */
+/** Servers agree on no number for "all"; this one is above every vocabulary, and within their limits. */
+const TOP_ALL = 2 ** 30;
+
+/**
+ * top_k and min_p are no fields of OpenAI's, whose own servers refuse them; the others filter by values of their own (40
+ * and 0.05 on llama.cpp) unless told. A greedy step needs neither.
+ */
 const samplingFields = ({ temperature, topP, topK, minP, seed }: Sampling) => ({
   temperature,
   top_p: topP,
   seed: seed % 2 ** 31,
-  ...(topK > 0 && { top_k: topK }),
-  ...(minP > 0 && { min_p: minP }),
+  ...(temperature > 0 && { top_k: topK || TOP_ALL, min_p: minP }),
 });
 
 const pause = async (ms: number, signal: AbortSignal): Promise<void> => {

@@ -1,0 +1,129 @@
+// Against a real llama.cpp: the bundled target as GGUF, which must write what it writes here, and SmolLM2, whose
+// vocabulary is another than that of the draft beside it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEngine, type Engine, type ModelSources } from '../engine.ts';
+import type { OutriderError } from '../errors.ts';
+import type { RunRequest } from '../request.ts';
+import { SYSTEMS } from '../systems/index.ts';
+import random from '../systems/random.ts';
+import { problems } from '../testing/device-contract.ts';
+import { testGpu } from '../testing/gpu.ts';
+import { exportGguf, type LlamaServer, noLlama, serveLlama } from '../testing/llama-server.ts';
+import { noShared, shared } from '../testing/shared.ts';
+import { committedTokens, type TraceEvent } from '../trace.ts';
+import { folderSource } from '../weights/folder.ts';
+import { type RemoteSource, remote } from './source.ts';
+
+const KEY = 'sk-llama';
+/** Every step goes to the target. */
+const routed = { system: 'random', knobs: { share: 1 } };
+const systems = [...SYSTEMS.filter(({ id }) => id !== random.id), random];
+
+const draft = () => folderSource(resolve(import.meta.dirname, '../../public/models/draft'));
+const engineWith = async (models: ModelSources): Promise<Engine> => {
+  const engine = createEngine({ gpu: await testGpu(), systems });
+  await engine.load(models);
+  return engine;
+};
+const run = async (
+  engine: Engine,
+  request: RunRequest,
+  onEvent?: (event: TraceEvent) => void,
+  signal?: AbortSignal,
+) => {
+  const events: TraceEvent[] = [];
+  for await (const event of engine.run(request, signal)) {
+    events.push(event);
+    onEvent?.(event);
+  }
+  return events;
+};
+
+describe.skipIf(noLlama)('the bundled target on llama.cpp', { timeout: 240_000 }, () => {
+  let folder: string;
+  let server: LlamaServer;
+  let far: Engine;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'outrider-gguf-'));
+    exportGguf('target', join(folder, 'target.gguf'));
+    server = await serveLlama(join(folder, 'target.gguf'), KEY);
+    far = await engineWith({ draft: await draft(), remote: remote(server.address, 'llama', KEY) });
+  }, 240_000);
+  afterAll(async () => {
+    await far?.close();
+    await server?.[Symbol.asyncDispose]();
+    if (folder) rmSync(folder, { recursive: true });
+  });
+
+  it('writes, step by step, the tokens that it writes here, from its own files and from the GGUF', async () => {
+    const targets = [resolve(import.meta.dirname, '../../public/models/target'), join(folder, 'target.gguf')];
+    const prompts = problems(2);
+    const answers = [];
+    for (const path of targets) {
+      const here = await engineWith({ target: await folderSource(path) });
+      for (const prompt of prompts) answers.push(committedTokens(await run(here, { prompt })));
+      await here.close();
+    }
+    for (const prompt of prompts) answers.push(committedTokens(await run(far, { ...routed, prompt })));
+    expect(answers.slice(2, 4)).toEqual(answers.slice(0, 2));
+    expect(answers.slice(4)).toEqual(answers.slice(0, 2));
+    expect(answers.flat().length).toBeGreaterThan(3 * 2 * 20);
+  });
+
+  it('samples the same with the same seed', async () => {
+    const [prompt] = problems(1) as [RunRequest['prompt']];
+    const sampled = async (seed: number) =>
+      committedTokens(await run(far, { ...routed, prompt, temperature: 3, topK: 50, seed, maxTokens: 40 }));
+    const first = await sampled(1);
+    expect(await sampled(1)).toEqual(first);
+    expect(await sampled(2)).not.toEqual(first);
+  });
+
+  it('is there for the next run after an aborted one', async () => {
+    const [prompt] = problems(1) as [RunRequest['prompt']];
+    const abort = new AbortController();
+    const stop = ({ type }: TraceEvent) => type === 'commit' && abort.abort();
+    const aborted = await run(far, { ...routed, prompt }, stop, abort.signal);
+    expect(aborted.at(-1)).toMatchObject({ finish_reason: 'aborted' });
+    expect((await run(far, { ...routed, prompt })).at(-1)).toMatchObject({ finish_reason: 'stop' });
+  });
+
+  it.each([
+    ['a wrong key', () => remote(server.address, 'llama', 'sk-wrong'), 'bad-request', /401: Invalid API key$/],
+    ['another path', () => remote(`${server.address}/nothing`, 'llama', KEY), 'bad-request', /404: Not Found$/],
+  ])('refuses %s', async (_, source: () => RemoteSource, code, message) => {
+    const [prompt] = problems(1) as [RunRequest['prompt']];
+    const engine = await engineWith({ draft: await draft(), remote: source() });
+    const error = (await run(engine, { ...routed, prompt }).catch((thrown) => thrown)) as OutriderError;
+    expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
+    await engine.close();
+  });
+});
+
+describe.skipIf(noLlama || noShared)('SmolLM2 on llama.cpp', { timeout: 240_000 }, () => {
+  let server: LlamaServer;
+  beforeAll(async () => {
+    server = await serveLlama(shared('models/smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf'), KEY);
+  }, 240_000);
+  afterAll(() => server?.[Symbol.asyncDispose]());
+
+  it('writes its own text, which is read in the vocabulary of the draft', async () => {
+    const text = 'The three primary colours are';
+    const whole = await fetch(`${server.address}/v1/completions`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${KEY}` },
+      body: JSON.stringify({ model: 'llama', prompt: text, max_tokens: 16, temperature: 0, top_p: 1 }),
+    });
+    const { choices } = (await whole.json()) as { choices: { text: string }[] };
+    const engine = await engineWith({ draft: await draft(), remote: remote(server.address, 'llama', KEY) });
+    const request = { ...routed, prompt: { text }, maxTokens: 16, knobs: { share: 1, 'step-tokens': 16 } };
+    const answer = (await run(engine, request)).at(-1);
+    const written = answer?.type === 'done' ? (answer.text ?? '') : '';
+    expect(written.length).toBeGreaterThan(10);
+    expect(choices[0]?.text.slice(0, written.length)).toBe(written);
+    await engine.close();
+  });
+});
