@@ -188,6 +188,7 @@ class LocalEngine implements Engine {
         stopTokens: limits.stopTokens,
         beside: async (file) => (await this.#residents.models.draft?.beside?.(file)) ?? null,
         open: (role, options) => this.#memory.open(role, models, prompt, rows, { ...options, cache: this.#cache }),
+        join: (members, combination, options) => this.#memory.join(members, models, combination, options),
       });
       for (let round = first ? 0 : 1; !transcript.ending && !signal.aborted; round++) {
         const commit = round === 0 && first ? first : await next({ sequence, round, emit, signal });

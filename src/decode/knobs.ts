@@ -22,12 +22,14 @@ export interface ChoiceKnob {
   readonly initial: string;
 }
 
-/** Several whole numbers. */
+/** Several numbers. */
 export interface NumbersKnob {
   readonly kind: 'numbers';
   readonly label: string;
   readonly min: number;
   readonly max: number;
+  /** As of a number. Default: whole numbers. */
+  readonly step?: number;
   readonly initial: readonly number[];
 }
 
@@ -67,7 +69,7 @@ const check = (where: string, knob: Knob, value: KnobValue): KnobValue => {
     return refuse(`${where} must be one of ${knob.options.join(', ')}, not ${value}`);
   }
   const { min, max } = knob;
-  const whole = knob.kind === 'numbers' || Number.isInteger(knob.step);
+  const whole = Number.isInteger(knob.step ?? 1);
   const fits = (one: unknown): boolean =>
     typeof one === 'number' && one >= min && one <= max && (!whole || Number.isInteger(one));
   const numbers = knob.kind === 'numbers' && isList(value) && value.length > 0 ? value : [value];

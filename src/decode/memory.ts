@@ -1,8 +1,8 @@
 // What the models remember between runs. A conversation's next prompt begins with what was computed for the last one,
 // so its cursor is rewound to the common prefix instead of opened anew; batch invariance makes that equal bit by bit.
 import { OutriderError } from '../errors.ts';
-import type { OpenCursor } from '../model/model.ts';
-import type { Cursors, Models, OpenOptions } from './system.ts';
+import type { Combination, Ensemble, LanguageModel, OpenCursor, OpenEnsemble } from '../model/model.ts';
+import type { Cursors, Models, OpenOptions, WriterRole } from './system.ts';
 
 interface Remembered {
   readonly cursor: Cursors[Role];
@@ -24,11 +24,14 @@ const ahead = (role: Role): number => (role === 'eagle3' ? 1 : 0);
 
 /** Caches grow by doubling, so that a growing conversation seldom needs a new one. */
 const SMALLEST_CACHE = 512;
+const MOST_ENSEMBLES = 4;
 
 type Options = OpenOptions & Pick<OpenCursor, 'cache'>;
 
 export class Memory {
   readonly #held = new Map<Role, Remembered>();
+  /** The newest last. */
+  readonly #joined = new Map<string, Ensemble>();
 
   /**
    * A cursor for the rows of prompt and answer, or for as many as the model can hold. It holds as much of the prompt as
@@ -61,6 +64,26 @@ export class Memory {
     return cursor as unknown as Cursors[R];
   }
 
+  /** Only the newest few: every combination has buffers of its own. */
+  async join(
+    members: readonly WriterRole[],
+    models: Models,
+    combination: Combination,
+    options: OpenEnsemble = {},
+  ): Promise<Ensemble> {
+    const key = JSON.stringify([members, combination, options]);
+    const known = this.#joined.get(key);
+    this.#joined.delete(key);
+    for (const [oldest, ensemble] of [...this.#joined].slice(0, -(MOST_ENSEMBLES - 1))) {
+      ensemble[Symbol.dispose]();
+      this.#joined.delete(oldest);
+    }
+    const [first, ...others] = members.map((role) => models[role] as LanguageModel);
+    const ensemble = known ?? (await (first as LanguageModel).join(others, combination, options));
+    this.#joined.set(key, ensemble);
+    return ensemble;
+  }
+
   /** After a run: every cursor that it used holds a prefix of these tokens. */
   keep(tokens: readonly number[]): void {
     for (const held of this.#held.values()) held.tokens ??= tokens;
@@ -73,6 +96,8 @@ export class Memory {
 
   /** Frees all caches: the models change, or a run failed and nobody knows what they hold. */
   clear(): void {
+    for (const ensemble of this.#joined.values()) ensemble[Symbol.dispose]();
+    this.#joined.clear();
     for (const role of [...this.#held.keys()]) this.#forget(role);
   }
 }

@@ -7,5 +7,11 @@ const APART = 0x9e3779b9;
 
 export const draftSampling = (sampling: Sampling): Sampling => ({ ...sampling, seed: (sampling.seed ^ APART) >>> 0 });
 
+/** Each member of an ensemble draws with noise of its own, for the same reason. */
+export const memberSampling = (sampling: Sampling, member: number): Sampling => ({
+  ...sampling,
+  seed: (sampling.seed ^ Math.imul(APART, 2 * member + 1)) >>> 0,
+});
+
 /** The most probable token instead of a drawn one. */
 export const greedily = (sampling: Sampling): Sampling => ({ ...sampling, temperature: 0 });

@@ -4,11 +4,14 @@ import type {
   BlockCursor,
   BlockDrafter,
   Choice,
+  Combination,
   Cursor,
+  Ensemble,
   FeatureCursor,
   FeatureDrafter,
   LanguageModel,
   OpenCursor,
+  OpenEnsemble,
   Sampling,
 } from '../model/model.ts';
 import type { Emit, Role, Source } from '../trace.ts';
@@ -57,6 +60,8 @@ export interface JudgeCursor extends Disposable {
 
 /** Members of an ensemble beside the target: `also-1`, `also-2`, … */
 export type AlsoRole = `also-${number}`;
+/** Roles of language models. */
+export type WriterRole = 'target' | 'draft' | AlsoRole;
 
 /** What may be loaded, by what it is there for. */
 export interface Models {
@@ -152,13 +157,15 @@ export interface RunContext<K extends Knobs = Knobs> {
   readonly spell: ((token: number) => string) | null;
   /** What ends an answer. */
   readonly stopTokens: ReadonlySet<number>;
+  /** A JSON file that lies beside the draft's weights; null where there is none. */
+  beside(file: string): Promise<unknown>;
   /**
    * This role's cursor. It may hold the first rows of the prompt already, from an earlier turn of the conversation;
    * never all of them. Between rounds it must hold committed tokens only, because the next run may begin there.
    */
   open<Role extends keyof Cursors>(role: Role, options?: OpenOptions): Promise<Cursors[Role]>;
-  /** A JSON file that lies beside the draft's weights; null where there is none. */
-  beside(file: string): Promise<unknown>;
+  /** These models as one ensemble, by identity; kept from run to run, as cursors are. */
+  join(members: readonly WriterRole[], combination: Combination, options?: OpenEnsemble): Promise<Ensemble>;
 }
 
 export interface OpenOptions extends Pick<OpenCursor, 'tapLayers' | 'nodes' | 'forks' | 'rollout' | 'pool'> {

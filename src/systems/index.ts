@@ -6,12 +6,17 @@ import autoregressive from './autoregressive.ts';
 import bestOfN from './best-of-n.ts';
 import blockpilot from './blockpilot.ts';
 import confidence from './confidence.ts';
+import cos from './cos.ts';
+import cosNaive from './cos-naive.ts';
 import dflash from './dflash.ts';
 import draftModel from './draft-model.ts';
 import draftOnly from './draft-only.ts';
 import eagle3 from './eagle3.ts';
 import majority from './majority.ts';
 import oracle from './oracle.ts';
+import ensemble from './ensemble.ts';
+import ensembleParallel from './ensemble-parallel.ts';
+import ensembleSpeculative from './ensemble-speculative.ts';
 import promptLookup from './prompt-lookup.ts';
 import random from './random.ts';
 import rsd from './rsd.ts';
@@ -25,6 +30,11 @@ export const SYSTEMS: readonly DecodingSystem[] = [
   dflash,
   blockpilot,
   eagle3,
+  ensemble,
+  ensembleParallel,
+  ensembleSpeculative,
+  cosNaive,
+  cos,
   rsd,
   arbitrage,
   specguard,

@@ -22,6 +22,7 @@ import type {
   Verdict,
 } from '../model/model.ts';
 import { ToyBoard, toyChoice } from './toy-board.ts';
+import { JOIN, type JoinRule, joinToys, letKeep } from './toy-ensemble.ts';
 
 /** 32 bits to [0, 1), well mixed. */
 const hash = (n: number): number => {
@@ -50,11 +51,16 @@ export interface ToyOptions extends ToyLaw {
   readonly match?: MatchRule;
   readonly ratio?: RatioRule;
   readonly leak?: boolean;
+  /** The same of an ensemble whose first member this is. */
+  readonly join?: JoinRule;
+  /** Weighs nothing; an ensemble's smallest member drafts first. */
+  readonly bytes?: number;
 }
 
 export interface ToyModel extends LanguageModel {
-  /** Rows scored so far, the measure of work here. */
+  /** Rows scored so far, the measure of work here; and passes. */
   readonly rows: number;
+  readonly passes: number;
 }
 
 export const toyLogits = (
@@ -113,7 +119,16 @@ interface Shape {
 }
 
 export const toyModel = (options: ToyOptions): ToyModel => {
-  const { vocabulary, context = 4096, board = new ToyBoard(), match = MATCH, ratio = RATIO, leak = false } = options;
+  const {
+    vocabulary,
+    context = 4096,
+    board = new ToyBoard(),
+    match = MATCH,
+    ratio = RATIO,
+    join = JOIN,
+    leak = false,
+    bytes = 0,
+  } = options;
   let scored = 0;
   /** Passes of this model: the next one reuses the memory of the one before. */
   let passes = 0;
@@ -170,7 +185,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         version++;
         cache.push(...path.map((node) => tokens[node] as number));
       };
-      return {
+      const forward: Forward = {
         rows: rows.length,
         logits: held(() => Float32Array.from(rows.flatMap((_, row) => rowOf(row)))),
         taps: tapLayers.map(() => {
@@ -212,6 +227,8 @@ export const toyModel = (options: ToyOptions): ToyModel => {
           return { tokens, parents, path, choices, source };
         },
       };
+      letKeep(forward, (row) => ({ model, text: contexts[row] as number[], logits: rowOf(row) }));
+      return forward;
     };
 
     const resolve = (tree: Tree | HeldTree): ToyTree =>
@@ -289,15 +306,18 @@ export const toyModel = (options: ToyOptions): ToyModel => {
     return { ...cached, at: Array.from({ length: count }, (_, i) => first + i) };
   };
 
-  return {
+  const model: ToyModel = {
     family: 'toy',
     vocabulary,
     hidden: 1,
     layers: 4,
     context,
-    bytes: 0,
+    bytes,
     get rows() {
       return scored;
+    },
+    get passes() {
+      return passes;
     },
     batchInvariant: true,
     open: async ({ capacity = context, nodes = 16, tapLayers = [], rollout, pool = false } = {}) =>
@@ -322,7 +342,8 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         ),
       };
     },
-    join: () => Promise.reject(new Error('toy model: joined')),
+    join: async (others, combination, limits) => joinToys(board, [model, ...others], { combination, join, ...limits }),
     [Symbol.dispose]() {},
   };
+  return model;
 };

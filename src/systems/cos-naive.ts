@@ -1,0 +1,26 @@
+// Naive CoS (arXiv 2502.01662): the smallest model drafts γ tokens from its own law q, the others read them, each stays
+// with probability min(1, r/q), and a rejected one is replaced from norm(max(0, r − q)). No bonus: behind drafts that are
+// all kept the next round begins. Exact with respect to r, the law of all models together.
+import { fitCombination } from '../decode/combination.ts';
+import type { DecodingSystem } from '../decode/system.ts';
+import { propose, speculationKnobs } from './ensemble-speculative.ts';
+
+export default {
+  id: 'cos-naive',
+  title: 'CoS, naive',
+  paper: 'https://arxiv.org/abs/2502.01662',
+  guarantee: 'exact',
+  baseline: 'ensemble',
+  needs: ['target', 'draft'],
+  joins: true,
+  knobs: speculationKnobs,
+  fit: fitCombination,
+  async start(run) {
+    const { join } = await import('../decode/ensemble.ts');
+    const joint = await join(run);
+    return {
+      first: await joint.first(run),
+      round: (context) => joint.verify(context, propose(joint, run.knobs.gamma, false)),
+    };
+  },
+} satisfies DecodingSystem<typeof speculationKnobs>;

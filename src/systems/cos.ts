@@ -1,0 +1,85 @@
+// Collaborative decoding via speculation (CoS, arXiv 2502.01662). Exact with respect to r, the law of all models together.
+// Every model that reads drafts of the others adds one of its own, drawn from its own law, which the others decide on later
+// instead of throwing that pass's last row away: where drafts are kept, one pass commits a token, and an ensemble of n
+// models costs one. A draft stays with probability min(1, r/q), q being its proposer's law; a rejected one is replaced
+// from norm(max(0, r − q)), and everything behind it is forgotten.
+// Two models take turns (the paper's alternate proposal); more follow its Algorithm 2, corrected: after a rejection it
+// starts again from the first model. With `ahead` above 1 a round goes on until so many drafts can be decided on at once,
+// which costs passes where one of them is rejected and saves readbacks where none is.
+import { combinationKnobs, eachMember, fitCombination, memberRoles } from '../decode/combination.ts';
+import type { Joint, Member } from '../decode/ensemble.ts';
+import type { NumberKnob, NumbersKnob } from '../decode/knobs.ts';
+import type { DecodingSystem, Models } from '../decode/system.ts';
+
+const MOST = 15;
+
+const knobs = {
+  ...combinationKnobs,
+  gamma: {
+    kind: 'numbers',
+    label: 'γ, tokens a draft, of each model',
+    min: 1,
+    max: MOST,
+    initial: [1],
+  } satisfies NumbersKnob,
+  ahead: {
+    kind: 'number',
+    label: 'Drafts decided on at once',
+    min: 1,
+    max: 16,
+    step: 1,
+    initial: 1,
+  } satisfies NumberKnob,
+} as const;
+
+/** Where one model is much cheaper than the others, the paper lets it write five tokens on end. */
+const MUCH_SMALLER = 0.5;
+const LONG_DRAFT = 5;
+
+const fit = (models: Models) => {
+  const sizes = memberRoles(models).map((role) => models[role]?.bytes ?? 0);
+  const smallest = Math.min(...sizes);
+  const cheap = smallest < MUCH_SMALLER * Math.min(...sizes.filter((_, i) => i !== sizes.lastIndexOf(smallest)));
+  const initial = sizes.map((_, i) => (cheap && i === sizes.lastIndexOf(smallest) ? LONG_DRAFT : 1));
+  return { ...fitCombination(models), gamma: { ...knobs.gamma, initial } };
+};
+
+/** Until `ahead` drafts can be decided on, or all there may be. */
+const gather = (joint: Joint, gamma: readonly number[], ahead: number): number => {
+  const lengthOf = ({ index }: Member): number => gamma[index] as number;
+  for (;;) {
+    const { decidable, waiting, last, room } = joint;
+    if (decidable >= ahead || (decidable > 0 && decidable === waiting)) return decidable;
+    const unfinished = last ? Math.min(lengthOf(last.member) - last.drafts, room) : 0;
+    if (last && unfinished > 0) {
+      joint.draft(last.member, unfinished);
+      continue;
+    }
+    // Whoever has said least: it reads what the others drafted, and adds a token of its own.
+    const [next] = joint.bySize.toSorted((a, b) => a.rows.length - b.rows.length) as [Member];
+    if (room > 0) joint.draft(next, 1);
+    else joint.read(next, 1);
+  }
+};
+
+export default {
+  id: 'cos',
+  title: 'CoS',
+  paper: 'https://arxiv.org/abs/2502.01662',
+  guarantee: 'exact',
+  baseline: 'ensemble',
+  needs: ['target', 'draft'],
+  joins: true,
+  knobs,
+  fit,
+  async start(run) {
+    const { gamma, ahead } = run.knobs;
+    const lengths = eachMember('gamma', gamma, memberRoles(run.models).length);
+    const { join } = await import('../decode/ensemble.ts');
+    const joint = await join(run, Math.min(63, ahead + lengths.reduce((sum, length) => sum + length, 0)));
+    return {
+      first: await joint.first(run),
+      round: (context) => joint.verify(context, { drafts: gather(joint, lengths, ahead), bonus: false }),
+    };
+  },
+} satisfies DecodingSystem<typeof knobs>;

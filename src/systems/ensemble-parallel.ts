@@ -1,0 +1,22 @@
+// The ensemble again, every model on every token, but the passes of all models in one submit: the device need not wait
+// for the host between them. It computes what `ensemble` computes, in the same order. Exact with respect to r.
+import { combinationKnobs, fitCombination } from '../decode/combination.ts';
+import type { DecodingSystem } from '../decode/system.ts';
+import { together } from './ensemble.ts';
+
+export default {
+  id: 'ensemble-parallel',
+  title: 'Ensemble, one submit',
+  paper: 'https://arxiv.org/abs/2502.01662',
+  guarantee: 'exact',
+  baseline: 'ensemble',
+  needs: ['target', 'draft'],
+  joins: true,
+  knobs: combinationKnobs,
+  fit: fitCombination,
+  async start(run) {
+    const { join } = await import('../decode/ensemble.ts');
+    const joint = await join(run);
+    return { first: await joint.first(run), round: (context) => together(joint, context) };
+  },
+} satisfies DecodingSystem<typeof combinationKnobs>;
