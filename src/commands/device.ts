@@ -100,12 +100,17 @@ const BESIDE = {
 type Beside = keyof typeof BESIDE;
 
 /** The bundled model of a role, where the target is the bundled one and nothing else was named. */
-const bundledFor = (role: Beside, { model }: Wanted, root: string): string => {
+const bundledFor = (role: Beside, { model }: Wanted, root: string): string | undefined => {
   const { option, bundled } = BESIDE[role];
   // A judge reads the tokens of all of the family; what drafts is made for one target.
   const family = option === 'judge' ? [DEFAULT_MODEL, DEFAULT_DRAFT] : [DEFAULT_MODEL];
-  if (family.includes(model ?? DEFAULT_MODEL) && bundledNames(root).includes(bundled)) return bundled;
-  throw new UsageError(`the system needs a model for ${role}`, `Name one with --${option}.`);
+  return family.includes(model ?? DEFAULT_MODEL) && bundledNames(root).includes(bundled) ? bundled : undefined;
+};
+
+const neededFor = (role: Beside, wanted: Wanted, root: string): string => {
+  const bundled = bundledFor(role, wanted, root);
+  if (bundled) return bundled;
+  throw new UsageError(`the system needs a model for ${role}`, `Name one with --${BESIDE[role].option}.`);
 };
 
 const nameOf = (role: ModelRole, wanted: WantedTogether): string | undefined => {
@@ -117,13 +122,16 @@ const nameOf = (role: ModelRole, wanted: WantedTogether): string | undefined => 
 export const loadTogether = async (
   device: OpenedDevice,
   wanted: WantedTogether,
-  systems: readonly Pick<DecodingSystem, 'needs' | 'joins'>[],
+  systems: readonly Pick<DecodingSystem, 'needs' | 'uses' | 'joins'>[],
   terminal: Terminal,
 ): Promise<LoadedModels & { readonly target: LoadedModel }> => {
   const { root, signal, progress } = terminal;
   const missing = systems.flatMap((system) => lacking(system, (role) => nameOf(role, wanted) !== undefined));
-  const bundled = (role: Beside): string | undefined =>
-    missing.includes(role) ? bundledFor(role, wanted, root) : undefined;
+  const welcome = systems.flatMap(({ uses = [] }) => uses.filter((role) => nameOf(role, wanted) === undefined));
+  const bundled = (role: Beside): string | undefined => {
+    if (missing.includes(role)) return neededFor(role, wanted, root);
+    return welcome.includes(role) ? bundledFor(role, wanted, root) : undefined;
+  };
   // Every name is known before the first byte is read.
   const draftName = wanted.draft ?? bundled('draft');
   const drafterNames = [wanted.drafter, bundled('dflash'), bundled('eagle3')];
