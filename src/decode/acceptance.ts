@@ -5,6 +5,8 @@ export interface AcceptanceOptions {
   /** What a draft costs, in tokens: it is made if it is kept with at least this probability. */
   readonly cost: number;
   readonly most: number;
+  /** 0: may come to drafting nothing, and whoever asks has to try again. Default 1: something is always learnt. */
+  readonly least?: 0 | 1;
   /** The share that is assumed before anything was seen. */
   readonly begin: number;
   /** How much an older round counts, for each that came after it. */
@@ -30,10 +32,9 @@ export class Acceptance {
     this.#tested = decay * this.#tested + Math.min(drafts, kept + 1);
   }
 
-  /** At least one: otherwise nothing would ever be learnt again. */
   get drafts(): number {
-    const { cost, most } = this.#options;
+    const { cost, most, least = 1 } = this.#options;
     const rate = Math.min(0.99, Math.max(0.01, this.#kept / this.#tested));
-    return Math.max(1, Math.min(most, Math.floor(Math.log(cost) / Math.log(rate))));
+    return Math.max(least, Math.min(most, Math.floor(Math.log(cost) / Math.log(rate))));
   }
 }

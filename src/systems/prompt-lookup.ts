@@ -27,6 +27,8 @@ const knobs = {
 const COST = 0.25;
 /** A text is being copied or it is not: what was seen a few rounds ago says little. */
 const DECAY = 0.6;
+/** Of matches of a single token, once they have stopped paying, every so many-th is tried. */
+const PROBE = 8;
 /** Long matches are right more often than short ones. */
 const BEGIN = [0.4, 0.6, 0.8] as const;
 
@@ -51,8 +53,10 @@ export const lookUp = (tokens: readonly number[], ngram: number): Match | null =
 const copier = (ngram: number, gamma: number): Drafter => {
   const acceptance = Array.from({ length: ngram }, (_, i) => {
     const begin = BEGIN[Math.min(i, BEGIN.length - 1)] as number;
-    return new Acceptance({ cost: COST, most: MOST_BY_ITSELF, begin, decay: DECAY });
+    return new Acceptance({ cost: COST, most: MOST_BY_ITSELF, least: i === 0 ? 0 : 1, begin, decay: DECAY });
   });
+  /** Matches of a single token that had stopped paying. */
+  let passed = 0;
   let proposed: { readonly match: number; readonly drafts: number } | null = null;
   return {
     by: 'lookup',
@@ -60,7 +64,9 @@ const copier = (ngram: number, gamma: number): Drafter => {
       const match = lookUp(tokens, ngram);
       if (!match) return null;
       const { from, length } = match;
-      const drafts = Math.min(gamma || (acceptance[length - 1]?.drafts ?? 0), most);
+      const wanted = gamma || (acceptance[length - 1]?.drafts ?? 0);
+      if (wanted === 0 && ++passed % PROBE > 0) return null;
+      const drafts = Math.min(Math.max(1, wanted), most);
       const copied: number[] = [];
       for (let i = 0; i < drafts; i++)
         copied.push((from + i < tokens.length ? tokens[from + i] : copied[from + i - tokens.length]) as number);
