@@ -60,8 +60,15 @@ export const refusal = (
   return new OutriderError('bad-request', `${at}: ${message}`, hint);
 };
 
-/** A page is not told why a request came to nothing; one that needs no permission tells whether the server is there. */
-export const unreachable = async (address: URL, cause: unknown, signal: AbortSignal): Promise<Interrupted> => {
+/**
+ * A page is not told why a request came to nothing; one that needs no permission tells whether the server is there. A
+ * server that is, and allows no page of this origin to ask, will not do so at the next try either.
+ */
+export const unreachable = async (
+  address: URL,
+  cause: unknown,
+  signal: AbortSignal,
+): Promise<Interrupted | OutriderError> => {
   const { location } = globalThis;
   const code = (cause as { cause?: { code?: unknown } })?.cause?.code;
   const reason = typeof code === 'string' ? ` (${code})` : '';
@@ -72,6 +79,10 @@ export const unreachable = async (address: URL, cause: unknown, signal: AbortSig
     () => false,
   );
   if (!there) return new Interrupted('no connection', { hint, cause });
-  const allow = `It must answer with Access-Control-Allow-Origin for ${location.origin}, and allow the headers Content-Type and Authorization (vLLM: --allowed-origins).`;
-  return new Interrupted('the server is there, but this page may not ask it (CORS)', { hint: allow, cause });
+  return new OutriderError(
+    'download-failed',
+    `${address.href}: the server is there, but this page may not ask it (CORS)`,
+    `It must answer with Access-Control-Allow-Origin for ${location.origin}, and allow the headers Content-Type and Authorization.`,
+    { cause },
+  );
 };

@@ -1,0 +1,82 @@
+// A remote target from a page: the engine in its worker asks another origin, which has to allow it.
+import { join } from 'node:path';
+import { expect, type Page, test } from '@playwright/test';
+import { type CompletionsTestServer, serveCompletions } from '../src/testing/completions-server.ts';
+import { root, WatchedServer } from './server.ts';
+
+interface Harness {
+  readonly outrider: typeof import('../src/index.ts');
+}
+
+const KEY = 'sk-browser';
+
+/** Every step goes to the server; the answer, or the fault. */
+const ask = (page: Page, address: string, fallBack: 'draft' | 'fail' = 'fail') =>
+  page.evaluate(
+    async ({ address, key, fallBack }) => {
+      const { connect, remote, toFault } = (globalThis as unknown as Harness).outrider;
+      const engine = connect();
+      const events = [];
+      try {
+        await engine.load({ draft: 'draft', remote: remote(address, 'big', key, { fallBack }) });
+        const prompt = { messages: [{ role: 'user', content: 'Six and seven?' }] };
+        const request = { prompt, system: 'random', knobs: { share: 1 }, maxTokens: 24 };
+        for await (const event of engine.run(request)) events.push(event);
+        return { events, fault: null };
+      } catch (error) {
+        return { events, fault: toFault(error) };
+      } finally {
+        await engine.close();
+      }
+    },
+    { address, key: KEY, fallBack },
+  );
+
+let library: WatchedServer;
+let server: CompletionsTestServer;
+test.beforeEach(async ({ page }) => {
+  library = new WatchedServer(join(root, 'dist/harness'));
+  server = await serveCompletions();
+  await page.goto(await library.listen());
+  await page.waitForFunction(() => 'outrider' in globalThis);
+});
+test.afterEach(async () => {
+  await server[Symbol.asyncDispose]();
+  await library[Symbol.asyncDispose]();
+});
+
+const says = (prompt: string) => (prompt.endsWith('\n\n') ? ['13.'] : ['Add', ' them.', '\n\n']);
+
+test('writes the steps, with the key in the header and nowhere in the page', async ({ page }) => {
+  const printed: string[] = [];
+  page.on('console', (message) => printed.push(message.text()));
+  server.behave({ says, key: KEY });
+  const { events, fault } = await ask(page, server.address);
+  expect(fault).toBeNull();
+  expect(events.at(-1)).toMatchObject({ type: 'done', finish_reason: 'stop', text: 'Add them.\n\n13.' });
+  expect(server.asked.map(({ authorization }) => authorization)).toEqual([`Bearer ${KEY}`, `Bearer ${KEY}`]);
+  expect(JSON.stringify(events) + printed.join()).not.toContain(KEY);
+});
+
+test('that does not allow the page to ask is told from one that is not there', async ({ page }) => {
+  server.behave({ says, cors: false });
+  const { fault } = await ask(page, server.address);
+  expect(fault).toMatchObject({ code: 'download-failed' });
+  expect(fault?.message).toContain('the server is there, but this page may not ask it (CORS)');
+  expect(fault?.hint).toContain(`Access-Control-Allow-Origin for ${new URL(page.url()).origin}`);
+  expect(server.asked).toEqual([]);
+
+  const gone = await serveCompletions();
+  await gone[Symbol.asyncDispose]();
+  const { fault: other } = await ask(page, gone.address);
+  expect(other?.message).toContain('no connection');
+  expect(other?.hint).toContain('that the server runs');
+});
+
+test('that cannot be had leaves the draft to go on, where it was told to', async ({ page }) => {
+  server.behave({ refusals: [{ status: 404, body: '{"detail":"no model big"}' }] });
+  const { events, fault } = await ask(page, server.address, 'draft');
+  expect(fault).toBeNull();
+  expect(events.find(({ type }) => type === 'remote')).toMatchObject({ fault: { code: 'bad-request' } });
+  expect(events.at(-1)).toMatchObject({ type: 'done' });
+});
