@@ -6,9 +6,6 @@ import type { Plugin, UserConfig } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { testEnvironment } from './.ci/machine.mjs';
 
-/** Loaded when they are needed: the tokenizer, the ONNX runtime of policies, and Dawn, which only Node has. */
-const LAZY = ['@huggingface/transformers', 'onnxruntime-web/wasm', 'webgpu'];
-
 /** Shaders travel without their comments and indentation. */
 const shadersAsCode = (): Plugin => ({
   name: 'shaders-as-code',
@@ -33,7 +30,9 @@ const runtimeAsFile = (): Plugin => ({
     handler(code, id) {
       const name = 'ort-wasm-simd-threaded.wasm';
       const file = this.emitFile({ type: 'asset', name, source: readFileSync(join(dirname(id), name)) });
-      return code.replaceAll(`new URL("${name}",import.meta.url).href`, `import.meta.ROLLUP_FILE_URL_${file}`);
+      return code
+        .replaceAll(`new URL("${name}",import.meta.url).href`, `import.meta.ROLLUP_FILE_URL_${file}`)
+        .replace(/new (\w+)\("ort\.wasm\.bundle\.min\.mjs",import\.meta\.url\)/g, 'new $1(import.meta.url)'); // itself, under its new name
     },
   },
 });
@@ -49,6 +48,21 @@ const ENTRIES = {
 
 /** Chunks run before the entry that imports them: what gives Safari its Symbol.dispose has to be the first of them. */
 const FIRST = { name: 'dispose', test: /src\/dispose\.ts$/ };
+
+/** The page's build and the worker's name the ONNX runtime alike, so that it is one file. */
+const OUTPUT = { minify: true, codeSplitting: { groups: [FIRST] }, assetFileNames: 'assets/[name]-[hash][extname]' };
+
+/** `new Worker(new URL('./file', import.meta.url))` is how bundlers find a worker; Vite's library build hides it from them. */
+const HIDDEN =
+  /new URL\(\s*\/\* @vite-ignore \*\/\s*new URL\(`(assets\/worker-[^`]+)`,\s*import\.meta\.url\)\.href,\s*``\+import\.meta\.url\)/;
+const workerForBundlers = (): Plugin => ({
+  name: 'worker-for-bundlers',
+  enforce: 'post',
+  generateBundle(_, bundle) {
+    for (const chunk of Object.values(bundle))
+      if (chunk.type === 'chunk') chunk.code = chunk.code.replace(HIDDEN, 'new URL("./$1",import.meta.url)');
+  },
+});
 
 /** A slow machine is no warning. */
 const checks = { pluginTimings: false };
@@ -72,7 +86,7 @@ const BUILDS: Readonly<Record<string, Build>> = {
     build: {
       outDir: 'dist/library',
       lib: { entry: ENTRIES, formats: ['es'] },
-      rolldownOptions: { external: LAZY, checks, output: { minify: true, codeSplitting: { groups: [FIRST] } } },
+      rolldownOptions: { external: ['webgpu'], checks, output: OUTPUT },
     },
   },
 };
@@ -81,7 +95,7 @@ export default defineConfig(({ mode }) => ({
   ...(BUILDS[mode] ?? BUILDS.demo),
   base: './', // any static host, any folder
   appType: 'mpa', // a missing file is a 404, not the page again
-  plugins: [shadersAsCode()],
+  plugins: [shadersAsCode(), ...(mode === 'library' ? [runtimeAsFile(), workerForBundlers()] : [])],
   worker: {
     format: 'es',
     rolldownOptions: { checks },
