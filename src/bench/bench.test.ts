@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { DecodingSystem } from '../decode/system.ts';
+import { SYSTEMS } from '../systems/index.ts';
 import { toyLoaded } from '../testing/contract.ts';
 import { toyModel } from '../testing/toy-model.ts';
 import type { TraceEvent } from '../trace.ts';
+import { baselineOf } from './bench.ts';
 import { defaultPrompts, fitted, isRight, readPrompts } from './prompts.ts';
 import { median, spread } from './statistics.ts';
 import { type Sample, summarise } from './summary.ts';
@@ -38,6 +41,13 @@ describe('prompts', () => {
     ];
     expect(readPrompts(`${lines.join('\n')}\n\n`, 'f')).toEqual(expected);
     expect(readPrompts(`[${lines.join(',')}]`, 'f')).toEqual(expected);
+  });
+
+  it('are those of one category, where a set has several', () => {
+    const lines = '{"turns":["a"],"category":"qa"}\n{"turns":["b"],"category":"summarization"}\n"c"';
+    expect(readPrompts(lines, 'f', 'summarization').map(({ prompt }) => prompt)).toEqual([
+      { messages: [{ role: 'user', content: 'b' }] },
+    ]);
   });
 
   it('name the line that is wrong', () => {
@@ -96,16 +106,33 @@ const sample = (key: string, prompt: number, rounds: number, drafted: number, ke
   return { key, prompt, events, right: prompt === 0, peakBytes: 1000 + prompt };
 };
 
+describe('a baseline', () => {
+  it('is plain decoding, or the plain ensemble with the same combination', () => {
+    const entry = (id: string, knobs = {}) => ({
+      system: SYSTEMS.find((each) => each.id === id) as DecodingSystem,
+      knobs,
+    });
+    expect(baselineOf(entry('dflash')).name).toBe('autoregressive');
+    expect(baselineOf(entry('cos', { gamma: [1] }))).toMatchObject({ name: 'ensemble', knobs: {} });
+    const uneven = baselineOf(entry('cos-naive', { gamma: 3, lambda: [0.2, 0.8], combine: 'weighted' }));
+    expect(uneven.name).toBe('ensemble:lambda=0.2/0.8:combine=weighted');
+    expect(uneven.knobs).toEqual({ lambda: [0.2, 0.8], combine: 'weighted' });
+  });
+});
+
 describe('a system’s line', () => {
   const plain = [sample('0/0', 0, 8, 0, 0, 10), sample('0/1', 1, 8, 0, 0, 10)];
-  const ceiling = { bytes: 1e6, bandwidth: 1e9 };
+  const ceiling = { bytes: { target: 1e6, draft: 1e5 }, bandwidth: 1e9 };
+  const baseline = { name: 'autoregressive', samples: plain };
 
   it('sets plain decoding against itself and its ceiling', () => {
-    expect(summarise({ id: 'autoregressive', guarantee: 'exact' }, plain, plain, ceiling)).toEqual({
+    expect(summarise({ id: 'autoregressive', equal: true }, plain, baseline, ceiling)).toEqual({
       system: 'autoregressive',
+      baseline: 'autoregressive',
       speedup: { median: 1, min: 1, max: 1 },
       tokens_per_second: { median: 100, min: 100, max: 100 },
       tokens_per_round: 1,
+      passes_per_token: 1,
       acceptance_by_slot: [],
       dispatches_per_token: 30,
       submits_per_token: 1,
@@ -123,22 +150,48 @@ describe('a system’s line', () => {
 
   it('gives speed-up, acceptance by slot and work a token of a speculative one', () => {
     const samples = [sample('0/0', 0, 2, 3, 3, 20), sample('0/1', 1, 4, 3, 1, 20)];
-    const report = summarise({ id: 'x', guarantee: 'exact' }, samples, plain, ceiling);
+    const report = summarise({ id: 'x', equal: true }, samples, baseline, ceiling);
     expect(report).toMatchObject({
       speedup: { min: 1, max: 2, median: 1.5 },
       tokens_per_round: 16 / 6,
+      passes_per_token: (6 + 18) / 16,
       lossless: true,
     });
     expect(report.acceptance_by_slot).toEqual([1, 2 / 6, 2 / 6]);
     expect(report.dispatches_per_token).toBe((6 * 30) / 16);
   });
 
+  it('counts for an ensemble what was decided on, and the passes of every member', () => {
+    const [{ key, prompt, right, peakBytes }] = plain as [Sample];
+    const draft = { at: 20, type: 'draft', by: 'draft', passes: 1, parents: [-1, 0], tokens: [1, 2], ms: 1 } as const;
+    const verify = { at: 30, type: 'verify', by: 'target', next: 5, ms: 1 } as const;
+    const commit = { at: 30, type: 'commit', source: [], text: '', logprobs: null, ms: 10 } as const;
+    const events: TraceEvent[] = [
+      { at: 10, type: 'prefill', by: 'target', rows: 1, reused: 0, ms: 10 },
+      { ...draft, round: 1 },
+      { ...draft, by: 'target', round: 1 },
+      { ...verify, round: 1, path: [0, 1], source: 'drafted', checked: ['draft'], passes: {} },
+      { ...commit, round: 1, tokens: [2] },
+      { ...draft, round: 2 },
+      { ...verify, round: 2, path: [0], source: 'corrected', checked: ['target'], passes: { target: 1 } },
+      { ...commit, at: 40, round: 2, tokens: [5] },
+    ];
+    const report = summarise(
+      { id: 'cos', equal: true },
+      [{ key, prompt, right, peakBytes, events }],
+      baseline,
+      ceiling,
+    );
+    expect(report).toMatchObject({ passes_per_token: 2, acceptance_by_slot: [0.5] });
+    expect(report.bandwidth_share).toBeCloseTo((2 * 1e6 + 2 * 1e5) / (0.03 * 1e9));
+  });
+
   it('notices one token that differs', () => {
     const [first, second] = plain as [Sample, Sample];
     const changed = second.events.map((e) => (e.type === 'commit' && e.round === 8 ? { ...e, tokens: [6] } : e));
     const samples = [first, { ...second, events: changed }];
-    expect(summarise({ id: 'x', guarantee: 'exact' }, samples, plain, ceiling).lossless).toBe(false);
-    expect(summarise({ id: 'x', guarantee: 'approximate' }, samples, plain, ceiling).lossless).toBeNull();
+    expect(summarise({ id: 'x', equal: true }, samples, baseline, ceiling).lossless).toBe(false);
+    expect(summarise({ id: 'x', equal: false }, samples, baseline, ceiling).lossless).toBeNull();
   });
 });
 

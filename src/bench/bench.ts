@@ -1,5 +1,6 @@
-// Every system on the same prompts in one session, interleaved, against plain decoding: on a machine whose clock and load
-// drift, only runs that were made next to each other may be compared. The first runs warm up and are not counted.
+// Every system on the same prompts in one session, interleaved, against its baseline (plain decoding, or for an ensemble
+// the plain ensemble): on a machine whose clock and load drift, only runs that were made next to each other may be
+// compared. The first runs warm up and are not counted.
 
 import type { KnobValue } from '../decode/knobs.ts';
 import type { DecodingSystem } from '../decode/system.ts';
@@ -8,6 +9,7 @@ import { OutriderError } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
 import type { LoadedModel, LoadedModels } from '../load.ts';
 import autoregressive from '../systems/autoregressive.ts';
+import { SYSTEMS } from '../systems/index.ts';
 import { measure, type TraceEvent } from '../trace.ts';
 import { type DeviceSpeed, measureDevice } from './device-speed.ts';
 import { type ProfiledRounds, profileRounds } from './profile-rounds.ts';
@@ -26,8 +28,12 @@ export interface BenchEntry {
 export interface BenchOptions {
   /** Null: a few that suit the model. */
   readonly prompts: readonly BenchPrompt[] | null;
-  /** Plain decoding is always run; these beside it. */
+  /** Plain decoding is always run, and so are the baselines of these. */
   readonly systems: readonly BenchEntry[];
+  /** Default 0. */
+  readonly temperature?: number;
+  /** Of the first run; the runs that are compared have the same. */
+  readonly seed?: number;
   /** Times every kernel too, in runs of their own. */
   readonly profile: boolean;
   readonly maxTokens: number;
@@ -63,9 +69,33 @@ export interface BenchReport {
   readonly profiles?: readonly ProfileReport[];
   readonly prompts: number;
   readonly repeat: number;
+  readonly temperature: number;
+  readonly seed: number;
 }
 
 const PLAIN: BenchEntry = { name: autoregressive.id, system: autoregressive, knobs: {} };
+
+/** What a system is held against: with its settings, as far as the baseline has them. */
+export const baselineOf = ({ system, knobs }: Omit<BenchEntry, 'name'>): BenchEntry => {
+  const baseline = SYSTEMS.find(({ id }) => id === system.baseline);
+  if (!baseline) return PLAIN;
+  const shared = Object.entries(knobs).filter(([name]) => Object.hasOwn(baseline.knobs, name));
+  const name = [baseline.id, ...shared.map(([knob, value]) => `${knob}=${[value].flat().join('/')}`)].join(':');
+  return { name, system: baseline, knobs: Object.fromEntries(shared) };
+};
+
+const sameRuns = (a: BenchEntry, b: BenchEntry): boolean =>
+  a.system.id === b.system.id &&
+  Object.keys({ ...a.knobs, ...b.knobs }).every((name) => `${a.knobs[name]}` === `${b.knobs[name]}`);
+
+/** Each once, every baseline before what is held against it. */
+const withBaselines = (systems: readonly BenchEntry[]): readonly BenchEntry[] => {
+  const all: BenchEntry[] = [PLAIN];
+  for (const entry of systems)
+    for (const each of [baselineOf(entry), entry])
+      if (!all.some((there) => sameRuns(there, each))) all.push(sameRuns(each, entry) ? entry : each);
+  return all;
+};
 const LIMITS = [
   'maxBufferSize',
   'maxStorageBufferBindingSize',
@@ -111,12 +141,12 @@ export const bench = async (
   models: LoadedModels & { readonly target: LoadedModel },
   options: BenchOptions,
 ): Promise<BenchReport> => {
-  const { maxTokens, repeat, signal, onProgress } = options;
+  const { maxTokens, repeat, signal, onProgress, temperature = 0, seed = 0 } = options;
   const { target } = models;
   const prompts = options.prompts ?? defaultPrompts(target);
   // Answers that are judged end where the model ends them; where only speed counts, every run is as long.
   const ignoreEos = prompts.every(({ result }) => result === null);
-  const entries = [PLAIN, ...options.systems.filter(({ name }) => name !== PLAIN.name)];
+  const entries = withBaselines(options.systems);
   const engine = createEngine({ gpu });
   await engine.load(models);
 
@@ -128,31 +158,32 @@ export const bench = async (
   const prefill = await measurePrefill(engine, target, signal);
 
   const samples = new Map(entries.map(({ name }) => [name, [] as Sample[]]));
-  const ask = ({ system, knobs }: BenchEntry, index: number) => {
-    const { prompt } = prompts[index] as BenchPrompt;
-    return engine.run({ prompt: fitted(prompt, target), system: system.id, knobs, maxTokens, ignoreEos }, signal);
+  const ask = ({ system, knobs }: BenchEntry, index: number, repetition = 0) => {
+    const prompt = fitted((prompts[index] as BenchPrompt).prompt, target);
+    const drawn = { temperature, seed: seed + repetition * prompts.length + index };
+    return engine.run({ prompt, system: system.id, knobs, maxTokens, ignoreEos, ...drawn }, signal);
   };
-  const runOne = async (entry: BenchEntry, index: number, key: string): Promise<Sample> => {
+  const runOne = async (entry: BenchEntry, index: number, repetition: number): Promise<Sample> => {
     gpu.peakBytes = gpu.bytes;
-    const events = await collect(ask(entry, index));
+    const events = await collect(ask(entry, index, repetition));
     const done = events.at(-1);
     const text = done?.type === 'done' ? done.text : null;
     return {
-      key,
+      key: `${repetition}/${index}`,
       prompt: index,
       events,
       right: isRight(prompts[index] as BenchPrompt, text),
       peakBytes: gpu.peakBytes,
     };
   };
-  for (const entry of entries) await runOne(entry, 0, 'warm-up');
+  for (const entry of entries) await runOne(entry, 0, 0);
   for (let repetition = 0; repetition < repeat; repetition++) {
     for (let index = 0; index < prompts.length; index++) {
       onProgress(`run ${repetition * prompts.length + index + 1} of ${repeat * prompts.length}`);
       // Each prompt starts with another system, so that none always has the warmest caches.
       for (let i = 0; i < entries.length; i++) {
         const entry = entries[(i + index + repetition) % entries.length] as BenchEntry;
-        samples.get(entry.name)?.push(await runOne(entry, index, `${repetition}/${index}`));
+        samples.get(entry.name)?.push(await runOne(entry, index, repetition));
       }
     }
   }
@@ -161,11 +192,17 @@ export const bench = async (
     for (const entry of entries) profiles.push({ system: entry.name, ...(await profileRounds(gpu, ask(entry, 0))) });
   await engine.close();
 
-  const plain = samples.get(PLAIN.name) ?? [];
-  const ceiling = { bytes: target.model.bytes, bandwidth: device.bandwidth_gb_per_second * 1e9 };
-  const reports = entries.map(({ name, system: { guarantee } }) =>
-    summarise({ id: name, guarantee }, samples.get(name) ?? [], plain, ceiling),
+  const bytes = Object.fromEntries(
+    Object.entries(models).map(([role, there]) => [role, there && 'bytes' in there.model ? there.model.bytes : 0]),
   );
+  const ceiling = { bytes, bandwidth: device.bandwidth_gb_per_second * 1e9 };
+  const reports = entries.map((entry) => {
+    const { name, system } = entry;
+    const baseline = entries.find((other) => sameRuns(other, baselineOf(entry))) ?? PLAIN;
+    const equal = system.guarantee === 'exact' && temperature === 0;
+    const against = { name: baseline.name, samples: samples.get(baseline.name) ?? [] };
+    return summarise({ id: name, equal }, samples.get(name) ?? [], against, ceiling);
+  });
   return {
     device,
     model: { name: target.name, family: target.model.family, bytes: target.model.bytes },
@@ -177,5 +214,7 @@ export const bench = async (
     ...(options.profile && { profiles }),
     prompts: prompts.length,
     repeat,
+    temperature,
+    seed,
   };
 };

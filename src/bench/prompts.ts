@@ -68,12 +68,16 @@ const parse = (text: string, where: string): unknown => {
   }
 };
 
-/** A JSON array, or one JSON value a line. */
-export const readPrompts = (text: string, name: string): readonly BenchPrompt[] => {
-  if (text.trimStart().startsWith('['))
-    return (parse(text, name) as unknown[]).map((value, i) => readEntry(value, `${name}: entry ${i}`));
+/** A JSON array, or one JSON value a line. `category`: only entries of this one, where a set has several. */
+export const readPrompts = (text: string, name: string, category?: string): readonly BenchPrompt[] => {
   const lines = text.split('\n').map((line, i) => [line, `${name}:${i + 1}`] as const);
-  return lines.filter(([line]) => line.trim() !== '').map(([line, where]) => readEntry(parse(line, where), where));
+  const values = text.trimStart().startsWith('[')
+    ? (parse(text, name) as unknown[]).map((value, i) => [value, `${name}: entry ${i}`] as const)
+    : lines.filter(([line]) => line.trim() !== '').map(([line, where]) => [parse(line, where), where] as const);
+  const wanted = values.filter(
+    ([value]) => category === undefined || (value as { category?: unknown } | null)?.category === category,
+  );
+  return wanted.map(([value, where]) => readEntry(value, where));
 };
 
 /** The bundled family ends every answer with this sentence; training/bundled/checker.py reads it the same way. */

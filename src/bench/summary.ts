@@ -1,5 +1,4 @@
-// One system's line of the report, folded from the traces of its runs and from plain decoding's on the same prompts.
-import type { DecodingSystem } from '../decode/system.ts';
+// One system's line of the report, folded from the traces of its runs and from its baseline's on the same prompts.
 import { committedTokens, type EventOf, measure, type TraceEvent } from '../trace.ts';
 import { type Spread, spread } from './statistics.ts';
 
@@ -17,9 +16,13 @@ export interface Sample {
 /** Names as `outrider bench --json` prints them. */
 export interface SystemReport {
   readonly system: string;
+  /** What it is held against: speed, and the output of an exact one. */
+  readonly baseline: string;
   readonly speedup: Spread | null;
   readonly tokens_per_second: Spread | null;
   readonly tokens_per_round: number | null;
+  /** Forward passes of all models. */
+  readonly passes_per_token: number | null;
   /** Entry j: of the rounds that drafted slot j+1, the share that kept it. */
   readonly acceptance_by_slot: readonly number[];
   readonly dispatches_per_token: number | null;
@@ -29,7 +32,7 @@ export interface SystemReport {
   /** Times that a run fell back to plain decoding. */
   readonly fall_backs: number;
   readonly bandwidth_share: number | null;
-  /** Exact systems: every output equals plain decoding's, token for token. */
+  /** Exact systems at temperature 0: every output equals the baseline's, token for token. */
   readonly lossless: boolean | null;
   readonly accuracy: number | null;
   readonly escalation_rate: number | null;
@@ -43,13 +46,14 @@ const depthOf = (parents: readonly number[]): number => {
   return Math.max(0, ...depths);
 };
 
-/** By slot: how many rounds drafted it, and how many kept it. */
+/** By slot: how many rounds decided on it, and how many kept it. */
 const countSlots = (events: readonly TraceEvent[], drafted: number[], kept: number[]): void => {
   let draft: EventOf<'draft'> | null = null;
   for (const event of events) {
     if (event.type === 'draft') draft = event;
-    if (event.type !== 'verify' || draft?.round !== event.round) continue;
-    for (let slot = 0; slot < depthOf(draft.parents); slot++) {
+    if (event.type !== 'verify') continue;
+    const depth = draft?.round === event.round ? depthOf(draft.parents) : 0;
+    for (let slot = 0; slot < (event.checked?.length ?? depth); slot++) {
       drafted[slot] = (drafted[slot] ?? 0) + 1;
       kept[slot] = (kept[slot] ?? 0) + (event.path.length - 1 > slot ? 1 : 0);
     }
@@ -87,24 +91,37 @@ const fallBacks = (samples: readonly Sample[]): number =>
 const sameAnswer = (a: Sample | undefined, b: Sample): boolean =>
   a !== undefined && committedTokens(a.events).join() === committedTokens(b.events).join();
 
+const passesByRole = (event: TraceEvent): Readonly<Record<string, number | undefined>> => {
+  if (event.type === 'verify') return event.passes ?? { [event.by]: 1 };
+  return event.type === 'draft' || event.type === 'candidates' ? { [event.by]: event.passes } : {};
+};
+
+/** Bytes of weights that the passes after the prompt read. */
+const bytesRead = (events: readonly TraceEvent[], bytes: Ceiling['bytes']): number =>
+  sum(
+    events.flatMap((event) =>
+      Object.entries(passesByRole(event)).map(([role, passes = 0]) => passes * (bytes[role] ?? 0)),
+    ),
+  );
+
 export interface Ceiling {
-  /** Bytes that one pass of the target reads. */
-  readonly bytes: number;
+  /** Bytes that one pass of a role's model reads. */
+  readonly bytes: Readonly<Record<string, number>>;
   /** Measured streaming bandwidth, bytes a second. */
   readonly bandwidth: number;
 }
 
 export const summarise = (
-  { id, guarantee }: Pick<DecodingSystem, 'id' | 'guarantee'>,
+  { id, equal }: { readonly id: string; readonly equal: boolean },
   samples: readonly Sample[],
-  plain: readonly Sample[],
+  baseline: { readonly name: string; readonly samples: readonly Sample[] },
   ceiling: Ceiling,
 ): SystemReport => {
   const metrics = samples.map(({ events }) => measure(events));
   const rate = (sample: Sample | undefined): number | null =>
     sample ? measure(sample.events).tokens_per_second : null;
   const speedups = samples.flatMap((sample) => {
-    const [mine, theirs] = [rate(sample), rate(plain.find(({ key }) => key === sample.key))];
+    const [mine, theirs] = [rate(sample), rate(baseline.samples.find(({ key }) => key === sample.key))];
     return mine && theirs ? [mine / theirs] : [];
   });
   const rounds = sum(metrics.map((m) => m.rounds));
@@ -112,31 +129,32 @@ export const summarise = (
   const steps = sum(metrics.map((m) => m.steps));
   const judged = samples.filter(({ right }) => right !== null);
   const seconds = sum(metrics.map((m) => m.decode_ms)) / 1000;
-  const bytesRead = sum(metrics.map((m) => m.target_passes)) * ceiling.bytes;
+  const read = sum(samples.map(({ events }) => bytesRead(events, ceiling.bytes)));
   const byTarget = samples.flatMap(({ events }) =>
     events.map((event) => (event.type === 'step' && event.by === 'target' ? event.tokens : 0)),
   );
   return {
     system: id,
+    baseline: baseline.name,
     speedup: spread(speedups),
     tokens_per_second: spread(metrics.flatMap((m) => m.tokens_per_second ?? [])),
     tokens_per_round: share(roundTokens, rounds),
+    passes_per_token: share(sum(metrics.map((m) => m.passes)), roundTokens),
     acceptance_by_slot: acceptanceBySlot(samples),
     dispatches_per_token: workPerToken(samples, 'dispatches'),
     submits_per_token: workPerToken(samples, 'submits'),
     readbacks_per_token: workPerToken(samples, 'readbacks'),
     readback_bytes_per_round: bytesPerRound(samples),
     fall_backs: fallBacks(samples),
-    bandwidth_share: share(bytesRead, seconds * ceiling.bandwidth),
-    lossless:
-      guarantee === 'exact'
-        ? samples.every((s) =>
-            sameAnswer(
-              plain.find((p) => p.prompt === s.prompt),
-              s,
-            ),
-          )
-        : null,
+    bandwidth_share: share(read, seconds * ceiling.bandwidth),
+    lossless: equal
+      ? samples.every((s) =>
+          sameAnswer(
+            baseline.samples.find((p) => p.prompt === s.prompt),
+            s,
+          ),
+        )
+      : null,
     accuracy: share(judged.filter(({ right }) => right).length, judged.length),
     escalation_rate: share(sum(metrics.map((m) => m.escalated)), steps),
     target_tokens: steps > 0 ? sum(byTarget) : sum(metrics.map((m) => m.tokens)),

@@ -1,11 +1,11 @@
-// Measures decoding systems against plain decoding on this machine, all on the same prompts in one session.
+// Measures decoding systems against their baselines on this machine, all on the same prompts in one session.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { type BenchReport, bench as runBench } from '../bench/bench.ts';
 import { type BenchPrompt, readPrompts } from '../bench/prompts.ts';
 import type { Spread } from '../bench/statistics.ts';
 import { readSuite, SUITE_NAMES } from '../bench/suites.ts';
-import { choice, flag, integer, text, UsageError, type Values, words } from './arguments.ts';
+import { choice, flag, integer, number, text, UsageError, type Values, words } from './arguments.ts';
 import { defineCommand } from './command.ts';
 import { besideOptions, loadTogether, openDevice, precisionOption } from './device.ts';
 import { readEntry } from './knobs.ts';
@@ -16,13 +16,22 @@ import type { Terminal } from './terminal.ts';
 
 const OPTIONS = {
   model: modelOption,
-  systems: words('a,b,c', 'systems to run beside autoregressive; with settings: dflash:block-size=8:draft=greedy'),
+  systems: words(
+    'a,b,c',
+    'systems to run beside autoregressive; with settings: dflash:block-size=8:draft=greedy, cos:lambda=0.3/0.7',
+  ),
   ...besideOptions,
-  prompts: text('F.jsonl', 'one prompt a line: a string, or {"prompt": …}, {"messages": …}, {"tokens": …}'),
+  prompts: text(
+    'F.jsonl',
+    'one prompt a line: a string, or {"prompt": …}, {"question": …}, {"turns": …}, {"tokens": …}; .gz too',
+  ),
+  category: text('NAME', 'only the prompts of this category, where a file has several'),
   suite: choice(SUITE_NAMES, 'held-out problems with known answers (accuracy too), or prompts to be quoted'),
   limit: integer('N', 'only the first N prompts', { least: 1 }),
   'max-tokens': integer('N', 'most tokens a run (default: 48, or 320 for a suite)', { least: 2 }),
   repeat: integer('N', 'runs of each system on each prompt (default: 3, or 1 for a suite)', { least: 1 }),
+  temperature: number('T', '0 (the default) takes the most probable token', { least: 0 }),
+  seed: integer('S', 'of the first run; those that are compared have the same', { least: 0, most: 2 ** 31 }),
   profile: flag('also times every kernel, in runs of their own'),
   precision: precisionOption,
 } as const;
@@ -30,14 +39,14 @@ const OPTIONS = {
 type Given = Values<typeof OPTIONS>;
 
 const readSet = async (
-  { prompts, suite, limit }: Given,
+  { prompts, category, suite, limit }: Given,
   { root }: Terminal,
 ): Promise<readonly BenchPrompt[] | null> => {
   if (prompts !== undefined && suite !== undefined) throw new UsageError('--prompts and --suite are both given');
   if (suite) return readSuite(suite, await readTextFile(join(root, 'public/problems.json'))).slice(0, limit);
   if (prompts === undefined) return null;
-  const all = readPrompts(await readTextFile(prompts), prompts);
-  if (all.length === 0) throw new UsageError(`${prompts} has no prompts`);
+  const all = readPrompts(await readTextFile(prompts), prompts, category);
+  if (all.length === 0) throw new UsageError(`${prompts} has no prompts${category ? ` of category ${category}` : ''}`);
   return all.slice(0, limit);
 };
 
@@ -90,9 +99,10 @@ const print = ({ device, model, prefill, systems, profiles = [], ...report }: Be
   ]);
   const rows = systems.map((s) => [
     s.system,
-    rate(s.speedup),
+    s.baseline === 'autoregressive' ? rate(s.speedup) : `${rate(s.speedup)} of ${s.baseline}`,
     rate(s.tokens_per_second),
     figure(s.tokens_per_round),
+    figure(s.passes_per_token),
     [s.dispatches_per_token, s.submits_per_token, s.readbacks_per_token].map((work) => figure(work, 1)).join(' · '),
     percent(s.bandwidth_share),
     s.lossless === null ? '–' : s.lossless ? 'yes' : 'NO',
@@ -100,20 +110,22 @@ const print = ({ device, model, prefill, systems, profiles = [], ...report }: Be
     percent(s.escalation_rate),
     formatBytes(s.peak_bytes),
   ]);
-  const header = ['system', 'speed-up', 'tokens/s', 'τ', 'dispatches · submits · readbacks', 'of bandwidth'];
+  const header = ['system', 'speed-up', 'tokens/s', 'τ', 'passes', 'dispatches · submits · readbacks', 'of bandwidth'];
   const all = table([...header, 'lossless', 'accuracy', 'escalated', 'peak'], rows);
   const slots = systems
     .filter((each) => each.acceptance_by_slot.length > 0)
     .map((each) => [each.system, each.acceptance_by_slot.map((rate) => rate.toFixed(2)).join(' ')]);
   const kept = slots.length > 0 ? `\nkept, by slot\n${table(null, slots)}\n` : '';
-  const close = `${report.prompts} prompts, ${report.repeat} runs each; medians (ranges).\n`;
+  const drawn = report.temperature > 0 ? `, temperature ${report.temperature}, seeds from ${report.seed}` : '';
+  const close = `${report.prompts} prompts, ${report.repeat} runs each${drawn}; medians (ranges). Passes: of all models, a token.\n`;
   return `${facts}\n\n${all}\n${kept}${profiles.map(printProfile).join('')}\n${close}`;
 };
 
 export const bench = defineCommand({
   name: 'bench',
-  summary: 'measures decoding systems against plain decoding',
-  usage: '[--model M] [--systems a,b,c] [--prompts F.jsonl | --suite NAME] [--max-tokens N] [--repeat N] [--json]',
+  summary: 'measures decoding systems against plain decoding, and ensembles against the plain ensemble',
+  usage:
+    '[--model M] [--also M …] [--systems a,b,c] [--prompts F.jsonl | --suite NAME] [--max-tokens N] [--repeat N] [--json]',
   positionals: [],
   options: OPTIONS,
   async run({ values }, terminal) {
@@ -132,6 +144,8 @@ export const bench = defineCommand({
         prompts,
         systems,
         profile: values.profile,
+        temperature: values.temperature ?? 0,
+        seed: values.seed ?? 0,
         maxTokens: values['max-tokens'] ?? (values.suite ? 320 : 48),
         repeat: values.repeat ?? (values.suite ? 1 : 3),
         signal: terminal.signal,

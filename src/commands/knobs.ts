@@ -17,7 +17,7 @@ export const readKnobs = (
     }),
   );
 
-/** A system to be benched, with settings: the same one may be there several times. */
+/** A system to be benched, with settings: the same one may be there several times. In a list, numbers are written 1/2/3. */
 export interface Entry {
   /** As it was written. */
   readonly name: string;
@@ -32,5 +32,6 @@ export const readEntry = (name: string): Entry => {
     const known = SYSTEMS.map((each) => each.id).join(', ');
     throw new UsageError(`there is no system "${id}"`, `Systems: ${known}.`);
   }
-  return { name, system, knobs: readKnobs(system, settings, '--systems') };
+  const listed = settings.map((setting) => setting.replaceAll('/', ','));
+  return { name, system, knobs: readKnobs(system, listed, '--systems') };
 };

@@ -1,14 +1,20 @@
 // A conversation from a file: a JSON array of {role, content}, or an object with such an array under `messages`.
 import { readFile } from 'node:fs/promises';
+import { gunzipSync } from 'node:zlib';
 import type { ChatMessage } from '../text/chat-template.ts';
 import { text, UsageError } from './arguments.ts';
 
 export const messagesOption = text('F.json', 'a conversation: [{"role": "user", "content": "…"}, …]');
 
-export const readTextFile = (path: string): Promise<string> =>
-  readFile(path, 'utf8').catch((cause: unknown) => {
+/** Also one that gzip has packed. */
+export const readTextFile = async (path: string): Promise<string> => {
+  try {
+    const bytes = await readFile(path);
+    return (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
+  } catch (cause) {
     throw new UsageError(`cannot read ${path}: ${(cause as Error).message}`);
-  });
+  }
+};
 
 const isMessage = (value: unknown): value is ChatMessage => {
   const { role, content } = (value ?? {}) as Partial<ChatMessage>;
