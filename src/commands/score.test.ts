@@ -58,6 +58,12 @@ describe.skipIf(noShared)('score', PATIENCE, () => {
       near(found.grounding, floats(`rollout-tiny/grounding_${variant}.f32`));
       near(found.logprob, floats('rollout-tiny/logprobs.f32').slice(from - 1));
     }
+    const { cost } = await score<{ cost: Record<'plain_ms' | 'rollout_ms' | 'ratio', number> }>(
+      ...['--rollout', '--model', shared('golden/llama-tiny'), '--tokens', input_ids.join(','), '--from', '20'],
+      ...['--cost', '3'],
+    );
+    expect(cost.ratio).toBeGreaterThan(0.2);
+    expect(cost.rollout_ms).toBeGreaterThan(0);
   });
 
   it('a language model is no judge', async () => {

@@ -1,5 +1,6 @@
 // What a judge makes of a text, and what a draft's own attention and probabilities do (SpecGuard's signals): raw numbers
 // for comparisons with other implementations.
+import { rolloutCost } from '../bench/rollout-cost.ts';
 import type { LanguageModel, Rollout } from '../model/model.ts';
 import { choice, flag, integer, integers, text, UsageError } from './arguments.ts';
 import { defineCommand } from './command.ts';
@@ -56,7 +57,8 @@ const signalsOf = async (
 export const score = defineCommand({
   name: 'score',
   summary: "scores a text by a judge, or by a model's own attention and probabilities",
-  usage: '--judge M --tokens 1,2,3 [--positions i,j] | --rollout --model M --tokens 1,2,3 --from I [--variant V]',
+  usage:
+    '--judge M --tokens 1,2,3 [--positions i,j] | --rollout --model M --tokens 1,2,3 --from I [--variant V] [--cost N]',
   positionals: [],
   options: {
     judge: text('M', 'a reward model or a token classifier: a folder, model.onnx, an address, or a bundled one'),
@@ -68,6 +70,7 @@ export const score = defineCommand({
     variant: choice(VARIANTS, 'threshold drops entries below 0.01, residual adds the identity (default: threshold)'),
     layers: text('N', 'the last N layers are rolled out, or all (default: 3)'),
     skip: integer('N', 'the first N tokens are no sources: 1 leaves out the attention sink (default: 0)', { least: 0 }),
+    cost: integer('N', 'also time N drafts behind the tokens, with rollout and without', { least: 1 }),
     precision: precisionOption,
   },
   async run({ values }, terminal) {
@@ -84,7 +87,11 @@ export const score = defineCommand({
       const outside = tokens.find((token) => token >= model.vocabulary);
       if (outside !== undefined)
         throw new UsageError(`token ${outside} is outside the vocabulary of ${model.vocabulary}`);
-      await terminal.json(await signalsOf(model, tokens, from, { layers, variant, skip }, terminal));
+      const how = { layers, variant, skip };
+      const signals = await signalsOf(model, tokens, from, how, terminal);
+      const { cost: repeats } = values;
+      const cost = repeats && (await rolloutCost(model, tokens, how, repeats, terminal.signal));
+      await terminal.json({ ...signals, ...(cost && { cost }) });
       return;
     }
     const beyond = positions?.find((position) => position >= tokens.length);

@@ -36,7 +36,7 @@ export const rolloutLanes = defineKernel({
   bindings: { rows: 'read', scratch: 'read', columns: 'update' },
   uniforms: UNIFORMS,
   tuning: { variant: 0 },
-  grid: ({ rows }) => [Math.ceil(rows / 8)],
+  grid: ({ rows }) => [rows],
 });
 
 export const rolloutSplit = defineKernel({
