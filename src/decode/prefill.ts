@@ -26,21 +26,27 @@ export const drawToken = async (
 export interface Prefilled {
   readonly first: Commit;
   readonly last: Forward;
+  readonly logits: Float32Array | null;
+}
+
+export interface PrefillOptions extends Pick<ExtendOptions, 'onPass'> {
+  /** Reads the last row's logits too, while its token is drawn: one wait for both. */
+  readonly logits?: boolean;
 }
 
 /** Computes what the target's cursor lacks of the prompt, and draws the first token. */
 export const prefill = async (
   { sequence, signal, emit }: Pick<RunContext, 'sequence' | 'signal' | 'emit'>,
   cursor: Cursor,
-  options: Pick<ExtendOptions, 'onPass'> = {},
+  { logits: wanted = false, ...options }: PrefillOptions = {},
 ): Promise<Prefilled> => {
   const start = performance.now();
   const reused = cursor.length;
   const prompt = sequence.tokens.slice(reused);
   const last = await cursor.extend(prompt, { ...options, signal });
-  const first = await drawToken(last, 0, sequence);
+  const [logits, first] = await Promise.all([wanted ? last.logits.read() : null, drawToken(last, 0, sequence)]);
   emit({ type: 'prefill', by: 'target', rows: prompt.length, reused, ms: performance.now() - start });
-  return { first, last };
+  return { first, last, logits };
 };
 
 /** The prompt but its last token, which is the first draft's to read. */

@@ -2,7 +2,7 @@
 // handed over pass by pass, in the prompt and in every round. Beyond its own limit a drafter falls behind for good, and
 // proposes nothing any more; the answer goes on without it.
 import type { Cursor, Forward } from '../model/model.ts';
-import { type Prefilled, prefill } from './prefill.ts';
+import { type Prefilled, type PrefillOptions, prefill } from './prefill.ts';
 import type { RunContext } from './system.ts';
 
 /** What is common to the cursors of such drafters. */
@@ -30,12 +30,14 @@ export const prefillTapped = async (
   target: Cursor,
   follower: Follower,
   hand: Hand,
+  options: Pick<PrefillOptions, 'logits'> = {},
 ): Promise<Prefilled> => {
   const known = Math.min(target.length, follower.length);
   target.rewind(known);
   follower.rewind(known);
   let base = known;
   return prefill(run, target, {
+    ...options,
     onPass(pass) {
       hand(
         pass,

@@ -63,12 +63,18 @@ export default {
     const drafter = await run.open('dflash');
     const target = await run.open('target', { tapLayers: dflash.tapLayers, nodes: Math.max(16, most) });
     const hand = following(drafter, (pass, rows) => drafter.append(pass, rows));
-    const { first, last } = await prefillTapped(run, target, drafter, hand);
-    const start = performance.now();
-    const tau = await predicted(policy, await last.logits.read(), candidates);
-    const ms = performance.now() - start;
     // Drafts that are not drawn: at any temperature the output is plain decoding's, whichever size a clock favours.
     const ofSize = (size: number) => blocks(drafter, hand, size, false);
+    const rounds = (size: number) =>
+      speculate(target, ofSize(size), run, { fallBack: fallBack === 'on', drawn: false });
+    const [only, ...others] = candidates;
+    const chosen = others.length === 0 ? only : undefined;
+    const { first, logits } = await prefillTapped(run, target, drafter, hand, { logits: chosen === undefined });
+    if (chosen !== undefined) return { first, round: rounds(chosen) };
+    if (!logits) throw new Error('the logits were not read');
+    const start = performance.now();
+    const tau = await predicted(policy, logits, candidates);
+    const ms = performance.now() - start;
     const times: number[] = [];
     for (const size of candidates)
       times.push(
@@ -77,9 +83,6 @@ export default {
       );
     const size = candidates[best(label === 'tau' ? tau : tau.map((t, i) => t / (times[i] as number)))] as number;
     run.emit({ type: 'block-size', size, candidates, tau, round_ms: times, ms });
-    return {
-      first,
-      round: speculate(target, ofSize(size), run, { fallBack: fallBack === 'on', drawn: false }),
-    };
+    return { first, round: rounds(size) };
   },
 } satisfies DecodingSystem<typeof knobs>;
