@@ -1,7 +1,7 @@
 // The answer, from a run's events alone, live or recorded: text as it becomes certain, every token marked by how it came
 // about. Rejected drafts stand struck through where the target refused them. Text is only ever appended, so nothing that
 // was read moves; they are no part of the text either: not copied, not read out.
-import type { EventOf, Source } from '../src/trace.ts';
+import type { EventOf } from '../src/trace.ts';
 import { element, say } from './elements.ts';
 import { finalNumber, type Problem } from './problems.ts';
 import { type DecodedRound, rejectedLine, visible } from './rounds.ts';
@@ -11,8 +11,12 @@ const REASONS = { stop: 'finished', length: 'reached the token limit', aborted: 
 /** Of a rejected line: more would hide the answer. The round below shows all. */
 const MOST_REJECTED = 3;
 
-const marked = (text: string, source: Source): HTMLElement =>
-  Object.assign(document.createElement('span'), { className: source, textContent: text });
+const marked = ({ text, source, member }: DecodedRound['committed'][number], place: number): HTMLElement => {
+  const span = Object.assign(document.createElement('span'), { className: source, textContent: text });
+  span.dataset.place = `${place}`;
+  if (member !== undefined && member >= 0) span.dataset.member = `${member}`;
+  return span;
+};
 
 const struck = (line: readonly string[]): HTMLElement => {
   const mark = document.createElement('s');
@@ -25,6 +29,8 @@ export class AnswerView {
   readonly #box = element('answer', HTMLElement);
   readonly #verdict = element('verdict', HTMLElement);
   #text = '';
+  /** Tokens so far. */
+  #places = 0;
 
   constructor() {
     const toggle = element('show-rejected', HTMLInputElement);
@@ -37,6 +43,7 @@ export class AnswerView {
 
   start(): void {
     this.#text = '';
+    this.#places = 0;
     this.#box.replaceChildren();
     this.#box.ariaBusy = 'true';
     this.#verdict.textContent = '';
@@ -46,7 +53,8 @@ export class AnswerView {
 
   add(round: DecodedRound): void {
     const following = this.#box.scrollHeight - this.#box.scrollTop - this.#box.clientHeight < 24;
-    const tokens = round.committed.map(({ text, source }) => marked(text, source));
+    const tokens = round.committed.map((token, i) => marked(token, this.#places + i));
+    this.#places += tokens.length;
     const rejected = rejectedLine(round);
     const own = round.committed.length === round.path.length;
     if (rejected.length > 0 && own) tokens.splice(-1, 0, struck(rejected));

@@ -1,5 +1,6 @@
 // Which model serves which role: a target, and the drafters that were made for it.
 import { type DecodingSystem, lacking, type ModelRole, type ModelSource, type ModelSources } from '../src/index.ts';
+import type { Role } from '../src/trace.ts';
 
 export interface Choice {
   readonly label: string;
@@ -8,7 +9,7 @@ export interface Choice {
 
 type AlsoRole = `also-${number}`;
 
-const ROLE_NAMES: Readonly<Record<Exclude<ModelRole, AlsoRole>, string>> = {
+const ROLE_NAMES: Readonly<Record<Exclude<ModelRole | Role, AlsoRole>, string>> = {
   target: 'target',
   draft: 'draft model',
   dflash: 'DFlash drafter',
@@ -17,12 +18,13 @@ const ROLE_NAMES: Readonly<Record<Exclude<ModelRole, AlsoRole>, string>> = {
   prm: 'reward model',
   router: 'router',
   remote: 'remote target',
+  lookup: 'prompt lookup',
 };
 
 export const isAlso = (role: string): role is AlsoRole => role.startsWith('also-');
 
 /** What roles are called in a sentence. */
-export const roleName = (role: ModelRole): string =>
+export const roleName = (role: ModelRole | Role): string =>
   isAlso(role) ? `model ${Number(role.slice('also-'.length)) + 1}` : ROLE_NAMES[role];
 
 /** Of the bundled models. DFlash and EAGLE-3 read hidden states, so they fit one target; a draft shares a vocabulary. */

@@ -1,10 +1,13 @@
 // Rounds of a run, put together from its events: what was drafted, what of it was kept, what was committed. And how a
 // round is laid out to be looked at: the committed path on the first line, what was rejected branching off below.
 import type { Role, Source, TraceEvent } from '../src/trace.ts';
+import { memberOf, votesOf } from './votes.ts';
 
 interface Written {
   readonly text: string;
   readonly source: Source;
+  /** Of an ensemble: which of its models proposed the token; -1: none. */
+  readonly member?: number;
 }
 
 export interface DecodedRound {
@@ -33,7 +36,12 @@ export class RoundReader {
     if (event.type === 'draft') this.#draft = { by: event.by, pieces: spell(event), parents: event.parents };
     if (event.type === 'verify') this.#path = event.path;
     if (event.type !== 'commit') return null;
-    const committed = spell(event).map((text, i) => ({ text, source: event.source[i] ?? 'sampled' }));
+    const members = votesOf(event).map(memberOf);
+    const committed = spell(event).map((text, i) => ({
+      text,
+      source: event.source[i] ?? 'sampled',
+      ...(members[i] !== undefined && { member: members[i] }),
+    }));
     const read = { round: event.round, ...this.#draft, path: this.#path, committed, ms: event.ms };
     this.#draft = PLAIN;
     this.#path = [];

@@ -9,6 +9,7 @@ import { RoundPanel } from './round-panel.ts';
 import { RoundReader } from './rounds.ts';
 import { StepPanel } from './step-panel.ts';
 import { Strip } from './strip.ts';
+import { VotePanel } from './vote-panel.ts';
 
 /** What is left of a run: enough to compare it with another. */
 export interface Outcome {
@@ -38,6 +39,7 @@ export class RunView {
   readonly #strip = new Strip();
   readonly #rounds = new RoundPanel();
   readonly #steps = new StepPanel();
+  readonly #votes = new VotePanel();
 
   /** Consumes a run to its end; `problem` is what the answer is held against. */
   async show(events: AsyncIterable<TraceEvent>, problem: Problem | null): Promise<Outcome> {
@@ -57,6 +59,7 @@ export class RunView {
         if (event.type === 'queued') say('status', `Waiting for ${event.ahead} other run${event.ahead > 1 ? 's' : ''}`);
         if (event.type === 'run') this.#begin(event);
         this.#steps.add(event);
+        this.#votes.add(event);
         if (event.type === 'fall-back' || event.type === 'block-size') pace = paceSentence(pace, event, committed + 1);
         say('pace', pace);
         if (event.type === 'done') this.#answer.end(event, problem);
@@ -71,6 +74,7 @@ export class RunView {
       this.#answer.rest();
       this.#rounds.rest();
       this.#steps.rest();
+      this.#votes.rest();
     }
     return outcomeOf(seen);
   }
@@ -78,6 +82,7 @@ export class RunView {
   #begin({ system, knobs }: EventOf<'run'>): void {
     this.#rounds.start(system !== 'autoregressive', knobs.shape === 'tree');
     this.#steps.start(system);
+    this.#votes.start();
   }
 
   /** A run from before, in the second lane. */
