@@ -3,9 +3,10 @@
 import { checkAborted, OutriderError } from '../errors.ts';
 import type { Sampling } from '../model/model.ts';
 import { stopMatcher } from '../text/stop.ts';
+import { completionsAddress } from './address.ts';
 import { EventStream } from './event-stream.ts';
 import { Interrupted, refusal, unreachable } from './failures.ts';
-import { completionsAddress, type RemoteSource } from './source.ts';
+import type { RemoteSource } from './source.ts';
 
 export interface CompletionRequest {
   readonly prompt: string;

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { OutriderError } from '../errors.ts';
-import { completionsAddress, type RemoteSource, remote } from './source.ts';
+import { completionsAddress } from './address.ts';
+import { type RemoteSource, remote } from './source.ts';
 
 it.each([
   ['http://localhost:8000', 'http://localhost:8000/v1/completions'],

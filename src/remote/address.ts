@@ -1,0 +1,31 @@
+// Where a remote target is asked, and what is wrong with the way to it, before anything is.
+import { OutriderError } from '../errors.ts';
+import type { RemoteSource } from './source.ts';
+
+const LOCAL = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+/** The address that completions are asked of. What it refuses it does not quote: a secret may be in it. */
+export const completionsAddress = ({ address, model, key }: RemoteSource, page = globalThis.location): URL => {
+  const refuse = (message: string, hint: string): never => {
+    throw new OutriderError('bad-request', message, hint);
+  };
+  if (!URL.canParse(address)) refuse("the remote's address is not one", 'Give it as http://host:port or https://host.');
+  const url = new URL(address);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    refuse("the remote's address is neither http nor https", 'Give it as http://host:port or https://host.');
+  if (url.username || url.password || url.search || url.hash)
+    refuse(
+      "the remote's address carries a user name, a password, a query or a fragment",
+      'Give the bare address, and what authorises as the key.',
+    );
+  if (model === '') refuse('the remote model has no name', 'Give the name under which the server has it.');
+  if (key !== undefined && !/^[\x21-\x7e]+$/.test(key))
+    refuse('the key of the remote is not one line of visible ASCII characters', 'It is sent as `Bearer KEY`.');
+  if (page?.protocol === 'https:' && url.protocol === 'http:' && !LOCAL.test(url.hostname))
+    refuse(
+      `a page served over https may not ask ${url.origin}`,
+      'Browsers block mixed content: serve the model over https, or from this machine (http://localhost).',
+    );
+  url.pathname = `${url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/completions`;
+  return url;
+};
