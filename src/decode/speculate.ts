@@ -52,8 +52,8 @@ interface Plain {
   readonly choice: Choice;
 }
 
-/** One token, as plain decoding takes it. */
-const plainRound = async (target: Cursor, { tokens, sampling }: Sequence): Promise<Plain> => {
+/** One token, as plain decoding takes it. Nothing is kept yet. */
+export const plainRound = async (target: Cursor, { tokens, sampling }: Sequence): Promise<Plain> => {
   const pass = target.forward(chainOf(tokens.slice(-1)));
   const [choice] = await pass.draw(0, sampling).read();
   if (!choice) throw new Error('a draw of one row came back empty');
@@ -61,7 +61,7 @@ const plainRound = async (target: Cursor, { tokens, sampling }: Sequence): Promi
 };
 
 /** Milliseconds of a plain round here. Measured once for each set of models; nothing is kept of these passes. */
-export const plainTime = async (
+const plainTime = async (
   target: Cursor,
   { timings, sequence }: Pick<RunContext, 'timings' | 'sequence'>,
 ): Promise<number> => {

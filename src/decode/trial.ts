@@ -1,32 +1,38 @@
-// Rounds on trial: what a drafter's rounds take on this device, before one is needed. Nothing of them is kept.
+// Rounds on trial: what rounds of each size take on this device, before one of them is chosen. Nothing of them is kept.
+// They are timed in turns and only once: figures of another moment, on a busier machine, could not be compared.
 import type { Cursor } from '../model/model.ts';
-import { type RoundKind, roundName } from './pace.ts';
-import type { Drafter } from './speculate.ts';
+import { roundName } from './pace.ts';
+import { type Drafter, plainRound } from './speculate.ts';
 import type { RunContext } from './system.ts';
 
-/** Rounds that are timed: the choice stays for as long as the models are loaded. */
-const SURE = 3;
+/** Rounds of a size that count; one more warms up. */
+const SURE = 4;
+
+/** Sizes whose rounds the device cannot tell apart have one name; apart from what later rounds take. */
+const trialName = (size: number): string => `trial ${roundName({ nodes: size, passes: size > 1 ? 1 : 0 })}`;
 
 /**
- * Milliseconds of a round of this kind; null where the drafter proposes nothing. Measured once for each set of models:
- * `timings` remembers. The target's cursor and the drafter's are where they were afterwards.
+ * Milliseconds of a round of each size; 1 is a plain one, and so is a round of which nothing is proposed. `timings`
+ * remembers them for as long as the models are loaded. The cursors are where they were afterwards.
  */
-export const roundTime = async (
+export const roundTimes = async (
   target: Cursor,
-  drafter: Pick<Drafter, 'propose'>,
-  kind: RoundKind,
+  ofSize: (size: number) => Pick<Drafter, 'propose'>,
+  sizes: readonly number[],
   { timings, sequence, signal }: Pick<RunContext, 'timings' | 'sequence' | 'signal'>,
-): Promise<number | null> => {
+): Promise<readonly number[]> => {
   const { length } = target;
-  for (;;) {
-    const known = timings.least(roundName(kind), SURE);
-    if (known !== null) return known;
+  const once = async (size: number): Promise<void> => {
     signal.throwIfAborted();
     const start = performance.now();
-    const draft = await drafter.propose(sequence, kind.nodes - 1);
-    if (!draft) return null;
-    await target.forward(draft.tree).verify(draft.laws, sequence.sampling);
-    timings.add(roundName(kind), performance.now() - start);
+    const draft = size > 1 ? await ofSize(size).propose(sequence, size - 1) : null;
+    if (draft) await target.forward(draft.tree).verify(draft.laws, sequence.sampling);
+    else await plainRound(target, sequence);
+    timings.add(trialName(size), performance.now() - start);
     target.rewind(length);
-  }
+  };
+  const different = sizes.filter((size, i) => sizes.findIndex((other) => trialName(other) === trialName(size)) === i);
+  for (let turn = 0; turn <= SURE; turn++)
+    for (const size of different) if (timings.least(trialName(size), SURE) === null) await once(size);
+  return sizes.map((size) => timings.least(trialName(size), SURE) as number);
 };

@@ -2,10 +2,10 @@
 // prefill. A small network reads the target's last row of logits and predicts the acceptance length τ of every size.
 // The paper takes the size with the largest τ; here a round of every size is timed on this device when the models are
 // first used, and the size with the least time for each token wins. Size 1 is plain decoding.
-import { fallBackKnob, plainTime, speculate } from '../decode/speculate.ts';
+import { fallBackKnob, speculate } from '../decode/speculate.ts';
 import type { BlockPolicy, DecodingSystem } from '../decode/system.ts';
 import { following, prefillTapped } from '../decode/taps.ts';
-import { roundTime } from '../decode/trial.ts';
+import { roundTimes } from '../decode/trial.ts';
 import { OutriderError } from '../errors.ts';
 import { blocks } from './dflash.ts';
 
@@ -75,12 +75,7 @@ export default {
     const start = performance.now();
     const tau = await predicted(policy, logits, candidates);
     const ms = performance.now() - start;
-    const times: number[] = [];
-    for (const size of candidates)
-      times.push(
-        (size > 1 ? await roundTime(target, ofSize(size), { nodes: size, passes: 1 }, run) : null) ??
-          (await plainTime(target, run)),
-      );
+    const times = await roundTimes(target, ofSize, candidates, run);
     const size = candidates[best(label === 'tau' ? tau : tau.map((t, i) => t / (times[i] as number)))] as number;
     run.emit({ type: 'block-size', size, candidates, tau, round_ms: times, ms });
     return { first, round: rounds(size) };
