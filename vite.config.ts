@@ -52,15 +52,24 @@ const FIRST = { name: 'dispose', test: /src\/dispose\.ts$/ };
 /** The page's build and the worker's name the ONNX runtime alike, so that it is one file. */
 const OUTPUT = { minify: true, codeSplitting: { groups: [FIRST] }, assetFileNames: 'assets/[name]-[hash][extname]' };
 
-/** `new Worker(new URL('./file', import.meta.url))` is how bundlers find a worker; Vite's library build hides it from them. */
+/**
+ * `new Worker(new URL('./file', import.meta.url))` is how bundlers find a worker; Vite's library build hides it from them.
+ * The file is one that nothing imports: Vite's development server serves workers under an address of their own, and the
+ * worker's chunk, which lazy chunks import from, would be loaded and run a second time.
+ */
 const HIDDEN =
-  /new URL\(\s*\/\* @vite-ignore \*\/\s*new URL\(`(assets\/worker-[^`]+)`,\s*import\.meta\.url\)\.href,\s*``\+import\.meta\.url\)/;
+  /new URL\(\s*\/\* @vite-ignore \*\/\s*new URL\(`(assets\/)(worker-[^`]+)`,\s*import\.meta\.url\)\.href,\s*``\+import\.meta\.url\)/;
 const workerForBundlers = (): Plugin => ({
   name: 'worker-for-bundlers',
   enforce: 'post',
   generateBundle(_, bundle) {
     for (const chunk of Object.values(bundle))
-      if (chunk.type === 'chunk') chunk.code = chunk.code.replace(HIDDEN, 'new URL("./$1",import.meta.url)');
+      if (chunk.type === 'chunk')
+        chunk.code = chunk.code.replace(HIDDEN, (_, folder: string, worker: string) => {
+          const fileName = `${folder}start-${worker}`;
+          this.emitFile({ type: 'asset', fileName, source: `import "./${worker}";\n` });
+          return `new URL("./${fileName}",import.meta.url)`;
+        });
   },
 });
 
@@ -98,7 +107,7 @@ export default defineConfig(({ mode }) => ({
   plugins: [shadersAsCode(), ...(mode === 'library' ? [runtimeAsFile(), workerForBundlers()] : [])],
   worker: {
     format: 'es',
-    rolldownOptions: { checks },
+    rolldownOptions: { checks, output: { codeSplitting: { groups: [FIRST] } } },
     plugins: () => [shadersAsCode(), ...(mode === 'library' ? [runtimeAsFile()] : [])],
   },
   resolve: {
