@@ -4,8 +4,9 @@ import { resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createEngine } from './engine.ts';
 import { loadDrafterSource, loadSource } from './load.ts';
-import { distance, exactLaw } from './testing/contract.ts';
+import { distance, exactLaw, jointLaw, nextLogits } from './testing/contract.ts';
 import { asked, collect, FULL } from './testing/device-contract.ts';
+import { combinedRows } from './testing/ensemble-contract.ts';
 import { testGpu } from './testing/gpu.ts';
 import { committedTokens } from './trace.ts';
 import { folderSource } from './weights/folder.ts';
@@ -56,5 +57,51 @@ describe.each(FULL ? WAYS : WAYS.slice(0, 2))('$system drawing from $beside for 
     expect(totalVariation).toBeLessThan(MARGIN * noise);
     await engine.close();
     target.model[Symbol.dispose]();
+  });
+});
+
+const COMBINATIONS = [
+  { combine: 'weighted', lambda: [0.7] },
+  { combine: 'contrastive', mu: 0.4 },
+] as const;
+const ENSEMBLES = [
+  { system: 'ensemble' },
+  { system: 'ensemble-speculative', gamma: 1 },
+  { system: 'cos-naive', gamma: 2 },
+  { system: 'cos', gamma: [1] },
+].flatMap(({ system, ...gamma }) =>
+  COMBINATIONS.map((combination) => ({ system, knobs: { ...combination, ...gamma } })),
+);
+
+/** The last one takes turns, which no other does: it is always here. */
+describe.each(FULL ? ENSEMBLES : ENSEMBLES.slice(-1))('$system of two bundled models, $knobs', ({ system, knobs }) => {
+  it(`follows the law of both together: ${RUNS} seeds`, { timeout: 900_000 }, async () => {
+    const gpu = await testGpu();
+    const load = async (name: string) =>
+      loadSource(gpu, await folderSource(resolve(import.meta.dirname, '../public/models', name)));
+    const members = [await load('draft'), await load('mid')] as const;
+    const engine = createEngine({ gpu });
+    await engine.load({ target: members[0], draft: members[1] });
+    const prompt = members[0].tokenizer?.encode(PROMPT) ?? [];
+    const next = async (tokens: readonly number[]) => {
+      const rows = [];
+      for (const { model } of members) rows.push([...(await nextLogits(model, tokens))]);
+      return combinedRows(rows, knobs, SAMPLING);
+    };
+    const law = await jointLaw(next, prompt, 3);
+    expect(law.size).toBeGreaterThan(8);
+    const counts = new Map<string, number>();
+    for (let seed = 0; seed < RUNS; seed++) {
+      const request = { ...SAMPLING, prompt: { tokens: prompt }, seed, maxTokens: 3, ignoreEos: true };
+      const key = committedTokens(await collect(engine, { ...request, system, knobs })).join();
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    const { totalVariation, noise } = distance(counts, law);
+    console.log(
+      `${system}: total variation ${totalVariation.toFixed(4)}, noise ${noise.toFixed(4)}, ${law.size} outcomes`,
+    );
+    expect(totalVariation).toBeLessThan(MARGIN * noise);
+    await engine.close();
+    for (const { model } of members) model[Symbol.dispose]();
   });
 });

@@ -62,6 +62,19 @@ describe('generate from text', PATIENCE, () => {
     expect(done).toMatchObject({ type: 'done', text: first.stdout.replace(/\n$/, '') });
   });
 
+  it('joins the models that are named, each at its own precision', async () => {
+    const ensemble = ['--model', 'mid', '--also', 'draft@q8', '--also', 'mid@q4', '--prompt', '1 + 2', '--json'];
+    const { status, stdout } = await runCli('generate', ...ensemble, '--system', 'cos', '--max-tokens', '16');
+    expect(status).toBe(0);
+    const trace = events(stdout);
+    const readers = trace.flatMap((event) => (event.type === 'prefill' ? [event.by] : []));
+    expect(readers).toEqual(['target', 'also-1', 'also-2']);
+    const votes = trace.flatMap((event) => (event.type === 'commit' ? (event.votes ?? []) : []));
+    expect(votes[0]?.own.map(({ by }) => by)).toEqual(readers);
+    const plain = await runCli('generate', ...ensemble, '--system', 'ensemble', '--max-tokens', '16');
+    expect(events(plain.stdout).at(-1)).toMatchObject({ text: (trace.at(-1) as { text: string }).text });
+  });
+
   it('keeps what was generated when it is interrupted, and exits with 130', async () => {
     const { process: child, finished } = startCli(['generate', '--prompt', '1', '--ignore-eos', '--json']);
     while (!(await once(child.stdout as NodeJS.ReadableStream, 'data')).join('').includes('"commit"'));
@@ -88,6 +101,13 @@ describe('generate from text', PATIENCE, () => {
     [['--prompt', 'a', '--system', 'dflash', '--set', 'block-size=33'], 'a whole number from 1 to 32, not 33'],
     [['--prompt', 'a', '--system', 'dflash', '--set', 'block-size=17'], 'a whole number from 1 to 16, not 17'],
     [['--model', 'draft', '--prompt', 'a', '--system', 'dflash'], 'the system needs a model for dflash'],
+    [['--model', 'mid', '--prompt', 'a', '--system', 'cos'], 'the system needs a model for draft'],
+    [
+      ['--prompt', 'a', '--system', 'cos', '--set', 'gamma=1,2,3'],
+      'one number, or one for each of the 2 models, not 3',
+    ],
+    [['--prompt', 'a', '--system', 'cos', '--set', 'lambda=1.5'], 'lambda must be numbers from 0 to 1, not 1.5'],
+    [['--prompt', 'a', '--system', 'cos', '--also', 'nowhere'], 'there is no model "nowhere"'],
     [['--prompt-file', 'nowhere.txt'], 'cannot read nowhere.txt'],
     [['--prompt', 'a', '--set', 'gamma=4'], 'autoregressive has no knob "gamma"'],
     [['--prompt', 'a', '--max-tokens', '5000'], 'exceed the context of 1024'],

@@ -50,8 +50,8 @@ const toyPolicy = (vocabulary: number): BlockPolicy => ({
   [Symbol.dispose]: () => {},
 });
 
-/** log-probabilities of the next token, straight from the model's logits. */
-const nextLogits = async (model: LanguageModel, tokens: readonly number[]): Promise<Float32Array> => {
+/** Of the next token, straight from the model. */
+export const nextLogits = async (model: LanguageModel, tokens: readonly number[]): Promise<Float32Array> => {
   using cursor = await model.open();
   return (await cursor.extend(tokens)).logits.read();
 };
@@ -66,27 +66,33 @@ export const greedyReference = async (model: LanguageModel, prompt: readonly num
   return tokens.slice(prompt.length);
 };
 
-/** The exact probability of every sequence of `count` tokens after the prompt, by enumeration of what is possible. */
-export const exactLaw = async (
-  model: LanguageModel,
+/** The exact probability of every sequence of `count` tokens, by enumeration of what is possible. `next`: after a text. */
+export const jointLaw = async (
+  next: (tokens: readonly number[]) => readonly number[] | Promise<readonly number[]>,
   prompt: readonly number[],
   count: number,
-  sampling: Omit<Sampling, 'seed'>,
 ): Promise<Map<string, number>> => {
   let law = new Map<string, number>([['', 1]]);
   for (let i = 0; i < count; i++) {
     const longer = new Map<string, number>();
     for (const [key, probability] of law) {
       const written = key === '' ? [] : key.split(',').map(Number);
-      const logits = await nextLogits(model, [...prompt, ...written]);
-      distributionReference([...logits], sampling).forEach((p, token) => {
+      for (const [token, p] of (await next([...prompt, ...written])).entries())
         if (p > 0) longer.set([...written, token].join(), probability * p);
-      });
     }
     law = longer;
   }
   return law;
 };
+
+/** The same of one model. */
+export const exactLaw = (
+  model: LanguageModel,
+  prompt: readonly number[],
+  count: number,
+  sampling: Omit<Sampling, 'seed'>,
+): Promise<Map<string, number>> =>
+  jointLaw(async (tokens) => distributionReference([...(await nextLogits(model, tokens))], sampling), prompt, count);
 
 export interface Distance {
   /** Half the sum of absolute differences between counted and exact probabilities. */

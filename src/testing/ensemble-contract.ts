@@ -8,7 +8,7 @@ import { distributionReference } from '../kernels/sample.reference.ts';
 import type { LanguageModel } from '../model/model.ts';
 import type { RunRequest } from '../request.ts';
 import { committedTokens, type TraceEvent } from '../trace.ts';
-import { type Distance, distance, toyLoaded } from './contract.ts';
+import { type Distance, distance, jointLaw, toyLoaded } from './contract.ts';
 import { ToyBoard } from './toy-board.ts';
 import type { JoinRule } from './toy-ensemble.ts';
 import { type ToyLaw, toyLogits, toyModel } from './toy-model.ts';
@@ -65,14 +65,12 @@ const weightsOf = ({ lambda }: Settings, members: number): readonly number[] => 
   return given.length === members ? given : [own, ...Array(members - 1).fill((1 - own) / (members - 1))];
 };
 
-/** r after this text. */
-export const combinedLaw = (
-  laws: readonly ToyLaw[],
-  text: readonly number[],
+/** r, of what each member says of a position. */
+export const combinedRows = (
+  logits: readonly (readonly number[])[],
   knobs: Settings,
   filters: Filters,
 ): readonly number[] => {
-  const logits = laws.map((law) => toyLogits(law, text));
   const [own = [], ...others] = logits;
   if (knobs.combine === 'contrastive') {
     const mu = (knobs.mu as number | undefined) ?? 0.1;
@@ -82,13 +80,21 @@ export const combinedLaw = (
       filters,
     );
   }
-  const weights = weightsOf(knobs, laws.length);
+  const weights = weightsOf(knobs, logits.length);
   const total = weights.reduce((a, b) => a + b, 0);
   const each = logits.map((row) => distributionReference(row, filters));
   return own.map((_, token) =>
     each.reduce((sum, row, k) => sum + ((weights[k] as number) / total) * (row[token] as number), 0),
   );
 };
+
+/** r after this text. */
+export const combinedLaw = (laws: readonly ToyLaw[], text: readonly number[], knobs: Settings, filters: Filters) =>
+  combinedRows(
+    laws.map((law) => toyLogits(law, text)),
+    knobs,
+    filters,
+  );
 
 const GREEDY = { vocabulary: 12, sharpness: 6 };
 const known = new Map<string, readonly number[]>();
@@ -142,15 +148,7 @@ export const samplingDistance = async (
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   await engine.close();
-  let joint = new Map<string, number>([['', 1]]);
-  for (let i = 0; i < count; i++) {
-    const longer = new Map<string, number>();
-    for (const [key, probability] of joint) {
-      const written = key === '' ? [] : key.split(',').map(Number);
-      const next = combinedLaw(memberLaws(trial, law), [...prompt, ...written], trial.knobs ?? {}, filters);
-      for (const [token, p] of next.entries()) if (p > 0) longer.set([...written, token].join(), probability * p);
-    }
-    joint = longer;
-  }
+  const laws = memberLaws(trial, law);
+  const joint = await jointLaw((text) => combinedLaw(laws, text, trial.knobs ?? {}, filters), prompt, count);
   return distance(counts, joint);
 };
