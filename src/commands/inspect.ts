@@ -4,7 +4,7 @@ import { OutriderError } from '../errors.ts';
 import type { Architecture } from '../model/architecture.ts';
 import { cacheBytes } from '../model/cache.ts';
 import { placeBytes, places } from '../model/placement.ts';
-import { isDrafter, readArchitecture, readDrafter } from '../model/registry.ts';
+import { isDrafter, isScored, readArchitecture, readDrafter, readScored } from '../model/registry.ts';
 import type { Checkpoint, TensorInfo } from '../weights/checkpoint.ts';
 import type { Precision } from '../weights/quantize.ts';
 import { defineCommand } from './command.ts';
@@ -33,6 +33,8 @@ export interface Inspection {
   readonly family: string | null;
   /** It drafts for a target, and runs beside it only. */
   readonly drafter: boolean;
+  /** It scores steps: a reward model or a router. */
+  readonly judge: boolean;
   /** Why the engine would refuse it, or null. */
   readonly unsupported: string | null;
   readonly parameters: number;
@@ -59,8 +61,9 @@ const countTypes = (tensors: Iterable<TensorInfo>): Inspection['types'] => {
 };
 
 /** The architecture, or why there is none. */
-const read = (config: Checkpoint['config']): Architecture | OutriderError => {
+const read = ({ config, tensors }: Checkpoint): Architecture | OutriderError => {
   try {
+    if (isScored(tensors)) return readScored(config);
     return isDrafter(config) ? readDrafter(config).architecture : readArchitecture(config);
   } catch (error) {
     if (error instanceof OutriderError) return error;
@@ -70,7 +73,7 @@ const read = (config: Checkpoint['config']): Architecture | OutriderError => {
 
 export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): Inspection => {
   const { config, tensors } = checkpoint;
-  const known = read(config);
+  const known = read(checkpoint);
   const architecture = known instanceof OutriderError ? null : known;
   const typeOf = (name: string): string => tensors.get(name)?.type ?? 'F32';
   const context = architecture?.sizes.context ?? 0;
@@ -81,11 +84,12 @@ export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): 
     architecture: Array.isArray(config.architectures) ? String(config.architectures[0]) : null,
     family: architecture?.family ?? null,
     drafter: isDrafter(config),
+    judge: isScored(tensors),
     unsupported: known instanceof OutriderError ? known.message : null,
     parameters: [...tensors.values()].reduce((sum, tensor) => sum + elements(tensor), 0),
     bytes: checkpoint.bytes,
     sizes: architecture?.sizes ?? null,
-    head: architecture?.head ?? null,
+    head: isScored(tensors) ? null : (architecture?.head ?? null),
     tokenizer,
     types: countTypes(tensors.values()),
     resident: architecture
@@ -121,7 +125,7 @@ const page = (it: Inspection): string => {
     ['family', it.family ? `${it.family} (${it.architecture})` : `not supported: ${it.unsupported}`],
     ['parameters', it.parameters.toLocaleString('en')],
     ['sizes', sizes.join(', ') || 'unknown'],
-    ['head', it.head === null ? 'unknown' : HEADS[it.head]],
+    ['head', it.judge ? "a judge's" : it.head === null ? 'unknown' : HEADS[it.head]],
     ['tokenizer', it.tokenizer ? 'yes' : it.drafter ? "its target's" : 'none: it serves token ids only'],
     ['tensors', types.join(', ')],
   ];

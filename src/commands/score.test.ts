@@ -66,6 +66,11 @@ describe.skipIf(noShared)('score', PATIENCE, () => {
     expect(cost.rollout_ms).toBeGreaterThan(0);
   });
 
+  it('inspect knows a judge', async () => {
+    const { stdout } = await runCli('inspect', shared('golden/token-classification-tiny'), '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ family: 'qwen2', judge: true, unsupported: null, head: null });
+  });
+
   it('a language model is no judge', async () => {
     const { status, stderr } = await runCli('score', '--judge', shared('golden/llama-tiny'), '--tokens', '1,2');
     expect(status).toBe(1);

@@ -13,9 +13,6 @@ export type Layout = (typeof LAYOUTS)[number];
 const MEANINGS = ['reward', 'advantage'] as const;
 type Meaning = (typeof MEANINGS)[number];
 
-/** Fields of config.json that are read here; the network's own reader must not mind them. */
-export const JUDGE_FIELDS = ['layout', 'gives', 'step_token_id'] as const;
-
 export interface JudgeConfig {
   readonly layout: Layout;
   /** Null: by its head. A value is a reward; classes are a router's. */

@@ -1,10 +1,11 @@
 // Judges of every kind on small models: what they are shown, that a text which goes on costs its new rows only, and
 // what is refused.
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import type { Judge, JudgedStep } from '../decode/system.ts';
 import type { OutriderError } from '../errors.ts';
-import { type LoadedModel, loadJudgeSource } from '../load.ts';
+import { type LoadedModel, loadJudgeSource, loadSource } from '../load.ts';
 import { testGpu } from '../testing/gpu.ts';
 import { writeOnnx } from '../testing/onnx-writer.ts';
 import { noShared, shared } from '../testing/shared.ts';
@@ -207,6 +208,27 @@ test('classes are ordered: the score is where the step is expected among them', 
   expect(answerOf([0, Math.log(3)]).score).toBeCloseTo(0.75);
   expect(answerOf([-50, -50, 50, -50]).score).toBeCloseTo(2 / 3);
   expect(answerOf([1000, 1000]).probabilities).toEqual([0.5, 0.5]);
+});
+
+test('the bundled router says the same on our kernels and as ONNX, and shares the vocabulary of the bundled models', async () => {
+  const folder = (name: string): string => join(import.meta.dirname, '../../public/models', name);
+  const gpu = await testGpu();
+  const target = await loadSource(gpu, await folderSource(folder('draft')));
+  using _ = target.model;
+  const scores: number[] = [];
+  for (const path of ['router', 'router/model.onnx']) {
+    const { model } = await loadJudgeSource(gpu, await folderSource(folder(path)), { target });
+    using judge = model;
+    expect(judge.gives).toBe('advantage');
+    using cursor = await judge.open({ capacity: 64 });
+    const problem = target.tokenizer?.encode('<bos><user>Tom has 3 apples and buys 4 more. How many?<assistant>') ?? [];
+    const step = target.tokenizer?.encode('Tom has 3 + 4 = 9 apples.\n\n') ?? [];
+    scores.push(...(await cursor.score(problem, [], [step, step.slice(0, 5)])));
+  }
+  const [a, b, c, d] = scores as [number, number, number, number];
+  expect(Math.abs(a - c)).toBeLessThan(0.02);
+  expect(Math.abs(b - d)).toBeLessThan(0.02);
+  expect(a).not.toBeCloseTo(b, 4);
 });
 
 describe.skipIf(noShared)('published checkpoints', () => {

@@ -5,7 +5,6 @@ import type { LoadSourceOptions } from '../load.ts';
 import { loadScored } from '../model/load-scored.ts';
 import { fileSet, openCheckpoint, type Source } from '../weights/open.ts';
 import { answerOf } from './answer.ts';
-import { JUDGE_FIELDS } from './config.ts';
 import { isOnnx } from './load.ts';
 import { readNetwork } from './onnx-judge.ts';
 
@@ -38,7 +37,7 @@ export const probabilitiesOf = async (
     return { labels: width > 1 ? labels : null, at: pick(found, positions) };
   }
   using checkpoint = await openCheckpoint(source, { signal });
-  const loaded = await loadScored(gpu, checkpoint, { ...options, beside: JUDGE_FIELDS });
+  const loaded = await loadScored(gpu, checkpoint, options);
   using model = loaded.model;
   using cursor = await model.open(tokens.length);
   return {

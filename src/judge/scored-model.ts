@@ -4,7 +4,7 @@ import { loadScored } from '../model/load-scored.ts';
 import type { LoadModelOptions } from '../model/loading.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
-import { JUDGE_FIELDS, readJudgeConfig } from './config.ts';
+import { readJudgeConfig } from './config.ts';
 import { TextCursor, type VocabularyJudge } from './cursor.ts';
 import { layoutOf, rowsFor } from './layout.ts';
 
@@ -21,7 +21,7 @@ export const loadScoredJudge = async (
   const value = checkpoint.tensors.has('v_head.summary.weight');
   const gives = config.gives ?? (value ? 'reward' : 'advantage');
   const layOut = layoutOf(config, gives, checkpoint.name, { own: tokenizer, target });
-  const { model } = await loadScored(gpu, checkpoint, { ...options, beside: JUDGE_FIELDS });
+  const { model } = await loadScored(gpu, checkpoint, options);
   return {
     family: model.family,
     gives,

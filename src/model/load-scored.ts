@@ -3,33 +3,17 @@
 import { checkAborted, OutriderError } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
 import type { Matrix } from '../kernels/matmul.ts';
-import type { Checkpoint } from '../weights/checkpoint.ts';
+import type { Checkpoint, TensorInfo } from '../weights/checkpoint.ts';
 import type { Architecture } from './architecture.ts';
 import { Arena } from './arena.ts';
 import { checkTensors, type LoadModelOptions, prepareWeights, streamWeights } from './loading.ts';
 import type { MatrixPlace } from './placement.ts';
-import { readArchitecture } from './registry.ts';
+import { isScored, readScored } from './registry.ts';
 import { ScoredModel } from './scored-model.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
-
-/** Fields of a judge's config that its body does not read. */
-const OURS = ['classifier_dropout', 'id2label', 'label2id', 'num_labels', 'problem_type'];
-
-/** A LLaMA, Qwen2 … with another head goes by a name of its own. */
-const HEADED = /^(Llama|Mistral|Qwen2|Qwen3)For(TokenClassification|SequenceClassification|RewardModel|PrmModel)$/;
-
-/** `beside`: further fields of the config that somebody else has read. */
-const readBody = (config: Json, beside: readonly string[]): Architecture => {
-  const fields = Object.entries(config).filter(([name]) => !OURS.includes(name) && !beside.includes(name));
-  const [name] = Array.isArray(config.architectures) ? config.architectures : [];
-  const family = HEADED.exec(String(name))?.[1];
-  const body = Object.fromEntries(fields);
-  const read = readArchitecture(family ? { ...body, architectures: [`${family}ForCausalLM`] } : body);
-  return { ...read, head: 'tied' }; // the vocabulary's head, if there is one, is not loaded
-};
 
 /** Labels that the config names, or null. */
 const labelsOf = ({ id2label, num_labels: count }: Json): readonly string[] | null => {
@@ -45,15 +29,15 @@ interface Head {
 }
 
 const readHead = ({ name, config, tensors }: Checkpoint, { sizes: { hidden } }: Architecture): Head => {
-  const kind = tensors.has('v_head.summary.weight') ? 'value' : 'classes';
-  const at = kind === 'value' ? 'v_head.summary' : 'score';
-  const [weight, bias] = [`${at}.weight`, `${at}.bias`];
-  const found = tensors.get(weight);
-  if (!found)
+  if (!isScored(tensors))
     throw bad(
       `${name}: neither v_head.summary.weight nor score.weight is there`,
       'A judge has a reward head or a token classifier; this looks like a language model.',
     );
+  const kind = tensors.has('v_head.summary.weight') ? 'value' : 'classes';
+  const at = kind === 'value' ? 'v_head.summary' : 'score';
+  const [weight, bias] = [`${at}.weight`, `${at}.bias`];
+  const found = tensors.get(weight) as TensorInfo;
   const named = kind === 'value' ? ['value'] : labelsOf(config);
   const labels = named ?? Array.from({ length: found.shape[0] as number }, (_, i) => `LABEL_${i}`);
   const check = (tensor: string, shape: readonly number[]): void => {
@@ -73,14 +57,13 @@ export interface LoadedScored {
   readonly labels: readonly string[];
 }
 
-/** `beside`: fields of the config that are not the model's. */
 export const loadScored = async (
   gpu: Gpu,
   checkpoint: Checkpoint,
-  { beside = [], ...options }: LoadModelOptions & { readonly beside?: readonly string[] } = {},
+  options: LoadModelOptions = {},
 ): Promise<LoadedScored> => {
   const { signal, precision, onProgress } = options;
-  const architecture = readBody(checkpoint.config, beside);
+  const architecture = readScored(checkpoint.config);
   const head = readHead(checkpoint, architecture);
   checkTensors(architecture, checkpoint.tensors, [head.weight, head.bias]);
   const arena = new Arena(gpu);

@@ -95,7 +95,7 @@ test('a head of the wrong shape is named with both shapes, and a language model 
     'score.weight: expected [3, 32], found [2, 32]',
   );
   expect(await problem({ 'score.weight': [2, 32], 'score.extra': [2] })).toBe('unknown tensor score.extra');
-  expect(await problem({ 'score.weight': [2, 32] }, { layout: 'prompt' })).toContain('layout');
+  expect(await problem({ 'score.weight': [2, 32] }, { outlay: 'prompt' })).toContain('outlay');
 });
 
 test('reads what it is given and no more', async () => {
