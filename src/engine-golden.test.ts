@@ -51,6 +51,22 @@ describe.skipIf(noShared)('reference models', () => {
     await engine.close();
   });
 
+  it('times the kernels of each round where that is asked for, and of no other run', async () => {
+    const { prompt, greedy } = readGolden('llama-tiny');
+    const { engine, run } = await open('llama-tiny');
+    const request = { prompt: { tokens: prompt }, maxTokens: 4, ignoreEos: true };
+    const events = await run({ ...request, profile: true });
+    expect(committedTokens(events)).toEqual(greedy.slice(0, 4));
+    const spans = (all: readonly TraceEvent[]) =>
+      all.flatMap((event) => (event.type === 'kernels' ? [event.spans] : []));
+    for (const round of spans(events)) {
+      expect(round.map(({ name }) => name)).toContain('rms-norm');
+      expect(round.reduce((sum, { ms }) => sum + ms, 0)).toBeGreaterThan(0);
+    }
+    expect(spans(await run(request)).flat()).toEqual([]);
+    await engine.close();
+  });
+
   it('reports the log-probabilities of the reference logits', async () => {
     const { prompt, greedy } = readGolden('llama-tiny');
     const { engine, run } = await open('llama-tiny');

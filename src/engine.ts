@@ -11,6 +11,7 @@ import { checkAborted } from './errors.ts';
 import { openBrowserGpu } from './gpu/browser.ts';
 import { Gpu } from './gpu/device.ts';
 import { meter } from './gpu/meter.ts';
+import type { Profile } from './gpu/profile.ts';
 import type {
   LoadedDrafter,
   LoadedJudge,
@@ -170,11 +171,13 @@ class LocalEngine implements Engine {
       sampling,
       alternatives: logprobs ?? 0,
     };
-    const timings = this.#timings.get(system.id) ?? new Timings();
-    this.#timings.set(system.id, timings);
+    // Rounds whose kernels are timed are slower: no other run may go by them.
+    const timings = (!job.profile && this.#timings.get(system.id)) || new Timings();
+    if (!job.profile) this.#timings.set(system.id, timings);
     const transcript = new Transcript(limits, job.tokenizer);
 
     yield { at: clock(), type: 'run', version: 1, system: system.id, knobs, seed: sampling.seed, prompt };
+    const profile = job.profile && this.#gpu ? await profileOf(this.#gpu) : null;
     try {
       let begin = clock();
       const { first, round: next } = await system.start({
@@ -197,7 +200,8 @@ class LocalEngine implements Engine {
         emit({ type: 'commit', round, ...kept, ms: clock() - begin });
         if (device) {
           const { readbackBytes, ...work } = device();
-          emit({ type: 'kernels', round, ...work, readback_bytes: readbackBytes, spans: [] });
+          const spans = (await profile?.take()) ?? [];
+          emit({ type: 'kernels', round, ...work, readback_bytes: readbackBytes, spans });
         }
         yield* events.splice(0);
         begin = clock();
@@ -206,6 +210,7 @@ class LocalEngine implements Engine {
       this.#memory.clear(); // nobody knows what an interrupted round left in the caches
       if (!signal.aborted) throw error;
     } finally {
+      profile?.stop();
       this.#memory.keep(tokens);
     }
     const { finish_reason, stop } = transcript.ending ?? { finish_reason: 'aborted', stop: null };
@@ -255,6 +260,8 @@ class LocalEngine implements Engine {
     };
   }
 }
+
+const profileOf = async (gpu: Gpu): Promise<Profile> => new (await import('./gpu/profile.ts')).Profile(gpu);
 
 const describeModel = ({ name, model, ...loaded }: LoadedModel | LoadedDrafter | LoadedJudge): ModelInfo => {
   const { family, context, bytes } = model;

@@ -35,6 +35,8 @@ export interface RunRequest {
   readonly ignoreEos?: boolean;
   /** Report each token's log-probability, and this many of the most probable alternatives (0 to 20). */
   readonly logprobs?: number;
+  /** Times every kernel: the `spans` of each round. Slower, and only where the device has timestamps. */
+  readonly profile?: boolean;
 }
 
 /** A request, checked and with nothing left open. */
@@ -49,6 +51,7 @@ export interface Job {
   readonly limits: Limits;
   /** Null when no log-probabilities are wanted. */
   readonly logprobs: number | null;
+  readonly profile: boolean;
 }
 
 const DEFAULT_MAX_TOKENS = 1024;
@@ -146,5 +149,6 @@ export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: 
     sampling: readSampling(request),
     limits: { maxTokens, stopTokens, stopStrings },
     logprobs: request.logprobs === undefined ? null : inRange('logprobs', request.logprobs, 0, 20, true),
+    profile: request.profile ?? false,
   };
 };
