@@ -2,6 +2,7 @@
 // 0 done · 1 the work failed · 2 the arguments are wrong · 130 interrupted. One file a command, in commands/.
 import { parseArguments, UsageError } from './commands/arguments.ts';
 import { bench } from './commands/bench.ts';
+import { calibrate } from './commands/calibrate.ts';
 import { chat } from './commands/chat.ts';
 import { COMMON, type Command, commandHelp } from './commands/command.ts';
 import { draftLogits } from './commands/draft-logits.ts';
@@ -15,7 +16,18 @@ import { openTerminal, type Terminal } from './commands/terminal.ts';
 import { tokenize } from './commands/tokenize.ts';
 import { type Fault, toFault } from './errors.ts';
 
-const COMMANDS: readonly Command[] = [generate, logits, draftLogits, score, tokenize, chat, inspect, models, bench];
+const COMMANDS: readonly Command[] = [
+  generate,
+  logits,
+  draftLogits,
+  score,
+  tokenize,
+  chat,
+  inspect,
+  models,
+  bench,
+  calibrate,
+];
 
 const help = (): string => {
   const rows = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(13)} ${summary}`);

@@ -25,7 +25,7 @@ describe('prompts', () => {
     const expected = [
       ask('plain'),
       ask('of a code set'),
-      { ...ask('how many?'), result: '4' },
+      { ...ask('how many?'), result: '4', answer: 'The answer is 4.' },
       ask('of a competition'),
       ask('first'),
       {
@@ -143,7 +143,10 @@ describe('a system’s line', () => {
       lossless: true,
       accuracy: 0.5,
       escalation_rate: null,
+      useless_escalations: null,
       target_tokens: 18,
+      judge_ms: null,
+      answer_ms: null,
       peak_bytes: 1001,
     });
   });

@@ -173,6 +173,7 @@ export const bench = async (
       prompt: index,
       events,
       right: isRight(prompts[index] as BenchPrompt, text),
+      answer: prompts[index]?.answer,
       peakBytes: gpu.peakBytes,
     };
   };

@@ -8,6 +8,8 @@ export interface BenchPrompt {
   readonly prompt: Prompt;
   /** The exact final answer; null where nobody knows it. */
   readonly result: string | null;
+  /** The true answer with its steps, where a set has it. */
+  readonly answer?: string;
 }
 
 const ask = (content: string): Prompt => ({ messages: [{ role: 'user', content }] });
@@ -57,7 +59,8 @@ const readEntry = (value: unknown, where: string): BenchPrompt => {
       `${where} has no prompt`,
       'Expected a string, or an object with messages, tokens, prompt, question, problem or turns.',
     );
-  return { prompt, result: isText(entry.result) ? entry.result : null };
+  const answer = isText(entry.answer) ? { answer: entry.answer } : {};
+  return { prompt, result: isText(entry.result) ? entry.result : null, ...answer };
 };
 
 const parse = (text: string, where: string): unknown => {

@@ -1,5 +1,6 @@
 // One system's line of the report, folded from the traces of its runs and from its baseline's on the same prompts.
 import { committedTokens, type EventOf, measure, type TraceEvent } from '../trace.ts';
+import { countEscalations } from './escalations.ts';
 import { type Spread, spread } from './statistics.ts';
 
 /** One run of one system on one prompt. */
@@ -10,6 +11,8 @@ export interface Sample {
   readonly events: readonly TraceEvent[];
   /** Whether the final answer is right; null where the truth is not known. */
   readonly right: boolean | null;
+  /** The true answer, step by step; absent where it is not known. */
+  readonly answer?: string | undefined;
   readonly peakBytes: number;
 }
 
@@ -35,8 +38,16 @@ export interface SystemReport {
   /** Exact systems at temperature 0: every output equals the baseline's, token for token. */
   readonly lossless: boolean | null;
   readonly accuracy: number | null;
+  /** Share of steps that the target wrote. */
   readonly escalation_rate: number | null;
+  /** Share of escalated steps that the target did not better (escalations.ts). */
+  readonly useless_escalations: number | null;
+  /** Tokens that the target wrote, kept or not. */
   readonly target_tokens: number;
+  /** Milliseconds of judging a step. */
+  readonly judge_ms: number | null;
+  /** From the request to the end of the answer, in milliseconds. */
+  readonly answer_ms: Spread | null;
   readonly peak_bytes: number;
 }
 
@@ -130,9 +141,8 @@ export const summarise = (
   const judged = samples.filter(({ right }) => right !== null);
   const seconds = sum(metrics.map((m) => m.decode_ms)) / 1000;
   const read = sum(samples.map(({ events }) => bytesRead(events, ceiling.bytes)));
-  const byTarget = samples.flatMap(({ events }) =>
-    events.map((event) => (event.type === 'step' && event.by === 'target' ? event.tokens : 0)),
-  );
+  const escalations = samples.map(({ events, answer = null }) => countEscalations(events, answer));
+  const routes = sum(samples.map(({ events }) => events.filter(({ type }) => type === 'route').length));
   return {
     system: id,
     baseline: baseline.name,
@@ -156,8 +166,11 @@ export const summarise = (
         )
       : null,
     accuracy: share(judged.filter(({ right }) => right).length, judged.length),
-    escalation_rate: share(sum(metrics.map((m) => m.escalated)), steps),
-    target_tokens: steps > 0 ? sum(byTarget) : sum(metrics.map((m) => m.tokens)),
+    escalation_rate: share(sum(metrics.map((m) => (m.escalation_rate ?? 0) * m.steps)), steps),
+    useless_escalations: share(sum(escalations.map((e) => e.useless)), sum(escalations.map((e) => e.escalated))),
+    target_tokens: sum(metrics.map((m) => m.target_tokens)),
+    judge_ms: share(sum(metrics.map((m) => m.judge_ms)), routes),
+    answer_ms: spread(samples.flatMap(({ events }) => events.findLast(({ type }) => type === 'done')?.at ?? [])),
     peak_bytes: Math.max(0, ...samples.map(({ peakBytes }) => peakBytes)),
   };
 };

@@ -107,18 +107,37 @@ const print = ({ device, model, prefill, systems, profiles = [], ...report }: Be
     percent(s.bandwidth_share),
     s.lossless === null ? '–' : s.lossless ? 'yes' : 'NO',
     percent(s.accuracy),
-    percent(s.escalation_rate),
     formatBytes(s.peak_bytes),
   ]);
   const header = ['system', 'speed-up', 'tokens/s', 'τ', 'passes', 'dispatches · submits · readbacks', 'of bandwidth'];
-  const all = table([...header, 'lossless', 'accuracy', 'escalated', 'peak'], rows);
+  const all = table([...header, 'lossless', 'accuracy', 'peak'], rows);
   const slots = systems
     .filter((each) => each.acceptance_by_slot.length > 0)
     .map((each) => [each.system, each.acceptance_by_slot.map((rate) => rate.toFixed(2)).join(' ')]);
   const kept = slots.length > 0 ? `\nkept, by slot\n${table(null, slots)}\n` : '';
   const drawn = report.temperature > 0 ? `, temperature ${report.temperature}, seeds from ${report.seed}` : '';
+  const routed = systems.filter((each) => each.escalation_rate !== null);
+  const steps = routed.map((s) => [
+    s.system,
+    percent(s.accuracy),
+    percent(s.escalation_rate),
+    percent(s.useless_escalations),
+    `${s.target_tokens}`,
+    figure(s.judge_ms),
+    rate(s.answer_ms),
+  ]);
+  const stepHeader = [
+    'system',
+    'accuracy',
+    "target's steps",
+    'of them useless',
+    "target's tokens",
+    'judge, ms',
+    'answer, ms',
+  ];
+  const stepped = steps.length > 0 ? `\nstep by step\n${table(stepHeader, steps)}\n` : '';
   const close = `${report.prompts} prompts, ${report.repeat} runs each${drawn}; medians (ranges). Passes: of all models, a token.\n`;
-  return `${facts}\n\n${all}\n${kept}${profiles.map(printProfile).join('')}\n${close}`;
+  return `${facts}\n\n${all}\n${kept}${stepped}${profiles.map(printProfile).join('')}\n${close}`;
 };
 
 export const bench = defineCommand({

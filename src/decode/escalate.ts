@@ -4,7 +4,7 @@
 import type { Cursor } from '../model/model.ts';
 import type { Emit } from '../trace.ts';
 import type { Candidate, Candidates } from './candidates.ts';
-import { fittedKnobs, resolveKnobs } from './knobs.ts';
+import { fittedKnobs, type KnobValue, resolveKnobs } from './knobs.ts';
 import type { RemoteTarget } from './remote.ts';
 import { BLANK_LINE, type Boundary, type StepEnd } from './steps.ts';
 import type { Commit, Cursors, DecodingSystem, RoundContext, RunContext, Sequence } from './system.ts';
@@ -46,6 +46,8 @@ export class Nested implements Author {
   readonly #boundary: Boundary;
   readonly #ahead: number;
   readonly #cursors = new Map<Role, Cursors[Role]>();
+  /** What the system chose when it began first: a block size is chosen once for an answer. */
+  #settled: Readonly<Record<string, KnobValue>> = {};
 
   /** `draft`: the cursor that is there already. `ahead`: rows that a step may need beyond the answer's end. */
   constructor(run: RunContext, system: DecodingSystem, boundary: Boundary, draft: Cursor | null, ahead: number) {
@@ -99,7 +101,7 @@ export class Nested implements Author {
 
   async #start(sequence: Sequence, emit: Emit) {
     const { models } = this.#run;
-    const knobs = resolveKnobs({ ...this.#system, knobs: fittedKnobs(this.#system, models) });
+    const knobs = resolveKnobs({ ...this.#system, knobs: fittedKnobs(this.#system, models) }, this.#settled);
     const open: RunContext['open'] = async (role, options) => {
       const known = this.#cursors.get(role);
       const cursor = known ?? (await this.#run.open(role, { ...options, ahead: this.#ahead }));
@@ -107,7 +109,11 @@ export class Nested implements Author {
       if ('rewind' in cursor) cursor.rewind(Math.min(cursor.length, sequence.tokens.length - 1));
       return cursor as Cursors[typeof role];
     };
-    return this.#system.start({ ...this.#run, knobs, sequence, emit, open });
+    const listen: Emit = (event) => {
+      if (event.type === 'block-size') this.#settled = { candidates: [event.size] };
+      emit(event);
+    };
+    return this.#system.start({ ...this.#run, knobs, sequence, emit: listen, open });
   }
 }
 

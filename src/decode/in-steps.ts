@@ -26,6 +26,7 @@ export const inSteps = (
     open.push(...commit.tokens);
     for (let cut = boundary.cut(open, most.tokens, known); cut; cut = boundary.cut(open, most.tokens)) {
       close(cut.length, cut.ends);
+      if (cut.ends === 'stop') return commit; // what a block holds behind it is nobody's
       if (step < most.steps) continue;
       const kept = commit.tokens.length - open.length;
       const { tokens, source, scores } = commit;
