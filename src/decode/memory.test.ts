@@ -83,6 +83,21 @@ describe('memory of a conversation', () => {
     expect(disposed).toEqual(['judge']);
   });
 
+  it('keeps ensembles, the newest four, until the models change', async () => {
+    const memory = new Memory();
+    const both = { ...models, draft: toyModel({ vocabulary: 16, sharpness: 1 }) };
+    const join = (mu: number) => memory.join(['target', 'draft'], both, { kind: 'contrastive', mu });
+    const first = await join(0.1);
+    for (const mu of [0.2, 0.3, 0.1, 0.4]) await join(mu);
+    expect(await join(0.1)).toBe(first);
+    const oldest = await join(0.2);
+    for (const mu of [0.5, 0.6, 0.7]) await join(mu);
+    expect(await join(0.2)).toBe(oldest);
+    expect(() => first.submit()).toThrow('disposed');
+    memory.clear();
+    expect(() => oldest.submit()).toThrow('disposed');
+  });
+
   it('names a role that has no model', async () => {
     await expect(new Memory().open('draft', models, [1], 10)).rejects.toThrow('no draft model is loaded');
   });
