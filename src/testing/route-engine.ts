@@ -1,6 +1,6 @@
 // An engine of toys with everything that step systems ask for: two models of one vocabulary, drafters for the nested
 // system, and judges.
-import type { DecodingSystem } from '../decode/system.ts';
+import type { BlockPolicy, DecodingSystem } from '../decode/system.ts';
 import { createEngine } from '../engine.ts';
 import type { LoadedModel } from '../load.ts';
 import type { RunRequest } from '../request.ts';
@@ -18,6 +18,13 @@ export const DELIMITER = 3;
 export const STOP = 7;
 export const TARGET = { vocabulary: VOCABULARY, sharpness: SHARPNESS };
 export const DRAFT = { ...TARGET, noise: SHARPNESS / 2, seed: 1 };
+
+const POLICY: BlockPolicy = {
+  vocabulary: VOCABULARY,
+  blockSizes: [2, 4, 6],
+  predict: async (logits) => [1.5, 2, 2 + Math.abs((logits[0] ?? 0) % 1)],
+  [Symbol.dispose]: () => {},
+};
 
 interface Toy {
   readonly stopTokens?: readonly number[];
@@ -43,6 +50,8 @@ export const routeEngine = async ({
     draft: { ...toyLoaded(toyModel({ ...DRAFT, context: draftContext, board })), ...(beside && { beside }) },
     dflash: { name: 'toy block', model: toyBlockDrafter({ ...TARGET, noise: 1, seed: 2, context, board }) },
     eagle3: { name: 'toy features', model: toyFeatureDrafter({ ...TARGET, noise: 1, seed: 3, context, board }) },
+    // Which size is chosen depends on the clock, and must not matter.
+    policy: { name: 'toy policy', model: POLICY },
     prm: { name: 'toy rewards', model: judges.prm },
     router: { name: 'toy router', model: judges.router },
   });

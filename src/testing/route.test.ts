@@ -111,7 +111,7 @@ describe.each(CASES)('$name', ({ system, knobs, keeps }) => {
     expect(escalated).toBeLessThan(0.98);
   });
 
-  it.each(['autoregressive', 'draft-model', 'prompt-lookup', 'dflash', 'eagle3'])(
+  it.each(['autoregressive', 'draft-model', 'prompt-lookup', 'dflash', 'blockpilot', 'eagle3'])(
     'is the same greedily with %s inside',
     async (name) => {
       const { run } = await routeEngine();
@@ -271,17 +271,19 @@ it('random routing escalates about its share of steps, the same ones for the sam
   expect(Math.abs(one.rate - 0.3)).toBeLessThan(0.1);
 });
 
-it('takes the exact system that the models serve for the nested one', async () => {
+it('takes the exact system that the models serve for the nested one, which chooses once', async () => {
   const { engine, run } = await routeEngine();
   const events = await run(rsd, { knobs: { delta: 1 } });
-  expect(events.find((event) => event.type === 'run')?.knobs).toMatchObject({ inner: 'dflash' });
+  expect(events.find((event) => event.type === 'run')?.knobs).toMatchObject({ inner: 'blockpilot' });
+  expect(stepsOf(events).length).toBeGreaterThan(1);
+  expect(events.filter(({ type }) => type === 'block-size')).toHaveLength(1);
   // Its own drafts are part of the step, and nobody's but the target's.
   expect(events.some((event) => event.type === 'draft' && event.by === 'dflash' && event.step !== undefined)).toBe(
     true,
   );
   const sources = events.flatMap((event) => (event.type === 'commit' ? event.source : []));
   expect(new Set(sources)).toEqual(new Set(['routed']));
-  await expect(run(rsd, { knobs: { inner: 'blockpilot' } })).rejects.toThrow(/inner must be one of/);
+  await expect(run(rsd, { knobs: { inner: 'rsd' } })).rejects.toThrow(/inner must be one of/);
   await engine.close();
 });
 
