@@ -1,0 +1,45 @@
+// A project as a user of the library starts one: the packed package unpacked into node_modules, beside it only what
+// package.json names as dependencies, and a page. Nothing comes from the network.
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { root } from './server.ts';
+
+const link = (folder: string, name: string): void => {
+  const path = join(folder, 'node_modules', name);
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync(join(root, 'node_modules', name), path);
+};
+
+/** `npm pack`, unpacked. */
+export const packed = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'outrider-package-'));
+  const silent = { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] as const, encoding: 'utf8' as const };
+  const names = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
+    ...silent,
+    stdio: [...silent.stdio],
+  });
+  execFileSync('tar', ['-xzf', join(folder, names.trim().split('\n').at(-1) ?? ''), '-C', folder]);
+  return join(folder, 'package');
+};
+
+export interface Page {
+  readonly html: string;
+  readonly files: Readonly<Record<string, string>>;
+  /** Packages beside those that outrider itself depends on. */
+  readonly packages?: readonly string[];
+}
+
+/** The bundled models that the page serves lie in `public/models`, as the guide says. */
+export const freshProject = (outrider: string, { html, files, packages = [] }: Page): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'outrider-project-'));
+  const { dependencies } = JSON.parse(readFileSync(join(outrider, 'package.json'), 'utf8'));
+  for (const name of [...Object.keys(dependencies), ...packages]) link(folder, name);
+  cpSync(outrider, join(folder, 'node_modules/outrider'), { recursive: true });
+  cpSync(join(outrider, 'public/models/draft'), join(folder, 'public/models/draft'), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module", "private": true }');
+  writeFileSync(join(folder, 'index.html'), html);
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  return folder;
+};

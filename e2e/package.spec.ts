@@ -1,0 +1,195 @@
+// The package that `npm pack` makes, as its users get it: a fresh project for each way of loading it, each in a real
+// browser, and its types under the strictest settings.
+import { spawnSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, type Page, test } from '@playwright/test';
+import { build, createServer } from 'vite';
+import webpack from 'webpack';
+import { freshProject, packed } from './fresh-project.ts';
+import { root, WatchedServer } from './server.ts';
+
+let outrider = '';
+test.beforeAll(() => {
+  outrider = packed();
+});
+
+const QUESTION = 'Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?';
+const MAIN = `
+import { connect } from 'outrider';
+import { openai } from 'outrider/openai';
+
+const main = async () => {
+  const engine = connect();
+  await engine.load({ target: 'draft' });
+  const stream = await openai(engine, { system: 'prompt-lookup' }).chat.completions.create({
+    messages: [{ role: 'user', content: '${QUESTION}' }],
+    temperature: 0,
+    stream: true,
+  });
+  for await (const { choices } of stream) document.body.append(choices[0].delta.content ?? '');
+  await engine.close();
+};
+main().catch((error) => document.body.append(error)).then(() => document.body.append(' (end)'));
+`;
+const HTML = '<!doctype html><body><script type="module" src="./main.js"></script></body>';
+
+/** Opens the page and waits for the model's answer; returns what it loaded. */
+const answers = async (page: Page, address: string): Promise<readonly string[]> => {
+  const loaded: string[] = [];
+  const errors: string[] = [];
+  page.on('request', (request) => loaded.push(request.url()));
+  page.on('pageerror', (error) => errors.push(error.message));
+  await page.goto(address);
+  await expect(page.locator('body')).toContainText('(end)');
+  await expect(page.locator('body')).toContainText('The answer is 84. (end)', { timeout: 100 });
+  expect(errors).toEqual([]);
+  for (const url of loaded) expect(url.startsWith(address) || url.startsWith('blob:')).toBe(true);
+  expect(loaded.filter((url) => url.endsWith('.wasm'))).toEqual([]);
+  return loaded;
+};
+
+test('Vite builds it', async ({ page }) => {
+  const folder = freshProject(outrider, { html: HTML, files: { 'main.js': MAIN } });
+  await build({ root: folder, configFile: false, logLevel: 'error', base: './', worker: { format: 'es' } });
+  await using server = new WatchedServer(join(folder, 'dist'));
+  await answers(page, await server.listen());
+});
+
+test('Vite serves it while one works on it', async ({ page }) => {
+  const folder = freshProject(outrider, { html: HTML, files: { 'main.js': MAIN } });
+  const exclude = ['outrider'];
+  const server = await createServer({
+    root: folder,
+    configFile: false,
+    logLevel: 'error',
+    optimizeDeps: { exclude },
+    server: { port: 0, fs: { allow: [folder, root] } },
+  });
+  await server.listen();
+  await answers(page, server.resolvedUrls?.local[0] ?? '');
+  await server.close();
+});
+
+test('webpack 5 builds it', async ({ page }) => {
+  const folder = freshProject(outrider, { html: HTML.replace('./main.js', './bundle.js'), files: { 'main.js': MAIN } });
+  const output = { path: join(folder, 'public'), filename: 'bundle.js' };
+  const compiler = webpack({
+    context: folder,
+    entry: './main.js',
+    mode: 'development',
+    devtool: false,
+    output,
+  });
+  const stats = await new Promise<webpack.Stats | undefined>((resolve, reject) =>
+    compiler?.run((error, result) => (error ? reject(error) : resolve(result))),
+  );
+  expect(stats?.toJson({ errors: true, warnings: true }).errors).toEqual([]);
+  cpSync(join(folder, 'index.html'), join(folder, 'public/index.html'));
+  await using server = new WatchedServer(join(folder, 'public'));
+  await answers(page, await server.listen());
+});
+
+test('a page loads it from a folder, without a bundler', async ({ page }) => {
+  const files = {
+    'main.js': MAIN.replaceAll(/'outrider(\/?)([\w-]*)'/g, (_, _slash, name) => `'./outrider/${name || 'index'}.js'`),
+  };
+  const folder = freshProject(outrider, { html: HTML, files });
+  const served = join(folder, 'public');
+  cpSync(join(folder, 'node_modules/outrider/dist/library'), join(served, 'outrider'), { recursive: true });
+  for (const name of ['index.html', 'main.js']) cpSync(join(folder, name), join(served, name));
+  await using server = new WatchedServer(served);
+  const loaded = await answers(page, await server.listen());
+  expect(loaded.map((url) => new URL(url).pathname)).toContain('/outrider/openai.js');
+});
+
+/** Every JavaScript example of the guide. */
+const examples = (): readonly string[] => {
+  const guide = join(root, 'docs/guide');
+  const pages = readdirSync(guide).map((name) => readFileSync(join(guide, name), 'utf8'));
+  return pages.flatMap((text) => [...text.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code ?? ''));
+};
+
+test('the examples of the guide run as they stand', async ({ page }) => {
+  const all = examples();
+  expect(all.length).toBeGreaterThan(7);
+  const calls = all.map((_, i) => `await import('./example-${i}.js');\nconsole.log('(end ${i})');`).join('\n');
+  const main = `const run = async () => {\n${calls}\n};\nrun().catch((error) => console.log('(failed)', String(error)));`;
+  const files = Object.fromEntries(all.map((code, i) => [`example-${i}.js`, code]));
+  const folder = freshProject(outrider, { html: HTML, files: { ...files, 'main.js': main }, packages: ['ai', 'zod'] });
+  await build({ root: folder, configFile: false, logLevel: 'error', base: './', worker: { format: 'es' } });
+  await using server = new WatchedServer(join(folder, 'dist'));
+  let printed = '';
+  page.on('console', (message) => {
+    printed += message.text();
+  });
+  await page.goto(await server.listen());
+  await expect
+    .poll(() => /\(failed\)|\(end (\d+)\)$/.exec(printed)?.[1] ?? printed.slice(-200))
+    .toBe(String(all.length - 1));
+  const outputs = printed.split(/\(end \d+\)/);
+  expect(outputs.filter((output) => output.includes('The answer is 84.'))).toHaveLength(4); // one an interface
+});
+
+test('an unused import costs nothing, and a facade does not bring the engine', async () => {
+  /** Of the page's script. Workers and files are emitted for what is read, used or not. */
+  const size = async (main: string): Promise<number> => {
+    const folder = freshProject(outrider, { html: HTML, files: { 'main.js': main } });
+    await build({ root: folder, configFile: false, logLevel: 'error', publicDir: false, worker: { format: 'es' } });
+    const page = readdirSync(join(folder, 'dist/assets')).filter((name) => /^index-.*\.js$/.test(name));
+    return page.reduce((sum, name) => sum + readFileSync(join(folder, 'dist/assets', name)).length, 0);
+  };
+  const empty = await size('');
+  expect(await size("import 'outrider'; import { connect } from 'outrider';")).toBe(empty);
+  for (const name of ['openai', 'ai-sdk', 'prompt-api', 'trace'])
+    expect(await size(`import * as all from 'outrider/${name}'; globalThis.all = all;`)).toBeLessThan(empty + 15_000);
+});
+
+test('its types hold under strict settings, and its program starts', () => {
+  const main = `
+import { connect, createEngine, type Engine, type TraceEvent } from 'outrider';
+import { createOutrider } from 'outrider/ai-sdk';
+import { type ChatCompletion, openai } from 'outrider/openai';
+import { promptApi } from 'outrider/prompt-api';
+import { measure } from 'outrider/trace';
+
+const engine: Engine = connect();
+const answer: ChatCompletion = await openai(engine).chat.completions.create({ messages: [] });
+const text: string = answer.choices[0]?.message.content ?? '';
+const events: TraceEvent[] = [];
+for await (const event of createEngine().run({ prompt: { text } })) events.push(event);
+const speed: number | null = measure(events).tokens_per_second;
+const session = await promptApi(engine, { models: { target: 'draft' } }).create();
+// @ts-expect-error: types are there, so a wrong one is noticed
+const wrong: number = await session.prompt(text);
+export { createOutrider, speed, wrong };
+`;
+  const options = {
+    strict: true,
+    noEmit: true,
+    types: [],
+    lib: ['esnext', 'dom', 'dom.iterable', 'dom.asynciterable'],
+  };
+  const both = ['bundler', 'nodenext'].map((moduleResolution) => {
+    const compilerOptions = {
+      ...options,
+      moduleResolution,
+      target: 'es2023',
+      module: moduleResolution === 'bundler' ? 'esnext' : 'nodenext',
+    };
+    const files = { 'main.ts': main, 'tsconfig.json': JSON.stringify({ compilerOptions, files: ['main.ts'] }) };
+    const folder = freshProject(outrider, { html: '', files, packages: ['@ai-sdk/provider'] });
+    return [
+      folder,
+      spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { encoding: 'utf8' }).stdout,
+    ] as const;
+  });
+  const ours = (output: string) =>
+    output.split('\n').filter((line) => /^(\S*node_modules\/outrider\/|main\.ts)/.test(line));
+  expect(both.flatMap(([, output]) => ours(output))).toEqual([]); // transformers.js has errors of its own
+  const program = join(both[0]?.[0] ?? '', 'node_modules/outrider/src/outrider.mjs');
+  const { stdout } = spawnSync(process.execPath, [program, 'tokenize', '--text', 'Eva', '--model', 'draft'], {
+    encoding: 'utf8',
+  });
+  expect(stdout).toMatch(/\d+/);
+});
