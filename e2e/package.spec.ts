@@ -125,7 +125,7 @@ test('the examples of the guide run as they stand', async ({ page }) => {
   });
   await page.goto(await server.listen());
   await expect
-    .poll(() => /\(failed\)|\(end (\d+)\)$/.exec(printed)?.[1] ?? printed.slice(-200))
+    .poll(() => /\(failed\)|\(end (\d+)\)$/.exec(printed)?.[1] ?? printed.slice(-200), { timeout: 240_000 })
     .toBe(String(all.length - 1));
   const outputs = printed.split(/\(end \d+\)/);
   expect(outputs.filter((output) => output.includes('The answer is 84.'))).toHaveLength(4); // one an interface
