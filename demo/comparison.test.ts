@@ -9,7 +9,13 @@ const outcome = (tokens: number[], rate: number | null): Outcome => ({
   complete: true,
   events: [],
 });
-const rival = (greedy: boolean, exact = true): Rival => ({ key: '', greedy, exact, plain: async function* () {} });
+const rival = (greedy: boolean, exact = true, baseline = 'autoregressive'): Rival => ({
+  key: '',
+  greedy,
+  exact,
+  baseline,
+  plain: async function* () {},
+});
 const plain = outcome([1, 2, 3], 40);
 
 test('a comparison says how fast, and whether the tokens are the same', () => {
@@ -17,6 +23,9 @@ test('a comparison says how fast, and whether the tokens are the same', () => {
     factor: '2.10×',
     sentence: '2.10× as fast as plain decoding (84 against 40 tokens/s); ✓ the same 3 tokens.',
   });
+  expect(compare(outcome([1, 2, 3], 84), plain, rival(true, true, 'ensemble')).sentence).toContain(
+    '2.10× as fast as the plain ensemble',
+  );
   expect(compare(outcome([1, 2, 3], null), plain, rival(true)).sentence).toBe(
     'Too short to time; ✓ the same 3 tokens.',
   );

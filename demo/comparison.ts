@@ -11,6 +11,8 @@ export interface Rival {
   /** Whether a run at temperature 0, where exact systems give the very same tokens. */
   readonly greedy: boolean;
   readonly exact: boolean;
+  /** The system whose tokens and law an exact one has: plain decoding, or for an ensemble the plain ensemble. */
+  readonly baseline: string;
   plain(signal: AbortSignal): AsyncIterable<TraceEvent>;
 }
 
@@ -29,7 +31,8 @@ export const compare = (run: Outcome, plain: Outcome, rival: Rival): { factor: s
     return { factor: '–', sentence: `Too short to time; ${sameness(run, plain, rival)}.` };
   const factor = `${(run.rate / plain.rate).toFixed(2)}×`;
   const rates = `${brief(run.rate)} against ${brief(plain.rate)} tokens/s`;
-  return { factor, sentence: `${factor} as fast as plain decoding (${rates}); ${sameness(run, plain, rival)}.` };
+  const baseline = rival.baseline === 'autoregressive' ? 'plain decoding' : 'the plain ensemble';
+  return { factor, sentence: `${factor} as fast as ${baseline} (${rates}); ${sameness(run, plain, rival)}.` };
 };
 
 export class Comparison {
@@ -63,7 +66,7 @@ export class Comparison {
   offer(run: Outcome, rival: Rival): boolean {
     this.clear();
     if (!run.complete) return false;
-    if (run.system === 'autoregressive') {
+    if (run.system === rival.baseline) {
       this.#plain.set(rival.key, run);
       return false;
     }

@@ -1,6 +1,6 @@
 // The page: a model, a decoding system, a problem, an answer. The engine runs in a worker, so nothing here ever computes;
 // this file only decides what may be pressed when.
-import { connect, type Loaded, type LoadOptions, type ModelRole, type RunRequest } from '../src/index.ts';
+import { connect, type Loaded, type LoadOptions, type ModelRole, type RunRequest, SYSTEMS } from '../src/index.ts';
 import { Comparison, type Rival } from './comparison.ts';
 import { element, megabytes, say } from './elements.ts';
 import { Family, roleName } from './family.ts';
@@ -55,12 +55,16 @@ const describe = ({ adapter, models, notice }: Loaded, seconds: number): string 
 
 const runLive = async (signal: AbortSignal): Promise<boolean> => {
   const asked = request();
-  const { id, guarantee } = systems.system;
+  const { id, guarantee, baseline = 'autoregressive' } = systems.system;
+  const known = SYSTEMS.find((system) => system.id === baseline)?.knobs ?? {};
+  const settings = Object.entries(systems.settings).filter(([name]) => Object.hasOwn(known, name));
+  const plain: RunRequest = { ...asked, system: baseline, knobs: Object.fromEntries(settings) };
   const rival: Rival = {
-    key: JSON.stringify(asked),
+    key: JSON.stringify(plain),
     greedy: asked.temperature === 0,
     exact: guarantee === 'exact',
-    plain: (stop) => engine.run(asked, stop),
+    baseline,
+    plain: (stop) => engine.run(plain, stop),
   };
   const run = await view.show(engine.run({ ...asked, system: id, knobs: systems.settings }, signal), problems.current);
   return comparison.offer(run, rival);
@@ -139,7 +143,13 @@ const replayInstead = async (why: string): Promise<void> => {
     const run = await view.show(replay(file, signal), problem);
     comparison.clear();
     if (!plain) return false;
-    return comparison.offer(run, { key: file, greedy: true, exact: true, plain: (stop) => replay(plain, stop) });
+    return comparison.offer(run, {
+      key: file,
+      greedy: true,
+      exact: true,
+      baseline: 'autoregressive',
+      plain: (stop) => replay(plain, stop),
+    });
   };
   box.readOnly = true;
   for (const control of document.querySelectorAll<HTMLButtonElement | HTMLInputElement | HTMLSelectElement>(

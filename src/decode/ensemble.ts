@@ -4,7 +4,7 @@
 // by identity, whoever proposed.
 import { OutriderError } from '../errors.ts';
 import type { Combination, Cursor, Ensemble, Forward, HeldRow, Token } from '../model/model.ts';
-import type { Role } from '../trace.ts';
+import type { Role, Source } from '../trace.ts';
 import { type combinationKnobs, eachMember, memberRoles } from './combination.ts';
 import type { KnobValues } from './knobs.ts';
 import { memberSampling } from './sampling.ts';
@@ -67,7 +67,7 @@ export class Joint {
   readonly members: readonly Member[];
   readonly #ensemble: Ensemble;
   readonly #most: number;
-  #sequence: Sequence;
+  readonly #sequence: Sequence;
   /** Drafts behind the committed text that wait for a verdict: a bonus token does so from one round to the next. */
   #chain: Draft[] = [];
   #turns: Turn[] = [];
@@ -80,7 +80,7 @@ export class Joint {
     this.#most = most;
   }
 
-  /** The text is so long. */
+  /** Tokens of the text; the position of the first draft. */
   get #head(): number {
     return this.#sequence.tokens.length;
   }
@@ -168,7 +168,6 @@ export class Joint {
   async verify({ round, emit }: Pick<RoundContext, 'round' | 'emit'>, decision: Decision): Promise<Commit> {
     const start = performance.now();
     const checked = this.#chain.slice(0, decision.drafts).map(({ by }) => by.role);
-    const anchor = this.#head - 1;
     const drafted = this.#turns;
     const { commit, tokens } = await this.#decide(decision);
     for (const { by, first, count, passes, ms } of drafted) {
@@ -182,8 +181,8 @@ export class Joint {
       round,
       by: 'target',
       path: Array.from({ length: kept + 1 }, (_, i) => i),
-      next: commit.tokens.at(-1) ?? this.#sequence.tokens[anchor] ?? 0,
-      source: commit.source.at(-1) ?? 'sampled',
+      next: commit.tokens.at(-1) as number,
+      source: commit.source.at(-1) as Source,
       checked,
       passes: Object.fromEntries(this.members.flatMap(({ role, idle }) => (idle > 0 ? [[role, idle]] : []))),
       ms: performance.now() - start,
