@@ -126,6 +126,8 @@ const reasons: Readonly<Record<EventOf<'done'>['finish_reason'], string>> = {
   aborted: 'interrupted',
 };
 
+const percent = (share: number): string => `${Math.round(100 * share)} %`;
+
 const summary = (done: EventOf<'done'>, metrics: Metrics): string => {
   const rate = metrics.tokens_per_second;
   const reason =
@@ -135,6 +137,7 @@ const summary = (done: EventOf<'done'>, metrics: Metrics): string => {
     `prompt ${metrics.prompt_tokens} in ${Math.round(metrics.prefill_ms)} ms`,
     ...(rate === null ? [] : [`${rate.toPrecision(3)} tokens/s`]),
     ...(metrics.drafted > 0 ? [`${(metrics.tokens_per_round ?? 0).toFixed(2)} tokens a round`] : []),
+    ...(metrics.steps > 0 ? [`${metrics.steps} steps, ${percent(metrics.escalation_rate ?? 0)} by the target`] : []),
     reason,
   ].join(' · ');
 };
@@ -164,6 +167,8 @@ export const generate = defineCommand({
     const events: TraceEvent[] = [];
     for await (const event of engine.run({ ...request, prompt }, terminal.signal)) {
       events.push(event);
+      if (event.type === 'calibration' && !event.calibrated)
+        terminal.note('warning: nobody has measured what is usual for this draft; see outrider calibrate');
       if (event.type === 'remote' && event.fault)
         terminal.note(`warning: ${event.fault.message}; the draft goes on alone`);
       if (event.type === 'done') {

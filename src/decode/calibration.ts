@@ -5,19 +5,13 @@ import type { Rollout } from '../model/model.ts';
 
 export type Range = readonly [low: number, high: number];
 
-export interface Signals {
-  /** The least log-probability of a step's tokens. */
-  readonly logprob: number;
-  /** The least grounding of a step's tokens. */
-  readonly grounding: number | null;
-}
-
 export interface Calibration {
   readonly version: 1;
   /** Steps that it was made from. */
   readonly steps: number;
+  /** Of the least log-probability of a step's tokens. */
   readonly logprob: Range;
-  /** By `rolloutKey`: how attention is rolled out changes what is usual. */
+  /** Of their least grounding, by `rolloutKey`: how attention is rolled out changes what is usual. */
   readonly grounding: Readonly<Record<string, Range>>;
 }
 
