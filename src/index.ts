@@ -7,9 +7,13 @@ export { type ConnectOptions, connect } from './client.ts';
 export type { ChoiceKnob, Knob, Knobs, KnobValue, NumberKnob, NumbersKnob } from './decode/knobs.ts';
 export { lacking } from './decode/needs.ts';
 export type {
+  AlsoRole,
   Commit,
   DecodingSystem,
   Generation,
+  Judge,
+  JudgeCursor,
+  JudgedStep,
   ModelRole,
   Models,
   Round,
@@ -17,6 +21,8 @@ export type {
   RunContext,
   Score,
   Sequence,
+  Vote,
+  WriterRole,
 } from './decode/system.ts';
 export {
   createEngine,
@@ -35,13 +41,19 @@ export { Gpu } from './gpu/device.ts';
 export { type LoadedModel, type LoadSourceOptions, loadSource, type Progress } from './load.ts';
 export type {
   Choice,
+  Combination,
   Cursor,
   Drawn,
+  Ensemble,
+  EnsembleChain,
+  EnsembleVerdict,
   ExtendOptions,
   Forward,
   Held,
+  HeldRow,
   LanguageModel,
   OpenCursor,
+  OpenEnsemble,
   Sampling,
   Tree,
 } from './model/model.ts';
