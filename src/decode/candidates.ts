@@ -1,5 +1,6 @@
 // Candidate steps: one, or k drawn from the same prefix as one batch that shares its keys and values. The model writes
-// several tokens ahead on the device before the host looks at any; what it wrote behind a step's end is thrown away.
+// several tokens ahead on the device before the host looks at any. What a lone candidate has behind its end is how the next
+// step begins, if it is kept; everything else behind an end was for nothing.
 import type { Cursor, Drawn, Forward, LanguageModel, Sampling, Scores } from '../model/model.ts';
 import type { Emit } from '../trace.ts';
 import { chainOf } from './speculate.ts';
@@ -34,7 +35,7 @@ export interface CandidateOptions {
   readonly pools: boolean;
 }
 
-/** Tokens between two looks at the device: each look waits for it, and what lies behind a step's end was for nothing. */
+/** Tokens between two looks at the device, each of which waits for it. */
 const AHEAD = 8;
 
 /** Draws of the same prefix that are independent of each other; the first is drawn as if it were the only one. */
@@ -47,6 +48,11 @@ interface Lane {
   readonly tokens: number[];
   readonly logprobs: number[];
   end: { readonly length: number; readonly ends: StepEnd } | null;
+}
+
+interface Rest {
+  readonly tokens: readonly number[];
+  readonly logprobs: readonly number[];
 }
 
 interface Where {
@@ -63,6 +69,8 @@ export class Candidates {
   /** Of the candidates that were written last; empty when they have been decided on. */
   #lanes: readonly Lane[] = [];
   #base = 0;
+  /** What was written behind the step that was kept last. */
+  #rest: Rest | null = null;
 
   constructor(options: CandidateOptions) {
     this.#options = options;
@@ -70,23 +78,19 @@ export class Candidates {
 
   /** Steps that continue `text`, of at most `most` tokens; null where the model's context is full. */
   async write(text: readonly number[], most: number, where: Where): Promise<readonly Candidate[] | null> {
-    const { model, cursor, lanes, by, room, grounds } = this.#options;
+    const { model, cursor, by } = this.#options;
     const begin = performance.now();
     const longest = Math.min(most, model.context - text.length);
     if (longest < 1) return null;
     this.#base = text.length;
-    cursor.rewind(Math.min(cursor.length, text.length - 1));
-    if (grounds) cursor.groundOn(text.length);
-    const lacking = text.slice(cursor.length);
-    const head = await cursor.extend(lacking, { signal: where.signal });
-    const cursors = lanes.length > 1 ? cursor.fork(lanes.length, room) : [cursor];
-    this.#lanes = cursors.map((each, i) => {
-      const sampling = lanes[i] as Sampling;
-      return { cursor: each, sampling, tokens: [], logprobs: [], end: null };
-    });
-    const passes = Math.ceil(lacking.length / 16) + (await this.#writeLanes(head, longest, where.signal));
+    const rest = this.#rest && cursor.length === text.length + this.#rest.tokens.length - 1 ? this.#rest : null;
+    this.#rest = null;
+    const passes = await (rest
+      ? this.#continue(rest, text, longest, where.signal)
+      : this.#begin(text, longest, where.signal));
     const candidates = await this.#read();
-    this.written = this.#lanes.reduce((sum, { tokens }) => sum + tokens.length, 0);
+    const known = rest ? Math.min(rest.tokens.length, longest) : 0;
+    this.written = this.#lanes.reduce((sum, { tokens }) => sum + tokens.length, 0) - known;
     where.emit({
       type: 'candidates',
       round: where.round,
@@ -100,6 +104,30 @@ export class Candidates {
     return candidates;
   }
 
+  async #begin(text: readonly number[], longest: number, signal: AbortSignal): Promise<number> {
+    const { cursor, lanes, room, grounds } = this.#options;
+    cursor.rewind(Math.min(cursor.length, text.length - 1));
+    if (grounds) cursor.groundOn(text.length);
+    const lacking = text.slice(cursor.length);
+    const head = await cursor.extend(lacking, { signal });
+    const cursors = lanes.length > 1 ? cursor.fork(lanes.length, room) : [cursor];
+    this.#lanes = cursors.map((each, i) => {
+      const sampling = lanes[i] as Sampling;
+      return { cursor: each, sampling, tokens: [], logprobs: [], end: null };
+    });
+    return Math.ceil(lacking.length / 16) + (await this.#writeLanes(head, longest, signal));
+  }
+
+  /** What a lone lane wrote behind a step that was kept is how the next one begins. */
+  async #continue(rest: Rest, text: readonly number[], longest: number, signal: AbortSignal): Promise<number> {
+    const { cursor, lanes, boundary } = this.#options;
+    const tokens = rest.tokens.slice(0, longest);
+    const logprobs = rest.logprobs.slice(0, longest);
+    cursor.rewind(Math.min(cursor.length, text.length + tokens.length - 1));
+    this.#lanes = [{ cursor, sampling: lanes[0] as Sampling, tokens, logprobs, end: boundary.cut(tokens, longest) }];
+    return this.#writeLanes(null, longest, signal);
+  }
+
   get #reads(): boolean {
     return this.#options.grounds || this.#options.pools;
   }
@@ -109,9 +137,14 @@ export class Candidates {
     const { cursor } = this.#options;
     const lane = this.#lanes[chosen];
     if (!lane?.end) throw new Error(`there is no candidate ${chosen} to keep`);
-    lane.cursor.rewind(Math.min(lane.cursor.length, this.#base + lane.end.length));
-    if (lane.cursor !== cursor) cursor.adopt(lane.cursor);
+    const { length } = lane.end;
     this.#lanes = [];
+    if (lane.cursor === cursor && !this.#reads && lane.tokens.length > length) {
+      this.#rest = { tokens: lane.tokens.slice(length), logprobs: lane.logprobs.slice(length) };
+      return;
+    }
+    lane.cursor.rewind(Math.min(lane.cursor.length, this.#base + length));
+    if (lane.cursor !== cursor) cursor.adopt(lane.cursor);
   }
 
   /** The text goes on without them. */
@@ -123,11 +156,11 @@ export class Candidates {
   }
 
   /** Passes that it took. */
-  async #writeLanes(head: Forward, most: number, signal: AbortSignal): Promise<number> {
+  async #writeLanes(head: Forward | null, most: number, signal: AbortSignal): Promise<number> {
     const { model, boundary } = this.#options;
     let passes = 0;
-    let live = this.#lanes;
-    let heads: readonly Scores[] | null = live.map(() => head);
+    let live = this.#lanes.filter(({ end }) => end === null);
+    let heads: readonly Scores[] | null = head && live.map(() => head);
     const advance = (tokens: readonly (number | Drawn)[]): readonly Scores[] => {
       passes++;
       const chains = tokens.map((token) => chainOf([typeof token === 'number' ? token : token.token]));
@@ -135,7 +168,7 @@ export class Candidates {
       for (const row of rows) row.accept([0]);
       return rows;
     };
-    for (let written = 0; live.length > 0; ) {
+    for (let written = live[0]?.tokens.length ?? 0; live.length > 0; ) {
       const count = Math.min(AHEAD, most - written);
       const drawn: Drawn[] = [];
       for (let i = 0; i < count; i++) {
