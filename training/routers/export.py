@@ -37,7 +37,8 @@ judges every step of a text.
 
 ## Data
 Steps that the bundled draft wrote, greedy and at temperature 0.7, for fresh training problems of `training/bundled/task.py`
-({data}), and right ones; **right** means equal to the reference step of the same number. No held-out arithmetic is in training.
+({data}), and right ones; **right** means equal to the reference step of the same
+number. No held-out arithmetic is in training.
 
 ## Results
 {results}
