@@ -47,6 +47,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     row.maskLow = own.maskLow;
     row.maskHigh = own.maskHigh;
     row.alive = 1;
+    row.sources = 0xffffffffu; // every row, as rows.ts packs it
     sources[lane] = candidate.row;
   }
   storageBarrier(); // the beam before has been read

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { testGpu } from '../testing/gpu.ts';
 import { runKernel, tensorOf } from '../testing/kernel.ts';
 import { DRAW_WORDS, packDraws } from './sample.ts';
-import { packPlace } from './tree.ts';
 import { treeDrawsReference } from './tree-draws.reference.ts';
 import { treeDraws } from './tree-draws.ts';
+import { packPlace } from './tree-rows.ts';
 import { packNodes } from './verdict.ts';
 
 for (const features of ['all', 'baseline'] as const)

@@ -6,7 +6,7 @@ import { defineKernel } from '../gpu/kernel.ts';
 export const treeDraws = defineKernel({
   name: 'tree-draws',
   wgsl: nodes + wgsl,
-  /** `place`: as tree.ts packs it; of it the position of node 0 is read. Draw i is the one behind node i. */
+  /** `place`: as tree-rows.ts packs it; of it the position of node 0 is read. Draw i is the one behind node i. */
   bindings: { place: 'read', nodes: 'read', draws: 'update' },
   uniforms: { nodes: 'u32' },
   tuning: {},

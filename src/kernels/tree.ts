@@ -1,12 +1,12 @@
 // Grows a tree of drafts on the device (EAGLE-3): each level takes the most probable tokens behind every node of a beam
 // (`treeExpand`), the best of them are the next beam and the rows of the drafter's next pass (`treeBeam`); the best of
-// all levels are the draft (`treeSelect`), and the rows of the target's pass over it (`treeRows`). Nothing is read back.
+// all levels are the draft (`treeSelect`). Nothing is read back; the target's pass over it takes its rows from the device
+// too (tree-rows.ts).
 import nodes from '../../shaders/nodes.wgsl?raw';
 import row from '../../shaders/rows.wgsl?raw';
 import tree from '../../shaders/tree.wgsl?raw';
 import beam from '../../shaders/tree-beam.wgsl?raw';
 import expand from '../../shaders/tree-expand.wgsl?raw';
-import rows from '../../shaders/tree-rows.wgsl?raw';
 import select from '../../shaders/tree-select.wgsl?raw';
 import { defineKernel } from '../gpu/kernel.ts';
 import { MOST_NODES } from './verdict.ts';
@@ -87,36 +87,6 @@ export const treeSelect = defineKernel({
   /** `nodes`: as verdict.ts packs them. */
   bindings: { task: 'read', candidates: 'read', nodes: 'write' },
   uniforms: {},
-  tuning: {},
-  grid: () => [1],
-});
-
-/** Where a tree lies behind a cursor, and which of its nodes a pass has. */
-export interface TreePlace {
-  readonly first: number;
-  readonly count: number;
-  /** As in rows.ts: the shared past, and where the cursor's own slots begin. */
-  readonly prefix: number;
-  readonly start: number;
-  /** Slot of node 0. */
-  readonly base: number;
-  /** Of node 0. */
-  readonly position: number;
-  /** Positions that a row sees, itself included; null = all. */
-  readonly window: number | null;
-}
-
-/** `struct Place` in the shader. */
-export const PLACE_WORDS = 7;
-
-export const packPlace = ({ first, count, prefix, start, base, position, window }: TreePlace): Uint32Array =>
-  Uint32Array.of(first, count, prefix, start, base, position, window ?? 0);
-
-export const treeRows = defineKernel({
-  name: 'tree-rows',
-  wgsl: row + nodes + rows,
-  bindings: { place: 'read', nodes: 'read', rows: 'write' },
-  uniforms: { rows: 'u32' },
   tuning: {},
   grid: () => [1],
 });

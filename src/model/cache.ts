@@ -5,14 +5,12 @@ import type { Tensor } from '../gpu/kernel.ts';
 import { Plan } from '../gpu/plan.ts';
 import { attentionScratchBytes, attentionTuning, CHUNK } from '../kernels/attention.ts';
 import { compact, type Move, packMoves } from '../kernels/compact.ts';
-import { moveRows } from '../kernels/kept-rows.ts';
 import { BUCKETS, type Bucket } from '../kernels/matmul.ts';
 import type { Architecture } from './architecture.ts';
 import { Arena } from './arena.ts';
-import { Columns } from './columns.ts';
 import type { Rollout } from './model.ts';
-import { Pool } from './pool.ts';
 import { ropeTable } from './rope.ts';
+import type { RowExtras } from './row-extras.ts';
 
 /** Rows of the largest pass. */
 export const MOST_ROWS = 16;
@@ -90,10 +88,8 @@ export class Cache {
   readonly attention: Tensor;
   /** Null where trees fit one pass. */
   readonly wide: Wide | null;
-  /** What each row is grounded on; null without rollout. */
-  readonly columns: Columns | null;
-  /** Hidden states of rows; null where nobody pools them. */
-  readonly pool: Pool | null;
+  /** Null without rollout and pool. */
+  readonly extras: RowExtras | null;
   /** Embedding and blocks, for each number of rows; recorded by the executor. */
   readonly bodies: ReadonlyMap<Bucket, Plan>;
   readonly #gpu: Gpu;
@@ -111,7 +107,11 @@ export class Cache {
     const arena = new Arena(gpu);
     try {
       const what = `a cache of ${options.positions} rows`;
-      const cache = await gpu.allocating(what, () => new Cache(gpu, arena, architecture, options, { moves, stream }));
+      const Extras = options.rollout || options.pool ? (await import('./row-extras.ts')).RowExtras : null;
+      const cache = await gpu.allocating(
+        what,
+        () => new Cache(gpu, arena, architecture, options, { moves, stream, Extras }),
+      );
       // Every block of the families here has one RoPE; a family with several would hold a table for each.
       const [block] = architecture.blocks;
       if (block) {
@@ -130,7 +130,7 @@ export class Cache {
     arena: Arena,
     { sizes, blocks }: Architecture,
     options: CacheOptions,
-    { moves, stream }: Shared,
+    { moves, stream, Extras }: Shared & { readonly Extras: typeof RowExtras | null },
   ) {
     const { heads, keyValueHeads, headDim, hidden, layers, vocabulary } = sizes;
     this.#gpu = gpu;
@@ -160,8 +160,7 @@ export class Cache {
       ),
       'attention',
     );
-    this.columns = options.rollout ? new Columns(arena, options.rollout, sizes, this.slots) : null;
-    this.pool = options.pool ? new Pool(gpu, arena, this.slots, hidden) : null;
+    this.extras = Extras && new Extras(gpu, arena, sizes, options, this.slots);
     this.#moves = moves;
     this.#compaction = new Plan(gpu);
     for (const { keys, values } of this.layers)
@@ -170,8 +169,7 @@ export class Cache {
         { keys, values, moves: this.#moves },
         { count: MOVES, keyValueHeads, headDim, capacity: this.slots, half: options.half ? 1 : 0 },
       );
-    for (const store of [this.columns?.tensor, this.pool?.tensor])
-      if (store) moveRows(this.#compaction, { store, moves }, { count: MOVES, width: store.shape.at(-1) as number });
+    this.extras?.recordMoves(this.#compaction, moves, MOVES);
   }
 
   get bytes(): number {
@@ -179,7 +177,7 @@ export class Cache {
   }
 
   async ready(): Promise<void> {
-    await Promise.all([this.pool, this.#compaction, ...this.bodies.values()].map((plan) => plan?.ready()));
+    await Promise.all([this.extras, this.#compaction, ...this.bodies.values()].map((plan) => plan?.ready()));
   }
 
   /** Moves rows in every layer, in order. */
@@ -196,7 +194,7 @@ export class Cache {
   }
 
   free(): void {
-    this.pool?.free();
+    this.extras?.free();
     this.#compaction.destroy();
     for (const plan of this.bodies.values()) plan.destroy();
     this.#arena.free();

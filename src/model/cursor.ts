@@ -102,7 +102,7 @@ export class CachedCursor implements Cursor {
       if (!Number.isInteger(parent) || parent < -1 || parent >= i)
         throw refuse(`node ${i} names ${parent} as its parent; an earlier node or -1 is allowed`);
     });
-    if (this.cache.columns && parents.some((parent, i) => parent !== i - 1)) throw chainsOnly();
+    if (this.cache.extras?.columns && parents.some((parent, i) => parent !== i - 1)) throw chainsOnly();
     this.#check(tokens);
     this.#room(Math.max(...depths(parents)) + 1, tokens.length);
     return ++this.#version;
@@ -110,7 +110,7 @@ export class CachedCursor implements Cursor {
 
   /** The same for a tree of this size that only the device knows. */
   beginHeld(nodes: number, levels: number): number {
-    if (this.cache.columns) throw chainsOnly();
+    if (this.cache.extras?.columns) throw chainsOnly();
     this.#room(levels, nodes);
     return ++this.#version;
   }
@@ -190,7 +190,7 @@ export class CachedCursor implements Cursor {
 
   groundOn(length: number): void {
     this.#use();
-    if (!this.cache.columns) throw refuse('groundOn: this cursor was opened without `rollout`');
+    if (!this.cache.extras?.columns) throw refuse('groundOn: this cursor was opened without `rollout`');
     if (!Number.isInteger(length) || length < 0) throw refuse(`grounded on ${length} rows`);
     this.#sources = length;
   }

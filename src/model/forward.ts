@@ -220,7 +220,7 @@ export const recordBody = (
       output: attended,
     };
     attention(plan, attending, shape, attentionTuning(gpu));
-    cache.columns?.record(plan, attending, shape, attentionTuning(gpu), layer);
+    cache.extras?.columns?.record(plan, attending, shape, attentionTuning(gpu), layer);
     matmul(
       plan,
       {
@@ -241,7 +241,7 @@ export const recordBody = (
     );
     matmul(plan, { input: gated, matrix: block.down, output: stream }, { rows: bucket, epilogue: 'add' }, tuning);
   }
-  cache.pool?.record(plan, stream, scratch.rows[0] as Tensor);
+  cache.extras?.pool?.record(plan, stream, scratch.rows[0] as Tensor);
 };
 
 /** Final norm and logits of the stream's first rows, or of those that `pickedIndices` names. */

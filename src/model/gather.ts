@@ -6,7 +6,7 @@ import { CHOICE_WORDS, unpackChoices } from '../kernels/sample.ts';
 import { boardOf } from './board.ts';
 import type { CachedCursor } from './cursor.ts';
 import type { Drawn, Gathered } from './model.ts';
-import { MOST_MEANS, type Pool, type Runs } from './pool.ts';
+import type { Pool, Runs } from './pool.ts';
 import { refuse } from './refuse.ts';
 import { toChoice } from './sampler.ts';
 import { slotsOf } from './visibility.ts';
@@ -33,10 +33,13 @@ const slotsIn = (store: Tensor, { first, count }: Runs[number]): Tensor => {
 const meansOf = (rows: readonly Rows[], runs: readonly Runs[]): readonly Tensor[] => {
   const pools = new Map<Pool, Runs[]>();
   rows.forEach(({ cursor: { cache } }, i) => {
-    if (cache.pool) pools.set(cache.pool, [...(pools.get(cache.pool) ?? []), runs[i] as Runs]);
+    const pool = cache.extras?.pool;
+    if (pool) pools.set(pool, [...(pools.get(pool) ?? []), runs[i] as Runs]);
   });
-  if (pools.size > 1 || [...pools.values()].some((spans) => spans.length > MOST_MEANS))
-    throw refuse(`means of ${rows.length} spans; at most ${MOST_MEANS} of one cursor and its forks can be had`);
+  if (pools.size > 1 || [...pools].some(([{ most }, spans]) => spans.length > most))
+    throw refuse(
+      `means of ${rows.length} spans; at most ${[...pools.keys()][0]?.most} of one cursor and its forks can be had`,
+    );
   return [...pools].map(([pool, spans]) => pool.means(spans));
 };
 
@@ -47,9 +50,10 @@ export const gather = async (gpu: Gpu, draws: readonly Drawn[], rows: readonly R
   const runs = rows.map(runsOf);
   const sources = [
     ...(entries.length > 0 ? [board.entries(first, Math.max(...entries) + 1 - first)] : []),
-    ...rows.flatMap(({ cursor: { cache } }, i) =>
-      cache.columns ? (runs[i] as Runs).map((run) => slotsIn((cache.columns as { tensor: Tensor }).tensor, run)) : [],
-    ),
+    ...rows.flatMap(({ cursor: { cache } }, i) => {
+      const columns = cache.extras?.columns;
+      return columns ? (runs[i] as Runs).map((run) => slotsIn(columns.tensor, run)) : [];
+    }),
     ...meansOf(rows, runs),
   ].filter(({ bytes }) => bytes > 0);
   if (sources.length === 0) return { choices: [], grounding: [], pooled: [] };
@@ -66,15 +70,16 @@ export const gather = async (gpu: Gpu, draws: readonly Drawn[], rows: readonly R
   const choices = entries.length > 0 ? unpackChoices(bytes.slice(0, sources[0]?.bytes)) : [];
   at = choices.length * CHOICE_WORDS * 4;
   const grounding = rows.map(({ cursor: { cache }, count }) => {
-    if (!cache.columns) return new Float32Array(0);
-    const { tensor, grounding: place } = cache.columns;
-    const width = tensor.shape[1] as number;
-    const columns = next(count * width);
-    return Float32Array.from({ length: count }, (_, i) => columns[i * width + place] as number);
+    const columns = cache.extras?.columns;
+    if (!columns) return new Float32Array(0);
+    const width = columns.tensor.shape[1] as number;
+    const values = next(count * width);
+    return Float32Array.from({ length: count }, (_, i) => values[i * width + columns.grounding] as number);
   });
-  const pooled = rows.map(({ cursor: { cache } }) =>
-    cache.pool ? next(cache.pool.tensor.shape[1] as number).slice(0, cache.pool.hidden) : new Float32Array(0),
-  );
+  const pooled = rows.map(({ cursor: { cache } }) => {
+    const pool = cache.extras?.pool;
+    return pool ? next(pool.tensor.shape[1] as number).slice(0, pool.hidden) : new Float32Array(0);
+  });
   return {
     choices: entries.map((entry) => toChoice(choices[entry - first] as Parameters<typeof toChoice>[0])),
     grounding,

@@ -15,12 +15,13 @@ interface Run {
 }
 
 /** Means that one dispatch makes; a pass has no more rows, and so no more forks. */
-export const MOST_MEANS = 16;
+const MOST_MEANS = 16;
 
 export class Pool {
   /** `[slot][hidden]`, the stream behind the last layer. */
   readonly tensor: Tensor;
   readonly hidden: number;
+  readonly most = MOST_MEANS;
   readonly #gpu: Gpu;
   readonly #spans: Tensor;
   readonly #means: Tensor;

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { Gpu } from '../gpu/device.ts';
 import { type AttentionTuning, attention, attentionScratchBytes } from '../kernels/attention.ts';
 import { branches, packRows, type Row } from '../kernels/rows.ts';
-import { treeRowsReference } from '../kernels/tree.reference.ts';
+import { treeRowsReference } from '../kernels/tree-rows.reference.ts';
 import { stride32 } from '../weights/layout.ts';
 import { packKeys, packValues } from './cache.ts';
 import { exactNoise, noise, runKernel, strided, tensorOf } from './kernel.ts';
