@@ -1,9 +1,9 @@
-// The models that come with Outrider: one family of one vocabulary, and the drafters and the policy of its target, served from `models/`
-// beside the page.
+// The models that come with Outrider: one family of one vocabulary, with the drafters, the policy and the judges of its
+// target, served from `models/` beside the page.
 import { OutriderError } from './errors.ts';
 import type { Source } from './weights/open.ts';
 
-export const BUNDLED = ['target', 'mid', 'draft', 'dflash', 'eagle3', 'blockpilot'] as const;
+export const BUNDLED = ['target', 'mid', 'draft', 'dflash', 'eagle3', 'blockpilot', 'prm', 'router'] as const;
 
 /** Where pages keep their files; a worker's own address would be that of its script. */
 const pageAddress = (): string | undefined => globalThis.document?.baseURI ?? globalThis.location?.href;

@@ -1,6 +1,6 @@
 // The command line from outside: what it prints where, and how it exits. Commands that need a device are in
 // commands/*.test.ts.
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ describe('the program', () => {
     [
       ['tokenize', '--text', 'a', '--model', 'nowhere'],
       'there is no model "nowhere"',
-      'bundled (dflash, draft, eagle3, mid, target)',
+      'bundled (dflash, draft, eagle3, mid, prm, router, target)',
     ],
     [['inspect'], 'inspect needs PATH', ''],
     [['chat', '--messages', 'nowhere.json'], 'cannot read nowhere.json', ''],
@@ -125,6 +125,8 @@ describe('inspect and models', () => {
       ['draft', 'qwen3'],
       ['eagle3', 'eagle3'],
       ['mid', 'qwen3'],
+      ['prm', 'qwen3'],
+      ['router', 'qwen3'],
       ['target', 'qwen3'],
     ]);
     expect(models.every(({ parameters }) => parameters > 1e5)).toBe(true);
@@ -162,10 +164,22 @@ describe('inspect and models', () => {
     expect(eagle.stdout).toMatch(/head +own/);
   });
 
-  it.skipIf(noShared)('describes what it cannot run, and says why', async () => {
+  it.skipIf(noShared)('describes a judge', async () => {
     const { status, stdout } = await runCli('inspect', shared('golden/token-classification-tiny'));
     expect(status).toBe(0);
-    expect(stdout).toContain('not supported: architecture Qwen2ForTokenClassification');
+    expect(stdout).toMatch(/family +qwen2 \(Qwen2ForTokenClassification\)/);
+    expect(stdout).toMatch(/head +a judge's/);
     expect(stdout).toContain('score.weight');
+  });
+
+  it.skipIf(noShared)('describes what it cannot run, and says why', async () => {
+    const config = JSON.parse(readFileSync(shared('golden/llama-tiny/config.json'), 'utf8'));
+    const folder = mkdtempSync(join(scratch, 'falcon-'));
+    writeFileSync(join(folder, 'config.json'), JSON.stringify({ ...config, architectures: ['FalconForCausalLM'] }));
+    copyFileSync(shared('golden/llama-tiny/model.safetensors'), join(folder, 'model.safetensors'));
+    const { status, stdout } = await runCli('inspect', folder);
+    expect(status).toBe(0);
+    expect(stdout).toContain('not supported: architecture FalconForCausalLM');
+    expect(stdout).toContain('model.norm.weight');
   });
 });
