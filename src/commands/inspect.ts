@@ -4,7 +4,9 @@ import { OutriderError } from '../errors.ts';
 import type { Architecture } from '../model/architecture.ts';
 import { cacheBytes } from '../model/cache.ts';
 import { placeBytes, places } from '../model/placement.ts';
-import { isDrafter, isScored, readArchitecture, readDrafter, readScored } from '../model/registry.ts';
+import { isDrafter, named, readArchitecture } from '../model/registry.ts';
+import { readDrafter } from '../model/registry-drafters.ts';
+import { isScored, readScored } from '../model/registry-scored.ts';
 import type { Checkpoint, TensorInfo } from '../weights/checkpoint.ts';
 import type { Precision } from '../weights/quantize.ts';
 import { defineCommand } from './command.ts';
@@ -64,7 +66,7 @@ const countTypes = (tensors: Iterable<TensorInfo>): Inspection['types'] => {
 const read = ({ config, tensors }: Checkpoint): Architecture | OutriderError => {
   try {
     if (isScored(tensors)) return readScored(config);
-    return isDrafter(config) ? readDrafter(config).architecture : readArchitecture(config);
+    return isDrafter(named(config)) ? readDrafter(config).architecture : readArchitecture(config);
   } catch (error) {
     if (error instanceof OutriderError) return error;
     throw error;
@@ -83,7 +85,7 @@ export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): 
     format: checkpoint.format,
     architecture: Array.isArray(config.architectures) ? String(config.architectures[0]) : null,
     family: architecture?.family ?? null,
-    drafter: isDrafter(config),
+    drafter: isDrafter(named(config)),
     judge: isScored(tensors),
     unsupported: known instanceof OutriderError ? known.message : null,
     parameters: [...tensors.values()].reduce((sum, tensor) => sum + elements(tensor), 0),

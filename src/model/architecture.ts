@@ -60,7 +60,7 @@ export type SlotName =
 
 /** What a drafter reads of its target: output streams of some layers, concatenated and projected to its own width. */
 export interface Features {
-  /** Layers of the target; which ones they are may depend on how many it has (registry.ts). */
+  /** Layers of the target; which ones they are may depend on how many it has (families/dflash.ts). */
   readonly count: number;
   /**
    * `keys`: normed, and every block makes keys and values of them; they take no other part (DFlash).

@@ -9,11 +9,11 @@ import { attention, attentionTuning } from '../kernels/attention.ts';
 import { embed } from '../kernels/embed.ts';
 import { gatherRows } from '../kernels/gather-rows.ts';
 import { type Bucket, type MatmulTuning, matmul } from '../kernels/matmul.ts';
-import { pairNorm } from '../kernels/pair-norm.ts';
+import type { pairNorm } from '../kernels/pair-norm.ts';
 import { rmsNorm, rmsNormTap, rmsNormTuning } from '../kernels/rms-norm.ts';
 import { ropeAppend } from '../kernels/rope-append.ts';
 import { ROW_WORDS } from '../kernels/rows.ts';
-import { spreadLogits } from '../kernels/spread-logits.ts';
+import type { spreadLogits } from '../kernels/spread-logits.ts';
 import type { Architecture } from './architecture.ts';
 import { type Arena, rowsOf } from './arena.ts';
 import { boardOf } from './board.ts';
@@ -100,6 +100,8 @@ export interface Reduced {
   readonly ids: Tensor;
   /** The entry of each token, as spread-logits.ts reads it. */
   readonly index: Tensor;
+  /** The kernel, which drafters alone load. */
+  readonly spread: typeof spreadLogits;
 }
 
 export interface Network {
@@ -109,6 +111,8 @@ export interface Network {
   readonly scratch: Scratch;
   readonly tuning: MatmulTuning;
   readonly reduced?: Reduced;
+  /** Of drafters whose first block reads the embedding beside the stream; they alone load it. */
+  readonly pairNorm?: typeof pairNorm;
 }
 
 type Weighted = Weights['blocks'][number];
@@ -173,7 +177,7 @@ export const recordBody = (
   const [stream, normed, attended, gated] = [scratch.stream, scratch.normed, scratch.attended, scratch.gated].map(
     view,
   ) as [Tensor, Tensor, Tensor, Tensor];
-  const paired = architecture.input.features?.as === 'stream' ? scratch.features : null;
+  const paired = network.pairNorm ? scratch.features : null;
   const norm = (weight: Tensor, tap?: Tensor): Tensor => {
     const tensors = { input: stream, weight, output: normed };
     const shape = { rows: bucket, width, epsilon };
@@ -185,7 +189,7 @@ export const recordBody = (
   const pair = (embedded: Tensor, output: Tensor, firstWeight: Tensor): Tensor => {
     const secondWeight = weights.features?.norm as Tensor;
     const tensors = { first: embedded, firstWeight, second: stream, secondWeight, output };
-    pairNorm(plan, tensors, { rows: bucket, width, epsilon }, rmsNormTuning(gpu));
+    network.pairNorm?.(plan, tensors, { rows: bucket, width, epsilon }, rmsNormTuning(gpu));
     return output;
   };
 
@@ -268,6 +272,6 @@ export const recordHead = (
   if (!reduced) return;
   const scores = rowsOf(scratch.scores, bucket);
   const [partStride, stride] = [logits, scores].map(({ shape }) => shape.at(-1)) as [number, number];
-  const { index, vocabulary } = reduced;
-  spreadLogits(plan, { part: logits, index, logits: scores }, { rows: bucket, vocabulary, partStride, stride });
+  const { index, vocabulary, spread } = reduced;
+  spread(plan, { part: logits, index, logits: scores }, { rows: bucket, vocabulary, partStride, stride });
 };

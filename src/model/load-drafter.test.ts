@@ -254,8 +254,8 @@ describe.skipIf(noShared)('a drafter and its target', () => {
     const tokens = Array.from({ length: 7 }, (_, j) => scores.draw(j + 1, GREEDY).token);
     pass.accept([0, 1, 2]);
     await cursor.forward(chain([5, ...tokens])).verify(null, GREEDY);
-    // Seven drafts drawn at once; the target with a copy of each tap, its draws, and the verdict.
-    const dispatches = 1 + (10 * target.layers + 3 + drafter.tapLayers.length) + 1 + 1;
+    // Seven drafts drawn at once; the target, whose norms leave the taps, its draws, and the verdict.
+    const dispatches = 1 + (10 * target.layers + 3) + 1 + 1;
     expect(count()).toEqual({ dispatches, submits: 1, readbacks: 1, readbackBytes: 16 + 8 * 32 });
   });
 

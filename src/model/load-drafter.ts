@@ -2,7 +2,8 @@
 // for another model is refused by name and not by bad drafts.
 import { checkAborted, OutriderError } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
-import { NOT_THERE } from '../kernels/spread-logits.ts';
+import { pairNorm } from '../kernels/pair-norm.ts';
+import { NOT_THERE, spreadLogits } from '../kernels/spread-logits.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import { Arena } from './arena.ts';
 import { DFlashDrafter } from './block-drafter.ts';
@@ -11,7 +12,7 @@ import { Eagle3Drafter } from './feature-drafter.ts';
 import type { Reduced } from './forward.ts';
 import { checkTensors, type LoadModelOptions, prepareWeights, streamWeights } from './loading.ts';
 import type { BlockDrafter, FeatureDrafter, LanguageModel } from './model.ts';
-import { type DrafterFamily, readDrafter } from './registry.ts';
+import { type DrafterFamily, readDrafter } from './registry-drafters.ts';
 import { Transformer } from './transformer.ts';
 
 const refuse = (message: string): OutriderError =>
@@ -71,7 +72,7 @@ const mapVocabulary = (
     gpu.device.queue.writeBuffer(index.buffer, 0, entries);
     return map;
   };
-  return { reduced: { vocabulary, ids, index }, fill };
+  return { reduced: { vocabulary, ids, index, spread: spreadLogits }, fill };
 };
 
 export const loadDrafter = async (
@@ -100,7 +101,7 @@ export const loadDrafter = async (
     const made = await gpu.allocating(what, () => {
       if (family.kind === 'dflash') return new DFlashDrafter(parts, family);
       const { reduced, fill } = mapVocabulary(gpu, arena, family, checkpoint);
-      const eagle = new Eagle3Drafter({ ...parts, reduced });
+      const eagle = new Eagle3Drafter({ ...parts, reduced, pairNorm });
       const mapped = checkpoint.tensors.has(MAP);
       if (mapped)
         sinks.set(MAP, (band) => {

@@ -8,7 +8,7 @@ import type { Architecture } from './architecture.ts';
 import { Arena } from './arena.ts';
 import { checkTensors, type LoadModelOptions, prepareWeights, streamWeights } from './loading.ts';
 import type { MatrixPlace } from './placement.ts';
-import { isScored, readScored } from './registry.ts';
+import { isScored, readScored } from './registry-scored.ts';
 import { ScoredModel } from './scored-model.ts';
 
 type Json = Readonly<Record<string, unknown>>;
