@@ -3,7 +3,6 @@
 // propose or nothing to gain.
 import type { Choice, Cursor, Draft, Forward, Token, Verdict } from '../model/model.ts';
 import type { Role, Source } from '../trace.ts';
-import type { ChoiceKnob } from './knobs.ts';
 import { assumedCost, measuredCost, Pace } from './pace.ts';
 import { scoreOf } from './prefill.ts';
 import type { Commit, Round, RunContext, Sequence } from './system.ts';
@@ -35,14 +34,6 @@ export interface Outcome {
   /** Of the sequence, the row of `path[0]`: the anchor's. */
   readonly base: number;
 }
-
-/** Every speculative system has it. */
-export const fallBackKnob = {
-  kind: 'choice',
-  label: 'Plain decoding where drafting loses time',
-  options: ['on', 'off'],
-  initial: 'on',
-} as const satisfies ChoiceKnob;
 
 /** A chain behind the anchor. */
 export const chainOf = (tokens: readonly Token[]) => ({ tokens, parents: tokens.map((_, i) => i - 1) });

@@ -2,12 +2,9 @@
 // prefill. A small network reads the target's last row of logits and predicts the acceptance length τ of every size.
 // The paper takes the size with the largest τ; here a round of every size is timed on this device when the models are
 // first used, and the size with the least time for each token wins. Size 1 is plain decoding.
-import { fallBackKnob, speculate } from '../decode/speculate.ts';
 import type { BlockPolicy, DecodingSystem } from '../decode/system.ts';
-import { following, prefillTapped } from '../decode/taps.ts';
-import { roundTimes } from '../decode/trial.ts';
 import { OutriderError } from '../errors.ts';
-import { blocks } from './dflash.ts';
+import { fallBackKnob } from './fall-back-knob.ts';
 
 const knobs = {
   candidates: { kind: 'numbers', label: 'Block sizes to choose from', min: 1, max: 32, initial: [1, 4, 8, 12, 16] },
@@ -51,6 +48,9 @@ export default {
   knobs,
   fit: ({ policy }) => (policy ? { candidates: { ...knobs.candidates, initial: policy.blockSizes } } : {}),
   async start(run) {
+    const { blockDrafter, following, prefillTapped, roundTimes, speculate } = await import(
+      '../decode/speculative-systems.ts'
+    );
     const { candidates, label, 'fall-back': fallBack } = run.knobs;
     const { policy, dflash } = run.models;
     if (!policy || !dflash) throw new Error('blockpilot was started without its models');
@@ -64,7 +64,7 @@ export default {
     const target = await run.open('target', { tapLayers: dflash.tapLayers, nodes: Math.max(16, most) });
     const hand = following(drafter, (pass, rows) => drafter.append(pass, rows));
     // Drafts that are not drawn: at any temperature the output is plain decoding's, whichever size a clock favours.
-    const ofSize = (size: number) => blocks(drafter, hand, size, false);
+    const ofSize = (size: number) => blockDrafter(drafter, hand, size, false);
     const rounds = (size: number) =>
       speculate(target, ofSize(size), run, { fallBack: fallBack === 'on', drawn: false });
     const [only, ...others] = candidates;

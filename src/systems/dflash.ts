@@ -2,11 +2,8 @@
 // head of its own reads the target's hidden states and fills a whole block of masked positions in one pass; the target
 // verifies the block as a chain. Beyond the paper, at temperature > 0: each slot may be drawn from its own distribution
 // and kept with probability p/q; the paper drafts the most probable token and keeps it with p.
-import { draftSampling, greedily } from '../decode/sampling.ts';
-import { chainOf, type Drafter, fallBackKnob, speculate } from '../decode/speculate.ts';
 import type { DecodingSystem } from '../decode/system.ts';
-import { following, type Hand, prefillTapped } from '../decode/taps.ts';
-import type { BlockCursor } from '../model/model.ts';
+import { fallBackKnob } from './fall-back-knob.ts';
 
 const blockSize = {
   kind: 'number',
@@ -30,30 +27,6 @@ const knobs = {
   'fall-back': fallBackKnob,
 } as const;
 
-/** Drafts blocks of one size; 1 drafts nothing. `hand` gives the cursor what was committed. */
-export const blocks = (cursor: BlockCursor, hand: Hand, size: number, sampled: boolean): Drafter => ({
-  by: 'dflash',
-  propose({ tokens, budget, sampling: targets }, most) {
-    // Slots see each other, so a shorter block drafts other tokens. At an answer's end it shrinks as in the authors' loop:
-    // to the budget and one more, of which only what may be committed is verified.
-    const block = Math.min(size, budget + 1, cursor.capacity - cursor.length);
-    const drafts = Math.min(block - 1, most);
-    if (drafts < 1 || cursor.length < tokens.length - 1) return null;
-    const law = sampled && targets.temperature > 0;
-    const sampling = law ? draftSampling(targets) : greedily(targets);
-    const anchor = tokens[tokens.length - 1] as number;
-    const slots = cursor.draft(anchor, block);
-    const drawn = Array.from({ length: drafts }, (_, i) => slots.draw(i + 1, sampling, { law }));
-    return {
-      tree: chainOf([anchor, ...drawn.map(({ token }) => token)]),
-      laws: law ? drawn.flatMap((each) => each.law ?? []) : null,
-      nodes: drafts + 1,
-      passes: 1,
-    };
-  },
-  observe: ({ pass, path, base }) => hand(pass, path, base),
-});
-
 export default {
   id: 'dflash',
   title: 'DFlash',
@@ -67,6 +40,7 @@ export default {
     return { 'block-size': { ...blockSize, max: dflash.blockSize, initial: dflash.blockSize, most } };
   },
   async start(run) {
+    const { blockDrafter, following, prefillTapped, speculate } = await import('../decode/speculative-systems.ts');
     const { 'block-size': size, draft } = run.knobs;
     const drafter = await run.open('dflash');
     const tapLayers = run.models.dflash?.tapLayers ?? [];
@@ -75,6 +49,6 @@ export default {
     const { first } = await prefillTapped(run, target, drafter, hand);
     const sampled = draft === 'sampled';
     const options = { fallBack: run.knobs['fall-back'] === 'on', drawn: sampled };
-    return { first, round: speculate(target, blocks(drafter, hand, size, sampled), run, options) };
+    return { first, round: speculate(target, blockDrafter(drafter, hand, size, sampled), run, options) };
   },
 } satisfies DecodingSystem<typeof knobs>;

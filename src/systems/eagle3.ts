@@ -2,11 +2,10 @@
 // drafts token by token, feeding its own output back: a chain, or a tree of the most probable continuations, of which
 // the target keeps the longest path it agrees with. At temperature > 0 a chain is drawn and kept with probability p/q;
 // a tree's nodes are no draws, so the target's own draw picks among the siblings.
-import { draftSampling } from '../decode/sampling.ts';
-import { chainOf, type Drafter, fallBackKnob, type Proposal, speculate } from '../decode/speculate.ts';
 import type { DecodingSystem } from '../decode/system.ts';
-import { following, type Hand, prefillTapped } from '../decode/taps.ts';
-import type { FeatureCursor, Token } from '../model/model.ts';
+import type { Hand } from '../decode/taps.ts';
+import type { Token } from '../model/model.ts';
+import { fallBackKnob } from './fall-back-knob.ts';
 
 const knobs = {
   shape: { kind: 'choice', label: 'Shape of a draft', options: ['tree', 'chain'], initial: 'tree' },
@@ -16,32 +15,6 @@ const knobs = {
   'fall-back': fallBackKnob,
 } as const;
 
-interface Shape {
-  readonly shape: 'tree' | 'chain';
-  readonly depth: number;
-  readonly width: number;
-  readonly nodes: number;
-}
-
-/** Every level offers `width` children of each of the beam's `width` nodes, the first those of the anchor. */
-const grown = ({ width, nodes }: Shape, depth: number): number => Math.min(nodes, width + (depth - 1) * width * width);
-
-const growing = (cursor: FeatureCursor, shape: Shape, observe: Drafter['observe']): Drafter => ({
-  by: 'eagle3',
-  propose({ tokens, sampling }, most): Proposal | null {
-    const depth = Math.min(shape.depth, most, cursor.capacity - cursor.length);
-    if (depth < 1 || cursor.length < tokens.length - 1) return null;
-    const anchor = tokens[tokens.length - 1] as number;
-    if (shape.shape === 'tree') {
-      const tree = cursor.tree(anchor, { depth, width: shape.width, nodes: grown(shape, depth) });
-      return { tree, laws: null, nodes: tree.nodes, passes: depth };
-    }
-    const { tokens: drafts, laws } = cursor.chain(depth, draftSampling(sampling));
-    return { tree: chainOf([anchor, ...drafts]), laws, nodes: depth + 1, passes: depth };
-  },
-  observe,
-});
-
 export default {
   id: 'eagle3',
   title: 'EAGLE-3',
@@ -50,6 +23,7 @@ export default {
   needs: ['target', 'eagle3'],
   knobs,
   async start(run) {
+    const { following, prefillTapped, speculate, treeDrafter } = await import('../decode/speculative-systems.ts');
     const { shape, depth, width, nodes } = run.knobs;
     const drafter = await run.open('eagle3');
     const tapLayers = run.models.eagle3?.tapLayers ?? [];
@@ -72,7 +46,7 @@ export default {
     });
     append(last, [0], prompt.length - 1, first.tokens);
 
-    const drafts = growing(drafter, { shape, depth, width, nodes }, ({ pass, path, choices, base }) =>
+    const drafts = treeDrafter(drafter, { shape, depth, width, nodes }, ({ pass, path, choices, base }) =>
       append(
         pass,
         path,
