@@ -277,7 +277,10 @@ export interface LanguageModel extends Disposable {
   open(options?: OpenCursor): Promise<Cursor>;
   /** Several forks of one cursor in one pass; at most 16 rows together. */
   forward(batch: readonly { readonly cursor: Cursor; readonly tree: Tree }[]): readonly Forward[];
-  /** Reads draws of this round's passes and what is known of committed rows: one submit and one readback for all. */
+  /**
+   * Reads draws of this round's passes and what is known of committed rows: one submit and one readback for all. Until
+   * it is there, the cursors must stay and no other pass may begin.
+   */
   gather(draws: readonly Drawn[], rows: readonly CursorRows[]): Promise<Gathered>;
   /** This model is member 0, the others follow; all of one vocabulary and on one device. */
   join(others: readonly LanguageModel[], combination: Combination, options?: OpenEnsemble): Promise<Ensemble>;

@@ -48,7 +48,7 @@ describe.skipIf(noShared)('rollout', () => {
         await cursor.extend(tokens.slice(0, sources), { chunk });
         cursor.groundOn(sources);
         await cursor.extend(tokens.slice(sources), { chunk });
-        return grounding(model, cursor, 0, tokens.length);
+        return await grounding(model, cursor, 0, tokens.length);
       };
       const whole = await from(16);
       for (const chunk of [1, 3, 7]) expect(await from(chunk), `${variant}, chunks of ${chunk}`).toEqual(whole);
@@ -78,7 +78,7 @@ describe.skipIf(noShared)('rollout', () => {
       await cursor.extend(tokens.slice(0, sources));
       cursor.groundOn(sources);
       await cursor.extend(tokens.slice(sources));
-      return grounding(model, cursor, 24, 6);
+      return await grounding(model, cursor, 24, 6);
     };
     using cursor = await open(model);
     await cursor.extend(tokens.slice(0, 9));
@@ -102,7 +102,7 @@ describe.skipIf(noShared)('rollout', () => {
       await cursor.extend(tokens.slice(0, SOURCES));
       cursor.groundOn(SOURCES);
       await cursor.extend(tokens.slice(SOURCES));
-      return grounding(model, cursor, SOURCES, 10);
+      return await grounding(model, cursor, SOURCES, 10);
     };
     const rolled = goldenTensor(CASE, 'rollout_plain.f32');
     const width = tokens.length;

@@ -8,7 +8,6 @@ import { Cache, MOST_NODES, MOST_ROWS } from './cache.ts';
 import { CachedCursor, type Runner } from './cursor.ts';
 import { Executor } from './executor.ts';
 import { makeScratch } from './forward.ts';
-import { gather } from './gather.ts';
 import { GrownTree } from './held-tree.ts';
 import type {
   Combination,
@@ -179,7 +178,8 @@ export class Transformer implements LanguageModel, Runner {
     return joinModels(this.#gpu, [this, ...others], combination, options);
   }
 
-  gather(draws: readonly Drawn[], rows: readonly CursorRows[]): Promise<Gathered> {
+  async gather(draws: readonly Drawn[], rows: readonly CursorRows[]): Promise<Gathered> {
+    const { gather } = await import('./gather.ts'); // step systems alone need it
     this.#use();
     return gather(
       this.#gpu,

@@ -78,7 +78,7 @@ class PartSink {
     this.#missing = part.layout.rows;
   }
 
-  put({ first, step }: Piece, { tensor, firstRow, rows, raw, decode }: Band): void {
+  put({ first, step }: Piece, { firstRow, rows, raw, decode, repacker }: Band): void {
     const { start, layout, weights, scales } = this.#part;
     // Band row r is row first + (firstRow + r) · step of the matrix; this part holds some range of r.
     const bandRow = (row: number): number => Math.ceil((row - first) / step) - firstRow;
@@ -88,7 +88,7 @@ class PartSink {
     this.#packer ??= new MatrixPacker(layout);
     const row = first + (firstRow + from) * step - start;
     const rowBytes = raw.byteLength / rows;
-    if (!this.#packer.putRaw(row, tensor.type, raw.subarray(from * rowBytes, to * rowBytes), step))
+    if (!this.#packer.putRaw(row, repacker(layout.format), raw.subarray(from * rowBytes, to * rowBytes), step))
       this.#packer.put(row, decode().subarray(from * layout.columns, to * layout.columns), step);
     this.#missing -= to - from;
     if (this.#missing > 0) return;

@@ -62,7 +62,8 @@ export const tinyCheckpoint = ({ config = {}, edit, onBand }: TinyOptions = {}):
         onBand?.(index);
         const data = values(tensor, ++index);
         const { rows } = tensor.shape.length < 2 ? { rows: 1 } : matrixShape(tensor.shape);
-        yield { tensor, firstRow: 0, rows, raw: new Uint8Array(data.buffer), decode: () => data.slice() };
+        const raw = new Uint8Array(data.buffer);
+        yield { tensor, firstRow: 0, rows, raw, decode: () => data.slice(), repacker: () => undefined };
       }
     },
     tokenizer: async () => null,

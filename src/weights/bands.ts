@@ -2,7 +2,8 @@
 // takes the memory of a band and not of a model, whatever the garbage collector does.
 import { checkAborted, OutriderError } from '../errors.ts';
 import { type Band, matrixShape, type StreamOptions, type TensorInfo } from './checkpoint.ts';
-import { dequantize } from './dequantize.ts';
+import { type Decoders, dequantize } from './dequantize.ts';
+import { type Repackers, repackerOf } from './repack.ts';
 import type { ByteSource } from './source.ts';
 
 /** A tensor and where its bytes are. */
@@ -12,6 +13,8 @@ export interface PlacedTensor {
   readonly start: number;
   /** Heads whose rows are permuted as llama's in GGUF; 0 for none. */
   readonly heads: number;
+  /** How quantised blocks are read, where the format has them. */
+  readonly blocks?: { readonly decoders: Decoders; readonly repackers: Repackers };
 }
 
 /** Of a band's rows, as stored or as f32, whichever is more: 4-bit rows grow sevenfold when they are decoded. */
@@ -23,7 +26,7 @@ export async function* streamBands(placed: readonly PlacedTensor[], options: Str
   let delivered = 0;
   let previous: ByteSource | undefined;
   for (const tensor of placed) {
-    const { info, source, start } = tensor;
+    const { info, source, start, blocks } = tensor;
     if (info.bytes === 0 || wanted?.(info.name) === false) continue;
     if (previous !== source) previous?.release?.();
     previous = source;
@@ -35,7 +38,13 @@ export async function* streamBands(placed: readonly PlacedTensor[], options: Str
       const raw = buffer.subarray(0, count * rowBytes);
       await source.readInto(raw, start + firstRow * rowBytes, signal);
       if (tensor.heads) restoreRows(raw, rowBytes, rows / tensor.heads);
-      yield { tensor: info, ...band(info, firstRow, count), raw, decode: () => dequantize(info.type, raw) };
+      yield {
+        tensor: info,
+        ...band(info, firstRow, count),
+        raw,
+        decode: () => dequantize(info.type, raw, blocks?.decoders),
+        repacker: (format) => repackerOf(info.type, format, blocks?.repackers),
+      };
       delivered += raw.length;
       onProgress?.(delivered);
     }

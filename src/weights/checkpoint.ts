@@ -1,5 +1,7 @@
 // What a checkpoint is, whatever file it came from: a configuration, a table of tensors under their Hugging Face names,
 // their rows in bands small enough to hold, and the tokenizer's files. Opening one reads headers only.
+import type { WeightFormat } from './layout.ts';
+import type { Repacker } from './repack.ts';
 
 export interface TensorInfo {
   /** The Hugging Face name (`model.layers.0.self_attn.q_proj.weight`), also for GGUF. */
@@ -20,6 +22,8 @@ export interface Band {
   readonly raw: Uint8Array<ArrayBuffer>;
   /** rows × columns values, in a new array. */
   decode(): Float32Array<ArrayBuffer>;
+  /** What turns the rows into this format without decoding them; undefined where that would lose something. */
+  repacker(format: WeightFormat): Repacker | undefined;
 }
 
 export interface StreamOptions {

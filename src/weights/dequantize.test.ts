@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { noShared, shared } from '../testing/shared.ts';
+import { blockDecoders } from './block-decoders.ts';
 import { dequantize } from './dequantize.ts';
 
 const words = (values: Float32Array): Uint32Array => new Uint32Array(values.buffer, values.byteOffset, values.length);
@@ -20,11 +21,11 @@ describe.skipIf(noShared)('dequantize against gguf-py and llama.cpp, bit for bit
   it.each(rows)('$type $name', ({ type, files }) => {
     const { bin, f32 } = files as { bin: string; f32: string };
     const expected = new Uint32Array(folder(f32).buffer);
-    expect(words(dequantize(type, folder(bin)))).toEqual(expected);
+    expect(words(dequantize(type, folder(bin), blockDecoders))).toEqual(expected);
     // The same from an odd address: bands are views into larger reads.
     const shifted = new Uint8Array(folder(bin).length + 1);
     shifted.set(folder(bin), 1);
-    expect(words(dequantize(type, shifted.subarray(1)))).toEqual(expected);
+    expect(words(dequantize(type, shifted.subarray(1), blockDecoders))).toEqual(expected);
   });
 });
 
@@ -58,7 +59,9 @@ describe('dequantize', () => {
   });
 
   it('refuses a part of a block and an unknown type', () => {
-    expect(() => dequantize('Q4_0', new Uint8Array(17))).toThrow(/17 bytes are not whole blocks of Q4_0/);
-    expect(() => dequantize('IQ4_NL', new Uint8Array(18))).toThrow(/IQ4_NL/);
+    expect(() => dequantize('Q4_0', new Uint8Array(17), blockDecoders)).toThrow(
+      /17 bytes are not whole blocks of Q4_0/,
+    );
+    expect(() => dequantize('IQ4_NL', new Uint8Array(18), blockDecoders)).toThrow(/IQ4_NL/);
   });
 });

@@ -4,7 +4,7 @@
 import { OutriderError } from '../errors.ts';
 import type { StoredTensor } from './safetensors.ts';
 import { type ByteSource, truncated } from './source.ts';
-import { elementType, GGUF_TYPE_NAMES } from './types.ts';
+import { elementType } from './types.ts';
 
 export type GgufValue = number | boolean | string | readonly GgufValue[];
 
@@ -20,6 +20,45 @@ const MAX_HEADER_BYTES = 48 * 2 ** 20;
 const MAX_ARRAY = 2 ** 22;
 const MAX_DEPTH = 4;
 const MAX_DIMENSIONS = 4;
+
+/**
+ * Types are numbers (ggml.h, `enum ggml_type`); gaps are types that were removed. One that nothing here reads has a name
+ * all the same, for its refusal.
+ */
+const TYPE_NAMES: ReadonlyMap<number, string> = new Map([
+  [0, 'F32'],
+  [1, 'F16'],
+  [2, 'Q4_0'],
+  [3, 'Q4_1'],
+  [6, 'Q5_0'],
+  [7, 'Q5_1'],
+  [8, 'Q8_0'],
+  [9, 'Q8_1'],
+  [10, 'Q2_K'],
+  [11, 'Q3_K'],
+  [12, 'Q4_K'],
+  [13, 'Q5_K'],
+  [14, 'Q6_K'],
+  [15, 'Q8_K'],
+  [16, 'IQ2_XXS'],
+  [17, 'IQ2_XS'],
+  [18, 'IQ3_XXS'],
+  [19, 'IQ1_S'],
+  [20, 'IQ4_NL'],
+  [21, 'IQ3_S'],
+  [22, 'IQ2_S'],
+  [23, 'IQ4_XS'],
+  [24, 'I8'],
+  [25, 'I16'],
+  [26, 'I32'],
+  [27, 'I64'],
+  [28, 'F64'],
+  [29, 'IQ1_M'],
+  [30, 'BF16'],
+  [34, 'TQ1_0'],
+  [35, 'TQ2_0'],
+  [39, 'MXFP4'],
+]);
 
 const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
 
@@ -188,7 +227,7 @@ const readTensors = (reader: Reader, count: number, alignment: number): StoredTe
 };
 
 const typeName = (file: string, tensor: string, type: number): string => {
-  const name = GGUF_TYPE_NAMES.get(type);
+  const name = TYPE_NAMES.get(type);
   if (name && elementType(name)) return name;
   throw bad(
     `${file}: ${tensor} has the type ${name ?? `number ${type}`}, which Outrider does not read`,

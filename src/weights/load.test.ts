@@ -30,7 +30,8 @@ const packAll = async (checkpoint: Checkpoint, precision: Precision | undefined)
       const embedding = name === 'model.embed_tokens.weight';
       if (band.firstRow === 0)
         packer = new MatrixPacker(matrixLayout(storedFormat(type, precision, embedding), rows, columns));
-      if (!packer?.putRaw(band.firstRow, type, band.raw)) packer?.put(band.firstRow, band.decode());
+      if (!packer?.putRaw(band.firstRow, band.repacker(packer.layout.format), band.raw))
+        packer?.put(band.firstRow, band.decode());
       const bytes = packer ? packer.layout.weightBytes + packer.layout.scaleBytes : 0;
       largest = Math.max(largest, bytes);
       if (band.firstRow + band.rows === rows) packed += bytes;

@@ -1,5 +1,7 @@
 // A GGUF checkpoint, in one file or split into several: header, configuration and tokenizer are all in its metadata.
 import { OutriderError } from '../errors.ts';
+import { blockDecoders as decoders } from './block-decoders.ts';
+import { blockRepackers as repackers } from './block-repackers.ts';
 import { type GgufHeader, readGguf } from './gguf.ts';
 import { ggufArchitecture, ggufConfig, huggingFaceName, permutedHeads } from './gguf-config.ts';
 import { ggufTokenizer } from './gguf-tokenizer.ts';
@@ -24,10 +26,11 @@ export const openGguf = async (name: string, open: Open, signal: AbortSignal | u
   const whole = { metadata: header.metadata, tensors };
   const architecture = ggufArchitecture(header.metadata);
   const config = ggufConfig(whole);
+  const blocks = { decoders, repackers };
   const placed = files.flatMap(({ source, header: { tensors } }) =>
     tensors.map(({ name: ggml, type, shape, start, bytes }) => {
       const info = { name: huggingFaceName(ggml), type, shape, bytes };
-      return { info, source, start, heads: permutedHeads(info.name, architecture, config) };
+      return { info, source, start, heads: permutedHeads(info.name, architecture, config), blocks };
     }),
   );
   return { parts: { format: 'gguf', name, config, tokenizer: async () => ggufTokenizer(header.metadata) }, placed };

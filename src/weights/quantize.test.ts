@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { noShared, shared } from '../testing/shared.ts';
+import { blockDecoders } from './block-decoders.ts';
+import { blockRepackers } from './block-repackers.ts';
 import { dequantize } from './dequantize.ts';
 import { matrixLayout, type WeightFormat } from './layout.ts';
 import { MatrixPacker, storedFormat } from './quantize.ts';
+import { repackerOf } from './repack.ts';
 import { unpack } from './unpack.ts';
 
 /** Seeded, roughly normal values: sums of uniform ones. */
@@ -135,18 +138,18 @@ describe.skipIf(noShared)('loss-free repacks of every golden block', () => {
   it.each(exact)('%s → %s, %s', (type, format, name) => {
     const bytes = file(`${type}.${name}.bin`);
     const packer = new MatrixPacker(matrixLayout(format, 4, 512));
-    expect(packer.putRaw(0, type, bytes)).toBe(true);
+    expect(packer.putRaw(0, repackerOf(type, format, blockRepackers), bytes)).toBe(true);
     // Signs of zero may differ ((8 − 8) · −s), nothing else.
     expect(unpack(packer.layout, packer).map((value) => value + 0)).toEqual(
-      dequantize(type, bytes).map((value) => value + 0),
+      dequantize(type, bytes, blockDecoders).map((value) => value + 0),
     );
   });
 
   it.each(cases)('Q4_K → q4m rounds scale and minimum to halves only: %s', (name) => {
     const bytes = file(`Q4_K.${name}.bin`);
-    const expected = dequantize('Q4_K', bytes);
+    const expected = dequantize('Q4_K', bytes, blockDecoders);
     const packer = new MatrixPacker(matrixLayout('q4m', 4, 512));
-    expect(packer.putRaw(0, 'Q4_K', bytes)).toBe(true);
+    expect(packer.putRaw(0, repackerOf('Q4_K', 'q4m', blockRepackers), bytes)).toBe(true);
     const actual = unpack(packer.layout, packer);
     for (let group = 0; group < expected.length; group += 32) {
       const values = expected.subarray(group, group + 32);
@@ -160,7 +163,7 @@ describe.skipIf(noShared)('loss-free repacks of every golden block', () => {
 
   it('says no where a repack would lose', () => {
     const packer = new MatrixPacker(matrixLayout('q4', 4, 512));
-    expect(packer.putRaw(0, 'Q6_K', file('Q6_K.random.bin'))).toBe(false);
-    expect(packer.putRaw(0, 'Q4_1', file('Q4_1.random.bin'))).toBe(false);
+    expect(packer.putRaw(0, repackerOf('Q6_K', 'q4', blockRepackers), file('Q6_K.random.bin'))).toBe(false);
+    expect(packer.putRaw(0, repackerOf('Q4_1', 'q4', blockRepackers), file('Q4_1.random.bin'))).toBe(false);
   });
 });

@@ -4,7 +4,7 @@ import { OutriderError } from '../errors.ts';
 import { toHalf } from './half.ts';
 import { GROUP, type MatrixLayout, type Packed, type WeightFormat } from './layout.ts';
 import { quantizeQ4, quantizeQ4m, quantizeQ8 } from './quantize-group.ts';
-import { repackers } from './repack.ts';
+import type { Repacker } from './repack.ts';
 
 /** What is asked for; undefined = as in the file. */
 export type Precision = 'f32' | 'f16' | 'q8' | 'q4';
@@ -57,9 +57,8 @@ export class MatrixPacker implements Packed {
   }
 
   /** The same from rows as a file has them, where that loses nothing; false where it would: decode, then `put`. */
-  putRaw(row: number, type: string, bytes: Uint8Array, step = 1): boolean {
-    const { format, columns } = this.layout;
-    const repacker = repackers[`${type}→${format}`];
+  putRaw(row: number, repacker: Repacker | undefined, bytes: Uint8Array, step = 1): boolean {
+    const { columns } = this.layout;
     if (!repacker || columns % repacker.elements) return false;
     const rowBytes = (columns / repacker.elements) * repacker.bytes;
     const count = this.#rows(bytes.byteLength / rowBytes, row, step);

@@ -1,5 +1,4 @@
 // The element types of both file formats in one table: how many elements make a block, how many bytes it takes.
-// A type without a decoder (dequantize.ts) has a row here all the same, so that a refusal can name it.
 
 export interface ElementType {
   /** Elements in a block: 1 for plain numbers. */
@@ -38,39 +37,3 @@ export const ELEMENT_TYPES: Readonly<Record<string, ElementType>> = {
 
 export const elementType = (name: string): ElementType | undefined =>
   Object.hasOwn(ELEMENT_TYPES, name) ? ELEMENT_TYPES[name] : undefined;
-
-/** GGUF writes types as numbers (ggml.h, `enum ggml_type`); gaps are types that were removed. */
-export const GGUF_TYPE_NAMES: ReadonlyMap<number, string> = new Map([
-  [0, 'F32'],
-  [1, 'F16'],
-  [2, 'Q4_0'],
-  [3, 'Q4_1'],
-  [6, 'Q5_0'],
-  [7, 'Q5_1'],
-  [8, 'Q8_0'],
-  [9, 'Q8_1'],
-  [10, 'Q2_K'],
-  [11, 'Q3_K'],
-  [12, 'Q4_K'],
-  [13, 'Q5_K'],
-  [14, 'Q6_K'],
-  [15, 'Q8_K'],
-  [16, 'IQ2_XXS'],
-  [17, 'IQ2_XS'],
-  [18, 'IQ3_XXS'],
-  [19, 'IQ1_S'],
-  [20, 'IQ4_NL'],
-  [21, 'IQ3_S'],
-  [22, 'IQ2_S'],
-  [23, 'IQ4_XS'],
-  [24, 'I8'],
-  [25, 'I16'],
-  [26, 'I32'],
-  [27, 'I64'],
-  [28, 'F64'],
-  [29, 'IQ1_M'],
-  [30, 'BF16'],
-  [34, 'TQ1_0'],
-  [35, 'TQ2_0'],
-  [39, 'MXFP4'],
-]);
