@@ -5,16 +5,24 @@ import type { EventOf } from '../src/trace.ts';
 import { element, say } from './elements.ts';
 import { finalNumber, type Problem } from './problems.ts';
 import { type DecodedRound, rejectedLine, visible } from './rounds.ts';
+import { LETTERS } from './votes.ts';
 
 const REASONS = { stop: 'finished', length: 'reached the token limit', aborted: 'was stopped' } as const;
 
 /** Of a rejected line: more would hide the answer. The round below shows all. */
 const MOST_REJECTED = 3;
 
-const marked = ({ text, source, member }: DecodedRound['committed'][number], place: number): HTMLElement => {
+/** Of tokens that one model of an ensemble proposed on end the first has its letter. */
+const marked = (
+  { text, source, member }: DecodedRound['committed'][number],
+  place: number,
+  before: number | undefined,
+): HTMLElement => {
   const span = Object.assign(document.createElement('span'), { className: source, textContent: text });
   span.dataset.place = `${place}`;
-  if (member !== undefined && member >= 0) span.dataset.member = `${member}`;
+  if (member === undefined || member < 0) return span;
+  span.dataset.member = `${member}`;
+  if (member !== before && text) span.dataset.letter = LETTERS[member] ?? '?';
   return span;
 };
 
@@ -31,6 +39,8 @@ export class AnswerView {
   #text = '';
   /** Tokens so far. */
   #places = 0;
+  /** Who proposed the newest. */
+  #member: number | undefined;
 
   constructor() {
     const toggle = element('show-rejected', HTMLInputElement);
@@ -44,6 +54,7 @@ export class AnswerView {
   start(): void {
     this.#text = '';
     this.#places = 0;
+    this.#member = undefined;
     this.#box.replaceChildren();
     this.#box.ariaBusy = 'true';
     this.#verdict.textContent = '';
@@ -53,8 +64,11 @@ export class AnswerView {
 
   add(round: DecodedRound): void {
     const following = this.#box.scrollHeight - this.#box.scrollTop - this.#box.clientHeight < 24;
-    const tokens = round.committed.map((token, i) => marked(token, this.#places + i));
-    this.#places += tokens.length;
+    const tokens = round.committed.map((token) => {
+      const span = marked(token, this.#places++, this.#member);
+      this.#member = token.member;
+      return span;
+    });
     const rejected = rejectedLine(round);
     const own = round.committed.length === round.path.length;
     if (rejected.length > 0 && own) tokens.splice(-1, 0, struck(rejected));

@@ -16,6 +16,10 @@ export interface Rival {
   plain(signal: AbortSignal): AsyncIterable<TraceEvent>;
 }
 
+/** What an exact system is exact to, and every system is compared with. */
+export const baselineName = (baseline: string): string =>
+  baseline === 'autoregressive' ? 'plain decoding' : 'the plain ensemble';
+
 const sameness = (run: Outcome, plain: Outcome, { greedy, exact }: Rival): string => {
   const different = plain.tokens.findIndex((token, i) => token !== run.tokens[i]);
   const same = different < 0 && plain.tokens.length === run.tokens.length;
@@ -31,8 +35,8 @@ export const compare = (run: Outcome, plain: Outcome, rival: Rival): { factor: s
     return { factor: '–', sentence: `Too short to time; ${sameness(run, plain, rival)}.` };
   const factor = `${(run.rate / plain.rate).toFixed(2)}×`;
   const rates = `${brief(run.rate)} against ${brief(plain.rate)} tokens/s`;
-  const baseline = rival.baseline === 'autoregressive' ? 'plain decoding' : 'the plain ensemble';
-  return { factor, sentence: `${factor} as fast as ${baseline} (${rates}); ${sameness(run, plain, rival)}.` };
+  const sentence = `${factor} as fast as ${baselineName(rival.baseline)} (${rates}); ${sameness(run, plain, rival)}.`;
+  return { factor, sentence };
 };
 
 export class Comparison {
@@ -84,7 +88,7 @@ export class Comparison {
     this.#button.disabled = true;
     try {
       const plain = await this.#view.race(rival.plain(signal), (tokens) =>
-        say('comparison', `Plain decoding of the same prompt: ${tokens} tokens`),
+        say('comparison', `The same prompt by ${baselineName(rival.baseline)}: ${tokens} tokens`),
       );
       if (plain.complete) this.#plain.set(rival.key, plain);
     } finally {

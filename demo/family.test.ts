@@ -24,6 +24,13 @@ test('step systems bring their judge, and what the target is faster with; ensemb
   expect(family.rolesOf(ensemble)).toEqual(['target', 'draft']);
   family.add('also-1', { label: '', source: 'mid' });
   expect(family.rolesOf(ensemble)).toEqual(['target', 'draft', 'also-1']);
+  family.join([
+    { label: '', source: 'mid' },
+    { label: '', source: 'draft' },
+  ]);
+  expect(family.sources(ensemble, ['target'])).toMatchObject({ 'also-1': 'mid', 'also-2': 'draft' });
+  family.join([]);
+  expect([family.joined, family.rolesOf(ensemble)]).toEqual([false, ['target', 'draft']]);
 });
 
 test("a visitor's drafter comes before the bundled one", () => {

@@ -48,6 +48,17 @@ export class Family {
     this.#own.set(role, choice);
   }
 
+  /** Who votes beside the target in an ensemble; nobody: the draft. */
+  join(members: readonly Choice[]): void {
+    for (const role of [...this.#own.keys()].filter(isAlso)) this.#own.delete(role);
+    for (const [i, choice] of members.entries()) this.#own.set(`also-${i + 1}`, choice);
+  }
+
+  /** Whether anybody was named for that. */
+  get joined(): boolean {
+    return [...this.#own.keys()].some(isAlso);
+  }
+
   /** What this system needs and nobody has. */
   missing(system: Needs): readonly ModelRole[] {
     return lacking(system, (role) => this.#find(role) !== undefined);

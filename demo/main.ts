@@ -3,9 +3,10 @@
 import { connect, type Loaded, type LoadOptions, type ModelRole, type RunRequest, SYSTEMS } from '../src/index.ts';
 import { Comparison, type Rival } from './comparison.ts';
 import { element, megabytes, say } from './elements.ts';
-import { Family, roleName } from './family.ts';
+import { type Choice, Family, isAlso, roleName } from './family.ts';
 import { hideFault, sentence, showFault } from './faults.ts';
 import { LoadingView } from './loading.ts';
+import { MemberChoice } from './members.ts';
 import { firstChoice, startModels } from './models.ts';
 import { Problems } from './problems.ts';
 import { type Recording, recordings, replay } from './replay.ts';
@@ -21,6 +22,7 @@ const view = new RunView();
 const loading = new LoadingView();
 const systems = new SystemPicker(() => void systemChanged());
 const comparison = new Comparison(view, () => void work((signal) => comparison.race(signal)));
+const members = new MemberChoice((chosen) => void membersChanged(chosen));
 const engine = connect();
 
 /** What the button starts, and tells whether it is to be compared at once; null while there is no model. */
@@ -95,7 +97,7 @@ const load = async (added: readonly ModelRole[], label: string): Promise<void> =
     const names = added.map((role) => (role === 'target' && loaded.models.target?.name) || roleName(role));
     loading.finish(`Ready: ${names.join(', ')}`, true);
     say('device', describe(loaded, (performance.now() - began) / 1000));
-    systems.fit(loaded.systems);
+    systems.fit(loaded);
     lamp('ready');
     start = runLive;
     go.disabled = false;
@@ -113,16 +115,27 @@ const load = async (added: readonly ModelRole[], label: string): Promise<void> =
   }
 };
 
+const showMembers = (): void => members.show(systems.system.joins ?? false, family);
+
+const membersChanged = (chosen: readonly Choice[]): Promise<void> => {
+  family.join(chosen);
+  roles = roles.filter((role) => !isAlso(role));
+  comparison.forget();
+  return load(family.rolesOf(systems.system), 'the models of the ensemble');
+};
+
 /** A new target brings its own drafters, or none. */
 const targetChanged = (): Promise<void> => {
   roles = [];
   comparison.forget();
   systems.offer(family);
+  showMembers();
   return load(family.rolesOf(systems.system), family.target.label);
 };
 
 /** What the system needs is loaded when it is first chosen. */
 const systemChanged = async (): Promise<void> => {
+  showMembers();
   const added = family.rolesOf(systems.system).filter((role) => !roles.includes(role));
   if (added.length > 0) await load(added, added.map((role) => `the ${roleName(role)}`).join(' and '));
 };
@@ -215,6 +228,7 @@ startModels((choice, role) => {
   family.add(role, choice);
   roles = roles.filter((each) => each !== role);
   systems.offer(family);
+  showMembers();
   void load([role], choice.label);
 });
 family = new Family(firstChoice());

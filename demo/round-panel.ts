@@ -21,6 +21,7 @@ const drafter = (role: Role): string => (isAlso(role) ? roleName(role) : DRAFTER
 const ENDS: Readonly<Record<string, string>> = {
   corrected: 'then one corrected',
   bonus: 'then a bonus token',
+  routed: 'then one by the target',
 };
 
 /** People cannot read faster. */
@@ -36,20 +37,41 @@ const drawCell = ({ text, fate, row, column, up }: Cell): HTMLElement => {
   return cell;
 };
 
+/** “by DFlash”; of an ensemble “5 by the draft model, 1 by the target”. */
+const authors = ({ by, parents, proposers }: DecodedRound): string => {
+  const each = [...new Set(proposers)].map(
+    (role) => `${proposers.filter((one) => one === role).length} by ${drafter(role)}`,
+  );
+  if (each.length > 1) return ` (${each.join(', ')})`;
+  const tree = parents.some((parent, node) => parent !== node - 1) ? ' in a tree' : '';
+  return ` by ${drafter(proposers[0] ?? by ?? 'target')}${tree}`;
+};
+
+const withoutDrafts = ({ step, committed }: DecodedRound): string => {
+  const count = committed.length === 1 ? 'one token' : `${committed.length} tokens`;
+  if (!step) return `${count}, without drafts`;
+  return step.by === 'target' ? `${count} by the target` : `${count} by ${drafter(step.by)}, accepted`;
+};
+
+const withDrafts = (round: DecodedRound): string => {
+  const { pieces, path, committed, proposers } = round;
+  const drafted = pieces.length - 1;
+  const own = committed.length === path.length ? committed.at(-1) : undefined;
+  const cut = own === undefined && (proposers.length === 0 || committed.length < path.length - 1);
+  const end = cut ? 'and the answer ended' : ENDS[own?.source ?? ''];
+  return [`${drafted} drafted${authors(round)}`, `${path.length - 1} accepted`, end].filter(Boolean).join(', ');
+};
+
 export const describeRound = (round: DecodedRound): string => {
-  const ms = `${round.ms.toFixed(1)} ms`;
-  if (round.by === null) return `One token, without drafts · ${ms}`;
-  const drafted = round.pieces.length - 1;
-  const kept = round.path.length - 1;
-  const cut = round.committed.length < round.path.length;
-  const end = cut ? 'and the answer ended' : (ENDS[round.committed.at(-1)?.source ?? ''] ?? '');
-  const tree = round.parents.some((parent, node) => parent !== node - 1) ? ' in a tree' : '';
-  return `${drafted} drafted by ${drafter(round.by)}${tree}, ${kept} accepted, ${end} · ${ms}`;
+  const what = round.by === null ? withoutDrafts(round) : withDrafts(round);
+  const where = round.step ? `Step ${round.step.step}: ` : '';
+  const text = where + (where ? what : what.charAt(0).toUpperCase() + what.slice(1));
+  return `${text} · ${round.ms.toFixed(1)} ms`;
 };
 
 /** What the drawing shows, in words. */
 const spokenRound = ({ pieces, path, committed, by }: DecodedRound): string => {
-  if (by === null) return '';
+  if (by === null && committed.length === 1) return '';
   const quote = (texts: readonly string[]): string => texts.map((text) => `“${visible(text).trim()}”`).join(' ');
   const rejected = pieces.filter((_, node) => !path.includes(node));
   const kept = committed.map(({ text }) => text);
@@ -109,10 +131,6 @@ export class RoundPanel {
     say('round-about', describeRound(round));
     say('round-spoken', spokenRound(round));
     this.#slider.ariaValueText = `${number} of ${count}: ${describeRound(round)}`;
-    const [plain] = round.committed;
-    const cells = round.by === null && plain ? [drawCell({ text: plain.text, fate: 'sampled', ...ORIGIN })] : [];
-    this.#drawing.replaceChildren(...cells, ...layOut(round).map(drawCell));
+    this.#drawing.replaceChildren(...layOut(round).map(drawCell));
   }
 }
-
-const ORIGIN = { row: 0, column: 0, up: 0 } as const;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { TraceEvent } from '../src/trace.ts';
+import type { Role, TraceEvent } from '../src/trace.ts';
+import { describeRound } from './round-panel.ts';
 import { type DecodedRound, layOut, RoundReader, rejectedLine } from './rounds.ts';
 
 const draft = (pieces: string[], parents: number[]): TraceEvent => {
@@ -75,6 +76,65 @@ test('a plain round has no tree, and tokens without a tokenizer are ids', () => 
   };
   const round = read(verify([0]), plain);
   expect(round).toMatchObject({ by: null, committed: [{ text: '7 ', source: 'sampled' }] });
-  expect(layOut(round)).toEqual([]);
+  expect(layOut(round)).toEqual([{ text: '7 ', fate: 'sampled', row: 0, column: 0, up: 0 }]);
   expect(rejectedLine(round)).toEqual([]);
+  expect(describeRound(round)).toBe('One token, without drafts · 1.0 ms');
+});
+
+test('an ensemble decides on drafts from earlier rounds too, and forgets those behind a rejected one', () => {
+  const by = (role: Role, event: TraceEvent): TraceEvent => ({ ...event, by: role }) as TraceEvent;
+  const decide = (path: number[], ...checked: Role[]): TraceEvent => ({ ...verify(path), checked }) as TraceEvent;
+  const reader = new RoundReader();
+  const rounds = [
+    commit(['a'], 'drafted'),
+    by('draft', draft(['a', 'b', 'c'], [-1, 0, 1])),
+    by('target', draft(['c', 'd'], [-1, 0])),
+    decide([0, 1, 2], 'draft', 'draft'),
+    commit(['b', 'c'], 'drafted'),
+    by('draft', draft(['d', 'e', 'f'], [-1, 0, 1])),
+    decide([0, 1], 'target', 'draft'),
+    commit(['d', 'X'], 'corrected'),
+    by('target', draft(['X', 'y'], [-1, 0])),
+    decide([0, 1], 'target'),
+    commit(['y'], 'drafted'),
+  ].flatMap((event) => reader.add(event) ?? []);
+  expect(rounds.slice(1).map(({ pieces }) => pieces.join(''))).toEqual(['abc', 'cde', 'Xy']);
+  expect(rounds.slice(1).map(describeRound)).toEqual([
+    '2 drafted by the draft model, 2 accepted · 7.0 ms',
+    '2 drafted (1 by the target, 1 by the draft model), 1 accepted, then one corrected · 7.0 ms',
+    '1 drafted by the target, 1 accepted · 7.0 ms',
+  ]);
+  expect(lines(rounds[2] as DecodedRound)).toEqual(['0c+ 0d+ 0X+', '    1e-']);
+});
+
+test('rounds of a step router name their step: kept whole, or written by a system inside it', () => {
+  const route = (step: number, to: Role): TraceEvent =>
+    ({ at: 1, type: 'route', step, by: 'prm', to, score: 0, threshold: 0, reason: '' }) satisfies TraceEvent;
+  const step = (number: number, by: Role): TraceEvent => ({ at: 1, type: 'step', step: number, by, tokens: 2, ms: 1 });
+  const inside = (event: TraceEvent): TraceEvent => ({ ...event, step: 2 }) as TraceEvent;
+  const routed = (...pieces: string[]): TraceEvent =>
+    ({ ...commit(pieces, 'drafted'), source: pieces.map(() => 'routed') }) as TraceEvent;
+  const reader = new RoundReader();
+  const rounds = [
+    route(1, 'draft'),
+    step(1, 'draft'),
+    commit(['a', 'b'], 'drafted'),
+    route(2, 'target'),
+    inside(draft(['b', 'c', 'd'], [-1, 0, 1])),
+    inside(verify([0, 1])),
+    routed('c', 'X'),
+    step(2, 'target'),
+    routed('Y'),
+    commit(['z'], 'drafted'),
+  ].flatMap((event) => reader.add(event) ?? []);
+  expect(rounds.map((round) => describeRound(round).replace(/ · .*/, ''))).toEqual([
+    'Step 1: 2 tokens by the draft model, accepted',
+    'Step 2: 2 drafted by EAGLE-3, 1 accepted, then one by the target',
+    'Step 2: one token by the target',
+    'One token, without drafts',
+  ]);
+  expect(layOut(rounds[0] as DecodedRound).map(({ fate, column }) => [fate, column])).toEqual([
+    ['drafted', 0],
+    ['drafted', 1],
+  ]);
 });

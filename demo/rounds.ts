@@ -1,6 +1,6 @@
 // Rounds of a run, put together from its events: what was drafted, what of it was kept, what was committed. And how a
 // round is laid out to be looked at: the committed path on the first line, what was rejected branching off below.
-import type { Role, Source, TraceEvent } from '../src/trace.ts';
+import type { EventOf, Role, Source, TraceEvent } from '../src/trace.ts';
 import { memberOf, votesOf } from './votes.ts';
 
 interface Written {
@@ -14,6 +14,10 @@ export interface DecodedRound {
   readonly round: number;
   /** Who drafted; null in a plain round. */
   readonly by: Role | null;
+  /** Of an ensemble: who had proposed each of the drafts that were decided on, in this round or before it. */
+  readonly proposers: readonly Role[];
+  /** Of a step router: the step that this belongs to, and who writes it. */
+  readonly step: { readonly step: number; readonly by: Role } | null;
   /** The draft tree, node 0 being the anchor; empty in a plain round. */
   readonly pieces: readonly string[];
   readonly parents: readonly number[];
@@ -29,27 +33,62 @@ const spell = ({ tokens, pieces }: { tokens: readonly number[]; pieces?: readonl
 
 /** Turns events into rounds, each complete with its commit. */
 export class RoundReader {
-  #draft: Pick<DecodedRound, 'by' | 'pieces' | 'parents'> = PLAIN;
+  #draft: Draft = PLAIN;
   #path: readonly number[] = [];
+  #step: DecodedRound['step'] = null;
+  #stepEnds = false;
+  /** What models of an ensemble proposed and nobody has decided on yet. */
+  #waiting: readonly string[] = [];
+  #last = '';
 
   add(event: TraceEvent): DecodedRound | null {
-    if (event.type === 'draft') this.#draft = { by: event.by, pieces: spell(event), parents: event.parents };
-    if (event.type === 'verify') this.#path = event.path;
-    if (event.type !== 'commit') return null;
+    if (event.type === 'draft') {
+      this.#draft = { by: event.by, pieces: spell(event), parents: event.parents, proposers: [] };
+      this.#waiting = [...this.#waiting, ...this.#draft.pieces.slice(1)];
+    }
+    if (event.type === 'verify') {
+      this.#path = event.path;
+      if (event.checked) this.#decide(event.checked);
+    }
+    if ((event.type === 'draft' || event.type === 'verify') && event.step !== undefined)
+      this.#step = { step: event.step, by: 'target' };
+    if (event.type === 'route') this.#step = { step: event.step, by: event.to };
+    if (event.type === 'step') {
+      this.#step = { step: event.step, by: event.by };
+      this.#stepEnds = true;
+    }
+    return event.type === 'commit' ? this.#commit(event) : null;
+  }
+
+  #commit(event: EventOf<'commit'>): DecodedRound {
     const members = votesOf(event).map(memberOf);
     const committed = spell(event).map((text, i) => ({
       text,
       source: event.source[i] ?? 'sampled',
       ...(members[i] !== undefined && { member: members[i] }),
     }));
-    const read = { round: event.round, ...this.#draft, path: this.#path, committed, ms: event.ms };
+    const read = { round: event.round, ...this.#draft, path: this.#path, step: this.#step, committed, ms: event.ms };
     this.#draft = PLAIN;
     this.#path = [];
+    if (this.#stepEnds) this.#step = null;
+    this.#stepEnds = false;
+    this.#last = committed.at(-1)?.text ?? this.#last;
     return read;
+  }
+
+  /** A chain behind the last token: what was proposed first. Behind a rejected draft nothing waits any longer. */
+  #decide(proposers: readonly Role[]): void {
+    const drafts = this.#waiting.slice(0, proposers.length);
+    const pieces = [this.#last, ...drafts];
+    this.#waiting = this.#path.length > drafts.length ? this.#waiting.slice(drafts.length) : [];
+    this.#draft =
+      drafts.length === 0 ? PLAIN : { by: 'target', pieces, parents: pieces.map((_, i) => i - 1), proposers };
   }
 }
 
-const PLAIN = { by: null, pieces: [], parents: [] } as const;
+type Draft = Pick<DecodedRound, 'by' | 'pieces' | 'parents' | 'proposers'>;
+
+const PLAIN: Draft = { by: null, pieces: [], parents: [], proposers: [] };
 
 /** `past`: kept by the target, but behind the end of the answer. */
 export type Fate = 'anchor' | 'rejected' | 'past' | Source;
@@ -97,6 +136,7 @@ export const layOut = ({ pieces, parents, path, committed }: DecodedRound): read
     }
   };
   if (pieces.length > 0) place(0, 0, 0, 0);
+  else committed.forEach(({ text, source }, column) => void cells.push({ text, fate: source, row: 0, column, up: 0 }));
   return cells;
 };
 

@@ -2,7 +2,7 @@
 // another threshold would have decided on the same scores.
 import type { TraceEvent } from '../src/trace.ts';
 import { element, say } from './elements.ts';
-import { rangeOf, type Step, StepReader, whatIf } from './steps.ts';
+import { legible, rangeOf, type Step, StepReader, whatIf } from './steps.ts';
 
 const JUDGES: Readonly<Record<string, string>> = { prm: 'Reward', router: 'Advantage', draft: "Draft's own signals" };
 
@@ -15,7 +15,7 @@ const number = (value: number): string => value.toFixed(2);
 
 /** What became of a step, in a word and a sign. */
 const headingOf = ({ route, by, ms, draft }: Step): string => {
-  if (by === 'target') return draft === null ? '→ target' : '✎ escalated';
+  if (by === 'target') return draft === null ? '→ target' : '↑ escalated';
   return ms === null && !route ? '… being judged' : '✓ accepted';
 };
 
@@ -48,8 +48,8 @@ const drawStep = (step: Step, range: { min: number; max: number }): HTMLElement 
   const { draft, by, text } = step;
   const escalated = by === 'target';
   const lines = [
-    ...(draft === null || (!escalated && text) ? [] : [node(escalated ? 's' : 'p', 'draft-step', draft.trim())]),
-    ...(text ? [node('p', escalated ? 'target-step' : 'kept-step', text.trim())] : []),
+    ...(draft === null || (!escalated && text) ? [] : [node(escalated ? 's' : 'p', 'draft-step', legible(draft))]),
+    ...(text ? [node('p', escalated ? 'target-step' : 'kept-step', legible(text))] : []),
   ];
   card.append(head, ...lines, ...gaugeOf(step, range));
   return card;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TraceEvent } from '../src/trace.ts';
-import { escalates, rangeOf, StepReader, whatIf } from './steps.ts';
+import { escalates, legible, rangeOf, StepReader, whatIf } from './steps.ts';
 
 const at = 0;
 const draft = (step: number, ...texts: string[]): TraceEvent => ({
@@ -64,6 +64,15 @@ const EVENTS = [
 ];
 
 describe('steps', () => {
+  it('read without what only ends them', () => {
+    expect(['so 5 < 7.\n\n', 'The answer is 3.<eos>', 'Done.<|im_end|>\n', 'a</s>'].map(legible)).toEqual([
+      'so 5 < 7.',
+      'The answer is 3.',
+      'Done.',
+      'a',
+    ]);
+  });
+
   it('are read from events: what was drafted, chosen, decided, committed', () => {
     const reader = new StepReader();
     for (const event of EVENTS) reader.add(event);

@@ -24,6 +24,9 @@ export interface Step {
 const spell = (tokens: readonly number[], pieces: readonly string[] | undefined): string =>
   pieces ? pieces.join('') : tokens.map((token) => `${token} `).join('');
 
+/** A step as it reads: without the space around it, and the sign that ends an answer. */
+export const legible = (text: string): string => text.replace(/<\/?[\w|]+>\s*$/, '').trim();
+
 const NOTHING = { candidates: 0, route: null, text: '', by: 'draft', tokens: 0, ms: null, written: 0 } as const;
 
 /** Turns events into steps; each is handed out whenever it changed. */

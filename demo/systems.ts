@@ -1,8 +1,10 @@
 // Which decoding system, and its knobs: everything here comes from the systems' own declarations but the sentences.
-import { type DecodingSystem, type Loaded, SYSTEMS } from '../src/index.ts';
+import { type DecodingSystem, type Loaded, type ModelRole, SYSTEMS } from '../src/index.ts';
+import { baselineName } from './comparison.ts';
 import { element, say } from './elements.ts';
 import { type Family, roleName } from './family.ts';
 import { KnobPanel, type Settings } from './knob-panel.ts';
+import { type Kind, showLegend } from './legend.ts';
 
 /** For visitors; a system without a sentence still has its title, paper and knobs. */
 const ABOUT: Readonly<Record<string, string>> = {
@@ -30,9 +32,19 @@ const ABOUT: Readonly<Record<string, string>> = {
 };
 
 const GUARANTEES = {
-  exact: { badge: '= exact', title: 'Never changes the answer: the target’s own tokens, or its own distribution' },
+  exact: { badge: '= exact', title: 'Never changes the answer: the same tokens, or the same distribution' },
   approximate: { badge: '≈ approximate', title: 'May change the answer, and says what it keeps' },
 } as const;
+
+const kindOf = ({ joins, knobs }: DecodingSystem): Kind =>
+  joins ? 'ensemble' : Object.hasOwn(knobs, 'step-tokens') ? 'steps' : 'drafts';
+
+/** Each system is in one of them. */
+const GROUPS: Readonly<Record<string, (system: DecodingSystem) => boolean>> = {
+  'The target’s own answer': ({ guarantee, joins }) => guarantee === 'exact' && !joins,
+  'Several models vote': ({ joins }) => joins === true,
+  'Steps and answers are judged': ({ guarantee, joins }) => guarantee === 'approximate' && !joins,
+};
 
 /** The best that there is for the bundled target. */
 const FAVOURITES = ['dflash', 'autoregressive'];
@@ -41,10 +53,15 @@ export class SystemPicker {
   readonly #select = element('system', HTMLSelectElement);
   readonly #knobs = new KnobPanel(element('knobs', HTMLElement));
   #fitted: Loaded['systems'] = [];
+  #roles: readonly ModelRole[] = [];
 
   /** `?system=eagle3` opens the page with that one. */
   constructor(change: () => void) {
-    for (const { id, title } of SYSTEMS) this.#select.add(new Option(title, id));
+    for (const [label, fits] of Object.entries(GROUPS)) {
+      const group = Object.assign(document.createElement('optgroup'), { label });
+      group.append(...SYSTEMS.filter(fits).map(({ id, title }) => new Option(title, id)));
+      this.#select.append(group);
+    }
     const wanted = new URLSearchParams(location.search).get('system');
     this.#choose((system) => system.id === wanted) || this.#choose(favourite);
     this.#select.addEventListener('change', () => {
@@ -76,8 +93,9 @@ export class SystemPicker {
   }
 
   /** The knobs as the loaded models have them. */
-  fit(systems: Loaded['systems']): void {
+  fit({ systems, models }: Pick<Loaded, 'systems' | 'models'>): void {
     this.#fitted = systems;
+    this.#roles = Object.keys(models) as ModelRole[];
     this.#show();
   }
 
@@ -106,6 +124,8 @@ export class SystemPicker {
     link.href = paper || '#';
     link.ariaLabel = `Paper: ${title}`;
     say('about', ABOUT[id] ?? '');
+    say('compare', `Compare with ${baselineName(this.system.baseline ?? 'autoregressive')}`);
+    showLegend(kindOf(this.system), this.#roles);
     this.#knobs.show(id, knobs);
   }
 }

@@ -1,0 +1,75 @@
+// Step routers as a visitor sees them: a card for every step of a real run, what became of it and why, and what another
+// threshold would have decided. Two routers on one page, so that their models are loaded once.
+import { expect, type Page, test } from '@playwright/test';
+import { answer, expectCalm, open, ready, truth } from './demo.ts';
+
+test.describe.configure({ mode: 'serial' });
+
+/** The draft gets a subtraction of it wrong. */
+const PROBLEM =
+  'Tom has 21 beads. Hugo gets 6 more beads than Tom. Max gets 18 fewer beads than Hugo. How many beads does Max have?';
+
+let page: Page;
+
+test.beforeAll(async ({ browser }) => {
+  page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
+  await open(page, undefined, 'rsd');
+  await page.getByLabel('Problem for the model').fill(PROBLEM);
+});
+
+test.afterAll(() => page.close());
+
+const cards = () => page.locator('#step-list .step');
+const escalated = () => page.locator('#step-list .step.escalated');
+
+const expectCards = async (judge: string): Promise<void> => {
+  await expect(page.locator('#verdict')).toHaveText(`✓ Right: ${await truth(page)}`);
+  await expect(cards().last()).toContainText(`The answer is ${await truth(page)}.`);
+  await expect(page.locator('#steps-about')).toHaveText(
+    new RegExp(`^${await cards().count()} steps, ${await escalated().count()} escalated; [1-9]\\d* tokens that`),
+  );
+  await expect(page.locator('.step.accepted').first()).toContainText(/Step 1 ✓ accepted.*target tokens saved/);
+  const turned = escalated().first();
+  await expect(turned).toContainText('↑ escalated');
+  const struck = turned.locator('s.draft-step');
+  expect(await struck.evaluate((node) => getComputedStyle(node).textDecorationLine)).toContain('line-through');
+  expect(await turned.locator('.target-step').textContent()).not.toBe(await struck.textContent());
+  await expect(turned).toContainText(new RegExp(`judged in \\d.*${judge} \\d\\.\\d\\d, threshold \\d\\.\\d\\d: `));
+  await expect(page.locator('.gauge')).toHaveCount(await cards().count());
+  await expect(page.locator('#round-about')).toHaveText(/^Step \d+: /);
+};
+
+test('RSD: every step is a card, and a draft that was not good enough is struck through', async () => {
+  await answer(page);
+  await expectCards('Reward');
+});
+
+test('another threshold is tried on the same scores, by keyboard', async () => {
+  const slider = page.getByRole('slider', { name: 'What if the threshold' });
+  const said = page.locator('#what-if-about');
+  const all = await cards().count();
+  await expect(said).toHaveText(`At 0.70: ${await escalated().count()} of ${all} escalated, nothing changes.`);
+  await slider.press('Home');
+  await expect(said).toHaveText(new RegExp(`^At 0\\.00: 0 of ${all} escalated, other way: step \\d`));
+  await expect(page.locator('.step.turned')).toHaveCount(await escalated().count());
+  await slider.press('End');
+  await expect(said).toHaveText(new RegExp(`^At 1\\.00: [${all - 1}${all}] of ${all} escalated`));
+});
+
+test('Arbitrage: the same, by what the target would gain', async () => {
+  await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption({ label: 'Arbitrage' });
+  await ready(page);
+  await answer(page);
+  await expectCards('Advantage');
+  const slider = page.getByRole('slider', { name: 'What if the threshold' });
+  await slider.press('End');
+  await expect(page.locator('#what-if-about')).toHaveText(/^At 1\.00: 0 of \d/);
+});
+
+test('cards come without blocking the main thread, and nothing jumps', () => expectCalm(page));
+
+test('fits a narrow screen', async () => {
+  await page.screenshot({ path: 'test-results/page-steps.png', fullPage: true, animations: 'disabled' });
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+});
