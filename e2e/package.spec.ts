@@ -145,6 +145,14 @@ test('an unused import costs nothing, and a facade does not bring the engine', a
     expect(await size(`import * as all from 'outrider/${name}'; globalThis.all = all;`)).toBeLessThan(empty + 15_000);
 });
 
+test('a browser without Symbol.dispose gets it before all else, in the worker too', () => {
+  const library = join(freshProject(outrider, { html: '', files: {} }), 'node_modules/outrider/dist/library');
+  const scripts = readdirSync(library, { recursive: true, encoding: 'utf8' });
+  const first = scripts.filter((name) => /^(index|assets\/worker-[^/]+)\.js$/.test(name));
+  expect(first).toHaveLength(2);
+  for (const name of first) expect(readFileSync(join(library, name), 'utf8'), name).toMatch(/^import"\.\/dispose-/);
+});
+
 test('its types hold under strict settings, and its program starts', () => {
   const main = `
 import { connect, createEngine, type Engine, type TraceEvent } from 'outrider';

@@ -1,20 +1,7 @@
 // Self-consistency (arXiv 2203.11171). Approximate. Several answers are drawn as one batch; the result that most of them
-// come to wins, and of the answers that have it the first one is given. A result is the last number of a text, or else
-// its last line.
-import type { DecodingSystem, RunContext } from '../decode/system.ts';
+// come to wins, and of the answers that have it the first one is given.
+import type { DecodingSystem } from '../decode/system.ts';
 import { sampleKnobs } from './sample-knobs.ts';
-
-const NUMBER = /-?\d[\d,]*(?:\.\d+)?/g;
-
-const resultOf = (
-  tokens: readonly number[],
-  { spell, stopTokens }: Pick<RunContext, 'spell' | 'stopTokens'>,
-): string => {
-  if (!spell) return tokens.join();
-  const text = tokens.map((token) => (stopTokens.has(token) ? '' : spell(token))).join('');
-  const [number] = text.match(NUMBER)?.slice(-1) ?? [];
-  return number?.replaceAll(',', '') ?? text.trim().split('\n').at(-1) ?? '';
-};
 
 export default {
   id: 'majority',
@@ -24,7 +11,7 @@ export default {
   needs: ['target', 'draft'],
   knobs: sampleKnobs,
   async start(run) {
-    const { sampleAnswers } = await import('../decode/step-systems.ts');
+    const { resultOf, sampleAnswers } = await import('../decode/step-systems.ts');
     const round = await sampleAnswers(run, run.knobs, async (answers) => {
       const results = answers.map(({ tokens }) => resultOf(tokens, run));
       const votes = results.map((result) => results.filter((other) => other === result).length);
