@@ -13,3 +13,13 @@ export const say = (id: string, text: string): void => {
 };
 
 export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
+
+/** Hides a panel, or keeps its height while it is written anew, so that nothing below it jumps; until `release`. */
+export const hold = (panel: HTMLElement, shown: boolean): void => {
+  panel.style.minHeight = shown ? `${panel.offsetHeight}px` : '';
+  panel.hidden = !shown;
+};
+
+export const release = (panel: HTMLElement): void => {
+  panel.style.minHeight = '';
+};

@@ -1,4 +1,5 @@
 // Everything that one run shows, from its events: answer, figures, strip, rounds, and when drafting was given up.
+import { SYSTEMS } from '../src/index.ts';
 import { committedTokens, type EventOf, fold, METRICS, type TraceEvent } from '../src/trace.ts';
 import { AnswerView } from './answer.ts';
 import { say } from './elements.ts';
@@ -81,8 +82,9 @@ export class RunView {
 
   #begin({ system, knobs }: EventOf<'run'>): void {
     this.#rounds.start(system !== 'autoregressive', knobs.shape === 'tree');
-    this.#steps.start(system);
-    this.#votes.start();
+    const { guarantee, joins = false } = SYSTEMS.find(({ id }) => id === system) ?? {};
+    this.#steps.start(system, guarantee === 'approximate');
+    this.#votes.start(joins);
   }
 
   /** A run from before, in the second lane. */

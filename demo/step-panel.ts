@@ -1,8 +1,8 @@
 // A run of a step router: a card for every step, kept or escalated, with its score on a gauge; and a slider that asks what
 // another threshold would have decided on the same scores.
 import type { TraceEvent } from '../src/trace.ts';
-import { element, say } from './elements.ts';
-import { legible, rangeOf, type Step, StepReader, whatIf } from './steps.ts';
+import { element, hold, release, say } from './elements.ts';
+import { hasThreshold, legible, rangeOf, type Step, StepReader, whatIf } from './steps.ts';
 
 const JUDGES: Readonly<Record<string, string>> = { prm: 'Reward', router: 'Advantage', draft: "Draft's own signals" };
 
@@ -29,9 +29,11 @@ const factsOf = ({ route, candidates, tokens, ms, written }: Step): string =>
     .filter(Boolean)
     .join(' · ');
 
-const gaugeOf = ({ route }: Step, { min, max }: { min: number; max: number }): HTMLElement[] => {
+const gaugeOf = ({ route }: Step, range: { min: number; max: number } | null): HTMLElement[] => {
   if (!route) return [];
   const { score, threshold, by, reason } = route;
+  if (!range) return [node('small', 'muted', reason)];
+  const { min, max } = range;
   const meter = node('span', 'gauge');
   const place = (value: number): string => `${(100 * (Math.min(max, Math.max(min, value)) - min)) / (max - min)}%`;
   meter.style.setProperty('--score', score === null ? '0%' : place(score));
@@ -41,7 +43,7 @@ const gaugeOf = ({ route }: Step, { min, max }: { min: number; max: number }): H
   return [meter, node('small', 'muted', `${name} ${read}, threshold ${number(threshold)}: ${reason}`)];
 };
 
-const drawStep = (step: Step, range: { min: number; max: number }): HTMLElement => {
+const drawStep = (step: Step, range: { min: number; max: number } | null): HTMLElement => {
   const card = node('li', `step ${step.by === 'target' ? 'escalated' : step.ms === null ? 'waiting' : 'accepted'}`);
   const head = node('p', 'row between');
   head.append(node('strong', '', `Step ${step.step} ${headingOf(step)}`), node('small', 'muted', factsOf(step)));
@@ -68,26 +70,27 @@ export class StepPanel {
     this.#slider.addEventListener('input', () => this.#ask());
   }
 
-  start(system: string): void {
+  start(system: string, shown: boolean): void {
+    hold(this.#panel, shown);
+    say('steps-about', '');
     this.#system = system;
     this.#reader = new StepReader();
     this.#range = { min: 0, max: 1 };
     this.#list.replaceChildren();
-    this.#panel.hidden = true;
     this.#what.hidden = true;
   }
 
   add(event: TraceEvent): void {
     const step = this.#reader.add(event);
     if (!step) return;
-    this.#panel.hidden = false;
     this.#draw(step);
     say('steps-about', this.#summary());
   }
 
   /** The run is over: now other thresholds can be tried on it. */
   rest(): void {
-    const range = rangeOf(this.#reader.steps);
+    release(this.#panel);
+    const range = hasThreshold(this.#system) ? rangeOf(this.#reader.steps) : null;
     this.#what.hidden = range === null;
     if (!range) return;
     this.#range = range;
@@ -98,7 +101,7 @@ export class StepPanel {
   }
 
   #draw(step: Step): void {
-    const card = drawStep(step, this.#range);
+    const card = drawStep(step, hasThreshold(this.#system) ? this.#range : null);
     const there = this.#list.children[step.step - 1];
     if (there) there.replaceWith(card);
     else this.#list.append(card);

@@ -98,6 +98,11 @@ export const whatIf = (system: string, steps: readonly Step[], threshold: number
   return { escalated: now.length, changed: changed.map(({ step }) => step) };
 };
 
+/** Whole answers are chosen by comparison: there is no threshold to try. */
+const ELECTIONS: readonly string[] = ['majority', 'best-of-n'];
+
+export const hasThreshold = (system: string): boolean => !ELECTIONS.includes(system);
+
 /** Where a slider over these scores begins and ends, and where the run's own threshold lies. */
 export const rangeOf = (steps: readonly Step[]): { min: number; max: number; threshold: number } | null => {
   const routes = steps.flatMap(({ route }) => (route ? [route] : []));

@@ -36,8 +36,8 @@ const GUARANTEES = {
   approximate: { badge: '≈ approximate', title: 'May change the answer, and says what it keeps' },
 } as const;
 
-const kindOf = ({ joins, knobs }: DecodingSystem): Kind =>
-  joins ? 'ensemble' : Object.hasOwn(knobs, 'step-tokens') ? 'steps' : 'drafts';
+const kindOf = ({ joins, guarantee }: DecodingSystem): Kind =>
+  joins ? 'ensemble' : guarantee === 'approximate' ? 'steps' : 'drafts';
 
 /** Each system is in one of them. */
 const GROUPS: Readonly<Record<string, (system: DecodingSystem) => boolean>> = {

@@ -1,6 +1,6 @@
 // The vote on one token of an ensemble's answer: the one under the pointer, or any other by the slider.
 import type { TraceEvent } from '../src/trace.ts';
-import { element, say } from './elements.ts';
+import { element, hold, release, say } from './elements.ts';
 import { roleName } from './family.ts';
 import { visible } from './rounds.ts';
 import { barsOf, LETTERS, memberOf, type VoteBar, type VotedToken, votesOf } from './votes.ts';
@@ -31,15 +31,18 @@ export class VotePanel {
     this.#slider.addEventListener('input', () => this.#draw());
     this.#answer.addEventListener('pointerover', ({ target }) => {
       const place = target instanceof HTMLElement ? Number(target.dataset.place ?? Number.NaN) : Number.NaN;
-      if (this.#panel.hidden || Number.isNaN(place)) return;
+      if (this.#slider.disabled || Number.isNaN(place)) return;
       this.#slider.valueAsNumber = place + 1;
       this.#draw();
     });
   }
 
-  start(): void {
+  start(shown: boolean): void {
+    hold(this.#panel, shown);
     this.#tokens = [];
-    this.#panel.hidden = true;
+    this.#bars.replaceChildren();
+    this.#slider.disabled = true;
+    say('vote-title', 'Token');
   }
 
   add(event: TraceEvent): void {
@@ -48,8 +51,9 @@ export class VotePanel {
 
   /** The run is over: its tokens can be asked about. */
   rest(): void {
-    this.#panel.hidden = this.#tokens.length === 0;
-    if (this.#panel.hidden) return;
+    release(this.#panel);
+    this.#slider.disabled = this.#tokens.length === 0;
+    if (this.#slider.disabled) return;
     this.#slider.max = `${this.#tokens.length}`;
     this.#slider.valueAsNumber = this.#mostContested() + 1;
     this.#draw();
