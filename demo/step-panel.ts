@@ -112,7 +112,8 @@ export class StepPanel {
     const escalated = steps.filter(({ by, draft }) => by === 'target' && draft !== null).length;
     const saved = steps.filter(({ written, ms }) => ms !== null && written === 0);
     const tokens = saved.reduce((sum, step) => sum + step.tokens, 0);
-    return `${steps.length} steps, ${escalated} escalated; ${tokens} tokens that the target did not have to write`;
+    const count = steps.length === 1 ? 'One step' : `${steps.length} steps`;
+    return `${count}, ${escalated} escalated; ${tokens} tokens that the target did not have to write`;
   }
 
   #ask(): void {

@@ -56,7 +56,7 @@ test('the plain ensemble says the same tokens', async () => {
 test('nothing blocks the main thread, and nothing jumps', () => expectCalm(page));
 
 test('another model votes beside the target', async () => {
-  await page.screenshot({ path: 'test-results/page-ensemble.png', fullPage: true, animations: 'disabled' });
+  await page.locator('main > .answer').screenshot({ path: 'test-results/page-ensemble.png', animations: 'disabled' });
   await page.getByLabel('Votes beside the target').selectOption('both');
   await ready(page);
   await answer(page);
