@@ -126,12 +126,18 @@ test('rounds of a step router name their step: kept whole, or written by a syste
     step(2, 'target'),
     routed('Y'),
     commit(['z'], 'drafted'),
+    inside(draft(['z', 'q'], [-1, 0])), // both write, and the draft's step stays
+    inside(verify([0, 1])),
+    route(3, 'draft'),
+    step(3, 'draft'),
+    commit(['q', 'r'], 'drafted'),
   ].flatMap((event) => reader.add(event) ?? []);
   expect(rounds.map((round) => describeRound(round).replace(/ · .*/, ''))).toEqual([
     'Step 1: 2 tokens by the draft model, accepted',
     'Step 2: 2 drafted by EAGLE-3, 1 accepted, then one by the target',
     'Step 2: one token by the target',
     'One token, without drafts',
+    'Step 3: 2 tokens by the draft model, accepted',
   ]);
   expect(layOut(rounds[0] as DecodedRound).map(({ fate, column }) => [fate, column])).toEqual([
     ['drafted', 0],

@@ -52,7 +52,10 @@ export class RoundReader {
     }
     if ((event.type === 'draft' || event.type === 'verify') && event.step !== undefined)
       this.#step = { step: event.step, by: 'target' };
-    if (event.type === 'route') this.#step = { step: event.step, by: event.to };
+    if (event.type === 'route') {
+      this.#step = { step: event.step, by: event.to };
+      this.#forget(); // an oracle's target has written already: all its rounds are committed at once, or none
+    }
     if (event.type === 'step') {
       this.#step = { step: event.step, by: event.by };
       this.#stepEnds = true;
@@ -68,12 +71,16 @@ export class RoundReader {
       ...(members[i] !== undefined && { member: members[i] }),
     }));
     const read = { round: event.round, ...this.#draft, path: this.#path, step: this.#step, committed, ms: event.ms };
-    this.#draft = PLAIN;
-    this.#path = [];
+    this.#forget();
     if (this.#stepEnds) this.#step = null;
     this.#stepEnds = false;
     this.#last = committed.at(-1)?.text ?? this.#last;
     return read;
+  }
+
+  #forget(): void {
+    this.#draft = PLAIN;
+    this.#path = [];
   }
 
   /** A chain behind the last token: what was proposed first. Behind a rejected draft nothing waits any longer. */
