@@ -1,9 +1,11 @@
-// The builds, by mode: the demo (default), the library (dist/library, what npm users import), an empty page around the
-// library for e2e; and the tests' transform (vitest). Shaders come in as text through `?raw` in all of them.
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+// The builds, by mode: the demo (default), the library (dist/library, what npm users import), the widget as one file beside
+// it, an empty page around the library for e2e; and the tests' transform (vitest). Shaders come in as text through `?raw` in all of them.
+import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import type { Plugin, UserConfig } from 'vite';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { testEnvironment } from './.ci/machine.mjs';
 
 /** Shaders travel without their comments and indentation. */
@@ -21,18 +23,25 @@ const shadersAsCode = (): Plugin => ({
   },
 });
 
-/** Library builds inline every asset, as base64: 14 MB of WebAssembly stay a file beside the worker instead. */
+/** WebAssembly's, and that for WebGPU. */
+const ONNX_RUNTIME = /ort\.(wasm|jspi)\.bundle\.min\.mjs$/;
+
+/**
+ * Library builds inline every asset, as base64: 14 MB of WebAssembly, and 17 for WebGPU, stay files beside the worker
+ * instead, each fetched with the first network that needs it.
+ */
 const runtimeAsFile = (): Plugin => ({
   name: 'onnx-runtime-as-file',
   enforce: 'pre',
   transform: {
-    filter: { id: /ort\.wasm\.bundle\.min\.mjs$/ },
+    filter: { id: ONNX_RUNTIME },
     handler(code, id) {
-      const name = 'ort-wasm-simd-threaded.wasm';
+      const name =
+        ONNX_RUNTIME.exec(id)?.[1] === 'jspi' ? 'ort-wasm-simd-threaded.jspi.wasm' : 'ort-wasm-simd-threaded.wasm';
       const file = this.emitFile({ type: 'asset', name, source: readFileSync(join(dirname(id), name)) });
       return code
         .replaceAll(`new URL("${name}",import.meta.url).href`, `import.meta.ROLLUP_FILE_URL_${file}`)
-        .replace(/new (\w+)\("ort\.wasm\.bundle\.min\.mjs",import\.meta\.url\)/g, 'new $1(import.meta.url)'); // itself, under its new name
+        .replace(/new (\w+)\("ort\.\w+\.bundle\.min\.mjs",import\.meta\.url\)/g, 'new $1(import.meta.url)'); // itself, under its new name
     },
   },
 });
@@ -41,6 +50,7 @@ const runtimeAsFile = (): Plugin => ({
 const ENTRIES = {
   index: 'src/index.ts',
   trace: 'src/trace.ts',
+  widget: 'src/widget/index.ts',
   openai: 'src/api/openai.ts',
   'ai-sdk': 'src/api/ai-sdk.ts',
   'prompt-api': 'src/api/prompt-api.ts',
@@ -81,16 +91,53 @@ const workerForBundlers = (): Plugin => ({
   },
 });
 
+/** The pages of the demo. */
+const PAGES = ['index', 'benchmark', 'widget']
+  .map((name) => join(import.meta.dirname, `demo/${name}.html`))
+  .filter((page) => existsSync(page));
+
+/** Where `npm run docs` has been, the pages have its reference and a link to it. */
+const apiReference = (): Plugin => {
+  const made = join(import.meta.dirname, 'dist/api');
+  let out = '';
+  return {
+    name: 'api-reference',
+    apply: 'build',
+    configResolved({ root, build }) {
+      out = join(resolve(root, build.outDir), 'api');
+    },
+    transformIndexHtml: (html) =>
+      existsSync(made) ? html.replace('</footer>', '<p><a href="./api/">API reference</a></p></footer>') : html,
+    closeBundle() {
+      if (existsSync(made)) cpSync(made, out, { recursive: true });
+    },
+  };
+};
+
+/** Of a minute and more: begun last, they would be waited for alone. */
+const LONGEST = ['engine-exact', 'engine-law', 'smollm2', 'ensemble-law', 'system-contract', 'engine-ensemble'];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const place = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+      return place < 0 ? LONGEST.length : place;
+    };
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
+
 /** A slow machine is no warning. */
 const checks = { pluginTimings: false };
 
-type Build = Pick<UserConfig, 'root' | 'publicDir' | 'build'>;
+type Build = Pick<UserConfig, 'root' | 'publicDir' | 'build' | 'plugins'>;
 
 const BUILDS: Readonly<Record<string, Build>> = {
   demo: {
     root: 'demo',
     publicDir: '../public',
-    build: { outDir: '../dist/demo', emptyOutDir: true, rolldownOptions: { checks } },
+    plugins: [apiReference()],
+    build: { outDir: '../dist/demo', emptyOutDir: true, rolldownOptions: { input: PAGES, checks } },
   },
   harness: {
     root: 'e2e/harness',
@@ -106,29 +153,59 @@ const BUILDS: Readonly<Record<string, Build>> = {
       rolldownOptions: { external: ['webgpu'], checks, output: OUTPUT },
     },
   },
+  widget: {
+    root: import.meta.dirname,
+    publicDir: false,
+    build: {
+      outDir: 'dist/library',
+      emptyOutDir: false, // the library is there
+      lib: { entry: { 'outrider-chat': 'src/widget/one-file.ts' }, formats: ['es'] },
+      rolldownOptions: { external: ['webgpu'], checks, output: { minify: true, codeSplitting: false } },
+    },
+  },
 };
 
+const ALIAS = [
+  // transformers.js serves as a tokenizer only. Its ONNX runtime would add 27 MB of WebAssembly that nothing loads; the
+  // common package has the same interface and no backend. Ours (src/judge) imports `onnxruntime-web/wasm` and `/jspi`.
+  { find: /^onnxruntime-web(\/webgpu)?$/, replacement: 'onnxruntime-common' },
+];
+
+const WITHOUT_ONNX = {
+  find: /^onnxruntime-web\/(wasm|jspi)$/,
+  replacement: join(import.meta.dirname, 'src/widget/without-onnx.ts'),
+};
+
+/** The widget follows the page's colour scheme by `light-dark()`, which older targets would have replaced by variables. */
+const CSS_TARGET = ['chrome123', 'firefox120', 'safari17.5'];
+
+const buildFor = (mode: string): Build => BUILDS[mode] ?? (BUILDS.demo as Build);
+
 export default defineConfig(({ mode }) => ({
-  ...(BUILDS[mode] ?? BUILDS.demo),
+  ...buildFor(mode),
+  build: { ...buildFor(mode).build, cssTarget: CSS_TARGET },
   base: './', // any static host, any folder
   appType: 'mpa', // a missing file is a 404, not the page again
-  plugins: [shadersAsCode(), ...(mode === 'library' ? [runtimeAsFile(), workerForBundlers()] : [])],
+  plugins: [
+    shadersAsCode(),
+    ...(buildFor(mode).plugins ?? []),
+    ...(mode === 'library' ? [runtimeAsFile(), workerForBundlers()] : []),
+  ],
   worker: {
     format: 'es',
     rolldownOptions: { checks, output: { codeSplitting: CHUNKS } },
     plugins: () => [shadersAsCode(), ...(mode === 'library' ? [runtimeAsFile()] : [])],
   },
-  resolve: {
-    // transformers.js serves as a tokenizer only. Its ONNX runtime would add 27 MB of WebAssembly that nothing loads; the
-    // common package has the same interface and no backend. Ours (src/judge) imports `onnxruntime-web/wasm`.
-    alias: [{ find: /^onnxruntime-web(\/webgpu)?$/, replacement: 'onnxruntime-common' }],
-  },
+  resolve: { alias: mode === 'widget' ? [...ALIAS, WITHOUT_ONNX] : ALIAS },
   test: {
     root: import.meta.dirname,
     include: ['src/**/*.test.ts', '.ci/**/*.test.ts', 'demo/**/*.test.ts'],
     pool: 'forks', // Dawn must not share a process with another test file's device
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    maxWorkers: availableParallelism(), // the default leaves one core idle, which of two is half the machine
+    sequence: { sequencer: LongestFirst },
+    testTimeout: 600_000, // what hangs is found, what is slow is not
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 60_000 } },
     env: testEnvironment(),
     server: { deps: { inline: ['wgsl_reflect'] } }, // its `main` is CommonJS named .js: take `module`, as bundlers do
   },

@@ -10,17 +10,23 @@ export const check = () => {
   const python = findPython('ruff');
   if (!python) skip('ruff over training/', 'ruff is not installed (pip install ruff)');
   return runSteps([
-    { name: 'lockfile is complete', command: [process.execPath, '.ci/lockfile.mjs'] },
-    { name: 'types (tsc)', command: [tool('tsc'), '--noEmit'] },
-    {
-      name: 'lint, format, import cycles, layers (biome)',
-      command: [tool('biome'), 'ci', '--error-on-warnings', '--colors=off'],
-    },
-    { name: 'dead code and dependencies (knip)', command: [tool('knip')] },
-    { name: 'shaders compile and match their wrappers', command: [tool('vitest'), 'run', SHADER_TESTS] },
-    { name: 'library build', command: [tool('vite'), 'build', '--mode', 'library', '--logLevel', 'warn'] },
-    { name: 'bundle budget (size-limit)', command: [tool('size-limit')] },
-    ...(python ? [{ name: 'ruff over training/', command: [python, '-m', 'ruff', 'check', 'training'] }] : []),
+    [
+      { name: 'library build', command: [tool('vite'), 'build', '--mode', 'library', '--logLevel', 'warn'] },
+      { name: 'widget build', command: [tool('vite'), 'build', '--mode', 'widget', '--logLevel', 'warn'] },
+      { name: 'bundle budget (size-limit)', command: [tool('size-limit')] },
+    ],
+    [{ name: 'shaders compile and match their wrappers', command: [tool('vitest'), 'run', SHADER_TESTS] }],
+    [{ name: 'types (tsc)', command: [tool('tsc'), '--noEmit'] }],
+    [
+      {
+        name: 'lint, format, import cycles, layers (biome)',
+        command: [tool('biome'), 'ci', '--error-on-warnings', '--colors=off'],
+      },
+    ],
+    [{ name: 'dead code and dependencies (knip)', command: [tool('knip')] }],
+    [{ name: 'API reference: every public name is explained (typedoc)', command: [tool('typedoc'), '--emit', 'none'] }],
+    [{ name: 'lockfile is complete', command: [process.execPath, '.ci/lockfile.mjs'] }],
+    ...(python ? [[{ name: 'ruff over training/', command: [python, '-m', 'ruff', 'check', 'training'] }]] : []),
   ]);
 };
 

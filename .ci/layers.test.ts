@@ -17,7 +17,18 @@ const CASES = [
   ['src/model/families', "import { connect } from '../../index.ts';", "import { x } from '../architecture.ts';"],
   ['src/weights', "import { Gpu } from '../gpu/device.ts';", "import { toFault } from '../errors.ts';"],
   ['src/text', "import { createEngine } from '../engine.ts';", "import { x } from '../weights/checkpoint.ts';"],
-  ['demo', "import { connect } from '../src/client.ts';", "import { connect } from '../src/index.ts';"],
+  ['demo', "import { connect } from '../src/connect.ts';", "import { connect } from '../src/index.ts';"],
+  ['demo/run', "import { connect } from '../../src/client.ts';", "import { connect } from '../../src/index.ts';"],
+  [
+    'demo/chat',
+    "import { answer } from '../../src/api/answer.ts';",
+    "import { withinContext } from '../../src/api/context.ts';",
+  ],
+  [
+    'demo/benchmark/queue',
+    "import { bench } from '../../../src/bench/bench.ts';",
+    "import { summarise } from '../../../src/bench/report.ts';",
+  ],
   ['src', 'export const gpu = navigator.gpu;', 'export const storage = navigator.storage;'],
 ] as const;
 

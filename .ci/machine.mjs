@@ -41,6 +41,9 @@ export const testEnvironment = () => {
   const manifest = process.platform === 'linux' ? findLavapipe() : undefined;
   return {
     XDG_RUNTIME_DIR: process.env.XDG_RUNTIME_DIR ?? tmpdir(),
+    // Our dispatches are small: lavapipe's threads spend more time on each other than on them (docs/log.md). Test files
+    // run beside each other instead.
+    LP_NUM_THREADS: process.env.LP_NUM_THREADS ?? '0',
     ...(manifest && {
       VK_DRIVER_FILES: process.env.VK_DRIVER_FILES ?? manifest,
       VK_ICD_FILENAMES: process.env.VK_ICD_FILENAMES ?? process.env.VK_DRIVER_FILES ?? manifest,

@@ -1,5 +1,5 @@
-// Before `npm pack` and `npm publish`: builds what the package has and git has not: the library, its types, the command
-// line. Of the types only those stay that an entry point leads to.
+// Before `npm pack` and `npm publish`: builds what the package has and git has not: the library, the widget as one file,
+// types, the command line. Of the types only those stay that an entry point leads to.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { root, run, tool } from './steps.mjs';
@@ -31,7 +31,7 @@ const prune = () => {
 };
 
 rmSync(types, { recursive: true, force: true });
-await must([tool('vite'), 'build', '--mode', 'library', '--logLevel', 'warn']);
+for (const mode of ['library', 'widget']) await must([tool('vite'), 'build', '--mode', mode, '--logLevel', 'warn']);
 await must([tool('tsc'), '-p', '.ci/tsconfig.types.json']);
 prune();
 await must([process.execPath, 'src/outrider.mjs', '--help']); // builds dist/cli.js

@@ -1,7 +1,7 @@
 // The page as a visitor meets it, on one load of the bundled target and what drafts for it: an answer, Stop, the keyboard,
 // its looks.
 import { expect, type Page, test } from '@playwright/test';
-import { answer, expectCalm, finished, open } from './demo.ts';
+import { answer, finished, open, stopOnceWritten } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -22,16 +22,13 @@ test.afterAll(() => page.close());
 test('a bundled problem is answered, and the answer is right', async () => {
   await page.getByRole('button', { name: 'Trees' }).click();
   await expect(page.locator('#truth')).toHaveText('True answer: 52');
-  await page.getByLabel('after every run').check();
   await answer(page);
   await expect(page.locator('#answer')).toContainText('The answer is 52.');
   await expect(page.locator('#verdict')).toHaveText('✓ Right: 52');
   await expect(page.locator('#speed')).toHaveText(/^\d+(\.\d)?$/);
-  await expect(page.locator('#first')).toHaveText(/^\d+ ms$|^\d+\.\d s$/);
+  await expect(page.locator('#first')).toHaveText(/^\d+ ms$|^\d+\.\d+ s$/);
   await expect(page.locator('#status')).toContainText('The answer finished.');
   await expect(page.locator('#device')).toContainText(/swiftshader/i);
-  await expect(page.locator('#comparison')).toContainText('✓ the same');
-  await page.getByLabel('after every run').uncheck();
 });
 
 for (const scheme of ['light', 'dark'] as const)
@@ -43,19 +40,23 @@ for (const scheme of ['light', 'dark'] as const)
 
 test('Stop ends a run at once, and the next one starts', async () => {
   await page.getByRole('button', { name: 'New problem' }).click();
-  await page.getByRole('button', { name: 'Answer' }).click();
-  await expect(page.locator('#count')).toHaveText(/^[1-9]/);
-  await page.getByRole('button', { name: 'Stop' }).click();
-  await expect(page.locator('#verdict')).toHaveText('The answer was stopped', { timeout: 5000 });
-  await finished(page);
+  // A page that is held up in that very moment may come too late: it is tried again.
+  await expect(async () => {
+    await stopOnceWritten(page, () => page.getByRole('button', { name: 'Answer' }).click(), '#count');
+    await expect(page.locator('#verdict')).toHaveText('The answer was stopped', { timeout: 5000 });
+    await finished(page);
+  }).toPass({ timeout: 120_000 });
 });
 
 test('the keyboard alone is enough', async () => {
-  await page.getByLabel('Problem for the model').focus();
-  await page.keyboard.press('Control+Enter');
-  await expect(page.locator('#count')).toHaveText(/^[1-9]/);
-  await page.keyboard.press('Escape');
-  await expect(page.locator('#verdict')).toHaveText('The answer was stopped');
+  await expect(async () => {
+    await page.getByLabel('Problem for the model').focus();
+    await page.keyboard.press('Control+Enter');
+    await expect(page.locator('#count')).toHaveText(/^[1-9]/);
+    await page.keyboard.press('Escape');
+    await finished(page);
+    await expect(page.locator('#verdict')).toHaveText('The answer was stopped', { timeout: 1000 });
+  }).toPass({ timeout: 120_000 });
   await page.getByLabel('Problem for the model').focus();
   await page.keyboard.press('Tab');
   const button = page.getByRole('button', { name: 'Answer' });
@@ -66,9 +67,8 @@ test('the keyboard alone is enough', async () => {
   await expect(page.getByRole('button', { name: 'New problem' })).toBeFocused();
 });
 
-test('generation never blocks the main thread, and nothing jumps', () => expectCalm(page));
-
 test('a narrow screen needs no sideways scrolling', async () => {
+  await answer(page);
   await page.setViewportSize({ width: 360, height: 740 });
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   await page.screenshot({ path: 'test-results/page-narrow.png', fullPage: true, animations: 'disabled' });

@@ -1,7 +1,7 @@
 // An ensemble as a visitor sees it: who proposed each token, how the models voted on it, and that deciding together costs
 // less than asking everybody every time without changing a token.
 import { expect, type Page, test } from '@playwright/test';
-import { answer, expectCalm, finished, open, ready, truth } from './demo.ts';
+import { answer, finished, open, ready, truth } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -24,43 +24,39 @@ test('tokens have the colour and the letter of the model that proposed them', as
   expect(await first.evaluate((node) => getComputedStyle(node).textDecorationLine)).toBe('underline');
   expect(await page.locator('#answer [data-member="0"]').count()).toBeGreaterThan(2);
   expect(await page.locator('#answer [data-member="1"]').count()).toBeGreaterThan(10);
-  await page.getByRole('slider', { name: 'Round' }).press('Home');
-  await expect(page.locator('#round-about')).toHaveText(/^\d+ drafted.* by the draft model.*, \d+ accepted/);
 });
 
-test('every token has a bar for all together and one for each model, by slider and under the pointer', async () => {
-  const bars = page.locator('#vote-bars li');
+test('in Inspect every token of a round has a bar for all together and one for each model', async () => {
+  await page.getByRole('tab', { name: 'Inspect' }).click();
+  await page.getByRole('slider', { name: 'Round' }).press('ArrowRight');
+  await expect(page.locator('#round-about')).toHaveText(/^\d+ drafted.* by the draft model.*, \d+ accepted/);
+  const votes = page.locator('.vote');
+  await expect(votes).toHaveCount(await page.locator('#inspect-text .now > span').count());
+  await expect(votes.first()).toHaveText(/^Token \d+: “.+”, proposed by [AB] \(/);
+  const bars = votes.first().locator('.vote-bars li');
   await expect(bars).toHaveCount(3);
   await expect(bars.nth(1)).toHaveText(/^A target\d/);
   await expect(bars.nth(2)).toHaveText(/^B draft model\d/);
-  const count = await page.locator('#count').textContent();
-  const slider = page.getByRole('slider', { name: 'Token' });
-  await slider.press('Home');
-  await expect(page.locator('#vote-title')).toHaveText(
-    new RegExp(`^Token 1 of ${count}: “.+”, drawn from all together`),
-  );
-  await slider.press('ArrowRight');
-  await expect(page.locator('#vote-title')).toHaveText(/^Token 2 of .*, proposed by [AB] \(/);
-  await expect(page.locator('#answer .asked')).toHaveAttribute('data-place', '1');
-  await page.locator('#answer [data-place="5"]').hover();
-  await expect(page.locator('#vote-title')).toHaveText(/^Token 6 of /);
+  await page.getByRole('slider', { name: 'Round' }).press('Home');
+  await expect(votes).toHaveText(/^Token 1: “.+”, drawn from all together/);
+  await page.getByRole('tab', { name: 'Race' }).click();
 });
 
 test('the plain ensemble says the same tokens', async () => {
-  await page.getByRole('button', { name: 'Compare with the plain ensemble' }).click();
+  await page.getByRole('button', { name: 'Race', exact: true }).click();
   await finished(page);
-  await expect(page.locator('#comparison')).toContainText('as fast as the plain ensemble');
-  await expect(page.locator('#comparison')).toContainText('✓ the same');
+  await expect(page.locator('#finish-about')).toContainText('as fast as the plain ensemble');
+  await expect(page.locator('#finish-about')).toContainText('✓ the same');
 });
 
-test('nothing blocks the main thread, and nothing jumps', () => expectCalm(page));
-
 test('another model votes beside the target', async () => {
-  await page.locator('main > .answer').screenshot({ path: 'test-results/page-ensemble.png', animations: 'disabled' });
+  await answer(page); // one lane again
+  await page.locator('#race .answer').screenshot({ path: 'test-results/page-ensemble.png', animations: 'disabled' });
   await page.getByLabel('Votes beside the target').selectOption('both');
   await ready(page);
   await answer(page);
-  await expect(page.locator('#vote-bars li')).toHaveCount(4);
+  await expect(page.locator('#legend')).toContainText('proposed by the mid model');
+  await expect(page.locator('#legend')).toContainText('proposed by the draft model');
   await expect(page.locator('#verdict')).toHaveText(`✓ Right: ${await truth(page)}`);
 });
 

@@ -12,13 +12,20 @@ const link = (folder: string, name: string): void => {
   symlinkSync(join(root, 'node_modules', name), path);
 };
 
-/** `npm pack`, unpacked. */
+let unpacked: string | null = null;
+
+/** `npm pack`, unpacked; once for all tests of a worker. */
 export const packed = (): string => {
+  unpacked ??= pack();
+  return unpacked;
+};
+
+const pack = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'outrider-package-'));
-  const silent = { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] as const, encoding: 'utf8' as const };
   const names = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
-    ...silent,
-    stdio: [...silent.stdio],
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
   });
   execFileSync('tar', ['-xzf', join(folder, names.trim().split('\n').at(-1) ?? ''), '-C', folder]);
   return join(folder, 'package');
@@ -29,15 +36,18 @@ export interface Page {
   readonly files: Readonly<Record<string, string>>;
   /** Packages beside those that outrider itself depends on. */
   readonly packages?: readonly string[];
+  /** The bundled models that it serves. */
+  readonly models?: readonly string[];
 }
 
 /** The bundled models that the page serves lie in `public/models`, as the guide says. */
-export const freshProject = (outrider: string, { html, files, packages = [] }: Page): string => {
+export const freshProject = (outrider: string, { html, files, packages = [], models = ['draft'] }: Page): string => {
   const folder = mkdtempSync(join(tmpdir(), 'outrider-project-'));
   const { dependencies } = JSON.parse(readFileSync(join(outrider, 'package.json'), 'utf8'));
   for (const name of [...Object.keys(dependencies), ...packages]) link(folder, name);
   cpSync(outrider, join(folder, 'node_modules/outrider'), { recursive: true });
-  cpSync(join(outrider, 'public/models/draft'), join(folder, 'public/models/draft'), { recursive: true });
+  for (const model of models)
+    cpSync(join(outrider, 'public/models', model), join(folder, 'public/models', model), { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "type": "module", "private": true }');
   writeFileSync(join(folder, 'index.html'), html);
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);

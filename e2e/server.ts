@@ -11,6 +11,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html',
   '.js': 'text/javascript',
   '.json': 'application/json',
+  '.wasm': 'application/wasm',
 };
 
 export interface Request {
@@ -21,8 +22,12 @@ export interface Request {
 
 export class WatchedServer implements AsyncDisposable {
   readonly requests: Request[] = [];
+  /** Bytes of bodies that went out. */
+  sent = 0;
   /** Files of which only so many bytes go out before the connection breaks. */
   readonly cuts = new Map<string, number>();
+  /** On every answer. */
+  readonly headers: Record<string, string> = {};
   readonly #server = createServer((request, response) => this.#answer(request, response));
   readonly #folder: string;
 
@@ -43,6 +48,7 @@ export class WatchedServer implements AsyncDisposable {
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname);
     const file = join(this.#folder, path.endsWith('/') ? `${path}index.html` : path);
+    for (const [name, value] of Object.entries(this.headers)) response.setHeader(name, value);
     response.setHeader('Access-Control-Allow-Origin', '*');
     response.setHeader('Access-Control-Allow-Headers', 'Range');
     response.setHeader('Access-Control-Expose-Headers', 'Content-Range, Content-Length, ETag');
@@ -58,10 +64,17 @@ export class WatchedServer implements AsyncDisposable {
     if (request.headers.range) response.setHeader('Content-Range', `bytes ${start}-${size - 1}/${size}`);
     response.writeHead(request.headers.range ? 206 : 200);
     const cut = this.cuts.get(path);
-    if (cut === undefined) return void createReadStream(file, { start }).pipe(response);
+    if (cut === undefined) {
+      const body = createReadStream(file, { start });
+      body.on('data', ({ length }) => {
+        this.sent += length;
+      });
+      return void body.pipe(response);
+    }
     if (start >= cut) return void response.destroy();
-    const stream = createReadStream(file, { start, end: cut - 1 });
-    stream.on('data', (chunk) => response.write(chunk));
-    stream.on('end', () => setTimeout(() => response.destroy(), 50)); // what was written must leave first
+    // What was written must leave first: the connection breaks when the last of it is with the system.
+    createReadStream(file, { start, end: cut - 1 })
+      .on('data', (chunk) => response.write(chunk))
+      .on('end', () => response.write('', () => response.destroy()));
   }
 }

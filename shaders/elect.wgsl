@@ -30,6 +30,13 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
     // All workgroups come to the same end; what follows reads it from here, because another pipeline may round apart.
     if (lane == 0 && group.x == 0 && position == 0) { election.kept = end; }
     if (position != end) { return; }
+  } else if (job.shares[uniforms.members] == 1) {
+    // r is the law of one row, whose best token its gauge knows.
+    if (lane == 0) {
+      let best = Candidate(0, gauges[position * uniforms.columns + uniforms.members].best);
+      election.candidates[position * uniforms.slices + group.x] = best;
+    }
+    return;
   }
   let width = (uniforms.vocabulary + uniforms.slices - 1) / uniforms.slices;
   let first = group.x * width;

@@ -2,11 +2,11 @@
 @group(0) @binding(1) var<storage, read> logits: array<f32>;
 @group(0) @binding(2) var<storage, read> gauges: array<Gauge>;
 
-// Of the law of a member, or of the row that contrasts them all.
+// Of the law of a member, of the row that contrasts them all, or of a draft.
 fn probability(position: u32, column: u32, token: u32) -> f32 {
   let gauge = gauges[position * uniforms.columns + column];
   let logit = logits[startOf(position, column) + token];
-  let mass = exp((logit - gauge.top) / job.temperature);
+  let mass = exp((logit - gauge.top) / temperatureOf(column));
   return select(0.0, mass / gauge.sum, keyOf(logit) >= gauge.lowest && mass >= job.minP);
 }
 
@@ -19,15 +19,14 @@ fn combined(position: u32, token: u32) -> f32 {
   return total;
 }
 
-// Leaves in entry 0 the best of these tokens under r less so much of the proposer's law: the most probable one, or a
+// Leaves in entry 0 the best of these tokens under r less so much of the draft's law: the most probable one, or a
 // draw by the noise of this seed.
 fn search(lane: u32, position: u32, first: u32, end: u32, less: f32, seed: u32) {
-  let proposer = entry(position, 2);
   var score = LOWEST;
   var token = uniforms.vocabulary;
   for (var i = first + lane; i < end; i += threads) {
     var own = combined(position, i);
-    if (less > 0) { own -= less * probability(position, proposer, i); }
+    if (less > 0) { own -= less * probability(position, entry(position, 2), i); }
     if (own <= 0) { continue; }
     if (job.greedy == 0) { own = log(own) + gumbel(i, job.position + position, seed); }
     if (own > score) { score = own; token = i; }

@@ -4,10 +4,11 @@
 struct Uniforms { positions: u32, members: u32, columns: u32, vocabulary: u32, stride: u32, slices: u32 }
 struct Job {
   drafts: u32, besides: u32, position: u32, seed: u32, greedy: u32,
-  temperature: f32, topK: u32, topP: f32, minP: f32, mu: f32,
-  shares: array<f32, 9>, // of r, by column: members by identity, then the row that contrasts them
-  // By position: the draft's token, its place on the board + 1 (0: it is the token given), its proposer, and the row of
-  // each column; then the places of the tokens besides.
+  temperature: f32, topK: u32, topP: f32, minP: f32, mu: f32, drafting: f32,
+  // Of r, by column: members by identity; where they are contrasted the row that does so, and the row that drafted.
+  shares: array<f32, 10>,
+  // By position: the draft's token, its place on the board + 1 (0: it is the token given), the column of the law that it
+  // was drawn from, and the row of each column; then the places of the tokens besides.
   entries: array<u32>,
 }
 struct Gauge { top: f32, sum: f32, lowest: u32, best: u32, broken: u32 }
@@ -19,4 +20,6 @@ struct Election { kept: u32, spare: u32, candidates: array<Candidate> }
 @group(0) @binding(0) var<storage, read> job: Job;
 
 fn entry(position: u32, field: u32) -> u32 { return job.entries[position * (3 + uniforms.columns) + field]; }
+// A row that drafted stands in a column of its own for the sake of its temperature.
+fn temperatureOf(column: u32) -> f32 { return select(job.temperature, job.drafting, column == uniforms.members + 1); }
 fn startOf(position: u32, column: u32) -> u32 { return entry(position, 3 + column) * uniforms.stride; }

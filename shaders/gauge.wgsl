@@ -22,12 +22,13 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   bestToken[lane] = token;
   settle(lane);
   let top = bestScore[0];
+  let temperature = temperatureOf(group.x);
 
-  let lowest = lowestKept(lane, start, top, Draw(0, job.temperature, job.topK, job.topP, job.minP, 0, 0, 0, 0));
+  let lowest = lowestKept(lane, start, top, Draw(0, temperature, job.topK, job.topP, job.minP, 0, 0, 0, 0));
   var sum = 0.0;
   for (var i = lane; i < vocabulary; i += threads) {
     let logit = logits[start + i];
-    let mass = exp((logit - top) / job.temperature);
+    let mass = exp((logit - top) / temperature);
     if (keyOf(logit) >= lowest && mass >= job.minP) { sum += mass; }
   }
   sums[lane] = sum;

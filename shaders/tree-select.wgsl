@@ -47,14 +47,17 @@ fn main(@builtin(local_invocation_index) lane: u32) {
       next += u32(taken);
       equal -= u32(taken && keys[i] == least);
     }
-    nodes[0] = Node(task.token, task.held, ANCHOR, 0, 0);
+    nodes[0] = Node(task.token, task.held, ANCHOR, 0, 0, 0);
   }
   workgroupBarrier();
   for (var i = lane; i < total; i += LANES) {
     if (numbers[i] == 0) { continue; }
     let candidate = candidates[i];
-    var node = Node(candidate.token, 0, 0, 0, u32(keys[i] == keyOf(LOWEST)));
-    if (candidate.parent != ANCHOR) { node.parent = numbers[candidate.parent]; }
+    var node = Node(candidate.token, 0, 0, 0, candidate.score, u32(keys[i] == keyOf(LOWEST)));
+    if (candidate.parent != ANCHOR) {
+      node.parent = numbers[candidate.parent];
+      node.logprob -= candidates[candidate.parent].score;
+    }
     nodes[numbers[i]] = node;
   }
 }

@@ -35,15 +35,8 @@ fn replace(lane: u32, node: u32, less: f32) {
 @compute @workgroup_size(threads)
 fn main(@builtin(local_invocation_index) lane: u32) {
   for (var i = lane; i < job.nodes; i += threads) {
-    let node = nodes[i];
-    tokens[i] = node.token;
-    parents[i] = node.parent;
-    atomicOr(&broken, node.flags);
-    if (node.held > 0) {
-      let held = board[node.held - 1];
-      tokens[i] = held.token;
-      atomicOr(&broken, held.flags);
-    }
+    take(i, nodes[i]);
+    path[i] = i;
   }
   workgroupBarrier();
   if (lane == 0) {
@@ -60,24 +53,24 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     replace(lane, kept, 1);
     if (workgroupUniformLoad(&bestToken[0]) == uniforms.vocabulary) { replace(lane, kept, 0); }
   }
+  for (var i = lane; i < job.nodes; i += threads) {
+    tell(i);
+    if (i < kept) {
+      var choice = board[job.draws + i];
+      atomicOr(&broken, choice.flags);
+      if (i + 1 < job.nodes) {
+        choice.token = tokens[i + 1];
+        if (i + 1 == kept) { choice.token = min(bestToken[0], uniforms.vocabulary - 1); }
+        choice.logit = logitOf(i, choice.token);
+      }
+      keep(i, choice);
+    }
+  }
+  workgroupBarrier();
   if (lane == 0) {
     verdict.length = kept;
     verdict.bonus = u32(kept == job.nodes);
     verdict.broken = atomicLoad(&broken);
     moves[0] = Move(END, END); // a kept chain lies where it belongs
-  }
-  for (var i = lane; i < job.nodes; i += threads) {
-    verdict.entries[i].token = tokens[i];
-    verdict.entries[i].parent = parents[i];
-    if (i < kept) {
-      var choice = board[job.draws + i];
-      if (i + 1 < job.nodes) {
-        choice.token = tokens[i + 1];
-        if (i + 1 == kept) { choice.token = min(bestToken[0], uniforms.vocabulary - 1); }
-        choice.logit = logits[i * uniforms.stride + choice.token];
-      }
-      verdict.entries[i].path = i;
-      verdict.entries[i].choice = choice;
-    }
   }
 }

@@ -3,6 +3,7 @@
 import { OutriderError } from './errors.ts';
 import type { Source } from './weights/open.ts';
 
+/** Their names: what `models` in a load may say in the place of a checkpoint. */
 export const BUNDLED = ['target', 'mid', 'draft', 'dflash', 'eagle3', 'blockpilot', 'prm', 'router'] as const;
 
 /** Where pages keep their files; a worker's own address would be that of its script. */

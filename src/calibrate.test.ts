@@ -1,10 +1,15 @@
-import { describe, expect, it } from 'vitest';
-import { calibrate } from './calibrate.ts';
+import { expose } from 'comlink';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Beside } from './beside.ts';
+import { clientOf } from './client.ts';
 import { createEngine, type Engine } from './engine.ts';
+import { serve } from './service.ts';
 import specguard from './systems/specguard.ts';
 import { toyLoaded } from './testing/contract.ts';
+import { besideWith } from './testing/route-engine.ts';
 import { toyModel } from './testing/toy-model.ts';
 import type { Tokenizer } from './text/tokenizer.ts';
+import type { TraceEvent } from './trace.ts';
 
 /** Token 3 is a blank line. */
 const tokenizer = {
@@ -12,26 +17,34 @@ const tokenizer = {
   stream: () => ({ push: () => '', end: () => '' }),
 } as unknown as Tokenizer;
 
-const toyDraft = async (): Promise<{ engine: Engine; layers: number }> => {
+const close: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of close.splice(0)) await end();
+});
+
+const toyDraft = async (beside?: Beside): Promise<Engine> => {
   const engine = createEngine({ systems: [specguard] });
-  const model = toyModel({ vocabulary: 12, sharpness: 5 });
-  const draft = { ...toyLoaded(model), tokenizer };
+  const draft = { ...toyLoaded(toyModel({ vocabulary: 12, sharpness: 5 })), tokenizer, ...(beside && { beside }) };
   await engine.load({ target: draft, draft });
-  return { engine, layers: model.layers };
+  return engine;
 };
 
 const prompts = Array.from({ length: 6 }, (_, i) => ({ tokens: [i, 4, 9] }));
 
+/** What a run of SpecGuard goes by. */
+const rangesIn = async (engine: Engine): Promise<TraceEvent | undefined> => {
+  const events: TraceEvent[] = [];
+  for await (const event of engine.run({ system: 'specguard', prompt: { tokens: [1, 2] }, maxTokens: 9 }))
+    events.push(event);
+  return events.find(({ type }) => type === 'calibration');
+};
+
 describe('calibrate', () => {
   it('takes the usual range of each signal, of every way of rolling out', async () => {
-    const { engine, layers } = await toyDraft();
+    const engine = await toyDraft();
     const told: number[] = [];
-    const calibration = await calibrate(engine, {
-      prompts,
-      layers,
-      maxTokens: 120,
-      onProgress: (done, all) => told.push(done / all),
-    });
+    const onProgress = (done: number, all: number) => told.push(done / all);
+    const { calibration, kept } = await engine.calibrate({ prompts, maxTokens: 120, onProgress });
     expect(calibration.steps).toBeGreaterThan(20);
     const { logprob, grounding } = calibration;
     expect(logprob[0]).toBeLessThan(logprob[1]);
@@ -48,12 +61,50 @@ describe('calibrate', () => {
     for (const [low, high] of Object.values(grounding)) expect(0 <= low && low < high && high <= 1).toBe(true);
     expect(told[0]).toBe(0);
     expect(told.every((share, i) => i === 0 || share > (told[i - 1] as number))).toBe(true);
+    expect(kept).toBe(false);
+    expect(await rangesIn(engine)).toMatchObject({ calibrated: false });
   });
 
-  it('refuses to speak of too few steps, and can be aborted', async () => {
-    const { engine, layers } = await toyDraft();
-    await expect(calibrate(engine, { prompts: prompts.slice(0, 1), layers, maxTokens: 30 })).rejects.toThrow(/too few/);
-    const signal = AbortSignal.abort();
-    await expect(calibrate(engine, { prompts, layers, maxTokens: 30, signal })).rejects.toThrow(/aborted/);
+  it('keeps it beside the draft, and the next run goes by it', async () => {
+    const engine = await toyDraft(besideWith());
+    expect(await rangesIn(engine)).toMatchObject({ calibrated: false });
+    const { calibration, kept } = await engine.calibrate({ prompts, maxTokens: 120 });
+    expect(kept).toBe(true);
+    const grounding = calibration.grounding['3 layers, threshold'];
+    expect(await rangesIn(engine)).toMatchObject({ calibrated: true, logprob: calibration.logprob, grounding });
+  });
+
+  it('is served to a page by an engine in a worker: result, progress and abort', async () => {
+    const engine = await toyDraft(besideWith());
+    const { port1, port2 } = new MessageChannel();
+    expose(serve(engine), port1);
+    const client = clientOf(port2);
+    close.push(() => client.close());
+    const told: number[] = [];
+    const options = { prompts, maxTokens: 120 };
+    const here = await engine.calibrate(options);
+    expect(await client.calibrate({ ...options, onProgress: (done) => told.push(done) })).toEqual(here);
+    expect(told).toEqual(Array.from({ length: 42 }, (_, i) => i));
+    const abort = new AbortController();
+    const aborted = client.calibrate({ ...options, signal: abort.signal, onProgress: () => abort.abort() });
+    await expect(aborted).rejects.toMatchObject({ code: 'aborted' });
+  });
+
+  it('refuses to speak of too few steps or of no draft, and can be aborted', async () => {
+    const engine = await toyDraft();
+    await expect(engine.calibrate({ prompts: prompts.slice(0, 1), maxTokens: 30 })).rejects.toThrow(/too few/);
+    await expect(engine.calibrate({ prompts, signal: AbortSignal.abort() })).rejects.toThrow(/aborted/);
+    await expect(createEngine().calibrate({ prompts })).rejects.toThrow('there is no draft');
+  });
+
+  it('notices that the models have changed under it', async () => {
+    const engine = await toyDraft();
+    const other = toyLoaded(toyModel({ vocabulary: 12, sharpness: 4 }));
+    let changing: Promise<unknown> | undefined;
+    const onProgress = () => {
+      changing ??= engine.load({ target: other, draft: other });
+    };
+    await expect(engine.calibrate({ prompts, maxTokens: 60, onProgress })).rejects.toThrow('the models changed');
+    await changing;
   });
 });

@@ -1,19 +1,29 @@
 // Calibration of a draft for SpecGuard: what its steps' signals usually are when nobody interferes. The draft alone answers
-// the prompts, once for every way of rolling attention out that has a range of its own.
-import { type Calibration, type Range, rolloutKey, usualRange } from './decode/calibration.ts';
+// the prompts, once for every way of rolling attention out that has a range of its own; the result is kept beside it.
+import { CALIBRATION_FILE, type Calibration, type Range, rolloutKey, usualRange } from './decode/calibration.ts';
 import type { KnobValue } from './decode/knobs.ts';
 import type { Engine } from './engine.ts';
 import { OutriderError } from './errors.ts';
+import type { LoadedModel } from './load.ts';
 import type { Rollout } from './model/model.ts';
 import type { Prompt } from './request.ts';
 
+/** What to calibrate on. */
 export interface CalibrateOptions {
+  /** Of the kind that the draft will see: a few dozen. */
   readonly prompts: readonly Prompt[];
-  /** Layers that the draft has. */
-  readonly layers: number;
-  readonly maxTokens: number;
+  /** Of an answer. Default: as a run's. */
+  readonly maxTokens?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: (done: number, all: number) => void;
+  /** Answers written, and answers to be written. */
+  readonly onProgress?: ((done: number, all: number) => void) | undefined;
+}
+
+/** What a calibration found. */
+export interface Calibrated {
+  readonly calibration: Calibration;
+  /** It will be there when the model is loaded the next time; otherwise until then. */
+  readonly kept: boolean;
 }
 
 type Way = Required<Rollout>;
@@ -30,6 +40,7 @@ const waysFor = (layers: number): readonly Way[] => {
   return ways.filter((_, i) => keys.indexOf(keys[i] as string) === i);
 };
 
+/** A threshold of 0 keeps every step: the target is never asked. */
 const knobsFor = ({ layers, variant, skip }: Way): Readonly<Record<string, KnobValue>> => ({
   k: 1,
   tau: 0,
@@ -38,11 +49,15 @@ const knobsFor = ({ layers, variant, skip }: Way): Readonly<Record<string, KnobV
   sink: skip > 0 ? 'left-out' : 'counted',
 });
 
-/** The engine's target and draft: both the model that is to be calibrated, since nothing is escalated. */
+/** `draftOf`: the engine's draft as it is now. */
 export const calibrate = async (
-  engine: Engine,
-  { prompts, layers, maxTokens, signal, onProgress }: CalibrateOptions,
-): Promise<Calibration> => {
+  engine: Pick<Engine, 'run'>,
+  draftOf: () => LoadedModel | undefined,
+  { prompts, maxTokens, signal, onProgress }: CalibrateOptions,
+): Promise<Calibrated> => {
+  const draft = draftOf();
+  if (!draft) throw new OutriderError('bad-request', 'there is no draft to calibrate', 'Load one under that role.');
+  const { layers } = draft.model;
   const grounding: Record<string, Range> = {};
   let logprob: Range | null = null;
   let steps = 0;
@@ -51,10 +66,11 @@ export const calibrate = async (
     const seen: { logprob: number[]; grounding: number[] } = { logprob: [], grounding: [] };
     for (const [seed, prompt] of prompts.entries()) {
       onProgress?.(i * prompts.length + seed, ways.length * prompts.length);
-      for await (const event of engine.run(
-        { prompt, system: 'specguard', knobs: knobsFor(way), seed, maxTokens },
-        signal,
-      )) {
+      if (draftOf() !== draft)
+        throw new OutriderError('bad-request', 'the models changed while the draft was calibrated', 'Start again.');
+      const limit = maxTokens === undefined ? {} : { maxTokens };
+      const request = { prompt, system: 'specguard', knobs: knobsFor(way), seed, ...limit };
+      for await (const event of engine.run(request, signal)) {
         if (event.type === 'done' && event.finish_reason === 'aborted')
           throw new OutriderError('aborted', 'aborted by the caller');
         if (event.type !== 'route' || !event.signals) continue;
@@ -73,5 +89,6 @@ export const calibrate = async (
       `${steps} steps are too few, or too much alike, to say what is usual`,
       'Give more prompts, of the kind that the draft will see.',
     );
-  return { version: 1, steps, logprob, grounding };
+  const calibration: Calibration = { version: 1, steps, logprob, grounding };
+  return { calibration, kept: (await draft.beside?.write(CALIBRATION_FILE, calibration)) ?? false };
 };

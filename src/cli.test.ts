@@ -1,6 +1,8 @@
 // The command line from outside: what it prints where, and how it exits. Commands that need a device are in
 // commands/*.test.ts.
-import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -29,6 +31,7 @@ describe('the program', () => {
   });
 
   it.each([
+    [['-h'], 'unknown option -h', 'The nearest is --help'],
     [['tokenise'], 'unknown command tokenise', 'The nearest is tokenize'],
     [['tokenize', '--txt', 'x'], 'unknown option --txt', 'The nearest is --text'],
     [['tokenize'], 'tokenize needs either --text or --ids', ''],
@@ -69,6 +72,19 @@ describe('the program', () => {
   });
 });
 
+describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
+  it('is told as what it is', async () => {
+    const child = spawn('/bin/sh', ['-c', 'node src/outrider.mjs tokenize --text a > /dev/full']);
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    const [status] = await once(child, 'close');
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^outrider: bad-request: cannot write to stdout: ENOSPC[^\n]*\n {2}Is the disk full\?\n$/);
+  });
+});
+
 describe('tokenize', () => {
   it('encodes and decodes with the bundled tokenizer', async () => {
     const { status, stdout, stderr } = await runCli('tokenize', '--text', '<user>1 + 2');
@@ -97,8 +113,9 @@ describe('chat', () => {
       { role: 'user', content: '+ 4' },
     ];
     const expected = '<bos><user>1 + 2<assistant>3<eos><user>+ 4<assistant>';
-    for (const content of [messages, { messages }]) {
-      const { status, stdout } = await runCli('chat', '--messages', file('chat.json', JSON.stringify(content)));
+    // Also as some editors write it, with a byte-order mark.
+    for (const content of [JSON.stringify(messages), `\ufeff${JSON.stringify({ messages })}\r\n`]) {
+      const { status, stdout } = await runCli('chat', '--messages', file('chat.json', content));
       expect(status).toBe(0);
       expect(JSON.parse(stdout).prompt).toBe(expected);
     }

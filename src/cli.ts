@@ -39,6 +39,7 @@ model. \`outrider COMMAND --help\` lists a command's options. Results go to stdo
 const run = async ([name, ...rest]: readonly string[], terminal: Terminal): Promise<void> => {
   if (name === undefined || name === '--help') return terminal.write(help());
   const command = COMMANDS.find((known) => known.name === name);
+  if (!command && name.startsWith('-')) throw new UsageError(`unknown option ${name}`, 'The nearest is --help.');
   if (!command) {
     const names = COMMANDS.map((known) => known.name);
     throw new UsageError(`unknown command ${name}`, `The nearest is ${nearest(name, names)}; --help lists all.`);
@@ -53,20 +54,27 @@ const run = async ([name, ...rest]: readonly string[], terminal: Terminal): Prom
 const describe = ({ code, message, hint }: Fault): string =>
   `outrider: ${code}: ${message}${hint === '' ? '' : `\n  ${hint}`}`;
 
+const unwritten = ({ message }: Error): Fault => ({
+  code: 'bad-request',
+  message: `cannot write to stdout: ${message}`,
+  hint: 'Is the disk full?',
+});
+
 /** Returns the exit status. */
 export const main = async (argv: readonly string[], { root }: { readonly root: string }): Promise<number> => {
   const session = openTerminal(root);
   const { terminal } = session;
   try {
     await run(argv, terminal);
+    if (session.lost) throw session.lost;
     return session.interrupted ? 130 : 0;
   } catch (error) {
-    const fault = toFault(error);
+    const fault = session.lost ? unwritten(session.lost) : toFault(error);
     // Nobody reads stdout any more: the reader has what it wanted.
     if (fault.code === 'aborted') return session.interrupted ? 130 : 0;
     terminal.note(argv.includes('--json') ? JSON.stringify({ error: fault }) : describe(fault));
     if (fault.code === 'bug' && error instanceof Error && !argv.includes('--json')) terminal.note(error.stack ?? '');
-    return fault.code === 'bad-request' ? 2 : 1;
+    return fault.code === 'bad-request' && !session.lost ? 2 : 1;
   } finally {
     session.close();
   }

@@ -1,7 +1,7 @@
 // The page's side against the worker's side, over a real message channel in one process; e2e/ has them in a browser.
 import { expose } from 'comlink';
 import { afterEach, describe, expect, it } from 'vitest';
-import { connect } from './client.ts';
+import { connect } from './connect.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { OutriderError } from './errors.ts';
 import type { LanguageModel } from './model/model.ts';

@@ -1,22 +1,17 @@
 // The page's side of an engine in a worker: the interface of engine.ts, with streams, aborts and faults carried across.
+// Who starts the worker is left open (connect.ts, the widget's single file), because bundlers follow whatever starts one.
 import { transfer, wrap } from 'comlink';
 import { bundledSource } from './bundled.ts';
+import type { Calibrated } from './calibrate.ts';
 import { ask } from './call.ts';
 import type { ModelRole } from './decode/system.ts';
-import type { Engine, Loaded, LoadProgress, ModelSources } from './engine.ts';
+import type { Engine, Loaded } from './engine.ts';
 import { OutriderError } from './errors.ts';
-import type { Service } from './service.ts';
+import type { DeviceCard, Measuring } from './measure.ts';
+import type { Preflight } from './preflight.ts';
+import type { Calibrating, Service } from './service.ts';
+import type { LoadProgress, ModelSources } from './sources.ts';
 import type { TraceEvent } from './trace.ts';
-
-export interface ConnectOptions {
-  /** The address under which `models/` is served. Default: the page's own. */
-  readonly base?: string;
-  /** Whoever serves an engine. Default: a new worker, which `close` ends. */
-  readonly worker?: Worker | MessagePort;
-}
-
-const startWorker = (): Worker =>
-  new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'outrider' });
 
 /** Rejects when the worker dies or could not start, and never resolves. */
 const loss = (worker: Worker | MessagePort): Promise<never> => {
@@ -38,27 +33,48 @@ const sendable = (source: NonNullable<ModelSources[ModelRole]>, base: string | u
   throw new OutriderError('bad-request', 'a loaded model cannot move into a worker', 'Use createEngine on this side.');
 };
 
-export const connect = ({ base, worker = startWorker() }: ConnectOptions = {}): Engine => {
+const sendableAll = (models: ModelSources, base: string | undefined): ModelSources =>
+  Object.fromEntries(
+    Object.entries(models).flatMap(([role, source]) => (source ? [[role, sendable(source, base)]] : [])),
+  ) as ModelSources;
+
+/** The value of a call; what it tells on the way is passed on. */
+const resultOf = async <Told, Value>(
+  call: AsyncGenerator<Told, Value, undefined>,
+  tell: ((told: Told) => void) | undefined,
+): Promise<Value> => {
+  for (;;) {
+    const { done, value } = await call.next();
+    if (done) return value;
+    tell?.(value);
+  }
+};
+
+/** `base`: the address under which `models/` is served. Default: the page's own. */
+export const clientOf = (worker: Worker | MessagePort, base?: string): Engine => {
   const service = wrap<Service>(worker);
   const lost = loss(worker);
   return {
     async load(models, { signal, onProgress, ...options } = {}) {
-      const sources = Object.fromEntries(
-        Object.entries(models).flatMap(([role, source]) => (source ? [[role, sendable(source, base)]] : [])),
-      ) as ModelSources;
-      const call = ask<LoadProgress, Loaded>(
-        (port) => service.load(sources, options, transfer(port, [port])),
-        lost,
-        signal,
-      );
-      for (;;) {
-        const { done, value } = await call.next();
-        if (done) return value;
-        onProgress?.(value);
-      }
+      const sources = sendableAll(models, base);
+      const send = (port: MessagePort) => service.load(sources, options, transfer(port, [port]));
+      return resultOf(ask<LoadProgress, Loaded>(send, lost, signal), onProgress);
     },
     run: (request, signal) =>
       ask<TraceEvent, void>((port) => service.run(request, transfer(port, [port])), lost, signal),
+    calibrate({ signal, onProgress, ...options }) {
+      const send = (port: MessagePort) => service.calibrate(options, transfer(port, [port]));
+      return resultOf(ask<Calibrating, Calibrated>(send, lost, signal), onProgress && ((told) => onProgress(...told)));
+    },
+    measure({ signal, onProgress, ...options } = {}) {
+      const send = (port: MessagePort) => service.measure(options, transfer(port, [port]));
+      return resultOf(ask<Measuring, DeviceCard>(send, lost, signal), onProgress);
+    },
+    async preflight(models, { signal, ...options } = {}) {
+      const sources = sendableAll(models, base);
+      const send = (port: MessagePort) => service.preflight(sources, options, transfer(port, [port]));
+      return resultOf(ask<never, Preflight>(send, lost, signal), undefined);
+    },
     async close() {
       await Promise.race([service.close(), lost]).finally(() => {
         if ('terminate' in worker) worker.terminate();

@@ -10,6 +10,9 @@ import {
   loadEngine,
   NONE,
   problems,
+  questions,
+  SMOLLM2_WAYS,
+  smollm2Engine,
   WAYS,
 } from './testing/device-contract.ts';
 import { readGolden } from './testing/golden.ts';
@@ -18,15 +21,22 @@ import { noShared, shared } from './testing/shared.ts';
 import { committedTokens, type EventOf, measure } from './trace.ts';
 import { folderSource } from './weights/folder.ts';
 
-const PATIENCE = FULL ? 3_600_000 : 240_000;
+const PATIENCE = FULL ? 3_600_000 : 900_000;
 
 afterAll(async () => (await testGpu()).destroy());
+
+/** Every system at either precision; of those that draft in two ways, one way at each. */
+const WAYS_AT = {
+  f32: WAYS.filter(({ knobs }) => knobs?.['block-size'] !== 16 && knobs?.shape !== 'tree'),
+  q4: WAYS.filter(({ knobs }) => knobs?.['block-size'] !== 8 && knobs?.shape !== 'chain'),
+};
 
 describe.each(['f32', 'q4'] as const)('the bundled family at %s', (precision) => {
   it('writes the tokens of plain decoding: 50 prompts of 64 tokens', { timeout: PATIENCE }, async () => {
     const engine = await bundledEngine(await testGpu(), precision);
     const request = { maxTokens: 64, ignoreEos: true };
-    expect(await differences(engine, WAYS, problems(50), request)).toEqual(NONE(WAYS));
+    const ways = FULL ? WAYS : WAYS_AT[precision];
+    expect(await differences(engine, ways, problems(50), request)).toEqual(NONE(ways));
     await engine.close();
   });
 });
@@ -61,6 +71,56 @@ describe('the bundled family', () => {
         expect(readback_bytes).toBeLessThanOrEqual(16 + 32 * 16);
       }
     }
+    await engine.close();
+  });
+
+  it('tells what target and drafter gave every draft, in that same readback', { timeout: PATIENCE }, async () => {
+    const engine = await bundledEngine(await testGpu(), 'q8');
+    const [prompt] = problems(1);
+    for (const way of WAYS)
+      for (const temperature of [0, 1]) {
+        const request = {
+          ...asked(way),
+          prompt: prompt ?? { tokens: [1] },
+          maxTokens: 40,
+          ignoreEos: true,
+          temperature,
+        };
+        const events = await collect(engine, { ...request, seed: 5, logprobs: 0 });
+        const name = JSON.stringify({ way, temperature });
+        let verify: EventOf<'verify'> | undefined;
+        let drafts: readonly number[] = [];
+        let kept = 0;
+        for (const event of events) {
+          if (event.type === 'draft') drafts = event.tokens.slice(1);
+          if (event.type === 'verify') verify = event;
+          if (event.type === 'kernels' && event.round > 0) {
+            expect({ name, submits: event.submits, readbacks: event.readbacks }).toEqual({
+              name,
+              submits: 1,
+              readbacks: 1,
+            });
+            expect(event.readback_bytes, name).toBeLessThanOrEqual(16 + 32 * 16);
+          }
+          if (event.type !== 'commit' || !verify?.probabilities) continue;
+          const { probabilities, path } = verify;
+          expect(probabilities, name).toHaveLength(drafts.length);
+          for (const { target, draft } of probabilities) {
+            expect(target >= 0 && target < 1.0001, name).toBe(true);
+            expect(
+              way.system === 'prompt-lookup' ? draft === null : draft !== null && draft > 0 && draft < 1.0001,
+              name,
+            ).toBe(true);
+          }
+          // A kept draft is a committed token, whose log-probability is read from the target's own draw or its row.
+          for (const [i, { logprob }] of (event.logprobs ?? []).slice(0, path.length - 1).entries()) {
+            expect(probabilities[(path[i + 1] as number) - 1]?.target, name).toBeCloseTo(Math.exp(logprob), 4);
+            kept++;
+          }
+          verify = undefined;
+        }
+        if (way.system !== 'prompt-lookup') expect(kept, name).toBeGreaterThan(3);
+      }
     await engine.close();
   });
 });
@@ -124,27 +184,10 @@ describe.skipIf(noShared)('reference drafters', () => {
 });
 
 describe.skipIf(noShared).each(FULL ? (['q4', 'f32'] as const) : (['q4'] as const))('SmolLM2 at %s', (precision) => {
-  const gguf = () => folderSource(shared('models/smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf'));
-  const asks = [
-    'Repeat this sentence twice, word for word: The lighthouse keeper counted nine ships before the fog came in.',
-    'Write two sentences about a lighthouse in winter.',
-    'List the days of the week.',
-    'What is the capital of France?',
-    'Explain in plain words why the sky is blue.',
-    'Write a list of five fruits.',
-    'Count from one to twenty.',
-    'Copy this line exactly: apples, pears, plums, apples, pears, plums.',
-    'Who wrote Hamlet?',
-    'Name three colours.',
-  ];
-
   it('writes the tokens of plain decoding', { timeout: PATIENCE }, async () => {
-    const engine = await loadEngine(await testGpu(), { target: await gguf(), draft: await gguf() }, precision);
-    const ways = [{ system: 'prompt-lookup' }, { system: 'draft-model', knobs: { gamma: 3 } }];
-    const prompts = asks.slice(0, FULL ? 10 : 2).map((content) => ({ messages: [{ role: 'user' as const, content }] }));
-    expect(await differences(engine, ways, prompts, { maxTokens: FULL ? 64 : 24, ignoreEos: true })).toEqual(
-      NONE(ways),
-    );
+    const engine = await smollm2Engine(await testGpu(), precision);
+    const [prompts, request] = [questions(FULL ? 10 : 2), { maxTokens: FULL ? 64 : 24, ignoreEos: true }];
+    expect(await differences(engine, SMOLLM2_WAYS, prompts, request)).toEqual(NONE(SMOLLM2_WAYS));
     await engine.close();
   });
 });

@@ -2,9 +2,10 @@
 // given back.
 import { afterAll, describe, expect, it } from 'vitest';
 import { bench } from './bench/bench.ts';
-import { createEngine, type LoadOptions, type LoadProgress, type ModelSources } from './engine.ts';
+import { createEngine } from './engine.ts';
 import { openNodeGpu } from './gpu/node.ts';
 import { loadSource } from './load.ts';
+import type { LoadOptions, LoadProgress, ModelSources } from './sources.ts';
 import { goldenTensor, readGolden } from './testing/golden.ts';
 import { testGpu } from './testing/gpu.ts';
 import { noShared, shared } from './testing/shared.ts';

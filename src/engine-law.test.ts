@@ -3,7 +3,8 @@
 import { resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createEngine } from './engine.ts';
-import { loadDrafterSource, loadSource } from './load.ts';
+import { loadSource } from './load.ts';
+import { loadDrafterSource } from './load-beside.ts';
 import { distance, exactLaw, jointLaw, nextLogits } from './testing/contract.ts';
 import { asked, collect, FULL } from './testing/device-contract.ts';
 import { combinedRows } from './testing/ensemble-contract.ts';

@@ -1,10 +1,11 @@
 // Read this first. An engine holds the models of one device and answers requests one after another: the prompt goes in,
 // a decoding system commits tokens round by round, and out comes one stream of trace events, the last being `done`.
 // The same interface is served in a worker (client.ts), so a page never needs to know where its engine lives.
+import type { Calibrated, CalibrateOptions } from './calibrate.ts';
 import { fittedKnobs } from './decode/knobs.ts';
 import { Memory } from './decode/memory.ts';
 import { lacking } from './decode/needs.ts';
-import type { DecodingSystem, ModelRole, Sequence } from './decode/system.ts';
+import type { DecodingSystem, Sequence } from './decode/system.ts';
 import { Timings } from './decode/timings.ts';
 import { Transcript } from './decode/transcript.ts';
 import { checkAborted } from './errors.ts';
@@ -12,25 +13,17 @@ import { openBrowserGpu } from './gpu/browser.ts';
 import { Gpu } from './gpu/device.ts';
 import { meter } from './gpu/meter.ts';
 import type { Profile } from './gpu/profile.ts';
-import type {
-  LoadedDrafter,
-  LoadedJudge,
-  LoadedModel,
-  LoadedModels,
-  LoadedPolicy,
-  LoadSourceOptions,
-  Progress,
-} from './load.ts';
+import type { LoadedDrafter, LoadedJudge, LoadedModel } from './load.ts';
+import type { DeviceCard, MeasureOptions } from './measure.ts';
+import type { Preflight, PreflightOptions } from './preflight.ts';
 import { Queue } from './queue.ts';
-import type { RemoteSource } from './remote/source.ts';
-import type { LoadedRemote } from './remote/target.ts';
 import { type Job, modelsOf, type RunRequest, readRequest } from './request.ts';
 import { Residents } from './residents.ts';
+import type { LoadOptions, ModelSources } from './sources.ts';
 import { SYSTEMS } from './systems/index.ts';
 import type { Emit, TraceEvent } from './trace.ts';
-import type { Source } from './weights/open.ts';
-import type { Precision } from './weights/quantize.ts';
 
+/** Holds models and answers requests, one after another. */
 export interface Engine {
   /**
    * Afterwards exactly these are loaded: a model that was there and is asked for again at the same precision stays, the
@@ -39,10 +32,20 @@ export interface Engine {
   load(models: ModelSources, options?: LoadOptions): Promise<Loaded>;
   /** Runs queue up. An abort ends the stream with `done`; every other failure is thrown as an OutriderError. */
   run(request: RunRequest, signal?: AbortSignal): AsyncIterable<TraceEvent>;
+  /**
+   * Finds what is usual for the draft's steps, which SpecGuard goes by, and keeps it beside the draft. As many runs as
+   * there are prompts, several times over; other runs may come in between.
+   */
+  calibrate(options: CalibrateOptions): Promise<Calibrated>;
+  /** What the device can do, and what passes cost the target, if there is one. Takes seconds, and waits for its turn. */
+  measure(options?: MeasureOptions): Promise<DeviceCard>;
+  /** Whether these would fit, from headers alone: nothing of a model is downloaded that is not needed to tell. */
+  preflight(models: ModelSources, options?: PreflightOptions): Promise<Preflight>;
   /** Aborts what runs and frees everything. */
   close(): Promise<void>;
 }
 
+/** Where the device and the bundled models come from. */
 export interface EngineOptions {
   /** Default: the browser's, opened by the first load that needs it. In Node: `openNodeGpu()`. */
   readonly gpu?: Gpu | GPUDevice;
@@ -52,37 +55,17 @@ export interface EngineOptions {
   readonly systems?: readonly DecodingSystem[];
 }
 
-/** A checkpoint, the name of a bundled model, or a model that is loaded already (and stays its owner's to dispose of). */
-export type ModelSource<Model = LoadedModel | LoadedDrafter | LoadedPolicy | LoadedJudge> = Source | string | Model;
-export type ModelSources = {
-  readonly [Role in Exclude<ModelRole, 'remote'>]?: ModelSource<NonNullable<LoadedModels[Role]>>;
-} & {
-  /** A target on another machine, for step systems: `remote(address, model, key?)`. */
-  readonly remote?: RemoteSource | LoadedRemote;
-};
-
-export interface LoadOptions extends Pick<LoadSourceOptions, 'signal'> {
-  /** Of the weights on the device: of all models, or by role. Default: as in the file. */
-  readonly precision?: Precision | { readonly [Role in ModelRole]?: Precision } | undefined;
-  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
-  /** Keys and values as f32 (default), or as f16: half the memory of a long context, rounded. */
-  readonly cache?: 'f32' | 'f16' | undefined;
-}
-
-export interface LoadProgress extends Progress {
-  readonly role: ModelRole;
-}
-
 /** Plain data: what a page needs to know about what it may run. */
 export interface Loaded {
   readonly adapter: { readonly vendor: string; readonly architecture: string; readonly description: string } | null;
   /** The systems that these models serve. */
   readonly systems: readonly Omit<DecodingSystem, 'start' | 'needs' | 'uses' | 'joins' | 'remote' | 'fit'>[];
   readonly models: Readonly<Record<string, ModelInfo>>;
-  /** Why models from the network are not kept for the next time, for people; null while they are. */
+  /** What does not go as wished, for people: downloads are not kept, a network cannot run on WebGPU. Null: nothing. */
   readonly notice: string | null;
 }
 
+/** What is known of a loaded model. */
 export interface ModelInfo {
   readonly name: string;
   readonly family: string;
@@ -97,6 +80,7 @@ export interface ModelInfo {
   readonly batchInvariant?: boolean;
 }
 
+/** An engine right here: in this page, in this worker, or in Node. */
 export const createEngine = (options: EngineOptions = {}): Engine => new LocalEngine(options);
 
 class LocalEngine implements Engine {
@@ -144,6 +128,26 @@ class LocalEngine implements Engine {
     else yield* this.#generate(readRequest(request, this.#residents.models, this.#systems), clock, stop);
   }
 
+  async calibrate(options: CalibrateOptions): Promise<Calibrated> {
+    const { calibrate } = await import('./calibrate.ts');
+    return calibrate(this, () => this.#residents.models.draft, options);
+  }
+
+  async measure(options: MeasureOptions = {}): Promise<DeviceCard> {
+    const signal = this.#untilClosed(options.signal);
+    using ticket = this.#queue.join();
+    while (ticket.ahead > 0 && !signal.aborted) await ticket.moved(ticket.ahead, signal);
+    checkAborted(signal);
+    const { measureCard } = await import('./measure.ts');
+    return measureCard(await this.#device(), this.#residents.models.target, { ...options, signal });
+  }
+
+  async preflight(models: ModelSources, options: PreflightOptions = {}): Promise<Preflight> {
+    const signal = this.#untilClosed(options.signal);
+    const [gpu, { preflight }] = [await this.#device(), await import('./preflight.ts')];
+    return preflight(models, { ...options, signal }, { gpu, residents: this.#residents });
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     using ticket = this.#queue.join();
@@ -169,7 +173,7 @@ class LocalEngine implements Engine {
         return rows - tokens.length;
       },
       sampling,
-      alternatives: logprobs ?? 0,
+      alternatives: logprobs,
     };
     // Rounds whose kernels are timed are slower: no other run may go by them.
     const timings = (!job.profile && this.#timings.get(system.id)) || new Timings();
@@ -189,7 +193,7 @@ class LocalEngine implements Engine {
         timings,
         spell: job.tokenizer && ((token) => transcript.spelling(token) ?? ''),
         stopTokens: limits.stopTokens,
-        beside: async (file) => (await this.#residents.models.draft?.beside?.(file)) ?? null,
+        beside: async (file) => (await this.#residents.models.draft?.beside?.read(file)) ?? null,
         open: (role, options) => this.#memory.open(role, models, prompt, rows, { ...options, cache: this.#cache }),
         join: (members, combination, options) => this.#memory.join(members, models, combination, options),
       });
@@ -219,7 +223,8 @@ class LocalEngine implements Engine {
   }
 
   #untilClosed(signal: AbortSignal | undefined): AbortSignal {
-    return AbortSignal.any(signal ? [signal, this.#closing.signal] : [this.#closing.signal]);
+    const closed = this.#closing.signal;
+    return signal ? AbortSignal.any([signal, closed]) : closed;
   }
 
   /** A lost device is replaced by the next load, unless the caller brought it. */
@@ -241,8 +246,9 @@ class LocalEngine implements Engine {
   #describe(): Loaded {
     const loaded = this.#residents.models;
     const models = modelsOf(loaded);
-    // Of these there is nothing to say: a policy reads no text, and of a remote model its name is all that is known.
-    const { policy: _, remote: __, ...readers } = loaded;
+    // Of these there is nothing to say: they are no models that read a run's text, or are known by name only.
+    const { policy: _, remote: __, sentences, ...readers } = loaded;
+    const notices = [this.#residents.store, loaded.prm, loaded.router, sentences].flatMap((each) => each?.notice ?? []);
     const info = this.#gpu?.info;
     return {
       adapter: info ? { vendor: info.vendor, architecture: info.architecture, description: info.description } : null,
@@ -256,7 +262,7 @@ class LocalEngine implements Engine {
       models: Object.fromEntries(
         Object.entries(readers).flatMap(([role, loaded]) => (loaded ? [[role, describeModel(loaded)]] : [])),
       ),
-      notice: this.#residents.store?.notice ?? null,
+      notice: notices.join(' ') || null,
     };
   }
 }

@@ -1,6 +1,7 @@
 // Errors at the edges are data: a code the page can act on, a message that names what is wrong, a hint that says
 // what to do. They cross a worker boundary and the command line unchanged.
 
+/** What went wrong, for programs. */
 export type ErrorCode =
   | 'no-webgpu'
   | 'out-of-memory'
@@ -19,6 +20,7 @@ export interface Fault {
   readonly hint: string;
 }
 
+/** Every failure of this library. */
 export class OutriderError extends Error {
   override readonly name = 'OutriderError';
   readonly code: ErrorCode;

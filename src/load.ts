@@ -1,16 +1,15 @@
 // From "this model, please" to a model that runs: the checkpoint's headers, its tokenizer, its weights streamed to the
 // device. Whatever was taken is freed again when a load fails or is aborted.
-import type { AlsoRole, BlockPolicy, Judge } from './decode/system.ts';
-import { OutriderError } from './errors.ts';
+import type { Beside } from './beside.ts';
+import type { AlsoRole, BlockPolicy, Judge, SentenceEncoder } from './decode/system.ts';
 import type { Gpu } from './gpu/device.ts';
 import { loadModel } from './model/load.ts';
 import type { BlockDrafter, FeatureDrafter, LanguageModel } from './model/model.ts';
 import type { LoadedRemote } from './remote/target.ts';
 import { loadTokenizer, type Tokenizer } from './text/tokenizer.ts';
 import type { Checkpoint } from './weights/checkpoint.ts';
-import { fileSet, openCheckpoint, type Source } from './weights/open.ts';
+import { openCheckpoint, type Source } from './weights/open.ts';
 import type { Precision } from './weights/quantize.ts';
-import { readJson } from './weights/source.ts';
 import type { Store } from './weights/store.ts';
 
 /** A model that is ready to run, and what is needed to talk to it. */
@@ -19,8 +18,8 @@ export interface LoadedModel {
   readonly model: LanguageModel;
   readonly tokenizer: Tokenizer | null;
   readonly stopTokens: readonly number[];
-  /** A JSON file beside its weights; null where there is none. */
-  readonly beside?: (file: string) => Promise<unknown>;
+  /** What lies beside its weights. */
+  readonly beside?: Beside;
 }
 
 /** A drafter that reads its target's hidden states; it borrows the target's vocabulary too. */
@@ -35,10 +34,20 @@ export interface LoadedPolicy {
   readonly model: BlockPolicy;
 }
 
+/** Compares candidate steps. */
+export interface LoadedSentences {
+  readonly name: string;
+  readonly model: SentenceEncoder;
+  /** For people: why it does not run where it was to. */
+  readonly notice?: string | undefined;
+}
+
 /** Scores the steps of a target's answers. */
 export interface LoadedJudge {
   readonly name: string;
   readonly model: Judge;
+  /** For people: why it does not run where it was to. */
+  readonly notice?: string | undefined;
 }
 
 /** By role (decode/system.ts). */
@@ -51,6 +60,7 @@ export interface LoadedModels {
   readonly policy?: LoadedPolicy;
   readonly prm?: LoadedJudge;
   readonly router?: LoadedJudge;
+  readonly sentences?: LoadedSentences;
   readonly remote?: LoadedRemote;
 }
 
@@ -58,6 +68,7 @@ export interface LoadedModels {
 export const readerOf = ({ target, draft, remote }: LoadedModels): LoadedModel | undefined =>
   target ?? (remote && draft);
 
+/** How far a load is. */
 export interface Progress {
   readonly phase: 'download' | 'upload' | 'compile';
   /** Bytes, or pipelines. */
@@ -65,12 +76,19 @@ export interface Progress {
   readonly total: number;
 }
 
+/** What runs an ONNX file. */
+export type OnnxProvider = 'wasm' | 'webgpu';
+
+/** How one model is loaded. */
 export interface LoadSourceOptions {
+  /** What runs a judge or a sentence encoder that is an ONNX file. Default: `wasm`. */
+  readonly onnx?: OnnxProvider | undefined;
   /** Default: as in the file. */
   readonly precision?: Precision | undefined;
   /** Where files from the network are kept. */
   readonly store?: Store | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Hears of every step. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
@@ -80,7 +98,11 @@ const stopTokens = (config: Readonly<Record<string, unknown>>, tokenizer: Tokeni
   return [...new Set(named.filter((id): id is number => Number.isInteger(id)))];
 };
 
-const open = async (source: Source, { signal, store, onProgress }: LoadSourceOptions): Promise<Checkpoint> => {
+/** Its headers; what is read of it is told as a download. */
+export const openSource = async (
+  source: Source,
+  { signal, store, onProgress }: LoadSourceOptions,
+): Promise<Checkpoint> => {
   let total = 0;
   const checkpoint = await openCheckpoint(source, {
     signal,
@@ -91,71 +113,27 @@ const open = async (source: Source, { signal, store, onProgress }: LoadSourceOpt
   return checkpoint;
 };
 
+/** A language model from a checkpoint, ready to run. */
 export const loadSource = async (gpu: Gpu, source: Source, options: LoadSourceOptions = {}): Promise<LoadedModel> => {
   const { signal, precision, onProgress } = options;
-  using checkpoint = await open(source, options);
+  using checkpoint = await openSource(source, options);
   const files = await checkpoint.tokenizer(signal);
   const tokenizer = files && (await loadTokenizer(files));
   const model = await loadModel(gpu, checkpoint, { precision, signal, onProgress });
+  const { name, version } = checkpoint;
+  let opened: Promise<Beside> | undefined;
+  const beside = (): Promise<Beside> => {
+    opened ??= import('./beside.ts').then(({ besideModel }) => besideModel(source, version, options.store));
+    return opened;
+  };
   return {
-    name: checkpoint.name,
+    name,
     model,
     tokenizer,
     stopTokens: stopTokens(checkpoint.config, tokenizer),
-    beside: (file) => readJson(fileSet(source, { store: options.store }), file, { optional: true }),
+    beside: {
+      read: async (file) => (await beside()).read(file),
+      write: async (file, value) => (await beside()).write(file, value),
+    },
   };
-};
-
-/** Of whichever kind its config names. */
-export const loadDrafterSource = async (
-  gpu: Gpu,
-  source: Source,
-  target: LoadedModel,
-  options: LoadSourceOptions = {},
-): Promise<LoadedDrafter> => {
-  const { signal, precision, onProgress } = options;
-  using checkpoint = await open(source, options);
-  const { loadDrafter } = await import('./model/load-drafter.ts'); // a chunk of its own, like the policies
-  const model = await loadDrafter(gpu, checkpoint, target.model, { precision, signal, onProgress });
-  return { name: checkpoint.name, model };
-};
-
-/** As what it was loaded for; a drafter of the other kind is freed and refused. */
-export const asKind = <Kind extends 'dflash' | 'eagle3'>(
-  { name, model }: LoadedDrafter,
-  kind: Kind,
-): LoadedDrafter<Extract<BlockDrafter | FeatureDrafter, { readonly kind: Kind }>> => {
-  const isKind = (drafter: typeof model): drafter is Extract<typeof model, { readonly kind: Kind }> =>
-    drafter.kind === kind;
-  if (isKind(model)) return { name, model };
-  model[Symbol.dispose]();
-  throw new OutriderError('bad-checkpoint', `${name} is a drafter for ${model.kind}, not for ${kind}`);
-};
-
-/** A network of a few hundred kilobytes: it has no phases. */
-export const loadPolicySource = async (
-  source: Source,
-  { signal, store, onProgress }: LoadSourceOptions = {},
-): Promise<LoadedPolicy> => {
-  const files = fileSet(source, {
-    signal,
-    store,
-    onProgress: (loaded) => onProgress?.({ phase: 'download', loaded, total: loaded }),
-  });
-  const { openBlockPolicy } = await import('./judge/block-policy.ts');
-  return { name: files.name, model: await openBlockPolicy(files, signal) };
-};
-
-export interface LoadJudgeOptions extends LoadSourceOptions {
-  /** Whose answers it will read: a judge of published layout reads them as text, any other shares its vocabulary. */
-  readonly target?: LoadedModel | undefined;
-}
-
-export const loadJudgeSource = async (
-  gpu: Gpu,
-  source: Source,
-  options: LoadJudgeOptions = {},
-): Promise<LoadedJudge> => {
-  const { loadJudge } = await import('./judge/load.ts');
-  return loadJudge(gpu, source, options);
 };

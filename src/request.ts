@@ -16,6 +16,7 @@ export type Prompt =
   | { readonly text: string }
   | { readonly tokens: readonly number[] };
 
+/** What a run is asked for. */
 export interface RunRequest {
   readonly prompt: Prompt;
   /** Default `autoregressive`. */

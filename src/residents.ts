@@ -2,21 +2,9 @@
 // without moving the target's weights a second time. The rest is freed first, so that two targets never share the memory.
 import { bundledSource } from './bundled.ts';
 import type { AlsoRole, ModelRole } from './decode/system.ts';
-import type { LoadOptions, ModelSource, ModelSources } from './engine.ts';
-import { OutriderError } from './errors.ts';
 import type { Gpu } from './gpu/device.ts';
-import {
-  asKind,
-  type LoadedModel,
-  type LoadedModels,
-  type LoadSourceOptions,
-  loadDrafterSource,
-  loadJudgeSource,
-  loadPolicySource,
-  loadSource,
-  type Progress,
-  readerOf,
-} from './load.ts';
+import { type LoadedModels, type LoadSourceOptions, loadSource, type OnnxProvider, type Progress } from './load.ts';
+import type { LoadOptions, ModelSource, ModelSources } from './sources.ts';
 import { checkVocabulary } from './vocabulary.ts';
 import type { Source } from './weights/open.ts';
 import type { Precision } from './weights/quantize.ts';
@@ -25,6 +13,7 @@ import type { Store } from './weights/store.ts';
 interface Held {
   readonly source: Source | object;
   readonly precision: Precision | undefined;
+  readonly onnx?: OnnxProvider | undefined;
   /** Null: loaned by the caller, who frees it. */
   readonly owned: Disposable | null;
 }
@@ -45,7 +34,10 @@ const sameSource = (a: Source | object, b: Source | object): boolean => {
 };
 
 /** They read hidden states or answers of the target that they were loaded for, and borrow its vocabulary. */
-const READERS: readonly ModelRole[] = ['dflash', 'eagle3', 'prm', 'router'];
+const READERS = ['dflash', 'eagle3', 'prm', 'router'] as const;
+
+/** What is no language model, and not a remote target. */
+const BESIDE = [...READERS, 'policy', 'sentences'] as const;
 
 const precisionOf = (role: ModelRole, { precision }: ResidentOptions): Precision | undefined =>
   typeof precision === 'object' ? precision[role] : precision;
@@ -87,7 +79,10 @@ export class Residents {
     const stays = (role: ModelRole): boolean => {
       const [held, from] = [this.#held.get(role), sources[role]];
       if (!held || from === undefined || held.precision !== precisionOf(role, options)) return false;
-      return sameSource(held.source, this.#resolve(from)) && (!READERS.includes(role) || stays('target'));
+      if (held.onnx !== options.onnx && BESIDE.some((each) => each === role)) return false; // may be an ONNX file
+      return (
+        sameSource(held.source, this.resolve(from)) && (!READERS.some((reader) => reader === role) || stays('target'))
+      );
     };
     for (const role of [...this.#held.keys()].reverse().filter((each) => !stays(each))) this.#free(role);
   }
@@ -101,7 +96,7 @@ export class Residents {
 
   /** The target comes first: the others are made for it, or held against it. */
   async #loadMissing(sources: ModelSources, options: ResidentOptions): Promise<void> {
-    const { target, dflash, eagle3, policy, prm, router, remote } = sources;
+    const { target, remote } = sources;
     const there = this.models;
     if (target !== undefined)
       this.#put({ target: await this.#one('target', there.target, target, options, loadSource) });
@@ -117,35 +112,27 @@ export class Residents {
       this.#put({ remote: await open() });
       this.#held.set('remote', { source: remote, precision: undefined, owned: null });
     }
-    const needed = (what: string, model = this.models.target): LoadedModel => {
-      if (model) return model;
-      throw new OutriderError('bad-request', `${what} needs its target`, 'Load the target together with it.');
-    };
-    const drafter =
-      <Kind extends 'dflash' | 'eagle3'>(kind: Kind) =>
-      async (gpu: Gpu, source: Source, how: LoadSourceOptions) =>
-        asKind(await loadDrafterSource(gpu, source, needed(`a ${kind} drafter`), how), kind);
-    if (dflash !== undefined)
-      this.#put({ dflash: await this.#one('dflash', there.dflash, dflash, options, drafter('dflash')) });
-    if (eagle3 !== undefined)
-      this.#put({ eagle3: await this.#one('eagle3', there.eagle3, eagle3, options, drafter('eagle3')) });
-    if (policy !== undefined)
-      this.#put({
-        policy: await this.#one('policy', there.policy, policy, options, (_, source, how) =>
-          loadPolicySource(source, how),
-        ),
-      });
-    const judge = (gpu: Gpu, source: Source, how: LoadSourceOptions) =>
-      loadJudgeSource(gpu, source, { ...how, target: needed('a judge', readerOf(this.models)) });
-    if (prm !== undefined) this.#put({ prm: await this.#one('prm', there.prm, prm, options, judge) });
-    if (router !== undefined) this.#put({ router: await this.#one('router', there.router, router, options, judge) });
+    if (!BESIDE.some((role) => sources[role] !== undefined)) return;
+    const { loadBeside } = await import('./load-beside.ts');
+    await loadBeside(sources, {
+      models: () => this.models,
+      put: (models) => this.#put(models),
+      one: (role, known, from, load) => this.#one(role, known, from, options, load),
+      far: (role, source) => this.#held.set(role, { source, precision: undefined, owned: null }),
+    });
   }
 
   #put(models: LoadedModels): void {
     this.models = { ...this.models, ...models };
   }
 
-  #resolve<Model extends object>(from: ModelSource<Model>): Source | Model {
+  /** Kept downloads; opened when the first is asked for. */
+  async openStore(): Promise<Store> {
+    this.store ??= await (await import('./weights/store.ts')).openBrowserStore();
+    return this.store;
+  }
+
+  resolve<Model extends object>(from: ModelSource<Model>): Source | Model {
     return typeof from === 'string' ? bundledSource(from, this.#base) : from;
   }
 
@@ -157,17 +144,23 @@ export class Residents {
     load: (gpu: Gpu, source: Source, options: LoadSourceOptions) => Promise<Model>,
   ): Promise<Model> {
     if (there) return there;
-    const { onProgress, signal } = options;
+    const { onProgress, signal, onnx } = options;
     const precision = precisionOf(role, options);
-    const source = this.#resolve(from);
+    const source = this.resolve(from);
     if ('model' in source) {
       this.#held.set(role, { source, precision, owned: null });
       return source;
     }
     const tell = onProgress && ((progress: Progress): void => onProgress({ role, ...progress }));
-    if (source.kind === 'url') this.store ??= await (await import('./weights/store.ts')).openBrowserStore();
-    const loaded = await load(await this.#device(), source, { precision, signal, store: this.store, onProgress: tell });
-    this.#held.set(role, { source, precision, owned: loaded.model });
+    if (source.kind === 'url') await this.openStore();
+    const loaded = await load(await this.#device(), source, {
+      precision,
+      onnx,
+      signal,
+      store: this.store,
+      onProgress: tell,
+    });
+    this.#held.set(role, { source, precision, onnx, owned: loaded.model });
     return loaded;
   }
 }

@@ -1,14 +1,28 @@
 // An engine as a worker serves it: the calls of client.ts, each answered over its own port.
+import type { Calibrated, CalibrateOptions } from './calibrate.ts';
 import { answer } from './call.ts';
-import type { Engine, Loaded, LoadOptions, LoadProgress, ModelSources } from './engine.ts';
+import type { Engine, Loaded } from './engine.ts';
+import type { DeviceCard, MeasureOptions, Measuring } from './measure.ts';
+import type { Preflight, PreflightOptions } from './preflight.ts';
 import type { RunRequest } from './request.ts';
+import type { LoadOptions, LoadProgress, ModelSources } from './sources.ts';
 import type { TraceEvent } from './trace.ts';
 
 export interface Service {
-  load(models: ModelSources, options: Pick<LoadOptions, 'precision' | 'cache'>, port: MessagePort): Promise<void>;
+  load(
+    models: ModelSources,
+    options: Pick<LoadOptions, 'precision' | 'cache' | 'onnx'>,
+    port: MessagePort,
+  ): Promise<void>;
   run(request: RunRequest, port: MessagePort): Promise<void>;
+  calibrate(options: Pick<CalibrateOptions, 'prompts' | 'maxTokens'>, port: MessagePort): Promise<void>;
+  measure(options: Pick<MeasureOptions, 'repeats'>, port: MessagePort): Promise<void>;
+  preflight(models: ModelSources, options: Omit<PreflightOptions, 'signal'>, port: MessagePort): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Answers written, and answers to be written. */
+export type Calibrating = readonly [done: number, all: number];
 
 export const serve = (engine: Engine): Service => ({
   load: (models, options, port) =>
@@ -18,5 +32,13 @@ export const serve = (engine: Engine): Service => ({
       // Events are pushed, never waited for: a busy page must not hold up the device.
       for await (const event of engine.run(request, signal)) tell(event);
     }),
+  calibrate: (options, port) =>
+    answer<Calibrating, Calibrated>(port, (tell, signal) =>
+      engine.calibrate({ ...options, signal, onProgress: (...progress) => tell(progress) }),
+    ),
+  measure: (options, port) =>
+    answer<Measuring, DeviceCard>(port, (onProgress, signal) => engine.measure({ ...options, signal, onProgress })),
+  preflight: (models, options, port) =>
+    answer<never, Preflight>(port, (_, signal) => engine.preflight(models, { ...options, signal })),
   close: () => engine.close(),
 });

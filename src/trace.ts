@@ -6,6 +6,7 @@ export type Role = 'target' | 'draft' | `also-${number}` | 'dflash' | 'eagle3' |
 /** How a committed token came about. */
 export type Source = 'sampled' | 'drafted' | 'corrected' | 'bonus' | 'routed';
 
+/** A token as text, and how probable it was. */
 export interface TokenText {
   readonly token: number;
   /** Null where the model came without a tokenizer. */
@@ -48,6 +49,8 @@ export type TraceEvent = { readonly at: number } & (
       readonly knobs: Readonly<Record<string, number | string | readonly number[]>>;
       readonly seed: number;
       readonly prompt: readonly number[];
+      /** By role, the names of the models that were loaded: whoever loaded them adds it (the command line, the demo). */
+      readonly models?: Readonly<Record<string, string>>;
     }
   /** `reused` rows were in the cache already (the same conversation's earlier turns), `rows` were computed. */
   | {
@@ -87,6 +90,12 @@ export type TraceEvent = { readonly at: number } & (
       readonly next: number;
       readonly source: Source;
       readonly checked?: readonly Role[];
+      /**
+       * Of every draft of the tree (nodes 1 and up), what the target and its drafter gave that token in its place, at
+       * temperature 1 without filters; null where the drafter has no law, as a look-up. Where `logprobs` were asked for,
+       * of systems with one target; it costs no readback. Absent in recordings older than it.
+       */
+      readonly probabilities?: readonly { readonly target: number; readonly draft: number | null }[];
       /** Forward passes that drew no draft, of each member. Absent: the one pass. */
       readonly passes?: Passes;
       readonly ms: number;
@@ -139,7 +148,7 @@ export type TraceEvent = { readonly at: number } & (
       readonly by: Role;
       /** Who writes the step: the draft's is kept, or the target's comes. */
       readonly to: Role;
-      /** Null where the judge could not read the step. */
+      /** Null where the judge could not read the step, or could not be had. */
       readonly score: number | null;
       readonly threshold: number;
       readonly reason: string;
@@ -148,6 +157,8 @@ export type TraceEvent = { readonly at: number } & (
       readonly judge_ms?: number;
       /** What the score was made of: the least log-probability and grounding of the step's tokens. */
       readonly signals?: { readonly logprob: number; readonly grounding: number | null };
+      /** Why the judge could not be had: the target writes this step and the rest. */
+      readonly fault?: { readonly code: string; readonly message: string; readonly hint: string };
     }
   /** A step is committed to its end; from 1. */
   | {
@@ -212,7 +223,9 @@ export type TraceEvent = { readonly at: number } & (
     }
 );
 
+/** The kinds of events. */
 export type TraceEventType = TraceEvent['type'];
+/** The events of one kind. */
 export type EventOf<Type extends TraceEventType> = Extract<TraceEvent, { readonly type: Type }>;
 
 /** A system says what it did; the engine stamps the time. */
@@ -221,10 +234,13 @@ export type Emit = (event: TraceEvent extends infer E ? (E extends TraceEvent ? 
 /** A fold over the stream. Nothing else counts anything. */
 export interface Metric<State, Value> {
   readonly start: State;
+  /** The state after one more event. */
   add(state: State, event: TraceEvent): State;
+  /** What the state says. */
   value(state: State): Value;
 }
 
+/** A metric over a whole run. */
 export const fold = <State, Value>(metric: Metric<State, Value>, events: Iterable<TraceEvent>): Value => {
   let state = metric.start;
   for (const event of events) state = metric.add(state, event);
@@ -347,8 +363,10 @@ export const METRICS = {
   readbacks: total((e) => (e.type === 'kernels' ? e.readbacks : 0)),
 } as const;
 
+/** All metrics of a run, by name. */
 export type Metrics = { readonly [Name in keyof typeof METRICS]: ReturnType<(typeof METRICS)[Name]['value']> };
 
+/** Every metric over a whole run. */
 export const measure = (events: Iterable<TraceEvent>): Metrics => {
   const all = [...events];
   const entries = Object.entries(METRICS) as [string, Metric<unknown, unknown>][];

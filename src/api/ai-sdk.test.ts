@@ -66,9 +66,12 @@ describe('generateText', () => {
 
   it('names what it ignores, and refuses what it cannot read', async () => {
     const model = createOutrider(engine)();
-    const { warnings } = await generateText({ model, ...request, presencePenalty: 1, frequencyPenalty: 1 });
+    const providerOptions = { outrider: { sistem: 'cos' } };
+    const asked = { model, ...request, presencePenalty: 1, frequencyPenalty: 1, providerOptions };
+    const { warnings } = await generateText(asked);
     const features = warnings?.map((warning) => 'feature' in warning && warning.feature);
-    expect(features).toEqual(['presencePenalty', 'frequencyPenalty']);
+    expect(features).toEqual(['presencePenalty', 'frequencyPenalty', 'providerOptions.outrider.sistem']);
+    expect(await streamText(asked).warnings).toEqual(warnings);
     const file = { type: 'file' as const, data: new Uint8Array([1]), mediaType: 'application/pdf' };
     const sent = generateText({ model, messages: [{ role: 'user', content: [file] }] });
     await expect(sent).rejects.toThrow('the model reads text, not a file part of a user message');

@@ -22,6 +22,7 @@ import { type Answer, answer, type Extras, leaveOnAbort, stated } from './answer
 /** What the SDK has no word for: of a model, or of one call under `providerOptions.outrider`. */
 export type OutriderSettings = Extras;
 
+/** A provider of language models for the Vercel AI SDK. */
 export interface OutriderProvider extends ProviderV4 {
   /** `modelId` names the answers; the models are those that the engine has loaded. */
   (modelId?: string, settings?: OutriderSettings): LanguageModelV4;
@@ -45,6 +46,8 @@ const textOf = ({ role, content }: LanguageModelV4Prompt[number]): ChatMessage =
           .join(''),
 });
 
+const SETTINGS: readonly string[] = ['system', 'knobs', 'minP', 'onEvent'];
+
 /** Settings that the engine would ignore: the SDK shows the warnings to the developer. */
 const warningsFor = (options: LanguageModelV4CallOptions): SharedV4Warning[] => {
   const { presencePenalty, frequencyPenalty, tools, responseFormat, reasoning } = options;
@@ -55,9 +58,11 @@ const warningsFor = (options: LanguageModelV4CallOptions): SharedV4Warning[] => 
     responseFormat: responseFormat?.type === 'json',
     reasoning: reasoning !== undefined && reasoning !== 'provider-default' && reasoning !== 'none',
   };
-  return Object.keys(asked)
-    .filter((feature) => asked[feature])
-    .map((feature) => ({ type: 'unsupported', feature }));
+  const unknown = Object.keys(options.providerOptions?.outrider ?? {}).filter((name) => !SETTINGS.includes(name));
+  return [
+    ...Object.keys(asked).filter((feature) => asked[feature]),
+    ...unknown.map((name) => `providerOptions.outrider.${name}`),
+  ].map((feature) => ({ type: 'unsupported', feature, details: 'It was ignored.' }));
 };
 
 const toRequest = (options: LanguageModelV4CallOptions, { system, knobs, minP }: OutriderSettings): RunRequest => ({

@@ -35,6 +35,7 @@ export interface Answer {
 /** Which system wrote an answer, with which seed, and how fast. */
 export type Report = Pick<EventOf<'run'>, 'system' | 'knobs' | 'seed'> & { readonly metrics: Metrics };
 
+/** Token counts in OpenAI's shape. */
 export type Usage = ReturnType<typeof usage>;
 
 /** Members that are undefined are left out: a request states what it wants and nothing else. */
@@ -86,10 +87,3 @@ const ended = ({ finish_reason }: EventOf<'done'>, events: readonly TraceEvent[]
 /** Leaves a stream's run when the signal fires even if nobody reads on: it would stay at the head of the engine's queue. */
 export const leaveOnAbort = (run: AsyncGenerator<unknown, unknown, undefined>, signal: AbortSignal): void =>
   signal.addEventListener('abort', () => void run.return(undefined).catch(() => {}), { once: true });
-
-/** The numbers of a prompt that does not fit, which request.ts has in its message; null for any other error. */
-export const overflow = (error: unknown): { readonly requested: number; readonly context: number } | null => {
-  if (!(error instanceof Error)) return null;
-  const found = /the prompt's (\d+) tokens and (\d+) new ones exceed the context of (\d+)/.exec(error.message);
-  return found && { requested: Number(found[1]) + Number(found[2]), context: Number(found[3]) };
-};

@@ -1,7 +1,8 @@
 // Errors as OpenAI's client throws them: a status, and `type`, `code` and `param` to tell them apart.
 import { OutriderError, toFault } from '../errors.ts';
-import { overflow } from './answer.ts';
+import { overflow } from './context.ts';
 
+/** An error as OpenAI's server writes it. */
 export interface ErrorBody {
   readonly message: string;
   readonly type: 'invalid_request_error' | 'server_error' | 'aborted';
@@ -10,6 +11,7 @@ export interface ErrorBody {
   readonly code: string | null;
 }
 
+/** An error as OpenAI's client throws it. */
 export class APIError extends Error {
   override readonly name = 'APIError';
   /** As a server would answer; undefined for an abort, which no server answers. */
@@ -42,6 +44,24 @@ export const refuse = (param: string, message: string, code: string | null = nul
 export const aborted = (): APIError =>
   new APIError(undefined, { message: 'Request was aborted.', type: 'aborted', param: null, code: null });
 
+/** request.ts names what is out of range in our words. */
+const PARAMS: Readonly<Record<string, string>> = {
+  maxTokens: 'max_tokens',
+  topP: 'top_p',
+  topK: 'outrider.top_k',
+  minP: 'outrider.min_p',
+  logprobs: 'top_logprobs',
+  temperature: 'temperature',
+  seed: 'seed',
+};
+
+/** The same in OpenAI's words, and its parameter. */
+const inTheirWords = (text: string): { readonly message: string; readonly param: string | null } => {
+  const [, name = '', rest = ''] = /^(\w+)( must be .*)$/s.exec(text) ?? [];
+  const param = PARAMS[name] ?? null;
+  return { message: param ? `${param}${rest}` : text, param };
+};
+
 export const toApiError = (cause: unknown): APIError => {
   if (cause instanceof APIError) return cause;
   const { code, message, hint } = toFault(cause);
@@ -49,7 +69,9 @@ export const toApiError = (cause: unknown): APIError => {
   const text = hint === '' ? message : `${message}. ${hint}`;
   if (!(cause instanceof OutriderError) || code !== 'bad-request')
     return new APIError(500, { message: text, type: 'server_error', param: null, code }, { cause });
-  const known = overflow(cause) ? 'context_length_exceeded' : null;
-  const body: ErrorBody = { message: text, type: 'invalid_request_error', param: known && 'messages', code: known };
-  return new APIError(400, body, { cause });
+  const { message: said, param } = inTheirWords(text);
+  const known = overflow(cause)
+    ? ({ param: 'messages', code: 'context_length_exceeded' } as const)
+    : { param, code: null };
+  return new APIError(400, { message: said, type: 'invalid_request_error', ...known }, { cause });
 };

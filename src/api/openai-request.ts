@@ -1,5 +1,5 @@
-// OpenAI's parameters as ours. What the engine cannot do is refused by name: a penalty or a tool that is silently
-// ignored would be a wrong answer.
+// OpenAI's parameters as ours. What the engine cannot do, and what OpenAI has no such parameter for, is refused by name: a
+// penalty, a tool or a misspelt limit that is silently ignored would be a wrong answer.
 import type { RunRequest } from '../request.ts';
 import { stated } from './answer.ts';
 import { refuse } from './openai-error.ts';
@@ -20,12 +20,51 @@ const HARMLESS: Readonly<Record<string, (value: unknown) => boolean>> = {
   tools: isEmpty,
   functions: isEmpty,
   tool_choice: (value) => isEmpty(value) || value === 'none' || value === 'auto',
+  function_call: (value) => isEmpty(value) || value === 'none' || value === 'auto',
   response_format: (value) => isEmpty(value) || (value as { type?: unknown }).type === 'text',
   audio: isEmpty,
   modalities: (value) => isEmpty(value) || (Array.isArray(value) && value.join() === 'text'),
   echo: isEmpty,
   suffix: (value) => isEmpty(value) || value === '',
   best_of: (value) => isEmpty(value) || value === 1,
+  prediction: isEmpty,
+  reasoning_effort: (value) => isEmpty(value) || value === 'none',
+  verbosity: (value) => isEmpty(value) || value === 'medium',
+  web_search_options: (value) => value === undefined || value === null,
+  moderation: isEmpty,
+  store: isEmpty,
+};
+
+/** What both interfaces take. */
+const SHARED = 'model max_tokens temperature top_p n seed stop stream stream_options signal outrider logprobs'.split(
+  ' ',
+);
+
+/** About a server's accounts, queues and caches, which an engine on the user's device has not: nothing is asked of the answer. */
+const ABOUT_SERVERS =
+  'user metadata service_tier safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options parallel_tool_calls'.split(
+    ' ',
+  );
+
+const OF_CHAT = new Set([...SHARED, ...ABOUT_SERVERS, 'messages', 'max_completion_tokens', 'top_logprobs']);
+const OF_TEXT = new Set([...SHARED, ...ABOUT_SERVERS, 'prompt']);
+
+const EXTRAS: readonly string[] = ['system', 'knobs', 'top_k', 'min_p', 'onEvent'];
+
+const checkNames = (params: ChatCompletionParams | CompletionParams): void => {
+  const known = 'messages' in params ? OF_CHAT : OF_TEXT;
+  for (const [name, value] of Object.entries(stated(params))) {
+    const harmless = HARMLESS[name];
+    if (harmless && !harmless(value)) refuse(name, `${name} is not supported by this engine`, 'unsupported_parameter');
+    if (harmless || known.has(name)) continue;
+    const hint = EXTRAS.includes(name) ? `: it belongs under outrider, as { outrider: { ${name} } }` : '';
+    refuse(name, `Unknown parameter: '${name}'${hint}`, 'unknown_parameter');
+  }
+  for (const name of Object.keys(params.outrider ?? {}))
+    if (!EXTRAS.includes(name))
+      refuse(`outrider.${name}`, `Unknown parameter: 'outrider.${name}'`, 'unknown_parameter');
+  if (params.stream_options && !params.stream)
+    refuse('stream_options', "The 'stream_options' parameter is only allowed when 'stream' is enabled.");
 };
 
 const textOf = ({ content }: ChatCompletionMessage, i: number): string => {
@@ -57,8 +96,15 @@ const given = <T>(value: T | null | undefined): T | undefined => value ?? undefi
 const readLogprobs = (params: ChatCompletionParams | CompletionParams): number | undefined => {
   if (!('messages' in params)) return given(params.logprobs);
   const { logprobs, top_logprobs } = params;
+  if (typeof (logprobs ?? false) !== 'boolean') refuse('logprobs', 'logprobs must be true or false; see top_logprobs');
   if (top_logprobs && !logprobs) refuse('top_logprobs', 'top_logprobs needs logprobs: true');
   return logprobs ? (top_logprobs ?? 0) : undefined;
+};
+
+const readStop = (stop: ChatCompletionParams['stop']): readonly string[] | undefined => {
+  const list = [stop ?? []].flat();
+  if (!list.every((text) => typeof text === 'string')) refuse('stop', 'stop must be a text or a list of texts');
+  return list.length > 0 ? list : undefined;
 };
 
 /** The run of choice 0; `extras` as the caller of `openai()` set them, then as the request did. */
@@ -66,10 +112,7 @@ export const toRunRequest = (
   params: ChatCompletionParams | CompletionParams,
   { system, knobs, top_k, min_p }: OpenAIExtras,
 ): RunRequest => {
-  for (const [name, harmless] of Object.entries(HARMLESS)) {
-    const value = (params as unknown as Readonly<Record<string, unknown>>)[name];
-    if (!harmless(value)) refuse(name, `${name} is not supported by this engine`, 'unsupported_parameter');
-  }
+  checkNames(params);
   const { prompt } = 'messages' in params ? { prompt: conversation(params.messages) } : rawPrompt(params);
   return {
     prompt,
@@ -80,9 +123,9 @@ export const toRunRequest = (
       topK: top_k,
       minP: min_p,
       topP: given(params.top_p),
-      maxTokens: given(('max_completion_tokens' in params && params.max_completion_tokens) || params.max_tokens),
+      maxTokens: given(('max_completion_tokens' in params ? params.max_completion_tokens : null) ?? params.max_tokens),
       seed: given(params.seed),
-      stop: params.stop ? [params.stop].flat() : undefined,
+      stop: readStop(params.stop),
       logprobs: readLogprobs(params),
     }),
   };

@@ -4,11 +4,13 @@ import type { Extras, Report, Usage } from './answer.ts';
 
 export type { Report, Usage } from './answer.ts';
 
+/** Text as a part of a message. */
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
 }
 
+/** A message of a conversation. */
 export interface ChatCompletionMessage {
   /** `developer` is what newer models call `system`. */
   readonly role: 'system' | 'developer' | 'user' | 'assistant';
@@ -35,6 +37,12 @@ interface SharedParams {
   readonly frequency_penalty?: unknown;
   readonly presence_penalty?: unknown;
   readonly logit_bias?: unknown;
+  readonly user?: unknown;
+  readonly metadata?: unknown;
+  readonly store?: unknown;
+  readonly service_tier?: unknown;
+  readonly safety_identifier?: unknown;
+  readonly prompt_cache_key?: unknown;
 }
 
 /** Everything that OpenAI's interface has no word for. */
@@ -43,6 +51,7 @@ export interface OpenAIExtras extends Omit<Extras, 'minP'> {
   readonly min_p?: number;
 }
 
+/** What `chat.completions.create` takes. */
 export interface ChatCompletionParams extends SharedParams {
   readonly messages: readonly ChatCompletionMessage[];
   readonly max_completion_tokens?: number | null;
@@ -56,8 +65,13 @@ export interface ChatCompletionParams extends SharedParams {
   readonly response_format?: unknown;
   readonly audio?: unknown;
   readonly modalities?: unknown;
+  readonly prediction?: unknown;
+  readonly reasoning_effort?: unknown;
+  readonly verbosity?: unknown;
+  readonly parallel_tool_calls?: unknown;
 }
 
+/** What `completions.create` takes. */
 export interface CompletionParams extends SharedParams {
   /** A text to continue as it is, or token ids. */
   readonly prompt: string | readonly number[];
@@ -68,6 +82,7 @@ export interface CompletionParams extends SharedParams {
   readonly best_of?: unknown;
 }
 
+/** Beside the parameters, as OpenAI's client takes them. */
 export interface RequestOptions {
   readonly signal?: AbortSignal;
 }
@@ -79,17 +94,20 @@ interface ScoredToken {
   readonly bytes: readonly number[] | null;
 }
 
+/** Log-probabilities of a message's tokens. */
 export interface ChatLogprobs {
   readonly content: readonly (ScoredToken & { readonly top_logprobs: readonly ScoredToken[] })[];
   readonly refusal: null;
 }
 
+/** Log-probabilities of a completion's tokens. */
 export interface CompletionLogprobs {
   readonly tokens: readonly string[];
   readonly token_logprobs: readonly number[];
   readonly top_logprobs: readonly Readonly<Record<string, number>>[];
 }
 
+/** Why an answer ended. */
 export type FinishReason = 'stop' | 'length';
 
 interface Envelope<Name extends string> {
@@ -99,6 +117,7 @@ interface Envelope<Name extends string> {
   readonly model: string;
 }
 
+/** A whole answer in a conversation. */
 export interface ChatCompletion extends Envelope<'chat.completion'> {
   readonly choices: readonly {
     readonly index: number;
@@ -111,6 +130,7 @@ export interface ChatCompletion extends Envelope<'chat.completion'> {
   readonly outrider: readonly Report[];
 }
 
+/** A piece of an answer in a conversation. */
 export interface ChatCompletionChunk extends Envelope<'chat.completion.chunk'> {
   readonly choices: readonly {
     readonly index: number;
@@ -131,18 +151,21 @@ interface CompletionChoice<Finish> {
   readonly finish_reason: Finish;
 }
 
+/** A whole completion. */
 export interface Completion extends Envelope<'text_completion'> {
   readonly choices: readonly CompletionChoice<FinishReason>[];
   readonly usage: Usage;
   readonly outrider: readonly Report[];
 }
 
+/** A piece of a completion. */
 export interface CompletionChunk extends Envelope<'text_completion'> {
   readonly choices: readonly CompletionChoice<FinishReason | null>[];
   readonly usage?: Usage | null;
   readonly outrider?: Report;
 }
 
+/** Chunks as they come; leaving the loop ends the run. */
 export interface Stream<Item> extends AsyncIterable<Item> {
   /** Its `abort` ends the stream, as the signal does and as leaving the loop does. */
   readonly controller: AbortController;
@@ -154,6 +177,7 @@ interface Create<Params, Whole, Chunk> {
   (params: Params, options?: RequestOptions): Promise<Stream<Chunk> | Whole>;
 }
 
+/** The part of OpenAI's client that an engine serves. */
 export interface OpenAI {
   readonly chat: {
     readonly completions: { readonly create: Create<ChatCompletionParams, ChatCompletion, ChatCompletionChunk> };

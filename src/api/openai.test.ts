@@ -113,11 +113,20 @@ describe('chat.completions.create', () => {
       top_p: null,
       frequency_penalty: 0,
       response_format: { type: 'text' },
+      reasoning_effort: 'none',
+      store: false,
+      user: 'somebody',
+      metadata: { page: 'shop' },
+      service_tier: 'auto',
+      parallel_tool_calls: true,
       outrider: { knobs: { 'fall-back': 'off' }, onEvent: (event) => events.push(event) },
     });
     expect(answer.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: whole.slice(0, 8) } });
     expect(answer.outrider[0]).toMatchObject({ system: 'prompt-lookup', knobs: { 'fall-back': 'off' } });
     expect(committedTokens(events)).toHaveLength(answer.usage.completion_tokens);
+    const listed = await create({ ...request, stop: ['never said', whole.slice(8, 11)] });
+    expect(listed.choices).toEqual(answer.choices);
+    expect((await create({ ...request, stop: [] })).choices[0]?.message.content).toBe(whole);
     const greedy = await create({ ...request, outrider: { top_k: 1 } });
     expect(greedy.choices).toEqual((await create({ ...request, temperature: 0 })).choices);
   });
@@ -152,7 +161,17 @@ describe('chat.completions.create', () => {
       [{ tools: [{ type: 'function' }] }, 'tools', 'unsupported_parameter'],
       [{ response_format: { type: 'json_object' } }, 'response_format', 'unsupported_parameter'],
       [{ logit_bias: { 50256: -100 } }, 'logit_bias', 'unsupported_parameter'],
+      [{ reasoning_effort: 'high' }, 'reasoning_effort', 'unsupported_parameter'],
+      [{ max_token: 5 } as object, 'max_token', 'unknown_parameter'],
+      [{ top_k: 5 } as object, 'top_k', 'unknown_parameter'],
+      [{ outrider: { sistem: 'cos' } as object }, 'outrider.sistem', 'unknown_parameter'],
       [{ n: 0 }, 'n', null],
+      [{ max_completion_tokens: 0 }, 'max_tokens', null],
+      [{ top_p: 2 }, 'top_p', null],
+      [{ logprobs: true, top_logprobs: 21 }, 'top_logprobs', null],
+      [{ logprobs: 3 as unknown as boolean }, 'logprobs', null],
+      [{ stop: [7] as unknown as string[] }, 'stop', null],
+      [{ seed: -1 }, 'seed', null],
       [{ top_logprobs: 3 }, 'top_logprobs', null],
       [{ messages: [] }, 'messages', null],
       [{ messages: [{ role: 'tool' as 'user', content: 'x' }] }, 'messages[0].role', null],
@@ -161,7 +180,7 @@ describe('chat.completions.create', () => {
         'messages[0].content',
         null,
       ],
-      [{ temperature: -1 }, null, null],
+      [{ temperature: -1 }, 'temperature', null],
       [{ outrider: { system: 'psychic' } }, null, null],
       [{ max_tokens: 1000 }, 'messages', 'context_length_exceeded'],
     ];
@@ -171,6 +190,8 @@ describe('chat.completions.create', () => {
         expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', param, code });
         expect(error.message).toBe(error.error.message);
       }
+    const unstreamed = await refusal(create({ ...request, stream_options: { include_usage: true } }));
+    expect(unstreamed).toMatchObject({ status: 400, param: 'stream_options' });
     const error = await refusal(openai(createEngine()).chat.completions.create(request));
     expect(error).toMatchObject({ status: 400, message: expect.stringContaining('no model is loaded') });
   });

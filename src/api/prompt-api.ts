@@ -1,9 +1,10 @@
 // The shape of the browser's Prompt API (webmachinelearning/prompt-api, June 2026) over an engine: a page written for
 // Chrome's built-in `LanguageModel` runs on models of its own, in every browser with WebGPU. Text only: images, sound,
 // tools, prefixes and constrained answers are refused with NotSupportedError.
-import type { Engine, Loaded, LoadOptions, ModelSources } from '../engine.ts';
+import type { Engine, Loaded } from '../engine.ts';
 import { OutriderError } from '../errors.ts';
 import type { RunRequest } from '../request.ts';
+import type { LoadOptions, ModelSources } from '../sources.ts';
 import { stated } from './answer.ts';
 import {
   isWithin,
@@ -25,14 +26,17 @@ export type {
 } from './prompt-input.ts';
 export { type LanguageModelPromptOptions, QuotaExceededError, type Session } from './prompt-session.ts';
 
+/** What sessions run with, which the Prompt API has no word for. */
 export interface PromptApiOptions extends Pick<RunRequest, 'system' | 'knobs' | 'maxTokens' | 'seed'> {
   /** What the first session loads. */
   readonly models: ModelSources;
   readonly load?: Pick<LoadOptions, 'precision' | 'cache'>;
 }
 
+/** As the Prompt API has it. */
 export type Availability = 'unavailable' | 'downloadable' | 'downloading' | 'available';
 
+/** What a session is created with. */
 export interface LanguageModelCreateOptions extends LanguageModelCreateCoreOptions {
   readonly initialPrompts?: readonly LanguageModelMessage[];
   /** Ends the creation, and afterwards the session. */
@@ -41,9 +45,13 @@ export interface LanguageModelCreateOptions extends LanguageModelCreateCoreOptio
   readonly monitor?: (monitor: EventTarget) => void;
 }
 
+/** In the place of the browser's `LanguageModel`. */
 export interface LanguageModelStatic {
+  /** Whether models are there, can be loaded, or cannot run here. */
   availability(options?: LanguageModelCreateCoreOptions): Promise<Availability>;
+  /** A session; the first loads the models. */
   create(options?: LanguageModelCreateOptions): Promise<Session>;
+  /** Defaults and limits of sampling. */
   params(): Promise<typeof PARAMS>;
 }
 

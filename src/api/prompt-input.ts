@@ -1,6 +1,7 @@
 // What may be said to a Prompt API session, and how: the checks of the specification, in its order and with its errors.
 import type { ChatMessage } from '../text/chat-template.ts';
 
+/** A message of a conversation. */
 export interface LanguageModelMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string | readonly { readonly type: string; readonly value: unknown }[];
@@ -10,13 +11,16 @@ export interface LanguageModelMessage {
 /** A text is the user's. */
 export type LanguageModelPrompt = string | readonly LanguageModelMessage[];
 
+/** A kind of input or output. */
 export interface LanguageModelExpected {
   readonly type: string;
   readonly languages?: readonly string[];
 }
 
+/** Sampling by a word in the place of numbers. */
 export type SamplingMode = 'most-predictable' | 'predictable' | 'balanced' | 'creative' | 'most-creative';
 
+/** How a session samples, and what goes in and out. */
 export interface LanguageModelCreateCoreOptions {
   readonly samplingMode?: SamplingMode;
   /** Instead of a mode. */

@@ -3,7 +3,8 @@
 import type { Engine } from '../engine.ts';
 import type { RunRequest } from '../request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
-import { type Answer, answer, overflow, type Piece } from './answer.ts';
+import { type Answer, answer, type Piece } from './answer.ts';
+import { overflow } from './context.ts';
 import {
   inTurn,
   type LanguageModelPrompt,
@@ -13,6 +14,7 @@ import {
   unsupported,
 } from './prompt-input.ts';
 
+/** Of one operation. */
 export interface LanguageModelPromptOptions {
   readonly signal?: AbortSignal;
   readonly responseConstraint?: object;
@@ -42,7 +44,9 @@ export interface SessionSetup {
 
 const destroyed = (): DOMException => new DOMException('the session was destroyed', 'AbortError');
 
+/** A conversation. */
 export class Session extends EventTarget {
+  /** The oldest turns fall out of the context. */
   oncontextoverflow: ((event: Event) => void) | null = null;
   readonly #setup: SessionSetup;
   readonly #end = new AbortController();
@@ -89,16 +93,19 @@ export class Session extends EventTarget {
     return this.contextWindow;
   }
 
+  /** The name that Chrome shipped first. */
   measureInputUsage(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): Promise<number> {
     return this.measureContextUsage(input, options);
   }
 
+  /** The whole answer. */
   async prompt(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): Promise<string> {
     let text = '';
     for await (const chunk of this.#respond(input, options)) text += chunk;
     return text;
   }
 
+  /** The answer as it is written. */
   promptStreaming(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): ReadableStream<string> {
     const left = new AbortController();
     const signal = AbortSignal.any([left.signal, ...(options.signal ? [options.signal] : [])]);
@@ -135,6 +142,7 @@ export class Session extends EventTarget {
     }
   }
 
+  /** A session that has read the same so far. */
   async clone({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Session> {
     this.#signal(signal).throwIfAborted();
     const copy = new Session(this.#setup);
@@ -143,6 +151,7 @@ export class Session extends EventTarget {
     return copy;
   }
 
+  /** Ends what runs; whatever is asked of it afterwards fails. */
   destroy(reason: unknown = destroyed()): void {
     this.#end.abort(reason);
   }

@@ -4,7 +4,7 @@ import { SYSTEMS } from '../systems/index.ts';
 import { toyLoaded } from '../testing/contract.ts';
 import { toyModel } from '../testing/toy-model.ts';
 import type { TraceEvent } from '../trace.ts';
-import { baselineOf } from './bench.ts';
+import { baselineOf, readEntry } from './entries.ts';
 import { defaultPrompts, fitted, isRight, readPrompts } from './prompts.ts';
 import { median, spread } from './statistics.ts';
 import { type Sample, summarise } from './summary.ts';
@@ -120,6 +120,22 @@ describe('a baseline', () => {
   });
 });
 
+describe('an entry', () => {
+  it('is a system with settings, as it is written', () => {
+    expect(readEntry('dflash:block-size=4:draft=greedy')).toMatchObject({
+      system: { id: 'dflash' },
+      knobs: { 'block-size': 4, draft: 'greedy' },
+    });
+    expect(readEntry('cos:lambda=0.3/0.7').knobs).toEqual({ lambda: [0.3, 0.7] });
+  });
+
+  it('names what is wrong with it', () => {
+    expect(() => readEntry('warp')).toThrow('there is no system "warp"');
+    expect(() => readEntry('dflash:block-size')).toThrow('"block-size" is not KNOB=VALUE');
+    expect(() => readEntry('dflash:speed=9')).toThrow('dflash has no knob "speed"');
+  });
+});
+
 describe('a system’s line', () => {
   const plain = [sample('0/0', 0, 8, 0, 0, 10), sample('0/1', 1, 8, 0, 0, 10)];
   const ceiling = { bytes: { target: 1e6, draft: 1e5 }, bandwidth: 1e9 };
@@ -148,6 +164,15 @@ describe('a system’s line', () => {
       judge_ms: null,
       answer_ms: null,
       peak_bytes: 1001,
+      prompts: [0, 1].map((prompt) => ({
+        prompt,
+        tokens: { median: 9, min: 9, max: 9 },
+        decode_ms: { median: 80, min: 80, max: 80 },
+        tokens_per_second: { median: 100, min: 100, max: 100 },
+        tokens_per_round: { median: 1, min: 1, max: 1 },
+        block_size: null,
+        right: prompt === 0,
+      })),
     });
   });
 

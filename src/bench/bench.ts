@@ -2,28 +2,17 @@
 // the plain ensemble): on a machine whose clock and load drift, only runs that were made next to each other may be
 // compared. The first runs warm up and are not counted.
 
-import type { KnobValue } from '../decode/knobs.ts';
-import type { DecodingSystem } from '../decode/system.ts';
 import { createEngine, type Engine } from '../engine.ts';
 import { OutriderError } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
-import type { LoadedModel, LoadedModels } from '../load.ts';
-import autoregressive from '../systems/autoregressive.ts';
-import { SYSTEMS } from '../systems/index.ts';
+import { type LoadedModel, type LoadedModels, readerOf } from '../load.ts';
+import { type DeviceCard, measureCard } from '../measure.ts';
 import { measure, type TraceEvent } from '../trace.ts';
-import { type DeviceSpeed, measureDevice } from './device-speed.ts';
+import { type BenchEntry, baselineOf, PLAIN, sameRuns, withBaselines } from './entries.ts';
 import { type ProfiledRounds, profileRounds } from './profile-rounds.ts';
 import { type BenchPrompt, defaultPrompts, fitted, isRight, someTokens } from './prompts.ts';
 import { type Spread, spread } from './statistics.ts';
 import { type Sample, type SystemReport, summarise } from './summary.ts';
-import { verifyCost } from './verify-cost.ts';
-
-/** A system with settings; one system may be there several times. */
-export interface BenchEntry {
-  readonly name: string;
-  readonly system: DecodingSystem;
-  readonly knobs: Readonly<Record<string, KnobValue>>;
-}
 
 export interface BenchOptions {
   /** Null: a few that suit the model. */
@@ -42,23 +31,16 @@ export interface BenchOptions {
   readonly onProgress: (line: string) => void;
 }
 
-export interface DeviceReport extends DeviceSpeed {
-  readonly vendor: string;
-  readonly architecture: string;
-  readonly description: string;
-  readonly software: boolean;
-  readonly features: readonly string[];
-  readonly limits: Readonly<Record<string, number>>;
-}
-
 export interface ProfileReport extends ProfiledRounds {
   readonly system: string;
 }
 
 /** Names as `outrider bench --json` prints them. */
 export interface BenchReport {
-  readonly device: DeviceReport;
+  readonly device: Omit<DeviceCard, 'passes'>;
   readonly model: { readonly name: string; readonly family: string; readonly bytes: number };
+  /** A target on another machine, as its server calls it; then `model` is the draft, and so is plain decoding's. */
+  readonly remote?: string;
   /** T(M)/T(1). */
   readonly verify_cost: Readonly<Record<string, number>>;
   readonly verify_ms: Readonly<Record<string, number>>;
@@ -73,48 +55,9 @@ export interface BenchReport {
   readonly seed: number;
 }
 
-const PLAIN: BenchEntry = { name: autoregressive.id, system: autoregressive, knobs: {} };
-
-/** What a system is held against: with its settings, as far as the baseline has them. */
-export const baselineOf = ({ system, knobs }: Omit<BenchEntry, 'name'>): BenchEntry => {
-  const baseline = SYSTEMS.find(({ id }) => id === system.baseline);
-  if (!baseline) return PLAIN;
-  const shared = Object.entries(knobs).filter(([name]) => Object.hasOwn(baseline.knobs, name));
-  const name = [baseline.id, ...shared.map(([knob, value]) => `${knob}=${[value].flat().join('/')}`)].join(':');
-  return { name, system: baseline, knobs: Object.fromEntries(shared) };
-};
-
-const sameRuns = (a: BenchEntry, b: BenchEntry): boolean =>
-  a.system.id === b.system.id &&
-  Object.keys({ ...a.knobs, ...b.knobs }).every((name) => `${a.knobs[name]}` === `${b.knobs[name]}`);
-
-/** Each once, every baseline before what is held against it. */
-const withBaselines = (systems: readonly BenchEntry[]): readonly BenchEntry[] => {
-  const all: BenchEntry[] = [PLAIN];
-  for (const entry of systems)
-    for (const each of [baselineOf(entry), entry])
-      if (!all.some((there) => sameRuns(there, each))) all.push(sameRuns(each, entry) ? entry : each);
-  return all;
-};
-const LIMITS = [
-  'maxBufferSize',
-  'maxStorageBufferBindingSize',
-  'maxComputeWorkgroupStorageSize',
-  'maxComputeInvocationsPerWorkgroup',
-] as const;
-/** Passes timed for each M, and prompts timed for the prefill. */
+/** Prompts timed for the prefill. */
 const TIMINGS = 5;
 const PREFILL_TOKENS = 256;
-
-const describe = async (gpu: Gpu): Promise<DeviceReport> => ({
-  vendor: gpu.info.vendor,
-  architecture: gpu.info.architecture,
-  description: gpu.info.description || gpu.info.device,
-  software: gpu.software,
-  features: [...gpu.device.features].sort(),
-  limits: Object.fromEntries(LIMITS.map((name) => [name, gpu.device.limits[name]])),
-  ...(await measureDevice(gpu)),
-});
 
 const collect = async (events: AsyncIterable<TraceEvent>): Promise<TraceEvent[]> => {
   const all: TraceEvent[] = [];
@@ -136,24 +79,23 @@ const measurePrefill = async (engine: Engine, { model }: LoadedModel, signal: Ab
   return { tokens, tokens_per_second: spread(rates) };
 };
 
-export const bench = async (
-  gpu: Gpu,
-  models: LoadedModels & { readonly target: LoadedModel },
-  options: BenchOptions,
-): Promise<BenchReport> => {
+export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOptions): Promise<BenchReport> => {
   const { maxTokens, repeat, signal, onProgress, temperature = 0, seed = 0 } = options;
-  const { target } = models;
+  // Of a target on another machine only the steps are seen: the draft stands in for it, in everything that is measured here.
+  const target = readerOf(models);
+  if (!target) throw new OutriderError('bad-request', 'there is no model to measure', 'Name one.');
   const prompts = options.prompts ?? defaultPrompts(target);
   // Answers that are judged end where the model ends them; where only speed counts, every run is as long.
   const ignoreEos = prompts.every(({ result }) => result === null);
   const entries = withBaselines(options.systems);
   const engine = createEngine({ gpu });
-  await engine.load(models);
+  const loaded = { ...models, target };
+  await engine.load(loaded);
 
-  onProgress('measuring the device');
-  const device = await describe(gpu);
-  onProgress('timing passes of 1 to 16 rows');
-  const cost = await verifyCost(target.model, TIMINGS, signal);
+  const { passes, ...device } = await measureCard(gpu, target, {
+    signal,
+    onProgress: (what) => onProgress(what === 'device' ? 'measuring the device' : 'timing passes of 1 to 16 rows'),
+  });
   onProgress('timing prompts');
   const prefill = await measurePrefill(engine, target, signal);
 
@@ -194,7 +136,10 @@ export const bench = async (
   await engine.close();
 
   const bytes = Object.fromEntries(
-    Object.entries(models).map(([role, there]) => [role, there && 'bytes' in there.model ? there.model.bytes : 0]),
+    Object.entries(loaded).map(([role, there]) => [
+      role,
+      there && 'model' in there && 'bytes' in there.model ? there.model.bytes : 0,
+    ]),
   );
   const ceiling = { bytes, bandwidth: device.bandwidth_gb_per_second * 1e9 };
   const reports = entries.map((entry) => {
@@ -207,8 +152,9 @@ export const bench = async (
   return {
     device,
     model: { name: target.name, family: target.model.family, bytes: target.model.bytes },
-    verify_cost: cost.relative,
-    verify_ms: cost.milliseconds,
+    ...(models.remote && { remote: models.remote.name }),
+    verify_cost: passes?.relative ?? {},
+    verify_ms: passes?.milliseconds ?? {},
     decode_tokens_per_second: reports.find(({ system }) => system === PLAIN.name)?.tokens_per_second ?? null,
     prefill,
     systems: reports,

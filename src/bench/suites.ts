@@ -1,11 +1,15 @@
-// The sets of prompts that come with Outrider: held-out problems of the bundled family, and prompts whose answers quote
-// them, for the bundled family and for any model that chats.
+// The sets of prompts that come with Outrider: held-out problems of the bundled family (hard: its target fails on a
+// third of them), and prompts whose answers quote them, for the bundled family and for any model that chats.
 
 import type { BenchPrompt } from './prompts.ts';
 import { readPrompts } from './prompts.ts';
 
-export const SUITE_NAMES = ['bundled-math', 'bundled-copy', 'copy'] as const;
+export const SUITE_NAMES = ['bundled-math', 'bundled-math-hard', 'bundled-copy', 'copy'] as const;
 export type SuiteName = (typeof SUITE_NAMES)[number];
+
+/** Where a suite's problems are, below public/. */
+export const suiteFile = (name: SuiteName): string =>
+  name === 'bundled-math-hard' ? 'problems-hard.json' : 'problems.json';
 
 const PASSAGES = [
   'Line 4 runs from the airport to the old town every twelve minutes between five in the morning and midnight. It stops at the university, at the main station, at the market and at the opera.',
@@ -39,9 +43,9 @@ const askedTwice = ({ question, answer }: Problem): BenchPrompt => ({
   result: null,
 });
 
-/** `problems`: the text of public/problems.json. */
+/** `problems`: the text of the suite's file. */
 export const readSuite = (name: SuiteName, problems: string): readonly BenchPrompt[] => {
   if (name === 'copy') return copy();
-  if (name === 'bundled-math') return readPrompts(problems, 'problems.json');
+  if (name === 'bundled-math' || name === 'bundled-math-hard') return readPrompts(problems, suiteFile(name));
   return (JSON.parse(problems) as Problem[]).map(askedTwice);
 };

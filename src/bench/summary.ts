@@ -1,6 +1,7 @@
 // One system's line of the report, folded from the traces of its runs and from its baseline's on the same prompts.
 import { committedTokens, type EventOf, measure, type TraceEvent } from '../trace.ts';
 import { countEscalations } from './escalations.ts';
+import { byPrompt, type PromptReport } from './per-prompt.ts';
 import { type Spread, spread } from './statistics.ts';
 
 /** One run of one system on one prompt. */
@@ -49,6 +50,7 @@ export interface SystemReport {
   /** From the request to the end of the answer, in milliseconds. */
   readonly answer_ms: Spread | null;
   readonly peak_bytes: number;
+  readonly prompts: readonly PromptReport[];
 }
 
 const depthOf = (parents: readonly number[]): number => {
@@ -172,5 +174,6 @@ export const summarise = (
     judge_ms: share(sum(metrics.map((m) => m.judge_ms)), routes),
     answer_ms: spread(samples.flatMap(({ events }) => events.findLast(({ type }) => type === 'done')?.at ?? [])),
     peak_bytes: Math.max(0, ...samples.map(({ peakBytes }) => peakBytes)),
+    prompts: byPrompt(samples),
   };
 };

@@ -2,15 +2,16 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { type BenchReport, bench as runBench } from '../bench/bench.ts';
+import { readEntry } from '../bench/entries.ts';
 import { type BenchPrompt, readPrompts } from '../bench/prompts.ts';
 import type { Spread } from '../bench/statistics.ts';
-import { readSuite, SUITE_NAMES } from '../bench/suites.ts';
+import { readSuite, SUITE_NAMES, suiteFile } from '../bench/suites.ts';
 import { choice, flag, integer, number, text, UsageError, type Values, words } from './arguments.ts';
 import { defineCommand } from './command.ts';
-import { besideOptions, loadTogether, openDevice, precisionOption } from './device.ts';
-import { readEntry } from './knobs.ts';
+import { besideOptions, openDevice, precisionOption } from './device.ts';
 import { readTextFile } from './messages.ts';
 import { modelOption } from './model-source.ts';
+import { loadAll, readFar, remoteOptions } from './remote.ts';
 import { formatBytes, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -21,13 +22,15 @@ const OPTIONS = {
     'systems to run beside autoregressive; with settings: dflash:block-size=8:draft=greedy, cos:lambda=0.3/0.7',
   ),
   ...besideOptions,
+  ...remoteOptions,
   prompts: text(
     'F.jsonl',
     'one prompt a line: a string, or {"prompt": …}, {"question": …}, {"turns": …}, {"tokens": …}; .gz too',
   ),
   category: text('NAME', 'only the prompts of this category, where a file has several'),
   suite: choice(SUITE_NAMES, 'held-out problems with known answers (accuracy too), or prompts to be quoted'),
-  limit: integer('N', 'only the first N prompts', { least: 1 }),
+  offset: integer('N', 'leaves out the first N prompts', { least: 0 }),
+  limit: integer('N', 'at most N prompts', { least: 1 }),
   'max-tokens': integer('N', 'most tokens a run (default: 48, or 320 for a suite)', { least: 2 }),
   repeat: integer('N', 'runs of each system on each prompt (default: 3, or 1 for a suite)', { least: 1 }),
   temperature: number('T', '0 (the default) takes the most probable token', { least: 0 }),
@@ -39,15 +42,16 @@ const OPTIONS = {
 type Given = Values<typeof OPTIONS>;
 
 const readSet = async (
-  { prompts, category, suite, limit }: Given,
+  { prompts, category, suite, offset = 0, limit = Number.POSITIVE_INFINITY }: Given,
   { root }: Terminal,
 ): Promise<readonly BenchPrompt[] | null> => {
   if (prompts !== undefined && suite !== undefined) throw new UsageError('--prompts and --suite are both given');
-  if (suite) return readSuite(suite, await readTextFile(join(root, 'public/problems.json'))).slice(0, limit);
+  if (suite)
+    return readSuite(suite, await readTextFile(join(root, 'public', suiteFile(suite)))).slice(offset, offset + limit);
   if (prompts === undefined) return null;
   const all = readPrompts(await readTextFile(prompts), prompts, category);
   if (all.length === 0) throw new UsageError(`${prompts} has no prompts${category ? ` of category ${category}` : ''}`);
-  return all.slice(0, limit);
+  return all.slice(offset, offset + limit);
 };
 
 /** The commit that is measured, or null outside a checkout. */
@@ -89,6 +93,9 @@ const print = ({ device, model, prefill, systems, profiles = [], ...report }: Be
     ['streaming bandwidth', `${device.bandwidth_gb_per_second.toPrecision(3)} GB/s`],
     ['multiply-adds', `${device.multiply_add_gflops.toPrecision(3)} GFLOP/s`],
     ['model', `${model.name} · ${model.family} · ${formatBytes(model.bytes)} on the device`],
+    ...(report.remote === undefined
+      ? []
+      : [['target', `${report.remote}, remote: plain decoding is that of ${model.name}`]]),
     ['prefill', `${rate(prefill.tokens_per_second)} tokens/s over ${prefill.tokens} tokens`],
     [
       'T(M)/T(1)',
@@ -150,27 +157,21 @@ export const bench = defineCommand({
   async run({ values }, terminal) {
     const prompts = await readSet(values, terminal);
     const systems = (values.systems ?? []).map(readEntry);
+    const ways = systems.map(({ system }) => system);
+    const far = readFar(values, ways);
     using device = await openDevice(terminal);
-    const report = await runBench(
-      device.gpu,
-      await loadTogether(
-        device,
-        values,
-        systems.map(({ system }) => system),
-        terminal,
-      ),
-      {
-        prompts,
-        systems,
-        profile: values.profile,
-        temperature: values.temperature ?? 0,
-        seed: values.seed ?? 0,
-        maxTokens: values['max-tokens'] ?? (values.suite ? 320 : 48),
-        repeat: values.repeat ?? (values.suite ? 1 : 3),
-        signal: terminal.signal,
-        onProgress: (line) => terminal.progress(line),
-      },
-    );
+    const models = await loadAll(device, far, values, ways, terminal);
+    const report = await runBench(device.gpu, models, {
+      prompts,
+      systems,
+      profile: values.profile,
+      temperature: values.temperature ?? 0,
+      seed: values.seed ?? 0,
+      maxTokens: values['max-tokens'] ?? (values.suite ? 320 : 48),
+      repeat: values.repeat ?? (values.suite ? 1 : 3),
+      signal: terminal.signal,
+      onProgress: (line) => terminal.progress(line),
+    });
     if (values.json) await terminal.json({ ...report, commit: commitOf(terminal.root) });
     else await terminal.write(print(report));
   },

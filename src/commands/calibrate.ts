@@ -1,10 +1,9 @@
 // Finds what is usual for a draft's steps, for SpecGuard, and writes it beside the draft's weights.
-import { existsSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readPrompts } from '../bench/prompts.ts';
 import { readSuite } from '../bench/suites.ts';
-import { calibrate as runCalibration } from '../calibrate.ts';
+import type { Beside } from '../beside.ts';
 import { CALIBRATION_FILE } from '../decode/calibration.ts';
 import { createEngine } from '../engine.ts';
 import type { Prompt } from '../request.ts';
@@ -12,7 +11,7 @@ import { integer, text, type Values } from './arguments.ts';
 import { defineCommand } from './command.ts';
 import { loadOnDevice, openDevice, precisionOption } from './device.ts';
 import { readTextFile } from './messages.ts';
-import { bundledNames, DEFAULT_DRAFT, readModelName } from './model-source.ts';
+import { DEFAULT_DRAFT } from './model-source.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -36,11 +35,11 @@ const readSet = async ({ prompts, limit }: Values<typeof OPTIONS>, { root }: Ter
   return all.slice(0, limit).map(({ prompt }) => prompt);
 };
 
-/** Null where the model is no folder: an address, or one file. */
-const folderOf = (name: string, root: string): string | null => {
-  if (bundledNames(root).includes(name)) return join(root, 'public/models', name);
-  return existsSync(name) && statSync(name).isDirectory() ? name : null;
-};
+/** In the place of a model's own folder. */
+const fileOf = (path: string): Beside => ({
+  read: async () => null,
+  write: async (_, value) => writeFile(path, `${JSON.stringify(value, null, 2)}\n`).then(() => true),
+});
 
 export const calibrate = defineCommand({
   name: 'calibrate',
@@ -51,22 +50,22 @@ export const calibrate = defineCommand({
   async run({ values }, terminal) {
     const { model = DEFAULT_DRAFT, precision, 'max-tokens': maxTokens = 320 } = values;
     const prompts = await readSet(values, terminal);
-    const folder = folderOf(readModelName(model).name, terminal.root);
-    const out = values.out ?? (folder && join(folder, CALIBRATION_FILE));
     using device = await openDevice(terminal);
-    const draft = await loadOnDevice(device, { model, precision }, terminal);
+    const loaded = await loadOnDevice(device, { model, precision }, terminal);
+    const { out } = values;
+    const draft = out === undefined ? loaded : { ...loaded, beside: fileOf(out) };
     const engine = createEngine({ gpu: device.gpu });
+    // Nothing is escalated, so it may stand for its target too.
     await engine.load({ target: draft, draft });
-    const calibration = await runCalibration(engine, {
+    const { calibration, kept } = await engine.calibrate({
       prompts,
-      layers: draft.model.layers,
       maxTokens,
       signal: terminal.signal,
       onProgress: (done, all) => terminal.progress(`answer ${done + 1} of ${all}`),
     });
     await engine.close();
-    if (out !== null) await writeFile(out, `${JSON.stringify(calibration, null, 2)}\n`);
-    terminal.note(out === null ? 'not written: name a file with --out' : `written to ${out}`);
+    const where = out ?? `${CALIBRATION_FILE} beside ${loaded.name}`;
+    terminal.note(kept ? `written to ${where}` : 'not written: name a file with --out');
     if (values.json) return terminal.json(calibration);
     const ranges = { 'log-probability': calibration.logprob, ...calibration.grounding };
     const rows = Object.entries(ranges).map(([name, [low, high]]) => [name, low.toFixed(3), high.toFixed(3)]);

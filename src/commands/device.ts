@@ -5,18 +5,15 @@ import type { DecodingSystem, ModelRole } from '../decode/system.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { openNodeGpu } from '../gpu/node.ts';
 import {
-  asKind,
   type LoadedDrafter,
   type LoadedJudge,
   type LoadedModel,
   type LoadedModels,
   type LoadSourceOptions,
-  loadDrafterSource,
-  loadJudgeSource,
-  loadPolicySource,
   loadSource,
   type Progress,
 } from '../load.ts';
+import { asKind, loadDrafterSource, loadJudgeSource, loadPolicySource, loadSentencesSource } from '../load-beside.ts';
 import type { Precision } from '../weights/quantize.ts';
 import { choice, text, texts, UsageError } from './arguments.ts';
 import { bundledNames, DEFAULT_DRAFT, DEFAULT_MODEL, modelSource, PRECISIONS, readModelName } from './model-source.ts';
@@ -37,6 +34,10 @@ export const besideOptions = {
     "another member of the target's ensemble, of the same vocabulary; may be repeated (default: the draft)",
   ),
   judge: text('M', "a reward model or a router for this target's steps (default, for the bundled target: prm, router)"),
+  sentences: text(
+    'M',
+    'a sentence-embedding model that compares candidate steps, for specguard: a folder or an address',
+  ),
   policy: text('M', 'a block-size policy for this target and drafter (default, for the bundled target: blockpilot)'),
 } as const;
 
@@ -86,6 +87,7 @@ export interface WantedTogether extends Wanted {
   readonly policy?: string | undefined;
   readonly also?: readonly string[];
   readonly judge?: string | undefined;
+  readonly sentences?: string | undefined;
 }
 
 /** A role's option, which is what people call a system's lack of it, and its bundled model. */
@@ -156,6 +158,10 @@ export const loadTogether = async (
   const [eagle3] = drafters.filter(({ model }) => model.kind === 'eagle3');
   const policy =
     policyName === undefined ? null : await loadPolicySource(await modelSource(policyName, root), { signal });
+  const sentences =
+    wanted.sentences === undefined
+      ? null
+      : await loadSentencesSource(await modelSource(wanted.sentences, root), { signal });
   const judges: LoadedJudge[] = [];
   for (const name of named(judgeNames))
     judges.push(await loadJudgeSource(device.gpu, await modelSource(name, root), { ...options(name), target }));
@@ -165,6 +171,7 @@ export const loadTogether = async (
     target,
     ...Object.fromEntries(also.map((model, i) => [`also-${i + 1}`, model])),
     ...(policy && { policy }),
+    ...(sentences && { sentences }),
     ...(draft && { draft }),
     ...(dflash && { dflash: asKind(dflash, 'dflash') }),
     ...(eagle3 && { eagle3: asKind(eagle3, 'eagle3') }),

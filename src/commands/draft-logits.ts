@@ -5,7 +5,7 @@ import { integer, integers, text, UsageError } from './arguments.ts';
 import { defineCommand } from './command.ts';
 import { besideOptions, loadTogether, openDevice, precisionOption } from './device.ts';
 import { modelOption } from './model-source.ts';
-import { append, argmax, OutputFiles } from './raw-output.ts';
+import { append, argmax, finite, OutputFiles } from './raw-output.ts';
 
 interface Drafted {
   /** `[rows, vocabulary]`, of the drafter's own vocabulary. */
@@ -108,7 +108,7 @@ export const draftLogits = defineCommand({
       drafter.kind === 'dflash'
         ? await block(cursor, drafter, tokens, options)
         : await chain(cursor, drafter, tokens, options);
-    await append(file, drafted.logits);
+    await append(file, finite(drafted.logits));
     const best = Array.from({ length: size - 1 }, (_, row) =>
       argmax(drafted.logits.subarray(row * drafted.vocabulary, (row + 1) * drafted.vocabulary)),
     );

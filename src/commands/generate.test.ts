@@ -51,6 +51,23 @@ describe.skipIf(noShared)('generate from token ids', PATIENCE, () => {
   });
 });
 
+describe.skipIf(noShared)('generate with a drafter', PATIENCE, () => {
+  it('commits in every round what the reference loop does', async () => {
+    const { prefix, runs } = JSON.parse(readFileSync(shared('golden/dflash-tiny-good/case.json'), 'utf8')) as {
+      prefix: number[];
+      runs: { block_size: number; tokens: number[]; acceptance_lengths: number[] }[];
+    };
+    const models = ['--model', shared('golden/qwen3-tiny-deep'), '--drafter', shared('golden/dflash-tiny-good')];
+    for (const { block_size, tokens, acceptance_lengths } of runs) {
+      const size = ['--set', `block-size=${block_size}`, '--max-tokens', `${tokens.length}`];
+      const prompt = ['--tokens', prefix.join(',')];
+      const { stdout } = await runCli('generate', ...models, '--system', 'dflash', ...size, ...prompt, '--json');
+      expect(events(stdout).at(-1)).toMatchObject({ tokens, metrics: { acceptance_lengths } });
+    }
+    expect(runs.map(({ block_size }) => block_size)).toEqual([8, 4]);
+  });
+});
+
 describe('generate from text', PATIENCE, () => {
   it('streams text to stdout and nothing else there, the same twice with one seed', async () => {
     const sampled = ['--temperature', '0.9', '--top-k', '40', '--seed', '7', '--max-tokens', '12', '--ignore-eos'];
@@ -76,7 +93,8 @@ describe('generate from text', PATIENCE, () => {
   });
 
   it('keeps what was generated when it is interrupted, and exits with 130', async () => {
-    const { process: child, finished } = startCli(['generate', '--prompt', '1', '--ignore-eos', '--json']);
+    const long = ['--ignore-eos', '--max-tokens', '900']; // not over when the signal comes
+    const { process: child, finished } = startCli(['generate', '--prompt', '1', ...long, '--json']);
     while (!(await once(child.stdout as NodeJS.ReadableStream, 'data')).join('').includes('"commit"'));
     child.kill('SIGINT');
     const { status, stdout, stderr } = await finished;
@@ -108,6 +126,8 @@ describe('generate from text', PATIENCE, () => {
     ],
     [['--prompt', 'a', '--system', 'cos', '--set', 'lambda=1.5'], 'lambda must be numbers from 0 to 1, not 1.5'],
     [['--prompt', 'a', '--system', 'cos', '--also', 'nowhere'], 'there is no model "nowhere"'],
+    [['--prompt', 'a', '--stop', ''], '--stop is empty'],
+    [['--prompt', 'a', '--temperature', '1e9'], '--temperature: 1e9 is more than 100'],
     [['--prompt-file', 'nowhere.txt'], 'cannot read nowhere.txt'],
     [['--prompt', 'a', '--set', 'gamma=4'], 'autoregressive has no knob "gamma"'],
     [['--prompt', 'a', '--max-tokens', '5000'], 'exceed the context of 1024'],

@@ -9,12 +9,12 @@ import { SYSTEMS } from '../systems/index.ts';
 import { committedTokens, type EventOf, type Metrics, measure, type TraceEvent } from '../trace.ts';
 import { choice, flag, integer, integers, number, text, texts, UsageError, type Values } from './arguments.ts';
 import { defineCommand } from './command.ts';
-import { besideOptions, loadTogether, openDevice, precisionOption } from './device.ts';
+import { besideOptions, openDevice, precisionOption } from './device.ts';
 import { readKnobs } from './knobs.ts';
 import { messagesOption, readMessages, readTextFile } from './messages.ts';
 import { modelOption } from './model-source.ts';
 import { LEGEND, painter } from './paint.ts';
-import { loadBesideRemote, readRemote, remoteOptions } from './remote.ts';
+import { loadAll, readFar, remoteOptions } from './remote.ts';
 import type { Terminal } from './terminal.ts';
 
 const OPTIONS = {
@@ -31,14 +31,15 @@ const OPTIONS = {
   messages: messagesOption,
   raw: flag('continue the prompt as it is, without the chat template'),
   'max-tokens': integer('N', 'most tokens to commit', { least: 1 }),
-  temperature: number('T', '0 (the default) takes the most probable token', { least: 0 }),
-  'top-k': integer('N', 'sample among the N most probable tokens', { least: 0 }),
+  temperature: number('T', '0 (the default) takes the most probable token', { least: 0, most: 100 }),
+  'top-k': integer('N', 'sample among the N most probable tokens', { least: 0, most: 2 ** 31 }),
   'top-p': number('P', 'sample among the fewest tokens that hold this much probability', { least: 0, most: 1 }),
   'min-p': number('P', 'sample among tokens at least P times as probable as the first', { least: 0, most: 1 }),
   seed: integer('S', 'the same seed gives the same answer', { least: 0, most: 2 ** 32 - 1 }),
   stop: texts('TEXT', 'end before this text; may be repeated'),
   'ignore-eos': flag('go on after the end-of-text token'),
   set: texts('KNOB=VALUE', "one of the system's settings; may be repeated"),
+  logprobs: integer('N', 'with --json: each token’s log-probability, and N alternatives', { least: 0, most: 20 }),
   precision: precisionOption,
   marks: flag(`signs for how each part came about: ${LEGEND}`),
 } as const;
@@ -55,6 +56,7 @@ const checkPrompt = (given: Given): void => {
       named.length === 0 ? 'there is no prompt' : `--${named[0]} and --${named[1]} are both given`,
       `Give one of ${SOURCES.map((name) => `--${name}`).join(', ')}.`,
     );
+  if (given.stop.includes('')) throw new UsageError('--stop is empty: an answer would end before it begins');
   if (given.raw && given.messages !== undefined)
     throw new UsageError('--messages goes through the chat template: it cannot be --raw');
 };
@@ -88,6 +90,7 @@ const toRequest = (given: Given, system: DecodingSystem, prompt: Prompt): RunReq
     topP: given['top-p'],
     minP: given['min-p'],
     seed: given.seed,
+    logprobs: given.logprobs,
   }),
 });
 
@@ -153,24 +156,26 @@ export const generate = defineCommand({
     checkPrompt(values);
     const system = SYSTEMS.find(({ id }) => id === (values.system ?? 'autoregressive')) as DecodingSystem;
     const request = toRequest(values, system, await readPrompt(values));
-    const remote = readRemote(values, system);
+    const far = readFar(values, [system]);
     using device = await openDevice(terminal);
-    const models = remote
-      ? await loadBesideRemote(device, remote, values, system, terminal)
-      : await loadTogether(device, values, [system], terminal);
+    const models = await loadAll(device, far, values, [system], terminal);
     const target = readerOf(models) as LoadedModel;
     const engine = createEngine({ gpu: device.gpu });
-    await engine.load(models);
+    const loaded = Object.entries((await engine.load(models)).models);
+    const names = Object.fromEntries(loaded.map(([role, { name }]) => [role, name]));
     const prompt = fitPrompt(request.prompt, target, values, terminal);
 
     const print = printText(target, values, terminal);
     const events: TraceEvent[] = [];
-    for await (const event of engine.run({ ...request, prompt }, terminal.signal)) {
+    for await (const told of engine.run({ ...request, prompt }, terminal.signal)) {
+      const event = told.type === 'run' ? { ...told, models: names } : told;
       events.push(event);
       if (event.type === 'calibration' && !event.calibrated)
         terminal.note('warning: nobody has measured what is usual for this draft; see outrider calibrate');
       if (event.type === 'remote' && event.fault)
         terminal.note(`warning: ${event.fault.message}; the draft goes on alone`);
+      if (event.type === 'route' && event.fault)
+        terminal.note(`warning: ${event.fault.message}; the target writes the steps from here on`);
       if (event.type === 'done') {
         const metrics = measure(events);
         if (values.json) await terminal.json({ ...event, tokens: committedTokens(events), metrics });

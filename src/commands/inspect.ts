@@ -3,10 +3,9 @@
 import { OutriderError } from '../errors.ts';
 import type { Architecture } from '../model/architecture.ts';
 import { cacheBytes } from '../model/cache.ts';
-import { placeBytes, places } from '../model/placement.ts';
-import { isDrafter, named, readArchitecture } from '../model/registry.ts';
-import { readDrafter } from '../model/registry-drafters.ts';
-import { isScored, readScored } from '../model/registry-scored.ts';
+import { readAny, weightBytes } from '../model/estimate.ts';
+import { isDrafter, named } from '../model/registry.ts';
+import { isScored } from '../model/registry-scored.ts';
 import type { Checkpoint, TensorInfo } from '../weights/checkpoint.ts';
 import type { Precision } from '../weights/quantize.ts';
 import { defineCommand } from './command.ts';
@@ -63,10 +62,9 @@ const countTypes = (tensors: Iterable<TensorInfo>): Inspection['types'] => {
 };
 
 /** The architecture, or why there is none. */
-const read = ({ config, tensors }: Checkpoint): Architecture | OutriderError => {
+const read = (checkpoint: Checkpoint): Architecture | OutriderError => {
   try {
-    if (isScored(tensors)) return readScored(config);
-    return isDrafter(named(config)) ? readDrafter(config).architecture : readArchitecture(config);
+    return readAny(checkpoint);
   } catch (error) {
     if (error instanceof OutriderError) return error;
     throw error;
@@ -77,7 +75,6 @@ export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): 
   const { config, tensors } = checkpoint;
   const known = read(checkpoint);
   const architecture = known instanceof OutriderError ? null : known;
-  const typeOf = (name: string): string => tensors.get(name)?.type ?? 'F32';
   const context = architecture?.sizes.context ?? 0;
   const contexts = [...CONTEXTS.filter((length) => length < context), context];
   return {
@@ -97,7 +94,7 @@ export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): 
     resident: architecture
       ? PRECISIONS.map((precision) => ({
           precision: precision ?? 'file',
-          weights: places(architecture, typeOf, precision).reduce((sum, place) => sum + placeBytes(place), 0),
+          weights: weightBytes(architecture, checkpoint, precision),
         }))
       : [],
     cache: architecture

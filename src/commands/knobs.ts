@@ -1,37 +1,28 @@
-// A system's settings as people type them: `--set block-size=8`, and `dflash:block-size=8` in a list of systems.
+// A system's settings as people type them: `--set block-size=8`.
 import { type KnobValue, parseKnob } from '../decode/knobs.ts';
 import type { DecodingSystem } from '../decode/system.ts';
-import { SYSTEMS } from '../systems/index.ts';
 import { UsageError } from './arguments.ts';
+
+/** How much is drafted at once. */
+const SIZES = ['block-size', 'gamma', 'depth'];
+
+/**
+ * Who names a size means it in every round: such a run is compared with other implementations, round by round. It falls
+ * back to plain decoding only where that is said too.
+ */
+const kept = ({ knobs }: Pick<DecodingSystem, 'knobs'>, given: ReadonlyMap<string, KnobValue>) =>
+  Object.hasOwn(knobs, 'fall-back') && SIZES.some((name) => (given.get(name) ?? 0) !== 0) ? { 'fall-back': 'off' } : {};
 
 export const readKnobs = (
   system: Pick<DecodingSystem, 'id' | 'knobs'>,
   settings: readonly string[],
-  option = '--set',
-): Record<string, KnobValue> =>
-  Object.fromEntries(
-    settings.map((setting) => {
-      const [name, value] = setting.split(/=(.*)/s);
-      if (!name || !value) throw new UsageError(`${option}: "${setting}" is not KNOB=VALUE`);
-      return [name, parseKnob(system, name, value)];
-    }),
-  );
-
-/** A system to be benched, with settings: the same one may be there several times. In a list, numbers are written 1/2/3. */
-export interface Entry {
-  /** As it was written. */
-  readonly name: string;
-  readonly system: DecodingSystem;
-  readonly knobs: Readonly<Record<string, KnobValue>>;
-}
-
-export const readEntry = (name: string): Entry => {
-  const [id = '', ...settings] = name.split(':');
-  const system = SYSTEMS.find((known) => known.id === id);
-  if (!system) {
-    const known = SYSTEMS.map((each) => each.id).join(', ');
-    throw new UsageError(`there is no system "${id}"`, `Systems: ${known}.`);
+): Record<string, KnobValue> => {
+  const given = new Map<string, KnobValue>();
+  for (const setting of settings) {
+    const [name, value] = setting.split(/=(.*)/s);
+    if (!name || !value) throw new UsageError(`--set: "${setting}" is not KNOB=VALUE`);
+    if (given.has(name)) throw new UsageError(`--set: ${name} is given twice`);
+    given.set(name, parseKnob(system, name, value));
   }
-  const listed = settings.map((setting) => setting.replaceAll('/', ','));
-  return { name, system, knobs: readKnobs(system, listed, '--systems') };
+  return { ...kept(system, given), ...Object.fromEntries(given) };
 };

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -35,6 +35,25 @@ const logits = async (model: string, tokens: readonly number[], ...args: string[
   return JSON.parse(finished.stdout) as { rows: number; vocabulary: number; argmax: number[] };
 };
 
+describe('damaged weights', PATIENCE, () => {
+  it.each([
+    ['logits', '--tokens', '1,2'],
+    ['score', '--rollout', '--tokens', '1,2,3', '--from', '1'],
+  ])('%s refuses to print a NaN', async (...args) => {
+    const folder = join(scratch, 'nan');
+    cpSync('public/models/draft', folder, { recursive: true });
+    const path = join(folder, 'model.safetensors');
+    const bytes = readFileSync(path);
+    const header = Number(bytes.readBigUInt64LE(0));
+    const { 'model.norm.weight': norm } = JSON.parse(bytes.subarray(8, 8 + header).toString());
+    bytes.fill(0xff, 8 + header + norm.data_offsets[0], 8 + header + norm.data_offsets[1]);
+    writeFileSync(path, bytes);
+    const { status, stdout, stderr } = await runCli(...args, '--model', folder);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain('bad-checkpoint: the logits (final norm · head) hold a NaN or an infinity');
+  });
+});
+
 describe.skipIf(noShared)('logits', PATIENCE, () => {
   it('writes what the reference has, taps too, and the same bits at any chunk', async () => {
     const { prompt, greedy } = golden('qwen3-tiny');
@@ -67,6 +86,13 @@ describe.skipIf(noShared)('logits', PATIENCE, () => {
     const printed = await logits('llama-tiny', [...prefix, ...tokens], ...tree, '--chunk', '4', '--out', out);
     expect(printed).toMatchObject({ rows: 9, vocabulary: 320 });
     expect(worstError(floats(out), floats(shared('golden/llama-tiny/tree_logits.f32')))).toBeLessThan(1e-3);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('says that the disk is full', async () => {
+    const args = ['--model', 'draft', '--tokens', '1,2', '--out', '/dev/full'];
+    const { status, stdout, stderr } = await runCli('logits', ...args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain('outrider: bad-request: cannot write /dev/full: ENOSPC');
   });
 
   it.each([

@@ -6,7 +6,7 @@ import { integer, integers, text, UsageError } from './arguments.ts';
 import { defineCommand } from './command.ts';
 import { loadOnDevice, openDevice, precisionOption } from './device.ts';
 import { modelOption } from './model-source.ts';
-import { append, argmax, OutputFiles } from './raw-output.ts';
+import { append, argmax, finite, OutputFiles } from './raw-output.ts';
 
 /** A pass scores at most this many rows. */
 const MOST_ROWS = 16;
@@ -54,7 +54,7 @@ export const logits = defineCommand({
     const tapFiles = await Promise.all(taps.map((tap) => files.open(`${out}.tap-${tap}`)));
     const best: number[] = [];
     const record = async (forward: Forward): Promise<void> => {
-      const scores = await forward.logits.read();
+      const scores = finite(await forward.logits.read());
       for (let row = 0; row < forward.rows; row++)
         best.push(argmax(scores.subarray(row * model.vocabulary, (row + 1) * model.vocabulary)));
       await append(file, scores);

@@ -10,7 +10,8 @@ export const messagesOption = text('F.json', 'a conversation: [{"role": "user", 
 export const readTextFile = async (path: string): Promise<string> => {
   try {
     const bytes = await readFile(path);
-    return (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
+    // Not toString: some editors begin a file with a byte-order mark, which a TextDecoder leaves out.
+    return new TextDecoder().decode(path.endsWith('.gz') ? gunzipSync(bytes) : bytes);
   } catch (cause) {
     throw new UsageError(`cannot read ${path}: ${(cause as Error).message}`);
   }

@@ -60,7 +60,7 @@ describe.skipIf(noShared)('score', PATIENCE, () => {
     }
     const { cost } = await score<{ cost: Record<'plain_ms' | 'rollout_ms' | 'ratio', number> }>(
       ...['--rollout', '--model', shared('golden/llama-tiny'), '--tokens', input_ids.join(','), '--from', '20'],
-      ...['--cost', '3'],
+      ...['--cost', '9'],
     );
     expect(cost.ratio).toBeGreaterThan(0.2);
     expect(cost.rollout_ms).toBeGreaterThan(0);

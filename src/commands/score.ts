@@ -6,6 +6,7 @@ import { choice, flag, integer, integers, text, UsageError } from './arguments.t
 import { defineCommand } from './command.ts';
 import { loadOnDevice, openDevice, precisionOption } from './device.ts';
 import { modelOption, modelSource, readModelName } from './model-source.ts';
+import { finite } from './raw-output.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A pass scores at most this many rows. */
@@ -41,7 +42,7 @@ const signalsOf = async (
   for (let row = from - 1; row < tokens.length; row += MOST_ROWS) {
     const part = tokens.slice(row, row + MOST_ROWS);
     const pass = cursor.forward({ tokens: part, parents: part.map((_, i) => i - 1) });
-    const scores = await pass.logits.read();
+    const scores = finite(await pass.logits.read());
     signal.throwIfAborted();
     part.forEach((_, i) => {
       const next = tokens[row + i + 1];
@@ -103,6 +104,7 @@ export const score = defineCommand({
     const precision = readModelName(name).precision ?? values.precision;
     const options = { precision, signal: terminal.signal };
     const { labels, at } = await probabilitiesOf(device.gpu, source, tokens, positions ?? [tokens.length - 1], options);
+    for (const row of at) finite(row);
     // A value: one number a position. Classes: the probability of each, one list a position where those were named.
     if (!labels) await terminal.json({ scores: at.map(([reward]) => reward) });
     else await terminal.json({ scores: positions ? at : at[0], labels });

@@ -22,6 +22,8 @@ export interface Session {
   readonly terminal: Terminal;
   /** Ctrl-C was pressed. */
   readonly interrupted: boolean;
+  /** Why stdout took no more, other than that its reader left; or null. */
+  readonly lost: Error | null;
   close(): void;
 }
 
@@ -30,6 +32,7 @@ export const openTerminal = (root: string): Session => {
   const abort = new AbortController();
   let interruptedAt = 0;
   let passing = false;
+  let lost: Error | null = null;
 
   const clear = (): void => {
     if (passing) stderr.write('\r\x1b[2K');
@@ -42,7 +45,8 @@ export const openTerminal = (root: string): Session => {
     abort.abort();
   };
   const onPipeError = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') throw error;
+    // A reader that has gone has what it wanted; a full disk has not.
+    if (error.code !== 'EPIPE') lost ??= error;
     abort.abort();
   };
   process.on('SIGINT', onInterrupt);
@@ -74,6 +78,9 @@ export const openTerminal = (root: string): Session => {
     },
     get interrupted() {
       return interruptedAt > 0;
+    },
+    get lost() {
+      return lost;
     },
     close() {
       clear();

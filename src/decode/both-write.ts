@@ -20,7 +20,7 @@ export const bothWrite = (
   let alternative: WholeStep | null = null;
 
   /** The step behind the text, in rounds that nobody sees. */
-  const ask = async ({ step, context }: Question): Promise<WholeStep> => {
+  const ask = async ({ step, context, candidates: [own] }: Question): Promise<WholeStep> => {
     const tokens = [...context.sequence.tokens];
     const base = tokens.length;
     const sequence: Sequence = {
@@ -30,7 +30,7 @@ export const bothWrite = (
         return room - tokens.length;
       },
     };
-    const rounds = nested.write(step, Math.min(most.tokens, room - base), sequence);
+    const rounds = nested.write(step, Math.min(most.tokens, room - base), sequence, own?.tokens ?? []);
     const scores: Score[] = [];
     const begin = performance.now();
     for (;;) {
@@ -52,7 +52,7 @@ export const bothWrite = (
     const { problem, steps, candidates, context } = question;
     const theirs = await ask(question);
     const own = candidates[0]?.tokens ?? [];
-    const [draft = 0, target = 0] = await judge.score(problem, steps, [own, theirs.tokens]);
+    const [draft = 0, target = 0] = await judge.score(problem, steps, [own, theirs.tokens], context.signal);
     const score = target - draft;
     const accept = score <= threshold;
     nested.forget(context.sequence.tokens.length);
@@ -63,9 +63,9 @@ export const bothWrite = (
   };
 
   const target: Author = {
-    async begin(step, longest, context) {
+    async begin(step, longest, context, refused) {
       const whole = alternative;
-      if (!whole) return nested.begin(step, longest, context);
+      if (!whole) return nested.begin(step, longest, context, refused);
       return async ({ sequence }) => {
         const { tokens, scores, source } = whole.commit;
         const kept = Math.min(tokens.length, sequence.budget);

@@ -5,6 +5,7 @@ import type { Rollout } from '../model/model.ts';
 
 export type Range = readonly [low: number, high: number];
 
+/** What is usual for a draft's steps. */
 export interface Calibration {
   readonly version: 1;
   /** Steps that it was made from. */

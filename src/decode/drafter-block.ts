@@ -2,7 +2,26 @@
 import type { BlockCursor } from '../model/model.ts';
 import { draftSampling, greedily } from './sampling.ts';
 import { chainOf, type Drafter } from './speculate.ts';
+import type { RunContext } from './system.ts';
 import type { Hand } from './taps.ts';
+
+/** A target's pass has at least so many rows for drafts: one less than its narrowest tree. */
+const MOST_REFUSED = 15;
+
+/** First the step that was refused at this place: it costs no pass, and all before its first error is right. */
+export const refusedFirst = (
+  drafter: Drafter,
+  { refused = [], sequence }: Pick<RunContext, 'refused' | 'sequence'>,
+) => {
+  const place = sequence.tokens.length;
+  const propose: Drafter['propose'] = (now, most) => {
+    const drafts = refused.slice(0, Math.min(most, MOST_REFUSED));
+    if (now.tokens.length !== place || drafts.length === 0) return drafter.propose(now, most);
+    const tree = chainOf([now.tokens[place - 1] as number, ...drafts]);
+    return { by: 'draft', tree, laws: null, nodes: drafts.length + 1, passes: 0 };
+  };
+  return { ...drafter, propose };
+};
 
 /** Drafts blocks of one size; 1 drafts nothing. `hand` gives the cursor what was committed. */
 export const blockDrafter = (cursor: BlockCursor, hand: Hand, size: number, sampled: boolean): Drafter => ({

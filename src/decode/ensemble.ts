@@ -136,7 +136,8 @@ export class Joint {
       member.idle--;
       const { pass, row } = member.newest ?? {};
       if (!pass || row === undefined) throw new Error('a draft of a member that had nothing to read');
-      const { token } = pass.draw(row, memberSampling(this.#sequence.sampling, member.index));
+      const sampling = this.#ensemble.drafting(this.#sequence.sampling);
+      const { token } = pass.draw(row, memberSampling(sampling, member.index));
       this.#chain.push({ token, by: member });
     }
     this.#turns.push({ by: member, first, count, passes: count, ms: performance.now() - start });
@@ -215,11 +216,14 @@ export class Joint {
       token: i < drafts ? (verdict.tokens[i] as number) : isHeld(token) ? (besides.next().value as number) : token,
       by,
     }));
-    const scores = [];
-    for (const [i, { logprob }] of choices.entries()) {
-      const top = alternatives > 0 ? await this.#ensemble.top(said(i), alternatives, sampling) : [];
-      scores.push({ logprob, top });
-    }
+    const tops = alternatives
+      ? await this.#ensemble.top(
+          choices.map((_, i) => said(i)),
+          alternatives,
+          sampling,
+        )
+      : [];
+    const scores = choices.map(({ logprob }, i) => ({ logprob, top: tops[i] ?? [] }));
     const by: readonly (Role | null)[] = choices.map((_, i) => (i < kept ? (checked[i] as Draft).by.role : null));
     const commit: Commit = {
       tokens: choices.map(({ token }) => token),

@@ -20,8 +20,11 @@ export interface StepPart {
 export type StepRounds = (context: RoundContext) => Promise<StepPart>;
 
 export interface Author {
-  /** Begins a step of at most `most` tokens behind the sequence as it stands; null: nobody is there to write it. */
-  begin(step: number, most: number, context: RoundContext): Promise<StepRounds | null>;
+  /**
+   * Begins a step of at most `most` tokens behind the sequence as it stands, in place of the one that was refused; null:
+   * nobody is there to write it.
+   */
+  begin(step: number, most: number, context: RoundContext, refused: readonly number[]): Promise<StepRounds | null>;
 }
 
 /** As part of an answer: every token of an escalated step is the target's, however it was drafted in there. */
@@ -58,12 +61,12 @@ export class Nested implements Author {
     if (draft) this.#cursors.set('draft', draft);
   }
 
-  async begin(step: number, most: number, { sequence }: RoundContext): Promise<StepRounds> {
-    return this.write(step, most, sequence);
+  async begin(step: number, most: number, { sequence }: RoundContext, refused: readonly number[]): Promise<StepRounds> {
+    return this.write(step, most, sequence, refused);
   }
 
   /** The rounds of a step behind `outer`, which must grow by what they commit. */
-  write(step: number, most: number, outer: Sequence): StepRounds {
+  write(step: number, most: number, outer: Sequence, refused: readonly number[]): StepRounds {
     const base = outer.tokens.length;
     const sequence: Sequence = {
       ...outer,
@@ -75,7 +78,7 @@ export class Nested implements Author {
     let round: ((context: RoundContext) => Promise<Commit>) | null = null;
     const next = async (context: RoundContext): Promise<Commit> => {
       if (round) return round(context);
-      const generation = await this.#start(sequence, context.emit);
+      const generation = await this.#start({ sequence, refused, emit: context.emit });
       round = generation.round;
       return generation.first ?? round(context);
     };
@@ -99,7 +102,7 @@ export class Nested implements Author {
       if ('rewind' in cursor) cursor.rewind(Math.min(cursor.length, tokens - 1));
   }
 
-  async #start(sequence: Sequence, emit: Emit) {
+  async #start({ sequence, refused, emit }: Required<Pick<RunContext, 'sequence' | 'refused' | 'emit'>>) {
     const { models } = this.#run;
     const knobs = resolveKnobs({ ...this.#system, knobs: fittedKnobs(this.#system, models) }, this.#settled);
     const open: RunContext['open'] = async (role, options) => {
@@ -113,7 +116,7 @@ export class Nested implements Author {
       if (event.type === 'block-size') this.#settled = { candidates: [event.size] };
       emit(event);
     };
-    return this.#system.start({ ...this.#run, knobs, sequence, emit: listen, open });
+    return this.#system.start({ ...this.#run, knobs, sequence, refused, emit: listen, open });
   }
 }
 

@@ -3,6 +3,7 @@
 import { OutriderError } from '../errors.ts';
 import type { DecodingSystem, Models } from './system.ts';
 
+/** A number within bounds. */
 export interface NumberKnob {
   readonly kind: 'number';
   readonly label: string;
@@ -15,11 +16,14 @@ export interface NumberKnob {
   readonly most?: string;
 }
 
+/** One of several words. */
 export interface ChoiceKnob {
   readonly kind: 'choice';
   readonly label: string;
   readonly options: readonly string[];
   readonly initial: string;
+  /** What it takes for an option that is not among them, where that is not obvious. */
+  readonly others?: string;
 }
 
 /** Several numbers. */
@@ -33,8 +37,11 @@ export interface NumbersKnob {
   readonly initial: readonly number[];
 }
 
+/** A setting. */
 export type Knob = NumberKnob | ChoiceKnob | NumbersKnob;
+/** A system's settings, by name. */
 export type Knobs = Readonly<Record<string, Knob>>;
+/** What a setting can be set to. */
 export type KnobValue = number | string | readonly number[];
 
 export type KnobValues<K extends Knobs> = {
@@ -66,7 +73,7 @@ const isList = (value: KnobValue): value is readonly number[] => Array.isArray(v
 const check = (where: string, knob: Knob, value: KnobValue): KnobValue => {
   if (knob.kind === 'choice') {
     if (knob.options.some((option) => option === value)) return value;
-    return refuse(`${where} must be one of ${knob.options.join(', ')}, not ${value}`);
+    return refuse(`${where} must be one of ${knob.options.join(', ')}, not ${value}`, knob.others);
   }
   const { min, max } = knob;
   const whole = Number.isInteger(knob.step ?? 1);

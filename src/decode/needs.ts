@@ -1,6 +1,7 @@
 // Which of the models that a system asks for are not there.
 import type { DecodingSystem, ModelRole } from './system.ts';
 
+/** The roles that a system needs and nobody fills. */
 export const lacking = (
   { needs, joins, remote }: Pick<DecodingSystem, 'needs' | 'joins' | 'remote'>,
   has: (role: ModelRole) => boolean,

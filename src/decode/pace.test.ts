@@ -103,6 +103,16 @@ describe('off when losing', () => {
     expect(events).toEqual([]);
   });
 
+  it('times plain rounds again where little is accepted: a busy moment made them look dear', () => {
+    const timings = warm({ plain: 9, round: 8 });
+    const { ms, speculative, events } = simulate(1000, () => 1, { plain: 3, round: 8 }, { timings });
+    expect(events[0]).toMatchObject({ to: 'plain', plain_ms: 3 });
+    expect(speculative).toBeLessThan(30);
+    expect(ms / (1000 * 3)).toBeLessThan(1.06);
+    // Where drafts are kept nobody doubts, and no round is given away.
+    expect(simulate(1000, () => 4, { plain: 3, round: 8 }).speculative).toBe(250);
+  });
+
   it('keeps on where that is asked for', () => {
     const { events, speculative } = simulate(200, () => 1, { plain: 3, round: 9 }, { fallBack: false });
     expect(events).toEqual([]);

@@ -18,6 +18,12 @@ const SHARE = 0.015;
 /** Plain rounds before a trial, doubled by each that fails. */
 const PAUSE = { least: 16, most: 512 } as const;
 
+/**
+ * Plain rounds are timed before drafting begins. A busy moment then would make them look dear for as long as drafting goes
+ * on, and drafting look good: where so many rounds on end commit hardly more than a plain one would, one is plain, to see.
+ */
+const DOUBT = { rounds: 16, tokens: 1.5 } as const;
+
 /** Rounds of a kind before its cost is believed. */
 const SURE = 4;
 
@@ -73,6 +79,8 @@ export class Pace {
   /** What the last speculative round lost, and its time for each token. */
   #lastLoss = 0;
   #latest: { readonly ms: number; readonly tokens: number }[] = [];
+  /** Speculative rounds since the last plain one. */
+  #since = { rounds: 0, tokens: 0 };
 
   constructor(options: PaceOptions) {
     this.#options = options;
@@ -82,7 +90,7 @@ export class Pace {
 
   /** Whether this round may speculate. */
   next(round: number): boolean {
-    if (this.#paused === null) return true;
+    if (this.#paused === null) return !this.#doubts;
     const affordable = SHARE * this.#ledger.committed >= Math.max(0, this.#ledger.lost) + this.#lastLoss;
     if (!affordable || this.#ledger.committed - this.#paused < this.#pause) return false;
     this.#pause = Math.min(PAUSE.most, 2 * this.#pause);
@@ -96,11 +104,13 @@ export class Pace {
   plain(ms: number): void {
     this.#options.timings.add('plain', ms);
     this.#ledger.committed++;
+    this.#since = { rounds: 0, tokens: 0 };
   }
 
   speculative(round: number, kind: RoundKind, ms: number, tokens: number): void {
     this.#options.timings.add(roundName(kind), ms);
     this.#ledger.committed += tokens;
+    this.#since = { rounds: this.#since.rounds + 1, tokens: this.#since.tokens + tokens };
     this.#latest.push({ ms, tokens });
     this.#unsettled.push({ kind, tokens });
     this.#unsettled = this.#unsettled.filter((each) => !this.#settle(each));
@@ -119,6 +129,13 @@ export class Pace {
     this.#ledger.lost += loss;
     this.#ledger.account = Math.min(CREDIT, this.#ledger.account - loss);
     return true;
+  }
+
+  /** Never where the seed alone may decide which rounds are plain. */
+  get #doubts(): boolean {
+    const { rounds, tokens } = this.#since;
+    const { fallBack, cost } = this.#options;
+    return fallBack && cost !== assumedCost && rounds >= DOUBT.rounds && tokens < DOUBT.tokens * rounds;
   }
 
   /** In plain rounds. */

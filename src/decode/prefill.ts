@@ -3,13 +3,16 @@
 import type { Choice, Cursor, ExtendOptions, Forward } from '../model/model.ts';
 import type { Commit, RunContext, Score, Sequence } from './system.ts';
 
-/** What the caller wants to know about a token that was chosen at `row`; one readback where alternatives are wanted. */
-export const scoreOf = async (
+/** What the caller wants to know about tokens that were chosen at these rows; a readback where alternatives are wanted. */
+export const scoresOf = async (
   pass: Pick<Forward, 'top'>,
-  row: number,
-  { logprob }: Choice,
+  rows: readonly number[],
+  choices: readonly Choice[],
   { alternatives }: Pick<Sequence, 'alternatives'>,
-): Promise<Score> => ({ logprob, top: alternatives > 0 ? await pass.top(row, alternatives) : [] });
+): Promise<readonly Score[]> => {
+  const tops = alternatives ? await pass.top(rows, alternatives) : [];
+  return choices.map(({ logprob }, i) => ({ logprob, top: tops[i] ?? [] }));
+};
 
 /** Draws the child of `row`. One readback, and one more where alternatives are wanted. */
 export const drawToken = async (
@@ -19,7 +22,7 @@ export const drawToken = async (
 ): Promise<Commit> => {
   const [choice] = await pass.draw(row, sequence.sampling).read();
   if (!choice) throw new Error('a draw of one row came back empty');
-  return { tokens: [choice.token], source: ['sampled'], scores: [await scoreOf(pass, row, choice, sequence)] };
+  return { tokens: [choice.token], source: ['sampled'], scores: await scoresOf(pass, [row], [choice], sequence) };
 };
 
 /** Prefilled: the pass is that of the prompt's last row. */

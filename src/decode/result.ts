@@ -1,14 +1,17 @@
-// What an answer comes to: the last number of its text, or else its last line.
+// What tokens say, and what an answer comes to: the last number of its text, or else its last line.
 import type { RunContext } from './system.ts';
 
 const NUMBER = /-?\d[\d,]*(?:\.\d+)?/g;
 
-export const resultOf = (
-  tokens: readonly number[],
-  { spell, stopTokens }: Pick<RunContext, 'spell' | 'stopTokens'>,
-): string => {
-  if (!spell) return tokens.join();
-  const text = tokens.map((token) => (stopTokens.has(token) ? '' : spell(token))).join('');
+type Words = Pick<RunContext, 'spell' | 'stopTokens'>;
+
+/** Without what ends it; the ids of a model that has no text. */
+export const textOf = (tokens: readonly number[], { spell, stopTokens }: Words): string =>
+  spell ? tokens.map((token) => (stopTokens.has(token) ? '' : spell(token))).join('') : tokens.join(' ');
+
+export const resultOf = (tokens: readonly number[], words: Words): string => {
+  if (!words.spell) return tokens.join();
+  const text = textOf(tokens, words);
   const [number] = text.match(NUMBER)?.slice(-1) ?? [];
   return number?.replaceAll(',', '') ?? text.trim().split('\n').at(-1) ?? '';
 };

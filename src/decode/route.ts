@@ -2,6 +2,7 @@
 // written anew from the same prefix. An accepted step is one round, because nothing of it is certain before it has been
 // judged; an escalated one takes a round of the run for every round of the system that writes it, so that it streams and
 // can be aborted. The judged text and the tokens of both models' caches are always the committed ones.
+import { checkAborted, type Fault, toFault } from '../errors.ts';
 import type { Role } from '../trace.ts';
 import type { Candidate, Candidates } from './candidates.ts';
 import type { Author, StepRounds } from './escalate.ts';
@@ -34,6 +35,8 @@ export interface Judgement {
   readonly signals?: { readonly logprob: number; readonly grounding: number | null };
   /** Tokens that the target wrote so that it could be made. */
   readonly written?: number;
+  /** Why there is no score. */
+  readonly fault?: Fault;
 }
 
 export type Rule = (question: Question) => Promise<Judgement>;
@@ -84,8 +87,12 @@ export const route = (run: RunContext, { draft, rule, target, most }: RouteOptio
     };
   };
 
-  const escalate = async (context: RoundContext, begin: number): Promise<Escalated | null> => {
-    const rounds = await target?.begin(steps.length + 1, most.tokens, context);
+  const escalate = async (
+    context: RoundContext,
+    begin: number,
+    refused: readonly number[] = [],
+  ): Promise<Escalated | null> => {
+    const rounds = await target?.begin(steps.length + 1, most.tokens, context, refused);
     return rounds ? { rounds, tokens: [], begin } : null;
   };
 
@@ -107,10 +114,10 @@ export const route = (run: RunContext, { draft, rule, target, most }: RouteOptio
     const { chosen = 0, written } = verdict ?? {};
     if (verdict?.accept === false) {
       draft.drop();
-      escalated = await escalate(context, begin);
+      escalated = await escalate(context, begin, candidates[chosen]?.tokens);
     }
     if (verdict) {
-      const { by, score, threshold, signals } = verdict;
+      const { by, score, threshold, signals, fault } = verdict;
       const lost = !verdict.accept && !escalated;
       emit({
         type: 'route',
@@ -124,6 +131,7 @@ export const route = (run: RunContext, { draft, rule, target, most }: RouteOptio
         chosen,
         judge_ms: judged - judging,
         ...(signals && { signals }),
+        ...(fault && { fault }),
       });
     }
     if (escalated) return goOn(escalated, context);
@@ -139,15 +147,31 @@ export const route = (run: RunContext, { draft, rule, target, most }: RouteOptio
   };
 };
 
-/** Asks a judge for the step's score. A text that it cannot read to its end is the target's to write. */
-export const scoredBy =
-  (by: 'prm' | 'router', judge: JudgeCursor, decide: (score: number) => Omit<Judgement, 'by' | 'score'>): Rule =>
-  async ({ problem, steps, candidates: [candidate] }) => {
+/**
+ * Asks a judge for the step's score. What it cannot judge is the target's to write: a text that it cannot read to its end,
+ * and every step of this run from where a dispensable judge failed.
+ */
+export const scoredBy = (
+  by: 'prm' | 'router',
+  judge: JudgeCursor,
+  decide: (score: number) => Omit<Judgement, 'by' | 'score'>,
+): Rule => {
+  let gone = false;
+  const unjudged = (reason: string) => ({ ...decide(0), by, accept: false, score: null, reason });
+  return async ({ problem, steps, candidates: [candidate], context }) => {
+    if (gone) return unjudged('the judge is left alone for the rest of this run');
     const { tokens } = candidate as Candidate;
     const length = [problem, tokens, ...steps.map((step) => step.tokens)].reduce((sum, part) => sum + part.length, 0);
-    if (length > judge.capacity)
-      return { ...decide(0), by, accept: false, score: null, reason: 'longer than what the judge can read' };
-    const [score] = await judge.score(problem, steps, [tokens]);
-    if (score === undefined) throw new Error(`the ${by} gave no score`);
-    return { by, score, ...decide(score) };
+    if (length > judge.capacity) return unjudged('longer than what the judge can read');
+    try {
+      const [score] = await judge.score(problem, steps, [tokens], context.signal);
+      if (score === undefined) throw new Error(`the ${by} gave no score`);
+      return { by, score, ...decide(score) };
+    } catch (error) {
+      checkAborted(context.signal);
+      if (!judge.dispensable) throw error;
+      gone = true;
+      return { ...unjudged('the judge could not be asked'), fault: toFault(error) };
+    }
   };
+};

@@ -4,11 +4,13 @@
 import type { Choice, Cursor, Draft, Forward, Token, Verdict } from '../model/model.ts';
 import type { Role, Source } from '../trace.ts';
 import { assumedCost, measuredCost, Pace } from './pace.ts';
-import { scoreOf } from './prefill.ts';
+import { scoresOf } from './prefill.ts';
 import type { Commit, Round, RunContext, Sequence } from './system.ts';
 
 /** Drafts, and what they took. */
 export interface Proposal extends Draft {
+  /** Who drafted it, where that was not the drafter. */
+  readonly by?: Role;
   /** Rows of the tree, the anchor's included. */
   readonly nodes: number;
   /** Forward passes of the drafter. */
@@ -71,11 +73,11 @@ const commitOf = async (
   choices: readonly Choice[],
   source: readonly Source[],
   sequence: Sequence,
-): Promise<Commit> => {
-  const scores = [];
-  for (const [i, choice] of choices.entries()) scores.push(await scoreOf(pass, path[i] as number, choice, sequence));
-  return { tokens: choices.map(({ token }) => token), source, scores };
-};
+): Promise<Commit> => ({
+  tokens: choices.map(({ token }) => token),
+  source,
+  scores: await scoresOf(pass, path, choices, sequence),
+});
 
 const sourcesOf = ({ path, source }: Verdict): readonly Source[] => [
   ...path.slice(1).map(() => 'drafted' as const),
@@ -126,10 +128,11 @@ export const speculate = (
     const { path, choices, source, tokens, parents } = verdict;
     drafter.observe({ pass, path, choices, base: now.tokens.length - 1 });
     const end = performance.now();
-    const { nodes, passes } = draft;
-    emit({ type: 'draft', round, by: drafter.by, tokens, parents, passes, ms: drafted - start });
+    const { nodes, passes, by = drafter.by } = draft;
+    emit({ type: 'draft', round, by, tokens, parents, passes, ms: drafted - start });
     const next = (choices.at(-1) as Choice).token;
-    emit({ type: 'verify', round, by: 'target', path, next, source, ms: end - drafted });
+    const told = now.alternatives === null ? {} : { probabilities: verdict.probabilities };
+    emit({ type: 'verify', round, by: 'target', path, next, source, ...told, ms: end - drafted });
     pace.speculative(round, { nodes, passes }, end - start, path.length);
     return commitOf(pass, path, choices, sourcesOf(verdict), now);
   }

@@ -1,9 +1,10 @@
 // The chunk that a page loads when a speculative system runs for the first time.
-export { blockDrafter } from './drafter-block.ts';
+export { bestSize, predicted, TIE } from './block-size.ts';
+export { blockDrafter, refusedFirst } from './drafter-block.ts';
 export { lookupDrafter } from './drafter-lookup.ts';
 export { modelDrafter } from './drafter-model.ts';
 export { treeDrafter } from './drafter-tree.ts';
 export { prefill, readPrompt } from './prefill.ts';
 export { speculate } from './speculate.ts';
-export { following, prefillTapped } from './taps.ts';
+export { following, prefillBlocks, prefillTapped } from './taps.ts';
 export { roundTimes } from './trial.ts';

@@ -6,7 +6,7 @@ export { amongCandidates } from './escalate.ts';
 export { guardedBy } from './guard.ts';
 export { inSteps } from './in-steps.ts';
 export { openSteps } from './open-steps.ts';
-export { resultOf } from './result.ts';
+export { resultOf, textOf } from './result.ts';
 export { route, scoredBy } from './route.ts';
 export { sampleAnswers } from './samples.ts';
 export { draftSampling } from './sampling.ts';

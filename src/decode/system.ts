@@ -28,6 +28,13 @@ export interface BlockPolicy extends Disposable {
   predict(logits: Float32Array): Promise<readonly number[]>;
 }
 
+/** Places texts so that those which mean alike are near each other. */
+export interface SentenceEncoder extends Disposable {
+  readonly bytes: number;
+  /** A unit vector for each text. */
+  embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
+}
+
 /** A step of an answer, and who wrote it. */
 export interface JudgedStep {
   readonly tokens: readonly number[];
@@ -50,11 +57,14 @@ export interface Judge extends Disposable {
 /** It keeps what it has read, from run to run: only rows that it has not seen cost anything. */
 export interface JudgeCursor extends Disposable {
   readonly capacity: number;
+  /** When it fails, the run is to go on without it: the target writes the steps that nobody can judge. */
+  readonly dispensable?: boolean;
   /** A probability for each candidate as the step after `steps`. `problem`: the prompt, in the target's vocabulary. */
   score(
     problem: readonly number[],
     steps: readonly JudgedStep[],
     candidates: readonly (readonly number[])[],
+    signal?: AbortSignal,
   ): Promise<readonly number[]>;
 }
 
@@ -73,9 +83,12 @@ export interface Models {
   readonly policy?: BlockPolicy;
   readonly prm?: Judge;
   readonly router?: Judge;
+  /** Compares candidate steps. */
+  readonly sentences?: SentenceEncoder;
   /** Writes steps in the target's place. Where no target is loaded beside it, `target` is the draft: it reads the text. */
   readonly remote?: RemoteTarget;
 }
+/** What a model is loaded for. */
 export type ModelRole = keyof Models;
 
 /** What a role's model is seen through, where it reads a text. */
@@ -95,15 +108,20 @@ export interface Sequence {
   /** Tokens that may still be committed: what the request and the context leave. */
   readonly budget: number;
   readonly sampling: Sampling;
-  /** How many alternatives to score at each committed position; each costs a readback, so 0 unless asked for. */
-  readonly alternatives: number;
+  /**
+   * How many alternatives to score at each committed position; they cost a round one more readback, so 0 unless asked for.
+   * Null: no probabilities are wanted at all.
+   */
+  readonly alternatives: number | null;
 }
 
+/** How probable a token was, and what else could have been there. */
 export interface Score {
   readonly logprob: number;
   readonly top: readonly Choice[];
 }
 
+/** What the models of an ensemble said of a token. */
 export interface Vote {
   /** Of the committed token. */
   readonly r: number;
@@ -128,6 +146,7 @@ export interface Commit {
   readonly last?: true;
 }
 
+/** What a round knows. */
 export interface RoundContext {
   readonly sequence: Sequence;
   /** From 1; the first token, drawn from the prompt's last row, belongs to no round. */
@@ -136,6 +155,7 @@ export interface RoundContext {
   readonly signal: AbortSignal;
 }
 
+/** Commits at least one token. */
 export type Round = (context: RoundContext) => Promise<Commit>;
 
 /** A generation under way. Systems that work step by step have no first token. */
@@ -144,6 +164,7 @@ export interface Generation {
   readonly round: Round;
 }
 
+/** What a system starts a run with. */
 export interface RunContext<K extends Knobs = Knobs> {
   readonly models: Models;
   /** The prompt, to begin with. */
@@ -157,6 +178,8 @@ export interface RunContext<K extends Knobs = Knobs> {
   readonly spell: ((token: number) => string) | null;
   /** What ends an answer. */
   readonly stopTokens: ReadonlySet<number>;
+  /** Of a system nested in another: what was refused as the text's next step. It may be drafted, as it often begins well. */
+  readonly refused?: readonly number[];
   /** A JSON file that lies beside the draft's weights; null where there is none. */
   beside(file: string): Promise<unknown>;
   /**
@@ -184,7 +207,7 @@ export interface DecodingSystem<K extends Knobs = Knobs> {
   /** Id of the system whose output and law an exact one has, and whose speed it is measured against. Default: plain decoding. */
   readonly baseline?: string;
   readonly needs: readonly ModelRole[];
-  /** What makes it faster where it is loaded. */
+  /** What makes it faster, or better, where it is loaded. */
   readonly uses?: readonly ModelRole[];
   /** Joins models to an ensemble: members that were named (`also-1`, …) take the place of the draft it would need. */
   readonly joins?: true;
@@ -194,5 +217,6 @@ export interface DecodingSystem<K extends Knobs = Knobs> {
   readonly knobs: K;
   /** The knobs for these very models, where they narrow a range or know a better beginning. */
   fit?(models: Models): Knobs;
+  /** Reads the prompt, and gives back what decodes round by round. */
   start(run: RunContext<K>): Promise<Generation>;
 }

@@ -26,6 +26,7 @@ const RAISED_LIMITS = ['maxBufferSize', 'maxStorageBufferBindingSize'] as const;
 /** Activations are bound as storage and, by matmul, as uniform. */
 export const ACTIVATION = 0x80 | 0x40 | 0x8 | 0x4; // STORAGE | UNIFORM | COPY_DST | COPY_SRC
 
+/** A device with what is allocated on it. */
 export class Gpu {
   readonly device: GPUDevice;
   readonly counters: Counters = { dispatches: 0, submits: 0, readbacks: 0, readbackBytes: 0 };
@@ -102,6 +103,7 @@ export class Gpu {
     };
   }
 
+  /** Gives a buffer back. */
   free(buffer: GPUBuffer): void {
     this.bytes -= buffer.size;
     buffer.destroy();
@@ -131,6 +133,7 @@ export class Gpu {
     return this.#turn;
   }
 
+  /** The turn was submitted: the next use opens another. */
   closed(turn: Turn): void {
     if (this.#turn === turn) this.#turn = null;
   }
@@ -176,6 +179,7 @@ export class Gpu {
     return layout;
   }
 
+  /** Frees everything. */
   destroy(): void {
     this.device.destroy();
   }

@@ -1,6 +1,6 @@
 // A judge's view of one text after another. It knows what has been read, so that of a text which goes on only the new
 // rows are; and it keeps the answer of every row.
-import type { Judge, JudgeCursor } from '../decode/system.ts';
+import type { Judge, JudgeCursor, JudgedStep } from '../decode/system.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { answerOf } from './answer.ts';
 import type { LayOut } from './layout.ts';
@@ -39,8 +39,12 @@ export class TextCursor implements JudgeCursor {
     this.capacity = capacity;
   }
 
-  async score(...text: Parameters<JudgeCursor['score']>): Promise<readonly number[]> {
-    const { context, candidates } = this.#layOut(...text);
+  async score(
+    problem: readonly number[],
+    steps: readonly JudgedStep[],
+    drafted: readonly (readonly number[])[],
+  ): Promise<readonly number[]> {
+    const { context, candidates } = this.#layOut(problem, steps, drafted);
     const scores: number[] = [];
     for (const candidate of candidates) scores.push(await this.#read([...context, ...candidate]));
     return scores;

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import type { Judge, JudgedStep } from '../decode/system.ts';
 import type { OutriderError } from '../errors.ts';
-import { type LoadedModel, loadJudgeSource, loadSource } from '../load.ts';
+import { type LoadedModel, loadSource } from '../load.ts';
+import { loadJudgeSource } from '../load-beside.ts';
 import { testGpu } from '../testing/gpu.ts';
 import { writeOnnx } from '../testing/onnx-writer.ts';
 import { noShared, shared } from '../testing/shared.ts';
@@ -114,6 +115,22 @@ describe('an ONNX judge', () => {
 
   it('is not bytes of another kind', async () => {
     await expect(load(new Uint8Array(100))).rejects.toThrow('not a network that onnxruntime can run');
+  });
+
+  it('runs in WebAssembly where there is no WebGPU for it, and says so', async () => {
+    const files = new Map([
+      ['config.json', new TextEncoder().encode(JSON.stringify(CONFIG))],
+      ['model.onnx', writeOnnx(perToken)],
+    ]);
+    const source = { kind: 'bytes', files } as const;
+    const { model, notice } = await loadJudgeSource(await testGpu(), source, { onnx: 'webgpu' });
+    using judge = model;
+    expect(notice).toMatch(/^model\.onnx runs in WebAssembly, not on WebGPU \(.+\)\.$/);
+    using cursor = await judge.open();
+    expect((await cursor.score([1, 2], [], [[7]]))[0]).toBeCloseTo(advantage(7), 5);
+    const broken = new Map([...files, ['model.onnx', new Uint8Array(100)]]);
+    const refused = loadJudgeSource(await testGpu(), { kind: 'bytes', files: broken }, { onnx: 'webgpu' });
+    await expect(refused).rejects.toMatchObject({ code: 'bad-checkpoint' });
   });
 
   it('shares its vocabulary with the target', async () => {

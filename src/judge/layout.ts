@@ -23,7 +23,8 @@ export interface Tokenizers {
   readonly target: Tokenizer | null;
 }
 
-const NOTES = { draft: 'Model 0: ', target: 'Model 1: ' } as const;
+/** Who wrote a step, for a router. */
+export const NOTES = { draft: 'Model 0: ', target: 'Model 1: ' } as const;
 
 const asTheyAre: LayOut = (problem, steps, candidates) => ({
   context: [...problem, ...steps.flatMap(({ tokens }) => tokens)],

@@ -1,6 +1,6 @@
 // From "this judge, please" to one that scores: on our own kernels where its weights are there, else as ONNX.
 import type { Gpu } from '../gpu/device.ts';
-import type { LoadedJudge, LoadedModel, LoadJudgeOptions } from '../load.ts';
+import type { LoadedJudge, LoadedModel, LoadSourceOptions } from '../load.ts';
 import { checkVocabulary } from '../vocabulary.ts';
 import { fileSet, openCheckpoint, type Source } from '../weights/open.ts';
 import type { FileSet } from '../weights/source.ts';
@@ -23,16 +23,22 @@ export const isOnnx = async (files: FileSet, signal: AbortSignal | undefined): P
   return holds(files, NETWORK, signal);
 };
 
+export interface LoadJudgeOptions extends LoadSourceOptions {
+  /** Whose answers it will read: a judge of published layout reads them as text, any other shares its vocabulary. */
+  readonly target?: LoadedModel | undefined;
+}
+
 const load = async (
   gpu: Gpu,
   source: Source,
   options: LoadJudgeOptions,
-): Promise<{ name: string; judge: VocabularyJudge }> => {
-  const { target, signal, store, precision, onProgress } = options;
+): Promise<{ name: string; judge: VocabularyJudge; notice?: string | undefined }> => {
+  const { target, signal, store, precision, onnx, onProgress } = options;
   const download = (loaded: number): void => onProgress?.({ phase: 'download', loaded, total: loaded });
   const files = fileSet(source, { signal, store, onProgress: download });
   const words = target?.tokenizer ?? null;
-  if (await isOnnx(files, signal)) return { name: files.name, judge: await loadOnnxJudge(files, words, signal) };
+  if (await isOnnx(files, signal))
+    return { name: files.name, ...(await loadOnnxJudge(files, words, { signal, onnx })) };
   using checkpoint = await openCheckpoint(source, { signal, store, onProgress: download });
   const judge = await loadScoredJudge(gpu, checkpoint, words, { precision, signal, onProgress });
   return { name: checkpoint.name, judge };
@@ -48,10 +54,10 @@ const checkWords = (
 };
 
 export const loadJudge = async (gpu: Gpu, source: Source, options: LoadJudgeOptions): Promise<LoadedJudge> => {
-  const { name, judge } = await load(gpu, source, options);
+  const { name, judge, notice } = await load(gpu, source, options);
   try {
     if (options.target) checkWords(name, judge, options.target);
-    return { name, model: judge };
+    return { name, model: judge, notice };
   } catch (error) {
     judge[Symbol.dispose]();
     throw error;

@@ -2,6 +2,7 @@
 // `input_ids` (and `attention_mask`) will do. It keeps nothing of a text, so every step costs the whole of it; a judge
 // of a known family costs its new rows only (scored-model.ts).
 import { OutriderError } from '../errors.ts';
+import type { LoadSourceOptions } from '../load.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import { readTokenizer } from '../weights/open.ts';
 import { type FileSet, readBytes, readJson } from '../weights/source.ts';
@@ -15,11 +16,15 @@ export const NETWORK = 'model.onnx';
 const bad = (message: string): OutriderError => new OutriderError('bad-checkpoint', message);
 
 /** As many bytes as the file has, and the network that they are. */
-export const readNetwork = async (files: FileSet, signal?: AbortSignal) => {
+export const readNetwork = async (
+  files: FileSet,
+  { signal, onnx }: Pick<LoadSourceOptions, 'signal' | 'onnx'> = {},
+) => {
   const path = files.entry ?? NETWORK;
   using file = await files.open(path, { signal });
   if (!file) throw bad(`${files.name}: ${path} is missing`);
-  return { bytes: file.size, network: await openTextOnnx(path, await readBytes(file, 0, file.size, signal)) };
+  const bytes = await readBytes(file, 0, file.size, signal);
+  return { bytes: file.size, network: await openTextOnnx(path, bytes, onnx) };
 };
 
 /** Reads all of a text again, from its first token. */
@@ -49,8 +54,9 @@ const rereading = (network: OnnxEncoder, vocabulary: number, context: number) =>
 export const loadOnnxJudge = async (
   files: FileSet,
   target: Tokenizer | null,
-  signal?: AbortSignal,
-): Promise<VocabularyJudge> => {
+  options: Pick<LoadSourceOptions, 'signal' | 'onnx'> = {},
+): Promise<{ judge: VocabularyJudge; notice: string | undefined }> => {
+  const { signal } = options;
   const json = await readJson(files, 'config.json', { signal });
   if (!json) throw bad(`${files.name}: a judge is config.json and ${NETWORK}`);
   const { vocab_size: vocabulary, max_position_embeddings: context } = json;
@@ -59,12 +65,12 @@ export const loadOnnxJudge = async (
   const config = readJudgeConfig(json);
   const words = await readTokenizer(files, signal);
   const tokenizer = words && (await loadTokenizer(words));
-  const { bytes, network } = await readNetwork(files, signal);
+  const { bytes, network } = await readNetwork(files, options);
   try {
     const { width } = await network.run([0]);
     const gives = config.gives ?? (width === 1 ? 'reward' : 'advantage');
     const layOut = layoutOf(config, gives, files.name, { own: tokenizer, target });
-    return {
+    const judge: VocabularyJudge = {
       family: 'onnx',
       gives,
       vocabulary: vocabulary as number,
@@ -77,6 +83,7 @@ export const loadOnnxJudge = async (
       },
       [Symbol.dispose]: () => network[Symbol.dispose](),
     };
+    return { judge, notice: network.notice };
   } catch (error) {
     network[Symbol.dispose]();
     throw error;

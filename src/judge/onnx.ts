@@ -1,28 +1,39 @@
 // Networks beside the language models as ONNX files (block-size policies, judges, sentence embeddings), run by
-// onnxruntime-web: in a worker, on a page and in Node alike. The runtime is loaded with the first network that needs it.
+// onnxruntime-web: in WebAssembly, in a worker, on a page and in Node alike; on request those that read texts run on
+// WebGPU. Each runtime is loaded with the first network that needs it.
 import type * as Runtime from 'onnxruntime-web/wasm';
 import { OutriderError } from '../errors.ts';
+import type { OnnxProvider } from '../load.ts';
 
-let runtime: Promise<typeof Runtime> | null = null;
+/** WebGPU's is the build for JSPI: the one for browsers without it has 27 MB of WebAssembly, not 17. */
+const IMPORTS: Readonly<Record<OnnxProvider, () => Promise<typeof Runtime>>> = {
+  wasm: () => import('onnxruntime-web/wasm'),
+  webgpu: () => import('onnxruntime-web/jspi'),
+};
 
-const loadRuntime = (): Promise<typeof Runtime> => {
-  runtime ??= import('onnxruntime-web/wasm').then((loaded) => {
+const runtimes = new Map<OnnxProvider, Promise<typeof Runtime>>();
+
+const loadRuntime = (on: OnnxProvider): Promise<typeof Runtime> => {
+  const known = runtimes.get(on);
+  if (known) return known;
+  const runtime = IMPORTS[on]().then((loaded) => {
     loaded.env.wasm.numThreads = 1; // threads need cross-origin isolation, and networks this small gain nothing
     loaded.env.logLevel = 'error';
     return loaded;
   });
-  runtime.catch(() => {
-    runtime = null; // a download that failed may be tried again
-  });
+  runtimes.set(on, runtime);
+  runtime.catch(() => runtimes.delete(on)); // a download that failed may be tried again
   return runtime;
 };
 
 const bad = (name: string, message: string): OutriderError =>
   new OutriderError('bad-checkpoint', `${name}: ${message}`);
 
-const openSession = async (name: string, bytes: Uint8Array): Promise<Runtime.InferenceSession> => {
-  const { InferenceSession } = await loadRuntime();
-  return InferenceSession.create(bytes).catch((cause: unknown) => {
+const openSession = async (name: string, bytes: Uint8Array, on: OnnxProvider): Promise<Runtime.InferenceSession> => {
+  const { InferenceSession } = await loadRuntime(on);
+  const errorsOnly = 3;
+  const options = { executionProviders: [on], logSeverityLevel: errorsOnly } as const;
+  return InferenceSession.create(bytes, options).catch((cause: unknown) => {
     throw bad(name, `not a network that onnxruntime can run: ${(cause as Error).message}`);
   });
 };
@@ -50,8 +61,8 @@ export interface OnnxShape {
 
 /** `name` is the file's, for messages. Throws `bad-checkpoint` where it is no ONNX file or declares something else. */
 export const openOnnx = async (name: string, bytes: Uint8Array, { input, output }: OnnxShape): Promise<OnnxNetwork> => {
-  const { Tensor } = await loadRuntime();
-  const session = await openSession(name, bytes);
+  const { Tensor } = await loadRuntime('wasm');
+  const session = await openSession(name, bytes, 'wasm');
   const run = async (features: Float32Array): Promise<Float32Array> => {
     const results = await session.run({ [input.name]: new Tensor('float32', features, [1, features.length]) });
     return results[output.name]?.data as Float32Array;
@@ -79,6 +90,8 @@ export interface Encoded {
 export interface OnnxEncoder extends Disposable {
   /** Its first output, for one text: a row for every token, or a single one. */
   run(tokens: readonly number[]): Promise<Encoded>;
+  /** For people: why it does not run where it was to. */
+  readonly notice?: string;
 }
 
 /** What a text may be given as, int64 `[1, length]`; `input_ids` is needed, the others where the file asks for them. */
@@ -89,10 +102,9 @@ const TEXT_INPUTS: Readonly<Record<string, (token: number, i: number) => number>
   position_ids: (_, i) => i,
 };
 
-/** A network that reads token ids. */
-export const openTextOnnx = async (name: string, bytes: Uint8Array): Promise<OnnxEncoder> => {
-  const { Tensor } = await loadRuntime();
-  const session = await openSession(name, bytes);
+const openText = async (name: string, bytes: Uint8Array, on: OnnxProvider): Promise<OnnxEncoder> => {
+  const { Tensor } = await loadRuntime(on);
+  const session = await openSession(name, bytes, on);
   const raw = async (tokens: readonly number[]): Promise<{ dims: readonly number[]; data: Float32Array }> => {
     const feeds = Object.fromEntries(
       session.inputNames.map((input) => {
@@ -133,4 +145,22 @@ export const openTextOnnx = async (name: string, bytes: Uint8Array): Promise<Onn
       [Symbol.dispose]: () => void session.release(),
     };
   });
+};
+
+/**
+ * A network that reads token ids. What cannot run on WebGPU (no adapter, no JSPI, a file of WebAssembly that is not there)
+ * runs in WebAssembly, with a notice; what cannot run there either is refused as ever.
+ */
+export const openTextOnnx = async (
+  name: string,
+  bytes: Uint8Array,
+  on: OnnxProvider = 'wasm',
+): Promise<OnnxEncoder> => {
+  if (on === 'wasm') return openText(name, bytes, on);
+  try {
+    return await openText(name, bytes, on);
+  } catch (cause) {
+    const network = await openText(name, bytes, 'wasm');
+    return { ...network, notice: `${name} runs in WebAssembly, not on WebGPU (${(cause as Error).message}).` };
+  }
 };

@@ -28,7 +28,7 @@ export const probabilitiesOf = async (
   const { signal } = options;
   const files = fileSet(source, { signal });
   if (await isOnnx(files, signal)) {
-    using network = (await readNetwork(files, signal)).network;
+    using network = (await readNetwork(files, { signal })).network;
     const { rows, width, data } = await network.run(tokens);
     // Of a network that answers once, the answer is the last token's.
     const row = (position: number): number => (rows === 1 ? 0 : position);

@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
+import { serveFiles } from '../testing/file-server.ts';
 import { noShared, shared } from '../testing/shared.ts';
 import { folderSource } from '../weights/folder.ts';
-import { mostCentral, overlap } from './selector.ts';
+import { fileSet } from '../weights/open.ts';
+import { mostCentral, mostCentralText, overlap } from './selector.ts';
 import { openSentences } from './sentences.ts';
 
 /** As the paper writes it: the row-softmax of the cosines, and the smallest entry of its diagonal. */
@@ -38,6 +42,19 @@ test('ties, a single one, scale, and nothing to compare', () => {
   expect(mostCentral(vectors([0, 0], [0, 1], [0, 2]))).toBe(1);
 });
 
+test('texts are embedded once each, and not at all where they are alike', async () => {
+  const asked: string[][] = [];
+  const embed = async (texts: readonly string[]) => {
+    asked.push([...texts]);
+    return texts.map((text) => Float32Array.of(text.length, 1));
+  };
+  expect(await mostCentralText(['a', 'a', 'a'], embed)).toBe(0);
+  expect(asked).toEqual([]);
+  const texts = ['a', 'aaaaaaaa', 'aaaaaaaa', 'aaaaaaa'];
+  expect(await mostCentralText(texts, embed)).toBe(mostCentral(texts.map(({ length }) => Float32Array.of(length, 1))));
+  expect(asked).toEqual([['a', 'aaaaaaaa', 'aaaaaaa']]);
+});
+
 test('by tokens: what shares most with the others, however often it says it', () => {
   expect(overlap([[1, 2, 3]])).toBe(0);
   expect(overlap([[9, 8], [1, 2, 3], [1, 2, 4], [7]])).toBe(1);
@@ -52,9 +69,11 @@ test('by tokens: what shares most with the others, however often it says it', ()
   expect(overlap([[], []])).toBe(0);
 });
 
+const files = async (name: string) => fileSet(await folderSource(shared(name)), {});
+
 describe.skipIf(noShared)('sentence embeddings', () => {
   it('of MiniLM: unit vectors, near where the meaning is, and the odd one out is not chosen', async () => {
-    using sentences = await openSentences(await folderSource(shared('models/all-minilm-l6-v2')));
+    using sentences = (await openSentences(await files('models/all-minilm-l6-v2'))).model;
     const texts = [
       'The cat is on the roof.',
       'She buys 3 apples for 2 dollars each, so she pays 6 dollars.',
@@ -74,11 +93,20 @@ describe.skipIf(noShared)('sentence embeddings', () => {
     expect(await sentences.embed(['a'.repeat(5000).replaceAll('aaa', 'aa '), ''])).toHaveLength(2);
   });
 
+  it('from an address, with the network in a folder of its own', async () => {
+    const read = (name: string) => readFileSync(join(shared('models/all-minilm-l6-v2'), name));
+    const names = ['tokenizer.json', 'tokenizer_config.json', 'onnx/model_quantized.onnx'];
+    await using server = await serveFiles(Object.fromEntries(names.map((name) => [name, read(name)])));
+    using sentences = (await openSentences(fileSet({ kind: 'url', url: server.address }, {}))).model;
+    const [apples, pears] = await sentences.embed(['Three apples.', 'Three pears.']);
+    expect(apples).toHaveLength(384);
+    expect(apples).not.toEqual(pears);
+    expect(server.requests.map(({ path }) => path)).toContain('onnx/model_quantized.onnx');
+  });
+
   it('says what is missing', async () => {
-    await expect(openSentences(await folderSource(shared('golden/llama-tiny')))).rejects.toThrow(
-      'tokenizer.json is missing',
-    );
-    await expect(openSentences(await folderSource(shared('models/smollm2-135m-instruct')))).rejects.toThrow(
+    await expect(openSentences(await files('golden/llama-tiny'))).rejects.toThrow('tokenizer.json is missing');
+    await expect(openSentences(await files('models/smollm2-135m-instruct'))).rejects.toThrow(
       'none of onnx/model_quantized.onnx',
     );
   });

@@ -1,6 +1,7 @@
 // Which of several candidate steps to go on with (SpecGuard, arXiv 2604.15244): the most central one. The paper takes
 // argmin_j S̃_jj of the row-softmax S̃ of the similarities S; with S_jj = 1 that is argmax_j Σ_l exp(S_jl). The lowest
 // index wins ties.
+import type { SentenceEncoder } from '../decode/system.ts';
 
 const central = <T>(candidates: readonly T[], similarity: (a: T, b: T) => number): number => {
   const sums = candidates.map((a) => candidates.reduce((sum, b) => sum + Math.exp(a === b ? 1 : similarity(a, b)), 0));
@@ -16,6 +17,14 @@ export const mostCentral = (embeddings: readonly Float32Array[]): number => {
     return length > 0 ? embedding.map((x) => x / length) : embedding.slice();
   });
   return central(unit, dot);
+};
+
+/** By a sentence model, which is shown every text once: draws are often alike, and an embedding takes longer than a draft. */
+export const mostCentralText = async (texts: readonly string[], embed: SentenceEncoder['embed']): Promise<number> => {
+  const distinct = [...new Set(texts)];
+  if (distinct.length === 1) return 0;
+  const embeddings = await embed(distinct);
+  return mostCentral(texts.map((text) => embeddings[distinct.indexOf(text)] as Float32Array));
 };
 
 /** By the tokens alone: how many of all that either uses both use. */

@@ -1,19 +1,15 @@
 // Sentence embeddings: a small ONNX encoder and its tokenizer from any folder or address in the sentence-transformers
 // layout (all-MiniLM-L6-v2 …). Tokens by @huggingface/transformers; the network by the one ONNX runtime that everything
 // here shares, since that library's own would bring 27 MB of WebAssembly of its own. Mean over the tokens, unit length.
+import type { SentenceEncoder } from '../decode/system.ts';
 import { OutriderError } from '../errors.ts';
-import { fileSet, type OpenOptions, readTokenizer, type Source } from '../weights/open.ts';
+import type { LoadedSentences, LoadSourceOptions } from '../load.ts';
+import { readTokenizer } from '../weights/open.ts';
 import { type ByteSource, type FileSet, readBytes } from '../weights/source.ts';
 import { openTextOnnx } from './onnx.ts';
 
 /** Where exporters put the network, the smallest first. */
 const NETWORKS = ['onnx/model_quantized.onnx', 'model_quantized.onnx', 'onnx/model.onnx', 'model.onnx'];
-
-export interface SentenceEncoder extends Disposable {
-  readonly bytes: number;
-  /** A unit vector for each text. */
-  embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
-}
 
 const openNetwork = async (files: FileSet, signal: AbortSignal | undefined): Promise<ByteSource> => {
   for (const name of NETWORKS) {
@@ -31,9 +27,10 @@ const pooled = (data: Float32Array, rows: number, width: number): Float32Array =
   return sums.map((x) => x / Math.max(length, Number.MIN_VALUE));
 };
 
-export const openSentences = async (source: Source, options: OpenOptions = {}): Promise<SentenceEncoder> => {
-  const files = fileSet(source, options);
-  const { signal } = options;
+export const openSentences = async (
+  files: FileSet,
+  { signal, onnx }: Pick<LoadSourceOptions, 'signal' | 'onnx'> = {},
+): Promise<Omit<LoadedSentences, 'name'>> => {
   const words = await readTokenizer(files, signal);
   if (!words) throw new OutriderError('bad-checkpoint', `${files.name}: tokenizer.json is missing`);
   const { PreTrainedTokenizer, env } = await import('@huggingface/transformers');
@@ -43,8 +40,8 @@ export const openSentences = async (source: Source, options: OpenOptions = {}): 
   const tokenizer = new PreTrainedTokenizer(words.tokenizer, words.config);
   const longest = Number.isInteger(words.config.model_max_length) ? (words.config.model_max_length as number) : 512;
   using file = await openNetwork(files, signal);
-  const network = await openTextOnnx(file.name, await readBytes(file, 0, file.size, signal));
-  return {
+  const network = await openTextOnnx(file.name, await readBytes(file, 0, file.size, signal), onnx);
+  const model: SentenceEncoder = {
     bytes: file.size,
     async embed(texts) {
       const found: Float32Array[] = [];
@@ -56,4 +53,5 @@ export const openSentences = async (source: Source, options: OpenOptions = {}): 
     },
     [Symbol.dispose]: () => network[Symbol.dispose](),
   };
+  return { model, notice: network.notice };
 };

@@ -43,6 +43,12 @@ export const combinedReference = (rows: Rows, combination: Combination, filters:
   return soft.map((_, i) => (i === best ? 1 : 0));
 };
 
+/** What a member draws its drafts from: r, were all members to say the same. */
+export const draftLawReference = (row: readonly number[], combination: Combination, filters: Filters) => {
+  const agreed = combination.kind === 'contrastive' ? Math.max(1 - combination.mu, 0.5) : 1;
+  return distributionReference(row, { ...filters, temperature: filters.temperature / agreed });
+};
+
 export interface EnsembleQuestion {
   readonly tokens: readonly number[];
   /** Absolute, of the first draft. */
@@ -64,7 +70,9 @@ export const verifyEnsembleReference = (question: EnsembleQuestion, rule: RatioR
     {
       tokens: [-1, ...tokens], // the anchor, which nobody looks at
       p: bonus ? r : [...r, r[0] as readonly number[]], // and a draw that is not used
-      q: rows.map((each, i) => distributionReference(each[proposers[i] as number] as readonly number[], sampling)),
+      q: rows.map((each, i) =>
+        draftLawReference(each[proposers[i] as number] as readonly number[], combination, sampling),
+      ),
       seed: sampling.seed,
       position: position - 1,
     },

@@ -95,7 +95,7 @@ test('a position is judged alike in chains of every length, by a bit', async () 
   for (const combination of combinations(3).slice(1, 3)) {
     const sampling = { ...PLAIN, topP: 0.95, seed: 4 };
     const proposers = list(7, () => 0);
-    const tokens = draftsOf(rows, proposers, 3, sampling);
+    const tokens = draftsOf(rows, proposers, 3, { combination, sampling });
     const of = (count: number) =>
       decide(gpu, {
         tokens: tokens.slice(0, count),
@@ -122,7 +122,7 @@ test.each([49_152, 151_936])('a vocabulary of %i', async (vocabulary) => {
     [contrastive, FILTERS[1]],
   ] as const) {
     const sampling = { ...PLAIN, ...filters, seed: 8 };
-    const tokens = draftsOf(rows.slice(0, 1), [1], 3, sampling);
+    const tokens = draftsOf(rows.slice(0, 1), [1], 3, { combination, sampling });
     const question = {
       tokens,
       position: 3,
@@ -161,7 +161,7 @@ test('twin: what a chain commits first follows r, and does not under wrong rules
   const distance = (combination: Combination, rule?: RatioRule): number => {
     const counts = list(6, () => 0);
     for (const run of list(RUNS, (i) => 3 * i)) {
-      const tokens = draftsOf([rows], [1], run, sampling);
+      const tokens = draftsOf([rows], [1], run, { combination, sampling });
       const question = { tokens, position: run, proposers: [1], rows: [rows], bonus: null, combination, sampling };
       const [first] = verifyEnsembleReference(question, rule).choices;
       if (first) counts[first.token] = (counts[first.token] as number) + 1;

@@ -13,7 +13,7 @@ import random from '../../shaders/random.wgsl?raw';
 import verify from '../../shaders/verify-ensemble.wgsl?raw';
 import { defineKernel } from '../gpu/kernel.ts';
 
-/** `columns`: rows of a position: one a member, and one more that contrasts them. `stride`: of the rows. */
+/** `columns`: rows of a position: one a member; where they are contrasted one that does so, and the draft's. `stride`: of the rows. */
 const uniforms = {
   positions: 'u32',
   members: 'u32',
@@ -83,7 +83,8 @@ export interface EnsembleDraft {
   readonly token: number;
   /** Entry of the board that holds the token, plus one. */
   readonly held: number;
-  readonly proposer: number;
+  /** Column of the law that it was drawn from. */
+  readonly law: number;
 }
 
 export interface EnsembleJob {
@@ -106,9 +107,11 @@ export interface EnsembleJob {
   readonly shares: readonly number[];
   /** Of the members but the first, where they are contrasted. */
   readonly mu: number;
+  /** Temperature of the draft's column, where there is one. */
+  readonly drafting: number;
 }
 
-const JOB_HEADER = 10 + MOST_MEMBERS + 1;
+const JOB_HEADER = 11 + MOST_MEMBERS + 2;
 
 export const jobBytes = (positions: number, columns: number): number =>
   4 * (JOB_HEADER + positions * (3 + columns) + MOST_BESIDES);
@@ -122,19 +125,20 @@ export const packEnsembleJob = ({
   sampling,
   shares,
   mu,
+  drafting,
 }: EnsembleJob): Uint32Array => {
   const { seed, temperature, topK, topP, minP } = sampling;
   const greedy = temperature === 0;
   const entries = rows.flatMap((each, i) => {
-    const { token, held, proposer } = drafts[i] ?? { token: 0, held: 0, proposer: 0 };
-    return [token, held, proposer, ...each];
+    const { token, held, law } = drafts[i] ?? { token: 0, held: 0, law: 0 };
+    return [token, held, law, ...each];
   });
   const words = new Uint32Array(JOB_HEADER + entries.length + besides.length);
   const floats = new Float32Array(words.buffer);
   words.set([drafts.length, besides.length, position, seed, Number(greedy), 0, greedy ? 0 : topK]);
   floats[5] = greedy ? 1 : temperature;
-  floats.set(greedy ? [1, 0, mu] : [topP, minP, mu], 7);
-  floats.set(shares, 10);
+  floats.set(greedy ? [1, 0, mu, 1] : [topP, minP, mu, drafting], 7);
+  floats.set(shares, 11);
   words.set([...entries, ...besides], JOB_HEADER);
   return words;
 };

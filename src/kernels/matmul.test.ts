@@ -20,7 +20,7 @@ const agree = (actual: readonly Float32Array[], expected: readonly (readonly num
 };
 
 /** LLVM takes 0.1–0.5 s of processor time a variant, more by the clock on a busy machine. */
-const TIMEOUT = { timeout: 180_000 };
+const TIMEOUT = { timeout: 600_000 };
 
 describe.each(['all', 'baseline'] as const)('on lavapipe with %s features', TIMEOUT, (features) => {
   describe.each(FORMATS)('%s', (format) => {

@@ -33,16 +33,17 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
     ]) {
       const verdict = tensorOf(gpu, new Uint32Array(verdictBytes(7) / 4));
       const tensors = {
-        job: tensorOf(gpu, packJob({ nodes: 7, draws: 0, base: 0, position: 0, seed: 0 })),
+        job: tensorOf(gpu, packJob({ nodes: 7, draws: 0, base: 0, position: 0, seed: 0, row: 0 })),
         nodes: tensorOf(gpu, packNodes(tokens.map((token, i) => ({ token, held: 0, parent: parents[i] as number })))),
         board: tensorOf(
           gpu,
           Uint32Array.from(draws.flatMap((token) => [token, ...new Array(CHOICE_WORDS - 1).fill(0)])),
         ),
         moves: tensorOf(gpu, new Uint32Array(2 * MOST_NODES)),
+        logits: tensorOf(gpu, new Float32Array(7 * 32)),
         verdict,
       };
-      const [data] = await runKernel(gpu, [verdict], (plan) => verifyMatch(plan, tensors, {}));
+      const [data] = await runKernel(gpu, [verdict], (plan) => verifyMatch(plan, tensors, { stride: 32 }));
       const { path, choices, source } = unpackVerdict(data?.buffer as ArrayBuffer, 7);
       expect({ path, next: choices.at(-1)?.token, source }).toEqual(matchReference({ tokens, parents, draws }));
     }

@@ -43,6 +43,8 @@ for (const [features, threads] of [
       expect(grown.flags, name).toEqual(twin.tokens.map(() => 0));
       grown.scores.forEach((score, i) => {
         expect(score, name).toBeCloseTo(twin.scores[i] as number, 4);
+        const before = twin.scores[twin.parents[i] as number] ?? 0;
+        expect(grown.logprobs[i], name).toBeCloseTo((twin.scores[i] as number) - before, 4);
       });
     }
   }, 120_000);

@@ -35,6 +35,11 @@ const boardOf = (gpu: Gpu, tokens: readonly number[], flags: readonly number[] =
   return tensorOf(gpu, words);
 };
 
+const STRIDE = 32;
+/** What a target could have said behind node `row`, given the log-sum-exp that the board holds of it. */
+const logitOf = (draws: number, row: number, token: number): number =>
+  draws + row + 0.5 - (1 + ((7 * row + token) % 5));
+
 interface Outputs {
   readonly verdict: RawVerdict;
   readonly moves: Uint32Array;
@@ -49,14 +54,16 @@ const matched = async (
 ): Promise<Outputs> => {
   const verdict = tensorOf(gpu, new Uint32Array(verdictBytes(MOST_NODES) / 4).fill(77));
   const moves = tensorOf(gpu, new Uint32Array(2 * MOST_NODES).fill(77));
-  const job = packJob({ nodes: nodes.length, draws, base: 100, position: 0, seed: 0 });
+  const job = packJob({ nodes: nodes.length, draws, base: 100, position: 0, seed: 0, row: 2 });
+  const rows = nodes.map((_, row) => list(STRIDE, (token) => logitOf(draws, row, token)));
   const inputs = {
     job: tensorOf(gpu, job),
     nodes: tensorOf(gpu, packNodes(nodes)),
     board: boardOf(gpu, board, flags),
+    logits: tensorOf(gpu, strided([[0], [0], ...rows], STRIDE)),
   };
   const outputs = await runKernel(gpu, [verdict, moves], (plan) =>
-    verifyMatch(plan, { ...inputs, verdict, moves }, {}),
+    verifyMatch(plan, { ...inputs, verdict, moves }, { stride: STRIDE }),
   );
   const [first, second] = outputs.map((array) => array.buffer as ArrayBuffer) as [ArrayBuffer, ArrayBuffer];
   return { verdict: unpackVerdict(first, nodes.length), moves: new Uint32Array(second) };
@@ -81,9 +88,10 @@ for (const features of ['all', 'baseline'] as const)
         const { verdict, moves } = await matched(gpu, nodes, [...tokens, ...drawn], count);
         const name = JSON.stringify({ tokens, parents, drawn });
         const { path } = expected;
-        expect({ ...verdict, choices: [] }, name).toEqual({
+        expect({ ...verdict, choices: [], probabilities: [] }, name).toEqual({
           tokens,
           parents,
+          probabilities: [],
           path,
           choices: [],
           source: expected.source,
@@ -94,7 +102,12 @@ for (const features of ['all', 'baseline'] as const)
             token: drawn[node],
             logit: count + node + 0.25,
             logSumExp: count + node + 0.5,
-            broken: false,
+          })),
+        );
+        expect(verdict.probabilities, name).toEqual(
+          tokens.slice(1).map((token, i) => ({
+            target: expect.closeTo(Math.exp(-1 - ((7 * (parents[i + 1] as number) + token) % 5)), 5),
+            draft: held[i + 1] ? expect.closeTo(Math.exp(-0.25), 5) : null,
           })),
         );
         expect(verdict.choices.at(-1)?.token, name).toBe(expected.next);
@@ -110,7 +123,9 @@ test('verify-match: of two children with the drawn token the first is followed; 
   const { verdict } = await matched(gpu, nodes, [5, 6, 6, 0, 0], 0);
   expect(verdict).toMatchObject({ path: [0, 1], source: 'corrected', broken: false });
   const target = await matched(gpu, nodes, [5, 6, 6, 0, 0], 0, [0, 1, 0, 1, 1]);
-  expect(target.verdict.choices.map(({ broken }) => broken)).toEqual([false, true]);
+  expect(target.verdict).toMatchObject({ path: [0, 1], broken: true });
+  const besides = await matched(gpu, nodes, [5, 6, 6, 0, 0], 0, [0, 0, 1, 1, 1]);
+  expect(besides.verdict).toMatchObject({ path: [0, 1], broken: false });
   const drafts = await matched(gpu, [node(1, -1), node(0, 0, 6)], [5, 6, 0, 0, 0, 5], 0, [0, 0, 0, 0, 0, 1]);
   expect(drafts.verdict).toMatchObject({ path: [0, 1], source: 'bonus', broken: true });
 });
@@ -154,6 +169,14 @@ for (const [features, threads] of [
           const committed = choices.map(({ token }) => token);
           expect({ path, next: committed.at(-1), source, broken }, name).toEqual({ ...expected, broken: false });
           expect(committed.slice(0, -1), name).toEqual(drafts.slice(0, path.length - 1));
+          const plainly = (rows: readonly number[][], i: number): number =>
+            distributionReference(rows[i] as number[], PLAIN)[verdict.tokens[i + 1] as number] as number;
+          expect(verdict.probabilities, name).toEqual(
+            drafts.map((_, i) => ({
+              target: expect.closeTo(plainly(target, i), 5),
+              draft: expect.closeTo(plainly(draft, i), 5),
+            })),
+          );
           choices.forEach((choice, row) => {
             const logits = target[row] as number[];
             expect(choice.logit, name).toBe(logits[choice.token]);
@@ -236,7 +259,7 @@ test.each([8, 256])('a residual that vanishes is replaced by p, %i lanes', async
   for (let seed = 0; seed < 16; seed++) {
     const verdict = tensorOf(gpu, new Uint32Array(verdictBytes(2) / 4));
     const tensors = {
-      job: tensorOf(gpu, packJob({ nodes: 2, draws: 0, base: 0, position: 4, seed, law: 1 })),
+      job: tensorOf(gpu, packJob({ nodes: 2, draws: 0, base: 0, position: 4, seed, row: 0, law: 1 })),
       nodes: tensorOf(gpu, packNodes([0, 1].map((token) => ({ token, held: 0, parent: token - 1, law: 0 })))),
       board: boardOf(gpu, [2, drawReference(p, 6, seed)]),
       logits: laws,

@@ -11,8 +11,9 @@ import { defineKernel } from '../gpu/kernel.ts';
 export const verifyMatch = defineKernel({
   name: 'verify-match',
   wgsl: nodes + verdict + match,
-  bindings: { job: 'read', nodes: 'read', board: 'read', verdict: 'write', moves: 'write' },
-  uniforms: {},
+  /** Row `job.row` + i of `logits` is what follows node i. */
+  bindings: { job: 'read', nodes: 'read', board: 'read', logits: 'read', verdict: 'write', moves: 'write' },
+  uniforms: { stride: 'u32' },
   tuning: {},
   grid: () => [1],
 });
@@ -21,8 +22,8 @@ export const verifyRatio = defineKernel({
   name: 'verify-ratio',
   wgsl: random + nodes + verdict + ratio,
   /**
-   * Row i of `logits` and of `targetLaws` (from the job's law on) is what follows node i; both kinds of laws have the
-   * stride of the logits, and may lie in one tensor.
+   * Row i of `logits` (from the job's row on) and of `targetLaws` (from its law on) is what follows node i; both kinds
+   * of laws have the stride of the logits, and may lie in one tensor.
    */
   bindings: {
     job: 'read',

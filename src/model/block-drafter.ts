@@ -89,7 +89,7 @@ class DFlashCursor extends ContextCursor implements BlockCursor {
       rows: blockSize,
       logits: pass.logits(0, blockSize),
       draw: (row, sampling, options) => pass.draw(rowIn(row), sampling, length + row, options?.law),
-      top: (row, n) => pass.top(rowIn(row), n),
+      top: (rows, n) => pass.top(rows.map(rowIn), n),
     };
   }
 }

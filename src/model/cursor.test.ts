@@ -1,7 +1,9 @@
 // What a cursor promises, on a random two-layer model: a tree, a fork, a window and a wide tree score exactly what
 // causal passes over the same tokens score; misuse is refused before anything runs; a token is one submit.
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Gpu } from '../gpu/device.ts';
+import { meter } from '../gpu/meter.ts';
 import { chain, GREEDY, scoreRows } from '../testing/golden.ts';
 import { testGpu } from '../testing/gpu.ts';
 import { tinyCheckpoint } from '../testing/tiny.ts';
@@ -211,10 +213,14 @@ test('a draw made before the next pass survives it; unread logits do not', async
 test('top: the most probable children with their log-probabilities', async () => {
   using cursor = await open(PREFIX);
   const pass = cursor.forward(chain([1, 2]));
-  const row = (await pass.logits.read()).slice(50);
+  const logits = await pass.logits.read();
+  const row = logits.slice(50);
   const order = [...row.keys()].sort((a, b) => (row[b] as number) - (row[a] as number));
   const sum = row.reduce((total, x) => total + Math.exp(x), 0);
-  const best = await pass.top(1, 7);
+  const since = meter(gpu);
+  const [best = [], first = []] = await pass.top([1, 0], 7);
+  expect(since()).toMatchObject({ submits: 1, readbacks: 1 });
+  expect(first[0]?.token).toBe(logits.indexOf(Math.max(...logits.slice(0, 50))));
   expect(best.map(({ token }) => token)).toEqual(order.slice(0, 7));
   for (const { token, logprob } of best) expect(logprob).toBeCloseTo((row[token] as number) - Math.log(sum), 4);
 });

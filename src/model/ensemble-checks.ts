@@ -1,6 +1,6 @@
 // What can be joined, and what can be asked of an ensemble: refused here before anything runs.
 import { MOST_BESIDES, MOST_MEMBERS, MOST_POSITIONS } from '../kernels/ensemble.ts';
-import type { Combination, EnsembleChain, LanguageModel } from './model.ts';
+import type { Combination, EnsembleChain, LanguageModel, Sampling } from './model.ts';
 import { refuse } from './refuse.ts';
 
 const whole = (value: number, from: number, to: number): boolean =>
@@ -15,11 +15,11 @@ export const checkModels = (models: readonly LanguageModel[], drafts: number): v
     throw refuse(`chains of ${drafts} drafts; the most is ${MOST_POSITIONS - 1}`);
 };
 
-/** The terms of r by column: the members, and where they are contrasted a row of its own behind them. */
+/** The terms of r by column: the members; where they are contrasted a row that does so, and one that drafted. */
 export const sharesOf = (combination: Combination, members: number): readonly number[] => {
   if (combination.kind === 'contrastive') {
     if (!Number.isFinite(combination.mu)) throw refuse(`contrastive decoding with μ = ${combination.mu}`);
-    return [...Array<number>(members).fill(0), 1];
+    return [...Array<number>(members).fill(0), 1, 0];
   }
   const { weights } = combination;
   const sum = weights.reduce((a, b) => a + b, 0);
@@ -28,6 +28,19 @@ export const sharesOf = (combination: Combination, members: number): readonly nu
     throw refuse(`weights [${weights.join(', ')}] for ${members} models`, 'One weight a model, 0 or more, not all 0.');
   return weights.map((weight) => weight / sum);
 };
+
+/** Flatter than this no draft is drawn: how the others differ from its proposer tells more, and it does not know. */
+const FLATTEST = 2;
+
+/**
+ * Drafts are drawn as r would be, did all members say what their proposer says. Weighted, that is its own law. Contrasted,
+ * its logits shrink to 1 − μ of what they are, which is a higher temperature: drafts from its own law would be refused
+ * where r, flatter, wants another token.
+ */
+export const draftingOf = (combination: Combination, sampling: Sampling): Sampling =>
+  combination.kind === 'weighted'
+    ? sampling
+    : { ...sampling, temperature: sampling.temperature / Math.max(1 - combination.mu, 1 / FLATTEST) };
 
 interface Limits {
   readonly members: number;

@@ -5,11 +5,11 @@ import type { Gpu } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
 import { Plan } from '../gpu/plan.ts';
 import { mix } from '../kernels/ensemble.ts';
-import { CHOICE_WORDS, sampleTuning } from '../kernels/sample.ts';
+import { sampleTuning } from '../kernels/sample.ts';
 import { top } from '../kernels/top.ts';
 import { Arena } from './arena.ts';
 import type { Choice } from './model.ts';
-import { MOST_TOP, toChoices } from './sampler.ts';
+import { MOST_TOP, Tops } from './sampler.ts';
 
 interface Inputs {
   readonly job: Tensor;
@@ -24,7 +24,7 @@ export class EnsembleTop {
   readonly #gpu: Gpu;
   readonly #arena: Arena;
   readonly #vocabulary: number;
-  readonly #output: Tensor;
+  readonly #tops: Tops;
   readonly #plan: Plan;
 
   private constructor(gpu: Gpu, { members, columns, vocabulary, ...tensors }: Inputs) {
@@ -33,11 +33,11 @@ export class EnsembleTop {
     this.#vocabulary = vocabulary;
     const mixed = this.#arena.activation(1, vocabulary, 'mixed');
     const row = this.#arena.storage(16, 'top row');
-    this.#output = this.#arena.storage(MOST_TOP * CHOICE_WORDS * 4, 'top');
+    this.#tops = new Tops(gpu, this.#arena);
     this.#plan = new Plan(gpu);
     const stride = tensors.logits.shape.at(-1) as number;
     mix(this.#plan, { ...tensors, mixed }, { positions: 1, members, columns, vocabulary, stride, slices: 1 });
-    top(this.#plan, { logits: mixed, row, output: this.#output }, { n: MOST_TOP, vocabulary }, sampleTuning(gpu));
+    top(this.#plan, { logits: mixed, row, output: this.#tops.output }, { n: MOST_TOP, vocabulary }, sampleTuning(gpu));
   }
 
   static async make(gpu: Gpu, inputs: Inputs): Promise<EnsembleTop> {
@@ -46,15 +46,15 @@ export class EnsembleTop {
     return top;
   }
 
-  /** Of the position whose gauges have been recorded. */
-  async read(n: number): Promise<readonly Choice[]> {
+  /** `ask` records the gauges of position i. */
+  async read(count: number, n: number, ask: (i: number) => void): Promise<readonly (readonly Choice[])[]> {
     if (n < 1 || n > MOST_TOP)
       throw new OutriderError('bad-request', `the ${n} most probable tokens; 1 to ${MOST_TOP} can be had`);
     const { turn } = this.#gpu;
-    turn.run(this.#plan, { keys: 0 });
-    const read = turn.read({ ...this.#output, bytes: n * CHOICE_WORDS * 4 });
-    this.#gpu.flush();
-    return toChoices(await read).filter(({ token }) => token < this.#vocabulary);
+    return this.#tops.read(count, n, this.#vocabulary, (i) => {
+      ask(i);
+      turn.run(this.#plan, { keys: 0 });
+    });
   }
 
   free(): void {

@@ -21,7 +21,7 @@ import {
 import { sampleTuning } from '../kernels/sample.ts';
 import { Arena, rowsOf } from './arena.ts';
 import { boardOf } from './board.ts';
-import { checkChain, checkModels, sharesOf } from './ensemble-checks.ts';
+import { checkChain, checkModels, draftingOf, sharesOf } from './ensemble-checks.ts';
 import { EnsembleTop } from './ensemble-top.ts';
 import type {
   Choice,
@@ -56,8 +56,8 @@ class DeviceEnsemble implements Ensemble {
   readonly #arena: Arena;
   readonly #vocabulary: number;
   readonly #drafts: number;
+  readonly #combination: Combination;
   readonly #shares: readonly number[];
-  readonly #mu: number;
   readonly #ring: Ring;
   /** The ring's rows, and behind them those that contrast the members, one a position. */
   readonly #rows: Tensor;
@@ -82,8 +82,8 @@ class DeviceEnsemble implements Ensemble {
     this.#vocabulary = vocabulary;
     this.#drafts = drafts;
     this.#shares = sharesOf(combination, members);
+    this.#combination = combination;
     const contrasts = combination.kind === 'contrastive';
-    this.#mu = contrasts ? combination.mu : 0;
     this.#ring = new Ring(entries, 'kept row');
     this.#contrasts = contrasts ? entries : null;
     const columns = this.#shares.length;
@@ -135,6 +135,10 @@ class DeviceEnsemble implements Ensemble {
     this.#gpu.flush();
   }
 
+  drafting(sampling: Sampling): Sampling {
+    return draftingOf(this.#combination, sampling);
+  }
+
   async verify(chain: EnsembleChain, sampling: Sampling): Promise<EnsembleVerdict> {
     this.#use();
     this.#check(chain);
@@ -156,7 +160,11 @@ class DeviceEnsemble implements Ensemble {
     return { ...verdict, choices, votes, source: committed.length > verdict.kept ? last : null };
   }
 
-  async top(rows: readonly HeldRow[], n: number, sampling: Sampling): Promise<readonly Choice[]> {
+  async top(
+    positions: readonly (readonly HeldRow[])[],
+    n: number,
+    sampling: Sampling,
+  ): Promise<readonly (readonly Choice[])[]> {
     this.#use();
     this.#top ??= EnsembleTop.make(this.#gpu, {
       job: this.#job,
@@ -168,10 +176,11 @@ class DeviceEnsemble implements Ensemble {
     });
     const top = await this.#top;
     this.#use(); // it may have been disposed meanwhile
-    const nothing = { tokens: [], proposers: [], rows: [], besides: [], position: 0, bonus: rows };
-    this.#check(nothing);
-    this.#ask(nothing, [rows], sampling);
-    return top.read(n);
+    const chains = positions.map((bonus) => ({ tokens: [], proposers: [], rows: [], besides: [], position: 0, bonus }));
+    for (const chain of chains) this.#check(chain);
+    return top.read(positions.length, n, (i) => {
+      this.#ask(chains[i] as EnsembleChain, positions.slice(i, i + 1), sampling);
+    });
   }
 
   [Symbol.dispose](): void {
@@ -189,14 +198,16 @@ class DeviceEnsemble implements Ensemble {
     const contrasts = this.#contrasts;
     const rows = scored.map((each, i) => {
       const own = each.map(({ kept }) => this.#ring.entry(kept));
-      return contrasts === null ? own : [...own, contrasts + i];
+      return contrasts === null ? own : [...own, contrasts + i, own[proposers[i] ?? 0] as number];
     });
     // Naming a token records its draw, if it is not yet: before the question that reads it.
-    const drafts = tokens.map((token, i) => ({ ...board.name(token), proposer: proposers[i] as number }));
+    const lawOf = (i: number): number => (contrasts === null ? (proposers[i] as number) : this.members + 1);
+    const drafts = tokens.map((token, i) => ({ ...board.name(token), law: lawOf(i) }));
     const others = besides.map((token) => board.name(token).held);
-    const job = { drafts, rows, besides: others, position, sampling, shares: this.#shares, mu: this.#mu };
+    const job = { drafts, rows, besides: others, position, sampling, shares: this.#shares };
+    const mu = this.#combination.kind === 'contrastive' ? this.#combination.mu : 0;
     const { turn } = this.#gpu;
-    turn.upload(this.#job, packEnsembleJob(job));
+    turn.upload(this.#job, packEnsembleJob({ ...job, mu, drafting: this.drafting(sampling).temperature }));
     const plans = this.#plans[rows.length - 1] as Plans;
     turn.run(plans.gauges, { keys: 0 });
     return plans;

@@ -75,12 +75,7 @@ export class Executor {
   /** Compiles what does not depend on a cache. */
   async ready(): Promise<void> {
     const plans = [...this.#heads.values(), ...this.#picked.values()].map((plan) => plan.ready());
-    await Promise.all([
-      ...plans,
-      this.#verifier.ready(),
-      this.#heldRows.ready(),
-      this.#prepare(this.#network.scratch.scores),
-    ]);
+    await Promise.all([...plans, this.#heldRows.ready(), this.#prepare(this.#network.scratch.scores)]);
   }
 
   async #prepare(logits: Tensor): Promise<void> {

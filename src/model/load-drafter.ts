@@ -7,6 +7,7 @@ import { NOT_THERE, spreadLogits } from '../kernels/spread-logits.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import { Arena } from './arena.ts';
 import { DFlashDrafter } from './block-drafter.ts';
+import { MOST_ROWS } from './cache.ts';
 import type { Eagle3 } from './families/eagle3.ts';
 import { Eagle3Drafter } from './feature-drafter.ts';
 import type { Reduced } from './forward.ts';
@@ -75,6 +76,18 @@ const mapVocabulary = (
   return { reduced: { vocabulary, ids, index, spread: spreadLogits }, fill };
 };
 
+/** Every pipeline of the drafter, and those of a target that it follows, so that the first draft waits for none. */
+const compile = async (drafter: DFlashDrafter | Eagle3Drafter, target: Transformer): Promise<void> => {
+  const { tapLayers } = drafter;
+  const compiled = await Promise.allSettled<Disposable | null>([
+    drafter.open({ capacity: Math.min(MOST_ROWS, drafter.context) }),
+    target.open({ capacity: Math.min(MOST_ROWS, target.context), tapLayers }),
+    drafter.ready().then(() => null),
+  ]);
+  for (const each of compiled) if (each.status === 'fulfilled') each.value?.[Symbol.dispose]();
+  for (const each of compiled) if (each.status === 'rejected') throw each.reason;
+};
+
 export const loadDrafter = async (
   gpu: Gpu,
   checkpoint: Checkpoint,
@@ -89,6 +102,7 @@ export const loadDrafter = async (
   checkTensors(architecture, checkpoint.tensors, family.kind === 'eagle3' ? EXTRA : []);
   const arena = new Arena(gpu);
   let drafter: DFlashDrafter | Eagle3Drafter | null = null;
+  let compiling: Promise<void> | null = null;
   try {
     const { tuning: lentTuning, ...lent } = target.lend();
     const prepared = await prepareWeights(gpu, arena, checkpoint, architecture, { precision, lent });
@@ -112,12 +126,13 @@ export const loadDrafter = async (
     });
     drafter = made;
     onProgress?.({ phase: 'compile', loaded: 0, total: 1 });
-    const compiled = made.ready().then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
-    await Promise.all([compiled, streamWeights(gpu, checkpoint, sinks, options)]);
+    compiling = compile(made, target).then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
+    await Promise.all([compiling, streamWeights(gpu, checkpoint, sinks, options)]);
     checkAborted(signal);
     if (gpu.failure) throw gpu.failure;
     return made;
   } catch (error) {
+    await compiling?.catch(() => {}); // it would allocate behind our back
     if (drafter) drafter[Symbol.dispose]();
     else arena.free();
     throw error;

@@ -68,6 +68,7 @@ export const loadScored = async (
   checkTensors(architecture, checkpoint.tensors, [head.weight, head.bias]);
   const arena = new Arena(gpu);
   let model: ScoredModel | null = null;
+  let compiling: Promise<void> | null = null;
   try {
     // The head stays f32 at every precision: a few rows, on which everything hangs.
     const place: MatrixPlace = {
@@ -88,17 +89,18 @@ export const loadScored = async (
     );
     model = made;
     onProgress?.({ phase: 'compile', loaded: 0, total: 1 });
-    const compiled = made.ready().then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
+    compiling = made.ready().then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
     const sinks = new Map(prepared.sinks);
     if (checkpoint.tensors.has(head.bias))
       sinks.set(head.bias, (band) => {
         made.bias = band.decode();
       });
-    await Promise.all([compiled, streamWeights(gpu, checkpoint, sinks, options)]);
+    await Promise.all([compiling, streamWeights(gpu, checkpoint, sinks, options)]);
     checkAborted(signal);
     if (gpu.failure) throw gpu.failure;
     return { model: made, kind: head.kind, labels: head.labels };
   } catch (error) {
+    await compiling?.catch(() => {}); // it would allocate behind our back
     if (model) model[Symbol.dispose]();
     else arena.free();
     throw error;

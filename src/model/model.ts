@@ -44,6 +44,7 @@ export interface Drawn {
   readonly token: HeldToken;
   /** What it was drawn from, where that was asked for. */
   readonly law: HeldLaw | null;
+  /** Waits for the device. */
   read(): Promise<readonly Choice[]>;
 }
 
@@ -74,6 +75,11 @@ export interface Verdict {
   /** The whole tree, read back together with the verdict. */
   readonly tokens: readonly number[];
   readonly parents: readonly number[];
+  /**
+   * Of every node but the anchor, what the target and the drafter gave that token at temperature 1 without filters; null
+   * where the drafter has no law.
+   */
+  readonly probabilities: readonly { readonly target: number; readonly draft: number | null }[];
   /** The kept nodes, node 0 (the anchor) first. */
   readonly path: readonly number[];
   /** The kept drafts and then the corrected or bonus token: as many as the path has nodes. */
@@ -89,8 +95,8 @@ export interface Scores {
   readonly logits: Held;
   /** Draws the child of `row`, at the position after it; `law` keeps the distribution that it is drawn from. */
   draw(row: number, sampling: Sampling, options?: { readonly law?: boolean }): Drawn;
-  /** The n most probable children of `row` with their log-probabilities. A readback of its own. */
-  top(row: number, n: number): Promise<readonly Choice[]>;
+  /** The n most probable children of each row with their log-probabilities. One readback for all. */
+  top(rows: readonly number[], n: number): Promise<readonly (readonly Choice[])[]>;
 }
 
 /** One forward pass. The cache forgets it unless a path is accepted. */
@@ -106,10 +112,12 @@ export interface Forward extends Scores {
   verify(laws: Draft['laws'], sampling: Sampling): Promise<Verdict>;
 }
 
+/** How a cursor reads on. */
 export interface ExtendOptions {
   readonly signal?: AbortSignal;
   /** Rows a pass, at most 16. The result does not depend on it by a bit. */
   readonly chunk?: number;
+  /** Hears of the rows that were computed. */
   readonly onProgress?: (rows: number) => void;
   /** Called when a chunk has been recorded, before the next one reuses its memory: its rows are the next committed ones. */
   readonly onPass?: (pass: Pick<Forward, 'rows' | 'taps'>) => void;
@@ -168,6 +176,7 @@ export interface Gathered {
   readonly pooled: readonly Float32Array[];
 }
 
+/** What a cursor is opened with. */
 export interface OpenCursor {
   /** Rows the cache must hold; at most the model's context limit. Default: that limit. */
   readonly capacity?: number;
@@ -199,6 +208,7 @@ export type Combination =
   | { readonly kind: 'weighted'; readonly weights: readonly number[] }
   | { readonly kind: 'contrastive'; readonly mu: number };
 
+/** What an ensemble is opened with. */
 export interface OpenEnsemble {
   /** Most drafts of a chain, at most 63. Default 15. */
   readonly drafts?: number;
@@ -254,15 +264,23 @@ export interface Ensemble extends Disposable {
   keep(pass: Scores, first: number, count: number): readonly HeldRow[];
   /** Lets the device begin with what has been recorded so far. Without it a round is one submit. */
   submit(): void;
+  /** With what a member has to draw its drafts, but for the seed: weighted as tokens are drawn, contrasted warmer. */
+  drafting(sampling: Sampling): Sampling;
   /**
    * Decides under r which drafts stay, on the device: one submit and one readback, with everything recorded before.
-   * Draft x of member k stays with probability min(1, r(x)/pₖ(x)). A chain without drafts is a draw from r.
+   * Draft x stays with probability min(1, r(x)/q(x)), q being its member's law under `drafting`. A chain without drafts is
+   * a draw from r.
    */
   verify(chain: EnsembleChain, sampling: Sampling): Promise<EnsembleVerdict>;
-  /** The n most probable tokens under r, of the rows that every member keeps of a position. A readback of its own. */
-  top(rows: readonly HeldRow[], n: number, sampling: Sampling): Promise<readonly Choice[]>;
+  /** The n most probable tokens under r, of the rows that every member keeps of each position. One readback for all. */
+  top(
+    positions: readonly (readonly HeldRow[])[],
+    n: number,
+    sampling: Sampling,
+  ): Promise<readonly (readonly Choice[])[]>;
 }
 
+/** A model on the device. */
 export interface LanguageModel extends Disposable {
   readonly family: string;
   readonly vocabulary: number;
@@ -274,6 +292,7 @@ export interface LanguageModel extends Disposable {
   readonly bytes: number;
   /** False where this device does not score a row alone as it does among others; such a model pads its passes. */
   readonly batchInvariant: boolean;
+  /** A cursor at the beginning of a sequence. */
   open(options?: OpenCursor): Promise<Cursor>;
   /** Several forks of one cursor in one pass; at most 16 rows together. */
   forward(batch: readonly { readonly cursor: Cursor; readonly tree: Tree }[]): readonly Forward[];

@@ -198,11 +198,13 @@ export class Pass {
       law: law === null ? null : { law: law + i },
     }));
     const serial = this.#sampler.draw(this.#results.logits, wanted, nodes ? undefined : () => this.#held.placeDraws());
-    const job = { nodes: count, draws: boardOf(this.#gpu).ring.entry(serial), base, position, seed: sampling.seed };
+    const { logits } = this.#results;
+    const draws = boardOf(this.#gpu).ring.entry(serial);
+    const job = { nodes: count, draws, base, position, seed: sampling.seed, row: first };
     if (laws && nodes && law !== null) {
       const drafted = nodes.map((node, i) => ({ ...node, law: i > 0 ? ring.entry((laws[i - 1] as HeldLaw).law) : 0 }));
-      this.#verifier.decide({ ...job, law: ring.entry(law) }, drafted, this.#results.logits);
-    } else this.#verifier.decide(job, nodes, null);
+      this.#verifier.decide({ ...job, law: ring.entry(law) }, drafted, logits, 'ratio');
+    } else this.#verifier.decide(job, nodes, logits, 'match');
     const chain = nodes?.every(({ parent }, i) => parent === i - 1);
     if (!chain) cache.compact(); // a kept chain lies where it belongs
     const verdict = this.#verifier.read(count);
@@ -210,9 +212,9 @@ export class Pass {
     return verdict;
   }
 
-  async top(row: number, n: number): Promise<readonly Choice[]> {
+  async top(rows: readonly number[], n: number): Promise<readonly (readonly Choice[])[]> {
     this.#use();
-    return this.#sampler.top(this.#results.logits, row, n);
+    return this.#sampler.top(this.#results.logits, rows, n);
   }
 
   /** The model is about to reuse the memory. */

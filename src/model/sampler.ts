@@ -15,7 +15,7 @@ import {
   unpackChoices,
 } from '../kernels/sample.ts';
 import { top } from '../kernels/top.ts';
-import type { Arena } from './arena.ts';
+import { type Arena, rowsOf } from './arena.ts';
 import { type Board, boardOf } from './board.ts';
 import { MOST_ROWS } from './cache.ts';
 import { Laws } from './laws.ts';
@@ -30,6 +30,8 @@ export const MOST_LAWS = MOST_ROWS;
 const LAWS = COUNTS.filter((count) => count <= MOST_LAWS);
 /** Alternatives of one row: what APIs offer as `top_logprobs`. */
 export const MOST_TOP = 20;
+/** Rows whose alternatives are read together: those of the longest path that a verdict keeps. */
+const MOST_TOPS = 64;
 const TOPS = [1, 5, MOST_TOP] as const;
 
 export interface Wanted {
@@ -56,7 +58,7 @@ export class Sampler {
   /** As they were uploaded last. */
   readonly draws: Tensor;
   readonly #row: Tensor;
-  readonly #most: Tensor;
+  readonly #tops: Tops;
   readonly #plans = new Map<GPUBuffer, Plans>();
 
   constructor(gpu: Gpu, arena: Arena, vocabulary: number) {
@@ -66,7 +68,7 @@ export class Sampler {
     this.laws = Laws.acquire(gpu, vocabulary);
     this.draws = arena.storage(MOST_DRAWS * DRAW_WORDS * 4, 'draws');
     this.#row = arena.storage(16, 'top row');
-    this.#most = arena.storage(MOST_TOP * CHOICE_WORDS * 4, 'top');
+    this.#tops = new Tops(gpu, arena);
   }
 
   /** Records the plans that read these logits. */
@@ -89,7 +91,7 @@ export class Sampler {
       law(plan, { logits, draws: this.draws, laws: this.laws.tensor }, { rows, vocabulary, stride }, tuning),
     );
     const most = plans(TOPS, (plan, n) =>
-      top(plan, { logits, row: this.#row, output: this.#most }, { n, vocabulary }, tuning),
+      top(plan, { logits, row: this.#row, output: this.#tops.output }, { n, vocabulary }, tuning),
     );
     this.#plans.set(logits.buffer, { draw, law: laws, top: most });
     await Promise.all([
@@ -139,25 +141,57 @@ export class Sampler {
     return choices;
   }
 
-  /** A submit and a readback of its own. */
-  async top(logits: Tensor, row: number, n: number): Promise<readonly Choice[]> {
+  /** A submit and a readback for all rows. */
+  async top(logits: Tensor, rows: readonly number[], n: number): Promise<readonly (readonly Choice[])[]> {
     const size = TOPS.find((known) => known >= n);
     if (!size || n < 1)
       throw new OutriderError('bad-request', `the ${n} most probable tokens; 1 to ${MOST_TOP} can be had`);
     const plan = this.#plans.get(logits.buffer)?.top.get(size);
     if (!plan) throw new Error('the most probable of logits that were not prepared');
     const { turn } = this.#gpu;
-    turn.upload(this.#row, Uint32Array.of(row, 0, 0, 0));
-    turn.run(plan, { keys: 0 });
-    const read = turn.read({ ...this.#most, bytes: n * CHOICE_WORDS * 4 });
-    turn.submit();
-    return toChoices(await read).filter(({ token }) => token < this.#vocabulary);
+    return this.#tops.read(rows.length, n, this.#vocabulary, (i) => {
+      turn.upload(this.#row, Uint32Array.of(rows[i] as number, 0, 0, 0));
+      turn.run(plan, { keys: 0 });
+    });
   }
 
   free(): void {
     for (const plans of this.#plans.values()) destroy(plans);
     this.#plans.clear();
     Laws.release(this.#gpu, this.#vocabulary);
+  }
+}
+
+/** What `top` has written is kept row by row, until all are read. */
+export class Tops {
+  readonly output: Tensor;
+  readonly #gpu: Gpu;
+  readonly #arena: Arena;
+  /** Most runs never ask: no memory until one does. */
+  #kept: Tensor | null = null;
+
+  constructor(gpu: Gpu, arena: Arena) {
+    this.#gpu = gpu;
+    this.#arena = arena;
+    this.output = arena.storage(MOST_TOP * CHOICE_WORDS * 4, 'top');
+  }
+
+  /** `record` writes answer i into the output. */
+  async read(count: number, n: number, vocabulary: number, record: (i: number) => void) {
+    const { turn } = this.#gpu;
+    const bytes = n * CHOICE_WORDS * 4;
+    this.#kept ??= this.#arena.activation(MOST_TOPS, MOST_TOP * CHOICE_WORDS, 'tops');
+    const store = this.#kept;
+    const kept = Array.from({ length: count }, (_, i) => {
+      record(i);
+      const answer = { ...rowsOf(store, 1, i), bytes };
+      turn.copy({ ...this.output, bytes }, answer);
+      return answer;
+    });
+    const read = turn.readAll(kept);
+    turn.submit();
+    const choices = toChoices(await read);
+    return kept.map((_, i) => choices.slice(i * n, (i + 1) * n).filter(({ token }) => token < vocabulary));
   }
 }
 

@@ -72,9 +72,11 @@ export class ScoredModel implements Disposable {
     return this.#arena.bytes;
   }
 
-  /** Compiles what does not depend on a cache. */
+  /** Compiles all of it: every pipeline is in the plans of a cursor, and the first judgement should not wait for them. */
   async ready(): Promise<void> {
-    await Promise.all([...this.#heads.values()].map((plan) => plan.ready()));
+    const heads = [...this.#heads.values()].map((plan) => plan.ready());
+    const [probe] = await Promise.all([this.open(Math.min(MOST_ROWS, this.context)), ...heads]);
+    probe[Symbol.dispose]();
   }
 
   async open(capacity = this.context): Promise<ScoredCursor> {

@@ -20,7 +20,7 @@ import { boardOf } from './board.ts';
 import { MOST_NODES } from './cache.ts';
 import type { Laws } from './laws.ts';
 import type { Verdict } from './model.ts';
-import { notFinite, toChoice } from './sampler.ts';
+import { notFinite } from './sampler.ts';
 
 export class Verifier {
   readonly #gpu: Gpu;
@@ -31,7 +31,7 @@ export class Verifier {
   readonly nodes: Tensor;
   readonly #verdict: Tensor;
   readonly #moves: Tensor;
-  readonly #match: Plan;
+  readonly #matches = new Map<GPUBuffer, Plan>();
   readonly #ratios = new Map<GPUBuffer, Plan>();
 
   /** `moves` are those that the model's caches obey. */
@@ -43,8 +43,6 @@ export class Verifier {
     this.#job = arena.storage(JOB_WORDS * 4, 'job');
     this.nodes = arena.storage(MOST_NODES * NODE_WORDS * 4, 'nodes');
     this.#verdict = arena.storage(verdictBytes(MOST_NODES), 'verdict');
-    this.#match = new Plan(gpu);
-    verifyMatch(this.#match, this.#tensors, {});
   }
 
   get #tensors() {
@@ -52,33 +50,34 @@ export class Verifier {
     return { job: this.#job, nodes: this.nodes, board, verdict: this.#verdict, moves: this.#moves };
   }
 
-  async ready(): Promise<void> {
-    await this.#match.ready();
-  }
-
   /** Compiles what reads these logits. */
   async prepare(logits: Tensor): Promise<void> {
-    const plan = new Plan(this.#gpu);
+    const [match, ratio] = [new Plan(this.#gpu), new Plan(this.#gpu)];
     const laws = this.#laws.tensor;
+    const stride = logits.shape.at(-1) as number;
+    verifyMatch(match, { ...this.#tensors, logits }, { stride });
     verifyRatio(
-      plan,
+      ratio,
       { ...this.#tensors, logits, targetLaws: laws, draftLaws: laws },
-      { vocabulary: this.#vocabulary, stride: logits.shape.at(-1) as number },
+      { vocabulary: this.#vocabulary, stride },
       sampleTuning(this.#gpu),
     );
-    this.#ratios.set(logits.buffer, plan);
-    await plan.compiled(); // the laws have no memory yet
+    this.#matches.set(logits.buffer, match);
+    this.#ratios.set(logits.buffer, ratio);
+    await Promise.all([match.ready(), ratio.compiled()]); // the laws have no memory yet
   }
 
   forget(logits: Tensor): void {
-    this.#ratios.get(logits.buffer)?.destroy();
-    this.#ratios.delete(logits.buffer);
+    for (const plans of [this.#matches, this.#ratios]) {
+      plans.get(logits.buffer)?.destroy();
+      plans.delete(logits.buffer);
+    }
   }
 
-  /** Records the decision; `nodes`: null where they are on the device already; `logits`: by the ratio of laws. */
-  decide(job: Job, nodes: readonly DraftNode[] | null, logits: Tensor | null): void {
+  /** Records the decision; `nodes`: null where they are on the device already; `rule`: ratio of the job's laws, or match. */
+  decide(job: Job, nodes: readonly DraftNode[] | null, logits: Tensor, rule: 'match' | 'ratio'): void {
     const { turn } = this.#gpu;
-    const plan = logits ? this.#ratios.get(logits.buffer) : this.#match;
+    const plan = (rule === 'ratio' ? this.#ratios : this.#matches).get(logits.buffer);
     if (!plan) throw new Error('verification by logits that were not prepared');
     turn.upload(this.#job, packJob(job));
     if (nodes) turn.upload(this.nodes, packNodes(nodes));
@@ -90,12 +89,16 @@ export class Verifier {
     const data = await this.#gpu.turn.read({ ...this.#verdict, bytes: verdictBytes(nodes) });
     const { broken, choices, ...verdict } = unpackVerdict(data, nodes);
     if (broken) throw notFinite();
-    return { ...verdict, choices: choices.map(toChoice) };
+    return {
+      ...verdict,
+      choices: choices.map(({ token, logit, logSumExp }) => ({ token, logprob: logit - logSumExp })),
+    };
   }
 
   free(): void {
-    this.#match.destroy();
-    for (const plan of this.#ratios.values()) plan.destroy();
-    this.#ratios.clear();
+    for (const plans of [this.#matches, this.#ratios]) {
+      for (const plan of plans.values()) plan.destroy();
+      plans.clear();
+    }
   }
 }

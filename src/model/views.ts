@@ -52,7 +52,11 @@ export const treeView = (pass: Pass, cursor: CachedCursor, { tree, first, versio
     taps: pass.taps(first, rows),
     draw: (row, sampling, options) =>
       pass.draw(first + rowIn(row, rows), sampling, length + (depth[row] as number) + 1, options?.law),
-    top: (row, n) => pass.top(first + rowIn(row, rows), n),
+    top: (of, n) =>
+      pass.top(
+        of.map((row) => first + rowIn(row, rows)),
+        n,
+      ),
     accept: (path) => cursor.accept(version, tree, path),
     verify: async (laws, sampling) => {
       checkDraft(tree, laws);
@@ -81,7 +85,11 @@ export const heldView = (pass: Pass, cursor: CachedCursor, { count, version, ...
   logits: pass.logits(0, count),
   taps: pass.taps(0, count),
   draw: unknown,
-  top: (row, n) => pass.top(rowIn(row, count), n),
+  top: (of, n) =>
+    pass.top(
+      of.map((row) => rowIn(row, count)),
+      n,
+    ),
   accept: unknown,
   verify: async (laws, sampling) => {
     if (laws) throw refuse('sampled drafts that are not a chain');
@@ -96,7 +104,11 @@ export const lastView = (pass: Pass, tap: number, position: number): Forward => 
   logits: pass.logits(0, 1),
   taps: pass.taps(tap, 1),
   draw: (row, sampling, options) => pass.draw(rowIn(row, 1), sampling, position, options?.law),
-  top: (row, n) => pass.top(rowIn(row, 1), n),
+  top: (of, n) =>
+    pass.top(
+      of.map((row) => rowIn(row, 1)),
+      n,
+    ),
   accept: committed,
   verify: async () => committed(),
 });

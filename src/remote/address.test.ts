@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { OutriderError } from '../errors.ts';
-import { completionsAddress } from './address.ts';
+import { serverAddress } from './address.ts';
 import { type RemoteSource, remote } from './source.ts';
 
 it.each([
@@ -10,12 +10,12 @@ it.each([
   ['https://host/v1/', 'https://host/v1/completions'],
   ['https://host/gateway/llm', 'https://host/gateway/llm/v1/completions'],
 ])('asks %s at %s', (address, asked) => {
-  expect(completionsAddress(remote(address, 'm')).href).toBe(asked);
+  expect(serverAddress(remote(address, 'm'), '/v1/completions').href).toBe(asked);
 });
 
 const refusal = (source: RemoteSource, page?: Location): OutriderError => {
   try {
-    completionsAddress(source, page);
+    serverAddress(source, '/v1/completions', page);
   } catch (error) {
     if (error instanceof OutriderError) return error;
   }
@@ -42,5 +42,5 @@ it('says before it asks that a page on https may not ask a server on http, save 
   const page = new URL('https://example.org/') as unknown as Location;
   expect(refusal(remote('http://192.168.0.2:8000', 'm'), page).hint).toMatch(/mixed content/);
   for (const local of ['http://localhost:8000', 'http://127.0.0.1:8000', 'http://[::1]:8000', 'https://far.away'])
-    expect(completionsAddress(remote(local, 'm'), page).origin).toBe(local);
+    expect(serverAddress(remote(local, 'm'), '/pooling', page).origin).toBe(local);
 });

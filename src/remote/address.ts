@@ -1,11 +1,11 @@
 // Where a remote target is asked, and what is wrong with the way to it, before anything is.
 import { OutriderError } from '../errors.ts';
-import type { RemoteSource } from './source.ts';
+import type { Server } from './source.ts';
 
 const LOCAL = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** The address that completions are asked of. What it refuses it does not quote: a secret may be in it. */
-export const completionsAddress = ({ address, model, key }: RemoteSource, page = globalThis.location): URL => {
+/** `path`: what is asked for. What this refuses it does not quote: a secret may be in it. */
+export const serverAddress = ({ address, model, key }: Server, path: string, page = globalThis.location): URL => {
   const refuse = (message: string, hint: string): never => {
     throw new OutriderError('bad-request', message, hint);
   };
@@ -26,6 +26,6 @@ export const completionsAddress = ({ address, model, key }: RemoteSource, page =
       `a page served over https may not ask ${url.origin}`,
       'Browsers block mixed content: serve the model over https, or from this machine (http://localhost).',
     );
-  url.pathname = `${url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/completions`;
+  url.pathname = `${url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}${path}`;
   return url;
 };

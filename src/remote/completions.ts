@@ -1,11 +1,12 @@
 // One model of an OpenAI-compatible server, asked to continue a text up to a delimiter. A stream that breaks off is
-// continued from what has arrived; what another try may cure is tried again, later and later.
-import { checkAborted, OutriderError } from '../errors.ts';
+// continued from what has arrived.
+import { OutriderError } from '../errors.ts';
 import type { Sampling } from '../model/model.ts';
 import { stopMatcher } from '../text/stop.ts';
-import { completionsAddress } from './address.ts';
+import { serverAddress } from './address.ts';
 import { EventStream } from './event-stream.ts';
-import { Interrupted, refusal, unreachable } from './failures.ts';
+import { Interrupted, refusal } from './failures.ts';
+import { failed, post, retrying, TIMING, type Timing } from './post.ts';
 import type { RemoteSource } from './source.ts';
 
 export interface CompletionRequest {
@@ -27,21 +28,6 @@ export interface Completion {
   readonly firstMs: number | null;
 }
 
-export interface Timing {
-  /** Before the second try; doubled before each further one. */
-  readonly backoff: number;
-  /** Until a server begins to answer: it may have a queue and a long prompt before it. */
-  readonly first: number;
-  /** Without a byte for so long, a stream counts as broken. */
-  readonly idle: number;
-}
-
-const TIMING: Timing = { backoff: 500, first: 60_000, idle: 30_000 };
-/** Tries without one new piece of text in between. */
-const TRIES = 4;
-/** Nobody waits longer than this for a server that says when to come back. */
-const LONGEST_WAIT = 30_000;
-
 interface Piece {
   readonly text: string;
   /** Null while the text goes on. */
@@ -62,7 +48,7 @@ export class CompletionsServer {
   #tells = false;
 
   constructor(source: RemoteSource, timing: Partial<Timing> = {}) {
-    this.#address = completionsAddress(source);
+    this.#address = serverAddress(source, '/v1/completions');
     this.model = source.model;
     this.#key = source.key;
     this.#timing = { ...TIMING, ...timing };
@@ -104,27 +90,7 @@ export class CompletionsServer {
       }
       throw new Interrupted(`the stream broke off after ${arrived.length} characters`);
     };
-    return this.#retrying(signal, attempt, () => pieces);
-  }
-
-  /** The count of tries starts anew whenever `progress` grew. */
-  async #retrying<T>(signal: AbortSignal, attempt: () => Promise<T>, progress: () => number): Promise<T> {
-    for (let failures = 1, before = progress(); ; failures++) {
-      try {
-        checkAborted(signal);
-        return await attempt();
-      } catch (error) {
-        checkAborted(signal);
-        if (!(error instanceof Interrupted)) throw error;
-        if (progress() > before) failures = 1;
-        before = progress();
-        if (error.wait > LONGEST_WAIT)
-          throw this.#failed(`${error.message}; it asks to wait ${Math.ceil(error.wait / 1000)} s`, error);
-        if (failures === TRIES) throw this.#failed(`${error.message}, ${TRIES} times`, error);
-        // Spread, so that those who were refused together do not come back together.
-        await pause(error.wait + this.#timing.backoff * 2 ** (failures - 1) * (0.5 + Math.random()), signal);
-      }
-    }
+    return retrying(this.#address, this.#timing, signal, attempt, () => pieces);
   }
 
   async *#stream(body: object, signal: AbortSignal): AsyncGenerator<Piece, void, undefined> {
@@ -168,18 +134,7 @@ export class CompletionsServer {
   }
 
   async #post(body: object, signal: AbortSignal): Promise<Response> {
-    const response = await fetch(this.#address, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...(this.#key && { Authorization: `Bearer ${this.#key}` }) },
-      body: JSON.stringify({ model: this.model, stream: true, ...body }),
-      signal,
-      cache: 'no-store',
-      credentials: 'omit',
-      referrerPolicy: 'no-referrer',
-    }).catch(async (cause) => {
-      throw signal.aborted ? cause : await unreachable(this.#address, cause, signal);
-    });
-    if (!response.ok) throw this.#refused(response.status, await response.text(), response.headers);
+    const response = await post(this.#address, this.#key, { model: this.model, stream: true, ...body }, signal);
     const type = response.headers.get('content-type') ?? 'no type';
     if (type.startsWith('text/event-stream')) return response;
     throw this.#failed(`the answer is no stream of events but ${type}`);
@@ -194,7 +149,8 @@ export class CompletionsServer {
     }
     if (event?.error) {
       const status = Number(event.error.code);
-      throw this.#refused(status >= 400 && status < 600 ? status : 500, data);
+      const at = { at: this.#address.href, key: this.#key, headers: undefined };
+      throw refusal(status >= 400 && status < 600 ? status : 500, data, at);
     }
     const choice = event?.choices?.[0];
     if (!choice) return { text: '', finish: null }; // a summary of usage, a sign of life
@@ -204,13 +160,8 @@ export class CompletionsServer {
     return { text, finish, stoppedBy: choice.stop_reason ?? choice.matched_stop ?? toldNothing(choice) };
   }
 
-  #refused(status: number, body: string, headers?: Headers): OutriderError | Interrupted {
-    return refusal(status, body, { at: this.#address.href, key: this.#key, headers });
-  }
-
   #failed(message: string, cause?: unknown): OutriderError {
-    const hint = cause instanceof Interrupted && cause.hint ? cause.hint : 'Check the address and the server.';
-    return new OutriderError('download-failed', `${this.#address.href}: ${message}`, hint, { cause });
+    return failed(this.#address, message, cause);
   }
 }
 
@@ -231,14 +182,3 @@ const samplingFields = ({ temperature, topP, topK, minP, seed }: Sampling) => ({
   seed: seed % 2 ** 31,
   ...(temperature > 0 && { top_k: topK || TOP_ALL, min_p: minP }),
 });
-
-const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-  checkAborted(signal);
-};

@@ -23,7 +23,7 @@ export const retryAfter = (header: string | null, now = Date.now()): number => {
 const HINTS: Readonly<Record<number, string>> = {
   401: 'The server wants a key, or another one: `key` in remote(…), OUTRIDER_REMOTE_KEY on the command line.',
   403: 'The server wants a key, or another one: `key` in remote(…), OUTRIDER_REMOTE_KEY on the command line.',
-  404: 'Check the address (/v1/completions is asked for) and the name of the model as the server has it (/v1/models).',
+  404: 'Check the address and the name of the model as the server has it (/v1/models).',
   429: 'The server has too much to do, or this key has used up its share: try again later.',
 };
 

@@ -4,9 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEngine, type Engine, type ModelSources } from '../engine.ts';
+import { createEngine, type Engine } from '../engine.ts';
 import type { OutriderError } from '../errors.ts';
+import { type LoadedModel, loadSource } from '../load.ts';
 import type { RunRequest } from '../request.ts';
+import type { ModelSources } from '../sources.ts';
 import { SYSTEMS } from '../systems/index.ts';
 import random from '../systems/random.ts';
 import { problems } from '../testing/device-contract.ts';
@@ -15,7 +17,8 @@ import { exportGguf, type LlamaServer, noLlama, serveLlama } from '../testing/ll
 import { noShared, shared } from '../testing/shared.ts';
 import { committedTokens, type TraceEvent } from '../trace.ts';
 import { folderSource } from '../weights/folder.ts';
-import { type RemoteSource, remote } from './source.ts';
+import { openRemoteJudge } from './judge.ts';
+import { type RemoteSource, remote, remoteJudge } from './source.ts';
 
 const KEY = 'sk-llama';
 /** Every step goes to the target. */
@@ -42,7 +45,7 @@ const run = async (
   return events;
 };
 
-describe.skipIf(noLlama)('the bundled target on llama.cpp', { timeout: 240_000 }, () => {
+describe.skipIf(noLlama)('the bundled target on llama.cpp', { timeout: 600_000 }, () => {
   let folder: string;
   let server: LlamaServer;
   let far: Engine;
@@ -103,10 +106,11 @@ describe.skipIf(noLlama)('the bundled target on llama.cpp', { timeout: 240_000 }
   });
 });
 
-describe.skipIf(noLlama || noShared)('SmolLM2 on llama.cpp', { timeout: 240_000 }, () => {
+describe.skipIf(noLlama || noShared)('SmolLM2 on llama.cpp', { timeout: 600_000 }, () => {
   let server: LlamaServer;
   beforeAll(async () => {
-    server = await serveLlama(shared('models/smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf'), KEY);
+    const file = shared('models/smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf');
+    server = await serveLlama(file, KEY, { logits_all: 'true' });
   }, 240_000);
   afterAll(() => server?.[Symbol.asyncDispose]());
 
@@ -125,5 +129,20 @@ describe.skipIf(noLlama || noShared)('SmolLM2 on llama.cpp', { timeout: 240_000 
     expect(written.length).toBeGreaterThan(10);
     expect(choices[0]?.text.slice(0, written.length)).toBe(written);
     await engine.close();
+  });
+
+  it('is asked which of two words comes next, as a judge of texts', async () => {
+    const words = { by: 'words', words: ['no', 'yes'], question: 'Answer:', stepEnd: '' } as const;
+    const { tokenizer, ...loaded } = (await loadSource(await testGpu(), await draft())) as LoadedModel;
+    const judge = openRemoteJudge(remoteJudge(server.address, 'llama', words, KEY), { ...loaded, tokenizer }, 'reward');
+    const score = async (text: string): Promise<number> =>
+      (await (await judge.open()).score(tokenizer?.encode(text) ?? [], [], [[]]))[0] as number;
+    const asked = (...answers: readonly string[]) =>
+      [...answers.map((answer, i) => `Is it ${i}?\nAnswer: ${answer}`), 'Is it 9?'].join('\n');
+    const says = await score(asked('no', 'yes', 'yes', 'yes', 'yes', 'yes', 'yes'));
+    const denies = await score(asked('yes', 'no', 'no', 'no', 'no', 'no', 'no'));
+    expect(says).toBeGreaterThan(denies);
+    expect(denies).toBeGreaterThanOrEqual(0);
+    loaded.model[Symbol.dispose]();
   });
 });

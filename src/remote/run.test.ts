@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { expose } from 'comlink';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { connect } from '../client.ts';
+import { clientOf } from '../client.ts';
+import { connect } from '../connect.ts';
 import type { DecodingSystem } from '../decode/system.ts';
 import { createEngine, type Engine } from '../engine.ts';
 import { toFault } from '../errors.ts';
@@ -11,10 +12,11 @@ import type { LoadedModel } from '../load.ts';
 import { serve } from '../service.ts';
 import { SYSTEMS } from '../systems/index.ts';
 import { type CompletionsTestServer, script, serveCompletions } from '../testing/completions-server.ts';
+import { pooled, serveJudge } from '../testing/judge-server.ts';
 import { toyModel } from '../testing/toy-model.ts';
 import { loadTokenizer } from '../text/tokenizer.ts';
 import type { EventOf, TraceEvent } from '../trace.ts';
-import { remote } from './source.ts';
+import { remote, remoteJudge } from './source.ts';
 
 const KEY = 'sk-very-secret';
 const json = (file: string) =>
@@ -111,19 +113,80 @@ it('an abort ends the run and the request', async () => {
   await expect.poll(() => server.asked[0]?.cancelled).toBe(true);
 });
 
+it('a judge on another machine decides, for an engine in a worker too', async () => {
+  await using judge = await serveJudge();
+  judge.answer = ({ body }) => pooled([String(body.input).includes('One cup') ? 0.9 : 0.1]);
+  const engine = createEngine({ systems });
+  const { port1, port2 } = new MessageChannel();
+  const load = engine.load.bind(engine);
+  engine.load = (models, how) => load({ ...models, draft }, how);
+  expose(serve(engine), port1);
+  const client = clientOf(port2);
+  const prm = remoteJudge(judge.address, 'prm', { by: 'pooling' }, 'sk-judge');
+  await client.load({ remote: far(), prm });
+  const events = await collect(client, 'rsd');
+  const routes = events.filter((event): event is EventOf<'route'> => event.type === 'route');
+  expect(routes.length).toBeGreaterThan(1);
+  expect(routes[0]).toMatchObject({ by: 'prm', to: 'target', score: 0.1 });
+  expect(routes.slice(1).every(({ to, score }) => to === 'draft' && score === 0.9)).toBe(true);
+  expect(judge.asked.every(({ authorization }) => authorization === 'Bearer sk-judge')).toBe(true);
+  expect(JSON.stringify(events)).not.toContain('sk-judge');
+  judge.answer = () => 401;
+  const error = await collect(client, 'rsd').catch((thrown) => thrown);
+  expect(error).toMatchObject({ code: 'bad-request', message: expect.stringContaining('/pooling') });
+  await client.close();
+});
+
+it.each(['rsd', 'arbitrage'])('%s goes on with the target where the judge fails and it was told to', async (system) => {
+  await using judge = await serveJudge();
+  const engine = createEngine({ systems });
+  const bad = system === 'rsd' ? 0.1 : 0.9;
+  const run = async (fallBack: 'target' | 'fail', signal?: AbortSignal) => {
+    const source = remoteJudge(judge.address, 'judge', { by: 'pooling' }, 'sk-judge', { fallBack });
+    await engine.load({ draft, remote: far(), ...(system === 'rsd' ? { prm: source } : { router: source }) });
+    judge.asked.length = 0;
+    return collect(engine, system, signal);
+  };
+  // The first step is judged, and the second is refused.
+  judge.answer = () => (judge.asked.length === 1 ? pooled([bad]) : 401);
+  const events = await run('target');
+  const routes = events.filter((event): event is EventOf<'route'> => event.type === 'route');
+  expect(routes.map(({ to, score }) => [to, score])).toEqual([
+    ['target', bad],
+    ['target', null],
+    ['target', null],
+  ]);
+  expect(routes.map(({ fault }) => fault?.code)).toEqual([undefined, 'bad-request', undefined]);
+  expect(routes[1]).toMatchObject({
+    reason: 'the judge could not be asked',
+    fault: { message: expect.stringContaining('401') },
+  });
+  expect(routes[2]?.reason).toContain('left alone');
+  expect(judge.asked).toHaveLength(2);
+  expect(events.at(-1)).toMatchObject({ type: 'done', finish_reason: 'stop', text: STEPS.join('') });
+  expect(JSON.stringify(events)).not.toContain('sk-judge');
+
+  judge.answer = () => 401;
+  await expect(run('fail')).rejects.toMatchObject({ code: 'bad-request' });
+  // The next run asks again; an abort is none of the judge's failures.
+  judge.answer = () => null;
+  const abort = new AbortController();
+  const aborted = run('target', abort.signal);
+  await expect.poll(() => judge.asked.length).toBe(1);
+  abort.abort();
+  const last = await aborted;
+  expect(last.at(-1)).toMatchObject({ type: 'done', finish_reason: 'aborted' });
+  expect(last.some(({ type }) => type === 'route')).toBe(false);
+});
+
 it('the key crosses to a worker, and is in no event, fault, description or log', async () => {
   const logs = (['log', 'info', 'warn', 'error', 'debug'] as const).map((level) => vi.spyOn(console, level));
   const engine = createEngine({ systems });
   const { port1, port2 } = new MessageChannel();
   // A toy cannot cross: the worker has it already.
-  expose(
-    serve({
-      load: (models, how) => engine.load({ ...models, draft }, how),
-      run: (request, signal) => engine.run(request, signal),
-      close: () => engine.close(),
-    }),
-    port1,
-  );
+  const load = engine.load.bind(engine);
+  engine.load = (models, how) => load({ ...models, draft }, how);
+  expose(serve(engine), port1);
   const client = connect({ worker: port2, base: 'https://example.org/' });
   const seen: string[] = [];
   const tell = async (work: Promise<unknown>): Promise<void> => {

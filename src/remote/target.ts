@@ -3,7 +3,8 @@
 import type { RemoteTarget, StepRequest, WrittenStep } from '../decode/remote.ts';
 import { checkAborted, type Fault, OutriderError, toFault } from '../errors.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
-import { type Completion, CompletionsServer, type Timing } from './completions.ts';
+import { type Completion, CompletionsServer } from './completions.ts';
+import type { Timing } from './post.ts';
 import type { RemoteSource } from './source.ts';
 
 /** The local model whose vocabulary the sequence is in. */

@@ -34,7 +34,7 @@ export default {
       const asked = reward === 'last' ? steps.slice(-1) : steps;
       const scores: number[] = [];
       for (const step of asked)
-        scores.push(...(await judge.score(problem, steps.slice(0, steps.indexOf(step)), [step.tokens])));
+        scores.push(...(await judge.score(problem, steps.slice(0, steps.indexOf(step)), [step.tokens], run.signal)));
       return Math.min(...scores);
     };
     const round = await sampleAnswers(run, run.knobs, async (answers) => {

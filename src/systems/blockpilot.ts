@@ -1,8 +1,8 @@
 // BlockPilot: a block size for each instance (arXiv 2606.31315). Exact: DFlash, with the size chosen once, after the
 // prefill. A small network reads the target's last row of logits and predicts the acceptance length τ of every size.
 // The paper takes the size with the largest τ; here a round of every size is timed on this device when the models are
-// first used, and the size with the least time for each token wins. Size 1 is plain decoding.
-import type { BlockPolicy, DecodingSystem } from '../decode/system.ts';
+// first used, and the size with the least time for each token wins; of sizes about as good, the smallest. Size 1 is plain.
+import type { DecodingSystem } from '../decode/system.ts';
 import { OutriderError } from '../errors.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
@@ -17,28 +17,6 @@ const knobs = {
   'fall-back': fallBackKnob,
 } as const;
 
-/** The predicted τ of each candidate; which the policy must know. */
-const predicted = async (
-  policy: BlockPolicy,
-  logits: Float32Array,
-  candidates: readonly number[],
-): Promise<number[]> => {
-  const all = await policy.predict(logits);
-  return candidates.map((size) => {
-    const tau = all[policy.blockSizes.indexOf(size)];
-    if (tau === undefined)
-      throw new OutriderError(
-        'bad-request',
-        `blockpilot: the policy knows no block size ${size}`,
-        `It was trained for ${policy.blockSizes.join(', ')}.`,
-      );
-    return tau;
-  });
-};
-
-/** Of the largest value; the first of several. */
-const best = (values: readonly number[]): number => values.indexOf(Math.max(...values));
-
 export default {
   id: 'blockpilot',
   title: 'BlockPilot',
@@ -48,9 +26,9 @@ export default {
   knobs,
   fit: ({ policy }) => (policy ? { candidates: { ...knobs.candidates, initial: policy.blockSizes } } : {}),
   async start(run) {
-    const { blockDrafter, following, prefillTapped, roundTimes, speculate } = await import(
-      '../decode/speculative-systems.ts'
-    );
+    const decode = await import('../decode/speculative-systems.ts');
+    const { bestSize, blockDrafter, following, predicted, prefillBlocks, refusedFirst, roundTimes, speculate, TIE } =
+      decode;
     const { candidates, label, 'fall-back': fallBack } = run.knobs;
     const { policy, dflash } = run.models;
     if (!policy || !dflash) throw new Error('blockpilot was started without its models');
@@ -66,17 +44,18 @@ export default {
     // Drafts that are not drawn: at any temperature the output is plain decoding's, whichever size a clock favours.
     const ofSize = (size: number) => blockDrafter(drafter, hand, size, false);
     const rounds = (size: number) =>
-      speculate(target, ofSize(size), run, { fallBack: fallBack === 'on', drawn: false });
+      speculate(target, refusedFirst(ofSize(size), run), run, { fallBack: fallBack === 'on', drawn: false });
     const [only, ...others] = candidates;
     const chosen = others.length === 0 ? only : undefined;
-    const { first, logits } = await prefillTapped(run, target, drafter, hand, { logits: chosen === undefined });
+    const { first, logits } = await prefillBlocks(run, target, drafter, hand, { logits: chosen === undefined });
     if (chosen !== undefined) return { first, round: rounds(chosen) };
     if (!logits) throw new Error('the logits were not read');
     const start = performance.now();
     const tau = await predicted(policy, logits, candidates);
     const ms = performance.now() - start;
     const times = await roundTimes(target, ofSize, candidates, run);
-    const size = candidates[best(label === 'tau' ? tau : tau.map((t, i) => t / (times[i] as number)))] as number;
+    const rates = tau.map((t, i) => t / (times[i] as number));
+    const size = label === 'tau' ? bestSize(candidates, tau) : bestSize(candidates, rates, TIE);
     run.emit({ type: 'block-size', size, candidates, tau, round_ms: times, ms });
     return { first, round: rounds(size) };
   },

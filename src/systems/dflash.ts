@@ -40,15 +40,17 @@ export default {
     return { 'block-size': { ...blockSize, max: dflash.blockSize, initial: dflash.blockSize, most } };
   },
   async start(run) {
-    const { blockDrafter, following, prefillTapped, speculate } = await import('../decode/speculative-systems.ts');
+    const decode = await import('../decode/speculative-systems.ts');
+    const { blockDrafter, following, prefillBlocks, refusedFirst, speculate } = decode;
     const { 'block-size': size, draft } = run.knobs;
     const drafter = await run.open('dflash');
     const tapLayers = run.models.dflash?.tapLayers ?? [];
     const target = await run.open('target', { tapLayers, nodes: Math.max(16, size) });
     const hand = following(drafter, (pass, rows) => drafter.append(pass, rows));
-    const { first } = await prefillTapped(run, target, drafter, hand);
+    const { first } = await prefillBlocks(run, target, drafter, hand);
     const sampled = draft === 'sampled';
     const options = { fallBack: run.knobs['fall-back'] === 'on', drawn: sampled };
-    return { first, round: speculate(target, blockDrafter(drafter, hand, size, sampled), run, options) };
+    const blocks = blockDrafter(drafter, hand, size, sampled);
+    return { first, round: speculate(target, refusedFirst(blocks, run), run, options) };
   },
 } satisfies DecodingSystem<typeof knobs>;

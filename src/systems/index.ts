@@ -23,6 +23,7 @@ import rsd from './rsd.ts';
 import specguard from './specguard.ts';
 import targetOnly from './target-only.ts';
 
+/** All decoding systems, in the order that people meet them. */
 export const SYSTEMS: readonly DecodingSystem[] = [
   autoregressive,
   draftModel,

@@ -1,7 +1,8 @@
 // SpecGuard: verification from the draft's own signals (arXiv 2604.15244). Approximate, and without a judge. The draft
 // draws k candidate steps as one batch, the most central one is chosen, and the draft's own pass decides: least log-
 // probability (LPBV) and least grounding by attention rollout (ABGV), weighed by β. Below τ the target draws k candidates.
-import type { DecodingSystem } from '../decode/system.ts';
+import type { Knobs } from '../decode/knobs.ts';
+import type { DecodingSystem, Models } from '../decode/system.ts';
 import { fitInner, innerSystem, NESTED_USES, stepKnobs } from './step-knobs.ts';
 
 const knobs = {
@@ -28,11 +29,19 @@ const knobs = {
   selector: {
     kind: 'choice',
     label: 'Candidates are compared by',
-    options: ['states', 'tokens', 'none'],
+    options: ['sentences', 'states', 'tokens', 'none'],
     initial: 'states',
   },
   ...stepKnobs,
 } as const;
+
+/** Sentence embeddings are the paper's choice: whoever loads a model for them means to use it. */
+const fitSelector = ({ sentences }: Models): Knobs => {
+  const [embeddings, ...others] = knobs.selector.options;
+  if (sentences) return { selector: { ...knobs.selector, initial: embeddings } };
+  const missing = 'For sentences, load a sentence-embedding model (all-MiniLM-L6-v2 …) under that role.';
+  return { selector: { ...knobs.selector, options: others, others: missing } };
+};
 
 export default {
   id: 'specguard',
@@ -40,15 +49,15 @@ export default {
   paper: 'https://arxiv.org/abs/2604.15244',
   guarantee: 'approximate',
   needs: ['target', 'draft'],
-  uses: NESTED_USES,
+  uses: [...NESTED_USES, 'sentences'],
   remote: true,
   knobs,
-  fit: fitInner,
+  fit: (models) => ({ ...fitInner(models), ...fitSelector(models) }),
   async start(run) {
     const steps = await import('../decode/step-systems.ts');
-    const { mostCentral, overlap } = await import('../judge/selector.ts');
+    const { mostCentral, mostCentralText, overlap } = await import('../judge/selector.ts');
     const { k, temperature, 'top-p': topP, beta, tau: threshold, layers, rollout: variant, sink, selector } = run.knobs;
-    const { draft, target: targetModel, remote } = run.models;
+    const { draft, target: targetModel, remote, sentences } = run.models;
     if (!draft) throw new Error('specguard was started without a draft');
     const pool = k > 1 && selector === 'states';
     const rollout = {
@@ -68,6 +77,11 @@ export default {
 
     const select: Parameters<typeof steps.guardedBy>[0]['select'] = async (candidates) => {
       if (candidates.length === 1 || selector === 'none') return 0;
+      if (sentences && selector === 'sentences')
+        return mostCentralText(
+          candidates.map(({ tokens }) => steps.textOf(tokens, run)),
+          sentences.embed,
+        );
       if (selector === 'tokens') return overlap(candidates.map(({ tokens }) => tokens));
       return mostCentral(candidates.map(({ pooled }) => pooled ?? new Float32Array(1)));
     };

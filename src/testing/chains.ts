@@ -49,7 +49,7 @@ export const chains = async (gpu: Gpu, draft: readonly number[][], target: reado
     const own = list(count, (i) => ({ ...filters, row: i, position: position + i + 1, slot: 20 + i, law: 20 + i }));
     turn.upload(draws.draft, packDraws(drafts.map((each) => ({ ...each, seed: seed ^ 0x9e3779b9 }))));
     turn.upload(draws.target, packDraws(own));
-    turn.upload(job, packJob({ nodes: count, draws: 20, base: 0, position, seed, law: 20 }));
+    turn.upload(job, packJob({ nodes: count, draws: 20, base: 0, position, seed, row: 0, law: 20 }));
     turn.upload(nodes, packNodes(list(count, (i) => ({ token: 3, held: i, parent: i - 1, law: i - 1 }))));
     turn.run(plan, { keys: 0 });
     return turn.read(verdict).then((data) => unpackVerdict(data, count));

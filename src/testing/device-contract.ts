@@ -3,12 +3,14 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { KnobValue } from '../decode/knobs.ts';
-import { createEngine, type Engine, type ModelSources } from '../engine.ts';
+import { createEngine, type Engine } from '../engine.ts';
 import type { Gpu } from '../gpu/device.ts';
 import type { RunRequest } from '../request.ts';
+import type { ModelSources } from '../sources.ts';
 import { committedTokens, type TraceEvent } from '../trace.ts';
 import { folderSource } from '../weights/folder.ts';
 import type { Precision } from '../weights/quantize.ts';
+import { shared } from './shared.ts';
 
 const PUBLIC = resolve(import.meta.dirname, '../../public');
 
@@ -54,11 +56,44 @@ export const bundledEngine = async (gpu: Gpu, precision: Precision): Promise<Eng
   return loadEngine(gpu, { target, draft, dflash, eagle3, policy }, precision);
 };
 
+const asConversations = (texts: readonly string[]): RunRequest['prompt'][] =>
+  texts.map((content) => ({ messages: [{ role: 'user', content }] }));
+
 /** Held-out problems as conversations. */
 export const problems = (count: number): RunRequest['prompt'][] =>
-  (JSON.parse(readFileSync(resolve(PUBLIC, 'problems.json'), 'utf8')) as { question: string }[])
-    .slice(0, count)
-    .map(({ question }) => ({ messages: [{ role: 'user', content: question }] }));
+  asConversations(
+    (JSON.parse(readFileSync(resolve(PUBLIC, 'problems.json'), 'utf8')) as { question: string }[])
+      .slice(0, count)
+      .map(({ question }) => question),
+  );
+
+/** A published model, drafting for itself. */
+export const smollm2Engine = async (gpu: Gpu, precision: Precision): Promise<Engine> => {
+  const gguf = () => folderSource(shared('models/smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf'));
+  return loadEngine(gpu, { target: await gguf(), draft: await gguf() }, precision);
+};
+
+export const SMOLLM2_WAYS: readonly Way[] = [
+  { system: 'prompt-lookup' },
+  { system: 'draft-model', knobs: { gamma: 3 } },
+];
+
+/** For a model of general knowledge; some of them have it copy. */
+export const questions = (count: number): RunRequest['prompt'][] =>
+  asConversations(
+    [
+      'Repeat this sentence twice, word for word: The lighthouse keeper counted nine ships before the fog came in.',
+      'Write two sentences about a lighthouse in winter.',
+      'List the days of the week.',
+      'What is the capital of France?',
+      'Explain in plain words why the sky is blue.',
+      'Write a list of five fruits.',
+      'Count from one to twenty.',
+      'Copy this line exactly: apples, pears, plums, apples, pears, plums.',
+      'Who wrote Hamlet?',
+      'Name three colours.',
+    ].slice(0, count),
+  );
 
 /** Answers that differ from plain decoding's, by way. */
 export const differences = async (

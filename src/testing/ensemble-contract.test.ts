@@ -17,7 +17,7 @@ const RUNS = 20_000;
 const FEWER_RUNS = 8000;
 /** As in system-contract.test.ts. */
 const MARGIN = 1.5;
-const PATIENCE = { timeout: 300_000 };
+const PATIENCE = { timeout: 900_000 };
 
 const ENSEMBLES = SYSTEMS.filter(({ baseline }) => baseline === ensemble.id).map((system) => ({
   system,

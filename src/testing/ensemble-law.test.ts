@@ -15,7 +15,7 @@ const TRIALS = [2, 3, 4].flatMap((members) =>
   (['weighted', 'contrastive'] as const).map((combine) => ({ members, knobs: { combine } })),
 );
 
-describe.each(ENSEMBLES.map((system) => ({ system, id: system.id })))('$id', { timeout: 300_000 }, ({ system }) => {
+describe.each(ENSEMBLES.map((system) => ({ system, id: system.id })))('$id', { timeout: 900_000 }, ({ system }) => {
   it.each(TRIALS)(`follows r: three tokens, ${RUNS} seeds, %j`, async (trial) => {
     const { totalVariation, noise } = await samplingDistance(system, RUNS, trial);
     expect(totalVariation).toBeLessThan(MARGIN * noise);

@@ -1,7 +1,7 @@
 // Questions for the kernels of ensembles, how they are put to a device, and the comparison with their twin.
 import { expect } from 'vitest';
 import type { Gpu } from '../gpu/device.ts';
-import { type EnsembleQuestion, verifyEnsembleReference } from '../kernels/ensemble.reference.ts';
+import { draftLawReference, type EnsembleQuestion, verifyEnsembleReference } from '../kernels/ensemble.reference.ts';
 import {
   contrast,
   type EnsembleDraft,
@@ -16,8 +16,9 @@ import {
   unpackEnsembleVerdict,
   verifyEnsemble,
 } from '../kernels/ensemble.ts';
-import { distributionReference, drawReference } from '../kernels/sample.reference.ts';
+import { drawReference } from '../kernels/sample.reference.ts';
 import { CHOICE_WORDS } from '../kernels/sample.ts';
+import { draftingOf } from '../model/ensemble-checks.ts';
 import { stride32 } from '../weights/layout.ts';
 import { noise, runKernel, strided, tensorOf } from './kernel.ts';
 
@@ -35,14 +36,15 @@ export const decide = async (
   const [positions, members] = [scored.length, scored[0]?.length ?? 0];
   const vocabulary = scored[0]?.[0]?.length ?? 0;
   const contrasts = combination.kind === 'contrastive';
-  const columns = members + Number(contrasts);
+  const columns = members + (contrasts ? 2 : 0);
   const stride = stride32(vocabulary);
   const total = positions * columns;
   /** The row of a position and a column: from the last one down. */
   const at = (i: number, column: number): number => total - 1 - (i * columns + column);
   const flat = list(total, (row) => {
     const index = total - 1 - row;
-    return scored[Math.floor(index / columns)]?.[index % columns] ?? [];
+    const [i, column] = [Math.floor(index / columns), index % columns];
+    return scored[i]?.[column === members + 1 ? (proposers[i] ?? 0) : column] ?? [];
   });
   const besides = [1, 0];
   const board = new Uint32Array((tokens.length + 2) * CHOICE_WORDS);
@@ -50,12 +52,12 @@ export const decide = async (
     board.set([token, 0, 0, Number(broken.includes(i))], i * CHOICE_WORDS);
   });
   const drafts = tokens.map((token, i): EnsembleDraft => {
-    const proposer = proposers[i] as number;
-    return i % 2 ? { token, held: 0, proposer } : { token: 0, held: i + 1, proposer };
+    const law = contrasts ? members + 1 : (proposers[i] as number);
+    return i % 2 ? { token, held: 0, law } : { token: 0, held: i + 1, law };
   });
   const sum = combination.kind === 'weighted' ? combination.weights.reduce((a, b) => a + b, 0) : 1;
   const shares =
-    combination.kind === 'weighted' ? combination.weights.map((x) => x / sum) : [...list(members, () => 0), 1];
+    combination.kind === 'weighted' ? combination.weights.map((x) => x / sum) : [...list(members, () => 0), 1, 0];
   const words = packEnsembleJob({
     drafts,
     rows: list(positions, (i) => list(columns, (column) => at(i, column))),
@@ -64,6 +66,7 @@ export const decide = async (
     sampling,
     shares,
     mu: combination.kind === 'contrastive' ? combination.mu : 0,
+    drafting: draftingOf(combination, sampling).temperature,
   });
   expect(words.byteLength).toBeLessThanOrEqual(jobBytes(positions, columns));
   const empty = (bytes: number) => tensorOf(gpu, new Uint32Array(bytes / 4).fill(77));
@@ -143,10 +146,10 @@ export const draftsOf = (
   rows: readonly (readonly number[][])[],
   proposers: readonly number[],
   position: number,
-  sampling: EnsembleQuestion['sampling'],
+  { combination, sampling }: Pick<EnsembleQuestion, 'combination' | 'sampling'>,
 ): number[] =>
   rows.map((each, i) => {
-    const law = distributionReference(each[proposers[i] as number] as number[], sampling);
+    const law = draftLawReference(each[proposers[i] as number] as number[], combination, sampling);
     return sampling.temperature === 0 ? law.indexOf(1) : drawReference(law, position + i, sampling.seed ^ 0x9e3779b9);
   });
 
@@ -163,7 +166,7 @@ export function* questions(sizes: readonly number[], vocabularies: readonly numb
           const position = 5 * seed;
           const sampling = { ...filters, seed: 1000 + seed };
           const proposers = list(drafts, (i) => (i + seed) % members);
-          const tokens = draftsOf(rows.slice(0, drafts), proposers, position, sampling);
+          const tokens = draftsOf(rows.slice(0, drafts), proposers, position, { combination, sampling });
           const bonus = ends ? (rows[drafts] as number[][]) : null;
           yield { tokens, position, proposers, rows: rows.slice(0, drafts), bonus, combination, sampling };
         }

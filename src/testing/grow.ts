@@ -22,6 +22,8 @@ import { noise, runKernel, tensorOf } from './kernel.ts';
 const words = (array: Float32Array | undefined): Uint32Array => new Uint32Array(array?.buffer as ArrayBuffer);
 
 interface Grown extends GrownTree {
+  /** Of each node behind its parent. */
+  readonly logprobs: readonly number[];
   readonly flags: readonly number[];
 }
 
@@ -104,9 +106,10 @@ export const grow = async (
   const field = (at: number) =>
     Array.from({ length: task.nodes }, (_, i) => (packed[i * NODE_WORDS + at] as number) | 0);
   expect(field(1)).toEqual([task.held, ...field(1).slice(1).fill(0)]);
-  const [tokens, parents, flags] = [field(0), field(2), field(4)];
+  const [tokens, parents, flags] = [field(0), field(2), field(5)];
+  const logprobs = Array.from({ length: task.nodes }, (_, i) => (result as Float32Array)[i * NODE_WORDS + 4] as number);
   const kept = new Set(scores.toSorted((a, b) => b - a).slice(0, task.nodes - 1));
-  return { tokens, parents, flags, scores: [0, ...scores.filter((score) => kept.has(score))] };
+  return { tokens, parents, flags, logprobs, scores: [0, ...scores.filter((score) => kept.has(score))] };
 };
 
 export const logSoftmax = (row: readonly number[]): number[] => {

@@ -35,11 +35,16 @@ export interface LlamaServer extends AsyncDisposable {
   readonly address: string;
 }
 
-export const serveLlama = async (gguf: string, key: string): Promise<LlamaServer> => {
+/** `more`: options of the server's own; log-probabilities need `logits_all`. */
+export const serveLlama = async (
+  gguf: string,
+  key: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<LlamaServer> => {
   const port = await freePort();
   const server = { model: gguf, model_alias: 'llama', port: `${port}`, api_key: key };
   // One thread: where others take the cores, its two wait for each other in a loop, 38 s for five tokens.
-  const options = { ...server, n_ctx: '1024', n_threads: '1', n_threads_batch: '1' };
+  const options = { ...server, n_ctx: '1024', n_threads: '1', n_threads_batch: '1', ...more };
   const args = ['-m', 'llama_cpp.server', ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])];
   const child = spawn(python as string, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = new Promise((done) => child.on('exit', done));

@@ -2,6 +2,8 @@
 // arrays.
 import { describe, expect, it } from 'vitest';
 import { draftSampling } from '../decode/sampling.ts';
+import type { SentenceEncoder } from '../decode/system.ts';
+import { mostCentral } from '../judge/selector.ts';
 import type { Sampling } from '../model/model.ts';
 import bestOfN from '../systems/best-of-n.ts';
 import draftOnly from '../systems/draft-only.ts';
@@ -11,6 +13,7 @@ import targetOnly from '../systems/target-only.ts';
 import { committedTokens, measure, type TraceEvent } from '../trace.ts';
 import { type ReferenceStep, writeReference } from './route.reference.ts';
 import {
+  besideWith,
   DELIMITER,
   DRAFT,
   GREEDY,
@@ -96,7 +99,7 @@ describe('specguard', () => {
     ['the grounding alone', { k: 2, beta: 0, tau: 0.15 }],
   ] as [string, Guard][])('commits what the reference commits: %s', async (_, guard) => {
     const file = { version: 1, steps: 20, logprob: guard.logprob, grounding: {} };
-    const { run } = await routeEngine({ beside: async () => (guard.logprob ? file : null) });
+    const { run } = await routeEngine({ beside: besideWith(guard.logprob ? file : null) });
     const { k, beta, tau } = guard;
     const events = await run(specguard, { seed: SEED, maxTokens: 120, knobs: { ...KNOBS, k, beta, tau } });
     const expected = guarded(guard, 120);
@@ -127,6 +130,28 @@ describe('specguard', () => {
     expect((await chosen('states')).length).toBeGreaterThan(1);
   });
 
+  it('compares the candidates as texts where there is a model for it, by itself', async () => {
+    /** A text by which of its ids are odd, and how many there are. */
+    const place = (text: string): Float32Array => {
+      const ids = text.split(' ').map(Number);
+      return Float32Array.from([ids.filter((id) => id % 2 === 1).length + 0.1, ids.length]);
+    };
+    const sentences: SentenceEncoder = {
+      bytes: 0,
+      embed: async (texts) => texts.map(place),
+      [Symbol.dispose]: () => {},
+    };
+    const { run } = await routeEngine({ sentences, stopTokens: [STOP] });
+    const events = await run(specguard, { seed: SEED, maxTokens: 120, knobs: { k: 5, tau: 0 } });
+    const written = events.flatMap((event) => (event.type === 'candidates' ? [event.tokens] : []));
+    const texts = written.map((step) => step.map((tokens) => tokens.join(' ')));
+    const central = texts.map((step) => mostCentral(step.map(place)));
+    expect(routesOf(events).map(({ chosen }) => chosen)).toEqual(central);
+    expect(new Set(central).size).toBeGreaterThan(1);
+    const asked = (await routeEngine()).run(specguard, { knobs: { selector: 'sentences' } });
+    await expect(asked).rejects.toMatchObject({ code: 'bad-request', hint: expect.stringContaining('all-MiniLM') });
+  });
+
   it('goes by its calibration, and says whether there is one', async () => {
     const ranges = { logprob: [-6, -1], grounding: [0, 0.5] } as const;
     const guard = { k: 2, beta: 0.5, tau: 0.5 };
@@ -136,7 +161,7 @@ describe('specguard', () => {
       logprob: ranges.logprob,
       grounding: { '3 layers, threshold': ranges.grounding },
     };
-    const { run } = await routeEngine({ beside: async (name) => (name === 'calibration.json' ? file : null) });
+    const { run } = await routeEngine({ beside: besideWith(file) });
     const request = { seed: SEED, maxTokens: 120, knobs: { ...KNOBS, ...guard } };
     const events = await run(specguard, request);
     expect(events).toContainEqual(expect.objectContaining({ type: 'calibration', calibrated: true, ...ranges }));

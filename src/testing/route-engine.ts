@@ -1,8 +1,10 @@
 // An engine of toys with everything that step systems ask for: two models of one vocabulary, drafters for the nested
 // system, and judges.
-import type { BlockPolicy, DecodingSystem } from '../decode/system.ts';
+
+import type { Beside } from '../beside.ts';
+import { CALIBRATION_FILE } from '../decode/calibration.ts';
+import type { BlockPolicy, DecodingSystem, SentenceEncoder } from '../decode/system.ts';
 import { createEngine } from '../engine.ts';
-import type { LoadedModel } from '../load.ts';
 import type { RunRequest } from '../request.ts';
 import { SYSTEMS } from '../systems/index.ts';
 import type { EventOf, TraceEvent } from '../trace.ts';
@@ -31,8 +33,9 @@ interface Toy {
   readonly context?: number;
   readonly draftContext?: number;
   readonly judgeContext?: number;
+  readonly sentences?: SentenceEncoder;
   /** What lies beside the draft. */
-  readonly beside?: NonNullable<LoadedModel['beside']>;
+  readonly beside?: Beside;
 }
 
 export const routeEngine = async ({
@@ -41,6 +44,7 @@ export const routeEngine = async ({
   draftContext = context,
   judgeContext = 4096,
   beside,
+  sentences,
 }: Toy = {}) => {
   const engine = createEngine({ systems: SYSTEMS });
   const board = new ToyBoard();
@@ -54,6 +58,7 @@ export const routeEngine = async ({
     policy: { name: 'toy policy', model: POLICY },
     prm: { name: 'toy rewards', model: judges.prm },
     router: { name: 'toy router', model: judges.router },
+    ...(sentences && { sentences: { name: 'toy sentences', model: sentences } }),
   });
   const run = async (
     { id }: Pick<DecodingSystem, 'id'>,
@@ -69,6 +74,15 @@ export const routeEngine = async ({
     return events;
   };
   return { engine, run, judges };
+};
+
+/** Beside a model: one calibration, or none. */
+export const besideWith = (calibration: unknown = null): Beside => {
+  const files = new Map([[CALIBRATION_FILE, calibration]]);
+  return {
+    read: async (file) => files.get(file) ?? null,
+    write: async (file, value) => files.set(file, value).has(file),
+  };
 };
 
 export const PROMPT = [4, 1, 9];

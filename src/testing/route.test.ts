@@ -259,6 +259,32 @@ describe('thresholds at their ends', () => {
   });
 });
 
+it.each(['dflash', 'blockpilot'])(
+  'an escalated step begins with what was refused, as a draft that costs no pass: %s',
+  async (inner) => {
+    const { run } = await routeEngine();
+    const knobs = { share: 1, inner };
+    const events = await run(random, { knobs });
+    expect(committedTokens(events)).toEqual(reference(() => false, GREEDY).tokens);
+    const first = new Map<number, EventOf<'draft'>>();
+    for (const event of events)
+      if (event.type === 'draft' && event.step !== undefined && !first.has(event.step)) first.set(event.step, event);
+    const refused = events.filter((event): event is EventOf<'candidates'> => event.type === 'candidates');
+    // BlockPilot chooses its block size behind the first step's first token, which is drawn by itself.
+    const shown = refused.filter(({ step }) => first.has(step) && (inner === 'dflash' || step > 1));
+    expect(shown.length).toBeGreaterThan(3);
+    let kept = 0;
+    for (const { step, tokens } of shown) {
+      const { by, passes, tokens: drafted } = first.get(step) as EventOf<'draft'>;
+      expect([by, passes]).toEqual(['draft', 0]);
+      expect(drafted.slice(1)).toEqual(tokens[0]?.slice(0, Math.min(15, drafted.length - 1)));
+      const verify = events.find((event) => event.type === 'verify' && event.step === step) as EventOf<'verify'>;
+      kept += verify.path.length - 1;
+    }
+    expect(kept).toBeGreaterThan(0);
+  },
+);
+
 it('random routing escalates about its share of steps, the same ones for the same seed', async () => {
   const { run } = await routeEngine();
   const share = async (seed: number) => {

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 const launcher = resolve(import.meta.dirname, '../outrider.mjs');
 
 /** For tests that load a model in a process of its own: on lavapipe a cold shader cache costs half a minute. */
-export const PATIENCE = { timeout: 240_000 };
+export const PATIENCE = { timeout: 600_000 };
 
 export interface Finished {
   readonly status: number | null;

@@ -4,11 +4,13 @@ import { describe, expect, it } from 'vitest';
 import type { KnobValue } from '../decode/knobs.ts';
 import { drawToken, prefill } from '../decode/prefill.ts';
 import type { DecodingSystem, Sequence } from '../decode/system.ts';
+import { distributionReference } from '../kernels/sample.reference.ts';
 import { MATCH, RATIO } from '../kernels/verify.reference.ts';
 import autoregressive from '../systems/autoregressive.ts';
 import { SYSTEMS } from '../systems/index.ts';
-import { committedTokens, measure, type TraceEvent } from '../trace.ts';
+import { committedTokens, type EventOf, measure, type TraceEvent } from '../trace.ts';
 import { greedyFailures, samplingDistance, type Trial, toyEngine } from './contract.ts';
+import { type ToyLaw, toyLogits } from './toy-model.ts';
 
 const PROMPTS = 50;
 const TOKENS = 64;
@@ -287,6 +289,54 @@ describe.each(withVariants(EXACT).filter(({ system }) => Object.hasOwn(system.kn
       expect(metrics.accepted).toBeGreaterThanOrEqual(kept);
       expect(metrics.drafted).toBeGreaterThan(metrics.accepted);
     });
+
+    it.each([0, 0.9])(
+      'tells what target and drafter gave every draft, when asked, temperature %s',
+      async (temperature) => {
+        const toy = { vocabulary: 12, sharpness: 6 };
+        const { run } = await toyEngine(system, toy);
+        const request = {
+          prompt: { tokens: [1, 2] },
+          maxTokens: 60,
+          knobs: { ...knobs, 'fall-back': 'off' },
+          temperature,
+        };
+        const events = await run({ ...request, seed: 3, logprobs: 0 });
+        const probability = (law: ToyLaw, text: readonly number[], token: number): number =>
+          distributionReference(toyLogits(law, text), { temperature: 1, topK: 0, topP: 1, minP: 0 })[token] as number;
+        // A block's slots see no drafts, so what they say of a token is not of this text.
+        const seed = new Map<string, number>([
+          ['draft', 1],
+          ['eagle3', 3],
+        ]);
+        const text = [1, 2];
+        let draft: EventOf<'draft'> | undefined;
+        let told = 0;
+        for (const event of events) {
+          if (event.type === 'draft') draft = event;
+          if (event.type === 'commit') text.push(...event.tokens);
+          if (event.type !== 'verify' || !draft) continue;
+          const { tokens, parents, by } = draft;
+          const path = (node: number): number[] =>
+            node <= 0 ? [] : [...path(parents[node] as number), tokens[node] as number];
+          expect(event.probabilities).toHaveLength(tokens.length - 1);
+          for (const [i, { target, draft: own }] of (event.probabilities ?? []).entries()) {
+            const [before, token] = [[...text, ...path(parents[i + 1] as number)], tokens[i + 1] as number];
+            expect(target).toBeCloseTo(probability(toy, before, token), 9);
+            if (by === 'lookup') expect(own).toBeNull();
+            else if (!seed.has(by)) expect(own).toBeGreaterThan(0);
+            else
+              expect(own).toBeCloseTo(probability({ ...toy, noise: 1.5, seed: seed.get(by) ?? 0 }, before, token), 9);
+            told++;
+          }
+          draft = undefined;
+        }
+        expect(told).toBeGreaterThan(10);
+        const silent = await run({ ...request, seed: 3 });
+        expect(committedTokens(silent)).toEqual(committedTokens(events));
+        expect(silent.filter((event) => 'probabilities' in event)).toEqual([]);
+      },
+    );
   },
 );
 
@@ -307,5 +357,24 @@ describe('where drafts are not drawn', () => {
     });
     expect(committedTokens(speculative)).toEqual(committedTokens(plain));
     expect(measure(speculative).accepted).toBeGreaterThan(0);
+  });
+});
+
+describe('blockpilot chooses', () => {
+  const chosen = async (label: string, candidates: readonly number[]) => {
+    const system = SYSTEMS.find(({ id }) => id === 'blockpilot') as DecodingSystem;
+    const { run } = await toyEngine(system, { vocabulary: 12, sharpness: 6 });
+    const events = await run({ prompt: { tokens: [5, 6] }, maxTokens: 20, knobs: { label, candidates } });
+    return events.find((event): event is EventOf<'block-size'> => event.type === 'block-size');
+  };
+
+  it('the largest acceptance length, or the least time a token and of sizes about as good the smallest', async () => {
+    expect((await chosen('tau', [4, 2, 6]))?.size).toBe(6);
+    const { size, candidates = [], tau = [], round_ms = [] } = (await chosen('time', [6, 2, 4])) ?? {};
+    const rates = tau.map((expected, i) => expected / (round_ms[i] as number));
+    const rateOf = (each: number | undefined): number => rates[candidates.indexOf(each as number)] as number;
+    expect(rateOf(size) / Math.max(...rates)).toBeGreaterThan(0.96);
+    for (const other of candidates.filter((each) => each < (size as number)))
+      expect(rateOf(other) / Math.max(...rates)).toBeLessThan(0.98);
   });
 });

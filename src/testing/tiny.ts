@@ -51,6 +51,7 @@ export const tinyCheckpoint = ({ config = {}, edit, onBand }: TinyOptions = {}):
   return {
     format: 'safetensors',
     name: 'tiny',
+    version: '',
     bytes: [...tensors.values()].reduce((sum, { bytes }) => sum + bytes, 0),
     config: json,
     tensors,

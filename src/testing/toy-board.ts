@@ -7,7 +7,6 @@ interface Entry {
   readonly token: number;
   readonly logits: readonly number[];
   readonly law: readonly number[];
-  readonly round: number;
   /** A later pass was given it as its input. */
   handedOn: boolean;
 }
@@ -20,7 +19,9 @@ export const toyChoice = (logits: readonly number[], token: number): Choice => {
 };
 
 export class ToyBoard {
-  readonly #entries: Entry[] = [];
+  /** Of the round that is under way; so many were before it. */
+  #entries: Entry[] = [];
+  #over = 0;
   /** Readbacks so far: each ends a round, and what was held in it. */
   looks = 0;
 
@@ -28,7 +29,7 @@ export class ToyBoard {
   draw(logits: readonly number[], position: number, sampling: Sampling, keepLaw: boolean): Drawn {
     const law = distributionReference(logits, sampling);
     const token = drawReference(law, position, sampling.seed);
-    const held = this.#entries.push({ token, logits, law, round: this.looks, handedOn: false }) - 1;
+    const held = this.#over + this.#entries.push({ token, logits, law, handedOn: false }) - 1;
     return {
       rows: 1,
       token: { held },
@@ -54,6 +55,8 @@ export class ToyBoard {
   /** A readback lets other events in, as a device's does. */
   async look(): Promise<void> {
     this.looks++;
+    this.#over += this.#entries.length;
+    this.#entries = [];
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -65,14 +68,21 @@ export class ToyBoard {
     return entry.token;
   }
 
+  /** What it was drawn with, at temperature 1 without filters. */
+  probability(token: Token): number | null {
+    if (typeof token === 'number') return null;
+    const entry = this.#entry(token.held);
+    return Math.exp(toyChoice(entry.logits, entry.token).logprob);
+  }
+
   law({ law }: HeldLaw): readonly number[] {
     return this.#entry(law).law;
   }
 
   #entry(index: number): Entry {
-    const entry = this.#entries[index];
+    if (index < this.#over) throw new Error('toy board: held in a round that is over');
+    const entry = this.#entries[index - this.#over];
     if (!entry) throw new Error(`toy board: nothing is held as ${index}`);
-    if (entry.round !== this.looks) throw new Error('toy board: held in a round that is over');
     return entry;
   }
 }

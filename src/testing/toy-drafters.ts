@@ -83,11 +83,13 @@ export const toyBlockDrafter = (options: DrafterOptions, blockSize = 6): BlockDr
           rows: size,
           logits: { rows: size, read: async () => Float32Array.from(rows.flat()) },
           draw: (row, sampling, { law = false } = {}) => board.draw(rowOf(row), length + row, sampling, law),
-          top: async (row, n) =>
-            rowOf(row)
-              .map((_, token) => toyChoice(rowOf(row), token))
-              .sort((a, b) => b.logprob - a.logprob)
-              .slice(0, n),
+          top: async (of, n) =>
+            of.map((row) =>
+              rowOf(row)
+                .map((_, token) => toyChoice(rowOf(row), token))
+                .sort((a, b) => b.logprob - a.logprob)
+                .slice(0, n),
+            ),
         };
       },
       rewind: (length) => rewind(known, length),
@@ -180,5 +182,6 @@ const growTree = (law: ToyLaw, text: readonly number[], { depth, width, nodes }:
   return {
     tokens: kept.map((leaf) => leaf.text.at(-1) as number),
     parents: kept.map(({ parent }) => (parent ? kept.indexOf(parent) : -1)),
+    drafted: kept.map(({ parent, score }) => parent && Math.exp(score - parent.score)),
   };
 };

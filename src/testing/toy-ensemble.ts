@@ -4,6 +4,7 @@
 import { combinedReference, verifyEnsembleReference } from '../kernels/ensemble.reference.ts';
 import { distributionReference } from '../kernels/sample.reference.ts';
 import { RATIO } from '../kernels/verify.reference.ts';
+import { draftingOf } from '../model/ensemble-checks.ts';
 import type { Combination, Ensemble, HeldRow, LanguageModel, Scores } from '../model/model.ts';
 import type { ToyBoard } from './toy-board.ts';
 
@@ -16,15 +17,17 @@ interface ScoredRow {
   readonly logits: readonly number[];
 }
 
-const scoredRows = new WeakMap<Scores, (row: number) => ScoredRow>();
+/** Not a WeakMap: a table of a hundred thousand passes cost a run of the contract tests a quarter of its time. */
+const ROWS = Symbol('rows');
+type Kept = Scores & { [ROWS]?: (row: number) => ScoredRow };
 
 /** Whoever makes a pass says what its rows are; `rows` throws when the pass is over. */
 export const letKeep = (pass: Scores, rows: (row: number) => ScoredRow): void => {
-  scoredRows.set(pass, rows);
+  (pass as Kept)[ROWS] = rows;
 };
 
 const scoredRow = (pass: Scores, row: number): ScoredRow => {
-  const rows = scoredRows.get(pass);
+  const rows = (pass as Kept)[ROWS];
   if (!rows) throw new Error('toy ensemble: not a pass of a toy model');
   return rows(row);
 };
@@ -57,15 +60,17 @@ export const joinToys = (
   models: readonly LanguageModel[],
   { combination, join, drafts = 15 }: Joined,
 ): Ensemble => {
-  const rows: ScoredRow[] = [];
   const lasting = 2 * models.length * (drafts + 1);
+  /** A ring: row `kept` is at kept mod `lasting`. */
+  const rows: ScoredRow[] = [];
+  let taken = 0;
   let disposed = false;
   const use = (): void => {
     if (disposed) throw new Error('toy ensemble: used after it was disposed');
   };
   const rowOf = ({ kept }: HeldRow): ScoredRow => {
-    const row = rows[kept];
-    if (!row || kept < rows.length - lasting) throw new Error(`toy ensemble: row ${kept} is not kept`);
+    const row = rows[kept % lasting];
+    if (!row || kept < taken - lasting) throw new Error(`toy ensemble: row ${kept} is not kept`);
     return row;
   };
   /** What all members say of the position behind this text. */
@@ -86,9 +91,13 @@ export const joinToys = (
     keep(pass, first, count) {
       use();
       const kept = Array.from({ length: count }, (_, i) => scoredRow(pass, first + i));
-      return kept.map((row) => ({ kept: rows.push(row) - 1 }));
+      return kept.map((row) => {
+        rows[taken % lasting] = row;
+        return { kept: taken++ };
+      });
     },
     submit: use,
+    drafting: (sampling) => draftingOf(combination, sampling),
     async verify(chain, sampling) {
       use();
       const tokens = chain.tokens.map((token) => board.take(token));
@@ -123,13 +132,18 @@ export const joinToys = (
       }
       return { tokens, besides, kept, choices, source, votes };
     },
-    async top(held, n, sampling) {
+    async top(positions, n, sampling) {
       use();
-      const all = held.map(rowOf).map(({ logits }) => logits);
       const soft = sampling.temperature > 0 ? sampling : { temperature: 1, topK: 0, topP: 1, minP: 0 };
-      const law = combinedReference(all, combination, soft);
-      const choices = law.map((p, token) => ({ token, logprob: Math.log(p) }));
-      return choices.sort((a, b) => b.logprob - a.logprob || a.token - b.token).slice(0, n);
+      return positions.map((held) => {
+        const law = combinedReference(
+          held.map(rowOf).map(({ logits }) => logits),
+          combination,
+          soft,
+        );
+        const choices = law.map((p, token) => ({ token, logprob: Math.log(p) }));
+        return choices.sort((a, b) => b.logprob - a.logprob || a.token - b.token).slice(0, n);
+      });
     },
     [Symbol.dispose]() {
       disposed = true;

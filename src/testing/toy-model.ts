@@ -80,10 +80,11 @@ export interface TapRow {
   readonly tokens: readonly number[];
 }
 
-const taps = new WeakMap<Held, () => readonly TapRow[]>();
+const ROWS = Symbol('rows');
+type Tap = Held & { [ROWS]?: () => readonly TapRow[] };
 
 export const tapRows = (tap: Held): readonly TapRow[] => {
-  const rows = taps.get(tap);
+  const rows = (tap as Tap)[ROWS];
   if (!rows) throw new Error('toy tap: not a tap of a toy model');
   return rows();
 };
@@ -92,6 +93,8 @@ export const tapRows = (tap: Held): readonly TapRow[] => {
 export interface ToyTree {
   readonly tokens: readonly number[];
   readonly parents: readonly number[];
+  /** What the drafter gave each node. */
+  readonly drafted: readonly (number | null)[];
 }
 
 /** Of a row: whole where it is a source itself, and otherwise any share, by the tokens that it follows. */
@@ -150,7 +153,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
     };
 
     /** `committed`: the tokens are the cache's newest rows, and nothing is to be accepted. */
-    const pass = ({ tokens, parents }: ToyTree, before: readonly number[], committed: boolean): Forward => {
+    const pass = ({ tokens, parents, drafted }: ToyTree, before: readonly number[], committed: boolean): Forward => {
       const made = ++version;
       const number = batched ?? ++passes;
       scored += tokens.length;
@@ -189,19 +192,21 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         rows: rows.length,
         logits: held(() => Float32Array.from(rows.flatMap((_, row) => rowOf(row)))),
         taps: tapLayers.map(() => {
-          const tap = held(() => Float32Array.from(tapRows(tap).map((row) => row.position)));
-          taps.set(tap, () => {
+          const tap: Tap = held(() => Float32Array.from(tapRows(tap).map((row) => row.position)));
+          tap[ROWS] = () => {
             current();
             return contexts.map((text, row) => ({ position: position(row), tokens: text.slice(-3) }));
-          });
+          };
           return tap;
         }),
         draw: (row, sampling, { law = false } = {}) => board.draw(rowOf(row), position(row) + 1, sampling, law),
-        top: async (row, n) =>
-          rowOf(row)
-            .map((_, token): Choice => toyChoice(rowOf(row), token))
-            .sort((a, b) => b.logprob - a.logprob || a.token - b.token)
-            .slice(0, n),
+        top: async (of, n) =>
+          of.map((row) =>
+            rowOf(row)
+              .map((_, token): Choice => toyChoice(rowOf(row), token))
+              .sort((a, b) => b.logprob - a.logprob || a.token - b.token)
+              .slice(0, n),
+          ),
         accept,
         async verify(laws, sampling): Promise<Verdict> {
           if (laws && (laws.length !== rows.length - 1 || parents.some((parent, i) => parent !== i - 1)))
@@ -224,7 +229,11 @@ export const toyModel = (options: ToyOptions): ToyModel => {
           await board.look();
           const committed = [...path.slice(1).map((node) => tokens[node] as number), next];
           const choices = committed.map((token, i) => toyChoice(rows[path[i] as number] as number[], token));
-          return { tokens, parents, path, choices, source };
+          const probabilities = tokens.slice(1).map((token, i) => {
+            const { logprob } = toyChoice(rows[parents[i + 1] as number] as number[], token);
+            return { target: Math.exp(logprob), draft: drafted[i + 1] ?? null };
+          });
+          return { tokens, parents, probabilities, path, choices, source };
         },
       };
       letKeep(forward, (row) => ({ model, text: contexts[row] as number[], logits: rowOf(row) }));
@@ -232,7 +241,13 @@ export const toyModel = (options: ToyOptions): ToyModel => {
     };
 
     const resolve = (tree: Tree | HeldTree): ToyTree =>
-      'device' in tree ? (tree.device as ToyTree) : { ...tree, tokens: tree.tokens.map((token) => board.take(token)) };
+      'device' in tree
+        ? (tree.device as ToyTree)
+        : {
+            parents: tree.parents,
+            tokens: tree.tokens.map((token) => board.take(token)),
+            drafted: tree.tokens.map((token) => board.probability(token)),
+          };
 
     const cursor: Cursor = {
       get length() {
@@ -245,13 +260,13 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         for (let start = 0; start < tokens.length; start += chunk) {
           signal?.throwIfAborted();
           const rows = tokens.slice(start, start + chunk);
-          const whole = pass({ tokens: rows, parents: rows.map((_, i) => i - 1) }, [...cache], true);
+          const whole = pass({ tokens: rows, parents: rows.map((_, i) => i - 1), drafted: [] }, [...cache], true);
           cache.push(...rows);
           onPass?.(whole);
           onProgress?.(Math.min(tokens.length, start + chunk));
         }
         scored--; // the last row once more, for its result alone
-        return pass({ tokens: cache.slice(-1), parents: [-1] }, cache.slice(0, -1), true);
+        return pass({ tokens: cache.slice(-1), parents: [-1], drafted: [] }, cache.slice(0, -1), true);
       },
       forward(tree) {
         const resolved = resolve(tree);

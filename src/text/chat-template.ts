@@ -2,6 +2,7 @@
 import type { PreTrainedTokenizer } from '@huggingface/transformers';
 import { OutriderError } from '../errors.ts';
 
+/** A message of a conversation: who said what. */
 export interface ChatMessage {
   readonly role: string;
   readonly content: string;

@@ -9,6 +9,7 @@ import { type TextStream, textStream } from './text-stream.ts';
 /** What a checkpoint's `tokenizer()` gives; GGUF and folders without generation_config.json leave `generation` empty. */
 export type TokenizerSource = Pick<TokenizerFiles, 'tokenizer' | 'config'> & Partial<TokenizerFiles>;
 
+/** Text into ids and back. */
 export interface Tokenizer {
   /** One more than the highest id. A model's own vocabulary may be larger: embeddings are padded. */
   readonly vocabulary: number;
@@ -26,11 +27,13 @@ export interface Tokenizer {
   decode(ids: readonly number[], options?: { readonly special?: boolean }): string;
   /** The prompt that a conversation becomes. */
   chat(messages: readonly ChatMessage[], options?: ChatOptions): string;
+  /** Ids into text, whole characters at a time. */
   stream(options?: { readonly special?: boolean }): TextStream;
 }
 
 const isId = (value: unknown): value is number => Number.isInteger(value);
 
+/** From `tokenizer.json` and what lies beside it. */
 export const loadTokenizer = async ({ tokenizer, config, generation = {} }: TokenizerSource): Promise<Tokenizer> => {
   const { PreTrainedTokenizer, env } = await import('@huggingface/transformers');
   // The library gets everything as objects; with these off it could not fetch if it wanted to.

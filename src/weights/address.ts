@@ -19,7 +19,7 @@ export const addressFiles = (
     // config.json and the index stand for their folder.
     entry: entry?.endsWith('.json') ? null : entry,
     open: (name, options) => {
-      const file = new URL(encodeURIComponent(name), base);
+      const file = new URL(name.split('/').map(encodeURIComponent).join('/'), base);
       // A query (a token, `?download=true`) belongs to every file of the folder.
       file.search = url.search;
       return open(file.href, options);

@@ -65,6 +65,7 @@ describe('safetensors', () => {
       message: expect.stringContaining('config.json is missing'),
       hint: expect.stringContaining('x.txt'),
     });
+    await expect(openFiles({})).rejects.toMatchObject({ hint: expect.stringContaining('A model is a folder') });
     await expect(open(file, new TextEncoder().encode('{'))).rejects.toThrow(/config.json: not JSON/);
     await expect(openFiles({ 'config.json': encode({}), 'a.txt': file })).rejects.toThrow(
       /model.safetensors is missing/,

@@ -60,6 +60,32 @@ const q8: Repacker = {
   },
 };
 
+/** Five bits fit in eight, with the same scale. Element j has its low bits in byte j, element j + 16 in the high nibble. */
+const q5: Repacker = {
+  elements: 32,
+  bytes: 22,
+  row: (view, at, layout, { weights, scales }, row) => {
+    for (let g = 0; g < layout.groups; g++) {
+      const from = at + 22 * g;
+      putHalf(scales, g * layout.paddedRows + row, view.getUint16(from, true));
+      const fifths = view.getUint32(from + 2, true);
+      for (let h = 0; h < 2; h++) {
+        const to = ((2 * g + h) * layout.paddedRows + row) * 4;
+        for (let c = 0; c < 4; c++) {
+          let word = 0;
+          for (let b = 0; b < 4; b++) {
+            const j = 4 * c + b;
+            const low = (view.getUint8(from + 6 + j) >> (4 * h)) & 15;
+            const value = (low | (((fifths >>> (16 * h + j)) & 1) << 4)) - 16;
+            word |= (value & 0xff) << (8 * b);
+          }
+          weights[to + c] = word;
+        }
+      }
+    }
+  },
+};
+
 /** Groups 2p and 2p + 1 of a block share 32 bytes: low nibbles the first, high nibbles the second, in order. */
 const q4k: Repacker = {
   elements: 256,
@@ -88,5 +114,6 @@ export const blockRepackers: Repackers = {
   'Q4_0→q4': q4,
   'Q4_1→q4m': q4m,
   'Q4_K→q4m': q4k,
+  'Q5_0→q8': q5,
   'Q8_0→q8': q8,
 };

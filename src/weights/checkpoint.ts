@@ -48,6 +48,8 @@ export interface Checkpoint extends Disposable {
   readonly name: string;
   /** All tensor data. */
   readonly bytes: number;
+  /** Differs where the weights' files do, as far as sizes and their server tell. */
+  readonly version: string;
   /** config.json as published; for GGUF the same keys, made from its metadata. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly tensors: ReadonlyMap<string, TensorInfo>;

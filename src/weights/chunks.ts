@@ -105,7 +105,8 @@ export class Chunks {
 export const writeEntry = (folder: StoreFolder, name: string, entry: Entry): Promise<void> =>
   write(folder, name, new TextEncoder().encode(JSON.stringify(entry)));
 
-const write = async (folder: StoreFolder, name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> => {
+/** What is there under this name afterwards is whole. */
+export const write = async (folder: StoreFolder, name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> => {
   const writable = await (await folder.getFileHandle(name, { create: true })).createWritable();
   try {
     await writable.write(bytes);

@@ -1,5 +1,5 @@
 // Checkpoints on a disk. The only file of weights/ that needs Node, so nothing that a browser loads may import it.
-import { open, readdir, stat } from 'node:fs/promises';
+import { open, readdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { checkAborted, OutriderError } from '../errors.ts';
 import type { Source } from './open.ts';
@@ -44,8 +44,8 @@ export const folderSource = async (path: string): Promise<Source> => {
     name.includes('/') && (await stat(join(folder, name)).catch(() => null)) !== null;
   const open = async (name: string): Promise<ByteSource | null> =>
     names.includes(name) || (await inner(name)) ? fileSource(join(folder, name)) : null;
-  return {
-    kind: 'folder',
-    files: { name: basename(path), names, entry: found.isDirectory() ? null : basename(path), open },
-  };
+  const files = { name: basename(path), names, entry: found.isDirectory() ? null : basename(path), open };
+  // A single file may share its folder with other models.
+  const write = (name: string, text: string): Promise<void> => writeFile(join(folder, name), text);
+  return { kind: 'folder', files: { ...files, ...(found.isDirectory() && { write }) } };
 };

@@ -10,6 +10,7 @@ import { parseShardIndex, readSafetensors } from './safetensors.ts';
 import { type ByteSource, blobFiles, type FileSet, memoryFiles, readJson, readText } from './source.ts';
 import type { Store } from './store.ts';
 
+/** Where a checkpoint is. */
 export type Source =
   /** A model's folder or file on the web. With `revalidate` the server is asked whether stored files are current. */
   | { readonly kind: 'url'; readonly url: string; readonly revalidate?: boolean }
@@ -50,6 +51,7 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
       ...parts,
       tensors,
       bytes: placed.reduce((sum, { info }) => sum + info.bytes, 0),
+      version: opened.map(({ name, size, version = '' }) => `${name} ${size} ${version}`).join('\n'),
       stream: (streaming) => streamBands(placed, streaming),
       [Symbol.dispose]: close,
     };
@@ -78,7 +80,7 @@ export const fileSet = (source: Source, { store, onProgress }: OpenOptions): Fil
 };
 
 const hintFor = (files: FileSet): string =>
-  files.names
+  files.names?.length
     ? `It has: ${files.names.slice(0, 12).join(', ')}.`
     : 'A model is a folder with config.json and weights, or a .gguf file.';
 

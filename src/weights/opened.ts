@@ -3,7 +3,7 @@ import type { PlacedTensor } from './bands.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { ByteSource } from './source.ts';
 
-type Parts = Omit<Checkpoint, 'bytes' | 'tensors' | 'stream' | typeof Symbol.dispose>;
+type Parts = Omit<Checkpoint, 'bytes' | 'version' | 'tensors' | 'stream' | typeof Symbol.dispose>;
 
 /** An opened checkpoint of either format, before anything was read of its tensors. */
 export interface Opened {

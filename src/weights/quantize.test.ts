@@ -130,6 +130,7 @@ describe.skipIf(noShared)('loss-free repacks of every golden block', () => {
     [
       ['Q4_0', 'q4'],
       ['Q4_1', 'q4m'],
+      ['Q5_0', 'q8'],
       ['Q8_0', 'q8'],
       ['F16', 'f16'],
     ] as const

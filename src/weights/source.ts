@@ -6,6 +6,8 @@ export interface ByteSource extends Disposable {
   /** For people, in messages. */
   readonly name: string;
   readonly size: number;
+  /** What a server calls this version of it; absent or '' where nobody says. */
+  readonly version?: string;
   /** Fills `target` with the bytes from `start` on, or throws `bad-checkpoint` where the file ends before. */
   readInto(target: Uint8Array, start: number, signal?: AbortSignal): Promise<void>;
   /** Lets go of a connection that waits for the next read; that read makes a new one. */
@@ -39,6 +41,8 @@ export interface FileSet {
   readonly entry: string | null;
   /** Null when there is no such file. */
   open(name: string, options: OpenFile): Promise<ByteSource | null>;
+  /** Of a folder that files can be added to: puts this one there. */
+  write?(name: string, text: string): Promise<void>;
 }
 
 /** A JSON file of a checkpoint is at most this long (the largest tokenizer.json known has 33 MB). */

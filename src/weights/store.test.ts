@@ -9,7 +9,7 @@ import { openBrowserStore, Store, type StoreOptions } from './store.ts';
 
 const CHUNK = 1000;
 const file = Uint8Array.from({ length: 10_500 }, (_, i) => (i * 2654435761) >>> 24);
-const timing = { backoff: 0, stall: 2000 };
+const timing = { backoff: 0, stall: 30_000 };
 let server: FileServer;
 let address: string;
 let folder: DiskFolder;

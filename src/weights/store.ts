@@ -1,7 +1,7 @@
 // Files from the network, kept in the browser's own file system (OPFS) under their address and version, and used from
 // there without asking the network again. chunks.ts has how they lie there and why no interruption can harm them.
 import { checkAborted, OutriderError } from '../errors.ts';
-import { Chunks, type Entry, nameOf, readEntry, type StoreFolder, writeEntry } from './chunks.ts';
+import { Chunks, type Entry, nameOf, readEntry, type StoreFolder, write, writeEntry } from './chunks.ts';
 import { type HttpOptions, HttpSource } from './http.ts';
 import { type ByteSource, type OpenFile, truncated } from './source.ts';
 
@@ -10,6 +10,8 @@ export interface StoreOptions extends OpenFile, HttpOptions {
 }
 
 const CHUNK_BYTES = 4 * 2 ** 20;
+
+const noteName = async (key: string): Promise<string> => `${await nameOf(key)}.note`;
 
 export class Store {
   readonly #folder: StoreFolder | null;
@@ -71,6 +73,21 @@ export class Store {
     await Chunks.remove(folder, known);
   }
 
+  /** What was noted under this key; null where nothing was. */
+  async recall(key: string): Promise<string | null> {
+    const name = await noteName(key);
+    const handle = await this.#folder?.getFileHandle(name).catch(() => null);
+    return handle ? (await handle.getFile()).text() : null;
+  }
+
+  /** A short text of our own, kept beside the files. False where it will not be there the next time. */
+  async note(key: string, text: string): Promise<boolean> {
+    const folder = this.#folder;
+    if (!folder) return false;
+    await this.keep(async () => write(folder, await noteName(key), new TextEncoder().encode(text)));
+    return this.notice === null;
+  }
+
   /** A full disk must not stop a download: from then on nothing is kept. */
   async keep(write: () => Promise<void>): Promise<void> {
     if (this.notice === null) await write().catch((error) => this.#giveUp(error));
@@ -99,6 +116,7 @@ export const openBrowserStore = async (): Promise<Store> => {
 class StoredSource implements ByteSource {
   readonly name: string;
   readonly size: number;
+  readonly version: string;
   readonly #entry: Entry;
   readonly #chunks: Chunks;
   readonly #store: Store;
@@ -112,6 +130,7 @@ class StoredSource implements ByteSource {
     this.#options = options;
     this.name = new URL(entry.address).pathname.split('/').at(-1) || entry.address;
     this.size = entry.size;
+    this.version = entry.version;
     this.#entry = entry;
     this.#chunks = chunks;
     this.#http = http;

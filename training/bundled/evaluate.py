@@ -1,6 +1,6 @@
 """Greedy answers on held-out problems, scored by exact final number and exact whole text.
 
-python -m bundled.evaluate ../public/models/target [--problems N] [--q8] [--offset N] [--json FILE]
+python -m bundled.evaluate ../public/models/target [--problems N] [--level hard] [--q8] [--offset N] [--json FILE]
 """
 
 import argparse
@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from . import vocabulary
 from .batches import IGNORE, pack, row
 from .checker import final_number
-from .heldout import HELD_OUT
+from .heldout import FILES
 from .model import LanguageModel, Sizes, greedy
 
 
@@ -30,8 +30,8 @@ class Score:
     text: int = 0
 
 
-def held_out(count: int | None = None) -> list[dict]:
-    lines = HELD_OUT.read_text().splitlines()
+def held_out(count: int | None = None, level: str = "trained") -> list[dict]:
+    lines = FILES[level].read_text().splitlines()
     return [json.loads(line) for line in lines[:count]]
 
 
@@ -126,11 +126,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--problems", type=int)
+    parser.add_argument("--level", choices=FILES, default="trained")
     parser.add_argument("--q8", action="store_true")
     parser.add_argument("--offset", type=int, default=0, help="added to every position")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
-    problems = held_out(args.problems)
+    problems = held_out(args.problems, args.level)
     model = load(args.folder, args.q8)
     tokenizer = vocabulary.load(args.folder)
     result = breakdown(answers(model, tokenizer, problems, offset=args.offset), problems)

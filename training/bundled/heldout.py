@@ -1,22 +1,24 @@
 """Writes the fixed held-out problems: data/heldout.jsonl here, problems.json for the demo and the benchmark.
 
 python -m bundled.heldout ../public/problems.json      (from training/)
+python -m bundled.heldout ../public/problems-hard.json hard
 """
 
 import argparse
 import json
 from pathlib import Path
 
-from .task import problems
+from .task import LEVELS, problems
 
-HELD_OUT = Path(__file__).parent.parent / "data" / "heldout.jsonl"
+DATA = Path(__file__).parent.parent / "data"
+FILES = {"trained": DATA / "heldout.jsonl", "hard": DATA / "heldout-hard.jsonl"}
 COUNT, SEED = 600, 20_250
 
 
-def fixed() -> list[dict]:
+def fixed(level: str = "trained") -> list[dict]:
     """The same distinct problems every time."""
     found, keys = [], set()
-    for problem in problems(SEED, held_out=True):
+    for problem in problems(SEED, held_out=True, level=LEVELS[level]):
         if problem.key in keys:
             continue
         keys.add(problem.key)
@@ -37,12 +39,13 @@ def fixed() -> list[dict]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("public", type=Path)
-    public = parser.parse_args().public
-    made = fixed()
-    HELD_OUT.parent.mkdir(exist_ok=True)
-    HELD_OUT.write_text("".join(json.dumps(p) + "\n" for p in made))
+    parser.add_argument("level", choices=LEVELS, default="trained", nargs="?")
+    args = parser.parse_args()
+    made = fixed(args.level)
+    DATA.mkdir(exist_ok=True)
+    FILES[args.level].write_text("".join(json.dumps(p) + "\n" for p in made))
     short = [{k: p[k] for k in ("question", "answer", "result")} for p in made]
-    public.write_text("[\n" + ",\n".join(json.dumps(p) for p in short) + "\n]\n")
+    args.public.write_text("[\n" + ",\n".join(json.dumps(p) for p in short) + "\n]\n")
 
 
 if __name__ == "__main__":

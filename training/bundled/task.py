@@ -1,6 +1,6 @@
 """Step-by-step arithmetic word problems in plain English, with one right text per question.
 
-Five families (inventory, comparison, shop, rate, grid), two to six steps. A step is one sentence
+Five families (inventory, comparison, shop, rate, grid), two to six steps, numbers by size. A step is one sentence
 that holds one equation; steps are separated by one blank line; the last line is "The answer is N.".
 Everything random comes from the `random.Random` passed in, so a seed names a problem for good.
 
@@ -13,9 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-LIMIT = 150  # no number in a problem is larger
 HELD_OUT_ONE_IN = 40
-ANYONE = 0.15  # share of comparison problems in which a person may be compared with anyone earlier, not only the one before
 STEP_BREAK = "\n\n"
 
 NAMES = ["Mia", "Tom", "Zoe", "Hugo", "Ana", "Ben", "Eva", "Leo", "Ida", "Max", "Nora", "Sam", "Lily", "Omar", "Ruth", "Finn"]
@@ -23,6 +21,15 @@ THINGS = ["apples", "stamps", "cards", "books", "coins", "shells", "eggs", "pens
 WARES = ["pen", "cup", "book", "ball", "hat", "bag", "toy", "card"]
 WORK = [("reads", "pages"), ("bakes", "cakes"), ("plants", "trees"), ("runs", "laps"), ("makes", "toys")]
 PLACES = [("hall", "chairs"), ("garden", "trees"), ("shelf", "books"), ("box", "eggs"), ("album", "stamps")]
+
+
+Level = tuple[int, ...]  # the sizes of problems; one is drawn for each: its numbers are so many times as large
+TRAINED: Level = (1,)
+HARD: Level = (1, 1, 2, 4)  # for routers: the target fails on half of the doubled numbers and nearly all larger ones
+LEVELS = {"trained": TRAINED, "hard": HARD}
+LIMIT = 150  # no number in a problem of size 1 is larger
+ANYONE = 0.15  # share of comparison problems in which a person may be compared with anyone earlier
+MOST_STEPS = 6
 
 
 @dataclass(frozen=True)
@@ -70,8 +77,8 @@ class Unfit(Exception):
 class Work:
     """Collects the sentences of a question, the steps of its answer and the key of both."""
 
-    def __init__(self, family: str) -> None:
-        self.family = family
+    def __init__(self, family: str, size: int) -> None:
+        self.family, self.limit = family, LIMIT * size
         self.sentences: list[str] = []
         self.steps: list[Step] = []
         self.shape: list[str] = []
@@ -84,14 +91,14 @@ class Work:
     def step(self, left: int, operator: str, right: int, wording: str) -> int:
         """Adds a step; `{}` in the wording stands for the equation, `{r}` for its result."""
         result = calculate(left, operator, right)
-        if not 1 <= result <= LIMIT:
+        if not 1 <= result <= self.limit:
             raise Unfit
         text = wording.replace("{}", f"{left} {operator} {right} = {result}").replace("{r}", str(result))
         self.steps.append(Step(text, left, operator, right, result))
         return result
 
     def done(self) -> Problem:
-        if not 2 <= len(self.steps) <= 6:
+        if not 2 <= len(self.steps) <= MOST_STEPS:
             raise Unfit
         key = "|".join([self.family, *self.shape, *(step.equation for step in self.steps)])
         return Problem(self.family, " ".join(self.sentences), tuple(self.steps), key)
@@ -108,35 +115,36 @@ def calculate(left: int, operator: str, right: int) -> int:
     return left // right if left % right == 0 else 0
 
 
-def inventory(rng: Random) -> Problem:
+def inventory(rng: Random, size: int = 1) -> Problem:
     """One person's things come and go."""
-    work, name, thing = Work("inventory"), rng.choice(NAMES), rng.choice(THINGS)
+    work, name, thing = Work("inventory", size), rng.choice(NAMES), rng.choice(THINGS)
     other = rng.choice([n for n in NAMES if n != name])
-    have = rng.randint(5, 60)
+    have = rng.randint(5, 60 * size)
     work.say(f"{name} has {have} {thing}.", have)
-    changes = rng.choices(["buys", "finds", "gives", "loses", "bags", "doubles"], [3, 3, 3, 3, 2, 1], k=rng.randint(1, 4))
+    kinds, weights = ["buys", "finds", "gives", "loses", "bags", "doubles"], [3, 3, 3, 3, 2, 1]
+    changes = rng.choices(kinds, weights, k=rng.randint(1, 4))
     for change in changes:
         if change in ("buys", "finds"):
-            n = rng.randint(2, 50)
+            n = rng.randint(2, 50 * size)
             work.say(f"{name} {change} {n} more {thing}.", "add", n)
             have = work.step(have, "+", n, f"{name} {change} {n} more and has {{}} {thing}.")
         elif change == "gives":
-            n = rng.randint(2, max(2, min(50, have - 1)))
+            n = rng.randint(2, max(2, min(50 * size, have - 1)))
             work.say(f"{name} gives {n} {thing} to {other}.", "take", n)
             have = work.step(have, "-", n, f"{name} gives {n} away and has {{}} {thing}.")
         elif change == "loses":
-            n = rng.randint(2, max(2, min(50, have - 1)))
+            n = rng.randint(2, max(2, min(50 * size, have - 1)))
             work.say(f"{name} loses {n} {thing}.", "take", n)
             have = work.step(have, "-", n, f"{name} loses {n} and has {{}} {thing}.")
         elif change == "bags":
-            bags, each = rng.randint(2, 9), rng.randint(2, 9)
+            bags, each = rng.randint(2, 9), rng.randint(2, 9 * size)
             work.say(f"{name} buys {bags} bags with {each} {thing} in each bag.", "bags", bags, each)
             more = work.step(bags, "*", each, f"The {bags} bags hold {{}} {thing}.")
             have = work.step(have, "+", more, f"With the bags {name} has {{}} {thing}.")
         else:
             work.say(f"Then the number of {thing} doubles.", "double")
             have = work.step(have, "*", 2, f"The number doubles and {name} has {{}} {thing}.")
-    friends = [n for n in range(2, 10) if have % n == 0 and 2 <= have // n <= 12]
+    friends = [n for n in range(2, 10) if have % n == 0 and 2 <= have // n <= 12 * size]
     if friends and rng.random() < 0.6:
         n = rng.choice(friends)
         work.say(f"{name} shares all {thing} equally among {n} friends. How many {thing} does each friend get?", "share", n)
@@ -146,16 +154,16 @@ def inventory(rng: Random) -> Problem:
     return work.done()
 
 
-def comparison(rng: Random) -> Problem:
+def comparison(rng: Random, size: int = 1) -> Problem:
     """Several people, each described by comparison with an earlier one, mostly the one before.
 
     The step restates the comparison, then the other person's number, and ends "so X has N": looking a person
     up later is then the same act everywhere (what follows "X has"), which a small model learns far sooner.
     """
-    work, thing = Work("comparison"), rng.choice(THINGS)
+    work, thing = Work("comparison", size), rng.choice(THINGS)
     people = rng.sample(NAMES, rng.randint(3, 4))
     anyone = rng.random() < ANYONE
-    first = rng.randint(3, 40)
+    first = rng.randint(3, 40 * size)
     counts = {people[0]: first}
     work.say(f"{people[0]} has {first} {thing}.", first)
     for index in range(1, len(people)):
@@ -166,12 +174,13 @@ def comparison(rng: Random) -> Problem:
         kind = rng.choices(["more", "fewer", "times"], [4, 4, 2])[0]
         if kind == "times":
             n = rng.randint(2, 4)
-            if known * n > LIMIT or known > 30:
+            if known * n > work.limit or known > 30 * size:
                 raise Unfit
             work.say(f"{name} gets {n} times as many {thing} as {other}.", kind, n, place)
             told, operator = f"{name} gets {n} times as many as {other}", "*"
         else:
-            n = rng.randint(2, 30 if kind == "more" else max(2, min(30, known - 1)))
+            most = 30 * size
+            n = rng.randint(2, most if kind == "more" else max(2, min(most, known - 1)))
             work.say(f"{name} gets {n} {kind} {thing} than {other}.", kind, n, place)
             told, operator = f"{name} gets {n} {kind} than {other}", "+" if kind == "more" else "-"
         counts[name] = work.step(known, operator, n, f"{told}, who has {known}: {{}}, so {name} has {{r}}.")
@@ -189,11 +198,11 @@ def comparison(rng: Random) -> Problem:
     return work.done()
 
 
-def shop(rng: Random) -> Problem:
+def shop(rng: Random, size: int = 1) -> Problem:
     """Two or three kinds of wares, sometimes with change or a coupon."""
-    work, name = Work("shop"), rng.choice(NAMES)
+    work, name = Work("shop", size), rng.choice(NAMES)
     wares = rng.sample(WARES, rng.choices([2, 3], [3, 2])[0])
-    prices = [rng.randint(2, 9) for _ in wares]
+    prices = [rng.randint(2, 9 * size) for _ in wares]
     amounts = [rng.randint(2, 9) for _ in wares]
     work.say(" ".join(f"A {ware} costs {price} dollars." for ware, price in zip(wares, prices, strict=True)), *prices)
     bought = [f"{amount} {ware}s" for amount, ware in zip(amounts, wares, strict=True)]
@@ -208,11 +217,11 @@ def shop(rng: Random) -> Problem:
         total = work.step(total, "+", cost, f"With the {ware}s it is {{}} dollars.")
     ending = rng.choice(["pay", "change", "coupon"]) if len(work.steps) < 6 else "pay"
     if ending == "change":
-        paid = rng.choice([n for n in range(20, LIMIT + 1, 10) if n > total] or [0])
+        paid = rng.choice([n for n in range(20, work.limit + 1, 10) if n > total] or [0])
         work.say(f"{name} pays with {paid} dollars. How many dollars does {name} get back?", ending, paid)
         work.step(paid, "-", total, f"{name} gets back {{}} dollars.")
     elif ending == "coupon":
-        off = rng.randint(2, 15)
+        off = rng.randint(2, 15 * size)
         work.say(f"A coupon takes off {off} dollars. How many dollars does {name} pay?", ending, off)
         work.step(total, "-", off, f"With the coupon {name} pays {{}} dollars.")
     else:
@@ -220,11 +229,11 @@ def shop(rng: Random) -> Problem:
     return work.done()
 
 
-def rate(rng: Random) -> Problem:
+def rate(rng: Random, size: int = 1) -> Problem:
     """So much every day, for two or three stretches of days."""
-    work, name = Work("rate"), rng.choice(NAMES)
+    work, name = Work("rate", size), rng.choice(NAMES)
     verb, thing = rng.choice(WORK)
-    stretches = [(rng.randint(2, 9), rng.randint(2, 9)) for _ in range(rng.choices([2, 3], [3, 2])[0])]
+    stretches = [(rng.randint(2, 9 * size), rng.randint(2, 9)) for _ in range(rng.choices([2, 3], [3, 2])[0])]
     done = []
     for index, (each, days) in enumerate(stretches):
         first = index == 0
@@ -240,8 +249,8 @@ def rate(rng: Random) -> Problem:
     total = done[0]
     for more in done[1:]:
         total = work.step(total, "+", more, f"That makes {{}} {thing}.")
-    if rng.random() < 0.5 and total < LIMIT - 5:
-        goal = rng.randint(total + 2, LIMIT)
+    if rng.random() < 0.5 and total < work.limit - 5:
+        goal = rng.randint(total + 2, work.limit)
         work.say(f"The goal is {goal} {thing}. How many {thing} are left?", "left", goal)
         work.step(goal, "-", total, f"Of the goal {{}} {thing} are left.")
     else:
@@ -249,28 +258,28 @@ def rate(rng: Random) -> Problem:
     return work.done()
 
 
-def grid(rng: Random) -> Problem:
+def grid(rng: Random, size: int = 1) -> Problem:
     """Rows of equal length, then things are taken, added or shared out."""
-    work = Work("grid")
+    work = Work("grid", size)
     place, thing = rng.choice(PLACES)
-    rows, each = rng.randint(2, 9), rng.randint(2, 9)
+    rows, each = rng.randint(2, 9), rng.randint(2, 9 * size)
     work.say(f"A {place} has {rows} rows with {each} {thing} in each row.", rows, each)
     total = work.step(rows, "*", each, f"The {rows} rows have {{}} {thing}.")
     for change in rng.choices(["rows", "take", "add"], k=rng.randint(1, 2)):
         if change == "rows":
-            rows, each = rng.randint(2, 9), rng.randint(2, 9)
+            rows, each = rng.randint(2, 9), rng.randint(2, 9 * size)
             work.say(f"Then {rows} rows with {each} {thing} in each row are added.", change, rows, each)
             more = work.step(rows, "*", each, f"The {rows} new rows have {{}} {thing}.")
             total = work.step(total, "+", more, f"With the new rows there are {{}} {thing}.")
         elif change == "take":
-            n = rng.randint(2, max(2, min(40, total - 1)))
+            n = rng.randint(2, max(2, min(40 * size, total - 1)))
             work.say(f"Then {n} {thing} are taken away.", change, n)
             total = work.step(total, "-", n, f"With {n} taken away there are {{}} {thing}.")
         else:
-            n = rng.randint(2, 40)
+            n = rng.randint(2, 40 * size)
             work.say(f"Then {n} {thing} are added.", change, n)
             total = work.step(total, "+", n, f"With {n} added there are {{}} {thing}.")
-    boxes = [n for n in range(2, 10) if total % n == 0 and 2 <= total // n <= 12]
+    boxes = [n for n in range(2, 10) if total % n == 0 and 2 <= total // n <= 12 * size]
     if boxes and rng.random() < 0.6:
         n = rng.choice(boxes)
         work.say(f"All {thing} are put in {n} equal groups. How many {thing} are in each group?", "share", n)
@@ -280,7 +289,7 @@ def grid(rng: Random) -> Problem:
     return work.done()
 
 
-FAMILIES: dict[str, tuple[Callable[[Random], Problem], float]] = {
+FAMILIES: dict[str, tuple[Callable[[Random, int], Problem], float]] = {
     "inventory": (inventory, 3),
     "comparison": (comparison, 2.5),
     "shop": (shop, 1.5),
@@ -289,20 +298,21 @@ FAMILIES: dict[str, tuple[Callable[[Random], Problem], float]] = {
 }
 
 
-def draw(rng: Random) -> Problem:
+def draw(rng: Random, level: Level = TRAINED) -> Problem:
     """One problem of either split."""
     make = rng.choices([f for f, _ in FAMILIES.values()], [w for _, w in FAMILIES.values()])[0]
     while True:
+        size = rng.choice(level) if len(level) > 1 else level[0]
         try:
-            return make(rng)
+            return make(rng, size)
         except Unfit:
             continue
 
 
-def problems(seed: int, *, held_out: bool) -> Iterator[Problem]:
+def problems(seed: int, *, held_out: bool, level: Level = TRAINED) -> Iterator[Problem]:
     """The endless, reproducible stream of one split."""
     rng = Random(seed)
     while True:
-        problem = draw(rng)
+        problem = draw(rng, level)
         if problem.held_out == held_out:
             yield problem

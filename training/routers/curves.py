@@ -1,10 +1,12 @@
 """Accuracy against escalated steps and target tokens on the held-out problems, for every rule over its threshold.
 
     python -m routers.curves ../public/models --prm PRM.pt --router ROUTER.pt --json data/routers-curves.json [--cache FILE]
+    python -m routers.curves ../public/models --level hard --draft mid     (bounds of another pair: no judges)
 
 Everything greedy. `truth` knows which step is right and escalates a share of the steps where only the target's is: the
-upper bound. `oracle` runs both models and compares the reward model's scores. The area is that between a rule's curve
-and random routing's (share of escalated steps across, accuracy up), in parts of the area of `truth`.
+upper bound. `wrong` knows which of the draft's steps are right, not what the target would write: a perfect reward.
+`oracle` runs both models and compares the reward model's scores. The area is that between a rule's curve and random
+routing's (share of escalated steps across, accuracy up), in parts of the area of `truth`.
 """
 
 import argparse
@@ -16,22 +18,14 @@ import numpy as np
 import torch
 
 from bundled import vocabulary
+from bundled.task import LEVELS
 
 from . import steps
-from .judge import Judge
+from .judge import load_judge
 from .simulate import Contexts, Rule, Run, Scores, rules, simulate
 
 SHARES = [0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.22, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 EVERY, NONE = -1e9, 1e9
-
-
-def load_judge(path: Path) -> tuple[Judge, dict]:
-    """A trained reward model or router, and what its checkpoint says of it."""
-    saved = torch.load(path)
-    recipe = saved.get("recipe", {})
-    judge = Judge(recipe.get("classes", 0))
-    judge.load_state_dict(saved["model"])
-    return judge.eval(), recipe
 
 
 def point(threshold: float, runs: list[Run], whole: int) -> dict:
@@ -50,8 +44,8 @@ def point(threshold: float, runs: list[Run], whole: int) -> dict:
 
 def thresholds(rule: Rule, contexts: Contexts, runs: list[Run]) -> list[float]:
     """Thresholds that escalate given shares of the steps of finished runs."""
-    if rule.name in ("random", "truth"):
-        return [1 - share for share in SHARES] + ([0.0] if rule.name == "truth" else [])
+    if rule.name in ("random", "wrong", "truth"):
+        return [1 - share for share in SHARES] + ([] if rule.name == "random" else [0.0])
     doubts, replay = [], [(Run(run.problem), run) for run in runs]
     pairs = [(again, run, n) for again, run in replay for n in range(len(run.kept))]
     if rule.reads and rule.judge:
@@ -84,6 +78,12 @@ def least(curve: list[dict], accuracy: float, x: str) -> float | None:
     return None
 
 
+def ratio(one: str, other: str, curves: dict[str, list[dict]], accuracy: float) -> float:
+    """The escalations that one rule needs for an accuracy, in parts of another's."""
+    shares = [least(curves[name], accuracy, "escalated") for name in (one, other)]
+    return shares[0] / shares[1] if shares[0] and shares[1] else float("nan")
+
+
 def summarise(curves: dict[str, list[dict]], draft: float, target: float) -> dict:
     random = area(curves["random"])
     best = area(curves["truth"]) - random
@@ -97,6 +97,12 @@ def summarise(curves: dict[str, list[dict]], draft: float, target: float) -> dic
             level: {name: least(curve, accuracy, "escalated") for name, curve in curves.items()}
             for level, accuracy in levels.items()
         },
+        "arbitrage_to_rsd": {
+            level: ratio("arbitrage", "rsd", curves, accuracy)
+            for level, accuracy in levels.items()
+            if {"arbitrage", "rsd"} <= set(curves)
+        },
+        "truth_to_wrong": ratio("truth", "wrong", curves, 0.98 * target),
         "target_tokens_at_98": {name: least(curve, 0.98 * target, "target_tokens") for name, curve in curves.items()},
     }
 
@@ -130,11 +136,14 @@ def main() -> None:
     parser.add_argument("--router", type=Path)
     parser.add_argument("--cache", type=Path, help="what the models wrote in each context, kept between calls")
     parser.add_argument("--problems", type=int)
+    parser.add_argument("--level", choices=LEVELS, default="trained")
+    parser.add_argument("--draft", default="draft")
+    parser.add_argument("--target", default="target")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     torch.set_num_threads(1)
-    problems = steps.held_out(vocabulary.load(args.models / "target"), args.problems)
-    contexts = Contexts(args.models, args.cache)
+    problems = steps.held_out(vocabulary.load(args.models / "target"), args.problems, args.level)
+    contexts = Contexts(args.models / args.draft, args.models / args.target, args.cache)
     prm = Scores(load_judge(args.prm)[0]) if args.prm else None
     router, recipe = load_judge(args.router) if args.router else (None, {})
     layout = "annotated" if recipe.get("annotated") else "prompt"
@@ -143,6 +152,7 @@ def main() -> None:
     for name, curve in result["curves"].items():
         print(name, [(p["escalated"], p["accuracy"], p["useless"]) for p in curve])
     if args.json:
+        result = {"level": args.level} | result
         args.json.write_text(json.dumps(result) + "\n")
 
 

@@ -16,9 +16,8 @@ from bundled import vocabulary
 from bundled.export import configuration
 
 from . import onnx_file
-from .curves import load_judge
 from .decode import BREAK
-from .judge import Judge
+from .judge import Judge, load_judge
 
 PRM_CARD = """---
 license: mit

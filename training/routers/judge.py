@@ -4,11 +4,13 @@ Sizes are the mid's with one layer more: a token can only be compared with what 
 above the one where the prediction is ready. The added layer begins as the identity.
 """
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from bundled import evaluate
@@ -55,11 +57,15 @@ def from_language_model(folder: Path) -> Judge:
 
 
 def from_judge(state: dict, classes: int) -> Judge:
-    """A router that begins as a reward model: same body; its classes order steps by the reward, low reward last.
+    """A router that begins as another one of as many classes, or as a reward model: same body; its classes order steps by the
+    reward, low reward last.
 
     The logit of class c is -value · (2c / (classes - 1) - 1) / 2: with two classes softmax[1] = sigmoid(-value).
     """
     judge = Judge(classes)
+    if classes and "score.weight" in state:
+        judge.load_state_dict(state)
+        return judge
     body = {name: value for name, value in state.items() if name.startswith("model.")}
     judge.load_state_dict(body, strict=False)
     if classes:
@@ -69,6 +75,21 @@ def from_judge(state: dict, classes: int) -> Judge:
     else:
         judge.load_state_dict(state)
     return judge
+
+
+def load_judge(path: Path) -> tuple[Judge, dict]:
+    """A judge and its recipe: from a training checkpoint, or from a folder that `routers.export` wrote (weights rounded to f16)."""
+    if path.is_dir():
+        config = json.loads((path / "config.json").read_text())
+        classes, recipe = len(config.get("id2label", {})), {"annotated": config["layout"] == "annotated"}
+        weights = {name: value.float() for name, value in load_file(path / "model.safetensors").items()}
+    else:
+        saved = torch.load(path)
+        recipe, weights = saved.get("recipe", {}), saved["model"]
+        classes = recipe.get("classes", 0)
+    judge = Judge(classes)
+    judge.load_state_dict(weights)
+    return judge.eval(), recipe
 
 
 def auc(scores: np.ndarray, labels: np.ndarray) -> float:

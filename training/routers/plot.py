@@ -1,9 +1,13 @@
 """Draws accuracy against the share of escalated steps, one line a rule, as one small SVG.
 
 python -m routers.plot data/routers-curves.json ../docs/images/routers.svg      (from training/)
+python -m routers.plot data/routers-hard-curves.json ../docs/images/routers-hard.svg data/routers-hard-retrained-curves.json
+
+A third file gives one line more: `rsd` with another reward model.
 """
 
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -13,23 +17,26 @@ COLOURS = {
     "oracle": "#2a7f4f",
     "arbitrage": "#1f5fbf",
     "rsd": "#b8541a",
+    "rsd, retrained": "#d9a441",
     "min-logprob": "#7a3fa0",
     "random": "#bbb",
 }
 
 
 def draw(measured: dict) -> str:
-    curves, lowest = measured["curves"], 0.5
+    curves = measured["curves"]
+    reached = [p["accuracy"] for curve in curves.values() for p in curve]
+    lowest, highest = math.floor(10 * min(reached)) / 10, math.ceil(10 * max(reached)) / 10
 
     def place(share: float, accuracy: float) -> tuple[float, float]:
         x = LEFT + share * (WIDTH - LEFT - RIGHT)
-        return x, HEIGHT - BOTTOM - (accuracy - lowest) / (1 - lowest) * (HEIGHT - BOTTOM - TOP)
+        return x, HEIGHT - BOTTOM - (accuracy - lowest) / (highest - lowest) * (HEIGHT - BOTTOM - TOP)
 
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="11">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
     ]
-    for accuracy in (0.5, 0.6, 0.7, 0.8, 0.9, 1):
+    for accuracy in (tenth / 10 for tenth in range(round(10 * lowest), round(10 * highest) + 1)):
         x, y = place(1, accuracy)
         parts.append(f'<path d="M{LEFT} {y:.1f}H{x:.1f}" stroke="#ddd"/>')
         parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{accuracy:.0%}</text>')
@@ -40,7 +47,8 @@ def draw(measured: dict) -> str:
     (x, y), (end, _) = place(0, line), place(1, line)
     parts.append(f'<path d="M{x:.1f} {y:.1f}H{end:.1f}" stroke="#444" stroke-dasharray="4 3"/>')
     parts.append(f'<text x="{end + 6:.1f}" y="{y + 4:.1f}">98 % of the target</text>')
-    told = f"share of steps escalated; exact final answers of {measured['problems']} held-out problems"
+    harder = "harder " if measured.get("level") == "hard" else ""
+    told = f"share of steps escalated; exact final answers of {measured['problems']} {harder}held-out problems"
     parts.append(f'<text x="{LEFT}" y="{HEIGHT - 6}">{told}</text>')
     for index, (name, colour) in enumerate((n, c) for n, c in COLOURS.items() if n in curves):
         points = sorted((p["escalated"], p["accuracy"]) for p in curves[name])
@@ -54,4 +62,7 @@ def draw(measured: dict) -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[2]).write_text(draw(json.loads(Path(sys.argv[1]).read_text())))
+    told = json.loads(Path(sys.argv[1]).read_text())
+    for other in sys.argv[3:4]:
+        told["curves"]["rsd, retrained"] = json.loads(Path(other).read_text())["curves"]["rsd"]
+    Path(sys.argv[2]).write_text(draw(told))

@@ -22,7 +22,7 @@ from bundled.batches import IGNORE
 from bundled.optimizer import Optimizer
 
 from . import steps
-from .judge import Judge, auc, from_judge, from_language_model
+from .judge import Judge, auc, from_language_model, load_judge
 from .rows import Batch, batches, collate, pack
 
 WARM_UP = 40
@@ -31,15 +31,12 @@ WARM_UP = 40
 def endless(folder: Path, tokens: int, seed: int) -> Iterator[Batch]:
     rng = Random(seed)
     while True:
-        files = sorted(folder.glob("*.jsonl"))
-        rng.shuffle(files)
-        for path in files:
-            records = steps.load(path)
-            rng.shuffle(records)
-            for start in range(0, len(records), 512):
-                groups = batches([pack(one) for one in records[start : start + 512]], tokens)
-                rng.shuffle(groups)
-                yield from map(collate, groups)
+        lines = [line for path in sorted(folder.glob("*.jsonl")) for line in path.read_text().splitlines()]
+        rng.shuffle(lines)
+        for start in range(0, len(lines), 512):
+            groups = batches([pack(steps.parse(line)) for line in lines[start : start + 512]], tokens)
+            rng.shuffle(groups)
+            yield from map(collate, groups)
 
 
 def losses(judge: Judge, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -103,7 +100,7 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(args.seed)
-    judge = from_judge(torch.load(args.start)["model"], 0) if args.start else from_language_model(args.models / "mid")
+    judge = load_judge(args.start)[0].train() if args.start else from_language_model(args.models / "mid")
     optimizer = Optimizer(judge, 0, 1)
     records = steps.load(args.held_out)[:200]
     args.out.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 """Trains Arbitrage routers: would the target's step be better than this draft step?
 
-    python -m routers.router PRM.pt STEPS.jsonl HELD_OUT.jsonl OUT.pt [--annotated] [--label truth] [--balanced] [--classes 2] …
+    python -m routers.router PRM.pt STEPS.jsonl HELD_OUT.jsonl OUT.pt [--annotated] [--label truth] …
 
 The gain Δ of a context is the mean score of the target's steps less the score of the draft's; scores are the reward model's
 (--label prm) or 1 and 0 for right and wrong (--label truth). The label is 1 where Δ > 0 (--margin: where Δ is larger than
@@ -21,7 +21,7 @@ from bundled.batches import IGNORE
 from bundled.optimizer import Optimizer
 
 from . import steps
-from .judge import Judge, auc, from_judge
+from .judge import Judge, auc, from_judge, load_judge
 from .prm import rewards
 from .rows import Batch, Judged, Row, batches, collate, pack
 
@@ -116,9 +116,10 @@ def predict(judge: Judge, rows: list[Row], tokens: int = 6000) -> list[tuple[Jud
     return made
 
 
-def train(prm: dict, rows: list[Row], recipe: Recipe, log=None) -> Judge:
+def train(start: dict, rows: list[Row], recipe: Recipe, log=None) -> Judge:
+    """`start`: the weights of a reward model, or of a router of as many classes."""
     rng = Random(recipe.seed)
-    judge = from_judge(prm, recipe.classes)
+    judge = from_judge(start, recipe.classes)
     optimizer = Optimizer(judge, 0, 1)
     wanted = chosen(rows, recipe, rng)
     useful = [row for row in rows if any(id(j) in wanted for j in row.judged)]
@@ -183,7 +184,9 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("held_out", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--problems", type=int)
+    parser.add_argument("--problems", type=int, help="only the first N of STEPS.jsonl")
+    parser.add_argument("--start", type=Path, help="a router to go on from instead of the reward model")
+    parser.add_argument("--seed", type=int, default=Recipe.seed)
     parser.add_argument("--annotated", action="store_true")
     parser.add_argument("--label", choices=["truth", "prm"], default="truth")
     parser.add_argument("--margin", type=float, default=0.0)
@@ -196,11 +199,12 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     chosen_ones = (args.annotated, args.label, args.margin, args.balanced, args.classes, args.epochs, args.rate, args.language)
-    recipe = Recipe(*chosen_ones)
-    state = torch.load(args.prm)["model"]
-    prm = from_judge(state, 0).eval()
+    recipe = Recipe(*chosen_ones, seed=args.seed)
+    prm = load_judge(args.prm)[0]
     data, held = steps.load(args.data)[: args.problems], steps.load(args.held_out)
-    judge = train(state, labelled(data, gains(data, prm if args.label == "prm" else None), args.annotated), recipe, print)
+    start = load_judge(args.start)[0] if args.start else prm
+    rows = labelled(data, gains(data, prm if args.label == "prm" else None), args.annotated)
+    judge = train(start.state_dict(), rows, recipe, print)
     truth, by_prm = gains(held, None), gains(held, prm)
     predicted = [(j, p) for j, p in predict(judge.eval(), labelled(held, truth, args.annotated)) if j.kind == "greedy"]
     keys = [(j.group, (j.number, j.kind)) for j, _ in predicted]

@@ -7,6 +7,7 @@ and costs nothing the next time; a judge's scores are computed anew.
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from random import Random
@@ -64,8 +65,8 @@ class Run:
 class Contexts:
     """What both models write; remembered in a file."""
 
-    def __init__(self, models: Path, store: Path | None = None) -> None:
-        self.draft, self.target = evaluate.load(models / "draft"), evaluate.load(models / "target")
+    def __init__(self, draft: Path, target: Path, store: Path | None = None) -> None:
+        self.draft, self.target = evaluate.load(draft), evaluate.load(target)
         self.store, self.known = store, {}
         if store and store.exists():
             for line in store.read_text().splitlines():
@@ -153,8 +154,17 @@ def text_and(run: Run, step: list[int]) -> Key:
 
 
 def rules(prm: Scores | None, router: Scores | None, layout: str, seed: int = 1) -> list[Rule]:
-    """Every rule, each as 'escalate where doubt is larger than a threshold'."""
-    rng = Random(seed)
+    """Every rule, each as 'escalate where doubt is larger than a threshold'.
+
+    Chance is drawn once for each step of a problem, not for each threshold: curves are smoother and runs share contexts.
+    """
+
+    @cache
+    def drawn(prompt: Key, number: int) -> float:
+        return Random(f"{seed} {prompt} {number}").random()
+
+    def coin(run: Run) -> float:
+        return drawn(tuple(run.problem.prompt), len(run.kept))
 
     def router_text(run: Run, step: list[int]) -> Key:
         return annotated(run, step) if layout == "annotated" else text_and(run, step)
@@ -162,10 +172,11 @@ def rules(prm: Scores | None, router: Scores | None, layout: str, seed: int = 1)
     def gain(run: Run, c: Candidate) -> float:
         return prm.known[text_and(run, c.target)] - prm.known[text_and(run, c.draft)]
 
+    def wrong(run: Run, c: Candidate) -> float:
+        return -1.0 if run.problem.right(len(run.kept), c.draft) else coin(run)
+
     def truth(run: Run, c: Candidate) -> float:
-        number = len(run.kept)
-        better = run.problem.right(number, c.target) and not run.problem.right(number, c.draft)
-        return rng.random() if better else -1.0
+        return wrong(run, c) if run.problem.right(len(run.kept), c.target) else -1.0
 
     def drafted(run: Run, c: Candidate) -> list[Key]:
         return [text_and(run, c.draft)]
@@ -174,8 +185,9 @@ def rules(prm: Scores | None, router: Scores | None, layout: str, seed: int = 1)
         return [text_and(run, c.draft), text_and(run, c.target)]
 
     made = [
-        Rule("random", lambda run, c: rng.random()),
+        Rule("random", lambda run, c: coin(run)),
         Rule("min-logprob", lambda run, c: -c.least),
+        Rule("wrong", wrong),
         Rule("truth", truth),
     ]
     if prm:

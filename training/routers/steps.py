@@ -1,12 +1,13 @@
 """Step data: what the draft and the target write in the same contexts, and whether it is right.
 
-    python -m routers.steps ../public/models OUT.jsonl --problems 2500 [--seed N] [--target-samples 3]     (from training/)
+    python -m routers.steps ../public/models OUT.jsonl --problems 2500 [--level hard] [--seed N] [--target-samples 3]
 
 Problems are training problems, drawn anew. A context is a prompt and kept steps, as routing would leave them: after
-each context either the draft's step (greedy or sampled) or the right one is kept, by a rule drawn for each problem.
-The right step stands for the target's here (it writes that in 98 of 100 right contexts), so that contexts need no
-target; what the target itself would write in each context is then found in one pass over the kept text, which
-serves as the guess, and decoded only from where the guess is not the target's choice.
+each context either the draft's step (greedy or sampled) or an escalated one is kept, by a rule drawn for each problem.
+On problems as the target was trained on, the right step stands for the target's (it writes that in 98 of 100 right
+contexts), so that contexts need no target; on harder ones the target's own greedy step is kept. What the target would
+write in each context is then found in one pass over the kept text, which serves as the guess, and decoded only from
+where the guess is not the target's choice.
 
 **Right** means equal to the reference step of the same number, whatever came before. After a wrong step one that does
 not depend on it can therefore be right; one that carries a wrong number on is wrong; a step too many is wrong.
@@ -24,9 +25,9 @@ import torch
 
 from bundled import evaluate, vocabulary
 from bundled.model import LanguageModel
-from bundled.task import STEP_BREAK, Problem, problems
+from bundled.task import LEVELS, STEP_BREAK, TRAINED, Level, Problem, problems
 
-from .decode import BREAK, ENDS, choose, write_steps
+from .decode import BREAK, ENDS, choose, confirm_steps, write_steps
 
 SEED = 61_000
 TEMPERATURE = 0.7
@@ -78,27 +79,36 @@ def record(tokenizer, question: str, answer: str) -> Record:
     return Record(vocabulary.prompt_ids(tokenizer, question), reference_steps(tokenizer, answer))
 
 
-def keep(one: Record, rng: Random, informed: bool, rate: float) -> None:
-    """Keeps a step after the newest context: at random, or as a judge that errs now and then would."""
+def choice(one: Record, rng: Random, informed: bool, rate: float) -> tuple[list[int], bool]:
+    """The draft's step to keep after the newest context, and whether it is escalated: at random, or as an erring judge would."""
     number, context = len(one.kept), one.contexts[-1]
     drafted = context.draft[0 if rng.random() < 0.7 else 1]
     if informed:
         rate = 0.1 if one.right(number, drafted) else 0.85
-    escalate = rng.random() < rate and number < len(one.reference)
-    one.kept.append(one.reference[number] if escalate else drafted)
-    one.by += "t" if escalate else "d"
+    return drafted, rng.random() < rate and number < len(one.reference)
 
 
-def contexts(draft: LanguageModel, records: list[Record], rng: Random, generator: torch.Generator) -> None:
-    """Fills `kept` and the draft's candidates."""
+def contexts(
+    draft: LanguageModel, records: list[Record], rng: Random, generator: torch.Generator, target: LanguageModel | None = None
+) -> None:
+    """Fills `kept` and the draft's candidates; escalated steps are the target's, or without one the right ones."""
     rules = [(rng.random() < 0.6, rng.choice([0.0, 0.3, 0.6, 0.9])) for _ in records]
     while open_ones := [i for i, one in enumerate(records) if not one.ended]:
         texts = [records[i].text for i in open_ones]
         greedy = write_steps(draft, texts)
         sampled = write_steps(draft, texts, TEMPERATURE, generator)
+        chosen: list[tuple[Record, list[int], bool]] = []
         for i, *written in zip(open_ones, greedy, sampled, strict=True):
             records[i].contexts.append(Context([w.ids for w in written], [[round(p, 4) for p in w.logprobs] for w in written]))
-            keep(records[i], rng, *rules[i])
+            chosen.append((records[i], *choice(records[i], rng, *rules[i])))
+        asked = [(one, drafted) for one, drafted, escalate in chosen if escalate]
+        if target:
+            better = iter(confirm_steps(target, [one.text for one, _ in asked], [drafted for _, drafted in asked]))
+        else:
+            better = iter([one.reference[len(one.kept)] for one, _ in asked])
+        for one, drafted, escalate in chosen:
+            one.kept.append(next(better) if escalate else drafted)
+            one.by += "t" if escalate else "d"
 
 
 @torch.no_grad()
@@ -129,34 +139,36 @@ def target_steps(target: LanguageModel, records: list[Record], samples: int, gen
             context.target[index] = step + rest.ids
 
 
-def fresh(tokenizer, count: int, seed: int) -> list[Record]:
+def fresh(tokenizer, count: int, seed: int, level: Level = TRAINED) -> list[Record]:
     """Training problems without any step yet."""
-    drawn: Iterator[Problem] = islice(problems(seed, held_out=False), count)
+    drawn: Iterator[Problem] = islice(problems(seed, held_out=False, level=level), count)
     return [record(tokenizer, p.question, p.answer) for p in drawn]
 
 
-def held_out(tokenizer, count: int | None = None) -> list[Record]:
-    return [record(tokenizer, p["question"], p["answer"]) for p in evaluate.held_out(count)]
+def held_out(tokenizer, count: int | None = None, level: str = "trained") -> list[Record]:
+    return [record(tokenizer, p["question"], p["answer"]) for p in evaluate.held_out(count, level)]
 
 
-def fill(models: Path, records: list[Record], seed: int, samples: int) -> None:
-    generator = torch.Generator().manual_seed(seed)
-    contexts(evaluate.load(models / "draft"), records, Random(seed), generator)
-    if samples:
-        target_steps(evaluate.load(models / "target"), records, samples, generator)
+def fill(models: Path, records: list[Record], seed: int, samples: int | None, level: str = "trained") -> None:
+    """`samples` None: the draft's candidates only."""
+    generator, target = torch.Generator().manual_seed(seed), evaluate.load(models / "target")
+    contexts(evaluate.load(models / "draft"), records, Random(seed), generator, None if level == "trained" else target)
+    if samples is not None:
+        target_steps(target, records, samples, generator)
 
 
 def save(records: list[Record], path: Path) -> None:
     path.write_text("".join(json.dumps(asdict(one), separators=(",", ":")) + "\n" for one in records))
 
 
+def parse(line: str) -> Record:
+    fields = json.loads(line)
+    fields["contexts"] = [Context(**context) for context in fields["contexts"]]
+    return Record(**fields)
+
+
 def load(path: Path) -> list[Record]:
-    made = []
-    for line in path.read_text().splitlines():
-        fields = json.loads(line)
-        fields["contexts"] = [Context(**context) for context in fields["contexts"]]
-        made.append(Record(**fields))
-    return made
+    return [parse(line) for line in path.read_text().splitlines()]
 
 
 def summary(records: list[Record]) -> dict:
@@ -185,14 +197,17 @@ def main() -> None:
     parser.add_argument("models", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--problems", type=int, default=2500)
+    parser.add_argument("--level", choices=LEVELS, default="trained")
     parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--target-samples", type=int, default=3, help="0: the draft's candidates only")
-    parser.add_argument("--held-out", action="store_true", help="the fixed held-out problems (for measuring only)")
+    parser.add_argument("--target-samples", type=int, default=3, help="beside its greedy step")
+    parser.add_argument("--draft-only", action="store_true", help="no candidates of the target")
+    parser.add_argument("--held-out", action="store_true", help="the first of the fixed held-out problems (for measuring only)")
     args = parser.parse_args()
     torch.set_num_threads(1)
     tokenizer = vocabulary.load(args.models / "target")
-    records = held_out(tokenizer) if args.held_out else fresh(tokenizer, args.problems, args.seed)
-    fill(args.models, records, args.seed, args.target_samples)
+    level, count = args.level, args.problems
+    records = held_out(tokenizer, count, level) if args.held_out else fresh(tokenizer, count, args.seed, LEVELS[level])
+    fill(args.models, records, args.seed, None if args.draft_only else args.target_samples, level)
     save(records, args.out)
     print(json.dumps(summary(records)))
 

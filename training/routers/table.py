@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from . import steps
-from .judge import from_judge
+from .judge import load_judge
 from .prm import rewards
 from .router import Gains, Recipe, gains, labelled, predict, scores, train
 
@@ -41,8 +41,7 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    state = torch.load(args.prm)["model"]
-    prm = from_judge(state, 0).eval()
+    prm = load_judge(args.prm)[0]
     data, held = steps.load(args.data)[: args.problems], steps.load(args.held_out)
     gained = {"truth": gains(data, None), "prm": gains(data, prm)}
     truth, by_prm = gains(held, None), gains(held, prm)
@@ -59,7 +58,7 @@ def main() -> None:
     }
     for base in VARIANTS:
         recipe = Recipe(base.annotated, base.label, base.margin, base.balanced, base.classes, args.epochs)
-        judge = train(state, labelled(data, gained[recipe.label], recipe.annotated), recipe).eval()
+        judge = train(prm.state_dict(), labelled(data, gained[recipe.label], recipe.annotated), recipe).eval()
         found = [(j, p) for j, p in predict(judge, labelled(held, truth, recipe.annotated)) if j.kind == "greedy"]
         columns = held_columns([(j.group, j.number) for j, _ in found], truth, by_prm)
         own = columns[recipe.label == "prm"] - recipe.margin

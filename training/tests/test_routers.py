@@ -10,10 +10,12 @@ import torch
 
 from bundled import evaluate, vocabulary
 from bundled.model import greedy
+from bundled.task import HARD
 from routers import onnx_file, steps
 from routers.curves import EVERY, NONE, area, least
 from routers.decode import BREAK, confirm_steps, write_steps
-from routers.judge import Judge, auc, from_judge, from_language_model
+from routers.export import export
+from routers.judge import Judge, auc, from_judge, from_language_model, load_judge
 from routers.prm import rewards
 from routers.router import Recipe, gains, label, labelled, predict, spearman
 from routers.rows import NOTES, collate, pack
@@ -78,6 +80,15 @@ def test_candidates_are_what_each_model_writes(records) -> None:
         assert [c.target[0] for c in one.contexts] == [w.ids for w in write_steps(target, before)]
         assert all(len(c.target) == 3 for c in one.contexts)
         assert one.ended
+
+
+def test_on_harder_problems_the_targets_own_step_is_kept(tokenizer) -> None:
+    target, made = evaluate.load(MODELS / "target"), steps.fresh(tokenizer, 12, 8, HARD)
+    steps.fill(MODELS, made, seed=8, samples=0, level="hard")
+    kept = [(one, number) for one in made for number, by in enumerate(one.by) if by == "t"]
+    said = write_steps(target, [one.before(number) for one, number in kept])
+    assert [one.kept[number] for one, number in kept] == [w.ids for w in said]
+    assert not all(one.right(number, one.kept[number]) for one, number in kept)
 
 
 def test_a_step_too_many_is_wrong(records) -> None:
@@ -148,6 +159,23 @@ def test_a_router_begins_as_its_reward_model(records, judge) -> None:
             assert p == pytest.approx(1 - reward[j.group, j.number], abs=1e-4)
 
 
+def test_a_judge_is_read_back_from_its_export(judge, tmp_path) -> None:
+    """From the folder and from a training checkpoint: the same, but for the rounding to f16."""
+    router = from_judge(judge.state_dict(), 2)
+    export(router, {"annotated": True}, MODELS / "target", tmp_path / "router", {})
+    torch.save({"model": router.state_dict(), "recipe": {"annotated": True, "classes": 2}}, tmp_path / "router.pt")
+    for path, round_trip in (
+        (tmp_path / "router", lambda value: value.half().float()),
+        (tmp_path / "router.pt", lambda value: value),
+    ):
+        read, recipe = load_judge(path)
+        assert read.classes == 2
+        assert recipe["annotated"]
+        for name, value in router.state_dict().items():
+            assert torch.equal(read.state_dict()[name], round_trip(value))
+    assert load_judge(MODELS / "prm")[0].classes == 0
+
+
 def test_statistics() -> None:
     assert auc(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1])) == pytest.approx(0.75)
     assert auc(np.array([1.0, 1.0]), np.array([0, 1])) == 0.5
@@ -178,12 +206,22 @@ def test_onnx_file_is_the_rounded_judge(judge, records, tmp_path) -> None:
         assert np.abs(logits[0, padding:] - wanted).max() < 1e-3 * wanted.std()
 
 
+def test_lower_thresholds_escalate_the_steps_of_higher_ones_too(records) -> None:
+    """Chance belongs to the step, not to the threshold."""
+    random, *_ = rules(None, None, "prompt")
+    contexts = Contexts(MODELS / "draft", MODELS / "target")
+    few, many = simulate(contexts, [steps.Record(r.prompt, r.reference) for r in records], [(random, 0.7), (random, 0.2)])
+    assert sum(run.by.count("t") for run in few) > 0
+    for one, other in zip(few, many, strict=True):
+        assert all(b == "t" for a, b in zip(one.by, other.by, strict=False) if a == "t")
+
+
 def test_simulated_ends_are_the_models_own_answers(tokenizer, tmp_path) -> None:
     problems = steps.held_out(tokenizer, 24)
     told = evaluate.held_out(24)
-    contexts = Contexts(MODELS, tmp_path / "contexts.jsonl")
-    random, least_probable, truth = rules(None, None, "prompt")
-    runs = simulate(contexts, problems, [(random, NONE), (random, EVERY), (truth, 0.0), (least_probable, 0.1)])
+    contexts = Contexts(MODELS / "draft", MODELS / "target", tmp_path / "contexts.jsonl")
+    random, least_probable, wrong, truth = rules(None, None, "prompt")
+    runs = simulate(contexts, problems, [(random, NONE), (random, EVERY), (truth, 0.0), (least_probable, 0.1), (wrong, 0.0)])
     for name, mine in (("draft", runs[0]), ("target", runs[1])):
         model = contexts.draft if name == "draft" else contexts.target
         texts = evaluate.answers(model, tokenizer, told)
@@ -192,4 +230,5 @@ def test_simulated_ends_are_the_models_own_answers(tokenizer, tmp_path) -> None:
         ]
     assert sum(run.solved for run in runs[2]) >= sum(run.solved for run in runs[1]) - 1
     assert all(run.useless == 0 for run in runs[2])
-    assert Contexts(MODELS, tmp_path / "contexts.jsonl").known == contexts.known
+    assert sum(run.by.count("t") for run in runs[2]) <= sum(run.by.count("t") for run in runs[4])
+    assert Contexts(MODELS / "draft", MODELS / "target", tmp_path / "contexts.jsonl").known == contexts.known

@@ -2,19 +2,17 @@
 
 import json
 from itertools import islice
-from pathlib import Path
 from random import Random
 
 import pytest
 
 from bundled.checker import EQUATION, final_number, steps_of, true_equations
-from bundled.task import FAMILIES, LIMIT, STEP_BREAK, Unfit, calculate, problems
+from bundled.heldout import FILES
+from bundled.task import FAMILIES, LEVELS, LIMIT, MOST_STEPS, STEP_BREAK, TRAINED, Level, Unfit, calculate, problems
 
-ROOT = Path(__file__).parent.parent
 
-
-def sample(held_out: bool, count: int, seed: int = 1) -> list:
-    return list(islice(problems(seed, held_out=held_out), count))
+def sample(held_out: bool, count: int, seed: int = 1, level: Level = TRAINED) -> list:
+    return list(islice(problems(seed, held_out=held_out, level=level), count))
 
 
 def test_same_seed_same_problems() -> None:
@@ -40,15 +38,16 @@ def test_key_has_no_names(family: str) -> None:
         assert not any(word[0].isupper() for word in problem.key.split("|"))
 
 
-def test_every_step_is_one_true_equation() -> None:
-    for problem in sample(False, 2_000):
-        assert 2 <= len(problem.steps) <= 6
+@pytest.mark.parametrize("level", LEVELS.values(), ids=LEVELS)
+def test_every_step_is_one_true_equation(level: Level) -> None:
+    for problem in sample(False, 2_000, level=level):
+        assert 2 <= len(problem.steps) <= MOST_STEPS
         for step in problem.steps:
             assert calculate(step.left, step.operator, step.right) == step.result
             assert len(EQUATION.findall(step.text)) == 1
             assert true_equations(step.text)
             assert "\n" not in step.text
-            assert max(step.left, step.right, step.result) <= LIMIT
+            assert max(step.left, step.right, step.result) <= LIMIT * max(level)
 
 
 def test_checker_reads_answers() -> None:
@@ -65,10 +64,11 @@ def test_checker_refuses() -> None:
     assert not true_equations("It is 7 / 2 = 3 eggs.")
 
 
-def test_fixed_problems_are_held_out() -> None:
-    lines = [json.loads(line) for line in (ROOT / "data" / "heldout.jsonl").read_text().splitlines()]
+@pytest.mark.parametrize("level", LEVELS)
+def test_fixed_problems_are_held_out(level: str) -> None:
+    lines = [json.loads(line) for line in FILES[level].read_text().splitlines()]
     assert len(lines) >= 500
-    stream = {p.question: p for p in islice(problems(20_250, held_out=True), len(lines) + 100)}
+    stream = {p.question: p for p in islice(problems(20_250, held_out=True, level=LEVELS[level]), len(lines) + 100)}
     for line in lines:
         problem = stream[line["question"]]
         assert problem.held_out

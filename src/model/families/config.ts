@@ -69,6 +69,11 @@ export class Config {
     return value;
   }
 
+  positive(name: string, fallback?: number): number {
+    const value = this.number(name, fallback);
+    if (value <= 0) throw this.#wrong(name, 'a positive number');
+    return value;
+  }
   /** A positive integer; the bound keeps a lying header from asking for absurd allocations. */
   count(name: string, fallback?: number): number {
     const value = this.#get(name) ?? fallback;

@@ -76,7 +76,7 @@ export const readLayers = (
       mixer: { kind: 'attention', ...differences, window, rope },
       feedForward: { kind: 'gated', activation: 'silu' },
     })),
-    norm: { kind: 'rms', epsilon: config.number('rms_norm_eps', 1e-6) },
+    norm: { kind: 'rms', epsilon: config.positive('rms_norm_eps', 1e-6) },
   };
 };
 

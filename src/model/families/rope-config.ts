@@ -10,17 +10,17 @@ const readScaling = (scaling: Config, context: number): RopeScaling => {
     case 'default':
       return { type };
     case 'linear':
-      return { type, factor: scaling.number('factor') };
+      return { type, factor: scaling.positive('factor') };
     case 'llama3':
       return {
         type,
-        factor: scaling.number('factor'),
+        factor: scaling.positive('factor'),
         lowFrequencyFactor: scaling.number('low_freq_factor'),
         highFrequencyFactor: scaling.number('high_freq_factor'),
         originalContext: scaling.count('original_max_position_embeddings'),
       };
     case 'yarn': {
-      const factor = scaling.number('factor');
+      const factor = scaling.positive('factor');
       const [mscale, all] = [scaling.number('mscale', 0), scaling.number('mscale_all_dim', 0)];
       const implied = mscale && all ? yarnScale(factor, mscale) / yarnScale(factor, all) : yarnScale(factor);
       return {
@@ -41,11 +41,11 @@ const readScaling = (scaling: Config, context: number): RopeScaling => {
 export const readRope = (config: Config, context: number): Rope => {
   const parameters = config.inner('rope_parameters');
   const older = config.inner('rope_scaling');
-  const theta = config.number('rope_theta', 10_000);
+  const theta = config.positive('rope_theta', 10_000);
   config.must('partial_rotary_factor', 1);
   const nested = parameters ?? older;
   if (!nested) return { base: theta, scaling: { type: 'default' } };
-  const base = nested.number('rope_theta', theta);
+  const base = nested.positive('rope_theta', theta);
   const scaling = readScaling(nested, context);
   nested.finish();
   return { base, scaling };

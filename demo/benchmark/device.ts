@@ -1,0 +1,57 @@
+// The device card: what the adapter is and allows, and the ceilings that were measured.
+import type { DeviceCard } from '../../src/index.ts';
+import { element, make, megabytes, say } from '../shared/elements.ts';
+import { passChart } from './results/charts.ts';
+import { short } from './results/figures.ts';
+import { deviceName } from './results/markdown.ts';
+
+const LIMITS: Readonly<Record<string, readonly [label: string, show: (value: number) => string]>> = {
+  maxBufferSize: ['Largest buffer', megabytes],
+  maxStorageBufferBindingSize: ['Largest binding', megabytes],
+  maxComputeWorkgroupStorageSize: ['Workgroup memory', (value) => `${value / 1024} KiB`],
+  maxComputeInvocationsPerWorkgroup: ['Lanes in a workgroup', String],
+};
+
+/** Of features those that an engine can make use of. */
+const USEFUL = ['shader-f16', 'subgroups', 'timestamp-query'];
+
+export class DeviceView {
+  #card: DeviceCard | null = null;
+
+  get card(): DeviceCard | null {
+    return this.#card;
+  }
+
+  async show(card: DeviceCard): Promise<void> {
+    this.#card = card;
+    say('adapter', deviceName(card) || 'a GPU that does not say its name');
+    say('bandwidth', short(card.bandwidth_gb_per_second));
+    say('multiply-adds', short(card.multiply_add_gflops));
+    const { passes } = card;
+    say('flatness', passes ? `${(passes.relative['8'] ?? 1).toFixed(2)}` : '–');
+    say(
+      'passes-about',
+      passes
+        ? `A pass over 8 rows of ${passes.model} takes as long as ${(passes.relative['8'] ?? 1).toFixed(2)} passes over one: that is what a draft of 7 tokens has to earn.`
+        : 'Without a model there are no passes to be timed.',
+    );
+    const features = USEFUL.map((name) => {
+      const has = card.features.includes(name);
+      const item = make('li', {}, `${has ? '✓' : '✗'} ${name}`);
+      item.dataset.has = `${has}`;
+      return item;
+    });
+    element('features', HTMLElement).replaceChildren(...features);
+    const limits = Object.entries(card.limits).map(([name, value]) => {
+      const [label, text] = LIMITS[name] ?? [name, String];
+      return make('div', {}, make('dt', {}, label), make('dd', {}, text(value)));
+    });
+    element('limits', HTMLElement).replaceChildren(...limits);
+    element('device', HTMLElement).dataset.measured = 'true';
+    if (!passes) return;
+    const { ChartView } = await import('../shared/chart.ts');
+    const chart = new ChartView();
+    chart.show(passChart(passes));
+    element('pass-chart', HTMLElement).replaceChildren(chart.node);
+  }
+}

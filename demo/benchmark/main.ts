@@ -1,0 +1,171 @@
+// The benchmark page: the device, what to measure, results, and two results against each other. Everything that computes
+// runs in workers; this file decides what may be pressed when.
+import { version } from '../../package.json';
+import { element, make, say } from '../shared/elements.ts';
+import { hideFault, showFault } from '../shared/faults.ts';
+import { startTheme } from '../shared/theme.ts';
+import { DeviceView } from './device.ts';
+import { Attention } from './queue/attention.ts';
+import { type Plan, type Row, rowsOf } from './queue/plan.ts';
+import { Queue } from './queue/queue.ts';
+import { measureDevice } from './queue/runner.ts';
+import { COSTS, type Cost, costChart } from './results/charts.ts';
+import { CompareView } from './results/compare-view.ts';
+import { hostMemoryNote } from './results/figures.ts';
+import { fileOf, type ResultFile } from './results/file.ts';
+import { markdownOf } from './results/markdown.ts';
+import { ResultTable } from './results/table.ts';
+import { Setup } from './setup/setup.ts';
+
+const go = element('go', HTMLButtonElement);
+const measure = element('measure', HTMLButtonElement);
+const bar = element('bar', HTMLProgressElement);
+const title = document.title;
+
+const device = new DeviceView();
+const setup = new Setup();
+const table = new ResultTable((row) => void work((signal) => runRows([row], signal)));
+
+interface Session {
+  readonly plan: Plan;
+  readonly rows: readonly Row[];
+  readonly made: Date;
+}
+
+let session: Session | null = null;
+let running: AbortController | null = null;
+let chart: import('../shared/chart.ts').ChartView | null = null;
+
+const attention = new Attention((hidden) => {
+  if (!running) return;
+  element('paused', HTMLElement).hidden = !hidden;
+  document.title = hidden ? `Paused – ${title}` : title;
+});
+
+const file = ({ plan, rows, made }: Session): ResultFile =>
+  fileOf(plan, rows, device.card, { version, browser: navigator.userAgent, made });
+
+const showCost = async (): Promise<void> => {
+  const box = element('cost', HTMLElement);
+  const choice = element('cost-of', HTMLSelectElement).value as Cost;
+  const spec = session && costChart(file(session).rows, choice);
+  box.hidden = !spec;
+  if (!spec) return;
+  chart ??= new (await import('../shared/chart.ts')).ChartView();
+  element('cost-chart', HTMLElement).replaceChildren(chart.node);
+  chart.show(spec);
+};
+
+/** Calls for the same row within a frame are drawn once. */
+const pending = new Set<Row>();
+const changed = (row: Row): void => {
+  pending.add(row);
+  if (pending.size > 1) return;
+  setTimeout(() => {
+    for (const each of pending) table.show(each, device.card);
+    pending.clear();
+    if (!session) return;
+    const cells = session.rows.flatMap((each) => each.cells);
+    const through = cells.filter(({ state }) => state === 'done' || state === 'failed').length;
+    bar.value = cells.length > 0 ? through / cells.length : 0;
+  }, 50);
+};
+
+const measureNow = async (): Promise<void> => {
+  setup.freeze(true);
+  await device.show(await measureDevice(setup.target, (what) => say('status', `Measuring the device: ${what}`)));
+};
+
+/** What these rows lack; the device first, because the bandwidth's share is of what was measured. */
+const runRows = async (rows: readonly Row[], signal: AbortSignal): Promise<void> => {
+  if (!session) return;
+  setup.freeze(true);
+  const queue = new Queue(session.plan, session.rows, { changed, status: (text) => say('status', text) }, attention);
+  await queue.run(rows, signal);
+  const failed = session.rows.filter(({ cells }) => cells.some(({ state }) => state === 'failed')).length;
+  const rest = failed > 0 ? ` ${failed === 1 ? 'One row has' : `${failed} rows have`} runs that failed.` : '';
+  say('status', signal.aborted ? 'Cancelled. What was measured until then stays.' : `Finished.${rest}`);
+  for (const row of session.rows) changed(row);
+  say('memory-about', hostMemoryNote(file(session).rows));
+  await showCost();
+};
+
+const runAll = async (signal: AbortSignal): Promise<void> => {
+  const plan = await setup.plan(); // before the form is frozen: what is disabled is never found wrong
+  if (!device.card) await Promise.race([measureNow(), aborted(signal)]);
+  if (signal.aborted) return say('status', 'Cancelled');
+  session = { plan, rows: rowsOf(plan), made: new Date() };
+  element('results', HTMLElement).hidden = false;
+  table.start(plan, session.rows, device.card);
+  await runRows(session.rows, signal);
+};
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+
+/** One thing at a time; the button cancels it. */
+const work = async (task: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+  if (running) return;
+  running = new AbortController();
+  hideFault();
+  go.textContent = 'Cancel';
+  measure.disabled = true;
+  table.freeze(true);
+  try {
+    await task(running.signal);
+  } catch (error) {
+    showFault(error);
+    say('status', 'Nothing runs');
+  } finally {
+    running = null;
+    setup.freeze(false);
+    go.textContent = 'Run';
+    measure.disabled = false;
+    table.freeze(false);
+    const there = session?.rows.some(({ samples }) => samples.length > 0) ?? false;
+    for (const id of ['copy', 'save']) element(id, HTMLButtonElement).disabled = !there;
+    element('paused', HTMLElement).hidden = true;
+    document.title = title;
+  }
+};
+
+const copy = async (): Promise<void> => {
+  if (!session) return;
+  const text = markdownOf(file(session));
+  try {
+    await navigator.clipboard.writeText(text);
+    say('copied', 'Copied');
+  } catch {
+    // No permission: the text is shown instead, selected.
+    const box = element('markdown', HTMLTextAreaElement);
+    Object.assign(box, { hidden: false, value: text });
+    box.select();
+    say('copied', 'The clipboard is refused: copy it from below');
+  }
+};
+
+const save = (): void => {
+  if (!session) return;
+  const blob = new Blob([JSON.stringify(file(session), null, 1)], { type: 'application/json' });
+  const href = URL.createObjectURL(blob);
+  const name = `outrider-${session.made.toISOString().slice(0, 16).replace(/[:T]/g, '-')}.json`;
+  make('a', { href, download: name }).click();
+  URL.revokeObjectURL(href);
+};
+
+go.addEventListener('click', () => {
+  if (running) running.abort();
+  else void work(runAll);
+});
+measure.addEventListener('click', () => void work((signal) => Promise.race([measureNow(), aborted(signal)])));
+element('copy', HTMLButtonElement).addEventListener('click', () => void copy());
+element('save', HTMLButtonElement).addEventListener('click', save);
+const costOf = element('cost-of', HTMLSelectElement);
+costOf.replaceChildren(...Object.entries(COSTS).map(([id, cost]) => new Option(cost.title, id)));
+costOf.addEventListener('change', () => void showCost());
+document.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape') running?.abort();
+});
+
+startTheme();
+new CompareView();

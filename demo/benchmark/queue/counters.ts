@@ -1,0 +1,69 @@
+// What reaches the GPU in this worker, whoever sends it: the prototypes are wrapped, so that our engine and a peer are
+// counted by the same rule. Imported first by every worker of the benchmark; counts.ts asks from the page.
+
+export interface Counts {
+  readonly dispatches: number;
+  readonly submits: number;
+  readonly maps: number;
+  readonly bindGroups: number;
+  /** Of live buffers, and the most since `reset`. */
+  readonly bytes: number;
+  readonly peakBytes: number;
+}
+
+const counts = { dispatches: 0, submits: 0, maps: 0, bindGroups: 0, bytes: 0, peakBytes: 0 };
+
+type Method = (...args: never[]) => unknown;
+
+/** `note` hears of every call that returned. */
+const wrap = <Owner extends object>(
+  owner: string,
+  name: keyof Owner & string,
+  note: (self: Owner, result: unknown) => void,
+): void => {
+  const type = (globalThis as Record<string, unknown>)[owner] as { readonly prototype: Owner } | undefined;
+  const original = type?.prototype[name] as Method | undefined;
+  if (!type || !original) return;
+  Object.defineProperty(type.prototype, name, {
+    configurable: true,
+    value: function counted(this: Owner, ...args: never[]): unknown {
+      const result = original.apply(this, args);
+      note(this, result);
+      return result;
+    },
+  });
+};
+
+const add = (what: 'dispatches' | 'submits' | 'maps' | 'bindGroups') => (): void => {
+  counts[what]++;
+};
+
+const alive = new WeakSet<GPUBuffer>();
+
+wrap<GPUComputePassEncoder>('GPUComputePassEncoder', 'dispatchWorkgroups', add('dispatches'));
+wrap<GPUComputePassEncoder>('GPUComputePassEncoder', 'dispatchWorkgroupsIndirect', add('dispatches'));
+wrap<GPUQueue>('GPUQueue', 'submit', add('submits'));
+wrap<GPUBuffer>('GPUBuffer', 'mapAsync', add('maps'));
+wrap<GPUDevice>('GPUDevice', 'createBindGroup', add('bindGroups'));
+wrap<GPUDevice>('GPUDevice', 'createBuffer', (_, made) => {
+  const buffer = made as GPUBuffer;
+  alive.add(buffer);
+  counts.bytes += buffer.size;
+  counts.peakBytes = Math.max(counts.peakBytes, counts.bytes);
+});
+wrap<GPUBuffer>('GPUBuffer', 'destroy', (buffer) => {
+  if (alive.delete(buffer)) counts.bytes -= buffer.size;
+});
+
+/** As they are now. */
+export const countsNow = (): Counts => ({ ...counts });
+
+export interface CountsQuestion {
+  readonly counts: 'tell' | 'reset';
+}
+
+self.addEventListener('message', ({ data, ports: [port] }: MessageEvent<Partial<CountsQuestion> | null>) => {
+  if (!port || !data?.counts) return;
+  if (data.counts === 'reset') counts.peakBytes = counts.bytes;
+  port.postMessage(countsNow());
+});

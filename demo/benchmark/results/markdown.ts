@@ -1,0 +1,55 @@
+// A result as Markdown, to be pasted into an issue: what was measured on what, the table, and how to read it.
+import { COLUMNS, hostMemoryNote, short } from './figures.ts';
+import type { ResultFile } from './file.ts';
+import type { ResultRow } from './rows.ts';
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
+
+export const deviceName = ({
+  description,
+  vendor,
+  architecture,
+  software,
+}: Pick<NonNullable<ResultFile['device']>, 'description' | 'vendor' | 'architecture' | 'software'>): string =>
+  [...new Set([description, vendor, architecture, software ? 'software' : ''])]
+    .filter((part) => part !== '')
+    .join(' · ');
+
+const passes = ({ device }: ResultFile): readonly string[] => {
+  if (!device?.passes) return [];
+  const cost = Object.entries(device.passes.relative).map(([rows, times]) => `${rows}: ${times.toFixed(2)}`);
+  return [`- T(M)/T(1) of ${device.passes.model}: ${cost.join(', ')}`];
+};
+
+const faults = (rows: readonly ResultRow[]): readonly string[] =>
+  rows.flatMap((row) => row.faults.map(({ prompt, message }) => `- ${row.title}, prompt ${prompt + 1}: ${message}`));
+
+export const markdownOf = (file: ResultFile): string => {
+  const { device, plan, software, rows, made } = file;
+  const failed = faults(rows);
+  const memory = hostMemoryNote(rows);
+  return [
+    `## Outrider ${software.outrider}, ${made.slice(0, 10)}`,
+    '',
+    ...(device
+      ? [
+          `- Device: ${deviceName(device)}`,
+          `- Measured: ${short(device.bandwidth_gb_per_second)} GB/s streamed, ${short(device.multiply_add_gflops)} GFLOP/s`,
+        ]
+      : []),
+    ...passes(file),
+    `- Model: ${plan.model}${plan.precision ? `, ${plan.precision}` : ''}; ${plan.suite}, ${plan.prompts.length} prompts, at most ${plan.max_tokens} tokens, ${plan.repeat} runs each, temperature ${plan.temperature}, seeds from ${plan.seed}`,
+    `- Browser: ${software.browser}${software.peers.length > 0 ? `; beside it: ${software.peers.join(', ')}` : ''}`,
+    '',
+    line(['System', ...COLUMNS.map(({ title, about }) => (about ? `${title} (${about})` : title))]),
+    line(['---', ...COLUMNS.map(() => '---:')]),
+    ...rows.map((row) => line([row.title, ...COLUMNS.map((column) => column.text(row))])),
+    '',
+    'Medians; in brackets the range. Every run of a system has one of its baseline next to it, in a worker of their own.',
+    ...(memory ? [memory] : []),
+    ...(failed.length > 0 ? ['', 'What went wrong:', '', ...failed] : []),
+    '',
+  ].join('\n');
+};

@@ -1,0 +1,29 @@
+// From the runs of a row to its line of figures: the same fold as the command line's.
+import { PLAIN, type SystemReport, sameRuns, summarise } from '../../../src/bench/report.ts';
+import type { DeviceCard } from '../../../src/index.ts';
+import type { HostMemory } from '../queue/memory.ts';
+import type { Plan, Row } from '../queue/plan.ts';
+
+/** A line of the result, under the names of `outrider bench --json`. */
+export interface ResultRow extends SystemReport {
+  readonly title: string;
+  readonly guarantee: Row['guarantee'];
+  /** Of a peer's package. */
+  readonly version: string | null;
+  readonly host_memory: HostMemory | null;
+  /** Runs that count. */
+  readonly runs: number;
+  readonly faults: readonly { readonly prompt: number; readonly message: string }[];
+}
+
+export const resultOf = (row: Row, rows: readonly Row[], plan: Plan, card: DeviceCard | null): ResultRow => {
+  const { name, title, guarantee, version, host, samples, bytes, peer, baseline } = row;
+  const against = baseline ? rows.find((each) => !each.peer && sameRuns(each.entry, baseline)) : row;
+  // A peer with other weights says something else.
+  const equal = plan.temperature === 0 && (peer ? peer.same : guarantee === 'exact');
+  const ceiling = { bytes, bandwidth: (card?.bandwidth_gb_per_second ?? 0) * 1e9 };
+  const held = { name: against?.name ?? PLAIN.name, samples: against?.samples ?? [] };
+  const faults = row.cells.flatMap(({ fault }, prompt) => (fault ? [{ prompt, message: fault.message }] : []));
+  const report = summarise({ id: name, equal: equal && samples.length > 0 }, samples, held, ceiling);
+  return { ...report, title, guarantee, version, host_memory: host, runs: samples.length, faults };
+};

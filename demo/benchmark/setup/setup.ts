@@ -1,0 +1,139 @@
+// The form: a model, prompts, systems, peers. What it says comes out as one plan.
+import { type LoadOptions, type ModelSources, OutriderError } from '../../../src/index.ts';
+import { Family } from '../../models/family.ts';
+import { element, make } from '../../shared/elements.ts';
+import type { PeerEntry, Plan } from '../queue/plan.ts';
+import type { EngineSetup } from '../queue/runner.ts';
+import { isSuite, promptsOf, SUITES } from './prompts.ts';
+import { SystemBoxes } from './systems.ts';
+
+/** Bundled models that transformers.js can run too. */
+const EXPORTED = ['target'];
+
+/** Fields that the address may fill. Only Run acts on them. */
+const FROM_ADDRESS = [
+  ...['suite', 'prompts', 'tokens', 'repeat', 'model', 'temperature', 'variants'],
+  ...['hub', 'hub-dtype', 'peer-device'],
+];
+
+const checked = (id: string): HTMLInputElement => {
+  const input = element(id, HTMLInputElement);
+  if (input.checkValidity()) return input;
+  const why = [input.validationMessage, input.title].filter(Boolean).join(' ');
+  throw new OutriderError('bad-request', `${input.labels?.[0]?.textContent?.trim()}: ${why}`);
+};
+
+const number = (id: string): number => checked(id).valueAsNumber;
+
+export class Setup {
+  readonly #systems = new SystemBoxes();
+  readonly #model = element('model', HTMLSelectElement);
+  readonly #address = element('address', HTMLInputElement);
+  readonly #suite = element('suite', HTMLSelectElement);
+  readonly #own = element('own-prompts', HTMLTextAreaElement);
+  readonly #file = element('prompt-file', HTMLInputElement);
+  readonly #peer = element('peer', HTMLInputElement);
+  #ownName = 'my prompts';
+
+  /** The address may say it too: `?suite=copy&prompts=2&tokens=32&repeat=1&systems=eagle3&peer=bundled`. */
+  constructor() {
+    this.#suite.replaceChildren(...Object.entries(SUITES).map(([id, label]) => new Option(label, id)));
+    const asked = new URLSearchParams(location.search);
+    for (const id of FROM_ADDRESS) {
+      const [value, control] = [asked.get(id), document.getElementById(id)];
+      if (value !== null && (control instanceof HTMLInputElement || control instanceof HTMLSelectElement))
+        control.value = value;
+    }
+    this.#peer.checked = asked.get('peer') === 'bundled';
+    this.#suite.addEventListener('change', () => this.#showSuite());
+    for (const control of [this.#model, this.#address]) control.addEventListener('change', () => this.#showModel());
+    this.#file.addEventListener('change', () => void this.#openFile());
+    this.#showSuite();
+    this.#showModel();
+  }
+
+  /** What our engine is opened with to measure the device: the target alone. */
+  get target(): EngineSetup {
+    const { target } = this.#family.sources({ needs: ['target'] }, []);
+    return this.#setup({ ...(target && { target }) });
+  }
+
+  async plan(): Promise<Plan> {
+    const suite = this.#suite.value;
+    if (!isSuite(suite)) throw new OutriderError('bad-request', `there is no suite "${suite}"`);
+    const family = this.#family;
+    const count = number('prompts');
+    return {
+      model: family.target.label,
+      precision: element('precision', HTMLSelectElement).value,
+      suite,
+      prompts: await promptsOf(suite, { text: this.#own.value, name: this.#ownName }, count),
+      maxTokens: number('tokens'),
+      repeat: number('repeat'),
+      temperature: number('temperature'),
+      seed: number('seed'),
+      systems: this.#systems.chosen,
+      peers: this.#peers(),
+      setup: ({ system }) => this.#setup(family.sources(system, [])),
+    };
+  }
+
+  /** While something runs, nothing here can be changed. */
+  freeze(frozen: boolean): void {
+    element('setup', HTMLFieldSetElement).disabled = frozen;
+  }
+
+  get #family(): Family {
+    const url = this.#address.value.trim();
+    if (this.#model.value !== 'address') return new Family({ label: this.#model.value, source: this.#model.value });
+    return new Family({ label: url, source: { kind: 'url', url } });
+  }
+
+  #setup(sources: ModelSources): EngineSetup {
+    const precision = (element('precision', HTMLSelectElement).value || undefined) as LoadOptions['precision'];
+    return { sources, precision, base: document.baseURI };
+  }
+
+  #peers(): readonly PeerEntry[] {
+    const device = element('peer-device', HTMLSelectElement).value;
+    const base = new URL('peers/', document.baseURI).pathname; // a whole address would be taken for the hub's
+    const peers: PeerEntry[] = [];
+    const name = this.#model.value;
+    if (this.#peer.checked && EXPORTED.includes(name))
+      peers.push({
+        name: `transformers.js, ${device}, f32`,
+        model: { name, base, dtype: 'fp32', device },
+        same: true,
+      });
+    const hub = checked('hub').value.trim();
+    const dtype = element('hub-dtype', HTMLSelectElement).value;
+    if (hub)
+      peers.push({
+        name: `transformers.js, ${device}, ${hub} ${dtype}`,
+        model: { name: hub, base: null, dtype, device },
+        same: false,
+      });
+    return peers;
+  }
+
+  #showSuite(): void {
+    element('own', HTMLElement).hidden = this.#suite.value !== 'own';
+  }
+
+  #showModel(): void {
+    element('by-address', HTMLElement).hidden = this.#model.value !== 'address';
+    this.#systems.offer(this.#family);
+    const exported = EXPORTED.includes(this.#model.value);
+    this.#peer.disabled = !exported;
+    element('peer-why', HTMLElement).hidden = exported;
+    if (!exported) this.#peer.checked = false;
+  }
+
+  async #openFile(): Promise<void> {
+    const file = this.#file.files?.[0];
+    if (!file) return;
+    this.#own.value = await file.text();
+    this.#ownName = file.name;
+    element('prompt-file-name', HTMLElement).replaceChildren(make('span', {}, file.name));
+  }
+}

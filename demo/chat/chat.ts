@@ -1,0 +1,204 @@
+// The Chat tab: a conversation with the target under the chosen decoding system. The engine keeps keys and values of what
+// it has read, so a further turn reads only what is new; each answer says how much of its prompt was there already.
+import { withinContext } from '../../src/api/context.ts';
+import type { RunRequest } from '../../src/index.ts';
+import type { TraceEvent } from '../../src/trace.ts';
+import { type Outcome, outcomeOf } from '../run/outcome.ts';
+import type { Session } from '../session.ts';
+import { element, make, say } from '../shared/elements.ts';
+import { hideFault, showFault } from '../shared/faults.ts';
+import { sampling } from '../shared/sampling.ts';
+import { Conversation } from './conversation.ts';
+import { AnswerView, action, copyAction, QuestionView } from './turn.ts';
+
+/** A reader this close to the end follows it. */
+const NEAR = 32;
+
+const FORGOTTEN = 'The conversation has outgrown the model’s context: it no longer sees what stands above.';
+
+export class ChatTab {
+  readonly #session: Session;
+  readonly #told: (outcome: Outcome, question: string) => void;
+  readonly #talk = new Conversation();
+  readonly #log = element('chat-log', HTMLElement);
+  readonly #box = element('chat-box', HTMLTextAreaElement);
+  readonly #send = element('chat-send', HTMLButtonElement);
+  readonly #latest = element('chat-latest', HTMLButtonElement);
+  readonly #system = element('chat-system', HTMLTextAreaElement);
+  readonly #divider = make('p', { className: 'divider muted' }, FORGOTTEN);
+  #ready = false;
+  #running: AbortController | null = null;
+  /** Of answers asked for once more, which are to be others. */
+  #tries = 0;
+
+  /** `told` hears of every answer, and of the question. */
+  constructor(session: Session, told: (outcome: Outcome, question: string) => void) {
+    this.#session = session;
+    this.#told = told;
+    element('chat-form', HTMLFormElement).addEventListener('submit', (event) => {
+      event.preventDefault();
+      if (this.#running) this.#running.abort();
+      else this.#ask();
+    });
+    this.#box.addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      if (!this.#running) this.#ask();
+    });
+    element('chat', HTMLElement).addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') this.#running?.abort();
+    });
+    element('chat-new', HTMLButtonElement).addEventListener('click', () => this.#clear());
+    const colours = element('chat-colours', HTMLInputElement);
+    const mark = (): void => void this.#log.classList.toggle('unmarked', !colours.checked);
+    colours.addEventListener('change', mark);
+    mark();
+    this.#log.addEventListener('scroll', () => {
+      this.#latest.hidden = this.#following;
+    });
+    this.#latest.addEventListener('click', () => this.#follow());
+  }
+
+  /** Whether there is a model to talk to. */
+  set ready(ready: boolean) {
+    this.#ready = ready;
+    if (!ready) this.#running?.abort();
+    this.#showButton();
+  }
+
+  get #following(): boolean {
+    return this.#log.scrollHeight - this.#log.scrollTop - this.#log.clientHeight < NEAR;
+  }
+
+  #follow(): void {
+    this.#log.scrollTop = this.#log.scrollHeight;
+  }
+
+  #showButton(): void {
+    this.#send.textContent = this.#running ? 'Stop' : 'Send';
+    this.#send.disabled = !this.#ready && !this.#running;
+  }
+
+  #clear(): void {
+    this.#running?.abort();
+    this.#talk.clear();
+    this.#log.replaceChildren();
+    this.#latest.hidden = true;
+    this.#box.focus();
+  }
+
+  #ask(): void {
+    const content = this.#box.value.trim();
+    if (content === '' || !this.#ready || this.#running) return;
+    this.#box.value = '';
+    this.#talk.ask(content);
+    this.#append(content);
+    void this.#answer();
+  }
+
+  #append(content: string): void {
+    const at = this.#talk.turns.length - 1;
+    this.#log.append(new QuestionView(content, (text) => this.#edit(at, text)).root);
+  }
+
+  #edit(at: number, content: string): void {
+    if (this.#running || !this.#ready) return;
+    this.#talk.edit(at, content);
+    this.#keep(at);
+    this.#append(content);
+    void this.#answer();
+  }
+
+  #retry(): void {
+    if (this.#running || !this.#ready || !this.#talk.retry()) return;
+    this.#keep(this.#talk.turns.length);
+    this.#tries++;
+    void this.#answer();
+  }
+
+  /** The log has an article a turn, and a divider before the first that the model sees where that is not the first. */
+  get #articles(): readonly Element[] {
+    return [...this.#log.querySelectorAll('article')];
+  }
+
+  #keep(turns: number): void {
+    for (const turn of this.#articles.slice(turns)) turn.remove();
+    if (this.#talk.forgotten === 0) this.#divider.remove();
+  }
+
+  #forget(exchanges: number): void {
+    this.#talk.forget(exchanges);
+    this.#articles[this.#talk.forgotten]?.before(this.#divider);
+    this.#follow();
+    say('chat-status', FORGOTTEN);
+  }
+
+  #run(signal: AbortSignal): AsyncIterable<TraceEvent> {
+    const { maxTokens, ...request } = this.#request();
+    return withinContext(
+      this.#talk.exchanges,
+      maxTokens,
+      (seen, limit) =>
+        this.#session.run({ ...request, ...limit, prompt: { messages: this.#talk.asked(seen) } }, signal),
+      (exchanges) => this.#forget(exchanges),
+    );
+  }
+
+  #request(): Omit<RunRequest, 'prompt'> {
+    const { seed, ...drawn } = sampling();
+    const { id } = this.#session.systems.system;
+    this.#talk.system = this.#system.value;
+    return {
+      ...drawn,
+      seed: seed + this.#tries,
+      system: id,
+      knobs: this.#session.systems.settings,
+    };
+  }
+
+  async #answer(): Promise<void> {
+    const view = new AnswerView();
+    this.#log.append(view.root);
+    this.#follow();
+    hideFault();
+    const abort = new AbortController();
+    this.#running = abort;
+    this.#showButton();
+    say('chat-status', 'Answering');
+    const seen: TraceEvent[] = [];
+    const question = this.#talk.turns.at(-1)?.content ?? '';
+    try {
+      for await (const event of this.#run(abort.signal)) {
+        seen.push(event);
+        const following = this.#following;
+        view.add(event);
+        if (following) this.#follow();
+      }
+      this.#told(outcomeOf(seen), question);
+      say('chat-status', `The answer: ${view.text}`);
+    } catch (error) {
+      const { code } = showFault(error);
+      say('chat-status', 'There is no answer');
+      if (code === 'device-lost') this.#session.lost();
+    } finally {
+      view.rest();
+      this.#running = null;
+      this.#end(view);
+      this.#showButton();
+    }
+  }
+
+  #end(view: AnswerView): void {
+    if (!view.root.isConnected) return; // another conversation has begun
+    this.#talk.answer(view.text);
+    if (view.text === '') view.root.remove();
+    const retry = action('Regenerate', 'Regenerate the answer', () => this.#retry());
+    retry.classList.add('retry');
+    if (view.text !== '')
+      view.actions.append(
+        copyAction(() => view.text),
+        retry,
+      );
+    else this.#log.lastElementChild?.querySelector('.row.tight')?.append(retry);
+  }
+}

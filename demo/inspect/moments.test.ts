@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import type { TraceEvent } from '../../src/trace.ts';
+import { sharesOf } from './kernels-view.ts';
+import { momentsOf, rowsOf } from './moments.ts';
+
+const logprob = (token: number, text: string, probability: number, others: readonly [number, string, number][]) => ({
+  token,
+  text,
+  logprob: Math.log(probability),
+  top: [[token, text, probability] as const, ...others].map(([token, text, p]) => ({
+    token,
+    text,
+    logprob: Math.log(p),
+  })),
+});
+
+/** The anchor “a”, under it “b” then “d”, and a sibling “c”: “b” is kept, and the target's own token follows it. */
+const ROUND: readonly TraceEvent[] = [
+  {
+    ...{ at: 1, type: 'draft', round: 1, by: 'eagle3', tokens: [1, 2, 3, 4], parents: [-1, 0, 0, 1] },
+    ...{ pieces: ['a', 'b', 'c', 'd'], passes: 1, ms: 1 },
+  },
+  {
+    ...{ at: 2, type: 'verify', round: 1, by: 'target', path: [0, 1], next: 9, source: 'corrected', ms: 1 },
+    probabilities: [
+      { target: 0.9, draft: 0.5 },
+      { target: 0.05, draft: 0.25 },
+      { target: 0.01, draft: null },
+    ],
+  },
+  {
+    ...{ at: 3, type: 'commit', round: 1, tokens: [2, 9], source: ['drafted', 'corrected'], text: 'bx', ms: 7 },
+    ...{
+      pieces: ['b', 'x'],
+      logprobs: [
+        logprob(2, 'b', 0.9, []),
+        logprob(9, 'x', 0.6, [
+          [4, 'd', 0.0001],
+          [5, 'y', 0.3],
+        ]),
+      ],
+    },
+  },
+  { at: 3, type: 'kernels', round: 1, dispatches: 5, submits: 1, readbacks: 1, spans: [] },
+];
+
+test('a moment has what was known of its round, and where its tokens stand', () => {
+  const [first, second] = momentsOf([...ROUND, ...ROUND]);
+  expect([first?.before, second?.before]).toEqual([0, 2]);
+  expect(first?.work?.dispatches).toBe(5);
+  expect(second?.at).toBe(3);
+});
+
+test('rows of a tree: what became of each token, and what target and drafter gave it', () => {
+  const [moment] = momentsOf(ROUND);
+  if (!moment) throw new Error('there is a round');
+  expect(rowsOf(moment).map(({ text, fate, place, draft, target }) => [text, fate, place, draft, target])).toEqual([
+    ['b', 'drafted', 1, 0.5, 0.9],
+    ['c', 'rejected', 1, 0.25, 0.05],
+    ['d', 'rejected', 2, null, 0.01],
+    ['x', 'corrected', 2, null, expect.closeTo(0.6)],
+  ]);
+  // Less than a thousandth is nothing to speak of.
+  expect(rowsOf(moment).at(-1)?.instead).toEqual([{ text: 'y', probability: expect.closeTo(0.3) }]);
+});
+
+test('without probabilities there are none', () => {
+  const bare = ROUND.map((event) =>
+    event.type === 'commit'
+      ? { ...event, logprobs: null }
+      : event.type === 'verify'
+        ? {
+            at: event.at,
+            type: event.type,
+            round: 1,
+            by: event.by,
+            path: event.path,
+            next: 9,
+            source: event.source,
+            ms: 1,
+          }
+        : event,
+  );
+  const [moment] = momentsOf(bare);
+  if (!moment) throw new Error('there is a round');
+  expect(rowsOf(moment).map(({ draft, target }) => [draft, target])).toEqual(Array(4).fill([null, null]));
+});
+
+test('an accepted step has the probabilities of the draft that wrote it', () => {
+  const [moment] = momentsOf([
+    { at: 1, type: 'step', step: 1, by: 'draft', tokens: 1, ms: 1 },
+    {
+      ...{ at: 2, type: 'commit', round: 1, tokens: [2], source: ['drafted'], text: 'b', pieces: ['b'], ms: 7 },
+      logprobs: [logprob(2, 'b', 0.75, [])],
+    },
+  ]);
+  if (!moment) throw new Error('there is a round');
+  expect(rowsOf(moment)).toMatchObject([{ text: 'b', target: null, draft: expect.closeTo(0.75) }]);
+});
+
+test('kernels of one name are one bar, the longest first, and trifles are the others', () => {
+  const spans = Array.from({ length: 12 }, (_, i) => ({ name: `k${i % 10}`, ms: i + 1 }));
+  const shares = sharesOf(spans);
+  expect(shares[0]).toEqual({ name: 'k1', ms: 2 + 12 });
+  expect(shares.at(-1)).toEqual({ name: 'others', ms: 3 + 4 });
+  expect(shares.reduce((sum, { ms }) => sum + ms, 0)).toBe(78);
+});

@@ -1,0 +1,156 @@
+// The run's time line: a bar for every round, above the line what it committed, below what was rejected; a slider over it,
+// and a button that plays the rounds at the pace at which they came, or slower.
+import { describeRound } from '../run/describe.ts';
+import { visible } from '../run/rounds.ts';
+import { make } from '../shared/elements.ts';
+import type { Moment } from './moments.ts';
+
+const SLOWER: readonly (readonly [number, string])[] = [
+  [1, 'as it was'],
+  [4, '4 × slower'],
+  [16, '16 × slower'],
+  [64, '64 × slower'],
+];
+
+/** Half a slider's thumb: where the first bar and the last one stand. */
+const INSET = 8;
+/** Above the line. */
+const UPPER = 0.68;
+
+export class Timeline {
+  readonly #moved: (index: number) => void;
+  readonly #canvas = make('canvas', { className: 'timeline', ariaHidden: 'true' });
+  readonly #slider = make('input', { type: 'range', min: '1', value: '1', id: 'moment', ariaLabel: 'Round' });
+  readonly #play = make('button', { type: 'button', id: 'play', textContent: '▶ Play' });
+  readonly #pace = make('select', { id: 'pace-of-play', ariaLabel: 'Pace' });
+  readonly #title = make('h3', { id: 'moment-title', className: 'moment-title' });
+  readonly node: HTMLElement;
+  #moments: readonly Moment[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(moved: (index: number) => void) {
+    this.#moved = moved;
+    for (const [times, label] of SLOWER) this.#pace.add(new Option(label, `${times}`, false, times === 4));
+    const controls = make('div', { className: 'row tight' }, this.#play, this.#pace);
+    this.node = make(
+      'section',
+      { className: 'timeline-box', ariaLabel: 'Time line' },
+      make('div', { className: 'row between' }, this.#title, controls),
+      make('div', { className: 'timeline-track' }, this.#canvas, this.#slider),
+    );
+    this.#slider.addEventListener('input', () => {
+      this.#stop();
+      this.#show();
+    });
+    this.#play.addEventListener('click', () => this.#toggle());
+    this.#canvas.addEventListener('click', ({ offsetX }) => {
+      const { clientWidth } = this.#canvas;
+      this.go(Math.round(((offsetX - INSET) / (clientWidth - 2 * INSET)) * (this.#moments.length - 1)));
+    });
+    new ResizeObserver(() => this.#draw()).observe(this.#canvas);
+    new MutationObserver(() => this.#draw()).observe(document.documentElement, { attributeFilter: ['data-theme'] });
+  }
+
+  /** Another run, at its first round with drafts. */
+  start(moments: readonly Moment[]): void {
+    this.#stop();
+    this.#moments = moments;
+    this.#slider.max = `${moments.length}`;
+    this.go(
+      Math.max(
+        0,
+        moments.findIndex(({ pieces, step }) => pieces.length > 0 || step !== null),
+      ),
+    );
+  }
+
+  get index(): number {
+    return this.#slider.valueAsNumber - 1;
+  }
+
+  go(index: number): void {
+    this.#stop();
+    this.#set(index);
+  }
+
+  #set(index: number): void {
+    this.#slider.valueAsNumber = index + 1;
+    this.#show();
+  }
+
+  #show(): void {
+    const moment = this.#moments[this.index];
+    if (!moment) return;
+    const last = this.#moments.at(-1)?.round ?? 0;
+    this.#title.textContent = `Round ${moment.round} of ${last}`;
+    const said = moment.committed.map(({ text }) => visible(text)).join('');
+    this.#slider.ariaValueText = `${this.#title.textContent}: ${describeRound(moment)}. “${said.trim()}”`;
+    this.#draw();
+    this.#moved(this.index);
+  }
+
+  #toggle(): void {
+    if (this.#timer !== undefined) this.#stop();
+    else {
+      if (this.index >= this.#moments.length - 1) this.#set(0);
+      this.#play.textContent = '❚❚ Pause';
+      this.#next();
+    }
+  }
+
+  #next(): void {
+    const [now, next] = [this.#moments[this.index], this.#moments[this.index + 1]];
+    if (!now || !next) this.#stop();
+    else
+      this.#timer = setTimeout(
+        () => {
+          this.#set(this.index + 1);
+          this.#next();
+        },
+        (next.at - now.at) * Number(this.#pace.value),
+      );
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#play.textContent = '▶ Play';
+  }
+
+  #draw(): void {
+    const context = this.#canvas.getContext('2d');
+    const { clientWidth: width, clientHeight: height } = this.#canvas;
+    if (!context || width === 0) return;
+    const scale = window.devicePixelRatio;
+    this.#canvas.width = Math.round(width * scale);
+    this.#canvas.height = Math.round(height * scale);
+    context.scale(scale, scale);
+    const style = getComputedStyle(document.documentElement);
+    const colour = (name: string): string => style.getPropertyValue(`--${name}`);
+    const line = Math.round(height * UPPER);
+    const each = (width - 2 * INSET) / Math.max(1, this.#moments.length - 1);
+    const bar = Math.max(1, Math.min(14, each - 1));
+    const most = Math.max(1, ...this.#moments.map(({ committed }) => committed.length));
+    const worst = Math.max(1, ...this.#moments.map(rejectedOf));
+    const x = (i: number): number => INSET + i * each - bar / 2;
+    context.fillStyle = colour('sunken');
+    context.fillRect(x(this.index) - 3, 0, bar + 6, height);
+    for (const [i, moment] of this.#moments.entries()) {
+      const unit = (line - 4) / most;
+      for (const [j, { source }] of moment.committed.entries()) {
+        context.fillStyle = colour(source);
+        context.fillRect(x(i), line - (j + 1) * unit, bar, Math.max(1, unit - (unit > 3 ? 1 : 0)));
+      }
+      const down = (rejectedOf(moment) / worst) * (height - line - 2);
+      context.strokeStyle = colour('bad');
+      if (down > 0) context.strokeRect(x(i) + 0.5, line + 1.5, Math.max(0.5, bar - 1), Math.max(1, down - 1));
+    }
+    context.fillStyle = colour('muted');
+    context.fillRect(0, line, width, 1);
+    context.strokeStyle = colour('focus');
+    context.lineWidth = 2;
+    context.strokeRect(x(this.index) - 2, 1, bar + 4, height - 2);
+  }
+}
+
+const rejectedOf = ({ pieces, path }: Moment): number => Math.max(0, pieces.length - path.length);

@@ -1,0 +1,52 @@
+// The loading bar. Download, upload and compilation overlap; the bar is their mean over the models that are loaded and
+// never moves backwards, and the line names the first of them that is not finished.
+import type { LoadProgress, ModelRole } from '../../src/index.ts';
+import { element, megabytes, say } from '../shared/elements.ts';
+import { roleName } from './family.ts';
+
+const PHASES = ['download', 'upload', 'compile'] as const;
+const WORDS = { download: 'downloading', upload: 'to the GPU', compile: 'compiling shaders' } as const;
+
+export class LoadingView {
+  readonly #bar = element('bar', HTMLProgressElement);
+  readonly #cancel = element('cancel', HTMLButtonElement);
+  #roles: readonly ModelRole[] = [];
+  #latest = new Map<string, LoadProgress>();
+
+  /** Shows a load of these roles until `finish`; the signal fires when the visitor cancels. */
+  start(label: string, roles: readonly ModelRole[]): AbortSignal {
+    const abort = new AbortController();
+    this.#roles = roles;
+    this.#latest = new Map();
+    this.#bar.value = 0;
+    this.#cancel.disabled = false;
+    this.#cancel.onclick = () => abort.abort();
+    say('phase', `Opening ${label}`);
+    return abort.signal;
+  }
+
+  show(progress: LoadProgress): void {
+    this.#latest.set(`${progress.role} ${progress.phase}`, progress);
+    const steps = this.#roles.flatMap((role) => PHASES.map((phase) => `${role} ${phase}`));
+    const done = (step: string): number => {
+      const { loaded = 0, total = 0 } = this.#latest.get(step) ?? {};
+      return total > 0 ? loaded / total : 0;
+    };
+    const mean = steps.reduce((sum, step) => sum + done(step), 0) / steps.length;
+    this.#bar.value = Math.max(this.#bar.value, mean);
+    const current = steps.find((step) => this.#latest.has(step) && done(step) < 1);
+    if (current) say('phase', describe(this.#latest.get(current) as LoadProgress));
+  }
+
+  finish(text: string, complete: boolean): void {
+    this.#bar.value = complete ? 1 : 0;
+    this.#cancel.disabled = true;
+    say('phase', text);
+  }
+}
+
+const describe = ({ role, phase, loaded, total }: LoadProgress): string => {
+  const amount = phase === 'compile' ? `${loaded} of ${total}` : `${megabytes(loaded)} of ${megabytes(total)}`;
+  const name = roleName(role);
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}, ${WORDS[phase]}: ${amount}`;
+};

@@ -1,0 +1,55 @@
+// Which model: one of ours, or the visitor's own. Whatever is chosen comes out as one `Choice`, for the role that it is
+// chosen for.
+import { element } from '../shared/elements.ts';
+import type { Choice } from './family.ts';
+import { type Choose, OwnModels } from './own.ts';
+
+/** One vocabulary, three sizes; the sizes are held against the files by a test. */
+export const BUNDLED = [
+  { name: 'target', title: 'Target', weights: 2_755_776, about: 'The one whose answers we want.' },
+  { name: 'mid', title: 'Mid', weights: 804_224, about: 'Right most of the time.' },
+  { name: 'draft', title: 'Draft', weights: 246_368, about: 'Small and quick: the outrider.' },
+] as const;
+
+/** `?model=draft` or `?model=https://…/model.gguf` opens the page with that model. */
+const wantedModel = (): string | null => new URLSearchParams(location.search).get('model');
+
+export const startModels = (choose: Choose): OwnModels => {
+  const wanted = wantedModel();
+  const list = element('bundled', HTMLFieldSetElement);
+  for (const [i, { name, title, weights, about }] of BUNDLED.entries()) {
+    const label = document.createElement('label');
+    label.className = 'choice';
+    const radio = Object.assign(document.createElement('input'), { type: 'radio', name: 'model', value: name });
+    radio.checked = name === wanted || (i === 0 && !wanted);
+    const heading = Object.assign(document.createElement('span'), { textContent: title });
+    const size = Object.assign(document.createElement('span'), { className: 'size' });
+    size.textContent = `${(weights / 1e6).toFixed(weights < 1e6 ? 2 : 1)} M weights`;
+    const note = Object.assign(document.createElement('small'), { textContent: about });
+    label.append(radio, heading, size, note);
+    list.append(label);
+  }
+  list.addEventListener('change', () => choose(chosenBundled(), 'target'));
+  return new OwnModels(choose);
+};
+
+/** What the page opens with. */
+export const firstChoice = (): Choice => {
+  const wanted = wantedModel();
+  if (!wanted) return chosenBundled();
+  if (!/^https?:/.test(wanted)) return { label: `the bundled ${wanted}`, source: wanted };
+  element('own', HTMLDetailsElement).open = true;
+  element('address', HTMLInputElement).value = wanted;
+  return { label: wanted, source: { kind: 'url', url: wanted } };
+};
+
+const chosenBundled = (): Choice => {
+  const name = document.querySelector<HTMLInputElement>('input[name=model]:checked')?.value ?? BUNDLED[0].name;
+  return { label: `the bundled ${name}`, source: name };
+};
+
+/** The radios as the target is: none where it is the visitor's own. */
+export const markBundled = ({ source }: Choice): void => {
+  for (const radio of document.querySelectorAll<HTMLInputElement>('input[name=model]'))
+    radio.checked = radio.value === source;
+};

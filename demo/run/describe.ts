@@ -1,0 +1,65 @@
+// A round in words: who drafted how much, what was kept, what came after it.
+import type { Role } from '../../src/trace.ts';
+import { isAlso, type ModelNames, roleName } from '../models/family.ts';
+import { type DecodedRound, visible } from './rounds.ts';
+
+const DRAFTERS: Readonly<Record<Exclude<Role, `also-${number}`>, string>> = {
+  target: 'the target',
+  draft: 'the draft model',
+  dflash: 'DFlash',
+  eagle3: 'EAGLE-3',
+  lookup: 'prompt lookup',
+  prm: 'the reward model',
+  router: 'the router',
+  remote: 'another device',
+};
+
+const drafter = (role: Role, models: ModelNames): string =>
+  isAlso(role) ? `the ${roleName(role, models)}` : DRAFTERS[role];
+
+const ENDS: Readonly<Record<string, string>> = {
+  corrected: 'then one corrected',
+  bonus: 'then a bonus token',
+  routed: 'then one by the target',
+};
+
+/** “by DFlash”; of an ensemble “5 by the draft model, 1 by the target”. */
+const authors = ({ by, parents, proposers, models }: DecodedRound): string => {
+  const each = [...new Set(proposers)].map(
+    (role) => `${proposers.filter((one) => one === role).length} by ${drafter(role, models)}`,
+  );
+  if (each.length > 1) return ` (${each.join(', ')})`;
+  const tree = parents.some((parent, node) => parent !== node - 1) ? ' in a tree' : '';
+  return ` by ${drafter(proposers[0] ?? by ?? 'target', models)}${tree}`;
+};
+
+const withoutDrafts = ({ step, committed, models }: DecodedRound): string => {
+  const count = committed.length === 1 ? 'one token' : `${committed.length} tokens`;
+  if (!step) return `${count}, without drafts`;
+  return step.by === 'target' ? `${count} by the target` : `${count} by ${drafter(step.by, models)}, accepted`;
+};
+
+const withDrafts = (round: DecodedRound): string => {
+  const { pieces, path, committed, proposers } = round;
+  const drafted = pieces.length - 1;
+  const own = committed.length === path.length ? committed.at(-1) : undefined;
+  const cut = own === undefined && (proposers.length === 0 || committed.length < path.length - 1);
+  const end = cut ? 'and the answer ended' : ENDS[own?.source ?? ''];
+  return [`${drafted} drafted${authors(round)}`, `${path.length - 1} accepted`, end].filter(Boolean).join(', ');
+};
+
+export const describeRound = (round: DecodedRound): string => {
+  if (round.round === 0) return `The first token, from the prompt · ${round.ms.toFixed(1)} ms`;
+  const what = round.by === null ? withoutDrafts(round) : withDrafts(round);
+  const where = round.step ? `Step ${round.step.step}: ` : '';
+  const text = where + (where ? what : what.charAt(0).toUpperCase() + what.slice(1));
+  return `${text} · ${round.ms.toFixed(1)} ms`;
+};
+
+/** What the drawing shows, in words. */
+export const spokenRound = ({ pieces, path, committed }: DecodedRound): string => {
+  const quote = (texts: readonly string[]): string => texts.map((text) => `“${visible(text).trim()}”`).join(' ');
+  const rejected = pieces.filter((_, node) => !path.includes(node));
+  const kept = committed.map(({ text }) => text);
+  return `Committed: ${quote(kept)}. Rejected: ${rejected.length > 0 ? quote(rejected) : 'nothing'}.`;
+};

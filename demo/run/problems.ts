@@ -1,0 +1,65 @@
+// Held-out problems with their true answers: three examples, a "new problem" button, and the verdict on an answer.
+import { element, say } from '../shared/elements.ts';
+
+export interface Problem {
+  readonly question: string;
+  /** The worked solution. */
+  readonly answer: string;
+  /** Its last number. */
+  readonly result: string;
+}
+
+/** Short enough to be answered in seconds on a software adapter. Found by position: the file is fixed, and a test looks. */
+export const EXAMPLES = [
+  { label: 'Trees', index: 0 },
+  { label: 'Shop', index: 14 },
+  { label: 'Stones', index: 6 },
+];
+
+export const finalNumber = (text: string): string | null => /The answer is (-?\d+)/.exec(text)?.[1] ?? null;
+
+export class Problems {
+  readonly #text = element('problem', HTMLTextAreaElement);
+  #all: readonly Problem[] = [];
+
+  async start(): Promise<void> {
+    this.#all = await (await fetch('./problems.json')).json();
+    for (const { label, index } of EXAMPLES) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.textContent = label;
+      button.addEventListener('click', () => this.show(this.#all[index]));
+      element('examples', HTMLElement).append(button);
+    }
+    element('fresh', HTMLButtonElement).addEventListener('click', () =>
+      this.show(this.#all[Math.floor(Math.random() * this.#all.length)]),
+    );
+    this.#text.addEventListener('input', () => this.#showTruth());
+    if (this.#text.value === '') this.show(this.#all[0]);
+  }
+
+  show(problem: Problem | undefined): void {
+    if (!problem) return;
+    this.#text.value = problem.question;
+    this.#showTruth();
+  }
+
+  /** The first about that. */
+  find(about: RegExp): void {
+    this.show(this.#all.find(({ question }) => about.test(question)));
+  }
+
+  get question(): string {
+    return this.#text.value.trim();
+  }
+
+  /** The problem in the box, unless the visitor wrote one of their own. */
+  get current(): Problem | null {
+    return this.#all.find(({ question }) => question === this.question) ?? null;
+  }
+
+  #showTruth(): void {
+    const { current, question } = this;
+    say('truth', current ? `True answer: ${current.result}` : question ? 'Your own words: no answer is known.' : '');
+  }
+}

@@ -1,0 +1,92 @@
+// Everything that one run shows while it goes on, from its events: its lane, figures, strip, steps, and when drafting was
+// given up.
+import { SYSTEMS } from '../../src/index.ts';
+import type { EventOf, TraceEvent } from '../../src/trace.ts';
+import { element, say } from '../shared/elements.ts';
+import { createFigures } from './figures.ts';
+import { Lane } from './lane.ts';
+import { showLegendOfRun } from './legend.ts';
+import { type Outcome, outcomeOf } from './outcome.ts';
+import { paceSentence } from './pace.ts';
+import { finalNumber, type Problem } from './problems.ts';
+import { StepPanel } from './step-panel.ts';
+import { Strip } from './strip.ts';
+
+const REASONS = { stop: 'finished', length: 'reached the token limit', aborted: 'was stopped' } as const;
+
+export class RunView {
+  readonly lane = new Lane(element('lane-system', HTMLElement));
+  readonly strip = new Strip();
+  readonly #figures = createFigures();
+  readonly #steps = new StepPanel();
+  readonly #verdict = element('verdict', HTMLElement);
+
+  constructor() {
+    const toggle = element('show-rejected', HTMLInputElement);
+    const apply = (): void => {
+      for (const text of document.querySelectorAll('.lane .text')) text.classList.toggle('clean', !toggle.checked);
+    };
+    toggle.addEventListener('change', apply);
+    apply();
+  }
+
+  /** Consumes a run to its end; `problem` is what the answer is held against. `begun` hears of the first token. */
+  async show(
+    events: AsyncIterable<TraceEvent>,
+    problem: Problem | null,
+    name: string,
+    begun: () => void,
+  ): Promise<Outcome> {
+    this.lane.start(name);
+    this.strip.start(0);
+    for (const figure of this.#figures) figure.start();
+    this.#verdict.textContent = '';
+    delete this.#verdict.dataset.right;
+    say('status', 'Answering');
+    let pace = '';
+    say('pace', pace);
+    const seen: TraceEvent[] = [];
+    let committed = 0;
+    try {
+      for await (const event of events) {
+        seen.push(event);
+        this.strip.add(0, event);
+        for (const figure of this.#figures) figure.add(event);
+        if (event.type === 'queued') say('status', `Waiting for ${event.ahead} other run${event.ahead > 1 ? 's' : ''}`);
+        if (event.type === 'run') this.#begin(event);
+        this.#steps.add(event);
+        if (event.type === 'fall-back' || event.type === 'block-size') pace = paceSentence(pace, event, committed + 1);
+        say('pace', pace);
+        const round = this.lane.add(event);
+        if (event.type === 'done') this.#end(event, problem);
+        if (!round) continue;
+        if (committed === 0) begun();
+        committed += round.committed.length;
+        for (const figure of this.#figures) figure.show();
+      }
+    } finally {
+      this.lane.rest();
+      this.#steps.rest();
+    }
+    return outcomeOf(seen);
+  }
+
+  #begin({ system: id, models = {} }: EventOf<'run'>): void {
+    const system = SYSTEMS.find((each) => each.id === id);
+    this.#steps.start(id, system?.guarantee === 'approximate');
+    if (system) showLegendOfRun(system, models);
+  }
+
+  #end({ finish_reason: reason }: EventOf<'done'>, problem: Problem | null): void {
+    let verdict = '';
+    if (reason !== 'stop') verdict = `The answer ${REASONS[reason]}`;
+    else if (problem) {
+      const given = finalNumber(this.lane.text);
+      const right = given === problem.result;
+      this.#verdict.dataset.right = `${right}`;
+      verdict = right ? `✓ Right: ${given}` : `✗ Wrong: the true answer is ${problem.result}`;
+    }
+    this.#verdict.textContent = verdict;
+    say('status', `The answer ${REASONS[reason]}. ${verdict}. ${this.lane.text}`);
+  }
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import type { TraceEvent } from '../../src/trace.ts';
+import { escalates, legible, rangeOf, StepReader, whatIf } from './steps.ts';
+
+const at = 0;
+const draft = (step: number, ...texts: string[]): TraceEvent => ({
+  at,
+  type: 'candidates',
+  round: step,
+  step,
+  by: 'draft',
+  tokens: texts.map(() => [1, 2]),
+  pieces: texts.map((text) => [text.slice(0, 2), text.slice(2)]),
+  written: 8,
+  passes: 8,
+  ms: 1,
+});
+const route = (step: number, to: 'draft' | 'target', score: number | null, chosen = 0): TraceEvent => ({
+  at,
+  type: 'route',
+  step,
+  by: 'prm',
+  to,
+  score,
+  threshold: 0.7,
+  reason: 'why',
+  chosen,
+  judge_ms: 2,
+});
+const step = (number: number, by: 'draft' | 'target', text: string): TraceEvent => ({
+  at,
+  type: 'step',
+  step: number,
+  by,
+  tokens: 2,
+  ids: [1, 2],
+  pieces: [text],
+  ends: 'delimiter',
+  ms: 5,
+});
+const commit = (text: string): TraceEvent => ({
+  at,
+  type: 'commit',
+  round: 1,
+  tokens: [1],
+  source: ['routed'],
+  text,
+  pieces: [text],
+  logprobs: null,
+  ms: 1,
+});
+
+/** One step kept, the second candidate of it; one escalated, whose target writes in two rounds. */
+const EVENTS = [
+  draft(1, 'one', 'uno'),
+  route(1, 'draft', 0.9, 1),
+  step(1, 'draft', 'uno'),
+  commit('uno'),
+  draft(2, 'tow'),
+  route(2, 'target', 0.2),
+  commit('t'),
+  commit('wo'),
+  step(2, 'target', 'two'),
+];
+
+describe('steps', () => {
+  it('read without what only ends them', () => {
+    expect(['so 5 < 7.\n\n', 'The answer is 3.<eos>', 'Done.<|im_end|>\n', 'a</s>'].map(legible)).toEqual([
+      'so 5 < 7.',
+      'The answer is 3.',
+      'Done.',
+      'a',
+    ]);
+  });
+
+  it('are read from events: what was drafted, chosen, decided, committed', () => {
+    const reader = new StepReader();
+    for (const event of EVENTS) reader.add(event);
+    expect(reader.steps).toHaveLength(2);
+    expect(reader.steps[0]).toMatchObject({ draft: 'uno', candidates: 2, text: 'uno', by: 'draft', written: 0, ms: 5 });
+    expect(reader.steps[1]).toMatchObject({ draft: 'tow', candidates: 1, text: 'two', by: 'target', written: 2 });
+    expect(reader.steps[1]?.route).toMatchObject({ score: 0.2, threshold: 0.7 });
+  });
+
+  it('grow while the target writes them', () => {
+    const reader = new StepReader();
+    for (const event of EVENTS.slice(0, 7)) reader.add(event);
+    expect(reader.steps[1]).toMatchObject({ text: 't', by: 'target', ms: null });
+  });
+
+  it('are decided anew under another threshold, each rule in its own direction', () => {
+    const reader = new StepReader();
+    for (const event of EVENTS) reader.add(event);
+    expect(whatIf('rsd', reader.steps, 0.7)).toEqual({ escalated: 1, changed: [] });
+    expect(whatIf('rsd', reader.steps, 0.1)).toEqual({ escalated: 0, changed: [2] });
+    expect(whatIf('rsd', reader.steps, 0.95)).toEqual({ escalated: 2, changed: [1] });
+    expect([escalates('rsd', 0.7, 0.7), escalates('arbitrage', 0.7, 0.7)]).toEqual([false, false]);
+    expect([escalates('rsd', 0.6, 0.7), escalates('arbitrage', 0.8, 0.7)]).toEqual([true, true]);
+    expect(escalates('arbitrage', null, 1)).toBe(true);
+    expect(rangeOf(reader.steps)).toEqual({ min: 0, max: 1, threshold: 0.7 });
+    expect(rangeOf([])).toBeNull();
+  });
+});

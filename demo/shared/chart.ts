@@ -1,0 +1,167 @@
+// Charts: Chart.js in the page's colours, with a table of the same numbers for those who do not see it. Imported lazily:
+// no first answer needs it.
+import {
+  CategoryScale,
+  Chart,
+  Legend,
+  LinearScale,
+  LineController,
+  LineElement,
+  PointElement,
+  ScatterController,
+  Tooltip,
+} from 'chart.js';
+import { make } from './elements.ts';
+
+Chart.register(
+  CategoryScale,
+  Legend,
+  LinearScale,
+  LineController,
+  LineElement,
+  PointElement,
+  ScatterController,
+  Tooltip,
+);
+
+export interface Point {
+  readonly x: number;
+  /** Null: a gap. */
+  readonly y: number | null;
+  /** What the tooltip and the table call it; default: its x. */
+  readonly name?: string;
+}
+
+export interface Series {
+  readonly label: string;
+  readonly points: readonly Point[];
+  /** A colour of the page, by its name in style.css: `drafted`; one for all points, or one each. */
+  readonly colour: string | readonly string[];
+  /** Points alone, a line alone, or both. */
+  readonly kind: 'points' | 'line' | 'both';
+  /** A sign for each point, because colour alone says nothing to some. */
+  readonly signs?: readonly ('circle' | 'triangle' | 'rect' | 'rectRot' | 'cross' | 'star')[];
+  readonly dashed?: boolean;
+  /** Size of each point. */
+  readonly sizes?: readonly number[];
+}
+
+export interface Axis {
+  readonly title: string;
+  readonly min?: number;
+  readonly max?: number;
+  /** Whole numbers only. */
+  readonly whole?: boolean;
+}
+
+export interface ChartSpec {
+  /** A sentence. */
+  readonly title: string;
+  readonly x: Axis;
+  readonly y: Axis;
+  readonly series: readonly Series[];
+}
+
+const colour = (name: string): string =>
+  getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+const datasetOf = ({ label, points, colour: names, kind, signs, dashed, sizes }: Series) => {
+  const colours = [names].flat().map(colour);
+  return {
+    label,
+    data: points.map(({ x, y }) => ({ x, y: y ?? Number.NaN })),
+    showLine: kind !== 'points',
+    borderColor: colours[0] ?? '',
+    backgroundColor: colours,
+    pointBackgroundColor: colours,
+    pointBorderColor: colours,
+    pointStyle: signs ? [...signs] : ('circle' as const),
+    pointRadius: kind === 'line' ? 0 : sizes ? [...sizes] : 5,
+    pointHoverRadius: kind === 'line' ? 0 : 7,
+    borderWidth: 2,
+    ...(dashed && { borderDash: [6, 4] }),
+  };
+};
+
+/** An axis may end between two of them. */
+const WHOLE = { precision: 0, callback: (value: number | string) => (Number.isInteger(Number(value)) ? value : '') };
+
+const axisOf = ({ title, min, max, whole }: Axis) => ({
+  type: 'linear' as const,
+  ...(min !== undefined && { min }),
+  ...(max !== undefined && { max }),
+  title: { display: true, text: title, color: colour('muted') },
+  ticks: { color: colour('muted'), ...(whole && WHOLE) },
+  grid: { color: colour('line') },
+  border: { color: colour('line') },
+});
+
+/** The same numbers, read out. */
+const tableOf = ({ title, x, series }: ChartSpec): HTMLTableElement => {
+  const rows = series.flatMap(({ label, points }) =>
+    points.map(({ x: at, y, name }) =>
+      make(
+        'tr',
+        {},
+        make('th', { scope: 'row' }, `${label}, ${name ?? `${x.title} ${at}`}`),
+        make('td', {}, `${y ?? '–'}`),
+      ),
+    ),
+  );
+  return make('table', {}, make('caption', {}, title), make('tbody', {}, ...rows));
+};
+
+export class ChartView {
+  readonly #canvas = make('canvas', { ariaHidden: 'true' });
+  /** Around the table: a table is as wide as its words, whatever it is told. */
+  readonly #table = make('div', { className: 'hidden' });
+  /** Its height is the style sheet's: `.chart`. */
+  readonly node = make(
+    'div',
+    { className: 'chart' },
+    make('div', { className: 'chart-area' }, this.#canvas),
+    this.#table,
+  );
+  #chart: Chart<'scatter'> | null = null;
+  #spec: ChartSpec | null = null;
+
+  constructor() {
+    new MutationObserver(() => this.#draw()).observe(document.documentElement, { attributeFilter: ['data-theme'] });
+  }
+
+  show(spec: ChartSpec): void {
+    this.#spec = spec;
+    this.#table.replaceChildren(tableOf(spec));
+    this.#draw();
+  }
+
+  #draw(): void {
+    const spec = this.#spec;
+    if (!spec) return;
+    const datasets = spec.series.map(datasetOf);
+    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    const options = {
+      animation: still || this.#chart !== null ? (false as const) : { duration: 300 },
+      maintainAspectRatio: false,
+      scales: { x: axisOf(spec.x), y: axisOf(spec.y) },
+      plugins: {
+        legend: {
+          display: spec.series.length > 1,
+          labels: { color: colour('ink'), usePointStyle: true, boxHeight: 7 },
+        },
+        tooltip: {
+          callbacks: {
+            label: ({ datasetIndex, dataIndex }: { datasetIndex: number; dataIndex: number }) => {
+              const { label = '', points = [] } = spec.series[datasetIndex] ?? {};
+              const { x, y, name } = points[dataIndex] ?? {};
+              return `${label}, ${name ?? `${spec.x.title} ${x}`}: ${y}`;
+            },
+          },
+        },
+      },
+    };
+    if (this.#chart) Object.assign(this.#chart, { options, data: { datasets } });
+    else this.#chart = new Chart(this.#canvas, { type: 'scatter', data: { datasets }, options });
+    this.#chart.update('none');
+  }
+}

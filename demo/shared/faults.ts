@@ -1,0 +1,36 @@
+// Errors as sentences: what is wrong, and what to do about it.
+import { type Fault, toFault } from '../../src/index.ts';
+import { element, say } from './elements.ts';
+
+/** Used where the engine's own hint is empty. */
+const WHAT_TO_DO: Readonly<Record<Fault['code'], string>> = {
+  'no-webgpu': 'Use a browser with WebGPU.',
+  'out-of-memory': 'Choose a smaller model, or fewer bits a weight.',
+  'device-lost': 'Load the model again.',
+  'download-failed': 'Check the address and your connection, then try again.',
+  'bad-checkpoint': 'Choose another file, or download this one again.',
+  'bad-request': 'Change the request and try again.',
+  'vocabulary-mismatch': 'Choose models of one vocabulary.',
+  aborted: '',
+  bug: 'Please report it, with this message.',
+};
+
+/** A first word with a dot or an underscore is a name (of a tensor, of a file) and keeps its spelling. */
+export const sentence = (text: string): string => {
+  const start = /^\w*[._]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+  return text === '' || /[.!?]$/.test(start) ? start : `${start}.`;
+};
+
+export const hideFault = (): void => {
+  element('fault', HTMLElement).hidden = true;
+};
+
+/** Shows anything that was thrown, and returns it as data. */
+export const showFault = (error: unknown): Fault => {
+  const fault = toFault(error);
+  if (fault.code === 'aborted') return fault;
+  say('fault-message', sentence(fault.message));
+  say('fault-hint', sentence(fault.hint || WHAT_TO_DO[fault.code]));
+  element('fault', HTMLElement).hidden = false;
+  return fault;
+};

@@ -1,0 +1,116 @@
+// Controls built from a system's own declaration: a slider for a number, a list for a choice, a line for several numbers.
+// What the visitor set is kept for each system.
+import type { ChoiceKnob, Knob, KnobValue, NumberKnob, NumbersKnob } from '../../src/index.ts';
+
+export type Settings = Readonly<Record<string, KnobValue>>;
+
+/** A control, and how to read it; null while what stands there makes no sense. */
+interface Control {
+  readonly node: HTMLInputElement | HTMLSelectElement;
+  read(): KnobValue | null;
+}
+
+const slider = (knob: NumberKnob, value: KnobValue, shown: HTMLOutputElement): Control => {
+  const node = document.createElement('input');
+  node.type = 'range';
+  Object.assign(node, { min: knob.min, max: knob.max, step: knob.step, value: Number(value) });
+  const show = (): void => {
+    shown.value = node.value;
+  };
+  node.addEventListener('input', show);
+  show();
+  return { node, read: () => node.valueAsNumber };
+};
+
+const list = (knob: ChoiceKnob, value: KnobValue): Control => {
+  const node = document.createElement('select');
+  for (const option of knob.options) node.add(new Option(option, option, false, option === value));
+  return { node, read: () => node.value };
+};
+
+export const parseNumbers = (
+  text: string,
+  { min, max, step = 1 }: Pick<NumbersKnob, 'min' | 'max' | 'step'>,
+): readonly number[] | null => {
+  const numbers = text
+    .split(/[\s,]+/)
+    .filter((part) => part !== '')
+    .map(Number);
+  const whole = Number.isInteger(step);
+  const fits = numbers.length > 0 && numbers.every((n) => (Number.isInteger(n) || !whole) && n >= min && n <= max);
+  return fits ? numbers : null;
+};
+
+const line = (knob: NumbersKnob, value: KnobValue): Control => {
+  const node = document.createElement('input');
+  node.type = 'text';
+  const whole = Number.isInteger(knob.step ?? 1);
+  node.inputMode = whole ? 'numeric' : 'decimal';
+  node.value = [value].flat().join(', ');
+  const read = (): readonly number[] | null => parseNumbers(node.value, knob);
+  node.addEventListener('input', () =>
+    node.setCustomValidity(
+      read() ? '' : `${whole ? 'Whole numbers' : 'Numbers'} from ${knob.min} to ${knob.max}, with commas between them`,
+    ),
+  );
+  node.addEventListener('change', () => node.reportValidity());
+  return { node, read };
+};
+
+const allowed = (knob: Knob, value: KnobValue | undefined): KnobValue => {
+  if (knob.kind === 'number' && typeof value === 'number') return Math.min(knob.max, Math.max(knob.min, value));
+  if (knob.kind === 'choice' && knob.options.some((option) => option === value)) return value as string;
+  if (knob.kind === 'numbers' && Array.isArray(value)) return value;
+  return knob.initial;
+};
+
+export class KnobPanel {
+  readonly #box: HTMLElement;
+  readonly #kept = new Map<string, Record<string, KnobValue>>();
+  #shown = '';
+  #system = '';
+
+  constructor(box: HTMLElement) {
+    this.#box = box;
+  }
+
+  /** Builds anew only what is different: a slider that is being moved stays. */
+  show(system: string, knobs: Readonly<Record<string, Knob>>): void {
+    const shown = JSON.stringify([system, knobs]);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    this.#system = system;
+    this.#box.replaceChildren(...Object.entries(knobs).map(([name, knob]) => this.#build(name, knob)));
+  }
+
+  /** Only what the visitor changed: the rest begins as the system says. */
+  get settings(): Settings {
+    return this.#kept.get(this.#system) ?? {};
+  }
+
+  #build(name: string, knob: Knob): HTMLElement {
+    const value = allowed(knob, this.settings[name]);
+    if (name in this.settings) this.#keep(name, value);
+    const row = document.createElement('div');
+    row.className = knob.kind === 'choice' ? 'knob' : 'knob wide';
+    const label = Object.assign(document.createElement('label'), { textContent: knob.label, htmlFor: `knob-${name}` });
+    const shown = document.createElement('output');
+    const control =
+      knob.kind === 'number'
+        ? slider(knob, value, shown)
+        : knob.kind === 'choice'
+          ? list(knob, value)
+          : line(knob, value);
+    control.node.id = `knob-${name}`;
+    control.node.addEventListener('input', () => {
+      const read = control.read();
+      if (read !== null) this.#keep(name, read);
+    });
+    row.append(label, ...(knob.kind === 'number' ? [shown] : []), control.node);
+    return row;
+  }
+
+  #keep(name: string, value: KnobValue): void {
+    this.#kept.set(this.#system, { ...this.settings, [name]: value });
+  }
+}

@@ -1,0 +1,80 @@
+// The tour's hands: it chooses systems and problems as a visitor would, on the page's own controls, and waits for them.
+import type { InspectView } from '../inspect/inspect.ts';
+import type { Moment } from '../inspect/moments.ts';
+import type { Outcome } from '../run/outcome.ts';
+import type { Finished, RaceTab } from '../run/race.ts';
+import { element } from '../shared/elements.ts';
+import type { Tab } from '../shared/tabs.ts';
+import type { TourHost } from './script.ts';
+
+/** Short, and with a rejected draft in it. */
+const RACE = { systems: ['dflash', 'eagle3', 'prompt-lookup'], problem: /^Leo plants 5 trees/ };
+/** The draft gets its subtraction wrong. */
+const ROUTE = { systems: ['rsd'], problem: /^Tom has 21 beads/ };
+
+const enabled = (button: HTMLButtonElement): Promise<void> =>
+  new Promise((resolve) => {
+    const look = (): void => {
+      if (button.disabled) return;
+      observer.disconnect();
+      resolve();
+    };
+    const observer = new MutationObserver(look);
+    observer.observe(button, { attributeFilter: ['disabled'] });
+    look();
+  });
+
+const withProbabilities = ({ events }: Outcome): boolean =>
+  events.some((event) => event.type === 'verify' && event.probabilities !== undefined);
+
+export interface Page {
+  readonly race: RaceTab;
+  open(tab: Tab): void;
+  /** The Inspect view, with this run in it. */
+  inspect(run: Outcome): Promise<InspectView>;
+}
+
+export const createHost = ({ race, open, inspect }: Page): TourHost => {
+  const select = element('system', HTMLSelectElement);
+  const go = element('race-go', HTMLButtonElement);
+  let raced: Finished | null = null;
+  let closer: Outcome | null = null;
+  let routed: Outcome | null = null;
+
+  /** What is chosen; recordings have a fixed choice, and are asked for by their system. */
+  const choose = async ({ systems, problem }: typeof RACE): Promise<string | null> => {
+    race.stop();
+    await enabled(go);
+    if (select.disabled) return systems[0] ?? null;
+    const possible = systems.find((id) => [...select.options].some(({ value, disabled }) => value === id && !disabled));
+    if (!possible) return null;
+    race.problems.find(problem);
+    if (select.value !== possible) {
+      select.value = possible;
+      select.dispatchEvent(new Event('change'));
+      await enabled(go);
+    }
+    return possible;
+  };
+
+  return {
+    openRace: () => open('race'),
+    async race() {
+      const system = raced ? null : await choose(RACE);
+      if (system) raced = await race.race({ system });
+      return raced?.plain ? { run: raced.run, plain: raced.plain } : null;
+    },
+    async route() {
+      const system = routed ? null : await choose(ROUTE);
+      if (system) routed = await race.answer({ system, logprobs: 3 });
+      return routed;
+    },
+    async inspect(run, fits): Promise<Moment | null> {
+      if (!closer && withProbabilities(run)) closer = run;
+      if (!closer && (await choose(RACE))) closer = await race.answer();
+      if (!closer) return null;
+      open('inspect');
+      return (await inspect(closer)).seek(fits);
+    },
+  };
+};

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { TraceEvent } from '../../src/trace.ts';
+import { decodeTrace, encodeTrace, readTrace, type TraceFile, writeTrace } from './file.ts';
+
+const recorded = (name: string): string => readFileSync(join(import.meta.dirname, '../../public/traces', name), 'utf8');
+
+const problem = { question: 'How many trees? “3 × 5 ≠ 16”', answer: 'It is 15.', result: '15' };
+const run = readTrace(recorded('problem-1.jsonl')).events;
+const plain = readTrace(recorded('problem-1-plain.jsonl')).events;
+const whole: TraceFile = { title: 'DFlash', problem, device: 'llvmpipe', events: run, plain };
+
+const line = (event: object): string => JSON.stringify({ at: 1, ...event });
+const begin = { type: 'run', version: 1, system: 'x', knobs: {}, seed: 0, prompt: [1] };
+const done = { type: 'done', finish_reason: 'stop', stop: null, text: '' };
+
+test('what the command line prints opens, without a header', () => {
+  const { title, events, plain: beside } = readTrace(recorded('problem-2.jsonl'));
+  expect(title).toBe('EAGLE-3');
+  expect(events).toHaveLength(recorded('problem-2.jsonl').trim().split('\n').length);
+  expect(beside).toBeUndefined();
+});
+
+test('a file gives back what was saved: both runs, the problem, the device', () => {
+  expect(readTrace(writeTrace(whole))).toEqual(whole);
+  const { plain: _, ...alone } = whole;
+  expect(readTrace(writeTrace(alone))).toEqual(alone);
+  expect(readTrace(writeTrace(whole).replaceAll('\n', '\r\n\r\n'))).toEqual(whole);
+});
+
+test('an address gives back all but counts of dispatches and digits that nobody sees', async () => {
+  const address = await encodeTrace(whole);
+  expect(address).toMatch(/^[\w-]+$/);
+  expect(address.length).toBeLessThan(8192);
+  const { events, ...about } = await decodeTrace(address);
+  expect({ ...about, plain: null }).toEqual({ title: 'DFlash', problem, device: 'llvmpipe', plain: null });
+  const shared = run.filter(({ type }) => type !== 'kernels');
+  expect(events.map(({ type }) => type)).toEqual(shared.map(({ type }) => type));
+  const text = (all: readonly TraceEvent[]) => all.flatMap((event) => (event.type === 'commit' ? event.tokens : []));
+  expect(text(events)).toEqual(text(run));
+  for (const [i, { at }] of events.entries()) expect(at).toBeCloseTo(shared[i]?.at ?? 0, 1);
+});
+
+test('times of kernels are shared too', async () => {
+  const kernels = { at: 2, type: 'kernels', round: 0, dispatches: 1, submits: 1, readbacks: 1, spans: [] };
+  const timed = { ...kernels, spans: [{ name: 'matmul', ms: 1.5 }] };
+  const events = [run[0], kernels, timed, run.at(-1)] as TraceEvent[];
+  const types = (await decodeTrace(await encodeTrace({ title: '', events }))).events.map(({ type }) => type);
+  expect(types).toEqual(['run', 'kernels', 'done']);
+});
+
+test('a type of event that is not known yet is passed on', () => {
+  const later = line({ type: 'dream', about: 'sheep' });
+  expect(readTrace([line(begin), later, line(done)].join('\n')).events[1]).toMatchObject({ about: 'sheep' });
+});
+
+test.each([
+  ['', /empty/],
+  ['{"at":1,"type":"run"', /line 1 is not JSON/],
+  ['GGUF\u0003…', /line 1 is not JSON: GGUF/],
+  ['[1, 2]', /line 1 is no trace event/],
+  [`${line(begin)}\nnull`, /line 2 is no trace event/],
+  [`${line(begin)}\n\n{"type":"commit"}`, /line 3 is no trace event/],
+  [`${line(begin)}\n${line({ type: 'commit', round: 1, tokens: 7 })}`, /line 2: a commit event's tokens .* array/],
+  [line({ ...begin, version: 2 }), /line 1: version 2/],
+  [line({ ...begin, models: null }), /line 1: a run event's models/],
+  [line({ ...begin, models: { target: 1 } }), /names by role/],
+  [`{"outrider":"trace","version":9}\n${line(begin)}`, /line 1: version 9/],
+  [line(done), /no run in it/],
+  [[begin, done, done].map(line).join('\n'), /line 3: nothing may follow done/],
+])('%j is refused by name', (text, reason) => {
+  expect(() => readTrace(text)).toThrow(reason);
+});
+
+test('an address that was cut off says so', async () => {
+  const address = await encodeTrace(whole);
+  for (const wrong of [address.slice(0, -40), address.slice(40), 'not!base64', ''])
+    await expect(decodeTrace(wrong)).rejects.toThrow(/not whole|empty/);
+});

@@ -1,0 +1,35 @@
+// A trace that was opened, as the Race tab shows runs: beside its plain run where that was saved with it.
+import { SYSTEMS } from '../../src/index.ts';
+import type { Entry } from '../run/contest.ts';
+import { outcomeOf } from '../run/outcome.ts';
+import { paced } from '../run/paced.ts';
+import type { Problem } from '../run/problems.ts';
+import type { RaceTab } from '../run/race.ts';
+import type { TraceFile } from './file.ts';
+
+let opened = 0;
+
+/** What the command line prints says nothing of it. */
+const UNKNOWN: Problem = { question: '', answer: '', result: '' };
+
+export const playTrace = async (file: TraceFile, slower: number, race: RaceTab): Promise<void> => {
+  const { events, plain = [], problem, title } = file;
+  const run = events.find((event) => event.type === 'run');
+  const { guarantee, baseline = 'autoregressive' } = SYSTEMS.find(({ id }) => id === run?.system) ?? {};
+  const key = `trace ${++opened}`;
+  race.problems.show(problem ?? UNKNOWN);
+  if (plain.length > 0) race.know(key, outcomeOf(plain));
+  const entry: Entry = {
+    name: title,
+    problem: problem?.result ? problem : null,
+    greedy: true,
+    exact: guarantee === 'exact',
+    baseline,
+    alone: plain.length === 0,
+    key,
+    slower,
+    system: (signal) => paced(events, { slower, signal }),
+    plain: (signal) => paced(plain, { slower, signal }),
+  };
+  await race.play(entry);
+};

@@ -1,0 +1,334 @@
+// The benchmark page: each of its promises, with runs as short as they can be on SwiftShader.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
+import { chromium, expect, type Page, test } from '@playwright/test';
+import { root, WatchedServer } from './server.ts';
+
+test.describe.configure({ mode: 'serial' });
+
+const strangers: string[] = [];
+const complaints: string[] = [];
+
+/** `wanted`: who may be asked beside our own server. */
+const open = async (page: Page, query: string, wanted?: RegExp): Promise<void> => {
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!/^(http:\/\/localhost|data:|blob:)/.test(url) && !wanted?.test(url)) strangers.push(url);
+  });
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  await page.goto(`/benchmark.html?${query}`);
+};
+
+const run = (page: Page) => page.getByRole('button', { name: 'Run', exact: true });
+const finished = (page: Page) => expect(run(page)).toBeVisible({ timeout: 280_000 });
+const row = (page: Page, system: string) => page.locator(`tr[data-system="${system}"]`);
+const figure = (page: Page, system: string, title: string) => row(page, system).locator(`td[data-label="${title}"]`);
+
+/** The result as the page saves it. */
+const saved = async (page: Page) => {
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Save JSON' }).click(),
+  ]);
+  return { path: await download.path(), file: JSON.parse(readFileSync(await download.path(), 'utf8')) };
+};
+
+const SMALL = 'model=draft&suite=copy&prompts=1&tokens=8&repeat=1';
+
+test('the device is measured, systems run beside plain decoding, and the result can be taken along', async ({
+  browser,
+}) => {
+  const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+  const page = await context.newPage();
+  const runtimes: string[] = [];
+  page.on('request', (request) => {
+    if (/asyncify|transformers\.min/.test(request.url())) runtimes.push(request.url());
+  });
+  await open(page, 'prompts=2&tokens=12&repeat=2&systems=dflash');
+  await run(page).click();
+  await finished(page);
+  await expect(page.locator('#fault')).toBeHidden();
+
+  await expect(page.locator('#adapter')).toContainText(/swiftshader/i);
+  for (const id of ['bandwidth', 'multiply-adds', 'flatness'])
+    await expect(page.locator(`#${id}`)).toHaveText(/^\d+(\.\d+)?$/);
+  await expect(page.locator('#limits')).toContainText('Largest buffer');
+  await expect(page.locator('#pass-chart canvas')).toBeVisible();
+  await expect(page.locator('#pass-chart table')).toContainText('rows in a pass, M 16');
+
+  for (const system of ['autoregressive', 'dflash']) {
+    await expect(figure(page, system, 'Tokens/s')).toHaveText(/^\d/);
+    await expect(figure(page, system, 'Lossless')).toHaveText('✓ same tokens');
+    await expect(figure(page, system, 'Of bandwidth')).toHaveText(/^\d+\.\d %$/);
+    await expect(figure(page, system, 'Peak memory')).toHaveText(/^\d+(\.\d)? MB$/);
+  }
+  await expect(figure(page, 'autoregressive', 'τ')).toHaveText('1.00');
+  await expect(row(page, 'dflash').locator('li[data-state=done]')).toHaveCount(2);
+  await expect(page.locator('#cost-chart canvas')).toBeVisible();
+
+  await page.getByRole('button', { name: 'Copy as Markdown' }).click();
+  await expect(page.locator('#copied')).toHaveText('Copied');
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('| DFlash |');
+
+  const { path, file } = await saved(page);
+  expect(file).toMatchObject({
+    outrider: 'benchmark',
+    version: 1,
+    plan: { model: 'target', max_tokens: 12, repeat: 2, seed: 0, systems: [{ system: 'dflash' }] },
+  });
+  expect(file.plan.prompts).toHaveLength(2);
+  expect(file.device.passes.relative['1']).toBe(1);
+  const counted = file.runs.filter(({ repetition }: { repetition: number }) => repetition >= 0);
+  expect(counted).toHaveLength(8); // two prompts, two runs, each of DFlash and of plain decoding beside it
+  expect(file.runs.length).toBe(10); // and a warm-up of both, kept apart
+  // The wrapped prototypes and the trace count the same calls.
+  for (const { metrics, counted: calls } of file.runs)
+    expect([calls.dispatches, calls.submits, calls.maps]).toEqual([
+      metrics.dispatches,
+      metrics.submits,
+      metrics.readbacks,
+    ]);
+
+  await page.getByLabel('First', { exact: true }).setInputFiles(path);
+  await page.getByLabel('Second', { exact: true }).setInputFiles(path);
+  await expect(page.locator('#compared')).toContainText('The same plan on the same kind of device.');
+  await expect(page.locator('#compared tbody tr')).toHaveCount(2);
+  await expect(page.locator('#compared tbody')).toContainText('× 1.00');
+  await page
+    .getByLabel('Second', { exact: true })
+    .setInputFiles({ name: 'other.json', mimeType: 'application/json', buffer: Buffer.from('{"a":1}') });
+  await expect(page.locator('#compare-fault')).toContainText('other.json: not a result of this page');
+  await expect(page.locator('#compared')).toBeHidden();
+
+  await page.setViewportSize({ width: 360, height: 740 });
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')).toEqual([]);
+  expect(runtimes).toEqual([]); // nobody chose a peer
+  await context.close();
+});
+
+test('a worker that dies and a device that is lost do not stop the queue, and can be tried again', async ({ page }) => {
+  // In the order in which they start: the device card's, one that is killed, one whose device is lost as soon as it is there.
+  await page.addInitScript(() => {
+    const { Worker } = globalThis;
+    const module = (code: string): string => URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
+    const lossy = (url: string | URL): string => {
+      const patch = module(`const { requestDevice } = GPUAdapter.prototype;
+        GPUAdapter.prototype.requestDevice = async function (...args) {
+          const device = await requestDevice.apply(this, args);
+          setTimeout(() => device.destroy(), 10);
+          return device;
+        };`);
+      return module(`import '${patch}'; import '${new URL(url, location.href)}';`);
+    };
+    let started = 0;
+    globalThis.Worker = class extends Worker {
+      constructor(url: string | URL, options?: WorkerOptions) {
+        super(++started === 3 ? lossy(url) : url, options);
+        if (started !== 2) return;
+        setTimeout(() => {
+          this.terminate();
+          this.dispatchEvent(new ErrorEvent('error', { message: 'killed by the test' }));
+        }, 200);
+      }
+    };
+  });
+  await open(page, `${SMALL}&systems=prompt-lookup&variants=prompt-lookup:ngram=2`);
+  await run(page).click();
+  await finished(page);
+  const [first, second] = ['prompt-lookup', 'prompt-lookup:ngram=2'];
+  await expect(row(page, first).locator('.state')).toContainText('killed by the test');
+  await expect(row(page, second).locator('.state')).toContainText(/lost|destroyed/i);
+  await expect(page.locator('#status')).toHaveText('Finished. 2 rows have runs that failed.');
+
+  for (const name of ['Retry Prompt lookup', 'Retry Prompt lookup (ngram=2)']) {
+    await page.getByRole('button', { name, exact: true }).click();
+    await finished(page);
+  }
+  for (const system of [first, second]) {
+    await expect(row(page, system).locator('.state')).toHaveText('Done.');
+    await expect(figure(page, system, 'Lossless')).toHaveText('✓ same tokens');
+  }
+});
+
+test('a hidden tab pauses the queue, which says so and goes on afterwards; Cancel ends it', async ({ page }) => {
+  await open(page, `${SMALL.replace('repeat=1', 'repeat=2')}&systems=`);
+  await page.evaluate(() => {
+    const observer = new MutationObserver(() => {
+      if (!document.querySelector('#status')?.textContent?.includes('Loading')) return;
+      observer.disconnect(); // at once: loading may be over when a test that is held up hears of it
+      Object.defineProperty(document, 'hidden', { configurable: true, value: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
+  await run(page).click();
+  await expect(page.locator('#paused')).toContainText('Paused: this tab is hidden');
+  await expect(page).toHaveTitle(/^Paused/);
+  await page.waitForTimeout(6000); // a run takes a fraction of a second
+  await expect(run(page)).toBeHidden();
+  await expect(row(page, 'autoregressive').locator('li[data-state=done]')).toHaveCount(0);
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'hidden', { configurable: true, value: false });
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
+  await expect(page.locator('#paused')).toBeHidden();
+  await finished(page);
+  await expect(row(page, 'autoregressive').locator('li[data-state=done]')).toHaveCount(1);
+
+  await run(page).click();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await expect(page.locator('#status')).toContainText('Cancelled');
+  await expect(run(page)).toBeVisible();
+});
+
+test('transformers.js runs in the same page on the same weights, and writes the same tokens', async ({ page }) => {
+  await open(page, 'prompts=1&tokens=6&repeat=1&systems=&peer=bundled');
+  await run(page).click();
+  await finished(page);
+  const peer = 'transformers.js, webgpu, f32';
+  await expect(row(page, peer).locator('.state')).toHaveText('Done.');
+  await expect(figure(page, peer, 'Tokens/s')).toHaveText(/^\d/);
+  await expect(figure(page, peer, '× baseline')).toHaveText(/^\d/);
+  await expect(figure(page, peer, 'Lossless')).toHaveText('✓ same tokens');
+  await expect(figure(page, peer, 'GPU calls a token')).toHaveText(/^\d\S* · \d\S* · 1\.00$/);
+  const { file } = await saved(page);
+  expect(file.software.peers).toEqual([`${peer} 4.3.1`]);
+});
+
+/** The hub, answered from disk: the exported target under a name, and nothing else. Gives what was asked of it. */
+const hub = async (page: Page): Promise<readonly string[]> => {
+  const asked: string[] = [];
+  await page.route('https://huggingface.co/**', async (route) => {
+    const { pathname } = new URL(route.request().url());
+    asked.push(pathname);
+    const [, name, file = ''] = /^\/(.+)\/resolve\/main\/(.+)$/.exec(pathname) ?? [];
+    const path = join(root, 'public/peers/target', file);
+    const headers = { 'Access-Control-Allow-Origin': '*' };
+    // As the hub does: what it will not show to strangers is a 401, and so is what is not there; a file that lacks is a 404.
+    if (name !== HUB_NAME) await route.fulfill({ status: 401, headers });
+    else if (!existsSync(path)) await route.fulfill({ status: 404, headers });
+    else await route.fulfill({ path, headers });
+  });
+  return asked;
+};
+
+const HUB_NAME = 'outrider/target';
+
+test('any model of the hub runs by its name, and the hub is asked only when Run was pressed', async ({ page }) => {
+  const asked = await hub(page);
+  await open(page, 'model=draft&prompts=1&tokens=6&repeat=1&systems=&hub-dtype=fp32', /^https:\/\/huggingface\.co\//);
+  await page.getByLabel('And any model of the hub, by name').fill(HUB_NAME);
+  await page.waitForTimeout(500);
+  expect(asked).toEqual([]);
+  await run(page).click();
+  await finished(page);
+  const peer = `transformers.js, webgpu, ${HUB_NAME} fp32`;
+  await expect(row(page, peer).locator('.state')).toHaveText('Done.');
+  await expect(figure(page, peer, 'Tokens/s')).toHaveText(/^\d/);
+  await expect(figure(page, peer, 'Lossless')).toHaveText('–'); // other weights say something else
+  await expect(figure(page, peer, 'GPU calls a token')).toHaveText(/^\d\S* · \d\S* · 1\.00$/);
+  expect(asked).toContain(`/${HUB_NAME}/resolve/main/onnx/model.onnx`);
+  const { file } = await saved(page);
+  expect(file.plan.peers).toEqual([{ name: HUB_NAME, base: null, dtype: 'fp32', device: 'webgpu', title: peer }]);
+  const [text] = file.runs
+    .filter(({ system }: { system: string }) => system === peer)
+    .map((each: { text: string }) => each.text);
+  expect(text).toMatch(/\w/);
+});
+
+test('a model or weights that the hub has not are named, the other rows go on, and a wrong name asks nobody', async ({
+  page,
+}) => {
+  const asked = await hub(page);
+  await page.goto('/benchmark.html?model=draft&prompts=1&tokens=6&repeat=1&systems=&hub-dtype=fp32');
+  const name = page.getByLabel('And any model of the hub, by name');
+  await name.fill('outrider/nobody');
+  await run(page).click();
+  await finished(page);
+  await expect(row(page, 'transformers.js, webgpu, outrider/nobody fp32').locator('.state')).toHaveText(
+    'The hub has no public model named outrider/nobody. Check the name: owner/name, as it stands in its address on huggingface.co.',
+  );
+  await name.fill(HUB_NAME);
+  await page.getByLabel('Its weights').selectOption('q4');
+  await page.getByRole('checkbox', { name: 'Prompt lookup' }).check();
+  await run(page).click();
+  await finished(page);
+  await expect(row(page, `transformers.js, webgpu, ${HUB_NAME} q4`).locator('.state')).toContainText(
+    `The hub's model ${HUB_NAME} has no ONNX weights as q4 (onnx/model_q4.onnx).`,
+  );
+  await expect(row(page, 'prompt-lookup').locator('.state')).toHaveText('Done.');
+  const before = asked.length;
+  await name.fill('https://huggingface.co/outrider/target');
+  await run(page).click();
+  await expect(page.locator('#fault')).toContainText(/And any model of the hub, by name: .*owner\/name/);
+  expect(asked).toHaveLength(before);
+});
+
+test('memory beside the GPU: the page tells who says so, and more of it where it is isolated', async ({
+  page,
+  launchOptions,
+}) => {
+  await open(page, `${SMALL}&systems=`);
+  await run(page).click();
+  await finished(page);
+  await expect(figure(page, 'autoregressive', 'Host memory')).toHaveText(/^\d+(\.\d)? MB$/);
+  await expect(page.locator('#memory-about')).toContainText('by performance.memory, which does not count workers');
+  expect((await saved(page)).file.rows[0].host_memory).toMatchObject({ by: 'performance.memory' });
+
+  await using server = new WatchedServer(join(root, 'dist/demo'));
+  Object.assign(server.headers, {
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Embedder-Policy': 'require-corp',
+  });
+  const base = await server.listen();
+  // Else the browser waits for its next garbage collection: up to half a minute.
+  const args = [...(launchOptions.args ?? []), '--enable-blink-features=ForceEagerMeasureMemory'];
+  const browser = await chromium.launch({ ...launchOptions, args });
+  const isolated = await browser.newPage();
+  await isolated.goto(`${base}benchmark.html?${SMALL}&systems=`);
+  await run(isolated).click();
+  await finished(isolated);
+  await expect(isolated.locator('#memory-about')).toContainText('of the worker that ran it');
+  const { file } = await saved(isolated);
+  expect(file.rows[0].host_memory.by).toBe('measureUserAgentSpecificMemory');
+  expect(file.rows[0].host_memory.bytes).toBeGreaterThan(1e6);
+  await browser.close();
+});
+
+test('own prompts are read from the box or a file, and a wrong line is named', async ({ page }) => {
+  await open(page, 'suite=own&systems=');
+  await run(page).click();
+  await expect(page.locator('#fault')).toContainText('there are no prompts');
+  await page
+    .locator('#prompt-file')
+    .setInputFiles({ name: 'mine.jsonl', mimeType: 'text/plain', buffer: Buffer.from('"one"\n{"x":1}') });
+  await expect(page.locator('#prompt-file-name')).toHaveText('mine.jsonl');
+  await run(page).click();
+  await expect(page.locator('#fault')).toContainText('mine.jsonl:2 has no prompt');
+  await page.getByLabel('Prompts', { exact: true }).selectOption('copy');
+  await page.getByLabel('Tokens, at most').fill('1');
+  await run(page).click();
+  await expect(page.locator('#fault')).toContainText(/Tokens, at most: .*2/);
+});
+
+test('every width and both themes: no sideways scrolling', async ({ page }) => {
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const width of [360, 768, 1280, 2560]) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      await open(page, 'systems=dflash');
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    }
+});
+
+test('nobody else was asked for anything, and nothing complained', () => {
+  expect(strangers).toEqual([]);
+  expect(complaints).toEqual([]);
+});

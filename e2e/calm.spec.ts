@@ -1,0 +1,41 @@
+// What runs beside the page disturbs nobody who reads it: by kind of run, on one load. Frames and long tasks depend on
+// what else the machine does, so what is tagged @calm runs by itself (.ci/test.mjs).
+import { expect, type Page, test } from '@playwright/test';
+import { answer, expectCalm, open, ready } from './demo.ts';
+
+test.describe.configure({ mode: 'serial' });
+
+let page: Page;
+
+test.beforeAll(async ({ browser }) => {
+  page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
+  await open(page, undefined, 'dflash');
+});
+
+test.afterAll(() => page.close());
+
+/** The draft gets a subtraction of it wrong: steps are escalated. */
+const BEADS =
+  'Tom has 21 beads. Hugo gets 6 more beads than Tom. Max gets 18 fewer beads than Hugo. How many beads does Max have?';
+const TREES =
+  'Leo plants 5 trees every day for 5 days. Then Leo plants 3 trees every day for 9 days. How many trees is that in all?';
+
+for (const [system, problem] of [
+  ['DFlash', TREES],
+  ['Plain decoding', TREES],
+  ['Arbitrage', BEADS],
+  ['CoS', TREES],
+] as const)
+  test(`${system}: nothing blocks the main thread, and nothing jumps`, { tag: '@calm' }, async () => {
+    await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption({ label: system });
+    await ready(page);
+    await page.getByLabel('Problem for the model').fill(problem);
+    await answer(page); // one lane, and models warm
+    await expectCalm(page);
+  });
+
+test('a chat: nothing blocks the main thread, and nothing jumps', { tag: '@calm' }, async () => {
+  await page.getByRole('tab', { name: 'Chat' }).click();
+  await expect(page.getByRole('button', { name: 'Send' })).toBeEnabled();
+  await expectCalm(page, '#chat-send', () => page.getByRole('textbox', { name: 'Message' }).fill(TREES));
+});

@@ -1,0 +1,189 @@
+// A conversation: turns, the cache that they share, and everything that can be done with a turn. One load for all.
+import { expect, type Page, test } from '@playwright/test';
+import { stopOnceWritten } from './demo.ts';
+
+test.describe.configure({ mode: 'serial' });
+
+let page: Page;
+
+test.beforeAll(async ({ browser }) => {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  page = await context.newPage();
+  await page.goto('/#chat');
+  await expect(page.getByRole('button', { name: 'Send' })).toBeEnabled({ timeout: 240_000 });
+});
+test.afterAll(() => page.context().close());
+
+const message = () => page.getByRole('textbox', { name: 'Message' });
+const send = () => page.getByRole('button', { name: 'Send' });
+const answers = () => page.getByRole('article', { name: 'Outrider' });
+const questions = () => page.getByRole('article', { name: 'You' });
+const answered = async (): Promise<void> => {
+  await expect(send()).toBeVisible({ timeout: 240_000 });
+  await expect(answers().last()).toHaveAttribute('aria-busy', 'false');
+  await expect(page.locator('#fault:not([hidden])')).toHaveText([]);
+};
+const ask = async (text: string): Promise<void> => {
+  await message().fill(text);
+  await message().press('Enter');
+  await expect(message()).toHaveValue('');
+  await answered();
+};
+const figures = () => answers().last().locator('.head p');
+
+const TREES =
+  'Leo plants 5 trees every day for 5 days. Then Leo plants 3 trees every day for 9 days. How many trees is that in all?';
+
+test('the address opens the chat, and Enter sends what Shift+Enter made of two lines', async () => {
+  await expect(page.getByRole('tab', { name: 'Chat' })).toHaveAttribute('aria-selected', 'true');
+  await expect(page.getByRole('tabpanel', { name: 'Chat' })).toBeVisible();
+  const [first, second] = TREES.split('. Then');
+  await message().fill(`${first}.`);
+  await message().press('Shift+Enter');
+  await expect(message()).toHaveValue(`${first}.\n`);
+  await message().pressSequentially(`Then${second}`);
+  await expect(questions()).toHaveCount(0);
+  await message().fill(TREES);
+  await message().press('Enter');
+  await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
+  await answered();
+  await expect(answers()).toContainText('The answer is 52.');
+  await expect(figures()).toContainText(/^7\d tokens · [\d.]+ tokens\/s · \d+\.\d a round · 0 of 45 prompt tokens/);
+});
+
+test('tokens are marked by how they came about, unless that is not wanted', async () => {
+  const drafted = answers().locator('.drafted').first();
+  const line = () => drafted.evaluate((token) => getComputedStyle(token).textDecorationLine);
+  expect(await line()).toBe('underline');
+  await page.getByLabel('Mark how tokens came about').uncheck();
+  expect(await line()).toBe('none');
+  await expect(answers().locator('s').first()).toBeHidden();
+  await page.getByLabel('Mark how tokens came about').check();
+  expect(await line()).toBe('underline');
+});
+
+test('a further turn reads only what is new: the rest of its prompt is in the cache', async () => {
+  await ask('A shop sells 4 cups for 3 dollars each. How much is that?');
+  const [, reused, prompt] = /(\d+) of (\d+) prompt tokens/.exec((await figures().textContent()) ?? '') ?? [];
+  expect(Number(prompt)).toBeGreaterThan(100);
+  expect(Number(reused)).toBeGreaterThan(100);
+  expect(Number(reused)).toBeLessThan(Number(prompt));
+});
+
+test('a turn is copied as it was said', async () => {
+  await answers().first().getByRole('button', { name: 'Copy' }).click();
+  await expect(answers().first().getByRole('button', { name: 'Copy' })).toHaveText('Copied');
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toMatch(/^In 5 days Leo plants .*The answer is 52\.\s*$/s);
+});
+
+test('an answer is written once more, and a question is asked in other words', async () => {
+  await answers().last().getByRole('button', { name: 'Regenerate' }).click();
+  await answered();
+  await expect(answers()).toHaveCount(2);
+  await questions().first().getByRole('button', { name: 'Edit' }).click();
+  const box = page.getByRole('textbox', { name: 'The question, in other words' });
+  await expect(box).toBeFocused();
+  await box.press('Escape');
+  await expect(questions()).toHaveCount(2);
+  await questions().first().getByRole('button', { name: 'Edit' }).click();
+  const before = (await answers().first().textContent()) ?? '';
+  await box.fill(TREES.replaceAll('Leo', 'Nina').replace('9 days', '4 days'));
+  await box.press('Enter');
+  await answered();
+  await expect(questions()).toHaveCount(1);
+  await expect(answers()).toHaveCount(1);
+  await expect(questions()).toContainText('Nina');
+  await expect(answers()).not.toHaveText(before);
+});
+
+test('Stop keeps what was written, and the token limit is said', async () => {
+  await message().fill(TREES);
+  await stopOnceWritten(page, () => message().press('Enter'), '#chat-log .turn.assistant .text', '#chat-send');
+  await answered();
+  await expect(figures()).toContainText('stopped');
+  await page.getByText('Sampling', { exact: true }).click();
+  await page.getByLabel('At most, tokens').fill('5');
+  await ask('And now?');
+  await expect(figures()).toContainText(/^5 tokens .* token limit reached$/);
+  await page.getByLabel('At most, tokens').fill('256');
+});
+
+test('a new chat is empty, and a system prompt is read before its first turn', async () => {
+  await page.getByRole('button', { name: 'New chat' }).click();
+  await expect(questions()).toHaveCount(0);
+  await page.getByText('System prompt', { exact: true }).click();
+  await page.getByRole('textbox', { name: 'System prompt' }).fill('Write the steps.');
+  await ask(TREES);
+  const [, prompt] = /of (\d+) prompt tokens/.exec((await figures().textContent()) ?? '') ?? [];
+  expect(Number(prompt)).toBeGreaterThan(45);
+  await page.getByRole('textbox', { name: 'System prompt' }).fill('');
+});
+
+test('at the end of the context the chat goes on without the oldest turns, and says so', async () => {
+  await page.getByRole('button', { name: 'New chat' }).click();
+  await page.getByLabel('At most, tokens').fill('8');
+  const divider = page.locator('#chat-log').getByText('it no longer sees what stands above');
+  const long = (name: string): string => `${name} has 54 stones. `.repeat(90).trim();
+  await ask(long('Ida'));
+  await expect(divider).toHaveCount(0);
+  await ask(long('Leo'));
+  await expect(divider).toHaveCount(1);
+  await ask('And now?');
+  const names = () =>
+    page.locator('#chat-log').evaluate((log) => [...log.children].map((child) => child.ariaLabel ?? 'divider'));
+  expect(await names()).toEqual(['You', 'Outrider', 'divider', 'You', 'Outrider', 'You', 'Outrider']);
+  await divider.scrollIntoViewIfNeeded();
+  await page.screenshot({ path: 'test-results/chat-overflow.png' });
+  await questions().first().getByRole('button', { name: 'Edit' }).click();
+  const box = page.getByRole('textbox', { name: 'The question, in other words' });
+  await box.fill('Eva has 3 cups.');
+  await box.press('Enter');
+  await answered();
+  expect(await names()).toEqual(['You', 'Outrider']);
+  await page.getByLabel('At most, tokens').fill('256');
+});
+
+test('the log follows the answer, unless the reader is elsewhere in it', async () => {
+  const log = page.locator('#chat-log');
+  const toEnd = () => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
+  await ask(TREES);
+  await ask(TREES);
+  await expect.poll(toEnd).toBeLessThan(2);
+  await expect(page.getByRole('button', { name: 'To the end' })).toBeHidden();
+  await log.evaluate((box) => {
+    box.scrollTop = 0;
+  });
+  await expect(page.getByRole('button', { name: 'To the end' })).toBeVisible();
+  await answers()
+    .last()
+    .getByRole('button', { name: 'Regenerate' })
+    .evaluate((button) => (button as HTMLElement).click());
+  await log.evaluate((box) => {
+    box.scrollTop = 0;
+  });
+  await answered();
+  expect(await log.evaluate((box) => box.scrollTop)).toBe(0);
+  await page.getByRole('button', { name: 'To the end' }).click();
+  await expect.poll(toEnd).toBeLessThan(2);
+});
+
+for (const scheme of ['light', 'dark'] as const)
+  test(`looks as in the picture, ${scheme}`, async () => {
+    await page.getByRole('button', { name: 'New chat' }).click();
+    await ask(TREES);
+    await page.evaluate((theme) => {
+      document.documentElement.dataset.theme = theme;
+    }, scheme);
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.screenshot({
+        path: `test-results/chat-${scheme}-${width}.png`,
+        fullPage: true,
+        animations: 'disabled',
+      });
+    }
+  });

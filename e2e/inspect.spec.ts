@@ -1,0 +1,157 @@
+// Inspect as a visitor sees it: any round of the last run again, by slider, keys and playing; every token's source, what
+// target and drafter gave it, rejected drafts; trees, router scores, kernels.
+import { expect, type Page, test } from '@playwright/test';
+import { answer, finished, history, open, ready } from './demo.ts';
+
+test.describe.configure({ mode: 'serial' });
+
+/** The draft gets a subtraction of it wrong. */
+const PROBLEM =
+  'Tom has 21 beads. Hugo gets 6 more beads than Tom. Max gets 18 fewer beads than Hugo. How many beads does Max have?';
+
+let page: Page;
+
+test.beforeAll(async ({ browser }) => {
+  page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
+  await open(page, undefined, 'dflash');
+});
+
+test.afterAll(() => page.close());
+
+const tab = (name: string) => page.getByRole('tab', { name }).click();
+const slider = () => page.getByRole('slider', { name: 'Round' });
+const title = () => page.locator('#moment-title');
+const play = () => page.locator('#play');
+const rows = () => page.locator('#round-tokens tbody tr');
+
+const choose = async (name: string): Promise<void> => {
+  await tab('Race');
+  await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption({ label: name });
+  await ready(page);
+};
+
+const percentages = async (column: number): Promise<number[]> => {
+  const cells = await page.locator(`#round-tokens td:nth-of-type(${column})`).allTextContents();
+  return cells.filter((text) => text !== '–').map((text) => Number(text.replace(/[^\d.]/g, '')));
+};
+
+test('before anything has run it says so', async () => {
+  await tab('Inspect');
+  await expect(page.locator('#inspect-empty')).toBeVisible();
+  await tab('Race');
+});
+
+test('rounds are scrubbed by keyboard, and each says what was drafted, kept and rejected', async () => {
+  await answer(page);
+  const rounds = Number(await page.locator('#rounds').textContent());
+  const answered = await page.locator('#answer').textContent();
+  await tab('Inspect');
+  await expect(title()).toHaveText(`Round 1 of ${rounds}`);
+  await expect(page.locator('#round-about')).toHaveText(
+    /^15 drafted by DFlash, \d+ accepted, then (one corrected|a bonus)/,
+  );
+  await slider().press('End');
+  await expect(title()).toHaveText(`Round ${rounds} of ${rounds}`);
+  await slider().press('ArrowLeft');
+  await expect(title()).toHaveText(`Round ${rounds - 1} of ${rounds}`);
+  await slider().press('Home');
+  await expect(title()).toHaveText(`Round 0 of ${rounds}`);
+  await slider().press('ArrowRight');
+  await expect(page.locator('#inspect-text .now')).toHaveText(/\S/);
+  expect(await page.locator('#inspect-text').textContent()).toBe(answered);
+  await expect(page.locator('#round-spoken')).toHaveText(/^Committed: “.*Rejected: /);
+});
+
+test('each token has its source, and what drafter and target gave it', async () => {
+  const kept = rows().filter({ hasText: '✓ accepted' });
+  const refused = rows().filter({ hasText: '✗ rejected' });
+  expect((await kept.count()) + (await refused.count())).toBe(15);
+  await expect(rows().filter({ hasText: /✎ corrected|\+ bonus/ })).toHaveCount(1);
+  const struck = refused.first().locator('s');
+  expect(await struck.evaluate((node) => getComputedStyle(node).textDecorationLine)).toContain('line-through');
+  expect(await percentages(3)).toHaveLength(15); // the target's own token was nobody's draft
+  expect(await percentages(4)).toHaveLength(16);
+  const given = await kept.locator('td:nth-of-type(4)').allTextContents();
+  expect(Math.max(...given.map((text) => Number(text.replace(/[^\d.]/g, ''))))).toBeGreaterThan(90);
+  // A rejected draft is what the target found less probable than its own token.
+  const own = rows()
+    .filter({ hasText: /✎ corrected/ })
+    .locator('td:nth-of-type(4)');
+  const [mine, theirs] = [
+    await own.textContent(),
+    await refused.first().locator('td:nth-of-type(4)').textContent(),
+  ].map((text) => Number(text?.replace(/[^\d.]/g, '')));
+  expect(mine).toBeGreaterThan(theirs ?? 100);
+});
+
+test('it plays from the beginning to the end, and pauses', async () => {
+  await slider().press('End');
+  await page.getByRole('combobox', { name: 'Pace', exact: true }).selectOption('as it was');
+  const last = await title().textContent();
+  const seen = await history(page, '#play', '#moment-title');
+  await play().click();
+  await expect.poll(async () => (await seen()).filter(([said]) => said?.includes('Pause')).length).toBeGreaterThan(2);
+  await expect(play()).toHaveText(/Play/);
+  await expect(title()).toHaveText(last ?? '');
+  expect((await seen()).some(([said, at]) => said?.includes('Pause') && at !== last)).toBe(true);
+  await page.getByRole('combobox', { name: 'Pace', exact: true }).selectOption('64 × slower');
+  await play().click();
+  await play().click();
+  await expect(title()).toHaveText(/^Round 0 of/);
+});
+
+test('a race is looked into by running it once more; kernels are timed where that is asked for', async () => {
+  await tab('Race');
+  await page.getByRole('button', { name: 'Race', exact: true }).click();
+  await finished(page);
+  await tab('Inspect');
+  await expect(page.locator('#closer-why')).toContainText('without probabilities');
+  await slider().press('ArrowRight');
+  expect(await percentages(4)).toEqual([]);
+  await expect(page.locator('#kernels-about')).toContainText(/\d+ dispatches, \d+ submits?, \d+ readbacks?/);
+  await page.getByLabel(/profile kernels/).check();
+  await page.getByRole('button', { name: 'looking closer' }).click();
+  await expect(page.locator('#closer-why')).not.toContainText('without probabilities');
+  expect((await percentages(4)).length).toBeGreaterThan(0);
+  await expect(page.locator('#kernels-about')).toContainText(/\d+\.\d ms in kernels/);
+  expect(await page.locator('.kernel-bars li').count()).toBeGreaterThan(3);
+  await page.screenshot({ path: 'test-results/page-inspect.png', fullPage: true, animations: 'disabled' });
+});
+
+test('EAGLE-3: a round is a tree', async () => {
+  await choose('EAGLE-3');
+  await page.getByLabel('Shape of a draft').selectOption('tree');
+  const nodes = page.getByRole('slider', { name: 'Nodes' });
+  while ((await nodes.inputValue()) !== '20') await nodes.press('ArrowRight');
+  await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // SwiftShader may find it slow
+  await answer(page);
+  await tab('Inspect');
+  await expect(page.locator('#round-about')).toContainText('drafted by EAGLE-3 in a tree');
+  expect(await page.locator('#round-tree .branch').count()).toBeGreaterThan(0);
+  await expect(page.locator('#round-tree .anchor')).toHaveCount(1);
+  const places = await page.locator('#round-tokens td:nth-of-type(1)').allTextContents();
+  expect(new Set(places).size).toBeLessThan(places.length); // several drafts for one place
+});
+
+test('a step router: scores against the threshold, with a table for those who do not see the chart', async () => {
+  await choose('RSD');
+  await page.getByLabel('Problem for the model').fill(PROBLEM);
+  await answer(page);
+  await tab('Inspect');
+  const chart = page.locator('.scores canvas');
+  await expect(chart).toBeVisible();
+  await expect(page.locator('.scores caption')).toHaveText('Reward of each step against the threshold 0.70');
+  await expect(page.locator('.scores table')).toContainText('escalated');
+  await slider().press('End');
+  await expect(page.locator('#scores-about')).toHaveText(/^Step \d: \d\.\d\d, accepted/);
+  expect(await percentages(4)).toEqual([]); // the step is the draft's, and so are its probabilities
+  expect((await percentages(3)).length).toBeGreaterThan(3);
+  await page.screenshot({ path: 'test-results/page-inspect-steps.png', fullPage: true, animations: 'disabled' });
+});
+
+test('fits a narrow screen: the table’s head is a line or three, and its tokens stand below it', async () => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  const head = await page.locator('#round-tokens thead').boundingBox();
+  expect(head?.height).toBeLessThan(100);
+});

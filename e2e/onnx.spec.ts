@@ -1,0 +1,69 @@
+// A judge that is an ONNX file, in a browser: in WebAssembly unless WebGPU was asked for, with the same scores on both, and
+// of the two runtimes only the one that is used is fetched.
+import { join } from 'node:path';
+import { expect, type Page, test } from '@playwright/test';
+import { root, WatchedServer } from './server.ts';
+
+interface Harness {
+  readonly outrider: typeof import('../src/index.ts');
+}
+
+let library: WatchedServer;
+test.beforeEach(async ({ page }) => {
+  library = new WatchedServer(join(root, 'dist/harness'));
+  await page.goto(await library.listen());
+  await page.waitForFunction(() => 'outrider' in globalThis);
+});
+test.afterEach(() => library[Symbol.asyncDispose]());
+
+/** The bundled router over the first steps of an answer, all of which it accepts; and how many devices were given work. */
+const route = (page: Page, onnx: 'wasm' | 'webgpu') =>
+  page.evaluate(async (onnx) => {
+    const busy = new Set<GPUQueue>();
+    const { submit } = GPUQueue.prototype;
+    GPUQueue.prototype.submit = function (commands) {
+      busy.add(this);
+      return submit.call(this, commands);
+    };
+    const { createEngine } = (globalThis as unknown as Harness).outrider;
+    const engine = createEngine();
+    const router = { kind: 'url', url: new URL('models/router/model.onnx', location.href).href } as const;
+    const { notice, models } = await engine.load({ target: 'draft', draft: 'draft', router }, { onnx });
+    const content = 'Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?';
+    const knobs = { tau: 1, inner: 'autoregressive' };
+    const scores: (number | null)[] = [];
+    const request = { system: 'arbitrage', prompt: { messages: [{ role: 'user', content }] }, knobs } as const;
+    for await (const event of engine.run(request)) if (event.type === 'route') scores.push(event.score);
+    await engine.close();
+    GPUQueue.prototype.submit = submit;
+    return { notice, family: models.router?.family, scores, devices: busy.size };
+  }, onnx);
+
+/** Files of WebAssembly that went out since the last call, without the hashes in their names. */
+const fetched = (): readonly string[] =>
+  library.requests.splice(0).flatMap(({ path }) => /([^/]+)-[\w-]{8}\.wasm$/.exec(path)?.[1] ?? []);
+
+test('the router scores alike in WebAssembly and on WebGPU', async ({ page }) => {
+  const wasm = await route(page, 'wasm');
+  expect(wasm).toMatchObject({ notice: null, family: 'onnx', devices: 1 });
+  expect(wasm.scores.length).toBeGreaterThan(1);
+  expect(fetched()).toEqual(['ort-wasm-simd-threaded']);
+  const webgpu = await route(page, 'webgpu');
+  expect(webgpu).toMatchObject({ notice: null, devices: 2 });
+  expect(fetched()).toEqual(['ort-wasm-simd-threaded.jspi']);
+  expect(webgpu.scores).toHaveLength(wasm.scores.length);
+  for (const [i, score] of wasm.scores.entries())
+    expect(Math.abs((webgpu.scores[i] as number) - (score as number))).toBeLessThan(1e-3);
+  console.log(
+    `largest difference: ${Math.max(...wasm.scores.map((score, i) => Math.abs((webgpu.scores[i] as number) - (score as number))))}`,
+  );
+});
+
+test('a browser that cannot run it on WebGPU runs it in WebAssembly, and says so', async ({ page }) => {
+  await page.evaluate(() => Reflect.deleteProperty(WebAssembly, 'Suspending'));
+  const { notice, scores, devices } = await route(page, 'webgpu');
+  expect(notice).toMatch(/model\.onnx runs in WebAssembly, not on WebGPU \(.*JSPI/);
+  expect(scores.length).toBeGreaterThan(1);
+  expect(devices).toBe(1);
+  expect(fetched()).toEqual(['ort-wasm-simd-threaded']);
+});

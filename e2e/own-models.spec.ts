@@ -1,0 +1,140 @@
+// Models of the visitor's own, by role: what they would take is shown before they are downloaded, and a model that does
+// not fit is said not to. The target may be another machine's.
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, type Page, test } from '@playwright/test';
+import { slots } from '../src/model/architecture.ts';
+import { readArchitecture } from '../src/model/registry.ts';
+import { serveCompletions } from '../src/testing/completions-server.ts';
+import { finished, open, ready } from './demo.ts';
+import { root, WatchedServer } from './server.ts';
+
+const fit = (page: Page) => page.locator('#fit');
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+const byAddress = async (page: Page, role: string, address: string): Promise<void> => {
+  await page.getByLabel('As', { exact: true }).selectOption(role);
+  await page.getByLabel(/^Address of a/).fill(address);
+  await page.locator('#by-address').getByRole('button', { name: 'Load' }).click();
+};
+
+const LLAMA_70B = {
+  architectures: ['LlamaForCausalLM'],
+  vocab_size: 128_256,
+  hidden_size: 8192,
+  intermediate_size: 28_672,
+  num_hidden_layers: 80,
+  num_attention_heads: 64,
+  num_key_value_heads: 8,
+  hidden_act: 'silu',
+  max_position_embeddings: 131_072,
+  rms_norm_eps: 1e-5,
+  tie_word_embeddings: false,
+};
+
+/** 141 GB that take no room on this disk: config and header are real, of the weights there are only zeros. */
+const writeHuge = (folder: string): void => {
+  let end = 0;
+  const table = slots(readArchitecture(LLAMA_70B)).map(({ checkpoint, shape }) => {
+    const start = end;
+    end += shape.reduce((a, b) => a * b, 2);
+    return [checkpoint, { dtype: 'F16', shape, data_offsets: [start, end] }] as const;
+  });
+  const header = Buffer.from(JSON.stringify(Object.fromEntries(table)));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.length));
+  const file = join(folder, 'model.safetensors');
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(LLAMA_70B));
+  writeFileSync(file, Buffer.concat([length, header]));
+  truncateSync(file, 8 + header.length + end);
+};
+
+test('a model that does not fit is said not to before it is downloaded, and the one that is there stays', async ({
+  page,
+}) => {
+  const folder = mkdtempSync(join(tmpdir(), 'outrider-huge-'));
+  try {
+    writeHuge(folder);
+    await using server = new WatchedServer(folder);
+    const address = await server.listen();
+    await open(page, 'draft', 'autoregressive');
+    await page.getByText('Your own model').click();
+    await byAddress(page, 'the target', address);
+    await expect(fit(page).getByRole('heading')).toHaveText('✗ Does not fit');
+    await expect(fit(page)).toContainText(/Does not fit: 1\d\d\.\d GB on the device are more than the [\d.]+ GB/);
+    await expect(fit(page).getByRole('row', { name: /^Target/ })).toContainText('141.1 GB');
+    await expect(button(page, 'Load anyway')).toBeFocused();
+    await expect(page.locator('#phase')).toHaveText('Nothing is downloaded yet');
+    // Of 141 GB: the chunk with the header, and what Playwright's own inspector keeps of any response (100 MB).
+    expect(server.sent).toBeLessThan(128e6);
+    await button(page, 'Leave it').click();
+    await expect(fit(page)).toBeHidden();
+    await expect(page.locator('#phase')).toContainText('the models that were there still are');
+    await expect(page.getByRole('radio', { name: /^Draft/ })).toBeChecked();
+    await page.getByRole('button', { name: 'Answer' }).click();
+    await finished(page);
+    await expect(page.locator('#answer')).not.toBeEmpty();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('models that fit are loaded at once, with what each of them takes', async ({ page }) => {
+  await using server = new WatchedServer(join(root, 'public'));
+  const models = `${await server.listen()}models/`;
+  await open(page, 'mid', 'draft-model');
+  await page.getByText('Your own model').click();
+  await byAddress(page, 'the target', `${models}target/`);
+  await expect(fit(page).getByRole('heading')).toHaveText('✓ Fits');
+  await expect(button(page, 'Load')).toHaveCount(1); // of the address; nobody is asked
+  await expect(page.locator('#phase')).toContainText('Ready', { timeout: 240_000 });
+  await page.getByLabel('As', { exact: true }).selectOption('its draft model');
+  await byAddress(page, 'its draft model', `${models}draft/`);
+  await expect(fit(page).getByRole('row')).toHaveText([/^\s*Model/, /^Target/, /^Draft model/, /^Together/]);
+  await expect(fit(page)).toContainText('Cache for 1024 tokens');
+  await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption('Draft model');
+  await ready(page);
+  await page.getByRole('button', { name: 'Answer' }).click();
+  await finished(page);
+  await expect(page.locator('#answer .drafted').first()).toBeVisible();
+});
+
+test('a target on another machine writes the steps; its key stays out of the page', async ({ page }) => {
+  const key = 'sk-secret-of-mine';
+  const server = await serveCompletions();
+  try {
+    server.behave({ says: (prompt) => (prompt.endsWith('\n\n') ? ['13.'] : ['Add', ' them.', '\n\n']), key });
+    await open(page, undefined, 'random');
+    await page.getByText('Your own model').click();
+    await page.getByLabel('As', { exact: true }).selectOption('its place, on another machine');
+    await page.getByLabel(/^An OpenAI-compatible server/).fill(server.address);
+    await page.getByLabel(/^Model, as the server/).fill('big');
+    await page.getByLabel(/^Key/).fill(key);
+    await page.getByRole('button', { name: 'Use it for step systems' }).click();
+    await expect(page.locator('#phase')).toContainText('Ready: remote target', { timeout: 240_000 });
+    await page.getByLabel(/share/i).fill('1');
+    await page.getByRole('button', { name: 'Answer' }).click();
+    await finished(page);
+    await expect(page.locator('#answer')).toContainText('Add them.');
+    expect(server.asked.every(({ authorization }) => authorization === `Bearer ${key}`)).toBe(true);
+    const kept = await page.evaluate(
+      () => document.documentElement.outerHTML + JSON.stringify({ ...localStorage }) + location.href,
+    );
+    expect(kept).not.toContain(key);
+  } finally {
+    await server[Symbol.asyncDispose]();
+  }
+});
+
+test('SpecGuard’s draft is calibrated from the page, and that can be stopped', async ({ page }) => {
+  await open(page, undefined, 'specguard');
+  await expect(page.locator('#calibration')).toContainText('measured on problems');
+  await button(page, 'Calibrate').click();
+  await expect(page.locator('#calibration-about')).toHaveText(/^The draft answers alone: [1-9]\d* of \d+$/);
+  await page.locator('#calibration').getByRole('button', { name: 'Stop' }).click();
+  await expect(page.locator('#calibration-about')).toContainText('Stopped');
+  await expect(button(page, 'Calibrate')).toBeEnabled();
+  await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption('Plain decoding');
+  await expect(page.locator('#calibration')).toBeHidden();
+});

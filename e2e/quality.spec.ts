@@ -1,0 +1,208 @@
+// What every page promises whatever it is about: no serious finding of axe in either theme, a way through by keyboard alone,
+// no sideways scrolling from a phone to a large screen, no motion where none is wanted, a quiet console, a light first paint.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { AxeBuilder } from '@axe-core/playwright';
+import { expect, type Page, test } from '@playwright/test';
+import { answer, open } from './demo.ts';
+import { root } from './server.ts';
+
+/** As they open; the demo's tabs have addresses of their own. */
+const PAGES = [
+  { name: 'race', path: '/?model=draft#race' },
+  { name: 'inspect', path: '/?model=draft#inspect' },
+  { name: 'chat', path: '/?model=draft#chat' },
+  { name: 'benchmark', path: '/benchmark.html' },
+  { name: 'widget', path: '/widget.html' },
+];
+const THEMES = ['light', 'dark'] as const;
+const WIDTHS = [360, 768, 1280, 2560];
+
+const setTheme = (page: Page, theme: string): Promise<void> =>
+  page.evaluate((name) => {
+    document.documentElement.dataset.theme = name;
+  }, theme);
+
+/** In words, so that a failure tells what to look at. */
+const findings = async (page: Page): Promise<readonly string[]> => {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`));
+};
+
+for (const { name, path } of PAGES)
+  test.describe(name, () => {
+    let page: Page;
+    const printed: string[] = [];
+
+    test.beforeAll(async ({ browser }) => {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
+      page = await context.newPage();
+      page.on('console', (message) => void (message.type() === 'error' && printed.push(message.text())));
+      page.on('pageerror', ({ message }) => printed.push(message));
+      await page.goto(path);
+      await expect(page.locator('h1')).toBeVisible();
+      await page.locator('details').evaluateAll((all) => {
+        for (const one of all) (one as HTMLDetailsElement).open = true;
+      });
+    });
+    test.afterAll(() => page.context().close());
+
+    test('axe finds nothing serious, in either theme', async () => {
+      for (const theme of THEMES) {
+        await setTheme(page, theme);
+        expect(await findings(page), theme).toEqual([]);
+      }
+    });
+
+    test('nothing scrolls sideways, from a phone to a large screen', async () => {
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const theme of THEMES) {
+          await setTheme(page, theme);
+          const path = `test-results/${name}-${theme}-${width}.png`;
+          if (width === 360 || width === 1280) await page.screenshot({ path, fullPage: true, animations: 'disabled' });
+        }
+        expect(await page.evaluate(() => document.documentElement.scrollWidth), `${width} px`).toBe(width);
+      }
+    });
+
+    test('the keyboard alone reaches everything that can be used, and focus can be seen', async () => {
+      await page.setViewportSize({ width: 1280, height: 900 });
+      await page.evaluate(() => window.scrollTo(0, 0));
+      await page.locator('body').evaluate((body) => {
+        (document.activeElement as HTMLElement | null)?.blur();
+        body.focus();
+      });
+      const walk: { label: string; seen: boolean }[] = [];
+      for (let i = 0; i < 200; i++) {
+        await page.keyboard.press('Tab');
+        const at = await page.evaluate(() => {
+          let active = document.activeElement;
+          while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
+          if (!active || active === document.body) return null;
+          const again = (active as HTMLElement).dataset.walked === 'yes';
+          (active as HTMLElement).dataset.walked = 'yes';
+          const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(
+            active.closest('.choice, .drop') ?? active,
+          );
+          const ring = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) > 0;
+          return { label: active.id || active.outerHTML.slice(0, 60), seen: ring || boxShadow !== 'none', again };
+        });
+        if (at?.again) break;
+        if (at) walk.push(at); // else the walk has left the page, and comes in again from the top
+      }
+      expect(walk.filter(({ seen }) => !seen)).toEqual([]);
+      // Of a group of radios and of tabs one is a stop; arrow keys reach the others.
+      const missed = await page.evaluate(() => {
+        const usable = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
+        return [...document.querySelectorAll<HTMLElement>(usable)]
+          .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.matches(':disabled'))
+          .filter((one) => one.tabIndex >= 0 && one.dataset.walked !== 'yes' && one.getAttribute('type') !== 'radio')
+          .map((one) => one.id || one.outerHTML.slice(0, 80));
+      });
+      expect(missed).toEqual([]);
+      expect(walk.length).toBeGreaterThan(5);
+    });
+
+    test('nothing moves where that is not wanted', async () => {
+      const moving = await page.evaluate(() => {
+        const slow = [...document.querySelectorAll('*')].filter((one) => {
+          const { transitionDuration, animationName, scrollBehavior } = getComputedStyle(one);
+          return /[1-9]/.test(transitionDuration) || animationName !== 'none' || scrollBehavior === 'smooth';
+        });
+        return slow.map((one) => one.outerHTML.slice(0, 80));
+      });
+      expect(moving).toEqual([]);
+    });
+
+    test('the console is quiet', () => {
+      expect(printed).toEqual([]);
+    });
+  });
+
+test('with a run on the page axe finds nothing serious either: race, inspect, chat, in both themes', async ({
+  page,
+}) => {
+  await open(page, 'draft');
+  await answer(page);
+  for (const tab of ['Race', 'Inspect', 'Chat']) {
+    await page.getByRole('tab', { name: tab }).click();
+    if (tab === 'Chat') {
+      await page.getByRole('textbox', { name: 'Message' }).fill('Leo has 3 trees. How many are that?');
+      await page.keyboard.press('Enter');
+      await expect(page.getByRole('article', { name: 'Outrider' })).toHaveAttribute('aria-busy', 'false');
+    }
+    for (const theme of THEMES) {
+      await setTheme(page, theme);
+      expect(await findings(page), `${tab}, ${theme}`).toEqual([]);
+    }
+  }
+});
+
+test('tabs are moved between by arrow keys, and each has an address', async ({ page }) => {
+  await page.goto('/?model=draft');
+  const tab = (name: string) => page.getByRole('tab', { name });
+  await tab('Race').focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(tab('Inspect')).toBeFocused();
+  await expect(tab('Inspect')).toHaveAttribute('aria-selected', 'true');
+  expect(page.url()).toMatch(/#inspect$/);
+  await page.keyboard.press('End');
+  await expect(tab('Chat')).toBeFocused();
+  await page.keyboard.press('ArrowRight');
+  await expect(tab('Race')).toBeFocused();
+  await expect(page.getByRole('tabpanel')).toHaveCount(1);
+  await expect(page.locator('[role=tab][tabindex="0"]')).toHaveCount(1);
+  await page.goto('/?model=draft#inspect');
+  await expect(tab('Inspect')).toHaveAttribute('aria-selected', 'true');
+});
+
+const FIRST_PAINT = 100_000;
+
+/** What was asked for before the first paint, gzipped. */
+const firstPaint = async (page: Page) => {
+  const bodies = new Map<string, Promise<Buffer>>();
+  page.on('response', (response) => {
+    if (response.request().resourceType() === 'script')
+      bodies.set(
+        response.url(),
+        response.body().catch(() => Buffer.alloc(0)),
+      );
+  });
+  await page.goto('/?model=draft');
+  const fetched = await page.evaluate(async () => {
+    const paint = await new Promise<number>((resolve) => {
+      new PerformanceObserver((list) => {
+        for (const { name, startTime } of list.getEntries()) if (name === 'first-contentful-paint') resolve(startTime);
+      }).observe({ type: 'paint', buffered: true });
+    });
+    const named = [
+      ...document.querySelectorAll<HTMLScriptElement | HTMLLinkElement>('script[src], link[rel=modulepreload]'),
+    ];
+    const before = performance
+      .getEntriesByType('resource')
+      .filter(({ name, startTime }) => /\.m?js(\?|$)/.test(name) && startTime <= paint)
+      .map(({ name }) => name);
+    return [...new Set([...before, ...named.map((one) => ('src' in one ? one.src : one.href))])];
+  });
+  const sizes = await Promise.all(fetched.map(async (url) => gzipSync((await bodies.get(url)) ?? '').length));
+  return { scripts: sizes.length, total: sizes.reduce((sum, bytes) => sum + bytes, 0) };
+};
+
+test('the first paint of the demo takes at most 100 kB of script', async ({ browser }) => {
+  const inline = gzipSync(readFileSync(join(root, 'demo/index.html'))).length;
+  // A paint that a busy machine holds up comes behind scripts that are none of it: one that is in time shows it.
+  await expect(async () => {
+    const page = await browser.newPage();
+    const { scripts, total } = await firstPaint(page);
+    await page.close();
+    const description = `${total} bytes in ${scripts} scripts; page ${inline}`;
+    test.info().annotations.push({ type: 'first paint', description });
+    expect(scripts).toBeGreaterThan(1);
+    expect(total).toBeGreaterThan(5000);
+    expect(total).toBeLessThanOrEqual(FIRST_PAINT);
+  }).toPass({ timeout: 120_000 });
+});

@@ -1,0 +1,72 @@
+// The tour: seven stops over a real run, by keyboard alone; live, and without WebGPU over recordings.
+import { chromium, expect, type Page, test } from '@playwright/test';
+import { open } from './demo.ts';
+
+const TITLES = [
+  'Two lanes, one prompt',
+  'Draft',
+  'Verify',
+  'Accept',
+  'Corrected, or a bonus',
+  'Speed-up',
+  'Escalate',
+] as const;
+
+/** What a stop has to say, with the run's own figures. */
+const TOLD = [
+  /one pass of the target for each token: \d+ passes/,
+  /has guessed \d+ tokens: “/,
+  /reads all \d+ drafts at once/,
+  /The target accepts drafts .* here \d+, “.*The \d+ behind them are rejected/,
+  /committed \d+ tokens for one pass/,
+  /\d\.\d\d× as fast, with \d+ target passes against \d+.*the very same ones/,
+  /[1-9]\d* fell below the threshold and w(as|ere) escalated/,
+] as const;
+
+const next = (page: Page) => page.locator('#tour-card').getByRole('button', { name: /^(Next|Done)/ });
+
+const walk = async (page: Page): Promise<void> => {
+  await page.getByRole('button', { name: 'Tour' }).focus();
+  await page.keyboard.press('Enter');
+  const card = page.getByRole('dialog');
+  for (const [i, title] of TITLES.entries()) {
+    await expect(card).toHaveAccessibleName(title);
+    await expect(card.getByRole('heading')).toBeFocused();
+    await expect(page.locator('#tour-count')).toHaveText(`${i + 1} of ${TITLES.length}`);
+    await expect(page.locator('#tour-text')).toHaveText(TOLD[i] as RegExp);
+    await expect(next(page)).toBeEnabled();
+    await expect(page.locator('.toured')).toHaveCount(1);
+    await expect(page.locator('.toured')).toBeInViewport();
+    if (i < TITLES.length - 1) await page.keyboard.press('ArrowRight');
+  }
+};
+
+test('explains a live run by keyboard alone, and gives the focus back', async ({ page }) => {
+  await open(page, undefined, 'prompt-lookup');
+  await walk(page);
+  await expect(page.locator('.step.escalated s')).toBeVisible();
+  await page.keyboard.press('ArrowLeft');
+  await expect(page.getByRole('dialog')).toHaveAccessibleName('Speed-up');
+  await expect(next(page)).toBeEnabled();
+  await page.keyboard.press('ArrowLeft');
+  await expect(page.getByRole('tab', { name: 'Inspect' })).toHaveAttribute('aria-selected', 'true');
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await expect(page.locator('.toured')).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Tour' })).toBeFocused();
+});
+
+test('explains recordings where there is no WebGPU, on a phone', async ({ baseURL, launchOptions }) => {
+  const args = (launchOptions.args ?? []).filter((flag) => !/webgpu/.test(flag));
+  const browser = await chromium.launch({ ...launchOptions, args: [...args, '--disable-features=WebGPUService'] });
+  const page = await browser.newPage({ viewport: { width: 360, height: 740 }, reducedMotion: 'reduce' });
+  await page.goto(baseURL ?? '');
+  await expect(page.locator('#device')).toContainText('Recorded on');
+  await walk(page);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  await page.screenshot({ path: 'test-results/page-tour-narrow.png', animations: 'disabled' });
+  await expect(page.locator('#closer')).toBeHidden(); // a recording cannot be made again
+  await next(page).press('Enter');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await browser.close();
+});

@@ -1,0 +1,216 @@
+// Traces: what ran is saved, opened, shared and played again, also where there is no WebGPU.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium, expect, type Page, test } from '@playwright/test';
+import { answer, open, ready } from './demo.ts';
+import { root } from './server.ts';
+
+const recorded = (name: string): string => join(root, 'public/traces', name);
+
+const openFile = async (
+  page: Page,
+  file: string | { name: string; mimeType: string; buffer: Buffer },
+): Promise<void> => {
+  await page.getByLabel('Trace', { exact: true }).setInputFiles(file);
+};
+
+const text = (name: string, content: string) => ({ name, mimeType: '', buffer: Buffer.from(content) });
+
+const played = async (page: Page): Promise<void> => {
+  await expect(page.locator('#answer')).toHaveAttribute('aria-busy', 'false');
+  await expect(page.locator('#go')).not.toHaveText('Stop');
+};
+
+test.describe('with a GPU', () => {
+  test.describe.configure({ mode: 'serial' });
+  let page: Page;
+  let saved = '';
+
+  test.beforeAll(async ({ browser }) => {
+    const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+    page = await context.newPage();
+    await open(page);
+  });
+  test.afterAll(() => page.context().close());
+
+  test('a run is saved as JSON lines, with its problem and the device', async () => {
+    await expect(page.getByRole('button', { name: 'Save' })).toBeDisabled();
+    await answer(page);
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const file = await download;
+    expect(file.suggestedFilename()).toBe('outrider-dflash.jsonl');
+    saved = readFileSync(await file.path(), 'utf8');
+    const [header, ...events] = saved
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(header).toMatchObject({ outrider: 'trace', version: 1, title: 'DFlash', problem: { result: '52' } });
+    expect(header.device).toMatch(/swiftshader/i);
+    expect(events[0].type).toBe('run');
+    expect(events.at(-1).type).toBe('done');
+  });
+
+  test('a saved run is opened and shows the same answer, with what it was held against', async () => {
+    const said = await page.locator('#answer').textContent();
+    await page.getByRole('button', { name: 'New problem' }).click();
+    await openFile(page, text('mine.jsonl', saved));
+    await played(page);
+    await expect(page.locator('#trace-about')).toContainText('mine.jsonl');
+    await expect(page.getByLabel('Problem for the model')).toHaveValue(/^Leo plants/);
+    await expect(page.locator('#verdict')).toHaveText('✓ Right: 52');
+    expect(await page.locator('#answer').textContent()).toBe(said);
+  });
+
+  test('it is shared in the address, which opens it anew', async () => {
+    await page.getByRole('button', { name: 'Share' }).click();
+    await expect(page.locator('#trace-about')).toContainText('is copied');
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    expect(link).toMatch(/#race&trace=[\w-]+$/);
+    expect(page.url()).toBe(link);
+    const other = await page.context().newPage();
+    await other.goto(link);
+    await expect(other.locator('#trace-about')).toContainText('DFlash, from the address');
+    await played(other);
+    await expect(other.locator('#verdict')).toHaveText('✓ Right: 52');
+    await other.close();
+  });
+
+  test('a run that is too long for an address says so, and offers the file', async () => {
+    const [header, run, ...events] = saved.trim().split('\n');
+    const filler = Array.from({ length: 600 }, (_, i) => {
+      const noise = Array.from({ length: 16 }, (__, j) => (i * 7919 + j * 104_729 + i * j * 31) % 50_021);
+      return JSON.stringify({
+        at: i,
+        type: 'draft',
+        round: i,
+        by: 'draft',
+        tokens: noise,
+        parents: noise,
+        passes: 1,
+        ms: 1,
+      });
+    });
+    await openFile(page, text('long.jsonl', [header, run, ...filler, ...events].join('\n')));
+    await played(page);
+    const before = page.url();
+    await page.getByRole('button', { name: 'Share' }).click();
+    await expect(page.locator('#trace-about')).toContainText(/Too long for an address \([\d.]+ kB\): save it/);
+    await expect(page.getByRole('button', { name: 'Save' })).toBeFocused();
+    expect(page.url()).toBe(before);
+  });
+
+  test('what is no trace is refused with the line that is wrong, and the page goes on', async () => {
+    const fault = page.getByRole('alert');
+    await openFile(page, text('broken.jsonl', `${saved.split('\n').slice(0, 3).join('\n')}\n{"at": 1, "ty`));
+    await expect(fault).toContainText('Line 4 is not JSON');
+    await openFile(page, text('holiday.jsonl', '{"where": "sea"}'));
+    await expect(fault).toContainText('Line 1 is no trace event');
+    await openFile(page, text('newer.jsonl', saved.replace('"version":1', '"version":7')));
+    await expect(fault).toContainText('Version 7'.replace('V', 'v'));
+    await page.goto(`${page.url().replace(/#.*/, '')}#race&trace=AAAA`);
+    await expect(fault).toContainText('The trace in this address is not whole');
+    await openFile(page, text('mine.jsonl', saved));
+    await played(page);
+    await expect(fault).toBeHidden();
+  });
+
+  test('legend and names are those of the trace, whatever is chosen or loaded beside it', async () => {
+    const legend = page.locator('#legend');
+    await expect(page.getByRole('combobox', { name: 'Decoding', exact: true })).toHaveValue('dflash');
+    await expect(legend).toContainText('corrected by the target');
+    await openFile(page, recorded('problem-6.jsonl'));
+    await played(page);
+    for (const name of ['the target', 'the mid model', 'the draft model', 'all together'])
+      await expect(legend).toContainText(name);
+    await page.getByRole('tab', { name: 'Inspect' }).click();
+    await page.getByRole('slider', { name: 'Round' }).press('End');
+    await expect(page.locator('.vote-bars').first()).toHaveText(/A target.*B mid model.*C draft model/s);
+    await page.getByRole('tab', { name: 'Race' }).click();
+    const system = page.getByRole('combobox', { name: 'Decoding', exact: true });
+    await system.selectOption('ensemble'); // of target and draft alone
+    await ready(page);
+    await expect(legend).toContainText('proposed by the mid model');
+    await page.getByRole('tab', { name: 'Inspect' }).click();
+    await page.getByRole('slider', { name: 'Round' }).press('ArrowLeft');
+    await expect(page.locator('.vote-bars').first()).toContainText('B mid model');
+    await page.getByRole('tab', { name: 'Race' }).click();
+    await system.selectOption('dflash');
+    await ready(page);
+    await openFile(page, recorded('problem-4.jsonl'));
+    await played(page);
+    await expect(legend).toContainText('step of the target');
+  });
+
+  test('a recorded step router tells what target and draft gave each token', async () => {
+    await page.getByRole('tab', { name: 'Inspect' }).click();
+    await expect(page.locator('#closer-why')).not.toContainText('without probabilities');
+    const escalated = page.locator('#round-tokens tbody tr').filter({ hasText: /✓ accepted/ });
+    await page.getByRole('slider', { name: 'Round' }).press('Home');
+    await expect(page.locator('#round-tokens tbody tr td:nth-of-type(3)').first()).toHaveText(/%$/); // the draft's step
+    for (let i = 0; i < 3; i++) await page.getByRole('slider', { name: 'Round' }).press('ArrowRight');
+    await expect(page.locator('#round-about')).toContainText('drafted by DFlash');
+    await expect(escalated.locator('td:nth-of-type(3)').first()).toHaveText(/%$/);
+    await expect(escalated.locator('td:nth-of-type(4)').first()).toHaveText(/%$/);
+    await page.getByRole('tab', { name: 'Race' }).click();
+  });
+
+  test('what the command line prints opens too, dropped anywhere; at a quarter of the pace it takes longer', async () => {
+    const drop = async (): Promise<number> => {
+      const began = Date.now();
+      await page.evaluate(
+        (content) => {
+          const transfer = new DataTransfer();
+          transfer.items.add(new File([content], 'cli.jsonl'));
+          for (const type of ['dragover', 'drop'])
+            document.body.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true }));
+        },
+        readFileSync(recorded('problem-2.jsonl'), 'utf8'),
+      );
+      await expect(page.locator('#go')).toHaveText('Stop');
+      await played(page);
+      return Date.now() - began;
+    };
+    const events = readFileSync(recorded('problem-2.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const first = events.find(({ type }) => type === 'commit').at;
+    const decoding = events.at(-1).at - first;
+    await page.getByLabel('Pace of a replay').selectOption('¼×');
+    const slow = await drop();
+    expect(slow).toBeGreaterThan(first + 4 * decoding - 50);
+    await page.getByLabel('Pace of a replay').selectOption('1×');
+    // A busy machine can make any one replay late, so one that is in time shows it.
+    await expect(async () => expect(slow - (await drop())).toBeGreaterThan(2 * decoding)).toPass();
+    await expect(page.locator('#answer')).toContainText('The answer is');
+  });
+});
+
+test('a shared trace plays without WebGPU', async ({ baseURL, launchOptions }) => {
+  const args = (launchOptions.args ?? []).filter((flag) => !/webgpu/.test(flag));
+  const browser = await chromium.launch({ ...launchOptions, args: [...args, '--disable-features=WebGPUService'] });
+  const page = await browser.newPage();
+  await page.goto(baseURL ?? '');
+  await expect(page.getByRole('heading', { name: /no WebGPU/ })).toBeVisible();
+  // In the place of the recording that it plays by itself: what is shown, looked into and saved is the trace.
+  await openFile(page, recorded('problem-6.jsonl'));
+  await expect(page.locator('#lane-system-name')).toHaveText('CoS');
+  await page.getByRole('tab', { name: 'Inspect' }).click();
+  await expect(page.locator('#inspect-title')).toHaveText(/^CoS: \d+ tokens in \d+ rounds$/);
+  await page.getByRole('tab', { name: 'Race' }).click();
+  await expect(page.getByLabel('Problem for the model')).toHaveValue('');
+  await openFile(page, recorded('problem-1.jsonl'));
+  await expect(page.locator('#trace-about')).toContainText('problem-1.jsonl');
+  await played(page);
+  await page.getByRole('button', { name: 'Share' }).click();
+  await expect(page.locator('#trace-about')).toContainText('link');
+  const link = page.url();
+  expect(link).toContain('#race&trace=');
+  const other = await browser.newPage();
+  await other.goto(link);
+  await expect(other.locator('#trace-about')).toContainText('from the address');
+  await played(other);
+  await expect(other.locator('#answer')).toContainText('The answer is 52.');
+  await browser.close();
+});

@@ -1,0 +1,185 @@
+// The widget as its users get it: the examples of docs/guide/widget.md as they stand, each in a fresh project with the
+// packed package, in a real browser.
+import { spawnSync } from 'node:child_process';
+import { cpSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, type Page, test } from '@playwright/test';
+import vue from '@vitejs/plugin-vue';
+import { build, type PluginOption } from 'vite';
+import { freshProject, packed } from './fresh-project.ts';
+import { root, WatchedServer } from './server.ts';
+
+let outrider = '';
+test.beforeAll(() => {
+  outrider = packed();
+});
+
+const guide = readFileSync(join(root, 'docs/guide/widget.md'), 'utf8');
+const example = (language: string): string => {
+  const [found, ...others] = [...guide.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'))];
+  expect(others).toHaveLength(0);
+  return found?.[1] ?? '';
+};
+
+const MODELS = ['target', 'dflash'];
+const QUESTION = 'Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?';
+const HTML = '<!doctype html><body><div id="root"></div><script type="module" src="./main.js"></script></body>';
+
+/** Sends by keyboard, and waits for the answer. */
+const asks = async (page: Page, question: string | null): Promise<void> => {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  const box = page.getByRole('textbox', { name: 'Message' });
+  if (question) await box.fill(question);
+  await box.press('Enter');
+  await expect(page.getByRole('log')).toContainText('The answer is 84.');
+  await expect(page.getByRole('button', { name: 'Send' })).toBeVisible();
+  expect(errors).toEqual([]);
+};
+
+test('plain HTML: one file and the models, copied as the guide says', async ({ page }) => {
+  const folder = freshProject(outrider, { html: example('html'), files: {}, models: MODELS });
+  const commands = [...example('sh').matchAll(/^cp (?:-r )?node_modules\/outrider\/(\S+) \./gm)].map(
+    ([, path]) => path ?? '',
+  );
+  expect(commands).toHaveLength(2);
+  for (const path of commands)
+    cpSync(join(outrider, path), join(folder, path.split('/').at(-1) ?? ''), { recursive: true });
+  await using server = new WatchedServer(folder);
+  const address = await server.listen();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url().replace(address, '')));
+  await page.goto(address);
+  await asks(page, null);
+  expect(asked.filter((url) => !/^$|^outrider-chat\.js$|^models\/(target|dflash)\//.test(url))).toEqual([]);
+});
+
+const builtPage = async (
+  page: Page,
+  files: Readonly<Record<string, string>>,
+  packages: readonly string[],
+  plugins: PluginOption[] = [],
+): Promise<void> => {
+  const folder = freshProject(outrider, { html: HTML, files, packages, models: MODELS });
+  await build({ root: folder, configFile: false, logLevel: 'error', base: './', plugins, worker: { format: 'es' } });
+  await using server = new WatchedServer(join(folder, 'dist'));
+  await page.goto(await server.listen());
+  await expect(page.getByText('Ask something.')).toBeVisible();
+  await asks(page, QUESTION);
+  await expect(page.getByText(/^\d\.\d tokens in each pass$/)).toBeVisible();
+};
+
+test('React 19', async ({ page }) => {
+  const main = `
+import { createElement } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Tutor } from './tutor.jsx';
+createRoot(document.getElementById('root')).render(createElement(Tutor));
+`;
+  await builtPage(page, { 'main.js': main, 'tutor.jsx': example('jsx') }, ['react', 'react-dom']);
+});
+
+test('Vue 3.5', async ({ page }) => {
+  const main = `
+import { createApp } from 'vue';
+import Tutor from './Tutor.vue';
+createApp(Tutor).mount('#root');
+`;
+  const isCustomElement = (tag: string): boolean => tag === 'outrider-chat';
+  await builtPage(
+    page,
+    { 'main.js': main, 'Tutor.vue': example('vue') },
+    ['vue'],
+    [vue({ template: { compilerOptions: { isCustomElement } } })],
+  );
+});
+
+test('a server that renders pages may import it', async () => {
+  const main = "import { OutriderChat } from 'outrider/widget';\nexport default typeof OutriderChat;";
+  const folder = freshProject(outrider, { html: '', files: { 'server.js': main } });
+  const { default: type } = await import(join(folder, 'server.js'));
+  expect(type).toBe('function');
+});
+
+/** What the compiler says of our package and of the file, under the strictest settings. */
+const complaints = (compiler: string, name: string, source: string, packages: readonly string[]): readonly string[] => {
+  const compilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    types: [],
+    lib: ['esnext', 'dom', 'dom.iterable', 'dom.asynciterable'],
+    target: 'es2023',
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    jsx: 'react-jsx',
+  };
+  const files = { [name]: source, 'tsconfig.json': JSON.stringify({ compilerOptions, files: [name] }) };
+  const folder = freshProject(outrider, { html: '', files, packages });
+  const { stdout } = spawnSync(process.execPath, [join(root, 'node_modules', compiler), '-p', folder], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  return stdout.split('\n').filter((line) => line.startsWith(name) || line.includes('node_modules/outrider/'));
+};
+
+test('its types in React, under strict settings', () => {
+  const source = `
+import { type OutriderChat } from 'outrider/widget/react';
+import { createRef, useState } from 'react';
+
+const chat = createRef<OutriderChat>();
+export const Tutor = () => {
+  const [tau, setTau] = useState<number | null>(null);
+  return (
+    <>
+      <outrider-chat
+        ref={chat}
+        className="tutor"
+        system="dflash"
+        maxTokens={200}
+        top-p={0.9}
+        knobs={{ 'block-size': 8 }}
+        rejected
+        onoutrider-done={({ detail }) => setTau(detail.metrics.tokens_per_round)}
+      >
+        <p slot="empty">Ask.</p>
+      </outrider-chat>
+      <button type="button" onClick={() => chat.current?.stop()}>{tau?.toFixed(1)}</button>
+      {/* @ts-expect-error: a number */}
+      <outrider-chat maxTokens="many" />
+      {/* @ts-expect-error: a number, by the attribute's name too */}
+      <outrider-chat max-tokens="many" />
+      {/* @ts-expect-error: no such setting */}
+      <outrider-chat sistem="dflash" />
+      {/* @ts-expect-error: no such member */}
+      <outrider-chat onoutrider-done={({ detail }) => detail.nothing} />
+    </>
+  );
+};
+`;
+  expect(complaints('typescript/bin/tsc', 'tutor.tsx', source, ['react', '@types/react', 'csstype'])).toEqual([]);
+});
+
+test('its types in Vue, under strict settings', () => {
+  const page = (...attributes: readonly string[]): string => `<script setup lang="ts">
+import 'outrider/widget/vue';
+import { ref, useTemplateRef } from 'vue';
+
+const tau = ref<number | null>(null);
+const chat = useTemplateRef('chat');
+</script>
+
+<template>
+  <outrider-chat ref="chat" class="tutor" system="dflash" rejected ${attributes.join(' ')}><p slot="empty">Ask.</p></outrider-chat>
+  <button type="button" @click="chat?.stop()">{{ tau?.toFixed(1) }}</button>
+</template>
+`;
+  const told = (...attributes: readonly string[]): string =>
+    complaints('vue-tsc/bin/vue-tsc.js', 'Tutor.vue', page(...attributes), ['vue', '@vue']).join('\n');
+  const done = '@outrider-done="tau = $event.detail.metrics.tokens_per_round"';
+  expect(told(':max-tokens="200"', `:knobs="{ 'block-size': 8 }"`, done)).toBe('');
+  const wrong = told(`:max-tokens="'many'"`, '@outrider-done="tau = $event.detail.nothing"');
+  expect(wrong).toContain("Type 'string' is not assignable to type 'number'");
+  expect(wrong).toContain("Property 'nothing' does not exist on type 'ChatAnswer'");
+});

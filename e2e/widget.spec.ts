@@ -1,0 +1,239 @@
+// The widget's promises, each by the single file as a page without a bundler has it: under a strict policy, in frames, from
+// another origin, several on a page, removed and moved; every request is on the record.
+import { cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, type Page, test } from '@playwright/test';
+import { packed } from './fresh-project.ts';
+import { root, WatchedServer } from './server.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'outrider-widget-'));
+const QUESTION = 'Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?';
+const SCRIPT = '<script type="module" src="./outrider-chat.js"></script>';
+
+const put = (name: string, body: string): void =>
+  writeFileSync(join(folder, name), `<!doctype html><html lang="en"><title>A page</title><body>${body}</body></html>`);
+
+test.beforeAll(() => {
+  cpSync(join(packed(), 'dist/library/outrider-chat.js'), join(folder, 'outrider-chat.js'));
+  symlinkSync(join(root, 'public/models'), join(folder, 'models'));
+  cpSync(join(root, 'public/traces'), join(folder, 'traces'), { recursive: true });
+  put('index.html', `${SCRIPT}<outrider-chat prompt="${QUESTION}"></outrider-chat>`);
+  put('two.html', `${SCRIPT}<outrider-chat></outrider-chat><outrider-chat system="draft-model"></outrider-chat>`);
+  put('trace.html', `${SCRIPT}<outrider-chat trace="./traces/problem-1.jsonl" speed="0.5" rejected></outrider-chat>`);
+  put('frame.html', '<iframe title="Chat" src="./index.html" width="800" height="500"></iframe>');
+  put(
+    'sandbox.html',
+    '<iframe title="Chat" src="./index.html" sandbox="allow-scripts" width="800" height="500"></iframe>',
+  );
+  put('empty.html', '');
+});
+
+const serve = async (headers: Record<string, string> = {}) => {
+  const server = new WatchedServer(folder);
+  Object.assign(server.headers, headers);
+  const address = await server.listen();
+  /** What was asked for since the last time, but the icon. */
+  const asked = (): string[] =>
+    [...new Set(server.requests.splice(0).map(({ path }) => path))].filter((path) => path !== '/favicon.ico');
+  return { address, asked, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+};
+
+/** Complaints of the page, and what its policy refused. */
+const watch = (page: Page): readonly string[] => {
+  const seen: string[] = [];
+  page.on('pageerror', (error) => seen.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.location().url.endsWith('/favicon.ico')) seen.push(message.text());
+  });
+  return seen;
+};
+
+const send = (page: Page, nth = 0, text?: string): Promise<string | null> =>
+  page.evaluate(
+    ([nth, text]) => {
+      const chat = document.querySelectorAll('outrider-chat')[nth ?? 0];
+      return customElements.whenDefined('outrider-chat').then(() => chat?.send(text ?? undefined) ?? null);
+    },
+    [nth, text] as [number, string | undefined],
+  );
+
+test('under the strictest policy, and asks for nothing it was not told to', async ({ page }) => {
+  await using server = await serve({ 'Content-Security-Policy': "default-src 'self'; worker-src 'self'" });
+  const complaints = watch(page);
+  await page.goto(server.address);
+  await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue(QUESTION);
+  await page.waitForTimeout(500);
+  expect(server.asked()).toEqual(['/', '/outrider-chat.js']); // before anything is sent: no model, no worker
+  expect(page.workers()).toHaveLength(0);
+
+  expect(await send(page)).toContain('The answer is 84.');
+  const asked = server.asked();
+  expect(asked).toContain('/models/target/model.safetensors');
+  expect(asked.filter((path) => !/^\/outrider-chat\.js$|^\/models\/(target|dflash)\//.test(path))).toEqual([]);
+  expect(page.workers().map((worker) => worker.url())).toEqual([`${server.address}outrider-chat.js`]);
+  expect(await page.evaluate(() => crossOriginIsolated)).toBe(false);
+  expect(complaints).toEqual([]);
+});
+
+test('two share one engine; it ends with the last of them, and not when one is moved', async ({ page }) => {
+  await using server = await serve();
+  await page.goto(`${server.address}two.html`);
+  expect(await send(page, 0, QUESTION)).toContain('84');
+  server.asked();
+  const both = await Promise.all([send(page, 0, QUESTION), send(page, 1, QUESTION)]);
+  expect(both[0]).toBe(both[1]); // exact systems: the same tokens
+  expect(server.asked().filter((path) => !path.startsWith('/models/draft/'))).toEqual([]);
+  expect(page.workers()).toHaveLength(1);
+
+  const chats = page.locator('outrider-chat');
+  await chats.first().evaluate((chat) => document.body.append(chat));
+  await chats.first().evaluate((chat) => chat.remove());
+  expect(await send(page, 0, QUESTION)).toContain('84');
+  expect(server.asked()).toEqual([]); // the moved one kept its conversation and its models
+  expect(page.workers()).toHaveLength(1);
+
+  const ended = page.workers()[0]?.waitForEvent('close');
+  await chats.first().evaluate((chat) => chat.remove());
+  await ended;
+  expect(page.workers()).toHaveLength(0);
+});
+
+test('removed in the middle of an answer, it stops and frees everything', async ({ page }) => {
+  await using server = await serve();
+  await page.goto(server.address);
+  await page.evaluate(() => {
+    document.addEventListener('outrider-round', () => document.querySelector('outrider-chat')?.remove(), {
+      once: true,
+    });
+  });
+  await send(page);
+  await expect.poll(() => page.workers().length).toBe(0);
+});
+
+for (const [name, file] of [
+  ['in a frame', 'frame.html'],
+  ['in a sandboxed frame, whose origin is nobody’s', 'sandbox.html'],
+] as const)
+  test(name, async ({ page }) => {
+    await using server = await serve();
+    const complaints = watch(page);
+    await page.goto(`${server.address}${file}`);
+    const frame = page.frameLocator('iframe');
+    await frame.getByRole('button', { name: 'Send' }).click();
+    await expect(frame.getByRole('log')).toContainText('The answer is 84.');
+    expect(complaints).toEqual([]);
+  });
+
+test('from another origin, whose policy names it', async ({ page }) => {
+  await using far = await serve();
+  const policy = `default-src 'self'; script-src ${far.address}; connect-src ${far.address}; worker-src blob: ${far.address}`;
+  await using near = await serve({ 'Content-Security-Policy': policy });
+  const complaints = watch(page);
+  put(
+    'far.html',
+    `<script type="module" src="${far.address}outrider-chat.js"></script><outrider-chat base="${far.address}"></outrider-chat>`,
+  );
+  await page.goto(`${near.address}far.html`);
+  expect(await send(page, 0, QUESTION)).toContain('84');
+  expect(near.asked()).toEqual(['/far.html']);
+  expect(complaints).toEqual([]);
+});
+
+test('replays a trace, and starts nothing for it', async ({ page }) => {
+  await using server = await serve({ 'Content-Security-Policy': "default-src 'self'; worker-src 'none'" });
+  const complaints = watch(page);
+  await page.goto(`${server.address}trace.html`);
+  expect(await send(page)).toContain('The answer is 52.');
+  expect(server.asked()).toEqual(['/trace.html', '/outrider-chat.js', '/traces/problem-1.jsonl']);
+  expect(page.workers()).toHaveLength(0);
+  const recorded = readFileSync(join(folder, 'traces/problem-1.jsonl'), 'utf8').trim().split('\n');
+  const commits = recorded.map((line) => JSON.parse(line)).filter(({ type }) => type === 'commit');
+  const count = commits.flatMap(({ source }) => source).filter((source) => source === 'drafted').length;
+  expect(await page.locator('outrider-chat .answer .drafted').count()).toBe(count);
+  expect(complaints).toEqual([]);
+});
+
+test('what fails is a note and an event, and another model answers', async ({ page }) => {
+  await using server = await serve();
+  await page.goto(server.address);
+  const failed = page.evaluate(
+    () =>
+      new Promise((resolve) =>
+        document.addEventListener('outrider-error', (event) => resolve(event.detail), { once: true }),
+      ),
+  );
+  await page.locator('outrider-chat').evaluate((chat) => chat.setAttribute('model', './models/nothing/'));
+  expect(await send(page)).toBe(null);
+  expect(await failed).toMatchObject({ code: expect.stringMatching(/bad-checkpoint|download-failed/) });
+  await expect(page.getByRole('alert')).toContainText(/nothing: config.json is missing/i);
+  await page.locator('outrider-chat').evaluate((chat) => chat.removeAttribute('model'));
+  expect(await send(page, 0, QUESTION)).toContain('84');
+  await expect(page.getByRole('alert')).toHaveCount(0);
+});
+
+test('what was not there can be tried again: the question is kept, and asked once', async ({ page }) => {
+  await using server = await serve();
+  put('late.html', `${SCRIPT}<outrider-chat model="./late/"></outrider-chat>`);
+  await page.goto(`${server.address}late.html`);
+  expect(await send(page, 0, QUESTION)).toBe(null);
+  await expect(page.getByRole('alert')).toContainText(/late: config.json is missing/i);
+  await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue(QUESTION);
+  await page.locator('outrider-chat').screenshot({ path: 'test-results/widget-fault.png' });
+  symlinkSync(join(root, 'public/models/target'), join(folder, 'late'));
+  await page.getByRole('button', { name: 'Try again' }).press('Enter');
+  await expect(page.getByRole('textbox', { name: 'Message' })).toBeFocused();
+  await expect(page.getByRole('log')).toContainText('The answer is 84.');
+  await expect(page.getByRole('alert')).toHaveCount(0);
+  await expect(page.getByRole('log').getByText(QUESTION)).toHaveCount(1);
+});
+
+test('a device that is lost in the middle of an answer is opened anew', async ({ page }) => {
+  await page.addInitScript(() => {
+    const { Worker } = globalThis;
+    const module = (code: string): string => URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
+    const patch = module(`const { requestDevice } = GPUAdapter.prototype;
+      GPUAdapter.prototype.requestDevice = async function (...args) {
+        const device = await requestDevice.apply(this, args);
+        GPUAdapter.prototype.requestDevice = requestDevice;
+        new BroadcastChannel('lose').onmessage = () => device.destroy();
+        return device;
+      };`);
+    globalThis.Worker = class extends Worker {
+      constructor(url: string | URL, options?: WorkerOptions) {
+        super(module(`import '${patch}'; import '${new URL(url, location.href)}';`), options);
+      }
+    };
+    document.addEventListener('outrider-round', () => new BroadcastChannel('lose').postMessage(''), { once: true });
+  });
+  await using server = await serve();
+  await page.goto(server.address);
+  expect(await send(page)).toBe(null);
+  await expect(page.getByRole('alert')).toContainText('The graphics card was lost on the way.');
+  await page.locator('outrider-chat').screenshot({ path: 'test-results/widget-lost.png' });
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(page.getByRole('log')).toContainText('The answer is 84.');
+  await expect(page.getByRole('log').getByText(QUESTION)).toHaveCount(1);
+});
+
+test('a conversation that outgrows the context goes on without its oldest exchanges, and says so', async ({ page }) => {
+  await using server = await serve();
+  put('long.html', `${SCRIPT}<outrider-chat model="draft" history="20" max-tokens="8"></outrider-chat>`);
+  await page.goto(`${server.address}long.html`);
+  const forgotten = page.evaluate(
+    () => new Promise((resolve) => document.addEventListener('outrider-overflow', ({ detail }) => resolve(detail))),
+  );
+  const long = (name: string): string => `${name} has 54 stones. `.repeat(90);
+  const log = page.getByRole('log');
+  for (const name of ['Ida', 'Leo', 'Eva']) {
+    expect(await send(page, 0, long(name))).not.toBe(null);
+    await expect(log.getByText('it no longer sees what stands above')).toHaveCount(name === 'Ida' ? 0 : 1);
+  }
+  expect(await forgotten).toEqual({ forgotten: 1 });
+  expect(await send(page, 0, 'And now?')).not.toBe(null);
+  const order = await log.evaluate((node) => [...node.children].map((child) => child.part[1] ?? child.part[0]));
+  // Two long questions and an answer fill the context; the short one after them fits, and brings nothing back.
+  expect(order.join(' ')).toBe('prompt answer prompt answer divider prompt answer prompt answer');
+  await expect(page.locator('outrider-chat [part=end]').last()).toHaveText('cut off at its limit');
+  await page.locator('outrider-chat').screenshot({ path: 'test-results/widget-overflow.png' });
+});

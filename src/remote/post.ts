@@ -1,0 +1,82 @@
+// One request to a server: what it refuses, and what is wrong on the way to it, as errors that say what to do. What another
+// try may cure is tried again, later and later.
+import { checkAborted, OutriderError } from '../errors.ts';
+import { Interrupted, refusal, unreachable } from './failures.ts';
+
+export interface Timing {
+  /** Before the second try; doubled before each further one. */
+  readonly backoff: number;
+  /** Until a server begins to answer: it may have a queue and a long prompt before it. */
+  readonly first: number;
+  /** Without a byte for so long, a stream counts as broken. */
+  readonly idle: number;
+}
+
+export const TIMING: Timing = { backoff: 500, first: 60_000, idle: 30_000 };
+/** Tries without progress in between. */
+const TRIES = 4;
+/** Nobody waits longer than this for a server that says when to come back. */
+const LONGEST_WAIT = 30_000;
+
+export const failed = (address: URL, message: string, cause?: unknown): OutriderError => {
+  const hint = cause instanceof Interrupted && cause.hint ? cause.hint : 'Check the address and the server.';
+  return new OutriderError('download-failed', `${address.href}: ${message}`, hint, { cause });
+};
+
+export const post = async (
+  address: URL,
+  key: string | undefined,
+  body: object,
+  signal: AbortSignal,
+): Promise<Response> => {
+  const response = await fetch(address, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...(key && { Authorization: `Bearer ${key}` }) },
+    body: JSON.stringify(body),
+    signal,
+    cache: 'no-store',
+    credentials: 'omit',
+    referrerPolicy: 'no-referrer',
+  }).catch(async (cause) => {
+    throw signal.aborted ? cause : await unreachable(address, cause, signal);
+  });
+  if (response.ok) return response;
+  throw refusal(response.status, await response.text(), { at: address.href, key, headers: response.headers });
+};
+
+/** The count of tries starts anew whenever `progress` grew. */
+export const retrying = async <T>(
+  address: URL,
+  { backoff }: Timing,
+  signal: AbortSignal,
+  attempt: () => Promise<T>,
+  progress = () => 0,
+): Promise<T> => {
+  for (let failures = 1, before = progress(); ; failures++) {
+    try {
+      checkAborted(signal);
+      return await attempt();
+    } catch (error) {
+      checkAborted(signal);
+      if (!(error instanceof Interrupted)) throw error;
+      if (progress() > before) failures = 1;
+      before = progress();
+      if (error.wait > LONGEST_WAIT)
+        throw failed(address, `${error.message}; it asks to wait ${Math.ceil(error.wait / 1000)} s`, error);
+      if (failures === TRIES) throw failed(address, `${error.message}, ${TRIES} times`, error);
+      // Spread, so that those who were refused together do not come back together.
+      await pause(error.wait + backoff * 2 ** (failures - 1) * (0.5 + Math.random()), signal);
+    }
+  }
+};
+
+const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+  checkAborted(signal);
+};

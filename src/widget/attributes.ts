@@ -1,0 +1,68 @@
+// The element's attributes, each with a property of the same meaning; the property's name is the attribute's in camel case.
+
+export const TEXTS = [
+  'model',
+  'draft',
+  'dflash',
+  'eagle3',
+  'system',
+  'prompt',
+  'systemPrompt',
+  'base',
+  'precision',
+  'trace',
+  'theme',
+  'placeholder',
+  'label',
+] as const;
+export const NUMBERS = ['maxTokens', 'temperature', 'topP', 'seed', 'history', 'speed'] as const;
+export const FLAGS = ['disabled', 'autoplay', 'rejected'] as const;
+
+const dashed = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+export const OBSERVED: readonly string[] = [...TEXTS, ...NUMBERS, ...FLAGS].map(dashed);
+
+type Reflected = (typeof TEXTS | typeof NUMBERS | typeof FLAGS)[number];
+
+const number = (text: string | null): number | null => {
+  const value = text === null || text.trim() === '' ? Number.NaN : Number(text);
+  return Number.isFinite(value) ? value : null;
+};
+
+const accessor = (name: Reflected): PropertyDescriptor & ThisType<HTMLElement> => {
+  const attribute = dashed(name);
+  const isFlag = FLAGS.some((flag) => flag === name);
+  const isNumber = NUMBERS.some((each) => each === name);
+  return {
+    enumerable: true,
+    configurable: true,
+    get() {
+      if (isFlag) return this.hasAttribute(attribute);
+      const text = this.getAttribute(attribute);
+      return isNumber ? number(text) : text;
+    },
+    set(value: unknown) {
+      if (isFlag) this.toggleAttribute(attribute, Boolean(value));
+      else if (value === null || value === undefined) this.removeAttribute(attribute);
+      else this.setAttribute(attribute, String(value));
+    },
+  };
+};
+
+const NAMES: readonly Reflected[] = [...TEXTS, ...NUMBERS, ...FLAGS];
+
+/** Gives a class of elements the properties. */
+export const reflect = (prototype: HTMLElement): void => {
+  for (const name of NAMES) Object.defineProperty(prototype, name, accessor(name));
+};
+
+/** A property that was set before the element was defined hides the accessor: it is set once more. */
+export const adopt = (element: HTMLElement): void => {
+  const own = element as unknown as Record<string, unknown>;
+  for (const name of NAMES) {
+    if (!Object.hasOwn(element, name)) continue;
+    const value = own[name];
+    delete own[name];
+    own[name] = value;
+  }
+};

@@ -1,0 +1,58 @@
+// What was said, and the next answer to it: the newest exchanges that the model is to see and that fit its context.
+import { withinContext } from '../api/context.ts';
+import type { RunRequest } from '../request.ts';
+import type { ChatMessage } from '../text/chat-template.ts';
+import type { TraceEvent } from '../trace.ts';
+
+type Exchange = readonly [question: ChatMessage, answer: ChatMessage];
+
+/** How the next answer comes about. */
+export interface Asking {
+  readonly system: string | null;
+  /** Exchanges that the model sees at most. */
+  readonly history: number;
+  readonly maxTokens: number | null;
+  run(request: Pick<RunRequest, 'prompt' | 'maxTokens'>): AsyncIterable<TraceEvent>;
+  /** The model sees no exchange before this one any longer: the context is too short. */
+  forget(before: number): void;
+}
+
+export class Conversation {
+  #exchanges: readonly Exchange[] = [];
+  /** Of the oldest, that did not fit: they do not come back with a shorter question. */
+  #forgotten = 0;
+
+  get messages(): readonly ChatMessage[] {
+    return this.#exchanges.flat();
+  }
+
+  clear(): void {
+    this.#exchanges = [];
+    this.#forgotten = 0;
+  }
+
+  add(question: string, answer: string): void {
+    this.#exchanges = [
+      ...this.#exchanges,
+      [
+        { role: 'user', content: question },
+        { role: 'assistant', content: answer },
+      ],
+    ];
+  }
+
+  ask(question: string, { system, history, maxTokens, run, forget }: Asking): AsyncIterable<TraceEvent> {
+    const first = system ? [{ role: 'system', content: system }] : [];
+    const start = Math.max(this.#forgotten, this.#exchanges.length - history);
+    return withinContext(
+      this.#exchanges.slice(start),
+      maxTokens ?? undefined,
+      (seen, limit) =>
+        run({ prompt: { messages: [...first, ...seen, { role: 'user', content: question }] }, ...limit }),
+      (turns) => {
+        this.#forgotten = start + turns;
+        forget(this.#forgotten);
+      },
+    );
+  }
+}

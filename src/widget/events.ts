@@ -1,0 +1,40 @@
+// What an element tells the page. The names carry a prefix because `error` and `progress` that bubble would be taken for
+// the browser's own.
+import type { Loaded } from '../engine.ts';
+import type { Fault } from '../errors.ts';
+import type { LoadProgress } from '../sources.ts';
+import type { EventOf, Metrics, Source, TraceEvent } from '../trace.ts';
+
+/** A token of the answer, and how it came about. */
+export interface ChatToken {
+  readonly token: number;
+  /** What it added to the answer; '' while it is held back. */
+  readonly text: string;
+  readonly source: Source;
+}
+
+/** A finished answer, and what it took. */
+export interface ChatAnswer {
+  readonly prompt: string;
+  readonly text: string;
+  readonly finishReason: EventOf<'done'>['finish_reason'];
+  readonly metrics: Metrics;
+  /** Everything that happened; as JSON lines it is a file that `trace` replays. */
+  readonly events: readonly TraceEvent[];
+}
+
+/** All of them bubble and cross shadow roots. */
+export interface OutriderChatEventMap {
+  /** Something is about to be sent, or replayed; `preventDefault()` keeps it from that. */
+  'outrider-start': CustomEvent<{ readonly prompt: string; readonly replay: boolean }>;
+  'outrider-progress': CustomEvent<LoadProgress>;
+  /** Models were loaded. */
+  'outrider-ready': CustomEvent<Loaded>;
+  /** The conversation has outgrown the context: the model sees none of its first `forgotten` exchanges any longer. */
+  'outrider-overflow': CustomEvent<{ readonly forgotten: number }>;
+  'outrider-token': CustomEvent<ChatToken>;
+  /** At least one token was committed. */
+  'outrider-round': CustomEvent<EventOf<'commit'>>;
+  'outrider-done': CustomEvent<ChatAnswer>;
+  'outrider-error': CustomEvent<Fault>;
+}

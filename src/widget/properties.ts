@@ -1,0 +1,63 @@
+// What can be set on <outrider-chat>: attributes with properties of the same meaning, and a few properties alone.
+import type { KnobValue } from '../decode/knobs.ts';
+import type { Engine } from '../engine.ts';
+import type { ModelSources } from '../sources.ts';
+import { OBSERVED, reflect } from './attributes.ts';
+
+/** Servers that render pages import this file too, and have no elements. */
+const Base: typeof HTMLElement = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
+
+/** The settings of an `<outrider-chat>`. Those up to `rejected` are attributes too, in kebab case: `max-tokens`. */
+export class ChatProperties extends Base {
+  static readonly observedAttributes = OBSERVED;
+
+  /** The target: a bundled model's name, or the address of a checkpoint. Default: the bundled `target`. */
+  declare model: string | null;
+  /** A draft model for it, likewise. */
+  declare draft: string | null;
+  /** A DFlash drafter for it, likewise. */
+  declare dflash: string | null;
+  /** An EAGLE-3 drafter for it, likewise. */
+  declare eagle3: string | null;
+  /** The decoding system. Default: the fastest that the models serve. */
+  declare system: string | null;
+  /** What stands in the box at first. */
+  declare prompt: string | null;
+  /** What the model is told before the conversation. */
+  declare systemPrompt: string | null;
+  /** The address under which `models/` is served. Default: the page's own. */
+  declare base: string | null;
+  /** Of the weights: `f32`, `f16`, `q8` or `q4`. Default: as in the file. */
+  declare precision: string | null;
+  /** The address of a trace file. It is replayed instead where no model is named, and offered where there is no WebGPU. */
+  declare trace: string | null;
+  /** `light` or `dark`. Default: as the page, by its `color-scheme`. */
+  declare theme: string | null;
+  declare placeholder: string | null;
+  /** The title, and the name for screen readers. */
+  declare label: string | null;
+  declare maxTokens: number | null;
+  declare temperature: number | null;
+  declare topP: number | null;
+  declare seed: number | null;
+  /** How many earlier exchanges the model sees. Default: all; none for the bundled models, which know single questions. */
+  declare history: number | null;
+  /** Of a replay: 0.25 is a quarter of the recorded pace. */
+  declare speed: number | null;
+  declare disabled: boolean;
+  /** Sends the prompt, or plays the trace, as soon as the element is on the page. */
+  declare autoplay: boolean;
+  /** Shows rejected drafts, struck through, where they were refused. */
+  declare rejected: boolean;
+
+  /** An engine of the page's own with its models loaded: the element loads nothing into it and does not close it. */
+  declare engine: Engine | null;
+  /** Models by role in the place of those that attributes name: files, for instance. */
+  declare sources: ModelSources | null;
+  /** Settings of the decoding system. */
+  declare knobs: Readonly<Record<string, KnobValue>> | null;
+}
+
+reflect(ChatProperties.prototype);
+// Not fields: what a page set before the element was defined would be overwritten.
+Object.assign(ChatProperties.prototype, { engine: null, sources: null, knobs: null });

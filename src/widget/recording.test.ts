@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { TraceEvent } from '../trace.ts';
+import { readRecording, replay } from './recording.ts';
+
+const saved = readFileSync(new URL('../../public/traces/problem-1.jsonl', import.meta.url), 'utf8').trim();
+const lines = saved.split('\n').filter((line) => !line.includes('"outrider":"trace"'));
+
+const played = async (text: string, speed: number, signal = new AbortController().signal): Promise<TraceEvent[]> => {
+  const events: TraceEvent[] = [];
+  for await (const event of replay(readRecording(text), speed, signal)) events.push(event);
+  return events;
+};
+
+describe('trace files', () => {
+  it('are what the command line prints', () => {
+    const { prompt, events } = readRecording(lines.join('\n'));
+    expect(prompt).toBeNull();
+    expect(events).toEqual(lines.map((line) => JSON.parse(line)));
+  });
+
+  it('may say what was asked, and keep the plain run beside this one', () => {
+    const header = JSON.stringify({
+      outrider: 'trace',
+      version: 1,
+      title: 'A run',
+      problem: { question: 'How many?' },
+    });
+    const { prompt, events } = readRecording([header, ...lines, '', ...lines].join('\n'));
+    expect(prompt).toBe('How many?');
+    expect(events).toHaveLength(lines.length);
+    const titled = JSON.stringify({ outrider: 'trace', version: 1, title: 'A run' });
+    expect(readRecording([titled, ...lines].join('\n')).prompt).toBe('A run');
+  });
+
+  it.each([
+    ['{"at":1', /line 1 is no JSON object/],
+    ['{"at":1,"type":"commit"}\n\n7', /line 3 is no JSON object/],
+    ['{"at":1,"type":"run"}\n{"type":"commit"}', /line 2 is no event/],
+    ['{"at":1,"type":"run"}', /nothing is committed/],
+    ['', /nothing is committed/],
+  ])('%j is refused with the line', (text, message) => {
+    expect(() => readRecording(text)).toThrow(message);
+  });
+});
+
+describe('a replay', () => {
+  it('keeps the recorded pace, times its speed', async () => {
+    const last = JSON.parse(lines.at(-1) ?? '').at;
+    const start = performance.now();
+    expect(await played(lines.join('\n'), 4)).toHaveLength(lines.length);
+    expect(performance.now() - start).toBeGreaterThan(last / 4 - 5);
+  });
+
+  it('ends as an aborted run ends', async () => {
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(), 20);
+    expect((await played(lines.join('\n'), 0.01, abort.signal)).at(-1)).toMatchObject({
+      type: 'done',
+      finish_reason: 'aborted',
+    });
+  });
+});

@@ -1,0 +1,89 @@
+// Trace files, replayed without a GPU: JSON lines of events as `generate --json` prints them, or as the demo saves them,
+// with a line about the recording before them.
+import { OutriderError } from '../errors.ts';
+import type { TraceEvent } from '../trace.ts';
+
+export interface Recording {
+  /** What was asked, where the file says so. */
+  readonly prompt: string | null;
+  readonly events: readonly TraceEvent[];
+}
+
+const bad = (message: string): OutriderError =>
+  new OutriderError(
+    'bad-request',
+    `not a trace: ${message}`,
+    'Save one in the demo, or with `outrider generate --json`.',
+  );
+
+const parse = (line: string, number: number): Record<string, unknown> => {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // the same to a reader as a number or a string
+  }
+  throw bad(`line ${number} is no JSON object`);
+};
+
+/** The demo's recordings name a problem; anything else that is a text will do. */
+const promptOf = ({ problem, title }: Record<string, unknown>): string | null => {
+  const question = (problem as { readonly question?: unknown } | undefined)?.question;
+  return [question, problem, title].find((text) => typeof text === 'string') ?? null;
+};
+
+export const readRecording = (text: string): Recording => {
+  const lines = text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [parse(line, i + 1)]));
+  const [first = {}] = lines;
+  const header = first.outrider === 'trace' ? first : null;
+  const events = header ? lines.slice(1) : lines;
+  const wrong = events.find(({ at, type }) => typeof at !== 'number' || typeof type !== 'string');
+  if (wrong) throw bad(`line ${lines.indexOf(wrong) + 1} is no event`);
+  if (!events.some(({ type }) => type === 'commit')) throw bad('nothing is committed in it');
+  const end = events.findIndex(({ type }) => type === 'done') + 1; // behind it the demo keeps the plain run beside this one
+  const run = end > 0 ? events.slice(0, end) : events;
+  return { prompt: header && promptOf(header), events: run as unknown as readonly TraceEvent[] };
+};
+
+const until = (time: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, Math.max(0, time - performance.now()));
+    signal.addEventListener('abort', end);
+  });
+
+/** At `speed` times the recorded pace. An abort ends it as it ends a run. */
+export async function* replay(
+  { events }: Recording,
+  speed: number,
+  signal: AbortSignal,
+): AsyncGenerator<TraceEvent, void, undefined> {
+  const start = performance.now();
+  for (const event of events) {
+    if (!signal.aborted) await until(start + event.at / speed, signal);
+    if (signal.aborted) return yield { at: event.at, type: 'done', finish_reason: 'aborted', stop: null, text: null };
+    yield event;
+  }
+}
+
+export const fetchRecording = async (address: string, signal: AbortSignal): Promise<Recording> => {
+  const response = await fetch(address, { signal }).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    throw new OutriderError(
+      'download-failed',
+      `${address} cannot be fetched`,
+      'Check the address, CORS and the connection.',
+    );
+  });
+  if (!response.ok)
+    throw new OutriderError(
+      'download-failed',
+      `${address}: ${response.status} ${response.statusText}`,
+      'Check the address.',
+    );
+  return readRecording(await response.text());
+};

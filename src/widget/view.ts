@@ -1,0 +1,273 @@
+// What stands in the shadow root, and how it changes. It knows nothing of engines: it is told what to show, and tells
+// what was pressed.
+
+import type { ErrorCode, Fault } from '../errors.ts';
+import type { LoadProgress } from '../sources.ts';
+import type { TraceEvent } from '../trace.ts';
+import { AnswerView, emptyFigures, MARKS } from './answer.ts';
+import { make } from './make.ts';
+import style from './style.css?inline';
+
+export interface Actions {
+  send(text: string): void;
+  stop(): void;
+}
+
+/** What the button does. */
+export type Mode = 'chat' | 'replay';
+
+export interface Settings {
+  readonly mode: Mode;
+  readonly label: string;
+  readonly placeholder: string;
+  readonly system: string;
+  readonly disabled: boolean;
+}
+
+const PHASES = { download: 'Fetching', upload: 'Preparing', compile: 'Compiling shaders for' } as const;
+
+const REASONS = { stop: 'complete', length: 'cut off at its limit', aborted: 'stopped' } as const;
+
+/** For people who did not make the page; what is wrong exactly, and what to do, follows. */
+const TITLES: Readonly<Record<ErrorCode, string>> = {
+  'no-webgpu': 'The model cannot run in this browser.',
+  'out-of-memory': 'The model needs more memory than there is.',
+  'device-lost': 'The graphics card was lost on the way.',
+  'download-failed': 'The download failed.',
+  'bad-checkpoint': 'This model cannot be used.',
+  'vocabulary-mismatch': 'These models do not belong together.',
+  'bad-request': 'This cannot be asked.',
+  aborted: 'Stopped.',
+  bug: 'Something went wrong.',
+};
+
+const FORGOTTEN = 'The conversation has outgrown the model’s context: it no longer sees what stands above.';
+
+/** One for all elements of a page, made with the first. */
+let sheet: CSSStyleSheet | null = null;
+const styles = (): CSSStyleSheet => {
+  sheet ??= new CSSStyleSheet();
+  sheet.replaceSync(style);
+  return sheet;
+};
+
+const legend = (): HTMLElement =>
+  make(
+    'ul',
+    { part: 'legend', className: 'legend', ariaLabel: 'How tokens are marked' },
+    ...Object.entries(MARKS)
+      .filter(([source]) => source !== 'routed')
+      .map(([source, { part, text }]) =>
+        make('li', {}, make('span', { part: `mark ${part}`, className: `${source} first` }, text)),
+      ),
+  );
+
+export class View {
+  readonly #panel = make('div', { part: 'panel', className: 'panel', role: 'group' });
+  readonly #title = make('span', { part: 'title', className: 'title' });
+  readonly #state = make('span', { part: 'state', className: 'state' });
+  readonly #log = make('div', {
+    part: 'log',
+    className: 'log',
+    role: 'log',
+    ariaLive: 'off',
+    ariaLabel: 'Conversation',
+    tabIndex: 0,
+  });
+  readonly #hint = make('p', { part: 'hint' });
+  readonly #empty = make('slot', { name: 'empty' }, this.#hint);
+  readonly #bar = make('progress', { part: 'progress', max: 1, value: 0, ariaLabel: 'Loading the model' });
+  readonly #phase = make('span', { part: 'phase' });
+  readonly #loading = make('div', { className: 'loading' }, this.#bar, this.#phase);
+  readonly #figures = make('dl', { part: 'figures', className: 'figures' }, ...emptyFigures());
+  readonly #box = make('textarea', { part: 'input', rows: 2, ariaLabel: 'Message', spellcheck: false });
+  readonly #button = make('button', { part: 'send', type: 'button' });
+  readonly #status = make('p', { className: 'hidden', role: 'status' });
+  readonly #actions: Actions;
+  #settings: Settings = { mode: 'chat', label: '', placeholder: '', system: '', disabled: false };
+  readonly #divider = make('p', { part: 'divider', className: 'divider' }, FORGOTTEN);
+  #running = false;
+  #question: HTMLElement | null = null;
+  #answer: AnswerView | null = null;
+  /** Questions that are part of the conversation: their answers were finished. */
+  #kept: readonly HTMLElement[] = [];
+
+  constructor(root: ShadowRoot, actions: Actions) {
+    this.#actions = actions;
+    root.adoptedStyleSheets = [styles()];
+    const title = make('slot', { name: 'header' }, this.#title);
+    this.#log.append(this.#empty);
+    // No <form>: a sandboxed frame may not submit one, and there is nothing to submit it to.
+    const form = make('div', { part: 'form', className: 'form' }, this.#box, this.#button);
+    this.#panel.append(
+      make('div', { part: 'header', className: 'header' }, title, this.#state),
+      this.#log,
+      make('div', { part: 'facts', className: 'facts' }, this.#figures, legend(), this.#loading),
+      form,
+      make('slot', { name: 'footer' }),
+      this.#status,
+    );
+    root.append(this.#panel);
+    this.#button.addEventListener('click', () => this.#press());
+    this.#box.addEventListener('keydown', (event) => this.#key(event));
+    this.#panel.addEventListener('keydown', ({ key }) => {
+      if (key === 'Escape' && this.#running) actions.stop();
+    });
+    this.rest();
+  }
+
+  get text(): string {
+    return this.#box.value;
+  }
+
+  set text(text: string) {
+    this.#box.value = text;
+  }
+
+  focus(options?: FocusOptions): void {
+    (this.#settings.mode === 'chat' ? this.#box : this.#button).focus(options);
+  }
+
+  update(settings: Settings): void {
+    const { mode, label, placeholder, system, disabled } = settings;
+    this.#settings = settings;
+    this.#panel.ariaLabel = label;
+    this.#title.textContent = label;
+    this.#state.textContent = mode === 'replay' ? 'a recording' : system;
+    this.#hint.textContent =
+      mode === 'replay'
+        ? 'A recorded run, replayed without a GPU.'
+        : 'The model is fetched when you send the first message.';
+    this.#box.placeholder = placeholder;
+    this.#box.readOnly = mode === 'replay';
+    this.#box.disabled = disabled;
+    this.#button.disabled = disabled;
+    this.#label();
+  }
+
+  /** A question, and room for its answer. */
+  begin(prompt: string): void {
+    this.#running = true;
+    this.#log.querySelector('.note')?.remove();
+    this.#empty.remove();
+    this.#question = make('div', { part: 'message prompt', className: 'prompt' }, prompt);
+    if (prompt) this.#log.append(this.#question);
+    this.#answer = new AnswerView();
+    this.#answer.root.className = 'answer';
+    this.#log.append(this.#answer.root);
+    this.#figures.replaceChildren(...this.#answer.figures);
+    this.#status.textContent = 'Answering';
+    this.#follow(true);
+    this.#label();
+  }
+
+  add(event: TraceEvent): void {
+    const following = this.#log.scrollHeight - this.#log.scrollTop - this.#log.clientHeight < 24;
+    if (event.type === 'run') this.#state.textContent = event.system;
+    this.#answer?.add(event);
+    if (event.type === 'done') this.#end(REASONS[event.finish_reason]);
+    if (event.type === 'commit' || event.type === 'done') this.#follow(following);
+  }
+
+  #end(reason: string): void {
+    this.#status.textContent = `The answer is ${reason}. ${this.#answer?.root.textContent ?? ''}`;
+    if (reason !== REASONS.stop) this.#answer?.root.append(make('small', { part: 'end' }, reason));
+  }
+
+  /** The question and its answer are part of the conversation. */
+  keep(): void {
+    if (this.#question) this.#kept = [...this.#kept, this.#question];
+  }
+
+  /** The question is about to be asked again, and its note has said why. */
+  withdraw(): void {
+    this.#question?.remove();
+    this.#answer?.root.remove();
+  }
+
+  /** The model sees nothing of what was kept before this question any longer. */
+  forget(before: number): void {
+    (this.#kept[before] ?? this.#question)?.before(this.#divider);
+    this.#status.textContent = `Answering. ${FORGOTTEN}`;
+    this.#follow(true);
+  }
+
+  progress({ role, phase, loaded, total }: LoadProgress): void {
+    this.#loading.classList.add('busy');
+    this.#bar.value = total > 0 ? loaded / total : 0;
+    this.#phase.textContent = `${PHASES[phase]} the ${role}`;
+  }
+
+  loaded(): void {
+    this.#loading.classList.remove('busy');
+  }
+
+  /** With `offer`, a button that does it. */
+  fault({ code, message, hint }: Fault, offer: { readonly text: string; run(): void } | null): void {
+    if (this.#answer?.root.textContent === '') this.#answer.root.remove();
+    this.#log.querySelector('.note')?.remove();
+    this.#empty.remove();
+    const about = make('p', {}, `${sentence(message)} ${hint}`);
+    const note = make(
+      'div',
+      { part: 'note', className: 'note', role: 'alert' },
+      make('strong', {}, TITLES[code]),
+      about,
+    );
+    if (offer) {
+      const button = make('button', { part: 'offer', className: 'offer', type: 'button' }, offer.text);
+      button.addEventListener('click', () => {
+        note.remove();
+        offer.run();
+        this.focus();
+      });
+      note.append(button);
+    }
+    this.#status.textContent = '';
+    this.#log.append(note);
+    this.#follow(true);
+  }
+
+  /** After a run, however it ended. */
+  rest(): void {
+    this.#running = false;
+    if (this.#answer) this.#answer.root.ariaBusy = 'false';
+    this.loaded();
+    this.#label();
+  }
+
+  clear(): void {
+    this.#answer = null;
+    this.#kept = [];
+    this.#log.replaceChildren(this.#empty);
+    this.#figures.replaceChildren(...emptyFigures());
+    this.#status.textContent = '';
+  }
+
+  #key(event: KeyboardEvent): void {
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    if (!this.#running) this.#press();
+  }
+
+  #press(): void {
+    if (this.#running) this.#actions.stop();
+    else this.#actions.send(this.text.trim());
+  }
+
+  #label(): void {
+    const idle = this.#settings.mode === 'replay' ? 'Play' : 'Send';
+    this.#button.textContent = this.#running ? 'Stop' : idle;
+    this.#panel.setAttribute('part', this.#running ? 'panel running' : 'panel');
+  }
+
+  #follow(wanted: boolean): void {
+    if (wanted) this.#log.scrollTop = this.#log.scrollHeight;
+  }
+}
+
+/** Messages begin with what they name, in small letters. */
+const sentence = (message: string): string => {
+  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+};

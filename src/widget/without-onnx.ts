@@ -1,0 +1,8 @@
+// Stands for the ONNX runtime in the single file, which its 14 MB of WebAssembly could not be part of.
+import { OutriderError } from '../errors.ts';
+
+throw new OutriderError(
+  'bad-request',
+  'this file has no ONNX runtime, which block-size policies and some judges need',
+  'Choose another system, or import `outrider/widget` through a bundler.',
+);
