@@ -1,6 +1,6 @@
 // Runs commands, prints one line for each, and the whole output of those that failed.
 import { spawn } from 'node:child_process';
-import { availableParallelism, setPriority } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { testEnvironment } from './machine.mjs';
 
@@ -10,18 +10,16 @@ export const tool = (name) => join(root, 'node_modules/.bin', name);
 
 /**
  * @param {string[]} command
- * @param {{ live?: boolean, env?: Record<string, string>, nice?: number }} [options] `live` shows the output while it
- * runs; `nice`, from 0 to 19, lets others go first.
+ * @param {{ live?: boolean, env?: Record<string, string> }} [options] `live` shows the output while it runs.
  * @returns {Promise<{ code: number, output: string }>}
  */
-export const run = ([program = '', ...args], { live = false, env = {}, nice = 0 } = {}) =>
+export const run = ([program = '', ...args], { live = false, env = {} } = {}) =>
   new Promise((done) => {
     const child = spawn(program, args, {
       cwd: root,
       env: { ...process.env, ...testEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    if (nice > 0 && child.pid) setPriority(child.pid, nice);
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk) => {
@@ -37,17 +35,19 @@ export const run = ([program = '', ...args], { live = false, env = {}, nice = 0 
 /**
  * As many chains at once as there are cores; the steps of a chain one after another.
  * @param {Step[][]} chains
- * @returns {Promise<{ passed: number, failed: number }>}
+ * @returns {Promise<{ passed: number, failed: number, failures: string[] }>}
  */
 export const runSteps = async (chains) => {
-  const tally = { passed: 0, failed: 0 };
+  const tally = { passed: 0, failed: 0, failures: /** @type {string[]} */ ([]) };
   const runStep = async (/** @type {Step} */ { name, command }) => {
     const start = performance.now();
     const { code, output } = await run(command, { env: { NO_COLOR: '1' } });
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     console.log(`${code === 0 ? 'ok  ' : 'FAIL'}  ${name} (${seconds} s)`);
-    if (code !== 0) console.log(output.trimEnd().replace(/^/gm, '      '));
     tally[code === 0 ? 'passed' : 'failed']++;
+    if (code === 0) return;
+    console.log(output.trimEnd().replace(/^/gm, '      '));
+    tally.failures.push(`${name}\n${output.trim().slice(-2000)}`);
   };
   const waiting = [...chains];
   const work = async () => {

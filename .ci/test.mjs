@@ -1,6 +1,7 @@
 // `npm test`: brings what the machine lacks, then runs every check and every test, and sums up in one last line.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { check, SHADER_TESTS } from './check.mjs';
 import { findPython } from './machine.mjs';
 import { provide } from './provide.mjs';
@@ -9,31 +10,40 @@ import { root, run, skip, tool } from './steps.mjs';
 const results = join(root, 'test-results');
 const total = { passed: 0, failed: 0, skipped: 0 };
 
-/** @param {{ passed: number, failed: number, skipped?: number }} counts */
-const add = ({ passed, failed, skipped = 0 }) => {
+/** What failed, and its message: said again at the end, where a long log is read first. @type {string[]} */
+const failures = [];
+
+/**
+ * @typedef {{ passed: number, failed: number, skipped?: number, failures?: string[] }} Counts
+ * @param {Counts} counts
+ */
+const add = ({ passed, failed, skipped = 0, failures: names = [] }) => {
   total.passed += passed;
   total.failed += failed;
   total.skipped += skipped;
+  failures.push(...names);
 };
+
+/** @param {string} name @param {string} [message] */
+const failure = (name, message = '') => `${name}\n${stripVTControlCharacters(message).trim().slice(0, 2000)}`;
 
 /**
  * Runs a suite that writes a report, and counts from it. A suite that dies without a report is one failure.
- * @param {{ title: string, report: string, command: string[], env?: Record<string, string> }} what
- * @param {(report: any) => { passed: number, failed: number, skipped: number }} count
- * @param {{ beside?: boolean }} [how] `beside` another: it lets that one go first, and is shown when it is over.
+ * @param {{ title: string, report: string, command: string[] }} what
+ * @param {(report: any) => Counts} count
  */
-const suite = async ({ title, report, command, env = {} }, count, { beside = false } = {}) => {
-  if (!beside) console.log(`\n== ${title}`);
-  const { code, output } = await run(command, {
-    live: !beside,
-    nice: beside ? 5 : 0,
-    env: { ...env, PLAYWRIGHT_JSON_OUTPUT_NAME: report },
-  });
-  if (beside) console.log(`\n== ${title}\n${output}`);
-  if (!existsSync(report)) return add({ passed: 0, failed: 1 });
+const suite = async ({ title, report, command }, count) => {
+  console.log(`\n== ${title}`);
+  const { code, output } = await run(command, { live: true, env: { PLAYWRIGHT_JSON_OUTPUT_NAME: report } });
+  if (!existsSync(report))
+    return add({ passed: 0, failed: 1, failures: [failure(`${title}: no report`, output.slice(-2000))] });
   const text = readFileSync(report, 'utf8');
   const counts = count(report.endsWith('.json') ? JSON.parse(text) : text);
-  add(code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts);
+  add(
+    code !== 0 && counts.failed === 0
+      ? { ...counts, failed: 1, failures: [failure(`${title}: exit code ${code}`, output.slice(-2000))] }
+      : counts,
+  );
 };
 
 const vitest = () => {
@@ -53,21 +63,38 @@ const vitest = () => {
         testResults.filter((/** @type {{ status: string }} */ file) => file.status === 'failed').length,
       ),
       skipped: numPendingTests,
+      failures: testResults.flatMap((/** @type {any} */ { name, status, message, assertionResults }) => {
+        const tests = assertionResults.filter((/** @type {any} */ test) => test.status === 'failed');
+        if (status === 'failed' && tests.length === 0) return [failure(name, message)];
+        return tests.map((/** @type {any} */ test) => failure(`${name}: ${test.fullName}`, test.failureMessages[0]));
+      }),
     }),
-    { beside: true },
   );
 };
 
-/** @param {'calm' | 'page'} project @param {Record<string, string>} [env] */
-const playwright = (project, env) =>
+/** Of a Playwright suite and those in it. @param {any} suite @returns {string[]} */
+const failuresIn = ({ file, specs = [], suites = [] }) => [
+  ...specs
+    .filter((/** @type {any} */ spec) => !spec.ok)
+    .map((/** @type {any} */ { title, tests }) =>
+      failure(`${file}: ${title}`, tests[0]?.results.at(-1)?.errors[0]?.message),
+    ),
+  ...suites.flatMap(failuresIn),
+];
+
+const playwright = () =>
   suite(
     {
-      title: `the page in Chromium (playwright, ${project})`,
-      report: join(results, `playwright-${project}.json`),
-      command: [tool('playwright'), 'test', '--config', 'e2e', '--project', project, '--reporter=list,json'],
-      ...(env && { env }),
+      title: 'the page in Chromium (playwright)',
+      report: join(results, 'playwright.json'),
+      command: [tool('playwright'), 'test', '--config', 'e2e', '--reporter=list,json'],
     },
-    ({ stats }) => ({ passed: stats.expected, failed: stats.unexpected + stats.flaky, skipped: stats.skipped }),
+    ({ stats, suites }) => ({
+      passed: stats.expected,
+      failed: stats.unexpected + stats.flaky,
+      skipped: stats.skipped,
+      failures: suites.flatMap(failuresIn),
+    }),
   );
 
 const pytest = async () => {
@@ -85,7 +112,6 @@ const pytest = async () => {
       const [failed, skipped] = [number('failures') + number('errors'), number('skipped')];
       return { passed: number('tests') - failed - skipped, failed, skipped };
     },
-    { beside: true },
   );
 };
 
@@ -97,13 +123,12 @@ mkdirSync(results, { recursive: true });
 console.log('\n== check');
 add(await check());
 
-// What measures frames has the machine to itself. The other tests of the page wait as often as they compute, and what they
-// leave of the machine the others take.
-await playwright('calm');
-const beside = vitest().then(pytest);
-await playwright('page', { OUTRIDER_BUILT: '1' });
-await beside;
+// One after another: both fill the machine, and the page's tests meet it as a person's browser does.
+await vitest();
+await playwright();
+await pytest();
 
+for (const each of failures) console.log(`\nFAILED  ${each}`);
 const minutes = ((performance.now() - started) / 60_000).toFixed(1);
 console.log(`\n${total.skipped} skipped, ${minutes} minutes`);
 console.log(`${total.passed} passed, ${total.failed} failed`);

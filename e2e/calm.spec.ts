@@ -1,5 +1,4 @@
-// What runs beside the page disturbs nobody who reads it: by kind of run, on one load. Frames and long tasks depend on
-// what else the machine does, so what is tagged @calm runs by itself (.ci/test.mjs).
+// What runs beside the page disturbs nobody who reads it: by kind of run, on one load.
 import { expect, type Page, test } from '@playwright/test';
 import { answer, expectCalm, open, ready } from './demo.ts';
 
@@ -26,7 +25,7 @@ for (const [system, problem] of [
   ['Arbitrage', BEADS],
   ['CoS', TREES],
 ] as const)
-  test(`${system}: nothing blocks the main thread, and nothing jumps`, { tag: '@calm' }, async () => {
+  test(`${system}: nothing blocks the main thread, and nothing jumps`, async () => {
     await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption({ label: system });
     await ready(page);
     await page.getByLabel('Problem for the model').fill(problem);
@@ -34,7 +33,7 @@ for (const [system, problem] of [
     await expectCalm(page);
   });
 
-test('a chat: nothing blocks the main thread, and nothing jumps', { tag: '@calm' }, async () => {
+test('a chat: nothing blocks the main thread, and nothing jumps', async () => {
   await page.getByRole('tab', { name: 'Chat' }).click();
   await expect(page.getByRole('button', { name: 'Send' })).toBeEnabled();
   await expectCalm(page, '#chat-send', () => page.getByRole('textbox', { name: 'Message' }).fill(TREES));

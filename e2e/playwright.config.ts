@@ -23,16 +23,8 @@ export default defineConfig({
       args: [...SOFTWARE, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
     },
   },
-  // What measures frames is tagged: `npm test` runs it by itself, and vitest beside the others.
-  projects: [
-    { name: 'calm', grep: /@calm/ },
-    { name: 'page', grepInvert: /@calm/ },
-  ],
   webServer: {
-    command: [
-      ...(process.env.OUTRIDER_BUILT === '1' ? [] : BUILDS),
-      `${vite} preview --port ${port} --strictPort`,
-    ].join(' && '),
+    command: [...BUILDS, `${vite} preview --port ${port} --strictPort`].join(' && '),
     cwd: '..',
     url: `http://localhost:${port}/`,
     timeout: 600_000,

@@ -94,9 +94,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     expect(complaints).toEqual([]);
   });
 
-test('streaming disturbs nobody: no long task, enough frames, and nothing moves', { tag: '@calm' }, async ({
-  page,
-}) => {
+test('streaming disturbs nobody: no long task, enough frames, and nothing moves', async ({ page }) => {
   await open(page);
   const chat = page.locator('#plain outrider-chat');
   const question = await chat.getAttribute('prompt');
@@ -106,7 +104,7 @@ test('streaming disturbs nobody: no long task, enough frames, and nothing moves'
   await expect(chat.getByRole('log')).toContainText('The answer is 84.');
 });
 
-test('nothing moves while a recording is played', { tag: '@calm' }, async ({ page }) => {
+test('nothing moves while a recording is played', async ({ page }) => {
   await open(page);
   await expectCalm(page, '#trace outrider-chat [part=send]');
 });
