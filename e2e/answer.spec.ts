@@ -38,6 +38,21 @@ for (const scheme of ['light', 'dark'] as const)
     await page.screenshot({ path: `test-results/page-${scheme}.png`, fullPage: true, animations: 'disabled' });
   });
 
+test('without a choice the theme follows the system, and with one it stays', async ({ browser }) => {
+  const other = await browser.newPage({ colorScheme: 'light' });
+  const html = other.locator('html');
+  await other.goto('./benchmark.html');
+  await other.emulateMedia({ colorScheme: 'dark' });
+  await expect(html).toHaveAttribute('data-theme', 'dark');
+  await other.getByRole('button', { name: /light and dark/ }).click();
+  await expect(html).toHaveAttribute('data-theme', 'light');
+  await other.emulateMedia({ colorScheme: 'light' });
+  await other.emulateMedia({ colorScheme: 'dark' });
+  await other.waitForTimeout(300);
+  await expect(html).toHaveAttribute('data-theme', 'light');
+  await other.close();
+});
+
 test('Stop ends a run at once, and the next one starts', async () => {
   await page.getByRole('button', { name: 'New problem' }).click();
   // A page that is held up in that very moment may come too late: it is tried again.

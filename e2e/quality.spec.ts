@@ -8,13 +8,24 @@ import { expect, type Page, test } from '@playwright/test';
 import { answer, open } from './demo.ts';
 import { root } from './server.ts';
 
-/** As they open; the demo's tabs have addresses of their own. */
+/** The model is there: what it needed on its way (Cancel, a progress bar) has come and gone. */
+const loaded = (page: Page) => expect(page.locator('#lamp')).toHaveAttribute('data-state', 'ready');
+
+/** As they open, when they have become still; the demo's tabs have addresses of their own. */
 const PAGES = [
-  { name: 'race', path: '/?model=draft#race' },
-  { name: 'inspect', path: '/?model=draft#inspect' },
-  { name: 'chat', path: '/?model=draft#chat' },
-  { name: 'benchmark', path: '/benchmark.html' },
-  { name: 'widget', path: '/widget.html' },
+  { name: 'race', path: '/?model=draft#race', still: loaded },
+  { name: 'inspect', path: '/?model=draft#inspect', still: loaded },
+  { name: 'chat', path: '/?model=draft#chat', still: loaded },
+  {
+    name: 'benchmark',
+    path: '/benchmark.html',
+    still: (page: Page) => expect(page.getByRole('button', { name: 'Run', exact: true })).toBeEnabled(),
+  },
+  {
+    name: 'widget',
+    path: '/widget.html',
+    still: (page: Page) => expect(page.locator('outrider-chat')).toHaveCount(6),
+  },
 ];
 const THEMES = ['light', 'dark'] as const;
 const WIDTHS = [360, 768, 1280, 2560];
@@ -32,7 +43,7 @@ const findings = async (page: Page): Promise<readonly string[]> => {
     .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`));
 };
 
-for (const { name, path } of PAGES)
+for (const { name, path, still } of PAGES)
   test.describe(name, () => {
     let page: Page;
     const printed: string[] = [];
@@ -43,7 +54,7 @@ for (const { name, path } of PAGES)
       page.on('console', (message) => void (message.type() === 'error' && printed.push(message.text())));
       page.on('pageerror', ({ message }) => printed.push(message));
       await page.goto(path);
-      await expect(page.locator('h1')).toBeVisible();
+      await still(page);
       await page.locator('details').evaluateAll((all) => {
         for (const one of all) (one as HTMLDetailsElement).open = true;
       });

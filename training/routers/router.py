@@ -40,6 +40,7 @@ class Recipe:
     epochs: float = 3
     rate: float = 0.1
     language: float = 0.0  # weight of the language model's loss, which keeps what the body knows
+    every: float = 0.0  # weight of the loss at every token of a step: its label from the first wrong token on, before that 0
     tokens: int = 3000
     seed: int = 9
 
@@ -116,6 +117,16 @@ def predict(judge: Judge, rows: list[Row], tokens: int = 6000) -> list[tuple[Jud
     return made
 
 
+def tokens_of(batch: Batch, found: list[tuple[int, Judged]], recipe: Recipe) -> dict[tuple[int, int], int]:
+    """Row and index → label, for every token of the steps."""
+    made = {}
+    for r, j in found:
+        so_far, own = batch.rows[r].so_far, label(j.gain, recipe)
+        for index in range(j.index - j.length + 1, j.index + 1):
+            made[r, index] = 0 if so_far[index] else own
+    return made
+
+
 def train(start: dict, rows: list[Row], recipe: Recipe, log=None) -> Judge:
     """`start`: the weights of a reward model, or of a router of as many classes."""
     rng = Random(recipe.seed)
@@ -136,6 +147,11 @@ def train(start: dict, rows: list[Row], recipe: Recipe, log=None) -> Judge:
         at = batch.places(found)
         hidden = judge.states_of(batch, torch.bfloat16)
         loss = F.cross_entropy(judge.judge(hidden[at]), torch.tensor([label(j.gain, recipe) for _, j in found]))
+        if recipe.every:
+            every = tokens_of(batch, found, recipe)
+            rows_at, columns_at = torch.tensor(list(every)).unbind(1)
+            told = judge.judge(hidden[rows_at, columns_at])
+            loss = loss + recipe.every * F.cross_entropy(told, torch.tensor(list(every.values())))
         if recipe.language:
             known = batch.lm != IGNORE
             loss = loss + recipe.language * F.cross_entropy(judge.head(hidden[known]).float(), batch.lm[known])
@@ -195,11 +211,12 @@ def main() -> None:
     parser.add_argument("--epochs", type=float, default=3)
     parser.add_argument("--rate", type=float, default=0.1)
     parser.add_argument("--language", type=float, default=0.0)
+    parser.add_argument("--every", type=float, default=0.0)
     args = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    chosen_ones = (args.annotated, args.label, args.margin, args.balanced, args.classes, args.epochs, args.rate, args.language)
-    recipe = Recipe(*chosen_ones, seed=args.seed)
+    knobs = [args.annotated, args.label, args.margin, args.balanced, args.classes, args.epochs, args.rate, args.language, args.every]
+    recipe = Recipe(*knobs, seed=args.seed)
     prm = load_judge(args.prm)[0]
     data, held = steps.load(args.data)[: args.problems], steps.load(args.held_out)
     start = load_judge(args.start)[0] if args.start else prm

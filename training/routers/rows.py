@@ -27,6 +27,7 @@ class Judged:
     number: int
     kind: str  # 'kept', 'greedy', 'sampled', 'target'
     right: bool
+    length: int  # in tokens
     gain: float = float("nan")  # what the target's step is better by; only where a router is to be trained
     group: int = 0  # which record
 
@@ -78,7 +79,7 @@ def pack(one: Record, annotated: bool = False, router: bool = False, group: int 
         begins.append(len(row.ids))
         goods.append(good)
         add(row, one, number, step, NOTES[by] if annotated else [], len(row.ids), good, number == len(one.kept) - 1)
-        row.judged.append(Judged(len(row.ids) - 1, number, "kept", one.right(number, step), group=group))
+        row.judged.append(Judged(len(row.ids) - 1, number, "kept", one.right(number, step), len(step), group=group))
         good = good and one.right(number, step)
     row.trunk = len(row.ids)
     for number, context in enumerate(one.contexts):
@@ -93,7 +94,7 @@ def pack(one: Record, annotated: bool = False, router: bool = False, group: int 
                 add(row, one, number, step, note, begins[number], goods[number], True)
                 row.branches.append((begins[number], start, len(row.ids)))
                 places[tuple(step)] = len(row.ids) - 1
-            row.judged.append(Judged(places[tuple(step)], number, kind, one.right(number, step), group=group))
+            row.judged.append(Judged(places[tuple(step)], number, kind, one.right(number, step), len(step), group=group))
     return row
 
 
