@@ -10,7 +10,7 @@ import {
   type RunRequest,
 } from '../src/index.ts';
 import type { TraceEvent } from '../src/trace.ts';
-import { type Choice, Family, isAlso, type ModelNames, namesOf, roleName } from './models/family.ts';
+import { type Choice, Family, isAlso, type ModelNames, mayBeOnnx, namesOf, roleName } from './models/family.ts';
 import type { FitView } from './models/fit.ts';
 import { LoadingView } from './models/loading.ts';
 import { MemberChoice } from './models/members.ts';
@@ -57,6 +57,7 @@ export class Session {
   readonly #members = new MemberChoice((chosen) => void this.#membersChanged(chosen));
   readonly #loading = new LoadingView();
   readonly #precision = element('precision', HTMLSelectElement);
+  readonly #onnx = element('onnx', HTMLSelectElement);
   readonly #listener: Listener;
   readonly own: OwnModels;
   /** What it runs on. */
@@ -78,6 +79,7 @@ export class Session {
     this.own = startModels((choice, role) => void this.#chosen(choice, role));
     this.#family = new Family(firstChoice());
     this.#precision.addEventListener('change', () => void this.#targetChanged());
+    this.#onnx.addEventListener('change', () => void this.#onnxChanged());
   }
 
   /** Loads what the page opened with. */
@@ -173,6 +175,12 @@ export class Session {
     return this.#bring(this.#family.rolesOf(this.systems.system), this.#family.target.label);
   }
 
+  /** Judges that are there are loaded anew; the other models stay. */
+  async #onnxChanged(): Promise<void> {
+    const judges = this.#roles.filter(mayBeOnnx);
+    if (judges.length > 0) await this.#bring(judges, judges.map((role) => `the ${roleName(role)}`).join(' and '));
+  }
+
   #membersChanged(chosen: readonly Choice[]): Promise<void> {
     this.#family.join(chosen);
     this.#roles = this.#roles.filter((role) => !isAlso(role));
@@ -211,7 +219,8 @@ export class Session {
     const began = performance.now();
     try {
       const onProgress: NonNullable<LoadOptions['onProgress']> = (progress) => this.#loading.show(progress);
-      const loaded = await this.engine.load(sources, { ...this.#bits, signal, onProgress });
+      const onnx = this.#onnx.value as NonNullable<LoadOptions['onnx']>;
+      const loaded = await this.engine.load(sources, { ...this.#bits, onnx, signal, onProgress });
       if (this.#load !== abort) return;
       const names = added.map(
         (role) => (role === 'target' && loaded.models.target?.name) || roleName(role, namesOf(loaded)),

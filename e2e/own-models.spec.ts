@@ -127,6 +127,33 @@ test('a target on another machine writes the steps; its key stays out of the pag
   }
 });
 
+test('a router of the visitor’s own, as ONNX files, runs in WebAssembly or on WebGPU', async ({ page }) => {
+  const runtimes: string[] = [];
+  page.on('request', (request) => void (/\.wasm$/.test(request.url()) && runtimes.push(request.url())));
+  await open(page, undefined, 'arbitrage');
+  expect(runtimes.filter((url) => /jspi/.test(url))).toEqual([]);
+  await page.getByText('Your own model').click();
+  const where = page.getByLabel(/^If it is an ONNX file/);
+  await expect(where).toBeHidden();
+  await page.getByLabel('As', { exact: true }).selectOption('its router');
+  const files = ['config.json', 'model.onnx', 'tokenizer.json', 'tokenizer_config.json'];
+  await page.locator('#files').setInputFiles(files.map((name) => join(root, 'public/models/router', name)));
+  const told = page.locator('#phase');
+  for (const [provider, runtime] of [
+    ['WebAssembly', /threaded-/],
+    ['WebGPU', /jspi/],
+  ] as const) {
+    if (provider === 'WebGPU') await where.selectOption(provider);
+    await expect(told).toHaveText('Ready: router', { timeout: 240_000 });
+    await expect.poll(() => runtimes.at(-1)).toMatch(runtime);
+    await ready(page);
+    await page.getByRole('button', { name: 'Answer' }).click();
+    await finished(page);
+    await expect(page.locator('#answer')).toContainText('The answer is');
+  }
+  await expect(page.locator('#device')).not.toContainText('not on WebGPU');
+});
+
 test('SpecGuard’s draft is calibrated from the page, and that can be stopped', async ({ page }) => {
   await open(page, undefined, 'specguard');
   await expect(page.locator('#calibration')).toContainText('measured on problems');

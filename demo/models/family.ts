@@ -32,6 +32,9 @@ const ROLE_NAMES: Readonly<Record<Exclude<ModelRole | Role, AlsoRole>, string>> 
 
 export const isAlso = (role: string): role is AlsoRole => role.startsWith('also-');
 
+/** Whether a model for that role may be an ONNX file. */
+export const mayBeOnnx = (role: string): boolean => ['prm', 'router', 'sentences'].includes(role);
+
 /** By role, how a model is called; a trace has those of its run. */
 export type ModelNames = Readonly<Record<string, string>>;
 

@@ -2,7 +2,7 @@
 // machine runs. The key to that machine is held in the request that needs it, and nowhere else.
 import { type ModelRole, remote } from '../../src/index.ts';
 import { element } from '../shared/elements.ts';
-import type { Choice } from './family.ts';
+import { type Choice, mayBeOnnx } from './family.ts';
 
 export type Choose = (choice: Choice, role: ModelRole) => void;
 
@@ -46,5 +46,6 @@ export class OwnModels {
     const far = this.#role.value === 'remote';
     element('by-server', HTMLFormElement).hidden = !far;
     for (const id of ['by-address', 'drop']) element(id, HTMLElement).hidden = far;
+    element('onnx-choice', HTMLElement).hidden = !mayBeOnnx(this.#role.value);
   }
 }
