@@ -215,8 +215,7 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    knobs = [args.annotated, args.label, args.margin, args.balanced, args.classes, args.epochs, args.rate, args.language, args.every]
-    recipe = Recipe(*knobs, seed=args.seed)
+    recipe = Recipe(**{name: value for name, value in vars(args).items() if name in Recipe.__dataclass_fields__})
     prm = load_judge(args.prm)[0]
     data, held = steps.load(args.data)[: args.problems], steps.load(args.held_out)
     start = load_judge(args.start)[0] if args.start else prm

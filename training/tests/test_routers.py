@@ -17,7 +17,7 @@ from routers.decode import BREAK, confirm_steps, write_steps
 from routers.export import export
 from routers.judge import Judge, auc, from_judge, from_language_model, load_judge
 from routers.prm import rewards
-from routers.router import Recipe, gains, label, labelled, predict, spearman
+from routers.router import Recipe, gains, label, labelled, predict, spearman, tokens_of
 from routers.rows import NOTES, collate, pack
 from routers.simulate import Contexts, Scores, annotated, rules, simulate
 
@@ -148,6 +148,23 @@ def test_gains_and_labels(records) -> None:
             assert gain == pytest.approx(sum(right) / 3 - one.right(number, context.draft[kind == "sampled"]))
     assert [label(g, Recipe(classes=4)) for g in (-1, 0, 0.2, 0.5, 1)] == [0, 0, 1, 2, 3]
     assert [label(g, Recipe(margin=0.3)) for g in (0, 0.2, 0.4)] == [0, 0, 1]
+
+
+def test_every_token_from_the_first_wrong_one_on_has_its_steps_label(records) -> None:
+    rows = labelled(records, gains(records, None), annotated=False)
+    batch = collate(rows)
+    labels = tokens_of(batch, batch.judged, Recipe())
+    mixed = 0
+    for r, j in batch.judged:
+        context = records[r].contexts[j.number]
+        step = context.draft[j.kind == "sampled"]
+        assert rows[r].ids[j.index - j.length + 1 : j.index + 1] == step
+        reference = records[r].reference[j.number] if j.number < len(records[r].reference) else []
+        same = next((i for i, (a, b) in enumerate(zip(step, reference, strict=False)) if a != b), min(len(step), len(reference)))
+        told = [labels[r, i] for i in range(j.index - j.length + 1, j.index + 1)]
+        assert told == [0] * same + [int(j.gain > 0)] * (len(step) - same)
+        mixed += len(set(told)) > 1
+    assert mixed > 0
 
 
 def test_a_router_begins_as_its_reward_model(records, judge) -> None:
