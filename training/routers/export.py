@@ -65,7 +65,7 @@ Scores are not calibrated: take the threshold from the curve in `training/README
 
 ## Data
 {data}.
-The label is 1 where the target's steps (one greedy, three at temperature 0.7) are {label} than the draft's. No held-out
+The label is 1 where the target's greedy step is {label}. No held-out
 arithmetic is in training.
 
 ## Results
@@ -114,7 +114,7 @@ def export(judge: Judge, recipe: dict, tokenizer: Path, folder: Path, notes: dic
         "delimiter": BREAK,
         "sha": digest(folder / "model.safetensors"),
         "layout": LAYOUTS[layout],
-        "label": "right more often" if recipe.get("label") != "prm" else "rewarded more by the bundled reward model",
+        "label": "right and the draft's is not" if recipe.get("label") != "prm" else "rewarded more than the draft's",
         "data": notes.get("data", ""),
         "results": notes.get("results", "Not measured yet."),
     }
