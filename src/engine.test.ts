@@ -43,6 +43,18 @@ const messages = [{ role: 'user', content: 'A cup costs 6 dollars.' }];
 const sampled = { prompt: { messages }, temperature: 1, seed: 5, maxTokens: 60, ignoreEos: true };
 
 describe('a run', () => {
+  it('reads the whole prompt again where the request says so', async () => {
+    const engine = await toyEngine();
+    const reused = async (fresh: boolean) => {
+      const events = await collect(engine, { ...sampled, fresh });
+      return events.find((event) => event.type === 'prefill')?.reused;
+    };
+    expect(await reused(false)).toBe(0);
+    expect(await reused(false)).toBeGreaterThan(5);
+    expect(await reused(true)).toBe(0);
+    expect(await reused(false)).toBeGreaterThan(5);
+  });
+
   it('tells run, prefill, rounds and done in order, with times that never go back', async () => {
     const events = await collect(await toyEngine(), { prompt: { messages }, maxTokens: 3, ignoreEos: true });
     expect(events.map(({ type }) => type)).toEqual([

@@ -181,6 +181,7 @@ class LocalEngine implements Engine {
     const transcript = new Transcript(limits, job.tokenizer);
 
     yield { at: clock(), type: 'run', version: 1, system: system.id, knobs, seed: sampling.seed, prompt };
+    if (job.fresh) this.#memory.unread();
     const profile = job.profile && this.#gpu ? await profileOf(this.#gpu) : null;
     try {
       let begin = clock();

@@ -38,6 +38,8 @@ export interface RunRequest {
   readonly logprobs?: number;
   /** Times every kernel: the `spans` of each round. Slower, and only where the device has timestamps. */
   readonly profile?: boolean;
+  /** Reads the whole prompt, whatever is known of it from earlier runs: for those who time runs against each other. */
+  readonly fresh?: boolean;
 }
 
 /** A request, checked and with nothing left open. */
@@ -53,6 +55,7 @@ export interface Job {
   /** Null when no log-probabilities are wanted. */
   readonly logprobs: number | null;
   readonly profile: boolean;
+  readonly fresh: boolean;
 }
 
 const DEFAULT_MAX_TOKENS = 1024;
@@ -151,5 +154,6 @@ export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: 
     limits: { maxTokens, stopTokens, stopStrings },
     logprobs: request.logprobs === undefined ? null : inRange('logprobs', request.logprobs, 0, 20, true),
     profile: request.profile ?? false,
+    fresh: request.fresh ?? false,
   };
 };

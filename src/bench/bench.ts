@@ -103,7 +103,7 @@ export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOption
   const ask = ({ system, knobs }: BenchEntry, index: number, repetition = 0) => {
     const prompt = fitted((prompts[index] as BenchPrompt).prompt, target);
     const drawn = { temperature, seed: seed + repetition * prompts.length + index };
-    return engine.run({ prompt, system: system.id, knobs, maxTokens, ignoreEos, ...drawn }, signal);
+    return engine.run({ prompt, system: system.id, knobs, maxTokens, ignoreEos, ...drawn, fresh: true }, signal);
   };
   const runOne = async (entry: BenchEntry, index: number, repetition: number): Promise<Sample> => {
     gpu.peakBytes = gpu.bytes;

@@ -51,7 +51,7 @@ describe('memory of a conversation', () => {
     expect(await turn(memory, [1, 2, 3, 4])).toBe(0);
   });
 
-  it('remembers every member of an ensemble, and leaves to a judge what it has read', async () => {
+  it('remembers every member of an ensemble, and leaves to a judge what it has read, unless all is to be read anew', async () => {
     const memory = new Memory();
     const disposed: string[] = [];
     const judge: Judge = {
@@ -61,6 +61,7 @@ describe('memory of a conversation', () => {
       bytes: 0,
       open: async ({ capacity = 3000 } = {}) => ({
         capacity,
+        forget: () => disposed.push('its reading'),
         score: async (_problem, _steps, candidates) => candidates.map(() => 1),
         [Symbol.dispose]: () => disposed.push('judge'),
       }),
@@ -79,8 +80,12 @@ describe('memory of a conversation', () => {
     const first = await memory.open('prm', all, [1, 2, 3], 20);
     memory.keep([1, 2, 3]);
     expect(await memory.open('prm', all, [9], 20)).toBe(first);
+    expect(disposed).toEqual([]);
+    memory.unread();
+    expect(disposed).toEqual(['its reading']);
+    expect([await known([1, 2, 3, 4]), await known([1, 2, 3, 4, 5])]).toEqual([0, 4]);
     expect(await memory.open('prm', all, [9], 513)).not.toBe(first);
-    expect(disposed).toEqual(['judge']);
+    expect(disposed).toEqual(['its reading', 'judge']);
   });
 
   it('keeps ensembles, the newest four, until the models change', async () => {

@@ -84,6 +84,14 @@ export class Memory {
     return ensemble;
   }
 
+  /** The next run reads all of its prompt; what was opened stays open. */
+  unread(): void {
+    for (const held of this.#held.values()) {
+      held.tokens = [];
+      if ('forget' in held.cursor) held.cursor.forget();
+    }
+  }
+
   /** After a run: every cursor that it used holds a prefix of these tokens. */
   keep(tokens: readonly number[]): void {
     for (const held of this.#held.values()) held.tokens ??= tokens;

@@ -59,6 +59,8 @@ export interface JudgeCursor extends Disposable {
   readonly capacity: number;
   /** When it fails, the run is to go on without it: the target writes the steps that nobody can judge. */
   readonly dispensable?: boolean;
+  /** What it has read is of no use any more. */
+  forget(): void;
   /** A probability for each candidate as the step after `steps`. `problem`: the prompt, in the target's vocabulary. */
   score(
     problem: readonly number[],

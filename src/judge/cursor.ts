@@ -39,6 +39,12 @@ export class TextCursor implements JudgeCursor {
     this.capacity = capacity;
   }
 
+  forget(): void {
+    this.#tokens = [];
+    this.#scores = [];
+    this.#reader.rewind(0);
+  }
+
   async score(
     problem: readonly number[],
     steps: readonly JudgedStep[],

@@ -218,6 +218,10 @@ test('of a text that goes on only the new rows are read', async () => {
     [4, 7],
   ]);
   expect(held).toEqual([1, 2, 3, 4, 7]);
+  cursor.forget();
+  expect(held).toEqual([]);
+  expect(await cursor.score([1, 2], [], [[3, 4]])).toEqual([reward(4)]);
+  expect(read.at(-1)).toEqual([1, 2, 3, 4]);
 });
 
 test('classes are ordered: the score is where the step is expected among them', () => {

@@ -1,6 +1,7 @@
 // Which of several candidate steps to go on with (SpecGuard, arXiv 2604.15244): the most central one. The paper takes
 // argmin_j S̃_jj of the row-softmax S̃ of the similarities S; with S_jj = 1 that is argmax_j Σ_l exp(S_jl). The lowest
 // index wins ties.
+import type { Select } from '../decode/guard.ts';
 import type { SentenceEncoder } from '../decode/system.ts';
 
 const central = <T>(candidates: readonly T[], similarity: (a: T, b: T) => number): number => {
@@ -36,3 +37,17 @@ export const overlap = (candidates: readonly (readonly number[])[]): number =>
       return both / Math.max(1, a.size + b.size - both);
     },
   );
+
+/** The draft's own states, unless something else is asked for and there; the first one where nothing is to be compared. */
+export const selectBy =
+  (
+    by: 'sentences' | 'states' | 'tokens' | 'none',
+    { sentences, textOf }: { sentences?: SentenceEncoder | undefined; textOf: (tokens: readonly number[]) => string },
+  ): Select =>
+  async (candidates) => {
+    const steps = candidates.map(({ tokens }) => tokens);
+    if (steps.length === 1 || by === 'none') return 0;
+    if (by === 'tokens') return overlap(steps);
+    if (by === 'sentences' && sentences) return mostCentralText(steps.map(textOf), sentences.embed);
+    return mostCentral(candidates.map(({ pooled }) => pooled ?? new Float32Array(1)));
+  };

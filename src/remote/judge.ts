@@ -116,6 +116,7 @@ export const openRemoteJudge = (
       return {
         capacity,
         dispensable: fallBack === 'target',
+        forget() {}, // what the server remembers is its own
         async score(problem, steps, candidates, signal = new AbortController().signal) {
           const kept = steps.map(({ tokens, by }) => written(tokens, by));
           const text = [`${tokenizer.decode(problem).trim()}\n`, ...kept].join('');

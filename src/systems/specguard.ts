@@ -55,7 +55,7 @@ export default {
   fit: (models) => ({ ...fitInner(models), ...fitSelector(models) }),
   async start(run) {
     const steps = await import('../decode/step-systems.ts');
-    const { mostCentral, mostCentralText, overlap } = await import('../judge/selector.ts');
+    const { selectBy } = await import('../judge/selector.ts');
     const { k, temperature, 'top-p': topP, beta, tau: threshold, layers, rollout: variant, sink, selector } = run.knobs;
     const { draft, target: targetModel, remote, sentences } = run.models;
     if (!draft) throw new Error('specguard was started without a draft');
@@ -75,16 +75,7 @@ export default {
     const ranges = steps.rangesOf(steps.readCalibration(await run.beside(steps.CALIBRATION_FILE)), key);
     run.emit({ type: 'calibration', ...ranges });
 
-    const select: Parameters<typeof steps.guardedBy>[0]['select'] = async (candidates) => {
-      if (candidates.length === 1 || selector === 'none') return 0;
-      if (sentences && selector === 'sentences')
-        return mostCentralText(
-          candidates.map(({ tokens }) => steps.textOf(tokens, run)),
-          sentences.embed,
-        );
-      if (selector === 'tokens') return overlap(candidates.map(({ tokens }) => tokens));
-      return mostCentral(candidates.map(({ pooled }) => pooled ?? new Float32Array(1)));
-    };
+    const select = selectBy(selector, { sentences, textOf: (tokens) => steps.textOf(tokens, run) });
     const rule = steps.guardedBy({ select, ranges, beta, threshold });
     if (k === 1 || remote) return { first: null, round: steps.route(run, { ...models, rule }) };
 

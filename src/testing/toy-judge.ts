@@ -43,6 +43,7 @@ export const toyJudge = (gives: Judge['gives'], context = 4096): ToyJudge => {
     async open({ capacity = context } = {}) {
       return {
         capacity,
+        forget() {},
         async score(...[problem, steps, candidates]: Told) {
           const longest = Math.max(...candidates.map((tokens) => tokens.length));
           const read = [problem, ...steps.map(({ tokens }) => tokens)].reduce(

@@ -88,7 +88,7 @@ export const openEngine = async ({ sources, precision, base }: EngineSetup, tell
       run: ({ system, knobs }, { prompt, ...request }, count) =>
         counting(worker, dead, async (alive) => {
           const events: TraceEvent[] = [];
-          const asked = { ...request, prompt: prompt.prompt, system: system.id, knobs };
+          const asked = { ...request, prompt: prompt.prompt, system: system.id, knobs, fresh: true };
           let tokens = 0;
           for await (const event of engine.run(asked)) {
             alive();
