@@ -163,6 +163,7 @@ describe('a system’s line', () => {
       target_tokens: 18,
       judge_ms: null,
       answer_ms: null,
+      answer_speedup: null,
       peak_bytes: 1001,
       prompts: [0, 1].map((prompt) => ({
         prompt,
@@ -187,6 +188,15 @@ describe('a system’s line', () => {
     });
     expect(report.acceptance_by_slot).toEqual([1, 2 / 6, 2 / 6]);
     expect(report.dispatches_per_token).toBe((6 * 30) / 16);
+  });
+
+  it('compares whole answers from the request on', () => {
+    const done = { type: 'done', finish_reason: 'stop', stop: null, text: '' } as const;
+    const ended = (each: Sample, at: number): Sample => ({ ...each, events: [...each.events, { ...done, at }] });
+    const [first, second] = plain as [Sample, Sample];
+    const held = { ...baseline, samples: [ended(first, 300), ended(second, 200)] };
+    const report = summarise({ id: 'x', equal: true }, [ended(first, 100), ended(second, 200)], held, ceiling);
+    expect(report.answer_speedup).toEqual({ min: 1, median: 2, max: 3 });
   });
 
   it('counts for an ensemble what was decided on, and the passes of every member', () => {

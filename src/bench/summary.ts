@@ -49,6 +49,8 @@ export interface SystemReport {
   readonly judge_ms: number | null;
   /** From the request to the end of the answer, in milliseconds. */
   readonly answer_ms: Spread | null;
+  /** How many times the baseline takes for the same whole answers, prompts included. */
+  readonly answer_speedup: Spread | null;
   readonly peak_bytes: number;
   readonly prompts: readonly PromptReport[];
 }
@@ -104,6 +106,10 @@ const fallBacks = (samples: readonly Sample[]): number =>
 const sameAnswer = (a: Sample | undefined, b: Sample): boolean =>
   a !== undefined && committedTokens(a.events).join() === committedTokens(b.events).join();
 
+/** From the request to the end of the answer. */
+const answerTime = (sample: Sample | undefined): number | null =>
+  sample?.events.findLast(({ type }) => type === 'done')?.at ?? null;
+
 const passesByRole = (event: TraceEvent): Readonly<Record<string, number | undefined>> => {
   if (event.type === 'verify') return event.passes ?? { [event.by]: 1 };
   return event.type === 'draft' || event.type === 'candidates' ? { [event.by]: event.passes } : {};
@@ -133,10 +139,18 @@ export const summarise = (
   const metrics = samples.map(({ events }) => measure(events));
   const rate = (sample: Sample | undefined): number | null =>
     sample ? measure(sample.events).tokens_per_second : null;
-  const speedups = samples.flatMap((sample) => {
-    const [mine, theirs] = [rate(sample), rate(baseline.samples.find(({ key }) => key === sample.key))];
-    return mine && theirs ? [mine / theirs] : [];
-  });
+  /** Of runs with the same key. */
+  const ratios = (figure: (sample: Sample | undefined) => number | null): Spread | null =>
+    spread(
+      samples.flatMap((sample) => {
+        const [mine, theirs] = [figure(sample), figure(baseline.samples.find(({ key }) => key === sample.key))];
+        return mine && theirs ? [mine / theirs] : [];
+      }),
+    );
+  const haste = (sample: Sample | undefined): number | null => {
+    const ms = answerTime(sample);
+    return ms && 1 / ms;
+  };
   const rounds = sum(metrics.map((m) => m.rounds));
   const roundTokens = sum(metrics.flatMap((m) => m.acceptance_lengths));
   const steps = sum(metrics.map((m) => m.steps));
@@ -148,7 +162,7 @@ export const summarise = (
   return {
     system: id,
     baseline: baseline.name,
-    speedup: spread(speedups),
+    speedup: ratios(rate),
     tokens_per_second: spread(metrics.flatMap((m) => m.tokens_per_second ?? [])),
     tokens_per_round: share(roundTokens, rounds),
     passes_per_token: share(sum(metrics.map((m) => m.passes)), roundTokens),
@@ -172,7 +186,8 @@ export const summarise = (
     useless_escalations: share(sum(escalations.map((e) => e.useless)), sum(escalations.map((e) => e.escalated))),
     target_tokens: sum(metrics.map((m) => m.target_tokens)),
     judge_ms: share(sum(metrics.map((m) => m.judge_ms)), routes),
-    answer_ms: spread(samples.flatMap(({ events }) => events.findLast(({ type }) => type === 'done')?.at ?? [])),
+    answer_ms: spread(samples.flatMap((sample) => answerTime(sample) ?? [])),
+    answer_speedup: ratios(haste),
     peak_bytes: Math.max(0, ...samples.map(({ peakBytes }) => peakBytes)),
     prompts: byPrompt(samples),
   };

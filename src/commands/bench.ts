@@ -132,6 +132,7 @@ const print = ({ device, model, prefill, systems, profiles = [], ...report }: Be
     `${s.target_tokens}`,
     figure(s.judge_ms),
     rate(s.answer_ms),
+    figure(s.answer_speedup?.median ?? null),
   ]);
   const stepHeader = [
     'system',
@@ -141,6 +142,7 @@ const print = ({ device, model, prefill, systems, profiles = [], ...report }: Be
     "target's tokens",
     'judge, ms',
     'answer, ms',
+    '× plain',
   ];
   const stepped = steps.length > 0 ? `\nstep by step\n${table(stepHeader, steps)}\n` : '';
   const close = `${report.prompts} prompts, ${report.repeat} runs each${drawn}; medians (ranges). Passes: of all models, a token.\n`;
