@@ -5,7 +5,8 @@
 // norm(max(0, r − q)), and everything behind it is forgotten. Beyond the paper, q is what r would be, did all members say
 // what the proposer says: weighted its own law, contrasted its own at a higher temperature, where fewer are rejected.
 // Two models take turns (the paper's alternate proposal); more follow its Algorithm 2, corrected: after a rejection it
-// starts again from the first model. With `ahead` above 1 a round goes on until so many drafts can be decided on at once,
+// starts again from the first model. Beyond the paper, too: γ may follow the acceptance, since models that nearly always
+// agree save the readbacks between their tokens. With `ahead` above 1 a round goes on until so many drafts can be decided on at once,
 // which costs passes where one of them is rejected and saves readbacks where none is.
 import { combinationKnobs, eachMember, fitCombination, memberRoles } from '../decode/combination.ts';
 import type { Joint, Member } from '../decode/ensemble.ts';
@@ -18,10 +19,10 @@ const knobs = {
   ...combinationKnobs,
   gamma: {
     kind: 'numbers',
-    label: 'γ, tokens a draft, of each model',
-    min: 1,
+    label: 'γ, tokens a draft, of each model (0: follows the acceptance)',
+    min: 0,
     max: MOST,
-    initial: [1],
+    initial: [0],
   } satisfies NumbersKnob,
   ahead: {
     kind: 'number',
@@ -38,6 +39,12 @@ const MUCH_SMALLER = 0.5;
 const LONG_DRAFT = 5;
 
 /**
+ * Models that cost alike. The passes of a longer draft are saved readbacks when all of it is kept, and lost when not: of two
+ * models, γ = 3 pays from .985 on (a simulation of the passes; measured in docs/log.md).
+ */
+const FOLLOWING = { cost: 0.95, most: 3, begin: 0.97, decay: 0.95 };
+
+/**
  * A cheap model's drafts are decided on together with the bonus tokens that they follow: 0.2 readbacks a token instead of
  * 0.3 for the bundled target and draft, for 2 % more passes. Of passes that cost alike none is risked.
  */
@@ -47,14 +54,13 @@ const fit = (models: Models) => {
   const cheap = (sizes[smallest] as number) < MUCH_SMALLER * Math.min(...sizes.filter((_, i) => i !== smallest));
   return {
     ...fitCombination(models),
-    gamma: { ...knobs.gamma, initial: sizes.map((_, i) => (cheap && i === smallest ? LONG_DRAFT : 1)) },
+    gamma: { ...knobs.gamma, initial: sizes.map((_, i) => (cheap ? (i === smallest ? LONG_DRAFT : 1) : 0)) },
     ahead: { ...knobs.ahead, initial: cheap ? sizes.length : 1 },
   };
 };
 
 /** Until `ahead` drafts can be decided on, or all there may be. */
-const gather = (joint: Joint, gamma: readonly number[], ahead: number): number => {
-  const lengthOf = ({ index }: Member): number => gamma[index] as number;
+const gather = (joint: Joint, lengthOf: (member: Member) => number, ahead: number): number => {
   for (;;) {
     const { decidable, waiting, last, room } = joint;
     if (decidable >= ahead || (decidable > 0 && decidable === waiting)) return decidable;
@@ -84,10 +90,19 @@ export default {
     const { gamma, ahead } = run.knobs;
     const lengths = eachMember('gamma', gamma, memberRoles(run.models).length);
     const { join } = await import('../decode/ensemble.ts');
-    const joint = await join(run, Math.min(63, ahead + lengths.reduce((sum, length) => sum + length, 0)));
+    const { Acceptance } = await import('../decode/acceptance.ts');
+    const most = lengths.reduce((sum, length) => sum + (length || FOLLOWING.most), ahead);
+    const joint = await join(run, Math.min(63, most));
+    const acceptance = new Acceptance(FOLLOWING);
+    const lengthOf = ({ index }: Member): number => lengths[index] || acceptance.drafts;
     return {
       first: await joint.first(run),
-      round: (context) => joint.verify(context, { drafts: gather(joint, lengths, ahead), bonus: false }),
+      async round(context) {
+        const drafts = gather(joint, lengthOf, ahead);
+        const commit = await joint.verify(context, { drafts, bonus: false });
+        acceptance.add(drafts, commit.source.filter((source) => source === 'drafted').length);
+        return commit;
+      },
     };
   },
 } satisfies DecodingSystem<typeof knobs>;

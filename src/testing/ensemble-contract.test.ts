@@ -36,6 +36,7 @@ const UNEQUAL: readonly EnsembleTrial[] = [
 ];
 const AHEAD: readonly EnsembleTrial[] = [
   { members: 2, knobs: { ahead: 4 } },
+  { members: 2, knobs: { gamma: [3] } },
   { members: 3, knobs: { ahead: 2, gamma: [1, 2, 3], combine: 'contrastive' } },
 ];
 

@@ -76,15 +76,26 @@ describe('passes', () => {
     }
   });
 
-  // Even where drafts are seldom kept.
+  // Even where drafts are seldom kept. Where γ follows the acceptance (0) it stays at 1 there.
   it.each([2, 3, 4])('of cos with γ = 1 are never more than those of an ensemble of %i', async (members) => {
-    for (const noise of [1, 4, 20]) {
-      const { all } = await runs(cos, { members, noise }, 10);
-      for (const events of all) {
-        const { passes, tokens } = measure(events);
-        expect(passes).toBeLessThanOrEqual(members * (tokens - 1));
+    for (const noise of [1, 4, 20])
+      for (const gamma of [1, 0]) {
+        const { all } = await runs(cos, { members, noise, knobs: { gamma: [gamma] } }, 10);
+        for (const events of all) {
+          const { passes, tokens } = measure(events);
+          expect(passes).toBeLessThanOrEqual(members * (tokens - 1));
+        }
       }
-    }
+  });
+
+  it('γ that follows the acceptance saves two readbacks of three where models agree, and none where they do not', async () => {
+    const perRound = async (noise: number, gamma: number) => {
+      const { all } = await runs(cos, { members: 2, noise, knobs: { gamma: [gamma] } }, 1, 201);
+      const { tokens, rounds } = measure(all[0] ?? []);
+      return (tokens - 1) / rounds;
+    };
+    expect(await perRound(0, 0)).toBeGreaterThan(2.7);
+    expect(await perRound(20, 0)).toBe(await perRound(20, 1));
   });
 
   // Contrasted they draft as r, which is flatter than any of them: from their own laws a tenth would be refused.
@@ -117,7 +128,7 @@ describe.each([0.3, 0.6, 0.9])('where drafts are kept with probability %f, indep
   });
 
   it('two models that take turns make 2 − α passes a token', async () => {
-    const { all } = await runs(cos, { members: 2, join }, 20);
+    const { all } = await runs(cos, { members: 2, join, knobs: { gamma: [1] } }, 20);
     const metrics = all.map((events) => measure(events));
     const passes = mean(metrics.map(({ passes, tokens }) => passes / (tokens - 1)));
     expect(Math.abs(passes / (2 - alpha) - 1)).toBeLessThan(0.03);
