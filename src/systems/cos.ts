@@ -40,7 +40,7 @@ const LONG_DRAFT = 5;
 
 /**
  * Models that cost alike. The passes of a longer draft are saved readbacks when all of it is kept, and lost when not: of two
- * models, γ = 3 pays from .985 on (a simulation of the passes; measured in docs/log.md).
+ * models, γ = 3 pays from .98 on (a simulation of the passes; measured in docs/log.md).
  */
 const FOLLOWING = { cost: 0.95, most: 3, begin: 0.97, decay: 0.95 };
 
