@@ -1,9 +1,10 @@
 // Which block size a policy's predictions speak for.
 import { OutriderError } from '../errors.ts';
+import type { Emit } from '../trace.ts';
 import type { BlockPolicy } from './system.ts';
 
 /** The predicted τ of each candidate; which the policy must know. */
-export const predicted = async (
+const predicted = async (
   policy: BlockPolicy,
   logits: Float32Array,
   candidates: readonly number[],
@@ -22,10 +23,37 @@ export const predicted = async (
 };
 
 /** Predictions and timings of rounds err by as much (docs/log.md): among sizes that are no further apart the smallest wins. */
-export const TIE = 0.03;
+const TIE = 0.03;
 
 /** The size of the largest value; of several that are as good, the smallest. */
-export const bestSize = (sizes: readonly number[], values: readonly number[], tie = 0): number => {
+const bestSize = (sizes: readonly number[], values: readonly number[], tie = 0): number => {
   const least = (1 - tie) * Math.max(...values);
   return Math.min(...sizes.filter((_, i) => (values[i] as number) >= least));
+};
+
+/** The size with the least time a token, or with the largest τ; an event says which, and why. */
+export const chooseSize = async ({
+  policy,
+  logits,
+  candidates,
+  by,
+  times,
+  emit,
+}: {
+  readonly policy: BlockPolicy;
+  readonly logits: Float32Array;
+  readonly candidates: readonly number[];
+  readonly by: 'time' | 'tau';
+  /** Milliseconds of a round of each candidate. */
+  readonly times: () => Promise<readonly number[]>;
+  readonly emit: Emit;
+}): Promise<number> => {
+  const start = performance.now();
+  const tau = await predicted(policy, logits, candidates);
+  const ms = performance.now() - start;
+  const round_ms = await times();
+  const rates = tau.map((t, i) => t / (round_ms[i] as number));
+  const size = by === 'tau' ? bestSize(candidates, tau) : bestSize(candidates, rates, TIE);
+  emit({ type: 'block-size', size, candidates, tau, round_ms, ms });
+  return size;
 };

@@ -15,3 +15,11 @@ export const memberSampling = (sampling: Sampling, member: number): Sampling => 
 
 /** The most probable token instead of a drawn one. */
 export const greedily = (sampling: Sampling): Sampling => ({ ...sampling, temperature: 0 });
+
+/** A number from 0 to 1 that a seed and a step's place in the text determine: mixed as in MurmurHash3's end. */
+export const chanceAt = (seed: number, position: number): number => {
+  let x = (seed ^ Math.imul(position + 1, 0x9e3779b1)) >>> 0;
+  x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
+  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);
+  return ((x ^ (x >>> 16)) >>> 0) / 2 ** 32;
+};

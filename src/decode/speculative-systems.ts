@@ -1,5 +1,5 @@
 // The chunk that a page loads when a speculative system runs for the first time.
-export { bestSize, predicted, TIE } from './block-size.ts';
+export { chooseSize } from './block-size.ts';
 export { blockDrafter, refusedFirst } from './drafter-block.ts';
 export { lookupDrafter } from './drafter-lookup.ts';
 export { modelDrafter } from './drafter-model.ts';

@@ -9,5 +9,5 @@ export { openSteps } from './open-steps.ts';
 export { resultOf, textOf } from './result.ts';
 export { route, scoredBy } from './route.ts';
 export { sampleAnswers } from './samples.ts';
-export { draftSampling } from './sampling.ts';
+export { chanceAt, draftSampling } from './sampling.ts';
 export { Boundary, stepsOf } from './steps.ts';

@@ -27,8 +27,7 @@ export default {
   fit: ({ policy }) => (policy ? { candidates: { ...knobs.candidates, initial: policy.blockSizes } } : {}),
   async start(run) {
     const decode = await import('../decode/speculative-systems.ts');
-    const { bestSize, blockDrafter, following, predicted, prefillBlocks, refusedFirst, roundTimes, speculate, TIE } =
-      decode;
+    const { blockDrafter, chooseSize, following, prefillBlocks, refusedFirst, roundTimes, speculate } = decode;
     const { candidates, label, 'fall-back': fallBack } = run.knobs;
     const { policy, dflash } = run.models;
     if (!policy || !dflash) throw new Error('blockpilot was started without its models');
@@ -50,13 +49,8 @@ export default {
     const { first, logits } = await prefillBlocks(run, target, drafter, hand, { logits: chosen === undefined });
     if (chosen !== undefined) return { first, round: rounds(chosen) };
     if (!logits) throw new Error('the logits were not read');
-    const start = performance.now();
-    const tau = await predicted(policy, logits, candidates);
-    const ms = performance.now() - start;
-    const times = await roundTimes(target, ofSize, candidates, run);
-    const rates = tau.map((t, i) => t / (times[i] as number));
-    const size = label === 'tau' ? bestSize(candidates, tau) : bestSize(candidates, rates, TIE);
-    run.emit({ type: 'block-size', size, candidates, tau, round_ms: times, ms });
+    const times = () => roundTimes(target, ofSize, candidates, run);
+    const size = await chooseSize({ policy, logits, candidates, by: label, times, emit: run.emit });
     return { first, round: rounds(size) };
   },
 } satisfies DecodingSystem<typeof knobs>;

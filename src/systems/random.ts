@@ -7,14 +7,6 @@ const knobs = {
   ...stepKnobs,
 } as const;
 
-/** A number from 0 to 1 that a seed and a step's place in the text determine: mixed as in MurmurHash3's end. */
-const chanceAt = (seed: number, position: number): number => {
-  let x = (seed ^ Math.imul(position + 1, 0x9e3779b1)) >>> 0;
-  x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
-  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);
-  return ((x ^ (x >>> 16)) >>> 0) / 2 ** 32;
-};
-
 export default {
   id: 'random',
   title: 'Random routing',
@@ -26,7 +18,7 @@ export default {
   knobs,
   fit: fitInner,
   async start(run) {
-    const { openSteps, route } = await import('../decode/step-systems.ts');
+    const { chanceAt, openSteps, route } = await import('../decode/step-systems.ts');
     const { share: threshold } = run.knobs;
     const models = await openSteps(run, run.knobs, innerSystem(run.knobs));
     return {
