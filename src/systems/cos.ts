@@ -39,14 +39,14 @@ const MUCH_SMALLER = 0.5;
 const LONG_DRAFT = 5;
 
 /**
- * Models that cost alike. The passes of a longer draft are saved readbacks when all of it is kept, and lost when not: of two
- * models, γ = 3 pays from .98 on (a simulation of the passes; measured in docs/log.md).
+ * Models that cost alike. A longer draft saves readbacks where all of it is kept, and loses passes where not: of two models,
+ * γ = 3 pays where more than .98 of the drafts are kept (a simulation of the passes; docs/log.md).
  */
 const FOLLOWING = { cost: 0.95, most: 3, begin: 0.97, decay: 0.95 };
 
 /**
  * A cheap model's drafts are decided on together with the bonus tokens that they follow: 0.2 readbacks a token instead of
- * 0.3 for the bundled target and draft, for 2 % more passes. Of passes that cost alike none is risked.
+ * 0.3 for the bundled target and draft, for 2 % more passes. Of models that cost alike none decides ahead.
  */
 const fit = (models: Models) => {
   const sizes = memberRoles(models).map((role) => models[role]?.bytes ?? 0);
