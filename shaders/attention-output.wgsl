@@ -2,8 +2,6 @@
 // (row, head) pairs; the weights have the same address in every lane, which software adapters load once. Sums run in
 // key order within a chunk, then chunk by chunk, each scaled to the row's maximum.
 override half: u32 = 0;
-// 1 = rows may have a cut. A constant, because a software adapter goes through both sides of a branch.
-override branched: u32 = 0;
 
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32 }
 
@@ -42,7 +40,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 
   var top = vec4f(HIDDEN);
   for (var c = 0u; c * 64 < end; c++) {
-    if (live(tile, c, branched == 1)) { top = max(top, scratch[cells + c * 66 + 64]); }
+    if (live(tile, c)) { top = max(top, scratch[cells + c * 66 + 64]); }
   }
   var total = vec4f();
   var x = vec4f();
@@ -50,7 +48,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var z = vec4f();
   var w = vec4f();
   for (var c = 0u; c * 64 < end; c++) {
-    if (!live(tile, c, branched == 1)) { continue; }
+    if (!live(tile, c)) { continue; }
     let start = cells + c * 66;
     let source = (head * uniforms.capacity + c * 64) * quads + quad;
     var mixed = Mixed();

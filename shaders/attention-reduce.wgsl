@@ -21,12 +21,12 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 
   var top = vec4f(-3.0e38);
   for (var c = 0u; c * 64 < end; c++) {
-    if (live(tile, c, true)) { top = max(top, scratch[(cell + c) * span + uniforms.headDim]); }
+    if (live(tile, c)) { top = max(top, scratch[(cell + c) * span + uniforms.headDim]); }
   }
   var total = vec4f();
   var mixed = vec4f();
   for (var c = 0u; c * 64 < end; c++) {
-    if (!live(tile, c, true)) { continue; }
+    if (!live(tile, c)) { continue; }
     let start = (cell + c) * span;
     let sum = scratch[start + uniforms.headDim + 1];
     let factor = select(exp2(scratch[start + uniforms.headDim] - top), vec4f(), sum == vec4f());

@@ -1,11 +1,9 @@
 // Attention without barriers, 1 of 3: scores. A lane owns eight keys and four (row, head) pairs that share their kv
 // head, because loads cost most on lavapipe: 12 for 32 products (four keys: 8 for 16, 1.5 times as long). A workgroup
 // is one chunk of 64 keys. Scores carry the factor log2(e) and go to `scratch` as
-// [kvHead][tile of 4 pairs]{[chunk][64 keys + 2], [64 keys]} vec4, the layout that all three stages share; the last part
+// [kvHead][quartet of pairs]{[chunk][64 keys + 2], [64 keys]} vec4, the layout that all three stages share; the last part
 // is for keys of a branching tree that are added up with the chunk before their own (`early` in rows.wgsl).
 override half: u32 = 0;
-// 1 = rows may have a cut. A constant, because a software adapter goes through both sides of a branch.
-override branched: u32 = 0;
 
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32 }
 
@@ -48,7 +46,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let sz = seen(rows[row.z], start);
   let sw = seen(rows[row.w], start);
   // The later stages skip a chunk by the same test.
-  if (all((sx | sy | sz | sw) == vec2u()) && !(branched == 1 && live(tile, chunk, true))) { return; }
+  if (all((sx | sy | sz | sw) == vec2u()) && !(branched == 1 && live(tile, chunk))) { return; }
 
   let q = row * stride + (head * group + pair % group) * quads;
   let chunks = uniforms.capacity / 64;

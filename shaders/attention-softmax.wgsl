@@ -1,7 +1,5 @@
 // Attention without barriers, 2 of 3: softmax of each chunk by itself. A lane owns one chunk of 64 keys of four
 // (row, head) pairs: its maximum, the powers of two below it, and their sum in key order. The chunks meet in stage 3.
-// 1 = rows may have a cut. A constant, because a software adapter goes through both sides of a branch.
-override branched: u32 = 0;
 
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, capacity: u32 }
 
@@ -13,15 +11,15 @@ struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, capacity: u32 }
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let chunk = id.x;
   let head = id.y;
-  let tile = id.z;
+  let quartet = id.z;
   let chunks = uniforms.capacity / 64;
-  if (chunk >= chunks || !live(tile, chunk, branched == 1)) { return; }
-  let tiles = (uniforms.rows * (uniforms.heads / uniforms.keyValueHeads) + 3) / 4;
-  let whole = (head * tiles + tile) * (chunks * 66 + 64);
+  if (chunk >= chunks || !live(quartet / quartets, chunk)) { return; }
+  let stored = (uniforms.rows * (uniforms.heads / uniforms.keyValueHeads) + 3) / 4;
+  let whole = (head * stored + quartet) * (chunks * 66 + 64);
   let start = whole + chunk * 66;
   let spare = whole + chunks * 66;
   var more = vec4<bool>();
-  if (branched == 1) { more = joined(tile, chunk); }
+  if (branched == 1) { more = joined(quartet, chunk); }
   var top = vec4f(HIDDEN);
   for (var i = 0u; i < 64; i++) { top = max(top, scratch[start + i]); }
   if (branched == 1 && any(more)) {

@@ -1,25 +1,35 @@
-// What the later stages of attention ask about a tile: four (row, head) pairs of one kv head, and a chunk of 64 keys.
+// What the stages of attention ask about a tile: so many quartets of (row, head) pairs of one kv head, in the lanes of a
+// vec4 each. `quartets`, a constant, is put in front of this; a chunk is 64 keys.
+// 1 = rows may have a `cut`. A constant, because a software adapter goes through both sides of a branch.
+override branched: u32 = 0;
+
 const HIDDEN = -3.0e38;
 
-// Does any row of the tile have keys in the chunk? `wide`: rows may have a `cut`, which is asked for at a cost.
-fn live(tile: u32, chunk: u32, wide: bool) -> bool {
+// Of the rows that its pairs belong to.
+fn lastRow(tile: u32) -> u32 {
   let group = uniforms.heads / uniforms.keyValueHeads;
-  let last = min(4 * tile + 3, uniforms.rows * group - 1) / group;
+  return (min(4 * quartets * (tile + 1), uniforms.rows * group) - 1) / group;
+}
+
+// Does any row of the tile have keys in the chunk?
+fn live(tile: u32, chunk: u32) -> bool {
+  let group = uniforms.heads / uniforms.keyValueHeads;
+  let last = lastRow(tile);
   let key = i32(chunk * 64);
-  for (var row = 4 * tile / group; row <= last; row++) {
+  for (var row = 4 * quartets * tile / group; row <= last; row++) {
     if (any(seen(rows[row], key) != vec2u())) { return true; }
-    if (wide && any(early(rows[row], key + 64) != vec2u())) { return true; }
+    if (branched == 1 && any(early(rows[row], key + 64) != vec2u())) { return true; }
   }
   return false;
 }
 
-// For which of the tile's pairs keys of the next chunk are added up as a part of this one.
-fn joined(tile: u32, chunk: u32) -> vec4<bool> {
+// For which pairs of a quartet keys of the next chunk are added up as a part of this one.
+fn joined(quartet: u32, chunk: u32) -> vec4<bool> {
   let group = uniforms.heads / uniforms.keyValueHeads;
   let key = i32(chunk * 64 + 64);
   var pairs = vec4<bool>();
   for (var p = 0u; p < 4; p++) {
-    let row = min(4 * tile + p, uniforms.rows * group - 1) / group;
+    let row = min(4 * quartet + p, uniforms.rows * group - 1) / group;
     pairs[p] = any(early(rows[row], key) != vec2u());
   }
   return pairs;
@@ -28,9 +38,9 @@ fn joined(tile: u32, chunk: u32) -> vec4<bool> {
 // Of every row in the tile: no key at or beyond it is visible.
 fn bound(tile: u32) -> u32 {
   let group = uniforms.heads / uniforms.keyValueHeads;
-  let last = min(4 * tile + 3, uniforms.rows * group - 1) / group;
+  let last = lastRow(tile);
   var end = 0u;
-  for (var i = 4 * tile / group; i <= last; i++) {
+  for (var i = 4 * quartets * tile / group; i <= last; i++) {
     let row = rows[i];
     let ancestors = 64 - select(countLeadingZeros(row.maskHigh), 32 + countLeadingZeros(row.maskLow), row.maskHigh == 0);
     if (row.alive == 1) { end = max(end, max(row.base + ancestors, max(row.prefix, row.end))); }

@@ -5,8 +5,9 @@ import type { Gpu } from '../gpu/device.ts';
 import { type PlainCache, packKeys, packValues } from '../testing/cache.ts';
 import { testGpu } from '../testing/gpu.ts';
 import { deviation, exactNoise, runKernel, strided, tensorOf } from '../testing/kernel.ts';
+import { variantsOn } from '../testing/planted-trees.ts';
 import { stride32 } from '../weights/layout.ts';
-import { type AttentionTuning, attention, attentionScratchBytes } from './attention.ts';
+import { type AttentionTuning, attentionScratchBytes, loadAttention } from './attention.ts';
 import { averageReference, rolloutReference } from './rollout.reference.ts';
 import { type RolloutVariant, rollout } from './rollout.ts';
 import { packRows, type Row } from './rows.ts';
@@ -52,6 +53,7 @@ interface Case {
 
 const check = async (gpu: Gpu, tuning: AttentionTuning, one: Case): Promise<void> => {
   const { heads, keyValueHeads, headDim, half, variant, rows } = one;
+  const attention = await loadAttention(tuning);
   const keys = Math.max(...rows.map(({ slot }) => slot)) + 1;
   const random = exactNoise(heads * 1000 + headDim + keys);
   const cache = (): PlainCache => list(keyValueHeads, () => list(keys, () => list(headDim, random)));
@@ -79,7 +81,7 @@ const check = async (gpu: Gpu, tuning: AttentionTuning, one: Case): Promise<void
       output: gpu.activation(M, stride, 'output'),
     };
     const record = (plan: Parameters<typeof attention>[0]): void => {
-      attention(plan, tensors, shape, tuning);
+      attention(plan, tensors, shape);
       rollout(plan, { ...tensors, columns }, { ...shape, level, levels: LEVELS, skip }, tuning, variant);
     };
     const [values] = await runKernel(gpu, [columns], record, keys);
@@ -131,7 +133,7 @@ const places = [
 ];
 
 for (const features of ['all', 'baseline'] as const)
-  for (const variant of ['lanes', 'split'] as const)
+  for (const variant of variantsOn[features])
     test(`rollout on ${features}: ${variant}`, async () => {
       const gpu = await testGpu(features);
       for (const [i, shape] of shapes.entries())
@@ -145,6 +147,7 @@ for (const features of ['all', 'baseline'] as const)
 test('rows of padding leave every column alone', async () => {
   const gpu = await testGpu();
   for (const variant of ['lanes', 'split'] as const) {
+    const attention = await loadAttention({ variant });
     const shape = { rows: 2, heads: 2, keyValueHeads: 1, headDim: 16, capacity: 128, half: 0 } as const;
     const dead = chain(2, 3, 3).map((row) => ({ ...row, alive: 0 as const }));
     const columns = tensorOf(gpu, new Float32Array(128 * 2).fill(7));
@@ -160,7 +163,7 @@ test('rows of padding leave every column alone', async () => {
       gpu,
       [columns],
       (plan) => {
-        attention(plan, tensors, shape, { variant });
+        attention(plan, tensors, shape);
         rollout(plan, { ...tensors, columns }, { ...shape, level: 0, levels: 1, skip: 0 }, { variant }, 'plain');
       },
       5,

@@ -9,7 +9,8 @@ import split from '../../shaders/rollout-split.wgsl?raw';
 import visibility from '../../shaders/rows.wgsl?raw';
 import { defineKernel, type Tensor } from '../gpu/kernel.ts';
 import type { Plan } from '../gpu/plan.ts';
-import type { AttentionShape, AttentionTensors, AttentionTuning } from './attention.ts';
+import type { AttentionTuning } from './attention.ts';
+import type { AttentionShape, AttentionTensors } from './attention-shape.ts';
 
 /** Heads whose maxima and sums a lane or a workgroup keeps. */
 export const MOST_HEADS = 64;
@@ -72,6 +73,6 @@ export const rollout = (
   const uniforms = { ...shape, scale: Math.LOG2E / Math.sqrt(shape.headDim) };
   const variant = VARIANTS.indexOf(kind);
   const { query, keys, rows, scratch, columns } = tensors;
-  if (stages === 'lanes') rolloutLanes(plan, { rows, scratch, columns }, uniforms, { variant });
-  else rolloutSplit(plan, { query, keys, rows, scratch, columns }, uniforms, { half, variant });
+  if (stages === 'split') rolloutSplit(plan, { query, keys, rows, scratch, columns }, uniforms, { half, variant });
+  else rolloutLanes(plan, { rows, scratch, columns }, uniforms, { variant });
 };

@@ -5,7 +5,7 @@ import { deviation, noise, runKernel, strided, tensorOf } from '../testing/kerne
 import { noSwiftShader, swiftShaderGpu } from '../testing/swiftshader.ts';
 import { stride32 } from '../weights/layout.ts';
 import { attentionReference } from './attention.reference.ts';
-import { attention, attentionScratchBytes } from './attention.ts';
+import { attentionScratchBytes, loadAttention } from './attention.ts';
 import { rmsNormReference } from './rms-norm.reference.ts';
 import { rmsNorm } from './rms-norm.ts';
 import { ropeReference } from './rope-append.reference.ts';
@@ -60,6 +60,7 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
 
   test.each(['lanes', 'split'] as const)('rope-append, then attention: %s', async (variant) => {
     const gpu = await swiftShaderGpu();
+    const attention = await loadAttention({ variant });
     const [heads, keyValueHeads, headDim, length, capacity] = [4, 2, 32, 90, 128] as const;
     const random = noise(7);
     const all = heads + 2 * keyValueHeads;
@@ -105,7 +106,7 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
             },
             { ...shape, epsilon: 0, normed: 0 },
           );
-          attention(plan, { query, keys, values, rows: rowsTensor, scratch, output }, shape, { variant });
+          attention(plan, { query, keys, values, rows: rowsTensor, scratch, output }, shape);
         },
         length + M,
       );

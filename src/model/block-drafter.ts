@@ -1,7 +1,7 @@
 // A DFlash drafter at work: the anchor and a row of masks go through it in one pass, every row sees the context and the
 // whole block, and row j scores the token of its own position.
 
-import { CHUNK } from '../kernels/attention.ts';
+import { CHUNK } from '../kernels/attention-shape.ts';
 import type { Row } from '../kernels/rows.ts';
 import { boardOf, type NamedToken } from './board.ts';
 import { MOST_ROWS } from './cache.ts';

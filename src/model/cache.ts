@@ -3,7 +3,8 @@
 import type { Gpu } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
 import { Plan } from '../gpu/plan.ts';
-import { attentionScratchBytes, attentionTuning, CHUNK } from '../kernels/attention.ts';
+import { attentionScratchBytes, attentionTuning, loadAttention } from '../kernels/attention.ts';
+import { type Attention, CHUNK } from '../kernels/attention-shape.ts';
 import { compact, type Move, packMoves } from '../kernels/compact.ts';
 import { BUCKETS, type Bucket } from '../kernels/matmul.ts';
 import type { Architecture } from './architecture.ts';
@@ -86,6 +87,7 @@ export class Cache {
   readonly taps: readonly Tensor[];
   /** Scores of a pass. */
   readonly attention: Tensor;
+  readonly attend: Attention;
   /** Null where trees fit one pass. */
   readonly wide: Wide | null;
   /** Null without rollout and pool. */
@@ -108,9 +110,10 @@ export class Cache {
     try {
       const what = `a cache of ${options.positions} rows`;
       const Extras = options.rollout || options.pool ? (await import('./row-extras.ts')).RowExtras : null;
+      const attend = await loadAttention(attentionTuning(gpu));
       const cache = await gpu.allocating(
         what,
-        () => new Cache(gpu, arena, architecture, options, { moves, stream, Extras }),
+        () => new Cache(gpu, arena, architecture, options, { moves, stream, Extras, attend }),
       );
       // Every block of the families here has one RoPE; a family with several would hold a table for each.
       const [block] = architecture.blocks;
@@ -130,12 +133,18 @@ export class Cache {
     arena: Arena,
     { sizes, blocks }: Architecture,
     options: CacheOptions,
-    { moves, stream, Extras }: Shared & { readonly Extras: typeof RowExtras | null },
+    {
+      moves,
+      stream,
+      Extras,
+      attend,
+    }: Shared & { readonly Extras: typeof RowExtras | null; readonly attend: Attention },
   ) {
     const { heads, keyValueHeads, headDim, hidden, layers, vocabulary } = sizes;
     this.#gpu = gpu;
     this.#arena = arena;
     this.options = options;
+    this.attend = attend;
     this.slots = cacheSlots(options);
     const bytes = this.slots * keyValueHeads * headDim * (options.half ? 2 : 4);
     this.layers = blocks.map((_, i) => ({

@@ -2,7 +2,8 @@
 // behind the attention of each (kernels/rollout.ts).
 import type { Tensor } from '../gpu/kernel.ts';
 import type { Plan } from '../gpu/plan.ts';
-import type { AttentionShape, AttentionTuning } from '../kernels/attention.ts';
+import type { AttentionTuning } from '../kernels/attention.ts';
+import type { AttentionShape } from '../kernels/attention-shape.ts';
 import { MOST_HEADS, type RolloutTensors, rollout } from '../kernels/rollout.ts';
 import type { Sizes } from './architecture.ts';
 import type { Arena } from './arena.ts';

@@ -3,7 +3,7 @@
 import type { Gpu } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
 import { Plan } from '../gpu/plan.ts';
-import { CHUNK } from '../kernels/attention.ts';
+import { CHUNK } from '../kernels/attention-shape.ts';
 import { BUCKETS, type Bucket } from '../kernels/matmul.ts';
 import { branches, packRows, type Row } from '../kernels/rows.ts';
 import { type Arena, rowsOf } from './arena.ts';

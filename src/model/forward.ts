@@ -5,7 +5,7 @@
 import type { Gpu } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
 import type { Plan } from '../gpu/plan.ts';
-import { attention, attentionTuning } from '../kernels/attention.ts';
+import { attentionTuning } from '../kernels/attention.ts';
 import { embed } from '../kernels/embed.ts';
 import { gatherRows } from '../kernels/gather-rows.ts';
 import { type Bucket, type MatmulTuning, matmul } from '../kernels/matmul.ts';
@@ -223,7 +223,7 @@ export const recordBody = (
       scratch: cache.attention,
       output: attended,
     };
-    attention(plan, attending, shape, attentionTuning(gpu));
+    cache.attend(plan, attending, shape);
     cache.extras?.columns?.record(plan, attending, shape, attentionTuning(gpu), layer);
     matmul(
       plan,

@@ -1,6 +1,6 @@
 // Which cache slots each row of a pass sees, as the numbers the attention kernels read (kernels/rows.ts). A cursor's
 // past is a shared prefix plus its own rows; the nodes of a tree see it and their ancestors.
-import { CHUNK } from '../kernels/attention.ts';
+import { CHUNK } from '../kernels/attention-shape.ts';
 import type { Row } from '../kernels/rows.ts';
 import type { NamedToken } from './board.ts';
 import { MOST_NODES } from './cache.ts';

@@ -1,12 +1,15 @@
 // Trees behind a past in the cache, attended to in one pass and held bit for bit against causal passes.
 import { expect } from 'vitest';
 import type { Gpu } from '../gpu/device.ts';
-import { type AttentionTuning, attention, attentionScratchBytes } from '../kernels/attention.ts';
+import { type AttentionTuning, attentionScratchBytes, loadAttention } from '../kernels/attention.ts';
 import { branches, packRows, type Row } from '../kernels/rows.ts';
 import { treeRowsReference } from '../kernels/tree-rows.reference.ts';
 import { stride32 } from '../weights/layout.ts';
 import { packKeys, packValues } from './cache.ts';
 import { exactNoise, noise, runKernel, strided, tensorOf } from './kernel.ts';
+
+/** Without features there are no subgroups. */
+export const variantsOn = { all: ['lanes', 'shuffle', 'split'], baseline: ['lanes', 'split'] } as const;
 
 /** A tree behind a past of its own in the cache. */
 export interface Planted {
@@ -31,6 +34,7 @@ export const checkTrees = async (
   const plain = (): number[][][] => list(keyValueHeads, () => list(capacity, () => list(headDim, random)));
   const [keys, values] = [plain(), plain()];
   const stride = stride32(heads * headDim);
+  const attention = await loadAttention(tuning);
   const run = async (cache: readonly number[][][][], queries: readonly number[][], rows: readonly Row[]) => {
     const shape = { rows: rows.length, heads, keyValueHeads, headDim, capacity, half: 0 } as const;
     const output = gpu.activation(rows.length, stride, 'output');
@@ -44,7 +48,7 @@ export const checkTrees = async (
     const [result] = await runKernel(
       gpu,
       [output],
-      (plan) => attention(plan, { ...tensors, output }, shape, tuning),
+      (plan) => attention(plan, { ...tensors, output }, shape),
       capacity,
       branches(rows),
     );

@@ -1,6 +1,6 @@
 // Holds every kernel's contract against its shader: the WGSL compiles on a real adapter with the kernel's tuning, and
-// bindings and uniform fields have the wrapper's names, kinds and order. Kernels are found, not listed: any export of
-// src/kernels that carries a `source` is one.
+// bindings and uniform fields have the wrapper's names, kinds and order. Kernels are found, not listed: whatever in an
+// export of src/kernels carries a `source` is one.
 import { expect, test } from 'vitest';
 import { WgslReflect } from 'wgsl_reflect';
 import type { Access, Word } from '../gpu/kernel.ts';
@@ -26,10 +26,11 @@ const files: Record<string, string> = import.meta.glob('../../shaders/*.wgsl', {
 
 const isKernel = (value: unknown): value is { readonly source: Contract } =>
   typeof value === 'function' && 'source' in value;
-const kernels = Object.values(modules)
-  .flatMap((module) => Object.values(module))
-  .filter(isKernel)
-  .map(({ source }) => source);
+const within = (value: unknown): Contract[] => {
+  if (isKernel(value)) return [value.source];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(within) : [];
+};
+const kernels = Object.values(modules).flatMap(within);
 
 const ADDRESS_SPACE: Readonly<Record<Access, { readonly type: string; readonly access: string }>> = {
   read: { type: 'storage', access: 'read' },

@@ -1,0 +1,81 @@
+// The output of attention-output.wgsl, bit for bit, where a subgroup has eight lanes or more. A lane owns four dimensions
+// and up to three quartets of pairs, which share each load of a value; of the weights of eight keys each lane loads one's and
+// hands them to the others.
+override half: u32 = 0;
+
+struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32 }
+
+@group(0) @binding(0) var<storage, read> values: array<vec2u>;
+@group(0) @binding(1) var<storage, read> rows: array<Row>;
+@group(0) @binding(2) var<storage, read> scratch: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> output: array<vec4f>;
+@group(0) @binding(4) var<uniform> uniforms: Uniforms;
+
+const lanes = 8u;
+
+// Four dimensions of four pairs, of each quartet.
+alias Sums = array<array<vec4f, 4>, quartets>;
+
+fn value4(i: u32) -> vec4f {
+  if (half == 1) { return vec4f(unpack2x16float(values[i].x), unpack2x16float(values[i].y)); }
+  return vec4f(bitcast<vec2f>(values[2 * i]), bitcast<vec2f>(values[2 * i + 1]));
+}
+
+@compute @workgroup_size(lanes)
+fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane: u32) {
+  let quads = uniforms.headDim / 4;
+  let spare = id.x * lanes + lane >= quads;
+  let quad = min(id.x * lanes + lane, quads - 1); // a spare lane repeats the last: all have to be there to hand on weights
+  let head = id.y;
+  let tile = id.z;
+  let group = uniforms.heads / uniforms.keyValueHeads;
+  let pairs = uniforms.rows * group;
+  let stored = (pairs + 3) / 4;
+  let chunks = uniforms.capacity / 64;
+  let end = bound(tile);
+
+  var cells: array<u32, quartets>;
+  var top: array<vec4f, quartets>;
+  for (var t = 0u; t < quartets; t++) {
+    cells[t] = (head * stored + min(quartets * tile + t, stored - 1)) * (chunks * 66 + 64);
+    top[t] = vec4f(HIDDEN);
+  }
+  for (var c = 0u; c * 64 < end; c++) {
+    if (!live(tile, c)) { continue; }
+    for (var t = 0u; t < quartets; t++) { top[t] = max(top[t], scratch[cells[t] + c * 66 + 64]); }
+  }
+  var total: array<vec4f, quartets>;
+  var sums: Sums;
+  for (var c = 0u; c * 64 < end; c++) {
+    if (!live(tile, c)) { continue; }
+    let source = (head * uniforms.capacity + c * 64) * quads + quad;
+    var mixed = Sums(); // spelt out: Mesa 25.0 does not clear it each time around the loop otherwise
+    for (var i = 0u; i < min(64, end - c * 64); i += lanes) { // behind the end weights are zero
+      var weights: array<vec4f, quartets>;
+      for (var t = 0u; t < quartets; t++) { weights[t] = scratch[cells[t] + c * 66 + i + lane]; }
+      for (var k = 0u; k < lanes; k++) {
+        let v = value4(source + (i + k) * quads);
+        for (var t = 0u; t < quartets; t++) {
+          for (var p = 0u; p < 4; p++) { mixed[t][p] = fma(v, vec4f(subgroupShuffle(weights[t][p], k)), mixed[t][p]); }
+        }
+      }
+    }
+    for (var t = 0u; t < quartets; t++) {
+      let sum = scratch[cells[t] + c * 66 + 65];
+      let factor = select(exp2(scratch[cells[t] + c * 66 + 64] - top[t]), vec4f(), sum == vec4f());
+      total[t] = fma(sum, factor, total[t]);
+      for (var p = 0u; p < 4; p++) { sums[t][p] = fma(mixed[t][p], vec4f(factor[p]), sums[t][p]); }
+    }
+  }
+  if (spare) { return; }
+  let stride = ((uniforms.heads * uniforms.headDim + 31) / 32) * 8;
+  for (var t = 0u; t < quartets; t++) {
+    let inverse = select(1 / total[t], vec4f(), total[t] == vec4f()); // a row that sees nothing is zero, not 0/0
+    for (var p = 0u; p < 4; p++) {
+      let pair = 4 * (quartets * tile + t) + p;
+      if (pair < pairs) {
+        output[pair / group * stride + (head * group + pair % group) * quads + quad] = sums[t][p] * inverse[p];
+      }
+    }
+  }
+}
