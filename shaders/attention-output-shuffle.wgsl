@@ -49,7 +49,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   for (var c = 0u; c * 64 < end; c++) {
     if (!live(tile, c)) { continue; }
     let source = (head * uniforms.capacity + c * 64) * quads + quad;
-    var mixed = Sums(); // spelt out: Mesa 25.0 does not clear it each time around the loop otherwise
+    var mixed = Sums(); // spelt out: on lavapipe it is not cleared at each turn otherwise
     for (var i = 0u; i < min(64, end - c * 64); i += lanes) { // behind the end weights are zero
       var weights: array<vec4f, quartets>;
       for (var t = 0u; t < quartets; t++) { weights[t] = scratch[cells[t] + c * 66 + i + lane]; }

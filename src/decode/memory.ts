@@ -2,6 +2,7 @@
 // so its cursor is rewound to the common prefix instead of opened anew; batch invariance makes that equal bit by bit.
 import { OutriderError } from '../errors.ts';
 import type { Combination, Ensemble, LanguageModel, OpenCursor, OpenEnsemble } from '../model/model.ts';
+import { commonPrefix } from './common-prefix.ts';
 import type { Cursors, Models, OpenOptions, WriterRole } from './system.ts';
 
 interface Remembered {
@@ -10,12 +11,6 @@ interface Remembered {
   /** What the cursor's rows are of; null while a run is using it, since only the run knows. */
   tokens: readonly number[] | null;
 }
-
-const commonPrefix = (a: readonly number[], b: readonly number[]): number => {
-  let length = 0;
-  while (length < a.length && a[length] === b[length]) length++;
-  return length;
-};
 
 type Role = keyof Cursors;
 

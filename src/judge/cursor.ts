@@ -1,5 +1,6 @@
 // A judge's view of one text after another. It knows what has been read, so that of a text which goes on only the new
 // rows are; and it keeps the answer of every row.
+import { commonPrefix } from '../decode/common-prefix.ts';
 import type { Judge, JudgeCursor, JudgedStep } from '../decode/system.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { answerOf } from './answer.ts';
@@ -18,12 +19,6 @@ export interface Reader extends Disposable {
   rewind(length: number): void;
   read(tokens: readonly number[]): Promise<readonly ArrayLike<number>[]>;
 }
-
-const commonPrefix = (a: readonly number[], b: readonly number[]): number => {
-  let length = 0;
-  while (length < a.length && a[length] === b[length]) length++;
-  return length;
-};
 
 export class TextCursor implements JudgeCursor {
   readonly capacity: number;
