@@ -1,9 +1,9 @@
 // `npm run record`: writes public/traces/, the runs that the page replays where there is no WebGPU. Held-out problems that
-// the bundled target answers right, each by a decoding system and, to compare, plainly; through the command line, on
-// whatever device this machine has.
-import { spawnSync } from 'node:child_process';
+// the bundled target answers right, each by a decoding system and, to compare, plainly, on whatever device this machine
+// has. Each is run once before it is timed, since a first run waits for its shaders.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { createServer } from 'vite';
 import { testEnvironment } from '../../.ci/machine.mjs';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -16,56 +16,85 @@ const HARD = /^Tom has 21 beads/;
 
 /**
  * One recording each, of the first problems that are answered right, or of the one `about` something: a tree wide enough
- * to branch, step routers, and an ensemble of all three models. What is chosen by time is fixed where it can be: the
- * second run has to decide as the first.
- * @type {{ system: string, set?: string[], also?: string[], about?: RegExp, baseline?: string }[]}
+ * to branch, step routers, and an ensemble of all three models. `models`: bundled ones, by role. What is chosen by time is
+ * fixed where it can be: the second run has to decide as the first.
+ * @typedef {{ system: string, knobs?: object, models: Record<string, string>, about?: RegExp, baseline?: string }} Run
+ * @type {Run[]}
  */
 const RUNS = [
-  { system: 'dflash', set: ['fall-back=off'] },
-  { system: 'eagle3', set: ['nodes=20', 'fall-back=off'] },
-  { system: 'blockpilot' },
-  { system: 'rsd', set: ['inner=dflash'], about: HARD },
-  { system: 'arbitrage', set: ['inner=dflash'], about: HARD },
-  { system: 'cos', also: ['mid', 'draft'], baseline: 'ensemble' },
+  { system: 'dflash', knobs: { 'fall-back': 'off' }, models: { dflash: 'dflash' } },
+  { system: 'eagle3', knobs: { nodes: 20, 'fall-back': 'off' }, models: { eagle3: 'eagle3' } },
+  { system: 'blockpilot', models: { dflash: 'dflash', policy: 'blockpilot' } },
+  {
+    system: 'rsd',
+    knobs: { inner: 'dflash' },
+    models: { draft: 'draft', prm: 'prm', dflash: 'dflash' },
+    about: HARD,
+  },
+  {
+    system: 'arbitrage',
+    knobs: { inner: 'dflash' },
+    models: { draft: 'draft', router: 'router', dflash: 'dflash' },
+    about: HARD,
+  },
+  { system: 'cos', models: { 'also-1': 'mid', 'also-2': 'draft' }, baseline: 'ensemble' },
 ];
 const TRIES = 4;
 
-/** @param {string} question @param {{ system: string, set?: string[], also?: string[] }} run @param {string[]} more */
-const generate = (question, { system, set = [], also = [] }, ...more) => {
-  const knobs = [...set.flatMap((knob) => ['--set', knob]), ...also.flatMap((model) => ['--also', model])];
-  const command = [
-    'src/outrider.mjs',
-    'generate',
-    '--json',
-    '--system',
-    system,
-    ...knobs,
-    ...more,
-    '--prompt',
-    question,
-  ];
-  const env = { ...process.env, ...testEnvironment() };
-  const { stdout, stderr, status } = spawnSync(process.execPath, command, { cwd: root, env, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`generate failed:\n${stderr}`);
-  return {
-    /** @type {Record<string, any>[]} */
-    events: stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-    device: /^device: ([^·\n]+)/m.exec(stderr)?.[1]?.trim() ?? 'an unnamed device',
-  };
+Object.assign(process.env, testEnvironment());
+const vite = await createServer({
+  root,
+  configFile: false,
+  appType: 'custom',
+  oxc: { target: 'node20' },
+  server: { middlewareMode: true, ws: false },
+});
+/** @param {string} file @returns {Promise<any>} */
+const source = (file) => vite.ssrLoadModule(join(root, 'src', file));
+const { createEngine } = await source('engine.ts');
+const { openNodeGpu } = await source('gpu/node.ts');
+const { committedTokens } = await source('trace.ts');
+const { folderSource } = await source('weights/folder.ts');
+
+const gpu = await openNodeGpu();
+const device = gpu.info.description || gpu.info.device || gpu.info.vendor || 'an unnamed device';
+
+/** @param {Run} run */
+const engineFor = async ({ models }) => {
+  const engine = createEngine({ gpu });
+  const roles = Object.entries({ target: 'target', ...models });
+  const sources = await Promise.all(
+    roles.map(async ([role, name]) => [role, await folderSource(join(root, 'public/models', name))]),
+  );
+  await engine.load(Object.fromEntries(sources));
+  return engine;
 };
 
 /**
- * Timed without probabilities, which cost readbacks; they are those of a second run, if it decided the same. (What goes by
- * time, a block size or a fall back, may be decided otherwise.)
- * @param {string} question @param {{ system: string, set?: string[], also?: string[] }} run
+ * @param {any} engine @param {string} question @param {{ system: string, knobs?: object, models?: object, logprobs?: number }} asked
+ * @returns {Promise<Record<string, any>[]>}
  */
-const generateTwice = (question, run) => {
+const answer = async (engine, question, { models, ...how }) => {
+  /** @type {Record<string, any>[]} */
+  const events = [];
+  const prompt = { messages: [{ role: 'user', content: question }] };
+  const names = { target: 'target', ...models };
+  for await (const event of engine.run({ prompt, ...how, fresh: true }))
+    events.push(event.type === 'run' ? { ...event, models: names } : event);
+  const last = events.at(-1);
+  return [...events.slice(0, -1), { ...last, tokens: committedTokens(events) }];
+};
+
+/**
+ * Timed without probabilities, which cost readbacks; they are those of another run, if it decided the same. (What goes by
+ * time, a block size or a fall back, may be decided otherwise.)
+ * @param {any} engine @param {string} question @param {{ system: string, knobs?: object, models: object }} how
+ */
+const timedAnswer = async (engine, question, how) => {
+  await answer(engine, question, how);
   for (let tries = 1; tries <= TRIES; tries++) {
-    const { events, device } = generate(question, run);
-    const closer = generate(question, run, '--logprobs', '3').events;
+    const events = await answer(engine, question, how);
+    const closer = await answer(engine, question, { ...how, logprobs: 3 });
     const same = events.every(
       ({ type, tokens }, i) => type === closer[i]?.type && `${tokens}` === `${closer[i]?.tokens}`,
     );
@@ -73,20 +102,17 @@ const generateTwice = (question, run) => {
       const { probabilities, logprobs } = closer[i] ?? {};
       return { ...event, ...(probabilities && { probabilities }), ...(logprobs && { logprobs }) };
     });
-    if (same) return { events: joined, device };
-    console.log(`${run.system}: the second run decided otherwise`);
+    if (same) return joined;
+    console.log(`${how.system}: the second run decided otherwise`);
   }
-  throw new Error(`${run.system}: ${TRIES} times two runs decided otherwise; try on a quieter machine`);
+  throw new Error(`${how.system}: ${TRIES} times two runs decided otherwise; try on a quieter machine`);
 };
 
 const PROBABILITIES = ['logprob', 'target', 'draft', 'r', 'probability', 'committed'];
 
-/** The page folds the metrics itself; probabilities are shown with three digits. @param {string} key @param {unknown} value */
-const lean = (key, value) => {
-  if (key === 'metrics') return undefined;
-  const exact = PROBABILITIES.includes(key) && typeof value === 'number';
-  return exact ? Number(value.toPrecision(4)) : value;
-};
+/** Probabilities are shown with three digits. @param {string} key @param {unknown} value */
+const lean = (key, value) =>
+  PROBABILITIES.includes(key) && typeof value === 'number' ? Number(value.toPrecision(4)) : value;
 
 /** @param {string} file @param {object[]} events */
 const write = (file, events) =>
@@ -97,24 +123,27 @@ mkdirSync(folder, { recursive: true });
 /** @type {{ file: string, plain: string, system: string, problem: object, device: string }[]} */
 const index = [];
 for (const run of RUNS) {
-  const { system, about } = run;
+  const { system, knobs = {}, models, about, baseline } = run;
   const used = index.map(({ problem }) => problem);
   /** @param {typeof problems[number]} problem */
   const fits = (problem) => about?.test(problem.question) ?? !used.includes(problem);
+  const engine = await engineFor(run);
   for (const problem of problems.filter(fits)) {
-    const { events, device } = generateTwice(problem.question, run);
+    const events = await timedAnswer(engine, problem.question, { system, knobs, models });
     const right = events.at(-1)?.text.includes(`The answer is ${problem.result}.`);
     console.log(`${system}, ${right ? 'right' : 'wrong'}: ${problem.question}`);
     if (!right) continue;
     const number = index.length + 1;
     const entry = { file: `problem-${number}.jsonl`, plain: `problem-${number}-plain.jsonl`, system, problem, device };
     write(entry.file, events);
-    write(
-      entry.plain,
-      generate(problem.question, { ...run, system: run.baseline ?? 'autoregressive', set: [] }).events,
-    );
+    const plainly = baseline ? { system: baseline, models } : { system: 'autoregressive' };
+    await answer(engine, problem.question, plainly);
+    write(entry.plain, await answer(engine, problem.question, plainly));
     index.push(entry);
     break;
   }
+  await engine.close();
 }
+await vite.close();
+gpu.destroy();
 writeFileSync(join(folder, 'index.json'), `${JSON.stringify(index, null, 2)}\n`);
