@@ -3,7 +3,7 @@
 // positions at absolute multiples of 64 and hidden keys add exactly zero:
 // - `lanes` and `shuffle` (attention-lanes.ts): three dispatches without a barrier, for adapters that are CPUs in disguise;
 // - `split` (attention-split.ts): flash-decoding, a workgroup a chunk, and a dispatch that joins the chunks, for GPUs.
-// They differ from each other in rounding, so one is chosen at load and kept for every M. A page fetches only that one.
+// The two files differ in rounding, so a variant is chosen at load and kept for every M. A page fetches one file only.
 import type { Gpu } from '../gpu/device.ts';
 import { type Attention, type AttentionShape, CHUNK, quartetsOf } from './attention-shape.ts';
 
