@@ -1,6 +1,5 @@
 // Attention without barriers, 3 of 3: the weighted sum of values. A lane owns four dimensions of a kv head for four
-// (row, head) pairs; the weights have the same address in every lane, which software adapters load once. Sums run in
-// key order within a chunk, then chunk by chunk, each scaled to the row's maximum.
+// (row, head) pairs. Sums run in key order within a chunk, then chunk by chunk, each scaled to the row's maximum.
 override half: u32 = 0;
 
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32 }

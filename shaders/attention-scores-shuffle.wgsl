@@ -1,8 +1,6 @@
 // The scores of attention-scores.wgsl, bit for bit and in the same layout, where a subgroup has eight lanes or more. A
 // lane owns eight keys and up to three quartets of pairs, which share each load of a key; of eight words of a query each
 // lane loads one and hands it to the others. On lavapipe a load costs more than the products that it feeds.
-override half: u32 = 0;
-
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32 }
 
 @group(0) @binding(0) var<storage, read> query: array<f32>;
@@ -13,15 +11,6 @@ struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capac
 
 const keysPerLane = 8u;
 const lanes = 64u / keysPerLane;
-
-fn key4(i: u32) -> vec4f {
-  if (half == 1) { return vec4f(unpack2x16float(keys[i].x), unpack2x16float(keys[i].y)); }
-  return vec4f(bitcast<vec2f>(keys[2 * i]), bitcast<vec2f>(keys[2 * i + 1]));
-}
-
-fn chain(q: vec4f, k: vec4f, sum: f32) -> f32 {
-  return fma(q.w, k.w, fma(q.z, k.z, fma(q.y, k.y, fma(q.x, k.x, sum))));
-}
 
 fn four(word: f32, first: u32) -> vec4f {
   return vec4f(

@@ -3,8 +3,6 @@
 // is one chunk of 64 keys. Scores carry the factor log2(e) and go to `scratch` as
 // [kvHead][quartet of pairs]{[chunk][64 keys + 2], [64 keys]} vec4, the layout that all three stages share; the last part
 // is for keys of a branching tree that are added up with the chunk before their own (`early` in rows.wgsl).
-override half: u32 = 0;
-
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32 }
 
 @group(0) @binding(0) var<storage, read> query: array<vec4f>;
@@ -15,15 +13,6 @@ struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capac
 
 const keysPerLane = 8u;
 const lanes = 64u / keysPerLane;
-
-fn key4(i: u32) -> vec4f {
-  if (half == 1) { return vec4f(unpack2x16float(keys[i].x), unpack2x16float(keys[i].y)); }
-  return vec4f(bitcast<vec2f>(keys[2 * i]), bitcast<vec2f>(keys[2 * i + 1]));
-}
-
-fn chain(q: vec4f, k: vec4f, sum: f32) -> f32 {
-  return fma(q.w, k.w, fma(q.z, k.z, fma(q.y, k.y, fma(q.x, k.x, sum))));
-}
 
 // Hidden where the lane's bit of all four pairs is 0.
 fn masked(sum: vec4f, bits: vec4u, bit: u32) -> vec4f {

@@ -1,8 +1,6 @@
 // Attention for GPUs (flash-decoding), 1 of 2: a workgroup is one chunk of 64 keys, at an absolute multiple of 64, of
 // one kv head and four (row, head) pairs that share it. Lanes own a key for scores and softmax, a dimension for values.
 // `scratch` is [kvHead][tile of 4 pairs][chunk][headDim sums, maximum, sum of weights] vec4; scores carry log2(e).
-override half: u32 = 0;
-
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32 }
 
 @group(0) @binding(0) var<storage, read> query: array<vec4f>;
@@ -16,15 +14,6 @@ const HIDDEN = -3.0e38;
 
 var<workgroup> weights: array<vec4f, 128>;
 var<workgroup> folded: array<vec4f, 64>;
-
-fn key4(i: u32) -> vec4f {
-  if (half == 1) { return vec4f(unpack2x16float(keys[i].x), unpack2x16float(keys[i].y)); }
-  return vec4f(bitcast<vec2f>(keys[2 * i]), bitcast<vec2f>(keys[2 * i + 1]));
-}
-
-fn chain(q: vec4f, k: vec4f, sum: f32) -> f32 {
-  return fma(q.w, k.w, fma(q.z, k.z, fma(q.y, k.y, fma(q.x, k.x, sum))));
-}
 
 fn value(i: u32) -> f32 {
   if (half == 0) { return bitcast<f32>(values[i]); }

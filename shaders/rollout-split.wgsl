@@ -1,8 +1,6 @@
 // Rollout behind flash-decoding, which keeps no weights: a second pass over the keys of a row, now that each head's
 // maximum and sum are known. A workgroup is a row; its lanes own a key of each chunk and meet once, at the end, so the
 // order of sums depends on nothing but the slots modulo 64.
-override half: u32 = 0;
-
 @group(0) @binding(0) var<storage, read> query: array<vec4f>;
 @group(0) @binding(1) var<storage, read> keys: array<vec2u>;
 @group(0) @binding(2) var<storage, read> rows: array<Row>;
@@ -12,15 +10,6 @@ override half: u32 = 0;
 
 var<workgroup> norms: array<vec2f, 64>;
 var<workgroup> folded: array<vec2f, 64>;
-
-fn key4(i: u32) -> vec4f {
-  if (half == 1) { return vec4f(unpack2x16float(keys[i].x), unpack2x16float(keys[i].y)); }
-  return vec4f(bitcast<vec2f>(keys[2 * i]), bitcast<vec2f>(keys[2 * i + 1]));
-}
-
-fn chain(q: vec4f, k: vec4f, sum: f32) -> f32 {
-  return fma(q.w, k.w, fma(q.z, k.z, fma(q.y, k.y, fma(q.x, k.x, sum))));
-}
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane: u32) {

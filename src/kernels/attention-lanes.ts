@@ -2,6 +2,7 @@
 // cost most there, so (row, head) pairs of one kv head share them: four, or up to twelve where lanes can hand each other what
 // they loaded. Rows with a `cut` have kernels of their own: asked at run time it costs lavapipe a tenth of a plain pass's
 // scores.
+import keyed from '../../shaders/attention-keys.wgsl?raw';
 import output from '../../shaders/attention-output.wgsl?raw';
 import shuffleOutput from '../../shaders/attention-output-shuffle.wgsl?raw';
 import scores from '../../shaders/attention-scores.wgsl?raw';
@@ -29,7 +30,7 @@ const stages = ({ quartets, ...own }: Source) => {
   return {
     scores: defineKernel({
       name: 'attention-scores',
-      wgsl: common + own.scores,
+      wgsl: common + keyed + own.scores,
       bindings: { query: 'read', keys: 'read', rows: 'read', scratch: 'write' },
       uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32', scale: 'f32' },
       tuning: { half: 0, branched: 0 as number },

@@ -1,4 +1,5 @@
 // Attention for GPUs: see attention.ts.
+import keyed from '../../shaders/attention-keys.wgsl?raw';
 import reduce from '../../shaders/attention-reduce.wgsl?raw';
 import split from '../../shaders/attention-split.wgsl?raw';
 import tile from '../../shaders/attention-tile.wgsl?raw';
@@ -8,7 +9,7 @@ import { type Attention, CHUNK, quartetsOf } from './attention-shape.ts';
 
 export const attentionSplit = defineKernel({
   name: 'attention-split',
-  wgsl: visibility + split,
+  wgsl: visibility + keyed + split,
   bindings: { query: 'read', keys: 'read', values: 'read', rows: 'read', scratch: 'write' },
   uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32', scale: 'f32' },
   tuning: { half: 0 },

@@ -3,6 +3,7 @@
 // behind the attention of a layer, a variant for each of attention's; the weights are averaged over all heads before
 // entries are dropped, so they must be final, and both variants have them exactly.
 
+import keyed from '../../shaders/attention-keys.wgsl?raw';
 import shared from '../../shaders/rollout.wgsl?raw';
 import lanes from '../../shaders/rollout-lanes.wgsl?raw';
 import split from '../../shaders/rollout-split.wgsl?raw';
@@ -42,7 +43,7 @@ export const rolloutLanes = defineKernel({
 
 export const rolloutSplit = defineKernel({
   name: 'rollout-split',
-  wgsl: visibility + shared + split,
+  wgsl: visibility + keyed + shared + split,
   bindings: { query: 'read', keys: 'read', rows: 'read', scratch: 'read', columns: 'update' },
   uniforms: UNIFORMS,
   tuning: { half: 0, variant: 0 },
