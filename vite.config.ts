@@ -49,7 +49,7 @@ const runtimeAsFile = (): Plugin => ({
 /** What `exports` in package.json names. */
 const ENTRIES = {
   index: 'src/index.ts',
-  trace: 'src/trace.ts',
+  trace: 'src/trace/index.ts',
   widget: 'src/widget/index.ts',
   openai: 'src/api/openai.ts',
   'ai-sdk': 'src/api/ai-sdk.ts',
@@ -57,13 +57,13 @@ const ENTRIES = {
 };
 
 /** Chunks run before the entry that imports them: what gives Safari its Symbol.dispose has to be the first of them. */
-const FIRST = { name: 'dispose', test: /src\/dispose\.ts$/ };
+const FIRST = { name: 'dispose', test: /src\/base\/dispose\.ts$/ };
 
 /** What both sides of a worker's border have: a page whose engine lives in a worker needs no more. */
-const BOTH = { name: 'both', test: /src\/(errors|bundled)\.ts$/ };
+const BOTH = { name: 'both', test: /src\/(base\/errors|engine\/bundled)\.ts$/ };
 
 /** The engine and all that it imports statically: in a dozen chunks it would be a tenth larger. */
-const ENGINE = { name: 'engine', test: /src\/engine\.ts$/ };
+const ENGINE = { name: 'engine', test: /src\/engine\/engine\.ts$/ };
 
 const CHUNKS = { groups: [FIRST, BOTH, ENGINE] };
 
@@ -115,7 +115,14 @@ const apiReference = (): Plugin => {
 };
 
 /** Of a minute and more: begun last, they would be waited for alone. */
-const LONGEST = ['engine-exact', 'engine-law', 'smollm2', 'ensemble-law', 'system-contract', 'engine-ensemble'];
+const LONGEST = [
+  'engine-exact',
+  'engine-distribution',
+  'smollm2',
+  'ensemble-distribution',
+  'system-contract',
+  'engine-ensemble',
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -4,7 +4,7 @@ import { findPython } from './machine.mjs';
 import { runSteps, skip, tool } from './steps.mjs';
 
 /** The shader tests need a real adapter, yet belong here: a shader that does not compile is a type error. */
-export const SHADER_TESTS = 'src/testing/shaders.test.ts';
+export const SHADER_TESTS = 'src/kernels/shaders.test.ts';
 
 export const check = () => {
   const python = findPython('ruff');

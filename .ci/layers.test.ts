@@ -8,26 +8,48 @@ import { afterAll, expect, test } from 'vitest';
 import { root, tool } from './steps.mjs';
 
 const CASES = [
-  ['src/systems', "import { Cursor } from '../model/cursor.ts';", "import type { Cursor } from '../model/model.ts';"],
-  ['src/systems', "import type { Gpu } from '../gpu/device.ts';", "import { verify } from '../decode/verify.ts';"],
-  ['src/decode', "import all from '../systems/index.ts';", "import { fold } from '../trace.ts';"],
-  ['src/gpu', "import { matmul } from '../kernels/matmul.ts';", "import { toFault } from '../errors.ts';"],
-  ['src/kernels', "import { Network } from '../model/network.ts';", "import { Plan } from '../gpu/plan.ts';"],
-  ['src/model', "import x from '../systems/index.ts';", "import { matmul } from '../kernels/matmul.ts';"],
+  [
+    'src/systems',
+    "import { Cursor } from '../model/cache/cursor.ts';",
+    "import type { Cursor } from '../model/interface.ts';",
+  ],
+  [
+    'src/systems',
+    "import type { Gpu } from '../gpu/device.ts';",
+    "import { verify } from '../decode/speculative/speculate.ts';",
+  ],
+  ['src/decode/core', "import all from '../../systems/index.ts';", "import { fold } from '../../trace/index.ts';"],
+  ['src/gpu', "import { matmul } from '../kernels/matmul/matmul.ts';", "import { toFault } from '../base/errors.ts';"],
+  [
+    'src/kernels/norm',
+    "import { Executor } from '../../model/forward/executor.ts';",
+    "import { Plan } from '../../gpu/plan.ts';",
+  ],
+  [
+    'src/model/load',
+    "import x from '../../systems/index.ts';",
+    "import { matmul } from '../../kernels/matmul/matmul.ts';",
+  ],
   ['src/model/families', "import { connect } from '../../index.ts';", "import { x } from '../architecture.ts';"],
-  ['src/weights', "import { Gpu } from '../gpu/device.ts';", "import { toFault } from '../errors.ts';"],
-  ['src/text', "import { createEngine } from '../engine.ts';", "import { x } from '../weights/checkpoint.ts';"],
-  ['demo', "import { connect } from '../src/connect.ts';", "import { connect } from '../src/index.ts';"],
-  ['demo/run', "import { connect } from '../../src/client.ts';", "import { connect } from '../../src/index.ts';"],
+  ['src/weights', "import { Gpu } from '../gpu/device.ts';", "import { toFault } from '../base/errors.ts';"],
+  ['src/text', "import { createEngine } from '../engine/engine.ts';", "import { x } from '../weights/checkpoint.ts';"],
+  ['src/trace', "import { toFault } from '../base/errors.ts';", "import { fold } from './events.ts';"],
+  ['src/base', "import { fold } from '../trace/index.ts';", "import { toFault } from './errors.ts';"],
+  ['demo', "import { connect } from '../src/worker/connect.ts';", "import { connect } from '../src/index.ts';"],
+  [
+    'demo/run',
+    "import { connect } from '../../src/worker/client.ts';",
+    "import { connect } from '../../src/index.ts';",
+  ],
   [
     'demo/chat',
-    "import { answer } from '../../src/api/answer.ts';",
-    "import { withinContext } from '../../src/api/context.ts';",
+    "import { answer } from '../../src/api/completion.ts';",
+    "import { withinContext } from '../../src/api/context-window.ts';",
   ],
   [
     'demo/benchmark/queue',
-    "import { bench } from '../../../src/bench/bench.ts';",
-    "import { summarise } from '../../../src/bench/report.ts';",
+    "import { compare } from '../../../src/cli/bench/compare.ts';",
+    "import { summarise } from '../../../src/cli/bench/report.ts';",
   ],
   ['src', 'export const gpu = navigator.gpu;', 'export const storage = navigator.storage;'],
 ] as const;
@@ -47,10 +69,10 @@ test('the layer rule refuses what it should, and nothing else', () => {
     put(`${place}/wrong-${i}.ts`, wrong);
     put(`${place}/right-${i}.ts`, right);
   });
-  put('src/trace.ts', "import { toFault } from './errors.ts';");
+  put('src/trace/index.ts', "import { toFault } from './errors.ts';");
   const args = ['lint', '--vcs-enabled=false', '--colors=off', '--max-diagnostics=none'];
   const { stdout, stderr } = spawnSync(tool('biome'), args, { cwd: folder, encoding: 'utf8' });
   const refused = [...(stdout + stderr).matchAll(/^(\S+\.ts):\d+:\d+ (?:plugin|lint\/style\/noRestrictedImports)/gm)];
-  const expected = ['src/trace.ts', ...CASES.map(([place], i) => `${place}/wrong-${i}.ts`)];
+  const expected = CASES.map(([place], i) => `${place}/wrong-${i}.ts`);
   expect([...new Set(refused.map(([, path]) => path))].sort()).toEqual(expected.sort());
 });

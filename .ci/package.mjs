@@ -34,4 +34,4 @@ rmSync(types, { recursive: true, force: true });
 for (const mode of ['library', 'widget']) await must([tool('vite'), 'build', '--mode', mode, '--logLevel', 'warn']);
 await must([tool('tsc'), '-p', '.ci/tsconfig.types.json']);
 prune();
-await must([process.execPath, 'src/outrider.mjs', '--help']); // builds dist/cli.js
+await must([process.execPath, 'src/cli/outrider.mjs', '--help']); // builds dist/cli.js

@@ -9,7 +9,7 @@ import {
   type ModelRole,
   type RunRequest,
 } from '../src/index.ts';
-import type { TraceEvent } from '../src/trace.ts';
+import type { TraceEvent } from '../src/trace/index.ts';
 import { type Choice, Family, isAlso, type ModelNames, mayBeOnnx, namesOf, roleName } from './models/family.ts';
 import type { FitView } from './models/fit.ts';
 import { LoadingView } from './models/loading.ts';

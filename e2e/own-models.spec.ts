@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { slots } from '../src/model/architecture.ts';
-import { readArchitecture } from '../src/model/registry.ts';
-import { serveCompletions } from '../src/testing/completions-server.ts';
+import { readArchitecture } from '../src/model/families/known-models.ts';
+import { serveCompletions } from '../src/testing/servers/completions-server.ts';
 import { finished, open, ready } from './demo.ts';
 import { root, WatchedServer } from './server.ts';
 

@@ -1,7 +1,7 @@
 // A remote target from a page: the engine in its worker asks another origin, which has to allow it.
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
-import { type CompletionsTestServer, serveCompletions } from '../src/testing/completions-server.ts';
+import { type CompletionsTestServer, serveCompletions } from '../src/testing/servers/completions-server.ts';
 import { root, WatchedServer } from './server.ts';
 
 interface Harness {

@@ -1,14 +1,10 @@
 // The public surface. `connect()` runs an engine in a worker, `createEngine()` right here; both are the same Engine. The
 // lower half is for users of other engines who want just the model: forward passes over trees, rewind, fork.
-import './dispose.ts';
+import './base/dispose.ts';
 
-export type { Beside } from './beside.ts';
-export { BUNDLED } from './bundled.ts';
-export type { Calibrated, CalibrateOptions } from './calibrate.ts';
-export { type ConnectOptions, connect } from './connect.ts';
-export type { Calibration } from './decode/calibration.ts';
-export type { ChoiceKnob, Knob, Knobs, KnobValue, NumberKnob, NumbersKnob } from './decode/knobs.ts';
-export { lacking } from './decode/needs.ts';
+export { type ErrorCode, type Fault, OutriderError, toFault } from './base/errors.ts';
+export type { ChoiceKnob, Knob, Knobs, KnobValue, NumberKnob, NumbersKnob } from './decode/core/knobs.ts';
+export { lacking } from './decode/core/missing-roles.ts';
 export type {
   AlsoRole,
   Commit,
@@ -26,19 +22,25 @@ export type {
   Sequence,
   Vote,
   WriterRole,
-} from './decode/system.ts';
+} from './decode/core/system.ts';
+export type { Calibration } from './decode/steps/calibration.ts';
+export { BUNDLED } from './engine/bundled.ts';
+export type { Calibrated, CalibrateOptions } from './engine/calibrate.ts';
+export type { DeviceCard, MeasureOptions, Measuring } from './engine/device-card.ts';
 export {
   createEngine,
   type Engine,
   type EngineOptions,
   type Loaded,
   type ModelInfo,
-} from './engine.ts';
-export { type ErrorCode, type Fault, OutriderError, toFault } from './errors.ts';
+} from './engine/engine.ts';
+export { type LoadedModel, type LoadSourceOptions, loadSource, type Progress } from './engine/load/language-model.ts';
+export type { Beside } from './engine/load/sidecar.ts';
+export type { Preflight, PreflightOptions, PreflightPart } from './engine/preflight.ts';
+export type { Prompt, RunRequest } from './engine/request.ts';
+export type { LoadOptions, LoadProgress, ModelSource, ModelSources } from './engine/sources.ts';
 export { openBrowserGpu } from './gpu/browser.ts';
 export { Gpu } from './gpu/device.ts';
-export { type LoadedModel, type LoadSourceOptions, loadSource, type Progress } from './load.ts';
-export type { DeviceCard, MeasureOptions, Measuring } from './measure.ts';
 export type {
   Choice,
   Combination,
@@ -56,13 +58,11 @@ export type {
   OpenEnsemble,
   Sampling,
   Tree,
-} from './model/model.ts';
-export type { Preflight, PreflightOptions, PreflightPart } from './preflight.ts';
-export { type JudgedBy, type RemoteJudge, type RemoteSource, remote, remoteJudge } from './remote/source.ts';
-export type { Prompt, RunRequest } from './request.ts';
-export type { LoadOptions, LoadProgress, ModelSource, ModelSources } from './sources.ts';
+} from './model/interface.ts';
+export { type JudgedBy, type RemoteJudge, type RemoteSource, remote, remoteJudge } from './remote/server.ts';
 export { SYSTEMS } from './systems/index.ts';
 export type { ChatMessage } from './text/chat-template.ts';
 export { loadTokenizer, type Tokenizer } from './text/tokenizer.ts';
-export * from './trace.ts';
+export * from './trace/index.ts';
 export type { Source as CheckpointSource } from './weights/open.ts';
+export { type ConnectOptions, connect } from './worker/connect.ts';

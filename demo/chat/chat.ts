@@ -1,8 +1,8 @@
 // The Chat tab: a conversation with the target under the chosen decoding system. The engine keeps keys and values of what
 // it has read, so a further turn reads only what is new; each answer says how much of its prompt was there already.
-import { withinContext } from '../../src/api/context.ts';
+import { withinContext } from '../../src/api/context-window.ts';
 import type { RunRequest } from '../../src/index.ts';
-import type { TraceEvent } from '../../src/trace.ts';
+import type { TraceEvent } from '../../src/trace/index.ts';
 import { type Outcome, outcomeOf } from '../run/outcome.ts';
 import type { Session } from '../session.ts';
 import { element, make, say } from '../shared/elements.ts';

@@ -1,5 +1,5 @@
 // One turn as it stands in the log: what was said, what it cost, and what can be done with it.
-import { METRICS, type TraceEvent } from '../../src/trace.ts';
+import { METRICS, type TraceEvent } from '../../src/trace/index.ts';
 import { brief, Running } from '../run/figures.ts';
 import { drawRound } from '../run/lane.ts';
 import { type DecodedRound, RoundReader } from '../run/rounds.ts';

@@ -1,5 +1,5 @@
 // What reached the device in a round; and where its time went, if the run's kernels were timed.
-import type { EventOf } from '../../src/trace.ts';
+import type { EventOf } from '../../src/trace/index.ts';
 import { make } from '../shared/elements.ts';
 
 /** More would be a list of trifles. */

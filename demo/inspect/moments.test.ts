@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TraceEvent } from '../../src/trace.ts';
+import type { TraceEvent } from '../../src/trace/index.ts';
 import { sharesOf } from './kernels-view.ts';
 import { momentsOf, rowsOf } from './moments.ts';
 

@@ -1,6 +1,6 @@
 // A run as moments that can be gone back to, one for each round: what was drafted and what became of it, what target and
 // drafter gave each token, what the rule said of the step, what reached the device.
-import type { EventOf, TokenLogprob, TraceEvent } from '../../src/trace.ts';
+import type { EventOf, TokenLogprob, TraceEvent } from '../../src/trace/index.ts';
 import { type DecodedRound, type Fate, fatesOf, RoundReader } from '../run/rounds.ts';
 import { type VotedToken, votesOf } from '../run/votes.ts';
 

@@ -8,7 +8,7 @@ import {
   type ModelSources,
   type RemoteSource,
 } from '../../src/index.ts';
-import type { Role } from '../../src/trace.ts';
+import type { Role } from '../../src/trace/index.ts';
 
 export interface Choice {
   readonly label: string;

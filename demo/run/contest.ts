@@ -1,13 +1,13 @@
 // Two lanes of one prompt. A race is fair because each run has the machine to itself: the chosen system first, then plain
 // decoding, while the system's lane is shown once more beside it, at the pace at which it ran. Plain decoding of the same
 // request is timed once a session: a knob can be tried again and again against it.
-import type { TraceEvent } from '../../src/trace.ts';
+import type { TraceEvent } from '../../src/trace/index.ts';
 import { element, say } from '../shared/elements.ts';
 import { baselineName, finishOf, type Terms } from './finish.ts';
 import { Lane } from './lane.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
-import { Gate, type Pace, paced } from './paced.ts';
 import type { Problem } from './problems.ts';
+import { Gate, type Pace, paced } from './replay-clock.ts';
 import type { RunView } from './run-view.ts';
 
 /** Who runs against whom. */

@@ -1,5 +1,5 @@
 // A round in words: who drafted how much, what was kept, what came after it.
-import type { Role } from '../../src/trace.ts';
+import type { Role } from '../../src/trace/index.ts';
 import { isAlso, type ModelNames, roleName } from '../models/family.ts';
 import { type DecodedRound, visible } from './rounds.ts';
 

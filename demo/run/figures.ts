@@ -1,5 +1,5 @@
-// The figures under an answer. Each is a fold of src/trace.ts over the run's events, shown whenever tokens are committed.
-import { METRICS, type Metric, type TraceEvent } from '../../src/trace.ts';
+// The figures under an answer. Each is a fold of trace/index.ts over the run's events, shown whenever tokens are committed.
+import { METRICS, type Metric, type TraceEvent } from '../../src/trace/index.ts';
 import { say } from '../shared/elements.ts';
 
 /** A fold that goes on while events come. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TraceEvent } from '../../src/trace.ts';
+import type { TraceEvent } from '../../src/trace/index.ts';
 import { finishOf, type Terms } from './finish.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 

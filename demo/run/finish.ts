@@ -1,5 +1,5 @@
 // The finish of a race: how much faster, and whether the tokens are the same.
-import { fold, METRICS } from '../../src/trace.ts';
+import { fold, METRICS } from '../../src/trace/index.ts';
 import { brief, duration } from './figures.ts';
 import { type Outcome, rateOf } from './outcome.ts';
 

@@ -1,7 +1,7 @@
 // A lane: the text of one run from its events alone, live or recorded, its clock and what it cost. Every token is marked by
 // how it came about; rejected drafts stand struck through where the target refused them. Text is only ever appended, so
 // nothing that was read moves; rejected drafts are no part of it: not copied, not read out.
-import { type EventOf, METRICS, type TraceEvent } from '../../src/trace.ts';
+import { type EventOf, METRICS, type TraceEvent } from '../../src/trace/index.ts';
 import { brief, duration, Running } from './figures.ts';
 import { type DecodedRound, RoundReader, rejectedLine, visible } from './rounds.ts';
 import { LETTERS } from './votes.ts';

@@ -1,7 +1,7 @@
 // What the marks on the answer's tokens mean: how a draft fared, who wrote a step, or which model of an ensemble proposed a
 // token. It belongs to the run that is shown, live or recorded; before the first one, to the system that is chosen.
 import type { DecodingSystem } from '../../src/index.ts';
-import type { Role } from '../../src/trace.ts';
+import type { Role } from '../../src/trace/index.ts';
 import { isAlso, type ModelNames, roleName } from '../models/family.ts';
 import { element } from '../shared/elements.ts';
 import { LETTERS } from './votes.ts';

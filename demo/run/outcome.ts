@@ -1,5 +1,5 @@
 // What is left of a run, live or recorded: enough to compare it with another, to look inside it, to save it.
-import { committedTokens, fold, METRICS, type TraceEvent } from '../../src/trace.ts';
+import { committedTokens, fold, METRICS, type TraceEvent } from '../../src/trace/index.ts';
 
 export interface Outcome {
   readonly system: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Role, TraceEvent } from '../../src/trace.ts';
+import type { Role, TraceEvent } from '../../src/trace/index.ts';
 import { describeRound } from './describe.ts';
 import { type DecodedRound, layOut, RoundReader, rejectedLine } from './rounds.ts';
 

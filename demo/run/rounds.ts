@@ -1,6 +1,6 @@
 // Rounds of a run, put together from its events: what was drafted, what of it was kept, what was committed. And how a
 // round is laid out to be looked at: the committed path on the first line, what was rejected branching off below.
-import type { EventOf, Role, Source, TraceEvent } from '../../src/trace.ts';
+import type { EventOf, Role, Source, TraceEvent } from '../../src/trace/index.ts';
 import type { ModelNames } from '../models/family.ts';
 import { memberOf, votesOf } from './votes.ts';
 

@@ -1,13 +1,13 @@
 // Everything that one run shows while it goes on, from its events: its lane, figures, strip, steps, and when drafting was
 // given up.
 import { SYSTEMS } from '../../src/index.ts';
-import type { EventOf, TraceEvent } from '../../src/trace.ts';
+import type { EventOf, TraceEvent } from '../../src/trace/index.ts';
 import { element, say } from '../shared/elements.ts';
+import { paceSentence } from './drafting-decisions.ts';
 import { createFigures } from './figures.ts';
 import { Lane } from './lane.ts';
 import { showLegendOfRun } from './legend.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
-import { paceSentence } from './pace.ts';
 import { finalNumber, type Problem } from './problems.ts';
 import { StepPanel } from './step-panel.ts';
 import { Strip } from './strip.ts';

@@ -1,6 +1,6 @@
 // A run of a step router: a card for every step, kept or escalated, with its score on a gauge; and a slider that asks what
 // another threshold would have decided on the same scores.
-import type { TraceEvent } from '../../src/trace.ts';
+import type { TraceEvent } from '../../src/trace/index.ts';
 import { element, hold, release, say } from '../shared/elements.ts';
 import { hasThreshold, legible, rangeOf, type Step, StepReader, whatIf } from './steps.ts';
 

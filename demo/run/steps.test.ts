@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TraceEvent } from '../../src/trace.ts';
+import type { TraceEvent } from '../../src/trace/index.ts';
 import { escalates, legible, rangeOf, StepReader, whatIf } from './steps.ts';
 
 const at = 0;

@@ -1,6 +1,6 @@
 // Steps of a run, put together from its events: what the draft wrote, what a rule made of it, what was committed. And what
 // another threshold would have decided on the same scores.
-import type { EventOf, Role, TraceEvent } from '../../src/trace.ts';
+import type { EventOf, Role, TraceEvent } from '../../src/trace/index.ts';
 
 export interface Step {
   /** From 1. */

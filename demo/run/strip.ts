@@ -1,7 +1,7 @@
 // The strip under the answer: a bar for every round at the moment of its commit, as high as it committed tokens, each
 // coloured by how it came about. Plain decoding is an even row; behind it, where a speculative run fell back to plain
 // decoding, the ground is darker. A second lane shows the same prompt decoded plainly, on the same scale of time.
-import type { Source, TraceEvent } from '../../src/trace.ts';
+import type { Source, TraceEvent } from '../../src/trace/index.ts';
 import { element } from '../shared/elements.ts';
 
 /** Milliseconds that the strip spans at least. */

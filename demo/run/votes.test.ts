@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EventOf } from '../../src/trace.ts';
+import type { EventOf } from '../../src/trace/index.ts';
 import { barsOf, memberOf, votesOf } from './votes.ts';
 
 const commit: EventOf<'commit'> = {

@@ -1,6 +1,6 @@
 // What the models of an ensemble said of every token: who proposed it, what all together made of it, and what each of them
 // would have chosen alone.
-import type { EventOf, Role, TokenVote } from '../../src/trace.ts';
+import type { EventOf, Role, TokenVote } from '../../src/trace/index.ts';
 
 /** By the order of the models in the vote: a colour (votes.css) and a letter, because colour alone says nothing to some. */
 export const LETTERS = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'] as const;

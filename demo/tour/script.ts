@@ -1,5 +1,5 @@
 // What the tour says, over a run that has just been made, live or recorded: every figure in it is that run's own.
-import { fold, METRICS } from '../../src/trace.ts';
+import { fold, METRICS } from '../../src/trace/index.ts';
 import type { Moment } from '../inspect/moments.ts';
 import { finishOf } from '../run/finish.ts';
 import type { Outcome } from '../run/outcome.ts';

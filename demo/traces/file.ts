@@ -1,7 +1,7 @@
 // A trace as a file and as a part of an address. The file is JSON lines: a header, the run's events, and behind its `done`
 // the events of the plain run beside it, if there was one. What `outrider generate --json` prints has no header and opens too.
 import { OutriderError, SYSTEMS } from '../../src/index.ts';
-import type { TraceEvent, TraceEventType } from '../../src/trace.ts';
+import type { TraceEvent, TraceEventType } from '../../src/trace/index.ts';
 import type { Problem } from '../run/problems.ts';
 
 export interface TraceFile {

@@ -2,9 +2,9 @@
 import { SYSTEMS } from '../../src/index.ts';
 import type { Entry } from '../run/contest.ts';
 import { outcomeOf } from '../run/outcome.ts';
-import { paced } from '../run/paced.ts';
 import type { Problem } from '../run/problems.ts';
 import type { RaceTab } from '../run/race.ts';
+import { paced } from '../run/replay-clock.ts';
 import type { TraceFile } from './file.ts';
 
 let opened = 0;

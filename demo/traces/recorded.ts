@@ -2,8 +2,8 @@
 import { SYSTEMS } from '../../src/index.ts';
 import type { Entry } from '../run/contest.ts';
 import { outcomeOf } from '../run/outcome.ts';
-import { paced } from '../run/paced.ts';
 import type { RaceTab } from '../run/race.ts';
+import { paced } from '../run/replay-clock.ts';
 import type { Session } from '../session.ts';
 import { element, say } from '../shared/elements.ts';
 import { hideFault, sentence } from '../shared/faults.ts';

@@ -1,6 +1,6 @@
 // Recorded runs of the real engine, shown where there is no WebGPU, slowly enough to be followed; every figure keeps the
 // recorded times. `npm run record` writes them.
-import type { TraceEvent } from '../../src/trace.ts';
+import type { TraceEvent } from '../../src/trace/index.ts';
 import type { Problem } from '../run/problems.ts';
 
 export interface Recording {

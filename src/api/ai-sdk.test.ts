@@ -1,10 +1,10 @@
 // The provider under the real `ai` package: what its users call, not what the specification lists.
 import { createProviderRegistry, generateText, streamText } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine } from '../engine.ts';
-import { testGpu } from '../testing/gpu.ts';
-import { draftEngine, toyTextEngine } from '../testing/text-engine.ts';
-import type { EventOf, TraceEvent } from '../trace.ts';
+import type { Engine } from '../engine/engine.ts';
+import { testGpu } from '../testing/device/gpu.ts';
+import { draftEngine, toyTextEngine } from '../testing/toys/text-engine.ts';
+import type { EventOf, TraceEvent } from '../trace/index.ts';
 import { createOutrider } from './ai-sdk.ts';
 
 let engine: Engine;

@@ -13,11 +13,11 @@ import type {
   SharedV4ProviderMetadata,
   SharedV4Warning,
 } from '@ai-sdk/provider';
-import type { Engine } from '../engine.ts';
-import { OutriderError } from '../errors.ts';
-import type { RunRequest } from '../request.ts';
+import { OutriderError } from '../base/errors.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
-import { type Answer, answer, type Extras, leaveOnAbort, stated } from './answer.ts';
+import { type Answer, answer, type Extras, leaveOnAbort, stated } from './completion.ts';
 
 /** What the SDK has no word for: of a model, or of one call under `providerOptions.outrider`. */
 export type OutriderSettings = Extras;

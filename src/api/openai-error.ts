@@ -1,6 +1,6 @@
 // Errors as OpenAI's client throws them: a status, and `type`, `code` and `param` to tell them apart.
-import { OutriderError, toFault } from '../errors.ts';
-import { overflow } from './context.ts';
+import { OutriderError, toFault } from '../base/errors.ts';
+import { overflow } from './context-window.ts';
 
 /** An error as OpenAI's server writes it. */
 export interface ErrorBody {

@@ -1,7 +1,7 @@
 // OpenAI's parameters as ours. What the engine cannot do, and what OpenAI has no such parameter for, is refused by name: a
 // penalty, a tool or a misspelt limit that is silently ignored would be a wrong answer.
-import type { RunRequest } from '../request.ts';
-import { stated } from './answer.ts';
+import type { RunRequest } from '../engine/request.ts';
+import { stated } from './completion.ts';
 import { refuse } from './openai-error.ts';
 import type { ChatCompletionMessage, ChatCompletionParams, CompletionParams, OpenAIExtras } from './openai-types.ts';
 

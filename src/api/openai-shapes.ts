@@ -1,6 +1,6 @@
 // A choice under way and a finished answer, as the chat and the text interface spell them.
-import type { TokenLogprob } from '../trace.ts';
-import type { Piece, Report, Usage } from './answer.ts';
+import type { TokenLogprob } from '../trace/index.ts';
+import type { Piece, Report, Usage } from './completion.ts';
 import type {
   ChatCompletion,
   ChatCompletionChunk,

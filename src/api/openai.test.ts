@@ -1,9 +1,9 @@
 // OpenAI's shape over a toy model that writes bundled tokens; the last test streams an answer of a real model.
 import { afterAll, describe, expect, expectTypeOf, it } from 'vitest';
-import { createEngine } from '../engine.ts';
-import { testGpu } from '../testing/gpu.ts';
-import { draftEngine, toyTextEngine } from '../testing/text-engine.ts';
-import { committedTokens, type TraceEvent } from '../trace.ts';
+import { createEngine } from '../engine/engine.ts';
+import { testGpu } from '../testing/device/gpu.ts';
+import { draftEngine, toyTextEngine } from '../testing/toys/text-engine.ts';
+import { committedTokens, type TraceEvent } from '../trace/index.ts';
 import { APIError, type ChatCompletion, type ChatCompletionChunk, openai, type Stream } from './openai.ts';
 
 afterAll(async () => (await testGpu()).destroy());

@@ -1,8 +1,8 @@
 // `chat.completions.create` and `completions.create` in OpenAI's shape over any engine, so that code written for that
 // client runs on the user's own GPU. What its interface has no word for travels under one key, `outrider`.
-import type { Engine } from '../engine.ts';
-import type { TokenLogprob } from '../trace.ts';
-import { answer, leaveOnAbort, type Usage } from './answer.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { TokenLogprob } from '../trace/index.ts';
+import { answer, leaveOnAbort, type Usage } from './completion.ts';
 import { APIError, aborted, refuse, toApiError } from './openai-error.ts';
 import { nthChoice, toRunRequest } from './openai-request.ts';
 import { CHAT, type Choice, type Head, type Shape, type Step, TEXT } from './openai-shapes.ts';

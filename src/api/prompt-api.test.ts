@@ -1,11 +1,11 @@
 // The Prompt API's shape over a toy model that writes bundled tokens; the last test prompts a real model.
 import { resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createEngine, type Engine } from '../engine.ts';
-import { testGpu } from '../testing/gpu.ts';
-import { bundledTokenizer } from '../testing/text-engine.ts';
-import { toyModel } from '../testing/toy-model.ts';
-import { folderSource } from '../weights/folder.ts';
+import { createEngine, type Engine } from '../engine/engine.ts';
+import { testGpu } from '../testing/device/gpu.ts';
+import { bundledTokenizer } from '../testing/toys/text-engine.ts';
+import { toyModel } from '../testing/toys/toy-model.ts';
+import { folderSource } from '../weights/files/folder.ts';
 import { type LanguageModelCreateOptions, promptApi, QuotaExceededError } from './prompt-api.ts';
 
 afterAll(async () => (await testGpu()).destroy());

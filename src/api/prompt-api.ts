@@ -1,11 +1,12 @@
 // The shape of the browser's Prompt API (webmachinelearning/prompt-api, June 2026) over an engine: a page written for
 // Chrome's built-in `LanguageModel` runs on models of its own, in every browser with WebGPU. Text only: images, sound,
 // tools, prefixes and constrained answers are refused with NotSupportedError.
-import type { Engine, Loaded } from '../engine.ts';
-import { OutriderError } from '../errors.ts';
-import type { RunRequest } from '../request.ts';
-import type { LoadOptions, ModelSources } from '../sources.ts';
-import { stated } from './answer.ts';
+
+import { OutriderError } from '../base/errors.ts';
+import type { Engine, Loaded } from '../engine/engine.ts';
+import type { RunRequest } from '../engine/request.ts';
+import type { LoadOptions, ModelSources } from '../engine/sources.ts';
+import { stated } from './completion.ts';
 import {
   isWithin,
   type LanguageModelCreateCoreOptions,

@@ -1,10 +1,10 @@
 // A session of the Prompt API over an engine: a conversation, its operations one after another, and the context window,
 // out of which the oldest turns fall. The engine recognises the conversation's beginning, so nothing is read twice.
-import type { Engine } from '../engine.ts';
-import type { RunRequest } from '../request.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
-import { type Answer, answer, type Piece } from './answer.ts';
-import { overflow } from './context.ts';
+import { type Answer, answer, type Piece } from './completion.ts';
+import { overflow } from './context-window.ts';
 import {
   inTurn,
   type LanguageModelPrompt,

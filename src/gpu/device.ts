@@ -1,11 +1,11 @@
 // The device as the engine sees it: pipelines cached by what they are built from, buffers that are counted, one open
 // turn, and what went wrong. Nothing outside this folder touches `navigator.gpu`; the engine takes a GPUDevice.
 /// <reference types="@webgpu/types" preserve="true" />
-import { OutriderError } from '../errors.ts';
+import { OutriderError } from '../base/errors.ts';
 import type { PipelineSource, Tensor } from './kernel.ts';
 import { StagingPool, UploadRing } from './pools.ts';
 import type { Profile } from './profile.ts';
-import { Turn } from './turn.ts';
+import { Turn } from './submission.ts';
 
 export interface Counters {
   dispatches: number;

@@ -1,6 +1,6 @@
 // What goes wrong on a device is an ordinary outcome: a readback or an allocation rejects with a code, and says what to do.
 import { expect, test } from 'vitest';
-import { toFault } from '../errors.ts';
+import { toFault } from '../base/errors.ts';
 import { openNodeGpu } from './node.ts';
 
 test('a device that is lost during a readback rejects it, and every later one', async () => {

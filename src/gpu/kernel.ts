@@ -22,7 +22,7 @@ export interface Tensor {
 export interface Live {
   /** Cache slots that any row may see. */
   readonly keys: number;
-  /** Some row's keys pass from chunk to chunk elsewhere than its slots do: `cut` in kernels/rows.ts. Default: none. */
+  /** Some row's keys pass from chunk to chunk elsewhere than its slots do: `cut` in kernels/cache/rows.ts. Default: none. */
   readonly branched?: boolean;
 }
 

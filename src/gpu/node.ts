@@ -1,7 +1,7 @@
 // WebGPU in Node: Dawn, from the optional npm package `webgpu`. The command line and the tests come in here; the
 // browser never does.
 import { tmpdir } from 'node:os';
-import { OutriderError } from '../errors.ts';
+import { OutriderError } from '../base/errors.ts';
 import { type Gpu, type OpenOptions, openGpu } from './device.ts';
 
 /** Dawn aborts the process when the object that `create` returned is collected while a device lives: keep it. */

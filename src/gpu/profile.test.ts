@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { testGpu } from '../testing/gpu.ts';
+import { testGpu } from '../testing/device/gpu.ts';
 import { defineKernel } from './kernel.ts';
 import { openNodeGpu } from './node.ts';
 import { Plan } from './plan.ts';

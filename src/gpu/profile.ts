@@ -1,7 +1,7 @@
 // Where device time goes: while a profile is on, every dispatch gets a pass of its own with a timestamp at both ends
 // (WebGPU has them at pass boundaries only), so a profiled turn is slower than a plain one: shares are to be believed,
 // totals are not. Browsers round timestamps to 0.1 ms; in Node they are exact. Readings cost one readback a turn.
-import { OutriderError } from '../errors.ts';
+import { OutriderError } from '../base/errors.ts';
 import type { Gpu } from './device.ts';
 
 export interface Span {

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { OutriderError } from '../errors.ts';
-import { memoryFiles } from '../weights/source.ts';
+import type { OutriderError } from '../base/errors.ts';
+import { memoryFiles } from '../weights/files/byte-source.ts';
 import { openBlockPolicy } from './block-policy.ts';
 
 const folder = join(import.meta.dirname, '../../public/models/blockpilot');

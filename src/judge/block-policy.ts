@@ -1,8 +1,9 @@
 // BlockPilot's policy (arXiv 2606.31315): after the prefill, a small network reads the target's last row of logits and
 // predicts, for each block size, how many tokens a round of it would commit. A folder of config.json and policy.onnx.
-import type { BlockPolicy } from '../decode/system.ts';
-import { OutriderError } from '../errors.ts';
-import { type FileSet, readBytes, readJson } from '../weights/source.ts';
+
+import { OutriderError } from '../base/errors.ts';
+import type { BlockPolicy } from '../decode/core/system.ts';
+import { type FileSet, readBytes, readJson } from '../weights/files/byte-source.ts';
 import { type OnnxNetwork, openOnnx } from './onnx.ts';
 
 /** What becomes of the logits first. `raw` is the paper's. */

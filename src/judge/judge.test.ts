@@ -3,19 +3,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import type { Judge, JudgedStep } from '../decode/system.ts';
-import type { OutriderError } from '../errors.ts';
-import { type LoadedModel, loadSource } from '../load.ts';
-import { loadJudgeSource } from '../load-beside.ts';
-import { testGpu } from '../testing/gpu.ts';
-import { writeOnnx } from '../testing/onnx-writer.ts';
-import { noShared, shared } from '../testing/shared.ts';
+import type { OutriderError } from '../base/errors.ts';
+import type { Judge, JudgedStep } from '../decode/core/system.ts';
+import { loadJudgeSource } from '../engine/load/auxiliary.ts';
+import { type LoadedModel, loadSource } from '../engine/load/language-model.ts';
+import { testGpu } from '../testing/device/gpu.ts';
+import { writeOnnx } from '../testing/files/onnx-writer.ts';
+import { noShared, shared } from '../testing/goldens/shared.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
-import { folderSource } from '../weights/folder.ts';
-import { answerOf } from './answer.ts';
-import { readJudgeConfig } from './config.ts';
-import { TextCursor } from './cursor.ts';
-import { layoutOf } from './layout.ts';
+import { folderSource } from '../weights/files/folder.ts';
+import { layoutOf } from './input-layout.ts';
+import { readJudgeConfig } from './judge-config.ts';
+import { TextCursor } from './judge-cursor.ts';
+import { answerOf } from './row-score.ts';
 
 const VOCABULARY = 40;
 /** Two classes a token: what a token's row says is the token's own. */

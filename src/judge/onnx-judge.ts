@@ -1,14 +1,14 @@
 // A judge as an ONNX file: config.json, model.onnx and, where its layout needs one, a tokenizer. Whatever declares
 // `input_ids` (and `attention_mask`) will do. It keeps nothing of a text, so every step costs the whole of it; a judge
-// of a known family costs its new rows only (scored-model.ts).
-import { OutriderError } from '../errors.ts';
-import type { LoadSourceOptions } from '../load.ts';
+// of a known family costs its new rows only (device-judge.ts).
+import { OutriderError } from '../base/errors.ts';
+import type { LoadSourceOptions } from '../engine/load/language-model.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
+import { type FileSet, readBytes, readJson } from '../weights/files/byte-source.ts';
 import { readTokenizer } from '../weights/open.ts';
-import { type FileSet, readBytes, readJson } from '../weights/source.ts';
-import { readJudgeConfig } from './config.ts';
-import { TextCursor, type VocabularyJudge } from './cursor.ts';
-import { layoutOf } from './layout.ts';
+import { layoutOf } from './input-layout.ts';
+import { readJudgeConfig } from './judge-config.ts';
+import { TextCursor, type VocabularyJudge } from './judge-cursor.ts';
 import { type OnnxEncoder, openTextOnnx } from './onnx.ts';
 
 export const NETWORK = 'model.onnx';

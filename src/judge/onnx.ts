@@ -2,8 +2,8 @@
 // onnxruntime-web: in WebAssembly, in a worker, on a page and in Node alike; on request those that read texts run on
 // WebGPU. Each runtime is loaded with the first network that needs it.
 import type * as Runtime from 'onnxruntime-web/wasm';
-import { OutriderError } from '../errors.ts';
-import type { OnnxProvider } from '../load.ts';
+import { OutriderError } from '../base/errors.ts';
+import type { OnnxProvider } from '../engine/load/language-model.ts';
 
 /** WebGPU's is the build for JSPI: the one for browsers without it has 27 MB of WebAssembly, not 17. */
 const IMPORTS: Readonly<Record<OnnxProvider, () => Promise<typeof Runtime>>> = {

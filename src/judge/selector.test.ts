@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { serveFiles } from '../testing/file-server.ts';
-import { noShared, shared } from '../testing/shared.ts';
-import { folderSource } from '../weights/folder.ts';
+import { noShared, shared } from '../testing/goldens/shared.ts';
+import { serveFiles } from '../testing/servers/file-server.ts';
+import { folderSource } from '../weights/files/folder.ts';
 import { fileSet } from '../weights/open.ts';
 import { mostCentral, mostCentralText, overlap } from './selector.ts';
 import { openSentences } from './sentences.ts';

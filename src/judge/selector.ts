@@ -1,8 +1,9 @@
 // Which of several candidate steps to go on with (SpecGuard, arXiv 2604.15244): the most central one. The paper takes
 // argmin_j S̃_jj of the row-softmax S̃ of the similarities S; with S_jj = 1 that is argmax_j Σ_l exp(S_jl). The lowest
 // index wins ties.
-import type { Select } from '../decode/guard.ts';
-import type { SentenceEncoder } from '../decode/system.ts';
+
+import type { SentenceEncoder } from '../decode/core/system.ts';
+import type { Select } from '../decode/steps/specguard-rule.ts';
 
 const central = <T>(candidates: readonly T[], similarity: (a: T, b: T) => number): number => {
   const sums = candidates.map((a) => candidates.reduce((sum, b) => sum + Math.exp(a === b ? 1 : similarity(a, b)), 0));

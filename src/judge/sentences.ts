@@ -1,11 +1,12 @@
 // Sentence embeddings: a small ONNX encoder and its tokenizer from any folder or address in the sentence-transformers
 // layout (all-MiniLM-L6-v2 …). Tokens by @huggingface/transformers; the network by the one ONNX runtime that everything
 // here shares, since that library's own would bring 27 MB of WebAssembly of its own. Mean over the tokens, unit length.
-import type { SentenceEncoder } from '../decode/system.ts';
-import { OutriderError } from '../errors.ts';
-import type { LoadedSentences, LoadSourceOptions } from '../load.ts';
+
+import { OutriderError } from '../base/errors.ts';
+import type { SentenceEncoder } from '../decode/core/system.ts';
+import type { LoadedSentences, LoadSourceOptions } from '../engine/load/language-model.ts';
+import { type ByteSource, type FileSet, readBytes } from '../weights/files/byte-source.ts';
 import { readTokenizer } from '../weights/open.ts';
-import { type ByteSource, type FileSet, readBytes } from '../weights/source.ts';
 import { openTextOnnx } from './onnx.ts';
 
 /** Where exporters put the network, the smallest first. */

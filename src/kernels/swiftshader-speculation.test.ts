@@ -1,17 +1,17 @@
 // What speculation adds to the kernels, again on SwiftShader: trees bit for bit, verification and grown trees as their
 // twins say.
 import { describe, expect, test } from 'vitest';
-import { chains, logitRows } from '../testing/chains.ts';
-import { grow, logSoftmax, pathLogits } from '../testing/grow.ts';
-import { runKernel, tensorOf } from '../testing/kernel.ts';
-import { branching, checkTrees, some } from '../testing/planted-trees.ts';
-import { noSwiftShader, swiftShaderGpu } from '../testing/swiftshader.ts';
-import { distributionReference } from './sample.reference.ts';
-import { CHOICE_WORDS } from './sample.ts';
-import { treeReference } from './tree.reference.ts';
-import { MOST_NODES, packJob, packNodes, unpackVerdict, verdictBytes } from './verdict.ts';
-import { matchReference, ratioReference } from './verify.reference.ts';
-import { verifyMatch } from './verify.ts';
+import { runKernel, tensorOf } from '../testing/device/kernel.ts';
+import { noSwiftShader, swiftShaderGpu } from '../testing/device/swiftshader.ts';
+import { chains, logitRows } from '../testing/toys/chains.ts';
+import { grow, logSoftmax, pathLogits } from '../testing/toys/grow.ts';
+import { branching, checkTrees, some } from '../testing/toys/planted-trees.ts';
+import { distributionReference } from './sampling/sample.reference.ts';
+import { CHOICE_WORDS } from './sampling/sample.ts';
+import { treeReference } from './tree/tree.reference.ts';
+import { MOST_NODES, packJob, packNodes, unpackVerdict, verdictBytes } from './verify/verdict.ts';
+import { matchReference, ratioReference } from './verify/verify.reference.ts';
+import { verifyMatch } from './verify/verify.ts';
 
 describe.skipIf(noSwiftShader)('on SwiftShader', () => {
   test.each(['lanes', 'split'] as const)('branching trees are causal passes bit for bit: %s', async (variant) => {

@@ -1,18 +1,18 @@
 // A few of each kernel again on SwiftShader: against the twins, and bit for bit the same at M = 1 and M = 8.
 import { describe, expect, test } from 'vitest';
-import { packKeys, packValues } from '../testing/cache.ts';
-import { deviation, noise, runKernel, strided, tensorOf } from '../testing/kernel.ts';
-import { noSwiftShader, swiftShaderGpu } from '../testing/swiftshader.ts';
-import { stride32 } from '../weights/layout.ts';
-import { attentionReference } from './attention.reference.ts';
-import { attentionScratchBytes, loadAttention } from './attention.ts';
-import { rmsNormReference } from './rms-norm.reference.ts';
-import { rmsNorm } from './rms-norm.ts';
-import { ropeReference } from './rope-append.reference.ts';
-import { ropeAppend } from './rope-append.ts';
-import { packRows, type Row } from './rows.ts';
-import { sampleReference } from './sample.reference.ts';
-import { CHOICE_WORDS, type Draw, packDraws, sample, unpackChoices } from './sample.ts';
+import { packKeys, packValues } from '../testing/device/cache.ts';
+import { deviation, noise, runKernel, strided, tensorOf } from '../testing/device/kernel.ts';
+import { noSwiftShader, swiftShaderGpu } from '../testing/device/swiftshader.ts';
+import { stride32 } from '../weights/quantize/device-layout.ts';
+import { attentionReference } from './attention/attention.reference.ts';
+import { attentionScratchBytes, loadAttention } from './attention/attention.ts';
+import { packRows, type Row } from './cache/rows.ts';
+import { rmsNormReference } from './norm/rms-norm.reference.ts';
+import { rmsNorm } from './norm/rms-norm.ts';
+import { ropeReference } from './rope/rope-append.reference.ts';
+import { ropeAppend } from './rope/rope-append.ts';
+import { sampleReference } from './sampling/sample.reference.ts';
+import { CHOICE_WORDS, type Draw, packDraws, sample, unpackChoices } from './sampling/sample.ts';
 
 const list = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
 

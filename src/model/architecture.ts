@@ -1,6 +1,6 @@
-// A model family as data. One interpreter (forward.ts) runs it; the loader's checklist, the shapes, the device matrices
+// A model family as data. One interpreter (interpreter.ts) runs it; the loader's checklist, the shapes, the device matrices
 // and the memory estimate are all read off the same declaration.
-import type { Rope } from './rope.ts';
+import type { Rope } from './forward/rope-table.ts';
 
 export interface Sizes {
   readonly layers: number;

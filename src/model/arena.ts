@@ -1,9 +1,9 @@
 // Buffers that live and die together: a model's weights and scratch, a cursor's cache. A failed or aborted load frees
 // its arena and leaves nothing behind.
-import { OutriderError } from '../errors.ts';
+import { OutriderError } from '../base/errors.ts';
 import { ACTIVATION, type Gpu } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
-import { stride32 } from '../weights/layout.ts';
+import { stride32 } from '../weights/quantize/device-layout.ts';
 
 export class Arena {
   readonly #gpu: Gpu;

@@ -1,9 +1,17 @@
 // The tiny models against transformers' outputs, in f32: logits, residual stream, greedy decoding, trees. Tolerance:
 // 1e-3 standard deviations (golden/README.md); greedy tokens equal.
 import { describe, expect, test } from 'vitest';
-import { chain, goldenTensor, greedy, loadShared, readGolden, relativeError, scoreRows } from '../testing/golden.ts';
-import { testGpu } from '../testing/gpu.ts';
-import { noShared } from '../testing/shared.ts';
+import { testGpu } from '../testing/device/gpu.ts';
+import {
+  chain,
+  goldenTensor,
+  greedy,
+  loadShared,
+  readGolden,
+  relativeError,
+  scoreRows,
+} from '../testing/goldens/golden.ts';
+import { noShared } from '../testing/goldens/shared.ts';
 
 const TOLERANCE = 1e-3;
 const COMPLETE = ['qwen3-tiny', 'llama-tiny', 'qwen2-tiny', 'qwen3-tiny-deep'];

@@ -2,10 +2,10 @@
 // tokens in f32 and as in the file (Q4_1 is kept without loss), perplexity at f32, q4 and q8, and batch invariance.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { goldenTensor, greedy, loadShared, scoreRows } from '../testing/golden.ts';
-import { testGpu } from '../testing/gpu.ts';
-import { noShared, shared } from '../testing/shared.ts';
-import type { Precision } from '../weights/quantize.ts';
+import { testGpu } from '../testing/device/gpu.ts';
+import { goldenTensor, greedy, loadShared, scoreRows } from '../testing/goldens/golden.ts';
+import { noShared, shared } from '../testing/goldens/shared.ts';
+import type { Precision } from '../weights/quantize/quantize.ts';
 import type { Transformer } from './transformer.ts';
 
 interface Prompt {

@@ -1,14 +1,16 @@
 // The language model: opens cursors, checks what it is asked, and hands out views of the passes that the executor runs.
+
+import { refuse } from '../base/refuse.ts';
 import type { Gpu } from '../gpu/device.ts';
-import type { MatmulTuning } from '../kernels/matmul.ts';
+import type { MatmulTuning } from '../kernels/matmul/matmul.ts';
 import type { Architecture } from './architecture.ts';
 import type { Arena } from './arena.ts';
-import { boardOf } from './board.ts';
-import { Cache, MOST_NODES, MOST_ROWS } from './cache.ts';
-import { CachedCursor, type Runner } from './cursor.ts';
-import { Executor } from './executor.ts';
-import { makeScratch } from './forward.ts';
-import { GrownTree } from './held-tree.ts';
+import { CachedCursor, type Runner } from './cache/cursor.ts';
+import { Cache, MOST_NODES, MOST_ROWS } from './cache/kv-cache.ts';
+import { GrownTree } from './forward/device-tree.ts';
+import { Executor } from './forward/executor.ts';
+import { makeScratch } from './forward/interpreter.ts';
+import { heldView, lastView, treeView } from './forward/views.ts';
 import type {
   Combination,
   Cursor,
@@ -24,10 +26,9 @@ import type {
   OpenEnsemble,
   Token,
   Tree,
-} from './model.ts';
-import { refuse } from './refuse.ts';
-import { heldView, lastView, treeView } from './views.ts';
-import type { Lent, Weights } from './weights.ts';
+} from './interface.ts';
+import type { Lent, Weights } from './load/device-weights.ts';
+import { boardOf } from './sampling/token-ring.ts';
 
 export interface TransformerParts {
   readonly gpu: Gpu;
@@ -170,7 +171,7 @@ export class Transformer implements LanguageModel, Runner {
   }
 
   async join(others: readonly LanguageModel[], combination: Combination, options?: OpenEnsemble): Promise<Ensemble> {
-    const { joinModels } = await import('./ensemble.ts');
+    const { joinModels } = await import('./ensemble/device-ensemble.ts');
     this.#use();
     for (const other of others)
       if (!(other instanceof Transformer) || other.#gpu !== this.#gpu)
@@ -179,7 +180,7 @@ export class Transformer implements LanguageModel, Runner {
   }
 
   async gather(draws: readonly Drawn[], rows: readonly CursorRows[]): Promise<Gathered> {
-    const { gather } = await import('./gather.ts'); // step systems alone need it
+    const { gather } = await import('./forward/gather.ts'); // step systems alone need it
     this.#use();
     return gather(
       this.#gpu,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { OutriderError } from '../errors.ts';
+import { OutriderError } from '../base/errors.ts';
 import { serverAddress } from './address.ts';
-import { type RemoteSource, remote } from './source.ts';
+import { type RemoteSource, remote } from './server.ts';
 
 it.each([
   ['http://localhost:8000', 'http://localhost:8000/v1/completions'],

@@ -1,6 +1,6 @@
 // Where a remote target is asked, and what is wrong with the way to it, before anything is.
-import { OutriderError } from '../errors.ts';
-import type { Server } from './source.ts';
+import { OutriderError } from '../base/errors.ts';
+import type { Server } from './server.ts';
 
 const LOCAL = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 

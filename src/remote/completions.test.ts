@@ -1,11 +1,11 @@
 // Against a real server in this process: what it writes, and every way in which it may fail.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { OutriderError } from '../errors.ts';
-import { type CompletionsTestServer, script, serveCompletions } from '../testing/completions-server.ts';
+import { OutriderError } from '../base/errors.ts';
+import { type CompletionsTestServer, script, serveCompletions } from '../testing/servers/completions-server.ts';
 import { type Completion, type CompletionRequest, CompletionsServer } from './completions.ts';
 import { retryAfter } from './failures.ts';
 import type { Timing } from './post.ts';
-import { remote } from './source.ts';
+import { remote } from './server.ts';
 
 const KEY = 'sk-very-secret';
 const PROMPT = 'Q: 6 + 7?\n';

@@ -1,13 +1,13 @@
 // One model of an OpenAI-compatible server, asked to continue a text up to a delimiter. A stream that breaks off is
 // continued from what has arrived.
-import { OutriderError } from '../errors.ts';
-import type { Sampling } from '../model/model.ts';
+import { OutriderError } from '../base/errors.ts';
+import type { Sampling } from '../model/interface.ts';
 import { stopMatcher } from '../text/stop.ts';
 import { serverAddress } from './address.ts';
 import { EventStream } from './event-stream.ts';
 import { Interrupted, refusal } from './failures.ts';
 import { failed, post, retrying, TIMING, type Timing } from './post.ts';
-import type { RemoteSource } from './source.ts';
+import type { RemoteSource } from './server.ts';
 
 export interface CompletionRequest {
   readonly prompt: string;

@@ -1,6 +1,6 @@
 // What a completions server refuses, and what may be wrong between it and us, as errors that say what to do. A failure
 // that another try may cure is an `Interrupted` until the tries are used up.
-import { OutriderError } from '../errors.ts';
+import { OutriderError } from '../base/errors.ts';
 
 /** `wait`: milliseconds that the server asks to be left alone. */
 export class Interrupted extends Error {

@@ -1,6 +1,6 @@
 // Arbitrage: advantage-aware routing (arXiv 2512.05033). Approximate. A router reads the step that the draft wrote and
 // predicts whether the target would write a better one, without asking it; above τ the target does.
-import type { DecodingSystem } from '../decode/system.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
 import { fitInner, innerSystem, NESTED_USES, stepKnobs } from './step-knobs.ts';
 
 const knobs = {
@@ -26,7 +26,7 @@ export default {
   knobs,
   fit: fitInner,
   async start(run) {
-    const { openSteps, route, scoredBy } = await import('../decode/step-systems.ts');
+    const { openSteps, route, scoredBy } = await import('../decode/steps/step-systems.ts');
     const threshold = run.knobs.tau;
     const judge = await run.open('router', { ahead: run.knobs['step-tokens'] });
     const rule = scoredBy('router', judge, (score) => ({

@@ -1,7 +1,7 @@
 // Autoregressive decoding: one pass of the target, one token. Exact by definition, and the baseline: every speed-up
 // that Outrider reports is a ratio against this file, on the same kernels and in the same session.
-import { drawToken, prefill } from '../decode/prefill.ts';
-import type { DecodingSystem } from '../decode/system.ts';
+import { drawToken, prefill } from '../decode/core/prefill.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
 
 export default {
   id: 'autoregressive',

@@ -1,6 +1,6 @@
 // Best of n. Approximate. Several answers are drawn as one batch; a process reward model scores their steps, and the answer
 // with the best reward is given.
-import type { DecodingSystem, JudgedStep } from '../decode/system.ts';
+import type { DecodingSystem, JudgedStep } from '../decode/core/system.ts';
 import { sampleKnobs } from './sample-knobs.ts';
 import { limitKnobs } from './step-knobs.ts';
 
@@ -24,7 +24,7 @@ export default {
   needs: ['target', 'draft', 'prm'],
   knobs,
   async start(run) {
-    const { Boundary, sampleAnswers, stepsOf } = await import('../decode/step-systems.ts');
+    const { Boundary, sampleAnswers, stepsOf } = await import('../decode/steps/step-systems.ts');
     const { by, reward, delimiter, 'step-tokens': most } = run.knobs;
     const boundary = new Boundary(run, delimiter);
     const judge = await run.open('prm');

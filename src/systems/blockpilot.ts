@@ -2,8 +2,9 @@
 // prefill. A small network reads the target's last row of logits and predicts the acceptance length τ of every size.
 // The paper takes the size with the largest τ; here a round of every size is timed on this device when the models are
 // first used, and the size with the least time for each token wins; of sizes about as good, the smallest. Size 1 is plain.
-import type { DecodingSystem } from '../decode/system.ts';
-import { OutriderError } from '../errors.ts';
+
+import { OutriderError } from '../base/errors.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
 const knobs = {
@@ -26,7 +27,7 @@ export default {
   knobs,
   fit: ({ policy }) => (policy ? { candidates: { ...knobs.candidates, initial: policy.blockSizes } } : {}),
   async start(run) {
-    const decode = await import('../decode/speculative-systems.ts');
+    const decode = await import('../decode/speculative/speculative-systems.ts');
     const { blockDrafter, chooseSize, following, prefillBlocks, refusedFirst, roundTimes, speculate } = decode;
     const { candidates, label, 'fall-back': fallBack } = run.knobs;
     const { policy, dflash } = run.models;

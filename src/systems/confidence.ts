@@ -1,6 +1,6 @@
 // Routing without a judge: a step stays where the draft was sure of each of its tokens. It costs nothing, so a judge has
 // to beat it.
-import type { DecodingSystem } from '../decode/system.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
 import { fitInner, innerSystem, NESTED_USES, stepKnobs } from './step-knobs.ts';
 
 const knobs = {
@@ -26,7 +26,7 @@ export default {
   knobs,
   fit: fitInner,
   async start(run) {
-    const { openSteps, route } = await import('../decode/step-systems.ts');
+    const { openSteps, route } = await import('../decode/steps/step-systems.ts');
     const { tau: threshold } = run.knobs;
     const models = await openSteps(run, run.knobs, innerSystem(run.knobs));
     return {

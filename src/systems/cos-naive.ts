@@ -1,8 +1,9 @@
 // Naive CoS (arXiv 2502.01662): the smallest model drafts γ tokens from its own law q, the others read them, each stays
 // with probability min(1, r/q), and a rejected one is replaced from norm(max(0, r − q)). No bonus: behind drafts that are
 // all kept the next round begins. Exact with respect to r, the law of all models together.
-import { fitCombination } from '../decode/combination.ts';
-import type { DecodingSystem } from '../decode/system.ts';
+
+import type { DecodingSystem } from '../decode/core/system.ts';
+import { fitCombination } from '../decode/ensemble/combination.ts';
 import { propose, speculationKnobs } from './ensemble-speculative.ts';
 
 export default {
@@ -16,7 +17,7 @@ export default {
   knobs: speculationKnobs,
   fit: fitCombination,
   async start(run) {
-    const { join } = await import('../decode/ensemble.ts');
+    const { join } = await import('../decode/ensemble/collaboration.ts');
     const joint = await join(run);
     return {
       first: await joint.first(run),

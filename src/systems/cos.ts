@@ -8,10 +8,11 @@
 // starts again from the first model. Beyond the paper, too: γ may follow the acceptance, since models that nearly always
 // agree save the readbacks between their tokens. With `ahead` above 1 a round goes on until so many drafts can be decided on at once,
 // which costs passes where one of them is rejected and saves readbacks where none is.
-import { combinationKnobs, eachMember, fitCombination, memberRoles } from '../decode/combination.ts';
-import type { Joint, Member } from '../decode/ensemble.ts';
-import type { NumberKnob, NumbersKnob } from '../decode/knobs.ts';
-import type { DecodingSystem, Models } from '../decode/system.ts';
+
+import type { NumberKnob, NumbersKnob } from '../decode/core/knobs.ts';
+import type { DecodingSystem, Models } from '../decode/core/system.ts';
+import type { Joint, Member } from '../decode/ensemble/collaboration.ts';
+import { combinationKnobs, eachMember, fitCombination, memberRoles } from '../decode/ensemble/combination.ts';
 
 const MOST = 15;
 
@@ -89,8 +90,8 @@ export default {
   async start(run) {
     const { gamma, ahead } = run.knobs;
     const lengths = eachMember('gamma', gamma, memberRoles(run.models).length);
-    const { join } = await import('../decode/ensemble.ts');
-    const { Acceptance } = await import('../decode/acceptance.ts');
+    const { join } = await import('../decode/ensemble/collaboration.ts');
+    const { Acceptance } = await import('../decode/ensemble/acceptance.ts');
     const most = lengths.reduce((sum, length) => sum + (length || FOLLOWING.most), ahead);
     const joint = await join(run, Math.min(63, most));
     const acceptance = new Acceptance(FOLLOWING);

@@ -2,7 +2,7 @@
 // head of its own reads the target's hidden states and fills a whole block of masked positions in one pass; the target
 // verifies the block as a chain. Beyond the paper, at temperature > 0: each slot may be drawn from its own distribution
 // and kept with probability p/q; the paper drafts the most probable token and keeps it with p.
-import type { DecodingSystem } from '../decode/system.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
 const blockSize = {
@@ -40,7 +40,7 @@ export default {
     return { 'block-size': { ...blockSize, max: dflash.blockSize, initial: dflash.blockSize, most } };
   },
   async start(run) {
-    const decode = await import('../decode/speculative-systems.ts');
+    const decode = await import('../decode/speculative/speculative-systems.ts');
     const { blockDrafter, following, prefillBlocks, refusedFirst, speculate } = decode;
     const { 'block-size': size, draft } = run.knobs;
     const drafter = await run.open('dflash');

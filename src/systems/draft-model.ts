@@ -2,7 +2,7 @@
 // A small model of the same vocabulary writes γ tokens one by one; the target scores them in one pass and keeps each
 // with probability min(1, p/q), drawing from the residual where it refuses one. The drafts stay on the device. Beyond
 // the paper: γ may follow the measured acceptance.
-import type { DecodingSystem } from '../decode/system.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
 const MOST = 15;
@@ -27,7 +27,9 @@ export default {
   needs: ['target', 'draft'],
   knobs,
   async start(run) {
-    const { modelDrafter, prefill, readPrompt, speculate } = await import('../decode/speculative-systems.ts');
+    const { modelDrafter, prefill, readPrompt, speculate } = await import(
+      '../decode/speculative/speculative-systems.ts'
+    );
     const target = await run.open('target');
     const draft = await run.open('draft');
     await readPrompt(run, draft);

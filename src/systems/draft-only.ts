@@ -1,5 +1,5 @@
 // The draft alone, in steps: the cheap end of every curve. It reads nothing of the target.
-import type { DecodingSystem } from '../decode/system.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
 import autoregressive from './autoregressive.ts';
 import { limitKnobs } from './step-knobs.ts';
 
@@ -12,7 +12,7 @@ export default {
   remote: true,
   knobs: limitKnobs,
   async start(run) {
-    const { openSteps, route } = await import('../decode/step-systems.ts');
+    const { openSteps, route } = await import('../decode/steps/step-systems.ts');
     const { draft, most } = await openSteps(run, run.knobs, autoregressive);
     return { first: null, round: route(run, { draft, most, rule: null, target: null }) };
   },

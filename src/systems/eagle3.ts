@@ -2,9 +2,9 @@
 // drafts token by token, feeding its own output back: a chain, or a tree of the most probable continuations, of which
 // the target keeps the longest path it agrees with. At temperature > 0 a chain is drawn and kept with probability p/q;
 // a tree's nodes are no draws, so the target's own draw picks among the siblings.
-import type { DecodingSystem } from '../decode/system.ts';
-import type { Hand } from '../decode/taps.ts';
-import type { Token } from '../model/model.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
+import type { Hand } from '../decode/speculative/taps.ts';
+import type { Token } from '../model/interface.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
 const knobs = {
@@ -23,7 +23,9 @@ export default {
   needs: ['target', 'eagle3'],
   knobs,
   async start(run) {
-    const { following, prefillTapped, speculate, treeDrafter } = await import('../decode/speculative-systems.ts');
+    const { following, prefillTapped, speculate, treeDrafter } = await import(
+      '../decode/speculative/speculative-systems.ts'
+    );
     const { shape, depth, width, nodes } = run.knobs;
     const drafter = await run.open('eagle3');
     const tapLayers = run.models.eagle3?.tapLayers ?? [];

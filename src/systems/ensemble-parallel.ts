@@ -1,7 +1,8 @@
 // The ensemble again, every model on every token, but the passes of all models in one submit: the device need not wait
 // for the host between them. It computes what `ensemble` computes, in the same order. Exact with respect to r.
-import { combinationKnobs, fitCombination } from '../decode/combination.ts';
-import type { DecodingSystem } from '../decode/system.ts';
+
+import type { DecodingSystem } from '../decode/core/system.ts';
+import { combinationKnobs, fitCombination } from '../decode/ensemble/combination.ts';
 import { together } from './ensemble.ts';
 
 export default {
@@ -15,7 +16,7 @@ export default {
   knobs: combinationKnobs,
   fit: fitCombination,
   async start(run) {
-    const { join } = await import('../decode/ensemble.ts');
+    const { join } = await import('../decode/ensemble/collaboration.ts');
     const joint = await join(run);
     return { first: await joint.first(run), round: (context) => together(joint, context) };
   },

@@ -2,10 +2,11 @@
 // each stays with probability min(1, r/q), r being the law of all models together; a rejected one is replaced from
 // norm(max(0, r − q)), and behind drafts that are all kept a bonus token is drawn from r. The comparison that the CoS
 // paper (arXiv 2502.01662) calls SD. Exact with respect to r. For the bonus the proposer too reads its last draft.
-import { combinationKnobs, fitCombination } from '../decode/combination.ts';
-import type { Joint, Member } from '../decode/ensemble.ts';
-import type { NumberKnob } from '../decode/knobs.ts';
-import type { DecodingSystem } from '../decode/system.ts';
+
+import type { NumberKnob } from '../decode/core/knobs.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
+import type { Joint, Member } from '../decode/ensemble/collaboration.ts';
+import { combinationKnobs, fitCombination } from '../decode/ensemble/combination.ts';
 
 const MOST = 15;
 
@@ -36,7 +37,7 @@ export default {
   knobs: speculationKnobs,
   fit: fitCombination,
   async start(run) {
-    const { join } = await import('../decode/ensemble.ts');
+    const { join } = await import('../decode/ensemble/collaboration.ts');
     const joint = await join(run, MOST + 1);
     return {
       first: await joint.first(run),

@@ -1,9 +1,10 @@
 // An ensemble of language models, the plain way: every model reads every token, and the next one is drawn from the law r
 // that they make together. What the CoS paper (arXiv 2502.01662) measures itself against, and so do the other ensemble
 // systems here: theirs is this law, and at temperature 0 these tokens.
-import { combinationKnobs, fitCombination } from '../decode/combination.ts';
-import type { Joint } from '../decode/ensemble.ts';
-import type { Commit, DecodingSystem, RoundContext } from '../decode/system.ts';
+
+import type { Commit, DecodingSystem, RoundContext } from '../decode/core/system.ts';
+import type { Joint } from '../decode/ensemble/collaboration.ts';
+import { combinationKnobs, fitCombination } from '../decode/ensemble/combination.ts';
 
 /** One token; `between` the passes of two members. */
 export const together = (joint: Joint, context: RoundContext, between = (): void => {}): Promise<Commit> => {
@@ -25,7 +26,7 @@ export default {
   knobs: combinationKnobs,
   fit: fitCombination,
   async start(run) {
-    const { join } = await import('../decode/ensemble.ts');
+    const { join } = await import('../decode/ensemble/collaboration.ts');
     const joint = await join(run);
     return {
       first: await joint.first(run),

@@ -1,4 +1,4 @@
-import type { ChoiceKnob } from '../decode/knobs.ts';
+import type { ChoiceKnob } from '../decode/core/knobs.ts';
 
 /** Every speculative system has it. */
 export const fallBackKnob = {

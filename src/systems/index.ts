@@ -1,6 +1,6 @@
 // Every decoding system, in the order that people meet them. A new one is its file and a line here; the contract test
 // picks it up by itself.
-import type { DecodingSystem } from '../decode/system.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
 import arbitrage from './arbitrage.ts';
 import autoregressive from './autoregressive.ts';
 import bestOfN from './best-of-n.ts';

@@ -1,6 +1,6 @@
 // Self-consistency (arXiv 2203.11171). Approximate. Several answers are drawn as one batch; the result that most of them
 // come to wins, and of the answers that have it the first one is given.
-import type { DecodingSystem } from '../decode/system.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
 import { sampleKnobs } from './sample-knobs.ts';
 
 export default {
@@ -11,7 +11,7 @@ export default {
   needs: ['target', 'draft'],
   knobs: sampleKnobs,
   async start(run) {
-    const { resultOf, sampleAnswers } = await import('../decode/step-systems.ts');
+    const { resultOf, sampleAnswers } = await import('../decode/steps/step-systems.ts');
     const round = await sampleAnswers(run, run.knobs, async (answers) => {
       const results = answers.map(({ tokens }) => resultOf(tokens, run));
       const votes = results.map((result) => results.filter((other) => other === result).length);

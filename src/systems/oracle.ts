@@ -1,7 +1,7 @@
 // The oracle of Arbitrage (arXiv 2512.05033). Approximate, and for evaluation only: draft and target both write every step,
 // the reward model scores both, and the target's stays where it scores more than τ better. No router can route better by
 // this judge, and none costs more.
-import type { DecodingSystem } from '../decode/system.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
 import { fitInner, innerSystem, NESTED_USES, stepKnobs } from './step-knobs.ts';
 
 const knobs = {
@@ -26,7 +26,7 @@ export default {
   knobs,
   fit: fitInner,
   async start(run) {
-    const { bothWrite, openSteps, route } = await import('../decode/step-systems.ts');
+    const { bothWrite, openSteps, route } = await import('../decode/steps/step-systems.ts');
     const judge = await run.open('prm', { ahead: run.knobs['step-tokens'] });
     const models = await openSteps(run, run.knobs, innerSystem(run.knobs));
     return { first: null, round: route(run, { ...models, ...bothWrite(models, judge, run.knobs.tau) }) };

@@ -1,7 +1,7 @@
 // Prompt lookup (Saxena 2023; n-gram speculation in vLLM and transformers). Exact, and needs no weights: where the last n
 // tokens occurred before, in the prompt or in the answer, what followed them then is the draft. Wins where an answer
 // quotes its input. Ours: copies run on into themselves, as in LZ77, so a repetition is drafted to full length.
-import type { DecodingSystem } from '../decode/system.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
 const MOST = 15;
@@ -27,7 +27,7 @@ export default {
   needs: ['target'],
   knobs,
   async start(run) {
-    const { lookupDrafter, prefill, speculate } = await import('../decode/speculative-systems.ts');
+    const { lookupDrafter, prefill, speculate } = await import('../decode/speculative/speculative-systems.ts');
     const target = await run.open('target');
     const { first } = await prefill(run, target);
     const { ngram, gamma } = run.knobs;

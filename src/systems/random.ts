@@ -1,5 +1,5 @@
 // Random routing: a share of the steps goes to the target, whatever they say. What a judge is measured against.
-import type { DecodingSystem } from '../decode/system.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
 import { fitInner, innerSystem, NESTED_USES, stepKnobs } from './step-knobs.ts';
 
 const knobs = {
@@ -18,7 +18,7 @@ export default {
   knobs,
   fit: fitInner,
   async start(run) {
-    const { chanceAt, openSteps, route } = await import('../decode/step-systems.ts');
+    const { chanceAt, openSteps, route } = await import('../decode/steps/step-systems.ts');
     const { share: threshold } = run.knobs;
     const models = await openSteps(run, run.knobs, innerSystem(run.knobs));
     return {

@@ -1,6 +1,6 @@
 // RSD, reward-guided speculative decoding (arXiv 2501.19324). Approximate. The draft writes a step, a process reward model
 // scores it, and the step stays where the reward reaches δ; otherwise the target writes it.
-import type { DecodingSystem } from '../decode/system.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
 import { fitInner, innerSystem, NESTED_USES, stepKnobs } from './step-knobs.ts';
 
 const knobs = {
@@ -19,7 +19,7 @@ export default {
   knobs,
   fit: fitInner,
   async start(run) {
-    const { openSteps, route, scoredBy } = await import('../decode/step-systems.ts');
+    const { openSteps, route, scoredBy } = await import('../decode/steps/step-systems.ts');
     const threshold = run.knobs.delta;
     const judge = await run.open('prm', { ahead: run.knobs['step-tokens'] });
     const rule = scoredBy('prm', judge, (score) => ({

@@ -1,8 +1,8 @@
 // SpecGuard: verification from the draft's own signals (arXiv 2604.15244). Approximate, and without a judge. The draft
 // draws k candidate steps as one batch, the most central one is chosen, and the draft's own pass decides: least log-
 // probability (LPBV) and least grounding by attention rollout (ABGV), weighed by β. Below τ the target draws k candidates.
-import type { Knobs } from '../decode/knobs.ts';
-import type { DecodingSystem, Models } from '../decode/system.ts';
+import type { Knobs } from '../decode/core/knobs.ts';
+import type { DecodingSystem, Models } from '../decode/core/system.ts';
 import { fitInner, innerSystem, NESTED_USES, stepKnobs } from './step-knobs.ts';
 
 const knobs = {
@@ -54,7 +54,7 @@ export default {
   knobs,
   fit: (models) => ({ ...fitInner(models), ...fitSelector(models) }),
   async start(run) {
-    const steps = await import('../decode/step-systems.ts');
+    const steps = await import('../decode/steps/step-systems.ts');
     const { selectBy } = await import('../judge/selector.ts');
     const { k, temperature, 'top-p': topP, beta, tau: threshold, layers, rollout: variant, sink, selector } = run.knobs;
     const { draft, target: targetModel, remote, sentences } = run.models;

@@ -1,6 +1,6 @@
 // What all step systems have in common: their limits, and the exact system that writes escalated steps.
-import type { ChoiceKnob, Knobs, KnobValues } from '../decode/knobs.ts';
-import type { DecodingSystem, ModelRole, Models } from '../decode/system.ts';
+import type { ChoiceKnob, Knobs, KnobValues } from '../decode/core/knobs.ts';
+import type { DecodingSystem, ModelRole, Models } from '../decode/core/system.ts';
 import autoregressive from './autoregressive.ts';
 import blockpilot from './blockpilot.ts';
 import dflash from './dflash.ts';

@@ -1,6 +1,6 @@
 // The target alone, in steps: the dear end of every curve. It is the nested exact system itself, from end to end.
-import { fittedKnobs, resolveKnobs } from '../decode/knobs.ts';
-import type { DecodingSystem } from '../decode/system.ts';
+import { fittedKnobs, resolveKnobs } from '../decode/core/knobs.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
 import { fitInner, innerSystem, NESTED_USES, stepKnobs } from './step-knobs.ts';
 
 const knobs = stepKnobs;
@@ -15,7 +15,7 @@ export default {
   knobs,
   fit: fitInner,
   async start(run) {
-    const { Boundary, inSteps } = await import('../decode/step-systems.ts');
+    const { Boundary, inSteps } = await import('../decode/steps/step-systems.ts');
     const { delimiter, 'step-tokens': tokens, 'max-steps': steps } = run.knobs;
     const boundary = new Boundary(run, delimiter);
     const inner = innerSystem(run.knobs);

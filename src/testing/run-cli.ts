@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 
-const launcher = resolve(import.meta.dirname, '../outrider.mjs');
+const launcher = resolve(import.meta.dirname, '../cli/outrider.mjs');
 
 /** For tests that load a model in a process of its own: on lavapipe a cold shader cache costs half a minute. */
 export const PATIENCE = { timeout: 600_000 };

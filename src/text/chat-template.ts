@@ -1,6 +1,6 @@
 // A conversation to the one string that the model was trained on, through the checkpoint's own Jinja template.
 import type { PreTrainedTokenizer } from '@huggingface/transformers';
-import { OutriderError } from '../errors.ts';
+import { OutriderError } from '../base/errors.ts';
 
 /** A message of a conversation: who said what. */
 export interface ChatMessage {

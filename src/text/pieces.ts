@@ -1,6 +1,6 @@
 // What each token id stands for, in bytes, read from tokenizer.json. Decoding by bytes (rather than through the
 // library, which joins whole texts and tidies spaces) is what makes a stream of deltas add up to the text exactly.
-import { OutriderError } from '../errors.ts';
+import { OutriderError } from '../base/errors.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

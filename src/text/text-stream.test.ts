@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { noShared, shared } from '../testing/shared.ts';
+import { noShared, shared } from '../testing/goldens/shared.ts';
 import { Pieces } from './pieces.ts';
 import { textStream } from './text-stream.ts';
 import { loadTokenizer } from './tokenizer.ts';

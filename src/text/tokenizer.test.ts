@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { noShared, shared } from '../testing/shared.ts';
+import { noShared, shared } from '../testing/goldens/shared.ts';
 import type { ChatMessage } from './chat-template.ts';
 import { loadTokenizer } from './tokenizer.ts';
 

@@ -1,6 +1,6 @@
 // Text to token ids and back, on the tokenizer of @huggingface/transformers, built from the checkpoint's own JSON.
 // The library (155 kB gzipped) is imported on first use, so an engine that is given token ids never loads it.
-import { OutriderError } from '../errors.ts';
+import { OutriderError } from '../base/errors.ts';
 import type { TokenizerFiles } from '../weights/checkpoint.ts';
 import { applyChatTemplate, type ChatMessage, type ChatOptions } from './chat-template.ts';
 import { Pieces } from './pieces.ts';

@@ -1,9 +1,9 @@
 // Every way in which a file can be wrong is named, with the tensor and the numbers.
 import { describe, expect, it } from 'vitest';
-import type { GgufTensor } from '../testing/gguf-writer.ts';
-import { writeGguf } from '../testing/gguf-writer.ts';
+import type { GgufTensor } from '../testing/files/gguf-writer.ts';
+import { writeGguf } from '../testing/files/gguf-writer.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import type { GgufValue } from './gguf.ts';
+import type { GgufValue } from './gguf/container.ts';
 import { openCheckpoint } from './open.ts';
 
 const encode = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));

@@ -1,7 +1,7 @@
 // What a checkpoint is, whatever file it came from: a configuration, a table of tensors under their Hugging Face names,
 // their rows in bands small enough to hold, and the tokenizer's files. Opening one reads headers only.
-import type { WeightFormat } from './layout.ts';
-import type { Repacker } from './repack.ts';
+import type { WeightFormat } from './quantize/device-layout.ts';
+import type { Repacker } from './quantize/repack.ts';
 
 export interface TensorInfo {
   /** The Hugging Face name (`model.layers.0.self_attn.q_proj.weight`), also for GGUF. */

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { noShared, shared } from '../testing/shared.ts';
+import { noShared, shared } from '../testing/goldens/shared.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { folderSource } from './folder.ts';
+import { folderSource } from './files/folder.ts';
 import { openCheckpoint } from './open.ts';
 
 const openShared = async (...path: string[]): Promise<Checkpoint> =>

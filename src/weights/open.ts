@@ -1,14 +1,14 @@
 // Opens a checkpoint of either format from anywhere, by its headers alone. Nothing here knows what a model does with
 // its tensors: a missing tensor or a wrong shape is for the architecture to notice.
-import { OutriderError } from '../errors.ts';
-import { addressFiles } from './address.ts';
-import { type PlacedTensor, streamBands } from './bands.ts';
+import { OutriderError } from '../base/errors.ts';
 import type { Checkpoint, TokenizerFiles } from './checkpoint.ts';
-import { HttpSource } from './http.ts';
-import { type Open, type Opened, SPLIT } from './opened.ts';
+import { addressFiles } from './files/address.ts';
+import { type ByteSource, blobFiles, type FileSet, memoryFiles, readJson, readText } from './files/byte-source.ts';
+import { HttpSource } from './files/http.ts';
+import type { Store } from './files/store.ts';
+import { type Open, type Opened, SPLIT } from './opened-checkpoint.ts';
+import { type PlacedTensor, streamBands } from './row-blocks.ts';
 import { parseShardIndex, readSafetensors } from './safetensors.ts';
-import { type ByteSource, blobFiles, type FileSet, memoryFiles, readJson, readText } from './source.ts';
-import type { Store } from './store.ts';
 
 /** Where a checkpoint is. */
 export type Source =
@@ -43,7 +43,7 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
   try {
     const gguf = ggufFile(files);
     const { parts, placed } = gguf
-      ? await (await import('./open-gguf.ts')).openGguf(gguf, open, options.signal) // seldom needed: a chunk of its own
+      ? await (await import('./gguf/open-gguf.ts')).openGguf(gguf, open, options.signal) // seldom needed: a chunk of its own
       : await openSafetensors(files, open, options);
     refuseTwins(placed);
     const tensors = new Map(placed.map(({ info }) => [info.name, info]));

@@ -1,8 +1,8 @@
 // The safetensors format (huggingface/safetensors): eight bytes of header length, a JSON header, then all tensors
 // without gaps. A header is checked completely before anything believes it: files come from anywhere.
-import { OutriderError } from '../errors.ts';
-import { type ByteSource, isRecord, parseJson, readBytes, truncated } from './source.ts';
-import { elementType } from './types.ts';
+import { OutriderError } from '../base/errors.ts';
+import { elementType } from './element-types.ts';
+import { type ByteSource, isRecord, parseJson, readBytes, truncated } from './files/byte-source.ts';
 
 /** A tensor and where its bytes lie in its file. */
 export interface StoredTensor {

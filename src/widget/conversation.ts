@@ -1,8 +1,8 @@
 // What was said, and the next answer to it: the newest exchanges that the model is to see and that fit its context.
-import { withinContext } from '../api/context.ts';
-import type { RunRequest } from '../request.ts';
+import { withinContext } from '../api/context-window.ts';
+import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
-import type { TraceEvent } from '../trace.ts';
+import type { TraceEvent } from '../trace/index.ts';
 
 type Exchange = readonly [question: ChatMessage, answer: ChatMessage];
 

@@ -1,9 +1,10 @@
 // What an element tells the page. The names carry a prefix because `error` and `progress` that bubble would be taken for
 // the browser's own.
-import type { Loaded } from '../engine.ts';
-import type { Fault } from '../errors.ts';
-import type { LoadProgress } from '../sources.ts';
-import type { EventOf, Metrics, Source, TraceEvent } from '../trace.ts';
+
+import type { Fault } from '../base/errors.ts';
+import type { Loaded } from '../engine/engine.ts';
+import type { LoadProgress } from '../engine/sources.ts';
+import type { EventOf, Metrics, Source, TraceEvent } from '../trace/index.ts';
 
 /** A token of the answer, and how it came about. */
 export interface ChatToken {

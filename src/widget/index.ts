@@ -1,11 +1,11 @@
 // `outrider/widget`: importing it defines <outrider-chat>, for pages that are built by a bundler. Its engine is started as
 // `connect()` starts one; widget/one-file.ts is for pages without a bundler.
-import '../dispose.ts';
+import '../base/dispose.ts';
 
-import { connect } from '../connect.ts';
-import { define } from './chat.ts';
+import { connect } from '../worker/connect.ts';
+import { define } from './chat-element.ts';
 
-export { OutriderChat } from './chat.ts';
+export { OutriderChat } from './chat-element.ts';
 export type { ChatAnswer, ChatToken, OutriderChatEventMap } from './events.ts';
 export type { ChatProperties } from './properties.ts';
 

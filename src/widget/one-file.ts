@@ -1,12 +1,12 @@
 // <outrider-chat> and its engine in one file, which is its own worker: on a page it defines the element, and in the worker
 // that the element starts from this very address it serves the engine. No second file, no `blob:`, nothing to configure.
-import '../dispose.ts';
+import '../base/dispose.ts';
 
 import { expose } from 'comlink';
-import { clientOf } from '../client.ts';
-import { createEngine } from '../engine.ts';
-import { serve } from '../service.ts';
-import { define } from './chat.ts';
+import { createEngine } from '../engine/engine.ts';
+import { clientOf } from '../worker/client.ts';
+import { serve } from '../worker/service.ts';
+import { define } from './chat-element.ts';
 
 const NAME = 'outrider-chat';
 

@@ -1,7 +1,7 @@
 // What can be set on <outrider-chat>: attributes with properties of the same meaning, and a few properties alone.
-import type { KnobValue } from '../decode/knobs.ts';
-import type { Engine } from '../engine.ts';
-import type { ModelSources } from '../sources.ts';
+import type { KnobValue } from '../decode/core/knobs.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { ModelSources } from '../engine/sources.ts';
 import { OBSERVED, reflect } from './attributes.ts';
 
 /** Servers that render pages import this file too, and have no elements. */

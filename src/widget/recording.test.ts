@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { TraceEvent } from '../trace.ts';
+import type { TraceEvent } from '../trace/index.ts';
 import { readRecording, replay } from './recording.ts';
 
 const saved = readFileSync(new URL('../../public/traces/problem-1.jsonl', import.meta.url), 'utf8').trim();

@@ -1,7 +1,7 @@
 // Trace files, replayed without a GPU: JSON lines of events as `generate --json` prints them, or as the demo saves them,
 // with a line about the recording before them.
-import { OutriderError } from '../errors.ts';
-import type { TraceEvent } from '../trace.ts';
+import { OutriderError } from '../base/errors.ts';
+import type { TraceEvent } from '../trace/index.ts';
 
 export interface Recording {
   /** What was asked, where the file says so. */

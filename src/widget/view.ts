@@ -1,11 +1,11 @@
 // What stands in the shadow root, and how it changes. It knows nothing of engines: it is told what to show, and tells
 // what was pressed.
 
-import type { ErrorCode, Fault } from '../errors.ts';
-import type { LoadProgress } from '../sources.ts';
-import type { TraceEvent } from '../trace.ts';
-import { AnswerView, emptyFigures, MARKS } from './answer.ts';
-import { make } from './make.ts';
+import type { ErrorCode, Fault } from '../base/errors.ts';
+import type { LoadProgress } from '../engine/sources.ts';
+import type { TraceEvent } from '../trace/index.ts';
+import { AnswerView, emptyFigures, MARKS } from './answer-view.ts';
+import { make } from './dom.ts';
 import style from './style.css?inline';
 
 export interface Actions {

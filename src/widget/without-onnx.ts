@@ -1,5 +1,5 @@
 // Stands for the ONNX runtime in the single file, which its 14 MB of WebAssembly could not be part of.
-import { OutriderError } from '../errors.ts';
+import { OutriderError } from '../base/errors.ts';
 
 throw new OutriderError(
   'bad-request',

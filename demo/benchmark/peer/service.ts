@@ -1,6 +1,6 @@
 // What the page asks of a peer's worker.
 import type { Prompt } from '../../../src/index.ts';
-import type { TraceEvent } from '../../../src/trace.ts';
+import type { TraceEvent } from '../../../src/trace/index.ts';
 
 export interface PeerModel {
   /** A folder under `base`, or without one a name on the hub. */

@@ -1,3 +1,3 @@
 // The engine's worker with its GPU calls counted: the counters come first.
 import './counters.ts';
-import '../../../src/worker.ts';
+import '../../../src/worker/worker.ts';

@@ -7,7 +7,7 @@ import {
   type Sample,
   sameRuns,
   withBaselines,
-} from '../../../src/bench/report.ts';
+} from '../../../src/cli/bench/report.ts';
 import type { Fault } from '../../../src/index.ts';
 import type { PeerModel } from '../peer/service.ts';
 import type { Counts } from './counters.ts';

@@ -1,7 +1,7 @@
 // Systems × prompts, one after another. A row's runs have a worker of their own, or two where a peer runs beside our engine;
 // each run of a system has one of its baseline next to it, so that a ratio compares neighbours. Whatever goes wrong is
 // noted in its cell, the worker is thrown away, and the queue goes on with a new one.
-import { type BenchEntry, type BenchPrompt, isRight, sameRuns } from '../../../src/bench/report.ts';
+import { type BenchEntry, type BenchPrompt, isRight, sameRuns } from '../../../src/cli/bench/report.ts';
 import { OutriderError, toFault } from '../../../src/index.ts';
 import { sentence } from '../../shared/faults.ts';
 import type { Attention } from './attention.ts';

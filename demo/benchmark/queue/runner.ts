@@ -1,9 +1,9 @@
 // Whoever writes answers, in a worker of its own: our engine, or a peer. A worker that dies, a device that is lost and a
 // silence that lasts too long all end as one thrown error; whoever asked goes on with a new worker.
 import { proxy, wrap } from 'comlink';
-import type { BenchEntry, BenchPrompt } from '../../../src/bench/report.ts';
+import type { BenchEntry, BenchPrompt } from '../../../src/cli/bench/report.ts';
 import { connect, type DeviceCard, type LoadOptions, type ModelSources, OutriderError } from '../../../src/index.ts';
-import type { TraceEvent } from '../../../src/trace.ts';
+import type { TraceEvent } from '../../../src/trace/index.ts';
 import { hubFault } from '../peer/hub.ts';
 import type { PeerLoaded, PeerModel, PeerService } from '../peer/service.ts';
 import type { Counts } from './counters.ts';

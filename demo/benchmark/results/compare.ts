@@ -1,5 +1,5 @@
 // Two results beside each other: of every row that both have, the ratio of the second to the first.
-import type { Spread } from '../../../src/bench/report.ts';
+import type { Spread } from '../../../src/cli/bench/report.ts';
 import type { ResultFile } from './file.ts';
 
 export interface ComparedRow {

@@ -1,5 +1,5 @@
 // A row's figures as people read them: the table's cells, and the columns of the Markdown.
-import type { Spread } from '../../../src/bench/report.ts';
+import type { Spread } from '../../../src/cli/bench/report.ts';
 import { megabytes } from '../../shared/elements.ts';
 import type { HostMemory } from '../queue/memory.ts';
 import type { ResultRow } from './rows.ts';

@@ -1,7 +1,7 @@
 // A result as a file: everything that is needed to do the same again, what was made of it, and every run. Reading one
 // checks what the page is going to show, and says which part of a wrong file is wrong.
 import { type DeviceCard, type KnobValue, OutriderError, type Prompt } from '../../../src/index.ts';
-import { committedTokens, type Metrics, measure } from '../../../src/trace.ts';
+import { committedTokens, type Metrics, measure } from '../../../src/trace/index.ts';
 import type { PeerModel } from '../peer/service.ts';
 import type { Counts } from '../queue/counters.ts';
 import type { Measured, Plan, Row } from '../queue/plan.ts';

@@ -1,7 +1,7 @@
 // A result from runs to file and back, as Markdown, and two of them against each other.
 import { describe, expect, it } from 'vitest';
-import { PLAIN, readEntry } from '../../../src/bench/report.ts';
-import type { TraceEvent } from '../../../src/trace.ts';
+import { PLAIN, readEntry } from '../../../src/cli/bench/report.ts';
+import type { TraceEvent } from '../../../src/trace/index.ts';
 import { type Plan, type Row, rowsOf } from '../queue/plan.ts';
 import { costChart } from './charts.ts';
 import { compare } from './compare.ts';

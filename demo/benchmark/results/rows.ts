@@ -1,5 +1,5 @@
 // From the runs of a row to its line of figures: the same fold as the command line's.
-import { PLAIN, type SystemReport, sameRuns, summarise } from '../../../src/bench/report.ts';
+import { PLAIN, type SystemReport, sameRuns, summarise } from '../../../src/cli/bench/report.ts';
 import type { DeviceCard } from '../../../src/index.ts';
 import type { HostMemory } from '../queue/memory.ts';
 import type { Plan, Row } from '../queue/plan.ts';

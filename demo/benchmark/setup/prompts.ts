@@ -1,5 +1,5 @@
 // The prompts of a suite, or the visitor's own: JSON as published sets have it, or plain text with blank lines between.
-import { type BenchPrompt, readPrompts, readSuite, type SuiteName, suiteFile } from '../../../src/bench/report.ts';
+import { type BenchPrompt, readPrompts, readSuite, type SuiteName, suiteFile } from '../../../src/cli/bench/report.ts';
 import { OutriderError } from '../../../src/index.ts';
 
 export const SUITES: Readonly<Record<SuiteName | 'own', string>> = {

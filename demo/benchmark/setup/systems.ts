@@ -1,5 +1,5 @@
 // Which systems: a box for each that there are models for, and a line for those with settings of their own.
-import { type BenchEntry, readEntry } from '../../../src/bench/report.ts';
+import { type BenchEntry, readEntry } from '../../../src/cli/bench/report.ts';
 import { type DecodingSystem, SYSTEMS } from '../../../src/index.ts';
 import { type Family, roleName } from '../../models/family.ts';
 import { element, make } from '../../shared/elements.ts';

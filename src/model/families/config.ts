@@ -1,6 +1,6 @@
 // A config.json read field by field. Whatever was not read and is not known to be harmless is an error that names it:
 // a field we do not know may change the numbers.
-import { OutriderError } from '../../errors.ts';
+import { OutriderError } from '../../base/errors.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 // What the pre-norm decoders of the LLaMA line share: sizes, names, tied heads. A family file states what differs.
 import type { Architecture, Attention, Sizes } from '../architecture.ts';
-import type { Rope } from '../rope.ts';
+import type { Rope } from '../forward/rope-table.ts';
 import type { Config } from './config.ts';
 import { readRope } from './rope-config.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { noShared, shared } from '../../testing/shared.ts';
+import { noShared, shared } from '../../testing/goldens/shared.ts';
 import { slots } from '../architecture.ts';
-import { readArchitecture } from '../registry.ts';
+import { readArchitecture } from './known-models.ts';
 
 type Json = Record<string, unknown>;
 

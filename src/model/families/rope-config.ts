@@ -1,6 +1,6 @@
 // RoPE out of a config in both published layouts: transformers 5 (`rope_parameters`) and transformers 4 (`rope_theta`
 // beside `rope_scaling`, whose type may be called `type`).
-import { type Rope, type RopeScaling, yarnScale } from '../rope.ts';
+import { type Rope, type RopeScaling, yarnScale } from '../forward/rope-table.ts';
 import type { Config } from './config.ts';
 
 const readScaling = (scaling: Config, context: number): RopeScaling => {

@@ -1,0 +1,52 @@
+// A conversation at the end of the model's context: it goes on without its oldest turns. Interfaces that promise to read
+// every message (openai.ts) fail instead, with the same numbers.
+import type { RunRequest } from '../engine/request.ts';
+import type { ChatMessage } from '../text/chat-template.ts';
+import type { TraceEvent } from '../trace/index.ts';
+
+/** The numbers of a prompt that does not fit, which request.ts has in its message; null for any other error. */
+export const overflow = (error: unknown): { readonly requested: number; readonly context: number } | null => {
+  if (!(error instanceof Error)) return null;
+  const found = /the prompt's (\d+) tokens and (\d+) new ones exceed the context of (\d+)/.exec(error.message);
+  return found && { requested: Number(found[1]) + Number(found[2]), context: Number(found[3]) };
+};
+
+/** Tokens of an answer where nobody said how many, and the part of the context that it gets where there are fewer. */
+const ROOM = 1024;
+const LEAST_PART = 1 / 4;
+
+type Turn = readonly ChatMessage[];
+
+/**
+ * Runs what `ask` makes of the turns (oldest first, the question's not among them), without the oldest where the prompt
+ * and `maxTokens` of answer do not fit. `leftOut` hears of how many when a run without them begins.
+ */
+export async function* withinContext(
+  turns: readonly Turn[],
+  maxTokens: number | undefined,
+  ask: (seen: readonly ChatMessage[], limit: Pick<RunRequest, 'maxTokens'>) => AsyncIterable<TraceEvent>,
+  leftOut: (turns: number) => void,
+): AsyncGenerator<TraceEvent, void, undefined> {
+  let dropped = 0;
+  let wanted = maxTokens ?? ROOM;
+  for (;;) {
+    const isAlone = dropped === turns.length;
+    const limit = isAlone ? maxTokens : wanted; // alone, a question gets whatever is left
+    try {
+      for await (const event of ask(turns.slice(dropped).flat(), limit === undefined ? {} : { maxTokens: limit })) {
+        if (event.type === 'run' && dropped > 0) leftOut(dropped);
+        yield event;
+      }
+      return;
+    } catch (error) {
+      const over = overflow(error);
+      if (!over || isAlone) throw error;
+      const room = over.context - (over.requested - wanted);
+      if (maxTokens === undefined && room >= over.context * LEAST_PART) wanted = room;
+      else {
+        dropped++;
+        wanted = maxTokens ?? ROOM;
+      }
+    }
+  }
+}

@@ -1,0 +1,167 @@
+// Every system on the same prompts in one session, interleaved, against its baseline (plain decoding, or for an ensemble
+// the plain ensemble): on a machine whose clock and load drift, only runs that were made next to each other may be
+// compared. The first runs warm up and are not counted.
+
+import { OutriderError } from '../../base/errors.ts';
+import { type DeviceCard, measureCard } from '../../engine/device-card.ts';
+import { createEngine, type Engine } from '../../engine/engine.ts';
+import { type LoadedModel, type LoadedModels, readerOf } from '../../engine/load/language-model.ts';
+import type { Gpu } from '../../gpu/device.ts';
+import { measure, type TraceEvent } from '../../trace/index.ts';
+import { type BenchEntry, baselineOf, PLAIN, sameRuns, withBaselines } from './entries.ts';
+import { type ProfiledRounds, profileRounds } from './profile-rounds.ts';
+import { type BenchPrompt, defaultPrompts, fitted, isRight, someTokens } from './prompts.ts';
+import { type Spread, spread } from './statistics.ts';
+import { type Sample, type SystemReport, summarise } from './summary.ts';
+
+export interface BenchOptions {
+  /** Null: a few that suit the model. */
+  readonly prompts: readonly BenchPrompt[] | null;
+  /** Plain decoding is always run, and so are the baselines of these. */
+  readonly systems: readonly BenchEntry[];
+  /** Default 0. */
+  readonly temperature?: number;
+  /** Of the first run; the runs that are compared have the same. */
+  readonly seed?: number;
+  /** Times every kernel too, in runs of their own. */
+  readonly profile: boolean;
+  readonly maxTokens: number;
+  readonly repeat: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (line: string) => void;
+}
+
+export interface ProfileReport extends ProfiledRounds {
+  readonly system: string;
+}
+
+/** Names as `outrider bench --json` prints them. */
+export interface BenchReport {
+  readonly device: Omit<DeviceCard, 'passes'>;
+  readonly model: { readonly name: string; readonly family: string; readonly bytes: number };
+  /** A target on another machine, as its server calls it; then `model` is the draft, and so is plain decoding's. */
+  readonly remote?: string;
+  /** T(M)/T(1). */
+  readonly verify_cost: Readonly<Record<string, number>>;
+  readonly verify_ms: Readonly<Record<string, number>>;
+  /** Plain decoding. */
+  readonly decode_tokens_per_second: Spread | null;
+  readonly prefill: { readonly tokens: number; readonly tokens_per_second: Spread | null };
+  readonly systems: readonly SystemReport[];
+  readonly profiles?: readonly ProfileReport[];
+  readonly prompts: number;
+  readonly repeat: number;
+  readonly temperature: number;
+  readonly seed: number;
+}
+
+/** Prompts timed for the prefill. */
+const TIMINGS = 5;
+const PREFILL_TOKENS = 256;
+
+const collect = async (events: AsyncIterable<TraceEvent>): Promise<TraceEvent[]> => {
+  const all: TraceEvent[] = [];
+  for await (const event of events) all.push(event);
+  if (all.at(-1)?.type !== 'done' || (all.at(-1) as { finish_reason?: string }).finish_reason === 'aborted')
+    throw new OutriderError('aborted', 'aborted by the caller');
+  return all;
+};
+
+const measurePrefill = async (engine: Engine, { model }: LoadedModel, signal: AbortSignal) => {
+  const tokens = Math.min(PREFILL_TOKENS, model.context - 1);
+  const rates: number[] = [];
+  for (let i = -1; i < TIMINGS; i++) {
+    // Another prompt each time: the cache of the one before must not help.
+    const prompt = { tokens: someTokens(model.vocabulary, tokens, i + 2) };
+    const { prefill_ms } = measure(await collect(engine.run({ prompt, maxTokens: 1 }, signal)));
+    if (i >= 0) rates.push((1000 * tokens) / prefill_ms);
+  }
+  return { tokens, tokens_per_second: spread(rates) };
+};
+
+export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOptions): Promise<BenchReport> => {
+  const { maxTokens, repeat, signal, onProgress, temperature = 0, seed = 0 } = options;
+  // Of a target on another machine only the steps are seen: the draft stands in for it, in everything that is measured here.
+  const target = readerOf(models);
+  if (!target) throw new OutriderError('bad-request', 'there is no model to measure', 'Name one.');
+  const prompts = options.prompts ?? defaultPrompts(target);
+  // Answers that are judged end where the model ends them; where only speed counts, every run is as long.
+  const ignoreEos = prompts.every(({ result }) => result === null);
+  const entries = withBaselines(options.systems);
+  const engine = createEngine({ gpu });
+  const loaded = { ...models, target };
+  await engine.load(loaded);
+
+  const { passes, ...device } = await measureCard(gpu, target, {
+    signal,
+    onProgress: (what) => onProgress(what === 'device' ? 'measuring the device' : 'timing passes of 1 to 16 rows'),
+  });
+  onProgress('timing prompts');
+  const prefill = await measurePrefill(engine, target, signal);
+
+  const samples = new Map(entries.map(({ name }) => [name, [] as Sample[]]));
+  const ask = ({ system, knobs }: BenchEntry, index: number, repetition = 0) => {
+    const prompt = fitted((prompts[index] as BenchPrompt).prompt, target);
+    const drawn = { temperature, seed: seed + repetition * prompts.length + index };
+    return engine.run({ prompt, system: system.id, knobs, maxTokens, ignoreEos, ...drawn, fresh: true }, signal);
+  };
+  const runOne = async (entry: BenchEntry, index: number, repetition: number): Promise<Sample> => {
+    gpu.peakBytes = gpu.bytes;
+    const events = await collect(ask(entry, index, repetition));
+    const done = events.at(-1);
+    const text = done?.type === 'done' ? done.text : null;
+    return {
+      key: `${repetition}/${index}`,
+      prompt: index,
+      events,
+      right: isRight(prompts[index] as BenchPrompt, text),
+      answer: prompts[index]?.answer,
+      peakBytes: gpu.peakBytes,
+    };
+  };
+  for (const entry of entries) await runOne(entry, 0, 0);
+  for (let repetition = 0; repetition < repeat; repetition++) {
+    for (let index = 0; index < prompts.length; index++) {
+      onProgress(`run ${repetition * prompts.length + index + 1} of ${repeat * prompts.length}`);
+      // Each prompt starts with another system, so that none always has the warmest caches.
+      for (let i = 0; i < entries.length; i++) {
+        const entry = entries[(i + index + repetition) % entries.length] as BenchEntry;
+        samples.get(entry.name)?.push(await runOne(entry, index, repetition));
+      }
+    }
+  }
+  const profiles: ProfileReport[] = [];
+  if (options.profile)
+    for (const entry of entries) profiles.push({ system: entry.name, ...(await profileRounds(gpu, ask(entry, 0))) });
+  await engine.close();
+
+  const bytes = Object.fromEntries(
+    Object.entries(loaded).map(([role, there]) => [
+      role,
+      there && 'model' in there && 'bytes' in there.model ? there.model.bytes : 0,
+    ]),
+  );
+  const ceiling = { bytes, bandwidth: device.bandwidth_gb_per_second * 1e9 };
+  const reports = entries.map((entry) => {
+    const { name, system } = entry;
+    const baseline = entries.find((other) => sameRuns(other, baselineOf(entry))) ?? PLAIN;
+    const equal = system.guarantee === 'exact' && temperature === 0;
+    const against = { name: baseline.name, samples: samples.get(baseline.name) ?? [] };
+    return summarise({ id: name, equal }, samples.get(name) ?? [], against, ceiling);
+  });
+  return {
+    device,
+    model: { name: target.name, family: target.model.family, bytes: target.model.bytes },
+    ...(models.remote && { remote: models.remote.name }),
+    verify_cost: passes?.relative ?? {},
+    verify_ms: passes?.milliseconds ?? {},
+    decode_tokens_per_second: reports.find(({ system }) => system === PLAIN.name)?.tokens_per_second ?? null,
+    prefill,
+    systems: reports,
+    ...(options.profile && { profiles }),
+    prompts: prompts.length,
+    repeat,
+    temperature,
+    seed,
+  };
+};

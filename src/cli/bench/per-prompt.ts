@@ -1,0 +1,38 @@
+// The same figures prompt by prompt: what an oracle that chose the best system (or block size) for each prompt would choose from.
+import { measure, type TraceEvent } from '../../trace/index.ts';
+import { type Spread, spread } from './statistics.ts';
+
+export interface PromptReport {
+  readonly prompt: number;
+  readonly tokens: Spread | null;
+  readonly decode_ms: Spread | null;
+  readonly tokens_per_second: Spread | null;
+  readonly tokens_per_round: Spread | null;
+  /** That a policy chose; null where none did. */
+  readonly block_size: number | null;
+  readonly right: boolean | null;
+}
+
+interface Asked {
+  readonly prompt: number;
+  readonly events: readonly TraceEvent[];
+  readonly right: boolean | null;
+}
+
+export const byPrompt = (samples: readonly Asked[]): readonly PromptReport[] =>
+  [...new Set(samples.map(({ prompt }) => prompt))]
+    .sort((a, b) => a - b)
+    .map((prompt) => {
+      const mine = samples.filter((sample) => sample.prompt === prompt);
+      const metrics = mine.map(({ events }) => measure(events));
+      const sizes = mine.flatMap(({ events }) => events.flatMap((e) => (e.type === 'block-size' ? [e.size] : [])));
+      return {
+        prompt,
+        tokens: spread(metrics.map((m) => m.tokens)),
+        decode_ms: spread(metrics.map((m) => m.decode_ms)),
+        tokens_per_second: spread(metrics.flatMap((m) => m.tokens_per_second ?? [])),
+        tokens_per_round: spread(metrics.flatMap((m) => m.tokens_per_round ?? [])),
+        block_size: sizes[0] ?? null,
+        right: mine[0]?.right ?? null,
+      };
+    });

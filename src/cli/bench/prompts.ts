@@ -1,0 +1,91 @@
+// What a benchmark asks: prompts in the shapes that published sets use, and the true answers where a set has them.
+import { OutriderError } from '../../base/errors.ts';
+import type { LoadedModel } from '../../engine/load/language-model.ts';
+import type { Prompt } from '../../engine/request.ts';
+import type { ChatMessage } from '../../text/chat-template.ts';
+
+export interface BenchPrompt {
+  readonly prompt: Prompt;
+  /** The exact final answer; null where nobody knows it. */
+  readonly result: string | null;
+  /** The true answer with its steps, where a set has it. */
+  readonly answer?: string;
+}
+
+const ask = (content: string): Prompt => ({ messages: [{ role: 'user', content }] });
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+const QUESTIONS = [
+  'A cup costs 6 dollars. A book costs 5 dollars. Eva buys 8 cups and 6 books. How many dollars does Eva pay?',
+  'Write two sentences about a lighthouse in winter.',
+  'Explain in plain words why the sky is blue.',
+  'List five things to pack for a walk in the mountains, and say what each is for.',
+];
+
+/** Any tokens do, for what is timed only; they are the same on every run. */
+export const someTokens = (vocabulary: number, count: number, salt = 0): number[] =>
+  Array.from({ length: count }, (_, i) => (i * 7919 + salt * 104_729 + 17) % vocabulary);
+
+/** When no set is named: short questions, or token ids for a model without a tokenizer. */
+export const defaultPrompts = ({ model, tokenizer }: LoadedModel): readonly BenchPrompt[] =>
+  QUESTIONS.map((question, i) => ({
+    prompt: tokenizer ? ask(question) : { tokens: someTokens(model.vocabulary, 24, i) },
+    result: null,
+  }));
+
+/** A model without a chat template continues a question as a text. */
+export const fitted = (prompt: Prompt, { tokenizer }: LoadedModel): Prompt => {
+  const [message, ...more] = 'messages' in prompt ? prompt.messages : [];
+  return message && more.length === 0 && tokenizer?.hasChatTemplate === false ? { text: message.content } : prompt;
+};
+
+/** `messages`, `tokens`, or a text under one of the usual names; of `turns` the first. */
+const readPrompt = (entry: Readonly<Record<string, unknown>>): Prompt | null => {
+  const { messages, tokens, turns, prompt, question, problem } = entry;
+  if (Array.isArray(messages)) return { messages: messages as ChatMessage[] };
+  if (Array.isArray(tokens)) return { tokens: tokens as number[] };
+  const text = [prompt, question, problem, Array.isArray(turns) ? turns[0] : null].find(isText);
+  return text === undefined ? null : ask(text);
+};
+
+const readEntry = (value: unknown, where: string): BenchPrompt => {
+  if (isText(value)) return { prompt: ask(value), result: null };
+  const entry = (typeof value === 'object' && value !== null ? value : {}) as Readonly<Record<string, unknown>>;
+  const prompt = readPrompt(entry);
+  if (!prompt)
+    throw new OutriderError(
+      'bad-request',
+      `${where} has no prompt`,
+      'Expected a string, or an object with messages, tokens, prompt, question, problem or turns.',
+    );
+  const answer = isText(entry.answer) ? { answer: entry.answer } : {};
+  return { prompt, result: isText(entry.result) ? entry.result : null, ...answer };
+};
+
+const parse = (text: string, where: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new OutriderError('bad-request', `${where}: not JSON: ${(cause as Error).message}`, '', { cause });
+  }
+};
+
+/** A JSON array, or one JSON value a line. `category`: only entries of this one, where a set has several. */
+export const readPrompts = (text: string, name: string, category?: string): readonly BenchPrompt[] => {
+  const lines = text.split('\n').map((line, i) => [line, `${name}:${i + 1}`] as const);
+  const values = text.trimStart().startsWith('[')
+    ? (parse(text, name) as unknown[]).map((value, i) => [value, `${name}: entry ${i}`] as const)
+    : lines.filter(([line]) => line.trim() !== '').map(([line, where]) => [parse(line, where), where] as const);
+  const wanted = values.filter(
+    ([value]) => category === undefined || (value as { category?: unknown } | null)?.category === category,
+  );
+  return wanted.map(([value, where]) => readEntry(value, where));
+};
+
+/** The bundled family ends every answer with this sentence; training/bundled/checker.py reads it the same way. */
+const finalAnswer = (text: string): string | null => /The answer is (\d+)\.\s*$/.exec(text)?.[1] ?? null;
+
+/** Null when the truth is not known. */
+export const isRight = ({ result }: BenchPrompt, text: string | null): boolean | null =>
+  result === null ? null : finalAnswer(text ?? '') === result;

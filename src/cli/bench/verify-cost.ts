@@ -1,0 +1,45 @@
+// What speculation can hope for on this device: the time of a pass over M rows against that of one row. A curve that
+// stays flat makes every accepted draft free; one that grows like M makes speculation lose.
+import { checkAborted } from '../../base/errors.ts';
+import type { Cursor, LanguageModel, Sampling } from '../../model/interface.ts';
+import { someTokens } from './prompts.ts';
+import { median } from './statistics.ts';
+
+const ROWS = [1, 2, 4, 8, 16] as const;
+const GREEDY: Sampling = { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0 };
+/** Rows that the cache holds when a pass is timed. */
+const PREFIX = 32;
+
+export interface VerifyCost {
+  /** T(M)/T(1) by M. */
+  readonly relative: Readonly<Record<string, number>>;
+  /** T(M) in milliseconds, the readback of the verdict included. */
+  readonly milliseconds: Readonly<Record<string, number>>;
+}
+
+const time = async (cursor: Cursor, tokens: readonly number[]): Promise<number> => {
+  const start = performance.now();
+  const pass = cursor.forward({ tokens, parents: tokens.map((_, i) => i - 1) });
+  await pass.draw(tokens.length - 1, GREEDY).read();
+  return performance.now() - start;
+};
+
+/** Medians over `repeats` rounds in which every M is timed once, so that a disturbance hits all alike. */
+export const verifyCost = async (model: LanguageModel, repeats: number, signal?: AbortSignal): Promise<VerifyCost> => {
+  using cursor = await model.open({ capacity: Math.min(model.context, PREFIX + 16) });
+  await cursor.extend(someTokens(model.vocabulary, PREFIX));
+  const times = new Map(ROWS.map((rows) => [rows, [] as number[]]));
+  for (let i = -1; i < repeats; i++) {
+    for (const [rows, list] of times) {
+      checkAborted(signal);
+      const ms = await time(cursor, someTokens(model.vocabulary, rows));
+      if (i >= 0) list.push(ms); // the first round warms up
+    }
+  }
+  const medians = [...times].map(([rows, list]) => [`${rows}`, median(list)] as const);
+  const one = medians[0]?.[1] ?? 1;
+  return {
+    relative: Object.fromEntries(medians.map(([rows, ms]) => [rows, ms / one])),
+    milliseconds: Object.fromEntries(medians),
+  };
+};

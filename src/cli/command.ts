@@ -1,0 +1,29 @@
+// What a command is: its options as data and what it does with them. `program.ts` does the rest for all of them alike.
+import { describeOptions, flag, type Options, type Values } from './arguments.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Every command takes these. */
+export const COMMON = {
+  json: flag('results and errors as JSON lines'),
+  help: flag('this page'),
+} as const;
+
+export interface Command<O extends Options = Options> {
+  readonly name: string;
+  readonly summary: string;
+  /** What follows the name on the help page's first line. */
+  readonly usage: string;
+  /** Names of what it takes besides options; all are required. */
+  readonly positionals: readonly string[];
+  readonly options: O;
+  readonly run: (
+    given: { readonly values: Values<O & typeof COMMON>; readonly positionals: readonly string[] },
+    terminal: Terminal,
+  ) => Promise<void>;
+}
+
+/** Keeps the option types for `run` and forgets them for the list of commands. */
+export const defineCommand = <const O extends Options>(command: Command<O>): Command => command as unknown as Command;
+
+export const commandHelp = ({ name, summary, usage, options }: Command): string =>
+  `outrider ${name} ${usage}\n${summary}\n\n${describeOptions({ ...options, ...COMMON })}\n`;

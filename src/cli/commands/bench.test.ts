@@ -1,0 +1,46 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../../testing/run-cli.ts';
+import type { BenchReport } from '../bench/compare.ts';
+
+const prompts = (content: string): string => {
+  const path = join(mkdtempSync(join(tmpdir(), 'outrider-bench-')), 'prompts.jsonl');
+  writeFileSync(path, content);
+  return path;
+};
+
+describe('bench', () => {
+  it.each([
+    [['--suite', 'bundled-math', '--prompts', 'x'], '--prompts and --suite are both given'],
+    [['--prompts', 'nowhere.jsonl'], 'cannot read nowhere.jsonl'],
+    [['--prompts', prompts('\n')], 'has no prompts'],
+    [['--prompts', prompts('{"q": 1}')], 'prompts.jsonl:1 has no prompt'],
+    [['--suite', 'chess'], '"chess" is not one of bundled-math'],
+  ])('refuses %j before it opens a device', async (args, message) => {
+    const { status, stdout, stderr } = await runCli('bench', ...args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain('device:');
+  });
+
+  it('reports on the bundled draft with a suite: one JSON object with every figure', async () => {
+    const args = ['--model', 'draft', '--suite', 'bundled-math', '--limit', '3', '--max-tokens', '40', '--repeat', '2'];
+    const { status, stdout } = await runCli('bench', ...args, '--json');
+    expect(status).toBe(0);
+    const report = JSON.parse(stdout) as BenchReport & { commit: unknown };
+    expect(Object.keys(report.verify_cost)).toEqual(['1', '2', '4', '8', '16']);
+    expect(report).toMatchObject({ prompts: 3, repeat: 2, model: { family: 'qwen3' } });
+    expect(report).toHaveProperty('commit');
+    const [plain] = report.systems;
+    expect(plain).toMatchObject({
+      system: 'autoregressive',
+      lossless: true,
+      submits_per_token: 1,
+      readbacks_per_token: 1,
+    });
+    expect(plain?.accuracy).toBeGreaterThanOrEqual(0);
+    expect(plain?.accuracy).toBeLessThanOrEqual(1);
+  });
+});

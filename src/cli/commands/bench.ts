@@ -1,0 +1,180 @@
+// Measures decoding systems against their baselines on this machine, all on the same prompts in one session.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { choice, flag, integer, number, text, UsageError, type Values, words } from '../arguments.ts';
+import { type BenchReport, bench as runBench } from '../bench/compare.ts';
+import { readEntry } from '../bench/entries.ts';
+import { type BenchPrompt, readPrompts } from '../bench/prompts.ts';
+import type { Spread } from '../bench/statistics.ts';
+import { readSuite, SUITE_NAMES, suiteFile } from '../bench/suites.ts';
+import { defineCommand } from '../command.ts';
+import { besideOptions, openDevice, precisionOption } from '../device.ts';
+import { readTextFile } from '../messages.ts';
+import { modelOption } from '../model-source.ts';
+import { loadAll, readFar, remoteOptions } from '../remote-options.ts';
+import { formatBytes, table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+
+const OPTIONS = {
+  model: modelOption,
+  systems: words(
+    'a,b,c',
+    'systems to run beside autoregressive; with settings: dflash:block-size=8:draft=greedy, cos:lambda=0.3/0.7',
+  ),
+  ...besideOptions,
+  ...remoteOptions,
+  prompts: text(
+    'F.jsonl',
+    'one prompt a line: a string, or {"prompt": …}, {"question": …}, {"turns": …}, {"tokens": …}; .gz too',
+  ),
+  category: text('NAME', 'only the prompts of this category, where a file has several'),
+  suite: choice(SUITE_NAMES, 'held-out problems with known answers (accuracy too), or prompts to be quoted'),
+  offset: integer('N', 'leaves out the first N prompts', { least: 0 }),
+  limit: integer('N', 'at most N prompts', { least: 1 }),
+  'max-tokens': integer('N', 'most tokens a run (default: 48, or 320 for a suite)', { least: 2 }),
+  repeat: integer('N', 'runs of each system on each prompt (default: 3, or 1 for a suite)', { least: 1 }),
+  temperature: number('T', '0 (the default) takes the most probable token', { least: 0 }),
+  seed: integer('S', 'of the first run; those that are compared have the same', { least: 0, most: 2 ** 31 }),
+  profile: flag('also times every kernel, in runs of their own'),
+  precision: precisionOption,
+} as const;
+
+type Given = Values<typeof OPTIONS>;
+
+const readSet = async (
+  { prompts, category, suite, offset = 0, limit = Number.POSITIVE_INFINITY }: Given,
+  { root }: Terminal,
+): Promise<readonly BenchPrompt[] | null> => {
+  if (prompts !== undefined && suite !== undefined) throw new UsageError('--prompts and --suite are both given');
+  if (suite)
+    return readSuite(suite, await readTextFile(join(root, 'public', suiteFile(suite)))).slice(offset, offset + limit);
+  if (prompts === undefined) return null;
+  const all = readPrompts(await readTextFile(prompts), prompts, category);
+  if (all.length === 0) throw new UsageError(`${prompts} has no prompts${category ? ` of category ${category}` : ''}`);
+  return all.slice(offset, offset + limit);
+};
+
+/** The commit that is measured, or null outside a checkout. */
+const commitOf = (root: string): string | null => {
+  try {
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] });
+    const changed = git('status', '--porcelain', '--untracked-files=no').length > 0;
+    return `${git('rev-parse', '--short', 'HEAD').toString().trim()}${changed ? '+' : ''}`;
+  } catch {
+    return null;
+  }
+};
+
+const rate = (spread: Spread | null): string =>
+  spread ? `${spread.median.toPrecision(3)} (${spread.min.toPrecision(3)}–${spread.max.toPrecision(3)})` : '–';
+
+const figure = (value: number | null, digits = 2): string => (value === null ? '–' : value.toFixed(digits));
+
+const percent = (value: number | null): string => (value === null ? '–' : `${(100 * value).toFixed(1)} %`);
+
+/** The dearest kernels of a round, each with its share. */
+const printProfile = ({ system, rounds, kernels }: NonNullable<BenchReport['profiles']>[number]): string => {
+  const all = kernels.reduce((sum, { ms }) => sum + ms, 0);
+  const rows = kernels
+    .slice(0, 12)
+    .map(({ name, ms, dispatches }) => [
+      name,
+      `${(ms / rounds).toFixed(3)} ms`,
+      percent(ms / all),
+      `${(dispatches / rounds).toFixed(1)} dispatches`,
+    ]);
+  return `\n${system}: a round by kernel, each in a pass of its own\n${table(null, rows)}\n`;
+};
+
+const print = ({ device, model, prefill, systems, profiles = [], ...report }: BenchReport): string => {
+  const names = [device.description, device.vendor, device.architecture, device.software ? 'software' : ''];
+  const facts = table(null, [
+    ['device', [...new Set(names)].filter((name) => name !== '').join(' · ')],
+    ['streaming bandwidth', `${device.bandwidth_gb_per_second.toPrecision(3)} GB/s`],
+    ['multiply-adds', `${device.multiply_add_gflops.toPrecision(3)} GFLOP/s`],
+    ['model', `${model.name} · ${model.family} · ${formatBytes(model.bytes)} on the device`],
+    ...(report.remote === undefined
+      ? []
+      : [['target', `${report.remote}, remote: plain decoding is that of ${model.name}`]]),
+    ['prefill', `${rate(prefill.tokens_per_second)} tokens/s over ${prefill.tokens} tokens`],
+    [
+      'T(M)/T(1)',
+      Object.entries(report.verify_cost)
+        .map(([rows, cost]) => `${rows}: ${cost.toFixed(2)}`)
+        .join('   '),
+    ],
+  ]);
+  const rows = systems.map((s) => [
+    s.system,
+    s.baseline === 'autoregressive' ? rate(s.speedup) : `${rate(s.speedup)} of ${s.baseline}`,
+    rate(s.tokens_per_second),
+    figure(s.tokens_per_round),
+    figure(s.passes_per_token),
+    [s.dispatches_per_token, s.submits_per_token, s.readbacks_per_token].map((work) => figure(work, 1)).join(' · '),
+    percent(s.bandwidth_share),
+    s.lossless === null ? '–' : s.lossless ? 'yes' : 'NO',
+    percent(s.accuracy),
+    formatBytes(s.peak_bytes),
+  ]);
+  const header = ['system', 'speed-up', 'tokens/s', 'τ', 'passes', 'dispatches · submits · readbacks', 'of bandwidth'];
+  const all = table([...header, 'lossless', 'accuracy', 'peak'], rows);
+  const slots = systems
+    .filter((each) => each.acceptance_by_slot.length > 0)
+    .map((each) => [each.system, each.acceptance_by_slot.map((rate) => rate.toFixed(2)).join(' ')]);
+  const kept = slots.length > 0 ? `\nkept, by slot\n${table(null, slots)}\n` : '';
+  const drawn = report.temperature > 0 ? `, temperature ${report.temperature}, seeds from ${report.seed}` : '';
+  const routed = systems.filter((each) => each.escalation_rate !== null);
+  const steps = routed.map((s) => [
+    s.system,
+    percent(s.accuracy),
+    percent(s.escalation_rate),
+    percent(s.useless_escalations),
+    `${s.target_tokens}`,
+    figure(s.judge_ms),
+    rate(s.answer_ms),
+    figure(s.answer_speedup?.median ?? null),
+  ]);
+  const stepHeader = [
+    'system',
+    'accuracy',
+    "target's steps",
+    'of them useless',
+    "target's tokens",
+    'judge, ms',
+    'answer, ms',
+    '× plain',
+  ];
+  const stepped = steps.length > 0 ? `\nstep by step\n${table(stepHeader, steps)}\n` : '';
+  const close = `${report.prompts} prompts, ${report.repeat} runs each${drawn}; medians (ranges). Passes: of all models, a token.\n`;
+  return `${facts}\n\n${all}\n${kept}${stepped}${profiles.map(printProfile).join('')}\n${close}`;
+};
+
+export const bench = defineCommand({
+  name: 'bench',
+  summary: 'measures decoding systems against plain decoding, and ensembles against the plain ensemble',
+  usage:
+    '[--model M] [--also M …] [--systems a,b,c] [--prompts F.jsonl | --suite NAME] [--max-tokens N] [--repeat N] [--json]',
+  positionals: [],
+  options: OPTIONS,
+  async run({ values }, terminal) {
+    const prompts = await readSet(values, terminal);
+    const systems = (values.systems ?? []).map(readEntry);
+    const ways = systems.map(({ system }) => system);
+    const far = readFar(values, ways);
+    using device = await openDevice(terminal);
+    const models = await loadAll(device, far, values, ways, terminal);
+    const report = await runBench(device.gpu, models, {
+      prompts,
+      systems,
+      profile: values.profile,
+      temperature: values.temperature ?? 0,
+      seed: values.seed ?? 0,
+      maxTokens: values['max-tokens'] ?? (values.suite ? 320 : 48),
+      repeat: values.repeat ?? (values.suite ? 1 : 3),
+      signal: terminal.signal,
+      onProgress: (line) => terminal.progress(line),
+    });
+    if (values.json) await terminal.json({ ...report, commit: commitOf(terminal.root) });
+    else await terminal.write(print(report));
+  },
+});

@@ -1,0 +1,74 @@
+// Finds what is usual for a draft's steps, for SpecGuard, and writes it beside the draft's weights.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CALIBRATION_FILE } from '../../decode/steps/calibration.ts';
+import { createEngine } from '../../engine/engine.ts';
+import type { Beside } from '../../engine/load/sidecar.ts';
+import type { Prompt } from '../../engine/request.ts';
+import { integer, text, type Values } from '../arguments.ts';
+import { readPrompts } from '../bench/prompts.ts';
+import { readSuite } from '../bench/suites.ts';
+import { defineCommand } from '../command.ts';
+import { loadOnDevice, openDevice, precisionOption } from '../device.ts';
+import { readTextFile } from '../messages.ts';
+import { DEFAULT_DRAFT } from '../model-source.ts';
+import { table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+
+const OPTIONS = {
+  model: text('M', `the draft: a folder, a .gguf file, an address, or a bundled model (default: ${DEFAULT_DRAFT})`),
+  prompts: text('F.jsonl', 'one prompt a line, as for bench (default: the last 100 bundled problems)'),
+  limit: integer('N', 'only the first N prompts', { least: 1 }),
+  'max-tokens': integer('N', 'most tokens an answer (default: 320)', { least: 2 }),
+  precision: precisionOption,
+  out: text('FILE', `where it goes (default: ${CALIBRATION_FILE} in the draft's folder)`),
+} as const;
+
+/** Of the bundled problems, so that the first 500 are left to measure on. */
+const BUNDLED_PROMPTS = 100;
+
+const readSet = async ({ prompts, limit }: Values<typeof OPTIONS>, { root }: Terminal): Promise<readonly Prompt[]> => {
+  const all =
+    prompts === undefined
+      ? readSuite('bundled-math', await readTextFile(join(root, 'public/problems.json'))).slice(-BUNDLED_PROMPTS)
+      : readPrompts(await readTextFile(prompts), prompts);
+  return all.slice(0, limit).map(({ prompt }) => prompt);
+};
+
+/** In the place of a model's own folder. */
+const fileOf = (path: string): Beside => ({
+  read: async () => null,
+  write: async (_, value) => writeFile(path, `${JSON.stringify(value, null, 2)}\n`).then(() => true),
+});
+
+export const calibrate = defineCommand({
+  name: 'calibrate',
+  summary: "finds what is usual for a draft's steps, for specguard",
+  usage: '[--model M] [--prompts F.jsonl] [--limit N] [--max-tokens N] [--out FILE] [--json]',
+  positionals: [],
+  options: OPTIONS,
+  async run({ values }, terminal) {
+    const { model = DEFAULT_DRAFT, precision, 'max-tokens': maxTokens = 320 } = values;
+    const prompts = await readSet(values, terminal);
+    using device = await openDevice(terminal);
+    const loaded = await loadOnDevice(device, { model, precision }, terminal);
+    const { out } = values;
+    const draft = out === undefined ? loaded : { ...loaded, beside: fileOf(out) };
+    const engine = createEngine({ gpu: device.gpu });
+    // Nothing is escalated, so it may stand for its target too.
+    await engine.load({ target: draft, draft });
+    const { calibration, kept } = await engine.calibrate({
+      prompts,
+      maxTokens,
+      signal: terminal.signal,
+      onProgress: (done, all) => terminal.progress(`answer ${done + 1} of ${all}`),
+    });
+    await engine.close();
+    const where = out ?? `${CALIBRATION_FILE} beside ${loaded.name}`;
+    terminal.note(kept ? `written to ${where}` : 'not written: name a file with --out');
+    if (values.json) return terminal.json(calibration);
+    const ranges = { 'log-probability': calibration.logprob, ...calibration.grounding };
+    const rows = Object.entries(ranges).map(([name, [low, high]]) => [name, low.toFixed(3), high.toFixed(3)]);
+    await terminal.write(`${table([`of ${calibration.steps} steps`, '5 %', '95 %'], rows)}\n`);
+  },
+});

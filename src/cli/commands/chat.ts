@@ -1,0 +1,21 @@
+// What a conversation becomes before the model sees it: the prompt of the chat template, and its token ids.
+import { UsageError } from '../arguments.ts';
+import { defineCommand } from '../command.ts';
+import { messagesOption, readMessages } from '../messages.ts';
+import { modelOption, needTokenizer, openModel, openTokenizer } from '../model-source.ts';
+
+export const chat = defineCommand({
+  name: 'chat',
+  summary: 'the prompt, and its ids, that a conversation becomes',
+  usage: '[--model M] --messages F.json',
+  positionals: [],
+  options: { model: modelOption, messages: messagesOption },
+  async run({ values }, terminal) {
+    if (values.messages === undefined) throw new UsageError('chat needs --messages F.json');
+    const messages = await readMessages(values.messages);
+    using checkpoint = await openModel(values.model, terminal);
+    const tokenizer = needTokenizer(await openTokenizer(checkpoint, terminal.signal), values.model);
+    const prompt = tokenizer.chat(messages);
+    await terminal.json({ prompt, ids: tokenizer.encode(prompt) });
+  },
+});

@@ -1,0 +1,189 @@
+// Continues a prompt. The text streams to stdout as it becomes certain; with --json every trace event is a line there,
+// the last one, `done`, carrying the answer and the metrics as well.
+
+import type { DecodingSystem } from '../../decode/core/system.ts';
+import { createEngine } from '../../engine/engine.ts';
+import { type LoadedModel, readerOf } from '../../engine/load/language-model.ts';
+import type { Prompt, RunRequest } from '../../engine/request.ts';
+import { SYSTEMS } from '../../systems/index.ts';
+import { committedTokens, type EventOf, type Metrics, measure, type TraceEvent } from '../../trace/index.ts';
+import { choice, flag, integer, integers, number, text, texts, UsageError, type Values } from '../arguments.ts';
+import { defineCommand } from '../command.ts';
+import { besideOptions, openDevice, precisionOption } from '../device.ts';
+import { readKnobs } from '../knob-options.ts';
+import { messagesOption, readMessages, readTextFile } from '../messages.ts';
+import { modelOption } from '../model-source.ts';
+import { LEGEND, painter } from '../paint.ts';
+import { loadAll, readFar, remoteOptions } from '../remote-options.ts';
+import type { Terminal } from '../terminal.ts';
+
+const OPTIONS = {
+  model: modelOption,
+  system: choice(
+    SYSTEMS.map(({ id }) => id),
+    'the decoding system (default: autoregressive)',
+  ),
+  ...besideOptions,
+  ...remoteOptions,
+  prompt: text('TEXT', 'the prompt'),
+  'prompt-file': text('F', 'the prompt is in this file'),
+  tokens: integers('1,2,3', 'the prompt as token ids', { least: 0 }),
+  messages: messagesOption,
+  raw: flag('continue the prompt as it is, without the chat template'),
+  'max-tokens': integer('N', 'most tokens to commit', { least: 1 }),
+  temperature: number('T', '0 (the default) takes the most probable token', { least: 0, most: 100 }),
+  'top-k': integer('N', 'sample among the N most probable tokens', { least: 0, most: 2 ** 31 }),
+  'top-p': number('P', 'sample among the fewest tokens that hold this much probability', { least: 0, most: 1 }),
+  'min-p': number('P', 'sample among tokens at least P times as probable as the first', { least: 0, most: 1 }),
+  seed: integer('S', 'the same seed gives the same answer', { least: 0, most: 2 ** 32 - 1 }),
+  stop: texts('TEXT', 'end before this text; may be repeated'),
+  'ignore-eos': flag('go on after the end-of-text token'),
+  set: texts('KNOB=VALUE', "one of the system's settings; may be repeated"),
+  logprobs: integer('N', 'with --json: each token’s log-probability, and N alternatives', { least: 0, most: 20 }),
+  precision: precisionOption,
+  marks: flag(`signs for how each part came about: ${LEGEND}`),
+} as const;
+
+type Given = Values<typeof OPTIONS>;
+
+const SOURCES = ['prompt', 'prompt-file', 'tokens', 'messages'] as const;
+
+/** What can be known to be wrong before a model is loaded. */
+const checkPrompt = (given: Given): void => {
+  const named = SOURCES.filter((name) => given[name] !== undefined);
+  if (named.length !== 1)
+    throw new UsageError(
+      named.length === 0 ? 'there is no prompt' : `--${named[0]} and --${named[1]} are both given`,
+      `Give one of ${SOURCES.map((name) => `--${name}`).join(', ')}.`,
+    );
+  if (given.stop.includes('')) throw new UsageError('--stop is empty: an answer would end before it begins');
+  if (given.raw && given.messages !== undefined)
+    throw new UsageError('--messages goes through the chat template: it cannot be --raw');
+};
+
+/** Files are read before the model is loaded: a wrong name should not cost a minute. */
+const readPrompt = async (given: Given): Promise<Prompt> => {
+  if (given.tokens) return { tokens: given.tokens };
+  if (given.messages !== undefined) return { messages: await readMessages(given.messages) };
+  const file = given['prompt-file'];
+  const content = file === undefined ? (given.prompt ?? '') : await readTextFile(file);
+  // An editor ends a file with a newline that nobody means to say; raw is raw.
+  return given.raw ? { text: content } : { messages: [{ role: 'user', content: content.replace(/\r?\n$/, '') }] };
+};
+
+/** Drops what was not said: an option that is present but undefined would not be the engine's default. */
+const compact = <T extends object>(value: T) =>
+  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+
+const toRequest = (given: Given, system: DecodingSystem, prompt: Prompt): RunRequest => ({
+  prompt,
+  ignoreEos: given['ignore-eos'],
+  stop: given.stop,
+  system: system.id,
+  knobs: readKnobs(system, given.set),
+  ...compact({
+    maxTokens: given['max-tokens'],
+    temperature: given.temperature,
+    topK: given['top-k'],
+    topP: given['top-p'],
+    minP: given['min-p'],
+    seed: given.seed,
+    logprobs: given.logprobs,
+  }),
+});
+
+/** A base model has no chat template; then a prompt can only be meant raw. */
+const fitPrompt = (prompt: Prompt, { tokenizer, name }: LoadedModel, given: Given, terminal: Terminal): Prompt => {
+  const [message] = 'messages' in prompt && given.messages === undefined ? prompt.messages : [];
+  if (!message || !tokenizer || tokenizer.hasChatTemplate) return prompt;
+  terminal.note(`warning: ${name} has no chat template; the prompt is continued as it is (as with --raw)`);
+  return { text: message.content };
+};
+
+const printText = (target: LoadedModel, given: Given, terminal: Terminal) => {
+  const stream = target.tokenizer?.stream();
+  const paint = stream && painter(stream, { colour: terminal.colour, marks: given.marks });
+  let printed = 0;
+  let ended = true;
+  const print = async (piece: string): Promise<void> => {
+    await terminal.write(piece);
+    if (piece !== '') ended = piece.endsWith('\n');
+  };
+  return async (event: TraceEvent): Promise<void> => {
+    if (event.type === 'commit') {
+      printed += event.text?.length ?? 0;
+      await print(paint ? paint(event) : `${event.tokens.join(' ')} `);
+    }
+    if (event.type === 'done') {
+      await print(event.text?.slice(printed) ?? ''); // what was held back when a run was aborted
+      if (!ended) await terminal.write('\n');
+    }
+  };
+};
+
+const reasons: Readonly<Record<EventOf<'done'>['finish_reason'], string>> = {
+  stop: 'the model ended its answer',
+  length: 'the token budget is used up',
+  aborted: 'interrupted',
+};
+
+const percent = (share: number): string => `${Math.round(100 * share)} %`;
+
+const summary = (done: EventOf<'done'>, metrics: Metrics): string => {
+  const rate = metrics.tokens_per_second;
+  const reason =
+    typeof done.stop === 'string' ? `stopped at ${JSON.stringify(done.stop)}` : reasons[done.finish_reason];
+  return [
+    `${metrics.tokens} tokens`,
+    `prompt ${metrics.prompt_tokens} in ${Math.round(metrics.prefill_ms)} ms`,
+    ...(rate === null ? [] : [`${rate.toPrecision(3)} tokens/s`]),
+    ...(metrics.drafted > 0 ? [`${(metrics.tokens_per_round ?? 0).toFixed(2)} tokens a round`] : []),
+    ...(metrics.steps > 0 ? [`${metrics.steps} steps, ${percent(metrics.escalation_rate ?? 0)} by the target`] : []),
+    reason,
+  ].join(' · ');
+};
+
+export const generate = defineCommand({
+  name: 'generate',
+  summary: 'continues a prompt, with any decoding system',
+  usage:
+    '[--model M] [--system ID] [--draft M] [--drafter M] [--judge M] [--also M …] (--prompt TEXT | --prompt-file F | --tokens 1,2,3 | --messages F.json) [options]',
+  positionals: [],
+  options: OPTIONS,
+  async run({ values }, terminal) {
+    checkPrompt(values);
+    const system = SYSTEMS.find(({ id }) => id === (values.system ?? 'autoregressive')) as DecodingSystem;
+    const request = toRequest(values, system, await readPrompt(values));
+    const far = readFar(values, [system]);
+    using device = await openDevice(terminal);
+    const models = await loadAll(device, far, values, [system], terminal);
+    const target = readerOf(models) as LoadedModel;
+    const engine = createEngine({ gpu: device.gpu });
+    const loaded = Object.entries((await engine.load(models)).models);
+    const names = Object.fromEntries(loaded.map(([role, { name }]) => [role, name]));
+    const prompt = fitPrompt(request.prompt, target, values, terminal);
+
+    const print = printText(target, values, terminal);
+    const events: TraceEvent[] = [];
+    for await (const told of engine.run({ ...request, prompt }, terminal.signal)) {
+      const event = told.type === 'run' ? { ...told, models: names } : told;
+      events.push(event);
+      if (event.type === 'calibration' && !event.calibrated)
+        terminal.note('warning: nobody has measured what is usual for this draft; see outrider calibrate');
+      if (event.type === 'remote' && event.fault)
+        terminal.note(`warning: ${event.fault.message}; the draft goes on alone`);
+      if (event.type === 'route' && event.fault)
+        terminal.note(`warning: ${event.fault.message}; the target writes the steps from here on`);
+      if (event.type === 'done') {
+        const metrics = measure(events);
+        if (values.json) await terminal.json({ ...event, tokens: committedTokens(events), metrics });
+        else await print(event);
+        terminal.note(summary(event, metrics));
+      } else if (values.json) await terminal.json(event);
+      else await print(event);
+    }
+    await engine.close();
+  },
+});

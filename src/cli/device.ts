@@ -1,0 +1,187 @@
+// Dawn's device for a command that runs a model, the line on stderr that says which it is, and a model on it.
+
+import { lacking } from '../decode/core/missing-roles.ts';
+import type { DecodingSystem, ModelRole } from '../decode/core/system.ts';
+import {
+  asKind,
+  loadDrafterSource,
+  loadJudgeSource,
+  loadPolicySource,
+  loadSentencesSource,
+} from '../engine/load/auxiliary.ts';
+import {
+  type LoadedDrafter,
+  type LoadedJudge,
+  type LoadedModel,
+  type LoadedModels,
+  type LoadSourceOptions,
+  loadSource,
+  type Progress,
+} from '../engine/load/language-model.ts';
+import type { Gpu } from '../gpu/device.ts';
+import { openNodeGpu } from '../gpu/node.ts';
+import type { Precision } from '../weights/quantize/quantize.ts';
+import { choice, text, texts, UsageError } from './arguments.ts';
+import { bundledNames, DEFAULT_DRAFT, DEFAULT_MODEL, modelSource, PRECISIONS, readModelName } from './model-source.ts';
+import { formatBytes } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+export const precisionOption = choice(
+  PRECISIONS,
+  'of the weights on the device (default: as in the file); of one model: M@q4',
+);
+
+/** Models beside the target. */
+export const besideOptions = {
+  draft: text('M', 'a small model of the same vocabulary (default, for the bundled target: draft)'),
+  drafter: text('M', "a DFlash or EAGLE-3 drafter of this target (default, for the bundled target: the system's)"),
+  also: texts(
+    'M',
+    "another member of the target's ensemble, of the same vocabulary; may be repeated (default: the draft)",
+  ),
+  judge: text('M', "a reward model or a router for this target's steps (default, for the bundled target: prm, router)"),
+  sentences: text(
+    'M',
+    'a sentence-embedding model that compares candidate steps, for specguard: a folder or an address',
+  ),
+  policy: text('M', 'a block-size policy for this target and drafter (default, for the bundled target: blockpilot)'),
+} as const;
+
+export interface OpenedDevice extends Disposable {
+  readonly gpu: Gpu;
+}
+
+const describe = ({ info, device, software }: Gpu): string => {
+  const features = ['shader-f16', 'subgroups'].filter((name) => device.features.has(name));
+  const facts = [info.description || info.device || info.vendor, info.architecture, ...features];
+  return [...new Set([...facts, ...(software ? ['software'] : [])])].filter((fact) => fact !== '').join(' · ');
+};
+
+/** Closing it frees everything that lies on it. */
+export const openDevice = async ({ note }: Terminal): Promise<OpenedDevice> => {
+  const gpu = await openNodeGpu();
+  note(`device: ${describe(gpu)}`);
+  return { gpu, [Symbol.dispose]: () => gpu.destroy() };
+};
+
+const tell = ({ phase, loaded, total }: Progress): string =>
+  phase === 'compile' ? 'compiling shaders' : `${phase} ${formatBytes(loaded)} of ${formatBytes(total)}`;
+
+interface Wanted {
+  readonly model: string | undefined;
+  readonly precision: Precision | undefined;
+}
+
+export const loadOnDevice = async (
+  { gpu }: OpenedDevice,
+  { model, precision }: Wanted,
+  { root, signal, progress, note }: Terminal,
+): Promise<LoadedModel> => {
+  const loaded = await loadSource(gpu, await modelSource(model, root), {
+    precision: (model === undefined ? undefined : readModelName(model).precision) ?? precision,
+    signal,
+    onProgress: (state) => progress(tell(state)),
+  });
+  if (!loaded.model.batchInvariant)
+    note('warning: this device does not score a row alone as it does among others; every pass is padded, and slower');
+  return loaded;
+};
+
+export interface WantedTogether extends Wanted {
+  readonly draft: string | undefined;
+  readonly drafter: string | undefined;
+  readonly policy?: string | undefined;
+  readonly also?: readonly string[];
+  readonly judge?: string | undefined;
+  readonly sentences?: string | undefined;
+}
+
+/** A role's option, which is what people call a system's lack of it, and its bundled model. */
+const BESIDE = {
+  draft: { option: 'draft', bundled: 'draft' },
+  dflash: { option: 'drafter', bundled: 'dflash' },
+  eagle3: { option: 'drafter', bundled: 'eagle3' },
+  policy: { option: 'policy', bundled: 'blockpilot' },
+  prm: { option: 'judge', bundled: 'prm' },
+  router: { option: 'judge', bundled: 'router' },
+} as const;
+type Beside = keyof typeof BESIDE;
+
+/** The bundled model of a role, where the target is the bundled one and nothing else was named. */
+const bundledFor = (role: Beside, { model }: Wanted, root: string): string | undefined => {
+  const { option, bundled } = BESIDE[role];
+  // A judge reads the tokens of all of the family; what drafts is made for one target.
+  const family = option === 'judge' ? [DEFAULT_MODEL, DEFAULT_DRAFT] : [DEFAULT_MODEL];
+  return family.includes(model ?? DEFAULT_MODEL) && bundledNames(root).includes(bundled) ? bundled : undefined;
+};
+
+const neededFor = (role: Beside, wanted: Wanted, root: string): string => {
+  const bundled = bundledFor(role, wanted, root);
+  if (bundled) return bundled;
+  throw new UsageError(`the system needs a model for ${role}`, `Name one with --${BESIDE[role].option}.`);
+};
+
+const nameOf = (role: ModelRole, wanted: WantedTogether): string | undefined => {
+  if (role === 'target') return wanted.model ?? DEFAULT_MODEL;
+  return role in BESIDE ? wanted[BESIDE[role as Beside].option] : wanted.also?.[Number(role.slice('also-'.length)) - 1];
+};
+
+/** The target, what was named beside it, and what the systems need beyond that. */
+export const loadTogether = async (
+  device: OpenedDevice,
+  wanted: WantedTogether,
+  systems: readonly Pick<DecodingSystem, 'needs' | 'uses' | 'joins'>[],
+  terminal: Terminal,
+): Promise<LoadedModels & { readonly target: LoadedModel }> => {
+  const { root, signal, progress } = terminal;
+  const missing = systems.flatMap((system) => lacking(system, (role) => nameOf(role, wanted) !== undefined));
+  const welcome = systems.flatMap(({ uses = [] }) => uses.filter((role) => nameOf(role, wanted) === undefined));
+  const bundled = (role: Beside): string | undefined => {
+    if (missing.includes(role)) return neededFor(role, wanted, root);
+    return welcome.includes(role) ? bundledFor(role, wanted, root) : undefined;
+  };
+  // Every name is known before the first byte is read.
+  const draftName = wanted.draft ?? bundled('draft');
+  const drafterNames = [wanted.drafter, bundled('dflash'), bundled('eagle3')];
+  const policyName = wanted.policy ?? bundled('policy');
+  const judgeNames = [wanted.judge, bundled('prm'), bundled('router')];
+  const named = (names: readonly (string | undefined)[]) => names.filter((name) => name !== undefined);
+
+  const load = (name: string) => loadOnDevice(device, { model: name, precision: wanted.precision }, terminal);
+  const target = await loadOnDevice(device, wanted, terminal);
+  const draft = draftName === undefined ? null : await load(draftName);
+  const also: LoadedModel[] = [];
+  for (const name of wanted.also ?? []) also.push(await load(name));
+  const options = (name: string): LoadSourceOptions => ({
+    precision: readModelName(name).precision ?? wanted.precision,
+    signal,
+    onProgress: (state) => progress(tell(state)),
+  });
+  const drafters: LoadedDrafter[] = [];
+  for (const name of named(drafterNames))
+    drafters.push(await loadDrafterSource(device.gpu, await modelSource(name, root), target, options(name)));
+  const [dflash] = drafters.filter(({ model }) => model.kind === 'dflash');
+  const [eagle3] = drafters.filter(({ model }) => model.kind === 'eagle3');
+  const policy =
+    policyName === undefined ? null : await loadPolicySource(await modelSource(policyName, root), { signal });
+  const sentences =
+    wanted.sentences === undefined
+      ? null
+      : await loadSentencesSource(await modelSource(wanted.sentences, root), { signal });
+  const judges: LoadedJudge[] = [];
+  for (const name of named(judgeNames))
+    judges.push(await loadJudgeSource(device.gpu, await modelSource(name, root), { ...options(name), target }));
+  const [prm] = judges.filter(({ model }) => model.gives === 'reward');
+  const [router] = judges.filter(({ model }) => model.gives === 'advantage');
+  return {
+    target,
+    ...Object.fromEntries(also.map((model, i) => [`also-${i + 1}`, model])),
+    ...(policy && { policy }),
+    ...(sentences && { sentences }),
+    ...(draft && { draft }),
+    ...(dflash && { dflash: asKind(dflash, 'dflash') }),
+    ...(eagle3 && { eagle3: asKind(eagle3, 'eagle3') }),
+    ...(prm && { prm }),
+    ...(router && { router }),
+  };
+};

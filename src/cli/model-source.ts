@@ -1,0 +1,69 @@
+// What a person may call a model: an address, a bundled model's name, a folder, or a file.
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { OutriderError } from '../base/errors.ts';
+import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
+import type { Checkpoint } from '../weights/checkpoint.ts';
+import { folderSource } from '../weights/files/folder.ts';
+import { openCheckpoint, type Source } from '../weights/open.ts';
+import type { Precision } from '../weights/quantize/quantize.ts';
+import { text, UsageError } from './arguments.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Without --model: the bundled family's largest. */
+export const DEFAULT_MODEL = 'target';
+/** Its smallest. */
+export const DEFAULT_DRAFT = 'draft';
+
+export const modelOption = text(
+  'M',
+  `a folder, a .gguf file, an address, or a bundled model (default: ${DEFAULT_MODEL})`,
+);
+
+const bundledFolder = (root: string): string => join(root, 'public/models');
+
+const bundledWith = (root: string, file: string): readonly string[] => {
+  const folder = bundledFolder(root);
+  return existsSync(folder) ? readdirSync(folder).filter((name) => existsSync(join(folder, name, file))) : [];
+};
+
+/** Language models and drafters. */
+export const bundledModels = (root: string): readonly string[] => bundledWith(root, 'model.safetensors');
+
+/** These and the policies beside them. */
+export const bundledNames = (root: string): readonly string[] => bundledWith(root, 'config.json');
+
+export const PRECISIONS = ['f32', 'f16', 'q8', 'q4'] as const satisfies readonly Precision[];
+
+/** `M@q4`: this model at a precision of its own. */
+export const readModelName = (model: string): { readonly name: string; readonly precision?: Precision } => {
+  const precision = PRECISIONS.find((known) => model.endsWith(`@${known}`));
+  return precision ? { name: model.slice(0, -1 - precision.length), precision } : { name: model };
+};
+
+export const modelSource = async (model: string | undefined, root: string): Promise<Source> => {
+  const { name } = readModelName(model ?? DEFAULT_MODEL);
+  if (/^https?:\/\//.test(name)) return { kind: 'url', url: name };
+  if (bundledNames(root).includes(name)) return folderSource(join(bundledFolder(root), name));
+  if (existsSync(name)) return folderSource(name);
+  const bundled = bundledModels(root).join(', ');
+  throw new UsageError(`there is no model "${name}"`, `It is neither a path nor bundled (${bundled}).`);
+};
+
+export const openModel = async (model: string | undefined, { root, signal }: Terminal): Promise<Checkpoint> =>
+  openCheckpoint(await modelSource(model, root), { signal });
+
+/** Its tokenizer, or null: such a model serves token ids only. */
+export const openTokenizer = async (checkpoint: Checkpoint, signal: AbortSignal): Promise<Tokenizer | null> => {
+  const files = await checkpoint.tokenizer(signal);
+  return files && loadTokenizer(files);
+};
+
+export const needTokenizer = (tokenizer: Tokenizer | null, model: string | undefined): Tokenizer => {
+  if (tokenizer) return tokenizer;
+  throw new OutriderError(
+    'bad-request',
+    `${basename(model ?? DEFAULT_MODEL)} has no tokenizer: it takes token ids only`,
+    'Give ids with --tokens, or put tokenizer.json and tokenizer_config.json beside the weights.',
+  );
+};

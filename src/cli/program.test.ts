@@ -1,0 +1,202 @@
+// The command line from outside: what it prints where, and how it exits. Commands that need a device are in
+// commands/*.test.ts.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { noShared, shared } from '../testing/goldens/shared.ts';
+import { runCli, startCli } from '../testing/run-cli.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'outrider-cli-'));
+const file = (name: string, content: string): string => {
+  const path = join(scratch, name);
+  writeFileSync(path, content);
+  return path;
+};
+
+describe('the program', () => {
+  it('explains itself on stdout, and each command too', async () => {
+    const { status, stdout, stderr } = await runCli('--help');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const commands = [...stdout.matchAll(/^ {2}(\w+) {2}/gm)].map(([, name]) => name as string);
+    expect(commands).toContain('generate');
+    for (const command of commands) {
+      const page = await runCli(command, '--help');
+      expect(page.status).toBe(0);
+      expect(page.stdout).toMatch(new RegExp(`^outrider ${command} `));
+      expect(page.stdout).toContain('--json');
+    }
+  });
+
+  it.each([
+    [['-h'], 'unknown option -h', 'The nearest is --help'],
+    [['tokenise'], 'unknown command tokenise', 'The nearest is tokenize'],
+    [['tokenize', '--txt', 'x'], 'unknown option --txt', 'The nearest is --text'],
+    [['tokenize'], 'tokenize needs either --text or --ids', ''],
+    [
+      ['tokenize', '--text', 'a', '--model', 'nowhere'],
+      'there is no model "nowhere"',
+      'bundled (dflash, draft, eagle3, mid, prm, router, target)',
+    ],
+    [['inspect'], 'inspect needs PATH', ''],
+    [['chat', '--messages', 'nowhere.json'], 'cannot read nowhere.json', ''],
+  ])('exits with 2 on %j', async (args, message, hint) => {
+    const { status, stdout, stderr } = await runCli(...args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain(`outrider: bad-request: ${message}`);
+    expect(stderr).toContain(hint);
+  });
+
+  it('tells errors as one JSON line under --json', async () => {
+    const { status, stdout, stderr } = await runCli('tokenize', '--json', '--txt', 'x');
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    const { error } = JSON.parse(stderr);
+    expect(Object.keys(error)).toEqual(['code', 'message', 'hint']);
+    expect(error).toMatchObject({ code: 'bad-request', message: 'unknown option --txt' });
+  });
+
+  it('exits with 1 when a checkpoint is bad', async () => {
+    const path = file('bad.gguf', 'not a model at all');
+    const { status, stdout, stderr } = await runCli('inspect', path, '--json');
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(JSON.parse(stderr).error.code).toBe('bad-checkpoint');
+  });
+
+  it('ends quietly when nobody reads its output', async () => {
+    const { process: child, finished } = startCli(['inspect', 'target']);
+    child.stdout?.destroy();
+    const { status, stderr } = await finished;
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+});
+
+describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
+  it('is told as what it is', async () => {
+    const child = spawn('/bin/sh', ['-c', 'node src/outrider.mjs tokenize --text a > /dev/full']);
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    const [status] = await once(child, 'close');
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^outrider: bad-request: cannot write to stdout: ENOSPC[^\n]*\n {2}Is the disk full\?\n$/);
+  });
+});
+
+describe('tokenize', () => {
+  it('encodes and decodes with the bundled tokenizer', async () => {
+    const { status, stdout, stderr } = await runCli('tokenize', '--text', '<user>1 + 2');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const { ids, text } = JSON.parse(stdout);
+    expect(text).toBe('<user>1 + 2');
+    const back = await runCli('tokenize', '--ids', ids.join(','));
+    expect(JSON.parse(back.stdout)).toEqual({ ids, text });
+  });
+
+  it.skipIf(noShared)('serves ids without a tokenizer, and says what text would need', async () => {
+    const model = shared('golden/llama-tiny');
+    const { stdout } = await runCli('tokenize', '--model', model, '--ids', '1,2');
+    expect(JSON.parse(stdout)).toEqual({ ids: [1, 2], text: null });
+    const refused = await runCli('tokenize', '--model', model, '--text', 'a');
+    expect(refused.status).toBe(2);
+    expect(refused.stderr).toContain('llama-tiny has no tokenizer');
+  });
+});
+
+describe('chat', () => {
+  it('shows the prompt that a conversation becomes', async () => {
+    const messages = [
+      { role: 'user', content: '1 + 2' },
+      { role: 'assistant', content: '3' },
+      { role: 'user', content: '+ 4' },
+    ];
+    const expected = '<bos><user>1 + 2<assistant>3<eos><user>+ 4<assistant>';
+    // Also as some editors write it, with a byte-order mark.
+    for (const content of [JSON.stringify(messages), `\ufeff${JSON.stringify({ messages })}\r\n`]) {
+      const { status, stdout } = await runCli('chat', '--messages', file('chat.json', content));
+      expect(status).toBe(0);
+      expect(JSON.parse(stdout).prompt).toBe(expected);
+    }
+  });
+
+  it.each([
+    ['{', 'not JSON'],
+    ['[]', 'not a list of messages'],
+    ['[{"role": "user"}]', 'message 0 has no text'],
+    ['[{"role": "wizard", "content": ""}]', 'unknown role wizard'],
+  ])('refuses %s', async (content, message) => {
+    const { status, stderr } = await runCli('chat', '--messages', file('odd.json', content));
+    expect(status).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
+
+describe('inspect and models', () => {
+  it('lists the bundled models', async () => {
+    const { stdout } = await runCli('models', '--json');
+    const models = JSON.parse(stdout) as { model: string; family: string; parameters: number }[];
+    expect(models.map(({ model, family }) => [model, family])).toEqual([
+      ['dflash', 'dflash'],
+      ['draft', 'qwen3'],
+      ['eagle3', 'eagle3'],
+      ['mid', 'qwen3'],
+      ['prm', 'qwen3'],
+      ['router', 'qwen3'],
+      ['target', 'qwen3'],
+    ]);
+    expect(models.every(({ parameters }) => parameters > 1e5)).toBe(true);
+  });
+
+  it.skipIf(noShared)('reads sizes, types and memory off the headers', async () => {
+    const { stdout } = await runCli('inspect', shared('golden/gguf-llama-tiny/llama-tiny.Q8_0.gguf'), '--json');
+    const it = JSON.parse(stdout);
+    expect(it).toMatchObject({ format: 'gguf', family: 'llama', unsupported: null, head: 'tied' });
+    expect(it.sizes).toMatchObject({ layers: 3, hidden: 96, heads: 6, keyValueHeads: 2, vocabulary: 320 });
+    expect(it.types).toEqual({ F32: { tensors: 8, bytes: 2720 }, Q8_0: { tensors: 22, bytes: 257856 } });
+    expect(it.tensors).toContainEqual({
+      name: 'model.layers.2.mlp.up_proj.weight',
+      type: 'Q8_0',
+      shape: [160, 96],
+      bytes: 16320,
+    });
+    const resident = Object.fromEntries(
+      it.resident.map(({ precision, weights }: { precision: string; weights: number }) => [precision, weights]),
+    );
+    expect(resident.file).toBe(resident.q8);
+    expect(resident.f32).toBeGreaterThan(resident.f16);
+    expect(resident.q8).toBeGreaterThan(resident.q4);
+  });
+
+  it.skipIf(noShared)('describes drafters: what they borrow of their target is not counted', async () => {
+    const { stdout } = await runCli('inspect', shared('golden/dflash-tiny'), '--json');
+    const it = JSON.parse(stdout);
+    expect(it).toMatchObject({ family: 'dflash', drafter: true, unsupported: null, head: 'target' });
+    expect(it.sizes).toMatchObject({ layers: 2, hidden: 64, vocabulary: 331, context: 512 });
+    // Every weight in f32, rows padded to 16, and no embedding: 331 × 64 would be 84 736 bytes more.
+    expect(it.resident[0].weights - it.bytes).toBeLessThan(4096);
+    const eagle = await runCli('inspect', shared('golden/eagle3-tiny'));
+    expect(eagle.stdout).toMatch(/family +eagle3 \(LlamaForCausalLMEagle3\)/);
+    expect(eagle.stdout).toMatch(/head +own/);
+  });
+
+  it.skipIf(noShared)('describes a judge', async () => {
+    const { status, stdout } = await runCli('inspect', shared('golden/token-classification-tiny'));
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/family +qwen2 \(Qwen2ForTokenClassification\)/);
+    expect(stdout).toMatch(/head +a judge's/);
+    expect(stdout).toContain('score.weight');
+  });
+
+  it.skipIf(noShared)('describes what it cannot run, and says why', async () => {
+    const config = JSON.parse(readFileSync(shared('golden/llama-tiny/config.json'), 'utf8'));
+    const folder = mkdtempSync(join(scratch, 'falcon-'));
+    writeFileSync(join(folder, 'config.json'), JSON.stringify({ ...config, architectures: ['FalconForCausalLM'] }));
+    copyFileSync(shared('golden/llama-tiny/model.safetensors'), join(folder, 'model.safetensors'));
+    const { status, stdout } = await runCli('inspect', folder);
+    expect(status).toBe(0);
+    expect(stdout).toContain('not supported: architecture FalconForCausalLM');
+    expect(stdout).toContain('model.norm.weight');
+  });
+});

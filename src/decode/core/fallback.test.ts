@@ -1,0 +1,127 @@
+// Off when losing, on a simulated clock: what hopeless text costs, that good text is never given up for a run of bad luck,
+// and that a clock decides nothing where drafts are drawn.
+import { describe, expect, it } from 'vitest';
+import type { EventOf } from '../../trace/index.ts';
+import { assumedCost, type Cost, measuredCost, Pace, type RoundKind } from './fallback.ts';
+import { Timings } from './timings.ts';
+
+const KIND: RoundKind = { nodes: 8, passes: 1 };
+
+interface Simulated {
+  readonly ms: number;
+  readonly speculative: number;
+  readonly events: readonly Omit<EventOf<'fall-back'>, 'at'>[];
+}
+
+interface Clock {
+  readonly plain: number;
+  readonly round: number;
+}
+
+/** A run of `tokens`: rounds of `round` ms that commit what `accept` says, plain ones of `plain` ms. */
+const simulate = (
+  tokens: number,
+  accept: (round: number, committed: number) => number,
+  { plain, round: cost }: Clock,
+  {
+    timings = warm({ plain, round: cost }),
+    costs = measuredCost(timings),
+    fallBack = true,
+  }: Partial<{
+    timings: Timings;
+    costs: Cost;
+    fallBack: boolean;
+  }> = {},
+): Simulated => {
+  const events: Omit<EventOf<'fall-back'>, 'at'>[] = [];
+  const emit = (event: unknown) => events.push(event as Omit<EventOf<'fall-back'>, 'at'>);
+  const pace = new Pace({ timings, cost: costs, emit, fallBack });
+  let [ms, committed, speculative] = [0, 0, 0];
+  for (let round = 1; committed < tokens; round++) {
+    if (pace.next(round)) {
+      const kept = accept(round, committed);
+      pace.speculative(round, KIND, cost, kept);
+      [ms, committed, speculative] = [ms + cost, committed + kept, speculative + 1];
+    } else {
+      pace.plain(plain);
+      [ms, committed] = [ms + plain, committed + 1];
+    }
+  }
+  return { ms, speculative, events };
+};
+
+/** As after earlier runs on these models. */
+const warm = ({ plain, round }: Clock): Timings => {
+  const timings = new Timings();
+  for (let i = 0; i < 9; i++) {
+    timings.add('plain', plain);
+    timings.add(`${KIND.passes}+${KIND.nodes}`, round);
+  }
+  return timings;
+};
+
+/** The same numbers on every run, from 0 to 1. */
+const random = (seed: number) => () => {
+  seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+  return seed / 2 ** 32;
+};
+
+describe('off when losing', () => {
+  it.each([
+    { plain: 3, round: 5 },
+    { plain: 3, round: 8.1 },
+    { plain: 12, round: 30 },
+    { plain: 65, round: 180 },
+  ])('text on which nothing is accepted costs at most 3 %% over plain: %j', (clock) => {
+    for (const tokens of [200, 400, 1000]) {
+      const { ms, events } = simulate(tokens, () => 1, clock);
+      expect(ms / (tokens * clock.plain)).toBeLessThanOrEqual(1.03);
+      expect(events[0]).toMatchObject({ to: 'plain', speculative_ms: clock.round, plain_ms: clock.plain });
+    }
+  });
+
+  it('settles the rounds whose cost it had to learn first', () => {
+    const clock = { plain: 3, round: 8 };
+    const timings = new Timings();
+    for (let i = 0; i < 3; i++) timings.add('plain', clock.plain);
+    // The round that warms up, and four until the cost is believed: then it knows at once that they lost.
+    expect(simulate(600, () => 1, clock, { timings }).speculative).toBe(5);
+  });
+
+  it('tries again, and stays where the text has turned', () => {
+    const clock = { plain: 3, round: 8 };
+    const { events, speculative } = simulate(2000, (_, committed) => (committed < 300 ? 1 : 6), clock);
+    expect(events.map(({ to }) => to).slice(-1)).toEqual(['speculation']);
+    expect(speculative).toBeGreaterThan(150);
+  });
+
+  it('never gives up good text for a run of bad luck', () => {
+    const next = random(5);
+    // Five tokens a round on average, and one round in eight commits a single one.
+    const luck = () => (next() < 0.125 ? 1 : 2 + Math.floor(next() * 7.9));
+    const { events } = simulate(5000, luck, { plain: 3, round: 6 });
+    expect(events).toEqual([]);
+  });
+
+  it('times plain rounds again where little is accepted: a busy moment made them look dear', () => {
+    const timings = warm({ plain: 9, round: 8 });
+    const { ms, speculative, events } = simulate(1000, () => 1, { plain: 3, round: 8 }, { timings });
+    expect(events[0]).toMatchObject({ to: 'plain', plain_ms: 3 });
+    expect(speculative).toBeLessThan(30);
+    expect(ms / (1000 * 3)).toBeLessThan(1.06);
+    // Where drafts are kept nobody doubts, and no round is given away.
+    expect(simulate(1000, () => 4, { plain: 3, round: 8 }).speculative).toBe(250);
+  });
+
+  it('keeps on where that is asked for', () => {
+    const { events, speculative } = simulate(200, () => 1, { plain: 3, round: 9 }, { fallBack: false });
+    expect(events).toEqual([]);
+    expect(speculative).toBe(200);
+  });
+
+  it('goes by counts alone where drafts are drawn: the clock may say what it will', () => {
+    const choices = [1, 3, 10, 100].map((round) => simulate(300, () => 1, { plain: 3, round }, { costs: assumedCost }));
+    expect(new Set(choices.map(({ speculative }) => speculative)).size).toBe(1);
+    expect(choices[0]?.speculative).toBeLessThan(10);
+  });
+});

@@ -1,0 +1,121 @@
+// A system's settings: declared once as data, so the page builds its controls from them, the command line reads them,
+// and a wrong one is named, not ignored.
+import { OutriderError } from '../../base/errors.ts';
+import type { DecodingSystem, Models } from './system.ts';
+
+/** A number within bounds. */
+export interface NumberKnob {
+  readonly kind: 'number';
+  readonly label: string;
+  readonly min: number;
+  readonly max: number;
+  /** A whole number makes it a whole-numbered knob. */
+  readonly step: number;
+  readonly initial: number;
+  /** Why not more, where that is not obvious. */
+  readonly most?: string;
+}
+
+/** One of several words. */
+export interface ChoiceKnob {
+  readonly kind: 'choice';
+  readonly label: string;
+  readonly options: readonly string[];
+  readonly initial: string;
+  /** What it takes for an option that is not among them, where that is not obvious. */
+  readonly others?: string;
+}
+
+/** Several numbers. */
+export interface NumbersKnob {
+  readonly kind: 'numbers';
+  readonly label: string;
+  readonly min: number;
+  readonly max: number;
+  /** As of a number. Default: whole numbers. */
+  readonly step?: number;
+  readonly initial: readonly number[];
+}
+
+/** A setting. */
+export type Knob = NumberKnob | ChoiceKnob | NumbersKnob;
+/** A system's settings, by name. */
+export type Knobs = Readonly<Record<string, Knob>>;
+/** What a setting can be set to. */
+export type KnobValue = number | string | readonly number[];
+
+export type KnobValues<K extends Knobs> = {
+  readonly [Name in keyof K]: K[Name] extends ChoiceKnob
+    ? K[Name]['options'][number]
+    : K[Name] extends NumberKnob
+      ? number
+      : K[Name] extends NumbersKnob
+        ? readonly number[]
+        : KnobValue;
+};
+
+type Named = Pick<DecodingSystem, 'id' | 'knobs'>;
+
+const refuse = (message: string, hint = ''): never => {
+  throw new OutriderError('bad-request', message, hint);
+};
+
+const findKnob = ({ id, knobs }: Named, name: string): Knob => {
+  const known = Object.keys(knobs);
+  return (
+    (Object.hasOwn(knobs, name) ? knobs[name] : undefined) ??
+    refuse(`${id} has no knob "${name}"`, known.length > 0 ? `Its knobs are: ${known.join(', ')}.` : 'It has none.')
+  );
+};
+
+const isList = (value: KnobValue): value is readonly number[] => Array.isArray(value);
+
+const check = (where: string, knob: Knob, value: KnobValue): KnobValue => {
+  if (knob.kind === 'choice') {
+    if (knob.options.some((option) => option === value)) return value;
+    return refuse(`${where} must be one of ${knob.options.join(', ')}, not ${value}`, knob.others);
+  }
+  const { min, max } = knob;
+  const whole = Number.isInteger(knob.step ?? 1);
+  const fits = (one: unknown): boolean =>
+    typeof one === 'number' && one >= min && one <= max && (!whole || Number.isInteger(one));
+  const numbers = knob.kind === 'numbers' && isList(value) && value.length > 0 ? value : [value];
+  if (isList(value) === (knob.kind === 'numbers') && numbers.every(fits)) return value;
+  const kind = `${whole ? 'whole ' : ''}${knob.kind === 'numbers' ? 'numbers' : 'number'}`;
+  return refuse(
+    `${where} must be ${knob.kind === 'numbers' ? '' : 'a '}${kind} from ${min} to ${max}, not ${isList(value) ? value.join(',') || 'nothing' : value}`,
+    (knob.kind === 'number' && typeof value === 'number' && value > max && knob.most) || '',
+  );
+};
+
+/** The knobs as these models have them. */
+export const fittedKnobs = (system: Pick<DecodingSystem, 'knobs' | 'fit'>, models: Models): Knobs => ({
+  ...system.knobs,
+  ...system.fit?.(models),
+});
+
+/** Every knob's value: as given, or as it begins. */
+export const resolveKnobs = (
+  system: Named,
+  given: Readonly<Record<string, KnobValue>> = {},
+): Record<string, KnobValue> => {
+  for (const name of Object.keys(given)) findKnob(system, name);
+  return Object.fromEntries(
+    Object.entries(system.knobs).map(([name, knob]) => {
+      const value = Object.hasOwn(given, name) ? given[name] : undefined;
+      return [name, value === undefined ? knob.initial : check(`${system.id}: ${name}`, knob, value)];
+    }),
+  );
+};
+
+/** A value as people type it: `8`, `greedy`, `2,4,8`. */
+export const parseKnob = (system: Named, name: string, text: string): KnobValue => {
+  const knob = findKnob(system, name);
+  if (knob.kind === 'choice') return check(`${system.id}: ${name}`, knob, text);
+  const read = (part: string): number => {
+    const value = part.trim() === '' ? Number.NaN : Number(part);
+    if (Number.isFinite(value)) return value;
+    return refuse(`${system.id}: ${name} takes ${knob.kind === 'numbers' ? 'numbers' : 'a number'}, not "${text}"`);
+  };
+  return check(`${system.id}: ${name}`, knob, knob.kind === 'numbers' ? text.split(',').map(read) : read(text));
+};

@@ -1,0 +1,66 @@
+// How every token-level system begins: the prompt goes through the model, and the first token is drawn from its last
+// row. And how a token is drawn from any row, with the scores that the caller asked for.
+import type { Choice, Cursor, ExtendOptions, Forward } from '../../model/interface.ts';
+import type { Commit, RunContext, Score, Sequence } from './system.ts';
+
+/** What the caller wants to know about tokens that were chosen at these rows; a readback where alternatives are wanted. */
+export const scoresOf = async (
+  pass: Pick<Forward, 'top'>,
+  rows: readonly number[],
+  choices: readonly Choice[],
+  { alternatives }: Pick<Sequence, 'alternatives'>,
+): Promise<readonly Score[]> => {
+  const tops = alternatives ? await pass.top(rows, alternatives) : [];
+  return choices.map(({ logprob }, i) => ({ logprob, top: tops[i] ?? [] }));
+};
+
+/** Draws the child of `row`. One readback, and one more where alternatives are wanted. */
+export const drawToken = async (
+  pass: Pick<Forward, 'draw' | 'top'>,
+  row: number,
+  sequence: Pick<Sequence, 'sampling' | 'alternatives'>,
+): Promise<Commit> => {
+  const [choice] = await pass.draw(row, sequence.sampling).read();
+  if (!choice) throw new Error('a draw of one row came back empty');
+  return { tokens: [choice.token], source: ['sampled'], scores: await scoresOf(pass, [row], [choice], sequence) };
+};
+
+/** Prefilled: the pass is that of the prompt's last row. */
+export interface Prefilled {
+  readonly first: Commit;
+  readonly last: Forward;
+  readonly logits: Float32Array | null;
+}
+
+export interface PrefillOptions extends Pick<ExtendOptions, 'onPass'> {
+  /** Reads the last row's logits too, while its token is drawn: one wait for both. */
+  readonly logits?: boolean;
+}
+
+/** Computes what the target's cursor lacks of the prompt, and draws the first token. */
+export const prefill = async (
+  { sequence, signal, emit }: Pick<RunContext, 'sequence' | 'signal' | 'emit'>,
+  cursor: Cursor,
+  { logits: wanted = false, ...options }: PrefillOptions = {},
+): Promise<Prefilled> => {
+  const start = performance.now();
+  const reused = cursor.length;
+  const prompt = sequence.tokens.slice(reused);
+  const last = await cursor.extend(prompt, { ...options, signal });
+  const [logits, first] = await Promise.all([wanted ? last.logits.read() : null, drawToken(last, 0, sequence)]);
+  emit({ type: 'prefill', by: 'target', rows: prompt.length, reused, ms: performance.now() - start });
+  return { first, last, logits };
+};
+
+/** The prompt but its last token, which is the first draft's to read. */
+export const readPrompt = async (
+  { sequence, emit, signal }: Pick<RunContext, 'sequence' | 'emit' | 'signal'>,
+  cursor: Cursor,
+  by: 'draft' | 'target' = 'draft',
+): Promise<void> => {
+  const start = performance.now();
+  const reused = cursor.length;
+  const rows = sequence.tokens.slice(reused, Math.min(sequence.tokens.length - 1, cursor.capacity));
+  if (rows.length > 0) await cursor.extend(rows, { signal });
+  emit({ type: 'prefill', by, rows: rows.length, reused, ms: performance.now() - start });
+};

@@ -1,0 +1,128 @@
+// From committed tokens to an answer: where it ends (a stop token, a stop string, the budget) and which text is certain.
+// A round may commit past the end; what lies behind it is dropped here and nowhere else.
+import type { Choice } from '../../model/interface.ts';
+import { type StopMatcher, stopMatcher } from '../../text/stop.ts';
+import type { TextStream } from '../../text/text-stream.ts';
+import type { Tokenizer } from '../../text/tokenizer.ts';
+import type { Emit, Role, Source, TokenLogprob, TokenText, TokenVote } from '../../trace/index.ts';
+import type { Commit, Vote } from './system.ts';
+
+export interface Limits {
+  readonly maxTokens: number;
+  readonly stopTokens: ReadonlySet<number>;
+  readonly stopStrings: readonly string[];
+}
+
+export interface Ending {
+  readonly finish_reason: 'stop' | 'length';
+  readonly stop: number | string | null;
+}
+
+const OUT_OF_ROOM: Ending = { finish_reason: 'length', stop: null };
+
+/** A commit as far as it belongs to the answer. */
+export interface Kept {
+  readonly tokens: readonly number[];
+  readonly source: readonly Source[];
+  readonly text: string | null;
+  /** What each token added to `text`. */
+  readonly pieces?: readonly string[];
+  readonly logprobs: readonly TokenLogprob[] | null;
+  readonly by?: readonly (Role | null)[];
+  readonly votes?: readonly TokenVote[];
+}
+
+export class Transcript {
+  ending: Ending | null = null;
+  readonly #limits: Limits;
+  readonly #tokenizer: Tokenizer | null;
+  readonly #stream: TextStream | null;
+  readonly #matcher: StopMatcher;
+  readonly #spellings = new Map<number, string>();
+  #length = 0;
+  #text = '';
+
+  /** Without a tokenizer there is no text, only tokens. */
+  constructor(limits: Limits, tokenizer: Tokenizer | null) {
+    this.#limits = limits;
+    this.#tokenizer = tokenizer;
+    this.#stream = tokenizer?.stream() ?? null;
+    this.#matcher = stopMatcher(limits.stopStrings);
+  }
+
+  /** The commit up to the end of the answer, the token that ends it included. */
+  take({ tokens, source, scores, by, votes, last }: Commit, withLogprobs: boolean): Kept {
+    const before = this.#text.length;
+    const ends: number[] = [];
+    for (const [i, token] of tokens.entries()) {
+      if (this.ending) break;
+      this.#push(token);
+      if (last && i === tokens.length - 1) this.ending ??= OUT_OF_ROOM;
+      if (this.ending) this.#flush();
+      ends.push(this.#text.length);
+    }
+    if (last) this.ending ??= OUT_OF_ROOM; // also behind a commit of nothing
+    const kept = ends.length;
+    const scored = withLogprobs ? scores?.slice(0, kept) : undefined;
+    return {
+      tokens: tokens.slice(0, kept),
+      source: source.slice(0, kept),
+      text: this.#stream && this.#text.slice(before),
+      ...(this.#stream && { pieces: ends.map((end, i) => this.#text.slice(ends[i - 1] ?? before, end)) }),
+      logprobs:
+        scored?.map(({ logprob, top }, i) => ({
+          ...this.#spelled({ token: tokens[i] as number, logprob }),
+          top: top.map((choice) => this.#spelled(choice)),
+        })) ?? null,
+      ...(by && { by: by.slice(0, kept) }),
+      ...(votes && { votes: votes.slice(0, kept).map((vote) => this.#told(vote)) }),
+    };
+  }
+
+  /** An event's tokens, each by itself, for people; nothing without a tokenizer. */
+  spell(event: Parameters<Emit>[0]): { readonly pieces: readonly (string | readonly string[])[] } | null {
+    if (!this.#tokenizer) return null;
+    const spell = (tokens: readonly number[]): string[] => tokens.map((token) => this.spelling(token) ?? '');
+    if (event.type === 'draft') return { pieces: spell(event.tokens) };
+    if (event.type === 'candidates') return { pieces: event.tokens.map(spell) };
+    return event.type === 'step' && event.ids ? { pieces: spell(event.ids) } : null;
+  }
+
+  /** Drafts repeat themselves, and a decoder for each of sixty nodes would be time taken from the round. */
+  spelling(token: number): string | null {
+    if (!this.#tokenizer) return null;
+    const known = this.#spellings.get(token) ?? this.#tokenizer.decode([token], { special: true });
+    this.#spellings.set(token, known);
+    return known;
+  }
+
+  /** The whole answer. Called at the end, also of an aborted run: it lets go of text that was held back. */
+  end(): string | null {
+    this.#flush();
+    return this.#stream && this.#text;
+  }
+
+  #push(token: number): void {
+    const { maxTokens, stopTokens } = this.#limits;
+    this.#length++;
+    if (stopTokens.has(token)) {
+      this.ending = { finish_reason: 'stop', stop: token };
+      return;
+    }
+    this.#text += this.#matcher.push(this.#stream?.push([token]) ?? '');
+    if (this.#matcher.stopped !== null) this.ending = { finish_reason: 'stop', stop: this.#matcher.stopped };
+    else if (this.#length === maxTokens) this.ending = OUT_OF_ROOM;
+  }
+
+  #flush(): void {
+    this.#text += this.#matcher.push(this.#stream?.end() ?? '') + this.#matcher.end();
+  }
+
+  #told({ r, own }: Vote): TokenVote {
+    return { r, own: own.map((each) => ({ ...each, text: this.spelling(each.token) })) };
+  }
+
+  #spelled({ token, logprob }: Choice): TokenText {
+    return { token, text: this.spelling(token), logprob };
+  }
+}

@@ -1,0 +1,59 @@
+// Which block size a policy's predictions speak for.
+import { OutriderError } from '../../base/errors.ts';
+import type { Emit } from '../../trace/index.ts';
+import type { BlockPolicy } from '../core/system.ts';
+
+/** The predicted τ of each candidate; which the policy must know. */
+const predicted = async (
+  policy: BlockPolicy,
+  logits: Float32Array,
+  candidates: readonly number[],
+): Promise<number[]> => {
+  const all = await policy.predict(logits);
+  return candidates.map((size) => {
+    const tau = all[policy.blockSizes.indexOf(size)];
+    if (tau === undefined)
+      throw new OutriderError(
+        'bad-request',
+        `blockpilot: the policy knows no block size ${size}`,
+        `It was trained for ${policy.blockSizes.join(', ')}.`,
+      );
+    return tau;
+  });
+};
+
+/** Predictions and timings of rounds err by as much (docs/log.md): among sizes that are no further apart the smallest wins. */
+const TIE = 0.03;
+
+/** The size of the largest value; of several that are as good, the smallest. */
+const bestSize = (sizes: readonly number[], values: readonly number[], tie = 0): number => {
+  const least = (1 - tie) * Math.max(...values);
+  return Math.min(...sizes.filter((_, i) => (values[i] as number) >= least));
+};
+
+/** The size with the least time a token, or with the largest τ; an event says which, and why. */
+export const chooseSize = async ({
+  policy,
+  logits,
+  candidates,
+  by,
+  times,
+  emit,
+}: {
+  readonly policy: BlockPolicy;
+  readonly logits: Float32Array;
+  readonly candidates: readonly number[];
+  readonly by: 'time' | 'tau';
+  /** Milliseconds of a round of each candidate. */
+  readonly times: () => Promise<readonly number[]>;
+  readonly emit: Emit;
+}): Promise<number> => {
+  const start = performance.now();
+  const tau = await predicted(policy, logits, candidates);
+  const ms = performance.now() - start;
+  const round_ms = await times();
+  const rates = tau.map((t, i) => t / (round_ms[i] as number));
+  const size = by === 'tau' ? bestSize(candidates, tau) : bestSize(candidates, rates, TIE);
+  emit({ type: 'block-size', size, candidates, tau, round_ms, ms });
+  return size;
+};

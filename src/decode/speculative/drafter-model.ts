@@ -1,0 +1,43 @@
+// Drafts that a small model of the same vocabulary writes one by one. They stay on the device.
+import type { Cursor, HeldLaw, HeldToken } from '../../model/interface.ts';
+import { draftSampling } from '../core/draft-sampling.ts';
+import { Acceptance } from '../ensemble/acceptance.ts';
+import { chainOf, type Drafter } from './speculate.ts';
+
+/** What a draft costs, in plain tokens: a pass of the draft and a row of the target's. */
+const COST = 0.4;
+
+/** `gamma` tokens a draft; 0: as many as pay by the measured acceptance, at most `longest`. */
+export const modelDrafter = (cursor: Cursor, gamma: number, longest: number): Drafter => {
+  const acceptance = new Acceptance({ cost: COST, most: longest, begin: 0.8, decay: 0.9 });
+  let drafts = 0;
+  return {
+    by: 'draft',
+    async propose({ tokens, sampling: targets }, most) {
+      const anchor = tokens.length - 1;
+      drafts = Math.min(gamma || acceptance.drafts, most, cursor.capacity - anchor);
+      if (drafts < 1) return null;
+      const sampling = draftSampling(targets);
+      const law = sampling.temperature > 0;
+      let pass = await cursor.extend(tokens.slice(cursor.length));
+      const written: HeldToken[] = [];
+      const laws: HeldLaw[] = [];
+      for (;;) {
+        const drawn = pass.draw(0, sampling, { law });
+        written.push(drawn.token);
+        if (drawn.law) laws.push(drawn.law);
+        if (written.length === drafts) break;
+        pass = cursor.forward(chainOf([drawn.token]));
+        pass.accept([0]);
+      }
+      const tree = chainOf([tokens[anchor] as number, ...written]);
+      return { tree, laws: law ? laws : null, nodes: drafts + 1, passes: drafts };
+    },
+    observe({ path, base }) {
+      // What was refused must not stay. After plain rounds the draft lags; it catches up when it is asked again.
+      cursor.rewind(Math.min(cursor.length, base + path.length));
+      if (drafts > 0) acceptance.add(drafts, path.length - 1);
+      drafts = 0;
+    },
+  };
+};

@@ -1,0 +1,30 @@
+// Drafts that an EAGLE-3 layer makes, feeding its own output back: a chain, or a tree that grows on the device.
+import type { FeatureCursor } from '../../model/interface.ts';
+import { draftSampling } from '../core/draft-sampling.ts';
+import { chainOf, type Drafter, type Proposal } from './speculate.ts';
+
+interface Shape {
+  readonly shape: 'tree' | 'chain';
+  readonly depth: number;
+  readonly width: number;
+  readonly nodes: number;
+}
+
+/** Every level offers `width` children of each of the beam's `width` nodes, the first those of the anchor. */
+const grown = ({ width, nodes }: Shape, depth: number): number => Math.min(nodes, width + (depth - 1) * width * width);
+
+export const treeDrafter = (cursor: FeatureCursor, shape: Shape, observe: Drafter['observe']): Drafter => ({
+  by: 'eagle3',
+  propose({ tokens, sampling }, most): Proposal | null {
+    const depth = Math.min(shape.depth, most, cursor.capacity - cursor.length);
+    if (depth < 1 || cursor.length < tokens.length - 1) return null;
+    const anchor = tokens[tokens.length - 1] as number;
+    if (shape.shape === 'tree') {
+      const tree = cursor.tree(anchor, { depth, width: shape.width, nodes: grown(shape, depth) });
+      return { tree, laws: null, nodes: tree.nodes, passes: depth };
+    }
+    const { tokens: drafts, laws } = cursor.chain(depth, draftSampling(sampling));
+    return { tree: chainOf([anchor, ...drafts]), laws, nodes: depth + 1, passes: depth };
+  },
+  observe,
+});

@@ -1,0 +1,64 @@
+// Several whole answers at once, of which one is given: what self-consistency and best-of-n share. The answers are
+// candidates that end where answers do.
+import type { Role } from '../../trace/index.ts';
+import { draftSampling } from '../core/draft-sampling.ts';
+import { readPrompt } from '../core/prefill.ts';
+import type { Commit, Round, RunContext } from '../core/system.ts';
+import { type Candidate, Candidates, lanesOf } from './candidates.ts';
+
+export interface SampleKnobs {
+  readonly n: number;
+  readonly temperature: number;
+  readonly 'top-p': number;
+  readonly by: 'draft' | 'target';
+}
+
+export interface Elected {
+  readonly chosen: number;
+  readonly score: number;
+  readonly reason: string;
+  /** Who scored them. */
+  readonly by: Role;
+}
+
+/** One round: all answers, and the one that is elected. */
+export const sampleAnswers = async (
+  run: RunContext,
+  { n, temperature, 'top-p': topP, by }: SampleKnobs,
+  elect: (answers: readonly Candidate[]) => Promise<Elected>,
+): Promise<Round> => {
+  const { sequence, models, stopTokens } = run;
+  const model = models[by];
+  if (!model) throw new Error(`no ${by} to draw answers from`);
+  const room = sequence.budget;
+  const cursor = await run.open(by, n > 1 ? { forks: { count: n, room } } : {});
+  await readPrompt(run, cursor, by);
+  const sampling = { ...sequence.sampling, temperature, topP };
+  const lanes = lanesOf(by === 'draft' ? draftSampling(sampling) : sampling, n);
+  const boundary: ConstructorParameters<typeof Candidates>[0]['boundary'] = {
+    cut(tokens, most, known = 0) {
+      const stop = tokens.findIndex((token, i) => i >= known && stopTokens.has(token));
+      if (stop >= 0 && stop < most) return { length: stop + 1, ends: 'stop' };
+      return tokens.length >= most ? { length: most, ends: 'length' } : null;
+    },
+  };
+  const answers = new Candidates({ by, model, cursor, lanes, boundary, room, grounds: false, pools: false });
+
+  return async (context): Promise<Commit> => {
+    const begin = performance.now();
+    const { emit, round } = context;
+    const written = await answers.write(context.sequence.tokens, context.sequence.budget, { ...context, step: 1 });
+    if (!written) return { tokens: [], source: [], scores: [], last: true };
+    const judging = performance.now();
+    const { chosen, score, reason, by: judge } = await elect(written);
+    const judge_ms = performance.now() - judging;
+    answers.keep(chosen);
+    emit({ type: 'route', round, step: 1, by: judge, to: by, score, threshold: 0, reason, chosen, judge_ms });
+    const { tokens, logprobs, ends } = written[chosen] as Candidate;
+    const ms = performance.now() - begin;
+    const told = { tokens: tokens.length, ids: tokens, ends, ms };
+    emit({ type: 'step', step: 1, by, ...told, ...(by === 'target' && { written: answers.written }) });
+    const source = tokens.map(() => (by === 'draft' ? ('drafted' as const) : ('sampled' as const)));
+    return { tokens, source, scores: logprobs.map((logprob) => ({ logprob, top: [] })), last: true };
+  };
+};

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { Boundary, stepsOf } from './step-boundary.ts';
+
+const TEXTS = ['a', '\n', '\n\n', '.\n\n', 'b\n', 'c', '\n\n\nd', '</s>'] as const;
+const spell = (token: number): string => TEXTS[token] ?? '?';
+const stopTokens = new Set([7]);
+
+describe('a blank line of the text', () => {
+  const boundary = new Boundary({ spell, stopTokens }, -1);
+
+  it.each([
+    ['a token of its own', [0, 2, 0], 2],
+    ['the end of a longer token', [0, 3, 0], 2],
+    ['the inside of a token', [0, 6, 0], 2],
+    ['two tokens', [0, 1, 1, 0], 3],
+    ['the ends of two tokens', [0, 4, 1, 0], 3],
+    ['nothing but itself', [2, 0], 1],
+  ])('ends a step: %s', (_, tokens, length) => {
+    expect(boundary.cut(tokens, 100)).toEqual({ length, ends: 'delimiter' });
+  });
+
+  it('is not two lines', () => {
+    expect(boundary.cut([0, 1, 0, 4, 5, 1], 100)).toBeNull();
+  });
+
+  it('is found across the border of what was looked at before', () => {
+    expect(boundary.cut([0, 1, 1, 0], 100, 2)).toEqual({ length: 3, ends: 'delimiter' });
+  });
+});
+
+describe('a token as delimiter', () => {
+  const boundary = new Boundary({ spell: null, stopTokens }, 5);
+
+  it('ends a step, and so do a stop token and the limit', () => {
+    expect(boundary.cut([0, 2, 5, 0], 100)).toEqual({ length: 3, ends: 'delimiter' });
+    expect(boundary.cut([0, 7, 5, 0], 100)).toEqual({ length: 2, ends: 'stop' });
+    expect(boundary.cut([0, 1, 5, 0], 2)).toEqual({ length: 2, ends: 'length' });
+    expect(boundary.cut([0, 5], 2)).toEqual({ length: 2, ends: 'delimiter' });
+    expect(boundary.cut([0, 1], 3)).toBeNull();
+    expect(boundary.cut([], 3)).toBeNull();
+  });
+
+  it('cuts an answer into its steps, an unfinished one too', () => {
+    expect(stepsOf(boundary, [0, 5, 1, 1, 5, 2], 100)).toEqual([[0, 5], [1, 1, 5], [2]]);
+    expect(stepsOf(boundary, [0, 0, 0, 5], 2)).toEqual([
+      [0, 0],
+      [0, 5],
+    ]);
+  });
+});
+
+it('cannot see a blank line without a tokenizer', () => {
+  expect(() => new Boundary({ spell: null, stopTokens }, -1)).toThrow(/no tokenizer/);
+});

@@ -1,0 +1,110 @@
+import { expose } from 'comlink';
+import { afterEach, describe, expect, it } from 'vitest';
+import specguard from '../systems/specguard.ts';
+import { toyLoaded } from '../testing/contract/system-contract.ts';
+import { besideWith } from '../testing/toys/route-engine.ts';
+import { toyModel } from '../testing/toys/toy-model.ts';
+import type { Tokenizer } from '../text/tokenizer.ts';
+import type { TraceEvent } from '../trace/index.ts';
+import { clientOf } from '../worker/client.ts';
+import { serve } from '../worker/service.ts';
+import { createEngine, type Engine } from './engine.ts';
+import type { Beside } from './load/sidecar.ts';
+
+/** Token 3 is a blank line. */
+const tokenizer = {
+  decode: (tokens: readonly number[]) => tokens.map((token) => (token === 3 ? '\n\n' : 'a')).join(''),
+  stream: () => ({ push: () => '', end: () => '' }),
+} as unknown as Tokenizer;
+
+const close: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of close.splice(0)) await end();
+});
+
+const toyDraft = async (beside?: Beside): Promise<Engine> => {
+  const engine = createEngine({ systems: [specguard] });
+  const draft = { ...toyLoaded(toyModel({ vocabulary: 12, sharpness: 5 })), tokenizer, ...(beside && { beside }) };
+  await engine.load({ target: draft, draft });
+  return engine;
+};
+
+const prompts = Array.from({ length: 6 }, (_, i) => ({ tokens: [i, 4, 9] }));
+
+/** What a run of SpecGuard goes by. */
+const rangesIn = async (engine: Engine): Promise<TraceEvent | undefined> => {
+  const events: TraceEvent[] = [];
+  for await (const event of engine.run({ system: 'specguard', prompt: { tokens: [1, 2] }, maxTokens: 9 }))
+    events.push(event);
+  return events.find(({ type }) => type === 'calibration');
+};
+
+describe('calibrate', () => {
+  it('takes the usual range of each signal, of every way of rolling out', async () => {
+    const engine = await toyDraft();
+    const told: number[] = [];
+    const onProgress = (done: number, all: number) => told.push(done / all);
+    const { calibration, kept } = await engine.calibrate({ prompts, maxTokens: 120, onProgress });
+    expect(calibration.steps).toBeGreaterThan(20);
+    const { logprob, grounding } = calibration;
+    expect(logprob[0]).toBeLessThan(logprob[1]);
+    expect(logprob[1]).toBeLessThanOrEqual(0);
+    expect(Object.keys(grounding)).toEqual([
+      '1 layers, threshold',
+      '2 layers, threshold',
+      '3 layers, threshold',
+      '4 layers, threshold',
+      '3 layers, threshold, without the sink',
+      '3 layers, plain',
+      '3 layers, residual',
+    ]);
+    for (const [low, high] of Object.values(grounding)) expect(0 <= low && low < high && high <= 1).toBe(true);
+    expect(told[0]).toBe(0);
+    expect(told.every((share, i) => i === 0 || share > (told[i - 1] as number))).toBe(true);
+    expect(kept).toBe(false);
+    expect(await rangesIn(engine)).toMatchObject({ calibrated: false });
+  });
+
+  it('keeps it beside the draft, and the next run goes by it', async () => {
+    const engine = await toyDraft(besideWith());
+    expect(await rangesIn(engine)).toMatchObject({ calibrated: false });
+    const { calibration, kept } = await engine.calibrate({ prompts, maxTokens: 120 });
+    expect(kept).toBe(true);
+    const grounding = calibration.grounding['3 layers, threshold'];
+    expect(await rangesIn(engine)).toMatchObject({ calibrated: true, logprob: calibration.logprob, grounding });
+  });
+
+  it('is served to a page by an engine in a worker: result, progress and abort', async () => {
+    const engine = await toyDraft(besideWith());
+    const { port1, port2 } = new MessageChannel();
+    expose(serve(engine), port1);
+    const client = clientOf(port2);
+    close.push(() => client.close());
+    const told: number[] = [];
+    const options = { prompts, maxTokens: 120 };
+    const here = await engine.calibrate(options);
+    expect(await client.calibrate({ ...options, onProgress: (done) => told.push(done) })).toEqual(here);
+    expect(told).toEqual(Array.from({ length: 42 }, (_, i) => i));
+    const abort = new AbortController();
+    const aborted = client.calibrate({ ...options, signal: abort.signal, onProgress: () => abort.abort() });
+    await expect(aborted).rejects.toMatchObject({ code: 'aborted' });
+  });
+
+  it('refuses to speak of too few steps or of no draft, and can be aborted', async () => {
+    const engine = await toyDraft();
+    await expect(engine.calibrate({ prompts: prompts.slice(0, 1), maxTokens: 30 })).rejects.toThrow(/too few/);
+    await expect(engine.calibrate({ prompts, signal: AbortSignal.abort() })).rejects.toThrow(/aborted/);
+    await expect(createEngine().calibrate({ prompts })).rejects.toThrow('there is no draft');
+  });
+
+  it('notices that the models have changed under it', async () => {
+    const engine = await toyDraft();
+    const other = toyLoaded(toyModel({ vocabulary: 12, sharpness: 4 }));
+    let changing: Promise<unknown> | undefined;
+    const onProgress = () => {
+      changing ??= engine.load({ target: other, draft: other });
+    };
+    await expect(engine.calibrate({ prompts, maxTokens: 60, onProgress })).rejects.toThrow('the models changed');
+    await changing;
+  });
+});

@@ -1,0 +1,268 @@
+// The engine on a toy model of the bundled vocabulary with the bundled tokenizer: text, stop strings, queue, faults.
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { OutriderError } from '../base/errors.ts';
+import type { LanguageModel } from '../model/interface.ts';
+import { toyModel } from '../testing/toys/toy-model.ts';
+import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
+import { committedTokens, type EventOf, type TraceEvent } from '../trace/index.ts';
+import { createEngine, type Engine } from './engine.ts';
+import type { LoadedModel } from './load/language-model.ts';
+import type { RunRequest } from './request.ts';
+
+const json = (file: string) =>
+  JSON.parse(readFileSync(new URL(`../../public/models/target/${file}`, import.meta.url), 'utf8'));
+
+let tokenizer: Tokenizer;
+beforeAll(async () => {
+  tokenizer = await loadTokenizer({
+    tokenizer: json('tokenizer.json'),
+    config: json('tokenizer_config.json'),
+    generation: json('generation_config.json'),
+  });
+});
+
+const loaded = (model: LanguageModel): LoadedModel => ({ name: 'toy', model, tokenizer, stopTokens: tokenizer.eos });
+
+const toyEngine = async (model: LanguageModel = toyModel({ vocabulary: 512, sharpness: 8, context: 256 })) => {
+  const engine = createEngine();
+  await engine.load({ target: loaded(model) });
+  return engine;
+};
+
+const collect = async (engine: Engine, request: RunRequest, signal?: AbortSignal): Promise<TraceEvent[]> => {
+  const events: TraceEvent[] = [];
+  for await (const event of engine.run(request, signal)) events.push(event);
+  return events;
+};
+
+const commits = (events: readonly TraceEvent[]) => events.filter((event) => event.type === 'commit');
+const done = (events: readonly TraceEvent[]) => events.at(-1) as EventOf<'done'>;
+
+const messages = [{ role: 'user', content: 'A cup costs 6 dollars.' }];
+const sampled = { prompt: { messages }, temperature: 1, seed: 5, maxTokens: 60, ignoreEos: true };
+
+describe('a run', () => {
+  it('reads the whole prompt again where the request says so', async () => {
+    const engine = await toyEngine();
+    const reused = async (fresh: boolean) => {
+      const events = await collect(engine, { ...sampled, fresh });
+      return events.find((event) => event.type === 'prefill')?.reused;
+    };
+    expect(await reused(false)).toBe(0);
+    expect(await reused(false)).toBeGreaterThan(5);
+    expect(await reused(true)).toBe(0);
+    expect(await reused(false)).toBeGreaterThan(5);
+  });
+
+  it('tells run, prefill, rounds and done in order, with times that never go back', async () => {
+    const events = await collect(await toyEngine(), { prompt: { messages }, maxTokens: 3, ignoreEos: true });
+    expect(events.map(({ type }) => type)).toEqual([
+      'run',
+      'prefill',
+      'commit',
+      'verify',
+      'commit',
+      'verify',
+      'commit',
+      'done',
+    ]);
+    expect(events.map(({ at }) => at)).toEqual(events.map(({ at }) => at).toSorted((a, b) => a - b));
+    const chat = tokenizer.encode(tokenizer.chat(messages));
+    expect(events[0]).toMatchObject({ system: 'autoregressive', version: 1, seed: 0, prompt: chat });
+    expect(commits(events).map(({ round }) => round)).toEqual([0, 1, 2]);
+  });
+
+  it('streams text that adds up to the answer, and the answer is the tokens decoded', async () => {
+    const events = await collect(await toyEngine(), sampled);
+    const text = tokenizer.decode(committedTokens(events));
+    expect(done(events).text).toBe(text);
+    expect(
+      commits(events)
+        .map((event) => event.text)
+        .join(''),
+    ).toBe(text);
+  });
+
+  it('never shows a stop string, whole or in part, and commits the tokens up to its end', async () => {
+    const engine = await toyEngine();
+    const whole = await collect(engine, sampled);
+    const text = done(whole).text ?? '';
+    for (const [from, length] of [
+      [0, 1],
+      [10, 2],
+      [15, 7],
+      [30, 20],
+      [text.length - 3, 3],
+    ] as const) {
+      const stop = text.slice(from, from + length);
+      const events = await collect(engine, { ...sampled, stop: ['never there', stop] });
+      const shown = commits(events)
+        .map((event) => event.text)
+        .join('');
+      expect(shown).toBe(text.slice(0, text.indexOf(stop)));
+      expect(done(events)).toMatchObject({ finish_reason: 'stop', stop, text: shown });
+      const tokens = committedTokens(events);
+      expect(tokens).toEqual(committedTokens(whole).slice(0, tokens.length));
+      expect(tokenizer.decode(tokens)).toContain(stop);
+      expect(tokenizer.stream().push(tokens.slice(0, -1))).not.toContain(stop);
+    }
+  });
+
+  it('gives back what was held for a stop string when the answer ends before it', async () => {
+    const engine = await toyEngine();
+    const text = done(await collect(engine, sampled)).text ?? '';
+    const events = await collect(engine, { ...sampled, stop: [`${text.slice(-4)} and more`] });
+    expect(
+      commits(events)
+        .map((event) => event.text)
+        .join(''),
+    ).toBe(text);
+  });
+
+  it('serves token ids without a tokenizer, with no text', async () => {
+    const engine = createEngine();
+    const model = toyModel({ vocabulary: 20, sharpness: 4 });
+    await engine.load({ target: { name: 'bare', model, tokenizer: null, stopTokens: [] } });
+    const events = await collect(engine, { prompt: { tokens: [1, 2] }, maxTokens: 4 });
+    expect(committedTokens(events)).toHaveLength(4);
+    expect(done(events).text).toBeNull();
+    await expect(collect(engine, { prompt: { text: 'x' } })).rejects.toMatchObject({ code: 'bad-request' });
+    await expect(collect(engine, { prompt: { tokens: [1] }, stop: ['x'] })).rejects.toThrow('no tokenizer');
+  });
+
+  it('reports log-probabilities under the unmodified distribution, with alternatives', async () => {
+    const model = toyModel({ vocabulary: 512, sharpness: 8 });
+    const events = await collect(await toyEngine(model), { ...sampled, temperature: 0.5, logprobs: 3, maxTokens: 5 });
+    const prompt = (events[0] as EventOf<'run'>).prompt;
+    const tokens = committedTokens(events);
+    for (const [i, { logprobs }] of commits(events).entries()) {
+      using cursor = await model.open();
+      const logits = await (await cursor.extend([...prompt, ...tokens.slice(0, i)])).logits.read();
+      const sum = logits.reduce((a, x) => a + Math.exp(x), 0);
+      const [entry] = logprobs ?? [];
+      expect(entry?.token).toBe(tokens[i]);
+      expect(entry?.text).toBe(tokenizer.decode([tokens[i] as number], { special: true }));
+      expect(entry?.logprob).toBeCloseTo((logits[tokens[i] as number] as number) - Math.log(sum), 4);
+      expect(entry?.top).toHaveLength(3);
+      expect(entry?.top[0]?.logprob).toBeCloseTo(Math.max(...logits) - Math.log(sum), 4);
+    }
+    expect(commits(await collect(await toyEngine(), sampled))[0]?.logprobs).toBeNull();
+  });
+});
+
+describe('several runs at once', () => {
+  it('wait in line, see their place, and give what they give alone', async () => {
+    const engine = await toyEngine();
+    const requests = [1, 2, 3].map((seed) => ({ ...sampled, seed, maxTokens: 20 }));
+    const alone: number[][] = [];
+    for (const request of requests) alone.push(committedTokens(await collect(engine, request)));
+    const together = await Promise.all(requests.map((request) => collect(engine, request)));
+    expect(together.map(committedTokens)).toEqual(alone);
+    const places = together.map((events) => events.flatMap((event) => (event.type === 'queued' ? [event.ahead] : [])));
+    expect(places).toEqual([[], [1], [2, 1]]);
+    const [first, second, third] = together.map((events) => events.filter(({ type }) => type !== 'queued'));
+    expect([first, second, third].every((events) => events?.[0]?.type === 'run')).toBe(true);
+  });
+
+  it('an aborted one leaves the line without running; a consumer that leaves frees its place', async () => {
+    const engine = await toyEngine();
+    const abort = new AbortController();
+    const first = engine.run(sampled)[Symbol.asyncIterator]();
+    await first.next();
+    const second = collect(engine, sampled, abort.signal);
+    const third = collect(engine, sampled);
+    abort.abort();
+    expect((await second).map(({ type }) => type)).toEqual(['queued', 'done']);
+    expect(done(await second).finish_reason).toBe('aborted');
+    await first.return?.();
+    expect(committedTokens(await third)).toHaveLength(60);
+  });
+
+  it('two engines live side by side', async () => {
+    const engines = await Promise.all([toyEngine(), toyEngine()]);
+    const outputs = await Promise.all(engines.map((engine) => collect(engine, sampled)));
+    expect(committedTokens(outputs[0] ?? [])).toEqual(committedTokens(outputs[1] ?? []));
+    expect(outputs.flat().some(({ type }) => type === 'queued')).toBe(false);
+  });
+});
+
+describe('what cannot run is refused before anything runs', () => {
+  it.each([
+    [{ maxTokens: 250 }, /prompt's \d+ tokens and 250 new ones exceed the context of 256/],
+    [{ prompt: { tokens: Array<number>(256).fill(1) } }, /256 tokens and 1 new ones exceed the context of 256/],
+    [{ prompt: { tokens: [] } }, /prompt is empty/],
+    [{ prompt: { tokens: [512] } }, /token 512 is not in the vocabulary of 512/],
+    [{ maxTokens: 0 }, /maxTokens must be a whole number from 1/],
+    [{ temperature: -1 }, /temperature must be from 0/],
+    [{ topP: 1.5 }, /topP must be from 0 to 1/],
+    [{ seed: 1.5 }, /seed must be a whole number/],
+    [{ logprobs: 21 }, /logprobs must be a whole number from 0 to 20/],
+    [{ system: 'psychic' }, /there is no system "psychic"/],
+    [{ knobs: { gamma: 4 } }, /autoregressive has no knob "gamma"/],
+  ] satisfies [Partial<RunRequest>, RegExp][])('$1', async (wrong, message) => {
+    const model = toyModel({ vocabulary: 512, sharpness: 8, context: 256 });
+    const engine = await toyEngine(model);
+    const error = await collect(engine, { prompt: { messages }, ...wrong }).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(OutriderError);
+    expect(error).toMatchObject({ code: 'bad-request', message: expect.stringMatching(message) });
+    expect(model.rows).toBe(0);
+  });
+
+  it('a run without a model', async () => {
+    await expect(collect(createEngine(), sampled)).rejects.toMatchObject({ code: 'bad-request' });
+  });
+});
+
+describe('what fails in the middle', () => {
+  const failing = (when: () => unknown): LanguageModel => {
+    const model = toyModel({ vocabulary: 512, sharpness: 8 });
+    return {
+      ...model,
+      open: async (options) => {
+        const cursor = await model.open(options);
+        const { forward } = cursor;
+        cursor.forward = (tree) => {
+          const error = when();
+          if (error) throw error;
+          return forward(tree);
+        };
+        return cursor;
+      },
+    };
+  };
+
+  it('reaches the caller as it is, and the next run starts afresh', async () => {
+    const lost = new OutriderError('device-lost', 'the GPU device was lost', 'Load the model again.');
+    let passes = 0;
+    const engine = await toyEngine(failing(() => (++passes === 5 ? lost : null)));
+    await expect(collect(engine, sampled)).rejects.toBe(lost);
+    const events = await collect(engine, sampled);
+    expect(events.find(({ type }) => type === 'prefill')).toMatchObject({ reused: 0 });
+    expect(committedTokens(events)).toEqual(committedTokens(await collect(await toyEngine(), sampled)));
+  });
+
+  it('an abort inside a round ends the run with what was committed', async () => {
+    const abort = new AbortController();
+    let passes = 0;
+    const engine = await toyEngine(
+      failing(() => {
+        if (++passes < 5) return null;
+        abort.abort();
+        return new OutriderError('aborted', 'aborted by the caller');
+      }),
+    );
+    const events = await collect(engine, sampled, abort.signal);
+    expect(done(events).finish_reason).toBe('aborted');
+    expect(committedTokens(events)).toHaveLength(5);
+    expect(done(events).text).toBe(tokenizer.decode(committedTokens(events)));
+  });
+
+  it('close aborts what runs and refuses nothing twice', async () => {
+    const engine = await toyEngine();
+    const running = collect(engine, { ...sampled, maxTokens: 200 });
+    await engine.close();
+    expect(done(await running).finish_reason).toBe('aborted');
+    await engine.close();
+  });
+});

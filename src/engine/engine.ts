@@ -1,0 +1,280 @@
+// Read this first. An engine holds the models of one device and answers requests one after another: the prompt goes in,
+// a decoding system commits tokens round by round, and out comes one stream of trace events, the last being `done`.
+// The same interface is served in a worker (client.ts), so a page never needs to know where its engine lives.
+
+import { checkAborted } from '../base/errors.ts';
+import { fittedKnobs } from '../decode/core/knobs.ts';
+import { lacking } from '../decode/core/missing-roles.ts';
+import { Memory } from '../decode/core/prefix-cache.ts';
+import type { DecodingSystem, Sequence } from '../decode/core/system.ts';
+import { Timings } from '../decode/core/timings.ts';
+import { Transcript } from '../decode/core/transcript.ts';
+import { openBrowserGpu } from '../gpu/browser.ts';
+import { Gpu } from '../gpu/device.ts';
+import { meter } from '../gpu/meter.ts';
+import type { Profile } from '../gpu/profile.ts';
+import { SYSTEMS } from '../systems/index.ts';
+import type { Emit, TraceEvent } from '../trace/index.ts';
+import type { Calibrated, CalibrateOptions } from './calibrate.ts';
+import type { DeviceCard, MeasureOptions } from './device-card.ts';
+import type { LoadedDrafter, LoadedJudge, LoadedModel } from './load/language-model.ts';
+import type { Preflight, PreflightOptions } from './preflight.ts';
+import { Queue } from './queue.ts';
+import { Residents } from './registry.ts';
+import { type Job, modelsOf, type RunRequest, readRequest } from './request.ts';
+import type { LoadOptions, ModelSources } from './sources.ts';
+
+/** Holds models and answers requests, one after another. */
+export interface Engine {
+  /**
+   * Afterwards exactly these are loaded: a model that was there and is asked for again at the same precision stays, the
+   * others are freed first. A failed or aborted load leaves nothing behind.
+   */
+  load(models: ModelSources, options?: LoadOptions): Promise<Loaded>;
+  /** Runs queue up. An abort ends the stream with `done`; every other failure is thrown as an OutriderError. */
+  run(request: RunRequest, signal?: AbortSignal): AsyncIterable<TraceEvent>;
+  /**
+   * Finds what is usual for the draft's steps, which SpecGuard goes by, and keeps it beside the draft. As many runs as
+   * there are prompts, several times over; other runs may come in between.
+   */
+  calibrate(options: CalibrateOptions): Promise<Calibrated>;
+  /** What the device can do, and what passes cost the target, if there is one. Takes seconds, and waits for its turn. */
+  measure(options?: MeasureOptions): Promise<DeviceCard>;
+  /** Whether these would fit, from headers alone: nothing of a model is downloaded that is not needed to tell. */
+  preflight(models: ModelSources, options?: PreflightOptions): Promise<Preflight>;
+  /** Aborts what runs and frees everything. */
+  close(): Promise<void>;
+}
+
+/** Where the device and the bundled models come from. */
+export interface EngineOptions {
+  /** Default: the browser's, opened by the first load that needs it. In Node: `openNodeGpu()`. */
+  readonly gpu?: Gpu | GPUDevice;
+  /** The address under which `models/` is served. Default: the page's own. */
+  readonly base?: string;
+  /** Default: all of systems/index.ts. */
+  readonly systems?: readonly DecodingSystem[];
+}
+
+/** Plain data: what a page needs to know about what it may run. */
+export interface Loaded {
+  readonly adapter: { readonly vendor: string; readonly architecture: string; readonly description: string } | null;
+  /** The systems that these models serve. */
+  readonly systems: readonly Omit<DecodingSystem, 'start' | 'needs' | 'uses' | 'joins' | 'remote' | 'fit'>[];
+  readonly models: Readonly<Record<string, ModelInfo>>;
+  /** What does not go as wished, for people: downloads are not kept, a network cannot run on WebGPU. Null: nothing. */
+  readonly notice: string | null;
+}
+
+/** What is known of a loaded model. */
+export interface ModelInfo {
+  readonly name: string;
+  readonly family: string;
+  /** Absent where it is the target's: of a drafter, of a judge. */
+  readonly vocabulary?: number;
+  readonly context: number;
+  /** Of weights on the device. */
+  readonly bytes: number;
+  /** What its tokenizer serves: nothing (token ids only), texts, or conversations too. */
+  readonly text: 'none' | 'raw' | 'chat';
+  /** False where this device does not score a row alone as it does among others; passes are padded then, and slower. */
+  readonly batchInvariant?: boolean;
+}
+
+/** An engine right here: in this page, in this worker, or in Node. */
+export const createEngine = (options: EngineOptions = {}): Engine => new LocalEngine(options);
+
+class LocalEngine implements Engine {
+  readonly #queue = new Queue();
+  readonly #memory = new Memory();
+  readonly #closing = new AbortController();
+  readonly #ownsDevice: boolean;
+  readonly #residents: Residents;
+  readonly #systems: readonly DecodingSystem[];
+  #gpu: Gpu | null;
+  #cache: 'f32' | 'f16' = 'f32';
+  /** By system, since they differ in what their passes keep. */
+  readonly #timings = new Map<string, Timings>();
+
+  constructor({ gpu, base, systems = SYSTEMS }: EngineOptions) {
+    this.#residents = new Residents(() => this.#device(), base);
+    this.#systems = systems;
+    this.#gpu = gpu ? (gpu instanceof Gpu ? gpu : new Gpu(gpu)) : null;
+    this.#ownsDevice = !gpu;
+  }
+
+  async load(sources: ModelSources, { cache = 'f32', ...options }: LoadOptions = {}): Promise<Loaded> {
+    const signal = this.#untilClosed(options.signal);
+    using ticket = this.#queue.join();
+    while (ticket.ahead > 0 && !signal.aborted) await ticket.moved(ticket.ahead, signal);
+    checkAborted(signal);
+    this.#forget();
+    if (this.#gpu?.failure) this.#residents.clear();
+    await this.#residents.load(sources, { ...options, signal });
+    this.#cache = cache;
+    return this.#describe();
+  }
+
+  async *run(request: RunRequest, signal?: AbortSignal): AsyncGenerator<TraceEvent, void, undefined> {
+    const asked = performance.now();
+    const clock = (): number => performance.now() - asked;
+    const stop = this.#untilClosed(signal);
+    using ticket = this.#queue.join();
+    while (ticket.ahead > 0 && !stop.aborted) {
+      const { ahead } = ticket;
+      yield { at: clock(), type: 'queued', ahead };
+      await ticket.moved(ahead, stop);
+    }
+    if (ticket.ahead > 0) yield { at: clock(), type: 'done', finish_reason: 'aborted', stop: null, text: null };
+    else yield* this.#generate(readRequest(request, this.#residents.models, this.#systems), clock, stop);
+  }
+
+  async calibrate(options: CalibrateOptions): Promise<Calibrated> {
+    const { calibrate } = await import('./calibrate.ts');
+    return calibrate(this, () => this.#residents.models.draft, options);
+  }
+
+  async measure(options: MeasureOptions = {}): Promise<DeviceCard> {
+    const signal = this.#untilClosed(options.signal);
+    using ticket = this.#queue.join();
+    while (ticket.ahead > 0 && !signal.aborted) await ticket.moved(ticket.ahead, signal);
+    checkAborted(signal);
+    const { measureCard } = await import('./device-card.ts');
+    return measureCard(await this.#device(), this.#residents.models.target, { ...options, signal });
+  }
+
+  async preflight(models: ModelSources, options: PreflightOptions = {}): Promise<Preflight> {
+    const signal = this.#untilClosed(options.signal);
+    const [gpu, { preflight }] = [await this.#device(), await import('./preflight.ts')];
+    return preflight(models, { ...options, signal }, { gpu, residents: this.#residents });
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    using ticket = this.#queue.join();
+    while (ticket.ahead > 0) await ticket.moved(ticket.ahead, new AbortController().signal);
+    this.#forget();
+    this.#residents.clear();
+    if (this.#ownsDevice) this.#gpu?.destroy();
+  }
+
+  /** The round loop: every system, from plain decoding to step routing, repeats "commit at least one token". */
+  async *#generate(job: Job, clock: () => number, signal: AbortSignal): AsyncGenerator<TraceEvent, void, undefined> {
+    const { system, models, knobs, prompt, sampling, limits, logprobs } = job;
+    const events: TraceEvent[] = [];
+    const emit: Emit = (event) => {
+      events.push({ at: clock(), ...event, ...transcript.spell(event) } as TraceEvent);
+    };
+    const device = this.#gpu && meter(this.#gpu);
+    const rows = prompt.length + limits.maxTokens;
+    const tokens = [...prompt];
+    const sequence: Sequence = {
+      tokens,
+      get budget() {
+        return rows - tokens.length;
+      },
+      sampling,
+      alternatives: logprobs,
+    };
+    // Rounds whose kernels are timed are slower: no other run may go by them.
+    const timings = (!job.profile && this.#timings.get(system.id)) || new Timings();
+    if (!job.profile) this.#timings.set(system.id, timings);
+    const transcript = new Transcript(limits, job.tokenizer);
+
+    yield { at: clock(), type: 'run', version: 1, system: system.id, knobs, seed: sampling.seed, prompt };
+    if (job.fresh) this.#memory.unread();
+    const profile = job.profile && this.#gpu ? await profileOf(this.#gpu) : null;
+    try {
+      let begin = clock();
+      const { first, round: next } = await system.start({
+        models,
+        sequence,
+        knobs,
+        emit,
+        signal,
+        timings,
+        spell: job.tokenizer && ((token) => transcript.spelling(token) ?? ''),
+        stopTokens: limits.stopTokens,
+        beside: async (file) => (await this.#residents.models.draft?.beside?.read(file)) ?? null,
+        open: (role, options) => this.#memory.open(role, models, prompt, rows, { ...options, cache: this.#cache }),
+        join: (members, combination, options) => this.#memory.join(members, models, combination, options),
+      });
+      for (let round = first ? 0 : 1; !transcript.ending && !signal.aborted; round++) {
+        const commit = round === 0 && first ? first : await next({ sequence, round, emit, signal });
+        const kept = transcript.take(commit, logprobs !== null);
+        tokens.push(...kept.tokens);
+        emit({ type: 'commit', round, ...kept, ms: clock() - begin });
+        if (device) {
+          const { readbackBytes, ...work } = device();
+          const spans = (await profile?.take()) ?? [];
+          emit({ type: 'kernels', round, ...work, readback_bytes: readbackBytes, spans });
+        }
+        yield* events.splice(0);
+        begin = clock();
+      }
+    } catch (error) {
+      this.#memory.clear(); // nobody knows what an interrupted round left in the caches
+      if (!signal.aborted) throw error;
+    } finally {
+      profile?.stop();
+      this.#memory.keep(tokens);
+    }
+    const { finish_reason, stop } = transcript.ending ?? { finish_reason: 'aborted', stop: null };
+    emit({ type: 'done', finish_reason, stop, text: transcript.end() });
+    yield* events;
+  }
+
+  #untilClosed(signal: AbortSignal | undefined): AbortSignal {
+    const closed = this.#closing.signal;
+    return signal ? AbortSignal.any([signal, closed]) : closed;
+  }
+
+  /** A lost device is replaced by the next load, unless the caller brought it. */
+  async #device(): Promise<Gpu> {
+    if (this.#gpu?.failure && !this.#ownsDevice) throw this.#gpu.failure;
+    if (!this.#gpu || this.#gpu.failure) {
+      this.#gpu?.destroy();
+      this.#gpu = await openBrowserGpu();
+    }
+    return this.#gpu;
+  }
+
+  /** What is known of models that may go. */
+  #forget(): void {
+    this.#memory.clear();
+    this.#timings.clear();
+  }
+
+  #describe(): Loaded {
+    const loaded = this.#residents.models;
+    const models = modelsOf(loaded);
+    // Of these there is nothing to say: they are no models that read a run's text, or are known by name only.
+    const { policy: _, remote: __, sentences, ...readers } = loaded;
+    const notices = [this.#residents.store, loaded.prm, loaded.router, sentences].flatMap((each) => each?.notice ?? []);
+    const info = this.#gpu?.info;
+    return {
+      adapter: info ? { vendor: info.vendor, architecture: info.architecture, description: info.description } : null,
+      systems: this.#systems
+        .filter((system) => models && lacking(system, (role) => loaded[role] !== undefined).length === 0)
+        .map((system) => {
+          const { id, title, paper, guarantee, baseline } = system;
+          const known = { id, title, paper, guarantee, ...(baseline && { baseline }) };
+          return { ...known, knobs: models ? fittedKnobs(system, models) : system.knobs };
+        }),
+      models: Object.fromEntries(
+        Object.entries(readers).flatMap(([role, loaded]) => (loaded ? [[role, describeModel(loaded)]] : [])),
+      ),
+      notice: notices.join(' ') || null,
+    };
+  }
+}
+
+const profileOf = async (gpu: Gpu): Promise<Profile> => new (await import('../gpu/profile.ts')).Profile(gpu);
+
+const describeModel = ({ name, model, ...loaded }: LoadedModel | LoadedDrafter | LoadedJudge): ModelInfo => {
+  const { family, context, bytes } = model;
+  const tokenizer = 'tokenizer' in loaded ? loaded.tokenizer : null;
+  const text = tokenizer ? (tokenizer.hasChatTemplate ? 'chat' : 'raw') : 'none';
+  const own = 'vocabulary' in model ? { vocabulary: model.vocabulary, batchInvariant: model.batchInvariant } : null;
+  return { name, family, context, bytes, text, ...own };
+};

@@ -1,0 +1,124 @@
+// Estimates against what a load then takes, and models too large for any machine of which only the headers exist.
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Gpu } from '../gpu/device.ts';
+import { slots } from '../model/architecture.ts';
+import { readArchitecture } from '../model/families/known-models.ts';
+import { remote, remoteJudge } from '../remote/server.ts';
+import { testGpu } from '../testing/device/gpu.ts';
+import type { ByteSource } from '../weights/files/byte-source.ts';
+import { folderSource } from '../weights/files/folder.ts';
+import type { Source } from '../weights/open.ts';
+import { createEngine, type Engine } from './engine.ts';
+
+const bundled = (name: string): Promise<Source> => folderSource(join(import.meta.dirname, '../../public/models', name));
+
+let gpu: Gpu;
+let engine: Engine;
+beforeAll(async () => {
+  gpu = await testGpu('all');
+  engine = createEngine({ gpu });
+});
+afterAll(() => engine.close());
+
+const LLAMA_70B = {
+  architectures: ['LlamaForCausalLM'],
+  vocab_size: 128_256,
+  hidden_size: 8192,
+  intermediate_size: 28_672,
+  num_hidden_layers: 80,
+  num_attention_heads: 64,
+  num_key_value_heads: 8,
+  hidden_act: 'silu',
+  max_position_embeddings: 131_072,
+  rms_norm_eps: 1e-5,
+  tie_word_embeddings: false,
+};
+
+/** Config and header of a model; whoever reads of its weights fails. */
+const headersOnly = (config: Readonly<Record<string, unknown>>): Source => {
+  let end = 0;
+  const table = slots(readArchitecture(config)).map(({ checkpoint, shape }) => {
+    const start = end;
+    end += shape.reduce((a, b) => a * b, 2);
+    return [checkpoint, { dtype: 'F16', shape, data_offsets: [start, end] }] as const;
+  });
+  const header = new TextEncoder().encode(JSON.stringify(Object.fromEntries(table)));
+  const weights = new Uint8Array(8 + header.length);
+  new DataView(weights.buffer).setBigUint64(0, BigInt(header.length), true);
+  weights.set(header, 8);
+  const files: Readonly<Record<string, { bytes: Uint8Array; size: number }>> = {
+    'config.json': { bytes: new TextEncoder().encode(JSON.stringify(config)), size: JSON.stringify(config).length },
+    'model.safetensors': { bytes: weights, size: weights.length + end },
+  };
+  const open = async (name: string): Promise<ByteSource | null> => {
+    const file = files[name];
+    if (!file) return null;
+    return {
+      name,
+      size: file.size,
+      async readInto(target, start) {
+        if (start + target.length > file.bytes.length) throw new Error('a weight was read');
+        target.set(file.bytes.subarray(start, start + target.length));
+      },
+      [Symbol.dispose]() {},
+    };
+  };
+  return { kind: 'folder', files: { name: 'llama-70b', names: Object.keys(files), entry: null, open } };
+};
+
+test('what was reckoned is what a load then takes, for every kind of model', async () => {
+  const sources = {
+    target: await bundled('target'),
+    draft: await bundled('draft'),
+    dflash: await bundled('dflash'),
+    prm: await bundled('prm'),
+    policy: await bundled('blockpilot'),
+  };
+  const { parts, fits, device, download } = await engine.preflight(sources, { memory: 1e9 });
+  expect(fits).toBe(true);
+  expect(parts.map(({ role }) => role)).toEqual(Object.keys(sources));
+  const { models } = await engine.load(sources);
+  for (const { role, name, family, weights, scratch } of parts.slice(0, -1)) {
+    expect({ name, family }).toEqual({ name: models[role]?.name, family: models[role]?.family });
+    expect((weights + scratch) / (models[role]?.bytes ?? 0)).toBeCloseTo(1, 1);
+  }
+  expect(device).toBe(parts.reduce((sum, { weights, cache, scratch }) => sum + weights + cache + scratch, 0));
+  expect(download).toBeGreaterThan(1e6);
+});
+
+test('what is on other machines takes nothing here', async () => {
+  const far = { remote: remote('http://localhost', 'big'), prm: remoteJudge('http://localhost', 'prm') };
+  const { parts, fits } = await engine.preflight({ draft: await bundled('draft'), ...far });
+  expect({ roles: parts.map(({ role }) => role), fits }).toEqual({ roles: ['draft'], fits: true });
+});
+
+test('a model larger than the memory does not fit, by its headers alone, and what would help is said', async () => {
+  const target = headersOnly(LLAMA_70B);
+  const large = await engine.preflight({ target }, { memory: 64e9 });
+  expect(large.fits).toBe(false);
+  expect(large.why).toMatch(/^1\d\d\.\d GB on the device are more than the 64\.0 GB/);
+  expect(large.hint).toBe('With weights of 4 bits it fits.');
+  expect((await engine.preflight({ target }, { memory: 64e9, precision: 'q4' })).fits).toBe(true);
+  expect((await engine.preflight({ target }, { memory: 8e9 })).hint).toBe('Choose a smaller model.');
+});
+
+test('a cache that no buffer of the device holds does not fit, whatever the memory', async () => {
+  const target = headersOnly({ ...LLAMA_70B, num_key_value_heads: 64, max_position_embeddings: 2 ** 20 });
+  const { fits, why, hint, limits } = await engine.preflight({ target }, { memory: 1e15, tokens: 2 ** 20 });
+  expect(limits.buffer).toBe(Math.min(gpu.device.limits.maxBufferSize, gpu.device.limits.maxStorageBufferBindingSize));
+  expect(fits).toBe(false);
+  expect(why).toMatch(/cache of one layer takes 34\.\d GB, and a buffer of this device holds/);
+  expect(hint).toContain('f16 cache');
+});
+
+test('a checkpoint under a role that it was not made for is refused before it is downloaded', async () => {
+  const [target, dflash] = [await bundled('target'), await bundled('dflash')];
+  await expect(engine.preflight({ target: dflash })).rejects.toThrow(/DFlashDraftModel/);
+  await expect(engine.preflight({ target, dflash: target })).rejects.toThrow(/not supported here/);
+  const eagle3 = await bundled('eagle3');
+  await expect(engine.preflight({ target, dflash: eagle3 })).rejects.toThrow(
+    /no drafter for dflash: it is one for eagle3/,
+  );
+  await expect(engine.preflight({ target, prm: target })).rejects.toThrow(/target is no judge/);
+});

@@ -1,0 +1,220 @@
+// Whether models would fit this device, before any of them is downloaded: only configs and the headers of the weights are
+// read. WebGPU tells how large one buffer may be, and nothing of how much memory there is; the browser tells roughly how
+// much the computer has, and where it does not, only the buffers are held against something.
+
+import { checkAborted, OutriderError } from '../base/errors.ts';
+import type { ModelRole } from '../decode/core/system.ts';
+import type { Gpu } from '../gpu/device.ts';
+import { isOnnx } from '../judge/load-judge.ts';
+import type { Architecture } from '../model/architecture.ts';
+import { cacheBytes } from '../model/cache/kv-cache.ts';
+import { readDrafter } from '../model/families/known-drafters.ts';
+import { isScored, readScored } from '../model/families/known-judges.ts';
+import { readArchitecture } from '../model/families/known-models.ts';
+import { layerCacheBytes, scratchBytes, weightBytes } from '../model/load/estimate.ts';
+import type { Checkpoint } from '../weights/checkpoint.ts';
+import { fileSet, openCheckpoint } from '../weights/open.ts';
+import type { Precision } from '../weights/quantize/quantize.ts';
+import type { Residents } from './registry.ts';
+import type { ModelSources } from './sources.ts';
+
+/** How models would be loaded. */
+export interface PreflightOptions {
+  readonly precision?: Precision | { readonly [Role in ModelRole]?: Precision } | undefined;
+  readonly cache?: 'f32' | 'f16' | undefined;
+  /** Of prompt and answer together, for the caches. Default 2048, or what the model was made for. */
+  readonly tokens?: number | undefined;
+  /** Bytes that there are. Default: what the browser says of this computer. */
+  readonly memory?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What one model takes, in bytes. */
+export interface PreflightPart {
+  readonly role: ModelRole;
+  readonly name: string;
+  /** Null where nothing of it goes to the device. */
+  readonly family: string | null;
+  readonly download: number;
+  readonly weights: number;
+  readonly cache: number;
+  readonly scratch: number;
+}
+
+/** Whether models fit this device, and why not. */
+export interface Preflight {
+  readonly parts: readonly PreflightPart[];
+  readonly download: number;
+  /** Weights, caches and scratch of all. */
+  readonly device: number;
+  /** What the caches are reckoned for. */
+  readonly tokens: number;
+  /** The largest buffer of this device; the computer's memory, or null where nobody tells. */
+  readonly limits: { readonly buffer: number; readonly memory: number | null };
+  readonly fits: boolean;
+  /** Why it does not, and what would help; empty where it fits. */
+  readonly why: string;
+  readonly hint: string;
+}
+
+const DEFAULT_TOKENS = 2048;
+
+/** What an engine has. */
+interface Surroundings {
+  readonly gpu: Gpu;
+  readonly residents: Pick<Residents, 'resolve' | 'openStore'>;
+}
+
+interface Opened {
+  readonly role: ModelRole;
+  readonly architecture: Architecture;
+  readonly checkpoint: Checkpoint;
+}
+
+const DRAFTERS: readonly ModelRole[] = ['dflash', 'eagle3'];
+const JUDGES: readonly ModelRole[] = ['prm', 'router'];
+
+/** As its role will read it: what the load would refuse is refused here. */
+const readAs = (role: ModelRole, checkpoint: Checkpoint): Architecture => {
+  const { name, config, tensors } = checkpoint;
+  const refuse = (what: string): OutriderError =>
+    new OutriderError('bad-checkpoint', `${name} is no ${what}`, 'Load it under the role that it was made for.');
+  if (DRAFTERS.includes(role)) {
+    const { kind, architecture } = readDrafter(config);
+    if (kind === role) return architecture;
+    throw refuse(`drafter for ${role}: it is one for ${kind}`);
+  }
+  if (JUDGES.includes(role) && !isScored(tensors)) throw refuse('judge: it has neither a reward head nor a classifier');
+  return JUDGES.includes(role) ? readScored(config) : readArchitecture(config);
+};
+
+const nothing = (role: ModelRole, name: string): PreflightPart => ({
+  role,
+  name,
+  family: null,
+  download: 0,
+  weights: 0,
+  cache: 0,
+  scratch: 0,
+});
+
+/** They run in the host's memory, and are small. */
+const ON_HOST: readonly string[] = ['policy', 'sentences'];
+
+/** On another machine. */
+const isFar = (given: ModelSources[ModelRole]): boolean =>
+  typeof given === 'object' && (('kind' in given && given.kind.startsWith('remote')) || 'open' in given);
+
+const deviceMemory = (): number | null => {
+  const { deviceMemory: gib } = (globalThis.navigator ?? {}) as { deviceMemory?: number };
+  return gib === undefined ? null : gib * 2 ** 30;
+};
+
+const size = (bytes: number): string =>
+  bytes < 1e9 ? `${(bytes / 1e6).toFixed(0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+
+interface Request {
+  readonly precisionOf: (role: ModelRole) => Precision | undefined;
+  readonly positionsOf: (architecture: Architecture) => number;
+  readonly half: boolean;
+}
+
+const requestOf = ({ precision, cache, tokens = DEFAULT_TOKENS }: PreflightOptions): Request => ({
+  precisionOf: (role) => (typeof precision === 'object' ? precision[role] : precision),
+  positionsOf: ({ sizes: { context } }) => Math.min(tokens, context),
+  half: cache === 'f16',
+});
+
+const weigh = (
+  { role, architecture, checkpoint }: Opened,
+  { positionsOf, half }: Request,
+  as: Precision | undefined,
+) => ({
+  role,
+  name: checkpoint.name,
+  family: architecture.family,
+  download: checkpoint.bytes,
+  weights: weightBytes(architecture, checkpoint, as),
+  cache: cacheBytes(architecture, { positions: positionsOf(architecture), half }),
+  scratch: scratchBytes(architecture),
+});
+
+const onDevice = (parts: readonly PreflightPart[]): number =>
+  parts.reduce((sum, { weights, cache, scratch }) => sum + weights + cache + scratch, 0);
+
+type Verdict = Pick<Preflight, 'fits' | 'why' | 'hint'>;
+
+/** A cache is one buffer for each layer; weights are split to fit any. */
+const holdBuffers = (opened: readonly Opened[], limit: number, { positionsOf, half }: Request): Verdict | null => {
+  for (const { architecture, checkpoint } of opened) {
+    const layer = layerCacheBytes(architecture, positionsOf(architecture), half);
+    if (layer > limit)
+      return {
+        fits: false,
+        why: `${checkpoint.name}: the cache of one layer takes ${size(layer)}, and a buffer of this device holds ${size(limit)}`,
+        hint: half ? 'Ask for fewer tokens.' : 'Choose an f16 cache, or ask for fewer tokens.',
+      };
+  }
+  return null;
+};
+
+const holdMemory = (
+  parts: readonly PreflightPart[],
+  opened: readonly Opened[],
+  memory: number,
+  request: Request,
+): Verdict | null => {
+  const device = onDevice(parts);
+  if (device <= memory) return null;
+  const others = parts.filter(({ role }) => opened.every((one) => one.role !== role));
+  const lighter = (['q8', 'q4'] as const).find(
+    (as) => onDevice([...others, ...opened.map((one) => weigh(one, request, as))]) <= memory,
+  );
+  return {
+    fits: false,
+    why: `${size(device)} on the device are more than the ${size(memory)} of memory that this computer is known to have`,
+    hint: lighter ? `With weights of ${lighter.slice(1)} bits it fits.` : 'Choose a smaller model.',
+  };
+};
+
+export const preflight = async (
+  sources: ModelSources,
+  options: PreflightOptions,
+  { gpu, residents }: Surroundings,
+): Promise<Preflight> => {
+  const { signal, memory = deviceMemory() } = options;
+  const request = requestOf(options);
+  const parts: PreflightPart[] = [];
+  const opened: Opened[] = [];
+  for (const [role, given] of Object.entries(sources) as [ModelRole, ModelSources['target']][]) {
+    checkAborted(signal);
+    if (!given || isFar(given)) continue;
+    const from = residents.resolve(given);
+    if ('model' in from) {
+      parts.push({ ...nothing(role, from.name), weights: from.model.bytes });
+      continue;
+    }
+    const how = { signal, ...(from.kind === 'url' && { store: await residents.openStore() }) };
+    const files = fileSet(from, how);
+    if (ON_HOST.includes(role) || (JUDGES.includes(role) && (await isOnnx(files, signal)))) {
+      parts.push(nothing(role, files.name));
+      continue;
+    }
+    using checkpoint = await openCheckpoint(from, how);
+    const one = { role, checkpoint, architecture: readAs(role, checkpoint) };
+    opened.push(one);
+    parts.push(weigh(one, request, request.precisionOf(role)));
+  }
+  const { maxBufferSize, maxStorageBufferBindingSize } = gpu.device.limits;
+  const buffer = Math.min(maxBufferSize, maxStorageBufferBindingSize);
+  const fault =
+    holdBuffers(opened, buffer, request) ?? (memory === null ? null : holdMemory(parts, opened, memory, request));
+  return {
+    parts,
+    download: parts.reduce((sum, { download }) => sum + download, 0),
+    device: onDevice(parts),
+    tokens: Math.max(0, ...opened.map(({ architecture }) => request.positionsOf(architecture))),
+    limits: { buffer, memory },
+    ...(fault ?? { fits: true, why: '', hint: '' }),
+  };
+};

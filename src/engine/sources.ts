@@ -1,0 +1,47 @@
+// What may be asked for: which model serves which role, where each comes from, and how they are loaded.
+import type { ModelRole } from '../decode/core/system.ts';
+import type { LoadedRemote } from '../remote/remote-target.ts';
+import type { RemoteJudge, RemoteSource } from '../remote/server.ts';
+import type { Source } from '../weights/open.ts';
+import type { Precision } from '../weights/quantize/quantize.ts';
+import type {
+  LoadedDrafter,
+  LoadedJudge,
+  LoadedModel,
+  LoadedModels,
+  LoadedPolicy,
+  LoadedSentences,
+  LoadSourceOptions,
+  Progress,
+} from './load/language-model.ts';
+
+/** A checkpoint, the name of a bundled model, or a model that is loaded already (and stays its owner's to dispose of). */
+export type ModelSource<Model = LoadedModel | LoadedDrafter | LoadedPolicy | LoadedJudge | LoadedSentences> =
+  | Source
+  | string
+  | Model;
+/** Which model serves which role. */
+export type ModelSources = {
+  readonly [Role in Exclude<ModelRole, 'remote' | 'prm' | 'router'>]?: ModelSource<NonNullable<LoadedModels[Role]>>;
+} & {
+  /** Here, or on another machine: `remoteJudge(address, model, …)`. */
+  readonly [Role in 'prm' | 'router']?: ModelSource<LoadedJudge> | RemoteJudge;
+} & {
+  /** A target on another machine, for step systems: `remote(address, model, key?)`. */
+  readonly remote?: RemoteSource | LoadedRemote;
+};
+
+/** How models are loaded. */
+export interface LoadOptions extends Pick<LoadSourceOptions, 'signal' | 'onnx'> {
+  /** Of the weights on the device: of all models, or by role. Default: as in the file. */
+  readonly precision?: Precision | { readonly [Role in ModelRole]?: Precision } | undefined;
+  /** Hears of every step of a load. */
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+  /** Keys and values as f32 (default), or as f16: half the memory of a long context, rounded. */
+  readonly cache?: 'f32' | 'f16' | undefined;
+}
+
+/** How far the model of one role is. */
+export interface LoadProgress extends Progress {
+  readonly role: ModelRole;
+}

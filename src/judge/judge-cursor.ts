@@ -1,0 +1,72 @@
+// A judge's view of one text after another. It knows what has been read, so that of a text which goes on only the new
+// rows are; and it keeps the answer of every row.
+import { commonPrefix } from '../decode/core/common-prefix.ts';
+import type { Judge, JudgeCursor, JudgedStep } from '../decode/core/system.ts';
+import type { Tokenizer } from '../text/tokenizer.ts';
+import type { LayOut } from './input-layout.ts';
+import { answerOf } from './row-score.ts';
+
+/** A judge, and what must agree with its target's. */
+export interface VocabularyJudge extends Judge {
+  readonly vocabulary: number;
+  readonly tokenizer: Tokenizer | null;
+  /** False where it reads text. */
+  readonly sharesVocabulary: boolean;
+}
+
+/** What reads tokens: logits of each, behind the `length` it holds. */
+export interface Reader extends Disposable {
+  rewind(length: number): void;
+  read(tokens: readonly number[]): Promise<readonly ArrayLike<number>[]>;
+}
+
+export class TextCursor implements JudgeCursor {
+  readonly capacity: number;
+  readonly #reader: Reader;
+  readonly #layOut: LayOut;
+  /** What the reader holds, and the score at each token. */
+  #tokens: number[] = [];
+  #scores: number[] = [];
+
+  constructor(reader: Reader, layOut: LayOut, capacity: number) {
+    this.#reader = reader;
+    this.#layOut = layOut;
+    this.capacity = capacity;
+  }
+
+  forget(): void {
+    this.#tokens = [];
+    this.#scores = [];
+    this.#reader.rewind(0);
+  }
+
+  async score(
+    problem: readonly number[],
+    steps: readonly JudgedStep[],
+    drafted: readonly (readonly number[])[],
+  ): Promise<readonly number[]> {
+    const { context, candidates } = this.#layOut(problem, steps, drafted);
+    const scores: number[] = [];
+    for (const candidate of candidates) scores.push(await this.#read([...context, ...candidate]));
+    return scores;
+  }
+
+  /** The score at the last of these tokens. */
+  async #read(tokens: readonly number[]): Promise<number> {
+    const known = commonPrefix(this.#tokens, tokens);
+    if (known < tokens.length) {
+      this.#tokens.length = known;
+      this.#scores.length = known;
+      this.#reader.rewind(known);
+      const rest = tokens.slice(known);
+      const rows = await this.#reader.read(rest);
+      this.#tokens.push(...rest);
+      this.#scores.push(...rows.map((row) => answerOf(row).score));
+    }
+    return this.#scores[tokens.length - 1] as number;
+  }
+
+  [Symbol.dispose](): void {
+    this.#reader[Symbol.dispose]();
+  }
+}

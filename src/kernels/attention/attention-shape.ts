@@ -1,0 +1,39 @@
+// What all variants of attention (attention.ts) are given.
+import type { Tensor } from '../../gpu/kernel.ts';
+import type { Plan } from '../../gpu/plan.ts';
+
+/** Keys in a chunk; a cache's capacity is a multiple of it. */
+export const CHUNK = 64;
+
+export interface Shape {
+  readonly rows: number;
+  readonly heads: number;
+  readonly keyValueHeads: number;
+}
+
+/** (row, head) pairs of one kv head come in fours, the lanes of a vec4, which share every read of the cache. */
+export const quartetsOf = ({ rows, heads, keyValueHeads }: Shape): number =>
+  Math.ceil((rows * heads) / keyValueHeads / 4);
+
+export interface AttentionTensors {
+  /** `[M][stride32(heads · headDim)]`, rotated. */
+  readonly query: Tensor;
+  readonly keys: Tensor;
+  readonly values: Tensor;
+  readonly rows: Tensor;
+  /** At least `attentionScratchBytes`; nothing in it outlives the call, so layers share it. */
+  readonly scratch: Tensor;
+  /** `[M][stride32(heads · headDim)]`. */
+  readonly output: Tensor;
+}
+
+export interface AttentionShape extends Shape {
+  readonly headDim: number;
+  /** Slots in the cache, a multiple of 64. */
+  readonly capacity: number;
+  /** 1 = the cache is f16. */
+  readonly half: 0 | 1;
+}
+
+/** Records the dispatches of one layer. */
+export type Attention = (plan: Plan, tensors: AttentionTensors, shape: AttentionShape) => void;

@@ -1,0 +1,190 @@
+import { expect, test } from 'vitest';
+import type { Gpu } from '../../gpu/device.ts';
+import { type PlainCache, packKeys, packValues } from '../../testing/device/cache.ts';
+import { testGpu } from '../../testing/device/gpu.ts';
+import { deviation, exactNoise, runKernel, strided, tensorOf } from '../../testing/device/kernel.ts';
+import { branching, checkTrees, some, variantsOn } from '../../testing/toys/planted-trees.ts';
+import { stride32 } from '../../weights/quantize/device-layout.ts';
+import { packRows, type Row } from '../cache/rows.ts';
+import { attentionReference } from './attention.reference.ts';
+import { type AttentionTuning, attentionScratchBytes, loadAttention } from './attention.ts';
+
+const row: Row = {
+  token: 0,
+  position: 0,
+  slot: 0,
+  prefix: 0,
+  first: 0,
+  start: 0,
+  end: 0,
+  base: 0,
+  maskLow: 0,
+  maskHigh: 0,
+  alive: 1,
+  held: 0,
+  cut: 0,
+};
+
+/** Sixteen rows with `keys` slots in the cache: every kind of visibility that rows.ts names. */
+const allKinds = (keys: number): Row[] => {
+  const past = Math.max(0, keys - 16);
+  const chain = (i: number): Row => ({ ...row, prefix: past, start: past, end: Math.min(keys, past + i + 1) });
+  const within = (mask: number) => (keys < 32 ? mask & (2 ** keys - 1) : mask); // bits of slots that exist
+  const tree = (low: number, high: number): Row => ({
+    ...row,
+    prefix: Math.min(past, Math.max(0, keys - 64)),
+    base: Math.max(0, keys - 64),
+    maskLow: within(low),
+    maskHigh: high,
+  });
+  return [
+    ...[0, 1, 2, 3, 15].map(chain),
+    { ...row, alive: 0, prefix: keys },
+    { ...row },
+    tree(1, 0),
+    tree(0x8000_0001, keys >= 64 ? 0x8000_0001 : 0),
+    tree(0b1011, 0),
+    { ...row, prefix: keys, first: Math.max(0, keys - 5) },
+    { ...row, prefix: keys, first: Math.max(0, keys - 70) },
+    { ...row, prefix: Math.min(3, keys), start: keys - 1, end: keys },
+    { ...row, start: past, end: keys },
+    { ...row, start: past, end: keys },
+    { ...row, prefix: keys },
+  ];
+};
+
+interface Case {
+  readonly heads: number;
+  readonly keyValueHeads: number;
+  readonly headDim: number;
+  readonly keys: number;
+  readonly half: 0 | 1;
+}
+
+/** Gives back what all rows together got. */
+const check = async (
+  gpu: Gpu,
+  tuning: AttentionTuning,
+  { heads, keyValueHeads, headDim, keys, half }: Case,
+): Promise<Float32Array> => {
+  const attention = await loadAttention(tuning);
+  const random = exactNoise(heads * 1000 + headDim + keys);
+  const list = <T>(length: number, make: () => T): T[] => Array.from({ length }, make);
+  const cache = (): PlainCache => list(keyValueHeads, () => list(keys, () => list(headDim, random)));
+  const [plainKeys, plainValues] = [cache(), cache()];
+  const queries = list(16, () => list(heads, () => list(headDim, random)));
+  const rows = allKinds(keys);
+  const capacity = Math.ceil(keys / 64) * 64 + 64;
+  const stride = stride32(heads * headDim);
+  const query = tensorOf(
+    gpu,
+    strided(
+      queries.map((q) => q.flat()),
+      stride,
+    ),
+  );
+  const tensors = {
+    keys: tensorOf(gpu, packKeys(plainKeys, capacity, half === 1)),
+    values: tensorOf(gpu, packValues(plainValues, capacity, half === 1)),
+  };
+  const run = async (from: number, M: number): Promise<Float32Array> => {
+    const shape = { rows: M, heads, keyValueHeads, headDim, capacity, half };
+    const output = gpu.activation(M, stride, 'output');
+    const scratch = tensorOf(gpu, new Float32Array(attentionScratchBytes(shape, tuning) / 4).fill(Number.NaN));
+    const part = tensorOf(
+      gpu,
+      strided(
+        queries.slice(from, from + M).map((q) => q.flat()),
+        stride,
+      ),
+    );
+    const [values] = await runKernel(
+      gpu,
+      [output],
+      (plan) =>
+        attention(
+          plan,
+          {
+            ...tensors,
+            query: M === 16 ? query : part,
+            rows: tensorOf(gpu, packRows(rows.slice(from, from + M), M)),
+            scratch,
+            output,
+          },
+          shape,
+        ),
+      keys,
+    );
+    return values as Float32Array;
+  };
+  const whole = await run(0, 16);
+  const expected = strided(
+    rows.map((each, i) => attentionReference(queries[i] ?? [], plainKeys, plainValues, each).flat()),
+    stride,
+  );
+  const name = JSON.stringify({ heads, keyValueHeads, headDim, keys, half });
+  expect(deviation(whole, expected), name).toBeLessThan(5e-6);
+  expect(whole.subarray(5 * stride, 7 * stride), `${name}: rows that see nothing`).toEqual(
+    new Float32Array(2 * stride),
+  );
+  for (const [from, M] of [
+    [0, 1],
+    [9, 1],
+    [11, 1],
+    [8, 2],
+    [4, 4],
+    [12, 4],
+    [0, 8],
+    [8, 8],
+  ] as const)
+    expect(await run(from, M), `${name}: rows ${from}… at M = ${M}`).toEqual(
+      whole.subarray(from * stride, (from + M) * stride),
+    );
+  return whole;
+};
+
+const shapes = [
+  { heads: 1, keyValueHeads: 1, headDim: 16 },
+  { heads: 3, keyValueHeads: 1, headDim: 32 },
+  { heads: 6, keyValueHeads: 2, headDim: 80 },
+  { heads: 9, keyValueHeads: 3, headDim: 64 },
+  { heads: 3, keyValueHeads: 3, headDim: 96 },
+  { heads: 5, keyValueHeads: 1, headDim: 128 },
+];
+
+for (const features of ['all', 'baseline'] as const)
+  for (const variant of variantsOn[features])
+    test(`attention on ${features}: ${variant}`, async () => {
+      const gpu = await testGpu(features);
+      for (const shape of shapes)
+        for (const keys of [1, 63, 64, 65, 200])
+          for (const half of [0, 1] as const) {
+            if (half === 1 && keys !== 65) continue;
+            await check(gpu, { variant }, { ...shape, keys, half });
+          }
+    }, 180_000); // many shapes: ten seconds on a quiet machine, a minute on a busy one
+
+for (const features of ['all', 'baseline'] as const)
+  for (const variant of variantsOn[features])
+    test(`attention on ${features}: ${variant}, branching trees are causal passes bit for bit`, async () => {
+      const gpu = await testGpu(features);
+      for (const base of features === 'all' ? [1, 37, 57, 62, 63, 64, 65, 120, 127] : [62, 127])
+        for (const n of [16, 64]) {
+          const tree = { prefix: base, start: base, base, parents: branching(n, base), nodes: some(n, 16) };
+          await checkTrees(gpu, { variant }, [tree], null);
+        }
+      const near = { prefix: 60, start: 60, base: 60, parents: branching(20, 3), nodes: some(20, 8) };
+      await checkTrees(gpu, { variant }, [near], 9);
+      // Two forks in one pass, which cross edges of their own.
+      const far = { prefix: 64, start: 128, base: 187, parents: branching(30, 4), nodes: some(30, 8) };
+      await checkTrees(gpu, { variant }, [near, far], null);
+      await checkTrees(gpu, { variant }, [far, near], 70);
+    }, 180_000);
+
+test('lanes that hand each other what they loaded change no bit', async () => {
+  const gpu = await testGpu();
+  for (const [i, shape] of shapes.entries()) {
+    const one = { ...shape, keys: 65 + 27 * i, half: 0 } as const;
+    expect(await check(gpu, { variant: 'shuffle' }, one)).toEqual(await check(gpu, { variant: 'lanes' }, one));
+  }
+}, 180_000);

@@ -1,0 +1,31 @@
+import type { PlainCache } from '../../testing/device/cache.ts';
+import type { Row } from '../cache/rows.ts';
+import { visibleReference } from './attention.reference.ts';
+import type { RolloutVariant } from './rollout.ts';
+
+/** Attention of one row to every slot, averaged over the heads: `[slot]`. */
+export const averageReference = (query: readonly (readonly number[])[], keys: PlainCache, row: Row): number[] => {
+  const slots = (keys[0] ?? []).map((_, slot) => slot);
+  const heads = query.map((q, head) => {
+    const cache = keys[Math.floor(head / (query.length / keys.length))] ?? [];
+    const powers = slots.map((slot) => {
+      const score = q.reduce((sum, x, i) => sum + x * (cache[slot]?.[i] as number), 0) / Math.sqrt(q.length);
+      return visibleReference(row, slot) ? Math.exp(score) : 0;
+    });
+    const total = powers.reduce((a, b) => a + b, 0);
+    return powers.map((power) => power / total);
+  });
+  return slots.map((slot) => heads.reduce((sum, weights) => sum + (weights[slot] as number), 0) / heads.length);
+};
+
+/** One row of A · value, where A is a layer's averaged attention as the variant has it; `own`: the row's own slot. */
+export const rolloutReference = (
+  average: readonly number[],
+  value: readonly number[],
+  own: number,
+  variant: RolloutVariant,
+): number => {
+  const kept = average.map((weight) => (variant === 'threshold' && weight < 0.01 ? 0 : weight));
+  const sum = kept.reduce((total, weight, slot) => total + weight * (value[slot] as number), 0);
+  return variant === 'residual' ? sum / 2 + (value[own] as number) / 2 : sum;
+};

@@ -1,0 +1,27 @@
+// The two ceilings of a device, as kernels that do nothing else: how fast it reads memory, how fast it multiplies and
+// adds. A benchmark divides what the engine reaches by them.
+import multiplyAddsWgsl from '../../../shaders/device-speed/multiply-adds.wgsl?raw';
+import streamWordsWgsl from '../../../shaders/device-speed/stream-words.wgsl?raw';
+import { defineKernel } from '../../gpu/kernel.ts';
+
+/** `cells` of 16 bytes are read by `lanes` lanes, a multiple of 64; `output` has a word for each lane. */
+export const streamWords = defineKernel({
+  name: 'stream-words',
+  wgsl: streamWordsWgsl,
+  bindings: { input: 'read', output: 'write' },
+  uniforms: { cells: 'u32', lanes: 'u32' },
+  tuning: {},
+  grid: ({ lanes }) => [lanes / 64],
+});
+
+/** Floating-point operations of one lane in one repeat. */
+export const FLOPS_A_REPEAT = 8 * 4 * 2;
+
+export const multiplyAdds = defineKernel({
+  name: 'multiply-adds',
+  wgsl: multiplyAddsWgsl,
+  bindings: { output: 'write' },
+  uniforms: { lanes: 'u32', repeats: 'u32', factor: 'f32', term: 'f32' },
+  tuning: {},
+  grid: ({ lanes }) => [lanes / 64],
+});

@@ -1,0 +1,216 @@
+// The text of one matmul variant. Accumulators are named scalars (an indexed local array spills: 3× slower), which needs
+// text rather than `override` constants. The walk through a group stays a loop: unrolled in text too, M = 16 × R = 4
+// took LLVM 4.1 s to compile instead of 0.7 s and ran no faster. Every accumulator a{r}_{m} (matrix row r, activation row m) sees
+// the same operations in the same order in all variants of one format, K and number of slices, whatever M, R and the
+// workgroup are: that is what makes a pass of 16 rows equal, bit for bit, 16 passes of one. Products enter sums only
+// through `fma`, so that a compiler finds nothing to contract in one variant and not in another.
+import type { WeightFormat } from '../../weights/quantize/device-layout.ts';
+
+export type Epilogue = 'store' | 'add' | 'silu-mul';
+
+export interface MatmulVariant {
+  readonly format: WeightFormat;
+  /** Groups of 32 columns: ceil(K / 32). */
+  readonly groups: number;
+  /** Activation rows of one dispatch: M. */
+  readonly rows: number;
+  readonly epilogue: Epilogue;
+  readonly bias: boolean;
+  /** `constant` binds the activations as a uniform buffer of exactly M × K floats; `read` as storage. */
+  readonly input: 'constant' | 'read';
+  /** Neighbouring matrix rows that one lane owns: R, a divisor of 16; even for silu-mul, which needs gate and up. */
+  readonly perLane: number;
+  /** Lanes that share a matrix row, lane s walking groups s, s + slices, …; 1 = rows per lane, without a barrier. */
+  readonly slices: number;
+  /** Lanes of a workgroup; a multiple of slices. */
+  readonly workgroup: number;
+  /**
+   * Whether a compiler may unroll the walk through a group; without, its bound comes from a uniform. Mesa unrolled
+   * small M on lavapipe, which cost LLVM 1.7 s a variant instead of 0.14 s and bought nothing; a GPU wants it.
+   */
+  readonly unroll: boolean;
+  /**
+   * Where a load is a gather even from one address (lavapipe finds no loop index uniform), half of the time went into
+   * activations. 4 or 8, the subgroup's size or less: each lane loads one of as many values and broadcasts it, which
+   * doubled M = 8. 0: every lane loads them all.
+   */
+  readonly broadcast: 0 | 4 | 8;
+}
+
+const XYZW = ['x', 'y', 'z', 'w'] as const;
+const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
+
+/**
+ * A group of 32 columns is walked in steps of this many vec4<f32>: one 16-byte cell of weights, or (4 bits, where a cell
+ * is the whole group) one word of it. A step of q8 that took half a cell ran at half the speed on lavapipe.
+ */
+const QUADS: Readonly<Record<WeightFormat, number>> = { f32: 1, f16: 2, q8: 4, q4: 2, q4m: 2 };
+export const stepsOfGroup = (format: WeightFormat): number => 8 / QUADS[format];
+
+/** Step c of group g in matrix row `row + r` as vec4<f32> `q{r}_0`, `q{r}_1`, … in K's order. */
+const unpack = ({ format }: MatmulVariant, r: number): string[] => {
+  const cell = (index: string): string => `weights[(${index}) * uniforms.paddedRows + source + ${r}u]`;
+  switch (format) {
+    case 'f32':
+      return [`let q${r}_0 = ${cell('g * 8u + c')};`];
+    case 'f16':
+      return [
+        `let w${r} = ${cell('g * 4u + c')};`,
+        `let q${r}_0 = vec4(unpack2x16float(w${r}.x), unpack2x16float(w${r}.y));`,
+        `let q${r}_1 = vec4(unpack2x16float(w${r}.z), unpack2x16float(w${r}.w));`,
+      ];
+    case 'q8':
+      return [
+        `let w${r} = ${cell('g * 2u + c')};`,
+        ...XYZW.map((word, i) => `let q${r}_${i} = vec4<f32>(unpack4xI8(w${r}.${word}));`),
+      ];
+    case 'q4':
+    case 'q4m': {
+      const centred = format === 'q4' ? ' - 8.0' : '';
+      return [
+        `let w${r} = ${cell('g')}[c];`,
+        `let q${r}_0 = vec4<f32>(unpack4xU8(w${r} & 0x0f0f0f0fu))${centred};`,
+        `let q${r}_1 = vec4<f32>(unpack4xU8((w${r} >> 4u) & 0x0f0f0f0fu))${centred};`,
+      ];
+    }
+  }
+};
+
+/** Step c of activation row m as `x{m}_0`, …: loaded by each lane, or once by the lanes of a subgroup together. */
+const activation = ({ format, groups, broadcast }: MatmulVariant, m: number): string[] => {
+  const quads = QUADS[format];
+  const quad = (i: string): string => `input[g + ${m * groups}u][c * ${quads}u + ${i}]`;
+  if (broadcast === 0) return range(quads).map((i) => `let x${m}_${i} = ${quad(`${i}u`)};`);
+  const together = Math.min(broadcast, 4 * quads);
+  const load = (i: number): string => quad(together === 8 ? `${2 * i}u + laneInSubgroup % 8u / 4u` : `${i}u`);
+  const value = (k: number): string => `subgroupBroadcast(v${m}_${Math.floor(k / together)}, ${k % together}u)`;
+  return [
+    ...range((4 * quads) / together).map((i) => `let v${m}_${i} = ${load(i)}[laneInSubgroup % 4u];`),
+    ...range(quads).map((i) => `let x${m}_${i} = vec4(${range(4).map((k) => value(4 * i + k))});`),
+  ];
+};
+
+/** `s{r}`, the group's scale, and for q4m `n{r}`, its minimum. Without a minimum two rows share a word. */
+const scale = ({ format, perLane }: MatmulVariant, r: number): string[] => {
+  const cell = 'g * uniforms.paddedRows + source';
+  if (format === 'f32' || format === 'f16') return [];
+  if (format === 'q4m')
+    return [`let z${r} = unpack2x16float(scales[${cell} + ${r}u]);`, `let s${r} = z${r}.x;`, `let n${r} = z${r}.y;`];
+  if (perLane === 1)
+    return [`let z0 = unpack2x16float(scales[(${cell}) / 2u]);`, 'let s0 = select(z0.x, z0.y, (source & 1u) == 1u);'];
+  if (r % 2 === 1) return [`let s${r} = z${r - 1}.y;`];
+  return [`let z${r} = unpack2x16float(scales[(${cell}) / 2u + ${r / 2}u]);`, `let s${r} = z${r}.x;`];
+};
+
+/** One group's products: t{r}_{m} sums them in K's order and enters the accumulator scaled. */
+const multiply = (variant: MatmulVariant): string[] => {
+  const { format, perLane, rows, unroll } = variant;
+  const columns = range(rows);
+  const all = range(perLane).flatMap((r) => columns.map((m) => ({ r, m })));
+  const minimum = format === 'q4m';
+  const scaled = format !== 'f32' && format !== 'f16';
+  return [
+    ...range(perLane).flatMap((r) => scale(variant, r)),
+    ...all.map(({ r, m }) => `var t${r}_${m} = 0.0;`),
+    ...(minimum ? columns.map((m) => `var y${m} = vec4<f32>();`) : []),
+    `for (var c = 0u; c < ${unroll ? `${stepsOfGroup(format)}u` : 'uniforms.steps'}; c++) {`,
+    ...range(perLane).flatMap((r) => unpack(variant, r)),
+    ...columns.flatMap((m) => [
+      ...activation(variant, m),
+      ...range(4 * QUADS[format]).flatMap((k) =>
+        range(perLane).map((r) => {
+          const at = `${k >> 2}.${XYZW[k & 3]}`;
+          return `t${r}_${m} = fma(q${r}_${at}, x${m}_${at}, t${r}_${m});`;
+        }),
+      ),
+      ...(minimum ? [`y${m} += x${m}_0 + x${m}_1;`] : []),
+    ]),
+    '}',
+    ...all.map(({ r, m }) =>
+      scaled ? `a${r}_${m} = fma(s${r}, t${r}_${m}, a${r}_${m});` : `a${r}_${m} += t${r}_${m};`,
+    ),
+    ...(minimum
+      ? [
+          ...columns.map((m) => `let sum${m} = (y${m}.x + y${m}.y) + (y${m}.z + y${m}.w);`),
+          ...all.map(({ r, m }) => `a${r}_${m} = fma(n${r}, sum${m}, a${r}_${m});`),
+        ]
+      : []),
+  ];
+};
+
+/** Stores `value(r)` for the lane's rows, in activation row `m`. */
+const epilogue = ({ epilogue, bias, perLane }: MatmulVariant, m: string, value: (r: number) => string): string[] => {
+  const pair = epilogue === 'silu-mul' ? 2 : 1;
+  const assign = epilogue === 'add' ? '+=' : '=';
+  const sum = (r: number): string => (bias ? `(${value(r)} + bias[uniforms.start + row + ${r}u])` : value(r));
+  return range(perLane / pair).flatMap((j) => [
+    `if (row + ${pair * j}u < uniforms.outputs) {`,
+    `output[${m} * uniforms.outputStride + (uniforms.start + row) / ${pair}u + ${j}u] ${assign} ` +
+      `${pair === 2 ? `silu(${sum(2 * j)}) * ${sum(2 * j + 1)}` : sum(j)};`,
+    '}',
+  ]);
+};
+
+const halves = (terms: readonly string[]): string =>
+  terms.length === 1
+    ? `${terms[0]}`
+    : `(${halves(terms.slice(0, terms.length / 2))} + ${halves(terms.slice(terms.length / 2))})`;
+
+/**
+ * Slices meet in workgroup memory; then each slice finishes some of the activation rows, adding the slices as a tree
+ * whose shape is a matter of `slices` alone. Nothing but indices lives across the barrier: with the accumulators kept
+ * live lavapipe, which makes coroutines of barriers, compiled for a minute.
+ */
+const reduce = (variant: MatmulVariant): string[] => {
+  const { perLane, rows, slices, workgroup } = variant;
+  const lanes = workgroup / slices;
+  const partial = (r: number, s: number): string =>
+    `partial[(m * ${perLane}u + ${r}u) * ${workgroup}u + ${s * lanes}u + rowLane]`;
+  return [
+    ...range(rows).flatMap((m) =>
+      range(perLane).map((r) => `partial[${(m * perLane + r) * workgroup}u + lane] = a${r}_${m};`),
+    ),
+    'workgroupBarrier();',
+    `for (var m = slice; m < ${rows}u; m += ${slices}u) {`,
+    ...range(perLane).map((r) => `let sum${r} = ${halves(range(slices).map((s) => partial(r, s)))};`),
+    ...epilogue(variant, 'm', (r) => `sum${r}`),
+    '}',
+  ];
+};
+
+export const matmulText = (variant: MatmulVariant): string => {
+  const { format, groups, rows, bias, input, perLane, slices, workgroup, broadcast } = variant;
+  const lanes = workgroup / slices;
+  const sums = perLane * rows;
+  const bindings = [
+    input === 'constant'
+      ? `var<uniform> input: array<array<vec4<f32>, 8>, ${rows * groups}>`
+      : 'var<storage, read> input: array<array<vec4<f32>, 8>>',
+    `var<storage, read> weights: array<${format === 'f32' ? 'vec4<f32>' : 'vec4<u32>'}>`,
+    'var<storage, read> scales: array<u32>',
+    ...(bias ? ['var<storage, read> bias: array<f32>'] : []),
+    'var<storage, read_write> output: array<f32>',
+    'var<uniform> uniforms: Uniforms',
+  ];
+  return [
+    ...(broadcast ? ['enable subgroups;'] : []),
+    'struct Uniforms { outputs: u32, paddedRows: u32, start: u32, outputStride: u32, groups: u32, steps: u32 }',
+    ...bindings.map((binding, i) => `@group(0) @binding(${i}) ${binding};`),
+    ...(slices > 1 ? [`var<workgroup> partial: array<f32, ${workgroup * sums}>;`] : []),
+    ...(variant.epilogue === 'silu-mul' ? ['fn silu(x: f32) -> f32 { return x / (1.0 + exp(-x)); }'] : []),
+    `@compute @workgroup_size(${workgroup})`,
+    'fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32' +
+      (broadcast ? ', @builtin(subgroup_invocation_id) laneInSubgroup: u32) {' : ') {'),
+    ...(slices > 1 ? [`let rowLane = lane % ${lanes}u;`, `let slice = lane / ${lanes}u;`] : ['let rowLane = lane;']),
+    // No lane returns early, because all must reach a barrier and a broadcast: beyond the last row it is read again.
+    `let row = (group.x * ${lanes}u + rowLane) * ${perLane}u;`,
+    `let source = min(row, uniforms.paddedRows - ${perLane}u);`,
+    ...range(perLane).flatMap((r) => range(rows).map((m) => `var a${r}_${m} = 0.0;`)),
+    `for (var g = ${slices > 1 ? 'slice' : '0u'}; g < uniforms.groups; g += ${slices}u) {`,
+    ...multiply(variant),
+    '}',
+    ...(slices > 1 ? reduce(variant) : range(rows).flatMap((m) => epilogue(variant, `${m}u`, (r) => `a${r}_${m}`))),
+    '}',
+    '',
+  ].join('\n');
+};

@@ -1,0 +1,127 @@
+// Which member of the matmul family a device runs for each shape of matrix. Software adapters take constants measured
+// once: there is one good answer, and compiling a candidate costs more than a race would win. Real GPUs race at load on
+// the model's own matrices, at M = 1 (decoding) and M = 8 (verification), because how far K must be sliced to fill the
+// device depends on both. The winner of a shape fixes the order of its sums for every M.
+import type { Gpu } from '../../gpu/device.ts';
+import { Plan } from '../../gpu/plan.ts';
+import { stride32 } from '../../weights/quantize/device-layout.ts';
+import {
+  BUCKETS,
+  type Bucket,
+  type MatmulChoice,
+  type MatmulTuning,
+  type Matrix,
+  matmul,
+  matmulVariant,
+  shapeName,
+} from './matmul.ts';
+import { type Epilogue, matmulText } from './matmul-text.ts';
+
+/**
+ * Rows per lane, measured on lavapipe with 2 cores and on SwiftShader (docs/log.md). 32 sums a lane: with 64, R = 8 at
+ * M = 8 gained 5 % and M = 16 nothing over twice M = 8, while LLVM took twice as long to compile.
+ */
+export const software = (broadcast: 0 | 8): MatmulChoice => ({
+  slices: 1,
+  workgroup: 16,
+  input: 'constant',
+  unroll: false,
+  broadcast,
+  most: 8,
+  perLane: { 1: 4, 2: 4, 4: 4, 8: 4, 16: 4 },
+});
+
+/** Lavapipe's subgroups have 8 lanes and double its speed at M = 8; SwiftShader's have 4, and broadcasting gains nothing. */
+const softwareFor = ({ device, info }: Gpu): MatmulChoice =>
+  software(device.features.has('subgroups') && (info.subgroupMinSize ?? 0) >= 8 ? 8 : 0);
+
+const two = { 1: 2, 2: 2, 4: 2, 8: 2, 16: 2 } as const;
+/** Sliced: 32, 16 and 8 lanes over rows, so that a load of neighbouring cells is 512, 256 or 128 bytes. */
+const sliced = (slices: number): MatmulChoice => ({
+  slices,
+  workgroup: 128,
+  input: 'read',
+  unroll: true,
+  broadcast: 0,
+  most: 16,
+  perLane: two,
+});
+
+/** What a real GPU chooses from. R × M × workgroup of a sliced one must fit 16 KiB of workgroup memory. */
+export const CANDIDATES: readonly MatmulChoice[] = [
+  sliced(4),
+  sliced(8),
+  sliced(16),
+  { slices: 1, workgroup: 64, input: 'read', unroll: true, broadcast: 0, most: 16, perLane: two },
+];
+
+/** Dispatches of one timing: enough to hide what a submit costs. */
+const REPEATS = 8;
+const TIMINGS = 3;
+const RACED: readonly Bucket[] = [1, 8];
+
+/** Milliseconds of M = 1 and M = 8 together, the best of a few timings. */
+const time = async (gpu: Gpu, matrix: Matrix, choice: MatmulChoice): Promise<number> => {
+  let total = 0;
+  for (const rows of RACED) {
+    const input = gpu.activation(rows, stride32(matrix.columns), 'race');
+    const output = gpu.activation(rows, stride32(matrix.rows), 'race');
+    const plan = new Plan(gpu);
+    for (let i = 0; i < REPEATS; i++)
+      matmul(plan, { input, matrix, output }, { rows, epilogue: 'store' }, { fallback: choice, shapes: {} });
+    try {
+      await plan.ready();
+      let best = Number.POSITIVE_INFINITY;
+      for (let i = 0; i <= TIMINGS; i++) {
+        const start = performance.now();
+        gpu.turn.run(plan, { keys: 0 });
+        const done = gpu.turn.read({ ...output, bytes: 16 });
+        gpu.turn.submit();
+        await done;
+        if (i > 0) best = Math.min(best, performance.now() - start); // the first one warms up
+      }
+      total += best;
+    } finally {
+      plan.destroy();
+      gpu.free(input.buffer);
+      gpu.free(output.buffer);
+    }
+  }
+  return total;
+};
+
+/** One choice for each distinct shape; the matrices may still be empty, their contents do not matter to a race. */
+export const raceTuning = async (
+  gpu: Gpu,
+  matrices: readonly Matrix[],
+  candidates: readonly MatmulChoice[] = CANDIDATES,
+): Promise<MatmulTuning> => {
+  const [fallback] = candidates;
+  if (!fallback) throw new Error('a race without candidates');
+  const shapes: Record<string, MatmulChoice> = {};
+  for (const [name, matrix] of new Map(matrices.map((m) => [shapeName(m), m]))) {
+    const times: { choice: MatmulChoice; ms: number }[] = [];
+    for (const choice of candidates) times.push({ choice, ms: await time(gpu, matrix, choice) });
+    shapes[name] = times.reduce((best, next) => (next.ms < best.ms ? next : best)).choice;
+  }
+  return { fallback, shapes };
+};
+
+/** Plain data: what was chosen may be kept, and given to another model of the same shapes. */
+export const chooseTuning = async (gpu: Gpu, matrices: readonly Matrix[]): Promise<MatmulTuning> =>
+  gpu.software ? { fallback: softwareFor(gpu), shapes: {} } : raceTuning(gpu, matrices);
+
+/** Every text that a tuning can ask for, at one small K: for the check that compiles all shaders on a real adapter. */
+export const matmulVariants = (): { name: string; wgsl: string }[] =>
+  (['f32', 'f16', 'q8', 'q4', 'q4m'] as const).flatMap((format) =>
+    [software(0), software(8), ...CANDIDATES].flatMap((choice) =>
+      BUCKETS.flatMap((rows) =>
+        (['store', 'add', 'silu-mul'] as const).flatMap((epilogue: Epilogue) =>
+          [false, true].map((bias) => ({
+            name: `matmul ${format} M=${rows} ${epilogue}${bias ? ' with bias' : ''}, ${choice.slices} slices, input as ${choice.input}${choice.broadcast ? ', broadcast' : ''}`,
+            wgsl: matmulText(matmulVariant({ format, columns: 64 }, { rows, epilogue, bias }, choice)),
+          })),
+        ),
+      ),
+    ),
+  );

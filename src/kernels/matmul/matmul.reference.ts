@@ -1,0 +1,55 @@
+// The CPU twin of the matmul family: the layout read back into plain rows, then sums in f64.
+import { GROUP, type MatrixLayout } from '../../weights/quantize/device-layout.ts';
+import type { Epilogue } from './matmul-text.ts';
+
+const half = (bits: number): number => {
+  const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
+  const magnitude = exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15);
+  return bits & 0x8000 ? -magnitude : magnitude;
+};
+const halfAt = (words: Uint32Array, i: number): number => half(((words[i >> 1] ?? 0) >> (16 * (i & 1))) & 0xffff);
+
+/** The matrix entry (n, k) as the shader sees it. */
+export const weightAt = (
+  { format, paddedRows }: MatrixLayout,
+  weights: Uint32Array,
+  scales: Uint32Array,
+  n: number,
+  k: number,
+): number => {
+  const [g, i] = [Math.floor(k / GROUP), k % GROUP];
+  const byte = (cell: number, b: number): number => ((weights[cell * 4 + (b >> 2)] ?? 0) >> (8 * (b & 3))) & 0xff;
+  switch (format) {
+    case 'f32':
+      return new Float32Array(weights.buffer, weights.byteOffset)[((k >> 2) * paddedRows + n) * 4 + (k & 3)] ?? 0;
+    case 'f16':
+      return halfAt(weights, ((k >> 3) * paddedRows + n) * 8 + (k & 7));
+    case 'q8':
+      return ((byte((2 * g + (i >> 4)) * paddedRows + n, i & 15) << 24) >> 24) * halfAt(scales, g * paddedRows + n);
+    case 'q4':
+    case 'q4m': {
+      const cell = g * paddedRows + n;
+      const nibble = (byte(cell, 4 * (i >> 3) + (i & 3)) >> (i & 4)) & 15;
+      return format === 'q4'
+        ? (nibble - 8) * halfAt(scales, cell)
+        : nibble * halfAt(scales, 2 * cell) + halfAt(scales, 2 * cell + 1);
+    }
+  }
+};
+
+/** `weight(n, k)` against rows of activations; `before` is what `add` adds to. */
+export const matmulReference = (
+  weight: (n: number, k: number) => number,
+  outputs: number,
+  input: readonly (readonly number[])[],
+  epilogue: Epilogue,
+  { bias, before }: { bias?: readonly number[]; before?: readonly (readonly number[])[] } = {},
+): number[][] =>
+  input.map((x, m) => {
+    const y = Array.from({ length: outputs }, (_, n) =>
+      x.reduce((sum, xk, k) => sum + xk * weight(n, k), bias?.[n] ?? 0),
+    );
+    if (epilogue === 'store') return y;
+    if (epilogue === 'add') return y.map((value, n) => value + (before?.[m]?.[n] ?? 0));
+    return y.flatMap((up, n) => (n % 2 ? [((y[n - 1] ?? 0) / (1 + Math.exp(-(y[n - 1] ?? 0)))) * up] : []));
+  });

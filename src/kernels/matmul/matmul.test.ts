@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { testGpu } from '../../testing/device/gpu.ts';
+import { activations, differing, LANES, multiply, SLICED } from '../../testing/device/matmul.ts';
+import { randomMatrix } from '../../testing/device/matrix.ts';
+import type { WeightFormat } from '../../weights/quantize/device-layout.ts';
+import { matmulReference } from './matmul.reference.ts';
+import { BUCKETS } from './matmul.ts';
+import { matmulText } from './matmul-text.ts';
+
+const FORMATS: readonly WeightFormat[] = ['f32', 'f16', 'q8', 'q4', 'q4m'];
+
+/** Every value within 1e-5 of the largest, and nothing written past the last output. */
+const agree = (actual: readonly Float32Array[], expected: readonly (readonly number[])[]): void => {
+  const largest = Math.max(...expected.flat().map(Math.abs));
+  for (const [m, row] of expected.entries()) {
+    const error = row.map((value, n) => Math.abs(value - (actual[m]?.[n] ?? Number.NaN)));
+    expect(error.findIndex((e) => !(e <= 1e-5 * largest))).toBe(-1);
+    expect([...(actual[m]?.subarray(row.length) ?? [])].every((pad) => pad === 1)).toBe(true);
+  }
+};
+
+/** LLVM takes 0.1–0.5 s of processor time a variant, more by the clock on a busy machine. */
+const TIMEOUT = { timeout: 600_000 };
+
+describe.each(['all', 'baseline'] as const)('on lavapipe with %s features', TIMEOUT, (features) => {
+  describe.each(FORMATS)('%s', (format) => {
+    test.each([
+      { N: 1, K: 31 },
+      { N: 31, K: 33 },
+      { N: 33, K: 80 },
+      { N: 331, K: 96 },
+      { N: 48, K: 576 },
+    ])('equals its twin at $N × $K, sliced or not', async ({ N, K }) => {
+      const gpu = await testGpu(features);
+      const weights = randomMatrix(gpu, format, N, K);
+      const x = activations(K);
+      const expected = matmulReference(weights.at, N, x, 'store');
+      for (const choice of [LANES, SLICED]) agree(await multiply(gpu, weights, x, { rows: 4, choice }), expected);
+      weights.free();
+    });
+
+    test('adds to the residual, adds a bias, multiplies gate by up', async () => {
+      const gpu = await testGpu(features);
+      const weights = randomMatrix(gpu, format, 66, 64);
+      const x = activations(64);
+      const bias = Array.from({ length: 80 }, (_, n) => n / 64 - 0.5);
+      const before = x.map(() => new Array<number>(66).fill(1));
+      for (const choice of [LANES, SLICED])
+        for (const epilogue of ['store', 'add', 'silu-mul'] as const)
+          agree(
+            await multiply(gpu, weights, x, { rows: 4, choice, epilogue, bias }),
+            matmulReference(weights.at, 66, x, epilogue, { bias, before }),
+          );
+      weights.free();
+    });
+
+    test('parts of a split matrix land in their rows', async () => {
+      const gpu = await testGpu(features);
+      const weights = randomMatrix(gpu, format, 70, 40, { maxBinding: 1024 });
+      expect(weights.matrix.parts.length).toBeGreaterThan(2);
+      const x = activations(40);
+      for (const choice of [LANES, SLICED])
+        agree(
+          await multiply(gpu, weights, x, { rows: 4, choice, epilogue: 'silu-mul' }),
+          matmulReference(weights.at, 70, x, 'silu-mul'),
+        );
+      weights.free();
+    });
+
+    test('no bit depends on M, on the rows a lane owns, on the workgroup or on how the input is bound', async () => {
+      const gpu = await testGpu(features);
+      const weights = randomMatrix(gpu, format, 96, 576);
+      const x = activations(576);
+      for (const choice of [LANES, SLICED]) {
+        const one = await multiply(gpu, weights, x, { rows: 1, choice });
+        const other = { ...choice, perLane: { 1: 4, 2: 4, 4: 1, 8: 2, 16: 1 } };
+        for (const rows of BUCKETS)
+          expect(differing(one, await multiply(gpu, weights, x, { rows, choice: other }))).toBe(0);
+        if (features === 'all' && choice.slices === 1)
+          for (const broadcast of [4, 8] as const)
+            for (const rows of [1, 8] as const)
+              expect(differing(one, await multiply(gpu, weights, x, { rows, choice: { ...choice, broadcast } }))).toBe(
+                0,
+              );
+        const input = choice.input === 'read' ? 'constant' : 'read';
+        const rebound = { ...choice, input, workgroup: 64, unroll: choice.slices === 1 } as const;
+        expect(differing(one, await multiply(gpu, weights, x, { rows: 8, choice: rebound }))).toBe(0);
+      }
+      weights.free();
+    });
+  });
+
+  test('activations past 64 KiB run in several dispatches, past 8192 columns from storage, with the same bits', async () => {
+    const gpu = await testGpu(features);
+    for (const { K, dispatches } of [
+      { K: 1536, dispatches: 2 },
+      { K: 8224, dispatches: 1 },
+    ]) {
+      const weights = randomMatrix(gpu, 'q8', 20, K);
+      const x = activations(K);
+      const one = await multiply(gpu, weights, x, { rows: 1, choice: LANES });
+      agree(one, matmulReference(weights.at, 20, x, 'store'));
+      const before = gpu.counters.dispatches;
+      expect(differing(one, await multiply(gpu, weights, x, { rows: 16, choice: LANES }))).toBe(0);
+      expect(gpu.counters.dispatches - before).toBe(dispatches);
+      const four = { ...LANES, input: 'read', most: 4 } as const;
+      expect(differing(one, await multiply(gpu, weights, x, { rows: 16, choice: four }))).toBe(0);
+      expect(gpu.counters.dispatches - before).toBe(dispatches + 4);
+      weights.free();
+    }
+  });
+});
+
+test('the expanded text of a variant of each kind', () => {
+  const shape = { format: 'q4m', groups: 3, rows: 2, bias: false } as const;
+  const { input, slices, workgroup, unroll, broadcast } = SLICED;
+  expect(matmulText({ ...shape, ...LANES, broadcast: 8, epilogue: 'silu-mul', perLane: 2 })).toMatchSnapshot(
+    'rows per lane',
+  );
+  expect(
+    matmulText({ ...shape, input, slices, workgroup, unroll, broadcast, format: 'q8', epilogue: 'add', perLane: 1 }),
+  ).toMatchSnapshot('sliced');
+});

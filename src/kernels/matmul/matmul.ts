@@ -1,0 +1,155 @@
+// y = W·x for the 1…16 activation rows of a pass, in every weight format, as one kernel family: the same text generator
+// serves decoding, verification and prefill, so their bits agree. What a device runs (slices, rows a lane, how the
+// activations are bound) is data, `MatmulTuning`; of it only `slices` touches the order of a sum.
+import { type Access, defineKernel, type Tensor } from '../../gpu/kernel.ts';
+import type { Plan } from '../../gpu/plan.ts';
+import type { MatrixLayout, WeightFormat } from '../../weights/quantize/device-layout.ts';
+import { type Epilogue, type MatmulVariant, matmulText, stepsOfGroup } from './matmul-text.ts';
+
+export type { Epilogue } from './matmul-text.ts';
+
+/** Activation rows that a pass is recorded for. */
+export const BUCKETS = [1, 2, 4, 8, 16] as const;
+export type Bucket = (typeof BUCKETS)[number];
+
+/** Neighbouring rows of a matrix, small enough for one binding. */
+export interface MatrixPart {
+  /** The part's first row in the whole matrix; a multiple of 16. */
+  readonly start: number;
+  readonly layout: MatrixLayout;
+  readonly weights: Tensor;
+  /** f32 and f16 have none: any 16 bytes. */
+  readonly scales: Tensor;
+}
+
+export interface Matrix {
+  readonly format: WeightFormat;
+  readonly rows: number;
+  readonly columns: number;
+  readonly parts: readonly MatrixPart[];
+}
+
+/** How one shape of matrix is multiplied. */
+export interface MatmulChoice {
+  /** Lanes that share a row. The only entry that decides the order of a sum, hence the same for every M. */
+  readonly slices: number;
+  readonly workgroup: number;
+  readonly input: 'constant' | 'read';
+  /** Whether compilers may unroll: see MatmulVariant. */
+  readonly unroll: boolean;
+  /** Values of the input that a subgroup's lanes load for each other; 0 without subgroups: see MatmulVariant. */
+  readonly broadcast: 0 | 4 | 8;
+  /** The most activation rows of one dispatch: a pass of more takes several. */
+  readonly most: Bucket;
+  /** Matrix rows a lane owns, for each M of a dispatch. */
+  readonly perLane: Readonly<Record<Bucket, number>>;
+}
+
+export interface MatmulTuning {
+  readonly fallback: MatmulChoice;
+  /** By `shapeName`; a shape that is not here takes the fallback. */
+  readonly shapes: Readonly<Record<string, MatmulChoice>>;
+}
+
+export const shapeName = ({ format, rows, columns }: Pick<Matrix, 'format' | 'rows' | 'columns'>): string =>
+  `${format} ${rows}×${columns}`;
+
+/** WebGPU's default (and usual) maxUniformBufferBindingSize. */
+const MAX_CONSTANT = 65536;
+
+/** A choice as it applies to one pass: the activation rows of each dispatch, and what it is compiled from. */
+export const matmulVariant = (
+  { format, columns }: Pick<Matrix, 'format' | 'columns'>,
+  { rows, epilogue, bias }: { readonly rows: Bucket; readonly epilogue: Epilogue; readonly bias: boolean },
+  { slices, workgroup, input, unroll, broadcast, most, perLane }: MatmulChoice,
+): MatmulVariant => {
+  const groups = Math.ceil(columns / 32);
+  const wanted = rows < most ? rows : most;
+  // Activations past 64 KiB are bound in several dispatches of fewer rows. Offsets are multiples of 256 bytes, which
+  // takes two rows: beyond (K > 8192), as storage.
+  const fitting = BUCKETS.findLast(
+    (bucket) => bucket <= wanted && bucket >= Math.min(rows, 2) && bucket * groups * 128 <= MAX_CONSTANT,
+  );
+  const constant = input === 'constant' && fitting !== undefined;
+  const dispatched = constant ? fitting : wanted;
+  return {
+    format,
+    groups,
+    rows: dispatched,
+    epilogue,
+    bias,
+    input: constant ? 'constant' : 'read',
+    perLane: Math.max(perLane[dispatched], epilogue === 'silu-mul' ? 2 : 1),
+    slices,
+    workgroup,
+    unroll,
+    broadcast,
+  };
+};
+
+type Kernel = ReturnType<typeof define>;
+const kernels = new Map<string, Kernel>();
+
+const define = (variant: MatmulVariant) => {
+  const { format, epilogue, bias, input, perLane, slices, workgroup } = variant;
+  const bindings: Readonly<Record<string, Access>> = {
+    input,
+    weights: 'read',
+    scales: 'read',
+    ...(bias ? { bias: 'read' } : {}),
+    output: epilogue === 'add' ? 'update' : 'write',
+  };
+  return defineKernel({
+    name: `matmul-${format}-${epilogue}`,
+    wgsl: matmulText(variant),
+    bindings,
+    uniforms: { outputs: 'u32', paddedRows: 'u32', start: 'u32', outputStride: 'u32', groups: 'u32', steps: 'u32' },
+    tuning: {},
+    grid: ({ paddedRows }) => [Math.ceil(paddedRows / perLane / (workgroup / slices))],
+  });
+};
+
+const kernel = (variant: MatmulVariant): Kernel => {
+  const key = JSON.stringify(variant);
+  const known = kernels.get(key) ?? define(variant);
+  kernels.set(key, known);
+  return known;
+};
+
+export interface MatmulTensors {
+  /** `[M][stride32(columns)]`. */
+  readonly input: Tensor;
+  readonly matrix: Matrix;
+  /** `[M][stride]`. */
+  readonly output: Tensor;
+  /** f32, a value for each padded row of the matrix. */
+  readonly bias?: Tensor;
+}
+
+export const matmul = (
+  plan: Plan,
+  { input, matrix, output, bias }: MatmulTensors,
+  { rows, epilogue }: { readonly rows: Bucket; readonly epilogue: Epilogue },
+  tuning: MatmulTuning,
+): void => {
+  const choice = tuning.shapes[shapeName(matrix)] ?? tuning.fallback;
+  const variant = matmulVariant(matrix, { rows, epilogue, bias: bias !== undefined }, choice);
+  const record = kernel(variant);
+  const steps = stepsOfGroup(matrix.format);
+  const outputStride = output.shape.at(-1) ?? 0;
+  const inputBytes = variant.rows * variant.groups * 128;
+  const outputBytes = variant.rows * outputStride * 4;
+  for (const { start, layout, weights, scales } of matrix.parts)
+    for (let i = 0; i < rows / variant.rows; i++)
+      record(
+        plan,
+        {
+          input: { ...input, offset: input.offset + i * inputBytes, bytes: inputBytes },
+          weights,
+          scales,
+          ...(bias ? { bias } : {}),
+          output: { ...output, offset: output.offset + i * outputBytes, bytes: outputBytes },
+        },
+        { outputs: layout.rows, paddedRows: layout.paddedRows, start, outputStride, groups: layout.groups, steps },
+      );
+};

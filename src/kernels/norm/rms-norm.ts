@@ -1,0 +1,33 @@
+// RMS norm of whole rows. Tensors are a multiple of 16 bytes, pads zero, so the last vec4 of an odd width is harmless.
+import wgsl from '../../../shaders/norm/rms-norm.wgsl?raw';
+import alone from '../../../shaders/norm/rms-norm-alone.wgsl?raw';
+import kept from '../../../shaders/norm/rms-norm-tap.wgsl?raw';
+import type { Gpu } from '../../gpu/device.ts';
+import { defineKernel } from '../../gpu/kernel.ts';
+
+const shape = {
+  uniforms: { rows: 'u32', width: 'u32', epsilon: 'f32' },
+  tuning: { threads: 64 as number },
+  grid: ({ rows }: { readonly rows: number }, { threads }: { readonly threads: number }) =>
+    [threads === 1 ? Math.ceil(rows / 8) : rows] as const,
+} as const;
+
+export const rmsNorm = defineKernel({
+  name: 'rms-norm',
+  wgsl: alone + wgsl,
+  bindings: { input: 'read', weight: 'read', output: 'write' },
+  ...shape,
+});
+
+/** The same; `tap` gets a copy of the input, which costs no dispatch of its own here. */
+export const rmsNormTap = defineKernel({
+  name: 'rms-norm-tap',
+  wgsl: kept + wgsl,
+  bindings: { input: 'read', weight: 'read', output: 'write', tap: 'write' },
+  ...shape,
+});
+
+/** Lanes a row, a power of two. On a CPU in disguise one lane a row, because barriers cost most there. */
+export const rmsNormTuning = ({ software }: Pick<Gpu, 'software'>): { threads: number } => ({
+  threads: software ? 1 : 64,
+});

@@ -1,0 +1,36 @@
+// q/k norm, rotary embedding and cache append of a pass's rows. Without q/k norm (normed = 0) bind any 16 bytes as the
+// two norm weights. Dead rows still get a query (attention ignores it) and write nothing to the cache.
+
+import row from '../../../shaders/include/rows.wgsl?raw';
+import wgsl from '../../../shaders/rope/rope-append.wgsl?raw';
+import { defineKernel } from '../../gpu/kernel.ts';
+
+export const ropeAppend = defineKernel({
+  name: 'rope-append',
+  wgsl: row + wgsl,
+  bindings: {
+    qkv: 'read',
+    rows: 'read',
+    table: 'read',
+    queryNorm: 'read',
+    keyNorm: 'read',
+    query: 'write',
+    keys: 'write',
+    values: 'write',
+  },
+  uniforms: {
+    rows: 'u32',
+    heads: 'u32',
+    keyValueHeads: 'u32',
+    headDim: 'u32',
+    epsilon: 'f32',
+    normed: 'u32',
+    capacity: 'u32',
+    half: 'u32',
+  },
+  tuning: {},
+  grid: ({ rows, heads, keyValueHeads, headDim }) => [
+    Math.ceil(((heads + 2 * keyValueHeads) * (headDim / 8)) / 64),
+    rows,
+  ],
+});

@@ -1,0 +1,16 @@
+// The law that a draw follows, written out as probabilities: what sampled drafts are verified with. Reads the very draws
+// that `sample` does, and writes those that name a law.
+import filters from '../../../shaders/include/filters.wgsl?raw';
+import random from '../../../shaders/include/random.wgsl?raw';
+import wgsl from '../../../shaders/sampling/distribution.wgsl?raw';
+import { defineKernel } from '../../gpu/kernel.ts';
+
+export const law = defineKernel({
+  name: 'law',
+  wgsl: random + filters + wgsl,
+  /** `laws`: `[entries][stride]`. */
+  bindings: { logits: 'read', draws: 'read', laws: 'write' },
+  uniforms: { rows: 'u32', vocabulary: 'u32', stride: 'u32' },
+  tuning: { threads: 256 as number },
+  grid: ({ rows }) => [rows],
+});

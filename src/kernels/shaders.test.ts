@@ -1,0 +1,95 @@
+// Holds every kernel's contract against its shader: the WGSL compiles on a real adapter with the kernel's tuning, and
+// bindings and uniform fields have the wrapper's names, kinds and order. Kernels are found, not listed: whatever in an
+// export of src/kernels carries a `source` is one.
+import { expect, test } from 'vitest';
+import { WgslReflect } from 'wgsl_reflect';
+import type { Access, Word } from '../gpu/kernel.ts';
+import { testGpu } from '../testing/device/gpu.ts';
+
+interface Contract {
+  readonly name: string;
+  readonly wgsl: string;
+  readonly bindings: Readonly<Record<string, Access>>;
+  readonly uniforms: Readonly<Record<string, Word>>;
+  readonly tuning: Readonly<Record<string, number>>;
+}
+
+const modules: Record<string, Record<string, unknown>> = import.meta.glob(
+  ['./*/*.ts', '!./*/*.test.ts', '!./*/*.reference.ts'],
+  { eager: true },
+);
+const files: Record<string, string> = import.meta.glob('../../shaders/**/*.wgsl', {
+  eager: true,
+  query: '?raw',
+  import: 'default',
+});
+
+const isKernel = (value: unknown): value is { readonly source: Contract } =>
+  typeof value === 'function' && 'source' in value;
+const within = (value: unknown): Contract[] => {
+  if (isKernel(value)) return [value.source];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(within) : [];
+};
+const kernels = Object.values(modules).flatMap(within);
+
+const ADDRESS_SPACE: Readonly<Record<Access, { readonly type: string; readonly access: string }>> = {
+  read: { type: 'storage', access: 'read' },
+  write: { type: 'storage', access: 'read_write' },
+  update: { type: 'storage', access: 'read_write' },
+  constant: { type: 'uniform', access: 'read' },
+};
+
+/** Every value that an `override` constant may take. One that is missing here fails the test of its kernel. */
+const VALUES: Readonly<Record<string, readonly number[]>> = {
+  half: [0, 1],
+  branched: [0, 1],
+  format: [0, 1, 2, 3, 4],
+  threads: [1, 8, 64, 256],
+  variant: [0, 1, 2],
+};
+
+/** All combinations of the values of a kernel's constants. */
+const tunings = (names: readonly string[]): Record<string, number>[] =>
+  names.reduce<Record<string, number>[]>(
+    (all, name) => all.flatMap((one) => (VALUES[name] ?? []).map((value) => ({ ...one, [name]: value }))),
+    [{}],
+  );
+
+test('every shader file belongs to a kernel', () => {
+  expect(
+    Object.entries(files)
+      .filter(([, text]) => !kernels.some(({ wgsl }) => wgsl.includes(text)))
+      .map(([path]) => path),
+  ).toEqual([]);
+});
+
+test.each(kernels)('$name: the shader has the bindings and the uniforms of its wrapper', (kernel) => {
+  const shader = new WgslReflect(kernel.wgsl);
+  const uniforms = Object.entries(kernel.uniforms);
+  const expected = Object.entries(kernel.bindings).map(([name, access]) => ({ name, ...ADDRESS_SPACE[access] }));
+  if (uniforms.length > 0) expected.push({ name: 'uniforms', type: 'uniform', access: 'read' });
+  const bound = shader.getBindGroups()[0] ?? [];
+  expect(
+    bound.map(({ name, resourceType, access }) => ({ name, type: resourceType === 0 ? 'uniform' : 'storage', access })),
+  ).toEqual(expected);
+  const struct = shader.structs.find(({ name }) => name === 'Uniforms');
+  expect(struct?.members.map(({ name, type }) => [name, type.name]) ?? []).toEqual(uniforms);
+  const overrides = new Set(shader.overrides.map(({ name }) => name));
+  expect(Object.keys(kernel.tuning).filter((name) => !overrides.has(name))).toEqual([]);
+});
+
+test.each(kernels)('$name compiles with each tuning', async (kernel) => {
+  const gpu = await testGpu();
+  const all = tunings(Object.keys(kernel.tuning));
+  expect(all).not.toEqual([]);
+  const compiled = all.map((constants) =>
+    gpu.pipeline({
+      name: kernel.name,
+      wgsl: kernel.wgsl,
+      access: Object.values(kernel.bindings),
+      words: Object.keys(kernel.uniforms).length,
+      constants,
+    }),
+  );
+  expect((await Promise.all(compiled)).map(({ label }) => label)).toEqual(all.map(() => kernel.name));
+});

@@ -1,0 +1,41 @@
+// Which drafts the target keeps, decided on the device: `verifyMatch` for drafts that were not drawn at random (lookup,
+// greedy blocks, trees; greedy and sampled runs alike), `verifyRatio` for chains of sampled ones. Both write the verdict
+// and the cache's moves (verdict.ts) without the host.
+import nodes from '../../../shaders/include/nodes.wgsl?raw';
+import random from '../../../shaders/include/random.wgsl?raw';
+import verdict from '../../../shaders/include/verdict.wgsl?raw';
+import match from '../../../shaders/verify/verify-match.wgsl?raw';
+import ratio from '../../../shaders/verify/verify-ratio.wgsl?raw';
+import { defineKernel } from '../../gpu/kernel.ts';
+
+export const verifyMatch = defineKernel({
+  name: 'verify-match',
+  wgsl: nodes + verdict + match,
+  /** Row `job.row` + i of `logits` is what follows node i. */
+  bindings: { job: 'read', nodes: 'read', board: 'read', logits: 'read', verdict: 'write', moves: 'write' },
+  uniforms: { stride: 'u32' },
+  tuning: {},
+  grid: () => [1],
+});
+
+export const verifyRatio = defineKernel({
+  name: 'verify-ratio',
+  wgsl: random + nodes + verdict + ratio,
+  /**
+   * Row i of `logits` (from the job's row on) and of `targetLaws` (from its law on) is what follows node i; both kinds
+   * of laws have the stride of the logits, and may lie in one tensor.
+   */
+  bindings: {
+    job: 'read',
+    nodes: 'read',
+    board: 'read',
+    logits: 'read',
+    targetLaws: 'read',
+    draftLaws: 'read',
+    verdict: 'write',
+    moves: 'write',
+  },
+  uniforms: { vocabulary: 'u32', stride: 'u32' },
+  tuning: { threads: 256 as number },
+  grid: () => [1],
+});

@@ -1,0 +1,211 @@
+// The keys and values of one sequence and its forks: one pair of buffers a layer, slots handed out by the cursors, and
+// the plans recorded against these very buffers.
+import type { Gpu } from '../../gpu/device.ts';
+import type { Tensor } from '../../gpu/kernel.ts';
+import { Plan } from '../../gpu/plan.ts';
+import { attentionScratchBytes, attentionTuning, loadAttention } from '../../kernels/attention/attention.ts';
+import { type Attention, CHUNK } from '../../kernels/attention/attention-shape.ts';
+import { compact, type Move, packMoves } from '../../kernels/cache/compact.ts';
+import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
+import type { Architecture } from '../architecture.ts';
+import { Arena } from '../arena.ts';
+import { ropeTable } from '../forward/rope-table.ts';
+import type { Rollout } from '../interface.ts';
+import type { RowExtras } from './row-extras.ts';
+
+/** Rows of the largest pass. */
+export const MOST_ROWS = 16;
+/** Nodes of the largest tree: the bits of a row's ancestor mask. */
+export const MOST_NODES = 64;
+/** Moves of one compaction dispatch, as verification writes them too. */
+const MOVES = MOST_NODES;
+export const MOVE_BYTES = MOVES * 8;
+
+export interface CacheOptions {
+  /** Positions that it can hold. */
+  readonly positions: number;
+  /** Slots beside those. */
+  readonly forks: { readonly count: number; readonly room: number };
+  readonly half: boolean;
+  readonly tapLayers: readonly number[];
+  /** Of the largest tree, at most 64. */
+  readonly nodes: number;
+  readonly rollout?: Rollout | undefined;
+  readonly pool?: boolean | undefined;
+}
+
+/** What the caches of a model share. */
+export interface Shared {
+  /** Written by verification too. */
+  readonly moves: Tensor;
+  /** What the last layer gives. */
+  readonly stream: Tensor;
+}
+
+const wholeChunks = (slots: number): number => Math.ceil(slots / CHUNK) * CHUNK;
+
+/** Where forks of a cursor of `length` rows lie, and how far apart. */
+export const forkSlots = (length: number, room: number) => {
+  // Sums over keys run chunk by chunk, so a fork must meet its keys in the chunks that a causal run has them in: it
+  // shares whole chunks only, and begins with a copy of the rows in the last, unfinished one.
+  const shared = Math.floor(length / CHUNK) * CHUNK;
+  return { shared, start: wholeChunks(length), span: wholeChunks(length - shared + room) };
+};
+
+/** Slots for the committed rows, a provisional tree behind them, and the forks. */
+export const cacheSlots = ({ positions, forks }: Pick<CacheOptions, 'positions' | 'forks'>): number =>
+  wholeChunks(positions + MOST_NODES) + forks.count * wholeChunks(CHUNK - 1 + forks.room);
+
+/** Keys and values of all layers; without forks, where those are left out. */
+export const cacheBytes = (
+  { sizes }: Architecture,
+  {
+    forks = { count: 0, room: 0 },
+    ...rest
+  }: Pick<CacheOptions, 'positions' | 'half'> & Partial<Pick<CacheOptions, 'forks'>>,
+): number =>
+  sizes.layers * 2 * cacheSlots({ ...rest, forks }) * sizes.keyValueHeads * sizes.headDim * (rest.half ? 2 : 4);
+
+/** Where a tree of more than 16 nodes collects the results of its passes. */
+export interface Wide {
+  readonly logits: Tensor;
+  readonly taps: readonly Tensor[];
+}
+
+export interface LayerCache {
+  readonly keys: Tensor;
+  readonly values: Tensor;
+}
+
+export class Cache {
+  readonly options: CacheOptions;
+  readonly slots: number;
+  readonly layers: readonly LayerCache[];
+  /** cos/sin for every position. */
+  readonly table: Tensor;
+  /** 16 rows for each tapped layer; those of the last layer are the stream as a pass leaves it. */
+  readonly taps: readonly Tensor[];
+  /** Scores of a pass. */
+  readonly attention: Tensor;
+  readonly attend: Attention;
+  /** Null where trees fit one pass. */
+  readonly wide: Wide | null;
+  /** Null without rollout and pool. */
+  readonly extras: RowExtras | null;
+  /** Embedding and blocks, for each number of rows; recorded by the executor. */
+  readonly bodies: ReadonlyMap<Bucket, Plan>;
+  readonly #gpu: Gpu;
+  readonly #arena: Arena;
+  readonly #moves: Tensor;
+  readonly #compaction: Plan;
+
+  /** `divisors`: see rope-table.ts. */
+  static async allocate(
+    gpu: Gpu,
+    architecture: Architecture,
+    options: CacheOptions,
+    { moves, stream, divisors }: Shared & { readonly divisors: Float32Array | undefined },
+  ): Promise<Cache> {
+    const arena = new Arena(gpu);
+    try {
+      const what = `a cache of ${options.positions} rows`;
+      const Extras = options.rollout || options.pool ? (await import('./row-extras.ts')).RowExtras : null;
+      const attend = await loadAttention(attentionTuning(gpu));
+      const cache = await gpu.allocating(
+        what,
+        () => new Cache(gpu, arena, architecture, options, { moves, stream, Extras, attend }),
+      );
+      // Every block of the families here has one RoPE; a family with several would hold a table for each.
+      const [block] = architecture.blocks;
+      if (block) {
+        const table = ropeTable(block.mixer.rope, architecture.sizes.headDim, options.positions, divisors);
+        gpu.device.queue.writeBuffer(cache.table.buffer, 0, table);
+      }
+      return cache;
+    } catch (error) {
+      arena.free();
+      throw error;
+    }
+  }
+
+  private constructor(
+    gpu: Gpu,
+    arena: Arena,
+    { sizes, blocks }: Architecture,
+    options: CacheOptions,
+    {
+      moves,
+      stream,
+      Extras,
+      attend,
+    }: Shared & { readonly Extras: typeof RowExtras | null; readonly attend: Attention },
+  ) {
+    const { heads, keyValueHeads, headDim, hidden, layers, vocabulary } = sizes;
+    this.#gpu = gpu;
+    this.#arena = arena;
+    this.options = options;
+    this.attend = attend;
+    this.slots = cacheSlots(options);
+    const bytes = this.slots * keyValueHeads * headDim * (options.half ? 2 : 4);
+    this.layers = blocks.map((_, i) => ({
+      keys: arena.storage(bytes, `${i}.keys`),
+      values: arena.storage(bytes, `${i}.values`),
+    }));
+    this.table = arena.storage(options.positions * headDim * 4, 'rope');
+    const tap = (rows: number, layer: number): Tensor => arena.activation(rows, hidden, `tap ${layer}`);
+    this.taps = options.tapLayers.map((layer) => (layer === layers - 1 ? stream : tap(MOST_ROWS, layer)));
+    this.wide =
+      options.nodes > MOST_ROWS
+        ? {
+            logits: arena.activation(MOST_NODES, vocabulary, 'wide logits'),
+            taps: options.tapLayers.map((layer) => tap(MOST_NODES, layer)),
+          }
+        : null;
+    this.bodies = new Map(BUCKETS.map((bucket) => [bucket, new Plan(gpu)]));
+    this.attention = arena.storage(
+      attentionScratchBytes(
+        { rows: MOST_ROWS, heads, keyValueHeads, headDim, capacity: this.slots },
+        attentionTuning(gpu),
+      ),
+      'attention',
+    );
+    this.extras = Extras && new Extras(gpu, arena, sizes, options, this.slots);
+    this.#moves = moves;
+    this.#compaction = new Plan(gpu);
+    for (const { keys, values } of this.layers)
+      compact(
+        this.#compaction,
+        { keys, values, moves: this.#moves },
+        { count: MOVES, keyValueHeads, headDim, capacity: this.slots, half: options.half ? 1 : 0 },
+      );
+    this.extras?.recordMoves(this.#compaction, moves, MOVES);
+  }
+
+  get bytes(): number {
+    return this.#arena.bytes;
+  }
+
+  async ready(): Promise<void> {
+    await Promise.all([this.extras, this.#compaction, ...this.bodies.values()].map((plan) => plan?.ready()));
+  }
+
+  /** Moves rows in every layer, in order. */
+  move(moves: readonly Move[]): void {
+    for (let i = 0; i < moves.length; i += MOVES) {
+      this.#gpu.turn.upload(this.#moves, packMoves(moves.slice(i, i + MOVES), MOVES));
+      this.compact();
+    }
+  }
+
+  /** Makes the moves that stand in the model's list. */
+  compact(): void {
+    this.#gpu.turn.run(this.#compaction, { keys: this.slots });
+  }
+
+  free(): void {
+    this.extras?.free();
+    this.#compaction.destroy();
+    for (const plan of this.bodies.values()) plan.destroy();
+    this.#arena.free();
+  }
+}

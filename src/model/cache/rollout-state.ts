@@ -1,0 +1,63 @@
+// Where a cursor keeps what its rows are grounded on: two numbers a slot and rolled layer, which the rollout kernel adds
+// behind the attention of each (kernels/attention/rollout.ts).
+
+import { refuse } from '../../base/refuse.ts';
+import type { Tensor } from '../../gpu/kernel.ts';
+import type { Plan } from '../../gpu/plan.ts';
+import type { AttentionTuning } from '../../kernels/attention/attention.ts';
+import type { AttentionShape } from '../../kernels/attention/attention-shape.ts';
+import { MOST_HEADS, type RolloutTensors, rollout } from '../../kernels/attention/rollout.ts';
+import type { Sizes } from '../architecture.ts';
+import type { Arena } from '../arena.ts';
+import type { Rollout } from '../interface.ts';
+
+/** The floats of a slot: two a level. */
+const PAIR = 2;
+
+export class Columns {
+  /** `[slot][levels][2]`. */
+  readonly tensor: Tensor;
+  /** Layers rolled out: the last ones. */
+  readonly levels: number;
+  readonly #first: number;
+  readonly #variant: Rollout['variant'];
+  readonly #skip: number;
+
+  constructor(arena: Arena, { layers, variant, skip = 0 }: Rollout, sizes: Sizes, slots: number) {
+    if (layers !== 'all' && !(Number.isInteger(layers) && layers > 0)) throw refuse(`a rollout over ${layers} layers`);
+    if (!Number.isInteger(skip) || skip < 0) throw refuse(`a rollout that skips ${skip} positions`);
+    if (sizes.heads > MOST_HEADS)
+      throw refuse(`a rollout over ${sizes.heads} heads; the most is ${MOST_HEADS}`, 'Take a smaller draft.');
+    this.levels = layers === 'all' ? sizes.layers : Math.min(layers, sizes.layers);
+    this.#first = sizes.layers - this.levels;
+    this.#variant = variant;
+    this.#skip = skip;
+    const width = PAIR * this.levels;
+    this.tensor = { ...arena.storage(slots * width * 4, 'rollout'), shape: [slots, width] };
+  }
+
+  /** Where the grounding of a row lies among the floats of its slot. */
+  get grounding(): number {
+    return PAIR * this.levels - 1;
+  }
+
+  /** Behind the attention of a layer, with the very same arguments. */
+  record(
+    plan: Plan,
+    tensors: Omit<RolloutTensors, 'columns'>,
+    shape: AttentionShape,
+    tuning: AttentionTuning,
+    layer: number,
+  ) {
+    const level = layer - this.#first;
+    if (level < 0) return;
+    const { query, keys, rows, scratch } = tensors;
+    rollout(
+      plan,
+      { query, keys, rows, scratch, columns: this.tensor },
+      { ...shape, level, levels: this.levels, skip: this.#skip },
+      tuning,
+      this.#variant,
+    );
+  }
+}

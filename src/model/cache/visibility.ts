@@ -1,0 +1,92 @@
+// Which cache slots each row of a pass sees, as the numbers the attention kernels read (kernels/cache/rows.ts). A cursor's
+// past is a shared prefix plus its own rows; the nodes of a tree see it and their ancestors.
+import { CHUNK } from '../../kernels/attention/attention-shape.ts';
+import type { Row } from '../../kernels/cache/rows.ts';
+import type { NamedToken } from '../sampling/token-ring.ts';
+import { MOST_NODES } from './kv-cache.ts';
+
+/** Where a cursor's committed rows lie. */
+export interface Past {
+  /** Slots [0, prefix): the whole past of a root cursor, the shared past of a fork. */
+  readonly prefix: number;
+  /** A fork's own rows: slots [start, start + own). The next node goes to slot start + own. */
+  readonly start: number;
+  readonly own: number;
+}
+
+export const lengthOf = ({ prefix, own }: Past): number => prefix + own;
+
+/** The slots of committed rows [first, first + count): a run in the shared past, and one of the cursor's own. */
+export const slotsOf = ({ prefix, start }: Past, first: number, count: number) => {
+  const shared = Math.min(count, Math.max(0, prefix - first));
+  const own = Math.max(first, prefix) - prefix;
+  return [
+    { first, count: shared },
+    { first: start + own, count: count - shared },
+  ] as const;
+};
+
+/** Root = 0; nodes without a parent are roots. */
+export const depths = (parents: readonly number[]): number[] => {
+  const out: number[] = [];
+  for (const parent of parents) out.push(parent < 0 ? 0 : (out[parent] as number) + 1);
+  return out;
+};
+
+/**
+ * Where the keys of a tree pass from one chunk of sums into the next for this row: at the slot of its first ancestor,
+ * itself included, that a causal pass would have in the next chunk. So its sums are added up in a causal pass's order.
+ */
+const cutOf = (path: readonly number[], base: number): number => {
+  const edge = (Math.floor(base / CHUNK) + 1) * CHUNK;
+  const crossing = path[edge - base];
+  return base + (crossing ?? MOST_NODES);
+};
+
+/** From a root to a node. */
+const pathTo = (parents: readonly number[], node: number): number[] => {
+  const path: number[] = [];
+  for (let seen = node; seen >= 0; seen = parents[seen] as number) path.push(seen);
+  return path.reverse();
+};
+
+/** The rows of nodes [first, first + count). A window of w positions hides what lies w or more before a row. */
+export const treeRows = (
+  past: Past,
+  { tokens, parents }: { readonly tokens: readonly NamedToken[]; readonly parents: readonly number[] },
+  window: number | null,
+  first: number,
+  count: number,
+  sources?: number,
+): Row[] => {
+  const length = lengthOf(past);
+  const base = past.start + past.own;
+  const rows: Row[] = [];
+  for (let node = first; node < first + count; node++) {
+    const path = pathTo(parents, node);
+    const position = length + path.length - 1;
+    const lowest = window === null ? 0 : Math.max(0, position - window + 1);
+    let low = 0;
+    let high = 0;
+    for (const seen of path.slice(Math.max(0, lowest - length))) {
+      if (seen < 32) low |= 1 << seen;
+      else high |= 1 << (seen - 32);
+    }
+    rows.push({
+      ...(tokens[node] as NamedToken),
+      position,
+      slot: base + node,
+      prefix: past.prefix,
+      first: Math.min(lowest, past.prefix),
+      start: past.start + Math.min(Math.max(0, lowest - past.prefix), past.own),
+      end: base,
+      base,
+      maskLow: low >>> 0,
+      maskHigh: high >>> 0,
+      cut: cutOf(path, base),
+      sources,
+      alive: 1,
+    });
+  }
+  return rows;
+};

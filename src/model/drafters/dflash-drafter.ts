@@ -1,0 +1,95 @@
+// A DFlash drafter at work: the anchor and a row of masks go through it in one pass, every row sees the context and the
+// whole block, and row j scores the token of its own position.
+
+import { refuse } from '../../base/refuse.ts';
+import { CHUNK } from '../../kernels/attention/attention-shape.ts';
+import type { Row } from '../../kernels/cache/rows.ts';
+import { MOST_ROWS } from '../cache/kv-cache.ts';
+import type { DFlash } from '../families/dflash.ts';
+import type { BlockCursor, BlockDrafter, Forward, OpenDrafter, Scores, Token } from '../interface.ts';
+import { boardOf, type NamedToken } from '../sampling/token-ring.ts';
+import { type Context, ContextCursor, type DrafterParts, TapDrafter } from './tap-drafter.ts';
+
+/** A context row is made of taps alone; no kernel looks at its token. */
+const NO_TOKEN = 0;
+
+export class DFlashDrafter extends TapDrafter implements BlockDrafter {
+  readonly kind = 'dflash';
+  readonly blockSize: number;
+  readonly maskToken: number;
+
+  constructor(parts: DrafterParts, { blockSize, maskToken }: DFlash) {
+    super(parts);
+    this.blockSize = Math.min(blockSize, MOST_ROWS); // a pass has no more rows, and shrinking a block is safe
+    this.maskToken = maskToken;
+  }
+
+  async open(options: OpenDrafter = {}): Promise<BlockCursor> {
+    return new DFlashCursor(this, await this.allocate(options));
+  }
+}
+
+/** The rows of a block behind `length` rows of context; a window hides what lies `window` or more positions away. */
+const blockRows = (tokens: readonly NamedToken[], length: number, window: number | null): Row[] => {
+  const end = length + tokens.length;
+  return tokens.map((token, i) => {
+    const position = length + i;
+    const lowest = window === null ? 0 : Math.max(0, position - window + 1);
+    return {
+      ...token,
+      position,
+      slot: position,
+      prefix: length,
+      first: Math.min(lowest, length),
+      start: Math.max(lowest, length),
+      end: window === null ? end : Math.min(end, position + window),
+      base: end,
+      maskLow: 0,
+      maskHigh: 0,
+      cut: (Math.floor(end / CHUNK) + 1) * CHUNK,
+      alive: 1,
+    };
+  });
+};
+
+class DFlashCursor extends ContextCursor implements BlockCursor {
+  readonly #drafter: DFlashDrafter;
+
+  constructor(drafter: DFlashDrafter, context: Context) {
+    super(drafter, context);
+    this.#drafter = drafter;
+  }
+
+  append(pass: Pick<Forward, 'taps'>, rows: readonly number[]): void {
+    this.put(
+      pass,
+      rows,
+      rows.map(() => NO_TOKEN),
+    );
+  }
+
+  draft(anchor: Token, blockSize: number): Scores {
+    const { executor, network, maskToken, blockSize: most } = this.#drafter;
+    if (!Number.isInteger(blockSize) || blockSize < 1 || blockSize > most)
+      throw refuse(`a block of ${blockSize}; this drafter was trained for 1 to ${most}, the anchor counted`);
+    const { vocabulary } = this.#drafter.target;
+    if (typeof anchor === 'number' && !(Number.isInteger(anchor) && anchor >= 0 && anchor < vocabulary))
+      throw refuse(`token ${anchor} is outside the vocabulary of ${vocabulary}`);
+    this.room(blockSize);
+    const masks = Array<NamedToken>(blockSize - 1).fill({ token: maskToken, held: 0 });
+    const tokens = [boardOf(network.gpu).name(anchor), ...masks];
+    this.flush();
+    const { length } = this;
+    const pass = executor.scoreRows(this.context.cache, (window) => blockRows(tokens, length, window));
+    const rowIn = (row: number): number => {
+      if (!Number.isInteger(row) || row < 0 || row >= blockSize) throw refuse(`row ${row} of a block of ${blockSize}`);
+      return row;
+    };
+    return {
+      rows: blockSize,
+      logits: pass.logits(0, blockSize),
+      draw: (row, sampling, options) => pass.draw(rowIn(row), sampling, length + row, options?.law),
+      top: (rows, n) => pass.top(rows.map(rowIn), n),
+    };
+  }
+}

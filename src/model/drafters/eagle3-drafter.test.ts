@@ -1,0 +1,74 @@
+// EAGLE-3 drafters against the authors' code, sampled runs against plain decoding, and the layer's output over the prompt.
+import { describe, expect, test } from 'vitest';
+import { testGpu } from '../../testing/device/gpu.ts';
+import { chain, GREEDY, goldenTensor, loadShared, relativeError } from '../../testing/goldens/golden.ts';
+import {
+  checkEagle3,
+  EAGLE3_TARGET,
+  loadEagle3,
+  type Propose,
+  prefillEagle3,
+  readEagle3,
+  runEagle3,
+} from '../../testing/goldens/golden-eagle3.ts';
+import { noShared } from '../../testing/goldens/shared.ts';
+import { rowsOf } from '../arena.ts';
+import { unpad } from '../forward/pass.ts';
+import type { Choice, Sampling } from '../interface.ts';
+
+const TOLERANCE = 1e-3;
+
+describe.skipIf(noShared).each(['all', 'baseline'] as const)('EAGLE-3, %s features', (features) => {
+  test.each(['eagle3-tiny', 'eagle3-tiny-good'])('%s', async (name) => {
+    await checkEagle3(await testGpu(features), name);
+  });
+
+  test('sampled: trees commit what plain decoding draws; chains have laws over the whole vocabulary', async () => {
+    const gpu = await testGpu(features);
+    const { prefix } = readEagle3('eagle3-tiny-good');
+    using target = await loadShared(gpu, EAGLE3_TARGET);
+    using drafter = await loadEagle3(gpu, 'eagle3-tiny-good', target);
+    const sampling: Sampling = { temperature: 0.8, topK: 0, topP: 0.95, minP: 0, seed: 3 };
+    using plain = await target.open({ capacity: 128 });
+    const tokens: number[] = [];
+    for (let pass = await plain.extend(prefix); tokens.length < 24; ) {
+      tokens.push(((await pass.draw(0, sampling).read())[0] as Choice).token);
+      pass = plain.forward(chain(tokens.slice(-1)));
+      pass.accept([0]);
+    }
+    for (const nodes of [8, 20]) {
+      const grow: Propose = (cursor, anchor) => cursor.tree(anchor, { depth: 4, width: 3, nodes });
+      expect((await runEagle3(target, drafter, prefix, 24, grow, sampling)).tokens).toEqual(tokens);
+    }
+    const drawn: Propose = (cursor, anchor) => {
+      const { tokens, laws } = cursor.chain(4, { ...sampling, seed: sampling.seed ^ 0x9e3779b9 });
+      return { tree: chain([anchor, ...tokens]), laws };
+    };
+    const sampled = await runEagle3(target, drafter, prefix, 24, drawn, sampling);
+    expect(sampled.drafts.flat().every((token) => drafter.ids.includes(token))).toBe(true);
+    expect(sampled.lengths.some((length) => length > 1)).toBe(true);
+  });
+
+  test('the output of the layer over the prompt', async () => {
+    const gpu = await testGpu(features);
+    const { prefix, prefill_tokens: tokens } = readEagle3('eagle3-tiny');
+    using target = await loadShared(gpu, EAGLE3_TARGET);
+    using drafter = await loadEagle3(gpu, 'eagle3-tiny', target);
+    const expected = goldenTensor('eagle3-tiny', 'prefill_out.f32');
+    const { scratch, architecture } = drafter.network;
+    const { hidden } = architecture.sizes;
+    // Sixteen rows are appended as soon as they are there, what is left when a draft needs it.
+    for (const count of [16, 17]) {
+      using cursor = await target.open({ capacity: 32, tapLayers: drafter.tapLayers });
+      using context = await drafter.open({ capacity: 32 });
+      await prefillEagle3(cursor, context, prefix.slice(0, count));
+      expect(prefix.concat(tokens.slice(-1))).toEqual(tokens);
+      if (count > 16) context.chain(1, GREEDY);
+      const rows = count > 16 ? 1 : 15;
+      const data = gpu.turn.read(rowsOf(scratch.stream, rows));
+      gpu.flush();
+      const last = expected.slice((count > 16 ? 16 : 0) * hidden, (count > 16 ? 17 : 15) * hidden);
+      expect(relativeError(unpad(await data, rows, hidden), last)).toBeLessThan(TOLERANCE);
+    }
+  });
+});

@@ -1,0 +1,171 @@
+// An EAGLE-3 drafter at work: its layer turns a feature and the embedding of the token after it into the next feature,
+// whose head names the next draft. Chains go on from draft to draft, trees from beam to beam; neither waits for the host.
+
+import { refuse } from '../../base/refuse.ts';
+import type { Tensor } from '../../gpu/kernel.ts';
+import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
+import { treeCandidates } from '../../kernels/tree/tree.ts';
+import { rowsOf } from '../arena.ts';
+import { MOST_NODES } from '../cache/kv-cache.ts';
+import { treeRows } from '../cache/visibility.ts';
+import { GrownTree } from '../forward/device-tree.ts';
+import type { Reduced } from '../forward/interpreter.ts';
+import type {
+  Drawn,
+  FeatureChain,
+  FeatureCursor,
+  FeatureDrafter,
+  Forward,
+  HeldTree,
+  OpenDrafter,
+  Sampling,
+  Token,
+  TreeShape,
+} from '../interface.ts';
+import { boardOf } from '../sampling/token-ring.ts';
+import { type Context, ContextCursor, type DrafterParts, TapDrafter } from './tap-drafter.ts';
+import { MOST_LEVELS, MOST_TREE, TreeGrower } from './tree-grower.ts';
+
+export class Eagle3Drafter extends TapDrafter implements FeatureDrafter {
+  readonly kind = 'eagle3';
+  /** The target's token for each entry of the drafter's vocabulary; known when the weights are loaded. */
+  ids: readonly number[] = [];
+  readonly grower: TreeGrower;
+  /** Trees grown so far: only the last one is still there. */
+  grown = 0;
+
+  constructor(parts: DrafterParts & { readonly reduced: Reduced }) {
+    super(parts);
+    this.grower = new TreeGrower(this.network, parts.arena, parts.reduced.ids);
+  }
+
+  override async ready(): Promise<void> {
+    await Promise.all([super.ready(), this.grower.ready()]);
+  }
+
+  async open(options: OpenDrafter = {}): Promise<FeatureCursor> {
+    return new Eagle3Cursor(this, await this.allocate(options));
+  }
+
+  override [Symbol.dispose](): void {
+    super[Symbol.dispose]();
+    this.grower.free();
+  }
+}
+
+class Eagle3Cursor extends ContextCursor implements FeatureCursor {
+  readonly #drafter: Eagle3Drafter;
+  /** What the layer gave for the last row of the context. */
+  readonly #last: Tensor;
+  /** The row it belongs to; rewinding past it loses it. */
+  #known = -1;
+
+  constructor(drafter: Eagle3Drafter, context: Context) {
+    super(drafter, context);
+    this.#drafter = drafter;
+    this.#last = context.arena.activation(1, drafter.architecture.sizes.hidden, 'last feature');
+  }
+
+  append(pass: Pick<Forward, 'taps'>, rows: readonly number[], next: readonly Token[]): void {
+    if (next.length !== rows.length) throw refuse(`${rows.length} rows, but ${next.length} tokens that follow them`);
+    const { vocabulary } = this.#drafter.target;
+    for (const token of next)
+      if (typeof token === 'number' && !(Number.isInteger(token) && token >= 0 && token < vocabulary))
+        throw refuse(`token ${token} is outside the vocabulary of ${vocabulary}`);
+    this.put(pass, rows, next);
+  }
+
+  chain(depth: number, sampling: Sampling): FeatureChain {
+    const { executor, network } = this.#drafter;
+    if (!Number.isInteger(depth) || depth < 1 || depth >= MOST_NODES)
+      throw refuse(`a chain of ${depth} drafts; 1 to ${MOST_NODES - 1} can be had`);
+    this.room(depth - 1);
+    this.#recall();
+    const { length } = this;
+    const { cache } = this.context;
+    const past = { prefix: length, start: length, own: 0 };
+    const drawn: Drawn[] = [];
+    let pass = executor.scoreStream(cache, 1);
+    const draw = (): void => {
+      drawn.push(pass.draw(0, sampling, length + 1 + drawn.length, sampling.temperature > 0));
+    };
+    draw();
+    const board = boardOf(network.gpu);
+    while (drawn.length < depth) {
+      const tokens = drawn.map(({ token }) => board.name(token));
+      const parents = tokens.map((_, i) => i - 1);
+      pass = executor.scoreRows(cache, (window) => treeRows(past, { tokens, parents }, window, tokens.length - 1, 1));
+      draw();
+    }
+    const laws = drawn.flatMap(({ law }) => (law ? [law] : []));
+    return {
+      tokens: drawn.map(({ token }) => token),
+      laws: sampling.temperature > 0 ? laws : null,
+      logits: pass.view(rowsOf(network.scratch.logits, 1), this.#drafter.architecture.sizes.vocabulary),
+    };
+  }
+
+  tree(anchor: Token, { depth, width, nodes }: TreeShape): HeldTree {
+    const { executor, grower, network } = this.#drafter;
+    checkShape({ depth, width, nodes }, this.#drafter.architecture.sizes.vocabulary);
+    this.room(depth - 1);
+    const named = boardOf(network.gpu).name(anchor);
+    this.#recall();
+    const { length } = this;
+    const { cache } = this.context;
+    const shape = { width, levels: depth, nodes: nodes + 1 };
+    grower.begin({ ...shape, ...named, base: length, position: length, scored: 0, feature: 0 });
+    executor.scoreStream(cache, 1);
+    grower.expand(1, 1);
+    const bucket = BUCKETS.find((size) => size >= width) as Bucket;
+    for (let level = 1; level < depth; level++) {
+      grower.advance(level, bucket);
+      executor.scoreFilled(cache, bucket, length + level * width);
+      grower.expand(level + 1, bucket);
+    }
+    grower.select();
+    const serial = ++this.#drafter.grown;
+    return {
+      nodes: nodes + 1,
+      device: new GrownTree(grower.nodes, depth + 1, () => this.#drafter.grown === serial),
+    };
+  }
+
+  override rewind(length: number): void {
+    super.rewind(length);
+    if (length <= this.#known) this.#known = -1;
+  }
+
+  protected override flush(): number {
+    const count = super.flush();
+    if (count === 0) return 0;
+    const { gpu, scratch } = this.#drafter.network;
+    gpu.turn.copy(rowsOf(scratch.stream, 1, count - 1), this.#last);
+    this.#known = this.appended - 1;
+    return count;
+  }
+
+  /** The last row's feature as the first of the stream. */
+  #recall(): void {
+    this.flush();
+    if (this.length === 0 || this.#known !== this.length - 1)
+      throw refuse('nothing to go on from: the context is empty or was rewound', 'Append a row first.');
+    const { gpu, scratch } = this.#drafter.network;
+    gpu.turn.copy(this.#last, rowsOf(scratch.stream, 1));
+  }
+}
+
+const checkShape = ({ depth, width, nodes }: TreeShape, vocabulary: number): void => {
+  if (![depth, width, nodes].every((n) => Number.isInteger(n) && n > 0))
+    throw refuse(`a tree of depth ${depth}, width ${width} and ${nodes} nodes`);
+  if (depth > MOST_LEVELS) throw refuse(`a tree of depth ${depth}; the most is ${MOST_LEVELS}`);
+  const widest = Math.min(MOST_TREE.width, vocabulary);
+  if (width > widest) throw refuse(`a tree of width ${width}; the most is ${widest}`);
+  // A row's mask has a bit for each row of the beams before.
+  if ((depth - 1) * width > MOST_NODES)
+    throw refuse(
+      `a tree of depth ${depth} and width ${width} has ${(depth - 1) * width} rows; the most is ${MOST_NODES}`,
+    );
+  const most = Math.min(MOST_TREE.nodes, treeCandidates({ width, levels: depth }));
+  if (nodes > most) throw refuse(`a tree of ${nodes} nodes; here the most is ${most}`);
+};

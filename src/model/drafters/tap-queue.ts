@@ -1,0 +1,105 @@
+// A drafter's view of its target: rows of taps wait in device memory and, sixteen at a time, are fused and become
+// context. Three dispatches and two a layer where they are keys and values only (DFlash); a pass where they are the
+// stream of a layer that attends to those before (EAGLE-3).
+
+import { refuse } from '../../base/refuse.ts';
+import type { Gpu } from '../../gpu/device.ts';
+import type { Tensor } from '../../gpu/kernel.ts';
+import { Plan } from '../../gpu/plan.ts';
+import { gatherTaps } from '../../kernels/cache/gather-taps.ts';
+import { BUCKETS, type Bucket, matmul } from '../../kernels/matmul/matmul.ts';
+import { rmsNorm, rmsNormTuning } from '../../kernels/norm/rms-norm.ts';
+import type { Features } from '../architecture.ts';
+import { type Arena, rowsOf } from '../arena.ts';
+import { type Cache, MOST_ROWS } from '../cache/kv-cache.ts';
+import { type FeatureScratch, type Network, recordBody, recordKeys } from '../forward/interpreter.ts';
+import { DeviceRows } from '../forward/pass.ts';
+import type { Forward } from '../interface.ts';
+import type { FeatureWeights } from '../load/device-weights.ts';
+
+const TAPS = 'Open the target with the tapLayers of its drafter.';
+
+/** The waiting rows fused: into `fused`, normed, or into the stream. */
+const recordFuse = (plan: Plan, network: Network, waiting: Tensor, bucket: Bucket): void => {
+  const { gpu, architecture, weights, scratch, tuning } = network;
+  const { hidden: width } = architecture.sizes;
+  const { count: taps, as } = architecture.input.features as Features;
+  const { fuse, norm } = weights.features as FeatureWeights;
+  const { gathered, fused } = scratch.features as FeatureScratch;
+  const [input, output] = [rowsOf(gathered, bucket), rowsOf(as === 'keys' ? scratch.normed : scratch.stream, bucket)];
+  gatherTaps(plan, { input: waiting, output: input }, { rows: bucket, taps, width, most: MOST_ROWS });
+  matmul(plan, { input, matrix: fuse, output }, { rows: bucket, epilogue: 'store' }, tuning);
+  if (as === 'keys')
+    rmsNorm(
+      plan,
+      { input: output, weight: norm, output: rowsOf(fused, bucket) },
+      { rows: bucket, width, epsilon: architecture.norm.epsilon },
+      rmsNormTuning(gpu),
+    );
+};
+
+const recordContext = (plan: Plan, network: Network, cache: Cache, waiting: Tensor, bucket: Bucket): void => {
+  const { blocks, input } = network.architecture;
+  recordFuse(plan, network, waiting, bucket);
+  if (input.features?.as === 'stream') {
+    recordBody(plan, network, cache, bucket);
+    return;
+  }
+  const { fused } = network.scratch.features as FeatureScratch;
+  for (const layer of blocks.keys()) recordKeys(plan, network, cache, rowsOf(fused, bucket), { bucket, layer });
+};
+
+/** Rows of a target's taps on their way into a drafter's context. */
+export class FeatureQueue {
+  /** One for each number of rows: fuses what waits and appends it to the cache. */
+  readonly plans: ReadonlyMap<Bucket, Plan>;
+  /** Rows that wait. */
+  count = 0;
+  readonly #gpu: Gpu;
+  /** `[tap][16 rows][hidden]`: neighbouring rows of a tap are one copy. */
+  readonly #waiting: Tensor;
+  readonly #taps: readonly Tensor[];
+  readonly #layers: readonly number[];
+
+  constructor(network: Network, cache: Cache, arena: Arena, layers: readonly number[]) {
+    this.#gpu = network.gpu;
+    this.#layers = layers;
+    const { hidden } = network.architecture.sizes;
+    this.#waiting = arena.activation(layers.length * MOST_ROWS, hidden, 'waiting taps');
+    this.#taps = layers.map((_, i) => rowsOf(this.#waiting, MOST_ROWS, i * MOST_ROWS));
+    this.plans = new Map(BUCKETS.map((bucket) => [bucket, new Plan(network.gpu)]));
+    for (const [bucket, plan] of this.plans) recordContext(plan, network, cache, this.#waiting, bucket);
+  }
+
+  async ready(): Promise<void> {
+    await Promise.all([...this.plans.values()].map((plan) => plan.ready()));
+  }
+
+  /** Copies rows of a pass behind those that wait, in the open turn; there must be room. */
+  put(pass: Pick<Forward, 'taps'>, rows: readonly number[]): void {
+    const kept = pass.taps.filter((tap) => tap instanceof DeviceRows);
+    const sources = this.#layers.map((layer) => {
+      const tap = kept.find((one) => one.layer === layer);
+      if (tap) return tap.tensor;
+      const layers = kept.map((one) => one.layer).join(', ') || 'none';
+      throw refuse(`the drafter reads layers ${this.#layers.join(', ')}; this pass keeps ${layers}`, TAPS);
+    });
+    const most = kept[0]?.rows ?? 0;
+    for (const row of rows) if (!Number.isInteger(row) || row < 0 || row >= most) throw refuse(`row ${row} of ${most}`);
+    for (let i = 0; i < rows.length; ) {
+      const first = rows[i] as number;
+      let length = 1;
+      while (rows[i + length] === first + length) length++;
+      for (const [tap, source] of sources.entries()) {
+        const from = rowsOf(source, length, first);
+        this.#gpu.turn.copy(from, rowsOf(this.#taps[tap] as Tensor, length, this.count));
+      }
+      this.count += length;
+      i += length;
+    }
+  }
+
+  free(): void {
+    for (const plan of this.plans.values()) plan.destroy();
+  }
+}

@@ -1,0 +1,244 @@
+// Ensembles on the device: rows of raw logits that outlive their passes, and chains of drafts verified under the combined
+// law. All members' passes, the rows kept of them and the verdict are recorded into one open turn: a round is one submit
+// and one readback. A lazy chunk: a page that decodes with one model does not fetch it.
+
+import { refuse } from '../../base/refuse.ts';
+import type { Gpu } from '../../gpu/device.ts';
+import type { Tensor } from '../../gpu/kernel.ts';
+import { Plan } from '../../gpu/plan.ts';
+import {
+  contrast,
+  elect,
+  electionBytes,
+  ensembleVerdictBytes,
+  gauge,
+  gaugesBytes,
+  jobBytes,
+  MOST_BESIDES,
+  packEnsembleJob,
+  slicesOf,
+  unpackEnsembleVerdict,
+  verifyEnsemble,
+} from '../../kernels/ensemble/ensemble.ts';
+import { sampleTuning } from '../../kernels/sampling/sample.ts';
+import { Arena, rowsOf } from '../arena.ts';
+import { DeviceRows } from '../forward/pass.ts';
+import type {
+  Choice,
+  Combination,
+  Ensemble,
+  EnsembleChain,
+  EnsembleVerdict,
+  HeldRow,
+  LanguageModel,
+  OpenEnsemble,
+  Sampling,
+  Scores,
+} from '../interface.ts';
+import { Ring } from '../sampling/ring.ts';
+import { notFinite } from '../sampling/sampler.ts';
+import { boardOf } from '../sampling/token-ring.ts';
+import { checkChain, checkModels, draftingOf, sharesOf } from './checks.ts';
+import { EnsembleTop } from './top-tokens.ts';
+
+/** A ring of this many chains, so that what was cached in one round lasts through the next. */
+const CHAINS = 2;
+
+interface Plans {
+  /** Leaves the gauges of all rows. */
+  readonly gauges: Plan;
+  /** Leaves the verdict. */
+  readonly decide: Plan;
+}
+
+class DeviceEnsemble implements Ensemble {
+  readonly members: number;
+  readonly #gpu: Gpu;
+  readonly #arena: Arena;
+  readonly #vocabulary: number;
+  readonly #drafts: number;
+  readonly #combination: Combination;
+  readonly #shares: readonly number[];
+  readonly #ring: Ring;
+  /** The ring's rows, and behind them those that contrast the members, one a position. */
+  readonly #rows: Tensor;
+  /** Of the first row behind the ring's; null where nothing is contrasted. */
+  readonly #contrasts: number | null;
+  readonly #job: Tensor;
+  readonly #gauges: Tensor;
+  readonly #verdict: Tensor;
+  /** By positions. */
+  readonly #plans: readonly Plans[];
+  #top: Promise<EnsembleTop> | null = null;
+  #disposed = false;
+
+  constructor(gpu: Gpu, arena: Arena, models: readonly LanguageModel[], combination: Combination, drafts: number) {
+    const [{ vocabulary }] = models as readonly [LanguageModel];
+    const members = models.length;
+    const positions = drafts + 1;
+    const entries = CHAINS * members * positions;
+    this.members = members;
+    this.#gpu = gpu;
+    this.#arena = arena;
+    this.#vocabulary = vocabulary;
+    this.#drafts = drafts;
+    this.#shares = sharesOf(combination, members);
+    this.#combination = combination;
+    const contrasts = combination.kind === 'contrastive';
+    this.#ring = new Ring(entries, 'kept row');
+    this.#contrasts = contrasts ? entries : null;
+    const columns = this.#shares.length;
+    const slices = slicesOf(vocabulary);
+    this.#rows = arena.activation(entries + (contrasts ? positions : 0), vocabulary, 'kept rows');
+    this.#job = arena.storage(jobBytes(positions, columns), 'ensemble job');
+    this.#gauges = arena.storage(gaugesBytes(positions, columns), 'gauges');
+    this.#verdict = arena.storage(ensembleVerdictBytes(positions, members, MOST_BESIDES), 'ensemble verdict');
+    const election = arena.storage(electionBytes(positions, slices), 'election');
+    const stride = this.#rows.shape.at(-1) as number;
+    const [job, logits, verdict] = [this.#job, this.#rows, this.#verdict];
+    const tuning = sampleTuning(gpu);
+    this.#plans = Array.from({ length: positions }, (_, i) => {
+      const uniforms = { positions: i + 1, members, columns, vocabulary, stride, slices };
+      const [gauges, decide] = [new Plan(gpu), new Plan(gpu)];
+      if (contrasts) contrast(gauges, { job, rows: logits }, uniforms);
+      gauge(gauges, { job, logits, gauges: this.#gauges }, uniforms, tuning);
+      const inputs = { job, logits, gauges: this.#gauges, board: boardOf(gpu).tensor, election };
+      elect(decide, inputs, uniforms, tuning);
+      verifyEnsemble(decide, { ...inputs, verdict }, uniforms, tuning);
+      return { gauges, decide };
+    });
+  }
+
+  get bytes(): number {
+    return this.#arena.bytes;
+  }
+
+  async ready(): Promise<void> {
+    await Promise.all(this.#plans.flatMap(({ gauges, decide }) => [gauges.ready(), decide.ready()]));
+  }
+
+  keep({ logits }: Scores, first: number, count: number): readonly HeldRow[] {
+    this.#use();
+    if (!(logits instanceof DeviceRows)) throw refuse('rows that are not on this device');
+    const { tensor } = logits;
+    if (tensor.shape.at(-1) !== this.#rows.shape.at(-1)) throw refuse('rows of another vocabulary');
+    if (![first, count].every((n) => Number.isInteger(n) && n >= 0) || first + count > logits.rows)
+      throw refuse(`rows ${first} to ${first + count - 1} of a pass of ${logits.rows}`);
+    return Array.from({ length: count }, (_, i) => {
+      const kept = this.#ring.take(1);
+      this.#gpu.turn.copy(rowsOf(tensor, 1, first + i), rowsOf(this.#rows, 1, this.#ring.entry(kept)));
+      return { kept };
+    });
+  }
+
+  submit(): void {
+    this.#use();
+    this.#gpu.flush();
+  }
+
+  drafting(sampling: Sampling): Sampling {
+    return draftingOf(this.#combination, sampling);
+  }
+
+  async verify(chain: EnsembleChain, sampling: Sampling): Promise<EnsembleVerdict> {
+    this.#use();
+    this.#check(chain);
+    const { tokens, rows, bonus, besides } = chain;
+    const scored = bonus ? [...rows, bonus] : rows;
+    const drafts = tokens.length;
+    const positions = scored.length;
+    const { decide } = this.#ask(chain, scored, sampling);
+    const { turn } = this.#gpu;
+    turn.run(decide, { keys: 0 });
+    const bytes = ensembleVerdictBytes(positions, this.members, besides.length);
+    const read = turn.read({ ...this.#verdict, bytes });
+    this.#gpu.flush();
+    const shape = { drafts, positions, members: this.members };
+    const { broken, committed, votes, ...verdict } = unpackEnsembleVerdict(await read, shape);
+    if (broken) throw notFinite();
+    const choices = committed.map((token, i) => ({ token, logprob: Math.log((votes[i] as { r: number }).r) }));
+    const last = verdict.kept < drafts ? 'corrected' : 'bonus';
+    return { ...verdict, choices, votes, source: committed.length > verdict.kept ? last : null };
+  }
+
+  async top(
+    positions: readonly (readonly HeldRow[])[],
+    n: number,
+    sampling: Sampling,
+  ): Promise<readonly (readonly Choice[])[]> {
+    this.#use();
+    this.#top ??= EnsembleTop.make(this.#gpu, {
+      job: this.#job,
+      logits: this.#rows,
+      gauges: this.#gauges,
+      members: this.members,
+      columns: this.#shares.length,
+      vocabulary: this.#vocabulary,
+    });
+    const top = await this.#top;
+    this.#use(); // it may have been disposed meanwhile
+    const chains = positions.map((bonus) => ({ tokens: [], proposers: [], rows: [], besides: [], position: 0, bonus }));
+    for (const chain of chains) this.#check(chain);
+    return top.read(positions.length, n, (i) => {
+      this.#ask(chains[i] as EnsembleChain, positions.slice(i, i + 1), sampling);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#gpu.flush(); // commands that use a buffer must be submitted before it is destroyed
+    void this.#top?.then((top) => top.free());
+    for (const { gauges, decide } of this.#plans) for (const plan of [gauges, decide]) plan.destroy();
+    this.#arena.free();
+  }
+
+  /** Uploads the question and records the gauges of its rows. */
+  #ask({ tokens, position, proposers, besides }: EnsembleChain, scored: EnsembleChain['rows'], sampling: Sampling) {
+    const board = boardOf(this.#gpu);
+    const contrasts = this.#contrasts;
+    const rows = scored.map((each, i) => {
+      const own = each.map(({ kept }) => this.#ring.entry(kept));
+      return contrasts === null ? own : [...own, contrasts + i, own[proposers[i] ?? 0] as number];
+    });
+    // Naming a token records its draw, if it is not yet: before the question that reads it.
+    const lawOf = (i: number): number => (contrasts === null ? (proposers[i] as number) : this.members + 1);
+    const drafts = tokens.map((token, i) => ({ ...board.name(token), law: lawOf(i) }));
+    const others = besides.map((token) => board.name(token).held);
+    const job = { drafts, rows, besides: others, position, sampling, shares: this.#shares };
+    const mu = this.#combination.kind === 'contrastive' ? this.#combination.mu : 0;
+    const { turn } = this.#gpu;
+    turn.upload(this.#job, packEnsembleJob({ ...job, mu, drafting: this.drafting(sampling).temperature }));
+    const plans = this.#plans[rows.length - 1] as Plans;
+    turn.run(plans.gauges, { keys: 0 });
+    return plans;
+  }
+
+  #check(chain: EnsembleChain): void {
+    checkChain(chain, { members: this.members, drafts: this.#drafts, vocabulary: this.#vocabulary });
+  }
+
+  #use(): void {
+    if (this.#disposed) throw refuse('this ensemble was disposed');
+  }
+}
+
+/** `models`: on this device. */
+export const joinModels = async (
+  gpu: Gpu,
+  models: readonly LanguageModel[],
+  combination: Combination,
+  { drafts = 15 }: OpenEnsemble = {},
+): Promise<Ensemble> => {
+  checkModels(models, drafts);
+  const arena = new Arena(gpu);
+  try {
+    const what = `an ensemble of ${models.length} models`;
+    const ensemble = await gpu.allocating(what, () => new DeviceEnsemble(gpu, arena, models, combination, drafts));
+    await ensemble.ready();
+    return ensemble;
+  } catch (error) {
+    arena.free();
+    throw error;
+  }
+};

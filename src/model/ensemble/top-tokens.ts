@@ -1,0 +1,64 @@
+// The most probable tokens under an ensemble's combined law. Few answers ask for them, so the memory and the plans are
+// made when the first one does.
+import { OutriderError } from '../../base/errors.ts';
+import type { Gpu } from '../../gpu/device.ts';
+import type { Tensor } from '../../gpu/kernel.ts';
+import { Plan } from '../../gpu/plan.ts';
+import { mix } from '../../kernels/ensemble/ensemble.ts';
+import { sampleTuning } from '../../kernels/sampling/sample.ts';
+import { top } from '../../kernels/sampling/top.ts';
+import { Arena } from '../arena.ts';
+import type { Choice } from '../interface.ts';
+import { MOST_TOP, Tops } from '../sampling/sampler.ts';
+
+interface Inputs {
+  readonly job: Tensor;
+  readonly logits: Tensor;
+  readonly gauges: Tensor;
+  readonly members: number;
+  readonly columns: number;
+  readonly vocabulary: number;
+}
+
+export class EnsembleTop {
+  readonly #gpu: Gpu;
+  readonly #arena: Arena;
+  readonly #vocabulary: number;
+  readonly #tops: Tops;
+  readonly #plan: Plan;
+
+  private constructor(gpu: Gpu, { members, columns, vocabulary, ...tensors }: Inputs) {
+    this.#gpu = gpu;
+    this.#arena = new Arena(gpu);
+    this.#vocabulary = vocabulary;
+    const mixed = this.#arena.activation(1, vocabulary, 'mixed');
+    const row = this.#arena.storage(16, 'top row');
+    this.#tops = new Tops(gpu, this.#arena);
+    this.#plan = new Plan(gpu);
+    const stride = tensors.logits.shape.at(-1) as number;
+    mix(this.#plan, { ...tensors, mixed }, { positions: 1, members, columns, vocabulary, stride, slices: 1 });
+    top(this.#plan, { logits: mixed, row, output: this.#tops.output }, { n: MOST_TOP, vocabulary }, sampleTuning(gpu));
+  }
+
+  static async make(gpu: Gpu, inputs: Inputs): Promise<EnsembleTop> {
+    const top = new EnsembleTop(gpu, inputs);
+    await top.#plan.ready();
+    return top;
+  }
+
+  /** `ask` records the gauges of position i. */
+  async read(count: number, n: number, ask: (i: number) => void): Promise<readonly (readonly Choice[])[]> {
+    if (n < 1 || n > MOST_TOP)
+      throw new OutriderError('bad-request', `the ${n} most probable tokens; 1 to ${MOST_TOP} can be had`);
+    const { turn } = this.#gpu;
+    return this.#tops.read(count, n, this.#vocabulary, (i) => {
+      ask(i);
+      turn.run(this.#plan, { keys: 0 });
+    });
+  }
+
+  free(): void {
+    this.#plan.destroy();
+    this.#arena.free();
+  }
+}

@@ -1,0 +1,89 @@
+// Brings many small things to the host at once: draws of several passes, what rows are grounded on, and the means of
+// their hidden states. One submit and one readback, however many there are.
+
+import { refuse } from '../../base/refuse.ts';
+import type { Gpu } from '../../gpu/device.ts';
+import type { Tensor } from '../../gpu/kernel.ts';
+import { CHOICE_WORDS, unpackChoices } from '../../kernels/sampling/sample.ts';
+import type { CachedCursor } from '../cache/cursor.ts';
+import type { Pool, Runs } from '../cache/pooled-states.ts';
+import { slotsOf } from '../cache/visibility.ts';
+import type { Drawn, Gathered } from '../interface.ts';
+import { toChoice } from '../sampling/sampler.ts';
+import { boardOf } from '../sampling/token-ring.ts';
+
+interface Rows {
+  readonly cursor: CachedCursor;
+  readonly first: number;
+  readonly count: number;
+}
+
+const runsOf = ({ cursor, first, count }: Rows): Runs => {
+  if (![first, count].every((n) => Number.isInteger(n) && n >= 0) || first + count > cursor.length)
+    throw refuse(`rows ${first} to ${first + count} of a cursor of ${cursor.length}`);
+  return slotsOf(cursor.past, first, count);
+};
+
+/** A slot's floats, of a run of slots. */
+const slotsIn = (store: Tensor, { first, count }: Runs[number]): Tensor => {
+  const bytes = (store.shape[1] as number) * 4;
+  return { ...store, offset: first * bytes, bytes: count * bytes };
+};
+
+/** The means of all rows; those of one cursor and its forks lie in one pool, and are made together. */
+const meansOf = (rows: readonly Rows[], runs: readonly Runs[]): readonly Tensor[] => {
+  const pools = new Map<Pool, Runs[]>();
+  rows.forEach(({ cursor: { cache } }, i) => {
+    const pool = cache.extras?.pool;
+    if (pool) pools.set(pool, [...(pools.get(pool) ?? []), runs[i] as Runs]);
+  });
+  if (pools.size > 1 || [...pools].some(([{ most }, spans]) => spans.length > most))
+    throw refuse(
+      `means of ${rows.length} spans; at most ${[...pools.keys()][0]?.most} of one cursor and its forks can be had`,
+    );
+  return [...pools].map(([pool, spans]) => pool.means(spans));
+};
+
+export const gather = async (gpu: Gpu, draws: readonly Drawn[], rows: readonly Rows[]): Promise<Gathered> => {
+  const board = boardOf(gpu);
+  const entries = draws.map(({ token }) => board.ring.entry(token.held)); // a draw that was not recorded is now
+  const first = Math.min(...entries);
+  const runs = rows.map(runsOf);
+  const sources = [
+    ...(entries.length > 0 ? [board.entries(first, Math.max(...entries) + 1 - first)] : []),
+    ...rows.flatMap(({ cursor: { cache } }, i) => {
+      const columns = cache.extras?.columns;
+      return columns ? (runs[i] as Runs).map((run) => slotsIn(columns.tensor, run)) : [];
+    }),
+    ...meansOf(rows, runs),
+  ].filter(({ bytes }) => bytes > 0);
+  if (sources.length === 0) return { choices: [], grounding: [], pooled: [] };
+  const data = gpu.turn.readAll(sources);
+  gpu.flush();
+  const bytes = await data;
+
+  let at = 0;
+  const next = (length: number): Float32Array => {
+    const part = new Float32Array(bytes, at, length);
+    at += length * 4;
+    return part;
+  };
+  const choices = entries.length > 0 ? unpackChoices(bytes.slice(0, sources[0]?.bytes)) : [];
+  at = choices.length * CHOICE_WORDS * 4;
+  const grounding = rows.map(({ cursor: { cache }, count }) => {
+    const columns = cache.extras?.columns;
+    if (!columns) return new Float32Array(0);
+    const width = columns.tensor.shape[1] as number;
+    const values = next(count * width);
+    return Float32Array.from({ length: count }, (_, i) => values[i * width + columns.grounding] as number);
+  });
+  const pooled = rows.map(({ cursor: { cache } }) => {
+    const pool = cache.extras?.pool;
+    return pool ? next(pool.tensor.shape[1] as number).slice(0, pool.hidden) : new Float32Array(0);
+  });
+  return {
+    choices: entries.map((entry) => toChoice(choices[entry - first] as Parameters<typeof toChoice>[0])),
+    grounding,
+    pooled,
+  };
+};

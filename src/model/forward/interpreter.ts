@@ -1,0 +1,277 @@
+// The one interpreter: walks an architecture and records its dispatches into plans. A pass is a body (embedding and
+// blocks, bound to one cache) and a head (final norm and logits), so prefill runs bodies and one head of one row; a
+// drafter's context is a third part (tap-queue.ts).
+// Ten dispatches a layer: norm · qkv · rope and append · attention (three) · output · norm · gate·up · down.
+import type { Gpu } from '../../gpu/device.ts';
+import type { Tensor } from '../../gpu/kernel.ts';
+import type { Plan } from '../../gpu/plan.ts';
+import { attentionTuning } from '../../kernels/attention/attention.ts';
+import { gatherRows } from '../../kernels/cache/gather-rows.ts';
+import { ROW_WORDS } from '../../kernels/cache/rows.ts';
+import { embed } from '../../kernels/matmul/embed.ts';
+import { type Bucket, type MatmulTuning, matmul } from '../../kernels/matmul/matmul.ts';
+import type { pairNorm } from '../../kernels/norm/pair-norm.ts';
+import { rmsNorm, rmsNormTap, rmsNormTuning } from '../../kernels/norm/rms-norm.ts';
+import { ropeAppend } from '../../kernels/rope/rope-append.ts';
+import type { spreadLogits } from '../../kernels/sampling/spread-logits.ts';
+import type { Architecture } from '../architecture.ts';
+import { type Arena, rowsOf } from '../arena.ts';
+import { type Cache, MOST_ROWS } from '../cache/kv-cache.ts';
+import type { Weights } from '../load/device-weights.ts';
+import { boardOf } from '../sampling/token-ring.ts';
+
+/** Activations of one pass, for 16 rows; a smaller pass uses the first rows of each. */
+export interface Scratch {
+  /** One for each distinct window, because visibility differs; [0] is also what embedding and RoPE read. */
+  readonly rows: readonly Tensor[];
+  readonly stream: Tensor;
+  readonly normed: Tensor;
+  readonly qkv: Tensor;
+  readonly query: Tensor;
+  readonly attended: Tensor;
+  readonly gated: Tensor;
+  /** The rows of the stream that a head of few rows scores. */
+  readonly picked: Tensor;
+  readonly pickedIndices: Tensor;
+  readonly everyIndex: Tensor;
+  /** What the head gives. */
+  readonly logits: Tensor;
+  /** What tokens are drawn from: the logits, or those of a reduced head spread over the whole vocabulary. */
+  readonly scores: Tensor;
+  /** Null in a language model. */
+  readonly features: FeatureScratch | null;
+}
+
+/** What a drafter needs besides. */
+export interface FeatureScratch {
+  /** The taps of each row side by side. */
+  readonly gathered: Tensor;
+  /** Projected and normed, where blocks make keys of them. */
+  readonly fused: Tensor;
+  /** The tokens' embeddings, where they do not begin the stream. */
+  readonly embedded: Tensor;
+  /** Embedding and stream, normed, side by side. */
+  readonly paired: Tensor;
+}
+
+/** Distinct windows, in the order of their first layer. */
+export const windowsOf = ({ blocks }: Architecture): readonly (number | null)[] => [
+  ...new Set(blocks.map(({ mixer }) => mixer.window)),
+];
+
+export const makeScratch = (gpu: Gpu, arena: Arena, architecture: Architecture, reduced?: Reduced): Scratch => {
+  const { hidden, heads, keyValueHeads, headDim, feedForward, vocabulary } = architecture.sizes;
+  const { features } = architecture.input;
+  const wide = (width: number, label: string): Tensor => arena.activation(MOST_ROWS, width, label);
+  const everyIndex = arena.storage(MOST_ROWS * 4, 'every index');
+  gpu.device.queue.writeBuffer(
+    everyIndex.buffer,
+    0,
+    Uint32Array.from({ length: MOST_ROWS }, (_, i) => i),
+  );
+  const logits = wide(vocabulary, 'logits');
+  return {
+    rows: windowsOf(architecture).map(() => arena.storage(MOST_ROWS * ROW_WORDS * 4, 'rows')),
+    stream: wide(hidden, 'stream'),
+    normed: wide(hidden, 'normed'),
+    qkv: wide((heads + 2 * keyValueHeads) * headDim, 'qkv'),
+    query: wide(heads * headDim, 'query'),
+    attended: wide(heads * headDim, 'attended'),
+    gated: wide(feedForward, 'gated'),
+    picked: wide(hidden, 'picked'),
+    pickedIndices: arena.storage(MOST_ROWS * 4, 'picked indices'),
+    everyIndex,
+    logits,
+    scores: reduced ? wide(reduced.vocabulary, 'scores') : logits,
+    features: features && {
+      gathered: wide(features.count * hidden, 'gathered taps'),
+      fused: wide(hidden, 'fused'),
+      embedded: wide(hidden, 'embedded'),
+      paired: wide(2 * hidden, 'paired'),
+    },
+  };
+};
+
+/** A head over a part of its target's vocabulary. */
+export interface Reduced {
+  /** The target's. */
+  readonly vocabulary: number;
+  /** The target's token for each entry of the head. */
+  readonly ids: Tensor;
+  /** The entry of each token, as spread-logits.ts reads it. */
+  readonly index: Tensor;
+  /** The kernel, which drafters alone load. */
+  readonly spread: typeof spreadLogits;
+}
+
+export interface Network {
+  readonly gpu: Gpu;
+  readonly architecture: Architecture;
+  readonly weights: Weights;
+  readonly scratch: Scratch;
+  readonly tuning: MatmulTuning;
+  readonly reduced?: Reduced;
+  /** Of drafters whose first block reads the embedding beside the stream; they alone load it. */
+  readonly pairNorm?: typeof pairNorm;
+}
+
+type Weighted = Weights['blocks'][number];
+
+/** Queries, keys and values of `input`: the queries stay in the scratch, keys and values join the cache. */
+export const recordKeys = (
+  plan: Plan,
+  { architecture, weights, scratch, tuning }: Network,
+  cache: Cache,
+  input: Tensor,
+  { bucket, layer }: { readonly bucket: Bucket; readonly layer: number },
+): void => {
+  const { heads, keyValueHeads, headDim } = architecture.sizes;
+  const { mixer } = architecture.blocks[layer] as Architecture['blocks'][number];
+  const { qkv: matrix, qkvBias, queryNorm, keyNorm, attentionNorm: unnormed } = weights.blocks[layer] as Weighted;
+  const { keys, values } = cache.layers[layer] as Cache['layers'][number];
+  const [qkv, query] = [rowsOf(scratch.qkv, bucket), rowsOf(scratch.query, bucket)];
+  matmul(
+    plan,
+    { input, matrix, output: qkv, ...(qkvBias ? { bias: qkvBias } : {}) },
+    { rows: bucket, epilogue: 'store' },
+    tuning,
+  );
+  ropeAppend(
+    plan,
+    {
+      qkv,
+      rows: scratch.rows[0] as Tensor,
+      table: cache.table,
+      queryNorm: queryNorm ?? unnormed,
+      keyNorm: keyNorm ?? unnormed,
+      query,
+      keys,
+      values,
+    },
+    {
+      rows: bucket,
+      heads,
+      keyValueHeads,
+      headDim,
+      epsilon: architecture.norm.epsilon,
+      normed: mixer.queryKeyNorm ? 1 : 0,
+      capacity: cache.slots,
+      half: cache.options.half ? 1 : 0,
+    },
+  );
+};
+
+/** Embedding and the given blocks, leaving the residual stream in `scratch.stream` and the taps in the cache's. */
+export const recordBody = (
+  plan: Plan,
+  network: Network,
+  cache: Cache,
+  bucket: Bucket,
+  layers: readonly number[] = network.architecture.blocks.map((_, i) => i),
+): void => {
+  const { gpu, architecture, weights, scratch, tuning } = network;
+  const { hidden: width, heads, keyValueHeads, headDim } = architecture.sizes;
+  const { epsilon } = architecture.norm;
+  const windows = windowsOf(architecture);
+  const view = (tensor: Tensor): Tensor => rowsOf(tensor, bucket);
+  const [stream, normed, attended, gated] = [scratch.stream, scratch.normed, scratch.attended, scratch.gated].map(
+    view,
+  ) as [Tensor, Tensor, Tensor, Tensor];
+  const paired = network.pairNorm ? scratch.features : null;
+  const norm = (weight: Tensor, tap?: Tensor): Tensor => {
+    const tensors = { input: stream, weight, output: normed };
+    const shape = { rows: bucket, width, epsilon };
+    if (tap) rmsNormTap(plan, { ...tensors, tap: view(tap) }, shape, rmsNormTuning(gpu));
+    else rmsNorm(plan, tensors, shape, rmsNormTuning(gpu));
+    return normed;
+  };
+  /** The first block of such a drafter reads the embedding beside the stream. */
+  const pair = (embedded: Tensor, output: Tensor, firstWeight: Tensor): Tensor => {
+    const secondWeight = weights.features?.norm as Tensor;
+    const tensors = { first: embedded, firstWeight, second: stream, secondWeight, output };
+    network.pairNorm?.(plan, tensors, { rows: bucket, width, epsilon }, rmsNormTuning(gpu));
+    return output;
+  };
+
+  embed(
+    plan,
+    {
+      rows: scratch.rows[0] as Tensor,
+      board: boardOf(gpu).tensor,
+      matrix: weights.embedding,
+      output: paired ? view(paired.embedded) : stream,
+    },
+    { rows: bucket },
+  );
+  const half = cache.options.half ? 1 : 0;
+  const shape = { rows: bucket, heads, keyValueHeads, headDim, capacity: cache.slots, half } as const;
+  for (const layer of layers) {
+    // What the layer before left in the stream is still there, and this norm reads it anyway.
+    const tap = cache.taps[cache.options.tapLayers.indexOf(layer - 1)];
+    const { mixer } = architecture.blocks[layer] as Architecture['blocks'][number];
+    const block = weights.blocks[layer] as Weighted;
+    const { keys, values } = cache.layers[layer] as Cache['layers'][number];
+    const input = paired
+      ? pair(view(paired.embedded), view(paired.paired), block.attentionNorm)
+      : norm(block.attentionNorm, tap);
+    recordKeys(plan, network, cache, input, { bucket, layer });
+    const attending = {
+      query: view(scratch.query),
+      keys,
+      values,
+      rows: scratch.rows[windows.indexOf(mixer.window)] as Tensor,
+      scratch: cache.attention,
+      output: attended,
+    };
+    cache.attend(plan, attending, shape);
+    cache.extras?.columns?.record(plan, attending, shape, attentionTuning(gpu), layer);
+    matmul(
+      plan,
+      {
+        input: attended,
+        matrix: block.output,
+        output: stream,
+        ...(block.outputBias ? { bias: block.outputBias } : {}),
+      },
+      { rows: bucket, epilogue: 'add' },
+      tuning,
+    );
+    norm(block.feedForwardNorm);
+    matmul(
+      plan,
+      { input: normed, matrix: block.gateUp, output: gated },
+      { rows: bucket, epilogue: 'silu-mul' },
+      tuning,
+    );
+    matmul(plan, { input: gated, matrix: block.down, output: stream }, { rows: bucket, epilogue: 'add' }, tuning);
+  }
+  cache.extras?.pool?.record(plan, stream, scratch.rows[0] as Tensor);
+};
+
+/** Final norm and logits of the stream's first rows, or of those that `pickedIndices` names. */
+export const recordHead = (
+  plan: Plan,
+  { gpu, architecture, weights, scratch, tuning, reduced }: Network,
+  bucket: Bucket,
+  picked: boolean,
+): void => {
+  const width = architecture.sizes.hidden;
+  const { epsilon } = architecture.norm;
+  const normed = rowsOf(scratch.normed, bucket);
+  const input = rowsOf(picked ? scratch.picked : scratch.stream, bucket);
+  if (picked)
+    gatherRows(plan, { input: scratch.stream, indices: scratch.pickedIndices, output: input }, { rows: bucket, width });
+  rmsNorm(
+    plan,
+    { input, weight: weights.finalNorm, output: normed },
+    { rows: bucket, width, epsilon },
+    rmsNormTuning(gpu),
+  );
+  const logits = rowsOf(scratch.logits, bucket);
+  matmul(plan, { input: normed, matrix: weights.head, output: logits }, { rows: bucket, epilogue: 'store' }, tuning);
+  if (!reduced) return;
+  const scores = rowsOf(scratch.scores, bucket);
+  const [partStride, stride] = [logits, scores].map(({ shape }) => shape.at(-1)) as [number, number];
+  const { index, vocabulary, spread } = reduced;
+  spread(plan, { part: logits, index, logits: scores }, { rows: bucket, vocabulary, partStride, stride });
+};

@@ -1,0 +1,244 @@
+// What one forward pass left on the device: logits and taps that can be read, and tokens that can be drawn. Draws are
+// collected and reach the device together, at the first read: a round stays one submit and one readback. The next pass
+// of the model reuses the memory; draws made before it survive, values that were not read by then do not.
+import { OutriderError } from '../../base/errors.ts';
+import type { Gpu } from '../../gpu/device.ts';
+import type { Tensor } from '../../gpu/kernel.ts';
+import type { Turn } from '../../gpu/submission.ts';
+import type { DraftNode } from '../../kernels/verify/verdict.ts';
+import { rowsOf } from '../arena.ts';
+import type { Cache } from '../cache/kv-cache.ts';
+import type { Choice, Drawn, Held, HeldLaw, HeldToken, Sampling, Verdict } from '../interface.ts';
+import { MOST_DRAWS, MOST_LAWS, type Sampler, type Wanted } from '../sampling/sampler.ts';
+import { boardOf } from '../sampling/token-ring.ts';
+import type { Verifier } from '../sampling/verifier.ts';
+import type { HeldRows } from './device-tree.ts';
+
+/** Row-major values with the padding of each row cut off. */
+export const unpad = (data: ArrayBuffer, rows: number, width: number): Float32Array<ArrayBuffer> => {
+  const stride = data.byteLength / 4 / rows;
+  const padded = new Float32Array(data);
+  if (stride === width) return padded;
+  const out = new Float32Array(rows * width);
+  for (let row = 0; row < rows; row++) out.set(padded.subarray(row * stride, row * stride + width), row * width);
+  return out;
+};
+
+/** Rows of a pass on the device: handed to a drafter as they are, or read. */
+export class DeviceRows implements Held {
+  readonly rows: number;
+  /** Of the tapped layer; null where it is none. */
+  readonly layer: number | null;
+  readonly #gpu: Gpu;
+  readonly #tensor: Tensor;
+  readonly #width: number;
+  readonly #use: () => void;
+
+  /** `use` throws when the memory has been reused. */
+  constructor(gpu: Gpu, tensor: Tensor, width: number, layer: number | null, use: () => void) {
+    this.rows = tensor.shape[0] as number;
+    this.layer = layer;
+    this.#gpu = gpu;
+    this.#tensor = tensor;
+    this.#width = width;
+    this.#use = use;
+  }
+
+  get tensor(): Tensor {
+    this.#use();
+    return this.#tensor;
+  }
+
+  async read(): Promise<Float32Array> {
+    const { turn } = this.#gpu;
+    const data = turn.read(this.tensor);
+    turn.submit();
+    return unpad(await data, this.rows, this.#width);
+  }
+}
+
+/** Draws that reach the device in one dispatch and the host in one readback. */
+class Batch {
+  readonly wanted: Wanted[] = [];
+  readonly #gpu: Gpu;
+  readonly #sampler: Sampler;
+  readonly #logits: Tensor;
+  #first: number | null = null;
+  #read: { readonly choices: Promise<readonly Choice[]>; readonly turn: Turn } | null = null;
+
+  constructor(gpu: Gpu, sampler: Sampler, logits: Tensor) {
+    this.#gpu = gpu;
+    this.#sampler = sampler;
+    this.#logits = logits;
+  }
+
+  get recorded(): boolean {
+    return this.#first !== null;
+  }
+
+  /** Records the draws, if they are not yet; the serial number of the first one's entry on the board. */
+  record(): number {
+    this.#first ??= this.#sampler.draw(this.#logits, this.wanted);
+    return this.#first;
+  }
+
+  read(): Promise<readonly Choice[]> {
+    const first = this.record();
+    this.#read ??= { choices: this.#sampler.read(first, this.wanted.length), turn: this.#gpu.turn };
+    this.#gpu.flush(this.#read.turn);
+    return this.#read.choices;
+  }
+}
+
+/** One draw of a batch; as a token it names its entry on the board, for which the batch must have been recorded. */
+class DeviceDraw implements Drawn, HeldToken {
+  readonly rows = 1;
+  readonly law: HeldLaw | null;
+  readonly #batch: Batch;
+  readonly #index: number;
+
+  constructor(batch: Batch, wanted: Wanted) {
+    this.#batch = batch;
+    this.#index = batch.wanted.push(wanted) - 1;
+    this.law = wanted.law;
+  }
+
+  get token(): HeldToken {
+    return this;
+  }
+
+  get held(): number {
+    return this.#batch.record() + this.#index;
+  }
+
+  async read(): Promise<readonly Choice[]> {
+    return [(await this.#batch.read())[this.#index] as Choice];
+  }
+}
+
+interface Results {
+  readonly logits: Tensor;
+  readonly taps: readonly Tensor[];
+  readonly tapLayers: readonly number[];
+  readonly vocabulary: number;
+  readonly hidden: number;
+}
+
+/** A draft under verification. */
+export interface Questioned {
+  /** Row of node 0. */
+  readonly first: number;
+  /** Slot of node 0. */
+  readonly base: number;
+  /** Absolute, of node 0. */
+  readonly position: number;
+  readonly count: number;
+  /** With the position of each; null = the device knows. */
+  readonly nodes: readonly (DraftNode & { readonly position: number })[] | null;
+  readonly sampling: Sampling;
+  /** Of sampled drafts, which are a chain that the host knows. */
+  readonly laws: readonly HeldLaw[] | null;
+}
+
+/** What the passes of a model share. */
+interface Tools {
+  readonly sampler: Sampler;
+  readonly verifier: Verifier;
+  readonly held: HeldRows;
+}
+
+export class Pass {
+  readonly #gpu: Gpu;
+  readonly #sampler: Sampler;
+  readonly #verifier: Verifier;
+  readonly #held: HeldRows;
+  readonly #results: Results;
+  #batch: Batch;
+  #over = false;
+
+  constructor(gpu: Gpu, { sampler, verifier, held }: Tools, results: Results) {
+    this.#gpu = gpu;
+    this.#sampler = sampler;
+    this.#verifier = verifier;
+    this.#held = held;
+    this.#results = results;
+    this.#batch = new Batch(gpu, sampler, results.logits);
+  }
+
+  logits(first: number, count: number): Held {
+    const { logits, vocabulary } = this.#results;
+    return this.view(rowsOf(logits, count, first), vocabulary);
+  }
+
+  taps(first: number, count: number): readonly DeviceRows[] {
+    const { taps, hidden, tapLayers } = this.#results;
+    return taps.map((tap, i) => this.view(rowsOf(tap, count, first), hidden, tapLayers[i] as number));
+  }
+
+  draw(row: number, sampling: Sampling, position: number, keepLaw = false): Drawn {
+    this.#use();
+    const { recorded, wanted } = this.#batch;
+    const most = keepLaw || wanted.some(({ law }) => law) ? MOST_LAWS : MOST_DRAWS;
+    if (recorded || wanted.length >= most) this.#renew();
+    const law = keepLaw ? { law: this.#sampler.laws.ring.take(1) } : null;
+    return new DeviceDraw(this.#batch, { row, sampling, position, law });
+  }
+
+  /** Decides on nodes whose rows begin at `first`, moves what is kept in the cache, and reads the verdict. */
+  verify(draft: Questioned, cache: Cache): Promise<Verdict> {
+    this.#use();
+    if (this.#batch.wanted.length > 0) this.#renew();
+    const { first, base, position, count, nodes, sampling, laws } = draft;
+    const { ring } = this.#sampler.laws;
+    const law = laws && ring.take(count);
+    const wanted = Array.from({ length: count }, (_, i) => ({
+      row: first + i,
+      sampling,
+      position: nodes?.[i] ? nodes[i].position + 1 : 0,
+      law: law === null ? null : { law: law + i },
+    }));
+    const serial = this.#sampler.draw(this.#results.logits, wanted, nodes ? undefined : () => this.#held.placeDraws());
+    const { logits } = this.#results;
+    const draws = boardOf(this.#gpu).ring.entry(serial);
+    const job = { nodes: count, draws, base, position, seed: sampling.seed, row: first };
+    if (laws && nodes && law !== null) {
+      const drafted = nodes.map((node, i) => ({ ...node, law: i > 0 ? ring.entry((laws[i - 1] as HeldLaw).law) : 0 }));
+      this.#verifier.decide({ ...job, law: ring.entry(law) }, drafted, logits, 'ratio');
+    } else this.#verifier.decide(job, nodes, logits, 'match');
+    const chain = nodes?.every(({ parent }, i) => parent === i - 1);
+    if (!chain) cache.compact(); // a kept chain lies where it belongs
+    const verdict = this.#verifier.read(count);
+    this.#gpu.flush();
+    return verdict;
+  }
+
+  async top(rows: readonly number[], n: number): Promise<readonly (readonly Choice[])[]> {
+    this.#use();
+    return this.#sampler.top(this.#results.logits, rows, n);
+  }
+
+  /** The model is about to reuse the memory. */
+  end(): void {
+    if (this.#batch.wanted.length > 0) this.#batch.record();
+    this.#over = true;
+  }
+
+  #renew(): void {
+    this.#batch.record();
+    this.#batch = new Batch(this.#gpu, this.#sampler, this.#results.logits);
+  }
+
+  /** Rows of memory that this pass has written. */
+  view(tensor: Tensor, width: number, layer: number | null = null): DeviceRows {
+    return new DeviceRows(this.#gpu, tensor, width, layer, () => this.#use());
+  }
+
+  #use(): void {
+    if (this.#over)
+      throw new OutriderError(
+        'bad-request',
+        'this forward pass is over: a later pass of the same model has reused its memory',
+        'Read logits and taps, and draw tokens, before the next pass.',
+      );
+  }
+}

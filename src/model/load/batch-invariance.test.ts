@@ -1,0 +1,87 @@
+// Batch invariance: the logits of every row are the same bits, however many rows a pass has, on every golden model at
+// every precision. And a device that breaks it: the load-time check, and the padding that follows from it.
+import { describe, expect, test } from 'vitest';
+import { testGpu } from '../../testing/device/gpu.ts';
+import { chain, loadShared, readGolden, scoreRows } from '../../testing/goldens/golden.ts';
+import { noShared } from '../../testing/goldens/shared.ts';
+import { tinyCheckpoint } from '../../testing/toys/tiny.ts';
+import type { Cursor, Forward, Held, Tree } from '../interface.ts';
+import { isBatchInvariant } from './batch-invariance.ts';
+import { loadModel } from './load-model.ts';
+
+const MODELS = {
+  'qwen3-tiny': 'qwen3-tiny',
+  'llama-tiny': 'llama-tiny',
+  'qwen2-tiny': 'qwen2-tiny',
+  'qwen3-tiny-deep': 'qwen3-tiny-deep',
+  'gguf-llama-tiny': 'gguf-llama-tiny/llama-tiny.Q8_0.gguf',
+  'gguf-qwen3-tiny': 'gguf-qwen3-tiny/qwen3-tiny.F16.gguf',
+};
+const PRECISIONS = ['f32', 'f16', 'q8', 'q4'] as const;
+
+describe.skipIf(noShared).each(['all', 'baseline'] as const)(
+  'chunks of 1, 2, 3, 5, 8 and 16, %s features',
+  (features) => {
+    describe.each(Object.entries(MODELS))('%s', (name, path) => {
+      test.each(PRECISIONS)('%s', async (precision) => {
+        const { prompt } = readGolden(name);
+        const gpu = await testGpu(features);
+        using model = await loadShared(gpu, `golden/${path}`, { precision, batchInvariant: true });
+        using cursor = await model.open({ capacity: 64 });
+        const { logits: alone } = await scoreRows(cursor, prompt, 1);
+        for (const chunk of [2, 3, 5, 8, 16]) {
+          cursor.rewind(0);
+          expect((await scoreRows(cursor, prompt, chunk)).logits).toEqual(alone);
+        }
+      });
+    });
+  },
+);
+
+/** A cursor whose passes of more than `rows` rows come out one bit different, as a reassociating driver's would. */
+const breaking = (cursor: Cursor, rows: number): Cursor => {
+  const skew = (held: Held): Held => ({
+    rows: held.rows,
+    read: async () => {
+      const values = await held.read();
+      new Uint32Array(values.buffer)[3] = (new Uint32Array(values.buffer)[3] as number) ^ 1;
+      return values;
+    },
+  });
+  const forward = (tree: Tree): Forward => {
+    const pass = cursor.forward(tree);
+    return tree.tokens.length > rows ? { ...pass, logits: skew(pass.logits) } : pass;
+  };
+  return Object.create(cursor, { forward: { value: forward } }) as Cursor;
+};
+
+test('the check passes here, and notices one different bit at any number of rows', async () => {
+  using model = await loadModel(await testGpu(), tinyCheckpoint());
+  expect(model.batchInvariant).toBe(true);
+  using cursor = await model.open({ capacity: 16 });
+  const { vocabulary } = model;
+  const check = (rows: number): Promise<boolean> => {
+    cursor.rewind(0);
+    const broken = breaking(cursor, rows);
+    return isBatchInvariant({ forward: broken.forward, rewind: (length) => cursor.rewind(length) }, vocabulary);
+  };
+  expect(await check(16)).toBe(true);
+  for (const rows of [1, 2, 4, 8]) expect(await check(rows)).toBe(false);
+});
+
+test('where the check fails, single rows go through the pipelines of four, and the model says so', async () => {
+  const gpu = await testGpu();
+  using exact = await loadModel(gpu, tinyCheckpoint(), { batchInvariant: true });
+  using padded = await loadModel(gpu, tinyCheckpoint(), { batchInvariant: false });
+  expect(padded.batchInvariant).toBe(false);
+  const tokens = [1, 2, 3, 4, 5];
+  const run = async (model: typeof exact, chunk: number) => {
+    using cursor = await model.open({ capacity: 16 });
+    const { logits } = await scoreRows(cursor, tokens, chunk);
+    const [drawn] = await (await cursor.extend([6], { chunk }))
+      .draw(0, { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0 })
+      .read();
+    return { logits, drawn, after: await cursor.forward(chain([7])).logits.read() };
+  };
+  expect(await run(padded, 1)).toEqual(await run(exact, 5));
+});

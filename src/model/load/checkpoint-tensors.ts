@@ -1,0 +1,123 @@
+// What loading a model and loading a drafter have in common: the table of tensors is held against the architecture's
+// checklist, device memory is taken, and the weights stream in.
+import { checkAborted, OutriderError } from '../../base/errors.ts';
+import type { Gpu } from '../../gpu/device.ts';
+import type { MatmulTuning, Matrix } from '../../kernels/matmul/matmul.ts';
+import { chooseTuning } from '../../kernels/matmul/matmul-tuning.ts';
+import type { Checkpoint } from '../../weights/checkpoint.ts';
+import type { Precision } from '../../weights/quantize/quantize.ts';
+import { type Architecture, slots } from '../architecture.ts';
+import type { Arena } from '../arena.ts';
+import { allocate, assemble, type Lent, type Sink, type Weights } from './device-weights.ts';
+import { type Place, placeBytes, places } from './weight-layout.ts';
+
+export interface LoadProgress {
+  readonly phase: 'upload' | 'compile';
+  readonly loaded: number;
+  /** Bytes of the checkpoint, or steps of compiling. */
+  readonly total: number;
+}
+
+export interface LoadModelOptions {
+  /** Absent: as in the file. */
+  readonly precision?: Precision | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+  /** The answer of an earlier check of this model on this device; absent, the model is checked. */
+  readonly batchInvariant?: boolean | undefined;
+}
+
+export const ROPE_DIVISORS = 'rope_freqs.weight';
+
+/** Tensors that some checkpoints carry and nobody reads: cached RoPE frequencies, a tied head written out. */
+const ignorable = (name: string, { head }: Architecture): boolean =>
+  name.endsWith('.rotary_emb.inv_freq') || (name === 'lm_head.weight' && head === 'tied');
+
+const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
+
+/** Holds a checkpoint's table of tensors against what the architecture needs; `extra` may be there besides. */
+export const checkTensors = (
+  architecture: Architecture,
+  tensors: Checkpoint['tensors'],
+  extra: readonly string[] = [],
+): void => {
+  const needed = new Set<string>(extra);
+  for (const { checkpoint, shape } of slots(architecture)) {
+    needed.add(checkpoint);
+    const found = tensors.get(checkpoint);
+    if (!found) throw bad(`tensor ${checkpoint} is missing`, `The ${architecture.family} family needs it.`);
+    if (found.shape.length !== shape.length || found.shape.some((size, i) => size !== shape[i]))
+      throw bad(`${checkpoint}: expected [${shape.join(', ')}], found [${found.shape.join(', ')}]`);
+  }
+  for (const name of tensors.keys())
+    if (!needed.has(name) && name !== ROPE_DIVISORS && !ignorable(name, architecture))
+      throw bad(`unknown tensor ${name}`, `The ${architecture.family} family has no place for it.`);
+  const divisors = tensors.get(ROPE_DIVISORS);
+  const half = architecture.sizes.headDim / 2;
+  if (divisors && (divisors.shape.length !== 1 || divisors.shape[0] !== half))
+    throw bad(`${ROPE_DIVISORS}: expected [${half}], found [${divisors.shape.join(', ')}]`);
+};
+
+/** Bytes that may be on their way to the device at once: writeBuffer copies them into host memory. */
+const IN_FLIGHT = 16 << 20;
+
+/** Streams the tensors that somebody waits for. */
+export const streamWeights = async (
+  gpu: Gpu,
+  checkpoint: Checkpoint,
+  sinks: ReadonlyMap<string, Sink>,
+  { signal, onProgress }: LoadModelOptions,
+): Promise<void> => {
+  const wanted = (name: string): boolean => sinks.has(name);
+  const total = [...checkpoint.tensors.values()].reduce((sum, { name, bytes }) => sum + (wanted(name) ? bytes : 0), 0);
+  let waiting = 0;
+  let loaded = 0;
+  for await (const band of checkpoint.stream({ signal, wanted })) {
+    sinks.get(band.tensor.name)?.(band);
+    loaded += band.raw.byteLength;
+    waiting += band.raw.byteLength;
+    if (waiting >= IN_FLIGHT) {
+      gpu.device.queue.submit([]);
+      await gpu.device.queue.onSubmittedWorkDone();
+      waiting = 0;
+    }
+    if (gpu.failure) throw gpu.failure;
+    checkAborted(signal);
+    onProgress?.({ phase: 'upload', loaded, total });
+  }
+};
+
+export interface Prepared {
+  /** For messages: what is being made. */
+  readonly what: string;
+  readonly weights: Weights;
+  readonly sinks: ReadonlyMap<string, Sink>;
+  readonly tuning: MatmulTuning;
+  /** Those of `beside`, by key. */
+  readonly matrices: ReadonlyMap<string, Matrix>;
+}
+
+interface PrepareOptions {
+  readonly precision: Precision | undefined;
+  readonly lent?: Lent;
+  /** What is needed beside the architecture's slots. */
+  readonly beside?: readonly Place[];
+}
+
+/** Device memory for the weights of an architecture, still empty, and the fastest kernels for their shapes. */
+export const prepareWeights = async (
+  gpu: Gpu,
+  arena: Arena,
+  { name, tensors }: Checkpoint,
+  architecture: Architecture,
+  { precision, lent, beside = [] }: PrepareOptions,
+): Promise<Prepared> => {
+  const own = places(architecture, (tensor) => tensors.get(tensor)?.type ?? 'F32', precision);
+  const planned = [...own, ...beside];
+  const bytes = planned.reduce((sum, place) => sum + placeBytes(place), 0);
+  const what = `${name}: ${(bytes / 2 ** 20).toFixed(0)} MiB of weights`;
+  const allocated = await gpu.allocating(what, () => allocate(gpu, arena, planned));
+  const tuning = await chooseTuning(gpu, [...allocated.matrices.values()]);
+  const { sinks, matrices } = allocated;
+  return { what, weights: assemble(architecture, allocated, lent), sinks, tuning, matrices };
+};

@@ -1,0 +1,158 @@
+// A model's weights as device tensors, in the order the interpreter walks them, and how checkpoint rows reach them:
+// packed on the host one part of a matrix at a time, written to the device when complete, and forgotten.
+import type { Gpu } from '../../gpu/device.ts';
+import type { Tensor } from '../../gpu/kernel.ts';
+import type { Matrix, MatrixPart } from '../../kernels/matmul/matmul.ts';
+import type { Band } from '../../weights/checkpoint.ts';
+import { MatrixPacker } from '../../weights/quantize/quantize.ts';
+import { type Architecture, slotKey } from '../architecture.ts';
+import type { Arena } from '../arena.ts';
+import { type MatrixPlace, type Piece, type Place, parts } from './weight-layout.ts';
+
+export interface BlockWeights {
+  readonly attentionNorm: Tensor;
+  readonly qkv: Matrix;
+  readonly qkvBias: Tensor | undefined;
+  readonly queryNorm: Tensor | undefined;
+  readonly keyNorm: Tensor | undefined;
+  readonly output: Matrix;
+  readonly outputBias: Tensor | undefined;
+  readonly feedForwardNorm: Tensor;
+  readonly gateUp: Matrix;
+  readonly down: Matrix;
+}
+
+/** Projection and norm of what a drafter reads of its target. */
+export interface FeatureWeights {
+  readonly fuse: Matrix;
+  readonly norm: Tensor;
+}
+
+/** What a drafter borrows of its target. */
+export interface Lent {
+  readonly embedding: Matrix;
+  readonly head: Matrix;
+}
+
+export interface Weights {
+  readonly embedding: Matrix;
+  /** Null in a language model. */
+  readonly features: FeatureWeights | null;
+  readonly blocks: readonly BlockWeights[];
+  readonly finalNorm: Tensor;
+  readonly head: Matrix;
+}
+
+/** Takes the bands of one checkpoint tensor. */
+export type Sink = (band: Band) => void;
+
+/** Device memory for every place, and where each checkpoint tensor's bands go. */
+export interface Allocated {
+  readonly matrices: ReadonlyMap<string, Matrix>;
+  readonly vectors: ReadonlyMap<string, Tensor>;
+  readonly sinks: ReadonlyMap<string, Sink>;
+}
+
+const allocateMatrix = (arena: Arena, place: MatrixPlace, maxBinding: number): Matrix => ({
+  format: place.format,
+  rows: place.rows,
+  columns: place.columns,
+  parts: parts(place, maxBinding).map(({ start, layout }) => ({
+    start,
+    layout,
+    weights: arena.storage(layout.weightBytes, place.key),
+    scales: arena.storage(layout.scaleBytes, `${place.key} scales`),
+  })),
+});
+
+/** Packs one part; the host copy exists from the part's first row until its last. */
+class PartSink {
+  readonly #gpu: Gpu;
+  readonly #part: MatrixPart;
+  #packer: MatrixPacker | null = null;
+  #missing: number;
+
+  constructor(gpu: Gpu, part: MatrixPart) {
+    this.#gpu = gpu;
+    this.#part = part;
+    this.#missing = part.layout.rows;
+  }
+
+  put({ first, step }: Piece, { firstRow, rows, raw, decode, repacker }: Band): void {
+    const { start, layout, weights, scales } = this.#part;
+    // Band row r is row first + (firstRow + r) · step of the matrix; this part holds some range of r.
+    const bandRow = (row: number): number => Math.ceil((row - first) / step) - firstRow;
+    const from = Math.max(0, bandRow(start));
+    const to = Math.min(rows, bandRow(start + layout.rows));
+    if (from >= to) return;
+    this.#packer ??= new MatrixPacker(layout);
+    const row = first + (firstRow + from) * step - start;
+    const rowBytes = raw.byteLength / rows;
+    if (!this.#packer.putRaw(row, repacker(layout.format), raw.subarray(from * rowBytes, to * rowBytes), step))
+      this.#packer.put(row, decode().subarray(from * layout.columns, to * layout.columns), step);
+    this.#missing -= to - from;
+    if (this.#missing > 0) return;
+    const { queue } = this.#gpu.device;
+    queue.writeBuffer(weights.buffer, 0, this.#packer.weights);
+    if (layout.scaleBytes > 0) queue.writeBuffer(scales.buffer, 0, this.#packer.scales);
+    this.#packer = null;
+  }
+}
+
+export const allocate = (gpu: Gpu, arena: Arena, places: readonly Place[]): Allocated => {
+  const matrices = new Map<string, Matrix>();
+  const vectors = new Map<string, Tensor>();
+  const sinks = new Map<string, Sink>();
+  for (const place of places) {
+    if (place.kind === 'vector') {
+      const tensor = arena.storage(place.length * 4, place.key);
+      vectors.set(place.key, tensor);
+      for (const { checkpoint, first } of place.pieces)
+        sinks.set(checkpoint, (band) => gpu.device.queue.writeBuffer(tensor.buffer, first * 4, band.decode()));
+      continue;
+    }
+    const matrix = allocateMatrix(arena, place, gpu.device.limits.maxStorageBufferBindingSize);
+    const partSinks = matrix.parts.map((part) => new PartSink(gpu, part));
+    matrices.set(place.key, matrix);
+    for (const piece of place.pieces)
+      sinks.set(piece.checkpoint, (band) => {
+        for (const sink of partSinks) sink.put(piece, band);
+      });
+  }
+  return { matrices, vectors, sinks };
+};
+
+/** What was allocated, by the names that the interpreter uses. */
+export const assemble = (
+  { blocks, input, head }: Architecture,
+  { matrices, vectors }: Allocated,
+  lent?: Lent,
+): Weights => {
+  const need = <T>(found: T | undefined, key: string): T => {
+    if (!found) throw new Error(`no device memory was planned for ${key}`);
+    return found;
+  };
+  const matrix = (key: string): Matrix => need(matrices.get(key), key);
+  const vector = (key: string): Tensor => need(vectors.get(key), key);
+  return {
+    embedding: input.embedding === 'target' ? need(lent?.embedding, 'embedding') : matrix('embedding'),
+    features: input.features ? { fuse: matrix('fuse'), norm: vector('featureNorm') } : null,
+    blocks: blocks.map((_, layer) => {
+      const of = (name: string): string => slotKey({ name, layer });
+      return {
+        attentionNorm: vector(of('attentionNorm')),
+        qkv: matrix(of('qkv')),
+        qkvBias: vectors.get(of('qkvBias')),
+        queryNorm: vectors.get(of('queryNorm')),
+        keyNorm: vectors.get(of('keyNorm')),
+        output: matrix(of('output')),
+        outputBias: vectors.get(of('outputBias')),
+        feedForwardNorm: vector(of('feedForwardNorm')),
+        gateUp: matrix(of('gateUp')),
+        down: matrix(of('down')),
+      };
+    }),
+    finalNorm: vector('finalNorm'),
+    head: head === 'target' ? need(lent?.head, 'head') : matrix(head === 'tied' ? 'embedding' : 'head'),
+  };
+};

@@ -1,0 +1,140 @@
+// A drafter's checkpoint becomes a drafter of one target: the pair is held against each other first, so that a drafter
+// for another model is refused by name and not by bad drafts.
+import { checkAborted, OutriderError } from '../../base/errors.ts';
+import type { Gpu } from '../../gpu/device.ts';
+import { pairNorm } from '../../kernels/norm/pair-norm.ts';
+import { NOT_THERE, spreadLogits } from '../../kernels/sampling/spread-logits.ts';
+import type { Checkpoint } from '../../weights/checkpoint.ts';
+import { Arena } from '../arena.ts';
+import { MOST_ROWS } from '../cache/kv-cache.ts';
+import { DFlashDrafter } from '../drafters/dflash-drafter.ts';
+import { Eagle3Drafter } from '../drafters/eagle3-drafter.ts';
+import type { Eagle3 } from '../families/eagle3.ts';
+import { type DrafterFamily, readDrafter } from '../families/known-drafters.ts';
+import type { Reduced } from '../forward/interpreter.ts';
+import type { BlockDrafter, FeatureDrafter, LanguageModel } from '../interface.ts';
+import { Transformer } from '../transformer.ts';
+import { checkTensors, type LoadModelOptions, prepareWeights, streamWeights } from './checkpoint-tensors.ts';
+
+const refuse = (message: string): OutriderError =>
+  new OutriderError('bad-request', message, 'A drafter serves the one target that it was trained for.');
+
+/** Whatever would make it a drafter of another target. */
+const checkPair = (name: string, family: DrafterFamily, target: LanguageModel): void => {
+  const { hidden } = family.architecture.sizes;
+  if (hidden !== target.hidden)
+    throw refuse(`${name} drafts for a target of width ${hidden}; this target has ${target.hidden}`);
+  if (family.vocabulary !== target.vocabulary)
+    throw new OutriderError(
+      'vocabulary-mismatch',
+      `${name} drafts for a vocabulary of ${family.vocabulary}; this target has ${target.vocabulary}`,
+    );
+  const outside = family.tapLayers(target.layers).find((layer) => layer < 0 || layer >= target.layers);
+  if (outside !== undefined)
+    throw refuse(`${name} reads layer ${outside} of its target; this target has layers 0 to ${target.layers - 1}`);
+  if (family.kind !== 'dflash') return;
+  if (family.targetLayers !== null && family.targetLayers !== target.layers)
+    throw refuse(`${name} drafts for a target of ${family.targetLayers} layers; this target has ${target.layers}`);
+  if (family.maskToken >= target.vocabulary)
+    throw refuse(
+      `${name}: mask_token_id ${family.maskToken} is outside the target's embedding of ${target.vocabulary} rows`,
+    );
+};
+
+const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
+
+/** EAGLE-3's map from its own vocabulary, as differences; `t2d` says the same the other way round. */
+const MAP = 'd2t';
+const EXTRA = [MAP, 't2d'];
+
+/** Reads the map, and puts both directions on the device. */
+const mapVocabulary = (
+  gpu: Gpu,
+  arena: Arena,
+  { architecture, vocabulary }: Eagle3,
+  { tensors }: Checkpoint,
+): { readonly reduced: Reduced; readonly fill: (differences: ArrayLike<number>) => readonly number[] } => {
+  const { vocabulary: drafted } = architecture.sizes;
+  const shape = tensors.get(MAP)?.shape;
+  if (!shape && drafted < vocabulary) throw bad(`tensor ${MAP} is missing`, 'It maps the draft vocabulary.');
+  if (shape && (shape.length !== 1 || shape[0] !== drafted))
+    throw bad(`${MAP}: expected [${drafted}], found [${shape.join(', ')}]`);
+  const ids = arena.storage(drafted * 4, 'draft ids');
+  const index = arena.storage(vocabulary * 4, 'draft index');
+  const fill = (differences: ArrayLike<number>): readonly number[] => {
+    const map = Array.from(differences, (difference, i) => i + difference);
+    const entries = new Uint32Array(vocabulary).fill(NOT_THERE);
+    for (const [i, id] of map.entries()) {
+      if (!(Number.isInteger(id) && id >= 0 && id < vocabulary) || entries[id] !== NOT_THERE)
+        throw bad(`${MAP}: entry ${i} is token ${id}, which is outside the vocabulary of ${vocabulary} or there twice`);
+      entries[id] = i;
+    }
+    gpu.device.queue.writeBuffer(ids.buffer, 0, Uint32Array.from(map));
+    gpu.device.queue.writeBuffer(index.buffer, 0, entries);
+    return map;
+  };
+  return { reduced: { vocabulary, ids, index, spread: spreadLogits }, fill };
+};
+
+/** Every pipeline of the drafter, and those of a target that it follows, so that the first draft waits for none. */
+const compile = async (drafter: DFlashDrafter | Eagle3Drafter, target: Transformer): Promise<void> => {
+  const { tapLayers } = drafter;
+  const compiled = await Promise.allSettled<Disposable | null>([
+    drafter.open({ capacity: Math.min(MOST_ROWS, drafter.context) }),
+    target.open({ capacity: Math.min(MOST_ROWS, target.context), tapLayers }),
+    drafter.ready().then(() => null),
+  ]);
+  for (const each of compiled) if (each.status === 'fulfilled') each.value?.[Symbol.dispose]();
+  for (const each of compiled) if (each.status === 'rejected') throw each.reason;
+};
+
+export const loadDrafter = async (
+  gpu: Gpu,
+  checkpoint: Checkpoint,
+  target: LanguageModel,
+  options: LoadModelOptions = {},
+): Promise<BlockDrafter | FeatureDrafter> => {
+  const { signal, precision, onProgress } = options;
+  if (!(target instanceof Transformer)) throw refuse('this target lends no embedding');
+  const family = readDrafter(checkpoint.config);
+  const { architecture } = family;
+  checkPair(checkpoint.name, family, target);
+  checkTensors(architecture, checkpoint.tensors, family.kind === 'eagle3' ? EXTRA : []);
+  const arena = new Arena(gpu);
+  let drafter: DFlashDrafter | Eagle3Drafter | null = null;
+  let compiling: Promise<void> | null = null;
+  try {
+    const { tuning: lentTuning, ...lent } = target.lend();
+    const prepared = await prepareWeights(gpu, arena, checkpoint, architecture, { precision, lent });
+    checkAborted(signal);
+    const { what, weights } = prepared;
+    const tuning = { ...prepared.tuning, shapes: { ...lentTuning.shapes, ...prepared.tuning.shapes } };
+    const tapLayers = family.tapLayers(target.layers);
+    const parts = { gpu, architecture, weights, tuning, arena, target, tapLayers };
+    const sinks = new Map(prepared.sinks);
+    const made = await gpu.allocating(what, () => {
+      if (family.kind === 'dflash') return new DFlashDrafter(parts, family);
+      const { reduced, fill } = mapVocabulary(gpu, arena, family, checkpoint);
+      const eagle = new Eagle3Drafter({ ...parts, reduced, pairNorm });
+      const mapped = checkpoint.tensors.has(MAP);
+      if (mapped)
+        sinks.set(MAP, (band) => {
+          eagle.ids = fill(band.decode());
+        });
+      else eagle.ids = fill(new Array<number>(architecture.sizes.vocabulary).fill(0));
+      return eagle;
+    });
+    drafter = made;
+    onProgress?.({ phase: 'compile', loaded: 0, total: 1 });
+    compiling = compile(made, target).then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
+    await Promise.all([compiling, streamWeights(gpu, checkpoint, sinks, options)]);
+    checkAborted(signal);
+    if (gpu.failure) throw gpu.failure;
+    return made;
+  } catch (error) {
+    await compiling?.catch(() => {}); // it would allocate behind our back
+    if (drafter) drafter[Symbol.dispose]();
+    else arena.free();
+    throw error;
+  }
+};

@@ -1,0 +1,108 @@
+// A checkpoint with a reward head (`v_head.summary`) or a classifier (`score`) becomes a scored model. The body is that
+// of the language model which its architecture is named after; a vocabulary head that lies beside it is not read.
+import { checkAborted, OutriderError } from '../../base/errors.ts';
+import type { Gpu } from '../../gpu/device.ts';
+import type { Matrix } from '../../kernels/matmul/matmul.ts';
+import type { Checkpoint, TensorInfo } from '../../weights/checkpoint.ts';
+import type { Architecture } from '../architecture.ts';
+import { Arena } from '../arena.ts';
+import { isScored, readScored } from '../families/known-judges.ts';
+import { ScoredModel } from '../judges/scored-model.ts';
+import { checkTensors, type LoadModelOptions, prepareWeights, streamWeights } from './checkpoint-tensors.ts';
+import type { MatrixPlace } from './weight-layout.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
+
+/** Labels that the config names, or null. */
+const labelsOf = ({ id2label, num_labels: count }: Json): readonly string[] | null => {
+  if (typeof id2label === 'object' && id2label !== null) return Object.values(id2label).map(String);
+  return typeof count === 'number' ? Array.from({ length: count }, (_, i) => `LABEL_${i}`) : null;
+};
+
+interface Head {
+  readonly kind: 'value' | 'classes';
+  readonly labels: readonly string[];
+  readonly weight: string;
+  readonly bias: string;
+}
+
+const readHead = ({ name, config, tensors }: Checkpoint, { sizes: { hidden } }: Architecture): Head => {
+  if (!isScored(tensors))
+    throw bad(
+      `${name}: neither v_head.summary.weight nor score.weight is there`,
+      'A judge has a reward head or a token classifier; this looks like a language model.',
+    );
+  const kind = tensors.has('v_head.summary.weight') ? 'value' : 'classes';
+  const at = kind === 'value' ? 'v_head.summary' : 'score';
+  const [weight, bias] = [`${at}.weight`, `${at}.bias`];
+  const found = tensors.get(weight) as TensorInfo;
+  const named = kind === 'value' ? ['value'] : labelsOf(config);
+  const labels = named ?? Array.from({ length: found.shape[0] as number }, (_, i) => `LABEL_${i}`);
+  const check = (tensor: string, shape: readonly number[]): void => {
+    const has = tensors.get(tensor)?.shape;
+    if (has && (has.length !== shape.length || has.some((size, i) => size !== shape[i])))
+      throw bad(`${tensor}: expected [${shape.join(', ')}], found [${has.join(', ')}]`);
+  };
+  check(weight, [labels.length, hidden]);
+  check(bias, [labels.length]);
+  return { kind, labels, weight, bias };
+};
+
+export interface LoadedScored {
+  readonly model: ScoredModel;
+  readonly kind: Head['kind'];
+  /** One a class; a value has one. */
+  readonly labels: readonly string[];
+}
+
+export const loadScored = async (
+  gpu: Gpu,
+  checkpoint: Checkpoint,
+  options: LoadModelOptions = {},
+): Promise<LoadedScored> => {
+  const { signal, precision, onProgress } = options;
+  const architecture = readScored(checkpoint.config);
+  const head = readHead(checkpoint, architecture);
+  checkTensors(architecture, checkpoint.tensors, [head.weight, head.bias]);
+  const arena = new Arena(gpu);
+  let model: ScoredModel | null = null;
+  let compiling: Promise<void> | null = null;
+  try {
+    // The head stays f32 at every precision: a few rows, on which everything hangs.
+    const place: MatrixPlace = {
+      kind: 'matrix',
+      key: 'scores',
+      format: 'f32',
+      rows: head.labels.length,
+      columns: architecture.sizes.hidden,
+      pieces: [{ checkpoint: head.weight, first: 0, step: 1 }],
+    };
+    const prepared = await prepareWeights(gpu, arena, checkpoint, architecture, { precision, beside: [place] });
+    checkAborted(signal);
+    const { what, weights, tuning, matrices } = prepared;
+    const scores = matrices.get(place.key) as Matrix;
+    const made = await gpu.allocating(
+      what,
+      () => new ScoredModel({ gpu, architecture, weights, tuning, head: scores, arena }),
+    );
+    model = made;
+    onProgress?.({ phase: 'compile', loaded: 0, total: 1 });
+    compiling = made.ready().then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
+    const sinks = new Map(prepared.sinks);
+    if (checkpoint.tensors.has(head.bias))
+      sinks.set(head.bias, (band) => {
+        made.bias = band.decode();
+      });
+    await Promise.all([compiling, streamWeights(gpu, checkpoint, sinks, options)]);
+    checkAborted(signal);
+    if (gpu.failure) throw gpu.failure;
+    return { model: made, kind: head.kind, labels: head.labels };
+  } catch (error) {
+    await compiling?.catch(() => {}); // it would allocate behind our back
+    if (model) model[Symbol.dispose]();
+    else arena.free();
+    throw error;
+  }
+};

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import type { OutriderError } from '../../base/errors.ts';
+import { testGpu } from '../../testing/device/gpu.ts';
+import { type TinyOptions, tinyCheckpoint } from '../../testing/toys/tiny.ts';
+import type { TensorInfo } from '../../weights/checkpoint.ts';
+import type { LoadModelOptions, LoadProgress } from './checkpoint-tensors.ts';
+import { loadModel } from './load-model.ts';
+
+const UP = 'model.layers.1.mlp.up_proj.weight';
+
+/** The error of a load, and what it left on the device. */
+const failure = async (tiny: TinyOptions, options: LoadModelOptions = {}) => {
+  const gpu = await testGpu();
+  const before = gpu.bytes;
+  const error = await loadModel(gpu, tinyCheckpoint(tiny), options).then(
+    () => {
+      throw new Error('the load succeeded');
+    },
+    (reason: OutriderError) => reason,
+  );
+  return { error, left: gpu.bytes - before };
+};
+
+const edited = (change: (tensors: Map<string, TensorInfo>) => void) => failure({ edit: change });
+
+describe('a bad checkpoint is named', () => {
+  test('missing tensor', async () => {
+    const { error, left } = await edited((tensors) => tensors.delete(UP));
+    expect(error).toMatchObject({ code: 'bad-checkpoint', message: `tensor ${UP} is missing` });
+    expect(left).toBe(0);
+  });
+
+  test('wrong shape, with both shapes', async () => {
+    const { error } = await edited((tensors) => {
+      tensors.set(UP, { ...(tensors.get(UP) as TensorInfo), shape: [32, 64] });
+    });
+    expect(error).toMatchObject({ code: 'bad-checkpoint', message: `${UP}: expected [64, 32], found [32, 64]` });
+  });
+
+  test('unknown tensor', async () => {
+    const { error } = await edited((tensors) => {
+      tensors.set('adapter.weight', { name: 'adapter.weight', type: 'F32', shape: [4], bytes: 16 });
+    });
+    expect(error).toMatchObject({ code: 'bad-checkpoint', message: 'unknown tensor adapter.weight' });
+  });
+
+  test('a tied head written out and cached frequencies are let through', async () => {
+    const checkpoint = tinyCheckpoint({
+      edit: (tensors) => {
+        for (const name of ['lm_head.weight', 'model.layers.0.self_attn.rotary_emb.inv_freq'])
+          tensors.set(name, { name, type: 'F32', shape: [8], bytes: 32 });
+      },
+    });
+    using model = await loadModel(await testGpu(), checkpoint, { batchInvariant: true });
+    expect(model.vocabulary).toBe(50);
+  });
+});
+
+describe('whatever was taken is freed', () => {
+  test('when the load is aborted half way', async () => {
+    const abort = new AbortController();
+    const onBand = (index: number): void => {
+      if (index === 8) abort.abort();
+    };
+    const { error, left } = await failure({ onBand }, { signal: abort.signal });
+    expect(error).toMatchObject({ code: 'aborted' });
+    expect(left).toBe(0);
+  });
+
+  test('when the stream fails', async () => {
+    const onBand = (index: number): void => {
+      if (index === 8) throw new Error('the network is gone');
+    };
+    const { error, left } = await failure({ onBand });
+    expect(error.message).toBe('the network is gone');
+    expect(left).toBe(0);
+  });
+
+  test('when a model with open cursors is disposed', async () => {
+    const gpu = await testGpu();
+    const before = gpu.bytes;
+    const model = await loadModel(gpu, tinyCheckpoint(), { batchInvariant: true });
+    const cursor = await model.open({ capacity: 64, nodes: 64, forks: { count: 2, room: 8 }, tapLayers: [0] });
+    expect(gpu.bytes - before).toBeGreaterThan(model.bytes);
+    await cursor.extend([1, 2, 3]);
+    model[Symbol.dispose]();
+    cursor[Symbol.dispose]();
+    expect(gpu.bytes).toBe(before);
+    expect(() => cursor.forward({ tokens: [1], parents: [-1] })).toThrow('disposed');
+    await expect(model.open()).rejects.toThrow('this model was disposed');
+    expect(gpu.failure).toBeNull();
+  });
+});
+
+test('a context that does not fit is out of memory by name, and the device goes on', async () => {
+  const gpu = await testGpu();
+  const config = { max_position_embeddings: 2 ** 30 };
+  using model = await loadModel(gpu, tinyCheckpoint({ config }), { batchInvariant: true });
+  const before = gpu.bytes;
+  await expect(model.open({ capacity: 2 ** 28 })).rejects.toMatchObject({
+    code: 'out-of-memory',
+    message: expect.stringMatching(/^0\.keys takes 16384 MiB; this device binds at most \d+ MiB at once$/),
+  });
+  expect(gpu.bytes).toBe(before);
+  using small = await model.open({ capacity: 16 });
+  expect(await (await small.extend([3, 1])).logits.read()).toHaveLength(model.vocabulary);
+});
+
+test('progress: every byte of the upload, and the compilation', async () => {
+  const seen: LoadProgress[] = [];
+  const checkpoint = tinyCheckpoint();
+  using model = await loadModel(await testGpu(), checkpoint, { onProgress: (progress) => seen.push(progress) });
+  const last = (phase: string) => seen.filter((progress) => progress.phase === phase).at(-1);
+  expect(last('upload')).toEqual({ phase: 'upload', loaded: checkpoint.bytes, total: checkpoint.bytes });
+  expect(last('compile')).toEqual({ phase: 'compile', loaded: 1, total: 1 });
+  expect(model.batchInvariant).toBe(true);
+});

@@ -1,0 +1,56 @@
+// A checkpoint becomes a model: the pipelines compile while the weights stream in, and the finished model is checked for
+// batch invariance. Whatever was taken is freed when any of it fails or is aborted.
+import { checkAborted } from '../../base/errors.ts';
+import type { Gpu } from '../../gpu/device.ts';
+import type { Checkpoint } from '../../weights/checkpoint.ts';
+import { Arena } from '../arena.ts';
+import type { CachedCursor } from '../cache/cursor.ts';
+import { readArchitecture } from '../families/known-models.ts';
+import { Transformer } from '../transformer.ts';
+import { CHECK_CAPACITY, checkLayers, isBatchInvariant } from './batch-invariance.ts';
+import {
+  checkTensors,
+  type LoadModelOptions,
+  prepareWeights,
+  ROPE_DIVISORS,
+  streamWeights,
+} from './checkpoint-tensors.ts';
+
+export const loadModel = async (
+  gpu: Gpu,
+  checkpoint: Checkpoint,
+  options: LoadModelOptions = {},
+): Promise<Transformer> => {
+  const { signal, precision, onProgress } = options;
+  const architecture = readArchitecture(checkpoint.config);
+  checkTensors(architecture, checkpoint.tensors);
+  const arena = new Arena(gpu);
+  let model: Transformer | null = null;
+  let probing: Promise<CachedCursor> | null = null;
+  try {
+    const { what, weights, sinks, tuning } = await prepareWeights(gpu, arena, checkpoint, architecture, { precision });
+    checkAborted(signal);
+    const made = await gpu.allocating(what, () => new Transformer({ gpu, architecture, weights, tuning, arena }));
+    model = made;
+    onProgress?.({ phase: 'compile', loaded: 0, total: 1 });
+    // Every pipeline of the model is in the plans of this cursor, so opening it compiles them all. It has one layer of
+    // each kind, and later serves the check.
+    const capacity = Math.min(CHECK_CAPACITY, made.context);
+    probing = made.ready().then(() => made.open({ capacity }, checkLayers(weights)));
+    const compiled = probing.then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
+    const all = new Map(sinks).set(ROPE_DIVISORS, (band) => {
+      made.ropeDivisors = band.decode();
+    });
+    await Promise.all([compiled, streamWeights(gpu, checkpoint, all, options)]);
+    using probe = await probing;
+    if (!(options.batchInvariant ?? (await isBatchInvariant(probe, made.vocabulary)))) made.padPasses();
+    checkAborted(signal);
+    if (gpu.failure) throw gpu.failure;
+    return made;
+  } catch (error) {
+    await probing?.catch(() => {}); // it would allocate behind our back
+    if (model) model[Symbol.dispose]();
+    else arena.free();
+    throw error;
+  }
+};

@@ -1,0 +1,99 @@
+// How an architecture's weights lie on the device: q|k|v as rows of one matrix, gate and up rows interleaved, vectors in
+// f32. Pure arithmetic over the declaration and the file's types; the loader, the memory estimate and `inspect` read it.
+import { matrixLayout, ROW_PAD, splitRows, type WeightFormat } from '../../weights/quantize/device-layout.ts';
+import { type Precision, storedFormat } from '../../weights/quantize/quantize.ts';
+import { type Architecture, type Slot, type SlotName, slotKey, slots } from '../architecture.ts';
+
+/** Row r of a checkpoint tensor becomes row `first + r · step` of the matrix. */
+export interface Piece {
+  readonly checkpoint: string;
+  readonly first: number;
+  readonly step: number;
+}
+
+export interface MatrixPlace {
+  readonly kind: 'matrix';
+  /** `embedding`, `3.qkv` … */
+  readonly key: string;
+  readonly format: WeightFormat;
+  readonly rows: number;
+  readonly columns: number;
+  readonly pieces: readonly Piece[];
+}
+
+export interface VectorPlace {
+  readonly kind: 'vector';
+  readonly key: string;
+  /** With the padding that a bias needs (one value for each padded row of its matrix). */
+  readonly length: number;
+  readonly pieces: readonly Piece[];
+}
+
+export type Place = MatrixPlace | VectorPlace;
+
+/** Slots that share one matrix or vector; every other slot has its own. */
+const TOGETHER: Partial<Record<SlotName, { readonly key: string; readonly interleaved: boolean }>> = {
+  query: { key: 'qkv', interleaved: false },
+  key: { key: 'qkv', interleaved: false },
+  value: { key: 'qkv', interleaved: false },
+  queryBias: { key: 'qkvBias', interleaved: false },
+  keyBias: { key: 'qkvBias', interleaved: false },
+  valueBias: { key: 'qkvBias', interleaved: false },
+  gate: { key: 'gateUp', interleaved: true },
+  up: { key: 'gateUp', interleaved: true },
+};
+
+/** From the least to the most exact: tensors of one matrix that are stored differently take the better one. */
+const EXACTNESS: readonly WeightFormat[] = ['q4', 'q4m', 'q8', 'f16', 'f32'];
+
+const place = (
+  key: string,
+  members: readonly Slot[],
+  typeOf: (checkpoint: string) => string,
+  precision: Precision | undefined,
+): Place => {
+  const interleaved = TOGETHER[members[0]?.name as SlotName]?.interleaved ?? false;
+  let rows = 0;
+  const pieces = members.map(({ checkpoint, shape }, i) => {
+    const first = interleaved ? i : rows;
+    rows += shape[0] as number;
+    return { checkpoint, first, step: interleaved ? members.length : 1 };
+  });
+  const columns = members[0]?.shape[1];
+  if (columns === undefined) return { kind: 'vector', key, length: Math.ceil(rows / ROW_PAD) * ROW_PAD, pieces };
+  const vocabulary = key === 'embedding' || key === 'head';
+  const format = EXACTNESS[
+    Math.max(
+      ...members.map(({ checkpoint }) => EXACTNESS.indexOf(storedFormat(typeOf(checkpoint), precision, vocabulary))),
+    )
+  ] as WeightFormat;
+  return { kind: 'matrix', key, format, rows, columns, pieces };
+};
+
+export const places = (
+  architecture: Architecture,
+  typeOf: (checkpoint: string) => string,
+  precision: Precision | undefined,
+): readonly Place[] => {
+  const groups = new Map<string, Slot[]>();
+  for (const slot of slots(architecture)) {
+    const key = slotKey({ name: TOGETHER[slot.name]?.key ?? slot.name, layer: slot.layer });
+    const group = groups.get(key);
+    if (group) group.push(slot);
+    else groups.set(key, [slot]);
+  }
+  return [...groups].map(([key, members]) => place(key, members, typeOf, precision));
+};
+
+/** The buffers of a matrix: parts of whole rows, each small enough for one binding. */
+export const parts = ({ format, rows, columns }: MatrixPlace, maxBinding: number) =>
+  splitRows(format, rows, columns, maxBinding).map((part) => ({
+    start: part.start,
+    layout: matrixLayout(format, part.rows, columns),
+  }));
+
+export const placeBytes = (it: Place): number => {
+  if (it.kind === 'vector') return it.length * 4;
+  const { weightBytes, scaleBytes } = matrixLayout(it.format, it.rows, it.columns);
+  return weightBytes + Math.max(16, scaleBytes);
+};

@@ -1,0 +1,30 @@
+// The memory of laws: taken when the first sampled draft is drawn, shared by the models of a vocabulary, and given back
+// with the last of them.
+import { expect, test } from 'vitest';
+import { testGpu } from '../../testing/device/gpu.ts';
+import { chain, GREEDY } from '../../testing/goldens/golden.ts';
+import { tinyCheckpoint } from '../../testing/toys/tiny.ts';
+import { loadModel } from '../load/load-model.ts';
+
+const LAWS = 48 * 64 * 4;
+
+test('laws take memory at the first sampled draft, once for all models of a vocabulary', async () => {
+  const gpu = await testGpu();
+  const before = gpu.bytes;
+  const load = () => loadModel(gpu, tinyCheckpoint(), { batchInvariant: true });
+  const first = await load();
+  const second = await load();
+  const cursors = await Promise.all([first, second].map((model) => model.open({ capacity: 64 })));
+  const loaded = gpu.bytes;
+  for (const cursor of cursors) await cursor.forward(chain([3, 4])).verify(null, GREEDY);
+  expect(gpu.bytes).toBe(loaded);
+  for (const cursor of cursors) {
+    const sampling = { ...GREEDY, temperature: 1 };
+    const { law, token } = cursor.forward(chain([3])).draw(0, sampling, { law: true });
+    if (law) await cursor.forward(chain([3, token])).verify([law], { ...sampling, seed: 5 });
+    expect(gpu.bytes - loaded).toBeGreaterThanOrEqual(LAWS);
+    expect(gpu.bytes - loaded).toBeLessThan(LAWS + 4000); // and the constants of what writes and reads them
+  }
+  for (const each of [...cursors, first, second]) each[Symbol.dispose]();
+  expect(gpu.bytes).toBe(before);
+});

@@ -1,0 +1,214 @@
+// Draws and most probable tokens on the device: the two kernels recorded for a few sizes, for every logits tensor that
+// they serve. Drawn tokens go to the device's board, where a later pass finds them without the host.
+import { OutriderError } from '../../base/errors.ts';
+import type { Gpu } from '../../gpu/device.ts';
+import type { Tensor } from '../../gpu/kernel.ts';
+import { Plan } from '../../gpu/plan.ts';
+import { law } from '../../kernels/sampling/distribution.ts';
+import {
+  CHOICE_WORDS,
+  DRAW_WORDS,
+  packDraws,
+  type RawChoice,
+  sample,
+  sampleTuning,
+  unpackChoices,
+} from '../../kernels/sampling/sample.ts';
+import { top } from '../../kernels/sampling/top.ts';
+import { type Arena, rowsOf } from '../arena.ts';
+import { MOST_ROWS } from '../cache/kv-cache.ts';
+import type { Choice, HeldLaw, Sampling } from '../interface.ts';
+import { Laws } from './distributions.ts';
+import { type Board, boardOf } from './token-ring.ts';
+
+/** Draws that one dispatch can make. */
+export const MOST_DRAWS = 64;
+/** A dispatch draws one of these counts: the next larger one, with its last draw repeated. */
+const COUNTS = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, MOST_DRAWS] as const;
+/** Laws that one dispatch can write: those of the longest chain of sampled drafts. */
+export const MOST_LAWS = MOST_ROWS;
+const LAWS = COUNTS.filter((count) => count <= MOST_LAWS);
+/** Alternatives of one row: what APIs offer as `top_logprobs`. */
+export const MOST_TOP = 20;
+/** Rows whose alternatives are read together: those of the longest path that a verdict keeps. */
+const MOST_TOPS = 64;
+const TOPS = [1, 5, MOST_TOP] as const;
+
+export interface Wanted {
+  readonly row: number;
+  readonly sampling: Sampling;
+  /** Absolute, of the token to be drawn. */
+  readonly position: number;
+  /** Where the distribution that it is drawn from is kept, if it is. */
+  readonly law: HeldLaw | null;
+}
+
+interface Plans {
+  readonly draw: ReadonlyMap<number, Plan>;
+  /** Reads the draws that `draw` has made. */
+  readonly law: ReadonlyMap<number, Plan>;
+  readonly top: ReadonlyMap<number, Plan>;
+}
+
+export class Sampler {
+  readonly #gpu: Gpu;
+  readonly #vocabulary: number;
+  readonly #board: Board;
+  readonly laws: Laws;
+  /** As they were uploaded last. */
+  readonly draws: Tensor;
+  readonly #row: Tensor;
+  readonly #tops: Tops;
+  readonly #plans = new Map<GPUBuffer, Plans>();
+
+  constructor(gpu: Gpu, arena: Arena, vocabulary: number) {
+    this.#gpu = gpu;
+    this.#vocabulary = vocabulary;
+    this.#board = boardOf(gpu);
+    this.laws = Laws.acquire(gpu, vocabulary);
+    this.draws = arena.storage(MOST_DRAWS * DRAW_WORDS * 4, 'draws');
+    this.#row = arena.storage(16, 'top row');
+    this.#tops = new Tops(gpu, arena);
+  }
+
+  /** Records the plans that read these logits. */
+  async prepare(logits: Tensor): Promise<void> {
+    const vocabulary = this.#vocabulary;
+    const stride = logits.shape.at(-1) as number;
+    const tuning = sampleTuning(this.#gpu);
+    const plans = (sizes: readonly number[], record: (plan: Plan, size: number) => void): Map<number, Plan> =>
+      new Map(
+        sizes.map((size) => {
+          const plan = new Plan(this.#gpu);
+          record(plan, size);
+          return [size, plan];
+        }),
+      );
+    const draw = plans(COUNTS, (plan, rows) =>
+      sample(plan, { logits, draws: this.draws, choices: this.#board.tensor }, { rows, vocabulary, stride }, tuning),
+    );
+    const laws = plans(LAWS, (plan, rows) =>
+      law(plan, { logits, draws: this.draws, laws: this.laws.tensor }, { rows, vocabulary, stride }, tuning),
+    );
+    const most = plans(TOPS, (plan, n) =>
+      top(plan, { logits, row: this.#row, output: this.#tops.output }, { n, vocabulary }, tuning),
+    );
+    this.#plans.set(logits.buffer, { draw, law: laws, top: most });
+    await Promise.all([
+      ...[...draw.values(), ...most.values()].map((plan) => plan.ready()),
+      ...[...laws.values()].map((plan) => plan.compiled()), // which have no memory yet
+    ]);
+  }
+
+  forget(logits: Tensor): void {
+    const plans = this.#plans.get(logits.buffer);
+    if (plans) destroy(plans);
+    this.#plans.delete(logits.buffer);
+  }
+
+  /**
+   * Records the draws into the open turn; draw i becomes entry first + i of the board, where `first` is returned.
+   * `adjust` may change the draws on the device.
+   */
+  draw(logits: Tensor, wanted: readonly Wanted[], adjust?: () => void): number {
+    const count = COUNTS.find((size) => size >= wanted.length);
+    const plan = count && this.#plans.get(logits.buffer)?.draw.get(count);
+    if (!plan) throw new Error(`${wanted.length} draws from logits that were not prepared`);
+    const first = this.#board.ring.take(count);
+    const draws = Array.from({ length: count }, (_, i) => {
+      const { row, sampling, position, law } = wanted[Math.min(i, wanted.length - 1)] as Wanted;
+      const kept = law && i < wanted.length ? { law: this.laws.ring.entry(law.law) } : {};
+      return { ...sampling, ...kept, row, position, slot: this.#board.ring.entry(first + i) };
+    });
+    const { turn } = this.#gpu;
+    turn.upload(this.draws, packDraws(draws));
+    adjust?.();
+    turn.run(plan, { keys: 0 });
+    if (wanted.some(({ law }) => law)) turn.run(this.#lawPlan(logits, count), { keys: 0 });
+    return first;
+  }
+
+  #lawPlan(logits: Tensor, count: number): Plan {
+    const plan = this.#plans.get(logits.buffer)?.law.get(count);
+    if (!plan) throw new Error(`laws of ${count} draws; the most is ${LAWS.at(-1)}`);
+    return plan;
+  }
+
+  /** Records the readback of neighbouring entries of the board into the open turn. */
+  read(first: number, count: number): Promise<readonly Choice[]> {
+    const choices = this.#gpu.turn.read(this.#board.region(first, count)).then(toChoices);
+    choices.catch(() => {}); // whoever reads the draw sees the error; nobody has to
+    return choices;
+  }
+
+  /** A submit and a readback for all rows. */
+  async top(logits: Tensor, rows: readonly number[], n: number): Promise<readonly (readonly Choice[])[]> {
+    const size = TOPS.find((known) => known >= n);
+    if (!size || n < 1)
+      throw new OutriderError('bad-request', `the ${n} most probable tokens; 1 to ${MOST_TOP} can be had`);
+    const plan = this.#plans.get(logits.buffer)?.top.get(size);
+    if (!plan) throw new Error('the most probable of logits that were not prepared');
+    const { turn } = this.#gpu;
+    return this.#tops.read(rows.length, n, this.#vocabulary, (i) => {
+      turn.upload(this.#row, Uint32Array.of(rows[i] as number, 0, 0, 0));
+      turn.run(plan, { keys: 0 });
+    });
+  }
+
+  free(): void {
+    for (const plans of this.#plans.values()) destroy(plans);
+    this.#plans.clear();
+    Laws.release(this.#gpu, this.#vocabulary);
+  }
+}
+
+/** What `top` has written is kept row by row, until all are read. */
+export class Tops {
+  readonly output: Tensor;
+  readonly #gpu: Gpu;
+  readonly #arena: Arena;
+  /** Most runs never ask: no memory until one does. */
+  #kept: Tensor | null = null;
+
+  constructor(gpu: Gpu, arena: Arena) {
+    this.#gpu = gpu;
+    this.#arena = arena;
+    this.output = arena.storage(MOST_TOP * CHOICE_WORDS * 4, 'top');
+  }
+
+  /** `record` writes answer i into the output. */
+  async read(count: number, n: number, vocabulary: number, record: (i: number) => void) {
+    const { turn } = this.#gpu;
+    const bytes = n * CHOICE_WORDS * 4;
+    this.#kept ??= this.#arena.activation(MOST_TOPS, MOST_TOP * CHOICE_WORDS, 'tops');
+    const store = this.#kept;
+    const kept = Array.from({ length: count }, (_, i) => {
+      record(i);
+      const answer = { ...rowsOf(store, 1, i), bytes };
+      turn.copy({ ...this.output, bytes }, answer);
+      return answer;
+    });
+    const read = turn.readAll(kept);
+    turn.submit();
+    const choices = toChoices(await read);
+    return kept.map((_, i) => choices.slice(i * n, (i + 1) * n).filter(({ token }) => token < vocabulary));
+  }
+}
+
+const destroy = (plans: Plans): void => {
+  for (const plan of Object.values(plans).flatMap((sizes: Plans['draw']) => [...sizes.values()])) plan.destroy();
+};
+
+export const toChoices = (data: ArrayBuffer): readonly Choice[] => unpackChoices(data).map(toChoice);
+
+export const toChoice = ({ token, logit, logSumExp, broken }: RawChoice): Choice => {
+  if (broken) throw notFinite();
+  return { token, logprob: logit - logSumExp };
+};
+
+export const notFinite = (): OutriderError =>
+  new OutriderError(
+    'bad-checkpoint',
+    'the logits (final norm · head) hold a NaN or an infinity',
+    'The weights are damaged, or overflow at this precision: load with f32.',
+  );

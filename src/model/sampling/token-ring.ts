@@ -1,0 +1,51 @@
+// The board of choices: one ring on the device into which every model's draws are written, so that a token drawn by one
+// model can be the input of another before the host has seen it.
+import { ACTIVATION, type Gpu } from '../../gpu/device.ts';
+import type { Tensor } from '../../gpu/kernel.ts';
+import { CHOICE_WORDS } from '../../kernels/sampling/sample.ts';
+import type { Token } from '../interface.ts';
+import { Ring } from './ring.ts';
+
+/** A round takes some 150 entries at most: 64 draws of a draft, 64 of its target, and padding. */
+const ENTRIES = 1024;
+const ENTRY_BYTES = CHOICE_WORDS * 4;
+
+/** How a row names its token: by value (`held` 0), or as a board entry + 1. */
+export interface NamedToken {
+  readonly token: number;
+  readonly held: number;
+}
+
+export class Board {
+  readonly tensor: Tensor;
+  readonly ring = new Ring(ENTRIES, 'held token');
+
+  constructor(gpu: Gpu) {
+    const bytes = ENTRIES * ENTRY_BYTES;
+    // Lives as long as the device, like the pools of gpu/, and is not counted either.
+    const buffer = gpu.device.createBuffer({ label: 'board', size: bytes, usage: ACTIVATION });
+    this.tensor = { buffer, offset: 0, bytes, shape: [ENTRIES, CHOICE_WORDS] };
+  }
+
+  name(token: Token): NamedToken {
+    return typeof token === 'number' ? { token, held: 0 } : { token: 0, held: this.ring.entry(token.held) + 1 };
+  }
+
+  region(serial: number, count: number): Tensor {
+    return this.entries(this.ring.entry(serial), count);
+  }
+
+  entries(first: number, count: number): Tensor {
+    const offset = first * ENTRY_BYTES;
+    return { ...this.tensor, offset, bytes: count * ENTRY_BYTES, shape: [count, CHOICE_WORDS] };
+  }
+}
+
+const boards = new WeakMap<Gpu, Board>();
+
+/** The one board of a device. */
+export const boardOf = (gpu: Gpu): Board => {
+  const board = boards.get(gpu) ?? new Board(gpu);
+  boards.set(gpu, board);
+  return board;
+};

@@ -1,0 +1,104 @@
+// Verification on the device: which drafts the target keeps, and the moves that make their path contiguous, without the
+// host. `verify-match` for deterministic drafts, `verify-ratio` for chains of sampled ones (kernels/verify/verify.ts).
+import type { Gpu } from '../../gpu/device.ts';
+import type { Tensor } from '../../gpu/kernel.ts';
+import { Plan } from '../../gpu/plan.ts';
+import { sampleTuning } from '../../kernels/sampling/sample.ts';
+import {
+  type DraftNode,
+  JOB_WORDS,
+  type Job,
+  NODE_WORDS,
+  packJob,
+  packNodes,
+  unpackVerdict,
+  verdictBytes,
+} from '../../kernels/verify/verdict.ts';
+import { verifyMatch, verifyRatio } from '../../kernels/verify/verify.ts';
+import type { Arena } from '../arena.ts';
+import { MOST_NODES } from '../cache/kv-cache.ts';
+import type { Verdict } from '../interface.ts';
+import type { Laws } from './distributions.ts';
+import { notFinite } from './sampler.ts';
+import { boardOf } from './token-ring.ts';
+
+export class Verifier {
+  readonly #gpu: Gpu;
+  readonly #vocabulary: number;
+  readonly #laws: Laws;
+  readonly #job: Tensor;
+  /** The draft under verification; a tree that the device grew is put here. */
+  readonly nodes: Tensor;
+  readonly #verdict: Tensor;
+  readonly #moves: Tensor;
+  readonly #matches = new Map<GPUBuffer, Plan>();
+  readonly #ratios = new Map<GPUBuffer, Plan>();
+
+  /** `moves` are those that the model's caches obey. */
+  constructor(gpu: Gpu, arena: Arena, { vocabulary, laws, moves }: { vocabulary: number; laws: Laws; moves: Tensor }) {
+    this.#gpu = gpu;
+    this.#vocabulary = vocabulary;
+    this.#laws = laws;
+    this.#moves = moves;
+    this.#job = arena.storage(JOB_WORDS * 4, 'job');
+    this.nodes = arena.storage(MOST_NODES * NODE_WORDS * 4, 'nodes');
+    this.#verdict = arena.storage(verdictBytes(MOST_NODES), 'verdict');
+  }
+
+  get #tensors() {
+    const board = boardOf(this.#gpu).tensor;
+    return { job: this.#job, nodes: this.nodes, board, verdict: this.#verdict, moves: this.#moves };
+  }
+
+  /** Compiles what reads these logits. */
+  async prepare(logits: Tensor): Promise<void> {
+    const [match, ratio] = [new Plan(this.#gpu), new Plan(this.#gpu)];
+    const laws = this.#laws.tensor;
+    const stride = logits.shape.at(-1) as number;
+    verifyMatch(match, { ...this.#tensors, logits }, { stride });
+    verifyRatio(
+      ratio,
+      { ...this.#tensors, logits, targetLaws: laws, draftLaws: laws },
+      { vocabulary: this.#vocabulary, stride },
+      sampleTuning(this.#gpu),
+    );
+    this.#matches.set(logits.buffer, match);
+    this.#ratios.set(logits.buffer, ratio);
+    await Promise.all([match.ready(), ratio.compiled()]); // the laws have no memory yet
+  }
+
+  forget(logits: Tensor): void {
+    for (const plans of [this.#matches, this.#ratios]) {
+      plans.get(logits.buffer)?.destroy();
+      plans.delete(logits.buffer);
+    }
+  }
+
+  /** Records the decision; `nodes`: null where they are on the device already; `rule`: ratio of the job's laws, or match. */
+  decide(job: Job, nodes: readonly DraftNode[] | null, logits: Tensor, rule: 'match' | 'ratio'): void {
+    const { turn } = this.#gpu;
+    const plan = (rule === 'ratio' ? this.#ratios : this.#matches).get(logits.buffer);
+    if (!plan) throw new Error('verification by logits that were not prepared');
+    turn.upload(this.#job, packJob(job));
+    if (nodes) turn.upload(this.nodes, packNodes(nodes));
+    turn.run(plan, { keys: 0 });
+  }
+
+  /** The round's one readback, in the open turn. */
+  async read(nodes: number): Promise<Verdict> {
+    const data = await this.#gpu.turn.read({ ...this.#verdict, bytes: verdictBytes(nodes) });
+    const { broken, choices, ...verdict } = unpackVerdict(data, nodes);
+    if (broken) throw notFinite();
+    return {
+      ...verdict,
+      choices: choices.map(({ token, logit, logSumExp }) => ({ token, logprob: logit - logSumExp })),
+    };
+  }
+
+  free(): void {
+    for (const plans of [this.#matches, this.#ratios]) {
+      for (const plan of plans.values()) plan.destroy();
+      plans.clear();
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { JudgedStep } from '../decode/core/system.ts';
+import { type JudgeServer, nextWords, pooled, serveJudge } from '../testing/servers/judge-server.ts';
+import type { Tokenizer } from '../text/tokenizer.ts';
+import { openRemoteJudge } from './remote-judge.ts';
+import { type JudgedBy, remoteJudge } from './server.ts';
+
+const KEY = 'sk-secret';
+let server: JudgeServer;
+beforeAll(async () => {
+  server = await serveJudge();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+beforeEach(() => {
+  server.asked.length = 0;
+  server.answer = () => pooled([1]);
+});
+
+/** Letters from 0; 26 is a blank line. */
+const decode = (tokens: readonly number[]) =>
+  tokens.map((token) => (token === 26 ? '\n\n' : String.fromCharCode(97 + token))).join('');
+const reader = { name: 'toy', tokenizer: { decode } as unknown as Tokenizer, model: { context: 99 } };
+const timing = { backoff: 1, first: 2000 };
+const judge = (how?: JudgedBy, gives: 'reward' | 'advantage' = 'reward') =>
+  openRemoteJudge(remoteJudge(server.address, 'm', how, KEY), reader, gives, timing);
+
+const STEPS: readonly JudgedStep[] = [
+  { tokens: [2, 26], by: 'draft' },
+  { tokens: [3, 26], by: 'target' },
+];
+const ask = async (how?: JudgedBy, gives?: 'reward' | 'advantage', signal?: AbortSignal) =>
+  (await judge(how, gives).open()).score([0, 1], STEPS, [[4, 26]], signal);
+
+describe('what it is shown', () => {
+  it('the problem, the steps and the candidate as text, each step with its end', async () => {
+    await ask();
+    const [{ path, authorization, body } = { path: '' }] = server.asked;
+    expect({ path, authorization, body }).toEqual({
+      path: '/pooling',
+      authorization: `Bearer ${KEY}`,
+      body: { model: 'm', input: 'ab\nc\nd\ne\n' },
+    });
+    await ask({ by: 'pooling', stepEnd: '<extra_0>' });
+    expect(server.asked[1]?.body.input).toBe('ab\nc<extra_0>d<extra_0>e<extra_0>');
+  });
+
+  it('for a router, also who wrote each step', async () => {
+    await ask(undefined, 'advantage');
+    expect(server.asked[0]?.body.input).toBe('ab\nModel 0: c\nModel 1: d\nModel 0: e\n');
+  });
+
+  it('with a question behind it, where words are asked for', async () => {
+    server.answer = () => nextWords({ yes: 0.5, no: 0.5 });
+    await ask({ by: 'words', words: ['no', 'yes'], question: 'Right? ' });
+    expect(server.asked[0]).toMatchObject({
+      path: '/v1/completions',
+      body: { model: 'm', prompt: 'ab\nc\nd\ne\nRight? ', max_tokens: 1, logprobs: 5, temperature: 0 },
+    });
+  });
+});
+
+describe('what it says', () => {
+  it.each([
+    ['a value of the whole text', pooled([0.3]), 0.3],
+    ['a value, flat', pooled(0.3), 0.3],
+    ['rows of steps, of which the last counts', pooled([0.9, 0.1], [0.8, 0.2], [0.25, 0.75]), 0.75],
+    ['classes of the whole text, flat and ordered', pooled(0.2, 0.3, 0.5), 0.65],
+  ])('%s', async (_, answer, score) => {
+    server.answer = () => answer;
+    expect((await ask())[0]).toBeCloseTo(score, 6);
+  });
+
+  it('numbers before the sigmoid or softmax, where that was said; otherwise they are refused', async () => {
+    server.answer = () => pooled([-2]);
+    const [reward] = await ask({ by: 'pooling', values: 'logits' });
+    expect(reward).toBeCloseTo(1 / (1 + Math.E ** 2), 6);
+    await expect(ask()).rejects.toMatchObject({ code: 'bad-request', hint: expect.stringContaining('logits') });
+  });
+
+  it.each([
+    ['both words', { '+': 0.6, '-': 0.2, x: 0.1 }, 0.75],
+    ['one of them alone', { '+': 0.6, x: 0.1 }, 1],
+    ['with a space before them', { ' +': 0.2, '+': 0.1, ' -': 0.3 }, 0.5],
+  ])('the next word: %s', async (_, words, score) => {
+    server.answer = () => nextWords(words);
+    expect((await ask({ by: 'words' }))[0]).toBeCloseTo(score, 6);
+  });
+
+  it('a score for every candidate', async () => {
+    server.answer = ({ body }) => pooled([String(body.input).endsWith('e\n') ? 0.1 : 0.9]);
+    const cursor = await judge().open();
+    expect(await cursor.score([0, 1], [], [[4, 26], [5]])).toEqual([0.1, 0.9]);
+  });
+});
+
+describe('when it fails', () => {
+  it('tries again what may pass, and says after how many tries it did not', async () => {
+    server.answer = () => (server.asked.length < 3 ? 503 : pooled([0.5]));
+    expect(await ask()).toEqual([0.5]);
+    server.asked.length = 0;
+    server.answer = () => 503;
+    await expect(ask()).rejects.toThrow(/\/pooling: the server answers 503: sorry, 4 times/);
+    expect(server.asked).toHaveLength(4);
+  });
+
+  it.each([
+    ['a refusal', 401, /401: sorry/],
+    ['no pooling there', 404, /404/],
+    ['no JSON', '<html>', /no JSON/],
+    ['no score', { data: [{ data: 'AAAA' }] }, /no score is in the answer/],
+    ['neither word', nextWords({ a: 1 }), /no score/],
+    ['the key, repeated', { told: KEY }, /no score.*\[key\]/],
+  ])('at once: %s', async (_, answer, message) => {
+    server.answer = () => answer;
+    const error = await ask().catch((caught: unknown) => caught);
+    expect(String(error)).toMatch(message);
+    expect(String(error)).not.toContain(KEY);
+    expect(server.asked).toHaveLength(1);
+  });
+
+  it('does not wait for a server that hangs, and cancels what the caller aborts', async () => {
+    server.answer = () => null;
+    await expect(ask()).rejects.toThrow('no answer within 2 s');
+    const abort = new AbortController();
+    const asked = ask(undefined, 'reward', abort.signal);
+    await expect.poll(() => server.asked.length).toBe(2);
+    abort.abort();
+    await expect(asked).rejects.toMatchObject({ code: 'aborted' });
+    await expect.poll(() => server.asked[1]?.cancelled).toBe(true);
+  });
+
+  it('needs a tokenizer, since text is what travels', () => {
+    const bare = { ...reader, tokenizer: null };
+    expect(() => openRemoteJudge(remoteJudge(server.address, 'm'), bare, 'reward')).toThrow('has no tokenizer');
+  });
+});

@@ -1,0 +1,131 @@
+// A judge on another machine, as step systems see it. Text travels, so it may have any vocabulary; nothing is kept there
+// between two steps that we know of (servers cache prefixes by themselves). Two ways of asking: vLLM's `/pooling`, for
+// models with a head (https://docs.vllm.ai/en/latest/models/pooling_models/reward/), and which of two words a language
+// model would write next, for everything that speaks OpenAI's completions.
+
+import { checkAborted, OutriderError } from '../base/errors.ts';
+import type { Judge, JudgeCursor } from '../decode/core/system.ts';
+import type { LoadedModel } from '../engine/load/language-model.ts';
+import { NOTES } from '../judge/input-layout.ts';
+import { answerOf } from '../judge/row-score.ts';
+import { serverAddress } from './address.ts';
+import { failed, post, retrying, TIMING, type Timing } from './post.ts';
+import type { RemoteJudge } from './server.ts';
+
+/** As many as OpenAI's own servers give. */
+const ALTERNATIVES = 5;
+
+type Reader = Pick<LoadedModel, 'name' | 'tokenizer'> & { readonly model: Pick<LoadedModel['model'], 'context'> };
+
+/** What is asked for, and the score in what comes back; null where it makes no sense. */
+interface Way {
+  readonly path: string;
+  readonly body: (text: string) => object;
+  readonly scoreIn: (answer: unknown) => number | null;
+}
+
+/** What a server says may repeat the key. */
+const quoted = (answer: unknown, key: string | undefined): string => {
+  const text = JSON.stringify(answer) ?? '';
+  return (key ? text.replaceAll(key, '[key]') : text).slice(0, 200);
+};
+
+const isNumbers = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) && value.length > 0 && value.every(Number.isFinite);
+
+/** A text has a row of its own, or a row for each of its tokens or steps, of which the last one is the candidate's. */
+const lastRow = (answer: unknown): readonly number[] | null => {
+  const rows = (answer as { data?: readonly { data?: unknown }[] } | null)?.data?.[0]?.data;
+  const row: unknown = Array.isArray(rows) && Array.isArray(rows.at(-1)) ? rows.at(-1) : rows;
+  return isNumbers(row) ? row : null;
+};
+
+const expected = (probabilities: readonly number[]): number => {
+  const most = Math.max(1, probabilities.length - 1);
+  if (probabilities.length === 1) return probabilities[0] as number;
+  return probabilities.reduce((sum, p, label) => sum + (p * label) / most, 0);
+};
+
+const pooling = ({ model, values = 'probabilities' }: RemoteJudge & { readonly by: 'pooling' }): Way => ({
+  path: '/pooling',
+  body: (input) => ({ model, input }),
+  scoreIn: (answer) => {
+    const row = lastRow(answer);
+    return row && (values === 'logits' ? answerOf(row).score : expected(row));
+  },
+});
+
+const wording = ({ model, words = ['-', '+'], question = '' }: RemoteJudge & { readonly by: 'words' }): Way => ({
+  path: '/v1/completions',
+  body: (text) => ({ model, prompt: text + question, max_tokens: 1, logprobs: ALTERNATIVES, temperature: 0 }),
+  scoreIn: (answer) => {
+    const choice = (
+      answer as { choices?: readonly { logprobs?: { top_logprobs?: readonly unknown[] } | null }[] } | null
+    )?.choices?.[0];
+    const next = Object.entries((choice?.logprobs?.top_logprobs?.[0] ?? {}) as Readonly<Record<string, unknown>>);
+    // A word may be among them with a space before it and without.
+    const [against, inFavour] = words.map((word) =>
+      next.reduce((sum, [token, logprob]) => sum + (token.trim() === word.trim() ? Math.exp(Number(logprob)) : 0), 0),
+    ) as [number, number];
+    const both = against + inFavour;
+    return both > 0 ? inFavour / both : null;
+  },
+});
+
+/** `gives`: what it is loaded for. `reader`: whose tokens it will be shown. */
+export const openRemoteJudge = (
+  source: RemoteJudge,
+  { name, tokenizer, model }: Reader,
+  gives: Judge['gives'],
+  timing: Partial<Timing> = {},
+): Judge => {
+  if (!tokenizer)
+    throw new OutriderError('bad-request', `${name} has no tokenizer, and a remote judge reads text`, 'Load another.');
+  const { key, stepEnd = '\n', fallBack } = source;
+  const way = source.by === 'pooling' ? pooling(source) : wording(source);
+  const address = serverAddress(source, way.path);
+  const times = { ...TIMING, ...timing };
+
+  const ask = async (text: string, signal: AbortSignal): Promise<number> => {
+    const answer = await retrying(address, times, signal, async () => {
+      const late = AbortSignal.timeout(times.first);
+      try {
+        const response = await post(address, key, way.body(text), AbortSignal.any([signal, late]));
+        return (await response.json()) as unknown;
+      } catch (error) {
+        checkAborted(signal);
+        if (late.aborted) throw failed(address, `no answer within ${times.first / 1000} s`, error);
+        throw error instanceof SyntaxError ? failed(address, 'the answer is no JSON', error) : error;
+      }
+    });
+    const score = way.scoreIn(answer);
+    if (score === null) throw failed(address, `no score is in the answer: ${quoted(answer, key)}`);
+    if (score >= 0 && score <= 1) return score;
+    const hint = 'Where the server gives numbers before the sigmoid or softmax, say so: `values: "logits"`.';
+    throw new OutriderError('bad-request', `${address.href}: a score of ${score} is no probability`, hint);
+  };
+
+  const written = (tokens: readonly number[], by: 'draft' | 'target'): string =>
+    (gives === 'advantage' ? NOTES[by] : '') + tokenizer.decode(tokens).trimEnd() + stepEnd;
+
+  return {
+    family: 'remote',
+    gives,
+    context: model.context,
+    bytes: 0,
+    async open({ capacity = model.context } = {}): Promise<JudgeCursor> {
+      return {
+        capacity,
+        dispensable: fallBack === 'target',
+        forget() {}, // what the server remembers is its own
+        async score(problem, steps, candidates, signal = new AbortController().signal) {
+          const kept = steps.map(({ tokens, by }) => written(tokens, by));
+          const text = [`${tokenizer.decode(problem).trim()}\n`, ...kept].join('');
+          return Promise.all(candidates.map((tokens) => ask(text + written(tokens, 'draft'), signal)));
+        },
+        [Symbol.dispose]() {},
+      };
+    },
+    [Symbol.dispose]() {},
+  };
+};

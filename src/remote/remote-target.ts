@@ -1,0 +1,92 @@
+// A remote target as step systems see it: local tokens go in and come out, text is what travels. So the server's model
+// may have another vocabulary than the draft here; what it wrote is tokenised anew.
+
+import { checkAborted, type Fault, OutriderError, toFault } from '../base/errors.ts';
+import type { RemoteTarget, StepRequest, WrittenStep } from '../decode/core/remote-target.ts';
+import type { Tokenizer } from '../text/tokenizer.ts';
+import { type Completion, CompletionsServer } from './completions.ts';
+import type { Timing } from './post.ts';
+import type { RemoteSource } from './server.ts';
+
+/** The local model whose vocabulary the sequence is in. */
+export interface Reader {
+  readonly tokenizer: Tokenizer;
+  readonly stopTokens: readonly number[];
+}
+
+/** Nothing is asked of the server before the first step. */
+export interface LoadedRemote {
+  readonly name: string;
+  /** For one run: a server that failed is left alone until the next. */
+  open(reader: Reader): RemoteTarget;
+}
+
+/** So many tokens before the seam are tokenised together with what follows: a word may reach across it. */
+const SEAM = 8;
+
+const retokenise = (before: readonly number[], text: string, tokenizer: Tokenizer): readonly number[] => {
+  const known = before.slice(-SEAM);
+  const whole = tokenizer.encode(tokenizer.decode(known, { special: true }) + text);
+  // What is kept stays as it is; then the step is spelled by itself.
+  return known.every((token, i) => whole[i] === token) ? whole.slice(known.length) : tokenizer.encode(text);
+};
+
+/** The prompt as text, without what a server's tokenizer wraps it in again (a BOS, where the model wants one). */
+const spell = (tokens: readonly number[], tokenizer: Tokenizer): string => {
+  const wrapped = tokenizer.encode('', { special: true });
+  const own = wrapped.length > 0 && wrapped.every((token, i) => tokens[i] === token) ? wrapped.length : 0;
+  return tokenizer.decode(tokens.slice(own), { special: true });
+};
+
+export const openRemote = (source: RemoteSource, timing?: Partial<Timing>): LoadedRemote => {
+  const server = new CompletionsServer(source, timing);
+  const name = source.model;
+
+  const read = ({ text, finish }: Completion, before: readonly number[], most: number, reader: Reader): WrittenStep => {
+    const [eos] = reader.stopTokens;
+    const tokens = [
+      ...retokenise(before, text, reader.tokenizer),
+      ...(finish === 'end' && eos !== undefined ? [eos] : []),
+    ];
+    if (tokens.length === 0) throw new OutriderError('download-failed', `${name} wrote nothing`, 'Check the server.');
+    return tokens.length > most ? { tokens: tokens.slice(0, most), finish: 'length' } : { tokens, finish };
+  };
+
+  return {
+    name,
+    open(reader) {
+      let gone = false;
+      return {
+        name,
+        async writeStep(tokens, { delimiter, maxTokens, sampling, signal, emit, onText }: StepRequest) {
+          if (gone) return null;
+          const began = performance.now();
+          let tries = 0;
+          const tell = (outcome: { tokens: number; first_ms: number | null; fault: Fault | null }): void =>
+            emit({ type: 'remote', model: name, tries, ms: performance.now() - began, ...outcome });
+          try {
+            const written = await server.complete({
+              prompt: spell(tokens, reader.tokenizer),
+              delimiter,
+              maxTokens,
+              // Steps that begin alike are drawn with numbers of their own, as the positions of one run are.
+              sampling: { ...sampling, seed: (sampling.seed + tokens.length) % 2 ** 32 },
+              signal,
+              onText,
+              onTry: () => tries++,
+            });
+            const step = read(written, tokens, maxTokens, reader);
+            tell({ tokens: step.tokens.length, first_ms: written.firstMs, fault: null });
+            return step;
+          } catch (error) {
+            checkAborted(signal);
+            if (source.fallBack !== 'draft') throw error;
+            gone = true;
+            tell({ tokens: 0, first_ms: null, fault: toFault(error) });
+            return null;
+          }
+        },
+      };
+    },
+  };
+};

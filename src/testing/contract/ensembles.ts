@@ -1,0 +1,177 @@
+// Questions for the kernels of ensembles, how they are put to a device, and the comparison with their twin.
+import { expect } from 'vitest';
+import type { Gpu } from '../../gpu/device.ts';
+import {
+  draftLawReference,
+  type EnsembleQuestion,
+  verifyEnsembleReference,
+} from '../../kernels/ensemble/ensemble.reference.ts';
+import {
+  contrast,
+  type EnsembleDraft,
+  elect,
+  electionBytes,
+  ensembleVerdictBytes,
+  gauge,
+  gaugesBytes,
+  jobBytes,
+  packEnsembleJob,
+  type RawEnsembleVerdict,
+  unpackEnsembleVerdict,
+  verifyEnsemble,
+} from '../../kernels/ensemble/ensemble.ts';
+import { drawReference } from '../../kernels/sampling/sample.reference.ts';
+import { CHOICE_WORDS } from '../../kernels/sampling/sample.ts';
+import { draftingOf } from '../../model/ensemble/checks.ts';
+import { stride32 } from '../../weights/quantize/device-layout.ts';
+import { noise, runKernel, strided, tensorOf } from '../device/kernel.ts';
+
+const list = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
+export type Combination = EnsembleQuestion['combination'];
+
+/** Decides on the device: rows in an order of their own, every other draft by value, the others from the board. */
+export const decide = async (
+  gpu: Gpu,
+  question: EnsembleQuestion,
+  { threads = 8, slices = 3, broken = [] as readonly number[] } = {},
+): Promise<RawEnsembleVerdict> => {
+  const { tokens, position, proposers, rows, bonus, combination, sampling } = question;
+  const scored = bonus ? [...rows, bonus] : rows;
+  const [positions, members] = [scored.length, scored[0]?.length ?? 0];
+  const vocabulary = scored[0]?.[0]?.length ?? 0;
+  const contrasts = combination.kind === 'contrastive';
+  const columns = members + (contrasts ? 2 : 0);
+  const stride = stride32(vocabulary);
+  const total = positions * columns;
+  /** The row of a position and a column: from the last one down. */
+  const at = (i: number, column: number): number => total - 1 - (i * columns + column);
+  const flat = list(total, (row) => {
+    const index = total - 1 - row;
+    const [i, column] = [Math.floor(index / columns), index % columns];
+    return scored[i]?.[column === members + 1 ? (proposers[i] ?? 0) : column] ?? [];
+  });
+  const besides = [1, 0];
+  const board = new Uint32Array((tokens.length + 2) * CHOICE_WORDS);
+  [...tokens, 40, 41].forEach((token, i) => {
+    board.set([token, 0, 0, Number(broken.includes(i))], i * CHOICE_WORDS);
+  });
+  const drafts = tokens.map((token, i): EnsembleDraft => {
+    const law = contrasts ? members + 1 : (proposers[i] as number);
+    return i % 2 ? { token, held: 0, law } : { token: 0, held: i + 1, law };
+  });
+  const sum = combination.kind === 'weighted' ? combination.weights.reduce((a, b) => a + b, 0) : 1;
+  const shares =
+    combination.kind === 'weighted' ? combination.weights.map((x) => x / sum) : [...list(members, () => 0), 1, 0];
+  const words = packEnsembleJob({
+    drafts,
+    rows: list(positions, (i) => list(columns, (column) => at(i, column))),
+    besides: besides.map((i) => tokens.length + i + 1),
+    position,
+    sampling,
+    shares,
+    mu: combination.kind === 'contrastive' ? combination.mu : 0,
+    drafting: draftingOf(combination, sampling).temperature,
+  });
+  expect(words.byteLength).toBeLessThanOrEqual(jobBytes(positions, columns));
+  const empty = (bytes: number) => tensorOf(gpu, new Uint32Array(bytes / 4).fill(77));
+  const job = tensorOf(gpu, words);
+  const logits = tensorOf(gpu, strided(flat, stride));
+  const gauges = empty(gaugesBytes(positions, columns));
+  const election = empty(electionBytes(positions, slices));
+  const bytes = ensembleVerdictBytes(positions, members, besides.length);
+  const verdict = empty(bytes);
+  const held = tensorOf(gpu, board);
+  const uniforms = { positions, members, columns, vocabulary, stride, slices };
+  const [out] = await runKernel(gpu, [{ ...verdict, bytes }], (plan) => {
+    if (contrasts) contrast(plan, { job, rows: logits }, uniforms);
+    gauge(plan, { job, logits, gauges }, uniforms, { threads });
+    elect(plan, { job, logits, gauges, board: held, election }, uniforms, { threads });
+    verifyEnsemble(plan, { job, logits, gauges, board: held, election, verdict }, uniforms, { threads });
+  });
+  for (const { buffer } of [job, logits, gauges, election, verdict, held]) gpu.free(buffer);
+  const data = (out as Float32Array).buffer as ArrayBuffer;
+  return unpackEnsembleVerdict(data, { drafts: tokens.length, positions, members });
+};
+
+export const expectTwin = (actual: RawEnsembleVerdict, question: EnsembleQuestion): void => {
+  const { kept, choices, votes } = verifyEnsembleReference(question);
+  const { tokens, combination, sampling, bonus } = question;
+  const name = JSON.stringify({ tokens, combination, sampling, bonus: bonus !== null });
+  expect(actual.tokens, name).toEqual(question.tokens);
+  expect(actual.besides, name).toEqual([41, 40]);
+  expect(actual.broken, name).toBe(false);
+  expect({ kept: actual.kept, committed: actual.committed }, name).toEqual({
+    kept,
+    committed: choices.map(({ token }) => token),
+  });
+  votes.forEach(({ r, own }, i) => {
+    const vote = actual.votes[i] as RawEnsembleVerdict['votes'][number];
+    expect(vote.r, name).toBeCloseTo(r, 5);
+    own.forEach((opinion, k) => {
+      const said = vote.own[k] as (typeof vote.own)[number];
+      expect(said.token, name).toBe(opinion.token);
+      expect(said.probability, name).toBeCloseTo(opinion.probability, 5);
+      expect(said.committed, name).toBeCloseTo(opinion.committed, 5);
+    });
+  });
+};
+
+export const PLAIN = { temperature: 1, topK: 0, topP: 1, minP: 0 };
+export const FILTERS = [
+  PLAIN,
+  { ...PLAIN, temperature: 0 },
+  { ...PLAIN, temperature: 0, topK: 1, topP: 0.3, minP: 0.9 },
+  { ...PLAIN, temperature: 0.6 },
+  { temperature: 1.3, topK: 5, topP: 0.9, minP: 0.01 },
+];
+export const combinations = (members: number): Combination[] => [
+  { kind: 'weighted', weights: list(members, () => 1) },
+  { kind: 'weighted', weights: list(members, (k) => k / 3) },
+  { kind: 'contrastive', mu: 0.1 },
+  { kind: 'contrastive', mu: -0.5 },
+];
+
+export const logitsOf = (
+  seed: number,
+  count: number,
+  members: number,
+  vocabulary: number,
+  apart = 1.5,
+): number[][][] => {
+  const random = noise(seed);
+  return list(count, () => {
+    const shared = list(vocabulary, () => 1.5 * random());
+    return list(members, () => shared.map((x) => Math.fround(x + apart * random())));
+  });
+};
+
+/** Each draft drawn by its proposer, as systems do it. */
+export const draftsOf = (
+  rows: readonly (readonly number[][])[],
+  proposers: readonly number[],
+  position: number,
+  { combination, sampling }: Pick<EnsembleQuestion, 'combination' | 'sampling'>,
+): number[] =>
+  rows.map((each, i) => {
+    const law = draftLawReference(each[proposers[i] as number] as number[], combination, sampling);
+    return sampling.temperature === 0 ? law.indexOf(1) : drawReference(law, position + i, sampling.seed ^ 0x9e3779b9);
+  });
+
+/** Questions of every kind: with and without a bonus, with members far apart and near each other. */
+export function* questions(sizes: readonly number[], vocabularies: readonly number[]): Generator<EnsembleQuestion> {
+  let seed = 0;
+  for (const members of sizes)
+    for (const vocabulary of vocabularies)
+      for (const combination of combinations(members))
+        for (const filters of FILTERS) {
+          const drafts = seed % 6;
+          const ends = drafts === 0 || seed % 2 === 0;
+          const rows = logitsOf(++seed, drafts + 1, members, vocabulary, seed % 3 ? 1.5 : 0.2);
+          const position = 5 * seed;
+          const sampling = { ...filters, seed: 1000 + seed };
+          const proposers = list(drafts, (i) => (i + seed) % members);
+          const tokens = draftsOf(rows.slice(0, drafts), proposers, position, { combination, sampling });
+          const bonus = ends ? (rows[drafts] as number[][]) : null;
+          yield { tokens, position, proposers, rows: rows.slice(0, drafts), bonus, combination, sampling };
+        }
+}

@@ -1,0 +1,164 @@
+// What every exact decoding system promises, as measurements on the toy model: its greedy tokens are the target's, and
+// its sampled tokens follow the target's law. The references here share no code with any system. A toy may be broken on
+// purpose (toy-model.ts), to show that the measurements notice.
+import type { KnobValue } from '../../decode/core/knobs.ts';
+import type { BlockPolicy, DecodingSystem } from '../../decode/core/system.ts';
+import { createEngine } from '../../engine/engine.ts';
+import type { LoadedModel } from '../../engine/load/language-model.ts';
+import type { RunRequest } from '../../engine/request.ts';
+import { distributionReference } from '../../kernels/sampling/sample.reference.ts';
+import type { LanguageModel, Sampling } from '../../model/interface.ts';
+import { committedTokens, type TraceEvent } from '../../trace/index.ts';
+import { toyBlockDrafter, toyFeatureDrafter } from '../toys/toy-drafters.ts';
+import { type ToyOptions, toyModel } from '../toys/toy-model.ts';
+import { ToyBoard } from '../toys/toy-token-ring.ts';
+
+/** As the engine holds it, without a tokenizer. */
+export const toyLoaded = (model: LanguageModel, stopTokens: readonly number[] = []): LoadedModel => ({
+  name: 'toy',
+  model,
+  tokenizer: null,
+  stopTokens,
+});
+
+/** A target, and drafters of every kind that agree with it most of the time. */
+export const toyEngine = async (system: DecodingSystem, toy: ToyOptions, stopTokens: readonly number[] = []) => {
+  const engine = createEngine({ systems: [system] });
+  const board = new ToyBoard();
+  const { vocabulary, sharpness, context = 4096 } = toy;
+  const like = { vocabulary, sharpness, noise: toy.noise ?? sharpness / 4, context, board };
+  await engine.load({
+    target: toyLoaded(toyModel({ ...toy, noise: 0, board }), stopTokens),
+    draft: toyLoaded(toyModel({ ...like, seed: 1 })),
+    dflash: { name: 'toy block', model: toyBlockDrafter({ ...like, seed: 2 }) },
+    eagle3: { name: 'toy features', model: toyFeatureDrafter({ ...like, seed: 3 }) },
+    policy: { name: 'toy policy', model: toyPolicy(vocabulary) },
+  });
+  const run = async (request: Omit<RunRequest, 'system'>, signal?: AbortSignal): Promise<TraceEvent[]> => {
+    const events: TraceEvent[] = [];
+    for await (const event of engine.run({ ...request, system: system.id }, signal)) events.push(event);
+    return events;
+  };
+  return { engine, run, board };
+};
+
+/** Which size is chosen depends on the clock, and must not matter. */
+const toyPolicy = (vocabulary: number): BlockPolicy => ({
+  vocabulary,
+  blockSizes: [2, 4, 6],
+  predict: async (logits) => [1.5, 2, 2 + Math.abs((logits[0] ?? 0) % 1)],
+  [Symbol.dispose]: () => {},
+});
+
+/** Of the next token, straight from the model. */
+export const nextLogits = async (model: LanguageModel, tokens: readonly number[]): Promise<Float32Array> => {
+  using cursor = await model.open();
+  return (await cursor.extend(tokens)).logits.read();
+};
+
+/** The target's own greedy tokens: the largest logit, the first of several equal ones. */
+export const greedyReference = async (model: LanguageModel, prompt: readonly number[], count: number) => {
+  const tokens = [...prompt];
+  while (tokens.length < prompt.length + count) {
+    const logits = await nextLogits(model, tokens);
+    tokens.push(logits.indexOf(Math.max(...logits)));
+  }
+  return tokens.slice(prompt.length);
+};
+
+/** The exact probability of every sequence of `count` tokens, by enumeration of what is possible. `next`: after a text. */
+export const jointLaw = async (
+  next: (tokens: readonly number[]) => readonly number[] | Promise<readonly number[]>,
+  prompt: readonly number[],
+  count: number,
+): Promise<Map<string, number>> => {
+  let law = new Map<string, number>([['', 1]]);
+  for (let i = 0; i < count; i++) {
+    const longer = new Map<string, number>();
+    for (const [key, probability] of law) {
+      const written = key === '' ? [] : key.split(',').map(Number);
+      for (const [token, p] of (await next([...prompt, ...written])).entries())
+        if (p > 0) longer.set([...written, token].join(), probability * p);
+    }
+    law = longer;
+  }
+  return law;
+};
+
+/** The same of one model. */
+export const exactLaw = (
+  model: LanguageModel,
+  prompt: readonly number[],
+  count: number,
+  sampling: Omit<Sampling, 'seed'>,
+): Promise<Map<string, number>> =>
+  jointLaw(async (tokens) => distributionReference([...(await nextLogits(model, tokens))], sampling), prompt, count);
+
+export interface Distance {
+  /** Half the sum of absolute differences between counted and exact probabilities. */
+  readonly totalVariation: number;
+  /** What counting alone is expected to give: Σ √(p(1−p)/n) / √(2π) over the outcomes. */
+  readonly noise: number;
+}
+
+export interface Trial {
+  readonly knobs?: Readonly<Record<string, KnobValue>>;
+  /** Changes to the toy models. */
+  readonly toy?: Partial<ToyOptions>;
+}
+
+const GREEDY_TOY = { vocabulary: 12, sharpness: 6 };
+/** By prompt: the references are the same for every system. */
+const greedyKnown = new Map<string, Promise<readonly number[]>>();
+
+/** Prompts whose greedy tokens differ from the target's own. */
+export const greedyFailures = async (
+  system: DecodingSystem,
+  prompts: number,
+  count: number,
+  { knobs = {}, toy = {} }: Trial = {},
+): Promise<number> => {
+  const { engine, run } = await toyEngine(system, { ...GREEDY_TOY, ...toy });
+  let failures = 0;
+  for (let i = 0; i < prompts; i++) {
+    const prompt = Array.from({ length: 1 + (i % 5) }, (_, j) => (i * 7 + j * 5) % GREEDY_TOY.vocabulary);
+    const key = `${count} ${prompt}`;
+    const expected = greedyKnown.get(key) ?? greedyReference(toyModel(GREEDY_TOY), prompt, count);
+    greedyKnown.set(key, expected);
+    const events = await run({ prompt: { tokens: prompt }, maxTokens: count, knobs });
+    if (committedTokens(events).join() !== (await expected).join()) failures++;
+  }
+  await engine.close();
+  return failures;
+};
+
+/** How far the joint law of three sampled tokens is from the target's, over `runs` seeds. */
+export const samplingDistance = async (
+  system: DecodingSystem,
+  runs: number,
+  { knobs = {}, toy = {} }: Trial = {},
+): Promise<Distance> => {
+  const law = { vocabulary: 4, sharpness: 3 };
+  const [prompt, count, temperature] = [[1, 2, 3, 0], 3, 0.8];
+  const { engine, run } = await toyEngine(system, { ...law, ...toy });
+  const counts = new Map<string, number>();
+  for (let seed = 0; seed < runs; seed++) {
+    const events = await run({ prompt: { tokens: prompt }, maxTokens: count, temperature, seed, knobs });
+    const key = committedTokens(events).join();
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  await engine.close();
+  return distance(counts, await exactLaw(toyModel(law), prompt, count, { temperature, topK: 0, topP: 1, minP: 0 }));
+};
+
+/** Half the sum of differences; an outcome outside the law counts in full. */
+export const distance = (counts: ReadonlyMap<string, number>, law: ReadonlyMap<string, number>): Distance => {
+  const runs = [...counts.values()].reduce((a, b) => a + b, 0);
+  let [totalVariation, noise] = [0, 0];
+  for (const [key, count] of counts) if (!law.has(key)) totalVariation += count / runs / 2;
+  for (const [key, p] of law) {
+    totalVariation += Math.abs((counts.get(key) ?? 0) / runs - p) / 2;
+    noise += Math.sqrt((p * (1 - p)) / runs / (2 * Math.PI));
+  }
+  return { totalVariation, noise };
+};

@@ -1,0 +1,75 @@
+// What the tests of the matmul family share: sixteen rows through passes of any size, and a count of differing bits.
+import type { Gpu } from '../../gpu/device.ts';
+import { type Bucket, type Epilogue, type MatmulChoice, matmul } from '../../kernels/matmul/matmul.ts';
+import { stride32 } from '../../weights/quantize/device-layout.ts';
+import { runKernel, strided, tensorOf } from './kernel.ts';
+import { type RandomMatrix, random } from './matrix.ts';
+
+/** The same R for every M. */
+export const everywhere = (r: number): MatmulChoice['perLane'] => ({ 1: r, 2: r, 4: r, 8: r, 16: r });
+
+/**
+ * The two kinds of choice there are: what software adapters run, and what real GPUs may. The latter without unrolling:
+ * lavapipe makes a coroutine of a kernel with a barrier, and takes a minute over one that Mesa has unrolled.
+ */
+export const LANES: MatmulChoice = {
+  slices: 1,
+  workgroup: 16,
+  input: 'constant',
+  unroll: false,
+  broadcast: 0,
+  most: 16,
+  perLane: everywhere(4),
+};
+export const SLICED: MatmulChoice = {
+  slices: 4,
+  workgroup: 32,
+  input: 'read',
+  unroll: false,
+  broadcast: 0,
+  most: 16,
+  perLane: everywhere(2),
+};
+
+export const activations = (columns: number): number[][] => {
+  const next = random(7);
+  return Array.from({ length: 16 }, () => Array.from({ length: columns }, () => Math.fround(2 * next() - 1)));
+};
+
+export interface Pass {
+  readonly rows: Bucket;
+  readonly choice: MatmulChoice;
+  readonly epilogue?: Epilogue;
+  readonly bias?: readonly number[];
+}
+
+/** The 16 rows in passes of `rows`; outputs start as all ones, and come back with their padding. */
+export const multiply = async (
+  gpu: Gpu,
+  { matrix }: RandomMatrix,
+  x: readonly (readonly number[])[],
+  { rows, choice, epilogue = 'store', bias }: Pass,
+): Promise<Float32Array[]> => {
+  const stride = stride32(epilogue === 'silu-mul' ? matrix.rows / 2 : matrix.rows);
+  const outputs = [];
+  for (let i = 0; i < x.length; i += rows) {
+    const input = tensorOf(gpu, strided(x.slice(i, i + rows), stride32(matrix.columns)));
+    const output = { ...tensorOf(gpu, new Float32Array(rows * stride).fill(1)), shape: [rows, stride] };
+    const biases = bias ? { bias: tensorOf(gpu, Float32Array.from(bias)) } : {};
+    const [result] = await runKernel(gpu, [output], (plan) =>
+      matmul(plan, { input, matrix, output, ...biases }, { rows, epilogue }, { fallback: choice, shapes: {} }),
+    );
+    outputs.push(
+      ...Array.from({ length: rows }, (_, m) => (result as Float32Array).slice(m * stride, (m + 1) * stride)),
+    );
+    for (const { buffer } of [input, output, ...Object.values(biases)]) gpu.free(buffer);
+  }
+  return outputs;
+};
+
+/** Words that differ, -0 from 0 and one NaN from another included. */
+export const differing = (a: readonly Float32Array[], b: readonly Float32Array[]): number => {
+  const words = (rows: readonly Float32Array[]) => rows.flatMap((row) => [...new Uint32Array(row.slice().buffer)]);
+  const [x, y] = [words(a), words(b)];
+  return x.filter((word, i) => word !== y[i]).length + Math.abs(x.length - y.length);
+};

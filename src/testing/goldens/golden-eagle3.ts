@@ -1,0 +1,134 @@
+// Golden EAGLE-3 cases (golden/README.md) held against an adapter: chain logits, whole runs with the same drafts and
+// acceptance lengths, and the tree that is grown on the device.
+import { readFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import type { Gpu } from '../../gpu/device.ts';
+import { Eagle3Drafter } from '../../model/drafters/eagle3-drafter.ts';
+import type { Choice, Cursor, Draft, FeatureCursor, HeldTree, LanguageModel, Tree } from '../../model/interface.ts';
+import { loadDrafter } from '../../model/load/load-drafter.ts';
+import { folderSource } from '../../weights/files/folder.ts';
+import { openCheckpoint } from '../../weights/open.ts';
+import { chain, GREEDY, goldenTensor, loadShared, relativeError } from './golden.ts';
+import { shared } from './shared.ts';
+
+const TOLERANCE = 1e-3;
+export const EAGLE3_TARGET = 'golden/qwen3-tiny-deep';
+
+interface Eagle3Case {
+  readonly prefix: readonly number[];
+  readonly prefill_tokens: readonly number[];
+  readonly chain: { readonly drafts: readonly number[] };
+  readonly runs: readonly {
+    readonly draft_depth: number;
+    readonly tokens: readonly number[];
+    readonly acceptance_lengths: readonly number[];
+    readonly drafts: readonly (readonly number[])[];
+  }[];
+  readonly tree_draft: {
+    readonly width: number;
+    readonly levels: number;
+    readonly tokens: readonly number[];
+    readonly parents: readonly number[];
+  };
+}
+
+export const readEagle3 = (name: string): Eagle3Case =>
+  JSON.parse(readFileSync(shared('golden', name, 'case.json'), 'utf8'));
+
+export const loadEagle3 = async (gpu: Gpu, name: string, target: LanguageModel): Promise<Eagle3Drafter> => {
+  using checkpoint = await openCheckpoint(await folderSource(shared('golden', name)));
+  const drafter = await loadDrafter(gpu, checkpoint, target);
+  if (!(drafter instanceof Eagle3Drafter)) throw new Error(`${name} is ${drafter.kind}`);
+  return drafter;
+};
+
+/** The prompt into both cursors; its last row waits for the token that is drawn behind it. Returns that token. */
+export const prefillEagle3 = async (
+  target: Cursor,
+  features: FeatureCursor,
+  tokens: readonly number[],
+  sampling = GREEDY,
+): Promise<number> => {
+  let base = 0;
+  const last = await target.extend(tokens, {
+    onPass(pass) {
+      const rows = Array.from({ length: pass.rows }, (_, i) => i).filter((i) => base + i + 1 < tokens.length);
+      features.append(
+        pass,
+        rows,
+        rows.map((i) => tokens[base + i + 1] as number),
+      );
+      base += pass.rows;
+    },
+  });
+  const first = last.draw(0, sampling);
+  features.append(last, [0], [first.token]);
+  return ((await first.read())[0] as Choice).token;
+};
+
+export type Propose = (features: FeatureCursor, anchor: number) => Tree | HeldTree | Draft;
+
+/** Speculation to `count` tokens, with what was drafted and committed in each round. */
+export const runEagle3 = async (
+  target: LanguageModel,
+  drafter: Eagle3Drafter,
+  prompt: readonly number[],
+  count: number,
+  propose: Propose,
+  sampling = GREEDY,
+) => {
+  using cursor = await target.open({ capacity: 128, tapLayers: drafter.tapLayers, nodes: 64 });
+  using features = await drafter.open({ capacity: 128 });
+  const tokens = [await prefillEagle3(cursor, features, prompt, sampling)];
+  const lengths: number[] = [];
+  const drafts: number[][] = [];
+  while (tokens.length < count) {
+    const proposed = propose(features, tokens.at(-1) as number);
+    const { tree, laws } = 'tree' in proposed ? proposed : { tree: proposed, laws: null };
+    const pass = cursor.forward(tree);
+    const verdict = await pass.verify(laws, sampling);
+    const choices = verdict.choices.map(({ token }) => token);
+    features.append(pass, verdict.path, choices);
+    const committed = choices.slice(0, count - tokens.length);
+    tokens.push(...committed);
+    lengths.push(committed.length);
+    drafts.push(verdict.tokens.slice(1));
+  }
+  return { tokens, lengths, drafts };
+};
+
+export const checkEagle3 = async (gpu: Gpu, name: string): Promise<void> => {
+  const golden = readEagle3(name);
+  using target = await loadShared(gpu, EAGLE3_TARGET);
+  using drafter = await loadEagle3(gpu, name, target);
+  expect(drafter.tapLayers).toEqual([1, 3, 4]);
+  using cursor = await target.open({ capacity: 128, tapLayers: drafter.tapLayers });
+  using context = await drafter.open({ capacity: 128 });
+  const anchor = await prefillEagle3(cursor, context, golden.prefix);
+  expect([...golden.prefix, anchor]).toEqual(golden.prefill_tokens);
+  expect(context.length).toBe(golden.prefix.length);
+
+  const logits: number[] = [];
+  for (const depth of [1, 2, 3, 4]) logits.push(...(await context.chain(depth, GREEDY).logits.read()));
+  expect(relativeError(logits, goldenTensor(name, 'chain_logits.f32'))).toBeLessThan(TOLERANCE);
+
+  const { tree_draft: tree, runs } = golden;
+  const grown = context.tree(anchor, { depth: tree.levels, width: tree.width, nodes: tree.tokens.length - 1 });
+  const verdict = await cursor.forward(grown).verify(null, GREEDY);
+  expect(verdict.tokens).toEqual(tree.tokens);
+  expect(verdict.parents).toEqual(tree.parents);
+
+  for (const { draft_depth: depth, tokens, acceptance_lengths, drafts } of runs) {
+    const ours = await runEagle3(target, drafter, golden.prefix, tokens.length, (cursor, anchor) =>
+      chain([anchor, ...cursor.chain(depth, GREEDY).tokens]),
+    );
+    expect(ours.tokens).toEqual(tokens);
+    expect(ours.lengths).toEqual(acceptance_lengths);
+    expect(ours.drafts).toEqual(drafts);
+    const trees = await runEagle3(target, drafter, golden.prefix, tokens.length, (cursor, anchor) =>
+      cursor.tree(anchor, { depth: 6, width: 5, nodes: 30 }),
+    );
+    expect(trees.tokens).toEqual(tokens);
+    expect(trees.lengths.length).toBeLessThanOrEqual(ours.lengths.length);
+  }
+};

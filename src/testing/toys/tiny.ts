@@ -1,0 +1,73 @@
+// Small random models made on the spot, for tests that need a shape and not a reference: a checkpoint without a file.
+
+import { slots } from '../../model/architecture.ts';
+import { readArchitecture } from '../../model/families/known-models.ts';
+import type { Band, Checkpoint, TensorInfo } from '../../weights/checkpoint.ts';
+import { matrixShape } from '../../weights/checkpoint.ts';
+
+export const TINY: Readonly<Record<string, unknown>> = {
+  architectures: ['Qwen3ForCausalLM'],
+  vocab_size: 50,
+  hidden_size: 32,
+  intermediate_size: 64,
+  num_hidden_layers: 2,
+  num_attention_heads: 2,
+  num_key_value_heads: 1,
+  head_dim: 16,
+  hidden_act: 'silu',
+  max_position_embeddings: 160,
+  rms_norm_eps: 1e-5,
+  tie_word_embeddings: true,
+};
+
+/** Uniform numbers around zero, the same for the same seed. */
+const noise = (count: number, seed: number, spread: number): Float32Array<ArrayBuffer> => {
+  let state = seed * 2654435761;
+  return Float32Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) | 0;
+    return ((state >>> 8) / 2 ** 24 - 0.5) * 2 * spread;
+  });
+};
+
+export interface TinyOptions {
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Changes the table of tensors before it is served. */
+  readonly edit?: (tensors: Map<string, TensorInfo>) => void;
+  /** Called before each band. */
+  readonly onBand?: (index: number) => void;
+}
+
+/** A checkpoint of random f32 weights for a config; matrices are scaled so that activations keep their size. */
+export const tinyCheckpoint = ({ config = {}, edit, onBand }: TinyOptions = {}): Checkpoint => {
+  const json = { ...TINY, ...config };
+  const tensors = new Map<string, TensorInfo>();
+  for (const { checkpoint: name, shape } of slots(readArchitecture(json)))
+    tensors.set(name, { name, type: 'F32', shape, bytes: shape.reduce((a, b) => a * b, 4) });
+  edit?.(tensors);
+  const values = ({ name, shape, bytes }: TensorInfo, seed: number): Float32Array<ArrayBuffer> => {
+    if (shape.length < 2 && name.includes('norm')) return noise(bytes / 4, seed, 0.3).map((x) => 1 + x);
+    return noise(bytes / 4, seed, shape.length < 2 ? 0.3 : 3 / Math.sqrt(shape[1] as number));
+  };
+  return {
+    format: 'safetensors',
+    name: 'tiny',
+    version: '',
+    bytes: [...tensors.values()].reduce((sum, { bytes }) => sum + bytes, 0),
+    config: json,
+    tensors,
+    async *stream({ signal, wanted } = {}): AsyncGenerator<Band> {
+      let index = 0;
+      for (const tensor of tensors.values()) {
+        if (wanted?.(tensor.name) === false) continue;
+        signal?.throwIfAborted();
+        onBand?.(index);
+        const data = values(tensor, ++index);
+        const { rows } = tensor.shape.length < 2 ? { rows: 1 } : matrixShape(tensor.shape);
+        const raw = new Uint8Array(data.buffer);
+        yield { tensor, firstRow: 0, rows, raw, decode: () => data.slice(), repacker: () => undefined };
+      }
+    },
+    tokenizer: async () => null,
+    [Symbol.dispose]() {},
+  };
+};

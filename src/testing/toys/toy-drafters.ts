@@ -1,0 +1,187 @@
+// Drafters that read a toy model's taps: one that fills a block at once, one that goes on token by token. They go on as
+// the target would, with noise of their own, and refuse rows that do not continue what they have.
+import type {
+  BlockCursor,
+  BlockDrafter,
+  FeatureCursor,
+  FeatureDrafter,
+  Forward,
+  Sampling,
+  Token,
+  TreeShape,
+} from '../../model/interface.ts';
+import { type TapRow, type ToyLaw, type ToyTree, tapRows, toyLogits } from './toy-model.ts';
+import { type ToyBoard, toyChoice } from './toy-token-ring.ts';
+
+interface DrafterOptions extends ToyLaw {
+  readonly board: ToyBoard;
+  readonly context?: number;
+}
+
+const TAP_LAYERS = [1, 3];
+
+/** The rows of a target's pass, which must be the next ones of one text. */
+const nextRows = (known: readonly TapRow[], { taps }: Pick<Forward, 'taps'>, rows: readonly number[]): TapRow[] => {
+  const [tap] = taps;
+  if (!tap || taps.length !== TAP_LAYERS.length) throw new Error(`toy drafter: ${taps.length} taps`);
+  const all = tapRows(tap);
+  const text = known.map(({ tokens }) => tokens.at(-1) as number);
+  return rows.map((index, i) => {
+    const row = all[index];
+    if (!row) throw new Error(`toy drafter: row ${index} of ${all.length}`);
+    text.push(row.tokens.at(-1) as number);
+    const expected = text.slice(0, known.length + i + 1).slice(-3);
+    if (row.position !== known.length + i || row.tokens.join() !== expected.join())
+      throw new Error(`toy drafter: row ${known.length + i} does not continue the text`);
+    return row;
+  });
+};
+
+const common = ({ context = 4096 }: DrafterOptions) =>
+  ({ family: 'toy', tapLayers: TAP_LAYERS, context, bytes: 0, [Symbol.dispose]() {} }) as const;
+
+/** Of `known` rows; forgets what lies behind. */
+const rewind = (known: unknown[], length: number): void => {
+  if (length > known.length) throw new Error(`toy drafter: rewound forward, ${known.length} to ${length}`);
+  known.length = length;
+};
+
+const most = (logits: readonly number[]): number => logits.indexOf(Math.max(...logits));
+
+export const toyBlockDrafter = (options: DrafterOptions, blockSize = 6): BlockDrafter => ({
+  ...common(options),
+  kind: 'dflash',
+  blockSize,
+  async open({ capacity = options.context ?? 4096 } = {}): Promise<BlockCursor> {
+    const known: TapRow[] = [];
+    const { board } = options;
+    return {
+      get length() {
+        return known.length;
+      },
+      capacity,
+      append(pass, rows) {
+        if (known.length + rows.length > capacity) throw new Error('toy drafter: full');
+        known.push(...nextRows(known, pass, rows));
+      },
+      draft(anchor, size) {
+        if (known.length + size > capacity) throw new Error('toy drafter: a block beyond its capacity');
+        const text = [...(known.at(-1)?.tokens ?? []), board.take(anchor)];
+        // A slot knows the context and its place, not what was drawn in the slots before: the likeliest stand in.
+        const rows = Array.from({ length: size - 1 }, () => {
+          const logits = toyLogits(options, text);
+          text.push(most(logits));
+          return logits;
+        });
+        const rowOf = (row: number): number[] => {
+          const found = rows[row - 1];
+          if (!found) throw new Error(`toy drafter: row ${row} of a block of ${size}`);
+          return found;
+        };
+        const { length } = known;
+        return {
+          rows: size,
+          logits: { rows: size, read: async () => Float32Array.from(rows.flat()) },
+          draw: (row, sampling, { law = false } = {}) => board.draw(rowOf(row), length + row, sampling, law),
+          top: async (of, n) =>
+            of.map((row) =>
+              rowOf(row)
+                .map((_, token) => toyChoice(rowOf(row), token))
+                .sort((a, b) => b.logprob - a.logprob)
+                .slice(0, n),
+            ),
+        };
+      },
+      rewind: (length) => rewind(known, length),
+      [Symbol.dispose]() {},
+    };
+  },
+});
+
+export const toyFeatureDrafter = (options: DrafterOptions): FeatureDrafter => ({
+  ...common(options),
+  kind: 'eagle3',
+  ids: Array.from({ length: options.vocabulary }, (_, token) => token),
+  async open({ capacity = options.context ?? 4096 } = {}): Promise<FeatureCursor> {
+    const known: (TapRow & { readonly next: number })[] = [];
+    const { board } = options;
+    const newest = (): readonly number[] => {
+      const last = known.at(-1);
+      return last ? [...last.tokens, last.next] : [];
+    };
+    return {
+      get length() {
+        return known.length;
+      },
+      capacity,
+      append(pass, rows, next: readonly Token[]) {
+        if (rows.length !== next.length) throw new Error(`toy drafter: ${rows.length} rows, ${next.length} tokens`);
+        if (known.length + rows.length > capacity) throw new Error('toy drafter: full');
+        for (const [i, row] of nextRows(known, pass, rows).entries()) {
+          const before = known.at(-1)?.next;
+          if (before !== undefined && before !== row.tokens.at(-1))
+            throw new Error(`toy drafter: row ${known.length} is another token than was announced`);
+          known.push({ ...row, next: board.take(next[i] as Token) });
+        }
+      },
+      chain(depth: number, sampling: Sampling) {
+        if (known.length + depth > capacity) throw new Error('toy drafter: a chain beyond its capacity');
+        const text = [...newest()];
+        const law = sampling.temperature > 0;
+        const drawn = Array.from({ length: depth }, (_, i) => {
+          const draft = board.draw(toyLogits(options, text), known.length + i + 1, sampling, law);
+          text.push(board.take(draft.token));
+          return draft;
+        });
+        return {
+          tokens: drawn.map(({ token }) => token),
+          laws: law ? drawn.flatMap((draft) => draft.law ?? []) : null,
+          logits: { rows: 1, read: async () => Float32Array.from(toyLogits(options, text.slice(0, -1))) },
+        };
+      },
+      tree(anchor, shape) {
+        if (known.length + shape.depth > capacity) throw new Error('toy drafter: a tree beyond its capacity');
+        if (board.take(anchor) !== known.at(-1)?.next)
+          throw new Error('toy drafter: not the anchor that was announced');
+        const tree = growTree(options, newest(), shape);
+        return { nodes: tree.tokens.length, device: tree };
+      },
+      rewind: (length) => rewind(known, length),
+      [Symbol.dispose]() {},
+    };
+  },
+});
+
+interface Leaf {
+  readonly text: readonly number[];
+  readonly parent: Leaf | null;
+  readonly score: number;
+}
+
+/** The most probable continuations of a beam, level by level, and of all of them the best. */
+const growTree = (law: ToyLaw, text: readonly number[], { depth, width, nodes }: TreeShape): ToyTree => {
+  const best = (leaves: Leaf[], count: number): Leaf[] => leaves.toSorted((a, b) => b.score - a.score).slice(0, count);
+  const grow = (parent: Leaf): Leaf[] => {
+    const logits = toyLogits(law, parent.text);
+    const children = logits.map((_, token) => {
+      const { logprob } = toyChoice(logits, token);
+      return { text: [...parent.text, token], parent, score: parent.score + logprob };
+    });
+    return best(children, width);
+  };
+  const root: Leaf = { text, parent: null, score: 0 };
+  const all: Leaf[] = [];
+  let beam = [root];
+  for (let level = 0; level < depth; level++) {
+    const grown = beam.flatMap(grow);
+    all.push(...grown);
+    beam = best(grown, width);
+  }
+  // Never better than its parent, so parents come first among equals too: they were grown earlier.
+  const kept = [root, ...best(all, nodes)].sort((a, b) => a.text.length - b.text.length || b.score - a.score);
+  return {
+    tokens: kept.map((leaf) => leaf.text.at(-1) as number),
+    parents: kept.map(({ parent }) => (parent ? kept.indexOf(parent) : -1)),
+    drafted: kept.map(({ parent, score }) => parent && Math.exp(score - parent.score)),
+  };
+};

@@ -1,0 +1,364 @@
+// A deterministic language model of order 3 without weights or a GPU: it obeys the whole contract of interface.ts, refuses
+// every misuse of it, and is quick enough for tens of thousands of runs. Every decoding system is tested on it.
+
+import { distributionReference } from '../../kernels/sampling/sample.reference.ts';
+import {
+  MATCH,
+  type MatchRule,
+  matchReference,
+  RATIO,
+  type RatioRule,
+  ratioReference,
+} from '../../kernels/verify/verify.reference.ts';
+import type {
+  Choice,
+  Cursor,
+  CursorRows,
+  Forward,
+  Held,
+  HeldTree,
+  LanguageModel,
+  Tree,
+  Verdict,
+} from '../../model/interface.ts';
+import { JOIN, type JoinRule, joinToys, letKeep } from './toy-ensemble.ts';
+import { ToyBoard, toyChoice } from './toy-token-ring.ts';
+
+/** 32 bits to [0, 1), well mixed. */
+const hash = (n: number): number => {
+  n = Math.imul(n ^ (n >>> 16), 0x45d9f3b);
+  n = Math.imul(n ^ (n >>> 16), 0x45d9f3b);
+  return ((n ^ (n >>> 16)) >>> 0) / 2 ** 32;
+};
+
+const combine = (...values: number[]): number =>
+  values.reduce((key, value) => Math.imul(key, 0x9e3779b1) + value + 1, 7);
+
+export interface ToyLaw {
+  readonly vocabulary: number;
+  /** Logits are `sharpness · hash(last three tokens)`: the same for every model of one vocabulary … */
+  readonly sharpness: number;
+  /** … plus `noise · hash(…, seed)`, by which a draft differs from its target. */
+  readonly noise?: number;
+  readonly seed?: number;
+}
+
+export interface ToyOptions extends ToyLaw {
+  readonly context?: number;
+  /** Models that hand held tokens to each other share one. */
+  readonly board?: ToyBoard;
+  /** Wrong on purpose: how drafts are verified, and whether a node sees its elder siblings. */
+  readonly match?: MatchRule;
+  readonly ratio?: RatioRule;
+  readonly leak?: boolean;
+  /** The same of an ensemble whose first member this is. */
+  readonly join?: JoinRule;
+  /** Weighs nothing; an ensemble's smallest member drafts first. */
+  readonly bytes?: number;
+}
+
+export interface ToyModel extends LanguageModel {
+  /** Rows scored so far, the measure of work here; and passes. */
+  readonly rows: number;
+  readonly passes: number;
+}
+
+export const toyLogits = (
+  { vocabulary, sharpness, noise = 0, seed = 0 }: ToyLaw,
+  tokens: readonly number[],
+): number[] => {
+  const key = combine(...tokens.slice(-3));
+  return Array.from(
+    { length: vocabulary },
+    (_, t) => sharpness * hash(combine(key, t)) + noise * hash(combine(key, t, seed)),
+  );
+};
+
+/** What a toy's tap holds of a row: enough for a drafter to go on from, and to notice a row that is not the next one. */
+export interface TapRow {
+  readonly position: number;
+  readonly tokens: readonly number[];
+}
+
+const ROWS = Symbol('rows');
+type Tap = Held & { [ROWS]?: () => readonly TapRow[] };
+
+export const tapRows = (tap: Held): readonly TapRow[] => {
+  const rows = (tap as Tap)[ROWS];
+  if (!rows) throw new Error('toy tap: not a tap of a toy model');
+  return rows();
+};
+
+/** What a toy drafter keeps on the device in a HeldTree. */
+export interface ToyTree {
+  readonly tokens: readonly number[];
+  readonly parents: readonly number[];
+  /** What the drafter gave each node. */
+  readonly drafted: readonly (number | null)[];
+}
+
+/** Of a row: whole where it is a source itself, and otherwise any share, by the tokens that it follows. */
+export const toyGrounding = (tokens: readonly number[], row: number, sources: number): number =>
+  row < sources ? 1 : hash(combine(...tokens.slice(0, row + 1).slice(-3)));
+
+/** What a toy knows of a cursor's rows. */
+interface ToyRows extends Shape {
+  readonly tokens: readonly number[];
+  readonly sources: number;
+}
+
+const depthsOf = ({ parents }: Pick<ToyTree, 'parents'>): number[] => {
+  const depths: number[] = [];
+  for (const parent of parents) depths.push(parent < 0 ? 0 : (depths[parent] as number) + 1);
+  return depths;
+};
+
+interface Shape {
+  readonly rollout: boolean;
+  readonly pool: boolean;
+  readonly nodes: number;
+  readonly tapLayers: readonly number[];
+  readonly capacity: number;
+}
+
+export const toyModel = (options: ToyOptions): ToyModel => {
+  const {
+    vocabulary,
+    context = 4096,
+    board = new ToyBoard(),
+    match = MATCH,
+    ratio = RATIO,
+    join = JOIN,
+    leak = false,
+    bytes = 0,
+  } = options;
+  let scored = 0;
+  /** Passes of this model: the next one reuses the memory of the one before. */
+  let passes = 0;
+  /** Of the batch that is being scored: its rows are of one pass. */
+  let batched: number | null = null;
+  const known = new WeakMap<Cursor, () => ToyRows>();
+
+  const open = (cache: number[], shape: Shape, released = (): void => {}): Cursor => {
+    const { nodes, tapLayers, capacity } = shape;
+    let version = 0;
+    let sources = Number.POSITIVE_INFINITY;
+    let forks: { readonly cursor: Cursor; readonly rows: readonly number[] }[] = [];
+    let disposed = false;
+    const use = (rows: number): void => {
+      if (disposed) throw new Error('toy cursor: used after it was disposed');
+      if (forks.length > 0) throw new Error('toy cursor: used while its forks live');
+      if (cache.length + rows > capacity)
+        throw new Error(`toy cursor: ${cache.length} + ${rows} rows exceed ${capacity}`);
+    };
+
+    /** `committed`: the tokens are the cache's newest rows, and nothing is to be accepted. */
+    const pass = ({ tokens, parents, drafted }: ToyTree, before: readonly number[], committed: boolean): Forward => {
+      const made = ++version;
+      const number = batched ?? ++passes;
+      scored += tokens.length;
+      const current = (): void => {
+        if (number !== passes) throw new Error('toy pass: over, a later pass of the model has reused its memory');
+      };
+      const depths = depthsOf({ parents });
+      const elder = (node: number): number[] => {
+        const sibling = parents.indexOf(parents[node] as number);
+        return sibling < node ? [tokens[sibling] as number] : [];
+      };
+      const ancestry = (node: number, leaking: boolean): number[] =>
+        node < 0
+          ? []
+          : [...ancestry(parents[node] as number, leaking), ...(leaking ? elder(node) : []), tokens[node] as number];
+      const contexts = tokens.map((_, node) => [...before, ...ancestry(node, false)]);
+      const seen = leak ? tokens.map((_, node) => [...before, ...ancestry(node, true)]) : contexts;
+      const rows = seen.map((context) => toyLogits(options, context));
+      const rowOf = (row: number): number[] => {
+        current();
+        const found = rows[row];
+        if (!found) throw new Error(`toy pass: row ${row} of ${rows.length}`);
+        return found;
+      };
+      const position = (row: number): number => before.length + (depths[row] as number);
+      const held = (read: () => Float32Array): Held => ({ rows: rows.length, read: async () => read() });
+      const accept = (path: readonly number[]): void => {
+        if (committed || made !== version) throw new Error('toy pass: accepted twice, or after a later pass');
+        path.forEach((node, i) => {
+          if (parents[node] !== (i === 0 ? -1 : path[i - 1])) throw new Error(`toy pass: [${path}] is not a root path`);
+        });
+        version++;
+        cache.push(...path.map((node) => tokens[node] as number));
+      };
+      const forward: Forward = {
+        rows: rows.length,
+        logits: held(() => Float32Array.from(rows.flatMap((_, row) => rowOf(row)))),
+        taps: tapLayers.map(() => {
+          const tap: Tap = held(() => Float32Array.from(tapRows(tap).map((row) => row.position)));
+          tap[ROWS] = () => {
+            current();
+            return contexts.map((text, row) => ({ position: position(row), tokens: text.slice(-3) }));
+          };
+          return tap;
+        }),
+        draw: (row, sampling, { law = false } = {}) => board.draw(rowOf(row), position(row) + 1, sampling, law),
+        top: async (of, n) =>
+          of.map((row) =>
+            rowOf(row)
+              .map((_, token): Choice => toyChoice(rowOf(row), token))
+              .sort((a, b) => b.logprob - a.logprob || a.token - b.token)
+              .slice(0, n),
+          ),
+        accept,
+        async verify(laws, sampling): Promise<Verdict> {
+          if (laws && (laws.length !== rows.length - 1 || parents.some((parent, i) => parent !== i - 1)))
+            throw new Error('toy pass: sampled drafts are chains with a law for every one');
+          current();
+          const draws = rows.map((row, i) => board.take(board.draw(row, position(i) + 1, sampling, false).token));
+          const { path, next, source } = laws
+            ? ratioReference(
+                {
+                  tokens,
+                  p: rows.map((row) => distributionReference(row, sampling)),
+                  q: laws.map((law) => board.law(law)),
+                  seed: sampling.seed,
+                  position: before.length,
+                },
+                ratio,
+              )
+            : matchReference({ tokens, parents, draws }, match);
+          accept(path);
+          await board.look();
+          const committed = [...path.slice(1).map((node) => tokens[node] as number), next];
+          const choices = committed.map((token, i) => toyChoice(rows[path[i] as number] as number[], token));
+          const probabilities = tokens.slice(1).map((token, i) => {
+            const { logprob } = toyChoice(rows[parents[i + 1] as number] as number[], token);
+            return { target: Math.exp(logprob), draft: drafted[i + 1] ?? null };
+          });
+          return { tokens, parents, probabilities, path, choices, source };
+        },
+      };
+      letKeep(forward, (row) => ({ model, text: contexts[row] as number[], logits: rowOf(row) }));
+      return forward;
+    };
+
+    const resolve = (tree: Tree | HeldTree): ToyTree =>
+      'device' in tree
+        ? (tree.device as ToyTree)
+        : {
+            parents: tree.parents,
+            tokens: tree.tokens.map((token) => board.take(token)),
+            drafted: tree.tokens.map((token) => board.probability(token)),
+          };
+
+    const cursor: Cursor = {
+      get length() {
+        return cache.length;
+      },
+      capacity,
+      async extend(tokens, { signal, chunk = 16, onProgress, onPass } = {}) {
+        if (tokens.length === 0) throw new Error('toy cursor: extended by nothing');
+        use(tokens.length);
+        for (let start = 0; start < tokens.length; start += chunk) {
+          signal?.throwIfAborted();
+          const rows = tokens.slice(start, start + chunk);
+          const whole = pass({ tokens: rows, parents: rows.map((_, i) => i - 1), drafted: [] }, [...cache], true);
+          cache.push(...rows);
+          onPass?.(whole);
+          onProgress?.(Math.min(tokens.length, start + chunk));
+        }
+        scored--; // the last row once more, for its result alone
+        return pass({ tokens: cache.slice(-1), parents: [-1], drafted: [] }, cache.slice(0, -1), true);
+      },
+      forward(tree) {
+        const resolved = resolve(tree);
+        use(Math.max(...depthsOf(resolved)) + 1);
+        if (resolved.tokens.length > nodes) throw new Error(`toy cursor: a tree of more than ${nodes} nodes`);
+        if (shape.rollout && resolved.parents.some((parent, i) => parent !== i - 1))
+          throw new Error('toy cursor: a branching tree, with rollout');
+        return pass(resolved, [...cache], false);
+      },
+      rewind(length) {
+        use(0);
+        if (length > cache.length) throw new Error(`toy cursor: rewound forward, ${cache.length} to ${length}`);
+        version++;
+        cache.length = length;
+      },
+      fork(count, room) {
+        use(0);
+        forks = Array.from({ length: count }, () => {
+          const rows = [...cache];
+          const made = open(rows, { ...shape, capacity: cache.length + room }, () => {
+            forks = forks.filter((fork) => fork.cursor !== made);
+          });
+          if (shape.rollout && sources < Number.POSITIVE_INFINITY) made.groundOn(sources);
+          return { cursor: made, rows };
+        });
+        return forks.map((fork) => fork.cursor);
+      },
+      adopt(fork) {
+        const adopted = forks.find((each) => each.cursor === fork);
+        if (!adopted) throw new Error('toy cursor: adopted a cursor that is no living fork of it');
+        for (const each of forks) each.cursor[Symbol.dispose]();
+        cache.push(...adopted.rows.slice(cache.length));
+        version++;
+      },
+      groundOn(length) {
+        use(0);
+        if (!shape.rollout) throw new Error('toy cursor: opened without rollout');
+        sources = length;
+      },
+      [Symbol.dispose]() {
+        disposed = true;
+        released();
+      },
+    };
+    known.set(cursor, () => ({ tokens: cache, sources, ...shape }));
+    return cursor;
+  };
+
+  const rowsOf = ({ cursor, first, count }: CursorRows) => {
+    const cached = known.get(cursor)?.();
+    if (!cached || first + count > cached.tokens.length) throw new Error('toy model: rows that no cursor of it holds');
+    return { ...cached, at: Array.from({ length: count }, (_, i) => first + i) };
+  };
+
+  const model: ToyModel = {
+    family: 'toy',
+    vocabulary,
+    hidden: 1,
+    layers: 4,
+    context,
+    bytes,
+    get rows() {
+      return scored;
+    },
+    get passes() {
+      return passes;
+    },
+    batchInvariant: true,
+    open: async ({ capacity = context, nodes = 16, tapLayers = [], rollout, pool = false } = {}) =>
+      open([], { capacity, nodes, tapLayers, rollout: rollout !== undefined, pool }),
+    forward(batch) {
+      batched = ++passes;
+      try {
+        return batch.map(({ cursor, tree }) => cursor.forward(tree));
+      } finally {
+        batched = null;
+      }
+    },
+    gather: async (draws, rows) => {
+      const wanted = rows.map(rowsOf);
+      return {
+        choices: await board.gather(draws),
+        grounding: wanted.map(({ rollout, at, tokens, sources }) =>
+          Float32Array.from(rollout ? at : [], (row) => toyGrounding(tokens, row, sources)),
+        ),
+        pooled: wanted.map(({ pool, at, tokens }) =>
+          Float32Array.from(pool ? [at.reduce((sum, row) => sum + (tokens[row] as number), 0) / at.length] : []),
+        ),
+      };
+    },
+    join: async (others, combination, limits) => joinToys(board, [model, ...others], { combination, join, ...limits }),
+    [Symbol.dispose]() {},
+  };
+  return model;
+};

@@ -1,0 +1,42 @@
+// A model at an address: of a single file, or of a folder with files under their usual names. Addresses of pages on
+// huggingface.co become those of the files behind them.
+import { OutriderError } from '../../base/errors.ts';
+import type { ByteSource, FileSet, OpenFile } from './byte-source.ts';
+
+/** `open` answers null when there is nothing at an address. */
+export const addressFiles = (
+  address: string,
+  open: (address: string, options: OpenFile) => Promise<ByteSource | null>,
+): FileSet => {
+  const url = fileAddress(address);
+  const last = url.pathname.split('/').at(-1) ?? '';
+  const entry = /\.(gguf|safetensors|onnx|json)$/.test(last) ? decodeURIComponent(last) : null;
+  const base = new URL(url);
+  if (entry === null && !base.pathname.endsWith('/')) base.pathname += '/';
+  return {
+    name: url.pathname.split('/').filter(Boolean).at(-1) ?? url.host,
+    names: null,
+    // config.json and the index stand for their folder.
+    entry: entry?.endsWith('.json') ? null : entry,
+    open: (name, options) => {
+      const file = new URL(name.split('/').map(encodeURIComponent).join('/'), base);
+      // A query (a token, `?download=true`) belongs to every file of the folder.
+      file.search = url.search;
+      return open(file.href, options);
+    },
+  };
+};
+
+const fileAddress = (address: string): URL => {
+  let url: URL;
+  try {
+    url = new URL(address, globalThis.location?.href);
+  } catch {
+    throw new OutriderError('bad-request', `${address} is not an address`, 'It begins with https://.');
+  }
+  if (url.hostname !== 'huggingface.co') return url;
+  const page = /^\/([^/]+\/[^/]+)\/?$/.exec(url.pathname);
+  if (page) url.pathname = `/${page[1]}/resolve/main/`;
+  else url.pathname = url.pathname.replace(/^(\/[^/]+\/[^/]+)\/(?:blob|tree)\//, '$1/resolve/');
+  return url;
+};

@@ -1,0 +1,134 @@
+// Where bytes come from: a file that can be read at any place, and a set of such files under their names. Memory and
+// `File`s are here; http.ts reads an address, store.ts keeps what came from one, folder.ts (Node only) reads a disk.
+import { checkAborted, OutriderError } from '../../base/errors.ts';
+
+export interface ByteSource extends Disposable {
+  /** For people, in messages. */
+  readonly name: string;
+  readonly size: number;
+  /** What a server calls this version of it; absent or '' where nobody says. */
+  readonly version?: string;
+  /** Fills `target` with the bytes from `start` on, or throws `bad-checkpoint` where the file ends before. */
+  readInto(target: Uint8Array, start: number, signal?: AbortSignal): Promise<void>;
+  /** Lets go of a connection that waits for the next read; that read makes a new one. */
+  release?(): void;
+}
+
+export const readBytes = async (
+  source: ByteSource,
+  start: number,
+  end: number,
+  signal?: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> => {
+  // Before the array is made: a length that a file states must not be able to take all memory.
+  if (end > source.size) throw truncated(source.name, source.size, end);
+  const bytes = new Uint8Array(end - start);
+  await source.readInto(bytes, start, signal);
+  return bytes;
+};
+
+export interface OpenFile {
+  readonly signal?: AbortSignal | undefined;
+  /** A model without this file is complete: that it is not there may be remembered. */
+  readonly optional?: boolean;
+}
+
+export interface FileSet {
+  readonly name: string;
+  /** All names, or null where they cannot be listed (an address). */
+  readonly names: readonly string[] | null;
+  /** The file that was pointed at; null when it was the whole set. */
+  readonly entry: string | null;
+  /** Null when there is no such file. */
+  open(name: string, options: OpenFile): Promise<ByteSource | null>;
+  /** Of a folder that files can be added to: puts this one there. */
+  write?(name: string, text: string): Promise<void>;
+}
+
+/** A JSON file of a checkpoint is at most this long (the largest tokenizer.json known has 33 MB). */
+const MAX_TEXT_BYTES = 64 * 2 ** 20;
+
+export const truncated = (name: string, size: number, end: number): OutriderError =>
+  new OutriderError(
+    'bad-checkpoint',
+    `${name}: truncated: it has ${size} bytes, and byte ${end} is needed`,
+    'The file is incomplete: download or copy it again.',
+  );
+
+export const memorySource = (name: string, bytes: Uint8Array): ByteSource => ({
+  name,
+  size: bytes.byteLength,
+  readInto: async (target, start, signal) => {
+    checkAborted(signal);
+    const end = start + target.byteLength;
+    if (end > bytes.byteLength) throw truncated(name, bytes.byteLength, end);
+    target.set(bytes.subarray(start, end));
+  },
+  [Symbol.dispose]: () => {},
+});
+
+export const blobSource = (name: string, blob: Blob): ByteSource => ({
+  name,
+  size: blob.size,
+  readInto: async (target, start, signal) => {
+    checkAborted(signal);
+    const end = start + target.byteLength;
+    if (end > blob.size) throw truncated(name, blob.size, end);
+    target.set(new Uint8Array(await blob.slice(start, end).arrayBuffer()));
+  },
+  [Symbol.dispose]: () => {},
+});
+
+const listed = <T>(
+  name: string,
+  files: ReadonlyMap<string, T>,
+  wrap: (name: string, file: T) => ByteSource,
+): FileSet => ({
+  name,
+  names: [...files.keys()],
+  entry: files.size === 1 ? ([...files.keys()][0] as string) : null,
+  open: async (file) => {
+    const found = files.get(file);
+    return found === undefined ? null : wrap(file, found);
+  },
+});
+
+export const memoryFiles = (files: ReadonlyMap<string, Uint8Array>): FileSet => listed('memory', files, memorySource);
+
+/** Dropped or chosen files. Of a whole folder, a file of an inner one never hides one of the same name above it. */
+export const blobFiles = (files: readonly File[]): FileSet => {
+  const path = (file: File): string => file.webkitRelativePath || file.name;
+  const depth = (file: File): number => path(file).split('/').length;
+  const outermostLast = [...files].sort((a, b) => depth(b) - depth(a));
+  const name = files[0] ? (path(files[0]).split('/')[0] as string) : 'no files';
+  return listed(name, new Map(outermostLast.map((file) => [file.name, file])), blobSource);
+};
+
+export const readJson = async (
+  files: FileSet,
+  name: string,
+  options: OpenFile,
+): Promise<Record<string, unknown> | null> => {
+  using source = await files.open(name, options);
+  return source && parseJson(name, await readText(source, options.signal));
+};
+
+export const readText = async (source: ByteSource, signal?: AbortSignal): Promise<string> => {
+  if (source.size > MAX_TEXT_BYTES)
+    throw new OutriderError('bad-checkpoint', `${source.name}: ${source.size} bytes is too long for a text file`);
+  return new TextDecoder().decode(await readBytes(source, 0, source.size, signal));
+};
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const parseJson = (name: string, text: string): Record<string, unknown> => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new OutriderError('bad-checkpoint', `${name}: not JSON: ${(error as Error).message}`);
+  }
+  if (!isRecord(value)) throw new OutriderError('bad-checkpoint', `${name}: not a JSON object`);
+  return value;
+};

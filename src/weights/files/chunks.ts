@@ -1,0 +1,133 @@
+// How a stored file lies in the browser's file system: in chunks named by their SHA-256. A chunk appears under its name
+// only when it is whole, so an interruption at any byte costs at most the chunk that was under way; what is read back
+// is checked against its name. Each version of a file has a folder of its own: two can never be mixed.
+import { isRecord } from './byte-source.ts';
+
+/** The part of `FileSystemDirectoryHandle` that the store uses; tests run on a folder of the disk. */
+export interface StoreFolder {
+  getDirectoryHandle(name: string, options?: { create?: boolean }): Promise<StoreFolder>;
+  getFileHandle(name: string, options?: { create?: boolean }): Promise<StoreFile>;
+  removeEntry(name: string, options?: { recursive?: boolean }): Promise<void>;
+  keys(): AsyncIterable<string>;
+}
+
+export interface StoreFile {
+  getFile(): Promise<Blob>;
+  /** Nothing of what is written can be seen before `close`. */
+  createWritable(): Promise<{
+    write(data: Uint8Array<ArrayBuffer>): Promise<void>;
+    close(): Promise<void>;
+    abort(): Promise<void>;
+  }>;
+}
+
+/** What is known about an address. `size` −1: there is nothing there. */
+export interface Entry {
+  readonly address: string;
+  readonly size: number;
+  readonly version: string;
+  readonly chunkBytes: number;
+}
+
+const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+const sha256 = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
+  hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
+export const nameOf = async (text: string): Promise<string> =>
+  (await sha256(new TextEncoder().encode(text))).slice(0, 32);
+
+export class Chunks {
+  readonly #folder: StoreFolder;
+  readonly #entry: Entry;
+  readonly #names: Map<number, string>;
+
+  private constructor(folder: StoreFolder, entry: Entry, names: Map<number, string>) {
+    this.#folder = folder;
+    this.#entry = entry;
+    this.#names = names;
+  }
+
+  static folderName({ address, size, version, chunkBytes }: Entry): Promise<string> {
+    return nameOf([address, size, version, chunkBytes].join('\n'));
+  }
+
+  static async open(root: StoreFolder, entry: Entry): Promise<Chunks> {
+    const folder = await root.getDirectoryHandle(await Chunks.folderName(entry), { create: true });
+    const names = new Map<number, string>();
+    for await (const name of folder.keys()) {
+      const [, index] = /^(\d+)\.[0-9a-f]{64}$/.exec(name) ?? [];
+      if (index !== undefined && Number(index) * entry.chunkBytes < entry.size) names.set(Number(index), name);
+    }
+    return new Chunks(folder, entry, names);
+  }
+
+  static async remove(root: StoreFolder, entry: Entry): Promise<void> {
+    // Another tab may be reading it: then it stays, unused, until the browser clears it.
+    await root.removeEntry(await Chunks.folderName(entry), { recursive: true }).catch(() => {});
+  }
+
+  get complete(): boolean {
+    return this.#names.size === Math.ceil(this.#entry.size / this.#entry.chunkBytes);
+  }
+
+  /** Bytes of chunk `index`; the last one is shorter. */
+  length(index: number): number {
+    return Math.min(this.#entry.chunkBytes, this.#entry.size - index * this.#entry.chunkBytes);
+  }
+
+  /** False when the chunk is not there, or is not what its name says; it is then gone. */
+  async read(index: number, into: Uint8Array): Promise<boolean> {
+    const name = this.#names.get(index);
+    if (!name) return false;
+    const bytes = await this.#verified(name, this.length(index)).catch(() => null);
+    if (bytes) into.set(bytes);
+    else {
+      this.#names.delete(index);
+      await this.#folder.removeEntry(name).catch(() => {});
+    }
+    return bytes !== null;
+  }
+
+  async #verified(name: string, length: number): Promise<Uint8Array | null> {
+    const file = await (await this.#folder.getFileHandle(name)).getFile();
+    // Between its creation and its first `close` a file is empty: an interruption there leaves that.
+    if (file.size !== length) return null;
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    return name.endsWith(await sha256(bytes)) ? bytes : null;
+  }
+
+  async write(index: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const name = `${index}.${await sha256(bytes)}`;
+    await write(this.#folder, name, bytes);
+    this.#names.set(index, name);
+  }
+}
+
+export const writeEntry = (folder: StoreFolder, name: string, entry: Entry): Promise<void> =>
+  write(folder, name, new TextEncoder().encode(JSON.stringify(entry)));
+
+/** What is there under this name afterwards is whole. */
+export const write = async (folder: StoreFolder, name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> => {
+  const writable = await (await folder.getFileHandle(name, { create: true })).createWritable();
+  try {
+    await writable.write(bytes);
+  } catch (error) {
+    await writable.abort();
+    throw error;
+  }
+  await writable.close();
+};
+
+/** Null when there is none, or it is not an entry for this address. */
+export const readEntry = async (folder: StoreFolder, name: string, address: string): Promise<Entry | null> => {
+  const handle = await folder.getFileHandle(name).catch(() => null);
+  if (!handle) return null;
+  try {
+    const entry: unknown = JSON.parse(await (await handle.getFile()).text());
+    const fits = isRecord(entry) && entry.address === address && Number.isSafeInteger(entry.size);
+    return fits && typeof entry.version === 'string' && (entry.chunkBytes as number) > 0
+      ? (entry as unknown as Entry)
+      : null;
+  } catch {
+    return null;
+  }
+};

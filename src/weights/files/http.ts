@@ -1,0 +1,236 @@
+// A file at an address, read as one long response for as long as reads go forward: a model is then one request. A
+// response that breaks off is continued where it stopped (HTTP Range); a server without Range is read from the start.
+import { checkAborted, OutriderError } from '../../base/errors.ts';
+import { type ByteSource, truncated } from './byte-source.ts';
+
+export interface HttpOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the bytes of every piece that arrives and is used. */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
+  /** Tests shorten the waits. */
+  readonly timing?: Partial<Timing> | undefined;
+}
+
+interface Timing {
+  /** Before the second try; doubled before each further one. */
+  readonly backoff: number;
+  /** Without a byte for so long, a connection counts as broken. */
+  readonly stall: number;
+}
+
+const TIMING: Timing = { backoff: 400, stall: 30_000 };
+/** Tries without one new byte in between. */
+const TRIES = 5;
+/** A gap up to this long is read and thrown away rather than asked around: less than one round trip at 50 Mbit/s. */
+const SKIP = 2 ** 20;
+
+/** What identifies the version of a file at an address; '' where the server tells nothing. */
+export type Version = string;
+
+interface Connection {
+  readonly reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly abort: AbortController;
+  /** Where in the file the next unread byte lies. */
+  at: number;
+  /** What of the last piece is not used yet. */
+  rest: Uint8Array;
+}
+
+/** A failure that another try may cure. */
+class Interrupted extends Error {}
+
+export class HttpSource implements ByteSource {
+  readonly name: string;
+  readonly #address: string;
+  readonly #options: HttpOptions;
+  readonly #timing: Timing;
+  #connection: Connection | null = null;
+  #size = -1;
+  #version: Version | null = null;
+
+  private constructor(address: string, options: HttpOptions) {
+    this.#address = address;
+    this.#options = options;
+    this.#timing = { ...TIMING, ...options.timing };
+    this.name = new URL(address).pathname.split('/').at(-1) || address;
+  }
+
+  /** Null when there is nothing at the address. Makes the one request that reading from the start goes on with. */
+  static async open(address: string, options: HttpOptions = {}): Promise<HttpSource | null> {
+    const source = new HttpSource(address, options);
+    return (await source.#retrying(options.signal, () => source.#connect(0, options.signal))) ? source : null;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get version(): Version {
+    return this.#version ?? '';
+  }
+
+  async readInto(target: Uint8Array, start: number, signal?: AbortSignal): Promise<void> {
+    if (start + target.byteLength > this.#size) throw truncated(this.name, this.#size, start + target.byteLength);
+    let filled = 0;
+    await this.#retrying(
+      signal,
+      async () => {
+        while (filled < target.length) {
+          const piece = await this.#next(start + filled, target.length - filled, signal);
+          target.set(piece, filled);
+          filled += piece.length;
+          this.#options.onBytes?.(piece.length);
+        }
+      },
+      () => filled,
+    );
+  }
+
+  release(): void {
+    const connection = this.#connection;
+    this.#connection = null;
+    connection?.abort.abort();
+  }
+
+  [Symbol.dispose](): void {
+    this.release();
+  }
+
+  /** Runs `work` again after interruptions; the count of tries starts anew whenever `progress` grew. */
+  async #retrying<T>(signal: AbortSignal | undefined, work: () => Promise<T>, progress = () => 0): Promise<T> {
+    const drop = (): void => this.release();
+    signal?.addEventListener('abort', drop);
+    try {
+      for (let tries = 1, before = progress(); ; tries++) {
+        try {
+          checkAborted(signal);
+          return await work();
+        } catch (error) {
+          this.release();
+          checkAborted(signal);
+          if (!(error instanceof Interrupted)) throw error;
+          if (progress() > before) tries = 1;
+          before = progress();
+          if (tries === TRIES) throw failed(`${this.#address}: ${error.message}, ${TRIES} times`, error);
+          await pause(this.#timing.backoff * 2 ** (tries - 1), signal);
+        }
+      }
+    } finally {
+      signal?.removeEventListener('abort', drop);
+    }
+  }
+
+  /** Up to `most` bytes from `start` on. */
+  async #next(start: number, most: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
+    // Whoever aborts may be the one who is told of progress: then no read is pending that could fail.
+    checkAborted(signal);
+    const known = this.#connection;
+    if (!known || known.at > start || start - known.at > SKIP) {
+      this.release();
+      if (!(await this.#connect(start, signal))) throw failed(`${this.#address}: it is no longer there`);
+    }
+    const connection = this.#connection as Connection;
+    for (;;) {
+      if (connection.rest.length === 0) connection.rest = await this.#piece(connection);
+      // A server without Range begins at 0: what lies before `start` is thrown away.
+      const skipped = Math.min(connection.rest.length, start - connection.at);
+      const used = connection.rest.subarray(skipped, skipped + most);
+      connection.rest = connection.rest.subarray(skipped + used.length);
+      connection.at += skipped + used.length;
+      if (used.length > 0) return used;
+    }
+  }
+
+  async #piece(connection: Connection): Promise<Uint8Array> {
+    const timer = setTimeout(() => connection.abort.abort(), this.#timing.stall);
+    try {
+      const { done, value } = await connection.reader.read();
+      if (done) throw new Interrupted(`the transfer ended at byte ${connection.at} of ${this.#size}`);
+      return value;
+    } catch (error) {
+      if (error instanceof Interrupted) throw error;
+      throw new Interrupted(`the transfer broke at byte ${connection.at} of ${this.#size}`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** False when there is no such file. */
+  async #connect(start: number, signal: AbortSignal | undefined): Promise<boolean> {
+    const abort = new AbortController();
+    const stop = (): void => abort.abort();
+    signal?.addEventListener('abort', stop);
+    const timer = setTimeout(stop, this.#timing.stall);
+    try {
+      // `bytes=N-` is the one form of Range that a page may send to another origin without a preflight.
+      const headers = { Range: `bytes=${start}-` };
+      const response = await fetch(this.#address, { headers, signal: abort.signal, cache: 'no-store' }).catch(
+        (cause) => {
+          throw new Interrupted('no answer', { cause });
+        },
+      );
+      if (!this.#check(response, start)) {
+        abort.abort();
+        return false;
+      }
+      const reader = response.body?.getReader() ?? new Blob([]).stream().getReader();
+      this.#connection = { reader, abort, at: response.status === 206 ? start : 0, rest: new Uint8Array(0) };
+      return true;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+
+  /** Takes size and version from the first response and holds later ones against them. */
+  #check(response: Response, start: number): boolean {
+    const { status, headers } = response;
+    if (status === 404 || status === 410) return false;
+    // Servers of single-page applications answer what they lack with their page; no file of a model is a page.
+    if (response.ok && headers.get('content-type')?.startsWith('text/html')) return false;
+    if (status >= 500 || status === 429 || status === 408) throw new Interrupted(`the server answers ${status}`);
+    const range = /^bytes (?:(\d+)-\d+|\*)\/(\d+|\*)$/.exec(headers.get('content-range') ?? '');
+    // An empty file has no byte 0 to begin with.
+    const empty = status === 416 && start === 0 && range?.[2] === '0';
+    if (status !== 200 && status !== 206 && !empty)
+      throw failed(`${this.#address}: the server answers ${status}`, null, status);
+    if (status === 206 && range?.[1] !== undefined && Number(range[1]) !== start)
+      throw failed(`${this.#address}: asked from byte ${start}, the server sends from ${range[1]}`);
+    const size = empty ? 0 : totalSize(headers, range?.[2], status === 206 ? start : 0);
+    if (size === null) throw failed(`${this.#address}: the server does not say how long the file is`);
+    const version = headers.get('etag') ?? headers.get('last-modified') ?? '';
+    if (this.#version !== null && (size !== this.#size || version !== this.#version))
+      throw failed(`${this.#address}: the file changed while it was downloaded`);
+    this.#size = size;
+    this.#version = version;
+    return true;
+  }
+}
+
+/** A response from another origin may hide Content-Range, never Content-Length. */
+const totalSize = (headers: Headers, total: string | undefined, start: number): number | null => {
+  if (total !== undefined && total !== '*') return Number(total);
+  // The length of a compressed response is not that of the file.
+  if (headers.get('content-encoding')) return null;
+  const length = headers.get('content-length');
+  return length === null ? null : start + Number(length);
+};
+
+const failed = (message: string, cause: unknown = null, status = 0): OutriderError => {
+  const hint =
+    status === 401 || status === 403
+      ? 'The model may need an account or a licence to be accepted: download it and open the files instead.'
+      : 'Check the address and the connection; what has arrived is kept where the browser can store it.';
+  return new OutriderError('download-failed', message, hint, { cause });
+};
+
+const pause = async (ms: number, signal: AbortSignal | undefined): Promise<void> => {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+  checkAborted(signal);
+};

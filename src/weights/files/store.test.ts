@@ -1,0 +1,201 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { DiskFolder } from '../../testing/files/disk-folder.ts';
+import { type FileServer, serveFiles } from '../../testing/servers/file-server.ts';
+import { readBytes } from './byte-source.ts';
+import { openBrowserStore, Store, type StoreOptions } from './store.ts';
+
+const CHUNK = 1000;
+const file = Uint8Array.from({ length: 10_500 }, (_, i) => (i * 2654435761) >>> 24);
+const timing = { backoff: 0, stall: 30_000 };
+let server: FileServer;
+let address: string;
+let folder: DiskFolder;
+beforeAll(async () => {
+  server = await serveFiles({});
+  address = `${server.address}model.gguf`;
+});
+afterAll(() => server[Symbol.asyncDispose]());
+beforeEach(() => {
+  server.files.clear();
+  server.files.set('model.gguf', file);
+  server.behave();
+  server.requests.length = 0;
+  server.sent = 0;
+  folder = new DiskFolder(mkdtempSync(join(tmpdir(), 'outrider-store-')));
+});
+afterEach(() => rmSync(folder.path, { recursive: true }));
+
+/** As a new page would have it. */
+const newStore = (): Store => new Store(folder, { chunkBytes: CHUNK });
+const load = async (store = newStore(), options: StoreOptions = {}): Promise<Uint8Array> => {
+  using source = await store.open(address, { timing, ...options });
+  if (!source) throw new Error('not found');
+  const bytes = new Uint8Array(source.size);
+  // Pieces that do not fall on chunks.
+  for (let at = 0; at < bytes.length; at += 777)
+    await source.readInto(bytes.subarray(at, Math.min(bytes.length, at + 777)), at, options.signal);
+  return bytes;
+};
+const same = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
+/** Paths of all chunks, in order. */
+const chunks = (): string[] =>
+  readdirSync(folder.path, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\d+\.[0-9a-f]{64}$/.test(path))
+    .map((path) => join(folder.path, path))
+    .sort((a, b) => Number(/(\d+)\.[0-9a-f]+$/.exec(a)?.[1]) - Number(/(\d+)\.[0-9a-f]+$/.exec(b)?.[1]));
+
+describe('a stored file', () => {
+  it('is downloaded in one request and then needs none', async () => {
+    expect(same(await load(), file)).toBe(true);
+    expect(server.requests).toHaveLength(1);
+    expect(chunks()).toHaveLength(11);
+    expect(same(await load(), file)).toBe(true);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is asked for again only when told to, and replaced when it has changed', async () => {
+    await load();
+    expect(same(await load(newStore(), { revalidate: true }), file)).toBe(true);
+    expect(server.requests).toHaveLength(2);
+    const changed = file.slice(0, 5500).reverse();
+    server.files.set('model.gguf', changed);
+    server.behave({ etag: '"2"' });
+    expect(same(await load(), file)).toBe(true);
+    expect(same(await load(newStore(), { revalidate: true }), changed)).toBe(true);
+    expect(server.requests).toHaveLength(3);
+    expect(same(await load(), changed)).toBe(true);
+    expect(server.requests).toHaveLength(3);
+    expect(chunks()).toHaveLength(6);
+  });
+
+  it('can be removed', async () => {
+    await load();
+    await newStore().remove(address);
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  it('that is not there is remembered only when a model may lack it', async () => {
+    const absent = `${server.address}index.json`;
+    expect(await newStore().open(absent)).toBeNull();
+    expect(await newStore().open(absent, { optional: true })).toBeNull();
+    expect(server.requests).toHaveLength(2);
+    expect(await newStore().open(absent)).toBeNull();
+    expect(server.requests).toHaveLength(2);
+    server.files.set('index.json', new Uint8Array(5));
+    using found = await newStore().open(absent, { revalidate: true });
+    expect(found?.size).toBe(5);
+  });
+});
+
+describe('interruptions', () => {
+  it('at any byte cost at most the chunk under way, and nothing half is ever seen', async () => {
+    for (let cut = 0; cut <= file.length; cut += 269) {
+      // The page dies after `cut` bytes have come in: its server answers nothing more.
+      server.behave({ dropAfter: cut });
+      await load(newStore(), { onBytes: () => server.behave({ status: 403 }) }).catch(() => {});
+      const whole = Math.floor(cut / CHUNK);
+      expect(chunks().length).toBeGreaterThanOrEqual(Math.min(whole, 10));
+      for (const [i, path] of chunks().entries())
+        expect(same(readFileSync(path), file.subarray(i * CHUNK, (i + 1) * CHUNK))).toBe(true);
+      const kept = chunks().reduce((sum, path) => sum + readFileSync(path).length, 0);
+      server.behave();
+      server.requests.length = 0;
+      let arrived = 0;
+      expect(same(await load(newStore(), { onBytes: (bytes) => (arrived += bytes) }), file)).toBe(true);
+      expect(arrived).toBe(file.length - kept);
+      await newStore().remove(address);
+    }
+  });
+
+  it('a page that dies while writing leaves an empty file, a swap file, or half of one: all are replaced', async () => {
+    await load();
+    const [first, second, , fourth] = chunks() as [string, string, string, string];
+    truncateSync(first);
+    truncateSync(second, 500);
+    writeFileSync(`${fourth}.abc.crswap`, 'half');
+    server.requests.length = 0;
+    let arrived = 0;
+    expect(same(await load(newStore(), { onBytes: (bytes) => (arrived += bytes) }), file)).toBe(true);
+    expect(arrived).toBe(2 * CHUNK);
+    expect(same(await load(), file)).toBe(true);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('a damaged bit is noticed and the chunk fetched again', async () => {
+    await load();
+    const path = chunks()[4] as string;
+    const bytes = readFileSync(path);
+    bytes[17] = (bytes[17] as number) ^ 4;
+    writeFileSync(path, bytes);
+    let arrived = 0;
+    expect(same(await load(newStore(), { onBytes: (count) => (arrived += count) }), file)).toBe(true);
+    expect(arrived).toBe(CHUNK);
+  });
+
+  it('a damaged chunk of a file that has changed meanwhile is an error, and the next load is whole', async () => {
+    await load();
+    truncateSync(chunks()[4] as string);
+    server.behave({ etag: '"2"' });
+    await expect(load()).rejects.toThrow(/damaged and the file has changed/);
+    expect(same(await load(), file)).toBe(true);
+  });
+
+  it('abort: what is whole stays', async () => {
+    const controller = new AbortController();
+    let arrived = 0;
+    const onBytes = (bytes: number): void => {
+      arrived += bytes;
+      if (arrived === 4500) controller.abort();
+    };
+    server.behave({ stallAfter: 4500 });
+    const loading = load(newStore(), { signal: controller.signal, onBytes });
+    await expect(loading).rejects.toMatchObject({ code: 'aborted' });
+    expect(chunks()).toHaveLength(4);
+  });
+});
+
+describe('without storage', () => {
+  it('everything works, and the store says so', async () => {
+    const store = new Store(null);
+    expect(store.notice).toMatch(/no storage/);
+    expect(same(await load(store), file)).toBe(true);
+    // Node has no OPFS at all.
+    expect((await openBrowserStore()).notice).toMatch(/no storage here/);
+  });
+
+  it('a disk that fills up ends the storing, not the download', async () => {
+    let room = 3500;
+    folder.onWrite = (bytes) => {
+      room -= bytes;
+      if (room < 0) throw new DOMException('disk full', 'QuotaExceededError');
+    };
+    const store = newStore();
+    expect(same(await load(store), file)).toBe(true);
+    expect(store.notice).toMatch(/disk full/);
+    expect(chunks().filter((path) => readFileSync(path).length > 0)).toHaveLength(3);
+    folder.onWrite = () => {};
+    expect(same(await load(), file)).toBe(true);
+    server.requests.length = 0;
+    expect(same(await load(), file)).toBe(true);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('a broken storage is noticed on opening', async () => {
+    const store = new Store(new DiskFolder(join(folder.path, 'gone')), { chunkBytes: CHUNK });
+    folder.onWrite = () => {};
+    expect(same(await load(store), file)).toBe(true);
+    expect(store.notice).toMatch(/Storing failed/);
+  });
+
+  it('two loads of one file at once agree', async () => {
+    const store = newStore();
+    const both = await Promise.all([load(store), load(store)]);
+    expect(both.every((bytes) => same(bytes, file))).toBe(true);
+    using source = await store.open(address);
+    expect(same(await readBytes(source as NonNullable<typeof source>, 0, file.length), file)).toBe(true);
+    expect(server.requests).toHaveLength(2);
+  });
+});

@@ -1,0 +1,37 @@
+// A GGUF checkpoint, in one file or split into several: header, configuration and tokenizer are all in its metadata.
+import { OutriderError } from '../../base/errors.ts';
+import type { ByteSource } from '../files/byte-source.ts';
+import { type Open, type Opened, SPLIT } from '../opened-checkpoint.ts';
+import { blockDecoders as decoders } from './block-decoders.ts';
+import { blockRepackers as repackers } from './block-repackers.ts';
+import { ggufArchitecture, ggufConfig, huggingFaceName, permutedHeads } from './config.ts';
+import { type GgufHeader, readGguf } from './container.ts';
+import { ggufTokenizer } from './tokenizer.ts';
+
+export const openGguf = async (name: string, open: Open, signal: AbortSignal | undefined): Promise<Opened> => {
+  const first = await open(name);
+  const header = await readGguf(first, signal);
+  const files: { source: ByteSource; header: GgufHeader }[] = [{ source: first, header }];
+  const [, prefix, , count] = SPLIT.exec(name) ?? [];
+  const parts = Number(header.metadata.get('split.count') ?? 1);
+  if (parts !== Number(count ?? 1))
+    throw new OutriderError('bad-checkpoint', `${name}: its metadata counts ${parts} files, its name ${count ?? 1}`);
+  for (let part = 2; part <= parts; part++) {
+    first.release?.();
+    const source = await open(`${prefix}-${String(part).padStart(5, '0')}-of-${count}.gguf`);
+    files.push({ source, header: await readGguf(source, signal) });
+    source.release?.();
+  }
+  const tensors = files.flatMap((file) => file.header.tensors);
+  const whole = { metadata: header.metadata, tensors };
+  const architecture = ggufArchitecture(header.metadata);
+  const config = ggufConfig(whole);
+  const blocks = { decoders, repackers };
+  const placed = files.flatMap(({ source, header: { tensors } }) =>
+    tensors.map(({ name: ggml, type, shape, start, bytes }) => {
+      const info = { name: huggingFaceName(ggml), type, shape, bytes };
+      return { info, source, start, heads: permutedHeads(info.name, architecture, config), blocks };
+    }),
+  );
+  return { parts: { format: 'gguf', name, config, tokenizer: async () => ggufTokenizer(header.metadata) }, placed };
+};

@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { noShared, shared } from '../../testing/goldens/shared.ts';
+import type { ChatMessage } from '../../text/chat-template.ts';
+import { loadTokenizer, type Tokenizer } from '../../text/tokenizer.ts';
+import { folderSource } from '../files/folder.ts';
+import { openCheckpoint } from '../open.ts';
+import type { GgufValue } from './container.ts';
+import { PRE_TOKENIZERS } from './pre-tokenizers.ts';
+import { ggufTokenizer } from './tokenizer.ts';
+
+const embedded = async (...path: string[]): Promise<Tokenizer> => {
+  using checkpoint = await openCheckpoint(await folderSource(shared(...path)));
+  const files = await checkpoint.tokenizer();
+  if (!files) throw new Error('no tokenizer');
+  return loadTokenizer(files);
+};
+const json = (...path: string[]) => JSON.parse(readFileSync(shared(...path), 'utf8'));
+
+describe.skipIf(noShared)('tokenizers inside GGUF files give the reference ids', () => {
+  it.each(['llama', 'qwen3'])('%s', async (family) => {
+    const tokenizer = await embedded(`golden/gguf-${family}-tiny/${family}-tiny.F16.gguf`);
+    const { tokenization } = json(`golden/gguf-${family}-tiny/case.json`);
+    expect(tokenization).toHaveLength(13);
+    for (const { text, ids } of tokenization) expect(tokenizer.encode(text), JSON.stringify(text)).toEqual(ids);
+  });
+
+  it('SmolLM2: 60 strings and all conversations', async () => {
+    const tokenizer = await embedded('models/smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf');
+    const { strings, chats } = json('golden/tokenizers/case.json') as {
+      strings: { text: string; ids: number[] }[];
+      chats: { messages: ChatMessage[]; add_generation_prompt: boolean; text: string; ids: number[] }[];
+    };
+    expect(strings).toHaveLength(60);
+    for (const { text, ids } of strings) {
+      expect(tokenizer.encode(text), JSON.stringify(text)).toEqual(ids);
+      expect(tokenizer.decode(ids, { special: true })).toBe(text);
+    }
+    for (const chat of chats) {
+      const text = tokenizer.chat(chat.messages, { generationPrompt: chat.add_generation_prompt });
+      expect(text).toBe(chat.text);
+      expect(tokenizer.encode(text)).toEqual(chat.ids);
+    }
+    expect(tokenizer.eos).toEqual([2]);
+  });
+});
+
+/** A vocabulary of single bytes (as byte-level BPE writes them) and one control token. */
+const bytes = Array.from({ length: 256 }, (_, byte) => {
+  const printable = (byte >= 33 && byte <= 126) || (byte >= 161 && byte !== 173);
+  return printable ? String.fromCodePoint(byte) : null;
+});
+let shifted = 256;
+const alphabet = bytes.map((own) => own ?? String.fromCodePoint(shifted++));
+const metadata = (changes: Record<string, GgufValue> = {}): Map<string, GgufValue> =>
+  new Map<string, GgufValue>(
+    Object.entries({
+      'tokenizer.ggml.model': 'gpt2',
+      'tokenizer.ggml.pre': 'llama-bpe',
+      'tokenizer.ggml.tokens': [...alphabet, '<s>'],
+      'tokenizer.ggml.token_type': [...alphabet.map(() => 1), 3],
+      'tokenizer.ggml.merges': ['1 2', '12 3', '3 4'],
+      'tokenizer.ggml.bos_token_id': 256,
+      ...changes,
+    }).filter(([, value]) => value !== ''),
+  );
+/** The pieces that a text is cut into: what matches and what lies between, pattern after pattern. */
+const pieces = (name: string, text: string): string[] => {
+  const cut = PRE_TOKENIZERS[name]?.patterns.reduce(
+    (parts, pattern) => parts.flatMap((part) => isolate(part, new RegExp(pattern, 'gu'))),
+    [text],
+  );
+  return cut ?? [];
+};
+const isolate = (text: string, pattern: RegExp): string[] => {
+  const parts: string[] = [];
+  let end = 0;
+  for (const match of text.matchAll(pattern)) {
+    parts.push(text.slice(end, match.index), match[0]);
+    end = match.index + match[0].length;
+  }
+  return [...parts, text.slice(end)].filter((part) => part !== '');
+};
+
+describe('ggufTokenizer', () => {
+  it('adds a BOS where the pre-tokenizer or the file says so', async () => {
+    const load = async (changes: Record<string, GgufValue>): Promise<number | undefined> => {
+      const files = ggufTokenizer(metadata(changes));
+      if (!files) throw new Error('no tokenizer');
+      return (await loadTokenizer(files)).encode('a', { special: true })[0];
+    };
+    expect(await load({})).toBe(256);
+    expect(await load({ 'tokenizer.ggml.add_bos_token': false })).toBe(97);
+    expect(await load({ 'tokenizer.ggml.pre': 'gpt-2' })).toBe(97);
+    expect(await load({ 'tokenizer.ggml.pre': 'gpt-2', 'tokenizer.ggml.add_bos_token': true })).toBe(256);
+  });
+
+  it('names what it does not know', () => {
+    expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.model': 'llama' }))).toThrow(/tokenizer llama/);
+    expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.pre': 'kimi-k9' }))).toThrow(/pre-tokenizer kimi-k9/);
+    expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.merges': ['a b c'] }))).toThrow(/merges\[0\] is "a b c"/);
+    expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.merges': '' }))).toThrow(/merges is missing/);
+    expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.token_type': [1] }))).toThrow(/257 tokens and 1 token types/);
+    expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.bos_token_id': 257 }))).toThrow(/257 of 257 tokens/);
+    expect(ggufTokenizer(metadata({ 'tokenizer.ggml.model': '' }))).toBeNull();
+  });
+
+  it('ends a text at every token that the file names', () => {
+    const ends = ggufTokenizer(metadata({ 'tokenizer.ggml.eos_token_id': 1, 'tokenizer.ggml.eot_token_id': 2 }));
+    expect(ends?.generation).toEqual({ bos_token_id: 256, eos_token_id: [1, 2] });
+  });
+
+  it('has patterns that JavaScript reads', () => {
+    for (const { patterns } of Object.values(PRE_TOKENIZERS))
+      for (const pattern of patterns) expect(() => new RegExp(pattern, 'gu')).not.toThrow();
+  });
+
+  // Cut by hand from each model's tokenizer.json.
+  it.each([
+    ['gpt-2', "I'm 1234  ok", ['I', "'m", ' 1234', ' ', ' ok']],
+    ['smollm', 'x12 3', ['x', '1', '2', ' ', '3']],
+    ['qwen2', "I'M 12\n\n x", ['I', "'M", ' ', '1', '2', '\n\n', ' x']],
+    ['llama-bpe', '12345 a\r\n', ['123', '45', ' a', '\r\n']],
+    ['tekken', 'HelloWorld 12', ['Hello', 'World', ' ', '1', '2']],
+    ['gpt-4o', "it's 1234", ["it's", ' ', '123', '4']],
+    ['default', 'a,b 12345', ['a', ',', 'b', ' ', '123', '45']],
+    ['falcon', 'a`b 12345', ['a', '`', 'b', ' ', '123', '45']],
+    ['deepseek-llm', 'Ab 12, 日本\n', ['Ab', ' ', '12', ',', ' ', '日本', '\n']],
+    ['deepseek-coder', 'Ab 12', ['Ab', ' ', '1', '2']],
+    ['deepseek-v3', 'x=1234 日本', ['x', '=', '123', '4', ' ', '日本']],
+  ])('%s cuts %j', (name, text, expected) => {
+    expect(pieces(name, text)).toEqual(expected);
+  });
+});

@@ -1,0 +1,81 @@
+// Tensors in file order, a few megabytes of whole rows at a time. One buffer serves all bands, so that loading a model
+// takes the memory of a band and not of a model, whatever the garbage collector does.
+import { checkAborted, OutriderError } from '../base/errors.ts';
+import { type Band, matrixShape, type StreamOptions, type TensorInfo } from './checkpoint.ts';
+import type { ByteSource } from './files/byte-source.ts';
+import { type Decoders, dequantize } from './quantize/dequantize.ts';
+import { type Repackers, repackerOf } from './quantize/repack.ts';
+
+/** A tensor and where its bytes are. */
+export interface PlacedTensor {
+  readonly info: TensorInfo;
+  readonly source: ByteSource;
+  readonly start: number;
+  /** Heads whose rows are permuted as llama's in GGUF; 0 for none. */
+  readonly heads: number;
+  /** How quantised blocks are read, where the format has them. */
+  readonly blocks?: { readonly decoders: Decoders; readonly repackers: Repackers };
+}
+
+/** Of a band's rows, as stored or as f32, whichever is more: 4-bit rows grow sevenfold when they are decoded. */
+const BAND_BYTES = 4 * 2 ** 20;
+
+export async function* streamBands(placed: readonly PlacedTensor[], options: StreamOptions = {}): AsyncGenerator<Band> {
+  const { signal, onProgress, wanted } = options;
+  let buffer = new Uint8Array(0);
+  let delivered = 0;
+  let previous: ByteSource | undefined;
+  for (const tensor of placed) {
+    const { info, source, start, blocks } = tensor;
+    if (info.bytes === 0 || wanted?.(info.name) === false) continue;
+    if (previous !== source) previous?.release?.();
+    previous = source;
+    const { rows, rowBytes, bandRows } = bandsOf(tensor);
+    for (let firstRow = 0; firstRow < rows; firstRow += bandRows) {
+      checkAborted(signal);
+      const count = Math.min(bandRows, rows - firstRow);
+      if (buffer.length < count * rowBytes) buffer = new Uint8Array(count * rowBytes);
+      const raw = buffer.subarray(0, count * rowBytes);
+      await source.readInto(raw, start + firstRow * rowBytes, signal);
+      if (tensor.heads) restoreRows(raw, rowBytes, rows / tensor.heads);
+      yield {
+        tensor: info,
+        ...band(info, firstRow, count),
+        raw,
+        decode: () => dequantize(info.type, raw, blocks?.decoders),
+        repacker: (format) => repackerOf(info.type, format, blocks?.repackers),
+      };
+      delivered += raw.length;
+      onProgress?.(delivered);
+    }
+  }
+}
+
+/** A vector counts as one row for whoever reads bands, though its elements may be permuted like rows. */
+const band = (info: TensorInfo, firstRow: number, rows: number): Pick<Band, 'firstRow' | 'rows'> =>
+  info.shape.length < 2 ? { firstRow: 0, rows: 1 } : { firstRow, rows };
+
+const bandsOf = ({ info, heads }: PlacedTensor): { rows: number; rowBytes: number; bandRows: number } => {
+  const rows = heads && info.shape.length < 2 ? (info.shape[0] ?? 1) : matrixShape(info.shape).rows;
+  const rowBytes = info.bytes / rows;
+  if (heads && rows % (2 * heads))
+    throw new OutriderError('bad-checkpoint', `${info.name} is [${info.shape}]: ${heads} heads do not divide its rows`);
+  // Rows of a head are restored together; a permuted vector is one band, as other vectors are.
+  const unit = heads ? (info.shape.length < 2 ? rows : rows / heads) : 1;
+  const decodedRowBytes = info.shape.reduce((product, size) => product * size, 4) / rows;
+  const most = Math.max(rowBytes, decodedRowBytes);
+  return { rows, rowBytes, bandRows: Math.max(1, Math.floor(BAND_BYTES / most / unit)) * unit };
+};
+
+/** Row 2i of a head goes to row i, row 2i + 1 to row i + half: rotation then pairs (i, i + half), as in safetensors. */
+const restoreRows = (bytes: Uint8Array, rowBytes: number, headRows: number): void => {
+  const head = new Uint8Array(headRows * rowBytes);
+  const half = headRows / 2;
+  for (let at = 0; at < bytes.length; at += head.length) {
+    head.set(bytes.subarray(at, at + head.length));
+    for (let row = 0; row < headRows; row++) {
+      const from = head.subarray(row * rowBytes, (row + 1) * rowBytes);
+      bytes.set(from, at + ((row >> 1) + (row & 1) * half) * rowBytes);
+    }
+  }
+};

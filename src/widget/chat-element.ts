@@ -1,0 +1,266 @@
+// <outrider-chat>: a conversation with a model in the visitor's browser. Nothing is fetched, started or asked of the GPU
+// before the visitor sends something or the page calls `load()`; everything is freed when the element leaves the page.
+
+import { type ErrorCode, type Fault, OutriderError, toFault } from '../base/errors.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { RunRequest } from '../engine/request.ts';
+import type { LoadOptions } from '../engine/sources.ts';
+import type { ChatMessage } from '../text/chat-template.ts';
+import { measure, type TraceEvent } from '../trace/index.ts';
+import { tokensOf } from './answer-view.ts';
+import { adopt } from './attributes.ts';
+import { Conversation } from './conversation.ts';
+import type { OutriderChatEventMap } from './events.ts';
+import { isOfSingleQuestions, sourcesOf, systemOf } from './model-attributes.ts';
+import { ChatProperties } from './properties.ts';
+import { fetchRecording, replay } from './recording.ts';
+import { EnginePool, type Preparation } from './shared-engine.ts';
+import { View } from './view.ts';
+
+/** What will not be otherwise the next time. */
+const FINAL: readonly ErrorCode[] = ['no-webgpu', 'bad-request', 'vocabulary-mismatch'];
+
+/** Of all elements that do not bring an engine of their own; set when the element is defined. */
+let shared: EnginePool | null = null;
+
+/** A conversation with a model that runs in the visitor's browser: `<outrider-chat>`. */
+export class OutriderChat extends ChatProperties {
+  readonly #conversation = new Conversation();
+  #view: View | null = null;
+  #work: AbortController | null = null;
+
+  /** What was said, finished answers only. */
+  get messages(): readonly ChatMessage[] {
+    return this.#conversation.messages;
+  }
+
+  /** Whether something is being loaded, answered or replayed. */
+  get busy(): boolean {
+    return this.#work !== null;
+  }
+
+  /** Called by the browser. */
+  connectedCallback(): void {
+    if (this.#view) return; // it was moved
+    adopt(this);
+    this.#view = new View(this.attachShadow({ mode: 'open' }), {
+      send: (text) => void this.send(text),
+      stop: () => this.stop(),
+    });
+    this.#view.text = this.prompt ?? '';
+    this.#update();
+    if (this.autoplay) void this.send();
+  }
+
+  /** Called by the browser. */
+  disconnectedCallback(): void {
+    queueMicrotask(() => {
+      if (this.isConnected) return; // it was moved
+      this.stop();
+      shared?.leave(this);
+    });
+  }
+
+  /** Called by the browser. */
+  attributeChangedCallback(name: string, _: string | null, value: string | null): void {
+    if (!this.#view) return;
+    if (name === 'prompt') this.#view.text = value ?? '';
+    this.#update();
+  }
+
+  override focus(options?: FocusOptions): void {
+    this.#view?.focus(options);
+  }
+
+  /** Fetches and prepares the models now rather than with the first message. False where that failed. */
+  async load(): Promise<boolean> {
+    return this.#do(
+      async (signal) => {
+        await this.#pool().prepare(this, this.#preparation(signal));
+      },
+      () => void this.load(),
+    );
+  }
+
+  /** Default: what stands in the box. Resolves to the answer, or null where there is none: an event says why. */
+  async send(text = this.#view?.text.trim() ?? ''): Promise<string | null> {
+    if (!this.#view || this.busy || this.disabled) return null;
+    return this.#replays ? this.#play() : text === '' ? null : this.#ask(text);
+  }
+
+  /** Whatever is being loaded, answered or replayed. */
+  stop(): void {
+    this.#work?.abort();
+  }
+
+  /** Stops, and forgets the conversation. Models stay loaded. */
+  reset(): void {
+    this.stop();
+    this.#conversation.clear();
+    this.#view?.clear();
+  }
+
+  get #replays(): boolean {
+    return this.trace !== null && this.model === null && !this.sources && !this.engine;
+  }
+
+  async #ask(question: string): Promise<string | null> {
+    if (!this.#emit('outrider-start', { prompt: question, replay: false })) return null;
+    let answer: string | null = null;
+    const ask = async (signal: AbortSignal): Promise<void> => {
+      this.#view?.begin(question);
+      if (this.#view) this.#view.text = '';
+      answer = await this.#show(this.#answer(question, signal), question);
+      if (answer === null || signal.aborted) return;
+      this.#conversation.add(question, answer);
+      this.#view?.keep();
+    };
+    const again = (): void => {
+      this.#view?.withdraw();
+      void this.#ask(question);
+    };
+    if (!(await this.#do(ask, again)) && this.#view?.text === '') this.#view.text = question;
+    return answer;
+  }
+
+  #answer(question: string, signal: AbortSignal): AsyncIterable<TraceEvent> {
+    const request = this.#request();
+    return this.#conversation.ask(question, {
+      system: this.systemPrompt,
+      history: this.history ?? (isOfSingleQuestions(this) ? 0 : Number.POSITIVE_INFINITY),
+      maxTokens: this.maxTokens,
+      run: (asked) =>
+        this.engine
+          ? this.engine.run({ ...request, ...asked }, signal)
+          : this.#pool().run(this, this.#preparation(signal), { ...request, ...asked }),
+      forget: (forgotten) => {
+        this.#view?.forget(forgotten);
+        this.#emit('outrider-overflow', { forgotten });
+      },
+    });
+  }
+
+  async #play(): Promise<string | null> {
+    if (!this.#emit('outrider-start', { prompt: this.prompt ?? '', replay: true })) return null;
+    let answer: string | null = null;
+    const play = async (signal: AbortSignal): Promise<void> => {
+      const recording = await fetchRecording(new URL(this.trace ?? '', document.baseURI).href, signal);
+      const question = recording.prompt ?? this.prompt ?? '';
+      this.#view?.clear();
+      this.#view?.begin(question);
+      answer = await this.#show(replay(recording, this.speed ?? 1, signal), question);
+    };
+    await this.#do(play, () => void this.#play());
+    return answer;
+  }
+
+  async #show(events: AsyncIterable<TraceEvent>, prompt: string): Promise<string | null> {
+    const seen: TraceEvent[] = [];
+    for await (const event of events) {
+      seen.push(event);
+      this.#view?.add(event);
+      if (event.type === 'commit') {
+        for (const token of tokensOf(event)) this.#emit('outrider-token', token);
+        this.#emit('outrider-round', event);
+      }
+      if (event.type !== 'done') continue;
+      const text = event.text ?? '';
+      this.#emit('outrider-done', {
+        prompt,
+        text,
+        finishReason: event.finish_reason,
+        metrics: measure(seen),
+        events: seen,
+      });
+      return text;
+    }
+    return null;
+  }
+
+  /** One thing at a time; a failure is a note and an event, and can be tried `again`. */
+  async #do(task: (signal: AbortSignal) => Promise<void>, again: () => void): Promise<boolean> {
+    if (this.busy) return false;
+    const work = new AbortController();
+    this.#work = work;
+    try {
+      await task(work.signal);
+      return true;
+    } catch (error) {
+      const fault = toFault(error);
+      if (fault.code !== 'aborted') this.#fail(fault, again);
+      return false;
+    } finally {
+      this.#work = null;
+      this.#view?.rest();
+    }
+  }
+
+  #fail(fault: Fault, again: () => void): void {
+    const playable = fault.code === 'no-webgpu' && this.trace !== null && !this.#replays;
+    const recording = playable ? { text: 'Play a recording instead', run: () => void this.#play() } : null;
+    this.#view?.fault(fault, FINAL.includes(fault.code) ? recording : { text: 'Try again', run: again });
+    this.#emit('outrider-error', fault);
+  }
+
+  #pool(): EnginePool {
+    if (!shared) throw new OutriderError('bug', 'the element was defined without an engine');
+    if (this.isConnected) shared.join(this);
+    return shared;
+  }
+
+  #request(): Omit<RunRequest, 'prompt' | 'maxTokens'> {
+    const { knobs, temperature, topP, seed } = this;
+    const given = Object.entries({ knobs, temperature, topP, seed }).filter(([, value]) => value !== null);
+    return { system: systemOf(this), ...Object.fromEntries(given) };
+  }
+
+  #preparation(signal: AbortSignal): Preparation {
+    return {
+      wanted: {
+        sources: sourcesOf(this, document.baseURI),
+        precision: (this.precision ?? undefined) as LoadOptions['precision'],
+      },
+      signal,
+      onProgress: (progress) => {
+        this.#view?.progress(progress);
+        this.#emit('outrider-progress', progress);
+      },
+      onLoaded: (loaded) => {
+        this.#view?.loaded();
+        this.#emit('outrider-ready', loaded);
+      },
+    };
+  }
+
+  #update(): void {
+    const { label, placeholder, disabled } = this;
+    const mode = this.#replays ? 'replay' : 'chat';
+    this.#view?.update({
+      mode,
+      label: label ?? 'Outrider',
+      placeholder: placeholder ?? (mode === 'replay' ? '' : 'Ask something'),
+      system: systemOf(this),
+      disabled,
+    });
+  }
+
+  /** False where the page prevented it. */
+  #emit<Name extends keyof OutriderChatEventMap>(name: Name, detail: OutriderChatEventMap[Name]['detail']): boolean {
+    const cancelable = name === 'outrider-start';
+    return this.dispatchEvent(new CustomEvent(name, { detail, cancelable, bubbles: true, composed: true }));
+  }
+}
+
+/** Once a page. `open` starts the engine that its elements share. */
+export const define = (open: () => Engine): void => {
+  if (!globalThis.customElements || customElements.get('outrider-chat')) return;
+  shared = new EnginePool(open);
+  customElements.define('outrider-chat', OutriderChat);
+};
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'outrider-chat': OutriderChat;
+  }
+  interface GlobalEventHandlersEventMap extends OutriderChatEventMap {}
+}

@@ -1,0 +1,98 @@
+// What several elements make of one engine, held against an engine that notes what it is told.
+import { describe, expect, it } from 'vitest';
+import { OutriderError } from '../base/errors.ts';
+import type { Engine, Loaded } from '../engine/engine.ts';
+import type { ModelSources } from '../engine/sources.ts';
+import type { TraceEvent } from '../trace/index.ts';
+import { EnginePool, type Preparation } from './shared-engine.ts';
+
+const LOADED: Loaded = { adapter: null, systems: [], models: {}, notice: null };
+const done: TraceEvent = { at: 1, type: 'done', finish_reason: 'stop', stop: null, text: 'yes' };
+
+const setUp = () => {
+  const log: string[] = [];
+  const faults: OutriderError[] = [];
+  const open = (): Engine => {
+    log.push('open');
+    return {
+      load: async (sources: ModelSources) => {
+        log.push(
+          `load ${Object.entries(sources).map(([role, source]) => `${role}=${(source as { url: string }).url}`)}`,
+        );
+        return LOADED;
+      },
+      async *run() {
+        const fault = faults.shift();
+        if (fault) throw fault;
+        log.push('run');
+        yield done;
+      },
+      close: async () => void log.push('close'),
+    } as unknown as Engine; // the rest of the interface is never asked for
+  };
+  return { log, faults, pool: new EnginePool(open) };
+};
+
+const wants = (models: Readonly<Record<string, string>>): Preparation => ({
+  wanted: {
+    sources: Object.fromEntries(Object.entries(models).map(([role, url]) => [role, { kind: 'url', url }])),
+    precision: undefined,
+  },
+  signal: new AbortController().signal,
+  onProgress: () => {},
+  onLoaded: () => {},
+});
+
+const ask = async (pool: EnginePool, user: object, preparation: Preparation): Promise<void> => {
+  pool.join(user);
+  for await (const event of pool.run(user, preparation, { prompt: { text: '?' } })) expect(event).toBe(done);
+};
+
+describe('elements of one page', () => {
+  const [a, b] = [{ name: 'a' }, { name: 'b' }];
+
+  it('share an engine and what it holds, until the last has gone', async () => {
+    const { log, pool } = setUp();
+    await ask(pool, a, wants({ target: 't', dflash: 'd' }));
+    await ask(pool, b, wants({ target: 't' }));
+    await ask(pool, b, wants({ target: 't', draft: 's' }));
+    await ask(pool, a, wants({ target: 't', dflash: 'd' }));
+    pool.leave(a);
+    expect(log).toEqual([
+      'open',
+      'load target=t,dflash=d',
+      'run',
+      'run',
+      'load target=t,draft=s,dflash=d',
+      'run',
+      'run',
+    ]);
+    pool.leave(b);
+    expect(log.at(-1)).toBe('close');
+    await ask(pool, a, wants({ target: 't' }));
+    expect(log.slice(-3)).toEqual(['open', 'load target=t', 'run']);
+  });
+
+  it('each load their own where their targets differ', async () => {
+    const { log, pool } = setUp();
+    await Promise.all([ask(pool, a, wants({ target: 't' })), ask(pool, b, wants({ target: 'u' }))]);
+    expect(log).toEqual(['open', 'load target=t', 'run', 'load target=u', 'run']);
+  });
+
+  it('load again after the device was lost, and start anew after a crash', async () => {
+    const { log, faults, pool } = setUp();
+    faults.push(new OutriderError('device-lost', 'gone'), new OutriderError('bug', 'the worker has stopped'));
+    await expect(ask(pool, a, wants({ target: 't' }))).rejects.toThrow('gone');
+    await expect(ask(pool, a, wants({ target: 't' }))).rejects.toThrow('stopped');
+    await ask(pool, a, wants({ target: 't' }));
+    expect(log).toEqual(['open', 'load target=t', 'load target=t', 'close', 'open', 'load target=t', 'run']);
+  });
+
+  it('are aborted while they wait for others', async () => {
+    const { log, pool } = setUp();
+    const abort = new AbortController();
+    abort.abort();
+    await expect(ask(pool, a, { ...wants({ target: 't' }), signal: abort.signal })).rejects.toThrow(/aborted/);
+    expect(log).toEqual([]);
+  });
+});

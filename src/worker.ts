@@ -1,8 +1,0 @@
-// The engine's worker: started and talked to by client.ts.
-import './dispose.ts';
-
-import { expose } from 'comlink';
-import { createEngine } from './engine.ts';
-import { serve } from './service.ts';
-
-expose(serve(createEngine()));

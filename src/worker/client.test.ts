@@ -1,0 +1,121 @@
+// The page's side against the worker's side, over a real message channel in one process; e2e/ has them in a browser.
+import { expose } from 'comlink';
+import { afterEach, describe, expect, it } from 'vitest';
+import { OutriderError } from '../base/errors.ts';
+import { createEngine, type Engine } from '../engine/engine.ts';
+import type { LanguageModel } from '../model/interface.ts';
+import { toyLoaded } from '../testing/contract/system-contract.ts';
+import { toyModel } from '../testing/toys/toy-model.ts';
+import { committedTokens, type TraceEvent } from '../trace/index.ts';
+import { connect } from './connect.ts';
+import { serve } from './service.ts';
+
+const close: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of close.splice(0)) await end();
+});
+
+/** A client of an engine that holds this model, and the engine itself. */
+const connected = async (model: LanguageModel = toyModel({ vocabulary: 16, sharpness: 6 })) => {
+  const engine = createEngine();
+  await engine.load({ target: toyLoaded(model) });
+  const { port1, port2 } = new MessageChannel();
+  expose(serve(engine), port1);
+  const client = connect({ worker: port2, base: 'https://example.org/demo/' });
+  close.push(() => client.close());
+  return { engine, client };
+};
+
+const collect = async (engine: Engine, request: Parameters<Engine['run']>[0], signal?: AbortSignal) => {
+  const events: TraceEvent[] = [];
+  for await (const event of engine.run(request, signal)) events.push(event);
+  return events;
+};
+
+const request = { prompt: { tokens: [1, 2, 3] }, temperature: 1, seed: 5, maxTokens: 30 };
+
+describe('an engine in a worker', () => {
+  it('streams the same events as in the page', async () => {
+    const { engine, client } = await connected();
+    const untimed = (events: TraceEvent[]) => events.map((event) => ({ ...event, at: 0, ms: 0, reused: 0, rows: 0 }));
+    expect(untimed(await collect(client, request))).toEqual(untimed(await collect(engine, request)));
+  });
+
+  it('carries faults with code, message and hint', async () => {
+    const { client } = await connected();
+    const error = await collect(client, { ...request, system: 'psychic' }).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(OutriderError);
+    expect(error).toMatchObject({ code: 'bad-request', message: 'there is no system "psychic"' });
+    expect((error as OutriderError).hint).toContain('autoregressive');
+  });
+
+  it('carries an abort, which ends the stream with done', async () => {
+    const { client } = await connected();
+    const abort = new AbortController();
+    const events: TraceEvent[] = [];
+    for await (const event of client.run({ ...request, maxTokens: 4000 }, abort.signal)) {
+      events.push(event);
+      if (event.type === 'commit') abort.abort();
+    }
+    expect(events.at(-1)).toMatchObject({ type: 'done', finish_reason: 'aborted' });
+    expect(committedTokens(events).length).toBeLessThan(4000);
+    const before = await collect(client, request, AbortSignal.abort());
+    expect(before.at(-1)).toMatchObject({ type: 'done', finish_reason: 'aborted' });
+  });
+
+  it('ends a run that nobody listens to any more', async () => {
+    const model = toyModel({ vocabulary: 16, sharpness: 6 });
+    const { client } = await connected(model);
+    for await (const event of client.run({ ...request, maxTokens: 4000 })) if (event.type === 'commit') break;
+    expect(committedTokens(await collect(client, request))).toHaveLength(30);
+    expect(model.rows).toBeLessThan(4000);
+  });
+
+  it('keeps several calls apart, in line on one engine', async () => {
+    const { client } = await connected();
+    const runs = await Promise.all([1, 2, 3].map((seed) => collect(client, { ...request, seed })));
+    const alone = await collect(client, { ...request, seed: 2 });
+    expect(committedTokens(runs[1] ?? [])).toEqual(committedTokens(alone));
+    expect(runs[2]?.[0]).toMatchObject({ type: 'queued', ahead: 2 });
+  });
+
+  it('refuses to send a model that is loaded on this side', async () => {
+    const { client } = await connected();
+    const target = toyLoaded(toyModel({ vocabulary: 16, sharpness: 6 }));
+    await expect(client.load({ target })).rejects.toMatchObject({ code: 'bad-request' });
+  });
+
+  it('resolves bundled names on the page, whose address the worker does not know', async () => {
+    const seen: unknown[] = [];
+    const { port1, port2 } = new MessageChannel();
+    const watching = {
+      ...serve(createEngine()),
+      load: async (models: unknown, _: unknown, port: MessagePort) => {
+        seen.push(models);
+        port.postMessage({ fault: { code: 'aborted', message: 'seen enough', hint: '' } });
+      },
+    };
+    expose(watching, port1);
+    const client = connect({ worker: port2, base: 'https://example.org/demo/index.html' });
+    close.push(() => client.close());
+    await expect(client.load({ target: 'target', draft: 'draft' })).rejects.toMatchObject({ message: 'seen enough' });
+    expect(seen).toEqual([
+      {
+        target: { kind: 'url', url: 'https://example.org/demo/models/target/', revalidate: true },
+        draft: { kind: 'url', url: 'https://example.org/demo/models/draft/', revalidate: true },
+      },
+    ]);
+    await expect(client.load({ target: 'huge' })).rejects.toThrow('no bundled model "huge"');
+  });
+
+  it('says so when the worker dies, to calls under way and to later ones', async () => {
+    const { port1, port2 } = new MessageChannel();
+    const client = connect({ worker: port2 }); // nobody answers on port1
+    const running = collect(client, request);
+    port2.dispatchEvent(Object.assign(new Event('error'), { message: 'out of memory' }));
+    await expect(running).rejects.toMatchObject({ code: 'bug', message: expect.stringContaining('has stopped') });
+    await expect(collect(client, request)).rejects.toMatchObject({ code: 'bug' });
+    await expect(client.close()).rejects.toMatchObject({ code: 'bug' });
+    port1.close();
+  });
+});

@@ -1,0 +1,66 @@
+// One call across a worker boundary, over a message port of its own: what it has to tell and how it ends come back, an
+// abort goes out. Faults cross as data, because structured cloning strips an error of its code and hint.
+import { type Fault, OutriderError, toFault } from '../base/errors.ts';
+
+type Reply<Told, Value> = { readonly told: Told } | { readonly value: Value } | { readonly fault: Fault };
+
+/** The worker's side: runs `work`, and closes the port when it has ended. */
+export const answer = async <Told, Value>(
+  port: MessagePort,
+  work: (tell: (told: Told) => void, signal: AbortSignal) => Promise<Value>,
+): Promise<void> => {
+  const abort = new AbortController();
+  const reply = (message: Reply<Told, Value>): void => port.postMessage(message);
+  port.addEventListener('message', () => abort.abort());
+  port.start();
+  try {
+    reply({ value: await work((told) => reply({ told }), abort.signal) });
+  } catch (error) {
+    reply({ fault: toFault(error) });
+  } finally {
+    port.close();
+  }
+};
+
+/**
+ * The page's side: yields what is told and returns the value. `send` hands the port over; `lost` rejects when the other
+ * side is gone. Leaving the loop early aborts the call.
+ */
+export async function* ask<Told, Value>(
+  send: (port: MessagePort) => Promise<unknown>,
+  lost: Promise<never>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Told, Value, undefined> {
+  const { port1: here, port2: there } = new MessageChannel();
+  const inbox: Reply<Told, Value>[] = [];
+  let wake = (): void => {};
+  const deliver = (reply: Reply<Told, Value>): void => {
+    inbox.push(reply);
+    wake();
+  };
+  const abort = (): void => here.postMessage('abort');
+  here.addEventListener('message', ({ data }: MessageEvent<Reply<Told, Value>>) => deliver(data));
+  here.start();
+  Promise.race([send(there), lost]).catch((error: unknown) => deliver({ fault: toFault(error) }));
+  lost.catch((error: unknown) => deliver({ fault: toFault(error) }));
+  signal?.addEventListener('abort', abort);
+  if (signal?.aborted) abort();
+  try {
+    for (;;) {
+      const reply = inbox.shift();
+      if (!reply) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        continue;
+      }
+      if ('fault' in reply) throw new OutriderError(reply.fault.code, reply.fault.message, reply.fault.hint);
+      if ('value' in reply) return reply.value;
+      yield reply.told;
+    }
+  } finally {
+    signal?.removeEventListener('abort', abort);
+    abort(); // of no effect on a call that has ended
+    here.close();
+  }
+}

@@ -1,0 +1,44 @@
+// An engine as a worker serves it: the calls of client.ts, each answered over its own port.
+import type { Calibrated, CalibrateOptions } from '../engine/calibrate.ts';
+import type { DeviceCard, MeasureOptions, Measuring } from '../engine/device-card.ts';
+import type { Engine, Loaded } from '../engine/engine.ts';
+import type { Preflight, PreflightOptions } from '../engine/preflight.ts';
+import type { RunRequest } from '../engine/request.ts';
+import type { LoadOptions, LoadProgress, ModelSources } from '../engine/sources.ts';
+import type { TraceEvent } from '../trace/index.ts';
+import { answer } from './rpc.ts';
+
+export interface Service {
+  load(
+    models: ModelSources,
+    options: Pick<LoadOptions, 'precision' | 'cache' | 'onnx'>,
+    port: MessagePort,
+  ): Promise<void>;
+  run(request: RunRequest, port: MessagePort): Promise<void>;
+  calibrate(options: Pick<CalibrateOptions, 'prompts' | 'maxTokens'>, port: MessagePort): Promise<void>;
+  measure(options: Pick<MeasureOptions, 'repeats'>, port: MessagePort): Promise<void>;
+  preflight(models: ModelSources, options: Omit<PreflightOptions, 'signal'>, port: MessagePort): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Answers written, and answers to be written. */
+export type Calibrating = readonly [done: number, all: number];
+
+export const serve = (engine: Engine): Service => ({
+  load: (models, options, port) =>
+    answer<LoadProgress, Loaded>(port, (onProgress, signal) => engine.load(models, { ...options, signal, onProgress })),
+  run: (request, port) =>
+    answer<TraceEvent, void>(port, async (tell, signal) => {
+      // Events are pushed, never waited for: a busy page must not hold up the device.
+      for await (const event of engine.run(request, signal)) tell(event);
+    }),
+  calibrate: (options, port) =>
+    answer<Calibrating, Calibrated>(port, (tell, signal) =>
+      engine.calibrate({ ...options, signal, onProgress: (...progress) => tell(progress) }),
+    ),
+  measure: (options, port) =>
+    answer<Measuring, DeviceCard>(port, (onProgress, signal) => engine.measure({ ...options, signal, onProgress })),
+  preflight: (models, options, port) =>
+    answer<never, Preflight>(port, (_, signal) => engine.preflight(models, { ...options, signal })),
+  close: () => engine.close(),
+});
