@@ -86,7 +86,7 @@ test('each token has its source, and what drafter and target gave it', async () 
 
 test('it plays from the beginning to the end, and pauses', async () => {
   await slider().press('End');
-  await page.getByRole('combobox', { name: 'Pace', exact: true }).selectOption('as it was');
+  await page.getByRole('combobox', { name: 'FallbackController', exact: true }).selectOption('as it was');
   const last = await title().textContent();
   const seen = await history(page, '#play', '#moment-title');
   await play().click();
@@ -94,7 +94,7 @@ test('it plays from the beginning to the end, and pauses', async () => {
   await expect(play()).toHaveText(/Play/);
   await expect(title()).toHaveText(last ?? '');
   expect((await seen()).some(([said, at]) => said?.includes('Pause') && at !== last)).toBe(true);
-  await page.getByRole('combobox', { name: 'Pace', exact: true }).selectOption('64 × slower');
+  await page.getByRole('combobox', { name: 'FallbackController', exact: true }).selectOption('64 × slower');
   await play().click();
   await play().click();
   await expect(title()).toHaveText(/^Round 0 of/);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
-import { slots } from '../src/model/architecture.ts';
+import { weightSpecs } from '../src/model/architecture.ts';
 import { readArchitecture } from '../src/model/families/known-models.ts';
 import { serveCompletions } from '../src/testing/servers/completions-server.ts';
 import { finished, open, ready } from './demo.ts';
@@ -36,7 +36,7 @@ const LLAMA_70B = {
 /** 141 GB that take no room on this disk: config and header are real, of the weights there are only zeros. */
 const writeHuge = (folder: string): void => {
   let end = 0;
-  const table = slots(readArchitecture(LLAMA_70B)).map(({ checkpoint, shape }) => {
+  const table = weightSpecs(readArchitecture(LLAMA_70B)).map(({ checkpoint, shape }) => {
     const start = end;
     end += shape.reduce((a, b) => a * b, 2);
     return [checkpoint, { dtype: 'F16', shape, data_offsets: [start, end] }] as const;

@@ -42,7 +42,7 @@ test('the system runs first, by itself; then plain decoding live, with the syste
   expect(first.some(([, system]) => system !== '')).toBe(true);
   expect(first.every(([, , plain]) => plain === '')).toBe(true);
   const then = all.filter(
-    ([said]) => said === 'Now plain decoding, live. Beside it DFlash once more, as fast as it was.',
+    ([said]) => said === 'Now plain decoding, live. Sidecar it DFlash once more, as fast as it was.',
   );
   // Both lanes grow side by side: the system's begins anew.
   expect(then.some(([, system = '', plain]) => plain !== '' && system !== '' && system.length < whole.length)).toBe(

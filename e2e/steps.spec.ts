@@ -35,7 +35,7 @@ const expectCards = async (judge: string): Promise<void> => {
   expect(await struck.evaluate((node) => getComputedStyle(node).textDecorationLine)).toContain('line-through');
   expect(await turned.locator('.target-step').textContent()).not.toBe(await struck.textContent());
   await expect(turned).toContainText(new RegExp(`judged in \\d.*${judge} \\d\\.\\d\\d, threshold \\d\\.\\d\\d: `));
-  await expect(page.locator('.gauge')).toHaveCount(await cards().count());
+  await expect(page.locator('.softmaxStatistics')).toHaveCount(await cards().count());
 };
 
 test('RSD: every step is a card, and a draft that was not good enough is struck through', async () => {

@@ -155,7 +155,7 @@ test.describe('with a GPU', () => {
     await page.getByRole('tab', { name: 'Race' }).click();
   });
 
-  test('what the command line prints opens too, dropped anywhere; at a quarter of the pace it takes longer', async () => {
+  test('what the command line prints opens too, dropped anywhere; at a quarter of the speed it takes longer', async () => {
     const drop = async (): Promise<number> => {
       const began = Date.now();
       await page.evaluate(
@@ -177,10 +177,10 @@ test.describe('with a GPU', () => {
       .map((line) => JSON.parse(line));
     const first = events.find(({ type }) => type === 'commit').at;
     const decoding = events.at(-1).at - first;
-    await page.getByLabel('Pace of a replay').selectOption('¼×');
+    await page.getByLabel('FallbackController of a replay').selectOption('¼×');
     const slow = await drop();
     expect(slow).toBeGreaterThan(first + 4 * decoding - 50);
-    await page.getByLabel('Pace of a replay').selectOption('1×');
+    await page.getByLabel('FallbackController of a replay').selectOption('1×');
     // A busy machine can make any one replay late, so one that is in time shows it.
     await expect(async () => expect(slow - (await drop())).toBeGreaterThan(2 * decoding)).toPass();
     await expect(page.locator('#answer')).toContainText('The answer is');

@@ -4,7 +4,7 @@ import './base/dispose.ts';
 
 export { type ErrorCode, type Fault, OutriderError, toFault } from './base/errors.ts';
 export type { ChoiceKnob, Knob, Knobs, KnobValue, NumberKnob, NumbersKnob } from './decode/core/knobs.ts';
-export { lacking } from './decode/core/missing-roles.ts';
+export { missingRoles } from './decode/core/missing-roles.ts';
 export type {
   AlsoRole,
   Commit,
@@ -35,7 +35,7 @@ export {
   type ModelInfo,
 } from './engine/engine.ts';
 export { type LoadedModel, type LoadSourceOptions, loadSource, type Progress } from './engine/load/language-model.ts';
-export type { Beside } from './engine/load/sidecar.ts';
+export type { Sidecar } from './engine/load/sidecar.ts';
 export type { Preflight, PreflightOptions, PreflightPart } from './engine/preflight.ts';
 export type { Prompt, RunRequest } from './engine/request.ts';
 export type { LoadOptions, LoadProgress, ModelSource, ModelSources } from './engine/sources.ts';
@@ -45,14 +45,14 @@ export type {
   Choice,
   Combination,
   Cursor,
+  DeviceTensor,
   Drawn,
   Ensemble,
   EnsembleChain,
   EnsembleVerdict,
   ExtendOptions,
   Forward,
-  Held,
-  HeldRow,
+  KeptRow,
   LanguageModel,
   OpenCursor,
   OpenEnsemble,

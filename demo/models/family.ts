@@ -2,10 +2,10 @@
 import {
   type DecodingSystem,
   type Loaded,
-  lacking,
   type ModelRole,
   type ModelSource,
   type ModelSources,
+  missingRoles,
   type RemoteSource,
 } from '../../src/index.ts';
 import type { Role } from '../../src/trace/index.ts';
@@ -82,7 +82,7 @@ export class Family {
 
   /** What this system needs and nobody has. */
   missing(system: Needs): readonly ModelRole[] {
-    return lacking(system, (role) => this.#find(role) !== undefined);
+    return missingRoles(system, (role) => this.#find(role) !== undefined);
   }
 
   /** What this system runs with, here: what it needs, and what it is faster with. A target far away takes its own's place. */

@@ -11,7 +11,7 @@ export interface Terms {
   /** Whether at temperature 0, where exact systems give the very same tokens. */
   readonly greedy: boolean;
   readonly exact: boolean;
-  /** The system whose tokens and law an exact one has. */
+  /** The system whose tokens and distribution an exact one has. */
   readonly baseline: string;
 }
 

@@ -5,7 +5,7 @@
 @group(0) @binding(1) var<storage, read> keys: array<vec2u>;
 @group(0) @binding(2) var<storage, read> rows: array<Row>;
 @group(0) @binding(3) var<storage, read> scratch: array<vec4f>;
-@group(0) @binding(4) var<storage, read_write> columns: array<vec2f>;
+@group(0) @binding(4) var<storage, read_write> rolloutState: array<vec2f>;
 @group(0) @binding(5) var<uniform> uniforms: Uniforms;
 
 var<workgroup> norms: array<vec2f, 64>;

@@ -1,6 +1,6 @@
 // Where a chain of sampled drafts ends, and the best token there: the bonus, or what replaces the refused draft. In a
 // greedy run the best token of r at every position. A workgroup looks through one slice of the vocabulary at one position.
-@group(0) @binding(3) var<storage, read> board: array<Choice>;
+@group(0) @binding(3) var<storage, read> tokenRing: array<Choice>;
 @group(0) @binding(4) var<storage, read_write> election: Election;
 @group(0) @binding(5) var<uniform> uniforms: Uniforms;
 
@@ -8,8 +8,8 @@ var<workgroup> refused: atomic<u32>;
 var<workgroup> kept: u32;
 
 fn draftAt(position: u32) -> u32 {
-  let held = entry(position, 1);
-  if (held > 0) { return board[held - 1].token; }
+  let ringEntry = entry(position, 1);
+  if (ringEntry > 0) { return tokenRing[ringEntry - 1].token; }
   return entry(position, 0);
 }
 
@@ -31,9 +31,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
     if (lane == 0 && group.x == 0 && position == 0) { election.kept = end; }
     if (position != end) { return; }
   } else if (job.shares[uniforms.members] == 1) {
-    // r is the law of one row, whose best token its gauge knows.
+    // r is the distribution of one row, whose best token its softmaxStatistics knows.
     if (lane == 0) {
-      let best = Candidate(0, gauges[position * uniforms.columns + uniforms.members].best);
+      let best = Candidate(0, statistics[position * uniforms.columns + uniforms.members].best);
       election.candidates[position * uniforms.slices + group.x] = best;
     }
     return;

@@ -7,7 +7,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   if (id.x >= uniforms.vocabulary) { return; }
   let r = combined(0, id.x);
   var broken = 0u;
-  for (var column = 0u; column < uniforms.columns; column++) { broken |= gauges[column].broken; }
+  for (var column = 0u; column < uniforms.columns; column++) { broken |= statistics[column].broken; }
   mixed[id.x] = select(LOWEST, log(r), r > 0);
   if (broken > 0) { mixed[id.x] = bitcast<f32>(0x7f800000 * broken); } // infinity, which no logit is
 }

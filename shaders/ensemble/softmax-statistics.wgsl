@@ -1,6 +1,6 @@
-// The gauges of all rows of a chain: a workgroup a row.
+// The statistics of all rows of a chain: a workgroup a row.
 @group(0) @binding(1) var<storage, read> logits: array<f32>;
-@group(0) @binding(2) var<storage, read_write> gauges: array<Gauge>;
+@group(0) @binding(2) var<storage, read_write> statistics: array<SoftmaxStatistics>;
 @group(0) @binding(3) var<uniform> uniforms: Uniforms;
 
 var<workgroup> broken: atomic<u32>;
@@ -35,6 +35,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   addUp(lane);
   if (lane == 0) {
     let best = min(bestToken[0], vocabulary - 1);
-    gauges[group.y * uniforms.columns + group.x] = Gauge(top, sums[0], lowest, best, atomicLoad(&broken));
+    statistics[group.y * uniforms.columns + group.x] = SoftmaxStatistics(top, sums[0], lowest, best, atomicLoad(&broken));
   }
 }

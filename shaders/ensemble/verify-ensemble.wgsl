@@ -1,6 +1,6 @@
 // The verdict on a chain of drafts under r, from what `elect` found: which drafts stay, the token behind them, and for
 // people the votes: r, and each member's own choice, for every token that is committed.
-@group(0) @binding(3) var<storage, read> board: array<Choice>;
+@group(0) @binding(3) var<storage, read> tokenRing: array<Choice>;
 @group(0) @binding(4) var<storage, read> election: Election;
 @group(0) @binding(5) var<storage, read_write> verdict: array<u32>; // kernels/ensemble/ensemble.ts
 @group(0) @binding(6) var<uniform> uniforms: Uniforms;
@@ -13,8 +13,8 @@ var<workgroup> broken: atomic<u32>;
 var<workgroup> kept: u32;
 
 fn draftAt(position: u32) -> u32 {
-  let held = entry(position, 1);
-  if (held > 0) { return board[held - 1].token; }
+  let ringEntry = entry(position, 1);
+  if (ringEntry > 0) { return tokenRing[ringEntry - 1].token; }
   return entry(position, 0);
 }
 
@@ -31,15 +31,15 @@ fn bestOf(position: u32) -> u32 {
 @compute @workgroup_size(threads)
 fn main(@builtin(local_invocation_index) lane: u32) {
   let width = 3 + 3 * uniforms.members;
-  for (var i = lane; i < uniforms.positions * uniforms.columns; i += threads) { atomicOr(&broken, gauges[i].broken); }
+  for (var i = lane; i < uniforms.positions * uniforms.columns; i += threads) { atomicOr(&broken, statistics[i].broken); }
   for (var i = lane; i < job.drafts; i += threads) {
     verdict[4 + i * width] = draftAt(i);
-    if (entry(i, 1) > 0) { atomicOr(&broken, board[entry(i, 1) - 1].flags); }
+    if (entry(i, 1) > 0) { atomicOr(&broken, tokenRing[entry(i, 1) - 1].flags); }
   }
-  for (var i = lane; i < job.besides; i += threads) {
-    let held = board[job.entries[uniforms.positions * (3 + uniforms.columns) + i] - 1];
-    verdict[4 + uniforms.positions * width + i] = held.token;
-    atomicOr(&broken, held.flags);
+  for (var i = lane; i < job.pending; i += threads) {
+    let waiting = tokenRing[job.entries[uniforms.positions * (3 + uniforms.columns) + i] - 1];
+    verdict[4 + uniforms.positions * width + i] = waiting.token;
+    atomicOr(&broken, waiting.flags);
   }
   if (job.greedy > 0) {
     for (var i = lane; i < uniforms.positions; i += threads) { elected[i] = bestOf(i); }
@@ -72,7 +72,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
   for (var i = lane; i < count * uniforms.members; i += threads) {
     let position = i / uniforms.members;
     let member = i % uniforms.members;
-    let best = gauges[position * uniforms.columns + member].best;
+    let best = statistics[position * uniforms.columns + member].best;
     let at = 4 + position * width + 3 + 3 * member;
     verdict[at] = best;
     verdict[at + 1] = bitcast<u32>(probability(position, member, best));

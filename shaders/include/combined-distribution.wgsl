@@ -1,13 +1,13 @@
-// Probabilities of an ensemble's members and of their combination, from gauges.
+// Probabilities of an ensemble's members and of their combination, from statistics.
 @group(0) @binding(1) var<storage, read> logits: array<f32>;
-@group(0) @binding(2) var<storage, read> gauges: array<Gauge>;
+@group(0) @binding(2) var<storage, read> statistics: array<SoftmaxStatistics>;
 
-// Of the law of a member, of the row that contrasts them all, or of a draft.
+// Of the distribution of a member, of the row that contrasts them all, or of a draft.
 fn probability(position: u32, column: u32, token: u32) -> f32 {
-  let gauge = gauges[position * uniforms.columns + column];
+  let softmaxStatistics = statistics[position * uniforms.columns + column];
   let logit = logits[startOf(position, column) + token];
-  let mass = exp((logit - gauge.top) / temperatureOf(column));
-  return select(0.0, mass / gauge.sum, keyOf(logit) >= gauge.lowest && mass >= job.minP);
+  let mass = exp((logit - softmaxStatistics.top) / temperatureOf(column));
+  return select(0.0, mass / softmaxStatistics.sum, keyOf(logit) >= softmaxStatistics.lowest && mass >= job.minP);
 }
 
 // r: always summed in the members' order.
@@ -19,7 +19,7 @@ fn combined(position: u32, token: u32) -> f32 {
   return total;
 }
 
-// Leaves in entry 0 the best of these tokens under r less so much of the draft's law: the most probable one, or a
+// Leaves in entry 0 the best of these tokens under r less so much of the draft's distribution: the most probable one, or a
 // draw by the noise of this seed.
 fn search(lane: u32, position: u32, first: u32, end: u32, less: f32, seed: u32) {
   var score = LOWEST;

@@ -1,9 +1,9 @@
-// Temperature, top-k and top-p on a row of `logits`: the part that drawing a token and writing out its law share.
+// Temperature, top-k and top-p on a row of `logits`: the part that drawing a token and writing out its distribution share.
 // top-k and top-p are thresholds on a u32 key with the order of the logits, found a byte at a time from histograms of
 // counts or of masses. Masses are 64-bit fixed point (2^-32 of the largest token's), so no order of adding shows.
 // Tokens that tie with the threshold stay, as in Hugging Face's top-k.
 struct Draw {
-  row: u32, temperature: f32, topK: u32, topP: f32, minP: f32, seed: u32, position: u32, slot: u32, law: u32,
+  row: u32, temperature: f32, topK: u32, topP: f32, minP: f32, seed: u32, position: u32, entry: u32, distribution: u32,
 }
 
 const ONE = 4294967040.0; // 2^32 less the last bit of an f32: a mass of 1 fits a word

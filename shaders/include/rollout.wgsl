@@ -21,7 +21,7 @@ fn handed(row: Row, slot: u32) -> vec2f {
     let whole = select(0.0, 1.0, position >= uniforms.skip);
     return vec2f(whole, select(0.0, whole, source));
   }
-  let below = columns[slot * uniforms.levels + uniforms.level - 1];
+  let below = rolloutState[slot * uniforms.levels + uniforms.level - 1];
   return vec2f(below.x, select(below.y, below.x, source));
 }
 
@@ -34,5 +34,5 @@ fn averaged(weights: f32) -> f32 {
 fn store(row: Row, sums: vec2f) {
   var stays = sums;
   if (variant == 2) { stays = 0.5 * sums + 0.5 * handed(row, row.slot); }
-  columns[row.slot * uniforms.levels + uniforms.level] = stays;
+  rolloutState[row.slot * uniforms.levels + uniforms.level] = stays;
 }

@@ -2,7 +2,7 @@
 // that reads rows.
 struct Row {
   token: u32, position: u32, slot: u32, prefix: u32, first: u32, start: u32, end: u32, base: u32,
-  maskLow: u32, maskHigh: u32, alive: u32, held: u32, cut: u32, sources: u32, spare1: u32, spare2: u32,
+  maskLow: u32, maskHigh: u32, alive: u32, ringEntry: u32, cut: u32, sources: u32, spare1: u32, spare2: u32,
 }
 
 // The n lowest of 64 bits.

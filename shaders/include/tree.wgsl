@@ -1,7 +1,7 @@
 // What the shaders that grow a tree of drafts share (kernels/tree/tree.ts). Level l has `width` candidates behind each node of
 // the beam of level l - 1; the first level has the anchor alone to grow from.
 struct Task {
-  width: u32, levels: u32, nodes: u32, token: u32, held: u32, base: u32, position: u32, scored: u32, feature: u32,
+  width: u32, levels: u32, nodes: u32, token: u32, ringEntry: u32, base: u32, position: u32, scored: u32, feature: u32,
 }
 // `parent`: a candidate, or ANCHOR. `row`: of the pass that scored it. `score`: log-probabilities added along the path.
 struct Candidate { token: u32, parent: u32, row: u32, score: f32 }

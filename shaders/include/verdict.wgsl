@@ -1,6 +1,6 @@
 // What both verification shaders read and write (kernels/verify/verdict.ts): the nodes of a draft, and what became of them.
 struct Choice { token: u32, logit: f32, logSumExp: f32, flags: u32 }
-struct Job { nodes: u32, draws: u32, base: u32, position: u32, seed: u32, row: u32, law: u32 }
+struct Job { nodes: u32, draws: u32, base: u32, position: u32, seed: u32, row: u32, distribution: u32 }
 struct Move { source: u32, to: u32 }
 // Entry i: node i of the draft, with its log-probabilities under its drafter and under the target; and the i-th kept
 // node, with the choice that follows it.
@@ -27,11 +27,11 @@ fn take(i: u32, node: Node) {
   parents[i] = node.parent;
   drafted[i] = node.logprob;
   atomicOr(&broken, node.flags);
-  if (node.held > 0) {
-    let held = board[node.held - 1];
-    tokens[i] = held.token;
-    drafted[i] = held.logit - held.logSumExp;
-    atomicOr(&broken, held.flags);
+  if (node.ringEntry > 0) {
+    let drawn = tokenRing[node.ringEntry - 1];
+    tokens[i] = drawn.token;
+    drafted[i] = drawn.logit - drawn.logSumExp;
+    atomicOr(&broken, drawn.flags);
   }
 }
 
@@ -41,7 +41,7 @@ fn logitOf(node: u32, token: u32) -> f32 { return logits[(job.row + node) * unif
 fn tell(i: u32) {
   let parent = parents[i];
   var scored = UNKNOWN;
-  if (i > 0) { scored = logitOf(parent, tokens[i]) - board[job.draws + parent].logSumExp; }
+  if (i > 0) { scored = logitOf(parent, tokens[i]) - tokenRing[job.draws + parent].logSumExp; }
   verdict.entries[i].token = tokens[i];
   verdict.entries[i].parent = parent;
   verdict.entries[i].drafted = drafted[i];

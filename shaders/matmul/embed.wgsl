@@ -6,7 +6,7 @@ override format: u32 = 0;
 struct Uniforms { count: u32, start: u32, partRows: u32, paddedRows: u32, columns: u32, scale: f32 }
 
 @group(0) @binding(0) var<storage, read> rows: array<Row>;
-@group(0) @binding(1) var<storage, read> board: array<vec4u>; // of choices: the token comes first
+@group(0) @binding(1) var<storage, read> tokenRing: array<vec4u>; // of choices: the token comes first
 @group(0) @binding(2) var<storage, read> weights: array<u32>;
 @group(0) @binding(3) var<storage, read> scales: array<u32>;
 @group(0) @binding(4) var<storage, read_write> output: array<f32>;
@@ -49,8 +49,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let octet = id.x;
   if (octet >= (uniforms.columns + 7) / 8) { return; }
   var token = rows[id.y].token;
-  let held = rows[id.y].held;
-  if (held > 0) { token = board[held - 1].x; }
+  let ringEntry = rows[id.y].ringEntry;
+  if (ringEntry > 0) { token = tokenRing[ringEntry - 1].x; }
   if (token < uniforms.start || token >= uniforms.start + uniforms.partRows) { return; }
   let base = id.y * ((uniforms.columns + 31) / 32) * 32 + octet * 8;
   for (var i = 0u; i < min(8u, uniforms.columns - octet * 8); i++) {

@@ -1,10 +1,10 @@
-// The law that sample.wgsl draws from, written out: the probability of every token after temperature, top-k, top-p and
+// The distribution that sample.wgsl draws from, written out: the probability of every token after temperature, top-k, top-p and
 // min-p. A workgroup a row. Temperature 0 is one-hot at the argmax.
 struct Uniforms { rows: u32, vocabulary: u32, stride: u32 }
 
 @group(0) @binding(0) var<storage, read> logits: array<f32>;
 @group(0) @binding(1) var<storage, read> draws: array<Draw>;
-@group(0) @binding(2) var<storage, read_write> laws: array<f32>;
+@group(0) @binding(2) var<storage, read_write> distributions: array<f32>;
 @group(0) @binding(3) var<uniform> uniforms: Uniforms;
 
 @compute @workgroup_size(threads)
@@ -12,7 +12,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   let draw = draws[group.x];
   let start = draw.row * uniforms.stride;
   let vocabulary = uniforms.vocabulary;
-  if (draw.law == 0xffffffff) { return; }
+  if (draw.distribution == 0xffffffff) { return; }
 
   var score = LOWEST;
   var token = vocabulary;
@@ -27,17 +27,17 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
 
   var lowest = 0u;
   if (draw.temperature > 0) { lowest = lowestKept(lane, start, top, draw); }
-  let law = draw.law * uniforms.stride;
+  let distribution = draw.distribution * uniforms.stride;
   var sum = 0.0;
   for (var i = lane; i < vocabulary; i += threads) {
     let logit = logits[start + i];
     let mass = exp((logit - top) / draw.temperature);
     let kept = select(i == greedy, keyOf(logit) >= lowest && mass >= draw.minP, draw.temperature > 0);
     let own = select(0.0, select(1.0, mass, draw.temperature > 0), kept);
-    laws[law + i] = own;
+    distributions[distribution + i] = own;
     sum += own;
   }
   sums[lane] = sum;
   addUp(lane);
-  for (var i = lane; i < vocabulary; i += threads) { laws[law + i] /= sums[0]; }
+  for (var i = lane; i < vocabulary; i += threads) { distributions[distribution + i] /= sums[0]; }
 }

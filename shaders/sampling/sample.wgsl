@@ -55,6 +55,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
 
   if (lane == 0) {
     let drawn = min(select(greedy, bestToken[0], draw.temperature > 0), vocabulary - 1);
-    choices[draw.slot] = Choice(drawn, logits[start + drawn], top + log(sums[0]), atomicLoad(&broken));
+    choices[draw.entry] = Choice(drawn, logits[start + drawn], top + log(sums[0]), atomicLoad(&broken));
   }
 }

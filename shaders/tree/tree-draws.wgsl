@@ -2,7 +2,7 @@
 // behind the node. A lane a draw; it walks from its node to the root.
 // As in filters.wgsl.
 struct Draw {
-  row: u32, temperature: f32, topK: u32, topP: f32, minP: f32, seed: u32, position: u32, slot: u32, law: u32,
+  row: u32, temperature: f32, topK: u32, topP: f32, minP: f32, seed: u32, position: u32, slot: u32, distribution: u32,
 }
 struct Uniforms { nodes: u32 }
 

@@ -18,7 +18,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     var depth = 0u;
     for (var node = nodes[own].parent; node != ROOT; node = nodes[node].parent) { depth++; }
     row.token = nodes[own].token;
-    row.held = nodes[own].held;
+    row.ringEntry = nodes[own].ringEntry;
     row.position = place.position + depth;
     row.slot = place.base + own;
     row.prefix = place.prefix;

@@ -47,7 +47,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
       next += u32(taken);
       equal -= u32(taken && keys[i] == least);
     }
-    nodes[0] = Node(task.token, task.held, ANCHOR, 0, 0, 0);
+    nodes[0] = Node(task.token, task.ringEntry, ANCHOR, 0, 0, 0);
   }
   workgroupBarrier();
   for (var i = lane; i < total; i += LANES) {

@@ -6,7 +6,7 @@ struct Uniforms { stride: u32 }
 
 @group(0) @binding(0) var<storage, read> job: Job;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
-@group(0) @binding(2) var<storage, read> board: array<Choice>;
+@group(0) @binding(2) var<storage, read> tokenRing: array<Choice>;
 @group(0) @binding(3) var<storage, read> logits: array<f32>;
 @group(0) @binding(4) var<storage, read_write> verdict: Verdict;
 @group(0) @binding(5) var<storage, read_write> moves: array<Move>;
@@ -18,7 +18,7 @@ var<workgroup> drawn: array<u32, MOST_NODES>;
 fn main(@builtin(local_invocation_index) lane: u32) {
   if (lane < job.nodes) {
     take(lane, nodes[lane]);
-    drawn[lane] = board[job.draws + lane].token;
+    drawn[lane] = tokenRing[job.draws + lane].token;
   }
   workgroupBarrier();
   if (lane == 0) {
@@ -40,7 +40,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
   if (lane < job.nodes) { tell(lane); }
   var step = Move(END, END);
   if (lane < length) {
-    let choice = board[job.draws + path[lane]];
+    let choice = tokenRing[job.draws + path[lane]];
     keep(lane, choice);
     atomicOr(&broken, choice.flags);
     step = Move(job.base + path[lane], job.base + lane);

@@ -6,16 +6,16 @@ struct Uniforms { vocabulary: u32, stride: u32 }
 
 @group(0) @binding(0) var<storage, read> job: Job;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
-@group(0) @binding(2) var<storage, read> board: array<Choice>;
+@group(0) @binding(2) var<storage, read> tokenRing: array<Choice>;
 @group(0) @binding(3) var<storage, read> logits: array<f32>;
-@group(0) @binding(4) var<storage, read> targetLaws: array<f32>;
-@group(0) @binding(5) var<storage, read> draftLaws: array<f32>;
+@group(0) @binding(4) var<storage, read> targetDistributions: array<f32>;
+@group(0) @binding(5) var<storage, read> draftDistributions: array<f32>;
 @group(0) @binding(6) var<storage, read_write> verdict: Verdict;
 @group(0) @binding(7) var<storage, read_write> moves: array<Move>;
 @group(0) @binding(8) var<uniform> uniforms: Uniforms;
 
-fn probability(node: u32, token: u32) -> f32 { return targetLaws[(job.law + node - 1) * uniforms.stride + token]; }
-fn draft(node: u32, token: u32) -> f32 { return draftLaws[nodes[node].law * uniforms.stride + token]; }
+fn probability(node: u32, token: u32) -> f32 { return targetDistributions[(job.distribution + node - 1) * uniforms.stride + token]; }
+fn draft(node: u32, token: u32) -> f32 { return draftDistributions[nodes[node].distribution * uniforms.stride + token]; }
 
 // Leaves in `bestToken[0]` a draw from what p exceeds q by (times `less`) at this node.
 fn replace(lane: u32, node: u32, less: f32) {
@@ -56,7 +56,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
   for (var i = lane; i < job.nodes; i += threads) {
     tell(i);
     if (i < kept) {
-      var choice = board[job.draws + i];
+      var choice = tokenRing[job.draws + i];
       atomicOr(&broken, choice.flags);
       if (i + 1 < job.nodes) {
         choice.token = tokens[i + 1];

@@ -1,6 +1,6 @@
 // Dawn's device for a command that runs a model, the line on stderr that says which it is, and a model on it.
 
-import { lacking } from '../decode/core/missing-roles.ts';
+import { missingRoles } from '../decode/core/missing-roles.ts';
 import type { DecodingSystem, ModelRole } from '../decode/core/system.ts';
 import {
   asKind,
@@ -105,17 +105,17 @@ const BESIDE = {
   prm: { option: 'judge', bundled: 'prm' },
   router: { option: 'judge', bundled: 'router' },
 } as const;
-type Beside = keyof typeof BESIDE;
+type Sidecar = keyof typeof BESIDE;
 
 /** The bundled model of a role, where the target is the bundled one and nothing else was named. */
-const bundledFor = (role: Beside, { model }: Wanted, root: string): string | undefined => {
+const bundledFor = (role: Sidecar, { model }: Wanted, root: string): string | undefined => {
   const { option, bundled } = BESIDE[role];
   // A judge reads the tokens of all of the family; what drafts is made for one target.
   const family = option === 'judge' ? [DEFAULT_MODEL, DEFAULT_DRAFT] : [DEFAULT_MODEL];
   return family.includes(model ?? DEFAULT_MODEL) && bundledNames(root).includes(bundled) ? bundled : undefined;
 };
 
-const neededFor = (role: Beside, wanted: Wanted, root: string): string => {
+const neededFor = (role: Sidecar, wanted: Wanted, root: string): string => {
   const bundled = bundledFor(role, wanted, root);
   if (bundled) return bundled;
   throw new UsageError(`the system needs a model for ${role}`, `Name one with --${BESIDE[role].option}.`);
@@ -123,7 +123,9 @@ const neededFor = (role: Beside, wanted: Wanted, root: string): string => {
 
 const nameOf = (role: ModelRole, wanted: WantedTogether): string | undefined => {
   if (role === 'target') return wanted.model ?? DEFAULT_MODEL;
-  return role in BESIDE ? wanted[BESIDE[role as Beside].option] : wanted.also?.[Number(role.slice('also-'.length)) - 1];
+  return role in BESIDE
+    ? wanted[BESIDE[role as Sidecar].option]
+    : wanted.also?.[Number(role.slice('also-'.length)) - 1];
 };
 
 /** The target, what was named beside it, and what the systems need beyond that. */
@@ -134,9 +136,9 @@ export const loadTogether = async (
   terminal: Terminal,
 ): Promise<LoadedModels & { readonly target: LoadedModel }> => {
   const { root, signal, progress } = terminal;
-  const missing = systems.flatMap((system) => lacking(system, (role) => nameOf(role, wanted) !== undefined));
+  const missing = systems.flatMap((system) => missingRoles(system, (role) => nameOf(role, wanted) !== undefined));
   const welcome = systems.flatMap(({ uses = [] }) => uses.filter((role) => nameOf(role, wanted) === undefined));
-  const bundled = (role: Beside): string | undefined => {
+  const bundled = (role: Sidecar): string | undefined => {
     if (missing.includes(role)) return neededFor(role, wanted, root);
     return welcome.includes(role) ? bundledFor(role, wanted, root) : undefined;
   };

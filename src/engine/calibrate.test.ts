@@ -2,14 +2,14 @@ import { expose } from 'comlink';
 import { afterEach, describe, expect, it } from 'vitest';
 import specguard from '../systems/specguard.ts';
 import { toyLoaded } from '../testing/contract/system-contract.ts';
-import { besideWith } from '../testing/toys/route-engine.ts';
+import { sidecarWith } from '../testing/toys/route-engine.ts';
 import { toyModel } from '../testing/toys/toy-model.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import type { TraceEvent } from '../trace/index.ts';
 import { clientOf } from '../worker/client.ts';
 import { serve } from '../worker/service.ts';
 import { createEngine, type Engine } from './engine.ts';
-import type { Beside } from './load/sidecar.ts';
+import type { Sidecar } from './load/sidecar.ts';
 
 /** Token 3 is a blank line. */
 const tokenizer = {
@@ -22,9 +22,9 @@ afterEach(async () => {
   for (const end of close.splice(0)) await end();
 });
 
-const toyDraft = async (beside?: Beside): Promise<Engine> => {
+const toyDraft = async (sidecar?: Sidecar): Promise<Engine> => {
   const engine = createEngine({ systems: [specguard] });
-  const draft = { ...toyLoaded(toyModel({ vocabulary: 12, sharpness: 5 })), tokenizer, ...(beside && { beside }) };
+  const draft = { ...toyLoaded(toyModel({ vocabulary: 12, sharpness: 5 })), tokenizer, ...(sidecar && { sidecar }) };
   await engine.load({ target: draft, draft });
   return engine;
 };
@@ -66,7 +66,7 @@ describe('calibrate', () => {
   });
 
   it('keeps it beside the draft, and the next run goes by it', async () => {
-    const engine = await toyDraft(besideWith());
+    const engine = await toyDraft(sidecarWith());
     expect(await rangesIn(engine)).toMatchObject({ calibrated: false });
     const { calibration, kept } = await engine.calibrate({ prompts, maxTokens: 120 });
     expect(kept).toBe(true);
@@ -75,7 +75,7 @@ describe('calibrate', () => {
   });
 
   it('is served to a page by an engine in a worker: result, progress and abort', async () => {
-    const engine = await toyDraft(besideWith());
+    const engine = await toyDraft(sidecarWith());
     const { port1, port2 } = new MessageChannel();
     expose(serve(engine), port1);
     const client = clientOf(port2);

@@ -91,5 +91,5 @@ export const calibrate = async (
       'Give more prompts, of the kind that the draft will see.',
     );
   const calibration: Calibration = { version: 1, steps, logprob, grounding };
-  return { calibration, kept: (await draft.beside?.write(CALIBRATION_FILE, calibration)) ?? false };
+  return { calibration, kept: (await draft.sidecar?.write(CALIBRATION_FILE, calibration)) ?? false };
 };

@@ -1,10 +1,10 @@
-// The law of what is sampled, on bundled models and a real adapter, where drafts are drawn at random and kept with
+// The distribution of what is sampled, on bundled models and a real adapter, where drafts are drawn at random and kept with
 // probability p/q: three tokens, counted over seeds and held against every probability that the target gives.
 import { resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { asked, collect, FULL } from '../testing/contract/device-contract.ts';
 import { combinedRows } from '../testing/contract/ensemble-contract.ts';
-import { distance, exactLaw, jointLaw, nextLogits } from '../testing/contract/system-contract.ts';
+import { distance, exactDistribution, jointDistribution, nextLogits } from '../testing/contract/system-contract.ts';
 import { testGpu } from '../testing/device/gpu.ts';
 import { committedTokens } from '../trace/index.ts';
 import { folderSource } from '../weights/files/folder.ts';
@@ -28,7 +28,7 @@ const WAYS = [
 ] as const;
 
 describe.each(FULL ? WAYS : WAYS.slice(0, 2))('$system drawing from $beside for $target', (way) => {
-  it(`follows the target's law: ${RUNS} seeds`, { timeout: 900_000 }, async () => {
+  it(`follows the target's distribution: ${RUNS} seeds`, { timeout: 900_000 }, async () => {
     const gpu = await testGpu();
     const source = (name: string) => folderSource(resolve(import.meta.dirname, '../../public/models', name));
     const target = await loadSource(gpu, await source(way.target));
@@ -42,18 +42,18 @@ describe.each(FULL ? WAYS : WAYS.slice(0, 2))('$system drawing from $beside for 
       });
     }
     const prompt = target.tokenizer?.encode(PROMPT) ?? [];
-    const law = await exactLaw(target.model, prompt, 3, SAMPLING);
-    // Enough of them to tell a wrong law, and few enough for so many runs.
-    expect(law.size).toBeGreaterThan(8);
+    const distribution = await exactDistribution(target.model, prompt, 3, SAMPLING);
+    // Enough of them to tell a wrong distribution, and few enough for so many runs.
+    expect(distribution.size).toBeGreaterThan(8);
     const counts = new Map<string, number>();
     for (let seed = 0; seed < RUNS; seed++) {
       const request = { ...SAMPLING, prompt: { tokens: prompt }, seed, maxTokens: 3, ignoreEos: true };
       const key = committedTokens(await collect(engine, { ...request, ...asked(way) })).join();
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
-    const { totalVariation, noise } = distance(counts, law);
+    const { totalVariation, noise } = distance(counts, distribution);
     console.log(
-      `${way.system}: total variation ${totalVariation.toFixed(4)}, noise ${noise.toFixed(4)}, ${law.size} outcomes`,
+      `${way.system}: total variation ${totalVariation.toFixed(4)}, noise ${noise.toFixed(4)}, ${distribution.size} outcomes`,
     );
     expect(totalVariation).toBeLessThan(MARGIN * noise);
     await engine.close();
@@ -76,7 +76,7 @@ const ENSEMBLES = [
 
 /** The last one takes turns, which no other does: it is always here. */
 describe.each(FULL ? ENSEMBLES : ENSEMBLES.slice(-1))('$system of two bundled models, $knobs', ({ system, knobs }) => {
-  it(`follows the law of both together: ${RUNS} seeds`, { timeout: 900_000 }, async () => {
+  it(`follows the distribution of both together: ${RUNS} seeds`, { timeout: 900_000 }, async () => {
     const gpu = await testGpu();
     const load = async (name: string) =>
       loadSource(gpu, await folderSource(resolve(import.meta.dirname, '../../public/models', name)));
@@ -89,17 +89,17 @@ describe.each(FULL ? ENSEMBLES : ENSEMBLES.slice(-1))('$system of two bundled mo
       for (const { model } of members) rows.push([...(await nextLogits(model, tokens))]);
       return combinedRows(rows, knobs, SAMPLING);
     };
-    const law = await jointLaw(next, prompt, 3);
-    expect(law.size).toBeGreaterThan(8);
+    const distribution = await jointDistribution(next, prompt, 3);
+    expect(distribution.size).toBeGreaterThan(8);
     const counts = new Map<string, number>();
     for (let seed = 0; seed < RUNS; seed++) {
       const request = { ...SAMPLING, prompt: { tokens: prompt }, seed, maxTokens: 3, ignoreEos: true };
       const key = committedTokens(await collect(engine, { ...request, system, knobs })).join();
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
-    const { totalVariation, noise } = distance(counts, law);
+    const { totalVariation, noise } = distance(counts, distribution);
     console.log(
-      `${system}: total variation ${totalVariation.toFixed(4)}, noise ${noise.toFixed(4)}, ${law.size} outcomes`,
+      `${system}: total variation ${totalVariation.toFixed(4)}, noise ${noise.toFixed(4)}, ${distribution.size} outcomes`,
     );
     expect(totalVariation).toBeLessThan(MARGIN * noise);
     await engine.close();

@@ -4,8 +4,8 @@
 
 import { checkAborted } from '../base/errors.ts';
 import { fittedKnobs } from '../decode/core/knobs.ts';
-import { lacking } from '../decode/core/missing-roles.ts';
-import { Memory } from '../decode/core/prefix-cache.ts';
+import { missingRoles } from '../decode/core/missing-roles.ts';
+import { PrefixCache } from '../decode/core/prefix-cache.ts';
 import type { DecodingSystem, Sequence } from '../decode/core/system.ts';
 import { Timings } from '../decode/core/timings.ts';
 import { Transcript } from '../decode/core/transcript.ts';
@@ -20,7 +20,7 @@ import type { DeviceCard, MeasureOptions } from './device-card.ts';
 import type { LoadedDrafter, LoadedJudge, LoadedModel } from './load/language-model.ts';
 import type { Preflight, PreflightOptions } from './preflight.ts';
 import { Queue } from './queue.ts';
-import { Residents } from './registry.ts';
+import { ModelRegistry } from './registry.ts';
 import { type Job, modelsOf, type RunRequest, readRequest } from './request.ts';
 import type { LoadOptions, ModelSources } from './sources.ts';
 
@@ -86,10 +86,10 @@ export const createEngine = (options: EngineOptions = {}): Engine => new LocalEn
 
 class LocalEngine implements Engine {
   readonly #queue = new Queue();
-  readonly #memory = new Memory();
+  readonly #prefixCache = new PrefixCache();
   readonly #closing = new AbortController();
   readonly #ownsDevice: boolean;
-  readonly #residents: Residents;
+  readonly #registry: ModelRegistry;
   readonly #systems: readonly DecodingSystem[];
   #gpu: Gpu | null;
   #cache: 'f32' | 'f16' = 'f32';
@@ -97,7 +97,7 @@ class LocalEngine implements Engine {
   readonly #timings = new Map<string, Timings>();
 
   constructor({ gpu, base, systems = SYSTEMS }: EngineOptions) {
-    this.#residents = new Residents(() => this.#device(), base);
+    this.#registry = new ModelRegistry(() => this.#device(), base);
     this.#systems = systems;
     this.#gpu = gpu ? (gpu instanceof Gpu ? gpu : new Gpu(gpu)) : null;
     this.#ownsDevice = !gpu;
@@ -109,8 +109,8 @@ class LocalEngine implements Engine {
     while (ticket.ahead > 0 && !signal.aborted) await ticket.moved(ticket.ahead, signal);
     checkAborted(signal);
     this.#forget();
-    if (this.#gpu?.failure) this.#residents.clear();
-    await this.#residents.load(sources, { ...options, signal });
+    if (this.#gpu?.failure) this.#registry.clear();
+    await this.#registry.load(sources, { ...options, signal });
     this.#cache = cache;
     return this.#describe();
   }
@@ -126,12 +126,12 @@ class LocalEngine implements Engine {
       await ticket.moved(ahead, stop);
     }
     if (ticket.ahead > 0) yield { at: clock(), type: 'done', finish_reason: 'aborted', stop: null, text: null };
-    else yield* this.#generate(readRequest(request, this.#residents.models, this.#systems), clock, stop);
+    else yield* this.#generate(readRequest(request, this.#registry.models, this.#systems), clock, stop);
   }
 
   async calibrate(options: CalibrateOptions): Promise<Calibrated> {
     const { calibrate } = await import('./calibrate.ts');
-    return calibrate(this, () => this.#residents.models.draft, options);
+    return calibrate(this, () => this.#registry.models.draft, options);
   }
 
   async measure(options: MeasureOptions = {}): Promise<DeviceCard> {
@@ -140,13 +140,13 @@ class LocalEngine implements Engine {
     while (ticket.ahead > 0 && !signal.aborted) await ticket.moved(ticket.ahead, signal);
     checkAborted(signal);
     const { measureCard } = await import('./device-card.ts');
-    return measureCard(await this.#device(), this.#residents.models.target, { ...options, signal });
+    return measureCard(await this.#device(), this.#registry.models.target, { ...options, signal });
   }
 
   async preflight(models: ModelSources, options: PreflightOptions = {}): Promise<Preflight> {
     const signal = this.#untilClosed(options.signal);
     const [gpu, { preflight }] = [await this.#device(), await import('./preflight.ts')];
-    return preflight(models, { ...options, signal }, { gpu, residents: this.#residents });
+    return preflight(models, { ...options, signal }, { gpu, registry: this.#registry });
   }
 
   async close(): Promise<void> {
@@ -154,7 +154,7 @@ class LocalEngine implements Engine {
     using ticket = this.#queue.join();
     while (ticket.ahead > 0) await ticket.moved(ticket.ahead, new AbortController().signal);
     this.#forget();
-    this.#residents.clear();
+    this.#registry.clear();
     if (this.#ownsDevice) this.#gpu?.destroy();
   }
 
@@ -163,7 +163,7 @@ class LocalEngine implements Engine {
     const { system, models, knobs, prompt, sampling, limits, logprobs } = job;
     const events: TraceEvent[] = [];
     const emit: Emit = (event) => {
-      events.push({ at: clock(), ...event, ...transcript.spell(event) } as TraceEvent);
+      events.push({ at: clock(), ...event, ...transcript.tokenText(event) } as TraceEvent);
     };
     const device = this.#gpu && meter(this.#gpu);
     const rows = prompt.length + limits.maxTokens;
@@ -182,7 +182,7 @@ class LocalEngine implements Engine {
     const transcript = new Transcript(limits, job.tokenizer);
 
     yield { at: clock(), type: 'run', version: 1, system: system.id, knobs, seed: sampling.seed, prompt };
-    if (job.fresh) this.#memory.unread();
+    if (job.fresh) this.#prefixCache.unread();
     const profile = job.profile && this.#gpu ? await profileOf(this.#gpu) : null;
     try {
       let begin = clock();
@@ -193,11 +193,11 @@ class LocalEngine implements Engine {
         emit,
         signal,
         timings,
-        spell: job.tokenizer && ((token) => transcript.spelling(token) ?? ''),
+        tokenText: job.tokenizer && ((token) => transcript.spelling(token) ?? ''),
         stopTokens: limits.stopTokens,
-        beside: async (file) => (await this.#residents.models.draft?.beside?.read(file)) ?? null,
-        open: (role, options) => this.#memory.open(role, models, prompt, rows, { ...options, cache: this.#cache }),
-        join: (members, combination, options) => this.#memory.join(members, models, combination, options),
+        sidecar: async (file) => (await this.#registry.models.draft?.sidecar?.read(file)) ?? null,
+        open: (role, options) => this.#prefixCache.open(role, models, prompt, rows, { ...options, cache: this.#cache }),
+        join: (members, combination, options) => this.#prefixCache.join(members, models, combination, options),
       });
       for (let round = first ? 0 : 1; !transcript.ending && !signal.aborted; round++) {
         const commit = round === 0 && first ? first : await next({ sequence, round, emit, signal });
@@ -213,11 +213,11 @@ class LocalEngine implements Engine {
         begin = clock();
       }
     } catch (error) {
-      this.#memory.clear(); // nobody knows what an interrupted round left in the caches
+      this.#prefixCache.clear(); // nobody knows what an interrupted round left in the caches
       if (!signal.aborted) throw error;
     } finally {
       profile?.stop();
-      this.#memory.keep(tokens);
+      this.#prefixCache.keep(tokens);
     }
     const { finish_reason, stop } = transcript.ending ?? { finish_reason: 'aborted', stop: null };
     emit({ type: 'done', finish_reason, stop, text: transcript.end() });
@@ -241,21 +241,21 @@ class LocalEngine implements Engine {
 
   /** What is known of models that may go. */
   #forget(): void {
-    this.#memory.clear();
+    this.#prefixCache.clear();
     this.#timings.clear();
   }
 
   #describe(): Loaded {
-    const loaded = this.#residents.models;
+    const loaded = this.#registry.models;
     const models = modelsOf(loaded);
     // Of these there is nothing to say: they are no models that read a run's text, or are known by name only.
     const { policy: _, remote: __, sentences, ...readers } = loaded;
-    const notices = [this.#residents.store, loaded.prm, loaded.router, sentences].flatMap((each) => each?.notice ?? []);
+    const notices = [this.#registry.store, loaded.prm, loaded.router, sentences].flatMap((each) => each?.notice ?? []);
     const info = this.#gpu?.info;
     return {
       adapter: info ? { vendor: info.vendor, architecture: info.architecture, description: info.description } : null,
       systems: this.#systems
-        .filter((system) => models && lacking(system, (role) => loaded[role] !== undefined).length === 0)
+        .filter((system) => models && missingRoles(system, (role) => loaded[role] !== undefined).length === 0)
         .map((system) => {
           const { id, title, paper, guarantee, baseline } = system;
           const known = { id, title, paper, guarantee, ...(baseline && { baseline }) };

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Gpu } from '../gpu/device.ts';
-import { slots } from '../model/architecture.ts';
+import { weightSpecs } from '../model/architecture.ts';
 import { readArchitecture } from '../model/families/known-models.ts';
 import { remote, remoteJudge } from '../remote/server.ts';
 import { testGpu } from '../testing/device/gpu.ts';
@@ -38,7 +38,7 @@ const LLAMA_70B = {
 /** Config and header of a model; whoever reads of its weights fails. */
 const headersOnly = (config: Readonly<Record<string, unknown>>): Source => {
   let end = 0;
-  const table = slots(readArchitecture(config)).map(({ checkpoint, shape }) => {
+  const table = weightSpecs(readArchitecture(config)).map(({ checkpoint, shape }) => {
     const start = end;
     end += shape.reduce((a, b) => a * b, 2);
     return [checkpoint, { dtype: 'F16', shape, data_offsets: [start, end] }] as const;

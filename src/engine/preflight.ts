@@ -15,7 +15,7 @@ import { layerCacheBytes, scratchBytes, weightBytes } from '../model/load/estima
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import { fileSet, openCheckpoint } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
-import type { Residents } from './registry.ts';
+import type { ModelRegistry } from './registry.ts';
 import type { ModelSources } from './sources.ts';
 
 /** How models would be loaded. */
@@ -62,7 +62,7 @@ const DEFAULT_TOKENS = 2048;
 /** What an engine has. */
 interface Surroundings {
   readonly gpu: Gpu;
-  readonly residents: Pick<Residents, 'resolve' | 'openStore'>;
+  readonly registry: Pick<ModelRegistry, 'resolve' | 'openStore'>;
 }
 
 interface Opened {
@@ -180,7 +180,7 @@ const holdMemory = (
 export const preflight = async (
   sources: ModelSources,
   options: PreflightOptions,
-  { gpu, residents }: Surroundings,
+  { gpu, registry }: Surroundings,
 ): Promise<Preflight> => {
   const { signal, memory = deviceMemory() } = options;
   const request = requestOf(options);
@@ -189,12 +189,12 @@ export const preflight = async (
   for (const [role, given] of Object.entries(sources) as [ModelRole, ModelSources['target']][]) {
     checkAborted(signal);
     if (!given || isFar(given)) continue;
-    const from = residents.resolve(given);
+    const from = registry.resolve(given);
     if ('model' in from) {
       parts.push({ ...nothing(role, from.name), weights: from.model.bytes });
       continue;
     }
-    const how = { signal, ...(from.kind === 'url' && { store: await residents.openStore() }) };
+    const how = { signal, ...(from.kind === 'url' && { store: await registry.openStore() }) };
     const files = fileSet(from, how);
     if (ON_HOST.includes(role) || (JUDGES.includes(role) && (await isOnnx(files, signal)))) {
       parts.push(nothing(role, files.name));

@@ -17,7 +17,7 @@ import {
 import { checkVocabulary } from './load/vocabulary.ts';
 import type { LoadOptions, ModelSource, ModelSources } from './sources.ts';
 
-interface Held {
+interface Resident {
   readonly source: Source | object;
   readonly precision: Precision | undefined;
   readonly onnx?: OnnxProvider | undefined;
@@ -25,7 +25,7 @@ interface Held {
   readonly owned: Disposable | null;
 }
 
-export type ResidentOptions = Omit<LoadOptions, 'cache'>;
+export type RegistryOptions = Omit<LoadOptions, 'cache'>;
 
 /** Across a worker's border objects are copied, so files are known by what can be seen of them. */
 const sameSource = (a: Source | object, b: Source | object): boolean => {
@@ -46,17 +46,17 @@ const READERS = ['dflash', 'eagle3', 'prm', 'router'] as const;
 /** What is no language model, and not a remote target. */
 const BESIDE = [...READERS, 'policy', 'sentences'] as const;
 
-const precisionOf = (role: ModelRole, { precision }: ResidentOptions): Precision | undefined =>
+const precisionOf = (role: ModelRole, { precision }: RegistryOptions): Precision | undefined =>
   typeof precision === 'object' ? precision[role] : precision;
 
 /** Roles of models that write beside the target, in the vocabulary that it has. */
 const isWriter = (role: string): role is 'draft' | AlsoRole => role === 'draft' || role.startsWith('also-');
 
-export class Residents {
+export class ModelRegistry {
   /** Opened by the first load from an address. */
   store: Store | undefined;
   models: LoadedModels = {};
-  readonly #held = new Map<ModelRole, Held>();
+  readonly #entries = new Map<ModelRole, Resident>();
   readonly #device: () => Promise<Gpu>;
   readonly #base: string | undefined;
 
@@ -67,7 +67,7 @@ export class Residents {
   }
 
   /** Afterwards exactly these are there; after a failure, nothing. */
-  async load(sources: ModelSources, options: ResidentOptions): Promise<void> {
+  async load(sources: ModelSources, options: RegistryOptions): Promise<void> {
     try {
       this.#freeOthers(sources, options);
       await this.#loadMissing(sources, options);
@@ -79,30 +79,30 @@ export class Residents {
 
   /** Drafters before their target. */
   clear(): void {
-    for (const role of [...this.#held.keys()].reverse()) this.#free(role);
+    for (const role of [...this.#entries.keys()].reverse()) this.#free(role);
   }
 
-  #freeOthers(sources: ModelSources, options: ResidentOptions): void {
+  #freeOthers(sources: ModelSources, options: RegistryOptions): void {
     const stays = (role: ModelRole): boolean => {
-      const [held, from] = [this.#held.get(role), sources[role]];
+      const [held, from] = [this.#entries.get(role), sources[role]];
       if (!held || from === undefined || held.precision !== precisionOf(role, options)) return false;
       if (held.onnx !== options.onnx && BESIDE.some((each) => each === role)) return false; // may be an ONNX file
       return (
         sameSource(held.source, this.resolve(from)) && (!READERS.some((reader) => reader === role) || stays('target'))
       );
     };
-    for (const role of [...this.#held.keys()].reverse().filter((each) => !stays(each))) this.#free(role);
+    for (const role of [...this.#entries.keys()].reverse().filter((each) => !stays(each))) this.#free(role);
   }
 
   #free(role: ModelRole): void {
-    this.#held.get(role)?.owned?.[Symbol.dispose]();
-    this.#held.delete(role);
+    this.#entries.get(role)?.owned?.[Symbol.dispose]();
+    this.#entries.delete(role);
     const { [role]: _, ...others } = this.models;
     this.models = others;
   }
 
   /** The target comes first: the others are made for it, or held against it. */
-  async #loadMissing(sources: ModelSources, options: ResidentOptions): Promise<void> {
+  async #loadMissing(sources: ModelSources, options: RegistryOptions): Promise<void> {
     const { target, remote } = sources;
     const there = this.models;
     if (target !== undefined)
@@ -118,15 +118,15 @@ export class Residents {
       const open = async () =>
         'kind' in remote ? (await import('../remote/remote-target.ts')).openRemote(remote) : remote;
       this.#put({ remote: await open() });
-      this.#held.set('remote', { source: remote, precision: undefined, owned: null });
+      this.#entries.set('remote', { source: remote, precision: undefined, owned: null });
     }
     if (!BESIDE.some((role) => sources[role] !== undefined)) return;
-    const { loadBeside } = await import('./load/auxiliary.ts');
-    await loadBeside(sources, {
+    const { loadAuxiliary } = await import('./load/auxiliary.ts');
+    await loadAuxiliary(sources, {
       models: () => this.models,
       put: (models) => this.#put(models),
       one: (role, known, from, load) => this.#one(role, known, from, options, load),
-      far: (role, source) => this.#held.set(role, { source, precision: undefined, owned: null }),
+      far: (role, source) => this.#entries.set(role, { source, precision: undefined, owned: null }),
     });
   }
 
@@ -148,7 +148,7 @@ export class Residents {
     role: ModelRole,
     there: Model | undefined,
     from: ModelSource<Model>,
-    options: ResidentOptions,
+    options: RegistryOptions,
     load: (gpu: Gpu, source: Source, options: LoadSourceOptions) => Promise<Model>,
   ): Promise<Model> {
     if (there) return there;
@@ -156,7 +156,7 @@ export class Residents {
     const precision = precisionOf(role, options);
     const source = this.resolve(from);
     if ('model' in source) {
-      this.#held.set(role, { source, precision, owned: null });
+      this.#entries.set(role, { source, precision, owned: null });
       return source;
     }
     const tell = onProgress && ((progress: Progress): void => onProgress({ role, ...progress }));
@@ -168,7 +168,7 @@ export class Residents {
       store: this.store,
       onProgress: tell,
     });
-    this.#held.set(role, { source, precision, onnx, owned: loaded.model });
+    this.#entries.set(role, { source, precision, onnx, owned: loaded.model });
     return loaded;
   }
 }

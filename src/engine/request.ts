@@ -3,7 +3,7 @@
 
 import { OutriderError } from '../base/errors.ts';
 import { fittedKnobs, type KnobValue, resolveKnobs } from '../decode/core/knobs.ts';
-import { lacking } from '../decode/core/missing-roles.ts';
+import { missingRoles } from '../decode/core/missing-roles.ts';
 import type { DecodingSystem, Models } from '../decode/core/system.ts';
 import type { Limits } from '../decode/core/transcript.ts';
 import type { Sampling } from '../model/interface.ts';
@@ -120,7 +120,7 @@ export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: 
   const id = request.system ?? 'autoregressive';
   const system = systems.find((known) => known.id === id);
   if (!system) return refuse(`there is no system "${id}"`, `Systems: ${systems.map((known) => known.id).join(', ')}.`);
-  const missing = lacking(system, (role) => loaded[role] !== undefined);
+  const missing = missingRoles(system, (role) => loaded[role] !== undefined);
   if (missing.length > 0) refuse(`${id} needs a model for: ${missing.join(', ')}`, 'Load one under that role.');
 
   if (system.remote && loaded.remote) needTokenizer(target, 'a remote target');

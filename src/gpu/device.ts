@@ -1,11 +1,11 @@
 // The device as the engine sees it: pipelines cached by what they are built from, buffers that are counted, one open
-// turn, and what went wrong. Nothing outside this folder touches `navigator.gpu`; the engine takes a GPUDevice.
+// submission, and what went wrong. Nothing outside this folder touches `navigator.gpu`; the engine takes a GPUDevice.
 /// <reference types="@webgpu/types" preserve="true" />
 import { OutriderError } from '../base/errors.ts';
 import type { PipelineSource, Tensor } from './kernel.ts';
 import { StagingPool, UploadRing } from './pools.ts';
 import type { Profile } from './profile.ts';
-import { Turn } from './submission.ts';
+import { Submission } from './submission.ts';
 
 export interface Counters {
   dispatches: number;
@@ -45,7 +45,7 @@ export class Gpu {
     { module: GPUShaderModule; pipelines: Map<string, Promise<GPUComputePipeline>> }
   >();
   readonly #layouts = new Map<string, GPUBindGroupLayout>();
-  #turn: Turn | null = null;
+  #submission: Submission | null = null;
 
   constructor(device: GPUDevice) {
     this.device = device;
@@ -127,20 +127,20 @@ export class Gpu {
     return made;
   }
 
-  /** The turn that is being recorded; the first use after a submit opens a new one. */
-  get turn(): Turn {
-    this.#turn ??= new Turn(this);
-    return this.#turn;
+  /** The submission that is being recorded; the first use after a submit opens a new one. */
+  get submission(): Submission {
+    this.#submission ??= new Submission(this);
+    return this.#submission;
   }
 
-  /** The turn was submitted: the next use opens another. */
-  closed(turn: Turn): void {
-    if (this.#turn === turn) this.#turn = null;
+  /** The submission was submitted: the next use opens another. */
+  closed(submission: Submission): void {
+    if (this.#submission === submission) this.#submission = null;
   }
 
-  /** Submits the open turn, if there is one (and it is `turn`, where one is named). */
-  flush(turn: Turn | null = this.#turn): void {
-    if (turn && turn === this.#turn) turn.submit();
+  /** Submits the open submission, if there is one (and it is `submission`, where one is named). */
+  flush(submission: Submission | null = this.#submission): void {
+    if (submission && submission === this.#submission) submission.submit();
   }
 
   /** Compiled once for each shader, binding order and set of constants; never blocks the thread. */

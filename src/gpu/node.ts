@@ -41,7 +41,7 @@ let gentle = false;
 /**
  * While anything is pending Dawn asks for events in a setImmediate loop, which takes a whole core: the very core that
  * a software adapter computes on (SmolLM2 on two busy cores: 231 ms a token, and 73 with this). It looks `setImmediate`
- * up at every turn of the loop, so its own (native) callbacks can be made to wait a moment first. Delete this when Dawn
+ * up at every submission of the loop, so its own (native) callbacks can be made to wait a moment first. Delete this when Dawn
  * for Node has a task queue of its own (crbug.com/dawn/1127).
  */
 const pollGently = (): void => {

@@ -1,5 +1,5 @@
 // Two small pools that keep the decoding loop free of allocations: staging buffers for readbacks, and one ring that
-// carries host data into the order of a turn.
+// carries host data into the order of a submission.
 
 /** MAP_READ buffers, reused by size (powers of two). */
 export class StagingPool {
@@ -27,7 +27,7 @@ export class StagingPool {
 
 /**
  * A ring of host data on its way to the device. An entry may be overwritten once `RING` more bytes have been put, by
- * then its turn has long been submitted: a turn puts a few kilobytes, and writeBuffer is ordered after earlier submits.
+ * then its submission has long been submitted: a submission puts a few kilobytes, and writeBuffer is ordered after earlier submits.
  */
 export class UploadRing {
   readonly #device: GPUDevice;

@@ -31,17 +31,17 @@ test('a profile times each kernel by name, changes no result, and ends without a
   spin('long')(plan, { values }, { repeats: 100_000 });
   spin('short')(plan, { values }, { repeats: 1 });
   await plan.ready();
-  const turn = async () => {
-    gpu.turn.upload(values, new Float32Array(256));
-    gpu.turn.run(plan, { keys: 0 });
-    const read = gpu.turn.read(values);
-    gpu.turn.submit();
+  const submission = async () => {
+    gpu.submission.upload(values, new Float32Array(256));
+    gpu.submission.run(plan, { keys: 0 });
+    const read = gpu.submission.read(values);
+    gpu.submission.submit();
     return new Float32Array(await read);
   };
-  const plain = await turn();
+  const plain = await submission();
   const bytes = gpu.bytes;
   const profile = new Profile(gpu);
-  const profiled = [await turn(), await turn()];
+  const profiled = [await submission(), await submission()];
   const spans = await profile.take();
   expect(profiled).toEqual([plain, plain]);
   // By name: on a busy machine a short dispatch may well take longer than a long one.
@@ -51,7 +51,7 @@ test('a profile times each kernel by name, changes no result, and ends without a
   profile.stop();
   expect(gpu.bytes).toBe(bytes);
   const { readbacks } = gpu.counters;
-  await turn();
+  await submission();
   expect(gpu.counters.readbacks).toBe(readbacks + 1);
 });
 

@@ -1,6 +1,6 @@
 // Where device time goes: while a profile is on, every dispatch gets a pass of its own with a timestamp at both ends
-// (WebGPU has them at pass boundaries only), so a profiled turn is slower than a plain one: shares are to be believed,
-// totals are not. Browsers round timestamps to 0.1 ms; in Node they are exact. Readings cost one readback a turn.
+// (WebGPU has them at pass boundaries only), so a profiled submission is slower than a plain one: shares are to be believed,
+// totals are not. Browsers round timestamps to 0.1 ms; in Node they are exact. Readings cost one readback a submission.
 import { OutriderError } from '../base/errors.ts';
 import type { Gpu } from './device.ts';
 
@@ -42,7 +42,7 @@ export class Profile {
     });
   }
 
-  /** Frees the query set for the next passes; called at the end of each turn. */
+  /** Frees the query set for the next passes; called at the end of each submission. */
   resolve(encoder: GPUCommandEncoder): void {
     if (this.#names.length === 0) return;
     const bytes = 16 * this.#names.length;
@@ -67,7 +67,7 @@ export class Profile {
     try {
       await staging.mapAsync(GPUMapMode.READ, 0, bytes);
     } catch {
-      return; // the device was lost: the turn's own readbacks say so
+      return; // the device was lost: the submission's own readbacks say so
     }
     const times = new BigUint64Array(staging.getMappedRange(0, bytes));
     for (const [i, name] of names.entries()) {

@@ -18,24 +18,24 @@ const scale = defineKernel({
   grid: ({ count }) => [Math.ceil(count / 64)],
 });
 
-test('uploads, passes and readbacks of one turn happen in the order they were recorded', async () => {
+test('uploads, passes and readbacks of one submission happen in the order they were recorded', async () => {
   const gpu = await testGpu();
   const values = gpu.activation(1, 128, 'values');
   const plan = new Plan(gpu);
   scale(plan, { values }, { count: 100, factor: 3 });
   await plan.ready();
   const before = { ...gpu.counters };
-  const { turn } = gpu;
-  turn.upload(
+  const { submission } = gpu;
+  submission.upload(
     values,
     Float32Array.from({ length: 128 }, (_, i) => i),
   );
-  turn.run(plan, { keys: 0 });
-  const first = turn.read(values);
-  turn.upload(values, new Float32Array(128).fill(1));
-  turn.run(plan, { keys: 0 });
-  const second = turn.read(values);
-  turn.submit();
+  submission.run(plan, { keys: 0 });
+  const first = submission.read(values);
+  submission.upload(values, new Float32Array(128).fill(1));
+  submission.run(plan, { keys: 0 });
+  const second = submission.read(values);
+  submission.submit();
   const one = new Float32Array(await first);
   const two = new Float32Array(await second);
   expect([one[1], one[99], one[100]]).toEqual([3, 297, 100]);

@@ -1,11 +1,11 @@
-// A turn is everything that reaches the device in one submit: uploads, replayed plans, copies and readbacks, in order.
-// Draft and target share the device's open turn, so a whole round can be one submit and one readback.
+// A submission is everything that reaches the device in one submit: uploads, replayed plans, copies and readbacks, in order.
+// Draft and target share the device's open submission, so a whole round can be one submit and one readback.
 import { OutriderError } from '../base/errors.ts';
 import type { Gpu } from './device.ts';
 import type { Live, Tensor } from './kernel.ts';
 import type { Plan } from './plan.ts';
 
-export class Turn {
+export class Submission {
   readonly #gpu: Gpu;
   readonly #encoder: GPUCommandEncoder;
   #pass: GPUComputePassEncoder | null = null;
@@ -21,7 +21,7 @@ export class Turn {
     this.#encoder = gpu.device.createCommandEncoder();
   }
 
-  /** Host data into a tensor, ordered with the passes of this turn (a plain writeBuffer would overtake them). */
+  /** Host data into a tensor, ordered with the passes of this submission (a plain writeBuffer would overtake them). */
   upload(target: Tensor, data: Uint32Array | Float32Array): void {
     const { buffer, offset } = this.#gpu.uploads.put(data);
     this.#endPass();
@@ -42,7 +42,7 @@ export class Turn {
     this.#encoder.copyBufferToBuffer(from.buffer, from.offset, to.buffer, to.offset, from.bytes);
   }
 
-  /** Resolves with a copy of the bytes once the turn has been submitted and has run. */
+  /** Resolves with a copy of the bytes once the submission has been submitted and has run. */
   read(source: Tensor): Promise<ArrayBuffer> {
     return this.readAll([source]);
   }

@@ -34,8 +34,11 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
       const verdict = tensorOf(gpu, new Uint32Array(verdictBytes(7) / 4));
       const tensors = {
         job: tensorOf(gpu, packJob({ nodes: 7, draws: 0, base: 0, position: 0, seed: 0, row: 0 })),
-        nodes: tensorOf(gpu, packNodes(tokens.map((token, i) => ({ token, held: 0, parent: parents[i] as number })))),
-        board: tensorOf(
+        nodes: tensorOf(
+          gpu,
+          packNodes(tokens.map((token, i) => ({ token, ringEntry: 0, parent: parents[i] as number }))),
+        ),
+        tokenRing: tensorOf(
           gpu,
           Uint32Array.from(draws.flatMap((token) => [token, ...new Array(CHOICE_WORDS - 1).fill(0)])),
         ),
@@ -49,7 +52,7 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
     }
   });
 
-  test('law and verify-ratio', async () => {
+  test('distribution and verify-ratio', async () => {
     const gpu = await swiftShaderGpu();
     const [draft, target] = [logitRows(3, 3, 7), logitRows(4, 4, 7)];
     const round = await chains(gpu, draft, target, 8);
@@ -69,7 +72,17 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
 
   test('a grown tree', async () => {
     const gpu = await swiftShaderGpu();
-    const task = { width: 4, levels: 3, nodes: 12, token: 5, held: 0, base: 9, position: 9, scored: 0, feature: 0 };
+    const task = {
+      width: 4,
+      levels: 3,
+      nodes: 12,
+      token: 5,
+      ringEntry: 0,
+      base: 9,
+      position: 9,
+      scored: 0,
+      feature: 0,
+    };
     const ids = Array.from({ length: 100 }, (_, i) => i);
     const logits = pathLogits(100);
     const { tokens, parents } = await grow(gpu, task, ids, logits, 8);

@@ -30,7 +30,7 @@ const chain = (length: number): Row[] =>
     maskLow: 2 ** (i + 1) - 1,
     maskHigh: 0,
     alive: 1,
-    held: 0,
+    ringEntry: 0,
     cut: 0,
   }));
 
@@ -132,7 +132,7 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
     const gpu = await swiftShaderGpu();
     const random = noise(3);
     const logits = list(500, () => Math.fround(3 * random()));
-    const plain: Draw = { row: 0, temperature: 1, topK: 0, topP: 1, minP: 0, seed: 9, position: 4, slot: 0 };
+    const plain: Draw = { row: 0, temperature: 1, topK: 0, topP: 1, minP: 0, seed: 9, position: 4, entry: 0 };
     const draws = [
       { ...plain, temperature: 0 },
       plain,
@@ -142,7 +142,7 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
     const choices = tensorOf(gpu, new Uint32Array(draws.length * CHOICE_WORDS));
     const tensors = {
       logits: tensorOf(gpu, strided([logits], 512)),
-      draws: tensorOf(gpu, packDraws(draws.map((each, slot) => ({ ...each, slot })))),
+      draws: tensorOf(gpu, packDraws(draws.map((each, entry) => ({ ...each, entry })))),
       choices,
     };
     const [data] = await runKernel(gpu, [choices], (plan) =>

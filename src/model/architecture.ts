@@ -36,7 +36,7 @@ export interface Block {
   readonly feedForward: FeedForward;
 }
 
-export type SlotName =
+export type WeightName =
   | 'embedding'
   | 'attentionNorm'
   | 'query'
@@ -80,19 +80,19 @@ export interface Architecture {
   readonly head: 'tied' | 'own' | 'target';
   readonly norm: { readonly kind: 'rms'; readonly epsilon: number };
   /** Our slot's name to the checkpoint's tensor name; `{i}` is the layer. */
-  readonly names: Readonly<Partial<Record<SlotName, string>>>;
+  readonly names: Readonly<Partial<Record<WeightName, string>>>;
 }
 
 /** A weight that the architecture needs, and the shape it must have. */
-export interface Slot {
-  readonly name: SlotName;
+export interface WeightSpec {
+  readonly name: WeightName;
   /** Null outside the blocks. */
   readonly layer: number | null;
   readonly checkpoint: string;
   readonly shape: readonly number[];
 }
 
-const blockSlots = ({ mixer }: Block): SlotName[] => [
+const blockWeights = ({ mixer }: Block): WeightName[] => [
   'attentionNorm',
   'query',
   'key',
@@ -108,13 +108,13 @@ const blockSlots = ({ mixer }: Block): SlotName[] => [
 ];
 
 /** Every weight with its shape: the loader's checklist. */
-export const slots = ({ sizes, blocks, input, head, names }: Architecture): readonly Slot[] => {
+export const weightSpecs = ({ sizes, blocks, input, head, names }: Architecture): readonly WeightSpec[] => {
   const { hidden, heads, keyValueHeads, headDim, feedForward, vocabulary } = sizes;
   const queries = heads * headDim;
   const keys = keyValueHeads * headDim;
   const { embedding, features } = input;
   const read = features?.as === 'stream' ? 2 * hidden : hidden;
-  const shapes: Readonly<Record<SlotName, readonly number[]>> = {
+  const shapes: Readonly<Record<WeightName, readonly number[]>> = {
     embedding: [vocabulary, hidden],
     attentionNorm: [hidden],
     query: [queries, read],
@@ -136,21 +136,21 @@ export const slots = ({ sizes, blocks, input, head, names }: Architecture): read
     fuse: [hidden, (features?.count ?? 0) * hidden],
     featureNorm: [hidden],
   };
-  const slot = (name: SlotName, layer: number | null): Slot => ({
+  const spec = (name: WeightName, layer: number | null): WeightSpec => ({
     name,
     layer,
     checkpoint: (names[name] ?? name).replace('{i}', `${layer}`),
     shape: shapes[name],
   });
   return [
-    ...(embedding === 'own' ? [slot('embedding', null)] : []),
-    ...(features ? [slot('fuse', null), slot('featureNorm', null)] : []),
-    ...blocks.flatMap((block, i) => blockSlots(block).map((name) => slot(name, i))),
-    slot('finalNorm', null),
-    ...(head === 'own' ? [slot('head', null)] : []),
+    ...(embedding === 'own' ? [spec('embedding', null)] : []),
+    ...(features ? [spec('fuse', null), spec('featureNorm', null)] : []),
+    ...blocks.flatMap((block, i) => blockWeights(block).map((name) => spec(name, i))),
+    spec('finalNorm', null),
+    ...(head === 'own' ? [spec('head', null)] : []),
   ];
 };
 
 /** The name of a slot for people and for maps: `3.query`, `finalNorm`. */
-export const slotKey = ({ name, layer }: { readonly name: string; readonly layer: number | null }): string =>
+export const weightKey = ({ name, layer }: { readonly name: string; readonly layer: number | null }): string =>
   layer === null ? name : `${layer}.${name}`;

@@ -3,7 +3,7 @@
 // only; `transformer.ts`, `cursor.ts` and the drafters' files implement them.
 
 /** A value on the device, `rows` rows. Handing it on costs nothing; `read` is a GPU sync. */
-export interface Held {
+export interface DeviceTensor {
   readonly rows: number;
   /** Row-major f32 without padding. */
   read(): Promise<Float32Array>;
@@ -25,25 +25,25 @@ export interface Choice {
   readonly logprob: number;
 }
 
-/** A token on the device that nobody had to look at: an entry of the device's board of choices. Good for a round. */
-export interface HeldToken {
-  readonly held: number;
+/** A token on the device that nobody had to look at: an entry of the device's token ring. Good for a round. */
+export interface DeviceToken {
+  readonly ringEntry: number;
 }
 
-export type Token = number | HeldToken;
+export type Token = number | DeviceToken;
 
 /** A filtered, normalised distribution kept on the device: what a sampled draft was drawn from. Good for a round. */
-export interface HeldLaw {
-  readonly law: number;
+export interface DeviceDistribution {
+  readonly distribution: number;
 }
 
 /** A token drawn on the device; `read` is the round's one readback. */
 export interface Drawn {
   readonly rows: number;
   /** Names it to a later pass, of this model or of another on the device, before anybody has read it. */
-  readonly token: HeldToken;
+  readonly token: DeviceToken;
   /** What it was drawn from, where that was asked for. */
-  readonly law: HeldLaw | null;
+  readonly distribution: DeviceDistribution | null;
   /** Waits for the device. */
   read(): Promise<readonly Choice[]>;
 }
@@ -55,19 +55,19 @@ export interface Tree {
 }
 
 /** A tree whose tokens and shape a drafter chose on the device; node 0 is the last committed token. */
-export interface HeldTree {
+export interface DeviceTree {
   readonly nodes: number;
   /** The drafter's own. */
   readonly device: unknown;
 }
 
 /**
- * What a target verifies. `laws[i - 1]` is what node i was drawn from; null = the drafts are deterministic (one-hot).
+ * What a target verifies. `distributions[i - 1]` is what node i was drawn from; null = the drafts are deterministic (one-hot).
  * Sampled drafts are chains.
  */
 export interface Draft {
-  readonly tree: Tree | HeldTree;
-  readonly laws: readonly HeldLaw[] | null;
+  readonly tree: Tree | DeviceTree;
+  readonly distributions: readonly DeviceDistribution[] | null;
 }
 
 /** What became of a draft. */
@@ -77,7 +77,7 @@ export interface Verdict {
   readonly parents: readonly number[];
   /**
    * Of every node but the anchor, what the target and the drafter gave that token at temperature 1 without filters; null
-   * where the drafter has no law.
+   * where the drafter has no distribution.
    */
   readonly probabilities: readonly { readonly target: number; readonly draft: number | null }[];
   /** The kept nodes, node 0 (the anchor) first. */
@@ -92,9 +92,9 @@ export interface Verdict {
 export interface Scores {
   readonly rows: number;
   /** Row i scores the children of node i: `[rows, vocabulary]`. */
-  readonly logits: Held;
-  /** Draws the child of `row`, at the position after it; `law` keeps the distribution that it is drawn from. */
-  draw(row: number, sampling: Sampling, options?: { readonly law?: boolean }): Drawn;
+  readonly logits: DeviceTensor;
+  /** Draws the child of `row`, at the position after it; `distribution` keeps the distribution that it is drawn from. */
+  draw(row: number, sampling: Sampling, options?: { readonly distribution?: boolean }): Drawn;
   /** The n most probable children of each row with their log-probabilities. One readback for all. */
   top(rows: readonly number[], n: number): Promise<readonly (readonly Choice[])[]>;
 }
@@ -102,14 +102,14 @@ export interface Scores {
 /** One forward pass. The cache forgets it unless a path is accepted. */
 export interface Forward extends Scores {
   /** For each tapped layer, in the order asked for: `[rows, hidden]`, the stream after that layer, before the final norm. */
-  readonly taps: readonly Held[];
+  readonly taps: readonly DeviceTensor[];
   /** Keeps this root-to-leaf path in the cache (node indices, ascending); the rest is forgotten. */
   accept(path: readonly number[]): void;
   /**
    * Decides on the device which drafts the target keeps, and keeps their path in the cache: one submit and one
    * readback of a few dozen bytes, with everything recorded before. The pass stays readable until the next one.
    */
-  verify(laws: Draft['laws'], sampling: Sampling): Promise<Verdict>;
+  verify(distributions: Draft['distributions'], sampling: Sampling): Promise<Verdict>;
 }
 
 /** How a cursor reads on. */
@@ -132,7 +132,7 @@ export interface Cursor extends Disposable {
   /** Commits tokens as a causal chain and returns a one-row pass: that of the last token. */
   extend(tokens: readonly number[], options?: ExtendOptions): Promise<Forward>;
   /** Scores a tree of at most `nodes` nodes (OpenCursor) without committing it. A tree may have several roots. */
-  forward(tree: Tree | HeldTree): Forward;
+  forward(tree: Tree | DeviceTree): Forward;
   /** Forgets everything after `length`. */
   rewind(length: number): void;
   /**
@@ -194,14 +194,14 @@ export interface OpenCursor {
 }
 
 /** One row of a model's raw logits, kept on the device past its pass: see `Ensemble.keep`. */
-export interface HeldRow {
+export interface KeptRow {
   readonly kept: number;
 }
 
 /**
- * How models of one vocabulary become one law r, by the identity of each and never by its role in a round. `weighted`:
- * r = Σ λₖ·pₖ, where pₖ is member k's law after temperature and filters; the weights λ are made to sum to 1.
- * `contrastive`: r is the law of the logits l₀ − μ · mean(l₁ …), after temperature and filters. At temperature 0 r is
+ * How models of one vocabulary become one distribution r, by the identity of each and never by its role in a round. `weighted`:
+ * r = Σ λₖ·pₖ, where pₖ is member k's distribution after temperature and filters; the weights λ are made to sum to 1.
+ * `contrastive`: r is the distribution of the logits l₀ − μ · mean(l₁ …), after temperature and filters. At temperature 0 r is
  * one-hot at the argmax of what it is at temperature 1 without filters.
  */
 export type Combination =
@@ -219,21 +219,21 @@ export interface EnsembleChain {
   readonly tokens: readonly Token[];
   /** Absolute, of the first draft. */
   readonly position: number;
-  /** For each draft, the member whose law it was drawn from. */
+  /** For each draft, the member whose distribution it was drawn from. */
   readonly proposers: readonly number[];
   /** For each draft, what every member (by identity) says of its position: the row that scores it. */
-  readonly rows: readonly (readonly HeldRow[])[];
+  readonly rows: readonly (readonly KeptRow[])[];
   /** What every member says of the position behind the last draft: a chain kept whole ends in a draw from r. Null: none. */
-  readonly bonus: readonly HeldRow[] | null;
+  readonly bonus: readonly KeptRow[] | null;
   /** Tokens that nobody verifies yet, read back with the verdict because the host has to know them. At most 64. */
-  readonly besides: readonly HeldToken[];
+  readonly pending: readonly DeviceToken[];
 }
 
 /** What became of a chain. */
 export interface EnsembleVerdict {
   /** All drafts. */
   readonly tokens: readonly number[];
-  readonly besides: readonly number[];
+  readonly pending: readonly number[];
   /** How many drafts stay. */
   readonly kept: number;
   /** The kept drafts, and the corrected or bonus token if there is one; `logprob` is log r, at temperature 0 as at 1. */
@@ -252,7 +252,7 @@ export interface Vote {
   readonly own: readonly { readonly token: number; readonly probability: number; readonly committed: number }[];
 }
 
-/** Models of one vocabulary on one device whose laws are combined there. It borrows the models and does not own them. */
+/** Models of one vocabulary on one device whose distributions are combined there. It borrows the models and does not own them. */
 export interface Ensemble extends Disposable {
   readonly members: number;
   /** Bytes on the device. */
@@ -261,20 +261,20 @@ export interface Ensemble extends Disposable {
    * Keeps rows of a pass, which must be the newest of its model. They last until 2 · members · (drafts + 1) more rows
    * have been kept; a name that is over is refused.
    */
-  keep(pass: Scores, first: number, count: number): readonly HeldRow[];
+  keep(pass: Scores, first: number, count: number): readonly KeptRow[];
   /** Lets the device begin with what has been recorded so far. Without it a round is one submit. */
   submit(): void;
   /** With what a member has to draw its drafts, but for the seed: weighted as tokens are drawn, contrasted warmer. */
   drafting(sampling: Sampling): Sampling;
   /**
    * Decides under r which drafts stay, on the device: one submit and one readback, with everything recorded before.
-   * Draft x stays with probability min(1, r(x)/q(x)), q being its member's law under `drafting`. A chain without drafts is
+   * Draft x stays with probability min(1, r(x)/q(x)), q being its member's distribution under `drafting`. A chain without drafts is
    * a draw from r.
    */
   verify(chain: EnsembleChain, sampling: Sampling): Promise<EnsembleVerdict>;
   /** The n most probable tokens under r, of the rows that every member keeps of each position. One readback for all. */
   top(
-    positions: readonly (readonly HeldRow[])[],
+    positions: readonly (readonly KeptRow[])[],
     n: number,
     sampling: Sampling,
   ): Promise<readonly (readonly Choice[])[]>;
@@ -358,12 +358,12 @@ export interface TreeShape {
   readonly nodes: number;
 }
 
-/** Drafts that follow the anchor, as the target's ids; with the laws they were drawn from at a temperature above 0. */
+/** Drafts that follow the anchor, as the target's ids; with the distributions they were drawn from at a temperature above 0. */
 export interface FeatureChain {
-  readonly tokens: readonly HeldToken[];
-  readonly laws: Draft['laws'];
+  readonly tokens: readonly DeviceToken[];
+  readonly distributions: Draft['distributions'];
   /** Of the last draft, over the drafter's own vocabulary: `FeatureDrafter.ids`. */
-  readonly logits: Held;
+  readonly logits: DeviceTensor;
 }
 
 export interface FeatureCursor extends Disposable {
@@ -378,6 +378,6 @@ export interface FeatureCursor extends Disposable {
   /** Drafts behind the anchor, one by one. */
   chain(depth: number, sampling: Sampling): FeatureChain;
   /** The most probable drafts as a tree behind the anchor. Growing another one forgets it. */
-  tree(anchor: Token, shape: TreeShape): HeldTree;
+  tree(anchor: Token, shape: TreeShape): DeviceTree;
   rewind(length: number): void;
 }

@@ -10,17 +10,17 @@ import { Cache, MOST_NODES, MOST_ROWS } from './cache/kv-cache.ts';
 import { GrownTree } from './forward/device-tree.ts';
 import { Executor } from './forward/executor.ts';
 import { makeScratch } from './forward/interpreter.ts';
-import { heldView, lastView, treeView } from './forward/views.ts';
+import { deviceTreeView, lastView, treeView } from './forward/views.ts';
 import type {
   Combination,
   Cursor,
   CursorRows,
+  DeviceTree,
   Drawn,
   Ensemble,
   ExtendOptions,
   Forward,
   Gathered,
-  HeldTree,
   LanguageModel,
   OpenCursor,
   OpenEnsemble,
@@ -28,7 +28,7 @@ import type {
   Tree,
 } from './interface.ts';
 import type { Lent, Weights } from './load/device-weights.ts';
-import { boardOf } from './sampling/token-ring.ts';
+import { tokenRingOf } from './sampling/token-ring.ts';
 
 export interface TransformerParts {
   readonly gpu: Gpu;
@@ -162,7 +162,7 @@ export class Transformer implements LanguageModel, Runner {
             entries.map((entry) => ({ ...entry, first: 0, count: entry.tree.tokens.length })),
           );
     let first = 0;
-    const name = (token: Token) => boardOf(this.#gpu).name(token);
+    const name = (token: Token) => tokenRingOf(this.#gpu).name(token);
     return entries.map(({ cursor, tree }, i) => {
       const start = first;
       first += tree.tokens.length;
@@ -189,17 +189,17 @@ export class Transformer implements LanguageModel, Runner {
     );
   }
 
-  forwardHeld(cursor: CachedCursor, tree: HeldTree): Forward {
+  forwardDeviceTree(cursor: CachedCursor, tree: DeviceTree): Forward {
     this.#use();
     const { nodes: count } = tree;
     const grown = GrownTree.of(tree);
     if (!grown)
       throw refuse('a tree that is not on this device any more', 'A drafter holds the last tree that it grew.');
     this.#fits(cursor.cache, count);
-    const version = cursor.beginHeld(count, grown.levels);
+    const version = cursor.beginDeviceTree(count, grown.levels);
     const { length: position, next: base } = cursor;
-    const pass = this.#executor.scoreHeld(cursor, grown, count);
-    return heldView(pass, cursor, { count, version, position, base });
+    const pass = this.#executor.scoreDeviceTree(cursor, grown, count);
+    return deviceTreeView(pass, cursor, { count, version, position, base });
   }
 
   prefill(cursor: CachedCursor, tree: Tree, onPass: ExtendOptions['onPass']): Promise<void> {

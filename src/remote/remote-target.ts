@@ -32,7 +32,7 @@ const retokenise = (before: readonly number[], text: string, tokenizer: Tokenize
 };
 
 /** The prompt as text, without what a server's tokenizer wraps it in again (a BOS, where the model wants one). */
-const spell = (tokens: readonly number[], tokenizer: Tokenizer): string => {
+const tokenText = (tokens: readonly number[], tokenizer: Tokenizer): string => {
   const wrapped = tokenizer.encode('', { special: true });
   const own = wrapped.length > 0 && wrapped.every((token, i) => tokens[i] === token) ? wrapped.length : 0;
   return tokenizer.decode(tokens.slice(own), { special: true });
@@ -66,7 +66,7 @@ export const openRemote = (source: RemoteSource, timing?: Partial<Timing>): Load
             emit({ type: 'remote', model: name, tries, ms: performance.now() - began, ...outcome });
           try {
             const written = await server.complete({
-              prompt: spell(tokens, reader.tokenizer),
+              prompt: tokenText(tokens, reader.tokenizer),
               delimiter,
               maxTokens,
               // Steps that begin alike are drawn with numbers of their own, as the positions of one run are.

@@ -1,6 +1,6 @@
-// Naive CoS (arXiv 2502.01662): the smallest model drafts γ tokens from its own law q, the others read them, each stays
+// Naive CoS (arXiv 2502.01662): the smallest model drafts γ tokens from its own distribution q, the others read them, each stays
 // with probability min(1, r/q), and a rejected one is replaced from norm(max(0, r − q)). No bonus: behind drafts that are
-// all kept the next round begins. Exact with respect to r, the law of all models together.
+// all kept the next round begins. Exact with respect to r, the distribution of all models together.
 
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { fitCombination } from '../decode/ensemble/combination.ts';

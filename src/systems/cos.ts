@@ -1,9 +1,9 @@
-// Collaborative decoding via speculation (CoS, arXiv 2502.01662). Exact with respect to r, the law of all models together.
+// Collaborative decoding via speculation (CoS, arXiv 2502.01662). Exact with respect to r, the distribution of all models together.
 // Every model that reads drafts of the others adds one of its own, which the others decide on later instead of throwing
 // that pass's last row away: where drafts are kept, one pass commits a token, and an ensemble of n models costs one. A draft
 // stays with probability min(1, r/q), q being what its proposer drew it from; a rejected one is replaced from
 // norm(max(0, r − q)), and everything behind it is forgotten. Beyond the paper, q is what r would be, did all members say
-// what the proposer says: weighted its own law, contrasted its own at a higher temperature, where fewer are rejected.
+// what the proposer says: weighted its own distribution, contrasted its own at a higher temperature, where fewer are rejected.
 // Two models take turns (the paper's alternate proposal); more follow its Algorithm 2, corrected: after a rejection it
 // starts again from the first model. Beyond the paper, too: γ may follow the acceptance, since models that nearly always
 // agree save the readbacks between their tokens. With `ahead` above 1 a round goes on until so many drafts can be decided on at once,

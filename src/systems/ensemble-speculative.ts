@@ -1,5 +1,5 @@
-// Speculative decoding of an ensemble: the smallest model drafts γ tokens from its own law q, every model reads them, and
-// each stays with probability min(1, r/q), r being the law of all models together; a rejected one is replaced from
+// Speculative decoding of an ensemble: the smallest model drafts γ tokens from its own distribution q, every model reads them, and
+// each stays with probability min(1, r/q), r being the distribution of all models together; a rejected one is replaced from
 // norm(max(0, r − q)), and behind drafts that are all kept a bonus token is drawn from r. The comparison that the CoS
 // paper (arXiv 2502.01662) calls SD. Exact with respect to r. For the bonus the proposer too reads its last draft.
 

@@ -1,6 +1,6 @@
-// An ensemble of language models, the plain way: every model reads every token, and the next one is drawn from the law r
+// An ensemble of language models, the plain way: every model reads every token, and the next one is drawn from the distribution r
 // that they make together. What the CoS paper (arXiv 2502.01662) measures itself against, and so do the other ensemble
-// systems here: theirs is this law, and at temperature 0 these tokens.
+// systems here: theirs is this distribution, and at temperature 0 these tokens.
 
 import type { Commit, DecodingSystem, RoundContext } from '../decode/core/system.ts';
 import type { Joint } from '../decode/ensemble/collaboration.ts';

@@ -26,9 +26,9 @@ export default {
   knobs,
   fit: fitInner,
   async start(run) {
-    const { bothWrite, openSteps, route } = await import('../decode/steps/step-systems.ts');
+    const { oracleRule, openSteps, route } = await import('../decode/steps/step-systems.ts');
     const judge = await run.open('prm', { ahead: run.knobs['step-tokens'] });
     const models = await openSteps(run, run.knobs, innerSystem(run.knobs));
-    return { first: null, round: route(run, { ...models, ...bothWrite(models, judge, run.knobs.tau) }) };
+    return { first: null, round: route(run, { ...models, ...oracleRule(models, judge, run.knobs.tau) }) };
   },
 } satisfies DecodingSystem<typeof knobs>;

@@ -72,11 +72,11 @@ export default {
       ...(pool && { pool }),
     });
     const key = beta < 1 ? steps.rolloutKey(rollout, draft.layers) : null;
-    const ranges = steps.rangesOf(steps.readCalibration(await run.beside(steps.CALIBRATION_FILE)), key);
+    const ranges = steps.rangesOf(steps.readCalibration(await run.sidecar(steps.CALIBRATION_FILE)), key);
     run.emit({ type: 'calibration', ...ranges });
 
     const select = selectBy(selector, { sentences, textOf: (tokens) => steps.textOf(tokens, run) });
-    const rule = steps.guardedBy({ select, ranges, beta, threshold });
+    const rule = steps.specguardRule({ select, ranges, beta, threshold });
     if (k === 1 || remote) return { first: null, round: steps.route(run, { ...models, rule }) };
 
     const room = run.knobs['step-tokens'];

@@ -92,7 +92,7 @@ export type TraceEvent = { readonly at: number } & (
       readonly checked?: readonly Role[];
       /**
        * Of every draft of the tree (nodes 1 and up), what the target and its drafter gave that token in its place, at
-       * temperature 1 without filters; null where the drafter has no law, as a look-up. Where `logprobs` were asked for,
+       * temperature 1 without filters; null where the drafter has no distribution, as a look-up. Where `logprobs` were asked for,
        * of systems with one target; it costs no readback. Absent in recordings older than it.
        */
       readonly probabilities?: readonly { readonly target: number; readonly draft: number | null }[];

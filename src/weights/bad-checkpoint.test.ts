@@ -257,7 +257,7 @@ describe('GGUF', () => {
     using checkpoint = await openFiles({ [b]: second, [a]: first });
     expect([...checkpoint.tensors.keys()]).toHaveLength(2);
     let bytes = 0;
-    for await (const band of checkpoint.stream()) bytes += band.raw.length;
+    for await (const block of checkpoint.stream()) bytes += block.raw.length;
     expect(bytes).toBe(checkpoint.bytes);
     await expect(openFiles({ [a]: first })).rejects.toThrow(/m-00002-of-00002.gguf is missing/);
     await expect(openFiles({ [a]: first, [b]: first })).rejects.toThrow(

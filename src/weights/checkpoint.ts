@@ -14,7 +14,7 @@ export interface TensorInfo {
 }
 
 /** Whole rows of one tensor. A vector is one row; dimensions before the last are flattened into rows. */
-export interface Band {
+export interface RowBlock {
   readonly tensor: TensorInfo;
   readonly firstRow: number;
   readonly rows: number;
@@ -54,7 +54,7 @@ export interface Checkpoint extends Disposable {
   readonly config: Readonly<Record<string, unknown>>;
   readonly tensors: ReadonlyMap<string, TensorInfo>;
   /** Tensors in file order, each in bands of whole rows. */
-  stream(options?: StreamOptions): AsyncIterable<Band>;
+  stream(options?: StreamOptions): AsyncIterable<RowBlock>;
   /** Null when the model has none: it then serves token ids only. */
   tokenizer(signal?: AbortSignal): Promise<TokenizerFiles | null>;
 }

@@ -126,7 +126,7 @@ const gguf = (): Uint8Array =>
 const readAll = async (files: Map<string, Uint8Array>): Promise<void> => {
   using checkpoint = await openCheckpoint({ kind: 'bytes', files });
   await checkpoint.tokenizer();
-  for await (const band of checkpoint.stream()) band.decode();
+  for await (const block of checkpoint.stream()) block.decode();
 };
 
 it.each([

@@ -23,18 +23,18 @@ const packAll = async (checkpoint: Checkpoint, precision: Precision | undefined)
   let largest = 0;
   let peak = 0;
   let packer: MatrixPacker | null = null;
-  for await (const band of checkpoint.stream()) {
-    const { name, type, shape } = band.tensor;
+  for await (const block of checkpoint.stream()) {
+    const { name, type, shape } = block.tensor;
     if (shape.length === 2) {
       const { rows, columns } = matrixShape(shape);
       const embedding = name === 'model.embed_tokens.weight';
-      if (band.firstRow === 0)
+      if (block.firstRow === 0)
         packer = new MatrixPacker(matrixLayout(storedFormat(type, precision, embedding), rows, columns));
-      if (!packer?.putRaw(band.firstRow, band.repacker(packer.layout.format), band.raw))
-        packer?.put(band.firstRow, band.decode());
+      if (!packer?.putRaw(block.firstRow, block.repacker(packer.layout.format), block.raw))
+        packer?.put(block.firstRow, block.decode());
       const bytes = packer ? packer.layout.weightBytes + packer.layout.scaleBytes : 0;
       largest = Math.max(largest, bytes);
-      if (band.firstRow + band.rows === rows) packed += bytes;
+      if (block.firstRow + block.rows === rows) packed += bytes;
     }
     peak = Math.max(peak, process.memoryUsage().arrayBuffers);
   }
@@ -104,22 +104,22 @@ describe.skipIf(noShared)('SmolLM2-135M from its GGUF', () => {
     const names: string[] = [];
     let bytes = 0;
     const wanted = (name: string): boolean => name.startsWith('model.layers.7.');
-    for await (const band of checkpoint.stream({ wanted, onProgress: (sum) => (bytes = sum) }))
-      names.push(band.tensor.name);
+    for await (const block of checkpoint.stream({ wanted, onProgress: (sum) => (bytes = sum) }))
+      names.push(block.tensor.name);
     expect(new Set(names).size).toBe(9);
     expect(bytes).toBe(
       [...checkpoint.tensors.values()].filter(({ name }) => wanted(name)).reduce((sum, t) => sum + t.bytes, 0),
     );
   });
 
-  it('stops between bands when aborted', async () => {
+  it('stops between rowBlocks when aborted', async () => {
     using checkpoint = await smollm2();
     const controller = new AbortController();
-    let bands = 0;
+    let rowBlocks = 0;
     const read = async (): Promise<void> => {
-      for await (const _ of checkpoint.stream({ signal: controller.signal })) if (++bands === 3) controller.abort();
+      for await (const _ of checkpoint.stream({ signal: controller.signal })) if (++rowBlocks === 3) controller.abort();
     };
     await expect(read()).rejects.toMatchObject({ code: 'aborted' });
-    expect(bands).toBe(3);
+    expect(rowBlocks).toBe(3);
   });
 });

@@ -11,10 +11,10 @@ const openShared = async (...path: string[]): Promise<Checkpoint> =>
 /** Every tensor decoded, whole. */
 const decoded = async (checkpoint: Checkpoint): Promise<Map<string, Float32Array>> => {
   const tensors = new Map<string, number[]>();
-  for await (const band of checkpoint.stream()) {
-    const values = tensors.get(band.tensor.name) ?? [];
-    for (const value of band.decode()) values.push(value);
-    tensors.set(band.tensor.name, values);
+  for await (const block of checkpoint.stream()) {
+    const values = tensors.get(block.tensor.name) ?? [];
+    for (const value of block.decode()) values.push(value);
+    tensors.set(block.tensor.name, values);
   }
   return new Map([...tensors].map(([name, values]) => [name, Float32Array.from(values)]));
 };
@@ -96,7 +96,7 @@ describe.skipIf(noShared)('checkpoints of every kind', () => {
     for (const name of models) {
       using checkpoint = await openShared('golden', name);
       let bytes = 0;
-      for await (const band of checkpoint.stream()) bytes += band.raw.length;
+      for await (const block of checkpoint.stream()) bytes += block.raw.length;
       expect(bytes, name).toBe(checkpoint.bytes);
     }
   });

@@ -1,7 +1,7 @@
 // Tensors in file order, a few megabytes of whole rows at a time. One buffer serves all bands, so that loading a model
 // takes the memory of a band and not of a model, whatever the garbage collector does.
 import { checkAborted, OutriderError } from '../base/errors.ts';
-import { type Band, matrixShape, type StreamOptions, type TensorInfo } from './checkpoint.ts';
+import { matrixShape, type RowBlock, type StreamOptions, type TensorInfo } from './checkpoint.ts';
 import type { ByteSource } from './files/byte-source.ts';
 import { type Decoders, dequantize } from './quantize/dequantize.ts';
 import { type Repackers, repackerOf } from './quantize/repack.ts';
@@ -20,7 +20,10 @@ export interface PlacedTensor {
 /** Of a band's rows, as stored or as f32, whichever is more: 4-bit rows grow sevenfold when they are decoded. */
 const BAND_BYTES = 4 * 2 ** 20;
 
-export async function* streamBands(placed: readonly PlacedTensor[], options: StreamOptions = {}): AsyncGenerator<Band> {
+export async function* streamBands(
+  placed: readonly PlacedTensor[],
+  options: StreamOptions = {},
+): AsyncGenerator<RowBlock> {
   const { signal, onProgress, wanted } = options;
   let buffer = new Uint8Array(0);
   let delivered = 0;
@@ -40,7 +43,7 @@ export async function* streamBands(placed: readonly PlacedTensor[], options: Str
       if (tensor.heads) restoreRows(raw, rowBytes, rows / tensor.heads);
       yield {
         tensor: info,
-        ...band(info, firstRow, count),
+        ...block(info, firstRow, count),
         raw,
         decode: () => dequantize(info.type, raw, blocks?.decoders),
         repacker: (format) => repackerOf(info.type, format, blocks?.repackers),
@@ -52,7 +55,7 @@ export async function* streamBands(placed: readonly PlacedTensor[], options: Str
 }
 
 /** A vector counts as one row for whoever reads bands, though its elements may be permuted like rows. */
-const band = (info: TensorInfo, firstRow: number, rows: number): Pick<Band, 'firstRow' | 'rows'> =>
+const block = (info: TensorInfo, firstRow: number, rows: number): Pick<RowBlock, 'firstRow' | 'rows'> =>
   info.shape.length < 2 ? { firstRow: 0, rows: 1 } : { firstRow, rows };
 
 const bandsOf = ({ info, heads }: PlacedTensor): { rows: number; rowBytes: number; bandRows: number } => {

@@ -45,7 +45,7 @@ describe('trace files', () => {
 });
 
 describe('a replay', () => {
-  it('keeps the recorded pace, times its speed', async () => {
+  it('keeps the recorded speed, times its speed', async () => {
     const last = JSON.parse(lines.at(-1) ?? '').at;
     const start = performance.now();
     expect(await played(lines.join('\n'), 4)).toHaveLength(lines.length);

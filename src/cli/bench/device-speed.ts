@@ -23,10 +23,10 @@ const TIMINGS = 5;
 const timeReplay = async (gpu: Gpu, plan: Plan, output: Tensor): Promise<number> => {
   const time = async (runs: number): Promise<number> => {
     const start = performance.now();
-    const { turn } = gpu;
-    for (let i = 0; i < runs; i++) turn.run(plan, { keys: 0 });
-    const read = turn.read({ ...output, bytes: 16 });
-    turn.submit();
+    const { submission } = gpu;
+    for (let i = 0; i < runs; i++) submission.run(plan, { keys: 0 });
+    const read = submission.read({ ...output, bytes: 16 });
+    submission.submit();
     await read;
     return performance.now() - start;
   };

@@ -1,5 +1,5 @@
 // What SpecGuard's grounding adds to a draft's time: the same greedy chain on a cursor with rollout and on one without,
-// turn by turn, so that a busy machine disturbs both alike.
+// turn by submission, so that a busy machine disturbs both alike.
 import { checkAborted } from '../../base/errors.ts';
 import type { Cursor, Drawn, LanguageModel, OpenCursor, Rollout, Sampling } from '../../model/interface.ts';
 import { median } from './statistics.ts';
@@ -12,7 +12,7 @@ export interface RolloutCost {
   /** Medians of writing and reading eight tokens. */
   readonly plain_ms: number;
   readonly rollout_ms: number;
-  /** Median of the ratios, turn by turn. */
+  /** Median of the ratios, turn by submission. */
   readonly ratio: number;
 }
 

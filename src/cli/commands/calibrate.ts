@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CALIBRATION_FILE } from '../../decode/steps/calibration.ts';
 import { createEngine } from '../../engine/engine.ts';
-import type { Beside } from '../../engine/load/sidecar.ts';
+import type { Sidecar } from '../../engine/load/sidecar.ts';
 import type { Prompt } from '../../engine/request.ts';
 import { integer, text, type Values } from '../arguments.ts';
 import { readPrompts } from '../bench/prompts.ts';
@@ -36,7 +36,7 @@ const readSet = async ({ prompts, limit }: Values<typeof OPTIONS>, { root }: Ter
 };
 
 /** In the place of a model's own folder. */
-const fileOf = (path: string): Beside => ({
+const fileOf = (path: string): Sidecar => ({
   read: async () => null,
   write: async (_, value) => writeFile(path, `${JSON.stringify(value, null, 2)}\n`).then(() => true),
 });
@@ -53,7 +53,7 @@ export const calibrate = defineCommand({
     using device = await openDevice(terminal);
     const loaded = await loadOnDevice(device, { model, precision }, terminal);
     const { out } = values;
-    const draft = out === undefined ? loaded : { ...loaded, beside: fileOf(out) };
+    const draft = out === undefined ? loaded : { ...loaded, sidecar: fileOf(out) };
     const engine = createEngine({ gpu: device.gpu });
     // Nothing is escalated, so it may stand for its target too.
     await engine.load({ target: draft, draft });

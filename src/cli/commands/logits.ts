@@ -1,7 +1,7 @@
 // Scores every row of a sequence, or of a tree behind a committed prefix, and writes the raw numbers: how the engine is
 // compared with other implementations, and how anybody checks that the result does not depend on the rows of a pass.
 import { checkAborted } from '../../base/errors.ts';
-import type { Cursor, Forward, Held } from '../../model/interface.ts';
+import type { Cursor, DeviceTensor, Forward } from '../../model/interface.ts';
 import { integer, integers, text, UsageError } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { loadOnDevice, openDevice, precisionOption } from '../device.ts';
@@ -58,7 +58,8 @@ export const logits = defineCommand({
       for (let row = 0; row < forward.rows; row++)
         best.push(argmax(scores.subarray(row * model.vocabulary, (row + 1) * model.vocabulary)));
       await append(file, scores);
-      for (const [i, tapFile] of tapFiles.entries()) await append(tapFile, await (forward.taps[i] as Held).read());
+      for (const [i, tapFile] of tapFiles.entries())
+        await append(tapFile, await (forward.taps[i] as DeviceTensor).read());
     };
 
     using cursor = await model.open({

@@ -2,7 +2,7 @@
 // and that a clock decides nothing where drafts are drawn.
 import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../../trace/index.ts';
-import { assumedCost, type Cost, measuredCost, Pace, type RoundKind } from './fallback.ts';
+import { assumedCost, type Cost, FallbackController, measuredCost, type RoundKind } from './fallback.ts';
 import { Timings } from './timings.ts';
 
 const KIND: RoundKind = { nodes: 8, passes: 1 };
@@ -35,15 +35,15 @@ const simulate = (
 ): Simulated => {
   const events: Omit<EventOf<'fall-back'>, 'at'>[] = [];
   const emit = (event: unknown) => events.push(event as Omit<EventOf<'fall-back'>, 'at'>);
-  const pace = new Pace({ timings, cost: costs, emit, fallBack });
+  const fallback = new FallbackController({ timings, cost: costs, emit, fallBack });
   let [ms, committed, speculative] = [0, 0, 0];
   for (let round = 1; committed < tokens; round++) {
-    if (pace.next(round)) {
+    if (fallback.next(round)) {
       const kept = accept(round, committed);
-      pace.speculative(round, KIND, cost, kept);
+      fallback.speculative(round, KIND, cost, kept);
       [ms, committed, speculative] = [ms + cost, committed + kept, speculative + 1];
     } else {
-      pace.plain(plain);
+      fallback.plain(plain);
       [ms, committed] = [ms + plain, committed + 1];
     }
   }

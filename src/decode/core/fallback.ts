@@ -68,7 +68,7 @@ interface Paid {
   readonly tokens: number;
 }
 
-export class Pace {
+export class FallbackController {
   readonly #options: PaceOptions;
   readonly #ledger: Ledger;
   #pause: number = PAUSE.least;

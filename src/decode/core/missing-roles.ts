@@ -2,7 +2,7 @@
 import type { DecodingSystem, ModelRole } from './system.ts';
 
 /** The roles that a system needs and nobody fills. */
-export const lacking = (
+export const missingRoles = (
   { needs, joins, remote }: Pick<DecodingSystem, 'needs' | 'joins' | 'remote'>,
   has: (role: ModelRole) => boolean,
 ): readonly ModelRole[] => {

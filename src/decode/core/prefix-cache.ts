@@ -23,7 +23,7 @@ const MOST_ENSEMBLES = 4;
 
 type Options = OpenOptions & Pick<OpenCursor, 'cache'>;
 
-export class Memory {
+export class PrefixCache {
   readonly #held = new Map<Role, Remembered>();
   /** The newest last. */
   readonly #joined = new Map<string, Ensemble>();

@@ -177,13 +177,13 @@ export interface RunContext<K extends Knobs = Knobs> {
   /** How long this system's rounds took so far, in this and earlier runs on these models. */
   readonly timings: Timings;
   /** The text of a token by itself; null where the models came without a tokenizer. */
-  readonly spell: ((token: number) => string) | null;
+  readonly tokenText: ((token: number) => string) | null;
   /** What ends an answer. */
   readonly stopTokens: ReadonlySet<number>;
   /** Of a system nested in another: what was refused as the text's next step. It may be drafted, as it often begins well. */
   readonly refused?: readonly number[];
   /** A JSON file that lies beside the draft's weights; null where there is none. */
-  beside(file: string): Promise<unknown>;
+  sidecar(file: string): Promise<unknown>;
   /**
    * This role's cursor. It may hold the first rows of the prompt already, from an earlier turn of the conversation;
    * never all of them. Between rounds it must hold committed tokens only, because the next run may begin there.
@@ -206,7 +206,7 @@ export interface DecodingSystem<K extends Knobs = Knobs> {
   readonly paper: string;
   /** exact: its baseline's distribution, and its tokens at temperature 0. The contract test holds a system to it. */
   readonly guarantee: 'exact' | 'approximate';
-  /** Id of the system whose output and law an exact one has, and whose speed it is measured against. Default: plain decoding. */
+  /** Id of the system whose output and distribution an exact one has, and whose speed it is measured against. Default: plain decoding. */
   readonly baseline?: string;
   readonly needs: readonly ModelRole[];
   /** What makes it faster, or better, where it is loaded. */

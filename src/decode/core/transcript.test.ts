@@ -82,13 +82,13 @@ it('spells tokens for people', () => {
     passes: 0,
     ms: 0,
   } as const;
-  expect(transcript({}).spell(draft)).toEqual({ pieces: ['h', 'i', 'h'] });
+  expect(transcript({}).tokenText(draft)).toEqual({ pieces: ['h', 'i', 'h'] });
   const candidates = { type: 'candidates', round: 1, step: 1, by: 'draft', written: 3, passes: 2, ms: 0 } as const;
-  expect(transcript({}).spell({ ...candidates, tokens: [[7], [8, 7]] })).toEqual({ pieces: [['h'], ['i', 'h']] });
+  expect(transcript({}).tokenText({ ...candidates, tokens: [[7], [8, 7]] })).toEqual({ pieces: [['h'], ['i', 'h']] });
   const step = { type: 'step', step: 1, by: 'draft', tokens: 1, ids: [8], ends: 'stop', ms: 0 } as const;
-  expect(transcript({}).spell(step)).toEqual({ pieces: ['i'] });
+  expect(transcript({}).tokenText(step)).toEqual({ pieces: ['i'] });
   const limits = { maxTokens: 9, stopTokens: new Set<number>(), stopStrings: [] };
-  expect(new Transcript(limits, null).spell(draft)).toBeNull();
+  expect(new Transcript(limits, null).tokenText(draft)).toBeNull();
 });
 
 describe('a system that has nothing to add', () => {

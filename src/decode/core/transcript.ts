@@ -80,12 +80,12 @@ export class Transcript {
   }
 
   /** An event's tokens, each by itself, for people; nothing without a tokenizer. */
-  spell(event: Parameters<Emit>[0]): { readonly pieces: readonly (string | readonly string[])[] } | null {
+  tokenText(event: Parameters<Emit>[0]): { readonly pieces: readonly (string | readonly string[])[] } | null {
     if (!this.#tokenizer) return null;
-    const spell = (tokens: readonly number[]): string[] => tokens.map((token) => this.spelling(token) ?? '');
-    if (event.type === 'draft') return { pieces: spell(event.tokens) };
-    if (event.type === 'candidates') return { pieces: event.tokens.map(spell) };
-    return event.type === 'step' && event.ids ? { pieces: spell(event.ids) } : null;
+    const tokenText = (tokens: readonly number[]): string[] => tokens.map((token) => this.spelling(token) ?? '');
+    if (event.type === 'draft') return { pieces: tokenText(event.tokens) };
+    if (event.type === 'candidates') return { pieces: event.tokens.map(tokenText) };
+    return event.type === 'step' && event.ids ? { pieces: tokenText(event.ids) } : null;
   }
 
   /** Drafts repeat themselves, and a decoder for each of sixty nodes would be time taken from the round. */

@@ -1,7 +1,7 @@
 // Lengths of drafts, and the theory that they rest on.
 import { describe, expect, it } from 'vitest';
 import { ratioReference } from '../../kernels/verify/verify.reference.ts';
-import { ToyBoard } from '../../testing/toys/toy-token-ring.ts';
+import { ToyTokenRing } from '../../testing/toys/toy-token-ring.ts';
 import { draftSampling } from '../core/draft-sampling.ts';
 import { Acceptance } from './acceptance.ts';
 
@@ -34,21 +34,23 @@ describe('theory (Leviathan et al. 2023)', () => {
       [0.5, 0.3, 0.15, 0.05],
       [0.3, 0.3, 0.1, 0.3],
     ];
-    if (!p || !q) throw new Error('two laws');
+    if (!p || !q) throw new Error('two distributions');
     const alpha = p.reduce((sum, x, i) => sum + Math.min(x, q[i] as number), 0);
-    const board = new ToyBoard();
+    const tokenRing = new ToyTokenRing();
     for (const gamma of [1, 3, 5]) {
       const runs = 20_000;
       let committed = 0;
       for (let seed = 0; seed < runs; seed++) {
         const tokens = [0];
         const drawn = Array.from({ length: gamma }, (_, i) =>
-          board.draw(q.map(Math.log), i + 1, draftSampling({ ...sampling, seed }), true),
+          tokenRing.draw(q.map(Math.log), i + 1, draftSampling({ ...sampling, seed }), true),
         );
-        for (const { token } of drawn) tokens.push(board.take(token));
-        const laws = drawn.map(({ law }) => (law ? board.law(law) : []));
+        for (const { token } of drawn) tokens.push(tokenRing.take(token));
+        const distributions = drawn.map(({ distribution }) =>
+          distribution ? tokenRing.distribution(distribution) : [],
+        );
         const rows = Array.from({ length: gamma + 1 }, () => p);
-        committed += ratioReference({ tokens, p: rows, q: laws, seed, position: 0 }).path.length;
+        committed += ratioReference({ tokens, p: rows, q: distributions, seed, position: 0 }).path.length;
       }
       const expected = (1 - alpha ** (gamma + 1)) / (1 - alpha);
       expect(Math.abs(committed / runs - expected)).toBeLessThan(0.03);

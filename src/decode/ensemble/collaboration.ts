@@ -3,7 +3,7 @@
 // between two verdicts stays on the device; what a member says is kept as its own row, so that r is made of the members
 // by identity, whoever proposed.
 import { OutriderError } from '../../base/errors.ts';
-import type { Combination, Cursor, Ensemble, Forward, HeldRow, Token } from '../../model/interface.ts';
+import type { Combination, Cursor, Ensemble, Forward, KeptRow, Token } from '../../model/interface.ts';
 import type { Role, Source } from '../../trace/index.ts';
 import { memberSampling } from '../core/draft-sampling.ts';
 import type { KnobValues } from '../core/knobs.ts';
@@ -21,7 +21,7 @@ export class Member {
   readonly bytes: number;
   readonly cursor: Cursor;
   /** What it says of the positions behind the committed text, as far as it has read. */
-  rows: HeldRow[] = [];
+  rows: KeptRow[] = [];
   newest: { readonly pass: Forward; readonly row: number } | null = null;
   /** Passes since the last verdict in which it drew nothing. */
   idle = 0;
@@ -56,7 +56,7 @@ interface Decision {
   readonly bonus: boolean;
 }
 
-const isHeld = (token: Token): boolean => typeof token !== 'number';
+const isDeviceToken = (token: Token): boolean => typeof token !== 'number';
 const numberOf = (token: Token | undefined): number => {
   if (typeof token === 'number') return token;
   throw new Error('a draft that nobody has read back');
@@ -196,7 +196,7 @@ export class Joint {
   async #decide({ drafts, bonus }: Decision): Promise<{ readonly commit: Commit; readonly tokens: readonly number[] }> {
     const { tokens: text, sampling, alternatives } = this.#sequence;
     const head = text.length;
-    const said = (i: number): readonly HeldRow[] => this.members.map(({ rows }) => rows[i] as HeldRow);
+    const said = (i: number): readonly KeptRow[] => this.members.map(({ rows }) => rows[i] as KeptRow);
     const chain = this.#chain;
     const checked = chain.slice(0, drafts);
     const verdict = await this.#ensemble.verify(
@@ -206,14 +206,15 @@ export class Joint {
         proposers: checked.map(({ by }) => by.index),
         rows: checked.map((_, i) => said(i)),
         bonus: bonus ? said(drafts) : null,
-        besides: chain.slice(drafts).flatMap(({ token }) => (typeof token === 'number' ? [] : [token])),
+        pending: chain.slice(drafts).flatMap(({ token }) => (typeof token === 'number' ? [] : [token])),
       },
       sampling,
     );
     const { kept, choices, source, votes } = verdict;
-    const besides = verdict.besides.values();
+    const pending = verdict.pending.values();
     const known = chain.map(({ token, by }, i) => ({
-      token: i < drafts ? (verdict.tokens[i] as number) : isHeld(token) ? (besides.next().value as number) : token,
+      token:
+        i < drafts ? (verdict.tokens[i] as number) : isDeviceToken(token) ? (pending.next().value as number) : token,
       by,
     }));
     const tops = alternatives

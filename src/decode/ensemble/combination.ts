@@ -1,4 +1,4 @@
-// How the models of an ensemble become one law, as settings: the knobs that all ensemble systems have, and what suits the
+// How the models of an ensemble become one distribution, as settings: the knobs that all ensemble systems have, and what suits the
 // models that are there. A page needs no more of them than this until one is run (collaboration.ts is a chunk of its own).
 import { OutriderError } from '../../base/errors.ts';
 import type { ChoiceKnob, NumberKnob, NumbersKnob } from '../core/knobs.ts';

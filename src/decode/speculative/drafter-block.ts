@@ -18,7 +18,7 @@ export const refusedFirst = (
     const drafts = refused.slice(0, Math.min(most, MOST_REFUSED));
     if (now.tokens.length !== place || drafts.length === 0) return drafter.propose(now, most);
     const tree = chainOf([now.tokens[place - 1] as number, ...drafts]);
-    return { by: 'draft', tree, laws: null, nodes: drafts.length + 1, passes: 0 };
+    return { by: 'draft', tree, distributions: null, nodes: drafts.length + 1, passes: 0 };
   };
   return { ...drafter, propose };
 };
@@ -32,14 +32,14 @@ export const blockDrafter = (cursor: BlockCursor, hand: Hand, size: number, samp
     const block = Math.min(size, budget + 1, cursor.capacity - cursor.length);
     const drafts = Math.min(block - 1, most);
     if (drafts < 1 || cursor.length < tokens.length - 1) return null;
-    const law = sampled && targets.temperature > 0;
-    const sampling = law ? draftSampling(targets) : greedily(targets);
+    const distribution = sampled && targets.temperature > 0;
+    const sampling = distribution ? draftSampling(targets) : greedily(targets);
     const anchor = tokens[tokens.length - 1] as number;
     const slots = cursor.draft(anchor, block);
-    const drawn = Array.from({ length: drafts }, (_, i) => slots.draw(i + 1, sampling, { law }));
+    const drawn = Array.from({ length: drafts }, (_, i) => slots.draw(i + 1, sampling, { distribution }));
     return {
       tree: chainOf([anchor, ...drawn.map(({ token }) => token)]),
-      laws: law ? drawn.flatMap((each) => each.law ?? []) : null,
+      distributions: distribution ? drawn.flatMap((each) => each.distribution ?? []) : null,
       nodes: drafts + 1,
       passes: 1,
     };

@@ -55,7 +55,7 @@ export const lookupDrafter = (ngram: number, gamma: number): Drafter => {
       proposed = { match: length, drafts };
       return {
         tree: chainOf([tokens[tokens.length - 1] as number, ...copied]),
-        laws: null,
+        distributions: null,
         nodes: drafts + 1,
         passes: 0,
       };

@@ -1,5 +1,5 @@
 // Drafts that a small model of the same vocabulary writes one by one. They stay on the device.
-import type { Cursor, HeldLaw, HeldToken } from '../../model/interface.ts';
+import type { Cursor, DeviceDistribution, DeviceToken } from '../../model/interface.ts';
 import { draftSampling } from '../core/draft-sampling.ts';
 import { Acceptance } from '../ensemble/acceptance.ts';
 import { chainOf, type Drafter } from './speculate.ts';
@@ -18,20 +18,20 @@ export const modelDrafter = (cursor: Cursor, gamma: number, longest: number): Dr
       drafts = Math.min(gamma || acceptance.drafts, most, cursor.capacity - anchor);
       if (drafts < 1) return null;
       const sampling = draftSampling(targets);
-      const law = sampling.temperature > 0;
+      const distribution = sampling.temperature > 0;
       let pass = await cursor.extend(tokens.slice(cursor.length));
-      const written: HeldToken[] = [];
-      const laws: HeldLaw[] = [];
+      const written: DeviceToken[] = [];
+      const distributions: DeviceDistribution[] = [];
       for (;;) {
-        const drawn = pass.draw(0, sampling, { law });
+        const drawn = pass.draw(0, sampling, { distribution });
         written.push(drawn.token);
-        if (drawn.law) laws.push(drawn.law);
+        if (drawn.distribution) distributions.push(drawn.distribution);
         if (written.length === drafts) break;
         pass = cursor.forward(chainOf([drawn.token]));
         pass.accept([0]);
       }
       const tree = chainOf([tokens[anchor] as number, ...written]);
-      return { tree, laws: law ? laws : null, nodes: drafts + 1, passes: drafts };
+      return { tree, distributions: distribution ? distributions : null, nodes: drafts + 1, passes: drafts };
     },
     observe({ path, base }) {
       // What was refused must not stay. After plain rounds the draft lags; it catches up when it is asked again.

@@ -21,10 +21,10 @@ export const treeDrafter = (cursor: FeatureCursor, shape: Shape, observe: Drafte
     const anchor = tokens[tokens.length - 1] as number;
     if (shape.shape === 'tree') {
       const tree = cursor.tree(anchor, { depth, width: shape.width, nodes: grown(shape, depth) });
-      return { tree, laws: null, nodes: tree.nodes, passes: depth };
+      return { tree, distributions: null, nodes: tree.nodes, passes: depth };
     }
-    const { tokens: drafts, laws } = cursor.chain(depth, draftSampling(sampling));
-    return { tree: chainOf([anchor, ...drafts]), laws, nodes: depth + 1, passes: depth };
+    const { tokens: drafts, distributions } = cursor.chain(depth, draftSampling(sampling));
+    return { tree: chainOf([anchor, ...drafts]), distributions, nodes: depth + 1, passes: depth };
   },
   observe,
 });

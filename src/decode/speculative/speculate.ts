@@ -3,7 +3,7 @@
 // propose or nothing to gain.
 import type { Choice, Cursor, Draft, Forward, Token, Verdict } from '../../model/interface.ts';
 import type { Role, Source } from '../../trace/index.ts';
-import { assumedCost, measuredCost, Pace } from '../core/fallback.ts';
+import { assumedCost, FallbackController, measuredCost } from '../core/fallback.ts';
 import { scoresOf } from '../core/prefill.ts';
 import type { Commit, Round, RunContext, Sequence } from '../core/system.ts';
 
@@ -100,7 +100,7 @@ export const speculate = (
 ): Round => {
   const weighed = drawn && sequence.sampling.temperature > 0;
   const cost = weighed ? assumedCost : measuredCost(timings);
-  const pace = new Pace({ timings, cost, emit, fallBack });
+  const fallback = new FallbackController({ timings, cost, emit, fallBack });
 
   return async (context) => {
     if (fallBack) await plainTime(target, { timings, sequence });
@@ -108,7 +108,7 @@ export const speculate = (
     // Where drafts are drawn, what draws the answer's last token depends on where a block ends: so that a budget cuts an
     // answer and never changes it, that token is drafted too.
     const most = context.sequence.budget - (weighed ? 0 : 1);
-    const draft = most > 0 && pace.next(context.round) ? await drafter.propose(context.sequence, most) : null;
+    const draft = most > 0 && fallback.next(context.round) ? await drafter.propose(context.sequence, most) : null;
     if (draft) return verifyRound(draft, context, start);
 
     const { pass, choice } = await plainRound(target, context.sequence);
@@ -116,7 +116,7 @@ export const speculate = (
     const [path, choices] = [[0], [choice]];
     drafter.observe({ pass, path, choices, base: context.sequence.tokens.length - 1 });
     const ms = performance.now() - start;
-    pace.plain(ms);
+    fallback.plain(ms);
     emit({ type: 'verify', round: context.round, by: 'target', path, next: choice.token, source: 'sampled', ms });
     return commitOf(pass, path, choices, ['sampled'], context.sequence);
   };
@@ -124,7 +124,7 @@ export const speculate = (
   async function verifyRound(draft: Proposal, { round, sequence: now }: Parameters<Round>[0], start: number) {
     const drafted = performance.now();
     const pass = target.forward(draft.tree);
-    const verdict = await pass.verify(draft.laws, now.sampling);
+    const verdict = await pass.verify(draft.distributions, now.sampling);
     const { path, choices, source, tokens, parents } = verdict;
     drafter.observe({ pass, path, choices, base: now.tokens.length - 1 });
     const end = performance.now();
@@ -133,7 +133,7 @@ export const speculate = (
     const next = (choices.at(-1) as Choice).token;
     const told = now.alternatives === null ? {} : { probabilities: verdict.probabilities };
     emit({ type: 'verify', round, by: 'target', path, next, source, ...told, ms: end - drafted });
-    pace.speculative(round, { nodes, passes }, end - start, path.length);
+    fallback.speculative(round, { nodes, passes }, end - start, path.length);
     return commitOf(pass, path, choices, sourcesOf(verdict), now);
   }
 };

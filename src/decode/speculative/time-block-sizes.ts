@@ -26,7 +26,7 @@ export const roundTimes = async (
     signal.throwIfAborted();
     const start = performance.now();
     const draft = size > 1 ? await ofSize(size).propose(sequence, size - 1) : null;
-    if (draft) await target.forward(draft.tree).verify(draft.laws, sequence.sampling);
+    if (draft) await target.forward(draft.tree).verify(draft.distributions, sequence.sampling);
     else await plainRound(target, sequence);
     timings.add(trialName(size), performance.now() - start);
     target.rewind(length);

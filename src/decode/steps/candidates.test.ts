@@ -10,7 +10,6 @@ import specguard from '../../systems/specguard.ts';
 import targetOnly from '../../systems/target-only.ts';
 import { type ReferenceStep, writeReference } from '../../testing/toys/route.reference.ts';
 import {
-  besideWith,
   DELIMITER,
   DRAFT,
   GREEDY,
@@ -20,6 +19,7 @@ import {
   routesOf,
   SAMPLED,
   STOP,
+  sidecarWith,
   stepsOf,
   TARGET,
 } from '../../testing/toys/route-engine.ts';
@@ -73,8 +73,8 @@ const guarded = ({ k, beta, tau, logprob = ASSUMED, grounding = [0, 1] }: Guard,
   const steps: ReferenceStep[] = [];
   const scores: number[] = [];
   const text = [...PROMPT];
-  const draw = (law: typeof TARGET, by: 'draft' | 'target', sampling: Sampling) =>
-    Array.from({ length: k }, (_, i) => writeReference(law, by, text, lane(sampling, i), limits()));
+  const draw = (distribution: typeof TARGET, by: 'draft' | 'target', sampling: Sampling) =>
+    Array.from({ length: k }, (_, i) => writeReference(distribution, by, text, lane(sampling, i), limits()));
   while (text.length < PROMPT.length + maxTokens) {
     const own = draw(DRAFT, 'draft', draftSampling(DRAWN));
     const candidate = own[mostAlike(own)] as ReferenceStep;
@@ -99,7 +99,7 @@ describe('specguard', () => {
     ['the grounding alone', { k: 2, beta: 0, tau: 0.15 }],
   ] as [string, Guard][])('commits what the reference commits: %s', async (_, guard) => {
     const file = { version: 1, steps: 20, logprob: guard.logprob, grounding: {} };
-    const { run } = await routeEngine({ beside: besideWith(guard.logprob ? file : null) });
+    const { run } = await routeEngine({ sidecar: sidecarWith(guard.logprob ? file : null) });
     const { k, beta, tau } = guard;
     const events = await run(specguard, { seed: SEED, maxTokens: 120, knobs: { ...KNOBS, k, beta, tau } });
     const expected = guarded(guard, 120);
@@ -161,7 +161,7 @@ describe('specguard', () => {
       logprob: ranges.logprob,
       grounding: { '3 layers, threshold': ranges.grounding },
     };
-    const { run } = await routeEngine({ beside: besideWith(file) });
+    const { run } = await routeEngine({ sidecar: sidecarWith(file) });
     const request = { seed: SEED, maxTokens: 120, knobs: { ...KNOBS, ...guard } };
     const events = await run(specguard, request);
     expect(events).toContainEqual(expect.objectContaining({ type: 'calibration', calibrated: true, ...ranges }));
@@ -224,9 +224,14 @@ describe('specguard', () => {
 });
 
 /** Whole answers of up to `most` tokens. */
-const answersOf = (law: typeof TARGET, by: 'draft' | 'target', sampling: Sampling, n: number, most: number) =>
+const answersOf = (distribution: typeof TARGET, by: 'draft' | 'target', sampling: Sampling, n: number, most: number) =>
   Array.from({ length: n }, (_, i) =>
-    writeReference(law, by, PROMPT, lane(sampling, i), { delimiter: -1, stops: new Set([STOP]), most, context: 4096 }),
+    writeReference(distribution, by, PROMPT, lane(sampling, i), {
+      delimiter: -1,
+      stops: new Set([STOP]),
+      most,
+      context: 4096,
+    }),
   );
 
 describe.each(['draft', 'target'] as const)('answers by the %s', (by) => {

@@ -12,7 +12,7 @@ interface WholeStep {
   readonly ends: StepEnd;
 }
 
-export const bothWrite = (
+export const oracleRule = (
   { nested, most, context: room }: Pick<StepModels, 'nested' | 'most' | 'context'>,
   judge: JudgeCursor,
   threshold: number,

@@ -25,7 +25,7 @@ export interface Elected {
 export const sampleAnswers = async (
   run: RunContext,
   { n, temperature, 'top-p': topP, by }: SampleKnobs,
-  elect: (answers: readonly Candidate[]) => Promise<Elected>,
+  chainEnd: (answers: readonly Candidate[]) => Promise<Elected>,
 ): Promise<Round> => {
   const { sequence, models, stopTokens } = run;
   const model = models[by];
@@ -50,7 +50,7 @@ export const sampleAnswers = async (
     const written = await answers.write(context.sequence.tokens, context.sequence.budget, { ...context, step: 1 });
     if (!written) return { tokens: [], source: [], scores: [], last: true };
     const judging = performance.now();
-    const { chosen, score, reason, by: judge } = await elect(written);
+    const { chosen, score, reason, by: judge } = await chainEnd(written);
     const judge_ms = performance.now() - judging;
     answers.keep(chosen);
     emit({ type: 'route', round, step: 1, by: judge, to: by, score, threshold: 0, reason, chosen, judge_ms });

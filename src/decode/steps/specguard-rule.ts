@@ -14,7 +14,7 @@ export interface GuardOptions {
   readonly threshold: number;
 }
 
-export const guardedBy =
+export const specguardRule =
   ({ select, ranges, beta, threshold }: GuardOptions): Rule =>
   async ({ candidates }) => {
     const chosen = await select(candidates);

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { Boundary, stepsOf } from './step-boundary.ts';
 
 const TEXTS = ['a', '\n', '\n\n', '.\n\n', 'b\n', 'c', '\n\n\nd', '</s>'] as const;
-const spell = (token: number): string => TEXTS[token] ?? '?';
+const tokenText = (token: number): string => TEXTS[token] ?? '?';
 const stopTokens = new Set([7]);
 
 describe('a blank line of the text', () => {
-  const boundary = new Boundary({ spell, stopTokens }, -1);
+  const boundary = new Boundary({ tokenText, stopTokens }, -1);
 
   it.each([
     ['a token of its own', [0, 2, 0], 2],
@@ -29,7 +29,7 @@ describe('a blank line of the text', () => {
 });
 
 describe('a token as delimiter', () => {
-  const boundary = new Boundary({ spell: null, stopTokens }, 5);
+  const boundary = new Boundary({ tokenText: null, stopTokens }, 5);
 
   it('ends a step, and so do a stop token and the limit', () => {
     expect(boundary.cut([0, 2, 5, 0], 100)).toEqual({ length: 3, ends: 'delimiter' });
@@ -50,5 +50,5 @@ describe('a token as delimiter', () => {
 });
 
 it('cannot see a blank line without a tokenizer', () => {
-  expect(() => new Boundary({ spell: null, stopTokens }, -1)).toThrow(/no tokenizer/);
+  expect(() => new Boundary({ tokenText: null, stopTokens }, -1)).toThrow(/no tokenizer/);
 });

@@ -17,19 +17,19 @@ export const BLANK_LINE = '\n\n';
 
 export class Boundary {
   readonly #delimiter: number;
-  readonly #spell: (token: number) => string;
+  readonly #tokenText: (token: number) => string;
   readonly #stopTokens: ReadonlySet<number>;
 
   /** `delimiter`: a token, or less than 0: a blank line of the text. */
-  constructor({ spell, stopTokens }: Pick<RunContext, 'spell' | 'stopTokens'>, delimiter: number) {
-    if (delimiter < 0 && !spell)
+  constructor({ tokenText, stopTokens }: Pick<RunContext, 'tokenText' | 'stopTokens'>, delimiter: number) {
+    if (delimiter < 0 && !tokenText)
       throw new OutriderError(
         'bad-request',
         'these models have no tokenizer, so a blank line cannot be seen',
         'Name the token that ends a step with the knob `delimiter`.',
       );
     this.#delimiter = delimiter;
-    this.#spell = spell ?? (() => '');
+    this.#tokenText = tokenText ?? (() => '');
     this.#stopTokens = stopTokens;
   }
 
@@ -51,8 +51,8 @@ export class Boundary {
   #delimits(tokens: readonly number[], i: number): boolean {
     const token = tokens[i] as number;
     if (this.#delimiter >= 0) return token === this.#delimiter;
-    const before = i > 0 ? this.#spell(tokens[i - 1] as number).slice(-1) : '';
-    return (before + this.#spell(token)).includes(BLANK_LINE);
+    const before = i > 0 ? this.#tokenText(tokens[i - 1] as number).slice(-1) : '';
+    return (before + this.#tokenText(token)).includes(BLANK_LINE);
   }
 }
 

@@ -100,7 +100,7 @@ const isFar = (from: RemoteJudge | ModelSource<LoadedJudge>): from is RemoteJudg
 const GIVES = { prm: 'reward', router: 'advantage' } as const;
 
 /** The target, if there is one, is there already. */
-export const loadBeside = async (sources: ModelSources, { models, put, one, far }: Place): Promise<void> => {
+export const loadAuxiliary = async (sources: ModelSources, { models, put, one, far }: Place): Promise<void> => {
   const there = models();
   const needed = (what: string, model = there.target): LoadedModel => {
     if (model) return model;

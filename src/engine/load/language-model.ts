@@ -11,7 +11,7 @@ import type { Checkpoint } from '../../weights/checkpoint.ts';
 import type { Store } from '../../weights/files/store.ts';
 import { openCheckpoint, type Source } from '../../weights/open.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
-import type { Beside } from './sidecar.ts';
+import type { Sidecar } from './sidecar.ts';
 
 /** A model that is ready to run, and what is needed to talk to it. */
 export interface LoadedModel {
@@ -20,7 +20,7 @@ export interface LoadedModel {
   readonly tokenizer: Tokenizer | null;
   readonly stopTokens: readonly number[];
   /** What lies beside its weights. */
-  readonly beside?: Beside;
+  readonly sidecar?: Sidecar;
 }
 
 /** A drafter that reads its target's hidden states; it borrows the target's vocabulary too. */
@@ -122,9 +122,9 @@ export const loadSource = async (gpu: Gpu, source: Source, options: LoadSourceOp
   const tokenizer = files && (await loadTokenizer(files));
   const model = await loadModel(gpu, checkpoint, { precision, signal, onProgress });
   const { name, version } = checkpoint;
-  let opened: Promise<Beside> | undefined;
-  const beside = (): Promise<Beside> => {
-    opened ??= import('./sidecar.ts').then(({ besideModel }) => besideModel(source, version, options.store));
+  let opened: Promise<Sidecar> | undefined;
+  const sidecar = (): Promise<Sidecar> => {
+    opened ??= import('./sidecar.ts').then(({ openSidecar }) => openSidecar(source, version, options.store));
     return opened;
   };
   return {
@@ -132,9 +132,9 @@ export const loadSource = async (gpu: Gpu, source: Source, options: LoadSourceOp
     model,
     tokenizer,
     stopTokens: stopTokens(checkpoint.config, tokenizer),
-    beside: {
-      read: async (file) => (await beside()).read(file),
-      write: async (file, value) => (await beside()).write(file, value),
+    sidecar: {
+      read: async (file) => (await sidecar()).read(file),
+      write: async (file, value) => (await sidecar()).write(file, value),
     },
   };
 };

@@ -7,14 +7,14 @@ import { DiskFolder } from '../../testing/files/disk-folder.ts';
 import { type FileServer, serveFiles } from '../../testing/servers/file-server.ts';
 import { folderSource } from '../../weights/files/folder.ts';
 import { Store } from '../../weights/files/store.ts';
-import { besideModel } from './sidecar.ts';
+import { openSidecar } from './sidecar.ts';
 
 const FILE = 'calibration.json';
 const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 let path: string;
 let server: FileServer;
 beforeEach(async () => {
-  path = mkdtempSync(join(tmpdir(), 'outrider-beside-'));
+  path = mkdtempSync(join(tmpdir(), 'outrider-sidecar-'));
   server = await serveFiles({ [FILE]: bytes({ version: 1 }) });
 });
 afterEach(async () => {
@@ -25,7 +25,7 @@ afterEach(async () => {
 describe('what lies beside a model', () => {
   it('at an address: the file there, until one is made here for these very weights', async () => {
     const folder = new DiskFolder(path);
-    const at = (version: string) => besideModel({ kind: 'url', url: server.address }, version, new Store(folder));
+    const at = (version: string) => openSidecar({ kind: 'url', url: server.address }, version, new Store(folder));
     expect(await at('a').read(FILE)).toEqual({ version: 1 });
     expect(await at('a').read('other.json')).toBeNull();
     expect(await at('a').write(FILE, { version: 2 })).toBe(true);
@@ -40,27 +40,27 @@ describe('what lies beside a model', () => {
     };
     for (const store of [new Store(folder), new Store(null), undefined]) {
       const source = { kind: 'url', url: server.address } as const;
-      const beside = besideModel(source, 'a', store);
-      expect(await beside.write(FILE, { version: 3 })).toBe(false);
-      expect(await beside.read(FILE)).toEqual({ version: 3 });
-      expect(await besideModel(source, 'a', undefined).read(FILE)).toEqual({ version: 1 });
+      const sidecar = openSidecar(source, 'a', store);
+      expect(await sidecar.write(FILE, { version: 3 })).toBe(false);
+      expect(await sidecar.read(FILE)).toEqual({ version: 3 });
+      expect(await openSidecar(source, 'a', undefined).read(FILE)).toEqual({ version: 1 });
     }
   });
 
   it('in a folder: a file', async () => {
     const source = await folderSource(path);
-    expect(await besideModel(source, '', undefined).write(FILE, { version: 4 })).toBe(true);
+    expect(await openSidecar(source, '', undefined).write(FILE, { version: 4 })).toBe(true);
     expect(JSON.parse(readFileSync(join(path, FILE), 'utf8'))).toEqual({ version: 4 });
-    expect(await besideModel(await folderSource(path), '', undefined).read(FILE)).toEqual({ version: 4 });
+    expect(await openSidecar(await folderSource(path), '', undefined).read(FILE)).toEqual({ version: 4 });
   });
 
   it('of one file in a folder, and of files in memory: nothing is written', async () => {
     const file = import.meta.filename;
     const sources = [await folderSource(file), { kind: 'bytes', files: new Map() } as const];
     for (const source of sources) {
-      const beside = besideModel(source, '', undefined);
-      expect(await beside.write(FILE, { version: 5 })).toBe(false);
-      expect(await beside.read(FILE)).toEqual({ version: 5 });
+      const sidecar = openSidecar(source, '', undefined);
+      expect(await sidecar.write(FILE, { version: 5 })).toBe(false);
+      expect(await sidecar.read(FILE)).toEqual({ version: 5 });
     }
   });
 });

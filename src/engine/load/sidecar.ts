@@ -7,7 +7,7 @@ import type { Store } from '../../weights/files/store.ts';
 import { fileSet, type Source } from '../../weights/open.ts';
 
 /** JSON files of a model that are not of its checkpoint. */
-export interface Beside {
+export interface Sidecar {
   /** Null where there is none of this name. */
   read(file: string): Promise<unknown>;
   /** From now on it is there. False: until the model is loaded anew. */
@@ -15,7 +15,7 @@ export interface Beside {
 }
 
 /** `version`: of the weights. */
-export const besideModel = (source: Source, version: string, store: Store | undefined): Beside => {
+export const openSidecar = (source: Source, version: string, store: Store | undefined): Sidecar => {
   const files = fileSet(source, { store });
   const written = new Map<string, unknown>();
   const key = (file: string): string | null => (source.kind === 'url' ? [source.url, version, file].join('\n') : null);

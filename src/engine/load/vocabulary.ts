@@ -8,7 +8,7 @@ interface Reader extends Pick<LoadedModel, 'name' | 'tokenizer'> {
   readonly model: Pick<LoadedModel['model'], 'vocabulary'>;
 }
 
-const spell = (entry: string | null): string => (entry === null ? 'no token' : JSON.stringify(entry));
+const tokenText = (entry: string | null): string => (entry === null ? 'no token' : JSON.stringify(entry));
 
 export const checkVocabulary = (target: Reader, draft: Reader): void => {
   const hint = 'Models that decode together need one vocabulary: choose a draft of the same family.';
@@ -18,7 +18,7 @@ export const checkVocabulary = (target: Reader, draft: Reader): void => {
       if (mine.entry(id) !== theirs.entry(id))
         throw new OutriderError(
           'vocabulary-mismatch',
-          `token ${id} is ${spell(mine.entry(id))} in ${target.name} and ${spell(theirs.entry(id))} in ${draft.name}`,
+          `token ${id} is ${tokenText(mine.entry(id))} in ${target.name} and ${tokenText(theirs.entry(id))} in ${draft.name}`,
           hint,
         );
   const [wide, narrow] = [target.model.vocabulary, draft.model.vocabulary];

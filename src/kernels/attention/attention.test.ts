@@ -21,7 +21,7 @@ const row: Row = {
   maskLow: 0,
   maskHigh: 0,
   alive: 1,
-  held: 0,
+  ringEntry: 0,
   cut: 0,
 };
 

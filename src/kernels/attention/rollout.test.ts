@@ -35,7 +35,7 @@ const chain = (count: number, past: number, sources: number | undefined, fork?: 
       maskLow: low,
       maskHigh: high,
       alive: 1,
-      held: 0,
+      ringEntry: 0,
       cut: Math.ceil((base + 1) / 64) * 64,
       sources,
     };
@@ -67,7 +67,7 @@ const check = async (gpu: Gpu, tuning: AttentionTuning, one: Case): Promise<void
 
   const run = async (level: 0 | 1, from: number, M: number): Promise<Float32Array> => {
     const shape = { rows: M, heads, keyValueHeads, headDim, capacity, half };
-    const columns = tensorOf(
+    const rolloutState = tensorOf(
       gpu,
       Float32Array.from(below.flatMap(([x, y]) => (level === 1 ? [x, y, 7, 7] : [7, 7, 7, 7]))),
     );
@@ -82,9 +82,9 @@ const check = async (gpu: Gpu, tuning: AttentionTuning, one: Case): Promise<void
     };
     const record = (plan: Parameters<typeof attention>[0]): void => {
       attention(plan, tensors, shape);
-      rollout(plan, { ...tensors, columns }, { ...shape, level, levels: LEVELS, skip }, tuning, variant);
+      rollout(plan, { ...tensors, rolloutState }, { ...shape, level, levels: LEVELS, skip }, tuning, variant);
     };
-    const [values] = await runKernel(gpu, [columns], record, keys);
+    const [values] = await runKernel(gpu, [rolloutState], record, keys);
     const at = (row: Row): number => (row.slot * LEVELS + level) * 2;
     return Float32Array.from(
       rows.slice(from, from + M).flatMap((row) => [...(values as Float32Array).subarray(at(row), at(row) + 2)]),
@@ -150,7 +150,7 @@ test('rows of padding leave every column alone', async () => {
     const attention = await loadAttention({ variant });
     const shape = { rows: 2, heads: 2, keyValueHeads: 1, headDim: 16, capacity: 128, half: 0 } as const;
     const dead = chain(2, 3, 3).map((row) => ({ ...row, alive: 0 as const }));
-    const columns = tensorOf(gpu, new Float32Array(128 * 2).fill(7));
+    const rolloutState = tensorOf(gpu, new Float32Array(128 * 2).fill(7));
     const tensors = {
       query: tensorOf(gpu, new Float32Array(64)),
       keys: tensorOf(gpu, new Float32Array(128 * 16)),
@@ -161,10 +161,10 @@ test('rows of padding leave every column alone', async () => {
     };
     const [after] = await runKernel(
       gpu,
-      [columns],
+      [rolloutState],
       (plan) => {
         attention(plan, tensors, shape);
-        rollout(plan, { ...tensors, columns }, { ...shape, level: 0, levels: 1, skip: 0 }, { variant }, 'plain');
+        rollout(plan, { ...tensors, rolloutState }, { ...shape, level: 0, levels: 1, skip: 0 }, { variant }, 'plain');
       },
       5,
     );

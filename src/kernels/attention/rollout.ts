@@ -35,7 +35,7 @@ const UNIFORMS = {
 export const rolloutLanes = defineKernel({
   name: 'rollout-lanes',
   wgsl: visibility + shared + lanes,
-  bindings: { rows: 'read', scratch: 'read', columns: 'update' },
+  bindings: { rows: 'read', scratch: 'read', rolloutState: 'update' },
   uniforms: UNIFORMS,
   tuning: { variant: 0 },
   grid: ({ rows }) => [rows],
@@ -44,7 +44,7 @@ export const rolloutLanes = defineKernel({
 export const rolloutSplit = defineKernel({
   name: 'rollout-split',
   wgsl: visibility + keyed + shared + split,
-  bindings: { query: 'read', keys: 'read', rows: 'read', scratch: 'read', columns: 'update' },
+  bindings: { query: 'read', keys: 'read', rows: 'read', scratch: 'read', rolloutState: 'update' },
   uniforms: UNIFORMS,
   tuning: { half: 0, variant: 0 },
   grid: ({ rows }) => [rows],
@@ -52,7 +52,7 @@ export const rolloutSplit = defineKernel({
 
 export interface RolloutTensors extends Pick<AttentionTensors, 'query' | 'keys' | 'rows' | 'scratch'> {
   /** `[slot][levels][2]`; this layer reads one level and writes the next. */
-  readonly columns: Tensor;
+  readonly rolloutState: Tensor;
 }
 
 export interface RolloutShape extends AttentionShape {
@@ -73,7 +73,7 @@ export const rollout = (
 ): void => {
   const uniforms = { ...shape, scale: Math.LOG2E / Math.sqrt(shape.headDim) };
   const variant = VARIANTS.indexOf(kind);
-  const { query, keys, rows, scratch, columns } = tensors;
-  if (stages === 'split') rolloutSplit(plan, { query, keys, rows, scratch, columns }, uniforms, { half, variant });
-  else rolloutLanes(plan, { rows, scratch, columns }, uniforms, { variant });
+  const { query, keys, rows, scratch, rolloutState } = tensors;
+  if (stages === 'split') rolloutSplit(plan, { query, keys, rows, scratch, rolloutState }, uniforms, { half, variant });
+  else rolloutLanes(plan, { rows, scratch, rolloutState }, uniforms, { variant });
 };

@@ -11,7 +11,7 @@
 //   out of the mask the ancestors at depths that the window has passed. Shaders never look at positions for visibility.
 
 export interface Row {
-  /** Where `held` is 0. */
+  /** Where `ringEntry` is 0. */
   readonly token: number;
   /** Of the RoPE table. */
   readonly position: number;
@@ -26,8 +26,8 @@ export interface Row {
   readonly maskHigh: number;
   /** A row of padding has 0: it writes no key or value, sees nothing, and its attention output is zero. */
   readonly alive: 0 | 1;
-  /** Entry of the board of choices that holds the token, plus one; 0 = the token is `token`. */
-  readonly held: number;
+  /** Entry of the token ring that holds the token, plus one; 0 = the token is `token`. */
+  readonly ringEntry: number;
   /**
    * First slot whose sums belong to the chunk of keys after that of `base`. A causal run meets its keys in chunks of 64
    * positions; the nodes of a branching tree take more slots than positions, so the slots of the chunk after `base`
@@ -68,7 +68,7 @@ export const packRows = (rows: readonly Row[], bucket: number): Uint32Array => {
         row.maskLow,
         row.maskHigh,
         row.alive,
-        row.held,
+        row.ringEntry,
         row.cut,
         row.sources ?? EVERY_ROW,
       ],

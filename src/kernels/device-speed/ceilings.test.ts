@@ -14,10 +14,10 @@ describe.each(['all', 'baseline'] as const)('on a device with %s features', (fea
     streamWords(plan, { input, output }, { cells, lanes: 256 });
     await plan.ready();
     gpu.device.queue.writeBuffer(input.buffer, 0, words);
-    const { turn } = gpu;
-    turn.run(plan, { keys: 0 });
-    const read = turn.read(output);
-    turn.submit();
+    const { submission } = gpu;
+    submission.run(plan, { keys: 0 });
+    const read = submission.read(output);
+    submission.submit();
     expect(xorOf(new Uint32Array(await read))).toBe(xorOf(words));
   });
 
@@ -31,10 +31,10 @@ describe.each(['all', 'baseline'] as const)('on a device with %s features', (fea
     const plan = new Plan(gpu);
     multiplyAdds(plan, { output }, { lanes: 128, repeats, factor, term });
     await plan.ready();
-    const { turn } = gpu;
-    turn.run(plan, { keys: 0 });
-    const read = turn.read(output);
-    turn.submit();
+    const { submission } = gpu;
+    submission.run(plan, { keys: 0 });
+    const read = submission.read(output);
+    submission.submit();
     const expected = multiplyAddsReference(repeats, factor, term);
     expect([...new Float32Array(await read)]).toEqual(Array(128).fill(expected));
   });

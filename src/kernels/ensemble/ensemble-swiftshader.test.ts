@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { decide, expectTwin, questions } from '../../testing/contract/ensembles.ts';
 import { noSwiftShader, swiftShaderGpu } from '../../testing/device/swiftshader.ts';
 
-test.skipIf(noSwiftShader)('on SwiftShader: verdicts under a combined law are those of the twin', async () => {
+test.skipIf(noSwiftShader)('on SwiftShader: verdicts under a combined distribution are those of the twin', async () => {
   const gpu = await swiftShaderGpu();
   let committed = 0;
   for (const question of questions([2, 3], [33])) {

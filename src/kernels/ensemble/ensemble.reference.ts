@@ -1,4 +1,4 @@
-// Ensembles on plain arrays: the combined law r, and the verification of a chain under it. The twin of the shaders, and
+// Ensembles on plain arrays: the combined distribution r, and the verification of a chain under it. The twin of the shaders, and
 // what toy models are joined with. A rule can be swapped for a wrong one, because a test of exactness has to see it fail.
 import { distributionReference, largest } from '../sampling/sample.reference.ts';
 import type { Draw } from '../sampling/sample.ts';
@@ -13,12 +13,12 @@ type Combination =
 /** What every member says of one position, by identity: logits. */
 type Rows = readonly (readonly number[])[];
 
-/** The laws that probabilities are told of: at temperature 0 those of temperature 1. */
+/** The distributions that probabilities are told of: at temperature 0 those of temperature 1. */
 const told = (filters: Filters): Filters =>
   filters.temperature > 0 ? filters : { temperature: 1, topK: 0, topP: 1, minP: 0 };
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
-const bestOf = (law: readonly number[]): number => law.indexOf(largest(law));
+const bestOf = (distribution: readonly number[]): number => distribution.indexOf(largest(distribution));
 
 /** The logits of contrastive decoding. */
 export const contrastReference = ([first = [], ...others]: Rows, mu: number): number[] =>
@@ -29,9 +29,13 @@ const softReference = (rows: Rows, combination: Combination, filters: Filters): 
   if (combination.kind === 'contrastive')
     return distributionReference(contrastReference(rows, combination.mu), told(filters));
   const total = sum(combination.weights);
-  const laws = rows.map((row) => distributionReference(row, told(filters)));
+  const distributions = rows.map((row) => distributionReference(row, told(filters)));
   return (rows[0] ?? []).map((_, i) =>
-    sum(laws.map((law, k) => ((combination.weights[k] as number) / total) * (law[i] as number))),
+    sum(
+      distributions.map(
+        (distribution, k) => ((combination.weights[k] as number) / total) * (distribution[i] as number),
+      ),
+    ),
   );
 };
 
@@ -44,7 +48,7 @@ export const combinedReference = (rows: Rows, combination: Combination, filters:
 };
 
 /** What a member draws its drafts from: r, were all members to say the same. */
-export const draftLawReference = (row: readonly number[], combination: Combination, filters: Filters) => {
+export const draftDistributionReference = (row: readonly number[], combination: Combination, filters: Filters) => {
   const agreed = combination.kind === 'contrastive' ? Math.max(1 - combination.mu, 0.5) : 1;
   return distributionReference(row, { ...filters, temperature: filters.temperature / agreed });
 };
@@ -71,7 +75,7 @@ export const verifyEnsembleReference = (question: EnsembleQuestion, rule: RatioR
       tokens: [-1, ...tokens], // the anchor, which nobody looks at
       p: bonus ? r : [...r, r[0] as readonly number[]], // and a draw that is not used
       q: rows.map((each, i) =>
-        draftLawReference(each[proposers[i] as number] as readonly number[], combination, sampling),
+        draftDistributionReference(each[proposers[i] as number] as readonly number[], combination, sampling),
       ),
       seed: sampling.seed,
       position: position - 1,
@@ -86,9 +90,9 @@ export const verifyEnsembleReference = (question: EnsembleQuestion, rule: RatioR
     return {
       r: softReference(each, combination, sampling)[token] as number,
       own: each.map((row) => {
-        const law = distributionReference(row, told(sampling));
+        const distribution = distributionReference(row, told(sampling));
         const own = bestOf(row);
-        return { token: own, probability: law[own] as number, committed: law[token] as number };
+        return { token: own, probability: distribution[own] as number, committed: distribution[token] as number };
       }),
     };
   });

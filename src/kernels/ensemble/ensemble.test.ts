@@ -43,7 +43,7 @@ for (const [features, threads] of [
   });
 
 const NEVER = -30;
-/** Logits of a law with all its mass on these tokens. */
+/** Logits of a distribution with all its mass on these tokens. */
 const on = (vocabulary: number, ...tokens: number[]): number[] =>
   list(vocabulary, (i) => (tokens.includes(i) ? 0 : NEVER));
 
@@ -136,7 +136,7 @@ test.each([49_152, 151_936])('a vocabulary of %i', async (vocabulary) => {
   }
 });
 
-test('logits that are no numbers are told, whoever said them: a member, a draft, or what is read besides', async () => {
+test('logits that are no numbers are told, whoever said them: a member, a draft, or what is read pending', async () => {
   const gpu = await testGpu();
   const sampling = { ...PLAIN, seed: 1 };
   const fine = logitsOf(2, 2, 3, 50);

@@ -1,14 +1,14 @@
-// A combined law r and the verification of a chain of drafts under it, from rows of raw logits that every member has left
-// of every position. Four kernels one behind the other: `contrast` where r is made of logits, `gauge` for each row,
-// `elect` for the token that r has where the chain ends, `verifyEnsemble` for the verdict. None of them writes out a law:
+// A combined distribution r and the verification of a chain of drafts under it, from rows of raw logits that every member has left
+// of every position. Four kernels one behind the other: `contrast` where r is made of logits, `softmaxStatistics` for each row,
+// `elect` for the token that r has where the chain ends, `verifyEnsemble` for the verdict. None of them writes out a distribution:
 // the largest thing they leave is the row that contrasts the others.
 
-import electText from '../../../shaders/ensemble/chain-end.wgsl?raw';
-import mixText from '../../../shaders/ensemble/combined-logits.wgsl?raw';
+import chainEndText from '../../../shaders/ensemble/chain-end.wgsl?raw';
+import combinedLogitsText from '../../../shaders/ensemble/combined-logits.wgsl?raw';
 import contrastText from '../../../shaders/ensemble/contrast.wgsl?raw';
-import gaugeText from '../../../shaders/ensemble/softmax-statistics.wgsl?raw';
+import statisticsText from '../../../shaders/ensemble/softmax-statistics.wgsl?raw';
 import verify from '../../../shaders/ensemble/verify-ensemble.wgsl?raw';
-import law from '../../../shaders/include/combined-distribution.wgsl?raw';
+import distribution from '../../../shaders/include/combined-distribution.wgsl?raw';
 import ensemble from '../../../shaders/include/ensemble.wgsl?raw';
 import filters from '../../../shaders/include/filters.wgsl?raw';
 import random from '../../../shaders/include/random.wgsl?raw';
@@ -33,19 +33,19 @@ export const contrast = defineKernel({
   grid: ({ vocabulary, positions }) => [Math.ceil(vocabulary / 64), positions],
 });
 
-export const gauge = defineKernel({
-  name: 'gauge',
-  wgsl: random + filters + ensemble + gaugeText,
-  bindings: { job: 'read', logits: 'read', gauges: 'write' },
+export const softmaxStatistics = defineKernel({
+  name: 'softmax-statistics',
+  wgsl: random + filters + ensemble + statisticsText,
+  bindings: { job: 'read', logits: 'read', statistics: 'write' },
   uniforms,
   tuning: { threads: 256 as number },
   grid: ({ columns, positions }) => [columns, positions],
 });
 
-export const elect = defineKernel({
-  name: 'elect',
-  wgsl: random + filters + ensemble + law + electText,
-  bindings: { job: 'read', logits: 'read', gauges: 'read', board: 'read', election: 'write' },
+export const chainEnd = defineKernel({
+  name: 'chain-end',
+  wgsl: random + filters + ensemble + distribution + chainEndText,
+  bindings: { job: 'read', logits: 'read', statistics: 'read', tokenRing: 'read', election: 'write' },
   uniforms,
   tuning: { threads: 256 as number },
   grid: ({ slices, positions }) => [slices, positions],
@@ -53,18 +53,18 @@ export const elect = defineKernel({
 
 export const verifyEnsemble = defineKernel({
   name: 'verify-ensemble',
-  wgsl: random + filters + ensemble + law + verify,
-  bindings: { job: 'read', logits: 'read', gauges: 'read', board: 'read', election: 'read', verdict: 'write' },
+  wgsl: random + filters + ensemble + distribution + verify,
+  bindings: { job: 'read', logits: 'read', statistics: 'read', tokenRing: 'read', election: 'read', verdict: 'write' },
   uniforms,
   tuning: { threads: 256 as number },
   grid: () => [1],
 });
 
 /** For those who want r written out: that of the first position. */
-export const mix = defineKernel({
-  name: 'mix',
-  wgsl: random + filters + ensemble + law + mixText,
-  bindings: { job: 'read', logits: 'read', gauges: 'read', mixed: 'write' },
+export const combinedLogits = defineKernel({
+  name: 'combined-logits',
+  wgsl: random + filters + ensemble + distribution + combinedLogitsText,
+  bindings: { job: 'read', logits: 'read', statistics: 'read', mixed: 'write' },
   uniforms,
   tuning: {},
   grid: ({ vocabulary }) => [Math.ceil(vocabulary / 64)],
@@ -77,23 +77,23 @@ export const slicesOf = (vocabulary: number): number => Math.min(32, Math.ceil(v
 export const MOST_POSITIONS = 64;
 export const MOST_MEMBERS = 8;
 /** Tokens read back besides the chain. */
-export const MOST_BESIDES = 64;
+export const MOST_PENDING = 64;
 
 export interface EnsembleDraft {
-  /** Where `held` is 0. */
+  /** Where `ringEntry` is 0. */
   readonly token: number;
-  /** Entry of the board that holds the token, plus one. */
-  readonly held: number;
-  /** Column of the law that it was drawn from. */
-  readonly law: number;
+  /** Entry of the token ring that holds the token, plus one. */
+  readonly ringEntry: number;
+  /** Column of the distribution that it was drawn from. */
+  readonly distribution: number;
 }
 
 export interface EnsembleJob {
   readonly drafts: readonly EnsembleDraft[];
   /** For each draft, and then for a bonus if there is to be one: the row of each column. */
   readonly rows: readonly (readonly number[])[];
-  /** Entries of the board, plus one. */
-  readonly besides: readonly number[];
+  /** Entries of the token ring, plus one. */
+  readonly pending: readonly number[];
   /** Absolute, of the first draft. */
   readonly position: number;
   /** temperature 0 is the argmax of r at temperature 1 without filters. */
@@ -115,13 +115,13 @@ export interface EnsembleJob {
 const JOB_HEADER = 11 + MOST_MEMBERS + 2;
 
 export const jobBytes = (positions: number, columns: number): number =>
-  4 * (JOB_HEADER + positions * (3 + columns) + MOST_BESIDES);
+  4 * (JOB_HEADER + positions * (3 + columns) + MOST_PENDING);
 
 /** `struct Job` in the shaders. */
 export const packEnsembleJob = ({
   drafts,
   rows,
-  besides,
+  pending,
   position,
   sampling,
   shares,
@@ -131,29 +131,29 @@ export const packEnsembleJob = ({
   const { seed, temperature, topK, topP, minP } = sampling;
   const greedy = temperature === 0;
   const entries = rows.flatMap((each, i) => {
-    const { token, held, law } = drafts[i] ?? { token: 0, held: 0, law: 0 };
-    return [token, held, law, ...each];
+    const { token, ringEntry, distribution } = drafts[i] ?? { token: 0, ringEntry: 0, distribution: 0 };
+    return [token, ringEntry, distribution, ...each];
   });
-  const words = new Uint32Array(JOB_HEADER + entries.length + besides.length);
+  const words = new Uint32Array(JOB_HEADER + entries.length + pending.length);
   const floats = new Float32Array(words.buffer);
-  words.set([drafts.length, besides.length, position, seed, Number(greedy), 0, greedy ? 0 : topK]);
+  words.set([drafts.length, pending.length, position, seed, Number(greedy), 0, greedy ? 0 : topK]);
   floats[5] = greedy ? 1 : temperature;
   floats.set(greedy ? [1, 0, mu, 1] : [topP, minP, mu, drafting], 7);
   floats.set(shares, 11);
-  words.set([...entries, ...besides], JOB_HEADER);
+  words.set([...entries, ...pending], JOB_HEADER);
   return words;
 };
 
 /** top, sum, lowest, best and flags of a row. */
-export const gaugesBytes = (positions: number, columns: number): number => positions * columns * 20;
+export const statisticsBytes = (positions: number, columns: number): number => positions * columns * 20;
 
 export const electionBytes = (positions: number, slices: number): number => 8 + positions * slices * 8;
 
 const HEADER_WORDS = 4;
 
 /** What has to be read back of a verdict. */
-export const ensembleVerdictBytes = (positions: number, members: number, besides: number): number =>
-  4 * (HEADER_WORDS + positions * (3 + 3 * members) + besides);
+export const ensembleVerdictBytes = (positions: number, members: number, pending: number): number =>
+  4 * (HEADER_WORDS + positions * (3 + 3 * members) + pending);
 
 interface RawOpinion {
   readonly token: number;
@@ -164,7 +164,7 @@ interface RawOpinion {
 export interface RawEnsembleVerdict {
   /** All drafts. */
   readonly tokens: readonly number[];
-  readonly besides: readonly number[];
+  readonly pending: readonly number[];
   /** How many drafts stay. */
   readonly kept: number;
   readonly committed: readonly number[];
@@ -186,7 +186,7 @@ export const unpackEnsembleVerdict = (
   const committed = entries.slice(0, count);
   return {
     tokens: entries.slice(0, drafts).map((at) => words[at] as number),
-    besides: [...words.subarray(HEADER_WORDS + positions * width)],
+    pending: [...words.subarray(HEADER_WORDS + positions * width)],
     kept,
     committed: committed.map((at) => words[at + 1] as number),
     votes: committed.map((at) => ({

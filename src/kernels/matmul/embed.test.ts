@@ -11,7 +11,7 @@ import { embed } from './embed.ts';
 const TOKENS = [0, 1, 15, 16, 17, 31, 32, 33, 46, 0, 5, 40, 46, 3, 16, 32];
 
 for (const features of ['all', 'baseline'] as const)
-  test(`embed on ${features}: every format, whole and in parts, tokens by value and from the board`, async () => {
+  test(`embed on ${features}: every format, whole and in parts, tokens by value and from the token ring`, async () => {
     const gpu = await testGpu(features);
     for (const format of ['f32', 'f16', 'q8', 'q4', 'q4m'] as const)
       for (const columns of [1, 31, 33, 64, 520])
@@ -47,11 +47,11 @@ for (const features of ['all', 'baseline'] as const)
               maskLow: 0,
               maskHigh: 0,
               alive: 1,
-              held: i % 2 ? 0 : i + 1,
+              ringEntry: i % 2 ? 0 : i + 1,
               cut: 0,
             }),
           );
-          const board = tensorOf(gpu, Uint32Array.from(TOKENS.flatMap((token) => [token, 7, 7, 7])));
+          const tokenRing = tensorOf(gpu, Uint32Array.from(TOKENS.flatMap((token) => [token, 7, 7, 7])));
           const stride = stride32(columns);
           for (const M of [1, 2, 4, 8, 16]) {
             const output = gpu.activation(M, stride, 'output');
@@ -60,7 +60,7 @@ for (const features of ['all', 'baseline'] as const)
                 plan,
                 {
                   rows: tensorOf(gpu, packRows(rows.slice(0, M), M)),
-                  board,
+                  tokenRing,
                   matrix: { format, rows: vocabulary, columns, parts },
                   output,
                 },

@@ -1,4 +1,4 @@
-// Token ids to rows of activations. A row names its token by value, or as an entry of the board of choices, so that
+// Token ids to rows of activations. A row names its token by value, or as an entry of the token ring, so that
 // drawn tokens need not be read back. One dispatch for each part of the matrix; every token lies in exactly one.
 
 import row from '../../../shaders/include/rows.wgsl?raw';
@@ -10,7 +10,7 @@ import type { Matrix } from './matmul.ts';
 export const embedPart = defineKernel({
   name: 'embed',
   wgsl: row + wgsl,
-  bindings: { rows: 'read', board: 'read', weights: 'read', scales: 'read', output: 'write' },
+  bindings: { rows: 'read', tokenRing: 'read', weights: 'read', scales: 'read', output: 'write' },
   uniforms: { count: 'u32', start: 'u32', partRows: 'u32', paddedRows: 'u32', columns: 'u32', scale: 'f32' },
   tuning: { format: 0 },
   grid: ({ count, columns }) => [Math.ceil(columns / 512), count],
@@ -20,8 +20,8 @@ const FORMATS = ['f32', 'f16', 'q8', 'q4', 'q4m'] as const;
 
 export interface EmbedTensors {
   readonly rows: Tensor;
-  /** Choices (sample.ts) that rows name by `held`. */
-  readonly board: Tensor;
+  /** Choices (sample.ts) that rows name by `ringEntry`. */
+  readonly tokenRing: Tensor;
   readonly matrix: Matrix;
   /** `[M][stride32(columns)]`. */
   readonly output: Tensor;
@@ -30,13 +30,13 @@ export interface EmbedTensors {
 /** `scale` multiplies the embeddings; families that do not scale leave it out. */
 export const embed = (
   plan: Plan,
-  { rows, board, matrix, output }: EmbedTensors,
+  { rows, tokenRing, matrix, output }: EmbedTensors,
   { rows: count, scale = 1 }: { readonly rows: number; readonly scale?: number },
 ): void => {
   for (const { start, layout, weights, scales } of matrix.parts)
     embedPart(
       plan,
-      { rows, board, weights, scales, output },
+      { rows, tokenRing, weights, scales, output },
       { count, start, partRows: layout.rows, paddedRows: layout.paddedRows, columns: layout.columns, scale },
       { format: FORMATS.indexOf(layout.format) },
     );

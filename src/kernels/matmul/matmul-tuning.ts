@@ -74,9 +74,9 @@ const time = async (gpu: Gpu, matrix: Matrix, choice: MatmulChoice): Promise<num
       let best = Number.POSITIVE_INFINITY;
       for (let i = 0; i <= TIMINGS; i++) {
         const start = performance.now();
-        gpu.turn.run(plan, { keys: 0 });
-        const done = gpu.turn.read({ ...output, bytes: 16 });
-        gpu.turn.submit();
+        gpu.submission.run(plan, { keys: 0 });
+        const done = gpu.submission.read({ ...output, bytes: 16 });
+        gpu.submission.submit();
         await done;
         if (i > 0) best = Math.min(best, performance.now() - start); // the first one warms up
       }

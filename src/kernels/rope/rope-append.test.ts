@@ -50,7 +50,7 @@ for (const features of ['all', 'baseline'] as const)
               maskLow: 0,
               maskHigh: 0,
               alive: i === 6 ? 0 : 1,
-              held: 0,
+              ringEntry: 0,
               cut: 0,
             }),
           );

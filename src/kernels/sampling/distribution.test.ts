@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { deviation, noise, runKernel, strided, tensorOf } from '../../testing/device/kernel.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
-import { law } from './distribution.ts';
+import { distribution } from './distribution.ts';
 import { distributionReference } from './sample.reference.ts';
 import { type Draw, packDraws } from './sample.ts';
 
-const draw: Draw = { row: 0, temperature: 1, topK: 0, topP: 1, minP: 0, seed: 1, position: 0, slot: 0 };
+const draw: Draw = { row: 0, temperature: 1, topK: 0, topP: 1, minP: 0, seed: 1, position: 0, entry: 0 };
 
 for (const features of ['all', 'baseline'] as const)
-  test(`law on ${features}: each filter, rows and entries of one's choice, alone as among others`, async () => {
+  test(`distribution on ${features}: each filter, rows and entries of one's choice, alone as among others`, async () => {
     const gpu = await testGpu(features);
     for (const [vocabulary, threads] of [
       [1, 8],
@@ -32,11 +32,11 @@ for (const features of ['all', 'baseline'] as const)
         { ...draw, topK: 40, topP: 0.9, minP: 0.02, temperature: 0.8 },
       ].flatMap((each) => rows.map((_, row) => ({ ...each, row })));
       const run = async (wanted: readonly Draw[]) => {
-        const laws = tensorOf(gpu, new Float32Array(draws.length * stride).fill(-1));
-        const [values] = await runKernel(gpu, [laws], (plan) =>
-          law(
+        const distributions = tensorOf(gpu, new Float32Array(draws.length * stride).fill(-1));
+        const [values] = await runKernel(gpu, [distributions], (plan) =>
+          distribution(
             plan,
-            { logits, draws: tensorOf(gpu, packDraws(wanted)), laws },
+            { logits, draws: tensorOf(gpu, packDraws(wanted)), distributions },
             { rows: wanted.length, vocabulary, stride },
             { threads },
           ),
@@ -44,7 +44,7 @@ for (const features of ['all', 'baseline'] as const)
         return Array.from(draws, (_, i) => (values as Float32Array).subarray(i * stride, i * stride + vocabulary));
       };
       const last = draws.length - 1;
-      const written = await run(draws.map((each, i) => ({ ...each, law: last - i })));
+      const written = await run(draws.map((each, i) => ({ ...each, distribution: last - i })));
       draws.forEach((each, i) => {
         const name = `vocabulary ${vocabulary}: ${JSON.stringify(each)}`;
         const own = written[last - i] as Float32Array;
@@ -54,8 +54,8 @@ for (const features of ['all', 'baseline'] as const)
           name,
         ).toBeCloseTo(1, 5);
       });
-      const alone = await run([draw, { ...(draws[last] as Draw), law: 3 }]);
+      const alone = await run([draw, { ...(draws[last] as Draw), distribution: 3 }]);
       expect(alone[3]).toEqual(written[0]);
-      expect(alone[0], 'a draw that names no law').toEqual(new Float32Array(vocabulary).fill(-1));
+      expect(alone[0], 'a draw that names no distribution').toEqual(new Float32Array(vocabulary).fill(-1));
     }
   });

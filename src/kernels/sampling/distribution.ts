@@ -1,15 +1,15 @@
-// The law that a draw follows, written out as probabilities: what sampled drafts are verified with. Reads the very draws
-// that `sample` does, and writes those that name a law.
+// The distribution that a draw follows, written out as probabilities: what sampled drafts are verified with. Reads the very draws
+// that `sample` does, and writes those that name a distribution.
 import filters from '../../../shaders/include/filters.wgsl?raw';
 import random from '../../../shaders/include/random.wgsl?raw';
 import wgsl from '../../../shaders/sampling/distribution.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
 
-export const law = defineKernel({
-  name: 'law',
+export const distribution = defineKernel({
+  name: 'distribution',
   wgsl: random + filters + wgsl,
-  /** `laws`: `[entries][stride]`. */
-  bindings: { logits: 'read', draws: 'read', laws: 'write' },
+  /** `distributions`: `[entries][stride]`. */
+  bindings: { logits: 'read', draws: 'read', distributions: 'write' },
   uniforms: { rows: 'u32', vocabulary: 'u32', stride: 'u32' },
   tuning: { threads: 256 as number },
   grid: ({ rows }) => [rows],

@@ -7,7 +7,7 @@ import { gumbel } from './random.ts';
 import { distributionReference, sampleReference } from './sample.reference.ts';
 import { CHOICE_WORDS, type Draw, packDraws, type RawChoice, sample, unpackChoices } from './sample.ts';
 
-const draw: Draw = { row: 0, temperature: 1, topK: 0, topP: 1, minP: 0, seed: 1, position: 0, slot: 0 };
+const draw: Draw = { row: 0, temperature: 1, topK: 0, topP: 1, minP: 0, seed: 1, position: 0, entry: 0 };
 
 const sampled = async (
   gpu: Gpu,
@@ -20,7 +20,7 @@ const sampled = async (
   const choices = tensorOf(gpu, new Uint32Array(draws.length * CHOICE_WORDS));
   const tensors = {
     logits: tensorOf(gpu, strided(rows, stride)),
-    draws: tensorOf(gpu, packDraws(draws.map((each, i) => ({ ...each, slot: draws.length - 1 - i })))),
+    draws: tensorOf(gpu, packDraws(draws.map((each, i) => ({ ...each, entry: draws.length - 1 - i })))),
     choices,
   };
   const [data] = await runKernel(gpu, [choices], (plan) =>
@@ -108,7 +108,7 @@ const surprise = (choices: readonly RawChoice[], distribution: readonly number[]
   return (statistic - cells) / Math.sqrt(2 * Math.max(cells, 1));
 };
 
-const laws: Partial<Draw>[] = [
+const distributions: Partial<Draw>[] = [
   {},
   { temperature: 0.7 },
   { topK: 5 },
@@ -120,10 +120,10 @@ const laws: Partial<Draw>[] = [
 ];
 
 for (const features of ['all', 'baseline'] as const)
-  test(`sample on ${features} obeys the law of each filter; a law that is off by a tenth is caught`, async () => {
+  test(`sample on ${features} obeys the distribution of each filter; a distribution that is off by a tenth is caught`, async () => {
     const gpu = await testGpu(features);
     const [row] = logitRows(1, 97) as [number[]];
-    for (const filters of features === 'all' ? laws : laws.slice(5)) {
+    for (const filters of features === 'all' ? distributions : distributions.slice(5)) {
       const own = { ...draw, ...filters };
       const draws = Array.from({ length: 20_000 }, (_, position) => ({ ...own, position, seed: 42 }));
       const choices = await sampled(gpu, [row], draws, 8);
@@ -134,7 +134,7 @@ for (const features of ['all', 'baseline'] as const)
         `control ${JSON.stringify(filters)}`,
       ).toBeGreaterThan(5);
     }
-  }, 180_000); // 20 000 draws a law: seconds on a quiet machine, a minute on a busy one
+  }, 180_000); // 20 000 draws a distribution: seconds on a quiet machine, a minute on a busy one
 
 test('the generator: Gumbel noise has its mean and variance along each of its keys', () => {
   const count = 20_000;

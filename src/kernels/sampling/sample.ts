@@ -32,12 +32,12 @@ export interface Draw {
   /** Absolute, of the token that is drawn. */
   readonly position: number;
   /** Entry of `choices` that it is written to. */
-  readonly slot: number;
-  /** Entry of the laws that the law is written to (distribution.ts), if it is. */
-  readonly law?: number;
+  readonly entry: number;
+  /** Entry of the distributions that the distribution is written to (distribution.ts), if it is. */
+  readonly distribution?: number;
 }
 
-const NO_LAW = 0xffff_ffff;
+const NO_DISTRIBUTION = 0xffff_ffff;
 
 /** `struct Draw` in the shaders. */
 export const DRAW_WORDS = 9;
@@ -45,9 +45,9 @@ export const DRAW_WORDS = 9;
 export const packDraws = (draws: readonly Draw[]): Uint32Array => {
   const words = new Uint32Array(draws.length * DRAW_WORDS);
   const floats = new Float32Array(words.buffer);
-  draws.forEach(({ row, temperature, topK, topP, minP, seed, position, slot, law = NO_LAW }, i) => {
+  draws.forEach(({ row, temperature, topK, topP, minP, seed, position, entry, distribution = NO_DISTRIBUTION }, i) => {
     const at = i * DRAW_WORDS;
-    words.set([row, 0, topK, 0, 0, seed, position, slot, law], at);
+    words.set([row, 0, topK, 0, 0, seed, position, entry, distribution], at);
     floats[at + 1] = temperature;
     floats[at + 3] = topP;
     floats[at + 4] = minP;

@@ -1,4 +1,4 @@
-// Logits over a part of the vocabulary (an EAGLE-3 head) as logits over all of it: draws, laws and verification then
+// Logits over a part of the vocabulary (an EAGLE-3 head) as logits over all of it: draws, distributions and verification then
 // speak of the target's tokens alone.
 import wgsl from '../../../shaders/sampling/spread-logits.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';

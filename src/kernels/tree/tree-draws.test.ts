@@ -12,9 +12,9 @@ for (const features of ['all', 'baseline'] as const)
     const gpu = await testGpu(features);
     for (const parents of [[-1], [-1, 0, 0, 1, 3, 2], Array.from({ length: 64 }, (_, i) => Math.floor((i - 1) / 2))]) {
       const draw = { temperature: 1, topK: 3, topP: 0.5, minP: 0.1, seed: 4, position: 0 };
-      const packed = packDraws(parents.map((_, i) => ({ ...draw, row: i, slot: 64 + i })));
+      const packed = packDraws(parents.map((_, i) => ({ ...draw, row: i, entry: 64 + i })));
       const draws = tensorOf(gpu, packed);
-      const nodes = tensorOf(gpu, packNodes(parents.map((parent) => ({ token: 1, held: 0, parent }))));
+      const nodes = tensorOf(gpu, packNodes(parents.map((parent) => ({ token: 1, ringEntry: 0, parent }))));
       const at = { first: 0, count: 1, prefix: 0, start: 0, base: 0, window: null };
       const place = tensorOf(gpu, packPlace({ ...at, position: 100 }));
       const [values] = await runKernel(gpu, [draws], (plan) =>

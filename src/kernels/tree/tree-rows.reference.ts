@@ -4,7 +4,7 @@ import type { TreePlace } from './tree-rows.ts';
 /** Rows of nodes [first, first + count) of a tree. */
 export const treeRowsReference = (
   { first, count, prefix, start, base, position, window }: TreePlace,
-  nodes: readonly { readonly token: number; readonly held: number; readonly parent: number }[],
+  nodes: readonly { readonly token: number; readonly ringEntry: number; readonly parent: number }[],
 ): Row[] => {
   const path = (node: number): number[] => (node < 0 ? [] : [...path(nodes[node]?.parent ?? -1), node]);
   return Array.from({ length: count }, (_, i) => {
@@ -15,7 +15,7 @@ export const treeRowsReference = (
     const mask = bits.reduce((a, b) => a | b, 0n);
     return {
       token: nodes[first + i]?.token as number,
-      held: nodes[first + i]?.held as number,
+      ringEntry: nodes[first + i]?.ringEntry as number,
       position: at,
       slot: base + first + i,
       prefix,

@@ -21,7 +21,7 @@ for (const features of ['all', 'baseline'] as const)
         for (const window of [null, 4, 30, 70]) {
           const nodes = Array.from({ length: count }, (_, i) => ({
             token: i * 3,
-            held: i % 3,
+            ringEntry: i % 3,
             parent: i === 0 ? -1 : Math.max(0, i - 1 - Math.floor(Math.abs(3 * random()))),
           }));
           for (let first = 0; first < count; first += 16) {

@@ -11,7 +11,7 @@ const task: TreeTask = {
   levels: 4,
   nodes: 11,
   token: 5,
-  held: 0,
+  ringEntry: 0,
   base: 100,
   position: 90,
   scored: 0,
@@ -26,7 +26,7 @@ for (const [features, threads] of [
     const gpu = await testGpu(features);
     const cases: [vocabulary: number, shape: TreeTask][] = [
       [128, task],
-      [128, { ...task, width: 1, levels: 6, nodes: 7, scored: 3, held: 4 }],
+      [128, { ...task, width: 1, levels: 6, nodes: 7, scored: 3, ringEntry: 4 }],
       [33, { ...task, width: 8, levels: 1, nodes: 9 }],
       [300, { ...task, width: 10, levels: 7, nodes: 60, feature: 15 }],
       [1000, { ...task, width: 16, levels: 5, nodes: 64 }],

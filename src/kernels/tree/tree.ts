@@ -21,9 +21,9 @@ export interface TreeTask {
   readonly levels: number;
   /** Of the draft, the anchor counted; at most MOST_NODES, and 1 + treeCandidates. */
   readonly nodes: number;
-  /** The anchor: by value where `held` is 0, else an entry of the board, plus one. */
+  /** The anchor: by value where `ringEntry` is 0, else an entry of the token ring, plus one. */
   readonly token: number;
-  readonly held: number;
+  readonly ringEntry: number;
   /** Slot of the drafter's cache for the first row of the first beam; everything before is seen. */
   readonly base: number;
   /** Rotary position of the first beam's rows. */
@@ -43,7 +43,7 @@ export const packTask = (task: TreeTask): Uint32Array =>
     task.levels,
     task.nodes,
     task.token,
-    task.held,
+    task.ringEntry,
     task.base,
     task.position,
     task.scored,

@@ -5,14 +5,14 @@
 export const MOST_NODES = 64;
 
 export interface DraftNode {
-  /** Where `held` is 0. */
+  /** Where `ringEntry` is 0. */
   readonly token: number;
-  /** Entry of the board that holds the token, plus one. */
-  readonly held: number;
+  /** Entry of the token ring that holds the token, plus one. */
+  readonly ringEntry: number;
   /** Of node 0: -1. Children come after their parents. */
   readonly parent: number;
-  /** Entry of the drafter's laws that it was drawn from; for `verifyRatio`. */
-  readonly law?: number;
+  /** Entry of the drafter's distributions that it was drawn from; for `verifyRatio`. */
+  readonly distribution?: number;
 }
 
 /** `struct Node` in the shaders; the last word tells of logits that held a NaN, where a kernel made the node. */
@@ -22,11 +22,20 @@ export const NODE_WORDS = 6;
 const UNKNOWN = 0x3f80_0000;
 
 export const packNodes = (nodes: readonly DraftNode[]): Uint32Array =>
-  Uint32Array.from(nodes.flatMap(({ token, held, parent, law = 0 }) => [token, held, parent, law, UNKNOWN, 0]));
+  Uint32Array.from(
+    nodes.flatMap(({ token, ringEntry, parent, distribution = 0 }) => [
+      token,
+      ringEntry,
+      parent,
+      distribution,
+      UNKNOWN,
+      0,
+    ]),
+  );
 
 export interface Job {
   readonly nodes: number;
-  /** Entry of the board that holds the target's draw behind node 0; those behind the other nodes follow it. */
+  /** Entry of the token ring that holds the target's draw behind node 0; those behind the other nodes follow it. */
   readonly draws: number;
   /** Cache slot of node 0; those of the other nodes follow it. */
   readonly base: number;
@@ -35,15 +44,15 @@ export interface Job {
   readonly seed: number;
   /** Row of the target's logits behind node 0; those behind the other nodes follow it. */
   readonly row: number;
-  /** Entry of the target's laws behind node 0; those behind the other nodes follow it. For `verifyRatio`. */
-  readonly law?: number;
+  /** Entry of the target's distributions behind node 0; those behind the other nodes follow it. For `verifyRatio`. */
+  readonly distribution?: number;
 }
 
 /** `struct Job` in the shaders. */
 export const JOB_WORDS = 7;
 
-export const packJob = ({ nodes, draws, base, position, seed, row, law = 0 }: Job): Uint32Array =>
-  Uint32Array.of(nodes, draws, base, position, seed, row, law);
+export const packJob = ({ nodes, draws, base, position, seed, row, distribution = 0 }: Job): Uint32Array =>
+  Uint32Array.of(nodes, draws, base, position, seed, row, distribution);
 
 const HEADER_BYTES = 16;
 const ENTRY_BYTES = 32;
@@ -54,7 +63,7 @@ export const verdictBytes = (nodes: number): number => HEADER_BYTES + nodes * EN
 /** At temperature 1 over the whole vocabulary. */
 interface Opinions {
   readonly target: number;
-  /** Null where the drafter has no law. */
+  /** Null where the drafter has no distribution. */
   readonly draft: number | null;
 }
 

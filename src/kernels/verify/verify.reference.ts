@@ -47,7 +47,7 @@ export interface RatioRule {
   readonly keeps: (u: number, p: number, q: number) => boolean;
   /** Masses, in any unit, that the first draft that is not kept is replaced from. */
   readonly replacement: (p: readonly number[], q: readonly number[]) => readonly number[];
-  /** The node whose law the bonus is drawn from. */
+  /** The node whose distribution the bonus is drawn from. */
   readonly last: (nodes: number) => number;
 }
 
@@ -63,7 +63,7 @@ export const RATIO: RatioRule = {
 export interface Ratio {
   /** A chain, the anchor first. */
   readonly tokens: readonly number[];
-  /** The target's law behind each node. */
+  /** The target's distribution behind each node. */
   readonly p: readonly (readonly number[])[];
   /** What each node but the anchor was drawn from. */
   readonly q: readonly (readonly number[])[];
@@ -83,6 +83,6 @@ export const ratioReference = ({ tokens, p, q, seed, position }: Ratio, rule = R
     }
     path.push(node);
   }
-  const law = p[rule.last(tokens.length)] as readonly number[];
-  return { path, next: drawReference(law, position + tokens.length, seed), source: 'bonus' };
+  const distribution = p[rule.last(tokens.length)] as readonly number[];
+  return { path, next: drawReference(distribution, position + tokens.length, seed), source: 'bonus' };
 };

@@ -23,8 +23,8 @@ const list = <T>(length: number, make: (i: number) => T): T[] => Array.from({ le
 /** Below n, reproducibly. */
 const below = (n: number, ...key: [number, number]): number => pcg3d(n, ...key) % n;
 
-/** Entries of a board whose choices tell where they come from. */
-const boardOf = (gpu: Gpu, tokens: readonly number[], flags: readonly number[] = []) => {
+/** Entries of a token ring whose choices tell where they come from. */
+const tokenRingOf = (gpu: Gpu, tokens: readonly number[], flags: readonly number[] = []) => {
   const words = new Uint32Array(Math.max(1, tokens.length) * CHOICE_WORDS);
   const floats = new Float32Array(words.buffer);
   tokens.forEach((token, i) => {
@@ -36,7 +36,7 @@ const boardOf = (gpu: Gpu, tokens: readonly number[], flags: readonly number[] =
 };
 
 const STRIDE = 32;
-/** What a target could have said behind node `row`, given the log-sum-exp that the board holds of it. */
+/** What a target could have said behind node `row`, given the log-sum-exp that the token ring holds of it. */
 const logitOf = (draws: number, row: number, token: number): number =>
   draws + row + 0.5 - (1 + ((7 * row + token) % 5));
 
@@ -48,7 +48,7 @@ interface Outputs {
 const matched = async (
   gpu: Gpu,
   nodes: readonly DraftNode[],
-  board: readonly number[],
+  tokenRing: readonly number[],
   draws: number,
   flags?: readonly number[],
 ): Promise<Outputs> => {
@@ -59,7 +59,7 @@ const matched = async (
   const inputs = {
     job: tensorOf(gpu, job),
     nodes: tensorOf(gpu, packNodes(nodes)),
-    board: boardOf(gpu, board, flags),
+    tokenRing: tokenRingOf(gpu, tokenRing, flags),
     logits: tensorOf(gpu, strided([[0], [0], ...rows], STRIDE)),
   };
   const outputs = await runKernel(gpu, [verdict, moves], (plan) =>
@@ -70,7 +70,7 @@ const matched = async (
 };
 
 for (const features of ['all', 'baseline'] as const)
-  test(`verify-match on ${features}: chains and trees of every size, tokens by value and from the board`, async () => {
+  test(`verify-match on ${features}: chains and trees of every size, tokens by value and from the token ring`, async () => {
     const gpu = await testGpu(features);
     for (const count of [1, 2, 3, 5, 9, 17, 33, 64])
       for (const trial of list(6, (i) => i)) {
@@ -79,10 +79,10 @@ for (const features of ['all', 'baseline'] as const)
         const tokens = list(count, (i) => below(2 + (trial % 3), i, 7 * count + trial));
         const drawn = list(count, (i) => below(2 + (trial % 3), i, 9 * count + trial));
         const expected = matchReference({ tokens, parents, draws: drawn });
-        const held = tokens.map((_, i) => (i + trial) % 2 === 1);
+        const named = tokens.map((_, i) => (i + trial) % 2 === 1);
         const nodes = tokens.map((token, i) => ({
-          token: held[i] ? 999 : token,
-          held: held[i] ? i + 1 : 0,
+          token: named[i] ? 999 : token,
+          ringEntry: named[i] ? i + 1 : 0,
           parent: parents[i] as number,
         }));
         const { verdict, moves } = await matched(gpu, nodes, [...tokens, ...drawn], count);
@@ -107,7 +107,7 @@ for (const features of ['all', 'baseline'] as const)
         expect(verdict.probabilities, name).toEqual(
           tokens.slice(1).map((token, i) => ({
             target: expect.closeTo(Math.exp(-1 - ((7 * (parents[i + 1] as number) + token) % 5)), 5),
-            draft: held[i + 1] ? expect.closeTo(Math.exp(-0.25), 5) : null,
+            draft: named[i + 1] ? expect.closeTo(Math.exp(-0.25), 5) : null,
           })),
         );
         expect(verdict.choices.at(-1)?.token, name).toBe(expected.next);
@@ -118,14 +118,14 @@ for (const features of ['all', 'baseline'] as const)
 
 test('verify-match: of two children with the drawn token the first is followed; logits that are no numbers are told', async () => {
   const gpu = await testGpu();
-  const node = (token: number, parent: number, held = 0): DraftNode => ({ token, held, parent });
+  const node = (token: number, parent: number, ringEntry = 0): DraftNode => ({ token, ringEntry, parent });
   const nodes = [node(1, -1), node(5, 0), node(5, 0), node(6, 2), node(7, 1)];
   const { verdict } = await matched(gpu, nodes, [5, 6, 6, 0, 0], 0);
   expect(verdict).toMatchObject({ path: [0, 1], source: 'corrected', broken: false });
   const target = await matched(gpu, nodes, [5, 6, 6, 0, 0], 0, [0, 1, 0, 1, 1]);
   expect(target.verdict).toMatchObject({ path: [0, 1], broken: true });
-  const besides = await matched(gpu, nodes, [5, 6, 6, 0, 0], 0, [0, 0, 1, 1, 1]);
-  expect(besides.verdict).toMatchObject({ path: [0, 1], broken: false });
+  const pending = await matched(gpu, nodes, [5, 6, 6, 0, 0], 0, [0, 0, 1, 1, 1]);
+  expect(pending.verdict).toMatchObject({ path: [0, 1], broken: false });
   const drafts = await matched(gpu, [node(1, -1), node(0, 0, 6)], [5, 6, 0, 0, 0, 5], 0, [0, 0, 0, 0, 0, 1]);
   expect(drafts.verdict).toMatchObject({ path: [0, 1], source: 'bonus', broken: true });
 });
@@ -144,15 +144,15 @@ for (const [features, threads] of [
   ['all', 256],
   ['baseline', 8],
 ] as const)
-  test(`verify-ratio on ${features}: sampled chains end as its twin says, and commit the target's law`, async () => {
+  test(`verify-ratio on ${features}: sampled chains end as its twin says, and commit the target's distribution`, async () => {
     const gpu = await testGpu(features);
     const vocabulary = 7;
     const [draft, target] = [logitRows(3, 3, vocabulary), logitRows(4, 4, vocabulary)];
     const round = await chains(gpu, draft, target, threads);
     const runs = features === 'all' ? 1200 : 300;
     for (const filters of FILTERS) {
-      const law = (rows: readonly number[][]) => rows.map((row) => distributionReference(row, filters));
-      const [p, q] = [law(target), law(draft)];
+      const distribution = (rows: readonly number[][]) => rows.map((row) => distributionReference(row, filters));
+      const [p, q] = [distribution(target), distribution(draft)];
       const counts = list(4, () => list(vocabulary, () => 0));
       for (let from = 0; from < runs; from += 50) {
         const verdicts = list(50, (i) => round({ ...filters, position: 10 * (from + i), seed: 5 }));
@@ -189,7 +189,7 @@ for (const [features, threads] of [
       counts.forEach((row, i) => {
         const total = row.reduce((a, b) => a + b, 0);
         const apart = row.reduce((sum, n, token) => sum + Math.abs(n / total - (p[i]?.[token] as number)), 0) / 2;
-        // The mean distance of `total` draws from their own law is at most √(cells / 2π·total).
+        // The mean distance of `total` draws from their own distribution is at most √(cells / 2π·total).
         if (total > 0)
           expect(apart, `${JSON.stringify(filters)}, token ${i} of ${total}`).toBeLessThan(
             3 * Math.sqrt(vocabulary / (2 * Math.PI * total)),
@@ -198,13 +198,13 @@ for (const [features, threads] of [
     }
   }, 180_000);
 
-/** The law of three tokens of a process whose next token depends on the one before. */
-const jointLaw = (p: readonly (readonly number[])[], first: number): number[] => {
+/** The distribution of three tokens of a process whose next token depends on the one before. */
+const jointDistribution = (p: readonly (readonly number[])[], first: number): number[] => {
   const after = (token: number) => p[token] as readonly number[];
   return after(first).flatMap((a, x) => after(x).flatMap((b, y) => after(y).map((c) => a * b * c)));
 };
 
-/** Distance between the law of three tokens committed by rounds of two drafts, and `jointLaw`. */
+/** Distance between the distribution of three tokens committed by rounds of two drafts, and `jointDistribution`. */
 const distance = (rule: RatioRule, runs: number): number => {
   const vocabulary = 4;
   const target = logitRows(11, vocabulary, vocabulary);
@@ -233,10 +233,10 @@ const distance = (rule: RatioRule, runs: number): number => {
     const cell = (a * vocabulary + b) * vocabulary + c;
     counts.set(cell, (counts.get(cell) ?? 0) + 1);
   }
-  return jointLaw(p, 0).reduce((sum, x, cell) => sum + Math.abs(x - (counts.get(cell) ?? 0) / runs), 0) / 2;
+  return jointDistribution(p, 0).reduce((sum, x, cell) => sum + Math.abs(x - (counts.get(cell) ?? 0) / runs), 0) / 2;
 };
 
-test('the rule commits the target’s joint law of three tokens; each broken rule does not', () => {
+test('the rule commits the target’s joint distribution of three tokens; each broken rule does not', () => {
   const runs = 20_000;
   const floor = 1.5 * Math.sqrt(64 / (2 * Math.PI * runs)); // the mean distance of 64 even cells is its √; others are less
 
@@ -254,17 +254,20 @@ test.each([8, 256])('a residual that vanishes is replaced by p, %i lanes', async
   // Half of q is a p that no rejected draft leaves anything of; only rounding brings such a thing about otherwise.
   const q = [0.125, 0.5, 0.25, 0.125];
   const p = q.map((x) => x / 2);
-  const laws = tensorOf(gpu, strided([q, p, p], 32));
+  const distributions = tensorOf(gpu, strided([q, p, p], 32));
   const sources = [];
   for (let seed = 0; seed < 16; seed++) {
     const verdict = tensorOf(gpu, new Uint32Array(verdictBytes(2) / 4));
     const tensors = {
-      job: tensorOf(gpu, packJob({ nodes: 2, draws: 0, base: 0, position: 4, seed, row: 0, law: 1 })),
-      nodes: tensorOf(gpu, packNodes([0, 1].map((token) => ({ token, held: 0, parent: token - 1, law: 0 })))),
-      board: boardOf(gpu, [2, drawReference(p, 6, seed)]),
-      logits: laws,
-      targetLaws: laws,
-      draftLaws: laws,
+      job: tensorOf(gpu, packJob({ nodes: 2, draws: 0, base: 0, position: 4, seed, row: 0, distribution: 1 })),
+      nodes: tensorOf(
+        gpu,
+        packNodes([0, 1].map((token) => ({ token, ringEntry: 0, parent: token - 1, distribution: 0 }))),
+      ),
+      tokenRing: tokenRingOf(gpu, [2, drawReference(p, 6, seed)]),
+      logits: distributions,
+      targetDistributions: distributions,
+      draftDistributions: distributions,
       verdict,
       moves: tensorOf(gpu, new Uint32Array(2 * MOST_NODES)),
     };

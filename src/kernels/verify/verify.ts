@@ -12,7 +12,7 @@ export const verifyMatch = defineKernel({
   name: 'verify-match',
   wgsl: nodes + verdict + match,
   /** Row `job.row` + i of `logits` is what follows node i. */
-  bindings: { job: 'read', nodes: 'read', board: 'read', logits: 'read', verdict: 'write', moves: 'write' },
+  bindings: { job: 'read', nodes: 'read', tokenRing: 'read', logits: 'read', verdict: 'write', moves: 'write' },
   uniforms: { stride: 'u32' },
   tuning: {},
   grid: () => [1],
@@ -22,16 +22,16 @@ export const verifyRatio = defineKernel({
   name: 'verify-ratio',
   wgsl: random + nodes + verdict + ratio,
   /**
-   * Row i of `logits` (from the job's row on) and of `targetLaws` (from its law on) is what follows node i; both kinds
-   * of laws have the stride of the logits, and may lie in one tensor.
+   * Row i of `logits` (from the job's row on) and of `targetDistributions` (from its distribution on) is what follows node i; both kinds
+   * of distributions have the stride of the logits, and may lie in one tensor.
    */
   bindings: {
     job: 'read',
     nodes: 'read',
-    board: 'read',
+    tokenRing: 'read',
     logits: 'read',
-    targetLaws: 'read',
-    draftLaws: 'read',
+    targetDistributions: 'read',
+    draftDistributions: 'read',
     verdict: 'write',
     moves: 'write',
   },

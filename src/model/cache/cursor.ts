@@ -4,7 +4,7 @@
 import { checkAborted } from '../../base/errors.ts';
 import { refuse } from '../../base/refuse.ts';
 import type { Move } from '../../kernels/cache/compact.ts';
-import type { Cursor, ExtendOptions, Forward, HeldTree, Token, Tree, Verdict } from '../interface.ts';
+import type { Cursor, DeviceTree, ExtendOptions, Forward, Token, Tree, Verdict } from '../interface.ts';
 import { type Cache, forkSlots, MOST_NODES, MOST_ROWS } from './kv-cache.ts';
 import { depths, lengthOf, type Past } from './visibility.ts';
 
@@ -14,7 +14,7 @@ export interface Runner {
   /** Scores trees that lie in one cache. */
   forward(batch: readonly { readonly cursor: Cursor; readonly tree: Tree }[]): readonly Forward[];
   /** Scores a tree that only the device knows. */
-  forwardHeld(cursor: CachedCursor, tree: HeldTree): Forward;
+  forwardDeviceTree(cursor: CachedCursor, tree: DeviceTree): Forward;
   /** Runs one chunk of a prompt without scoring any row. */
   prefill(cursor: CachedCursor, tree: Tree, onPass: ExtendOptions['onPass']): Promise<void>;
   /** Runs the last chunk and scores its last row. */
@@ -67,8 +67,8 @@ export class CachedCursor implements Cursor {
     return this.#past.start + this.#past.own;
   }
 
-  forward(tree: Tree | HeldTree): Forward {
-    if (!('tokens' in tree)) return this.#runner.forwardHeld(this, tree);
+  forward(tree: Tree | DeviceTree): Forward {
+    if (!('tokens' in tree)) return this.#runner.forwardDeviceTree(this, tree);
     return this.#runner.forward([{ cursor: this, tree }])[0] as Forward;
   }
 
@@ -102,15 +102,15 @@ export class CachedCursor implements Cursor {
       if (!Number.isInteger(parent) || parent < -1 || parent >= i)
         throw refuse(`node ${i} names ${parent} as its parent; an earlier node or -1 is allowed`);
     });
-    if (this.cache.extras?.columns && parents.some((parent, i) => parent !== i - 1)) throw chainsOnly();
+    if (this.cache.extras?.rolloutState && parents.some((parent, i) => parent !== i - 1)) throw chainsOnly();
     this.#check(tokens);
     this.#room(Math.max(...depths(parents)) + 1, tokens.length);
     return ++this.#version;
   }
 
   /** The same for a tree of this size that only the device knows. */
-  beginHeld(nodes: number, levels: number): number {
-    if (this.cache.extras?.columns) throw chainsOnly();
+  beginDeviceTree(nodes: number, levels: number): number {
+    if (this.cache.extras?.rolloutState) throw chainsOnly();
     this.#room(levels, nodes);
     return ++this.#version;
   }
@@ -190,7 +190,7 @@ export class CachedCursor implements Cursor {
 
   groundOn(length: number): void {
     this.#use();
-    if (!this.cache.extras?.columns) throw refuse('groundOn: this cursor was opened without `rollout`');
+    if (!this.cache.extras?.rolloutState) throw refuse('groundOn: this cursor was opened without `rollout`');
     if (!Number.isInteger(length) || length < 0) throw refuse(`grounded on ${length} rows`);
     this.#sources = length;
   }

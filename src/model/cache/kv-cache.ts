@@ -192,14 +192,14 @@ export class Cache {
   /** Moves rows in every layer, in order. */
   move(moves: readonly Move[]): void {
     for (let i = 0; i < moves.length; i += MOVES) {
-      this.#gpu.turn.upload(this.#moves, packMoves(moves.slice(i, i + MOVES), MOVES));
+      this.#gpu.submission.upload(this.#moves, packMoves(moves.slice(i, i + MOVES), MOVES));
       this.compact();
     }
   }
 
   /** Makes the moves that stand in the model's list. */
   compact(): void {
-    this.#gpu.turn.run(this.#compaction, { keys: this.slots });
+    this.#gpu.submission.run(this.#compaction, { keys: this.slots });
   }
 
   free(): void {

@@ -54,8 +54,8 @@ export class Pool {
         i * 4,
       );
     });
-    this.#gpu.turn.upload(this.#spans, words);
-    this.#gpu.turn.run(this.#mean, { keys: 0 });
+    this.#gpu.submission.upload(this.#spans, words);
+    this.#gpu.submission.run(this.#mean, { keys: 0 });
     return rowsOf(this.#means, spans.length);
   }
 

@@ -14,7 +14,7 @@ import type { Rollout } from '../interface.ts';
 /** The floats of a slot: two a level. */
 const PAIR = 2;
 
-export class Columns {
+export class RolloutState {
   /** `[slot][levels][2]`. */
   readonly tensor: Tensor;
   /** Layers rolled out: the last ones. */
@@ -44,7 +44,7 @@ export class Columns {
   /** Behind the attention of a layer, with the very same arguments. */
   record(
     plan: Plan,
-    tensors: Omit<RolloutTensors, 'columns'>,
+    tensors: Omit<RolloutTensors, 'rolloutState'>,
     shape: AttentionShape,
     tuning: AttentionTuning,
     layer: number,
@@ -54,7 +54,7 @@ export class Columns {
     const { query, keys, rows, scratch } = tensors;
     rollout(
       plan,
-      { query, keys, rows, scratch, columns: this.tensor },
+      { query, keys, rows, scratch, rolloutState: this.tensor },
       { ...shape, level, levels: this.levels, skip: this.#skip },
       tuning,
       this.#variant,

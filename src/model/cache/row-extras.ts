@@ -8,20 +8,20 @@ import type { Sizes } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
 import type { CacheOptions } from './kv-cache.ts';
 import { Pool } from './pooled-states.ts';
-import { Columns } from './rollout-state.ts';
+import { RolloutState } from './rollout-state.ts';
 
 export class RowExtras {
-  readonly columns: Columns | null;
+  readonly rolloutState: RolloutState | null;
   readonly pool: Pool | null;
 
   constructor(gpu: Gpu, arena: Arena, sizes: Sizes, { rollout, pool }: CacheOptions, slots: number) {
-    this.columns = rollout ? new Columns(arena, rollout, sizes, slots) : null;
+    this.rolloutState = rollout ? new RolloutState(arena, rollout, sizes, slots) : null;
     this.pool = pool ? new Pool(gpu, arena, slots, sizes.hidden) : null;
   }
 
   /** They move as keys and values do (kernels/cache/compact.ts). */
   recordMoves(plan: Plan, moves: Tensor, count: number): void {
-    for (const store of [this.columns?.tensor, this.pool?.tensor])
+    for (const store of [this.rolloutState?.tensor, this.pool?.tensor])
       if (store) moveRows(plan, { store, moves }, { count, width: store.shape.at(-1) as number });
   }
 

@@ -7,7 +7,7 @@ import type { Row } from '../../kernels/cache/rows.ts';
 import { MOST_ROWS } from '../cache/kv-cache.ts';
 import type { DFlash } from '../families/dflash.ts';
 import type { BlockCursor, BlockDrafter, Forward, OpenDrafter, Scores, Token } from '../interface.ts';
-import { boardOf, type NamedToken } from '../sampling/token-ring.ts';
+import { type NamedToken, tokenRingOf } from '../sampling/token-ring.ts';
 import { type Context, ContextCursor, type DrafterParts, TapDrafter } from './tap-drafter.ts';
 
 /** A context row is made of taps alone; no kernel looks at its token. */
@@ -76,8 +76,8 @@ class DFlashCursor extends ContextCursor implements BlockCursor {
     if (typeof anchor === 'number' && !(Number.isInteger(anchor) && anchor >= 0 && anchor < vocabulary))
       throw refuse(`token ${anchor} is outside the vocabulary of ${vocabulary}`);
     this.room(blockSize);
-    const masks = Array<NamedToken>(blockSize - 1).fill({ token: maskToken, held: 0 });
-    const tokens = [boardOf(network.gpu).name(anchor), ...masks];
+    const masks = Array<NamedToken>(blockSize - 1).fill({ token: maskToken, ringEntry: 0 });
+    const tokens = [tokenRingOf(network.gpu).name(anchor), ...masks];
     this.flush();
     const { length } = this;
     const pass = executor.scoreRows(this.context.cache, (window) => blockRows(tokens, length, window));
@@ -88,7 +88,7 @@ class DFlashCursor extends ContextCursor implements BlockCursor {
     return {
       rows: blockSize,
       logits: pass.logits(0, blockSize),
-      draw: (row, sampling, options) => pass.draw(rowIn(row), sampling, length + row, options?.law),
+      draw: (row, sampling, options) => pass.draw(rowIn(row), sampling, length + row, options?.distribution),
       top: (rows, n) => pass.top(rows.map(rowIn), n),
     };
   }

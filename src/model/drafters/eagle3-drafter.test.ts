@@ -23,7 +23,7 @@ describe.skipIf(noShared).each(['all', 'baseline'] as const)('EAGLE-3, %s featur
     await checkEagle3(await testGpu(features), name);
   });
 
-  test('sampled: trees commit what plain decoding draws; chains have laws over the whole vocabulary', async () => {
+  test('sampled: trees commit what plain decoding draws; chains have distributions over the whole vocabulary', async () => {
     const gpu = await testGpu(features);
     const { prefix } = readEagle3('eagle3-tiny-good');
     using target = await loadShared(gpu, EAGLE3_TARGET);
@@ -41,8 +41,8 @@ describe.skipIf(noShared).each(['all', 'baseline'] as const)('EAGLE-3, %s featur
       expect((await runEagle3(target, drafter, prefix, 24, grow, sampling)).tokens).toEqual(tokens);
     }
     const drawn: Propose = (cursor, anchor) => {
-      const { tokens, laws } = cursor.chain(4, { ...sampling, seed: sampling.seed ^ 0x9e3779b9 });
-      return { tree: chain([anchor, ...tokens]), laws };
+      const { tokens, distributions } = cursor.chain(4, { ...sampling, seed: sampling.seed ^ 0x9e3779b9 });
+      return { tree: chain([anchor, ...tokens]), distributions };
     };
     const sampled = await runEagle3(target, drafter, prefix, 24, drawn, sampling);
     expect(sampled.drafts.flat().every((token) => drafter.ids.includes(token))).toBe(true);
@@ -65,7 +65,7 @@ describe.skipIf(noShared).each(['all', 'baseline'] as const)('EAGLE-3, %s featur
       expect(prefix.concat(tokens.slice(-1))).toEqual(tokens);
       if (count > 16) context.chain(1, GREEDY);
       const rows = count > 16 ? 1 : 15;
-      const data = gpu.turn.read(rowsOf(scratch.stream, rows));
+      const data = gpu.submission.read(rowsOf(scratch.stream, rows));
       gpu.flush();
       const last = expected.slice((count > 16 ? 16 : 0) * hidden, (count > 16 ? 17 : 15) * hidden);
       expect(relativeError(unpad(await data, rows, hidden), last)).toBeLessThan(TOLERANCE);

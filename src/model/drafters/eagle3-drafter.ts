@@ -11,18 +11,18 @@ import { treeRows } from '../cache/visibility.ts';
 import { GrownTree } from '../forward/device-tree.ts';
 import type { Reduced } from '../forward/interpreter.ts';
 import type {
+  DeviceTree,
   Drawn,
   FeatureChain,
   FeatureCursor,
   FeatureDrafter,
   Forward,
-  HeldTree,
   OpenDrafter,
   Sampling,
   Token,
   TreeShape,
 } from '../interface.ts';
-import { boardOf } from '../sampling/token-ring.ts';
+import { tokenRingOf } from '../sampling/token-ring.ts';
 import { type Context, ContextCursor, type DrafterParts, TapDrafter } from './tap-drafter.ts';
 import { MOST_LEVELS, MOST_TREE, TreeGrower } from './tree-grower.ts';
 
@@ -90,26 +90,26 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
       drawn.push(pass.draw(0, sampling, length + 1 + drawn.length, sampling.temperature > 0));
     };
     draw();
-    const board = boardOf(network.gpu);
+    const tokenRing = tokenRingOf(network.gpu);
     while (drawn.length < depth) {
-      const tokens = drawn.map(({ token }) => board.name(token));
+      const tokens = drawn.map(({ token }) => tokenRing.name(token));
       const parents = tokens.map((_, i) => i - 1);
       pass = executor.scoreRows(cache, (window) => treeRows(past, { tokens, parents }, window, tokens.length - 1, 1));
       draw();
     }
-    const laws = drawn.flatMap(({ law }) => (law ? [law] : []));
+    const distributions = drawn.flatMap(({ distribution }) => (distribution ? [distribution] : []));
     return {
       tokens: drawn.map(({ token }) => token),
-      laws: sampling.temperature > 0 ? laws : null,
+      distributions: sampling.temperature > 0 ? distributions : null,
       logits: pass.view(rowsOf(network.scratch.logits, 1), this.#drafter.architecture.sizes.vocabulary),
     };
   }
 
-  tree(anchor: Token, { depth, width, nodes }: TreeShape): HeldTree {
+  tree(anchor: Token, { depth, width, nodes }: TreeShape): DeviceTree {
     const { executor, grower, network } = this.#drafter;
     checkShape({ depth, width, nodes }, this.#drafter.architecture.sizes.vocabulary);
     this.room(depth - 1);
-    const named = boardOf(network.gpu).name(anchor);
+    const named = tokenRingOf(network.gpu).name(anchor);
     this.#recall();
     const { length } = this;
     const { cache } = this.context;
@@ -140,7 +140,7 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
     const count = super.flush();
     if (count === 0) return 0;
     const { gpu, scratch } = this.#drafter.network;
-    gpu.turn.copy(rowsOf(scratch.stream, 1, count - 1), this.#last);
+    gpu.submission.copy(rowsOf(scratch.stream, 1, count - 1), this.#last);
     this.#known = this.appended - 1;
     return count;
   }
@@ -151,7 +151,7 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
     if (this.length === 0 || this.#known !== this.length - 1)
       throw refuse('nothing to go on from: the context is empty or was rewound', 'Append a row first.');
     const { gpu, scratch } = this.#drafter.network;
-    gpu.turn.copy(this.#last, rowsOf(scratch.stream, 1));
+    gpu.submission.copy(this.#last, rowsOf(scratch.stream, 1));
   }
 }
 

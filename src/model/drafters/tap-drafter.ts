@@ -10,7 +10,7 @@ import { treeRows } from '../cache/visibility.ts';
 import { Executor } from '../forward/executor.ts';
 import { makeScratch, type Network } from '../forward/interpreter.ts';
 import type { Forward, OpenDrafter, Token } from '../interface.ts';
-import { boardOf } from '../sampling/token-ring.ts';
+import { tokenRingOf } from '../sampling/token-ring.ts';
 import type { Transformer } from '../transformer.ts';
 import { FeatureQueue } from './tap-queue.ts';
 
@@ -168,10 +168,10 @@ export abstract class ContextCursor implements Disposable {
     const { queue } = this.context;
     const { count } = queue;
     if (count === 0) return 0;
-    const board = boardOf(this.#drafter.network.gpu);
+    const tokenRing = tokenRingOf(this.#drafter.network.gpu);
     const past = { prefix: this.#appended, start: this.#appended, own: 0 };
     const tree = {
-      tokens: this.#waiting.map((token) => board.name(token)),
+      tokens: this.#waiting.map((token) => tokenRing.name(token)),
       parents: this.#waiting.map((_, i) => i - 1),
     };
     this.#drafter.executor.run(queue.plans, (window) => treeRows(past, tree, window, 0, count));

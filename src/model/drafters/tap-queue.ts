@@ -75,7 +75,7 @@ export class FeatureQueue {
     await Promise.all([...this.plans.values()].map((plan) => plan.ready()));
   }
 
-  /** Copies rows of a pass behind those that wait, in the open turn; there must be room. */
+  /** Copies rows of a pass behind those that wait, in the open submission; there must be room. */
   put(pass: Pick<Forward, 'taps'>, rows: readonly number[]): void {
     const kept = pass.taps.filter((tap) => tap instanceof DeviceRows);
     const sources = this.#layers.map((layer) => {
@@ -92,7 +92,7 @@ export class FeatureQueue {
       while (rows[i + length] === first + length) length++;
       for (const [tap, source] of sources.entries()) {
         const from = rowsOf(source, length, first);
-        this.#gpu.turn.copy(from, rowsOf(this.#taps[tap] as Tensor, length, this.count));
+        this.#gpu.submission.copy(from, rowsOf(this.#taps[tap] as Tensor, length, this.count));
       }
       this.count += length;
       i += length;

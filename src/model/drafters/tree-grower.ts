@@ -92,22 +92,22 @@ export class TreeGrower {
   }
 
   begin(task: TreeTask): void {
-    this.#gpu.turn.upload(this.#task, packTask(task));
+    this.#gpu.submission.upload(this.#task, packTask(task));
   }
 
   /** Candidates behind the rows that the pass of this level has scored. */
   expand(level: number, rows: Bucket): void {
-    this.#gpu.turn.run(this.#levels[level - 1]?.expand.get(rows) as Plan, { keys: 0 });
+    this.#gpu.submission.run(this.#levels[level - 1]?.expand.get(rows) as Plan, { keys: 0 });
   }
 
   /** Rows and features of the pass behind the best of this level. */
   advance(level: number, rows: Bucket): void {
-    this.#gpu.turn.run(this.#levels[level - 1]?.beam.get(rows) as Plan, { keys: 0 });
-    this.#gpu.turn.run(this.#features.get(rows) as Plan, { keys: 0 });
+    this.#gpu.submission.run(this.#levels[level - 1]?.beam.get(rows) as Plan, { keys: 0 });
+    this.#gpu.submission.run(this.#features.get(rows) as Plan, { keys: 0 });
   }
 
   select(): void {
-    this.#gpu.turn.run(this.#select, { keys: 0 });
+    this.#gpu.submission.run(this.#select, { keys: 0 });
   }
 
   free(): void {

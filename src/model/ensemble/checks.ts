@@ -1,7 +1,7 @@
 // What can be joined, and what can be asked of an ensemble: refused here before anything runs.
 
 import { refuse } from '../../base/refuse.ts';
-import { MOST_BESIDES, MOST_MEMBERS, MOST_POSITIONS } from '../../kernels/ensemble/ensemble.ts';
+import { MOST_MEMBERS, MOST_PENDING, MOST_POSITIONS } from '../../kernels/ensemble/ensemble.ts';
 import type { Combination, EnsembleChain, LanguageModel, Sampling } from '../interface.ts';
 
 const whole = (value: number, from: number, to: number): boolean =>
@@ -34,8 +34,8 @@ export const sharesOf = (combination: Combination, members: number): readonly nu
 const FLATTEST = 2;
 
 /**
- * Drafts are drawn as r would be, did all members say what their proposer says. Weighted, that is its own law. Contrasted,
- * its logits shrink to 1 − μ of what they are, which is a higher temperature: drafts from its own law would be refused
+ * Drafts are drawn as r would be, did all members say what their proposer says. Weighted, that is its own distribution. Contrasted,
+ * its logits shrink to 1 − μ of what they are, which is a higher temperature: drafts from its own distribution would be refused
  * where r, flatter, wants another token.
  */
 export const draftingOf = (combination: Combination, sampling: Sampling): Sampling =>
@@ -50,12 +50,12 @@ interface Limits {
 }
 
 export const checkChain = (chain: EnsembleChain, { members, drafts, vocabulary }: Limits): void => {
-  const { tokens, proposers, rows, bonus, besides } = chain;
+  const { tokens, proposers, rows, bonus, pending } = chain;
   if (tokens.length > drafts) throw refuse(`${tokens.length} drafts; this ensemble takes ${drafts}`);
   if (proposers.length !== tokens.length || rows.length !== tokens.length)
     throw refuse(`${tokens.length} drafts, ${proposers.length} proposers and rows for ${rows.length}`);
   if (tokens.length === 0 && !bonus) throw refuse('a chain without drafts and without a bonus');
-  if (besides.length > MOST_BESIDES) throw refuse(`${besides.length} tokens besides; the most is ${MOST_BESIDES}`);
+  if (pending.length > MOST_PENDING) throw refuse(`${pending.length} tokens pending; the most is ${MOST_PENDING}`);
   for (const each of bonus ? [...rows, bonus] : rows)
     if (each.length !== members) throw refuse(`${each.length} rows of a position that ${members} models score`);
   for (const proposer of proposers)

@@ -12,10 +12,10 @@ import type { Checkpoint } from '../../weights/checkpoint.ts';
 import type {
   Combination,
   Cursor,
+  DeviceToken,
   Ensemble,
   EnsembleChain,
-  HeldRow,
-  HeldToken,
+  KeptRow,
   Sampling,
   Token,
 } from '../interface.ts';
@@ -26,7 +26,7 @@ const PREFIX = [3, 14, 15, 9, 26, 5];
 const ANCHOR = 11;
 const SAMPLED: Sampling = { temperature: 1.5, topK: 0, topP: 1, minP: 0, seed: 7 };
 const FILTERED: Sampling = { temperature: 2, topK: 30, topP: 0.95, minP: 0.001, seed: 7 };
-const NO_DRAFTS = { tokens: [], proposers: [], rows: [], besides: [] };
+const NO_DRAFTS = { tokens: [], proposers: [], rows: [], pending: [] };
 
 let gpu: Gpu;
 let models: Transformer[];
@@ -72,8 +72,8 @@ const scores = async (count: number, tokens: readonly number[]): Promise<number[
  * `proposers[i]`. Without `bonus` the row behind the last draft is left out.
  */
 const draft = (ensemble: Ensemble, cursors: readonly Cursor[], proposers: readonly number[], sampling: Sampling) => {
-  const tokens: HeldToken[] = [];
-  const rows: HeldRow[][] = [];
+  const tokens: DeviceToken[] = [];
+  const rows: KeptRow[][] = [];
   for (let i = 0; i <= proposers.length; i++) {
     const input: Token = tokens[i - 1] ?? ANCHOR;
     rows.push(
@@ -82,7 +82,7 @@ const draft = (ensemble: Ensemble, cursors: readonly Cursor[], proposers: readon
         if (proposers[i] === member) tokens.push(pass.draw(0, draftSampling(ensemble.drafting(sampling))).token);
         const [row] = ensemble.keep(pass, 0, 1);
         pass.accept([0]);
-        return row as HeldRow;
+        return row as KeptRow;
       }),
     );
   }
@@ -109,13 +109,13 @@ describe.each([2, 3, 4])('%i members', (count) => {
           gpu.flush();
           const since = meter(gpu);
           const { rows, ...drafted } = draft(ensemble, cursors, proposers, own);
-          const bonus = ends ? (rows[length] as HeldRow[]) : null;
-          const besides = ends ? [] : drafted.tokens.slice(0, 1);
-          const verdict = await ensemble.verify({ ...drafted, rows: rows.slice(0, length), bonus, besides }, own);
+          const bonus = ends ? (rows[length] as KeptRow[]) : null;
+          const pending = ends ? [] : drafted.tokens.slice(0, 1);
+          const verdict = await ensemble.verify({ ...drafted, rows: rows.slice(0, length), bonus, pending }, own);
           const { submits, readbacks, readbackBytes } = since();
-          const readable = 16 + (length + Number(ends)) * (12 + 12 * count) + 4 * besides.length;
+          const readable = 16 + (length + Number(ends)) * (12 + 12 * count) + 4 * pending.length;
           expect({ submits, readbacks, readbackBytes }).toEqual({ submits: 1, readbacks: 1, readbackBytes: readable });
-          expect(verdict.besides).toEqual(verdict.tokens.slice(0, besides.length));
+          expect(verdict.pending).toEqual(verdict.tokens.slice(0, pending.length));
           for (const cursor of cursors) {
             expect(cursor.length).toBe(PREFIX.length + length + 1);
             cursor[Symbol.dispose]();
@@ -151,8 +151,8 @@ test('a model with itself: every draft stays, and the bonus is its own next toke
     const [cursor] = (await open(1)) as [Cursor];
     // Both members are the one cursor: each row stands for both.
     const { rows, ...drafted } = draft(ensemble, [cursor], [0, 0, 0, 0], sampling);
-    const twice = rows.map(([row]) => [row as HeldRow, row as HeldRow]);
-    const chained = { ...drafted, rows: twice.slice(0, 4), bonus: twice[4] as HeldRow[], besides: [] };
+    const twice = rows.map(([row]) => [row as KeptRow, row as KeptRow]);
+    const chained = { ...drafted, rows: twice.slice(0, 4), bonus: twice[4] as KeptRow[], pending: [] };
     const { tokens, kept, source, choices } = await ensemble.verify(chained, sampling);
     expect({ kept, source }).toEqual({ kept: 4, source: 'bonus' });
     using again = ((await open(1)) as [Cursor])[0];
@@ -173,7 +173,7 @@ test('a chain without drafts draws from r, and the most probable tokens under r 
       const [choice] = (await ensemble.verify({ ...NO_DRAFTS, position: 7, bonus }, sampling)).choices;
       const told = sampling.temperature === 0 ? { ...SAMPLED, temperature: 1 } : sampling;
       const since = meter(gpu);
-      const tops = await ensemble.top([bonus.toReversed(), bonus], 5, sampling); // members in another order: another law
+      const tops = await ensemble.top([bonus.toReversed(), bonus], 5, sampling); // members in another order: another distribution
       expect(since()).toMatchObject({ submits: 1, readbacks: 1 });
       for (const [i, rows] of [said.toReversed(), said].entries()) {
         const soft = combinedReference(rows, combination, told);
@@ -213,10 +213,10 @@ test('members one submit after the other, where that is asked for; rows last two
 const damaged = (checkpoint: Checkpoint): Checkpoint => ({
   ...checkpoint,
   async *stream(options) {
-    for await (const band of checkpoint.stream(options))
-      yield band.tensor.name === 'model.norm.weight'
-        ? { ...band, decode: () => new Float32Array(band.tensor.bytes / 4).fill(Number.NaN) }
-        : band;
+    for await (const block of checkpoint.stream(options))
+      yield block.tensor.name === 'model.norm.weight'
+        ? { ...block, decode: () => new Float32Array(block.tensor.bytes / 4).fill(Number.NaN) }
+        : block;
   },
 });
 
@@ -261,9 +261,9 @@ test('what cannot be joined or verified is refused, and nothing stays on the dev
   using cursor = await model.open({ capacity: 64 });
   const pass = cursor.forward(chain([1, 2]));
   expect(() => ensemble.keep(pass, 1, 2)).toThrow('rows 1 to 2 of a pass of 2');
-  const [row] = ensemble.keep(pass, 0, 1) as [HeldRow];
+  const [row] = ensemble.keep(pass, 0, 1) as [KeptRow];
   const rows = [row, row];
-  const fine: EnsembleChain = { tokens: [4], proposers: [1], rows: [rows], position: 1, bonus: null, besides: [] };
+  const fine: EnsembleChain = { tokens: [4], proposers: [1], rows: [rows], position: 1, bonus: null, pending: [] };
   const refused = (changed: Partial<EnsembleChain>) => expect(ensemble.verify({ ...fine, ...changed }, GREEDY)).rejects;
   await refused({ tokens: [1, 2, 3] }).toThrow('3 drafts; this ensemble takes 2');
   await refused({ proposers: [] }).toThrow('1 drafts, 0 proposers and rows for 1');
@@ -271,7 +271,7 @@ test('what cannot be joined or verified is refused, and nothing stays on the dev
   await refused({ rows: [[row]] }).toThrow('1 rows of a position that 2 models score');
   await refused({ proposers: [2] }).toThrow('member 2 of 2');
   await refused({ tokens: [50] }).toThrow('token 50 is outside the vocabulary of 50');
-  await refused({ bonus: rows, besides: Array(65).fill({ held: 0 }) }).toThrow('65 tokens besides');
+  await refused({ bonus: rows, pending: Array(65).fill({ ringEntry: 0 }) }).toThrow('65 tokens pending');
   expect((await ensemble.verify(fine, GREEDY)).tokens).toEqual([4]);
   cursor.forward(chain([1]));
   expect(() => ensemble.keep(pass, 0, 1)).toThrow('this forward pass is over');

@@ -1,5 +1,5 @@
 // Ensembles on the device: rows of raw logits that outlive their passes, and chains of drafts verified under the combined
-// law. All members' passes, the rows kept of them and the verdict are recorded into one open turn: a round is one submit
+// distribution. All members' passes, the rows kept of them and the verdict are recorded into one open submission: a round is one submit
 // and one readback. A lazy chunk: a page that decodes with one model does not fetch it.
 
 import { refuse } from '../../base/refuse.ts';
@@ -7,16 +7,16 @@ import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
 import {
+  chainEnd,
   contrast,
-  elect,
   electionBytes,
   ensembleVerdictBytes,
-  gauge,
-  gaugesBytes,
   jobBytes,
-  MOST_BESIDES,
+  MOST_PENDING,
   packEnsembleJob,
   slicesOf,
+  softmaxStatistics,
+  statisticsBytes,
   unpackEnsembleVerdict,
   verifyEnsemble,
 } from '../../kernels/ensemble/ensemble.ts';
@@ -29,7 +29,7 @@ import type {
   Ensemble,
   EnsembleChain,
   EnsembleVerdict,
-  HeldRow,
+  KeptRow,
   LanguageModel,
   OpenEnsemble,
   Sampling,
@@ -37,7 +37,7 @@ import type {
 } from '../interface.ts';
 import { Ring } from '../sampling/ring.ts';
 import { notFinite } from '../sampling/sampler.ts';
-import { boardOf } from '../sampling/token-ring.ts';
+import { tokenRingOf } from '../sampling/token-ring.ts';
 import { checkChain, checkModels, draftingOf, sharesOf } from './checks.ts';
 import { EnsembleTop } from './top-tokens.ts';
 
@@ -45,8 +45,8 @@ import { EnsembleTop } from './top-tokens.ts';
 const CHAINS = 2;
 
 interface Plans {
-  /** Leaves the gauges of all rows. */
-  readonly gauges: Plan;
+  /** Leaves the statistics of all rows. */
+  readonly statistics: Plan;
   /** Leaves the verdict. */
   readonly decide: Plan;
 }
@@ -65,7 +65,7 @@ class DeviceEnsemble implements Ensemble {
   /** Of the first row behind the ring's; null where nothing is contrasted. */
   readonly #contrasts: number | null;
   readonly #job: Tensor;
-  readonly #gauges: Tensor;
+  readonly #statistics: Tensor;
   readonly #verdict: Tensor;
   /** By positions. */
   readonly #plans: readonly Plans[];
@@ -91,21 +91,21 @@ class DeviceEnsemble implements Ensemble {
     const slices = slicesOf(vocabulary);
     this.#rows = arena.activation(entries + (contrasts ? positions : 0), vocabulary, 'kept rows');
     this.#job = arena.storage(jobBytes(positions, columns), 'ensemble job');
-    this.#gauges = arena.storage(gaugesBytes(positions, columns), 'gauges');
-    this.#verdict = arena.storage(ensembleVerdictBytes(positions, members, MOST_BESIDES), 'ensemble verdict');
+    this.#statistics = arena.storage(statisticsBytes(positions, columns), 'statistics');
+    this.#verdict = arena.storage(ensembleVerdictBytes(positions, members, MOST_PENDING), 'ensemble verdict');
     const election = arena.storage(electionBytes(positions, slices), 'election');
     const stride = this.#rows.shape.at(-1) as number;
     const [job, logits, verdict] = [this.#job, this.#rows, this.#verdict];
     const tuning = sampleTuning(gpu);
     this.#plans = Array.from({ length: positions }, (_, i) => {
       const uniforms = { positions: i + 1, members, columns, vocabulary, stride, slices };
-      const [gauges, decide] = [new Plan(gpu), new Plan(gpu)];
-      if (contrasts) contrast(gauges, { job, rows: logits }, uniforms);
-      gauge(gauges, { job, logits, gauges: this.#gauges }, uniforms, tuning);
-      const inputs = { job, logits, gauges: this.#gauges, board: boardOf(gpu).tensor, election };
-      elect(decide, inputs, uniforms, tuning);
+      const [statistics, decide] = [new Plan(gpu), new Plan(gpu)];
+      if (contrasts) contrast(statistics, { job, rows: logits }, uniforms);
+      softmaxStatistics(statistics, { job, logits, statistics: this.#statistics }, uniforms, tuning);
+      const inputs = { job, logits, statistics: this.#statistics, tokenRing: tokenRingOf(gpu).tensor, election };
+      chainEnd(decide, inputs, uniforms, tuning);
       verifyEnsemble(decide, { ...inputs, verdict }, uniforms, tuning);
-      return { gauges, decide };
+      return { statistics, decide };
     });
   }
 
@@ -114,10 +114,10 @@ class DeviceEnsemble implements Ensemble {
   }
 
   async ready(): Promise<void> {
-    await Promise.all(this.#plans.flatMap(({ gauges, decide }) => [gauges.ready(), decide.ready()]));
+    await Promise.all(this.#plans.flatMap(({ statistics, decide }) => [statistics.ready(), decide.ready()]));
   }
 
-  keep({ logits }: Scores, first: number, count: number): readonly HeldRow[] {
+  keep({ logits }: Scores, first: number, count: number): readonly KeptRow[] {
     this.#use();
     if (!(logits instanceof DeviceRows)) throw refuse('rows that are not on this device');
     const { tensor } = logits;
@@ -126,7 +126,7 @@ class DeviceEnsemble implements Ensemble {
       throw refuse(`rows ${first} to ${first + count - 1} of a pass of ${logits.rows}`);
     return Array.from({ length: count }, (_, i) => {
       const kept = this.#ring.take(1);
-      this.#gpu.turn.copy(rowsOf(tensor, 1, first + i), rowsOf(this.#rows, 1, this.#ring.entry(kept)));
+      this.#gpu.submission.copy(rowsOf(tensor, 1, first + i), rowsOf(this.#rows, 1, this.#ring.entry(kept)));
       return { kept };
     });
   }
@@ -143,15 +143,15 @@ class DeviceEnsemble implements Ensemble {
   async verify(chain: EnsembleChain, sampling: Sampling): Promise<EnsembleVerdict> {
     this.#use();
     this.#check(chain);
-    const { tokens, rows, bonus, besides } = chain;
+    const { tokens, rows, bonus, pending } = chain;
     const scored = bonus ? [...rows, bonus] : rows;
     const drafts = tokens.length;
     const positions = scored.length;
     const { decide } = this.#ask(chain, scored, sampling);
-    const { turn } = this.#gpu;
-    turn.run(decide, { keys: 0 });
-    const bytes = ensembleVerdictBytes(positions, this.members, besides.length);
-    const read = turn.read({ ...this.#verdict, bytes });
+    const { submission } = this.#gpu;
+    submission.run(decide, { keys: 0 });
+    const bytes = ensembleVerdictBytes(positions, this.members, pending.length);
+    const read = submission.read({ ...this.#verdict, bytes });
     this.#gpu.flush();
     const shape = { drafts, positions, members: this.members };
     const { broken, committed, votes, ...verdict } = unpackEnsembleVerdict(await read, shape);
@@ -162,7 +162,7 @@ class DeviceEnsemble implements Ensemble {
   }
 
   async top(
-    positions: readonly (readonly HeldRow[])[],
+    positions: readonly (readonly KeptRow[])[],
     n: number,
     sampling: Sampling,
   ): Promise<readonly (readonly Choice[])[]> {
@@ -170,14 +170,14 @@ class DeviceEnsemble implements Ensemble {
     this.#top ??= EnsembleTop.make(this.#gpu, {
       job: this.#job,
       logits: this.#rows,
-      gauges: this.#gauges,
+      statistics: this.#statistics,
       members: this.members,
       columns: this.#shares.length,
       vocabulary: this.#vocabulary,
     });
     const top = await this.#top;
     this.#use(); // it may have been disposed meanwhile
-    const chains = positions.map((bonus) => ({ tokens: [], proposers: [], rows: [], besides: [], position: 0, bonus }));
+    const chains = positions.map((bonus) => ({ tokens: [], proposers: [], rows: [], pending: [], position: 0, bonus }));
     for (const chain of chains) this.#check(chain);
     return top.read(positions.length, n, (i) => {
       this.#ask(chains[i] as EnsembleChain, positions.slice(i, i + 1), sampling);
@@ -189,13 +189,13 @@ class DeviceEnsemble implements Ensemble {
     this.#disposed = true;
     this.#gpu.flush(); // commands that use a buffer must be submitted before it is destroyed
     void this.#top?.then((top) => top.free());
-    for (const { gauges, decide } of this.#plans) for (const plan of [gauges, decide]) plan.destroy();
+    for (const { statistics, decide } of this.#plans) for (const plan of [statistics, decide]) plan.destroy();
     this.#arena.free();
   }
 
-  /** Uploads the question and records the gauges of its rows. */
-  #ask({ tokens, position, proposers, besides }: EnsembleChain, scored: EnsembleChain['rows'], sampling: Sampling) {
-    const board = boardOf(this.#gpu);
+  /** Uploads the question and records the statistics of its rows. */
+  #ask({ tokens, position, proposers, pending }: EnsembleChain, scored: EnsembleChain['rows'], sampling: Sampling) {
+    const tokenRing = tokenRingOf(this.#gpu);
     const contrasts = this.#contrasts;
     const rows = scored.map((each, i) => {
       const own = each.map(({ kept }) => this.#ring.entry(kept));
@@ -203,14 +203,14 @@ class DeviceEnsemble implements Ensemble {
     });
     // Naming a token records its draw, if it is not yet: before the question that reads it.
     const lawOf = (i: number): number => (contrasts === null ? (proposers[i] as number) : this.members + 1);
-    const drafts = tokens.map((token, i) => ({ ...board.name(token), law: lawOf(i) }));
-    const others = besides.map((token) => board.name(token).held);
-    const job = { drafts, rows, besides: others, position, sampling, shares: this.#shares };
+    const drafts = tokens.map((token, i) => ({ ...tokenRing.name(token), distribution: lawOf(i) }));
+    const others = pending.map((token) => tokenRing.name(token).ringEntry);
+    const job = { drafts, rows, pending: others, position, sampling, shares: this.#shares };
     const mu = this.#combination.kind === 'contrastive' ? this.#combination.mu : 0;
-    const { turn } = this.#gpu;
-    turn.upload(this.#job, packEnsembleJob({ ...job, mu, drafting: this.drafting(sampling).temperature }));
+    const { submission } = this.#gpu;
+    submission.upload(this.#job, packEnsembleJob({ ...job, mu, drafting: this.drafting(sampling).temperature }));
     const plans = this.#plans[rows.length - 1] as Plans;
-    turn.run(plans.gauges, { keys: 0 });
+    submission.run(plans.statistics, { keys: 0 });
     return plans;
   }
 

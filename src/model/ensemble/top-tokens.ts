@@ -1,10 +1,10 @@
-// The most probable tokens under an ensemble's combined law. Few answers ask for them, so the memory and the plans are
+// The most probable tokens under an ensemble's combined distribution. Few answers ask for them, so the memory and the plans are
 // made when the first one does.
 import { OutriderError } from '../../base/errors.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
-import { mix } from '../../kernels/ensemble/ensemble.ts';
+import { combinedLogits } from '../../kernels/ensemble/ensemble.ts';
 import { sampleTuning } from '../../kernels/sampling/sample.ts';
 import { top } from '../../kernels/sampling/top.ts';
 import { Arena } from '../arena.ts';
@@ -14,7 +14,7 @@ import { MOST_TOP, Tops } from '../sampling/sampler.ts';
 interface Inputs {
   readonly job: Tensor;
   readonly logits: Tensor;
-  readonly gauges: Tensor;
+  readonly statistics: Tensor;
   readonly members: number;
   readonly columns: number;
   readonly vocabulary: number;
@@ -36,7 +36,11 @@ export class EnsembleTop {
     this.#tops = new Tops(gpu, this.#arena);
     this.#plan = new Plan(gpu);
     const stride = tensors.logits.shape.at(-1) as number;
-    mix(this.#plan, { ...tensors, mixed }, { positions: 1, members, columns, vocabulary, stride, slices: 1 });
+    combinedLogits(
+      this.#plan,
+      { ...tensors, mixed },
+      { positions: 1, members, columns, vocabulary, stride, slices: 1 },
+    );
     top(this.#plan, { logits: mixed, row, output: this.#tops.output }, { n: MOST_TOP, vocabulary }, sampleTuning(gpu));
   }
 
@@ -46,14 +50,14 @@ export class EnsembleTop {
     return top;
   }
 
-  /** `ask` records the gauges of position i. */
+  /** `ask` records the statistics of position i. */
   async read(count: number, n: number, ask: (i: number) => void): Promise<readonly (readonly Choice[])[]> {
     if (n < 1 || n > MOST_TOP)
       throw new OutriderError('bad-request', `the ${n} most probable tokens; 1 to ${MOST_TOP} can be had`);
-    const { turn } = this.#gpu;
+    const { submission } = this.#gpu;
     return this.#tops.read(count, n, this.#vocabulary, (i) => {
       ask(i);
-      turn.run(this.#plan, { keys: 0 });
+      submission.run(this.#plan, { keys: 0 });
     });
   }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
-import { slots } from '../architecture.ts';
+import { weightSpecs } from '../architecture.ts';
 import { readArchitecture } from './known-models.ts';
 
 type Json = Record<string, unknown>;
@@ -59,7 +59,7 @@ describe.skipIf(noShared)('both published layouts', () => {
 
 test('the checklist: names and shapes, biases and norms where the family has them', () => {
   const find = (config: Json, checkpoint: string) =>
-    slots(readArchitecture(config)).find((slot) => slot.checkpoint === checkpoint)?.shape;
+    weightSpecs(readArchitecture(config)).find((spec) => spec.checkpoint === checkpoint)?.shape;
   expect(find(QWEN3, 'model.layers.3.self_attn.q_proj.weight')).toEqual([192, 96]);
   expect(find(QWEN3, 'model.layers.0.self_attn.k_norm.weight')).toEqual([32]);
   expect(find(QWEN3, 'model.layers.0.self_attn.k_proj.bias')).toBeUndefined();

@@ -10,9 +10,9 @@ import { NODE_WORDS } from '../../kernels/verify/verdict.ts';
 import type { Arena } from '../arena.ts';
 import { MOST_NODES } from '../cache/kv-cache.ts';
 import { lengthOf, type Past } from '../cache/visibility.ts';
-import type { HeldTree } from '../interface.ts';
+import type { DeviceTree } from '../interface.ts';
 
-/** What `HeldTree.device` is. */
+/** What `DeviceTree.device` is. */
 export class GrownTree {
   /** As verdict.ts packs them. */
   readonly nodes: Tensor;
@@ -27,12 +27,12 @@ export class GrownTree {
     this.#current = current;
   }
 
-  static of({ device }: HeldTree): GrownTree | null {
+  static of({ device }: DeviceTree): GrownTree | null {
     return device instanceof GrownTree && device.#current() ? device : null;
   }
 }
 
-export class HeldRows {
+export class DeviceTreeRows {
   readonly #gpu: Gpu;
   readonly #place: Tensor;
   readonly #nodes: Tensor;
@@ -76,23 +76,23 @@ export class HeldRows {
 
   /** Where verification will look for the tree. */
   load({ nodes }: GrownTree, count: number): void {
-    this.#gpu.turn.copy({ ...nodes, bytes: count * NODE_WORDS * 4 }, this.#nodes);
+    this.#gpu.submission.copy({ ...nodes, bytes: count * NODE_WORDS * 4 }, this.#nodes);
   }
 
   /** The rows of nodes [first, first + count), for every window. */
   fill(past: Past, { first, count, bucket }: { first: number; count: number; bucket: Bucket }): void {
-    const { turn } = this.#gpu;
+    const { submission } = this.#gpu;
     const { prefix, start, own } = past;
     const place = { first, count, prefix, start, base: start + own, position: lengthOf(past) };
     this.#windows.forEach((window, w) => {
-      turn.upload(this.#place, packPlace({ ...place, window }));
-      turn.run(this.#rows[w]?.get(bucket) as Plan, { keys: 0 });
+      submission.upload(this.#place, packPlace({ ...place, window }));
+      submission.run(this.#rows[w]?.get(bucket) as Plan, { keys: 0 });
     });
   }
 
   /** Puts the draws that were just uploaded, one behind each node, where their nodes stand. */
   placeDraws(): void {
-    this.#gpu.turn.run(this.#draws, { keys: 0 });
+    this.#gpu.submission.run(this.#draws, { keys: 0 });
   }
 
   free(): void {

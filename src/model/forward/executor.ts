@@ -1,4 +1,4 @@
-// Replays the plans of a model: one upload of the rows, a body, a head, all into the device's open turn. Nothing is
+// Replays the plans of a model: one upload of the rows, a body, a head, all into the device's open submission. Nothing is
 // submitted here except by prefill, whose chunks nobody reads.
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
@@ -12,9 +12,9 @@ import { type Cache, MOST_ROWS, MOVE_BYTES, type Shared } from '../cache/kv-cach
 import { treeRows } from '../cache/visibility.ts';
 import type { Tree } from '../interface.ts';
 import { Sampler } from '../sampling/sampler.ts';
-import { boardOf } from '../sampling/token-ring.ts';
+import { tokenRingOf } from '../sampling/token-ring.ts';
 import { Verifier } from '../sampling/verifier.ts';
-import { type GrownTree, HeldRows } from './device-tree.ts';
+import { DeviceTreeRows, type GrownTree } from './device-tree.ts';
 import { type Network, recordBody, recordHead, windowsOf } from './interpreter.ts';
 import { Pass } from './pass.ts';
 
@@ -38,7 +38,7 @@ export class Executor {
   readonly #network: Network;
   readonly #sampler: Sampler;
   readonly #verifier: Verifier;
-  readonly #heldRows: HeldRows;
+  readonly #deviceTreeRows: DeviceTreeRows;
   readonly #windows: readonly (number | null)[];
   /** Final norm and logits of every row, for each bucket. */
   readonly #heads = new Map<Bucket, Plan>();
@@ -54,10 +54,10 @@ export class Executor {
     const vocabulary = this.#vocabulary;
     this.shared = { moves: arena.storage(MOVE_BYTES, 'moves'), stream: network.scratch.stream };
     this.#sampler = new Sampler(network.gpu, arena, vocabulary);
-    const { laws } = this.#sampler;
-    this.#verifier = new Verifier(network.gpu, arena, { vocabulary, laws, moves: this.shared.moves });
+    const { distributions } = this.#sampler;
+    this.#verifier = new Verifier(network.gpu, arena, { vocabulary, distributions, moves: this.shared.moves });
     this.#windows = windowsOf(network.architecture);
-    this.#heldRows = new HeldRows(network.gpu, arena, {
+    this.#deviceTreeRows = new DeviceTreeRows(network.gpu, arena, {
       nodes: this.#verifier.nodes,
       draws: this.#sampler.draws,
       rows: network.scratch.rows,
@@ -75,7 +75,7 @@ export class Executor {
   /** Compiles what does not depend on a cache. */
   async ready(): Promise<void> {
     const plans = [...this.#heads.values(), ...this.#picked.values()].map((plan) => plan.ready());
-    await Promise.all([...plans, this.#heldRows.ready(), this.#prepare(this.#network.scratch.scores)]);
+    await Promise.all([...plans, this.#deviceTreeRows.ready(), this.#prepare(this.#network.scratch.scores)]);
   }
 
   async #prepare(logits: Tensor): Promise<void> {
@@ -105,15 +105,15 @@ export class Executor {
   /** The same of rows whose visibility is no tree's. */
   scoreRows(cache: Cache, rows: RowsOf): Pass {
     const bucket = this.run(cache.bodies, rows);
-    this.#gpu.turn.run(this.#heads.get(bucket) as Plan, { keys: 0 });
+    this.#gpu.submission.run(this.#heads.get(bucket) as Plan, { keys: 0 });
     return this.#begin(this.#network.scratch.scores, cache);
   }
 
   /** Rows that the device has written itself; `keys`: slots that they may see. */
   scoreFilled(cache: Cache, bucket: Bucket, keys: number): Pass {
     this.#end();
-    this.#gpu.turn.run(cache.bodies.get(bucket) as Plan, { keys });
-    this.#gpu.turn.run(this.#heads.get(bucket) as Plan, { keys: 0 });
+    this.#gpu.submission.run(cache.bodies.get(bucket) as Plan, { keys });
+    this.#gpu.submission.run(this.#heads.get(bucket) as Plan, { keys: 0 });
     return this.#begin(this.#network.scratch.scores, cache);
   }
 
@@ -125,16 +125,16 @@ export class Executor {
   }
 
   /** A tree that only the device knows. */
-  scoreHeld({ cache, past, next }: CachedCursor, tree: GrownTree, nodes: number): Pass {
+  scoreDeviceTree({ cache, past, next }: CachedCursor, tree: GrownTree, nodes: number): Pass {
     this.#end();
-    this.#heldRows.load(tree, nodes);
+    this.#deviceTreeRows.load(tree, nodes);
     return this.#collect(cache, nodes, (first, count) => {
       this.#end();
       const bucket = this.#bucket(count);
-      this.#heldRows.fill(past, { first, count, bucket });
+      this.#deviceTreeRows.fill(past, { first, count, bucket });
       const keys = next + first + count;
       const branched = (next % CHUNK) + first + count > CHUNK;
-      this.#gpu.turn.run(cache.bodies.get(bucket) as Plan, { keys, branched });
+      this.#gpu.submission.run(cache.bodies.get(bucket) as Plan, { keys, branched });
       return bucket;
     });
   }
@@ -146,12 +146,12 @@ export class Executor {
     for (let first = 0; first < total; first += MOST_ROWS) {
       const count = Math.min(MOST_ROWS, total - first);
       const bucket = body(first, count);
-      const { turn } = this.#gpu;
-      turn.run(this.#heads.get(bucket) as Plan, { keys: 0 });
+      const { submission } = this.#gpu;
+      submission.run(this.#heads.get(bucket) as Plan, { keys: 0 });
       if (!wide) continue;
-      turn.copy(rowsOf(scores, count), rowsOf(wide.logits, count, first));
+      submission.copy(rowsOf(scores, count), rowsOf(wide.logits, count, first));
       wide.taps.forEach((tap, i) => {
-        turn.copy(rowsOf(cache.taps[i] as Tensor, count), rowsOf(tap, count, first));
+        submission.copy(rowsOf(cache.taps[i] as Tensor, count), rowsOf(tap, count, first));
       });
     }
     return wide ? this.#begin(wide.logits, cache, wide.taps) : this.#begin(scores, cache);
@@ -160,7 +160,7 @@ export class Executor {
   /** The first rows of what stands in the stream. */
   scoreStream(cache: Cache, bucket: Bucket): Pass {
     this.#end();
-    this.#gpu.turn.run(this.#heads.get(bucket) as Plan, { keys: 0 });
+    this.#gpu.submission.run(this.#heads.get(bucket) as Plan, { keys: 0 });
     return this.#begin(this.#network.scratch.scores, cache);
   }
 
@@ -168,8 +168,8 @@ export class Executor {
   scoreLast(cache: Cache, span: Span): Pass {
     this.run(cache.bodies, this.#rows([span]));
     const { pickedIndices, scores } = this.#network.scratch;
-    this.#gpu.turn.upload(pickedIndices, new Uint32Array(this.leastRows).fill(span.count - 1));
-    this.#gpu.turn.run(this.#picked.get(this.leastRows) as Plan, { keys: 0 });
+    this.#gpu.submission.upload(pickedIndices, new Uint32Array(this.leastRows).fill(span.count - 1));
+    this.#gpu.submission.run(this.#picked.get(this.leastRows) as Plan, { keys: 0 });
     return this.#begin(scores, cache);
   }
 
@@ -191,7 +191,7 @@ export class Executor {
     for (const plan of [...this.#heads.values(), ...this.#picked.values()]) plan.destroy();
     this.#sampler.free();
     this.#verifier.free();
-    this.#heldRows.free();
+    this.#deviceTreeRows.free();
   }
 
   #head(bucket: Bucket, picked: boolean): Plan {
@@ -204,7 +204,7 @@ export class Executor {
     const { hidden } = this.#network.architecture.sizes;
     const vocabulary = this.#vocabulary;
     const { tapLayers } = cache.options;
-    const tools = { sampler: this.#sampler, verifier: this.#verifier, held: this.#heldRows };
+    const tools = { sampler: this.#sampler, verifier: this.#verifier, ringEntry: this.#deviceTreeRows };
     this.#pass = new Pass(this.#gpu, tools, { logits, taps, tapLayers, vocabulary, hidden });
     return this.#pass;
   }
@@ -220,8 +220,11 @@ export class Executor {
 
   /** Draws that a tree names are recorded here, before the pass that reads them. */
   #rows(spans: readonly Span[]): RowsOf {
-    const board = boardOf(this.#gpu);
-    const named = spans.map(({ tree: { tokens, parents } }) => ({ tokens: tokens.map((t) => board.name(t)), parents }));
+    const tokenRing = tokenRingOf(this.#gpu);
+    const named = spans.map(({ tree: { tokens, parents } }) => ({
+      tokens: tokens.map((t) => tokenRing.name(t)),
+      parents,
+    }));
     return (window) =>
       spans.flatMap(({ cursor, first, count }, i) =>
         treeRows(cursor.past, named[i] as (typeof named)[number], window, first, count, cursor.sources),
@@ -231,7 +234,7 @@ export class Executor {
   /** Uploads rows and runs the plan for so many; draws of the pass before are recorded first, while its logits last. */
   run(plans: ReadonlyMap<Bucket, Plan>, rowsOf: RowsOf): Bucket {
     this.#end();
-    const { turn } = this.#gpu;
+    const { submission } = this.#gpu;
     let bucket: Bucket = this.leastRows;
     let keys = 0;
     let branched = false;
@@ -240,9 +243,9 @@ export class Executor {
       bucket = this.#bucket(rows.length);
       for (const { slot } of rows) keys = Math.max(keys, slot + 1);
       branched ||= branches(rows);
-      turn.upload(this.#network.scratch.rows[w] as Tensor, packRows(rows, bucket));
+      submission.upload(this.#network.scratch.rows[w] as Tensor, packRows(rows, bucket));
     });
-    turn.run(plans.get(bucket) as Plan, { keys, branched });
+    submission.run(plans.get(bucket) as Plan, { keys, branched });
     return bucket;
   }
 }

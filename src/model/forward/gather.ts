@@ -10,7 +10,7 @@ import type { Pool, Runs } from '../cache/pooled-states.ts';
 import { slotsOf } from '../cache/visibility.ts';
 import type { Drawn, Gathered } from '../interface.ts';
 import { toChoice } from '../sampling/sampler.ts';
-import { boardOf } from '../sampling/token-ring.ts';
+import { tokenRingOf } from '../sampling/token-ring.ts';
 
 interface Rows {
   readonly cursor: CachedCursor;
@@ -45,20 +45,20 @@ const meansOf = (rows: readonly Rows[], runs: readonly Runs[]): readonly Tensor[
 };
 
 export const gather = async (gpu: Gpu, draws: readonly Drawn[], rows: readonly Rows[]): Promise<Gathered> => {
-  const board = boardOf(gpu);
-  const entries = draws.map(({ token }) => board.ring.entry(token.held)); // a draw that was not recorded is now
+  const tokenRing = tokenRingOf(gpu);
+  const entries = draws.map(({ token }) => tokenRing.ring.entry(token.ringEntry)); // a draw that was not recorded is now
   const first = Math.min(...entries);
   const runs = rows.map(runsOf);
   const sources = [
-    ...(entries.length > 0 ? [board.entries(first, Math.max(...entries) + 1 - first)] : []),
+    ...(entries.length > 0 ? [tokenRing.entries(first, Math.max(...entries) + 1 - first)] : []),
     ...rows.flatMap(({ cursor: { cache } }, i) => {
-      const columns = cache.extras?.columns;
-      return columns ? (runs[i] as Runs).map((run) => slotsIn(columns.tensor, run)) : [];
+      const rolloutState = cache.extras?.rolloutState;
+      return rolloutState ? (runs[i] as Runs).map((run) => slotsIn(rolloutState.tensor, run)) : [];
     }),
     ...meansOf(rows, runs),
   ].filter(({ bytes }) => bytes > 0);
   if (sources.length === 0) return { choices: [], grounding: [], pooled: [] };
-  const data = gpu.turn.readAll(sources);
+  const data = gpu.submission.readAll(sources);
   gpu.flush();
   const bytes = await data;
 
@@ -71,11 +71,11 @@ export const gather = async (gpu: Gpu, draws: readonly Drawn[], rows: readonly R
   const choices = entries.length > 0 ? unpackChoices(bytes.slice(0, sources[0]?.bytes)) : [];
   at = choices.length * CHOICE_WORDS * 4;
   const grounding = rows.map(({ cursor: { cache }, count }) => {
-    const columns = cache.extras?.columns;
-    if (!columns) return new Float32Array(0);
-    const width = columns.tensor.shape[1] as number;
+    const rolloutState = cache.extras?.rolloutState;
+    if (!rolloutState) return new Float32Array(0);
+    const width = rolloutState.tensor.shape[1] as number;
     const values = next(count * width);
-    return Float32Array.from({ length: count }, (_, i) => values[i * width + columns.grounding] as number);
+    return Float32Array.from({ length: count }, (_, i) => values[i * width + rolloutState.grounding] as number);
   });
   const pooled = rows.map(({ cursor: { cache } }) => {
     const pool = cache.extras?.pool;

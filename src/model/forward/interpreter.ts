@@ -18,7 +18,7 @@ import type { Architecture } from '../architecture.ts';
 import { type Arena, rowsOf } from '../arena.ts';
 import { type Cache, MOST_ROWS } from '../cache/kv-cache.ts';
 import type { Weights } from '../load/device-weights.ts';
-import { boardOf } from '../sampling/token-ring.ts';
+import { tokenRingOf } from '../sampling/token-ring.ts';
 
 /** Activations of one pass, for 16 rows; a smaller pass uses the first rows of each. */
 export interface Scratch {
@@ -197,7 +197,7 @@ export const recordBody = (
     plan,
     {
       rows: scratch.rows[0] as Tensor,
-      board: boardOf(gpu).tensor,
+      tokenRing: tokenRingOf(gpu).tensor,
       matrix: weights.embedding,
       output: paired ? view(paired.embedded) : stream,
     },
@@ -224,7 +224,7 @@ export const recordBody = (
       output: attended,
     };
     cache.attend(plan, attending, shape);
-    cache.extras?.columns?.record(plan, attending, shape, attentionTuning(gpu), layer);
+    cache.extras?.rolloutState?.record(plan, attending, shape, attentionTuning(gpu), layer);
     matmul(
       plan,
       {

@@ -4,15 +4,15 @@
 import { OutriderError } from '../../base/errors.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
-import type { Turn } from '../../gpu/submission.ts';
+import type { Submission } from '../../gpu/submission.ts';
 import type { DraftNode } from '../../kernels/verify/verdict.ts';
 import { rowsOf } from '../arena.ts';
 import type { Cache } from '../cache/kv-cache.ts';
-import type { Choice, Drawn, Held, HeldLaw, HeldToken, Sampling, Verdict } from '../interface.ts';
-import { MOST_DRAWS, MOST_LAWS, type Sampler, type Wanted } from '../sampling/sampler.ts';
-import { boardOf } from '../sampling/token-ring.ts';
+import type { Choice, DeviceDistribution, DeviceTensor, DeviceToken, Drawn, Sampling, Verdict } from '../interface.ts';
+import { MOST_DISTRIBUTIONS, MOST_DRAWS, type Sampler, type Wanted } from '../sampling/sampler.ts';
+import { tokenRingOf } from '../sampling/token-ring.ts';
 import type { Verifier } from '../sampling/verifier.ts';
-import type { HeldRows } from './device-tree.ts';
+import type { DeviceTreeRows } from './device-tree.ts';
 
 /** Row-major values with the padding of each row cut off. */
 export const unpad = (data: ArrayBuffer, rows: number, width: number): Float32Array<ArrayBuffer> => {
@@ -25,7 +25,7 @@ export const unpad = (data: ArrayBuffer, rows: number, width: number): Float32Ar
 };
 
 /** Rows of a pass on the device: handed to a drafter as they are, or read. */
-export class DeviceRows implements Held {
+export class DeviceRows implements DeviceTensor {
   readonly rows: number;
   /** Of the tapped layer; null where it is none. */
   readonly layer: number | null;
@@ -50,9 +50,9 @@ export class DeviceRows implements Held {
   }
 
   async read(): Promise<Float32Array> {
-    const { turn } = this.#gpu;
-    const data = turn.read(this.tensor);
-    turn.submit();
+    const { submission } = this.#gpu;
+    const data = submission.read(this.tensor);
+    submission.submit();
     return unpad(await data, this.rows, this.#width);
   }
 }
@@ -64,7 +64,7 @@ class Batch {
   readonly #sampler: Sampler;
   readonly #logits: Tensor;
   #first: number | null = null;
-  #read: { readonly choices: Promise<readonly Choice[]>; readonly turn: Turn } | null = null;
+  #read: { readonly choices: Promise<readonly Choice[]>; readonly submission: Submission } | null = null;
 
   constructor(gpu: Gpu, sampler: Sampler, logits: Tensor) {
     this.#gpu = gpu;
@@ -76,7 +76,7 @@ class Batch {
     return this.#first !== null;
   }
 
-  /** Records the draws, if they are not yet; the serial number of the first one's entry on the board. */
+  /** Records the draws, if they are not yet; the serial number of the first one's entry on the token ring. */
   record(): number {
     this.#first ??= this.#sampler.draw(this.#logits, this.wanted);
     return this.#first;
@@ -84,30 +84,30 @@ class Batch {
 
   read(): Promise<readonly Choice[]> {
     const first = this.record();
-    this.#read ??= { choices: this.#sampler.read(first, this.wanted.length), turn: this.#gpu.turn };
-    this.#gpu.flush(this.#read.turn);
+    this.#read ??= { choices: this.#sampler.read(first, this.wanted.length), submission: this.#gpu.submission };
+    this.#gpu.flush(this.#read.submission);
     return this.#read.choices;
   }
 }
 
-/** One draw of a batch; as a token it names its entry on the board, for which the batch must have been recorded. */
-class DeviceDraw implements Drawn, HeldToken {
+/** One draw of a batch; as a token it names its entry on the token ring, for which the batch must have been recorded. */
+class DeviceDraw implements Drawn, DeviceToken {
   readonly rows = 1;
-  readonly law: HeldLaw | null;
+  readonly distribution: DeviceDistribution | null;
   readonly #batch: Batch;
   readonly #index: number;
 
   constructor(batch: Batch, wanted: Wanted) {
     this.#batch = batch;
     this.#index = batch.wanted.push(wanted) - 1;
-    this.law = wanted.law;
+    this.distribution = wanted.distribution;
   }
 
-  get token(): HeldToken {
+  get token(): DeviceToken {
     return this;
   }
 
-  get held(): number {
+  get ringEntry(): number {
     return this.#batch.record() + this.#index;
   }
 
@@ -137,35 +137,35 @@ export interface Questioned {
   readonly nodes: readonly (DraftNode & { readonly position: number })[] | null;
   readonly sampling: Sampling;
   /** Of sampled drafts, which are a chain that the host knows. */
-  readonly laws: readonly HeldLaw[] | null;
+  readonly distributions: readonly DeviceDistribution[] | null;
 }
 
 /** What the passes of a model share. */
 interface Tools {
   readonly sampler: Sampler;
   readonly verifier: Verifier;
-  readonly held: HeldRows;
+  readonly ringEntry: DeviceTreeRows;
 }
 
 export class Pass {
   readonly #gpu: Gpu;
   readonly #sampler: Sampler;
   readonly #verifier: Verifier;
-  readonly #held: HeldRows;
+  readonly #held: DeviceTreeRows;
   readonly #results: Results;
   #batch: Batch;
   #over = false;
 
-  constructor(gpu: Gpu, { sampler, verifier, held }: Tools, results: Results) {
+  constructor(gpu: Gpu, { sampler, verifier, ringEntry }: Tools, results: Results) {
     this.#gpu = gpu;
     this.#sampler = sampler;
     this.#verifier = verifier;
-    this.#held = held;
+    this.#held = ringEntry;
     this.#results = results;
     this.#batch = new Batch(gpu, sampler, results.logits);
   }
 
-  logits(first: number, count: number): Held {
+  logits(first: number, count: number): DeviceTensor {
     const { logits, vocabulary } = this.#results;
     return this.view(rowsOf(logits, count, first), vocabulary);
   }
@@ -175,35 +175,38 @@ export class Pass {
     return taps.map((tap, i) => this.view(rowsOf(tap, count, first), hidden, tapLayers[i] as number));
   }
 
-  draw(row: number, sampling: Sampling, position: number, keepLaw = false): Drawn {
+  draw(row: number, sampling: Sampling, position: number, keepDistribution = false): Drawn {
     this.#use();
     const { recorded, wanted } = this.#batch;
-    const most = keepLaw || wanted.some(({ law }) => law) ? MOST_LAWS : MOST_DRAWS;
+    const most = keepDistribution || wanted.some(({ distribution }) => distribution) ? MOST_DISTRIBUTIONS : MOST_DRAWS;
     if (recorded || wanted.length >= most) this.#renew();
-    const law = keepLaw ? { law: this.#sampler.laws.ring.take(1) } : null;
-    return new DeviceDraw(this.#batch, { row, sampling, position, law });
+    const distribution = keepDistribution ? { distribution: this.#sampler.distributions.ring.take(1) } : null;
+    return new DeviceDraw(this.#batch, { row, sampling, position, distribution });
   }
 
   /** Decides on nodes whose rows begin at `first`, moves what is kept in the cache, and reads the verdict. */
   verify(draft: Questioned, cache: Cache): Promise<Verdict> {
     this.#use();
     if (this.#batch.wanted.length > 0) this.#renew();
-    const { first, base, position, count, nodes, sampling, laws } = draft;
-    const { ring } = this.#sampler.laws;
-    const law = laws && ring.take(count);
+    const { first, base, position, count, nodes, sampling, distributions } = draft;
+    const { ring } = this.#sampler.distributions;
+    const distribution = distributions && ring.take(count);
     const wanted = Array.from({ length: count }, (_, i) => ({
       row: first + i,
       sampling,
       position: nodes?.[i] ? nodes[i].position + 1 : 0,
-      law: law === null ? null : { law: law + i },
+      distribution: distribution === null ? null : { distribution: distribution + i },
     }));
     const serial = this.#sampler.draw(this.#results.logits, wanted, nodes ? undefined : () => this.#held.placeDraws());
     const { logits } = this.#results;
-    const draws = boardOf(this.#gpu).ring.entry(serial);
+    const draws = tokenRingOf(this.#gpu).ring.entry(serial);
     const job = { nodes: count, draws, base, position, seed: sampling.seed, row: first };
-    if (laws && nodes && law !== null) {
-      const drafted = nodes.map((node, i) => ({ ...node, law: i > 0 ? ring.entry((laws[i - 1] as HeldLaw).law) : 0 }));
-      this.#verifier.decide({ ...job, law: ring.entry(law) }, drafted, logits, 'ratio');
+    if (distributions && nodes && distribution !== null) {
+      const drafted = nodes.map((node, i) => ({
+        ...node,
+        distribution: i > 0 ? ring.entry((distributions[i - 1] as DeviceDistribution).distribution) : 0,
+      }));
+      this.#verifier.decide({ ...job, distribution: ring.entry(distribution) }, drafted, logits, 'ratio');
     } else this.#verifier.decide(job, nodes, logits, 'match');
     const chain = nodes?.every(({ parent }, i) => parent === i - 1);
     if (!chain) cache.compact(); // a kept chain lies where it belongs

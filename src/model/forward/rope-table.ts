@@ -41,7 +41,7 @@ const llama3 = (frequency: number, s: Extract<RopeScaling, { type: 'llama3' }>):
   return ((1 - smooth) * frequency) / s.factor + smooth * frequency;
 };
 
-/** YaRN: a ramp over the dimensions, from those that turn `betaFast` times in the original context to `betaSlow`. */
+/** YaRN: a ramp over the dimensions, from those that submission `betaFast` times in the original context to `betaSlow`. */
 const yarn = (
   frequency: number,
   i: number,

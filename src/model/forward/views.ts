@@ -5,8 +5,8 @@ import { refuse } from '../../base/refuse.ts';
 import type { CachedCursor } from '../cache/cursor.ts';
 import { depths } from '../cache/visibility.ts';
 import type { Draft, Forward, Tree } from '../interface.ts';
-import { MOST_LAWS } from '../sampling/sampler.ts';
-import type { Board } from '../sampling/token-ring.ts';
+import { MOST_DISTRIBUTIONS } from '../sampling/sampler.ts';
+import type { TokenRing } from '../sampling/token-ring.ts';
 import type { Pass } from './pass.ts';
 
 const committed = (): never => {
@@ -23,13 +23,15 @@ const rowIn = (row: number, rows: number): number => {
   return row;
 };
 
-/** What verification takes: one root, and where drafts were sampled, a chain with a law for each. */
-const checkDraft = ({ tokens, parents }: Tree, laws: Draft['laws']): void => {
+/** What verification takes: one root, and where drafts were sampled, a chain with a distribution for each. */
+const checkDraft = ({ tokens, parents }: Tree, distributions: Draft['distributions']): void => {
   if (parents.some((parent, i) => (i === 0) !== (parent === -1)))
     throw refuse('a draft has one root, the last committed token');
-  if (!laws) return;
-  if (laws.length !== tokens.length - 1) throw refuse(`${laws.length} laws for ${tokens.length - 1} drafts`);
-  if (laws.length >= MOST_LAWS) throw refuse(`${laws.length} sampled drafts; the most is ${MOST_LAWS - 1}`);
+  if (!distributions) return;
+  if (distributions.length !== tokens.length - 1)
+    throw refuse(`${distributions.length} distributions for ${tokens.length - 1} drafts`);
+  if (distributions.length >= MOST_DISTRIBUTIONS)
+    throw refuse(`${distributions.length} sampled drafts; the most is ${MOST_DISTRIBUTIONS - 1}`);
   if (parents.some((parent, i) => parent !== i - 1)) throw refuse('sampled drafts that are not a chain');
 };
 
@@ -39,7 +41,7 @@ interface TreeSeen {
   readonly first: number;
   /** As `CachedCursor.begin` numbered the pass. */
   readonly version: number;
-  readonly name: Board['name'];
+  readonly name: TokenRing['name'];
 }
 
 /** A pass over a tree, as its cursor sees it. */
@@ -52,27 +54,27 @@ export const treeView = (pass: Pass, cursor: CachedCursor, { tree, first, versio
     logits: pass.logits(first, rows),
     taps: pass.taps(first, rows),
     draw: (row, sampling, options) =>
-      pass.draw(first + rowIn(row, rows), sampling, length + (depth[row] as number) + 1, options?.law),
+      pass.draw(first + rowIn(row, rows), sampling, length + (depth[row] as number) + 1, options?.distribution),
     top: (of, n) =>
       pass.top(
         of.map((row) => first + rowIn(row, rows)),
         n,
       ),
     accept: (path) => cursor.accept(version, tree, path),
-    verify: async (laws, sampling) => {
-      checkDraft(tree, laws);
+    verify: async (distributions, sampling) => {
+      checkDraft(tree, distributions);
       const nodes = tree.tokens.map((token, i) => ({
         ...name(token),
         parent: tree.parents[i] as number,
         position: length + (depth[i] as number),
       }));
-      const draft = { first, base: cursor.next, position: length, count: rows, nodes, sampling, laws };
+      const draft = { first, base: cursor.next, position: length, count: rows, nodes, sampling, distributions };
       return cursor.settle(version, () => pass.verify(draft, cursor.cache));
     },
   };
 };
 
-interface HeldSeen {
+interface DeviceTreeSeen {
   readonly count: number;
   readonly version: number;
   /** Position and slot of node 0. */
@@ -81,7 +83,11 @@ interface HeldSeen {
 }
 
 /** A pass over a tree whose shape the host learns from the verdict. */
-export const heldView = (pass: Pass, cursor: CachedCursor, { count, version, ...place }: HeldSeen): Forward => ({
+export const deviceTreeView = (
+  pass: Pass,
+  cursor: CachedCursor,
+  { count, version, ...place }: DeviceTreeSeen,
+): Forward => ({
   rows: count,
   logits: pass.logits(0, count),
   taps: pass.taps(0, count),
@@ -92,9 +98,9 @@ export const heldView = (pass: Pass, cursor: CachedCursor, { count, version, ...
       n,
     ),
   accept: unknown,
-  verify: async (laws, sampling) => {
-    if (laws) throw refuse('sampled drafts that are not a chain');
-    const draft = { first: 0, ...place, count, nodes: null, sampling, laws };
+  verify: async (distributions, sampling) => {
+    if (distributions) throw refuse('sampled drafts that are not a chain');
+    const draft = { first: 0, ...place, count, nodes: null, sampling, distributions };
     return cursor.settle(version, () => pass.verify(draft, cursor.cache));
   },
 });
@@ -104,7 +110,7 @@ export const lastView = (pass: Pass, tap: number, position: number): Forward => 
   rows: 1,
   logits: pass.logits(0, 1),
   taps: pass.taps(tap, 1),
-  draw: (row, sampling, options) => pass.draw(rowIn(row, 1), sampling, position, options?.law),
+  draw: (row, sampling, options) => pass.draw(rowIn(row, 1), sampling, position, options?.distribution),
   top: (of, n) =>
     pass.top(
       of.map((row) => rowIn(row, 1)),

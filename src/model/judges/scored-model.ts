@@ -131,18 +131,18 @@ export class ScoredModel implements Disposable {
 
   async #pass(cache: Cache, tokens: readonly number[], length: number): Promise<Float32Array> {
     const { scratch, architecture } = this.#network;
-    const { turn } = this.#gpu;
+    const { submission } = this.#gpu;
     const count = tokens.length;
     const bucket = BUCKETS.find((size) => size >= count) as Bucket;
     const { parents } = chain(tokens);
-    const tree = { tokens: tokens.map((token) => ({ token, held: 0 })), parents };
+    const tree = { tokens: tokens.map((token) => ({ token, ringEntry: 0 })), parents };
     const past = { prefix: length, start: length, own: 0 };
     windowsOf(architecture).forEach((window, w) => {
-      turn.upload(scratch.rows[w] as Tensor, packRows(treeRows(past, tree, window, 0, count), bucket));
+      submission.upload(scratch.rows[w] as Tensor, packRows(treeRows(past, tree, window, 0, count), bucket));
     });
-    turn.run(cache.bodies.get(bucket) as Plan, { keys: length + count });
-    turn.run(this.#heads.get(bucket) as Plan, { keys: 0 });
-    const data = turn.read(rowsOf(scratch.logits, count));
+    submission.run(cache.bodies.get(bucket) as Plan, { keys: length + count });
+    submission.run(this.#heads.get(bucket) as Plan, { keys: 0 });
+    const data = submission.read(rowsOf(scratch.logits, count));
     this.#gpu.flush();
     return unpad(await data, count, this.labels);
   }

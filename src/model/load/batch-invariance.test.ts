@@ -5,7 +5,7 @@ import { testGpu } from '../../testing/device/gpu.ts';
 import { chain, loadShared, readGolden, scoreRows } from '../../testing/goldens/golden.ts';
 import { noShared } from '../../testing/goldens/shared.ts';
 import { tinyCheckpoint } from '../../testing/toys/tiny.ts';
-import type { Cursor, Forward, Held, Tree } from '../interface.ts';
+import type { Cursor, DeviceTensor, Forward, Tree } from '../interface.ts';
 import { isBatchInvariant } from './batch-invariance.ts';
 import { loadModel } from './load-model.ts';
 
@@ -40,10 +40,10 @@ describe.skipIf(noShared).each(['all', 'baseline'] as const)(
 
 /** A cursor whose passes of more than `rows` rows come out one bit different, as a reassociating driver's would. */
 const breaking = (cursor: Cursor, rows: number): Cursor => {
-  const skew = (held: Held): Held => ({
-    rows: held.rows,
+  const skew = (tensor: DeviceTensor): DeviceTensor => ({
+    rows: tensor.rows,
     read: async () => {
-      const values = await held.read();
+      const values = await tensor.read();
       new Uint32Array(values.buffer)[3] = (new Uint32Array(values.buffer)[3] as number) ^ 1;
       return values;
     },

@@ -6,7 +6,7 @@ import type { MatmulTuning, Matrix } from '../../kernels/matmul/matmul.ts';
 import { chooseTuning } from '../../kernels/matmul/matmul-tuning.ts';
 import type { Checkpoint } from '../../weights/checkpoint.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
-import { type Architecture, slots } from '../architecture.ts';
+import { type Architecture, weightSpecs } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
 import { allocate, assemble, type Lent, type Sink, type Weights } from './device-weights.ts';
 import { type Place, placeBytes, places } from './weight-layout.ts';
@@ -42,7 +42,7 @@ export const checkTensors = (
   extra: readonly string[] = [],
 ): void => {
   const needed = new Set<string>(extra);
-  for (const { checkpoint, shape } of slots(architecture)) {
+  for (const { checkpoint, shape } of weightSpecs(architecture)) {
     needed.add(checkpoint);
     const found = tensors.get(checkpoint);
     if (!found) throw bad(`tensor ${checkpoint} is missing`, `The ${architecture.family} family needs it.`);
@@ -72,10 +72,10 @@ export const streamWeights = async (
   const total = [...checkpoint.tensors.values()].reduce((sum, { name, bytes }) => sum + (wanted(name) ? bytes : 0), 0);
   let waiting = 0;
   let loaded = 0;
-  for await (const band of checkpoint.stream({ signal, wanted })) {
-    sinks.get(band.tensor.name)?.(band);
-    loaded += band.raw.byteLength;
-    waiting += band.raw.byteLength;
+  for await (const block of checkpoint.stream({ signal, wanted })) {
+    sinks.get(block.tensor.name)?.(block);
+    loaded += block.raw.byteLength;
+    waiting += block.raw.byteLength;
     if (waiting >= IN_FLIGHT) {
       gpu.device.queue.submit([]);
       await gpu.device.queue.onSubmittedWorkDone();

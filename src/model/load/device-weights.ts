@@ -3,9 +3,9 @@
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import type { Matrix, MatrixPart } from '../../kernels/matmul/matmul.ts';
-import type { Band } from '../../weights/checkpoint.ts';
+import type { RowBlock } from '../../weights/checkpoint.ts';
 import { MatrixPacker } from '../../weights/quantize/quantize.ts';
-import { type Architecture, slotKey } from '../architecture.ts';
+import { type Architecture, weightKey } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
 import { type MatrixPlace, type Piece, type Place, parts } from './weight-layout.ts';
 
@@ -44,7 +44,7 @@ export interface Weights {
 }
 
 /** Takes the bands of one checkpoint tensor. */
-export type Sink = (band: Band) => void;
+export type Sink = (block: RowBlock) => void;
 
 /** Device memory for every place, and where each checkpoint tensor's bands go. */
 export interface Allocated {
@@ -78,7 +78,7 @@ class PartSink {
     this.#missing = part.layout.rows;
   }
 
-  put({ first, step }: Piece, { firstRow, rows, raw, decode, repacker }: Band): void {
+  put({ first, step }: Piece, { firstRow, rows, raw, decode, repacker }: RowBlock): void {
     const { start, layout, weights, scales } = this.#part;
     // Band row r is row first + (firstRow + r) · step of the matrix; this part holds some range of r.
     const bandRow = (row: number): number => Math.ceil((row - first) / step) - firstRow;
@@ -108,15 +108,15 @@ export const allocate = (gpu: Gpu, arena: Arena, places: readonly Place[]): Allo
       const tensor = arena.storage(place.length * 4, place.key);
       vectors.set(place.key, tensor);
       for (const { checkpoint, first } of place.pieces)
-        sinks.set(checkpoint, (band) => gpu.device.queue.writeBuffer(tensor.buffer, first * 4, band.decode()));
+        sinks.set(checkpoint, (block) => gpu.device.queue.writeBuffer(tensor.buffer, first * 4, block.decode()));
       continue;
     }
     const matrix = allocateMatrix(arena, place, gpu.device.limits.maxStorageBufferBindingSize);
     const partSinks = matrix.parts.map((part) => new PartSink(gpu, part));
     matrices.set(place.key, matrix);
     for (const piece of place.pieces)
-      sinks.set(piece.checkpoint, (band) => {
-        for (const sink of partSinks) sink.put(piece, band);
+      sinks.set(piece.checkpoint, (block) => {
+        for (const sink of partSinks) sink.put(piece, block);
       });
   }
   return { matrices, vectors, sinks };
@@ -138,7 +138,7 @@ export const assemble = (
     embedding: input.embedding === 'target' ? need(lent?.embedding, 'embedding') : matrix('embedding'),
     features: input.features ? { fuse: matrix('fuse'), norm: vector('featureNorm') } : null,
     blocks: blocks.map((_, layer) => {
-      const of = (name: string): string => slotKey({ name, layer });
+      const of = (name: string): string => weightKey({ name, layer });
       return {
         attentionNorm: vector(of('attentionNorm')),
         qkv: matrix(of('qkv')),

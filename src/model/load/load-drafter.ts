@@ -118,8 +118,8 @@ export const loadDrafter = async (
       const eagle = new Eagle3Drafter({ ...parts, reduced, pairNorm });
       const mapped = checkpoint.tensors.has(MAP);
       if (mapped)
-        sinks.set(MAP, (band) => {
-          eagle.ids = fill(band.decode());
+        sinks.set(MAP, (block) => {
+          eagle.ids = fill(block.decode());
         });
       else eagle.ids = fill(new Array<number>(architecture.sizes.vocabulary).fill(0));
       return eagle;

@@ -92,8 +92,8 @@ export const loadScored = async (
     compiling = made.ready().then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
     const sinks = new Map(prepared.sinks);
     if (checkpoint.tensors.has(head.bias))
-      sinks.set(head.bias, (band) => {
-        made.bias = band.decode();
+      sinks.set(head.bias, (block) => {
+        made.bias = block.decode();
       });
     await Promise.all([compiling, streamWeights(gpu, checkpoint, sinks, options)]);
     checkAborted(signal);

@@ -38,8 +38,8 @@ export const loadModel = async (
     const capacity = Math.min(CHECK_CAPACITY, made.context);
     probing = made.ready().then(() => made.open({ capacity }, checkLayers(weights)));
     const compiled = probing.then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
-    const all = new Map(sinks).set(ROPE_DIVISORS, (band) => {
-      made.ropeDivisors = band.decode();
+    const all = new Map(sinks).set(ROPE_DIVISORS, (block) => {
+      made.ropeDivisors = block.decode();
     });
     await Promise.all([compiled, streamWeights(gpu, checkpoint, all, options)]);
     using probe = await probing;

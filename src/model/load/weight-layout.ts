@@ -2,7 +2,7 @@
 // f32. Pure arithmetic over the declaration and the file's types; the loader, the memory estimate and `inspect` read it.
 import { matrixLayout, ROW_PAD, splitRows, type WeightFormat } from '../../weights/quantize/device-layout.ts';
 import { type Precision, storedFormat } from '../../weights/quantize/quantize.ts';
-import { type Architecture, type Slot, type SlotName, slotKey, slots } from '../architecture.ts';
+import { type Architecture, type WeightName, type WeightSpec, weightKey, weightSpecs } from '../architecture.ts';
 
 /** Row r of a checkpoint tensor becomes row `first + r · step` of the matrix. */
 export interface Piece {
@@ -32,7 +32,7 @@ export interface VectorPlace {
 export type Place = MatrixPlace | VectorPlace;
 
 /** Slots that share one matrix or vector; every other slot has its own. */
-const TOGETHER: Partial<Record<SlotName, { readonly key: string; readonly interleaved: boolean }>> = {
+const TOGETHER: Partial<Record<WeightName, { readonly key: string; readonly interleaved: boolean }>> = {
   query: { key: 'qkv', interleaved: false },
   key: { key: 'qkv', interleaved: false },
   value: { key: 'qkv', interleaved: false },
@@ -48,11 +48,11 @@ const EXACTNESS: readonly WeightFormat[] = ['q4', 'q4m', 'q8', 'f16', 'f32'];
 
 const place = (
   key: string,
-  members: readonly Slot[],
+  members: readonly WeightSpec[],
   typeOf: (checkpoint: string) => string,
   precision: Precision | undefined,
 ): Place => {
-  const interleaved = TOGETHER[members[0]?.name as SlotName]?.interleaved ?? false;
+  const interleaved = TOGETHER[members[0]?.name as WeightName]?.interleaved ?? false;
   let rows = 0;
   const pieces = members.map(({ checkpoint, shape }, i) => {
     const first = interleaved ? i : rows;
@@ -75,12 +75,12 @@ export const places = (
   typeOf: (checkpoint: string) => string,
   precision: Precision | undefined,
 ): readonly Place[] => {
-  const groups = new Map<string, Slot[]>();
-  for (const slot of slots(architecture)) {
-    const key = slotKey({ name: TOGETHER[slot.name]?.key ?? slot.name, layer: slot.layer });
+  const groups = new Map<string, WeightSpec[]>();
+  for (const spec of weightSpecs(architecture)) {
+    const key = weightKey({ name: TOGETHER[spec.name]?.key ?? spec.name, layer: spec.layer });
     const group = groups.get(key);
-    if (group) group.push(slot);
-    else groups.set(key, [slot]);
+    if (group) group.push(spec);
+    else groups.set(key, [spec]);
   }
   return [...groups].map(([key, members]) => place(key, members, typeOf, precision));
 };

@@ -1,4 +1,4 @@
-// The memory of laws: taken when the first sampled draft is drawn, shared by the models of a vocabulary, and given back
+// The memory of distributions: taken when the first sampled draft is drawn, shared by the models of a vocabulary, and given back
 // with the last of them.
 import { expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
@@ -6,9 +6,9 @@ import { chain, GREEDY } from '../../testing/goldens/golden.ts';
 import { tinyCheckpoint } from '../../testing/toys/tiny.ts';
 import { loadModel } from '../load/load-model.ts';
 
-const LAWS = 48 * 64 * 4;
+const DISTRIBUTIONS = 48 * 64 * 4;
 
-test('laws take memory at the first sampled draft, once for all models of a vocabulary', async () => {
+test('distributions take memory at the first sampled draft, once for all models of a vocabulary', async () => {
   const gpu = await testGpu();
   const before = gpu.bytes;
   const load = () => loadModel(gpu, tinyCheckpoint(), { batchInvariant: true });
@@ -20,10 +20,10 @@ test('laws take memory at the first sampled draft, once for all models of a voca
   expect(gpu.bytes).toBe(loaded);
   for (const cursor of cursors) {
     const sampling = { ...GREEDY, temperature: 1 };
-    const { law, token } = cursor.forward(chain([3])).draw(0, sampling, { law: true });
-    if (law) await cursor.forward(chain([3, token])).verify([law], { ...sampling, seed: 5 });
-    expect(gpu.bytes - loaded).toBeGreaterThanOrEqual(LAWS);
-    expect(gpu.bytes - loaded).toBeLessThan(LAWS + 4000); // and the constants of what writes and reads them
+    const { distribution, token } = cursor.forward(chain([3])).draw(0, sampling, { distribution: true });
+    if (distribution) await cursor.forward(chain([3, token])).verify([distribution], { ...sampling, seed: 5 });
+    expect(gpu.bytes - loaded).toBeGreaterThanOrEqual(DISTRIBUTIONS);
+    expect(gpu.bytes - loaded).toBeLessThan(DISTRIBUTIONS + 4000); // and the constants of what writes and reads them
   }
   for (const each of [...cursors, first, second]) each[Symbol.dispose]();
   expect(gpu.bytes).toBe(before);

@@ -1,6 +1,6 @@
-// The laws of a round on the device: what sampled drafts were drawn from, and what the target would have drawn. One ring
-// for each vocabulary, shared by the models that have it: a draft's laws are read by its target's verification. Its
-// memory (28 MiB for 151 936 tokens) is taken when the first law is written: greedy runs and plain ones have none.
+// The distributions of a round on the device: what sampled drafts were drawn from, and what the target would have drawn. One ring
+// for each vocabulary, shared by the models that have it: a draft's distributions are read by its target's verification. Its
+// memory (28 MiB for 151 936 tokens) is taken when the first distribution is written: greedy runs and plain ones have none.
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
@@ -10,10 +10,10 @@ import { Ring } from './ring.ts';
 /** A round's 15 drafts, the 16 rows that verify them, and what the ring leaves unused so that those lie together. */
 const ENTRIES = 48;
 
-export class Laws {
+export class DistributionRing {
   /** `[entries][stride]`. Plans that bind it are compiled only, and bound at their first replay. */
   readonly tensor: Tensor;
-  readonly ring = new Ring(ENTRIES, 'law');
+  readonly ring = new Ring(ENTRIES, 'distribution');
   readonly #arena: Arena;
   #users = 0;
 
@@ -24,7 +24,7 @@ export class Laws {
     let made: Tensor | null = null;
     this.tensor = {
       get buffer() {
-        made ??= arena.activation(ENTRIES, vocabulary, 'laws');
+        made ??= arena.activation(ENTRIES, vocabulary, 'distributions');
         return made.buffer;
       },
       offset: 0,
@@ -33,22 +33,22 @@ export class Laws {
     };
   }
 
-  static readonly #rings = new WeakMap<Gpu, Map<number, Laws>>();
+  static readonly #rings = new WeakMap<Gpu, Map<number, DistributionRing>>();
 
   /** The ring of a vocabulary, which lives until everybody who acquired it has released it. */
-  static acquire(gpu: Gpu, vocabulary: number): Laws {
-    const rings = Laws.#rings.get(gpu) ?? new Map<number, Laws>();
-    Laws.#rings.set(gpu, rings);
-    const laws = rings.get(vocabulary) ?? new Laws(gpu, vocabulary);
-    rings.set(vocabulary, laws);
-    laws.#users++;
-    return laws;
+  static acquire(gpu: Gpu, vocabulary: number): DistributionRing {
+    const rings = DistributionRing.#rings.get(gpu) ?? new Map<number, DistributionRing>();
+    DistributionRing.#rings.set(gpu, rings);
+    const distributions = rings.get(vocabulary) ?? new DistributionRing(gpu, vocabulary);
+    rings.set(vocabulary, distributions);
+    distributions.#users++;
+    return distributions;
   }
 
   static release(gpu: Gpu, vocabulary: number): void {
-    const laws = Laws.#rings.get(gpu)?.get(vocabulary);
-    if (!laws || --laws.#users > 0) return;
-    Laws.#rings.get(gpu)?.delete(vocabulary);
-    laws.#arena.free();
+    const distributions = DistributionRing.#rings.get(gpu)?.get(vocabulary);
+    if (!distributions || --distributions.#users > 0) return;
+    DistributionRing.#rings.get(gpu)?.delete(vocabulary);
+    distributions.#arena.free();
   }
 }

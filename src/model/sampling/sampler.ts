@@ -1,10 +1,10 @@
 // Draws and most probable tokens on the device: the two kernels recorded for a few sizes, for every logits tensor that
-// they serve. Drawn tokens go to the device's board, where a later pass finds them without the host.
+// they serve. Drawn tokens go to the device's token ring, where a later pass finds them without the host.
 import { OutriderError } from '../../base/errors.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
-import { law } from '../../kernels/sampling/distribution.ts';
+import { distribution } from '../../kernels/sampling/distribution.ts';
 import {
   CHOICE_WORDS,
   DRAW_WORDS,
@@ -17,17 +17,17 @@ import {
 import { top } from '../../kernels/sampling/top.ts';
 import { type Arena, rowsOf } from '../arena.ts';
 import { MOST_ROWS } from '../cache/kv-cache.ts';
-import type { Choice, HeldLaw, Sampling } from '../interface.ts';
-import { Laws } from './distributions.ts';
-import { type Board, boardOf } from './token-ring.ts';
+import type { Choice, DeviceDistribution, Sampling } from '../interface.ts';
+import { DistributionRing } from './distributions.ts';
+import { type TokenRing, tokenRingOf } from './token-ring.ts';
 
 /** Draws that one dispatch can make. */
 export const MOST_DRAWS = 64;
 /** A dispatch draws one of these counts: the next larger one, with its last draw repeated. */
 const COUNTS = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, MOST_DRAWS] as const;
-/** Laws that one dispatch can write: those of the longest chain of sampled drafts. */
-export const MOST_LAWS = MOST_ROWS;
-const LAWS = COUNTS.filter((count) => count <= MOST_LAWS);
+/** DistributionRing that one dispatch can write: those of the longest chain of sampled drafts. */
+export const MOST_DISTRIBUTIONS = MOST_ROWS;
+const DISTRIBUTIONS = COUNTS.filter((count) => count <= MOST_DISTRIBUTIONS);
 /** Alternatives of one row: what APIs offer as `top_logprobs`. */
 export const MOST_TOP = 20;
 /** Rows whose alternatives are read together: those of the longest path that a verdict keeps. */
@@ -40,21 +40,21 @@ export interface Wanted {
   /** Absolute, of the token to be drawn. */
   readonly position: number;
   /** Where the distribution that it is drawn from is kept, if it is. */
-  readonly law: HeldLaw | null;
+  readonly distribution: DeviceDistribution | null;
 }
 
 interface Plans {
   readonly draw: ReadonlyMap<number, Plan>;
   /** Reads the draws that `draw` has made. */
-  readonly law: ReadonlyMap<number, Plan>;
+  readonly distribution: ReadonlyMap<number, Plan>;
   readonly top: ReadonlyMap<number, Plan>;
 }
 
 export class Sampler {
   readonly #gpu: Gpu;
   readonly #vocabulary: number;
-  readonly #board: Board;
-  readonly laws: Laws;
+  readonly #tokenRing: TokenRing;
+  readonly distributions: DistributionRing;
   /** As they were uploaded last. */
   readonly draws: Tensor;
   readonly #row: Tensor;
@@ -64,8 +64,8 @@ export class Sampler {
   constructor(gpu: Gpu, arena: Arena, vocabulary: number) {
     this.#gpu = gpu;
     this.#vocabulary = vocabulary;
-    this.#board = boardOf(gpu);
-    this.laws = Laws.acquire(gpu, vocabulary);
+    this.#tokenRing = tokenRingOf(gpu);
+    this.distributions = DistributionRing.acquire(gpu, vocabulary);
     this.draws = arena.storage(MOST_DRAWS * DRAW_WORDS * 4, 'draws');
     this.#row = arena.storage(16, 'top row');
     this.#tops = new Tops(gpu, arena);
@@ -85,18 +85,28 @@ export class Sampler {
         }),
       );
     const draw = plans(COUNTS, (plan, rows) =>
-      sample(plan, { logits, draws: this.draws, choices: this.#board.tensor }, { rows, vocabulary, stride }, tuning),
+      sample(
+        plan,
+        { logits, draws: this.draws, choices: this.#tokenRing.tensor },
+        { rows, vocabulary, stride },
+        tuning,
+      ),
     );
-    const laws = plans(LAWS, (plan, rows) =>
-      law(plan, { logits, draws: this.draws, laws: this.laws.tensor }, { rows, vocabulary, stride }, tuning),
+    const distributions = plans(DISTRIBUTIONS, (plan, rows) =>
+      distribution(
+        plan,
+        { logits, draws: this.draws, distributions: this.distributions.tensor },
+        { rows, vocabulary, stride },
+        tuning,
+      ),
     );
     const most = plans(TOPS, (plan, n) =>
       top(plan, { logits, row: this.#row, output: this.#tops.output }, { n, vocabulary }, tuning),
     );
-    this.#plans.set(logits.buffer, { draw, law: laws, top: most });
+    this.#plans.set(logits.buffer, { draw, distribution: distributions, top: most });
     await Promise.all([
       ...[...draw.values(), ...most.values()].map((plan) => plan.ready()),
-      ...[...laws.values()].map((plan) => plan.compiled()), // which have no memory yet
+      ...[...distributions.values()].map((plan) => plan.compiled()), // which have no memory yet
     ]);
   }
 
@@ -107,36 +117,39 @@ export class Sampler {
   }
 
   /**
-   * Records the draws into the open turn; draw i becomes entry first + i of the board, where `first` is returned.
+   * Records the draws into the open submission; draw i becomes entry first + i of the token ring, where `first` is returned.
    * `adjust` may change the draws on the device.
    */
   draw(logits: Tensor, wanted: readonly Wanted[], adjust?: () => void): number {
     const count = COUNTS.find((size) => size >= wanted.length);
     const plan = count && this.#plans.get(logits.buffer)?.draw.get(count);
     if (!plan) throw new Error(`${wanted.length} draws from logits that were not prepared`);
-    const first = this.#board.ring.take(count);
+    const first = this.#tokenRing.ring.take(count);
     const draws = Array.from({ length: count }, (_, i) => {
-      const { row, sampling, position, law } = wanted[Math.min(i, wanted.length - 1)] as Wanted;
-      const kept = law && i < wanted.length ? { law: this.laws.ring.entry(law.law) } : {};
-      return { ...sampling, ...kept, row, position, slot: this.#board.ring.entry(first + i) };
+      const { row, sampling, position, distribution } = wanted[Math.min(i, wanted.length - 1)] as Wanted;
+      const kept =
+        distribution && i < wanted.length
+          ? { distribution: this.distributions.ring.entry(distribution.distribution) }
+          : {};
+      return { ...sampling, ...kept, row, position, entry: this.#tokenRing.ring.entry(first + i) };
     });
-    const { turn } = this.#gpu;
-    turn.upload(this.draws, packDraws(draws));
+    const { submission } = this.#gpu;
+    submission.upload(this.draws, packDraws(draws));
     adjust?.();
-    turn.run(plan, { keys: 0 });
-    if (wanted.some(({ law }) => law)) turn.run(this.#lawPlan(logits, count), { keys: 0 });
+    submission.run(plan, { keys: 0 });
+    if (wanted.some(({ distribution }) => distribution)) submission.run(this.#lawPlan(logits, count), { keys: 0 });
     return first;
   }
 
   #lawPlan(logits: Tensor, count: number): Plan {
-    const plan = this.#plans.get(logits.buffer)?.law.get(count);
-    if (!plan) throw new Error(`laws of ${count} draws; the most is ${LAWS.at(-1)}`);
+    const plan = this.#plans.get(logits.buffer)?.distribution.get(count);
+    if (!plan) throw new Error(`distributions of ${count} draws; the most is ${DISTRIBUTIONS.at(-1)}`);
     return plan;
   }
 
-  /** Records the readback of neighbouring entries of the board into the open turn. */
+  /** Records the readback of neighbouring entries of the token ring into the open submission. */
   read(first: number, count: number): Promise<readonly Choice[]> {
-    const choices = this.#gpu.turn.read(this.#board.region(first, count)).then(toChoices);
+    const choices = this.#gpu.submission.read(this.#tokenRing.region(first, count)).then(toChoices);
     choices.catch(() => {}); // whoever reads the draw sees the error; nobody has to
     return choices;
   }
@@ -148,17 +161,17 @@ export class Sampler {
       throw new OutriderError('bad-request', `the ${n} most probable tokens; 1 to ${MOST_TOP} can be had`);
     const plan = this.#plans.get(logits.buffer)?.top.get(size);
     if (!plan) throw new Error('the most probable of logits that were not prepared');
-    const { turn } = this.#gpu;
+    const { submission } = this.#gpu;
     return this.#tops.read(rows.length, n, this.#vocabulary, (i) => {
-      turn.upload(this.#row, Uint32Array.of(rows[i] as number, 0, 0, 0));
-      turn.run(plan, { keys: 0 });
+      submission.upload(this.#row, Uint32Array.of(rows[i] as number, 0, 0, 0));
+      submission.run(plan, { keys: 0 });
     });
   }
 
   free(): void {
     for (const plans of this.#plans.values()) destroy(plans);
     this.#plans.clear();
-    Laws.release(this.#gpu, this.#vocabulary);
+    DistributionRing.release(this.#gpu, this.#vocabulary);
   }
 }
 
@@ -178,18 +191,18 @@ export class Tops {
 
   /** `record` writes answer i into the output. */
   async read(count: number, n: number, vocabulary: number, record: (i: number) => void) {
-    const { turn } = this.#gpu;
+    const { submission } = this.#gpu;
     const bytes = n * CHOICE_WORDS * 4;
     this.#kept ??= this.#arena.activation(MOST_TOPS, MOST_TOP * CHOICE_WORDS, 'tops');
     const store = this.#kept;
     const kept = Array.from({ length: count }, (_, i) => {
       record(i);
       const answer = { ...rowsOf(store, 1, i), bytes };
-      turn.copy({ ...this.output, bytes }, answer);
+      submission.copy({ ...this.output, bytes }, answer);
       return answer;
     });
-    const read = turn.readAll(kept);
-    turn.submit();
+    const read = submission.readAll(kept);
+    submission.submit();
     const choices = toChoices(await read);
     return kept.map((_, i) => choices.slice(i * n, (i + 1) * n).filter(({ token }) => token < vocabulary));
   }

@@ -1,4 +1,4 @@
-// The board of choices: one ring on the device into which every model's draws are written, so that a token drawn by one
+// The token ring: one ring on the device into which every model's draws are written, so that a token drawn by one
 // model can be the input of another before the host has seen it.
 import { ACTIVATION, type Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
@@ -10,25 +10,27 @@ import { Ring } from './ring.ts';
 const ENTRIES = 1024;
 const ENTRY_BYTES = CHOICE_WORDS * 4;
 
-/** How a row names its token: by value (`held` 0), or as a board entry + 1. */
+/** How a row names its token: by value (`ringEntry` 0), or as a token ring entry + 1. */
 export interface NamedToken {
   readonly token: number;
-  readonly held: number;
+  readonly ringEntry: number;
 }
 
-export class Board {
+export class TokenRing {
   readonly tensor: Tensor;
-  readonly ring = new Ring(ENTRIES, 'held token');
+  readonly ring = new Ring(ENTRIES, 'device token');
 
   constructor(gpu: Gpu) {
     const bytes = ENTRIES * ENTRY_BYTES;
     // Lives as long as the device, like the pools of gpu/, and is not counted either.
-    const buffer = gpu.device.createBuffer({ label: 'board', size: bytes, usage: ACTIVATION });
+    const buffer = gpu.device.createBuffer({ label: 'tokenRing', size: bytes, usage: ACTIVATION });
     this.tensor = { buffer, offset: 0, bytes, shape: [ENTRIES, CHOICE_WORDS] };
   }
 
   name(token: Token): NamedToken {
-    return typeof token === 'number' ? { token, held: 0 } : { token: 0, held: this.ring.entry(token.held) + 1 };
+    return typeof token === 'number'
+      ? { token, ringEntry: 0 }
+      : { token: 0, ringEntry: this.ring.entry(token.ringEntry) + 1 };
   }
 
   region(serial: number, count: number): Tensor {
@@ -41,11 +43,11 @@ export class Board {
   }
 }
 
-const boards = new WeakMap<Gpu, Board>();
+const tokenRings = new WeakMap<Gpu, TokenRing>();
 
-/** The one board of a device. */
-export const boardOf = (gpu: Gpu): Board => {
-  const board = boards.get(gpu) ?? new Board(gpu);
-  boards.set(gpu, board);
-  return board;
+/** The one token ring of a device. */
+export const tokenRingOf = (gpu: Gpu): TokenRing => {
+  const tokenRing = tokenRings.get(gpu) ?? new TokenRing(gpu);
+  tokenRings.set(gpu, tokenRing);
+  return tokenRing;
 };

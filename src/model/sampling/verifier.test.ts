@@ -6,7 +6,7 @@ import { meter } from '../../gpu/meter.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { chain, GREEDY, scoreRows } from '../../testing/goldens/golden.ts';
 import { tinyCheckpoint } from '../../testing/toys/tiny.ts';
-import type { Choice, Cursor, HeldLaw, OpenCursor, Sampling, Token, Tree } from '../interface.ts';
+import type { Choice, Cursor, DeviceDistribution, OpenCursor, Sampling, Token, Tree } from '../interface.ts';
 import { loadModel } from '../load/load-model.ts';
 import type { Transformer } from '../transformer.ts';
 
@@ -113,17 +113,17 @@ test('a fork verifies behind its own rows', async () => {
 });
 
 /** Drafts of `count` tokens by another model, which the host never sees. */
-const drafted = (cursor: Cursor, count: number, sampling: Sampling, law: boolean) => {
+const drafted = (cursor: Cursor, count: number, sampling: Sampling, distribution: boolean) => {
   const tokens: Token[] = [ANCHOR];
-  const laws: HeldLaw[] = [];
+  const distributions: DeviceDistribution[] = [];
   for (let i = 0; i < count; i++) {
     const pass = cursor.forward(chain(tokens.slice(-1)));
-    const draw = pass.draw(0, sampling, { law });
+    const draw = pass.draw(0, sampling, { distribution });
     pass.accept([0]);
     tokens.push(draw.token);
-    if (draw.law) laws.push(draw.law);
+    if (draw.distribution) distributions.push(draw.distribution);
   }
-  return { tokens, laws };
+  return { tokens, distributions };
 };
 
 describe('drafts of another model', () => {
@@ -149,7 +149,7 @@ describe('drafts of another model', () => {
     expect(verdict.tokens).toEqual([ANCHOR, ...read]);
   });
 
-  test('sampled, with their laws: the model itself as draft is always believed', async () => {
+  test('sampled, with their distributions: the model itself as draft is always believed', async () => {
     const seeds = Array.from({ length: 12 }, (_, seed) => seed);
     let kept = 0;
     for (const seed of seeds) {
@@ -158,8 +158,8 @@ describe('drafts of another model', () => {
         using draft = await open(by);
         using target = await open(model);
         const count = meter(gpu);
-        const { tokens, laws } = drafted(draft, 4, { ...sampling, seed: seed ^ 0x9e3779b9 }, true);
-        const verdict = await target.forward(chain(tokens)).verify(laws, sampling);
+        const { tokens, distributions } = drafted(draft, 4, { ...sampling, seed: seed ^ 0x9e3779b9 }, true);
+        const verdict = await target.forward(chain(tokens)).verify(distributions, sampling);
         expect(count()).toMatchObject({ submits: 1, readbacks: 1 });
         const { path, choices, source } = verdict;
         expect(tokensOf(choices.slice(0, -1))).toEqual(verdict.tokens.slice(1, path.length));
@@ -178,13 +178,13 @@ describe('drafts of another model', () => {
   });
 });
 
-test('any number of draws of one pass, with laws and without', async () => {
+test('any number of draws of one pass, with distributions and without', async () => {
   using cursor = await open(model);
   const pass = cursor.forward(chain([ANCHOR, 4]));
   const keep = [...Array<boolean>(20).fill(false), ...Array<boolean>(18).fill(true), ...Array<boolean>(70).fill(false)];
-  const draws = keep.map((law, seed) => pass.draw(1, { ...SAMPLED, seed }, { law }));
+  const draws = keep.map((distribution, seed) => pass.draw(1, { ...SAMPLED, seed }, { distribution }));
   const tokens = (await Promise.all(draws.map((draw) => draw.read()))).map(([choice]) => choice?.token);
-  expect(draws.map(({ law }) => law !== null)).toEqual(keep);
+  expect(draws.map(({ distribution }) => distribution !== null)).toEqual(keep);
   const again = cursor.forward(chain([ANCHOR, 4]));
   for (const seed of [0, 19, 20, 37, 38, 107])
     expect((await again.draw(1, { ...SAMPLED, seed }).read())[0]?.token).toBe(tokens[seed]);
@@ -193,13 +193,16 @@ test('any number of draws of one pass, with laws and without', async () => {
 describe('misuse is refused', () => {
   test('before anything runs', async () => {
     using cursor = await open(model);
-    const law = { law: 0 };
-    const verify = (tree: Tree, laws: HeldLaw[] | null = null) => cursor.forward(tree).verify(laws, SAMPLED);
+    const distribution = { distribution: 0 };
+    const verify = (tree: Tree, distributions: DeviceDistribution[] | null = null) =>
+      cursor.forward(tree).verify(distributions, SAMPLED);
     await expect(verify({ tokens: [1, 2], parents: [-1, -1] })).rejects.toThrow('a draft has one root');
-    await expect(verify(chain([1, 2, 3]), [law])).rejects.toThrow('1 laws for 2 drafts');
-    await expect(verify({ tokens: [1, 2, 3], parents: [-1, 0, 0] }, [law, law])).rejects.toThrow('not a chain');
-    await expect(verify(chain(Array(17).fill(1)), Array(16).fill(law))).rejects.toThrow('the most is 15');
-    expect(() => cursor.forward(chain([{ held: 10 ** 9 }]))).toThrow('held token 1000000000 is over');
+    await expect(verify(chain([1, 2, 3]), [distribution])).rejects.toThrow('1 distributions for 2 drafts');
+    await expect(verify({ tokens: [1, 2, 3], parents: [-1, 0, 0] }, [distribution, distribution])).rejects.toThrow(
+      'not a chain',
+    );
+    await expect(verify(chain(Array(17).fill(1)), Array(16).fill(distribution))).rejects.toThrow('the most is 15');
+    expect(() => cursor.forward(chain([{ ringEntry: 10 ** 9 }]))).toThrow('device token 1000000000 is over');
     expect(cursor.length).toBe(PREFIX.length);
   });
 

@@ -18,14 +18,14 @@ import { verifyMatch, verifyRatio } from '../../kernels/verify/verify.ts';
 import type { Arena } from '../arena.ts';
 import { MOST_NODES } from '../cache/kv-cache.ts';
 import type { Verdict } from '../interface.ts';
-import type { Laws } from './distributions.ts';
+import type { DistributionRing } from './distributions.ts';
 import { notFinite } from './sampler.ts';
-import { boardOf } from './token-ring.ts';
+import { tokenRingOf } from './token-ring.ts';
 
 export class Verifier {
   readonly #gpu: Gpu;
   readonly #vocabulary: number;
-  readonly #laws: Laws;
+  readonly #distributions: DistributionRing;
   readonly #job: Tensor;
   /** The draft under verification; a tree that the device grew is put here. */
   readonly nodes: Tensor;
@@ -35,10 +35,14 @@ export class Verifier {
   readonly #ratios = new Map<GPUBuffer, Plan>();
 
   /** `moves` are those that the model's caches obey. */
-  constructor(gpu: Gpu, arena: Arena, { vocabulary, laws, moves }: { vocabulary: number; laws: Laws; moves: Tensor }) {
+  constructor(
+    gpu: Gpu,
+    arena: Arena,
+    { vocabulary, distributions, moves }: { vocabulary: number; distributions: DistributionRing; moves: Tensor },
+  ) {
     this.#gpu = gpu;
     this.#vocabulary = vocabulary;
-    this.#laws = laws;
+    this.#distributions = distributions;
     this.#moves = moves;
     this.#job = arena.storage(JOB_WORDS * 4, 'job');
     this.nodes = arena.storage(MOST_NODES * NODE_WORDS * 4, 'nodes');
@@ -46,25 +50,25 @@ export class Verifier {
   }
 
   get #tensors() {
-    const board = boardOf(this.#gpu).tensor;
-    return { job: this.#job, nodes: this.nodes, board, verdict: this.#verdict, moves: this.#moves };
+    const tokenRing = tokenRingOf(this.#gpu).tensor;
+    return { job: this.#job, nodes: this.nodes, tokenRing, verdict: this.#verdict, moves: this.#moves };
   }
 
   /** Compiles what reads these logits. */
   async prepare(logits: Tensor): Promise<void> {
     const [match, ratio] = [new Plan(this.#gpu), new Plan(this.#gpu)];
-    const laws = this.#laws.tensor;
+    const distributions = this.#distributions.tensor;
     const stride = logits.shape.at(-1) as number;
     verifyMatch(match, { ...this.#tensors, logits }, { stride });
     verifyRatio(
       ratio,
-      { ...this.#tensors, logits, targetLaws: laws, draftLaws: laws },
+      { ...this.#tensors, logits, targetDistributions: distributions, draftDistributions: distributions },
       { vocabulary: this.#vocabulary, stride },
       sampleTuning(this.#gpu),
     );
     this.#matches.set(logits.buffer, match);
     this.#ratios.set(logits.buffer, ratio);
-    await Promise.all([match.ready(), ratio.compiled()]); // the laws have no memory yet
+    await Promise.all([match.ready(), ratio.compiled()]); // the distributions have no memory yet
   }
 
   forget(logits: Tensor): void {
@@ -74,19 +78,19 @@ export class Verifier {
     }
   }
 
-  /** Records the decision; `nodes`: null where they are on the device already; `rule`: ratio of the job's laws, or match. */
+  /** Records the decision; `nodes`: null where they are on the device already; `rule`: ratio of the job's distributions, or match. */
   decide(job: Job, nodes: readonly DraftNode[] | null, logits: Tensor, rule: 'match' | 'ratio'): void {
-    const { turn } = this.#gpu;
+    const { submission } = this.#gpu;
     const plan = (rule === 'ratio' ? this.#ratios : this.#matches).get(logits.buffer);
     if (!plan) throw new Error('verification by logits that were not prepared');
-    turn.upload(this.#job, packJob(job));
-    if (nodes) turn.upload(this.nodes, packNodes(nodes));
-    turn.run(plan, { keys: 0 });
+    submission.upload(this.#job, packJob(job));
+    if (nodes) submission.upload(this.nodes, packNodes(nodes));
+    submission.run(plan, { keys: 0 });
   }
 
-  /** The round's one readback, in the open turn. */
+  /** The round's one readback, in the open submission. */
   async read(nodes: number): Promise<Verdict> {
-    const data = await this.#gpu.turn.read({ ...this.#verdict, bytes: verdictBytes(nodes) });
+    const data = await this.#gpu.submission.read({ ...this.#verdict, bytes: verdictBytes(nodes) });
     const { broken, choices, ...verdict } = unpackVerdict(data, nodes);
     if (broken) throw notFinite();
     return {

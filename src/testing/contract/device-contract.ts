@@ -59,7 +59,7 @@ export const bundledEngine = async (gpu: Gpu, precision: Precision): Promise<Eng
 const asConversations = (texts: readonly string[]): RunRequest['prompt'][] =>
   texts.map((content) => ({ messages: [{ role: 'user', content }] }));
 
-/** Held-out problems as conversations. */
+/** DeviceTensor-out problems as conversations. */
 export const problems = (count: number): RunRequest['prompt'][] =>
   asConversations(
     (JSON.parse(readFileSync(resolve(PUBLIC, 'problems.json'), 'utf8')) as { question: string }[])

@@ -1,5 +1,5 @@
 // Every ensemble system is held to its guarantee: the tokens of r, the models' combined distribution, for two to four
-// models, weighted and contrastive (its law: ensemble-distribution.test.ts). Ensembles that are broken in ways that are easy to get
+// models, weighted and contrastive (its distribution: ensemble-distribution.test.ts). Ensembles that are broken in ways that are easy to get
 // wrong are found out.
 import { describe, expect, it } from 'vitest';
 import cos from '../../systems/cos.ts';
@@ -54,7 +54,7 @@ describe('cos', PATIENCE, () => {
     expect(totalVariation).toBeLessThan(MARGIN * noise);
   });
 
-  it('follows r where every member filters its own law', async () => {
+  it('follows r where every member filters its own distribution', async () => {
     const filters = { temperature: 0.9, topK: 3, topP: 0.8, minP: 0.05 };
     const { totalVariation, noise } = await samplingDistance(cos, RUNS, { members: 2 }, { filters });
     expect(totalVariation).toBeLessThan(MARGIN * noise);
@@ -63,11 +63,11 @@ describe('cos', PATIENCE, () => {
 
 describe('ensemble-parallel', () => {
   it.each(every)('draws the very tokens of ensemble, %j', async (trial) => {
-    const law = { vocabulary: 12, sharpness: 3 };
+    const distribution = { vocabulary: 12, sharpness: 3 };
     const request = { prompt: { tokens: [1, 2] }, temperature: 1, maxTokens: 40 };
     const [plain, parallel] = [
-      await toyEnsemble(ensemble, trial, law),
-      await toyEnsemble(ensembleParallel, trial, law),
+      await toyEnsemble(ensemble, trial, distribution),
+      await toyEnsemble(ensembleParallel, trial, distribution),
     ];
     for (let seed = 0; seed < 10; seed++)
       expect(committedTokens(await parallel.run({ ...request, seed }))).toEqual(
@@ -86,7 +86,7 @@ const WRONG: Readonly<Record<string, readonly [JoinRule, EnsembleTrial]>> = {
     { ...JOIN, forgets: false },
     { members: 2, noise: 6, bytes: [9, 1] },
   ],
-  "a bonus token's law is taken to be r": [
+  "a bonus token's distribution is taken to be r": [
     { ...JOIN, keeps: (u, r, q, proposer) => proposer === 0 || JOIN.keeps(u, r, q, proposer) },
     { members: 2, noise: 4 },
   ],

@@ -1,5 +1,5 @@
-// What every ensemble system promises, as measurements on toy models: its greedy tokens are those of the combined law r,
-// and its sampled tokens follow r. The law is enumerated here from the members' logits, by a formula of its own that
+// What every ensemble system promises, as measurements on toy models: its greedy tokens are those of the combined distribution r,
+// and its sampled tokens follow r. The distribution is enumerated here from the members' logits, by a formula of its own that
 // shares no code with any system; a member's joining may be broken on purpose (toy-ensemble.ts).
 import type { KnobValue } from '../../decode/core/knobs.ts';
 import type { DecodingSystem } from '../../decode/core/system.ts';
@@ -9,9 +9,9 @@ import { distributionReference } from '../../kernels/sampling/sample.reference.t
 import type { LanguageModel } from '../../model/interface.ts';
 import { committedTokens, type TraceEvent } from '../../trace/index.ts';
 import type { JoinRule } from '../toys/toy-ensemble.ts';
-import { type ToyLaw, toyLogits, toyModel } from '../toys/toy-model.ts';
-import { ToyBoard } from '../toys/toy-token-ring.ts';
-import { type Distance, distance, jointLaw, toyLoaded } from './system-contract.ts';
+import { type ToyDistribution, toyLogits, toyModel } from '../toys/toy-model.ts';
+import { ToyTokenRing } from '../toys/toy-token-ring.ts';
+import { type Distance, distance, jointDistribution, toyLoaded } from './system-contract.ts';
 
 export interface EnsembleTrial {
   readonly members: number;
@@ -25,18 +25,20 @@ export interface EnsembleTrial {
 
 type Settings = Readonly<Record<string, KnobValue>>;
 
-export const memberLaws = ({ members, noise = 2 }: EnsembleTrial, law: ToyLaw): readonly ToyLaw[] =>
-  Array.from({ length: members }, (_, i) => ({ ...law, noise, seed: 10 + i }));
+export const memberDistributions = (
+  { members, noise = 2 }: EnsembleTrial,
+  distribution: ToyDistribution,
+): readonly ToyDistribution[] => Array.from({ length: members }, (_, i) => ({ ...distribution, noise, seed: 10 + i }));
 
 /** Members beside the target as they would be named; two models as a family has them. */
 const rolesOf = (members: number): readonly string[] =>
   members === 2 ? ['target', 'draft'] : ['target', ...Array.from({ length: members - 1 }, (_, i) => `also-${i + 1}`)];
 
-export const toyEnsemble = async (system: DecodingSystem, trial: EnsembleTrial, law: ToyLaw) => {
+export const toyEnsemble = async (system: DecodingSystem, trial: EnsembleTrial, distribution: ToyDistribution) => {
   const engine = createEngine({ systems: [system] });
-  const board = new ToyBoard();
-  const models = memberLaws(trial, law).map((own, i) =>
-    toyModel({ ...own, board, bytes: trial.bytes?.[i] ?? 0, ...(trial.join && { join: trial.join }) }),
+  const tokenRing = new ToyTokenRing();
+  const models = memberDistributions(trial, distribution).map((own, i) =>
+    toyModel({ ...own, tokenRing, bytes: trial.bytes?.[i] ?? 0, ...(trial.join && { join: trial.join }) }),
   );
   const loaded = rolesOf(trial.members).map((role, i) => [role, toyLoaded(models[i] as LanguageModel)]);
   await engine.load(Object.fromEntries(loaded));
@@ -89,9 +91,14 @@ export const combinedRows = (
 };
 
 /** r after this text. */
-export const combinedLaw = (laws: readonly ToyLaw[], text: readonly number[], knobs: Settings, filters: Filters) =>
+export const combinedDistribution = (
+  distributions: readonly ToyDistribution[],
+  text: readonly number[],
+  knobs: Settings,
+  filters: Filters,
+) =>
   combinedRows(
-    laws.map((law) => toyLogits(law, text)),
+    distributions.map((distribution) => toyLogits(distribution, text)),
     knobs,
     filters,
   );
@@ -105,8 +112,8 @@ const greedyReference = (trial: EnsembleTrial, prompt: readonly number[], count:
   const key = JSON.stringify([members, noise, knobs.combine, knobs.lambda, knobs.mu, prompt, count]);
   const tokens = [...prompt];
   while (tokens.length < prompt.length + count && !known.has(key)) {
-    const law = combinedLaw(memberLaws(trial, GREEDY), tokens, knobs, PLAIN);
-    tokens.push(law.indexOf(Math.max(...law)));
+    const distribution = combinedDistribution(memberDistributions(trial, GREEDY), tokens, knobs, PLAIN);
+    tokens.push(distribution.indexOf(Math.max(...distribution)));
   }
   known.set(key, known.get(key) ?? tokens.slice(prompt.length));
   return known.get(key) as readonly number[];
@@ -132,23 +139,27 @@ export const greedyFailures = async (
 
 const COOLER: Filters = { ...PLAIN, temperature: 0.8 };
 
-/** How far the joint law of so many sampled tokens is from r's, over `runs` seeds. */
+/** How far the joint distribution of so many sampled tokens is from r's, over `runs` seeds. */
 export const samplingDistance = async (
   system: DecodingSystem,
   runs: number,
   trial: EnsembleTrial,
   { count = 3, vocabulary = 4, filters = COOLER } = {},
 ): Promise<Distance> => {
-  const law = { vocabulary, sharpness: 2 };
+  const distribution = { vocabulary, sharpness: 2 };
   const prompt = [1, 2, 0].map((token) => token % vocabulary);
-  const { engine, run } = await toyEnsemble(system, trial, law);
+  const { engine, run } = await toyEnsemble(system, trial, distribution);
   const counts = new Map<string, number>();
   for (let seed = 0; seed < runs; seed++) {
     const key = committedTokens(await run({ prompt: { tokens: prompt }, maxTokens: count, ...filters, seed })).join();
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   await engine.close();
-  const laws = memberLaws(trial, law);
-  const joint = await jointLaw((text) => combinedLaw(laws, text, trial.knobs ?? {}, filters), prompt, count);
+  const distributions = memberDistributions(trial, distribution);
+  const joint = await jointDistribution(
+    (text) => combinedDistribution(distributions, text, trial.knobs ?? {}, filters),
+    prompt,
+    count,
+  );
   return distance(counts, joint);
 };

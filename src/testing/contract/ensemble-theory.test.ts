@@ -10,12 +10,18 @@ import ensembleSpeculative from '../../systems/ensemble-speculative.ts';
 import { measure, type TraceEvent } from '../../trace/index.ts';
 import { JOIN } from '../toys/toy-ensemble.ts';
 import { toyLogits } from '../toys/toy-model.ts';
-import { combinedLaw, type EnsembleTrial, memberLaws, PLAIN, toyEnsemble } from './ensemble-contract.ts';
+import {
+  combinedDistribution,
+  type EnsembleTrial,
+  memberDistributions,
+  PLAIN,
+  toyEnsemble,
+} from './ensemble-contract.ts';
 
-const LAW = { vocabulary: 6, sharpness: 3 };
+const DISTRIBUTION = { vocabulary: 6, sharpness: 3 };
 
 const runs = async (system: DecodingSystem, trial: EnsembleTrial, seeds: number, maxTokens = 200) => {
-  const { run, models } = await toyEnsemble(system, trial, LAW);
+  const { run, models } = await toyEnsemble(system, trial, DISTRIBUTION);
   const all: TraceEvent[][] = [];
   for (let seed = 0; seed < seeds; seed++)
     all.push(await run({ prompt: { tokens: [1, 2, 3] }, temperature: 1, seed, maxTokens }));
@@ -32,10 +38,10 @@ describe('a draft of a weighted ensemble is kept at least as often as its propos
         [0.9, 0.1],
         [0.2, 0.3, 0.5],
       ]) {
-        const laws = memberLaws({ members: weights.length, noise: 9 }, LAW);
-        const r = combinedLaw(laws, [text, 1, 2], { lambda: weights }, PLAIN);
-        for (const [k, law] of laws.entries()) {
-          const q = distributionReference(toyLogits(law, [text, 1, 2]), PLAIN);
+        const distributions = memberDistributions({ members: weights.length, noise: 9 }, DISTRIBUTION);
+        const r = combinedDistribution(distributions, [text, 1, 2], { lambda: weights }, PLAIN);
+        for (const [k, distribution] of distributions.entries()) {
+          const q = distributionReference(toyLogits(distribution, [text, 1, 2]), PLAIN);
           const alpha = q.reduce((sum, p, token) => sum + Math.min(p, r[token] as number), 0);
           expect(alpha).toBeGreaterThanOrEqual((weights[k] as number) - 1e-12);
         }
@@ -98,7 +104,7 @@ describe('passes', () => {
     expect(await perRound(20, 0)).toBe(await perRound(20, 1));
   });
 
-  // Contrasted they draft as r, which is flatter than any of them: from their own laws a tenth would be refused.
+  // Contrasted they draft as r, which is flatter than any of them: from their own distributions a tenth would be refused.
   it.each(['weighted', 'contrastive'])('where all models agree: one for a token, %s', async (combine) => {
     for (const members of [2, 3, 4]) {
       const { all } = await runs(cos, { members, noise: 0, knobs: { combine, mu: 0.4 } }, 1, 201);

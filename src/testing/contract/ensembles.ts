@@ -2,21 +2,21 @@
 import { expect } from 'vitest';
 import type { Gpu } from '../../gpu/device.ts';
 import {
-  draftLawReference,
+  draftDistributionReference,
   type EnsembleQuestion,
   verifyEnsembleReference,
 } from '../../kernels/ensemble/ensemble.reference.ts';
 import {
+  chainEnd,
   contrast,
   type EnsembleDraft,
-  elect,
   electionBytes,
   ensembleVerdictBytes,
-  gauge,
-  gaugesBytes,
   jobBytes,
   packEnsembleJob,
   type RawEnsembleVerdict,
+  softmaxStatistics,
+  statisticsBytes,
   unpackEnsembleVerdict,
   verifyEnsemble,
 } from '../../kernels/ensemble/ensemble.ts';
@@ -29,7 +29,7 @@ import { noise, runKernel, strided, tensorOf } from '../device/kernel.ts';
 const list = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
 export type Combination = EnsembleQuestion['combination'];
 
-/** Decides on the device: rows in an order of their own, every other draft by value, the others from the board. */
+/** Decides on the device: rows in an order of their own, every other draft by value, the others from the token ring. */
 export const decide = async (
   gpu: Gpu,
   question: EnsembleQuestion,
@@ -50,14 +50,14 @@ export const decide = async (
     const [i, column] = [Math.floor(index / columns), index % columns];
     return scored[i]?.[column === members + 1 ? (proposers[i] ?? 0) : column] ?? [];
   });
-  const besides = [1, 0];
-  const board = new Uint32Array((tokens.length + 2) * CHOICE_WORDS);
+  const pending = [1, 0];
+  const tokenRing = new Uint32Array((tokens.length + 2) * CHOICE_WORDS);
   [...tokens, 40, 41].forEach((token, i) => {
-    board.set([token, 0, 0, Number(broken.includes(i))], i * CHOICE_WORDS);
+    tokenRing.set([token, 0, 0, Number(broken.includes(i))], i * CHOICE_WORDS);
   });
   const drafts = tokens.map((token, i): EnsembleDraft => {
-    const law = contrasts ? members + 1 : (proposers[i] as number);
-    return i % 2 ? { token, held: 0, law } : { token: 0, held: i + 1, law };
+    const distribution = contrasts ? members + 1 : (proposers[i] as number);
+    return i % 2 ? { token, ringEntry: 0, distribution } : { token: 0, ringEntry: i + 1, distribution };
   });
   const sum = combination.kind === 'weighted' ? combination.weights.reduce((a, b) => a + b, 0) : 1;
   const shares =
@@ -65,7 +65,7 @@ export const decide = async (
   const words = packEnsembleJob({
     drafts,
     rows: list(positions, (i) => list(columns, (column) => at(i, column))),
-    besides: besides.map((i) => tokens.length + i + 1),
+    pending: pending.map((i) => tokens.length + i + 1),
     position,
     sampling,
     shares,
@@ -76,19 +76,19 @@ export const decide = async (
   const empty = (bytes: number) => tensorOf(gpu, new Uint32Array(bytes / 4).fill(77));
   const job = tensorOf(gpu, words);
   const logits = tensorOf(gpu, strided(flat, stride));
-  const gauges = empty(gaugesBytes(positions, columns));
+  const statistics = empty(statisticsBytes(positions, columns));
   const election = empty(electionBytes(positions, slices));
-  const bytes = ensembleVerdictBytes(positions, members, besides.length);
+  const bytes = ensembleVerdictBytes(positions, members, pending.length);
   const verdict = empty(bytes);
-  const held = tensorOf(gpu, board);
+  const ringEntry = tensorOf(gpu, tokenRing);
   const uniforms = { positions, members, columns, vocabulary, stride, slices };
   const [out] = await runKernel(gpu, [{ ...verdict, bytes }], (plan) => {
     if (contrasts) contrast(plan, { job, rows: logits }, uniforms);
-    gauge(plan, { job, logits, gauges }, uniforms, { threads });
-    elect(plan, { job, logits, gauges, board: held, election }, uniforms, { threads });
-    verifyEnsemble(plan, { job, logits, gauges, board: held, election, verdict }, uniforms, { threads });
+    softmaxStatistics(plan, { job, logits, statistics }, uniforms, { threads });
+    chainEnd(plan, { job, logits, statistics, tokenRing: ringEntry, election }, uniforms, { threads });
+    verifyEnsemble(plan, { job, logits, statistics, tokenRing: ringEntry, election, verdict }, uniforms, { threads });
   });
-  for (const { buffer } of [job, logits, gauges, election, verdict, held]) gpu.free(buffer);
+  for (const { buffer } of [job, logits, statistics, election, verdict, ringEntry]) gpu.free(buffer);
   const data = (out as Float32Array).buffer as ArrayBuffer;
   return unpackEnsembleVerdict(data, { drafts: tokens.length, positions, members });
 };
@@ -98,7 +98,7 @@ export const expectTwin = (actual: RawEnsembleVerdict, question: EnsembleQuestio
   const { tokens, combination, sampling, bonus } = question;
   const name = JSON.stringify({ tokens, combination, sampling, bonus: bonus !== null });
   expect(actual.tokens, name).toEqual(question.tokens);
-  expect(actual.besides, name).toEqual([41, 40]);
+  expect(actual.pending, name).toEqual([41, 40]);
   expect(actual.broken, name).toBe(false);
   expect({ kept: actual.kept, committed: actual.committed }, name).toEqual({
     kept,
@@ -153,8 +153,10 @@ export const draftsOf = (
   { combination, sampling }: Pick<EnsembleQuestion, 'combination' | 'sampling'>,
 ): number[] =>
   rows.map((each, i) => {
-    const law = draftLawReference(each[proposers[i] as number] as number[], combination, sampling);
-    return sampling.temperature === 0 ? law.indexOf(1) : drawReference(law, position + i, sampling.seed ^ 0x9e3779b9);
+    const distribution = draftDistributionReference(each[proposers[i] as number] as number[], combination, sampling);
+    return sampling.temperature === 0
+      ? distribution.indexOf(1)
+      : drawReference(distribution, position + i, sampling.seed ^ 0x9e3779b9);
   });
 
 /** Questions of every kind: with and without a bonus, with members far apart and near each other. */

@@ -9,7 +9,7 @@ import { MATCH, RATIO } from '../../kernels/verify/verify.reference.ts';
 import autoregressive from '../../systems/autoregressive.ts';
 import { SYSTEMS } from '../../systems/index.ts';
 import { committedTokens, type EventOf, measure, type TraceEvent } from '../../trace/index.ts';
-import { type ToyLaw, toyLogits } from '../toys/toy-model.ts';
+import { type ToyDistribution, toyLogits } from '../toys/toy-model.ts';
 import { greedyFailures, samplingDistance, type Trial, toyEngine } from './system-contract.ts';
 
 const PROMPTS = 50;
@@ -51,7 +51,7 @@ const baselineOf = ({ baseline = autoregressive.id }: DecodingSystem): DecodingS
 /** Where an answer is made token by token. What goes by steps is held to references of its own: route.test.ts. */
 const TOKENWISE = SYSTEMS.filter(({ guarantee, knobs }) => guarantee === 'exact' && !Object.hasOwn(knobs, 'delimiter'));
 
-/** What equals plain decoding. Ensembles have a law of their own, and a contract: ensemble-contract.test.ts. */
+/** What equals plain decoding. Ensembles have a distribution of their own, and a contract: ensemble-contract.test.ts. */
 const EXACT = TOKENWISE.filter((system) => baselineOf(system).id === autoregressive.id);
 
 /** Plain decoding with one thing wrong. */
@@ -92,7 +92,7 @@ describe.each(withVariants(EXACT))('$name is exact', ({ system, knobs }) => {
     expect(await greedyFailures(system, PROMPTS, TOKENS, { knobs })).toBe(0);
   });
 
-  it(`follows the target's law: three tokens, ${RUNS} seeds`, async () => {
+  it(`follows the target's distribution: three tokens, ${RUNS} seeds`, async () => {
     const { totalVariation, noise } = await samplingDistance(system, RUNS, { knobs });
     expect(totalVariation).toBeLessThan(MARGIN * noise);
   });
@@ -269,11 +269,11 @@ describe.each(withVariants(TOKENWISE))('$name', ({ system, knobs }) => {
   });
 
   it('looks at the device once a round, and for the first token', async () => {
-    const { run, board } = await toyEngine(system, toy);
+    const { run, tokenRing } = await toyEngine(system, toy);
     await run(sampled); // rounds on trial are over
-    const before = board.looks;
+    const before = tokenRing.looks;
     const events = await run(sampled);
-    if (system.guarantee === 'exact') expect(board.looks - before).toBe(1 + measure(events).rounds);
+    if (system.guarantee === 'exact') expect(tokenRing.looks - before).toBe(1 + measure(events).rounds);
   });
 });
 
@@ -302,8 +302,10 @@ describe.each(withVariants(EXACT).filter(({ system }) => Object.hasOwn(system.kn
           temperature,
         };
         const events = await run({ ...request, seed: 3, logprobs: 0 });
-        const probability = (law: ToyLaw, text: readonly number[], token: number): number =>
-          distributionReference(toyLogits(law, text), { temperature: 1, topK: 0, topP: 1, minP: 0 })[token] as number;
+        const probability = (distribution: ToyDistribution, text: readonly number[], token: number): number =>
+          distributionReference(toyLogits(distribution, text), { temperature: 1, topK: 0, topP: 1, minP: 0 })[
+            token
+          ] as number;
         // A block's slots see no drafts, so what they say of a token is not of this text.
         const seed = new Map<string, number>([
           ['draft', 1],

@@ -1,5 +1,5 @@
 // What every exact decoding system promises, as measurements on the toy model: its greedy tokens are the target's, and
-// its sampled tokens follow the target's law. The references here share no code with any system. A toy may be broken on
+// its sampled tokens follow the target's distribution. The references here share no code with any system. A toy may be broken on
 // purpose (toy-model.ts), to show that the measurements notice.
 import type { KnobValue } from '../../decode/core/knobs.ts';
 import type { BlockPolicy, DecodingSystem } from '../../decode/core/system.ts';
@@ -11,7 +11,7 @@ import type { LanguageModel, Sampling } from '../../model/interface.ts';
 import { committedTokens, type TraceEvent } from '../../trace/index.ts';
 import { toyBlockDrafter, toyFeatureDrafter } from '../toys/toy-drafters.ts';
 import { type ToyOptions, toyModel } from '../toys/toy-model.ts';
-import { ToyBoard } from '../toys/toy-token-ring.ts';
+import { ToyTokenRing } from '../toys/toy-token-ring.ts';
 
 /** As the engine holds it, without a tokenizer. */
 export const toyLoaded = (model: LanguageModel, stopTokens: readonly number[] = []): LoadedModel => ({
@@ -24,11 +24,11 @@ export const toyLoaded = (model: LanguageModel, stopTokens: readonly number[] = 
 /** A target, and drafters of every kind that agree with it most of the time. */
 export const toyEngine = async (system: DecodingSystem, toy: ToyOptions, stopTokens: readonly number[] = []) => {
   const engine = createEngine({ systems: [system] });
-  const board = new ToyBoard();
+  const tokenRing = new ToyTokenRing();
   const { vocabulary, sharpness, context = 4096 } = toy;
-  const like = { vocabulary, sharpness, noise: toy.noise ?? sharpness / 4, context, board };
+  const like = { vocabulary, sharpness, noise: toy.noise ?? sharpness / 4, context, tokenRing };
   await engine.load({
-    target: toyLoaded(toyModel({ ...toy, noise: 0, board }), stopTokens),
+    target: toyLoaded(toyModel({ ...toy, noise: 0, tokenRing }), stopTokens),
     draft: toyLoaded(toyModel({ ...like, seed: 1 })),
     dflash: { name: 'toy block', model: toyBlockDrafter({ ...like, seed: 2 }) },
     eagle3: { name: 'toy features', model: toyFeatureDrafter({ ...like, seed: 3 }) },
@@ -39,7 +39,7 @@ export const toyEngine = async (system: DecodingSystem, toy: ToyOptions, stopTok
     for await (const event of engine.run({ ...request, system: system.id }, signal)) events.push(event);
     return events;
   };
-  return { engine, run, board };
+  return { engine, run, tokenRing };
 };
 
 /** Which size is chosen depends on the clock, and must not matter. */
@@ -67,32 +67,36 @@ export const greedyReference = async (model: LanguageModel, prompt: readonly num
 };
 
 /** The exact probability of every sequence of `count` tokens, by enumeration of what is possible. `next`: after a text. */
-export const jointLaw = async (
+export const jointDistribution = async (
   next: (tokens: readonly number[]) => readonly number[] | Promise<readonly number[]>,
   prompt: readonly number[],
   count: number,
 ): Promise<Map<string, number>> => {
-  let law = new Map<string, number>([['', 1]]);
+  let distribution = new Map<string, number>([['', 1]]);
   for (let i = 0; i < count; i++) {
     const longer = new Map<string, number>();
-    for (const [key, probability] of law) {
+    for (const [key, probability] of distribution) {
       const written = key === '' ? [] : key.split(',').map(Number);
       for (const [token, p] of (await next([...prompt, ...written])).entries())
         if (p > 0) longer.set([...written, token].join(), probability * p);
     }
-    law = longer;
+    distribution = longer;
   }
-  return law;
+  return distribution;
 };
 
 /** The same of one model. */
-export const exactLaw = (
+export const exactDistribution = (
   model: LanguageModel,
   prompt: readonly number[],
   count: number,
   sampling: Omit<Sampling, 'seed'>,
 ): Promise<Map<string, number>> =>
-  jointLaw(async (tokens) => distributionReference([...(await nextLogits(model, tokens))], sampling), prompt, count);
+  jointDistribution(
+    async (tokens) => distributionReference([...(await nextLogits(model, tokens))], sampling),
+    prompt,
+    count,
+  );
 
 export interface Distance {
   /** Half the sum of absolute differences between counted and exact probabilities. */
@@ -132,15 +136,15 @@ export const greedyFailures = async (
   return failures;
 };
 
-/** How far the joint law of three sampled tokens is from the target's, over `runs` seeds. */
+/** How far the joint distribution of three sampled tokens is from the target's, over `runs` seeds. */
 export const samplingDistance = async (
   system: DecodingSystem,
   runs: number,
   { knobs = {}, toy = {} }: Trial = {},
 ): Promise<Distance> => {
-  const law = { vocabulary: 4, sharpness: 3 };
+  const distribution = { vocabulary: 4, sharpness: 3 };
   const [prompt, count, temperature] = [[1, 2, 3, 0], 3, 0.8];
-  const { engine, run } = await toyEngine(system, { ...law, ...toy });
+  const { engine, run } = await toyEngine(system, { ...distribution, ...toy });
   const counts = new Map<string, number>();
   for (let seed = 0; seed < runs; seed++) {
     const events = await run({ prompt: { tokens: prompt }, maxTokens: count, temperature, seed, knobs });
@@ -148,15 +152,18 @@ export const samplingDistance = async (
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   await engine.close();
-  return distance(counts, await exactLaw(toyModel(law), prompt, count, { temperature, topK: 0, topP: 1, minP: 0 }));
+  return distance(
+    counts,
+    await exactDistribution(toyModel(distribution), prompt, count, { temperature, topK: 0, topP: 1, minP: 0 }),
+  );
 };
 
-/** Half the sum of differences; an outcome outside the law counts in full. */
-export const distance = (counts: ReadonlyMap<string, number>, law: ReadonlyMap<string, number>): Distance => {
+/** Half the sum of differences; an outcome outside the distribution counts in full. */
+export const distance = (counts: ReadonlyMap<string, number>, distribution: ReadonlyMap<string, number>): Distance => {
   const runs = [...counts.values()].reduce((a, b) => a + b, 0);
   let [totalVariation, noise] = [0, 0];
-  for (const [key, count] of counts) if (!law.has(key)) totalVariation += count / runs / 2;
-  for (const [key, p] of law) {
+  for (const [key, count] of counts) if (!distribution.has(key)) totalVariation += count / runs / 2;
+  for (const [key, p] of distribution) {
     totalVariation += Math.abs((counts.get(key) ?? 0) / runs - p) / 2;
     noise += Math.sqrt((p * (1 - p)) / runs / (2 * Math.PI));
   }

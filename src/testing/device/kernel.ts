@@ -3,7 +3,7 @@ import { ACTIVATION, type Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
 
-/** A tensor with this content; any size, unlike a turn's upload ring. */
+/** A tensor with this content; any size, unlike a submission's upload ring. */
 export const tensorOf = (gpu: Gpu, data: Float32Array | Uint32Array, label = 'test'): Tensor => {
   const bytes = Math.max(16, Math.ceil(data.byteLength / 16) * 16);
   const buffer = gpu.buffer(bytes, ACTIVATION, label);
@@ -22,10 +22,10 @@ export const runKernel = async (
   const plan = new Plan(gpu);
   record(plan);
   await plan.ready();
-  const { turn } = gpu;
-  turn.run(plan, { keys, branched });
-  const reads = outputs.map((output) => turn.read(output));
-  turn.submit();
+  const { submission } = gpu;
+  submission.run(plan, { keys, branched });
+  const reads = outputs.map((output) => submission.read(output));
+  submission.submit();
   const arrays = await Promise.all(reads);
   plan.destroy();
   return arrays.map((array) => new Float32Array(array));

@@ -108,7 +108,7 @@ export const checkDFlash = async (gpu: Gpu, name: string): Promise<void> => {
   };
   // Rows 16 to 18 waited for the first draft; the sixteen before were fused as soon as they were there.
   block.draft(0, 1);
-  const fused = gpu.turn.read(rowsOf(drafter.network.scratch.features?.fused as Tensor, 3));
+  const fused = gpu.submission.read(rowsOf(drafter.network.scratch.features?.fused as Tensor, 3));
   gpu.flush();
   const { hidden } = drafter.architecture.sizes;
   const last = goldenTensor(name, 'fused.f32').slice(16 * hidden);

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Gpu } from '../../gpu/device.ts';
 import { Eagle3Drafter } from '../../model/drafters/eagle3-drafter.ts';
-import type { Choice, Cursor, Draft, FeatureCursor, HeldTree, LanguageModel, Tree } from '../../model/interface.ts';
+import type { Choice, Cursor, DeviceTree, Draft, FeatureCursor, LanguageModel, Tree } from '../../model/interface.ts';
 import { loadDrafter } from '../../model/load/load-drafter.ts';
 import { folderSource } from '../../weights/files/folder.ts';
 import { openCheckpoint } from '../../weights/open.ts';
@@ -66,7 +66,7 @@ export const prefillEagle3 = async (
   return ((await first.read())[0] as Choice).token;
 };
 
-export type Propose = (features: FeatureCursor, anchor: number) => Tree | HeldTree | Draft;
+export type Propose = (features: FeatureCursor, anchor: number) => Tree | DeviceTree | Draft;
 
 /** Speculation to `count` tokens, with what was drafted and committed in each round. */
 export const runEagle3 = async (
@@ -84,9 +84,9 @@ export const runEagle3 = async (
   const drafts: number[][] = [];
   while (tokens.length < count) {
     const proposed = propose(features, tokens.at(-1) as number);
-    const { tree, laws } = 'tree' in proposed ? proposed : { tree: proposed, laws: null };
+    const { tree, distributions } = 'tree' in proposed ? proposed : { tree: proposed, distributions: null };
     const pass = cursor.forward(tree);
-    const verdict = await pass.verify(laws, sampling);
+    const verdict = await pass.verify(distributions, sampling);
     const choices = verdict.choices.map(({ token }) => token);
     features.append(pass, verdict.path, choices);
     const committed = choices.slice(0, count - tokens.length);

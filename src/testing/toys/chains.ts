@@ -1,7 +1,7 @@
-// Rounds of sampled chains on the device: draft, laws, target's draws and verification in one turn, from fixed logits.
+// Rounds of sampled chains on the device: draft, distributions, target's draws and verification in one submission, from fixed logits.
 import type { Gpu } from '../../gpu/device.ts';
 import { Plan } from '../../gpu/plan.ts';
-import { law } from '../../kernels/sampling/distribution.ts';
+import { distribution } from '../../kernels/sampling/distribution.ts';
 import { CHOICE_WORDS, DRAW_WORDS, type Draw, packDraws, sample } from '../../kernels/sampling/sample.ts';
 import {
   MOST_NODES,
@@ -17,14 +17,14 @@ import { noise, strided, tensorOf } from '../device/kernel.ts';
 
 const list = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
 const STRIDE = 32;
-/** A device that drafts a chain, keeps the laws and verifies, in one turn, from the same two sets of logits each time. */
+/** A device that drafts a chain, keeps the distributions and verifies, in one submission, from the same two sets of logits each time. */
 export const chains = async (gpu: Gpu, draft: readonly number[][], target: readonly number[][], threads: number) => {
   const vocabulary = target[0]?.length ?? 0;
   const count = target.length;
   const words = (length: number) => tensorOf(gpu, new Uint32Array(length));
-  const board = words(64 * CHOICE_WORDS);
+  const tokenRing = words(64 * CHOICE_WORDS);
   const draws = { draft: words(64 * DRAW_WORDS), target: words(64 * DRAW_WORDS) };
-  const laws = tensorOf(gpu, new Float32Array(64 * STRIDE));
+  const distributions = tensorOf(gpu, new Float32Array(64 * STRIDE));
   const logits = {
     draft: tensorOf(gpu, strided(draft, STRIDE)),
     target: tensorOf(gpu, strided(target, STRIDE)),
@@ -35,24 +35,48 @@ export const chains = async (gpu: Gpu, draft: readonly number[][], target: reado
   const tuning = { threads };
   for (const who of ['draft', 'target'] as const) {
     const uniforms = { rows: who === 'draft' ? count - 1 : count, vocabulary, stride: STRIDE };
-    sample(plan, { logits: logits[who], draws: draws[who], choices: board }, uniforms, tuning);
-    law(plan, { logits: logits[who], draws: draws[who], laws }, uniforms, tuning);
+    sample(plan, { logits: logits[who], draws: draws[who], choices: tokenRing }, uniforms, tuning);
+    distribution(plan, { logits: logits[who], draws: draws[who], distributions }, uniforms, tuning);
   }
-  // The kernel binds the laws twice, for reading.
-  const tensors = { job, nodes, board, logits: logits.target, targetLaws: laws, draftLaws: laws, verdict, moves };
+  // The kernel binds the distributions twice, for reading.
+  const tensors = {
+    job,
+    nodes,
+    tokenRing,
+    logits: logits.target,
+    targetDistributions: distributions,
+    draftDistributions: distributions,
+    verdict,
+    moves,
+  };
   verifyRatio(plan, tensors, { vocabulary, stride: STRIDE }, tuning);
   await plan.ready();
-  return (filters: Omit<Draw, 'row' | 'slot' | 'law'>): Promise<RawVerdict> => {
-    const { turn } = gpu;
+  return (filters: Omit<Draw, 'row' | 'entry' | 'distribution'>): Promise<RawVerdict> => {
+    const { submission } = gpu;
     const { position, seed } = filters;
-    const drafts = list(count - 1, (i) => ({ ...filters, row: i, position: position + i + 1, slot: i, law: i }));
-    const own = list(count, (i) => ({ ...filters, row: i, position: position + i + 1, slot: 20 + i, law: 20 + i }));
-    turn.upload(draws.draft, packDraws(drafts.map((each) => ({ ...each, seed: seed ^ 0x9e3779b9 }))));
-    turn.upload(draws.target, packDraws(own));
-    turn.upload(job, packJob({ nodes: count, draws: 20, base: 0, position, seed, row: 0, law: 20 }));
-    turn.upload(nodes, packNodes(list(count, (i) => ({ token: 3, held: i, parent: i - 1, law: i - 1 }))));
-    turn.run(plan, { keys: 0 });
-    return turn.read(verdict).then((data) => unpackVerdict(data, count));
+    const drafts = list(count - 1, (i) => ({
+      ...filters,
+      row: i,
+      position: position + i + 1,
+      entry: i,
+      distribution: i,
+    }));
+    const own = list(count, (i) => ({
+      ...filters,
+      row: i,
+      position: position + i + 1,
+      entry: 20 + i,
+      distribution: 20 + i,
+    }));
+    submission.upload(draws.draft, packDraws(drafts.map((each) => ({ ...each, seed: seed ^ 0x9e3779b9 }))));
+    submission.upload(draws.target, packDraws(own));
+    submission.upload(job, packJob({ nodes: count, draws: 20, base: 0, position, seed, row: 0, distribution: 20 }));
+    submission.upload(
+      nodes,
+      packNodes(list(count, (i) => ({ token: 3, ringEntry: i, parent: i - 1, distribution: i - 1 }))),
+    );
+    submission.run(plan, { keys: 0 });
+    return submission.read(verdict).then((data) => unpackVerdict(data, count));
   };
 };
 

@@ -94,7 +94,7 @@ export const grow = async (
         maskLow: Number(mask & 0xffff_ffffn),
         maskHigh: Number(mask >> 32n),
         alive: 1,
-        held: 0,
+        ringEntry: 0,
         cut: 0,
       };
     });
@@ -105,7 +105,7 @@ export const grow = async (
   const packed = words(result);
   const field = (at: number) =>
     Array.from({ length: task.nodes }, (_, i) => (packed[i * NODE_WORDS + at] as number) | 0);
-  expect(field(1)).toEqual([task.held, ...field(1).slice(1).fill(0)]);
+  expect(field(1)).toEqual([task.ringEntry, ...field(1).slice(1).fill(0)]);
   const [tokens, parents, flags] = [field(0), field(2), field(5)];
   const logprobs = Array.from({ length: task.nodes }, (_, i) => (result as Float32Array)[i * NODE_WORDS + 4] as number);
   const kept = new Set(scores.toSorted((a, b) => b - a).slice(0, task.nodes - 1));

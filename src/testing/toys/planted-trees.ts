@@ -59,7 +59,7 @@ export const checkTrees = async (
     const place = { first: 0, count: parents.length, prefix, start, base, position, window };
     const all = treeRowsReference(
       place,
-      parents.map((parent) => ({ token: 0, held: 0, parent })),
+      parents.map((parent) => ({ token: 0, ringEntry: 0, parent })),
     );
     return nodes.map((node) => all[node] as Row);
   });

@@ -4,7 +4,7 @@
 import type { BlockPolicy, DecodingSystem, SentenceEncoder } from '../../decode/core/system.ts';
 import { CALIBRATION_FILE } from '../../decode/steps/calibration.ts';
 import { createEngine } from '../../engine/engine.ts';
-import type { Beside } from '../../engine/load/sidecar.ts';
+import type { Sidecar } from '../../engine/load/sidecar.ts';
 import type { RunRequest } from '../../engine/request.ts';
 import { SYSTEMS } from '../../systems/index.ts';
 import type { EventOf, TraceEvent } from '../../trace/index.ts';
@@ -12,7 +12,7 @@ import { toyLoaded } from '../contract/system-contract.ts';
 import { toyBlockDrafter, toyFeatureDrafter } from './toy-drafters.ts';
 import { toyJudge } from './toy-judge.ts';
 import { toyModel } from './toy-model.ts';
-import { ToyBoard } from './toy-token-ring.ts';
+import { ToyTokenRing } from './toy-token-ring.ts';
 
 const VOCABULARY = 12;
 const SHARPNESS = 5;
@@ -35,7 +35,7 @@ interface Toy {
   readonly judgeContext?: number;
   readonly sentences?: SentenceEncoder;
   /** What lies beside the draft. */
-  readonly beside?: Beside;
+  readonly sidecar?: Sidecar;
 }
 
 export const routeEngine = async ({
@@ -43,17 +43,17 @@ export const routeEngine = async ({
   context = 4096,
   draftContext = context,
   judgeContext = 4096,
-  beside,
+  sidecar,
   sentences,
 }: Toy = {}) => {
   const engine = createEngine({ systems: SYSTEMS });
-  const board = new ToyBoard();
+  const tokenRing = new ToyTokenRing();
   const judges = { prm: toyJudge('reward', judgeContext), router: toyJudge('advantage', judgeContext) };
   await engine.load({
-    target: toyLoaded(toyModel({ ...TARGET, context, board }), stopTokens),
-    draft: { ...toyLoaded(toyModel({ ...DRAFT, context: draftContext, board })), ...(beside && { beside }) },
-    dflash: { name: 'toy block', model: toyBlockDrafter({ ...TARGET, noise: 1, seed: 2, context, board }) },
-    eagle3: { name: 'toy features', model: toyFeatureDrafter({ ...TARGET, noise: 1, seed: 3, context, board }) },
+    target: toyLoaded(toyModel({ ...TARGET, context, tokenRing }), stopTokens),
+    draft: { ...toyLoaded(toyModel({ ...DRAFT, context: draftContext, tokenRing })), ...(sidecar && { sidecar }) },
+    dflash: { name: 'toy block', model: toyBlockDrafter({ ...TARGET, noise: 1, seed: 2, context, tokenRing }) },
+    eagle3: { name: 'toy features', model: toyFeatureDrafter({ ...TARGET, noise: 1, seed: 3, context, tokenRing }) },
     // Which size is chosen depends on the clock, and must not matter.
     policy: { name: 'toy policy', model: POLICY },
     prm: { name: 'toy rewards', model: judges.prm },
@@ -77,7 +77,7 @@ export const routeEngine = async ({
 };
 
 /** Beside a model: one calibration, or none. */
-export const besideWith = (calibration: unknown = null): Beside => {
+export const sidecarWith = (calibration: unknown = null): Sidecar => {
   const files = new Map([[CALIBRATION_FILE, calibration]]);
   return {
     read: async (file) => files.get(file) ?? null,

@@ -3,7 +3,7 @@
 import type { JudgedStep } from '../../decode/core/system.ts';
 import { distributionReference, drawReference } from '../../kernels/sampling/sample.reference.ts';
 import type { Sampling } from '../../model/interface.ts';
-import { type ToyLaw, toyLogits } from './toy-model.ts';
+import { type ToyDistribution, toyLogits } from './toy-model.ts';
 import { toyChoice } from './toy-token-ring.ts';
 
 export interface ReferenceStep extends JudgedStep {
@@ -21,7 +21,7 @@ export interface ReferenceLimits {
 
 /** What a model writes behind a text, up to the end of the step. */
 export const writeReference = (
-  law: ToyLaw,
+  distribution: ToyDistribution,
   by: JudgedStep['by'],
   text: readonly number[],
   sampling: Sampling,
@@ -31,7 +31,7 @@ export const writeReference = (
   let sure = 0;
   for (;;) {
     const so = [...text, ...tokens];
-    const logits = toyLogits(law, so);
+    const logits = toyLogits(distribution, so);
     const token = drawReference(distributionReference(logits, sampling), so.length, sampling.seed);
     tokens.push(token);
     sure = Math.min(sure, toyChoice(logits, token).logprob);
@@ -48,8 +48,8 @@ export type ReferenceRule = (
 ) => boolean;
 
 export interface ReferenceRun {
-  readonly draft: ToyLaw;
-  readonly target: ToyLaw;
+  readonly draft: ToyDistribution;
+  readonly target: ToyDistribution;
   readonly prompt: readonly number[];
   readonly maxTokens: number;
   readonly maxSteps: number;

@@ -1,8 +1,8 @@
 // Small random models made on the spot, for tests that need a shape and not a reference: a checkpoint without a file.
 
-import { slots } from '../../model/architecture.ts';
+import { weightSpecs } from '../../model/architecture.ts';
 import { readArchitecture } from '../../model/families/known-models.ts';
-import type { Band, Checkpoint, TensorInfo } from '../../weights/checkpoint.ts';
+import type { Checkpoint, RowBlock, TensorInfo } from '../../weights/checkpoint.ts';
 import { matrixShape } from '../../weights/checkpoint.ts';
 
 export const TINY: Readonly<Record<string, unknown>> = {
@@ -33,7 +33,7 @@ export interface TinyOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Changes the table of tensors before it is served. */
   readonly edit?: (tensors: Map<string, TensorInfo>) => void;
-  /** Called before each band. */
+  /** Called before each block. */
   readonly onBand?: (index: number) => void;
 }
 
@@ -41,7 +41,7 @@ export interface TinyOptions {
 export const tinyCheckpoint = ({ config = {}, edit, onBand }: TinyOptions = {}): Checkpoint => {
   const json = { ...TINY, ...config };
   const tensors = new Map<string, TensorInfo>();
-  for (const { checkpoint: name, shape } of slots(readArchitecture(json)))
+  for (const { checkpoint: name, shape } of weightSpecs(readArchitecture(json)))
     tensors.set(name, { name, type: 'F32', shape, bytes: shape.reduce((a, b) => a * b, 4) });
   edit?.(tensors);
   const values = ({ name, shape, bytes }: TensorInfo, seed: number): Float32Array<ArrayBuffer> => {
@@ -55,7 +55,7 @@ export const tinyCheckpoint = ({ config = {}, edit, onBand }: TinyOptions = {}):
     bytes: [...tensors.values()].reduce((sum, { bytes }) => sum + bytes, 0),
     config: json,
     tensors,
-    async *stream({ signal, wanted } = {}): AsyncGenerator<Band> {
+    async *stream({ signal, wanted } = {}): AsyncGenerator<RowBlock> {
       let index = 0;
       for (const tensor of tensors.values()) {
         if (wanted?.(tensor.name) === false) continue;

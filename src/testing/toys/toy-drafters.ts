@@ -10,11 +10,11 @@ import type {
   Token,
   TreeShape,
 } from '../../model/interface.ts';
-import { type TapRow, type ToyLaw, type ToyTree, tapRows, toyLogits } from './toy-model.ts';
-import { type ToyBoard, toyChoice } from './toy-token-ring.ts';
+import { type TapRow, type ToyDistribution, type ToyTree, tapRows, toyLogits } from './toy-model.ts';
+import { type ToyTokenRing, toyChoice } from './toy-token-ring.ts';
 
-interface DrafterOptions extends ToyLaw {
-  readonly board: ToyBoard;
+interface DrafterOptions extends ToyDistribution {
+  readonly tokenRing: ToyTokenRing;
   readonly context?: number;
 }
 
@@ -54,7 +54,7 @@ export const toyBlockDrafter = (options: DrafterOptions, blockSize = 6): BlockDr
   blockSize,
   async open({ capacity = options.context ?? 4096 } = {}): Promise<BlockCursor> {
     const known: TapRow[] = [];
-    const { board } = options;
+    const { tokenRing } = options;
     return {
       get length() {
         return known.length;
@@ -66,7 +66,7 @@ export const toyBlockDrafter = (options: DrafterOptions, blockSize = 6): BlockDr
       },
       draft(anchor, size) {
         if (known.length + size > capacity) throw new Error('toy drafter: a block beyond its capacity');
-        const text = [...(known.at(-1)?.tokens ?? []), board.take(anchor)];
+        const text = [...(known.at(-1)?.tokens ?? []), tokenRing.take(anchor)];
         // A slot knows the context and its place, not what was drawn in the slots before: the likeliest stand in.
         const rows = Array.from({ length: size - 1 }, () => {
           const logits = toyLogits(options, text);
@@ -82,7 +82,8 @@ export const toyBlockDrafter = (options: DrafterOptions, blockSize = 6): BlockDr
         return {
           rows: size,
           logits: { rows: size, read: async () => Float32Array.from(rows.flat()) },
-          draw: (row, sampling, { law = false } = {}) => board.draw(rowOf(row), length + row, sampling, law),
+          draw: (row, sampling, { distribution = false } = {}) =>
+            tokenRing.draw(rowOf(row), length + row, sampling, distribution),
           top: async (of, n) =>
             of.map((row) =>
               rowOf(row)
@@ -104,7 +105,7 @@ export const toyFeatureDrafter = (options: DrafterOptions): FeatureDrafter => ({
   ids: Array.from({ length: options.vocabulary }, (_, token) => token),
   async open({ capacity = options.context ?? 4096 } = {}): Promise<FeatureCursor> {
     const known: (TapRow & { readonly next: number })[] = [];
-    const { board } = options;
+    const { tokenRing } = options;
     const newest = (): readonly number[] => {
       const last = known.at(-1);
       return last ? [...last.tokens, last.next] : [];
@@ -121,27 +122,27 @@ export const toyFeatureDrafter = (options: DrafterOptions): FeatureDrafter => ({
           const before = known.at(-1)?.next;
           if (before !== undefined && before !== row.tokens.at(-1))
             throw new Error(`toy drafter: row ${known.length} is another token than was announced`);
-          known.push({ ...row, next: board.take(next[i] as Token) });
+          known.push({ ...row, next: tokenRing.take(next[i] as Token) });
         }
       },
       chain(depth: number, sampling: Sampling) {
         if (known.length + depth > capacity) throw new Error('toy drafter: a chain beyond its capacity');
         const text = [...newest()];
-        const law = sampling.temperature > 0;
+        const distribution = sampling.temperature > 0;
         const drawn = Array.from({ length: depth }, (_, i) => {
-          const draft = board.draw(toyLogits(options, text), known.length + i + 1, sampling, law);
-          text.push(board.take(draft.token));
+          const draft = tokenRing.draw(toyLogits(options, text), known.length + i + 1, sampling, distribution);
+          text.push(tokenRing.take(draft.token));
           return draft;
         });
         return {
           tokens: drawn.map(({ token }) => token),
-          laws: law ? drawn.flatMap((draft) => draft.law ?? []) : null,
+          distributions: distribution ? drawn.flatMap((draft) => draft.distribution ?? []) : null,
           logits: { rows: 1, read: async () => Float32Array.from(toyLogits(options, text.slice(0, -1))) },
         };
       },
       tree(anchor, shape) {
         if (known.length + shape.depth > capacity) throw new Error('toy drafter: a tree beyond its capacity');
-        if (board.take(anchor) !== known.at(-1)?.next)
+        if (tokenRing.take(anchor) !== known.at(-1)?.next)
           throw new Error('toy drafter: not the anchor that was announced');
         const tree = growTree(options, newest(), shape);
         return { nodes: tree.tokens.length, device: tree };
@@ -159,10 +160,14 @@ interface Leaf {
 }
 
 /** The most probable continuations of a beam, level by level, and of all of them the best. */
-const growTree = (law: ToyLaw, text: readonly number[], { depth, width, nodes }: TreeShape): ToyTree => {
+const growTree = (
+  distribution: ToyDistribution,
+  text: readonly number[],
+  { depth, width, nodes }: TreeShape,
+): ToyTree => {
   const best = (leaves: Leaf[], count: number): Leaf[] => leaves.toSorted((a, b) => b.score - a.score).slice(0, count);
   const grow = (parent: Leaf): Leaf[] => {
-    const logits = toyLogits(law, parent.text);
+    const logits = toyLogits(distribution, parent.text);
     const children = logits.map((_, token) => {
       const { logprob } = toyChoice(logits, token);
       return { text: [...parent.text, token], parent, score: parent.score + logprob };

@@ -5,10 +5,10 @@ import { combinedReference, verifyEnsembleReference } from '../../kernels/ensemb
 import { distributionReference } from '../../kernels/sampling/sample.reference.ts';
 import { RATIO } from '../../kernels/verify/verify.reference.ts';
 import { draftingOf } from '../../model/ensemble/checks.ts';
-import type { Combination, Ensemble, HeldRow, LanguageModel, Scores } from '../../model/interface.ts';
-import type { ToyBoard } from './toy-token-ring.ts';
+import type { Combination, Ensemble, KeptRow, LanguageModel, Scores } from '../../model/interface.ts';
+import type { ToyTokenRing } from './toy-token-ring.ts';
 
-type Law = readonly number[];
+type Distribution = readonly number[];
 
 /** A row of a pass: the tokens that it was made of, and what they are followed by. */
 interface ScoredRow {
@@ -34,10 +34,10 @@ const scoredRow = (pass: Scores, row: number): ScoredRow => {
 
 export interface JoinRule {
   /** The members' rows as they are combined. */
-  readonly order: (rows: readonly Law[], proposer: number) => readonly Law[];
+  readonly order: (rows: readonly Distribution[], proposer: number) => readonly Distribution[];
   readonly keeps: (u: number, r: number, q: number, proposer: number) => boolean;
-  /** `p`: the law of a member that did not propose. */
-  readonly replacement: (r: Law, q: Law, p: Law) => Law;
+  /** `p`: the distribution of a member that did not propose. */
+  readonly replacement: (r: Distribution, q: Distribution, p: Distribution) => Distribution;
   /** Whether what was drafted behind a rejected token is forgotten. */
   readonly forgets: boolean;
 }
@@ -56,7 +56,7 @@ interface Joined {
 }
 
 export const joinToys = (
-  board: ToyBoard,
+  tokenRing: ToyTokenRing,
   models: readonly LanguageModel[],
   { combination, join, drafts = 15 }: Joined,
 ): Ensemble => {
@@ -68,14 +68,14 @@ export const joinToys = (
   const use = (): void => {
     if (disposed) throw new Error('toy ensemble: used after it was disposed');
   };
-  const rowOf = ({ kept }: HeldRow): ScoredRow => {
+  const rowOf = ({ kept }: KeptRow): ScoredRow => {
     const row = rows[kept % lasting];
     if (!row || kept < taken - lasting) throw new Error(`toy ensemble: row ${kept} is not kept`);
     return row;
   };
   /** What all members say of the position behind this text. */
-  const said = (held: readonly HeldRow[], text: readonly number[]): readonly Law[] => {
-    const all = held.map(rowOf);
+  const said = (kept: readonly KeptRow[], text: readonly number[]): readonly Distribution[] => {
+    const all = kept.map(rowOf);
     for (const [member, row] of all.entries()) {
       if (row.model !== models[member]) throw new Error(`toy ensemble: a row of another model as member ${member}`);
       if (join.forgets && row.text.join() !== text.join())
@@ -100,17 +100,17 @@ export const joinToys = (
     drafting: (sampling) => draftingOf(combination, sampling),
     async verify(chain, sampling) {
       use();
-      const tokens = chain.tokens.map((token) => board.take(token));
-      const besides = chain.besides.map((token) => board.take(token));
+      const tokens = chain.tokens.map((token) => tokenRing.take(token));
+      const pending = chain.pending.map((token) => tokenRing.take(token));
       const [first] = [...chain.rows, ...(chain.bonus ? [chain.bonus] : [])];
       const before = first?.[0] ? rowOf(first[0]).text : [];
       if (before.length !== chain.position)
         throw new Error(`toy ensemble: position ${chain.position} of ${before.length}`);
       if (tokens.length > drafts) throw new Error(`toy ensemble: ${tokens.length} drafts, more than ${drafts}`);
-      const each = chain.rows.map((held, i) => said(held, [...before, ...tokens.slice(0, i)]));
+      const each = chain.rows.map((ringEntry, i) => said(ringEntry, [...before, ...tokens.slice(0, i)]));
       const bonus = chain.bonus && said(chain.bonus, [...before, ...tokens]);
       const ordered = each.map((all, i) => join.order(all, chain.proposers[i] as number));
-      const proposers = ordered.map((all, i) => all.indexOf(each[i]?.[chain.proposers[i] as number] as Law));
+      const proposers = ordered.map((all, i) => all.indexOf(each[i]?.[chain.proposers[i] as number] as Distribution));
       let asked = 0;
       const { kept, choices, source, votes } = verifyEnsembleReference(
         { tokens, position: chain.position, proposers, rows: ordered, bonus, combination, sampling },
@@ -118,30 +118,30 @@ export const joinToys = (
           ...RATIO,
           keeps: (u, r, q) => join.keeps(u, r, q, chain.proposers[asked++] as number),
           replacement(r, q) {
-            const [all, proposer] = [each[asked - 1] as readonly Law[], chain.proposers[asked - 1]];
-            const other = all.find((_, member) => member !== proposer) as Law;
+            const [all, proposer] = [each[asked - 1] as readonly Distribution[], chain.proposers[asked - 1]];
+            const other = all.find((_, member) => member !== proposer) as Distribution;
             return join.replacement(r, q, distributionReference([...other], sampling));
           },
         },
       );
-      await board.look();
+      await tokenRing.look();
       if (!join.forgets && source === 'corrected') {
         const written = tokens.with(kept, choices.at(-1)?.token as number);
         const all = written.map((token) => ({ token, logprob: 0 }));
-        return { tokens: written, besides, kept: tokens.length, choices: all, source: null, votes: [] };
+        return { tokens: written, pending, kept: tokens.length, choices: all, source: null, votes: [] };
       }
-      return { tokens, besides, kept, choices, source, votes };
+      return { tokens, pending, kept, choices, source, votes };
     },
     async top(positions, n, sampling) {
       use();
       const soft = sampling.temperature > 0 ? sampling : { temperature: 1, topK: 0, topP: 1, minP: 0 };
-      return positions.map((held) => {
-        const law = combinedReference(
-          held.map(rowOf).map(({ logits }) => logits),
+      return positions.map((kept) => {
+        const distribution = combinedReference(
+          kept.map(rowOf).map(({ logits }) => logits),
           combination,
           soft,
         );
-        const choices = law.map((p, token) => ({ token, logprob: Math.log(p) }));
+        const choices = distribution.map((p, token) => ({ token, logprob: Math.log(p) }));
         return choices.sort((a, b) => b.logprob - a.logprob || a.token - b.token).slice(0, n);
       });
     },

@@ -14,15 +14,15 @@ import type {
   Choice,
   Cursor,
   CursorRows,
+  DeviceTensor,
+  DeviceTree,
   Forward,
-  Held,
-  HeldTree,
   LanguageModel,
   Tree,
   Verdict,
 } from '../../model/interface.ts';
 import { JOIN, type JoinRule, joinToys, letKeep } from './toy-ensemble.ts';
-import { ToyBoard, toyChoice } from './toy-token-ring.ts';
+import { ToyTokenRing, toyChoice } from './toy-token-ring.ts';
 
 /** 32 bits to [0, 1), well mixed. */
 const hash = (n: number): number => {
@@ -34,7 +34,7 @@ const hash = (n: number): number => {
 const combine = (...values: number[]): number =>
   values.reduce((key, value) => Math.imul(key, 0x9e3779b1) + value + 1, 7);
 
-export interface ToyLaw {
+export interface ToyDistribution {
   readonly vocabulary: number;
   /** Logits are `sharpness · hash(last three tokens)`: the same for every model of one vocabulary … */
   readonly sharpness: number;
@@ -43,10 +43,10 @@ export interface ToyLaw {
   readonly seed?: number;
 }
 
-export interface ToyOptions extends ToyLaw {
+export interface ToyOptions extends ToyDistribution {
   readonly context?: number;
   /** Models that hand held tokens to each other share one. */
-  readonly board?: ToyBoard;
+  readonly tokenRing?: ToyTokenRing;
   /** Wrong on purpose: how drafts are verified, and whether a node sees its elder siblings. */
   readonly match?: MatchRule;
   readonly ratio?: RatioRule;
@@ -64,7 +64,7 @@ export interface ToyModel extends LanguageModel {
 }
 
 export const toyLogits = (
-  { vocabulary, sharpness, noise = 0, seed = 0 }: ToyLaw,
+  { vocabulary, sharpness, noise = 0, seed = 0 }: ToyDistribution,
   tokens: readonly number[],
 ): number[] => {
   const key = combine(...tokens.slice(-3));
@@ -81,15 +81,15 @@ export interface TapRow {
 }
 
 const ROWS = Symbol('rows');
-type Tap = Held & { [ROWS]?: () => readonly TapRow[] };
+type Tap = DeviceTensor & { [ROWS]?: () => readonly TapRow[] };
 
-export const tapRows = (tap: Held): readonly TapRow[] => {
+export const tapRows = (tap: DeviceTensor): readonly TapRow[] => {
   const rows = (tap as Tap)[ROWS];
   if (!rows) throw new Error('toy tap: not a tap of a toy model');
   return rows();
 };
 
-/** What a toy drafter keeps on the device in a HeldTree. */
+/** What a toy drafter keeps on the device in a DeviceTree. */
 export interface ToyTree {
   readonly tokens: readonly number[];
   readonly parents: readonly number[];
@@ -125,7 +125,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
   const {
     vocabulary,
     context = 4096,
-    board = new ToyBoard(),
+    tokenRing = new ToyTokenRing(),
     match = MATCH,
     ratio = RATIO,
     join = JOIN,
@@ -179,7 +179,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         return found;
       };
       const position = (row: number): number => before.length + (depths[row] as number);
-      const held = (read: () => Float32Array): Held => ({ rows: rows.length, read: async () => read() });
+      const tensorOf = (read: () => Float32Array): DeviceTensor => ({ rows: rows.length, read: async () => read() });
       const accept = (path: readonly number[]): void => {
         if (committed || made !== version) throw new Error('toy pass: accepted twice, or after a later pass');
         path.forEach((node, i) => {
@@ -190,16 +190,17 @@ export const toyModel = (options: ToyOptions): ToyModel => {
       };
       const forward: Forward = {
         rows: rows.length,
-        logits: held(() => Float32Array.from(rows.flatMap((_, row) => rowOf(row)))),
+        logits: tensorOf(() => Float32Array.from(rows.flatMap((_, row) => rowOf(row)))),
         taps: tapLayers.map(() => {
-          const tap: Tap = held(() => Float32Array.from(tapRows(tap).map((row) => row.position)));
+          const tap: Tap = tensorOf(() => Float32Array.from(tapRows(tap).map((row) => row.position)));
           tap[ROWS] = () => {
             current();
             return contexts.map((text, row) => ({ position: position(row), tokens: text.slice(-3) }));
           };
           return tap;
         }),
-        draw: (row, sampling, { law = false } = {}) => board.draw(rowOf(row), position(row) + 1, sampling, law),
+        draw: (row, sampling, { distribution = false } = {}) =>
+          tokenRing.draw(rowOf(row), position(row) + 1, sampling, distribution),
         top: async (of, n) =>
           of.map((row) =>
             rowOf(row)
@@ -208,17 +209,22 @@ export const toyModel = (options: ToyOptions): ToyModel => {
               .slice(0, n),
           ),
         accept,
-        async verify(laws, sampling): Promise<Verdict> {
-          if (laws && (laws.length !== rows.length - 1 || parents.some((parent, i) => parent !== i - 1)))
-            throw new Error('toy pass: sampled drafts are chains with a law for every one');
+        async verify(distributions, sampling): Promise<Verdict> {
+          if (
+            distributions &&
+            (distributions.length !== rows.length - 1 || parents.some((parent, i) => parent !== i - 1))
+          )
+            throw new Error('toy pass: sampled drafts are chains with a distribution for every one');
           current();
-          const draws = rows.map((row, i) => board.take(board.draw(row, position(i) + 1, sampling, false).token));
-          const { path, next, source } = laws
+          const draws = rows.map((row, i) =>
+            tokenRing.take(tokenRing.draw(row, position(i) + 1, sampling, false).token),
+          );
+          const { path, next, source } = distributions
             ? ratioReference(
                 {
                   tokens,
                   p: rows.map((row) => distributionReference(row, sampling)),
-                  q: laws.map((law) => board.law(law)),
+                  q: distributions.map((distribution) => tokenRing.distribution(distribution)),
                   seed: sampling.seed,
                   position: before.length,
                 },
@@ -226,7 +232,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
               )
             : matchReference({ tokens, parents, draws }, match);
           accept(path);
-          await board.look();
+          await tokenRing.look();
           const committed = [...path.slice(1).map((node) => tokens[node] as number), next];
           const choices = committed.map((token, i) => toyChoice(rows[path[i] as number] as number[], token));
           const probabilities = tokens.slice(1).map((token, i) => {
@@ -240,13 +246,13 @@ export const toyModel = (options: ToyOptions): ToyModel => {
       return forward;
     };
 
-    const resolve = (tree: Tree | HeldTree): ToyTree =>
+    const resolve = (tree: Tree | DeviceTree): ToyTree =>
       'device' in tree
         ? (tree.device as ToyTree)
         : {
             parents: tree.parents,
-            tokens: tree.tokens.map((token) => board.take(token)),
-            drafted: tree.tokens.map((token) => board.probability(token)),
+            tokens: tree.tokens.map((token) => tokenRing.take(token)),
+            drafted: tree.tokens.map((token) => tokenRing.probability(token)),
           };
 
     const cursor: Cursor = {
@@ -348,7 +354,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
     gather: async (draws, rows) => {
       const wanted = rows.map(rowsOf);
       return {
-        choices: await board.gather(draws),
+        choices: await tokenRing.gather(draws),
         grounding: wanted.map(({ rollout, at, tokens, sources }) =>
           Float32Array.from(rollout ? at : [], (row) => toyGrounding(tokens, row, sources)),
         ),
@@ -357,7 +363,8 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         ),
       };
     },
-    join: async (others, combination, limits) => joinToys(board, [model, ...others], { combination, join, ...limits }),
+    join: async (others, combination, limits) =>
+      joinToys(tokenRing, [model, ...others], { combination, join, ...limits }),
     [Symbol.dispose]() {},
   };
   return model;

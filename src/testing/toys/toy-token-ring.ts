@@ -1,12 +1,12 @@
-// What toy models share as the models of one device do: tokens drawn and not yet looked at, the laws they were drawn
+// What toy models share as the models of one device do: tokens drawn and not yet looked at, the distributions they were drawn
 // from, and the count of looks. It refuses what a device could not do, or could only do wrong.
 import { distributionReference, drawReference } from '../../kernels/sampling/sample.reference.ts';
-import type { Choice, Drawn, HeldLaw, Sampling, Token } from '../../model/interface.ts';
+import type { Choice, DeviceDistribution, Drawn, Sampling, Token } from '../../model/interface.ts';
 
 interface Entry {
   readonly token: number;
   readonly logits: readonly number[];
-  readonly law: readonly number[];
+  readonly distribution: readonly number[];
   /** A later pass was given it as its input. */
   handedOn: boolean;
 }
@@ -18,7 +18,7 @@ export const toyChoice = (logits: readonly number[], token: number): Choice => {
   return { token, logprob: (logits[token] as number) - highest - Math.log(sum) };
 };
 
-export class ToyBoard {
+export class ToyTokenRing {
   /** Of the round that is under way; so many were before it. */
   #entries: Entry[] = [];
   #over = 0;
@@ -26,16 +26,17 @@ export class ToyBoard {
   looks = 0;
 
   /** Draws the token at `position`; with the device's own noise, so that rows and passes do not matter. */
-  draw(logits: readonly number[], position: number, sampling: Sampling, keepLaw: boolean): Drawn {
-    const law = distributionReference(logits, sampling);
-    const token = drawReference(law, position, sampling.seed);
-    const held = this.#over + this.#entries.push({ token, logits, law, handedOn: false }) - 1;
+  draw(logits: readonly number[], position: number, sampling: Sampling, keepDistribution: boolean): Drawn {
+    const distribution = distributionReference(logits, sampling);
+    const token = drawReference(distribution, position, sampling.seed);
+    const ringEntry = this.#over + this.#entries.push({ token, logits, distribution, handedOn: false }) - 1;
     return {
       rows: 1,
-      token: { held },
-      law: keepLaw ? { law: held } : null,
+      token: { ringEntry },
+      distribution: keepDistribution ? { distribution: ringEntry } : null,
       read: async () => {
-        if (this.#entry(held).handedOn) throw new Error('toy board: a draft was read before the verdict on it');
+        if (this.#entry(ringEntry).handedOn)
+          throw new Error('toy tokenRing: a draft was read before the verdict on it');
         await this.look();
         return [toyChoice(logits, token)];
       },
@@ -44,8 +45,8 @@ export class ToyBoard {
 
   /** Draws of several passes in one look, which may be inputs of later ones. */
   async gather(draws: readonly Drawn[]): Promise<readonly Choice[]> {
-    const choices = draws.map(({ token: { held } }) => {
-      const { token, logits } = this.#entry(held);
+    const choices = draws.map(({ token: { ringEntry } }) => {
+      const { token, logits } = this.#entry(ringEntry);
       return toyChoice(logits, token);
     });
     await this.look();
@@ -63,7 +64,7 @@ export class ToyBoard {
   /** The token as a pass reads it. */
   take(token: Token): number {
     if (typeof token === 'number') return token;
-    const entry = this.#entry(token.held);
+    const entry = this.#entry(token.ringEntry);
     entry.handedOn = true;
     return entry.token;
   }
@@ -71,18 +72,18 @@ export class ToyBoard {
   /** What it was drawn with, at temperature 1 without filters. */
   probability(token: Token): number | null {
     if (typeof token === 'number') return null;
-    const entry = this.#entry(token.held);
+    const entry = this.#entry(token.ringEntry);
     return Math.exp(toyChoice(entry.logits, entry.token).logprob);
   }
 
-  law({ law }: HeldLaw): readonly number[] {
-    return this.#entry(law).law;
+  distribution({ distribution }: DeviceDistribution): readonly number[] {
+    return this.#entry(distribution).distribution;
   }
 
   #entry(index: number): Entry {
-    if (index < this.#over) throw new Error('toy board: held in a round that is over');
+    if (index < this.#over) throw new Error('toy tokenRing: held in a round that is over');
     const entry = this.#entries[index - this.#over];
-    if (!entry) throw new Error(`toy board: nothing is held as ${index}`);
+    if (!entry) throw new Error(`toy tokenRing: nothing is held as ${index}`);
     return entry;
   }
 }

@@ -49,8 +49,8 @@ describe('addresses', () => {
 
 const decoded = async (checkpoint: Checkpoint): Promise<Map<string, number>> => {
   const sums = new Map<string, number>();
-  for await (const band of checkpoint.stream())
-    for (const value of band.decode()) sums.set(band.tensor.name, (sums.get(band.tensor.name) ?? 0) + value);
+  for await (const block of checkpoint.stream())
+    for (const value of block.decode()) sums.set(block.tensor.name, (sums.get(block.tensor.name) ?? 0) + value);
   return sums;
 };
 const golden = (name: string): Record<string, Uint8Array> =>
