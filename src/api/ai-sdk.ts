@@ -14,6 +14,7 @@ import type {
   SharedV4Warning,
 } from '@ai-sdk/provider';
 import { OutriderError } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
@@ -38,10 +39,7 @@ const textOf = ({ role, content }: LanguageModelV4Prompt[number]): ChatMessage =
           .map((part) => {
             if (part.type === 'text') return part.text;
             if (part.type === 'reasoning') return ''; // what was thought before an earlier answer is not said again
-            throw new OutriderError(
-              'bad-request',
-              `the model reads text, not a ${part.type} part of a ${role} message`,
-            );
+            throw refuse(`the model reads text, not a ${part.type} part of a ${role} message`);
           })
           .join(''),
 });
@@ -183,7 +181,7 @@ export const createOutrider = (engine: Engine, settings: OutriderSettings = {}):
   const model = (modelId = 'outrider', own: OutriderSettings = {}): LanguageModelV4 =>
     languageModel(engine, modelId, { ...settings, ...own });
   const none = (kind: string) => (): never => {
-    throw new OutriderError('bad-request', `this engine has no ${kind} models`);
+    throw refuse(`this engine has no ${kind} models`);
   };
   return Object.assign(model, {
     specificationVersion: 'v4' as const,

@@ -1,4 +1,10 @@
-// What a caller asked for and cannot have.
+// The two errors that most of the library throws. Both return the error, so that the caller's `throw` ends the branch.
 import { OutriderError } from './errors.ts';
 
-export const refuse = (message: string, hint = ''): OutriderError => new OutriderError('bad-request', message, hint);
+/** The caller asked for what cannot be done: `throw refuse('top 65 exceeds 64', 'Ask for fewer.')`. */
+export const refuse = (message: string, hint = '', options?: ErrorOptions): OutriderError =>
+  new OutriderError('bad-request', message, hint, options);
+
+/** A file of a checkpoint, or its content, cannot be used. */
+export const bad = (message: string, hint = '', options?: ErrorOptions): OutriderError =>
+  new OutriderError('bad-checkpoint', message, hint, options);

@@ -1,7 +1,7 @@
 // What a person may call a model: an address, a bundled model's name, a folder, or a file.
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { OutriderError } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import { folderSource } from '../weights/files/folder.ts';
@@ -61,8 +61,7 @@ export const openTokenizer = async (checkpoint: Checkpoint, signal: AbortSignal)
 
 export const needTokenizer = (tokenizer: Tokenizer | null, model: string | undefined): Tokenizer => {
   if (tokenizer) return tokenizer;
-  throw new OutriderError(
-    'bad-request',
+  throw refuse(
     `${basename(model ?? DEFAULT_MODEL)} has no tokenizer: it takes token ids only`,
     'Give ids with --tokens, or put tokenizer.json and tokenizer_config.json beside the weights.',
   );

@@ -1,6 +1,6 @@
 // The models that come with Outrider: one family of one vocabulary, with the drafters, the policy and the judges of its
 // target, served from `models/` beside the page.
-import { OutriderError } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
 import type { Source } from '../weights/open.ts';
 
 /** Their names: what `models` in a load may say in the place of a checkpoint. */
@@ -11,9 +11,8 @@ const pageAddress = (): string | undefined => globalThis.document?.baseURI ?? gl
 
 export const bundledSource = (name: string, base = pageAddress()): Source => {
   if (!BUNDLED.some((known) => known === name))
-    throw new OutriderError('bad-request', `there is no bundled model "${name}"`, `There are: ${BUNDLED.join(', ')}.`);
-  if (!base)
-    throw new OutriderError('bad-request', `bundled model "${name}": nobody said where the models are`, 'Give `base`.');
+    throw refuse(`there is no bundled model "${name}"`, `There are: ${BUNDLED.join(', ')}.`);
+  if (!base) throw refuse(`bundled model "${name}": nobody said where the models are`, 'Give `base`.');
   // A new release may bring new weights under the same address.
   return { kind: 'url', url: new URL(`models/${name}/`, base).href, revalidate: true };
 };

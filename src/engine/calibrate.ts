@@ -1,7 +1,7 @@
 // Calibration of a draft for SpecGuard: what its steps' signals usually are when nobody interferes. The draft alone answers
 // the prompts, once for every way of rolling attention out that has a range of its own; the result is kept beside it.
-
 import { OutriderError } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
 import type { KnobValue } from '../decode/core/knobs.ts';
 import { CALIBRATION_FILE, type Calibration, type Range, rolloutKey, usualRange } from '../decode/steps/calibration.ts';
 import type { Rollout } from '../model/interface.ts';
@@ -57,7 +57,7 @@ export const calibrate = async (
   { prompts, maxTokens, signal, onProgress }: CalibrateOptions,
 ): Promise<Calibrated> => {
   const draft = draftOf();
-  if (!draft) throw new OutriderError('bad-request', 'there is no draft to calibrate', 'Load one under that role.');
+  if (!draft) throw refuse('there is no draft to calibrate', 'Load one under that role.');
   const { layers } = draft.model;
   const grounding: Record<string, Range> = {};
   let logprob: Range | null = null;
@@ -67,8 +67,7 @@ export const calibrate = async (
     const seen: { logprob: number[]; grounding: number[] } = { logprob: [], grounding: [] };
     for (const [seed, prompt] of prompts.entries()) {
       onProgress?.(i * prompts.length + seed, ways.length * prompts.length);
-      if (draftOf() !== draft)
-        throw new OutriderError('bad-request', 'the models changed while the draft was calibrated', 'Start again.');
+      if (draftOf() !== draft) throw refuse('the models changed while the draft was calibrated', 'Start again.');
       const limit = maxTokens === undefined ? {} : { maxTokens };
       const request = { prompt, system: 'specguard', knobs: knobsFor(way), seed, ...limit };
       for await (const event of engine.run(request, signal)) {
@@ -85,8 +84,7 @@ export const calibrate = async (
     steps = seen.logprob.length;
   }
   if (!logprob)
-    throw new OutriderError(
-      'bad-request',
+    throw refuse(
       `${steps} steps are too few, or too much alike, to say what is usual`,
       'Give more prompts, of the kind that the draft will see.',
     );

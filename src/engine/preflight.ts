@@ -1,8 +1,8 @@
 // Whether models would fit this device, before any of them is downloaded: only configs and the headers of the weights are
 // read. WebGPU tells how large one buffer may be, and nothing of how much memory there is; the browser tells roughly how
 // much the computer has, and where it does not, only the buffers are held against something.
-
-import { checkAborted, OutriderError } from '../base/errors.ts';
+import { checkAborted, type OutriderError } from '../base/errors.ts';
+import { bad } from '../base/refuse.ts';
 import type { ModelRole } from '../decode/core/system.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { isOnnx } from '../judge/load-judge.ts';
@@ -77,14 +77,15 @@ const JUDGES: readonly ModelRole[] = ['prm', 'router'];
 /** As its role will read it: what the load would refuse is refused here. */
 const readAs = (role: ModelRole, checkpoint: Checkpoint): Architecture => {
   const { name, config, tensors } = checkpoint;
-  const refuse = (what: string): OutriderError =>
-    new OutriderError('bad-checkpoint', `${name} is no ${what}`, 'Load it under the role that it was made for.');
+  const wrongRole = (what: string): OutriderError =>
+    bad(`${name} is no ${what}`, 'Load it under the role that it was made for.');
   if (DRAFTERS.includes(role)) {
     const { kind, architecture } = readDrafter(config);
     if (kind === role) return architecture;
-    throw refuse(`drafter for ${role}: it is one for ${kind}`);
+    throw wrongRole(`drafter for ${role}: it is one for ${kind}`);
   }
-  if (JUDGES.includes(role) && !isScored(tensors)) throw refuse('judge: it has neither a reward head nor a classifier');
+  if (JUDGES.includes(role) && !isScored(tensors))
+    throw wrongRole('judge: it has neither a reward head nor a classifier');
   return JUDGES.includes(role) ? readScored(config) : readArchitecture(config);
 };
 

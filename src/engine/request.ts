@@ -1,7 +1,6 @@
 // What may be asked of an engine, and the checks that are made before anything runs: every limit that a run could hit
 // half-way is an error here, with the numbers in it.
-
-import { OutriderError } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
 import { fittedKnobs, type KnobValue, resolveKnobs } from '../decode/core/knobs.ts';
 import { missingRoles } from '../decode/core/missing-roles.ts';
 import type { DecodingSystem, Models } from '../decode/core/system.ts';
@@ -61,24 +60,22 @@ export interface Job {
 
 const DEFAULT_MAX_TOKENS = 1024;
 
-const refuse = (message: string, hint = ''): never => {
-  throw new OutriderError('bad-request', message, hint);
-};
-
 const inRange = (name: string, value: number, least: number, most: number, whole = false): number => {
   if (!(value >= least && value <= most) || (whole && !Number.isInteger(value)))
-    refuse(`${name} must be ${whole ? 'a whole number ' : ''}from ${least} to ${most}, not ${value}`);
+    throw refuse(`${name} must be ${whole ? 'a whole number ' : ''}from ${least} to ${most}, not ${value}`);
   return value;
 };
 
-const needTokenizer = ({ name, tokenizer }: LoadedModel, what: string): Tokenizer =>
-  tokenizer ?? refuse(`${name} has no tokenizer, and ${what} needs one`, 'Give the prompt as token ids.');
+const needTokenizer = ({ name, tokenizer }: LoadedModel, what: string): Tokenizer => {
+  if (!tokenizer) throw refuse(`${name} has no tokenizer, and ${what} needs one`, 'Give the prompt as token ids.');
+  return tokenizer;
+};
 
 const encodePrompt = (prompt: Prompt, target: LoadedModel): readonly number[] => {
   if ('tokens' in prompt) {
     const { vocabulary } = target.model;
     const wrong = prompt.tokens.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabulary));
-    if (wrong !== undefined) refuse(`token ${wrong} is not in the vocabulary of ${vocabulary}`);
+    if (wrong !== undefined) throw refuse(`token ${wrong} is not in the vocabulary of ${vocabulary}`);
     return prompt.tokens;
   }
   if ('text' in prompt) return needTokenizer(target, 'a text').encode(prompt.text, { special: true });
@@ -115,18 +112,17 @@ export const modelsOf = (loaded: LoadedModels): Models | null => {
 export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: readonly DecodingSystem[]): Job => {
   const target = readerOf(loaded);
   const models = modelsOf(loaded);
-  if (!target || !models)
-    return refuse('no model is loaded here', 'Load one: a remote target needs a draft beside it.');
+  if (!target || !models) throw refuse('no model is loaded here', 'Load one: a remote target needs a draft beside it.');
   const id = request.system ?? 'autoregressive';
   const system = systems.find((known) => known.id === id);
-  if (!system) return refuse(`there is no system "${id}"`, `Systems: ${systems.map((known) => known.id).join(', ')}.`);
+  if (!system) throw refuse(`there is no system "${id}"`, `Systems: ${systems.map((known) => known.id).join(', ')}.`);
   const missing = missingRoles(system, (role) => loaded[role] !== undefined);
-  if (missing.length > 0) refuse(`${id} needs a model for: ${missing.join(', ')}`, 'Load one under that role.');
+  if (missing.length > 0) throw refuse(`${id} needs a model for: ${missing.join(', ')}`, 'Load one under that role.');
 
   if (system.remote && loaded.remote) needTokenizer(target, 'a remote target');
 
   const prompt = encodePrompt(request.prompt, target);
-  if (prompt.length === 0) refuse('the prompt is empty', 'Give at least one token.');
+  if (prompt.length === 0) throw refuse('the prompt is empty', 'Give at least one token.');
   const { context } = target.model;
   const room = context - prompt.length;
   const maxTokens = inRange(
@@ -137,7 +133,7 @@ export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: 
     true,
   );
   if (maxTokens > room)
-    refuse(
+    throw refuse(
       `the prompt's ${prompt.length} tokens and ${maxTokens} new ones exceed the context of ${context}`,
       'Shorten the prompt, or ask for fewer tokens.',
     );

@@ -1,7 +1,7 @@
 // Where device time goes: while a profile is on, every dispatch gets a pass of its own with a timestamp at both ends
 // (WebGPU has them at pass boundaries only), so a profiled submission is slower than a plain one: shares are to be believed,
 // totals are not. Browsers round timestamps to 0.1 ms; in Node they are exact. Readings cost one readback a submission.
-import { OutriderError } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
 import type { Gpu } from './device.ts';
 
 export interface Span {
@@ -26,7 +26,7 @@ export class Profile {
 
   constructor(gpu: Gpu) {
     if (!gpu.device.features.has('timestamp-query'))
-      throw new OutriderError('bad-request', 'this device has no timestamp-query', 'Profile on another device.');
+      throw refuse('this device has no timestamp-query', 'Profile on another device.');
     this.#gpu = gpu;
     this.#queries = gpu.device.createQuerySet({ type: 'timestamp', count: 2 * PASSES });
     this.#resolved = gpu.buffer(16 * PASSES, GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC, 'timestamps');

@@ -1,7 +1,6 @@
 // BlockPilot's policy (arXiv 2606.31315): after the prefill, a small network reads the target's last row of logits and
 // predicts, for each block size, how many tokens a round of it would commit. A folder of config.json and policy.onnx.
-
-import { OutriderError } from '../base/errors.ts';
+import { bad } from '../base/refuse.ts';
 import type { BlockPolicy } from '../decode/core/system.ts';
 import { type FileSet, readBytes, readJson } from '../weights/files/byte-source.ts';
 import { type OnnxNetwork, openOnnx } from './onnx.ts';
@@ -19,18 +18,18 @@ interface PolicyConfig {
   readonly input: Input;
 }
 
-const bad = (message: string): OutriderError => new OutriderError('bad-checkpoint', `config.json: ${message}`);
-
 const readConfig = (json: Readonly<Record<string, unknown>>): PolicyConfig => {
   const { vocab_size: vocabulary, block_sizes: sizes, input } = json;
-  if (!isBlockPolicy(json)) throw bad(`architectures is ${JSON.stringify(json.architectures)}, no block-size policy`);
-  if (!Number.isInteger(vocabulary) || (vocabulary as number) < 1) throw bad(`vocab_size is ${vocabulary}`);
+  if (!isBlockPolicy(json))
+    throw bad(`config.json: architectures is ${JSON.stringify(json.architectures)}, no block-size policy`);
+  if (!Number.isInteger(vocabulary) || (vocabulary as number) < 1)
+    throw bad(`config.json: vocab_size is ${vocabulary}`);
   const ascending = (size: unknown, i: number, all: unknown[]): boolean =>
     Number.isInteger(size) && (size as number) > (i === 0 ? 0 : (all[i - 1] as number));
   if (!Array.isArray(sizes) || sizes.length === 0 || !sizes.every(ascending))
-    throw bad(`block_sizes is ${JSON.stringify(sizes)}; expected ascending whole numbers from 1`);
+    throw bad(`config.json: block_sizes is ${JSON.stringify(sizes)}; expected ascending whole numbers from 1`);
   const known = INPUTS.find((name) => name === input);
-  if (!known) throw bad(`input is ${JSON.stringify(input)}; expected one of ${INPUTS.join(', ')}`);
+  if (!known) throw bad(`config.json: input is ${JSON.stringify(input)}; expected one of ${INPUTS.join(', ')}`);
   return { vocabulary: vocabulary as number, blockSizes: sizes as number[], input: known };
 };
 
@@ -52,8 +51,7 @@ const PREPARE: Readonly<Record<Input, (logits: Float32Array) => Float32Array>> =
 export const openBlockPolicy = async (files: FileSet, signal?: AbortSignal): Promise<BlockPolicy> => {
   const json = await readJson(files, 'config.json', { signal });
   using file = await files.open('policy.onnx', { signal });
-  if (!json || !file)
-    throw new OutriderError('bad-checkpoint', `${files.name}: a policy is config.json and policy.onnx`);
+  if (!json || !file) throw bad(`${files.name}: a policy is config.json and policy.onnx`);
   const { vocabulary, blockSizes, input } = readConfig(json);
   const network: OnnxNetwork = await openOnnx('policy.onnx', await readBytes(file, 0, file.size, signal), {
     input: { name: 'features', width: vocabulary },

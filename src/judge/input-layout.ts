@@ -1,7 +1,7 @@
 // A judge's input: the problem, the steps so far and a candidate, as token ids of the judge's own vocabulary. The
 // candidate's last id is the one whose row is the answer.
-
-import { OutriderError } from '../base/errors.ts';
+import type { OutriderError } from '../base/errors.ts';
+import { bad, refuse } from '../base/refuse.ts';
 import type { Judge, JudgedStep } from '../decode/core/system.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import type { JudgeConfig } from './judge-config.ts';
@@ -49,8 +49,7 @@ const annotated = ({ own }: Tokenizers, name: string): LayOut => {
 const published = ({ own, target }: Tokenizers, name: string, { stepToken }: JudgeConfig, noted: boolean): LayOut => {
   if (!own) throw lacksTokenizer(name, 'reads text');
   if (!target)
-    throw new OutriderError(
-      'bad-request',
+    throw refuse(
       `${name} reads text, and the target has no tokenizer to write its tokens out`,
       'Put tokenizer.json beside the target, or take a judge that shares its vocabulary ("layout": "prompt").',
     );
@@ -69,11 +68,7 @@ const published = ({ own, target }: Tokenizers, name: string, { stepToken }: Jud
 };
 
 const lacksTokenizer = (name: string, why: string): OutriderError =>
-  new OutriderError(
-    'bad-checkpoint',
-    `${name} ${why} and has no tokenizer`,
-    'Put its tokenizer.json and tokenizer_config.json beside it.',
-  );
+  bad(`${name} ${why} and has no tokenizer`, 'Put its tokenizer.json and tokenizer_config.json beside it.');
 
 /** `gives`: routers are told who wrote each step. */
 export const layoutOf = (config: JudgeConfig, gives: Judge['gives'], name: string, tokenizers: Tokenizers): LayOut => {

@@ -1,6 +1,6 @@
 // What a judge's config.json says besides the network: how its input is laid out, what its answer means. A published
 // checkpoint says nothing of the kind, so nothing is the published layout.
-import { OutriderError } from '../base/errors.ts';
+import { bad } from '../base/refuse.ts';
 
 /**
  * `prompt`: the very tokens: prompt, steps, candidate. `annotated`: the same with "Model 0: " before each step of the
@@ -26,13 +26,13 @@ const oneOf = <T extends string>(name: string, value: unknown, known: readonly T
   const found = known.find((each) => each === value);
   if (found) return found;
   const message = `config.json: ${name} is ${JSON.stringify(value)}; expected one of ${known.join(', ')}`;
-  throw new OutriderError('bad-checkpoint', message);
+  throw bad(message);
 };
 
 export const readJudgeConfig = (json: Readonly<Record<string, unknown>>): JudgeConfig => {
   const step = json.step_token_id ?? null;
   if (step !== null && !(Number.isInteger(step) && (step as number) >= 0))
-    throw new OutriderError('bad-checkpoint', `config.json: step_token_id is ${JSON.stringify(step)}`);
+    throw bad(`config.json: step_token_id is ${JSON.stringify(step)}`);
   return {
     layout: oneOf('layout', json.layout, LAYOUTS) ?? 'published',
     gives: oneOf('gives', json.gives, MEANINGS),

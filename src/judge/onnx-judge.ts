@@ -1,7 +1,7 @@
 // A judge as an ONNX file: config.json, model.onnx and, where its layout needs one, a tokenizer. Whatever declares
 // `input_ids` (and `attention_mask`) will do. It keeps nothing of a text, so every step costs the whole of it; a judge
 // of a known family costs its new rows only (device-judge.ts).
-import { OutriderError } from '../base/errors.ts';
+import { bad, refuse } from '../base/refuse.ts';
 import type { LoadSourceOptions } from '../engine/load/language-model.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import { type FileSet, readBytes, readJson } from '../weights/files/byte-source.ts';
@@ -12,8 +12,6 @@ import { TextCursor, type VocabularyJudge } from './judge-cursor.ts';
 import { type OnnxEncoder, openTextOnnx } from './onnx.ts';
 
 export const NETWORK = 'model.onnx';
-
-const bad = (message: string): OutriderError => new OutriderError('bad-checkpoint', message);
 
 /** As many bytes as the file has, and the network that they are. */
 export const readNetwork = async (
@@ -37,10 +35,8 @@ const rereading = (network: OnnxEncoder, vocabulary: number, context: number) =>
     async read(tokens: readonly number[]): Promise<readonly Float32Array[]> {
       const text = [...before, ...tokens];
       const outside = text.find((token) => token >= vocabulary);
-      if (outside !== undefined)
-        throw new OutriderError('bad-request', `token ${outside} is outside the judge's vocabulary of ${vocabulary}`);
-      if (text.length > context)
-        throw new OutriderError('bad-request', `${text.length} tokens exceed the ${context} that this judge can read`);
+      if (outside !== undefined) throw refuse(`token ${outside} is outside the judge's vocabulary of ${vocabulary}`);
+      if (text.length > context) throw refuse(`${text.length} tokens exceed the ${context} that this judge can read`);
       const { rows, width, data } = await network.run(text);
       before = text;
       const row = (i: number): Float32Array => data.subarray(i * width, (i + 1) * width);

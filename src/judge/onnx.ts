@@ -3,6 +3,7 @@
 // WebGPU. Each runtime is loaded with the first network that needs it.
 import type * as Runtime from 'onnxruntime-web/wasm';
 import { OutriderError } from '../base/errors.ts';
+import { bad } from '../base/refuse.ts';
 import type { OnnxProvider } from '../engine/load/language-model.ts';
 
 /** WebGPU's is the build for JSPI: the one for browsers without it has 27 MB of WebAssembly, not 17. */
@@ -26,15 +27,12 @@ const loadRuntime = (on: OnnxProvider): Promise<typeof Runtime> => {
   return runtime;
 };
 
-const bad = (name: string, message: string): OutriderError =>
-  new OutriderError('bad-checkpoint', `${name}: ${message}`);
-
 const openSession = async (name: string, bytes: Uint8Array, on: OnnxProvider): Promise<Runtime.InferenceSession> => {
   const { InferenceSession } = await loadRuntime(on);
   const errorsOnly = 3;
   const options = { executionProviders: [on], logSeverityLevel: errorsOnly } as const;
   return InferenceSession.create(bytes, options).catch((cause: unknown) => {
-    throw bad(name, `not a network that onnxruntime can run: ${(cause as Error).message}`);
+    throw bad(`${name}: not a network that onnxruntime can run: ${(cause as Error).message}`);
   });
 };
 
@@ -69,13 +67,13 @@ export const openOnnx = async (name: string, bytes: Uint8Array, { input, output 
   };
   return orRelease(session, async () => {
     if (!session.inputNames.includes(input.name) || session.inputNames.length > 1)
-      throw bad(name, `its inputs are ${session.inputNames.join(', ')}; expected ${input.name} alone`);
+      throw bad(`${name}: its inputs are ${session.inputNames.join(', ')}; expected ${input.name} alone`);
     if (!session.outputNames.includes(output.name))
-      throw bad(name, `its outputs are ${session.outputNames.join(', ')}; expected ${output.name}`);
+      throw bad(`${name}: its outputs are ${session.outputNames.join(', ')}; expected ${output.name}`);
     const probe = await run(new Float32Array(input.width)).catch((cause: unknown) => {
-      throw bad(name, `it does not take ${input.width} features: ${(cause as Error).message}`);
+      throw bad(`${name}: it does not take ${input.width} features: ${(cause as Error).message}`);
     });
-    if (probe.length !== output.width) throw bad(name, `it gives ${probe.length} values; expected ${output.width}`);
+    if (probe.length !== output.width) throw bad(`${name}: it gives ${probe.length} values; expected ${output.width}`);
     return { run, [Symbol.dispose]: () => void session.release() };
   });
 };
@@ -114,28 +112,32 @@ const openText = async (name: string, bytes: Uint8Array, on: OnnxProvider): Prom
       }),
     );
     const { type, dims, data } = (await session.run(feeds))[session.outputNames[0] as string] as Runtime.Tensor;
-    if (!(data instanceof Float32Array)) throw bad(name, `its first output is of type ${type}; expected float32`);
+    if (!(data instanceof Float32Array)) throw bad(`${name}: its first output is of type ${type}; expected float32`);
     if (dims[0] !== 1 || dims.length < 2 || dims.length > 3)
-      throw bad(name, `its first output has the shape [${dims.join(', ')}]; expected [1, length, width] or [1, width]`);
+      throw bad(
+        `${name}: its first output has the shape [${dims.join(', ')}]; expected [1, length, width] or [1, width]`,
+      );
     return { dims, data };
   };
   return orRelease(session, async () => {
     const inputs = session.inputNames;
     const known = Object.keys(TEXT_INPUTS);
     if (!inputs.includes('input_ids') || inputs.some((input) => !known.includes(input)))
-      throw bad(name, `its inputs are ${inputs.join(', ')}; expected input_ids, and of ${known.slice(1).join(', ')}`);
+      throw bad(
+        `${name}: its inputs are ${inputs.join(', ')}; expected input_ids, and of ${known.slice(1).join(', ')}`,
+      );
     const probe = async (length: number): Promise<readonly number[]> =>
       (await raw(Array<number>(length).fill(0))).dims.slice(1);
     const [short, long] = await probe(5)
       .then(async (dims) => [dims, await probe(7)] as const)
       .catch((cause: unknown) => {
         if (cause instanceof OutriderError) throw cause;
-        throw bad(name, `it does not take int64 ids [1, length]: ${(cause as Error).message}`);
+        throw bad(`${name}: it does not take int64 ids [1, length]: ${(cause as Error).message}`);
       });
     // Rows of tokens grow with the text; what does not is one row of the whole text.
     const byToken = short.length === 2 || short[0] !== long[0];
     if (byToken && (short[0] !== 5 || long[0] !== 7))
-      throw bad(name, `it gives ${short[0]} rows for 5 tokens and ${long[0]} for 7`);
+      throw bad(`${name}: it gives ${short[0]} rows for 5 tokens and ${long[0]} for 7`);
     return {
       async run(tokens) {
         const { data } = await raw(tokens);

@@ -1,8 +1,7 @@
 // Sentence embeddings: a small ONNX encoder and its tokenizer from any folder or address in the sentence-transformers
 // layout (all-MiniLM-L6-v2 …). Tokens by @huggingface/transformers; the network by the one ONNX runtime that everything
 // here shares, since that library's own would bring 27 MB of WebAssembly of its own. Mean over the tokens, unit length.
-
-import { OutriderError } from '../base/errors.ts';
+import { bad } from '../base/refuse.ts';
 import type { SentenceEncoder } from '../decode/core/system.ts';
 import type { LoadedSentences, LoadSourceOptions } from '../engine/load/language-model.ts';
 import { type ByteSource, type FileSet, readBytes } from '../weights/files/byte-source.ts';
@@ -17,7 +16,7 @@ const openNetwork = async (files: FileSet, signal: AbortSignal | undefined): Pro
     const file = await files.open(name, { signal, optional: true });
     if (file) return file;
   }
-  throw new OutriderError('bad-checkpoint', `${files.name}: none of ${NETWORKS.join(', ')} is there`);
+  throw bad(`${files.name}: none of ${NETWORKS.join(', ')} is there`);
 };
 
 /** The mean row, scaled to length 1. */
@@ -33,7 +32,7 @@ export const openSentences = async (
   { signal, onnx }: Pick<LoadSourceOptions, 'signal' | 'onnx'> = {},
 ): Promise<Omit<LoadedSentences, 'name'>> => {
   const words = await readTokenizer(files, signal);
-  if (!words) throw new OutriderError('bad-checkpoint', `${files.name}: tokenizer.json is missing`);
+  if (!words) throw bad(`${files.name}: tokenizer.json is missing`);
   const { PreTrainedTokenizer, env } = await import('@huggingface/transformers');
   // The library gets everything as objects; with these off it could not fetch if it wanted to.
   env.allowRemoteModels = false;

@@ -1,28 +1,26 @@
 // Where a remote target is asked, and what is wrong with the way to it, before anything is.
-import { OutriderError } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
 import type { Server } from './server.ts';
 
 const LOCAL = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** `path`: what is asked for. What this refuses it does not quote: a secret may be in it. */
 export const serverAddress = ({ address, model, key }: Server, path: string, page = globalThis.location): URL => {
-  const refuse = (message: string, hint: string): never => {
-    throw new OutriderError('bad-request', message, hint);
-  };
-  if (!URL.canParse(address)) refuse("the remote's address is not one", 'Give it as http://host:port or https://host.');
+  if (!URL.canParse(address))
+    throw refuse("the remote's address is not one", 'Give it as http://host:port or https://host.');
   const url = new URL(address);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    refuse("the remote's address is neither http nor https", 'Give it as http://host:port or https://host.');
+    throw refuse("the remote's address is neither http nor https", 'Give it as http://host:port or https://host.');
   if (url.username || url.password || url.search || url.hash)
-    refuse(
+    throw refuse(
       "the remote's address carries a user name, a password, a query or a fragment",
       'Give the bare address, and what authorises as the key.',
     );
-  if (model === '') refuse('the remote model has no name', 'Give the name under which the server has it.');
+  if (model === '') throw refuse('the remote model has no name', 'Give the name under which the server has it.');
   if (key !== undefined && !/^[\x21-\x7e]+$/.test(key))
-    refuse('the key of the remote is not one line of visible ASCII characters', 'It is sent as `Bearer KEY`.');
+    throw refuse('the key of the remote is not one line of visible ASCII characters', 'It is sent as `Bearer KEY`.');
   if (page?.protocol === 'https:' && url.protocol === 'http:' && !LOCAL.test(url.hostname))
-    refuse(
+    throw refuse(
       `a page served over https may not ask ${url.origin}`,
       'Browsers block mixed content: serve the model over https, or from this machine (http://localhost).',
     );

@@ -1,6 +1,7 @@
 // What a completions server refuses, and what may be wrong between it and us, as errors that say what to do. A failure
 // that another try may cure is an `Interrupted` until the tries are used up.
 import { OutriderError } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
 
 /** `wait`: milliseconds that the server asks to be left alone. */
 export class Interrupted extends Error {
@@ -57,7 +58,7 @@ export const refusal = (
   const hint = HINTS[status] ?? '';
   if (status === 408 || status === 429 || status >= 500)
     return new Interrupted(message, { hint, wait: retryAfter(headers?.get('retry-after') ?? null) });
-  return new OutriderError('bad-request', `${at}: ${message}`, hint);
+  return refuse(`${at}: ${message}`, hint);
 };
 
 /**

@@ -2,8 +2,8 @@
 // between two steps that we know of (servers cache prefixes by themselves). Two ways of asking: vLLM's `/pooling`, for
 // models with a head (https://docs.vllm.ai/en/latest/models/pooling_models/reward/), and which of two words a language
 // model would write next, for everything that speaks OpenAI's completions.
-
-import { checkAborted, OutriderError } from '../base/errors.ts';
+import { checkAborted } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
 import type { Judge, JudgeCursor } from '../decode/core/system.ts';
 import type { LoadedModel } from '../engine/load/language-model.ts';
 import { NOTES } from '../judge/input-layout.ts';
@@ -79,8 +79,7 @@ export const openRemoteJudge = (
   gives: Judge['gives'],
   timing: Partial<Timing> = {},
 ): Judge => {
-  if (!tokenizer)
-    throw new OutriderError('bad-request', `${name} has no tokenizer, and a remote judge reads text`, 'Load another.');
+  if (!tokenizer) throw refuse(`${name} has no tokenizer, and a remote judge reads text`, 'Load another.');
   const { key, stepEnd = '\n', fallBack } = source;
   const way = source.by === 'pooling' ? pooling(source) : wording(source);
   const address = serverAddress(source, way.path);
@@ -102,7 +101,7 @@ export const openRemoteJudge = (
     if (score === null) throw failed(address, `no score is in the answer: ${quoted(answer, key)}`);
     if (score >= 0 && score <= 1) return score;
     const hint = 'Where the server gives numbers before the sigmoid or softmax, say so: `values: "logits"`.';
-    throw new OutriderError('bad-request', `${address.href}: a score of ${score} is no probability`, hint);
+    throw refuse(`${address.href}: a score of ${score} is no probability`, hint);
   };
 
   const written = (tokens: readonly number[], by: 'draft' | 'target'): string =>

@@ -2,8 +2,7 @@
 // prefill. A small network reads the target's last row of logits and predicts the acceptance length τ of every size.
 // The paper takes the size with the largest τ; here a round of every size is timed on this device when the models are
 // first used, and the size with the least time for each token wins; of sizes about as good, the smallest. Size 1 is plain.
-
-import { OutriderError } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
@@ -34,10 +33,7 @@ export default {
     if (!policy || !dflash) throw new Error('blockpilot was started without its models');
     const most = Math.max(...candidates);
     if (most > dflash.blockSize)
-      throw new OutriderError(
-        'bad-request',
-        `blockpilot: a block of ${most}; the drafter was trained for ${dflash.blockSize}`,
-      );
+      throw refuse(`blockpilot: a block of ${most}; the drafter was trained for ${dflash.blockSize}`);
     const drafter = await run.open('dflash');
     const target = await run.open('target', { tapLayers: dflash.tapLayers, nodes: Math.max(16, most) });
     const hand = following(drafter, (pass, rows) => drafter.append(pass, rows));

@@ -1,6 +1,6 @@
 // A conversation to the one string that the model was trained on, through the checkpoint's own Jinja template.
 import type { PreTrainedTokenizer } from '@huggingface/transformers';
-import { OutriderError } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
 
 /** A message of a conversation: who said what. */
 export interface ChatMessage {
@@ -19,8 +19,7 @@ export const applyChatTemplate = (
   { generationPrompt = true }: ChatOptions = {},
 ): string => {
   if (!tokenizer.chat_template)
-    throw new OutriderError(
-      'bad-request',
+    throw refuse(
       'this model has no chat template',
       'Give the prompt raw: exactly the text that the model is to continue.',
     );
@@ -31,8 +30,7 @@ export const applyChatTemplate = (
     );
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new OutriderError(
-      'bad-request',
+    throw refuse(
       `the chat template does not take these messages: ${reason}`,
       'Most templates want roles system, user and assistant, the last two in turn.',
       { cause },

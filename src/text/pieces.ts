@@ -1,6 +1,7 @@
 // What each token id stands for, in bytes, read from tokenizer.json. Decoding by bytes (rather than through the
 // library, which joins whole texts and tidies spaces) is what makes a stream of deltas add up to the text exactly.
-import { OutriderError } from '../base/errors.ts';
+import type { OutriderError } from '../base/errors.ts';
+import { bad } from '../base/refuse.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -64,8 +65,7 @@ const readSpelling = (decoder: unknown): Spelling => {
 };
 
 const unsupported = (what: string): OutriderError =>
-  new OutriderError(
-    'bad-checkpoint',
+  bad(
     `tokenizer.json: decoder ${what} is not supported`,
     'Supported are ByteLevel, Metaspace, and sequences of Replace, ByteFallback, Fuse and Strip.',
   );

@@ -1,6 +1,6 @@
 // Text to token ids and back, on the tokenizer of @huggingface/transformers, built from the checkpoint's own JSON.
 // The library (155 kB gzipped) is imported on first use, so an engine that is given token ids never loads it.
-import { OutriderError } from '../base/errors.ts';
+import { bad } from '../base/refuse.ts';
 import type { TokenizerFiles } from '../weights/checkpoint.ts';
 import { applyChatTemplate, type ChatMessage, type ChatOptions } from './chat-template.ts';
 import { Pieces } from './pieces.ts';
@@ -46,7 +46,7 @@ export const loadTokenizer = async ({ tokenizer, config, generation = {} }: Toke
     library = new PreTrainedTokenizer(tokenizer, config);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new OutriderError('bad-checkpoint', `tokenizer.json: ${reason}`, '', { cause });
+    throw bad(`tokenizer.json: ${reason}`, '', { cause });
   }
   const stream = (options?: { readonly special?: boolean }): TextStream => textStream(pieces, options);
   return {

@@ -1,6 +1,6 @@
 // Opens a checkpoint of either format from anywhere, by its headers alone. Nothing here knows what a model does with
 // its tensors: a missing tensor or a wrong shape is for the architecture to notice.
-import { OutriderError } from '../base/errors.ts';
+import { bad, refuse } from '../base/refuse.ts';
 import type { Checkpoint, TokenizerFiles } from './checkpoint.ts';
 import { addressFiles } from './files/address.ts';
 import { type ByteSource, blobFiles, type FileSet, memoryFiles, readJson, readText } from './files/byte-source.ts';
@@ -36,7 +36,7 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
   /** Every file opened here is closed with the checkpoint, or at once when opening fails. */
   const open = async (name: string): Promise<ByteSource> => {
     const file = await files.open(name, { signal: options.signal });
-    if (!file) throw new OutriderError('bad-checkpoint', `${files.name}: ${name} is missing`, hintFor(files));
+    if (!file) throw bad(`${files.name}: ${name} is missing`, hintFor(files));
     opened.push(file);
     return file;
   };
@@ -90,12 +90,7 @@ const ggufFile = (files: FileSet): string | null => {
   const names = files.names ?? [];
   if (names.includes('config.json') && names.some((name) => name.endsWith('.safetensors'))) return null;
   const found = [...new Set(names.filter((name) => name.endsWith('.gguf')).map(firstPart))];
-  if (found.length > 1)
-    throw new OutriderError(
-      'bad-request',
-      `${files.name} holds ${found.length} models`,
-      `Name one: ${found.join(', ')}.`,
-    );
+  if (found.length > 1) throw refuse(`${files.name} holds ${found.length} models`, `Name one: ${found.join(', ')}.`);
   return found[0] ?? null;
 };
 
@@ -105,7 +100,7 @@ const INDEX = 'model.safetensors.index.json';
 
 const openSafetensors = async (files: FileSet, open: Open, { signal }: OpenOptions): Promise<Opened> => {
   const config = await readJson(files, 'config.json', { signal });
-  if (!config) throw new OutriderError('bad-checkpoint', `${files.name}: config.json is missing`, hintFor(files));
+  if (!config) throw bad(`${files.name}: config.json is missing`, hintFor(files));
   const index = await readJson(files, INDEX, { signal, optional: true });
   const shards = index ? parseShardIndex(INDEX, index) : null;
   const names = shards ? [...new Set(shards.values())].sort() : [weightsFile(files)];
@@ -114,15 +109,14 @@ const openSafetensors = async (files: FileSet, open: Open, { signal }: OpenOptio
     const source = await open(name);
     for (const { start, ...info } of await readSafetensors(source, signal)) {
       if (shards && shards.get(info.name) !== name)
-        throw new OutriderError('bad-checkpoint', `${name} holds ${info.name}, which the index does not place there`);
+        throw bad(`${name} holds ${info.name}, which the index does not place there`);
       placed.push({ info, source, start, heads: 0 });
     }
     if (names.length > 1) source.release?.();
   }
   const found = new Set(placed.map(({ info }) => info.name));
   for (const [name, shard] of shards ?? [])
-    if (!found.has(name))
-      throw new OutriderError('bad-checkpoint', `${shard} lacks ${name}, which the index places there`);
+    if (!found.has(name)) throw bad(`${shard} lacks ${name}, which the index places there`);
   return {
     parts: { format: 'safetensors', name: files.name, config, tokenizer: (s) => readTokenizer(files, s) },
     placed,
@@ -138,7 +132,7 @@ const weightsFile = (files: FileSet): string => {
 const refuseTwins = (placed: readonly PlacedTensor[]): void => {
   const seen = new Set<string>();
   for (const { info } of placed) {
-    if (seen.has(info.name)) throw new OutriderError('bad-checkpoint', `tensor ${info.name} occurs in two files`);
+    if (seen.has(info.name)) throw bad(`tensor ${info.name} occurs in two files`);
     seen.add(info.name);
   }
 };

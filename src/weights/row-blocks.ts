@@ -1,6 +1,7 @@
 // Tensors in file order, a few megabytes of whole rows at a time. One buffer serves all bands, so that loading a model
 // takes the memory of a band and not of a model, whatever the garbage collector does.
-import { checkAborted, OutriderError } from '../base/errors.ts';
+import { checkAborted } from '../base/errors.ts';
+import { bad } from '../base/refuse.ts';
 import { matrixShape, type RowBlock, type StreamOptions, type TensorInfo } from './checkpoint.ts';
 import type { ByteSource } from './files/byte-source.ts';
 import { type Decoders, dequantize } from './quantize/dequantize.ts';
@@ -61,8 +62,7 @@ const block = (info: TensorInfo, firstRow: number, rows: number): Pick<RowBlock,
 const bandsOf = ({ info, heads }: PlacedTensor): { rows: number; rowBytes: number; bandRows: number } => {
   const rows = heads && info.shape.length < 2 ? (info.shape[0] ?? 1) : matrixShape(info.shape).rows;
   const rowBytes = info.bytes / rows;
-  if (heads && rows % (2 * heads))
-    throw new OutriderError('bad-checkpoint', `${info.name} is [${info.shape}]: ${heads} heads do not divide its rows`);
+  if (heads && rows % (2 * heads)) throw bad(`${info.name} is [${info.shape}]: ${heads} heads do not divide its rows`);
   // Rows of a head are restored together; a permuted vector is one band, as other vectors are.
   const unit = heads ? (info.shape.length < 2 ? rows : rows / heads) : 1;
   const decodedRowBytes = info.shape.reduce((product, size) => product * size, 4) / rows;

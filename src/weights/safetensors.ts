@@ -1,6 +1,6 @@
 // The safetensors format (huggingface/safetensors): eight bytes of header length, a JSON header, then all tensors
 // without gaps. A header is checked completely before anything believes it: files come from anywhere.
-import { OutriderError } from '../base/errors.ts';
+import { bad } from '../base/refuse.ts';
 import { elementType } from './element-types.ts';
 import { type ByteSource, isRecord, parseJson, readBytes, truncated } from './files/byte-source.ts';
 
@@ -16,8 +16,6 @@ export interface StoredTensor {
 /** The limit of the reference implementation. */
 const MAX_HEADER_BYTES = 100_000_000;
 const MAX_DIMENSIONS = 8;
-
-const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
 
 export const readSafetensors = async (source: ByteSource, signal?: AbortSignal): Promise<StoredTensor[]> => {
   if (source.size < 8) throw truncated(source.name, source.size, 8);

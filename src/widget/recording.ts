@@ -1,6 +1,7 @@
 // Trace files, replayed without a GPU: JSON lines of events as `generate --json` prints them, or as the demo saves them,
 // with a line about the recording before them.
 import { OutriderError } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
 import type { TraceEvent } from '../trace/index.ts';
 
 export interface Recording {
@@ -9,12 +10,8 @@ export interface Recording {
   readonly events: readonly TraceEvent[];
 }
 
-const bad = (message: string): OutriderError =>
-  new OutriderError(
-    'bad-request',
-    `not a trace: ${message}`,
-    'Save one in the demo, or with `outrider generate --json`.',
-  );
+const noTrace = (message: string): OutriderError =>
+  refuse(`not a trace: ${message}`, 'Save one in the demo, or with `outrider generate --json`.');
 
 const parse = (line: string, number: number): Record<string, unknown> => {
   try {
@@ -23,7 +20,7 @@ const parse = (line: string, number: number): Record<string, unknown> => {
   } catch {
     // the same to a reader as a number or a string
   }
-  throw bad(`line ${number} is no JSON object`);
+  throw noTrace(`line ${number} is no JSON object`);
 };
 
 /** The demo's recordings name a problem; anything else that is a text will do. */
@@ -38,8 +35,8 @@ export const readRecording = (text: string): Recording => {
   const header = first.outrider === 'trace' ? first : null;
   const events = header ? lines.slice(1) : lines;
   const wrong = events.find(({ at, type }) => typeof at !== 'number' || typeof type !== 'string');
-  if (wrong) throw bad(`line ${lines.indexOf(wrong) + 1} is no event`);
-  if (!events.some(({ type }) => type === 'commit')) throw bad('nothing is committed in it');
+  if (wrong) throw noTrace(`line ${lines.indexOf(wrong) + 1} is no event`);
+  if (!events.some(({ type }) => type === 'commit')) throw noTrace('nothing is committed in it');
   const end = events.findIndex(({ type }) => type === 'done') + 1; // behind it the demo keeps the plain run beside this one
   const run = end > 0 ? events.slice(0, end) : events;
   return { prompt: header && promptOf(header), events: run as unknown as readonly TraceEvent[] };

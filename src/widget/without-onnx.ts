@@ -1,8 +1,7 @@
 // Stands for the ONNX runtime in the single file, which its 14 MB of WebAssembly could not be part of.
-import { OutriderError } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
 
-throw new OutriderError(
-  'bad-request',
+throw refuse(
   'this file has no ONNX runtime, which block-size policies and some judges need',
   'Choose another system, or import `outrider/widget` through a bundler.',
 );

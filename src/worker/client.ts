@@ -2,6 +2,7 @@
 // Who starts the worker is left open (connect.ts, the widget's single file), because bundlers follow whatever starts one.
 import { transfer, wrap } from 'comlink';
 import { OutriderError } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
 import type { ModelRole } from '../decode/core/system.ts';
 import { bundledSource } from '../engine/bundled.ts';
 import type { Calibrated } from '../engine/calibrate.ts';
@@ -30,7 +31,7 @@ const loss = (worker: Worker | MessagePort): Promise<never> => {
 const sendable = (source: NonNullable<ModelSources[ModelRole]>, base: string | undefined): typeof source => {
   if (typeof source === 'string') return bundledSource(source, base);
   if ('kind' in source) return source;
-  throw new OutriderError('bad-request', 'a loaded model cannot move into a worker', 'Use createEngine on this side.');
+  throw refuse('a loaded model cannot move into a worker', 'Use createEngine on this side.');
 };
 
 const sendableAll = (models: ModelSources, base: string | undefined): ModelSources =>

@@ -1,8 +1,8 @@
 // Every system on the same prompts in one session, interleaved, against its baseline (plain decoding, or for an ensemble
 // the plain ensemble): on a machine whose clock and load drift, only runs that were made next to each other may be
 // compared. The first runs warm up and are not counted.
-
 import { OutriderError } from '../../base/errors.ts';
+import { refuse } from '../../base/refuse.ts';
 import { type DeviceCard, measureCard } from '../../engine/device-card.ts';
 import { createEngine, type Engine } from '../../engine/engine.ts';
 import { type LoadedModel, type LoadedModels, readerOf } from '../../engine/load/language-model.ts';
@@ -83,7 +83,7 @@ export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOption
   const { maxTokens, repeat, signal, onProgress, temperature = 0, seed = 0 } = options;
   // Of a target on another machine only the steps are seen: the draft stands in for it, in everything that is measured here.
   const target = readerOf(models);
-  if (!target) throw new OutriderError('bad-request', 'there is no model to measure', 'Name one.');
+  if (!target) throw refuse('there is no model to measure', 'Name one.');
   const prompts = options.prompts ?? defaultPrompts(target);
   // Answers that are judged end where the model ends them; where only speed counts, every run is as long.
   const ignoreEos = prompts.every(({ result }) => result === null);

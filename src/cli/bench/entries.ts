@@ -1,7 +1,6 @@
 // What is measured: a system with settings, and what it is held against, which is plain decoding or, for what an ensemble
 // decides, the plain ensemble.
-
-import { OutriderError } from '../../base/errors.ts';
+import { refuse } from '../../base/refuse.ts';
 import { type KnobValue, parseKnob } from '../../decode/core/knobs.ts';
 import type { DecodingSystem } from '../../decode/core/system.ts';
 import autoregressive from '../../systems/autoregressive.ts';
@@ -15,19 +14,14 @@ export interface BenchEntry {
   readonly knobs: Readonly<Record<string, KnobValue>>;
 }
 
-const refuse = (message: string, hint = ''): never => {
-  throw new OutriderError('bad-request', message, hint);
-};
-
 /** As an entry is written; in it, several numbers are written 1/2/3. */
 export const readEntry = (name: string): BenchEntry => {
   const [id = '', ...settings] = name.split(':');
-  const system =
-    SYSTEMS.find((known) => known.id === id) ??
-    refuse(`there is no system "${id}"`, `Systems: ${SYSTEMS.map((each) => each.id).join(', ')}.`);
+  const system = SYSTEMS.find((known) => known.id === id);
+  if (!system) throw refuse(`there is no system "${id}"`, `Systems: ${SYSTEMS.map((each) => each.id).join(', ')}.`);
   const knobs = settings.map((setting) => {
     const [knob, value] = setting.split(/=(.*)/s);
-    if (!knob || !value) return refuse(`${name}: "${setting}" is not KNOB=VALUE`);
+    if (!knob || !value) throw refuse(`${name}: "${setting}" is not KNOB=VALUE`);
     return [knob, parseKnob(system, knob, value.replaceAll('/', ','))] as const;
   });
   return { name, system, knobs: Object.fromEntries(knobs) };

@@ -1,5 +1,5 @@
 // What a benchmark asks: prompts in the shapes that published sets use, and the true answers where a set has them.
-import { OutriderError } from '../../base/errors.ts';
+import { refuse } from '../../base/refuse.ts';
 import type { LoadedModel } from '../../engine/load/language-model.ts';
 import type { Prompt } from '../../engine/request.ts';
 import type { ChatMessage } from '../../text/chat-template.ts';
@@ -54,8 +54,7 @@ const readEntry = (value: unknown, where: string): BenchPrompt => {
   const entry = (typeof value === 'object' && value !== null ? value : {}) as Readonly<Record<string, unknown>>;
   const prompt = readPrompt(entry);
   if (!prompt)
-    throw new OutriderError(
-      'bad-request',
+    throw refuse(
       `${where} has no prompt`,
       'Expected a string, or an object with messages, tokens, prompt, question, problem or turns.',
     );
@@ -67,7 +66,7 @@ const parse = (text: string, where: string): unknown => {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new OutriderError('bad-request', `${where}: not JSON: ${(cause as Error).message}`, '', { cause });
+    throw refuse(`${where}: not JSON: ${(cause as Error).message}`, '', { cause });
   }
 };
 

@@ -1,6 +1,6 @@
 // A system's settings: declared once as data, so the page builds its controls from them, the command line reads them,
 // and a wrong one is named, not ignored.
-import { OutriderError } from '../../base/errors.ts';
+import { refuse } from '../../base/refuse.ts';
 import type { DecodingSystem, Models } from './system.ts';
 
 /** A number within bounds. */
@@ -56,15 +56,13 @@ export type KnobValues<K extends Knobs> = {
 
 type Named = Pick<DecodingSystem, 'id' | 'knobs'>;
 
-const refuse = (message: string, hint = ''): never => {
-  throw new OutriderError('bad-request', message, hint);
-};
-
 const findKnob = ({ id, knobs }: Named, name: string): Knob => {
+  const knob = Object.hasOwn(knobs, name) ? knobs[name] : undefined;
+  if (knob) return knob;
   const known = Object.keys(knobs);
-  return (
-    (Object.hasOwn(knobs, name) ? knobs[name] : undefined) ??
-    refuse(`${id} has no knob "${name}"`, known.length > 0 ? `Its knobs are: ${known.join(', ')}.` : 'It has none.')
+  throw refuse(
+    `${id} has no knob "${name}"`,
+    known.length > 0 ? `Its knobs are: ${known.join(', ')}.` : 'It has none.',
   );
 };
 
@@ -73,7 +71,7 @@ const isList = (value: KnobValue): value is readonly number[] => Array.isArray(v
 const check = (where: string, knob: Knob, value: KnobValue): KnobValue => {
   if (knob.kind === 'choice') {
     if (knob.options.some((option) => option === value)) return value;
-    return refuse(`${where} must be one of ${knob.options.join(', ')}, not ${value}`, knob.others);
+    throw refuse(`${where} must be one of ${knob.options.join(', ')}, not ${value}`, knob.others);
   }
   const { min, max } = knob;
   const whole = Number.isInteger(knob.step ?? 1);
@@ -82,7 +80,7 @@ const check = (where: string, knob: Knob, value: KnobValue): KnobValue => {
   const numbers = knob.kind === 'numbers' && isList(value) && value.length > 0 ? value : [value];
   if (isList(value) === (knob.kind === 'numbers') && numbers.every(fits)) return value;
   const kind = `${whole ? 'whole ' : ''}${knob.kind === 'numbers' ? 'numbers' : 'number'}`;
-  return refuse(
+  throw refuse(
     `${where} must be ${knob.kind === 'numbers' ? '' : 'a '}${kind} from ${min} to ${max}, not ${isList(value) ? value.join(',') || 'nothing' : value}`,
     (knob.kind === 'number' && typeof value === 'number' && value > max && knob.most) || '',
   );
@@ -115,7 +113,7 @@ export const parseKnob = (system: Named, name: string, text: string): KnobValue 
   const read = (part: string): number => {
     const value = part.trim() === '' ? Number.NaN : Number(part);
     if (Number.isFinite(value)) return value;
-    return refuse(`${system.id}: ${name} takes ${knob.kind === 'numbers' ? 'numbers' : 'a number'}, not "${text}"`);
+    throw refuse(`${system.id}: ${name} takes ${knob.kind === 'numbers' ? 'numbers' : 'a number'}, not "${text}"`);
   };
   return check(`${system.id}: ${name}`, knob, knob.kind === 'numbers' ? text.split(',').map(read) : read(text));
 };

@@ -1,6 +1,6 @@
 // What the models remember between runs. A conversation's next prompt begins with what was computed for the last one,
 // so its cursor is rewound to the common prefix instead of opened anew; batch invariance makes that equal bit by bit.
-import { OutriderError } from '../../base/errors.ts';
+import { refuse } from '../../base/refuse.ts';
 import type { Combination, Ensemble, LanguageModel, OpenCursor, OpenEnsemble } from '../../model/interface.ts';
 import { commonPrefix } from './common-prefix.ts';
 import type { Cursors, Models, OpenOptions, WriterRole } from './system.ts';
@@ -40,7 +40,7 @@ export class PrefixCache {
     { ahead: beyond = 0, ...options }: Options = {},
   ): Promise<Cursors[R]> {
     const model: Models[Role] = models[role];
-    if (!model) throw new OutriderError('bad-request', `no ${role} model is loaded`, 'Load one under that role.');
+    if (!model) throw refuse(`no ${role} model is loaded`, 'Load one under that role.');
     const rows = answer + beyond;
     const opened = JSON.stringify(options);
     const held = this.#held.get(role);

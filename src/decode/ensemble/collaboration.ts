@@ -2,7 +2,7 @@
 // which drafts wait for a verdict. Every ensemble system is an order in which they read, draft and decide. Everything
 // between two verdicts stays on the device; what a member says is kept as its own row, so that r is made of the members
 // by identity, whoever proposed.
-import { OutriderError } from '../../base/errors.ts';
+import { refuse } from '../../base/refuse.ts';
 import type { Combination, Cursor, Ensemble, Forward, KeptRow, Token } from '../../model/interface.ts';
 import type { Role, Source } from '../../trace/index.ts';
 import { memberSampling } from '../core/draft-sampling.ts';
@@ -261,7 +261,7 @@ const combinationOf = ({ combine, lambda, mu }: KnobValues<typeof combinationKno
   if (combine === 'contrastive') return { kind: 'contrastive', mu };
   const others = (one: number) => [one, ...Array<number>(members - 1).fill((1 - one) / (members - 1))];
   const weights = eachMember('lambda', lambda, members, others);
-  if (weights.every((weight) => weight === 0)) throw new OutriderError('bad-request', 'lambda: all weights are 0');
+  if (weights.every((weight) => weight === 0)) throw refuse('lambda: all weights are 0');
   return { kind: 'weighted', weights };
 };
 

@@ -1,6 +1,6 @@
 // How the models of an ensemble become one distribution, as settings: the knobs that all ensemble systems have, and what suits the
 // models that are there. A page needs no more of them than this until one is run (collaboration.ts is a chunk of its own).
-import { OutriderError } from '../../base/errors.ts';
+import { refuse } from '../../base/refuse.ts';
 import type { ChoiceKnob, NumberKnob, NumbersKnob } from '../core/knobs.ts';
 import type { Models, WriterRole } from '../core/system.ts';
 
@@ -51,6 +51,5 @@ export const eachMember = (
 ): readonly number[] => {
   if (given.length === members) return given;
   if (given.length === 1) return spread(given[0] as number);
-  const message = `${name} takes one number, or one for each of the ${members} models, not ${given.length}`;
-  throw new OutriderError('bad-request', message);
+  throw refuse(`${name} takes one number, or one for each of the ${members} models, not ${given.length}`);
 };

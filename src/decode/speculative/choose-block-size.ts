@@ -1,5 +1,5 @@
 // Which block size a policy's predictions speak for.
-import { OutriderError } from '../../base/errors.ts';
+import { refuse } from '../../base/refuse.ts';
 import type { Emit } from '../../trace/index.ts';
 import type { BlockPolicy } from '../core/system.ts';
 
@@ -13,8 +13,7 @@ const predicted = async (
   return candidates.map((size) => {
     const tau = all[policy.blockSizes.indexOf(size)];
     if (tau === undefined)
-      throw new OutriderError(
-        'bad-request',
+      throw refuse(
         `blockpilot: the policy knows no block size ${size}`,
         `It was trained for ${policy.blockSizes.join(', ')}.`,
       );

@@ -1,6 +1,6 @@
 // What is usual for a draft: the 5th and 95th percentile of a step's signals in runs of the draft alone. SpecGuard places
 // every step between them. Kept as calibration.json beside the draft's weights.
-import { OutriderError } from '../../base/errors.ts';
+import { bad } from '../../base/refuse.ts';
 import type { Rollout } from '../../model/interface.ts';
 
 export type Range = readonly [low: number, high: number];
@@ -36,11 +36,7 @@ export const readCalibration = (json: unknown): Calibration | null => {
   const { version, steps, logprob, grounding } = json as Partial<Record<string, unknown>>;
   const known = typeof grounding === 'object' && grounding !== null && Object.values(grounding).every(isRange);
   if (version !== 1 || !isRange(logprob) || !known)
-    throw new OutriderError(
-      'bad-checkpoint',
-      `${CALIBRATION_FILE} is not a calibration of version 1`,
-      'Make it anew with `outrider calibrate`.',
-    );
+    throw bad(`${CALIBRATION_FILE} is not a calibration of version 1`, 'Make it anew with `outrider calibrate`.');
   return { version, steps: Number(steps), logprob, grounding: grounding as Calibration['grounding'] };
 };
 

@@ -1,6 +1,6 @@
 // Where a step of reasoning ends: behind a blank line (a delimiter token where a model has no text), with the text, or
 // at a limit.
-import { OutriderError } from '../../base/errors.ts';
+import { refuse } from '../../base/refuse.ts';
 import type { RunContext } from '../core/system.ts';
 
 export type StepEnd = 'delimiter' | 'stop' | 'length';
@@ -23,8 +23,7 @@ export class Boundary {
   /** `delimiter`: a token, or less than 0: a blank line of the text. */
   constructor({ tokenText, stopTokens }: Pick<RunContext, 'tokenText' | 'stopTokens'>, delimiter: number) {
     if (delimiter < 0 && !tokenText)
-      throw new OutriderError(
-        'bad-request',
+      throw refuse(
         'these models have no tokenizer, so a blank line cannot be seen',
         'Name the token that ends a step with the knob `delimiter`.',
       );

@@ -1,7 +1,6 @@
 // What is loaded beside language models: drafters, policies, judges and sentence encoders, here or on another machine. A
 // chunk of its own, because a page that decodes plainly needs none of it.
-
-import { OutriderError } from '../../base/errors.ts';
+import { bad, refuse } from '../../base/refuse.ts';
 import type { ModelRole } from '../../decode/core/system.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { LoadJudgeOptions } from '../../judge/load-judge.ts';
@@ -45,7 +44,7 @@ export const asKind = <Kind extends 'dflash' | 'eagle3'>(
     drafter.kind === kind;
   if (isKind(model)) return { name, model };
   model[Symbol.dispose]();
-  throw new OutriderError('bad-checkpoint', `${name} is a drafter for ${model.kind}, not for ${kind}`);
+  throw bad(`${name} is a drafter for ${model.kind}, not for ${kind}`);
 };
 
 /** Of a network that is one file: it has no phases. */
@@ -104,7 +103,7 @@ export const loadAuxiliary = async (sources: ModelSources, { models, put, one, f
   const there = models();
   const needed = (what: string, model = there.target): LoadedModel => {
     if (model) return model;
-    throw new OutriderError('bad-request', `${what} needs its target`, 'Load the target together with it.');
+    throw refuse(`${what} needs its target`, 'Load the target together with it.');
   };
   const drafter =
     <Kind extends 'dflash' | 'eagle3'>(kind: Kind) =>

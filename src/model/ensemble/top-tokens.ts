@@ -1,6 +1,6 @@
 // The most probable tokens under an ensemble's combined distribution. Few answers ask for them, so the memory and the plans are
 // made when the first one does.
-import { OutriderError } from '../../base/errors.ts';
+import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
@@ -52,8 +52,7 @@ export class EnsembleTop {
 
   /** `ask` records the statistics of position i. */
   async read(count: number, n: number, ask: (i: number) => void): Promise<readonly (readonly Choice[])[]> {
-    if (n < 1 || n > MOST_TOP)
-      throw new OutriderError('bad-request', `the ${n} most probable tokens; 1 to ${MOST_TOP} can be had`);
+    if (n < 1 || n > MOST_TOP) throw refuse(`the ${n} most probable tokens; 1 to ${MOST_TOP} can be had`);
     const { submission } = this.#gpu;
     return this.#tops.read(count, n, this.#vocabulary, (i) => {
       ask(i);

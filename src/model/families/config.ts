@@ -1,6 +1,7 @@
 // A config.json read field by field. Whatever was not read and is not known to be harmless is an error that names it:
 // a field we do not know may change the numbers.
-import { OutriderError } from '../../base/errors.ts';
+import type { OutriderError } from '../../base/errors.ts';
+import { bad } from '../../base/refuse.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -34,8 +35,6 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'unsloth_version',
   'use_cache',
 ]);
-
-const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
 
 const isIndex = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 

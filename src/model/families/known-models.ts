@@ -1,5 +1,6 @@
 // The architectures that config.json may name, and the family that reads each. A new family is a file and a line here.
-import { OutriderError } from '../../base/errors.ts';
+import type { OutriderError } from '../../base/errors.ts';
+import { bad } from '../../base/refuse.ts';
 import type { Architecture } from '../architecture.ts';
 import { Config } from './config.ts';
 import { readLlama, readMistral } from './llama.ts';
@@ -23,11 +24,7 @@ export const named = ({ architectures }: Json): string =>
   Array.isArray(architectures) ? String(architectures[0]) : 'none';
 
 export const unsupported = (name: string, known: readonly string[], hint: string): OutriderError =>
-  new OutriderError(
-    'bad-checkpoint',
-    `architecture ${name} is not supported${hint === '' ? '' : ' here'}`,
-    hint || `Supported: ${known.join(', ')}.`,
-  );
+  bad(`architecture ${name} is not supported${hint === '' ? '' : ' here'}`, hint || `Supported: ${known.join(', ')}.`);
 
 export const isModel = (name: string): boolean => Object.hasOwn(MODELS, name);
 

@@ -1,7 +1,7 @@
 // What one forward pass left on the device: logits and taps that can be read, and tokens that can be drawn. Draws are
 // collected and reach the device together, at the first read: a round stays one submit and one readback. The next pass
 // of the model reuses the memory; draws made before it survive, values that were not read by then do not.
-import { OutriderError } from '../../base/errors.ts';
+import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import type { Submission } from '../../gpu/submission.ts';
@@ -238,8 +238,7 @@ export class Pass {
 
   #use(): void {
     if (this.#over)
-      throw new OutriderError(
-        'bad-request',
+      throw refuse(
         'this forward pass is over: a later pass of the same model has reused its memory',
         'Read logits and taps, and draw tokens, before the next pass.',
       );

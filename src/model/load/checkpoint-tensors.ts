@@ -1,6 +1,7 @@
 // What loading a model and loading a drafter have in common: the table of tensors is held against the architecture's
 // checklist, device memory is taken, and the weights stream in.
-import { checkAborted, OutriderError } from '../../base/errors.ts';
+import { checkAborted } from '../../base/errors.ts';
+import { bad } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { MatmulTuning, Matrix } from '../../kernels/matmul/matmul.ts';
 import { chooseTuning } from '../../kernels/matmul/matmul-tuning.ts';
@@ -32,8 +33,6 @@ export const ROPE_DIVISORS = 'rope_freqs.weight';
 /** Tensors that some checkpoints carry and nobody reads: cached RoPE frequencies, a tied head written out. */
 const ignorable = (name: string, { head }: Architecture): boolean =>
   name.endsWith('.rotary_emb.inv_freq') || (name === 'lm_head.weight' && head === 'tied');
-
-const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
 
 /** Holds a checkpoint's table of tensors against what the architecture needs; `extra` may be there besides. */
 export const checkTensors = (

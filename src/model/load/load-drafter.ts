@@ -1,6 +1,7 @@
 // A drafter's checkpoint becomes a drafter of one target: the pair is held against each other first, so that a drafter
 // for another model is refused by name and not by bad drafts.
 import { checkAborted, OutriderError } from '../../base/errors.ts';
+import { bad, refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import { pairNorm } from '../../kernels/norm/pair-norm.ts';
 import { NOT_THERE, spreadLogits } from '../../kernels/sampling/spread-logits.ts';
@@ -16,14 +17,14 @@ import type { BlockDrafter, FeatureDrafter, LanguageModel } from '../interface.t
 import { Transformer } from '../transformer.ts';
 import { checkTensors, type LoadModelOptions, prepareWeights, streamWeights } from './checkpoint-tensors.ts';
 
-const refuse = (message: string): OutriderError =>
-  new OutriderError('bad-request', message, 'A drafter serves the one target that it was trained for.');
+const wrongTarget = (message: string): OutriderError =>
+  refuse(message, 'A drafter serves the one target that it was trained for.');
 
 /** Whatever would make it a drafter of another target. */
 const checkPair = (name: string, family: DrafterFamily, target: LanguageModel): void => {
   const { hidden } = family.architecture.sizes;
   if (hidden !== target.hidden)
-    throw refuse(`${name} drafts for a target of width ${hidden}; this target has ${target.hidden}`);
+    throw wrongTarget(`${name} drafts for a target of width ${hidden}; this target has ${target.hidden}`);
   if (family.vocabulary !== target.vocabulary)
     throw new OutriderError(
       'vocabulary-mismatch',
@@ -31,17 +32,15 @@ const checkPair = (name: string, family: DrafterFamily, target: LanguageModel): 
     );
   const outside = family.tapLayers(target.layers).find((layer) => layer < 0 || layer >= target.layers);
   if (outside !== undefined)
-    throw refuse(`${name} reads layer ${outside} of its target; this target has layers 0 to ${target.layers - 1}`);
+    throw wrongTarget(`${name} reads layer ${outside} of its target; this target has layers 0 to ${target.layers - 1}`);
   if (family.kind !== 'dflash') return;
   if (family.targetLayers !== null && family.targetLayers !== target.layers)
-    throw refuse(`${name} drafts for a target of ${family.targetLayers} layers; this target has ${target.layers}`);
+    throw wrongTarget(`${name} drafts for a target of ${family.targetLayers} layers; this target has ${target.layers}`);
   if (family.maskToken >= target.vocabulary)
-    throw refuse(
+    throw wrongTarget(
       `${name}: mask_token_id ${family.maskToken} is outside the target's embedding of ${target.vocabulary} rows`,
     );
 };
-
-const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
 
 /** EAGLE-3's map from its own vocabulary, as differences; `t2d` says the same the other way round. */
 const MAP = 'd2t';
@@ -95,7 +94,7 @@ export const loadDrafter = async (
   options: LoadModelOptions = {},
 ): Promise<BlockDrafter | FeatureDrafter> => {
   const { signal, precision, onProgress } = options;
-  if (!(target instanceof Transformer)) throw refuse('this target lends no embedding');
+  if (!(target instanceof Transformer)) throw wrongTarget('this target lends no embedding');
   const family = readDrafter(checkpoint.config);
   const { architecture } = family;
   checkPair(checkpoint.name, family, target);

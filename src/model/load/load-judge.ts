@@ -1,6 +1,7 @@
 // A checkpoint with a reward head (`v_head.summary`) or a classifier (`score`) becomes a scored model. The body is that
 // of the language model which its architecture is named after; a vocabulary head that lies beside it is not read.
-import { checkAborted, OutriderError } from '../../base/errors.ts';
+import { checkAborted } from '../../base/errors.ts';
+import { bad } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Matrix } from '../../kernels/matmul/matmul.ts';
 import type { Checkpoint, TensorInfo } from '../../weights/checkpoint.ts';
@@ -12,8 +13,6 @@ import { checkTensors, type LoadModelOptions, prepareWeights, streamWeights } fr
 import type { MatrixPlace } from './weight-layout.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-
-const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
 
 /** Labels that the config names, or null. */
 const labelsOf = ({ id2label, num_labels: count }: Json): readonly string[] | null => {

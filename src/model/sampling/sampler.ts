@@ -1,6 +1,7 @@
 // Draws and most probable tokens on the device: the two kernels recorded for a few sizes, for every logits tensor that
 // they serve. Drawn tokens go to the device's token ring, where a later pass finds them without the host.
-import { OutriderError } from '../../base/errors.ts';
+import type { OutriderError } from '../../base/errors.ts';
+import { bad, refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
@@ -157,8 +158,7 @@ export class Sampler {
   /** A submit and a readback for all rows. */
   async top(logits: Tensor, rows: readonly number[], n: number): Promise<readonly (readonly Choice[])[]> {
     const size = TOPS.find((known) => known >= n);
-    if (!size || n < 1)
-      throw new OutriderError('bad-request', `the ${n} most probable tokens; 1 to ${MOST_TOP} can be had`);
+    if (!size || n < 1) throw refuse(`the ${n} most probable tokens; 1 to ${MOST_TOP} can be had`);
     const plan = this.#plans.get(logits.buffer)?.top.get(size);
     if (!plan) throw new Error('the most probable of logits that were not prepared');
     const { submission } = this.#gpu;
@@ -220,8 +220,7 @@ export const toChoice = ({ token, logit, logSumExp, broken }: RawChoice): Choice
 };
 
 export const notFinite = (): OutriderError =>
-  new OutriderError(
-    'bad-checkpoint',
+  bad(
     'the logits (final norm · head) hold a NaN or an infinity',
     'The weights are damaged, or overflow at this precision: load with f32.',
   );

@@ -1,6 +1,6 @@
 // A model at an address: of a single file, or of a folder with files under their usual names. Addresses of pages on
 // huggingface.co become those of the files behind them.
-import { OutriderError } from '../../base/errors.ts';
+import { refuse } from '../../base/refuse.ts';
 import type { ByteSource, FileSet, OpenFile } from './byte-source.ts';
 
 /** `open` answers null when there is nothing at an address. */
@@ -32,7 +32,7 @@ const fileAddress = (address: string): URL => {
   try {
     url = new URL(address, globalThis.location?.href);
   } catch {
-    throw new OutriderError('bad-request', `${address} is not an address`, 'It begins with https://.');
+    throw refuse(`${address} is not an address`, 'It begins with https://.');
   }
   if (url.hostname !== 'huggingface.co') return url;
   const page = /^\/([^/]+\/[^/]+)\/?$/.exec(url.pathname);

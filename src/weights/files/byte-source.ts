@@ -1,6 +1,7 @@
 // Where bytes come from: a file that can be read at any place, and a set of such files under their names. Memory and
 // `File`s are here; http.ts reads an address, store.ts keeps what came from one, folder.ts (Node only) reads a disk.
-import { checkAborted, OutriderError } from '../../base/errors.ts';
+import { checkAborted, type OutriderError } from '../../base/errors.ts';
+import { bad } from '../../base/refuse.ts';
 
 export interface ByteSource extends Disposable {
   /** For people, in messages. */
@@ -49,8 +50,7 @@ export interface FileSet {
 const MAX_TEXT_BYTES = 64 * 2 ** 20;
 
 export const truncated = (name: string, size: number, end: number): OutriderError =>
-  new OutriderError(
-    'bad-checkpoint',
+  bad(
     `${name}: truncated: it has ${size} bytes, and byte ${end} is needed`,
     'The file is incomplete: download or copy it again.',
   );
@@ -114,8 +114,7 @@ export const readJson = async (
 };
 
 export const readText = async (source: ByteSource, signal?: AbortSignal): Promise<string> => {
-  if (source.size > MAX_TEXT_BYTES)
-    throw new OutriderError('bad-checkpoint', `${source.name}: ${source.size} bytes is too long for a text file`);
+  if (source.size > MAX_TEXT_BYTES) throw bad(`${source.name}: ${source.size} bytes is too long for a text file`);
   return new TextDecoder().decode(await readBytes(source, 0, source.size, signal));
 };
 
@@ -127,8 +126,8 @@ export const parseJson = (name: string, text: string): Record<string, unknown> =
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new OutriderError('bad-checkpoint', `${name}: not JSON: ${(error as Error).message}`);
+    throw bad(`${name}: not JSON: ${(error as Error).message}`);
   }
-  if (!isRecord(value)) throw new OutriderError('bad-checkpoint', `${name}: not a JSON object`);
+  if (!isRecord(value)) throw bad(`${name}: not a JSON object`);
   return value;
 };

@@ -1,7 +1,8 @@
 // Checkpoints on a disk. The only file of weights/ that needs Node, so nothing that a browser loads may import it.
 import { open, readdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { checkAborted, OutriderError } from '../../base/errors.ts';
+import { checkAborted } from '../../base/errors.ts';
+import { bad } from '../../base/refuse.ts';
 import type { Source } from '../open.ts';
 import { type ByteSource, truncated } from './byte-source.ts';
 
@@ -30,11 +31,7 @@ const fileSource = async (path: string): Promise<ByteSource> => {
 /** A model folder, or one file in it, as a source for `openCheckpoint`. */
 export const folderSource = async (path: string): Promise<Source> => {
   const found = await stat(path).catch(() => {
-    throw new OutriderError(
-      'bad-checkpoint',
-      `${path}: no such file or folder`,
-      'Name a model folder or a .gguf file.',
-    );
+    throw bad(`${path}: no such file or folder`, 'Name a model folder or a .gguf file.');
   });
   const folder = found.isDirectory() ? path : dirname(path);
   const names = (await readdir(folder, { withFileTypes: true }))

@@ -1,7 +1,7 @@
 // GGUF metadata as the config.json that Hugging Face would have published, and ggml's tensor names as Hugging Face's.
 // Three architectures; a metadata field of theirs that is not known here is refused by name, since it may change the
 // numbers. Keys: llama.cpp's gguf-py/gguf/constants.py.
-import { OutriderError } from '../../base/errors.ts';
+import { bad } from '../../base/refuse.ts';
 import type { GgufHeader, GgufValue } from './container.ts';
 
 interface Family {
@@ -24,8 +24,6 @@ const FAMILIES: Readonly<Record<string, Family>> = {
 /** Fields of an architecture that say nothing about its numbers, or that are zero where the family is dense. */
 const HARMLESS = ['vocab_size', 'tensor_data_layout', 'embedding_length_out', 'rope.scaling.finetuned'];
 const ZERO_ONLY = ['expert_count', 'expert_used_count', 'expert_shared_count', 'leading_dense_block_count'];
-
-const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
 
 /** The fields of one architecture; remembers which were asked for, so that the rest can be refused. */
 class Fields {

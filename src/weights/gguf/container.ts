@@ -1,7 +1,7 @@
 // The GGUF container (ggml's docs/gguf.md), versions 2 and 3: metadata, a tensor table, then aligned tensor data. The
 // header has no length of its own, so it is parsed from a growing prefix. Counts and lengths in it are believed only as
 // far as the file's size bears them out.
-import { OutriderError } from '../../base/errors.ts';
+import { bad } from '../../base/refuse.ts';
 import { elementType } from '../element-types.ts';
 import { type ByteSource, truncated } from '../files/byte-source.ts';
 import type { StoredTensor } from '../safetensors.ts';
@@ -59,8 +59,6 @@ const TYPE_NAMES: ReadonlyMap<number, string> = new Map([
   [35, 'TQ2_0'],
   [39, 'MXFP4'],
 ]);
-
-const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
 
 export const readGguf = async (source: ByteSource, signal?: AbortSignal): Promise<GgufHeader> => {
   let bytes = new Uint8Array(0);

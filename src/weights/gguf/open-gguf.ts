@@ -1,5 +1,5 @@
 // A GGUF checkpoint, in one file or split into several: header, configuration and tokenizer are all in its metadata.
-import { OutriderError } from '../../base/errors.ts';
+import { bad } from '../../base/refuse.ts';
 import type { ByteSource } from '../files/byte-source.ts';
 import { type Open, type Opened, SPLIT } from '../opened-checkpoint.ts';
 import { blockDecoders as decoders } from './block-decoders.ts';
@@ -14,8 +14,7 @@ export const openGguf = async (name: string, open: Open, signal: AbortSignal | u
   const files: { source: ByteSource; header: GgufHeader }[] = [{ source: first, header }];
   const [, prefix, , count] = SPLIT.exec(name) ?? [];
   const parts = Number(header.metadata.get('split.count') ?? 1);
-  if (parts !== Number(count ?? 1))
-    throw new OutriderError('bad-checkpoint', `${name}: its metadata counts ${parts} files, its name ${count ?? 1}`);
+  if (parts !== Number(count ?? 1)) throw bad(`${name}: its metadata counts ${parts} files, its name ${count ?? 1}`);
   for (let part = 2; part <= parts; part++) {
     first.release?.();
     const source = await open(`${prefix}-${String(part).padStart(5, '0')}-of-${count}.gguf`);

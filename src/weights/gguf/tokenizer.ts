@@ -1,6 +1,6 @@
 // The tokenizer inside a GGUF file as the tokenizer.json and tokenizer_config.json that the tokenizer library reads.
 // Byte-level BPE only (`tokenizer.ggml.model` = gpt2): every model of the supported families since 2024 has one.
-import { OutriderError } from '../../base/errors.ts';
+import { bad } from '../../base/refuse.ts';
 import type { TokenizerFiles } from '../checkpoint.ts';
 import type { GgufValue } from './container.ts';
 import { PRE_TOKENIZERS, type PreTokenizer } from './pre-tokenizers.ts';
@@ -11,8 +11,6 @@ type Metadata = ReadonlyMap<string, GgufValue>;
 const UNKNOWN = 2;
 const CONTROL = 3;
 const USER_DEFINED = 4;
-
-const bad = (message: string, hint = ''): OutriderError => new OutriderError('bad-checkpoint', message, hint);
 
 /** Null when the file has no tokenizer. */
 export const ggufTokenizer = (metadata: Metadata): TokenizerFiles | null => {

@@ -1,6 +1,6 @@
 // Quantisers of one group of 32 values into its cell of the device layout. Scales are rounded to f16 first and the
 // integers chosen for the rounded scale, so that the stored pair is the best for what the kernel will multiply.
-import { OutriderError } from '../../base/errors.ts';
+import { bad } from '../../base/refuse.ts';
 import { halfTable } from './dequantize.ts';
 import { GROUP, type Packed } from './device-layout.ts';
 import { putHalf, toHalf } from './half.ts';
@@ -33,7 +33,7 @@ const load = (values: Float32Array, from: number): number => {
   }
   for (let i = count; i < GROUP; i++) x[i] = 0;
   // One infinity or NaN makes the sum one too; sums of 32 finite f32 values are finite in f64.
-  if (!Number.isFinite(sum)) throw new OutriderError('bad-checkpoint', 'a weight is infinite or not a number');
+  if (!Number.isFinite(sum)) throw bad('a weight is infinite or not a number');
   return largest;
 };
 

@@ -1,6 +1,7 @@
 // Weights into the device's layout (device-layout.ts) on the host: rows come in bands of any order and leave as two buffers.
 // Where the file's own quantisation fits a device format it is repacked without loss, otherwise f32 rows are quantised.
 import { OutriderError } from '../../base/errors.ts';
+import { bad } from '../../base/refuse.ts';
 import { GROUP, type MatrixLayout, type Packed, type WeightFormat } from './device-layout.ts';
 import { toHalf } from './half.ts';
 import { quantizeQ4, quantizeQ4m, quantizeQ8 } from './quantize-group.ts';
@@ -104,8 +105,7 @@ export class MatrixPacker implements Packed {
 }
 
 const tooLargeForHalf = (values: Float32Array, k: number): OutriderError =>
-  new OutriderError(
-    'bad-checkpoint',
+  bad(
     `weights of ${values[k]} and ${values[k + 1] ?? 0} do not fit 16-bit floats`,
     'Load the model with another precision (f32 or q8).',
   );
