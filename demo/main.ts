@@ -1,10 +1,10 @@
 // The page: a model, a decoding system, and three tabs. The engine runs in a worker, so nothing here ever computes; this
 // file only puts the parts together.
-import type { ChatTab } from './chat/chat.ts';
-import { Inspector } from './inspect/inspector.ts';
-import type { Entry } from './run/contest.ts';
+import type { ChatTab } from './chat/chat-tab.ts';
+import { Inspector } from './inspect/inspect-tab.ts';
 import { type Outcome, outcomeOf } from './run/outcome.ts';
-import { RaceTab } from './run/race.ts';
+import type { Entry } from './run/race.ts';
+import { RaceTab } from './run/race-tab.ts';
 import { Session } from './session.ts';
 import { onDrop } from './shared/drop.ts';
 import { element } from './shared/elements.ts';
@@ -31,7 +31,7 @@ const race: RaceTab = new RaceTab(
 const traces = new TraceBar(async (file, slower) => {
   if (tabs.current === 'chat') tabs.choose('race');
   inspector.take(outcomeOf(file.events));
-  await (await import('./traces/play.ts')).playTrace(file, slower, race);
+  await (await import('./traces/play-trace.ts')).playTrace(file, slower, race);
 });
 
 const setReady = async (now: boolean): Promise<void> => {
@@ -51,13 +51,13 @@ const session: Session = new Session({
   },
   async failed({ code, message }) {
     if (code !== 'no-webgpu') return;
-    const { replayInstead } = await import('./traces/recorded.ts');
+    const { replayInstead } = await import('./traces/replay-without-webgpu.ts');
     await replayInstead(message, session, race, !readHash(location.hash).trace);
   },
 });
 
 const openChat = async (): Promise<void> => {
-  chat ??= import('./chat/chat.ts').then(
+  chat ??= import('./chat/chat-tab.ts').then(
     ({ ChatTab }) =>
       new ChatTab(session, (outcome, question) => keep(outcome, null, session.systems.system.title, question)),
   );

@@ -10,16 +10,16 @@ import {
   type RunRequest,
 } from '../src/index.ts';
 import type { TraceEvent } from '../src/trace/index.ts';
+import { firstChoice, markBundled, startModels } from './models/bundled-models.ts';
+import { MemberChoice } from './models/ensemble-members.ts';
 import { type Choice, Family, isAlso, type ModelNames, mayBeOnnx, namesOf, roleName } from './models/family.ts';
-import type { FitView } from './models/fit.ts';
-import { LoadingView } from './models/loading.ts';
-import { MemberChoice } from './models/members.ts';
-import { firstChoice, markBundled, startModels } from './models/models.ts';
-import type { OwnModels } from './models/own.ts';
+import type { FitView } from './models/fit-view.ts';
+import { LoadingView } from './models/loading-view.ts';
+import type { OwnModels } from './models/own-models.ts';
 import { element, megabytes, say } from './shared/elements.ts';
 import { hideFault, showFault } from './shared/faults.ts';
-import type { CalibrationView } from './systems/calibration.ts';
-import { SystemPicker } from './systems/systems.ts';
+import type { CalibrationView } from './systems/calibration-view.ts';
+import { SystemPicker } from './systems/system-picker.ts';
 
 export interface Listener {
   /** Nothing can run from here on, until `ready`. */
@@ -128,7 +128,7 @@ export class Session {
     const abort = new AbortController();
     this.#weighing = abort;
     try {
-      this.#fit ??= new (await import('./models/fit.ts')).FitView();
+      this.#fit ??= new (await import('./models/fit-view.ts')).FitView();
       this.#fit.hide();
       const signal = AbortSignal.any([abort.signal, this.#loading.start(label, [role])]);
       const roles = role === 'target' ? family.rolesOf(this.systems.system) : this.#roles;
@@ -198,7 +198,7 @@ export class Session {
 
   async #offerCalibration(): Promise<void> {
     const wanted = this.systems.system.id === 'specguard' && this.#roles.includes('draft');
-    if (wanted) this.#calibration ??= new (await import('./systems/calibration.ts')).CalibrationView(this);
+    if (wanted) this.#calibration ??= new (await import('./systems/calibration-view.ts')).CalibrationView(this);
     this.#calibration?.show(wanted);
   }
 

@@ -1,6 +1,6 @@
 // One round: what was drafted as a tree, the committed path on its first line, rejected drafts branching off below; and
 // every token with what target and drafter gave it.
-import { describeRound, spokenRound } from '../run/describe.ts';
+import { describeRound, spokenRound } from '../run/round-text.ts';
 import { type Cell, type Fate, layOut, visible } from '../run/rounds.ts';
 import { make } from '../shared/elements.ts';
 import { type Moment, type Row, rowsOf } from './moments.ts';

@@ -1,6 +1,6 @@
 // The run's time line: a bar for every round, above the line what it committed, below what was rejected; a slider over it,
 // and a button that plays the rounds at the pace at which they came, or slower.
-import { describeRound } from '../run/describe.ts';
+import { describeRound } from '../run/round-text.ts';
 import { visible } from '../run/rounds.ts';
 import { make } from '../shared/elements.ts';
 import type { Moment } from './moments.ts';

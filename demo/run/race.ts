@@ -1,203 +1,173 @@
-// The Race tab: a problem, its answer by the chosen system, and beside it the same prompt decoded plainly.
-import { type RunRequest, SYSTEMS } from '../../src/index.ts';
-import type { Session } from '../session.ts';
-import { element } from '../shared/elements.ts';
-import { hideFault, showFault } from '../shared/faults.ts';
-import { sampling } from '../shared/sampling.ts';
-import { Contest, type Entry } from './contest.ts';
-import type { Outcome } from './outcome.ts';
-import { Problems } from './problems.ts';
-import { RunView } from './run-view.ts';
+// Two lanes of one prompt. A race is fair because each run has the machine to itself: the chosen system first, then plain
+// decoding, while the system's lane is shown once more beside it, at the pace at which it ran. Plain decoding of the same
+// request is timed once a session: a knob can be tried again and again against it.
+import type { TraceEvent } from '../../src/trace/index.ts';
+import { element, say } from '../shared/elements.ts';
+import { baselineName, finishOf, type Terms } from './finish.ts';
+import { Lane } from './lane.ts';
+import { type Outcome, outcomeOf } from './outcome.ts';
+import type { Problem } from './problems.ts';
+import { Gate, type Pace, paced } from './replay-clock.ts';
+import type { RunView } from './run-view.ts';
 
-/** What is looked at in Inspect; it costs readbacks, so a race goes without. */
-export interface Closer {
-  readonly logprobs?: number;
-  readonly profile?: boolean;
+/** Who runs against whom. */
+export interface Entry extends Terms {
+  /** What the system's lane is called. */
+  readonly name: string;
+  readonly problem: Problem | null;
+  system(signal: AbortSignal): AsyncIterable<TraceEvent>;
+  plain(signal: AbortSignal): AsyncIterable<TraceEvent>;
+  /** Requests of one key give one plain run. */
+  readonly key: string;
+  /** The system is plain decoding itself. */
+  readonly alone?: boolean;
+  /** Of recordings: how many times slower they are shown. */
+  readonly slower?: number;
 }
 
-/** Alternatives at each position. */
-const ALTERNATIVES = 3;
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Hears of every live run that ended, and of the plain run of the same request where there was one. */
-export type Told = (outcome: Outcome, entry: Entry, plain: Outcome | null) => void;
+export class Contest {
+  readonly #view: RunView;
+  readonly #lanes = element('lanes', HTMLElement);
+  readonly #finish = element('finish', HTMLElement);
+  readonly #plain = new Lane(element('lane-plain', HTMLElement));
+  readonly #known = new Map<string, Outcome>();
 
-/** `system`: of recordings, one by that system; live, the page's choice is what counts. */
-export interface Wanted extends Closer {
-  readonly system?: string;
-}
-
-/** Who would run now. */
-export type Start = (wanted: Wanted) => Entry | Promise<Entry>;
-
-export interface Finished {
-  readonly run: Outcome;
-  readonly plain: Outcome | null;
-}
-
-export class RaceTab {
-  readonly problems = new Problems();
-  readonly #contest = new Contest(new RunView());
-  readonly #go = element('go', HTMLButtonElement);
-  readonly #race = element('race-go', HTMLButtonElement);
-  readonly #lost: () => void;
-  readonly #told: Told;
-  /** Null while nothing can run. */
-  #start: Start | null = null;
-  #label = 'Answer';
-  #running: AbortController | null = null;
-  #ended: Promise<unknown> = Promise.resolve();
-  readonly #preview = new AbortController();
-  /** What runs makes room for a recording, which is shown and held already. */
-  #replaced = false;
-
-  /** `lost` is called when the device went away in a run. */
-  constructor(lost: () => void, told: Told) {
-    this.#lost = lost;
-    this.#told = told;
-    this.#go.addEventListener('click', () => this.#press());
-    this.#race.addEventListener('click', () => void this.race());
-    element('problem', HTMLTextAreaElement).addEventListener('keydown', (event) => {
-      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !this.#running) this.#press();
-    });
-    document.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape') this.stop();
-    });
+  constructor(view: RunView) {
+    this.#view = view;
   }
 
-  /** From here on the buttons start this. */
-  offer(start: Start, label?: string): void {
-    this.#start = start;
-    if (label) this.#label = label;
-    this.#showButtons();
-  }
-
-  /** Nothing can be started; the session ends what it runs, and a recording goes on. */
-  block(): void {
-    this.#start = null;
-    this.#showButtons();
-  }
-
-  stop(): void {
-    this.#running?.abort();
-  }
-
-  /** Models changed. */
+  /** Models changed: what was measured was measured on others. */
   forget(): void {
-    this.#contest.forget();
+    this.#known.clear();
   }
 
-  /** A plain run that need not be made: a recording's. */
+  /** A plain run that is there already: a recording's. */
   know(key: string, plain: Outcome): void {
-    this.#contest.know(key, plain);
+    this.#known.set(key, plain);
   }
 
-  /** A recording of the problem in the box, until something runs; none where there is none of it. */
-  async preview(system: string): Promise<void> {
-    const { signal } = this.#preview;
-    const { recorded, recordings, SLOWER } = await import('../traces/replay.ts');
-    const found = (await recordings()).find(
-      (each) => each.system === system && each.problem.question === this.problems.question,
-    );
-    if (!found) return;
-    const [run, plain] = await Promise.all([recorded(found.file), recorded(found.plain)]);
-    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    const { title = system } = SYSTEMS.find(({ id }) => id === system) ?? {};
-    if (signal.aborted) return;
-    const pace = { slower: still ? 0 : SLOWER, together: Promise.resolve(), signal };
-    await this.#contest.preview(title, { system: run, plain }, pace);
+  plainOf(key: string): Outcome | null {
+    return this.#known.get(key) ?? null;
   }
 
-  async answer(wanted: Wanted = { logprobs: ALTERNATIVES }): Promise<Outcome | null> {
-    const answered = (entry: Entry, signal: AbortSignal) => this.#contest.answer(entry, signal);
-    return (await this.#work(this.#start, wanted, answered))?.run ?? null;
-  }
-
-  /** Null where it could not begin, or was stopped. */
-  async race(wanted: Wanted = {}): Promise<Finished | null> {
-    const finished = await this.#work(this.#start, wanted, (entry, signal) => this.#show(entry, signal));
-    return finished?.run.complete ? finished : null;
-  }
-
-  /** A recording, in the place of whatever runs; with or without a model. */
-  async play(entry: Entry): Promise<void> {
-    this.#replaced = true;
-    this.stop();
-    await this.#ended;
-    this.#replaced = false;
-    await this.#work(
-      () => entry,
-      null,
-      (_, signal) => this.#show(entry, signal),
-    );
-  }
-
-  #show(entry: Entry, signal: AbortSignal): Promise<Outcome> {
-    return entry.alone ? this.#contest.answer(entry, signal) : this.#contest.race(entry, signal);
-  }
-
-  /** The problem in the box, answered by the session's models. */
-  live(session: Session, { system: _, ...closer }: Wanted): Entry {
-    const asked: RunRequest = {
-      prompt: { messages: [{ role: 'user', content: this.problems.question }] },
-      ...sampling(),
-      ...closer,
+  /** What a race looks like, from a recording, before anything has run here. */
+  async preview(name: string, runs: Record<'system' | 'plain', readonly TraceEvent[]>, pace: Pace): Promise<void> {
+    this.#begin(2);
+    say('finish-about', 'A recording from another machine, slowed down. Race runs it live, on this one.');
+    const show = async (lane: Lane, title: string, events: readonly TraceEvent[]): Promise<void> => {
+      lane.start(title);
+      for await (const event of paced(events, pace)) {
+        if (pace.signal.aborted) return; // the lane is somebody else's
+        lane.add(event);
+      }
+      lane.rest();
     };
-    const { id, title, guarantee, baseline = 'autoregressive' } = session.systems.system;
-    const known = SYSTEMS.find((system) => system.id === baseline)?.knobs ?? {};
-    const settings = Object.entries(session.systems.settings).filter(([name]) => Object.hasOwn(known, name));
-    const plain: RunRequest = { ...asked, system: baseline, knobs: Object.fromEntries(settings) };
-    return {
-      name: title,
-      problem: this.problems.current,
-      greedy: asked.temperature === 0,
-      exact: guarantee === 'exact',
-      baseline,
-      alone: id === baseline,
-      key: JSON.stringify(plain),
-      system: (signal) => session.run({ ...asked, system: id, knobs: session.systems.settings }, signal),
-      plain: (signal) => session.run(plain, signal),
-    };
+    const plain = sentence(baselineName('autoregressive'));
+    await Promise.all([show(this.#view.lane, name, runs.system), show(this.#plain, plain, runs.plain)]);
   }
 
-  #press(): void {
-    if (this.#running) this.stop();
-    else void this.answer();
+  /** The system alone. */
+  answer(entry: Entry, signal: AbortSignal): Promise<Outcome> {
+    this.#begin(1);
+    return this.#view.show(entry.system(signal), entry.problem, entry.name, () => {});
   }
 
-  #showButtons(): void {
-    this.#go.textContent = this.#running ? 'Stop' : this.#label;
-    this.#go.disabled = !this.#start && !this.#running;
-    this.#race.disabled = !this.#start || this.#running !== null;
+  async race(entry: Entry, signal: AbortSignal): Promise<Outcome> {
+    this.#begin(2);
+    const name = baselineName(entry.baseline);
+    this.#plain.start(sentence(name));
+    const known = this.#known.get(entry.key);
+    if (known) return this.#against(known, entry, signal);
+    say('finish-about', `First ${entry.name}, with the machine to itself; then ${name}.`);
+    const run = await this.#view.show(entry.system(signal), entry.problem, entry.name, () => {});
+    if (!run.complete) return this.#stopped(run);
+    say('finish-about', `Now ${name}, live. Beside it ${entry.name} once more, as fast as it was.`);
+    const plain = await this.#beside(run, entry, signal);
+    if (!plain.complete) return this.#stopped(run);
+    this.#known.set(entry.key, plain);
+    this.#tell(run, plain, entry);
+    return run;
   }
 
-  /** One thing at a time; the button stops it. A recording wants nothing, and nobody is told of it. */
-  async #work(
-    start: Start | null,
-    wanted: Wanted | null,
-    task: (entry: Entry, signal: AbortSignal) => Promise<Outcome>,
-  ): Promise<Finished | null> {
-    if (!start || this.#running) return null;
-    let ended = (): void => {};
-    this.#ended = new Promise<void>((resolve) => {
-      ended = resolve;
-    });
-    this.#preview.abort();
-    this.#running = new AbortController();
-    this.#showButtons();
-    hideFault();
+  /** Plain decoding was timed before: it is shown again beside the system, from their first tokens on. */
+  async #against(known: Outcome, entry: Entry, signal: AbortSignal): Promise<Outcome> {
+    const name = baselineName(entry.baseline);
+    say('finish-about', `Beside ${entry.name}: ${name} as it ran before, from the first token on.`);
+    const first = new Gate();
+    const stop = new AbortController();
+    const pace = { together: first.opened, signal: AbortSignal.any([signal, stop.signal]) };
+    const shown = this.#follow(paced(known.events, { ...pace, ...(entry.slower && { slower: entry.slower }) }));
     try {
-      const entry = await start(wanted ?? {});
-      const run = await task(entry, this.#running.signal);
-      const plain = this.#contest.plainOf(entry.key);
-      if (wanted && !this.#replaced) this.#told(run, entry, plain);
-      return { run, plain };
-    } catch (error) {
-      if (showFault(error).code === 'device-lost') this.#lost();
-      return null;
+      const run = await this.#view.show(entry.system(signal), entry.problem, entry.name, first.open);
+      if (!run.complete) return this.#stopped(run);
+      await shown;
+      if (signal.aborted) return this.#stopped(run);
+      this.#tell(run, known, entry);
+      return run;
     } finally {
-      this.#running = null;
-      this.#showButtons();
-      ended();
+      stop.abort();
+      await shown;
     }
+  }
+
+  /** Plain decoding, live, and the run before it once more: both lanes begin with the first token. */
+  async #beside(run: Outcome, entry: Entry, signal: AbortSignal): Promise<Outcome> {
+    const first = new Gate();
+    const again = this.#again(run, entry.name, first.opened, signal);
+    try {
+      return await this.#follow(entry.plain(signal), first.open);
+    } finally {
+      first.open();
+      await again;
+    }
+  }
+
+  async #again({ events }: Outcome, name: string, together: Promise<void>, signal: AbortSignal): Promise<void> {
+    const { lane } = this.#view;
+    await together;
+    if (signal.aborted) return;
+    lane.start(name);
+    for await (const event of paced(events, { together, signal })) lane.add(event);
+    if (signal.aborted) {
+      lane.start(name);
+      for (const event of events) lane.add(event); // what it had written is there again
+    }
+    lane.rest();
+  }
+
+  async #follow(events: AsyncIterable<TraceEvent>, begun?: () => void): Promise<Outcome> {
+    const seen: TraceEvent[] = [];
+    try {
+      for await (const event of events) {
+        if (seen.push(event) === 1) this.#view.strip.start(1);
+        this.#view.strip.add(1, event);
+        if (this.#plain.add(event)) begun?.();
+      }
+    } finally {
+      this.#plain.rest();
+    }
+    return outcomeOf(seen);
+  }
+
+  #begin(lanes: number): void {
+    this.#lanes.dataset.count = `${lanes}`;
+    delete this.#finish.dataset.factor;
+    for (const id of ['finish-about', 'finish-factor']) say(id, '');
+    element('finish-facts', HTMLUListElement).replaceChildren();
+  }
+
+  #stopped(run: Outcome): Outcome {
+    say('finish-about', 'The race was stopped.');
+    return run;
+  }
+
+  #tell(run: Outcome, plain: Outcome, entry: Entry): void {
+    const { factor, sentence, facts } = finishOf(run, plain, entry);
+    say('finish-factor', factor);
+    say('finish-about', sentence);
+    const items = facts.map((text) => Object.assign(document.createElement('li'), { textContent: text }));
+    element('finish-facts', HTMLUListElement).replaceChildren(...items);
   }
 }

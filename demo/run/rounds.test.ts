@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Role, TraceEvent } from '../../src/trace/index.ts';
-import { describeRound } from './describe.ts';
+import { describeRound } from './round-text.ts';
 import { type DecodedRound, layOut, RoundReader, rejectedLine } from './rounds.ts';
 
 const draft = (pieces: string[], parents: number[]): TraceEvent => {

@@ -1,8 +1,8 @@
 // The tour's hands: it chooses systems and problems as a visitor would, on the page's own controls, and waits for them.
-import type { InspectView } from '../inspect/inspect.ts';
+import type { InspectView } from '../inspect/inspect-view.ts';
 import type { Moment } from '../inspect/moments.ts';
 import type { Outcome } from '../run/outcome.ts';
-import type { Finished, RaceTab } from '../run/race.ts';
+import type { Finished, RaceTab } from '../run/race-tab.ts';
 import { element } from '../shared/elements.ts';
 import type { Tab } from '../shared/tabs.ts';
 import type { TourHost } from './script.ts';

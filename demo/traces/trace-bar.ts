@@ -4,7 +4,7 @@ import type { Outcome } from '../run/outcome.ts';
 import type { Problem } from '../run/problems.ts';
 import { element, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
-import type { TraceFile } from './file.ts';
+import type { TraceFile } from './trace-file.ts';
 
 /** Of an address: chats and mail pass this much on. */
 const LONGEST_ADDRESS = 8192;
@@ -40,11 +40,11 @@ export class TraceBar {
   }
 
   async open(file: File): Promise<void> {
-    await this.#show(async () => (await import('./file.ts')).readTrace(await file.text()), file.name);
+    await this.#show(async () => (await import('./trace-file.ts')).readTrace(await file.text()), file.name);
   }
 
   async openAddress(text: string): Promise<void> {
-    await this.#show(async () => (await import('./file.ts')).decodeTrace(text), 'the address');
+    await this.#show(async () => (await import('./trace-file.ts')).decodeTrace(text), 'the address');
   }
 
   async #show(read: () => Promise<TraceFile>, from: string): Promise<void> {
@@ -71,7 +71,7 @@ export class TraceBar {
 
   async #save(): Promise<void> {
     if (!this.#held) return;
-    const { writeTrace } = await import('./file.ts');
+    const { writeTrace } = await import('./trace-file.ts');
     const href = URL.createObjectURL(new Blob([writeTrace(this.#held)], { type: 'application/jsonl' }));
     const name = this.#held.title.toLowerCase().replace(/[^a-z0-9]+/g, '-');
     Object.assign(document.createElement('a'), { href, download: `outrider-${name}.jsonl` }).click();
@@ -82,7 +82,7 @@ export class TraceBar {
   /** By the system's own sheet where there is one, else by the clipboard; the page's address becomes the link either way. */
   async #share(): Promise<void> {
     if (!this.#held) return;
-    const { encodeTrace } = await import('./file.ts');
+    const { encodeTrace } = await import('./trace-file.ts');
     const url = new URL(`#race&trace=${await encodeTrace(this.#held)}`, location.href).href;
     if (url.length > LONGEST_ADDRESS) {
       say('trace-about', `Too long for an address (${kilobytes(url.length)}): save it, and send the file.`);

@@ -8,8 +8,8 @@ import { expose } from 'comlink';
 import packageUrl from '../../../node_modules/@huggingface/transformers/dist/transformers.min.js?url';
 import runtimeUrl from '../../../node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.asyncify.wasm?url';
 import { type Counts, countsNow } from '../queue/counters.ts';
-import { since } from '../queue/counts.ts';
-import type { PeerAnswer, PeerLoaded, PeerModel, PeerRequest, PeerService } from './service.ts';
+import { since } from '../queue/read-counters.ts';
+import type { PeerAnswer, PeerLoaded, PeerModel, PeerRequest, PeerService } from './peer-service.ts';
 
 type Transformers = typeof import('@huggingface/transformers');
 type Event = PeerAnswer['events'][number];

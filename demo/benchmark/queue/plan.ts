@@ -9,9 +9,9 @@ import {
   withBaselines,
 } from '../../../src/cli/bench/report.ts';
 import type { Fault } from '../../../src/index.ts';
-import type { PeerModel } from '../peer/service.ts';
+import type { PeerModel } from '../peer/peer-service.ts';
 import type { Counts } from './counters.ts';
-import type { HostMemory } from './memory.ts';
+import type { HostMemory } from './host-memory.ts';
 import type { EngineSetup } from './runner.ts';
 
 export interface PeerEntry {

@@ -4,10 +4,10 @@
 import { type BenchEntry, type BenchPrompt, isRight, sameRuns } from '../../../src/cli/bench/report.ts';
 import { OutriderError, toFault } from '../../../src/index.ts';
 import { sentence } from '../../shared/faults.ts';
-import type { Attention } from './attention.ts';
-import { askMemory } from './memory.ts';
+import { askMemory } from './host-memory.ts';
 import type { Cell, Measured, Plan, Row } from './plan.ts';
 import { openEngine, openPeer, type Request, type Runner } from './runner.ts';
+import type { Attention } from './tab-visibility.ts';
 
 /** Tokens of a warm-up: shaders are compiled and caches filled in the first rounds. */
 const WARM_UP_TOKENS = 24;

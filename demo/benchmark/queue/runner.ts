@@ -4,11 +4,11 @@ import { proxy, wrap } from 'comlink';
 import type { BenchEntry, BenchPrompt } from '../../../src/cli/bench/report.ts';
 import { connect, type DeviceCard, type LoadOptions, type ModelSources, OutriderError } from '../../../src/index.ts';
 import type { TraceEvent } from '../../../src/trace/index.ts';
-import { hubFault } from '../peer/hub.ts';
-import type { PeerLoaded, PeerModel, PeerService } from '../peer/service.ts';
+import { hubFault } from '../peer/hub-errors.ts';
+import type { PeerLoaded, PeerModel, PeerService } from '../peer/peer-service.ts';
 import type { Counts } from './counters.ts';
-import { askCounts, since } from './counts.ts';
-import { withPatience } from './patience.ts';
+import { withPatience } from './idle-timeout.ts';
+import { askCounts, since } from './read-counters.ts';
 
 export interface Request {
   readonly prompt: BenchPrompt;

@@ -2,9 +2,9 @@
 import { type Fault, toFault } from '../../../src/index.ts';
 import { element, make } from '../../shared/elements.ts';
 import { sentence } from '../../shared/faults.ts';
+import { short } from './columns.ts';
 import { compare } from './compare.ts';
-import { short } from './figures.ts';
-import { type ResultFile, readFile } from './file.ts';
+import { type ResultFile, readFile } from './result-file.ts';
 
 const figure = (value: number | null): string => (value === null ? '–' : short(value));
 

@@ -1,6 +1,6 @@
 // Two results beside each other: of every row that both have, the ratio of the second to the first.
 import type { Spread } from '../../../src/cli/bench/report.ts';
-import type { ResultFile } from './file.ts';
+import type { ResultFile } from './result-file.ts';
 
 export interface ComparedRow {
   readonly title: string;

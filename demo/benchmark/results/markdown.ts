@@ -1,7 +1,7 @@
 // A result as Markdown, to be pasted into an issue: what was measured on what, the table, and how to read it.
-import { COLUMNS, hostMemoryNote, short } from './figures.ts';
-import type { ResultFile } from './file.ts';
-import type { ResultRow } from './rows.ts';
+import { COLUMNS, hostMemoryNote, short } from './columns.ts';
+import type { ResultFile } from './result-file.ts';
+import type { ResultRow } from './result-row.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { PLAIN, readEntry } from '../../../src/cli/bench/report.ts';
 import type { TraceEvent } from '../../../src/trace/index.ts';
 import { type Plan, type Row, rowsOf } from '../queue/plan.ts';
-import { costChart } from './charts.ts';
+import { costChart } from './chart-specs.ts';
 import { compare } from './compare.ts';
-import { fileOf, type ResultFile, readFile } from './file.ts';
 import { markdownOf } from './markdown.ts';
+import { fileOf, type ResultFile, readFile } from './result-file.ts';
 
 const counted = { dispatches: 20, submits: 3, maps: 3, bindGroups: 0, bytes: 900, peakBytes: 2_000_000 };
 

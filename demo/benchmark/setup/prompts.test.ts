@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readOwn } from './prompts.ts';
-import { readVariants } from './systems.ts';
+import { readVariants } from './system-boxes.ts';
 
 const texts = (text: string) =>
   readOwn(text, 'mine').map(({ prompt }) => ('messages' in prompt ? prompt.messages[0]?.content : null));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withPatience } from './patience.ts';
+import { withPatience } from './idle-timeout.ts';
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -1,7 +1,7 @@
 // From the runs of a row to its line of figures: the same fold as the command line's.
 import { PLAIN, type SystemReport, sameRuns, summarise } from '../../../src/cli/bench/report.ts';
 import type { DeviceCard } from '../../../src/index.ts';
-import type { HostMemory } from '../queue/memory.ts';
+import type { HostMemory } from '../queue/host-memory.ts';
 import type { Plan, Row } from '../queue/plan.ts';
 
 /** A line of the result, under the names of `outrider bench --json`. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { TraceEvent } from '../../src/trace/index.ts';
-import { decodeTrace, encodeTrace, readTrace, type TraceFile, writeTrace } from './file.ts';
+import { decodeTrace, encodeTrace, readTrace, type TraceFile, writeTrace } from './trace-file.ts';
 
 const recorded = (name: string): string => readFileSync(join(import.meta.dirname, '../../public/traces', name), 'utf8');
 

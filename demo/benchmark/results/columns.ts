@@ -1,8 +1,8 @@
 // A row's figures as people read them: the table's cells, and the columns of the Markdown.
 import type { Spread } from '../../../src/cli/bench/report.ts';
 import { megabytes } from '../../shared/elements.ts';
-import type { HostMemory } from '../queue/memory.ts';
-import type { ResultRow } from './rows.ts';
+import type { HostMemory } from '../queue/host-memory.ts';
+import type { ResultRow } from './result-row.ts';
 
 const NONE = '–';
 

@@ -3,7 +3,7 @@
 import { SYSTEMS } from '../../src/index.ts';
 import { drawRound } from '../run/lane.ts';
 import type { Outcome } from '../run/outcome.ts';
-import type { Closer } from '../run/race.ts';
+import type { Closer } from '../run/race-tab.ts';
 import { type Step, StepReader } from '../run/steps.ts';
 import { element, make } from '../shared/elements.ts';
 import './inspect.css';

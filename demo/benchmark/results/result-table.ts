@@ -3,8 +3,8 @@ import type { DeviceCard } from '../../../src/index.ts';
 import { element, make } from '../../shared/elements.ts';
 import { sentence } from '../../shared/faults.ts';
 import type { Cell, Plan, Row } from '../queue/plan.ts';
-import { COLUMNS } from './figures.ts';
-import { resultOf } from './rows.ts';
+import { COLUMNS } from './columns.ts';
+import { resultOf } from './result-row.ts';
 
 const GUARANTEES = { exact: '= exact', approximate: '≈ approximate', peer: 'peer' } as const;
 

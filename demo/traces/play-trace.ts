@@ -1,11 +1,11 @@
 // A trace that was opened, as the Race tab shows runs: beside its plain run where that was saved with it.
 import { SYSTEMS } from '../../src/index.ts';
-import type { Entry } from '../run/contest.ts';
 import { outcomeOf } from '../run/outcome.ts';
 import type { Problem } from '../run/problems.ts';
-import type { RaceTab } from '../run/race.ts';
+import type { Entry } from '../run/race.ts';
+import type { RaceTab } from '../run/race-tab.ts';
 import { paced } from '../run/replay-clock.ts';
-import type { TraceFile } from './file.ts';
+import type { TraceFile } from './trace-file.ts';
 
 let opened = 0;
 

@@ -1,6 +1,6 @@
 // What went wrong at the hub, in our words: transformers.js names a file that it did not get.
 import { OutriderError } from '../../../src/index.ts';
-import type { PeerModel } from './service.ts';
+import type { PeerModel } from './peer-service.ts';
 
 /** The hub answers strangers alike where there is no model and where it is private. */
 const REFUSED = /^(?:Could not locate|Unauthorized access to|Forbidden access to) file: "(.+)"/;

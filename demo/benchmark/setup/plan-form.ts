@@ -5,7 +5,7 @@ import { element, make } from '../../shared/elements.ts';
 import type { PeerEntry, Plan } from '../queue/plan.ts';
 import type { EngineSetup } from '../queue/runner.ts';
 import { isSuite, promptsOf, SUITES } from './prompts.ts';
-import { SystemBoxes } from './systems.ts';
+import { SystemBoxes } from './system-boxes.ts';
 
 /** Bundled models that transformers.js can run too. */
 const EXPORTED = ['target'];

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hubFault } from './hub.ts';
+import { hubFault } from './hub-errors.ts';
 
 const model = { name: 'owner/model', base: null, dtype: 'q4', device: 'webgpu' };
 const address = 'https://huggingface.co/owner/model/resolve/main/';

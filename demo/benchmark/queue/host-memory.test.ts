@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { askMemory } from './memory.ts';
+import { askMemory } from './host-memory.ts';
 
 const worker = (url: string, bytes: number) => ({
   bytes,

@@ -2,7 +2,7 @@
 // chosen for.
 import { element } from '../shared/elements.ts';
 import type { Choice } from './family.ts';
-import { type Choose, OwnModels } from './own.ts';
+import { type Choose, OwnModels } from './own-models.ts';
 
 /** One vocabulary, three sizes; the sizes are held against the files by a test. */
 export const BUNDLED = [

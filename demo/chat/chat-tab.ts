@@ -9,7 +9,7 @@ import { element, make, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
 import { Conversation } from './conversation.ts';
-import { AnswerView, action, copyAction, QuestionView } from './turn.ts';
+import { AnswerView, action, copyAction, QuestionView } from './message-view.ts';
 
 /** A reader this close to the end follows it. */
 const NEAR = 32;

@@ -1,7 +1,7 @@
 // The two pictures of the page: what a pass over M rows costs here, and for judged answers accuracy against cost.
 import type { DeviceCard } from '../../../src/index.ts';
 import type { ChartSpec } from '../../shared/chart.ts';
-import type { ResultRow } from './rows.ts';
+import type { ResultRow } from './result-row.ts';
 
 export const passChart = ({ model, relative }: NonNullable<DeviceCard['passes']>): ChartSpec => {
   const rows = Object.entries(relative).map(([x, y]) => ({ x: Number(x), y }));

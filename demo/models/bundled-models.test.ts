@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EXAMPLES, type Problem } from '../run/problems.ts';
-import { BUNDLED } from './models.ts';
+import { BUNDLED } from './bundled-models.ts';
 
 const countWeights = (file: string): number => {
   const bytes = readFileSync(file);

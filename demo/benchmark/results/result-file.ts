@@ -2,10 +2,10 @@
 // checks what the page is going to show, and says which part of a wrong file is wrong.
 import { type DeviceCard, type KnobValue, OutriderError, type Prompt } from '../../../src/index.ts';
 import { committedTokens, type Metrics, measure } from '../../../src/trace/index.ts';
-import type { PeerModel } from '../peer/service.ts';
+import type { PeerModel } from '../peer/peer-service.ts';
 import type { Counts } from '../queue/counters.ts';
 import type { Measured, Plan, Row } from '../queue/plan.ts';
-import { type ResultRow, resultOf } from './rows.ts';
+import { type ResultRow, resultOf } from './result-row.ts';
 
 export interface RunRecord {
   readonly system: string;

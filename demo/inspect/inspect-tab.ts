@@ -1,9 +1,9 @@
 // What the Inspect tab shows: the latest run, or a trace that was opened. The view comes with its first use.
 
 import type { Outcome } from '../run/outcome.ts';
-import type { Closer } from '../run/race.ts';
+import type { Closer } from '../run/race-tab.ts';
 import { element } from '../shared/elements.ts';
-import type { InspectView } from './inspect.ts';
+import type { InspectView } from './inspect-view.ts';
 
 export class Inspector {
   readonly #again: (closer: Closer) => Promise<unknown>;
@@ -29,7 +29,7 @@ export class Inspector {
 
   /** With the latest run in it. */
   async view(): Promise<InspectView> {
-    this.#view ??= import('./inspect.ts').then(
+    this.#view ??= import('./inspect-view.ts').then(
       ({ InspectView }) => new InspectView(element('inspect', HTMLElement), this.#again),
     );
     const view = await this.#view;

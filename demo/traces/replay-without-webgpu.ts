@@ -1,13 +1,13 @@
 // The page without WebGPU: it explains itself and replays recordings of the real engine, so it is never empty.
 import { SYSTEMS } from '../../src/index.ts';
-import type { Entry } from '../run/contest.ts';
 import { outcomeOf } from '../run/outcome.ts';
-import type { RaceTab } from '../run/race.ts';
+import type { Entry } from '../run/race.ts';
+import type { RaceTab } from '../run/race-tab.ts';
 import { paced } from '../run/replay-clock.ts';
 import type { Session } from '../session.ts';
 import { element, say } from '../shared/elements.ts';
 import { hideFault, sentence } from '../shared/faults.ts';
-import { type Recording, recorded, recordings, SLOWER } from './replay.ts';
+import { type Recording, recorded, recordings, SLOWER } from './recordings.ts';
 
 /** `run`: at once, unless the visitor came for a trace of their own. */
 export const replayInstead = async (why: string, session: Session, race: RaceTab, run: boolean): Promise<void> => {

@@ -1,8 +1,8 @@
 // The device card: what the adapter is and allows, and the ceilings that were measured.
 import type { DeviceCard } from '../../src/index.ts';
 import { element, make, megabytes, say } from '../shared/elements.ts';
-import { passChart } from './results/charts.ts';
-import { short } from './results/figures.ts';
+import { passChart } from './results/chart-specs.ts';
+import { short } from './results/columns.ts';
 import { deviceName } from './results/markdown.ts';
 
 const LIMITS: Readonly<Record<string, readonly [label: string, show: (value: number) => string]>> = {
