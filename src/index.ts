@@ -5,23 +5,28 @@ import './base/dispose.ts';
 export { type ErrorCode, type Fault, OutriderError, toFault } from './base/errors.ts';
 export type { ChoiceKnob, Knob, Knobs, KnobValue, NumberKnob, NumbersKnob } from './decode/core/knobs.ts';
 export { missingRoles } from './decode/core/missing-roles.ts';
-export type {
-  AlsoRole,
-  Commit,
-  DecodingSystem,
-  Generation,
-  Judge,
-  JudgeCursor,
-  JudgedStep,
-  ModelRole,
-  Models,
-  Round,
-  RoundContext,
-  RunContext,
-  Score,
-  Sequence,
-  Vote,
-  WriterRole,
+export {
+  type AlsoRole,
+  type Commit,
+  type DecodingSystem,
+  describeSystem,
+  type Generation,
+  type Judge,
+  type JudgeCursor,
+  type JudgedStep,
+  type ModelRole,
+  type Models,
+  type Round,
+  type RoundContext,
+  type RunContext,
+  type Score,
+  type Sequence,
+  SYSTEM_GROUPS,
+  type SystemFacts,
+  type SystemGroup,
+  type Variant,
+  type Vote,
+  type WriterRole,
 } from './decode/core/system.ts';
 export type { Calibration } from './decode/steps/calibration.ts';
 export { BUNDLED } from './engine/bundled.ts';

@@ -3,10 +3,9 @@
 // The same interface is served in a worker (client.ts), so a page never needs to know where its engine lives.
 
 import { checkAborted } from '../base/errors.ts';
-import { fittedKnobs } from '../decode/core/knobs.ts';
 import { missingRoles } from '../decode/core/missing-roles.ts';
 import { PrefixCache } from '../decode/core/prefix-cache.ts';
-import type { DecodingSystem, Sequence } from '../decode/core/system.ts';
+import { type DecodingSystem, describeSystem, type Sequence, type SystemFacts } from '../decode/core/system.ts';
 import { Timings } from '../decode/core/timings.ts';
 import { Transcript } from '../decode/core/transcript.ts';
 import { openBrowserGpu } from '../gpu/browser.ts';
@@ -26,6 +25,8 @@ import type { LoadOptions, ModelSources } from './sources.ts';
 
 /** Holds models and answers requests, one after another. */
 export interface Engine {
+  /** All decoding systems: what each is, needs and can be set to. Known before anything is loaded, and without a GPU. */
+  systems(): Promise<readonly SystemFacts[]>;
   /**
    * Afterwards exactly these are loaded: a model that was there and is asked for again at the same precision stays, the
    * others are freed first. A failed or aborted load leaves nothing behind.
@@ -59,8 +60,8 @@ export interface EngineOptions {
 /** Plain data: what a page needs to know about what it may run. */
 export interface Loaded {
   readonly adapter: { readonly vendor: string; readonly architecture: string; readonly description: string } | null;
-  /** The systems that these models serve. */
-  readonly systems: readonly Omit<DecodingSystem, 'start' | 'needs' | 'uses' | 'joins' | 'remote' | 'fit'>[];
+  /** The systems that these models serve, with the knobs as these models have them. */
+  readonly systems: readonly SystemFacts[];
   readonly models: Readonly<Record<string, ModelInfo>>;
   /** What does not go as wished, for people: downloads are not kept, a network cannot run on WebGPU. Null: nothing. */
   readonly notice: string | null;
@@ -101,6 +102,10 @@ class LocalEngine implements Engine {
     this.#systems = systems;
     this.#gpu = gpu ? (gpu instanceof Gpu ? gpu : new Gpu(gpu)) : null;
     this.#ownsDevice = !gpu;
+  }
+
+  async systems(): Promise<readonly SystemFacts[]> {
+    return this.#systems.map((system) => describeSystem(system));
   }
 
   async load(sources: ModelSources, { cache = 'f32', ...options }: LoadOptions = {}): Promise<Loaded> {
@@ -181,7 +186,9 @@ class LocalEngine implements Engine {
     if (!job.profile) this.#timings.set(system.id, timings);
     const transcript = new Transcript(limits, job.tokenizer);
 
-    yield { at: clock(), type: 'run', version: 1, system: system.id, knobs, seed: sampling.seed, prompt };
+    const { escalates, threshold } = system;
+    const rule = escalates && threshold ? { escalates, threshold } : null;
+    yield { at: clock(), type: 'run', version: 1, system: system.id, ...rule, knobs, seed: sampling.seed, prompt };
     if (job.fresh) this.#prefixCache.unread();
     const profile = job.profile && this.#gpu ? await profileOf(this.#gpu) : null;
     try {
@@ -256,11 +263,7 @@ class LocalEngine implements Engine {
       adapter: info ? { vendor: info.vendor, architecture: info.architecture, description: info.description } : null,
       systems: this.#systems
         .filter((system) => models && missingRoles(system, (role) => loaded[role] !== undefined).length === 0)
-        .map((system) => {
-          const { id, title, paper, guarantee, baseline } = system;
-          const known = { id, title, paper, guarantee, ...(baseline && { baseline }) };
-          return { ...known, knobs: models ? fittedKnobs(system, models) : system.knobs };
-        }),
+        .map((system) => describeSystem(system, models ?? undefined)),
       models: Object.fromEntries(
         Object.entries(readers).flatMap(([role, loaded]) => (loaded ? [[role, describeModel(loaded)]] : [])),
       ),

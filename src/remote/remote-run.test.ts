@@ -26,6 +26,8 @@ const json = (file: string) =>
 const allRemote: DecodingSystem = {
   id: 'all-remote',
   title: 'Every step remote',
+  summary: '',
+  group: 'comparison',
   paper: '',
   guarantee: 'approximate',
   needs: ['target', 'draft'],

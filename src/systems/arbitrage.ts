@@ -18,12 +18,16 @@ const knobs = {
 export default {
   id: 'arbitrage',
   title: 'Arbitrage',
+  summary: 'A router guesses whether the target would write a better step, without asking it.',
+  group: 'step-level',
   paper: 'https://arxiv.org/abs/2512.05033',
   guarantee: 'approximate',
   needs: ['target', 'draft', 'router'],
   uses: NESTED_USES,
   remote: true,
   knobs,
+  escalates: 'high',
+  threshold: 'tau',
   fit: fitInner,
   async start(run) {
     const { openSteps, route, scoredBy } = await import('../decode/steps/step-systems.ts');

@@ -6,10 +6,14 @@ import type { DecodingSystem } from '../decode/core/system.ts';
 export default {
   id: 'autoregressive',
   title: 'Plain decoding',
+  summary: 'One pass of the target writes one token: what everything else is measured against.',
+  group: 'baseline',
   paper: '',
   guarantee: 'exact',
   needs: ['target'],
   knobs: {},
+  writesSteps: 'by-default',
+  variants: [{ knobs: {}, drawn: false }],
   async start(run) {
     const cursor = await run.open('target');
     const { first } = await prefill(run, cursor);

@@ -19,6 +19,8 @@ const knobs = {
 export default {
   id: 'best-of-n',
   title: 'Best of n answers',
+  summary: 'Several answers are drawn at once; the one with the highest reward wins.',
+  group: 'comparison',
   paper: '',
   guarantee: 'approximate',
   needs: ['target', 'draft', 'prm'],

@@ -20,10 +20,14 @@ const knobs = {
 export default {
   id: 'blockpilot',
   title: 'BlockPilot',
+  summary: 'DFlash with a block size for each prompt: a small policy picks the fastest one on this device.',
+  group: 'speculative',
   paper: 'https://arxiv.org/abs/2606.31315',
   guarantee: 'exact',
   needs: ['target', 'dflash', 'policy'],
   knobs,
+  writesSteps: 'by-default',
+  variants: [{ knobs: {}, drawn: false }],
   fit: ({ policy }) => (policy ? { candidates: { ...knobs.candidates, initial: policy.blockSizes } } : {}),
   async start(run) {
     const decode = await import('../decode/speculative/speculative-systems.ts');

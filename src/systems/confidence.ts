@@ -18,12 +18,16 @@ const knobs = {
 export default {
   id: 'confidence',
   title: "The draft's confidence",
+  summary: 'A step stays where the draft was sure of every token: the least that a judge must beat.',
+  group: 'comparison',
   paper: '',
   guarantee: 'approximate',
   needs: ['target', 'draft'],
   uses: NESTED_USES,
   remote: true,
   knobs,
+  escalates: 'low',
+  threshold: 'tau',
   fit: fitInner,
   async start(run) {
     const { openSteps, route } = await import('../decode/steps/step-systems.ts');

@@ -9,12 +9,18 @@ import { propose, speculationKnobs } from './ensemble-speculative.ts';
 export default {
   id: 'cos-naive',
   title: 'CoS, naive',
+  summary: 'The smallest model writes ahead and all decide on it, without a bonus token after kept drafts.',
+  group: 'ensemble',
   paper: 'https://arxiv.org/abs/2502.01662',
   guarantee: 'exact',
   baseline: 'ensemble',
   needs: ['target', 'draft'],
   joins: true,
   knobs: speculationKnobs,
+  variants: [
+    { knobs: { combine: 'weighted' }, drawn: true },
+    { knobs: { combine: 'contrastive' }, drawn: true },
+  ],
   fit: fitCombination,
   async start(run) {
     const { join } = await import('../decode/ensemble/collaboration.ts');

@@ -24,6 +24,7 @@ const knobs = {
     min: 0,
     max: MOST,
     initial: [0],
+    oneDraft: 1,
   } satisfies NumbersKnob,
   ahead: {
     kind: 'number',
@@ -80,12 +81,18 @@ const gather = (joint: Joint, lengthOf: (member: Member) => number, ahead: numbe
 export default {
   id: 'cos',
   title: 'CoS',
+  summary: 'Models draft for each other: each one that checks a draft adds a token for the others to check.',
+  group: 'ensemble',
   paper: 'https://arxiv.org/abs/2502.01662',
   guarantee: 'exact',
   baseline: 'ensemble',
   needs: ['target', 'draft'],
   joins: true,
   knobs,
+  variants: [
+    { knobs: { combine: 'weighted' }, drawn: true },
+    { knobs: { combine: 'contrastive' }, drawn: true },
+  ],
   fit,
   async start(run) {
     const { gamma, ahead } = run.knobs;

@@ -12,6 +12,7 @@ const blockSize = {
   max: 32,
   step: 1,
   initial: 16,
+  oneDraft: 2,
 } as const;
 
 export const draftKnob = {
@@ -30,10 +31,17 @@ const knobs = {
 export default {
   id: 'dflash',
   title: 'DFlash',
+  summary: 'A small network reads the hidden states of the target and drafts a whole block in one pass.',
+  group: 'speculative',
   paper: 'https://arxiv.org/abs/2602.06036',
   guarantee: 'exact',
   needs: ['target', 'dflash'],
   knobs,
+  writesSteps: 'by-default',
+  variants: [
+    { knobs: { 'block-size': 8, draft: 'sampled' }, drawn: true },
+    { knobs: { 'block-size': 16, draft: 'greedy' }, drawn: false },
+  ],
   fit: ({ dflash }) => {
     if (!dflash) return {};
     const most = `The drafter was trained for blocks of ${dflash.blockSize}: smaller ones are safe, larger ones are not.`;

@@ -15,6 +15,7 @@ const knobs = {
     max: MOST,
     step: 1,
     initial: 0,
+    oneDraft: 1,
   },
   'fall-back': fallBackKnob,
 } as const;
@@ -22,10 +23,13 @@ const knobs = {
 export default {
   id: 'draft-model',
   title: 'Draft model',
+  summary: 'A small model writes a few tokens ahead; the target checks them all in one pass.',
+  group: 'speculative',
   paper: 'https://arxiv.org/abs/2211.17192',
   guarantee: 'exact',
   needs: ['target', 'draft'],
   knobs,
+  writesSteps: 'on-request',
   async start(run) {
     const { modelDrafter, prefill, readPrompt, speculate } = await import(
       '../decode/speculative/speculative-systems.ts'

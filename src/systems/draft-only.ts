@@ -6,6 +6,8 @@ import { limitKnobs } from './step-knobs.ts';
 export default {
   id: 'draft-only',
   title: 'Draft only',
+  summary: 'The draft writes every step.',
+  group: 'comparison',
   paper: '',
   guarantee: 'approximate',
   needs: ['target', 'draft'],

@@ -9,7 +9,7 @@ import { fallBackKnob } from './fall-back-knob.ts';
 
 const knobs = {
   shape: { kind: 'choice', label: 'Shape of a draft', options: ['tree', 'chain'], initial: 'tree' },
-  depth: { kind: 'number', label: 'Depth, tokens', min: 1, max: 15, step: 1, initial: 7 },
+  depth: { kind: 'number', label: 'Depth, tokens', min: 1, max: 15, step: 1, initial: 7, oneDraft: 1 },
   width: { kind: 'number', label: 'Beam of a tree', min: 1, max: 10, step: 1, initial: 3 },
   nodes: { kind: 'number', label: 'Nodes of a tree (the anchor not counted)', min: 1, max: 63, step: 1, initial: 7 },
   'fall-back': fallBackKnob,
@@ -18,10 +18,17 @@ const knobs = {
 export default {
   id: 'eagle3',
   title: 'EAGLE-3',
+  summary: 'One layer on the target’s own features drafts a tree of continuations; the longest right path is kept.',
+  group: 'speculative',
   paper: 'https://arxiv.org/abs/2503.01840',
   guarantee: 'exact',
   needs: ['target', 'eagle3'],
   knobs,
+  writesSteps: 'on-request',
+  variants: [
+    { knobs: { shape: 'chain' }, drawn: true },
+    { knobs: { shape: 'tree' }, drawn: false },
+  ],
   async start(run) {
     const { following, prefillTapped, speculate, treeDrafter } = await import(
       '../decode/speculative/speculative-systems.ts'

@@ -8,12 +8,18 @@ import { together } from './ensemble.ts';
 export default {
   id: 'ensemble-parallel',
   title: 'Ensemble, one submit',
+  summary: 'The same vote, with the passes of all models in one submission to the GPU.',
+  group: 'ensemble',
   paper: 'https://arxiv.org/abs/2502.01662',
   guarantee: 'exact',
   baseline: 'ensemble',
   needs: ['target', 'draft'],
   joins: true,
   knobs: combinationKnobs,
+  variants: [
+    { knobs: { combine: 'weighted' }, drawn: true },
+    { knobs: { combine: 'contrastive' }, drawn: true },
+  ],
   fit: fitCombination,
   async start(run) {
     const { join } = await import('../decode/ensemble/collaboration.ts');

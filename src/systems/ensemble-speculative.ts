@@ -12,7 +12,15 @@ const MOST = 15;
 
 export const speculationKnobs = {
   ...combinationKnobs,
-  gamma: { kind: 'number', label: 'γ, tokens a draft', min: 1, max: MOST, step: 1, initial: 5 } satisfies NumberKnob,
+  gamma: {
+    kind: 'number',
+    label: 'γ, tokens a draft',
+    min: 1,
+    max: MOST,
+    step: 1,
+    initial: 5,
+    oneDraft: 1,
+  } satisfies NumberKnob,
 } as const;
 
 /** The smallest member drafts, the others read; how many drafts that were. */
@@ -29,12 +37,18 @@ export const propose = (joint: Joint, gamma: number, bonus: boolean): { drafts: 
 export default {
   id: 'ensemble-speculative',
   title: 'Ensemble, speculative',
+  summary: 'The smallest model writes ahead; all models together decide on what it wrote.',
+  group: 'ensemble',
   paper: 'https://arxiv.org/abs/2502.01662',
   guarantee: 'exact',
   baseline: 'ensemble',
   needs: ['target', 'draft'],
   joins: true,
   knobs: speculationKnobs,
+  variants: [
+    { knobs: { combine: 'weighted' }, drawn: true },
+    { knobs: { combine: 'contrastive' }, drawn: true },
+  ],
   fit: fitCombination,
   async start(run) {
     const { join } = await import('../decode/ensemble/collaboration.ts');

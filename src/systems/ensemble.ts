@@ -18,12 +18,18 @@ export const together = (joint: Joint, context: RoundContext, between = (): void
 export default {
   id: 'ensemble',
   title: 'Ensemble',
+  summary: 'Several models vote on every token, and each of them reads every token.',
+  group: 'ensemble',
   paper: 'https://arxiv.org/abs/2502.01662',
   guarantee: 'exact',
   baseline: 'ensemble',
   needs: ['target', 'draft'],
   joins: true,
   knobs: combinationKnobs,
+  variants: [
+    { knobs: { combine: 'weighted' }, drawn: true },
+    { knobs: { combine: 'contrastive' }, drawn: true },
+  ],
   fit: fitCombination,
   async start(run) {
     const { join } = await import('../decode/ensemble/collaboration.ts');

@@ -6,6 +6,8 @@ import { sampleKnobs } from './sample-knobs.ts';
 export default {
   id: 'majority',
   title: 'Majority of n answers',
+  summary: 'Several answers are drawn at once; the result that most of them agree on wins.',
+  group: 'comparison',
   paper: 'https://arxiv.org/abs/2203.11171',
   guarantee: 'approximate',
   needs: ['target', 'draft'],

@@ -19,11 +19,15 @@ const knobs = {
 export default {
   id: 'oracle',
   title: 'Oracle (for evaluation: both models write every step)',
+  summary: 'Both models write every step and the better one stays: the best a router could do, at the highest cost.',
+  group: 'comparison',
   paper: 'https://arxiv.org/abs/2512.05033',
   guarantee: 'approximate',
   needs: ['target', 'draft', 'prm'],
   uses: NESTED_USES,
   knobs,
+  escalates: 'high',
+  threshold: 'tau',
   fit: fitInner,
   async start(run) {
     const { oracleRule, openSteps, route } = await import('../decode/steps/step-systems.ts');

@@ -15,6 +15,7 @@ const knobs = {
     max: MOST,
     step: 1,
     initial: 0,
+    oneDraft: 1,
   },
   'fall-back': fallBackKnob,
 } as const;
@@ -22,10 +23,14 @@ const knobs = {
 export default {
   id: 'prompt-lookup',
   title: 'Prompt lookup',
+  summary: 'No model drafts: what followed the same words earlier in the text is proposed again.',
+  group: 'speculative',
   paper: 'https://github.com/apoorvumang/prompt-lookup-decoding',
   guarantee: 'exact',
   needs: ['target'],
   knobs,
+  writesSteps: 'on-request',
+  variants: [{ knobs: {}, drawn: false }],
   async start(run) {
     const { lookupDrafter, prefill, speculate } = await import('../decode/speculative/speculative-systems.ts');
     const target = await run.open('target');

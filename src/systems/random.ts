@@ -10,12 +10,16 @@ const knobs = {
 export default {
   id: 'random',
   title: 'Random routing',
+  summary: 'Chance escalates a share of the steps: what any rule must beat.',
+  group: 'comparison',
   paper: '',
   guarantee: 'approximate',
   needs: ['target', 'draft'],
   uses: NESTED_USES,
   remote: true,
   knobs,
+  escalates: 'low',
+  threshold: 'share',
   fit: fitInner,
   async start(run) {
     const { chanceAt, openSteps, route } = await import('../decode/steps/step-systems.ts');

@@ -11,12 +11,16 @@ const knobs = {
 export default {
   id: 'rsd',
   title: 'RSD',
+  summary: 'The draft writes steps; a reward model lets the good ones stay, and the target writes the others.',
+  group: 'step-level',
   paper: 'https://arxiv.org/abs/2501.19324',
   guarantee: 'approximate',
   needs: ['target', 'draft', 'prm'],
   uses: NESTED_USES,
   remote: true,
   knobs,
+  escalates: 'low',
+  threshold: 'delta',
   fit: fitInner,
   async start(run) {
     const { openSteps, route, scoredBy } = await import('../decode/steps/step-systems.ts');

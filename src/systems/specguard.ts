@@ -46,12 +46,17 @@ const fitSelector = ({ sentences }: Models): Knobs => {
 export default {
   id: 'specguard',
   title: 'SpecGuard',
+  summary: 'No judge: the draft’s own certainty and what its attention rests on decide on each step.',
+  group: 'step-level',
   paper: 'https://arxiv.org/abs/2604.15244',
   guarantee: 'approximate',
   needs: ['target', 'draft'],
   uses: [...NESTED_USES, 'sentences'],
   remote: true,
   knobs,
+  escalates: 'low',
+  threshold: 'tau',
+  calibrated: true,
   fit: (models) => ({ ...fitInner(models), ...fitSelector(models) }),
   async start(run) {
     const steps = await import('../decode/steps/step-systems.ts');

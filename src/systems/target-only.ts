@@ -8,6 +8,8 @@ const knobs = stepKnobs;
 export default {
   id: 'target-only',
   title: 'Target only',
+  summary: 'The target writes every step.',
+  group: 'comparison',
   paper: '',
   guarantee: 'exact',
   needs: ['target'],

@@ -1,5 +1,8 @@
 // What happened, as plain data: events that cross postMessage, print as JSON lines and replay without a GPU, stamped
 // where the work is done. Every figure anywhere (page, command line, benchmark) is a fold over this one stream.
+import type { Escalates } from './threshold.ts';
+
+export { type Escalates, type ThresholdRule, thresholdOf } from './threshold.ts';
 
 /** Who did the work. */
 export type Role = 'target' | 'draft' | `also-${number}` | 'dflash' | 'eagle3' | 'lookup' | 'prm' | 'router' | 'remote';
@@ -46,6 +49,9 @@ export type TraceEvent = { readonly at: number } & (
       readonly type: 'run';
       readonly version: 1;
       readonly system: string;
+      /** Of a step router: whether a high or a low score escalates, and the knob with the threshold (`thresholdOf`). */
+      readonly escalates?: Escalates;
+      readonly threshold?: string;
       readonly knobs: Readonly<Record<string, number | string | readonly number[]>>;
       readonly seed: number;
       readonly prompt: readonly number[];

@@ -41,6 +41,11 @@ describe('an engine in a worker', () => {
     expect(untimed(await collect(client, request))).toEqual(untimed(await collect(engine, request)));
   });
 
+  it('lists the decoding systems', async () => {
+    const { engine, client } = await connected();
+    expect(await client.systems()).toEqual(await engine.systems());
+  });
+
   it('carries faults with code, message and hint', async () => {
     const { client } = await connected();
     const error = await collect(client, { ...request, system: 'psychic' }).catch((e: unknown) => e);

@@ -56,6 +56,7 @@ export const clientOf = (worker: Worker | MessagePort, base?: string): Engine =>
   const service = wrap<Service>(worker);
   const lost = loss(worker);
   return {
+    systems: () => Promise.race([service.systems(), lost]),
     async load(models, { signal, onProgress, ...options } = {}) {
       const sources = sendableAll(models, base);
       const send = (port: MessagePort) => service.load(sources, options, transfer(port, [port]));

@@ -1,4 +1,5 @@
 // An engine as a worker serves it: the calls of client.ts, each answered over its own port.
+import type { SystemFacts } from '../decode/core/system.ts';
 import type { Calibrated, CalibrateOptions } from '../engine/calibrate.ts';
 import type { DeviceCard, MeasureOptions, Measuring } from '../engine/device-card.ts';
 import type { Engine, Loaded } from '../engine/engine.ts';
@@ -9,6 +10,7 @@ import type { TraceEvent } from '../trace/index.ts';
 import { answer } from './rpc.ts';
 
 export interface Service {
+  systems(): Promise<readonly SystemFacts[]>;
   load(
     models: ModelSources,
     options: Pick<LoadOptions, 'precision' | 'cache' | 'onnx'>,
@@ -25,6 +27,7 @@ export interface Service {
 export type Calibrating = readonly [done: number, all: number];
 
 export const serve = (engine: Engine): Service => ({
+  systems: () => engine.systems(),
   load: (models, options, port) =>
     answer<LoadProgress, Loaded>(port, (onProgress, signal) => engine.load(models, { ...options, signal, onProgress })),
   run: (request, port) =>

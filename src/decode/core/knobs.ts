@@ -1,7 +1,6 @@
 // A system's settings: declared once as data, so the page builds its controls from them, the command line reads them,
 // and a wrong one is named, not ignored.
 import { refuse } from '../../base/refuse.ts';
-import type { DecodingSystem, Models } from './system.ts';
 
 /** A number within bounds. */
 export interface NumberKnob {
@@ -14,6 +13,8 @@ export interface NumberKnob {
   readonly initial: number;
   /** Why not more, where that is not obvious. */
   readonly most?: string;
+  /** Marks a knob that says how much is drafted at once: the value at which a draft is one token. */
+  readonly oneDraft?: number;
 }
 
 /** One of several words. */
@@ -35,6 +36,8 @@ export interface NumbersKnob {
   /** As of a number. Default: whole numbers. */
   readonly step?: number;
   readonly initial: readonly number[];
+  /** As of a number. */
+  readonly oneDraft?: number;
 }
 
 /** A setting. */
@@ -54,7 +57,10 @@ export type KnobValues<K extends Knobs> = {
         : KnobValue;
 };
 
-type Named = Pick<DecodingSystem, 'id' | 'knobs'>;
+interface Named {
+  readonly id: string;
+  readonly knobs: Knobs;
+}
 
 const findKnob = ({ id, knobs }: Named, name: string): Knob => {
   const knob = Object.hasOwn(knobs, name) ? knobs[name] : undefined;
@@ -87,10 +93,10 @@ const check = (where: string, knob: Knob, value: KnobValue): KnobValue => {
 };
 
 /** The knobs as these models have them. */
-export const fittedKnobs = (system: Pick<DecodingSystem, 'knobs' | 'fit'>, models: Models): Knobs => ({
-  ...system.knobs,
-  ...system.fit?.(models),
-});
+export const fittedKnobs = <Models>(
+  system: { readonly knobs: Knobs; fit?(models: Models): Knobs },
+  models: Models,
+): Knobs => ({ ...system.knobs, ...system.fit?.(models) });
 
 /** Every knob's value: as given, or as it begins. */
 export const resolveKnobs = (

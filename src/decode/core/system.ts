@@ -14,8 +14,8 @@ import type {
   OpenEnsemble,
   Sampling,
 } from '../../model/interface.ts';
-import type { Emit, Role, Source } from '../../trace/index.ts';
-import type { Knobs, KnobValues } from './knobs.ts';
+import type { Emit, Escalates, Role, Source } from '../../trace/index.ts';
+import { fittedKnobs, type Knobs, type KnobValue, type KnobValues } from './knobs.ts';
 import type { RemoteTarget } from './remote-target.ts';
 import type { Timings } from './timings.ts';
 
@@ -198,27 +198,74 @@ export interface OpenOptions extends Pick<OpenCursor, 'tapLayers' | 'nodes' | 'f
   readonly ahead?: number;
 }
 
-/** One decoding system: one file, one default export. */
-export interface DecodingSystem<K extends Knobs = Knobs> {
+/** Which kind of system it is; lists are sorted by it. */
+export type SystemGroup = keyof typeof SYSTEM_GROUPS;
+
+/** Groups of systems and their titles, in the order of lists. */
+export const SYSTEM_GROUPS = {
+  baseline: 'Plain decoding',
+  speculative: 'Speculative decoding',
+  ensemble: 'Ensembles of models',
+  'step-level': 'Step-level routing',
+  comparison: 'For comparison with step-level routing',
+} as const;
+
+/** What a system says of itself, as plain data: command line, pages, tests and documents read it here. */
+export interface SystemFacts {
   readonly id: string;
   readonly title: string;
-  /** Address of the paper; '' for folklore. */
+  /** One plain sentence: how it decodes. */
+  readonly summary: string;
+  readonly group: SystemGroup;
+  /** Address of the paper; '' where there is none. */
   readonly paper: string;
-  /** exact: its baseline's distribution, and its tokens at temperature 0. The contract test holds a system to it. */
+  /** exact: its baseline's distribution, and its tokens at temperature 0. The contract tests hold a system to it. */
   readonly guarantee: 'exact' | 'approximate';
-  /** Id of the system whose output and distribution an exact one has, and whose speed it is measured against. Default: plain decoding. */
+  /** Id of the system whose output an exact one has, and whose speed it is measured against. Default: plain decoding. */
   readonly baseline?: string;
   readonly needs: readonly ModelRole[];
   /** What makes it faster, or better, where it is loaded. */
   readonly uses?: readonly ModelRole[];
   /** Joins models to an ensemble: members that were named (`also-1`, …) take the place of the draft it would need. */
   readonly joins?: true;
-  /** Leaves the target alone where there is a remote one. */
+  /** With a remote target it runs without a local one. */
   readonly remote?: true;
-  /** The demo builds its controls from these. */
+  /** It can write the escalated steps of a step system: where its models are loaded, or only where a knob asks for it. */
+  readonly writesSteps?: 'by-default' | 'on-request';
+  /** Step routers: does a score above the threshold escalate a step, or one below it? */
+  readonly escalates?: Escalates;
+  /** Step routers: the knob that holds the threshold. */
+  readonly threshold?: string;
+  /** It goes by what is usual for the draft's steps, which `Engine.calibrate` measures. */
+  readonly calibrated?: true;
+  /** Pages build their controls from these. */
+  readonly knobs: Knobs;
+}
+
+/** Settings under which the contract tests run a system. */
+export interface Variant {
+  readonly knobs: Readonly<Record<string, KnobValue>>;
+  /**
+   * True: drafts are drawn from the drafter's distribution, so a sampled run has its baseline's distribution. False: the
+   * target's own draw decides, so a sampled run has its baseline's very tokens.
+   */
+  readonly drawn: boolean;
+}
+
+/** One decoding system: one file, one default export. */
+export interface DecodingSystem<K extends Knobs = Knobs> extends SystemFacts {
   readonly knobs: K;
-  /** The knobs for these very models, where they narrow a range or know a better beginning. */
+  readonly threshold?: Extract<keyof K, string>;
+  /** Every way in which it drafts and verifies. Default: its initial settings, with drafts that are drawn. */
+  readonly variants?: readonly Variant[];
+  /** The knobs for these very models, where they narrow a range or know a better initial value. */
   fit?(models: Models): Knobs;
   /** Reads the prompt, and gives back what decodes round by round. */
   start(run: RunContext<K>): Promise<Generation>;
 }
+
+/** A system without its functions. `models`: with the knobs as these models have them. */
+export const describeSystem = (
+  { start: _start, variants: _variants, fit, ...facts }: DecodingSystem,
+  models?: Models,
+): SystemFacts => (models && fit ? { ...facts, knobs: fittedKnobs({ knobs: facts.knobs, fit }, models) } : facts);

@@ -61,6 +61,8 @@ const broken = (
 ): DecodingSystem => ({
   id,
   title: id,
+  summary: '',
+  group: 'comparison',
   paper: '',
   guarantee: 'exact',
   needs: ['target'],

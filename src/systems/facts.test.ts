@@ -1,0 +1,44 @@
+// What every system declares about itself is whole, and plain data.
+import { describe, expect, it } from 'vitest';
+import { resolveKnobs } from '../decode/core/knobs.ts';
+import { describeSystem, SYSTEM_GROUPS } from '../decode/core/system.ts';
+import { createEngine } from '../engine/engine.ts';
+import { thresholdOf } from '../trace/index.ts';
+import { SYSTEMS } from './index.ts';
+
+const ids = SYSTEMS.map(({ id }) => id);
+
+describe.each(SYSTEMS.map((system) => ({ id: system.id, system })))('$id', ({ id, system }) => {
+  const facts = describeSystem(system);
+
+  it('describes itself in plain data', () => {
+    expect(structuredClone(facts)).toEqual(facts);
+    expect(ids.filter((each) => each === id)).toHaveLength(1);
+    expect(facts.summary).toMatch(/^[^.]{20,110}\.$/);
+    expect(Object.keys(SYSTEM_GROUPS)).toContain(facts.group);
+    expect(facts.paper).toMatch(/^(https:\/\/\S+)?$/);
+    expect(facts.needs).toContain('target');
+    expect(ids).toContain(facts.baseline ?? 'autoregressive');
+  });
+
+  it('names a knob for its threshold, and says which scores escalate, or neither', () => {
+    const { escalates, threshold } = facts;
+    expect(escalates !== undefined).toBe(threshold !== undefined);
+    if (threshold) expect(facts.knobs[threshold]?.kind).toBe('number');
+    // Where the table for old recordings has this system, it says the same.
+    const old = thresholdOf({ system: id });
+    if (old) expect(old).toEqual({ escalates, threshold });
+  });
+
+  it('has variants that its knobs allow', () => {
+    for (const { knobs } of system.variants ?? []) expect(() => resolveKnobs(system, knobs)).not.toThrow();
+  });
+});
+
+describe('Engine.systems', () => {
+  it('lists every system before anything is loaded, without a GPU', async () => {
+    const engine = createEngine();
+    expect(await engine.systems()).toEqual(SYSTEMS.map((system) => describeSystem(system)));
+    await engine.close();
+  });
+});
