@@ -1,0 +1,191 @@
+// Writes the generated tables of README and guide: what stands between `<!-- table: NAME -->` and `<!-- /table -->`. Figures come
+// from docs/results, facts about systems from the systems themselves.
+//   node .ci/tables.mjs           fails and names the documents whose tables are out of date
+//   node .ci/tables.mjs --write   brings them up to date
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { runnerImport } from 'vite';
+import { root } from './steps.mjs';
+
+/** @typedef {import('../src/decode/core/system.ts').DecodingSystem} DecodingSystem */
+/** @typedef {import('../src/cli/bench/compare.ts').BenchReport & { commit: string | null }} BenchReport */
+/** @typedef {import('../src/cli/bench/statistics.ts').Spread} Spread */
+
+/**
+ * How a table was measured (docs/results/runs.json), by its name.
+ * @typedef {object} Run
+ * @property {string} file Beside runs.json: what `bench --json` printed, or, where `columns` are named in it, rows by hand.
+ * @property {string} date
+ * @property {string} command
+ * @property {string} machine
+ * @property {string} [source] Of rows by hand: where their figures stand.
+ */
+/** @typedef {{ columns: string[], rows: string[][] }} Rows */
+/** @typedef {{ systems: readonly DecodingSystem[], groups: Readonly<Record<string, string>>, runs: Record<string, Run>, results: Record<string, any> }} Facts */
+
+/** @param {string[]} columns @param {string[][]} rows */
+const markdown = (columns, rows) => {
+  const rule = columns.map((_, i) => (i > 0 && rows.some((row) => /^\**[\d.]+/.test(row[i] ?? '')) ? '---:' : '---'));
+  return [columns, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+};
+
+/** @param {Spread | null} spread @param {number} digits */
+const range = (spread, digits) =>
+  spread ? `${spread.median.toFixed(digits)} (${spread.min.toFixed(digits)}–${spread.max.toFixed(digits)})` : '–';
+
+/** When, where and how: whoever reads a figure can run it again. @param {Run} run @param {string} what */
+const caption = ({ date, machine, command, source }, what) =>
+  [`${what} ${date}, ${machine}${source ? `; from [${source}](${source})` : ''}:`, '```sh', command, '```'].join('\n');
+
+/** @param {string} paper */
+const paperLink = (paper) => {
+  const number = /arxiv\.org\/abs\/(.+)$/.exec(paper)?.[1];
+  return number ? `[${number}](${paper})` : paper;
+};
+
+/** @param {DecodingSystem} system */
+const needs = ({ needs, uses = [] }) => {
+  const [must, may] = [needs.filter((role) => role !== 'target'), uses.filter((role) => !needs.includes(role))];
+  return [
+    ...must.map((role) => `\`${role}\``),
+    ...(may.length > 0 ? [`(${may.map((r) => `\`${r}\``).join(', ')})`] : []),
+  ];
+};
+
+/**
+ * One row a system, under the titles of their groups.
+ * @param {Facts} facts
+ * @param {string[]} columns
+ * @param {(system: DecodingSystem) => string[]} row
+ */
+const byGroup = ({ systems, groups }, columns, row) =>
+  markdown(
+    columns,
+    Object.entries(groups).flatMap(([group, title]) => [
+      [`**${title}**`, ...columns.slice(1).map(() => '')],
+      ...systems.filter((system) => system.group === group).map(row),
+    ]),
+  );
+
+/** @param {import('../src/decode/core/knobs.ts').Knob} knob */
+const knobRange = (knob) => {
+  if (knob.kind === 'choice') return knob.options.join(', ');
+  return `${knob.min} to ${knob.max}`;
+};
+
+/** Of systems in a report of `bench`. @param {Facts} facts @param {string} name @param {(id: string) => boolean} wanted */
+const measured = ({ runs, results, systems }, name, wanted) => {
+  const [run, report] = [/** @type {Run} */ (runs[name]), /** @type {BenchReport} */ (results[name])];
+  const plain = report.systems.find((each) => wanted(each.system) && each.system === each.baseline)?.system ?? 'plain';
+  const rows = report.systems
+    .filter(({ system }) => wanted(system.split(':')[0] ?? ''))
+    .map((each) => [
+      systems.find(({ id }) => id === each.system)?.title ?? each.system,
+      range(each.tokens_per_second, 0),
+      each.system === each.baseline ? '1' : range(each.speedup, 2),
+      each.tokens_per_round?.toFixed(2) ?? '–',
+      each.passes_per_token?.toFixed(2) ?? '–',
+      each.lossless === null ? '–' : each.lossless ? 'yes' : 'NO',
+    ]);
+  const title = systems.find(({ id }) => id === plain)?.title ?? plain;
+  const columns = [
+    '',
+    'tokens a second',
+    `× ${title.toLowerCase()}`,
+    'tokens a round',
+    'passes a token',
+    'same tokens',
+  ];
+  const spread = `Median (smallest–largest) of ${report.prompts} prompts, ${report.repeat} run${report.repeat > 1 ? 's' : ''} each.`;
+  return [
+    markdown(columns, rows),
+    '',
+    `${spread} Commit ${report.commit}, adapter ${report.device.description || report.device.vendor}.`,
+    caption(run, 'Measured'),
+  ].join('\n');
+};
+
+/** The tables, by name. @type {Record<string, (facts: Facts) => string>} */
+const TABLES = {
+  systems: (facts) =>
+    byGroup(facts, ['system', 'how it decodes', 'guarantee', 'paper'], ({ id, summary, guarantee, paper }) => [
+      `\`${id}\``,
+      summary,
+      guarantee,
+      paperLink(paper),
+    ]),
+  'system-needs': (facts) =>
+    byGroup(facts, ['system', 'models besides the target (those that help)', 'knobs'], (system) => [
+      `\`${system.id}\``,
+      needs(system).join(', ') || '–',
+      Object.entries(system.knobs)
+        .map(([name, knob]) => `\`${name}\` ${knobRange(knob)}`)
+        .join('; ') || '–',
+    ]),
+  speculative: (facts) =>
+    measured(facts, 'speculative', (id) =>
+      facts.systems.some((s) => s.id === id && (s.group === 'baseline' || s.group === 'speculative')),
+    ),
+  ensembles: (facts) =>
+    measured(facts, 'ensembles', (id) => facts.systems.some((s) => s.id === id && s.group === 'ensemble')),
+};
+
+/** A table whose rows were written by hand, from the log. @param {Facts} facts @param {string} name */
+const byHand = ({ runs, results }, name) => {
+  const [run, { columns, rows }] = [/** @type {Run} */ (runs[name]), /** @type {Rows} */ (results[name])];
+  return [markdown(columns, rows), '', caption(run, 'Measured')].join('\n');
+};
+
+/** The text with its generated tables made anew. @param {string} text @param {Facts} facts */
+export const withTables = (text, facts) =>
+  text.replace(/^(<!-- table: (\S+) -->\n)[\s\S]*?^(<!-- \/table -->)$/gm, (_, start, name, end) => {
+    if (!(name in TABLES || 'columns' in (facts.results[name] ?? {}))) throw new Error(`no such table: ${name}`);
+    return `${start}${(TABLES[name] ?? ((all) => byHand(all, name)))(facts)}\n${end}`;
+  });
+
+/** What the tables are made from. @returns {Promise<Facts>} */
+const readFacts = async () => {
+  const folder = join(root, 'docs/results');
+  const read = (/** @type {string} */ name) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
+  /** @type {Record<string, Run>} */
+  const runs = read('runs.json');
+  const load = async (/** @type {string} */ path) =>
+    (await runnerImport(join(root, path), { configFile: false, root, logLevel: 'error' })).module;
+  const { SYSTEMS: systems } = await load('src/systems/index.ts');
+  const { SYSTEM_GROUPS: groups } = await load('src/decode/core/system.ts');
+  return {
+    systems,
+    groups,
+    runs,
+    results: Object.fromEntries(Object.entries(runs).map(([n, r]) => [n, read(r.file)])),
+  };
+};
+
+const documents = () => [
+  'README.md',
+  ...['docs', 'docs/guide'].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}/${name}`),
+  ),
+];
+
+/** Documents whose tables differ from what their results say. @param {{ write?: boolean }} [options] @returns {Promise<string[]>} */
+export const staleTables = async ({ write = false } = {}) => {
+  const facts = await readFacts();
+  return documents().flatMap((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    const fresh = withTables(text, facts);
+    if (fresh === text) return [];
+    if (write) writeFileSync(join(root, path), fresh);
+    return [`${path}: ${write ? 'tables written' : 'a table is out of date: node .ci/tables.mjs --write'}`];
+  });
+};
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const write = process.argv.includes('--write');
+  const found = await staleTables({ write });
+  for (const each of found) console.log(each);
+  process.exitCode = found.length > 0 && !write ? 1 : 0;
+}
