@@ -13,8 +13,10 @@ export interface Command<O extends Options = Options> {
   readonly summary: string;
   /** What follows the name on the help page's first line. */
   readonly usage: string;
-  /** Names of what it takes besides options; all are required. */
+  /** Names of the arguments that it needs besides options. */
   readonly positionals: readonly string[];
+  /** Names of arguments that may follow them. */
+  readonly optional?: readonly string[];
   readonly options: O;
   readonly run: (
     given: { readonly values: Values<O & typeof COMMON>; readonly positionals: readonly string[] },

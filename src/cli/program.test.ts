@@ -74,7 +74,7 @@ describe('the program', () => {
 
 describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
   it('is told as what it is', async () => {
-    const child = spawn('/bin/sh', ['-c', 'node src/outrider.mjs tokenize --text a > /dev/full']);
+    const child = spawn('/bin/sh', ['-c', 'node src/cli/outrider.mjs tokenize --text a > /dev/full']);
     let stderr = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;

@@ -13,6 +13,7 @@ import { inspect } from './commands/inspect.ts';
 import { logits } from './commands/logits.ts';
 import { models } from './commands/models.ts';
 import { score } from './commands/score.ts';
+import { systems } from './commands/systems.ts';
 import { tokenize } from './commands/tokenize.ts';
 import { nearest } from './nearest.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
@@ -26,6 +27,7 @@ const COMMANDS: readonly Command[] = [
   chat,
   inspect,
   models,
+  systems,
   bench,
   calibrate,
 ];
@@ -45,7 +47,8 @@ const run = async ([name, ...rest]: readonly string[], terminal: Terminal): Prom
     const names = COMMANDS.map((known) => known.name);
     throw new UsageError(`unknown command ${name}`, `The nearest is ${nearest(name, names)}; --help lists all.`);
   }
-  const given = parseArguments({ ...command.options, ...COMMON }, rest, command.positionals.length);
+  const most = command.positionals.length + (command.optional?.length ?? 0);
+  const given = parseArguments({ ...command.options, ...COMMON }, rest, most);
   if (given.values.help) return terminal.write(commandHelp(command));
   const missing = command.positionals[given.positionals.length];
   if (missing !== undefined) throw new UsageError(`${name} needs ${missing}`, `outrider ${name} ${command.usage}`);
