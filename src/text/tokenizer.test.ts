@@ -89,7 +89,7 @@ describe('the bundled tokenizer', () => {
 
   it('refuses a tokenizer.json that it cannot read', async () => {
     await expect(loadTokenizer({ tokenizer: {}, config: {} })).rejects.toMatchObject({ code: 'bad-checkpoint' });
-    const odd = { tokenizer: { decoder: { type: 'WordPiece' } }, config: {} };
+    const odd = { tokenizer: { model: { vocab: {} }, decoder: { type: 'WordPiece' } }, config: {} };
     await expect(loadTokenizer(odd)).rejects.toThrow('decoder WordPiece is not supported');
   });
 });

@@ -1,8 +1,10 @@
 // Text to token ids and back, on the tokenizer of @huggingface/transformers, built from the checkpoint's own JSON.
 // The library (155 kB gzipped) is imported on first use, so an engine that is given token ids never loads it.
+import { OutriderError } from '../base/errors.ts';
 import { bad } from '../base/refuse.ts';
 import type { TokenizerFiles } from '../weights/checkpoint.ts';
 import { applyChatTemplate, type ChatMessage, type ChatOptions } from './chat-template.ts';
+import { checkTokenizer } from './check-tokenizer.ts';
 import { Pieces } from './pieces.ts';
 import { type TextStream, textStream } from './text-stream.ts';
 
@@ -33,21 +35,26 @@ export interface Tokenizer {
 
 const isId = (value: unknown): value is number => Number.isInteger(value);
 
+/** The file is trusted to be whole from here on, so whatever trips over it is the file's fault. */
+const build = <T>(work: () => T): T => {
+  try {
+    return work();
+  } catch (cause) {
+    if (cause instanceof OutriderError) throw cause;
+    throw bad(`tokenizer.json: ${cause instanceof Error ? cause.message : String(cause)}`, '', { cause });
+  }
+};
+
 /** From `tokenizer.json` and what lies beside it. */
 export const loadTokenizer = async ({ tokenizer, config, generation = {} }: TokenizerSource): Promise<Tokenizer> => {
+  checkTokenizer(tokenizer);
   const { PreTrainedTokenizer, env } = await import('@huggingface/transformers');
   // The library gets everything as objects; with these off it could not fetch if it wanted to.
   env.allowRemoteModels = false;
   env.allowLocalModels = false;
 
-  const pieces = new Pieces(tokenizer);
-  let library: InstanceType<typeof PreTrainedTokenizer>;
-  try {
-    library = new PreTrainedTokenizer(tokenizer, config);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw bad(`tokenizer.json: ${reason}`, '', { cause });
-  }
+  const pieces = build(() => new Pieces(tokenizer));
+  const library = build(() => new PreTrainedTokenizer(tokenizer, config));
   const stream = (options?: { readonly special?: boolean }): TextStream => textStream(pieces, options);
   return {
     vocabulary: pieces.size,
@@ -57,7 +64,7 @@ export const loadTokenizer = async ({ tokenizer, config, generation = {} }: Toke
     encode: (text, { special = false } = {}) =>
       // A byte that the vocabulary lacks comes out as undefined when there is no unknown token; like the reference
       // implementation, such bytes are dropped.
-      library.encode(text, { add_special_tokens: special }).filter(Number.isInteger),
+      build(() => library.encode(text, { add_special_tokens: special })).filter(Number.isInteger),
     decode(ids, options) {
       const text = stream(options);
       return text.push(ids) + text.end();

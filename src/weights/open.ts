@@ -1,6 +1,7 @@
 // Opens a checkpoint of either format from anywhere, by its headers alone. Nothing here knows what a model does with
 // its tensors: a missing tensor or a wrong shape is for the architecture to notice.
 import { bad, refuse } from '../base/refuse.ts';
+import { checkCounts } from './believable.ts';
 import type { Checkpoint, TokenizerFiles } from './checkpoint.ts';
 import { addressFiles } from './files/address.ts';
 import { type ByteSource, blobFiles, type FileSet, memoryFiles, readJson, readText } from './files/byte-source.ts';
@@ -46,6 +47,10 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
       ? await (await import('./gguf/open-gguf.ts')).openGguf(gguf, open, options.signal) // seldom needed: a chunk of its own
       : await openSafetensors(files, open, options);
     refuseTwins(placed);
+    checkCounts(
+      parts.config,
+      placed.map(({ info }) => info),
+    );
     const tensors = new Map(placed.map(({ info }) => [info.name, info]));
     return {
       ...parts,

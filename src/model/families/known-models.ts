@@ -20,8 +20,10 @@ const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
 const DRAFTERS = ['DFlashDraftModel', 'LlamaForCausalLMEagle3'] as const;
 export type DrafterName = (typeof DRAFTERS)[number];
 
-export const named = ({ architectures }: Json): string =>
-  Array.isArray(architectures) ? String(architectures[0]) : 'none';
+export const named = ({ architectures }: Json): string => {
+  const first: unknown = Array.isArray(architectures) ? architectures[0] : undefined;
+  return typeof first === 'string' ? first : 'none';
+};
 
 export const unsupported = (name: string, known: readonly string[], hint: string): OutriderError =>
   bad(`architecture ${name} is not supported${hint === '' ? '' : ' here'}`, hint || `Supported: ${known.join(', ')}.`);

@@ -1,0 +1,114 @@
+// config.json comes from strangers. Damaged configs go through everything that reads one before weights are: the
+// architecture, the list of tensors, the memory estimate. The outcome is an architecture or `bad-checkpoint`, soon.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { OutriderError } from '../../base/errors.ts';
+import { inputs, Stopwatch } from '../../testing/fuzz/inputs.ts';
+import { mutateJson } from '../../testing/fuzz/mutate-json.ts';
+import { pick, random } from '../../testing/fuzz/random.ts';
+import { openCheckpoint } from '../../weights/open.ts';
+import { weightSpecs } from '../architecture.ts';
+import { readArchitecture } from '../families/known-models.ts';
+import { readAny, scratchBytes, weightBytes } from './estimate.ts';
+
+const SEED = 20_261_122;
+const INPUTS = inputs(12_000);
+const BUNDLED = ['target', 'draft', 'dflash', 'eagle3', 'prm', 'router'];
+
+const SIZES = {
+  num_hidden_layers: 4,
+  hidden_size: 64,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  intermediate_size: 128,
+  vocab_size: 331,
+  max_position_embeddings: 256,
+  rms_norm_eps: 1e-5,
+};
+
+/** Fields that the bundled models do not have. */
+const OTHERS: readonly Record<string, unknown>[] = [
+  {
+    ...SIZES,
+    architectures: ['LlamaForCausalLM'],
+    rope_theta: 5e5,
+    rope_scaling: {
+      rope_type: 'llama3',
+      factor: 8,
+      low_freq_factor: 1,
+      high_freq_factor: 4,
+      original_max_position_embeddings: 128,
+    },
+  },
+  { ...SIZES, architectures: ['MistralForCausalLM'], sliding_window: 32, head_dim: 16 },
+  {
+    ...SIZES,
+    architectures: ['Qwen2ForCausalLM'],
+    use_sliding_window: true,
+    sliding_window: 16,
+    max_window_layers: 2,
+    layer_types: ['full_attention', 'full_attention', 'sliding_attention', 'sliding_attention'],
+    rope_parameters: { rope_type: 'yarn', factor: 4, rope_theta: 1e6, original_max_position_embeddings: 64 },
+  },
+];
+
+/** A file with these tensors, all zero. */
+const safetensors = (config: Record<string, unknown>): Uint8Array<ArrayBuffer> => {
+  let bytes = 0;
+  const header = Object.fromEntries(
+    weightSpecs(readArchitecture(config)).map(({ checkpoint, shape }) => {
+      const start = bytes;
+      bytes += 2 * shape.reduce((product, size) => product * size, 1);
+      return [checkpoint, { dtype: 'F16', shape, data_offsets: [start, bytes] }];
+    }),
+  );
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const file = new Uint8Array(8 + text.length + bytes);
+  new DataView(file.buffer).setBigUint64(0, BigInt(text.length), true);
+  file.set(text, 8);
+  return file;
+};
+
+const bundled = (name: string) => {
+  const file = (part: string) =>
+    new Uint8Array(readFileSync(resolve(import.meta.dirname, `../../../public/models/${name}/${part}`)));
+  return { config: JSON.parse(new TextDecoder().decode(file('config.json'))), weights: file('model.safetensors') };
+};
+
+it(`${INPUTS} damaged configs: an architecture or bad-checkpoint`, async () => {
+  const models = [...BUNDLED.map(bundled), ...OTHERS.map((config) => ({ config, weights: safetensors(config) }))];
+  const read = async (config: unknown, weights: Uint8Array<ArrayBuffer>): Promise<void> => {
+    const files = new Map([
+      ['config.json', new TextEncoder().encode(JSON.stringify(config))],
+      ['model.safetensors', weights],
+    ]);
+    using checkpoint = await openCheckpoint({ kind: 'bytes', files });
+    const architecture = readAny(checkpoint);
+    weightBytes(architecture, checkpoint, undefined);
+    scratchBytes(architecture);
+  };
+  for (const { config, weights } of models) await read(config, weights);
+  const below = random(SEED);
+  const watch = new Stopwatch();
+  const messages = new Set<string>();
+  let good = 0;
+  for (let i = 0; i < INPUTS; i++) {
+    const { config: whole, weights } = pick(models, below);
+    const config = mutateJson(whole, below);
+    watch.begin();
+    try {
+      await read(config, weights);
+      good++;
+    } catch (error) {
+      if (!(error instanceof OutriderError) || error.code !== 'bad-checkpoint')
+        throw new Error(`input ${i}: ${JSON.stringify(config).slice(0, 2000)}`, { cause: error });
+      messages.add(error.message.replaceAll(/[\d.]+/g, '#').slice(0, 40));
+    }
+    watch.end();
+    expect(watch.slowest, `input ${i}: ${JSON.stringify(config).slice(0, 2000)}`).toBeLessThan(1000);
+  }
+  console.log(`${INPUTS} damaged configs: ${good} read, refused in ${messages.size} ways, slowest ${watch.slowest} ms`);
+  expect(good).toBeGreaterThan(INPUTS / 100);
+  expect(messages.size).toBeGreaterThan(20);
+}, 120_000);
