@@ -1,5 +1,6 @@
 // The builds, by mode: the demo (default), the library (dist/library, what npm users import), the widget as one file beside
-// it, an empty page around the library for e2e; and the tests' transform (vitest). Shaders come in as text through `?raw` in all of them.
+// it, an empty page around the library for e2e; and the tests' transform (vitest). In all of them shaders come in as text through
+// `?raw`, with their includes in place (.ci/wgsl.mjs).
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -7,21 +8,7 @@ import type { Plugin, UserConfig } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { testEnvironment } from './.ci/machine.mjs';
-
-/** Shaders travel without their comments and indentation. */
-const shadersAsCode = (): Plugin => ({
-  name: 'shaders-as-code',
-  apply: 'build',
-  enforce: 'pre',
-  load: {
-    filter: { id: /\.wgsl\?raw$/ },
-    handler(id) {
-      const lines = readFileSync(id.replace('?raw', ''), 'utf8').split('\n');
-      const code = lines.map((line) => line.replace(/\/\/.*/, '').trim()).filter((line) => line !== '');
-      return `export default ${JSON.stringify(code.join('\n'))}`;
-    },
-  },
-});
+import { shaders } from './.ci/wgsl.mjs';
 
 /** WebAssembly's, and that for WebGPU. */
 const ONNX_RUNTIME = /ort\.(wasm|jspi)\.bundle\.min\.mjs$/;
@@ -194,14 +181,14 @@ export default defineConfig(({ mode }) => ({
   base: './', // any static host, any folder
   appType: 'mpa', // a missing file is a 404, not the page again
   plugins: [
-    shadersAsCode(),
+    shaders(),
     ...(buildFor(mode).plugins ?? []),
     ...(mode === 'library' ? [runtimeAsFile(), workerForBundlers()] : []),
   ],
   worker: {
     format: 'es',
     rolldownOptions: { checks, output: { codeSplitting: CHUNKS } },
-    plugins: () => [shadersAsCode(), ...(mode === 'library' ? [runtimeAsFile()] : [])],
+    plugins: () => [shaders(), ...(mode === 'library' ? [runtimeAsFile()] : [])],
   },
   resolve: { alias: mode === 'widget' ? [...ALIAS, WITHOUT_ONNX] : ALIAS },
   test: {

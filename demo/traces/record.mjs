@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createServer } from 'vite';
 import { testEnvironment } from '../../.ci/machine.mjs';
+import { shaders } from '../../.ci/wgsl.mjs';
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = join(root, 'public/traces');
@@ -47,6 +48,7 @@ const vite = await createServer({
   configFile: false,
   appType: 'custom',
   oxc: { target: 'node20' },
+  plugins: [shaders()],
   server: { middlewareMode: true, ws: false },
 });
 /** @param {string} file @returns {Promise<any>} */

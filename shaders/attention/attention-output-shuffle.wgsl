@@ -1,7 +1,10 @@
-// The output of attention-output.wgsl, bit for bit, where a subgroup has eight lanes or more. A lane owns four dimensions
-// and up to three quartets of pairs, which share each load of a value; of the weights of eight keys each lane loads one's and
-// hands them to the others.
-override half: u32 = 0;
+// Attention without barriers, 3 of 3, for subgroups of eight lanes or more: the output of attention-output.wgsl, bit for bit.
+// A lane owns four dimensions for up to three pair vectors, which share each load of a value. Of eight keys' weights each
+// lane loads one key's and hands them to the others.
+enable subgroups;
+
+#include "../include/attention-tile.wgsl"
+#include "../include/attention-values.wgsl"
 
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32 }
 
@@ -11,15 +14,11 @@ struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capac
 @group(0) @binding(3) var<storage, read_write> output: array<vec4f>;
 @group(0) @binding(4) var<uniform> uniforms: Uniforms;
 
+const MOST_VECTORS = 3u; // of a tile
 const lanes = 8u;
 
-// Four dimensions of four pairs, of each quartet.
-alias Sums = array<array<vec4f, 4>, quartets>;
-
-fn value4(i: u32) -> vec4f {
-  if (half == 1) { return vec4f(unpack2x16float(values[i].x), unpack2x16float(values[i].y)); }
-  return vec4f(bitcast<vec2f>(values[2 * i]), bitcast<vec2f>(values[2 * i + 1]));
-}
+// Four dimensions of four pairs, of each pairVector.
+alias Sums = array<array<vec4f, 4>, MOST_VECTORS>;
 
 @compute @workgroup_size(lanes)
 fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane: u32) {
@@ -34,33 +33,33 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let chunks = uniforms.capacity / 64;
   let end = bound(tile);
 
-  var cells: array<u32, quartets>;
-  var top: array<vec4f, quartets>;
-  for (var t = 0u; t < quartets; t++) {
-    cells[t] = (head * stored + min(quartets * tile + t, stored - 1)) * (chunks * 66 + 64);
+  var cells: array<u32, MOST_VECTORS>;
+  var top: array<vec4f, MOST_VECTORS>;
+  for (var t = 0u; t < pairVectors; t++) {
+    cells[t] = (head * stored + min(pairVectors * tile + t, stored - 1)) * (chunks * 66 + 64);
     top[t] = vec4f(HIDDEN);
   }
   for (var c = 0u; c * 64 < end; c++) {
     if (!live(tile, c)) { continue; }
-    for (var t = 0u; t < quartets; t++) { top[t] = max(top[t], scratch[cells[t] + c * 66 + 64]); }
+    for (var t = 0u; t < pairVectors; t++) { top[t] = max(top[t], scratch[cells[t] + c * 66 + 64]); }
   }
-  var total: array<vec4f, quartets>;
+  var total: array<vec4f, MOST_VECTORS>;
   var sums: Sums;
   for (var c = 0u; c * 64 < end; c++) {
     if (!live(tile, c)) { continue; }
     let source = (head * uniforms.capacity + c * 64) * quads + quad;
-    var mixed = Sums(); // spelt out: on lavapipe it is not cleared at each turn otherwise
-    for (var i = 0u; i < min(64, end - c * 64); i += lanes) { // behind the end weights are zero
-      var weights: array<vec4f, quartets>;
-      for (var t = 0u; t < quartets; t++) { weights[t] = scratch[cells[t] + c * 66 + i + lane]; }
+    var mixed = Sums(); // written out: lavapipe does not clear it in each iteration otherwise
+    for (var i = 0u; i < min(64, end - c * 64); i += lanes) { // past the end weights are zero
+      var weights: array<vec4f, MOST_VECTORS>;
+      for (var t = 0u; t < pairVectors; t++) { weights[t] = scratch[cells[t] + c * 66 + i + lane]; }
       for (var k = 0u; k < lanes; k++) {
         let v = value4(source + (i + k) * quads);
-        for (var t = 0u; t < quartets; t++) {
+        for (var t = 0u; t < pairVectors; t++) {
           for (var p = 0u; p < 4; p++) { mixed[t][p] = fma(v, vec4f(subgroupShuffle(weights[t][p], k)), mixed[t][p]); }
         }
       }
     }
-    for (var t = 0u; t < quartets; t++) {
+    for (var t = 0u; t < pairVectors; t++) {
       let sum = scratch[cells[t] + c * 66 + 65];
       let factor = select(exp2(scratch[cells[t] + c * 66 + 64] - top[t]), vec4f(), sum == vec4f());
       total[t] = fma(sum, factor, total[t]);
@@ -69,10 +68,10 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   }
   if (spare) { return; }
   let stride = ((uniforms.heads * uniforms.headDim + 31) / 32) * 8;
-  for (var t = 0u; t < quartets; t++) {
+  for (var t = 0u; t < pairVectors; t++) {
     let inverse = select(1 / total[t], vec4f(), total[t] == vec4f()); // a row that sees nothing is zero, not 0/0
     for (var p = 0u; p < 4; p++) {
-      let pair = 4 * (quartets * tile + t) + p;
+      let pair = 4 * (pairVectors * tile + t) + p;
       if (pair < pairs) {
         output[pair / group * stride + (head * group + pair % group) * quads + quad] = sums[t][p] * inverse[p];
       }

@@ -1,6 +1,7 @@
-// Attention without barriers, 3 of 3: the weighted sum of values. A lane owns four dimensions of a kv head for four
-// (row, head) pairs. Sums run in key order within a chunk, then chunk by chunk, each scaled to the row's maximum.
-override half: u32 = 0;
+// Attention without barriers, 3 of 3: the weighted sum of values. A lane owns four dimensions of a kv head for one pair
+// vector. Sums run in key order within a chunk, then chunk by chunk, each scaled to the row's maximum.
+#include "../include/attention-tile.wgsl"
+#include "../include/attention-values.wgsl"
 
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32 }
 
@@ -9,11 +10,6 @@ struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capac
 @group(0) @binding(2) var<storage, read> scratch: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> output: array<vec4f>;
 @group(0) @binding(4) var<uniform> uniforms: Uniforms;
-
-fn value4(i: u32) -> vec4f {
-  if (half == 1) { return vec4f(unpack2x16float(values[i].x), unpack2x16float(values[i].y)); }
-  return vec4f(bitcast<vec2f>(values[2 * i]), bitcast<vec2f>(values[2 * i + 1]));
-}
 
 // Sums of four dimensions of values for each pair.
 struct Mixed { x: vec4f, y: vec4f, z: vec4f, w: vec4f }

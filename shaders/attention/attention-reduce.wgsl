@@ -1,5 +1,7 @@
-// Attention for GPUs, 2 of 2: joins the chunks of a row in index order, each scaled to the row's maximum. A lane owns
-// one dimension of four (row, head) pairs.
+// Flash-decoding, 2 of 2: joins the chunks of a row in index order, each scaled to the row's maximum. A lane owns one
+// dimension of one pair vector.
+#include "../include/attention-tile.wgsl"
+
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32 }
 
 @group(0) @binding(0) var<storage, read> rows: array<Row>;
@@ -19,7 +21,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let cell = (head * ((pairs + 3) / 4) + tile) * (uniforms.capacity / 64);
   let end = bound(tile);
 
-  var top = vec4f(-3.0e38);
+  var top = vec4f(HIDDEN);
   for (var c = 0u; c * 64 < end; c++) {
     if (live(tile, c)) { top = max(top, scratch[(cell + c) * span + uniforms.headDim]); }
   }

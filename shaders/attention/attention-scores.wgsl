@@ -1,8 +1,11 @@
-// Attention without barriers, 1 of 3: scores. A lane owns eight keys and four (row, head) pairs that share their kv
-// head, because loads cost most on lavapipe: 12 for 32 products (four keys: 8 for 16, 1.5 times as long). A workgroup
-// is one chunk of 64 keys. Scores carry the factor log2(e) and go to `scratch` as
-// [kvHead][quartet of pairs]{[chunk][64 keys + 2], [64 keys]} vec4, the layout that all three stages share; the last part
-// is for keys of a branching tree that are added up with the chunk before their own (`early` in rows.wgsl).
+// Attention without barriers, 1 of 3: scores, times log2(e). A workgroup is one chunk of 64 keys; a lane owns eight keys and
+// four (row, head) pairs of one kv head, because loads cost most on lavapipe: 12 for 32 products. (Four keys a lane, 8 loads
+// for 16 products, took 1.5 times as long.) All three stages share the layout of `scratch`,
+// [kvHead][pair vector]{[chunk][64 keys, maximum, sum], [64 keys]} vec4. The last 64 are the keys of a branching tree that
+// are summed with the chunk before their own (`early` in rows.wgsl).
+#include "../include/attention-tile.wgsl"
+#include "../include/attention-keys.wgsl"
+
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32 }
 
 @group(0) @binding(0) var<storage, read> query: array<vec4f>;
@@ -59,7 +62,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
     scratch[cells + chunk * 66 + p * lanes] = masked(sum[p], select(high, low, p < keysPerLane / 2), (lane + p * lanes) & 31);
   }
   if (branched == 0) { return; }
-  // Keys that belong to the chunk before move behind all chunks.
+  // Keys that belong to the chunk before move to the last 64 cells.
   for (var i = 0u; i < 4; i++) {
     let bits = early(rows[row[i]], start);
     if (all(bits == vec2u())) { continue; }

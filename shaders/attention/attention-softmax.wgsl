@@ -1,5 +1,6 @@
-// Attention without barriers, 2 of 3: softmax of each chunk by itself. A lane owns one chunk of 64 keys of four
-// (row, head) pairs: its maximum, the powers of two below it, and their sum in key order. The chunks meet in stage 3.
+// Attention without barriers, 2 of 3: the softmax of each chunk by itself. A lane owns one chunk of 64 keys for one pair
+// vector: its maximum, the powers of two below it, and their sum in key order. Stage 3 joins the chunks.
+#include "../include/attention-tile.wgsl"
 
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, capacity: u32 }
 
@@ -11,15 +12,15 @@ struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, capacity: u32 }
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let chunk = id.x;
   let head = id.y;
-  let quartet = id.z;
+  let pairVector = id.z;
   let chunks = uniforms.capacity / 64;
-  if (chunk >= chunks || !live(quartet / quartets, chunk)) { return; }
+  if (chunk >= chunks || !live(pairVector / pairVectors, chunk)) { return; }
   let stored = (uniforms.rows * (uniforms.heads / uniforms.keyValueHeads) + 3) / 4;
-  let whole = (head * stored + quartet) * (chunks * 66 + 64);
+  let whole = (head * stored + pairVector) * (chunks * 66 + 64);
   let start = whole + chunk * 66;
   let spare = whole + chunks * 66;
   var more = vec4<bool>();
-  if (branched == 1) { more = joined(quartet, chunk); }
+  if (branched == 1) { more = joined(pairVector, chunk); }
   var top = vec4f(HIDDEN);
   for (var i = 0u; i < 64; i++) { top = max(top, scratch[start + i]); }
   if (branched == 1 && any(more)) {

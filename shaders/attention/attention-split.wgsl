@@ -1,6 +1,9 @@
-// Attention for GPUs (flash-decoding), 1 of 2: a workgroup is one chunk of 64 keys, at an absolute multiple of 64, of
-// one kv head and four (row, head) pairs that share it. Lanes own a key for scores and softmax, a dimension for values.
-// `scratch` is [kvHead][tile of 4 pairs][chunk][headDim sums, maximum, sum of weights] vec4; scores carry log2(e).
+// Flash-decoding, 1 of 2: a workgroup is one chunk of 64 keys, at an absolute multiple of 64, of one kv head and one pair
+// vector: four (row, head) pairs that share the head. A lane owns a key for scores and softmax, then a dimension for values.
+// `scratch` is [kvHead][pair vector][chunk][headDim sums, maximum, sum of weights] vec4; scores carry the factor log2(e).
+#include "../include/rows.wgsl"
+#include "../include/attention-keys.wgsl"
+
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32 }
 
 @group(0) @binding(0) var<storage, read> query: array<vec4f>;
@@ -9,8 +12,6 @@ struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capac
 @group(0) @binding(3) var<storage, read> rows: array<Row>;
 @group(0) @binding(4) var<storage, read_write> scratch: array<vec4f>;
 @group(0) @binding(5) var<uniform> uniforms: Uniforms;
-
-const HIDDEN = -3.0e38;
 
 var<workgroup> weights: array<vec4f, 128>;
 var<workgroup> folded: array<vec4f, 64>;
@@ -47,8 +48,8 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let stride = ((uniforms.heads * uniforms.headDim + 31) / 32) * 8;
   let pair = min(vec4u(0, 1, 2, 3) + 4 * tile, vec4u(uniforms.rows * group - 1)); // a spare pair repeats the last
   let row = pair / group;
-  // Keys of a branching tree may be added up with the chunk before their own, as this one's `early` ones are, or come
-  // from the chunk behind, as its `more`.
+  // In a branching tree keys may be summed with the chunk before their own: this chunk's `early` ones, and `more`, which
+  // come here from the chunk after it.
   let start = i32(chunk * 64);
   var own: array<vec2u, 4>;
   var more: array<vec2u, 4>;

@@ -1,6 +1,8 @@
-// Rollout behind the three stages of attention without barriers, whose weights still lie in `scratch`. A workgroup of
-// one subgroup is a row: its lanes own every eighth key and meet twice, which costs next to nothing in a workgroup so
-// small. (A lane a row, without any meeting: at 500 keys 60 µs a layer on lavapipe, twice a tenth of the bundled draft.)
+// Rollout after the three stages of attention without barriers, whose weights still lie in `scratch`. A workgroup of one
+// subgroup is a row. Its lanes own every eighth key and meet twice, which costs little in so small a workgroup. (A lane a
+// row, with no meeting, took 60 µs a layer at 500 keys on lavapipe: twice a tenth of the bundled draft's pass.)
+#include "../include/rollout.wgsl"
+
 @group(0) @binding(0) var<storage, read> rows: array<Row>;
 @group(0) @binding(1) var<storage, read> scratch: array<f32>;
 @group(0) @binding(2) var<storage, read_write> rolloutState: array<vec2f>;
@@ -25,10 +27,10 @@ fn cellOf(row: u32, head: u32) -> u32 {
 fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane: u32) {
   let row = rows[id.x];
   if (row.alive == 0) { return; }
-  let chunks = row.slot / 64 + 1; // a chain's row sees nothing behind itself
+  let chunks = row.slot / 64 + 1; // a chain's row sees nothing past itself
   for (var h = lane; h < uniforms.heads; h += lanes) {
     let cell = cellOf(id.x, h);
-    var top = -3.0e38;
+    var top = HIDDEN;
     for (var c = 0u; c < chunks; c++) {
       if (any(seen(row, i32(c * 64)) != vec2u())) { top = max(top, scratch[cell + (c * 66 + 64) * 4]); }
     }

@@ -1,6 +1,9 @@
-// Rollout behind flash-decoding, which keeps no weights: a second pass over the keys of a row, now that each head's
-// maximum and sum are known. A workgroup is a row; its lanes own a key of each chunk and meet once, at the end, so the
-// order of sums depends on nothing but the slots modulo 64.
+// Rollout after flash-decoding, which keeps no weights: a second pass over a row's keys, with each head's maximum and sum
+// known. A workgroup is a row. Its lanes own one key of each chunk and meet once, at the end, so the order of the sums
+// depends on the slots modulo 64 alone.
+#include "../include/attention-keys.wgsl"
+#include "../include/rollout.wgsl"
+
 @group(0) @binding(0) var<storage, read> query: array<vec4f>;
 @group(0) @binding(1) var<storage, read> keys: array<vec2u>;
 @group(0) @binding(2) var<storage, read> rows: array<Row>;
@@ -18,13 +21,13 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let group = uniforms.heads / uniforms.keyValueHeads;
   let quads = uniforms.headDim / 4;
   let chunks = uniforms.capacity / 64;
-  let reached = row.slot / 64 + 1; // a chain's row sees nothing behind itself
+  let reached = row.slot / 64 + 1; // a chain's row sees nothing past itself
   let span = uniforms.headDim + 2;
   let tiles = (uniforms.rows * group + 3) / 4;
   if (lane < uniforms.heads) {
     let pair = id.x * group + lane % group;
     let cell = (lane / group * tiles + pair / 4) * chunks;
-    var top = -3.0e38;
+    var top = HIDDEN;
     for (var c = 0u; c < reached; c++) {
       if (any(seen(row, i32(c * 64)) != vec2u())) { top = max(top, scratch[(cell + c) * span + uniforms.headDim][pair % 4]); }
     }

@@ -1,4 +1,6 @@
 // Keeps the rows of a pass at their slots, past the pass: a lane copies one vec4 of one row.
+#include "../include/rows.wgsl"
+
 struct Uniforms { rows: u32, stride: u32 }
 
 @group(0) @binding(0) var<storage, read> input: array<vec4f>;

@@ -1,5 +1,7 @@
 // Where a chain of sampled drafts ends, and the best token there: the bonus, or what replaces the refused draft. In a
 // greedy run the best token of r at every position. A workgroup looks through one slice of the vocabulary at one position.
+#include "../include/combined-distribution.wgsl"
+
 @group(0) @binding(3) var<storage, read> tokenRing: array<Choice>;
 @group(0) @binding(4) var<storage, read_write> election: Election;
 @group(0) @binding(5) var<uniform> uniforms: Uniforms;

@@ -1,4 +1,6 @@
 // log r of one position as a row of logits, for whatever reads logits.
+#include "../include/combined-distribution.wgsl"
+
 @group(0) @binding(3) var<storage, read_write> mixed: array<f32>;
 @group(0) @binding(4) var<uniform> uniforms: Uniforms;
 

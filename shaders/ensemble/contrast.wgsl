@@ -1,4 +1,6 @@
 // The logits of contrastive decoding, l0 - mu * mean(l1 ...), written as one more row among those of the members.
+#include "../include/ensemble.wgsl"
+
 @group(0) @binding(1) var<storage, read_write> rows: array<f32>;
 @group(0) @binding(2) var<uniform> uniforms: Uniforms;
 

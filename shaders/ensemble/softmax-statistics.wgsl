@@ -1,4 +1,8 @@
 // The statistics of all rows of a chain: a workgroup a row.
+#include "../include/random.wgsl"
+#include "../include/filters.wgsl"
+#include "../include/ensemble.wgsl"
+
 @group(0) @binding(1) var<storage, read> logits: array<f32>;
 @group(0) @binding(2) var<storage, read_write> statistics: array<SoftmaxStatistics>;
 @group(0) @binding(3) var<uniform> uniforms: Uniforms;

@@ -1,5 +1,7 @@
 // The verdict on a chain of drafts under r, from what `elect` found: which drafts stay, the token behind them, and for
 // people the votes: r, and each member's own choice, for every token that is committed.
+#include "../include/combined-distribution.wgsl"
+
 @group(0) @binding(3) var<storage, read> tokenRing: array<Choice>;
 @group(0) @binding(4) var<storage, read> election: Election;
 @group(0) @binding(5) var<storage, read_write> verdict: array<u32>; // kernels/ensemble/ensemble.ts

@@ -1,4 +1,8 @@
 // Probabilities of an ensemble's members and of their combination, from statistics.
+#include "random.wgsl"
+#include "filters.wgsl"
+#include "ensemble.wgsl"
+
 @group(0) @binding(1) var<storage, read> logits: array<f32>;
 @group(0) @binding(2) var<storage, read> statistics: array<SoftmaxStatistics>;
 

@@ -1,6 +1,8 @@
-// What the two variants of the rollout kernel share: two columns a row and level. x: how much of the row's attention
-// ends in rows that are sources, were every row one; y: the same with only the rows below `sources` as sources. Keys
-// that are sources themselves hand on their x, the others their y, so accepting a step changes nothing on the device.
+// What both variants of the rollout kernel share: two sums for each slot and level. x: how much of the row's attention ends
+// in rows that are sources, if every row were one; y: the same with only the rows below `sources`. A key that is a source
+// hands on its x, any other its y, so accepting a step changes nothing on the device.
+#include "rows.wgsl"
+
 struct Uniforms {
   rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32, level: u32, levels: u32, skip: u32,
 }

@@ -5,6 +5,9 @@ struct Row {
   maskLow: u32, maskHigh: u32, alive: u32, ringEntry: u32, cut: u32, sources: u32, spare1: u32, spare2: u32,
 }
 
+// The score of a key that a row does not see.
+const HIDDEN = -3.0e38;
+
 // The n lowest of 64 bits.
 fn below(n: i32) -> vec2u {
   return vec2u(extractBits(0xffffffffu, 0, u32(clamp(n, 0, 32))), extractBits(0xffffffffu, 0, u32(clamp(n - 32, 0, 32))));

@@ -1,4 +1,6 @@
 // What both verification shaders read and write (kernels/verify/verdict.ts): the nodes of a draft, and what became of them.
+#include "nodes.wgsl"
+
 struct Choice { token: u32, logit: f32, logSumExp: f32, flags: u32 }
 struct Job { nodes: u32, draws: u32, base: u32, position: u32, seed: u32, row: u32, distribution: u32 }
 struct Move { source: u32, to: u32 }

@@ -1,6 +1,8 @@
 // Token embeddings gathered out of the matmul layout (groups of 32 columns interleaved over rows), so that a tied head
 // shares the buffer. A lane decodes 8 columns of one row: one word at 4 bits, two at 8, four at f16, eight at f32.
 // Formats: 0 f32, 1 f16, 2 q8, 3 q4, 4 q4 with a minimum. A token outside this part of the matrix is left to its part.
+#include "../include/rows.wgsl"
+
 override format: u32 = 0;
 
 struct Uniforms { count: u32, start: u32, partRows: u32, paddedRows: u32, columns: u32, scale: f32 }

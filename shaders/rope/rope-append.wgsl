@@ -2,6 +2,8 @@
 // table, and the append of key and value to the cache, in one dispatch. A lane makes four pairs of one head of one row
 // and computes that head's norm by itself: redundant across the lanes of a head, but no barrier, and the sum runs in
 // the order of the dimensions for every lane and every number of rows.
+#include "../include/rows.wgsl"
+
 struct Uniforms {
   rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, epsilon: f32, normed: u32, capacity: u32, half: u32,
 }

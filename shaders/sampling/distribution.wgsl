@@ -1,5 +1,8 @@
 // The distribution that sample.wgsl draws from, written out: the probability of every token after temperature, top-k, top-p and
 // min-p. A workgroup a row. Temperature 0 is one-hot at the argmax.
+#include "../include/random.wgsl"
+#include "../include/filters.wgsl"
+
 struct Uniforms { rows: u32, vocabulary: u32, stride: u32 }
 
 @group(0) @binding(0) var<storage, read> logits: array<f32>;

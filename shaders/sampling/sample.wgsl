@@ -1,6 +1,9 @@
 // Draws one token a workgroup from a row of logits: temperature, then top-k, top-p and min-p, then Gumbel-max, which
 // needs no cumulative sum and no normalisation. Temperature 0 is the argmax. Ties go to the lowest index everywhere.
 // Randomness is a hash of (token, position, seed): the draw does not depend on how many rows a pass has.
+#include "../include/random.wgsl"
+#include "../include/filters.wgsl"
+
 struct Choice { token: u32, logit: f32, logSumExp: f32, flags: u32 }
 struct Uniforms { rows: u32, vocabulary: u32, stride: u32 }
 

@@ -1,6 +1,9 @@
 // The best `width` candidates of a level become the beam, best first, the lower index first among equals: the rows of
 // the drafter's next pass, and where each finds the feature it goes on from. One workgroup; a candidate's place is the
 // number of those that beat it.
+#include "../include/rows.wgsl"
+#include "../include/tree.wgsl"
+
 struct Uniforms { level: u32, rows: u32 }
 
 @group(0) @binding(0) var<storage, read> task: Task;

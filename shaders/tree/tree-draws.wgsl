@@ -1,6 +1,8 @@
 // Gives their positions to the draws behind the nodes of a tree that only the device knows: a node's child stands one
 // behind the node. A lane a draw; it walks from its node to the root.
 // As in filters.wgsl.
+#include "../include/nodes.wgsl"
+
 struct Draw {
   row: u32, temperature: f32, topK: u32, topP: f32, minP: f32, seed: u32, position: u32, slot: u32, distribution: u32,
 }

@@ -1,5 +1,7 @@
 // The `width` most probable tokens behind each node of a beam, as candidates with the log-probability of their path.
 // A workgroup a row; it takes the maximum `width` times, each time of what comes after the one before it.
+#include "../include/tree.wgsl"
+
 override threads: u32 = 256;
 
 struct Uniforms { level: u32, rows: u32, vocabulary: u32, stride: u32 }

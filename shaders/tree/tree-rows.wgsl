@@ -1,5 +1,8 @@
 // The rows of a pass over a tree that only the device knows: what model/cache/visibility.ts makes of one that the host knows.
 // A lane a row; it walks from its node to the root.
+#include "../include/rows.wgsl"
+#include "../include/nodes.wgsl"
+
 struct Uniforms { rows: u32 }
 
 @group(0) @binding(0) var<storage, read> place: Place;

@@ -1,6 +1,9 @@
 // The best nodes of all candidates, as the draft that is verified: in the order in which the candidates were made, so
 // that a parent, which is never less probable than its child, precedes it. One workgroup finds the least score that is
 // kept a bit at a time, by counting; one lane then numbers the candidates, the lower index first among equals.
+#include "../include/nodes.wgsl"
+#include "../include/tree.wgsl"
+
 @group(0) @binding(0) var<storage, read> task: Task;
 @group(0) @binding(1) var<storage, read> candidates: array<Candidate>;
 @group(0) @binding(2) var<storage, read_write> nodes: array<Node>;

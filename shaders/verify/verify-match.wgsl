@@ -2,6 +2,8 @@
 // from the anchor on the draft is followed for as long as some child is the token that was drawn. That keeps a draft x
 // with probability p(x), the rule for one-hot drafts, goes through siblings as the rule for trees does, and makes a
 // sampled run equal to plain decoding token for token. One workgroup; a lane a node, then one lane walks.
+#include "../include/verdict.wgsl"
+
 struct Uniforms { stride: u32 }
 
 @group(0) @binding(0) var<storage, read> job: Job;

@@ -2,6 +2,9 @@
 // min(1, p/q); the first that is not is replaced by a draw from the normalised max(0, p - q), or from p where that
 // vanishes; behind a chain that is kept whole comes the target's own draw. Acceptance and replacement have random
 // numbers of their own, keyed (seed, position), apart from those of the target's draws and of the drafts.
+#include "../include/random.wgsl"
+#include "../include/verdict.wgsl"
+
 struct Uniforms { vocabulary: u32, stride: u32 }
 
 @group(0) @binding(0) var<storage, read> job: Job;

@@ -52,6 +52,7 @@ const isFresh = (stamp) => {
  */
 const build = async (stamp) => {
   const { build: viteBuild } = await import('vite');
+  const { shaders } = await import('../../.ci/wgsl.mjs'); // only a checkout has it
   mkdirSync(join(root, 'dist'), { recursive: true });
   const folder = mkdtempSync(join(root, 'dist/cli-'));
   try {
@@ -60,6 +61,7 @@ const build = async (stamp) => {
       configFile: false,
       publicDir: false,
       logLevel: 'error',
+      plugins: [shaders()],
       ssr: { noExternal: true, external: ['@huggingface/transformers', 'onnxruntime-web', 'webgpu'] },
       build: {
         ssr: 'src/cli/program.ts',
@@ -75,7 +77,7 @@ const build = async (stamp) => {
 };
 
 if (existsSync(join(root, 'src/cli/program.ts'))) {
-  const stamp = stampOf(['src', 'shaders']);
+  const stamp = stampOf(['src', 'shaders', '.ci']);
   if (!isFresh(stamp))
     await build(stamp).catch((error) => {
       console.error(`outrider: the command line does not build: ${error.message}`);

@@ -1,8 +1,10 @@
 // Holds every kernel's contract against its shader: the WGSL compiles on a real adapter with the kernel's tuning, and
 // bindings and uniform fields have the wrapper's names, kinds and order. Kernels are found, not listed: whatever in an
 // export of src/kernels carries a `source` is one.
+import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { WgslReflect } from 'wgsl_reflect';
+import { expandShader } from '../../.ci/wgsl.mjs';
 import type { Access, Word } from '../gpu/kernel.ts';
 import { testGpu } from '../testing/device/gpu.ts';
 
@@ -18,11 +20,13 @@ const modules: Record<string, Record<string, unknown>> = import.meta.glob(
   ['./*/*.ts', '!./*/*.test.ts', '!./*/*.reference.ts'],
   { eager: true },
 );
-const files: Record<string, string> = import.meta.glob('../../shaders/**/*.wgsl', {
+/** The shaders, with what they include, but for those that are there to be included. */
+const entries: Record<string, string> = import.meta.glob(['../../shaders/*/*.wgsl', '!../../shaders/include/*'], {
   eager: true,
   query: '?raw',
   import: 'default',
 });
+const included = Object.keys(import.meta.glob('../../shaders/include/**/*.wgsl', { query: '?raw' }));
 
 const isKernel = (value: unknown): value is { readonly source: Contract } =>
   typeof value === 'function' && 'source' in value;
@@ -43,6 +47,7 @@ const ADDRESS_SPACE: Readonly<Record<Access, { readonly type: string; readonly a
 const VALUES: Readonly<Record<string, readonly number[]>> = {
   half: [0, 1],
   branched: [0, 1],
+  pairVectors: [1, 2, 3],
   format: [0, 1, 2, 3, 4],
   threads: [1, 8, 64, 256],
   variant: [0, 1, 2],
@@ -55,12 +60,17 @@ const tunings = (names: readonly string[]): Record<string, number>[] =>
     [{}],
   );
 
-test('every shader file belongs to a kernel', () => {
-  expect(
-    Object.entries(files)
-      .filter(([, text]) => !kernels.some(({ wgsl }) => wgsl.includes(text)))
-      .map(([path]) => path),
-  ).toEqual([]);
+test.each(Object.entries(entries))('%s compiles by itself, and a kernel runs it', async (_, text) => {
+  const { device } = await testGpu();
+  const { messages } = await device.createShaderModule({ code: text }).getCompilationInfo();
+  expect(messages.map(({ message, lineNum }) => `${lineNum}: ${message}`)).toEqual([]);
+  expect(kernels.some(({ wgsl }) => wgsl === text)).toBe(true);
+});
+
+test('every included file belongs to some shader', () => {
+  const at = (path: string): string => resolve(import.meta.dirname, path);
+  const used = new Set(Object.keys(entries).flatMap((path) => expandShader(at(path)).files));
+  expect(included.filter((path) => !used.has(at(path)))).toEqual([]);
 });
 
 test.each(kernels)('$name: the shader has the bindings and the uniforms of its wrapper', (kernel) => {

@@ -5,7 +5,7 @@ import { deviation, noise, runKernel, strided, tensorOf } from '../testing/devic
 import { noSwiftShader, swiftShaderGpu } from '../testing/device/swiftshader.ts';
 import { stride32 } from '../weights/quantize/device-layout.ts';
 import { attentionReference } from './attention/attention.reference.ts';
-import { attentionScratchBytes, loadAttention } from './attention/attention.ts';
+import { attentionOf, attentionScratchBytes } from './attention/attention.ts';
 import { packRows, type Row } from './cache/rows.ts';
 import { rmsNormReference } from './norm/rms-norm.reference.ts';
 import { rmsNorm } from './norm/rms-norm.ts';
@@ -60,7 +60,7 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
 
   test.each(['lanes', 'split'] as const)('rope-append, then attention: %s', async (variant) => {
     const gpu = await swiftShaderGpu();
-    const attention = await loadAttention({ variant });
+    const attention = attentionOf({ variant });
     const [heads, keyValueHeads, headDim, length, capacity] = [4, 2, 32, 90, 128] as const;
     const random = noise(7);
     const all = heads + 2 * keyValueHeads;

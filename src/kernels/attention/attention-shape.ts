@@ -11,8 +11,8 @@ export interface Shape {
   readonly keyValueHeads: number;
 }
 
-/** (row, head) pairs of one kv head come in fours, the lanes of a vec4, which share every read of the cache. */
-export const quartetsOf = ({ rows, heads, keyValueHeads }: Shape): number =>
+/** Pair vectors of a kv head: its (row, head) pairs in fours, one to a component of a vec4. They share each load of the cache. */
+export const pairVectorsOf = ({ rows, heads, keyValueHeads }: Shape): number =>
   Math.ceil((rows * heads) / keyValueHeads / 4);
 
 export interface AttentionTensors {

@@ -7,7 +7,7 @@ import { branching, checkTrees, some, variantsOn } from '../../testing/toys/plan
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { packRows, type Row } from '../cache/rows.ts';
 import { attentionReference } from './attention.reference.ts';
-import { type AttentionTuning, attentionScratchBytes, loadAttention } from './attention.ts';
+import { type AttentionTuning, attentionOf, attentionScratchBytes } from './attention.ts';
 
 const row: Row = {
   token: 0,
@@ -67,7 +67,7 @@ const check = async (
   tuning: AttentionTuning,
   { heads, keyValueHeads, headDim, keys, half }: Case,
 ): Promise<Float32Array> => {
-  const attention = await loadAttention(tuning);
+  const attention = attentionOf(tuning);
   const random = exactNoise(heads * 1000 + headDim + keys);
   const list = <T>(length: number, make: () => T): T[] => Array.from({ length }, make);
   const cache = (): PlainCache => list(keyValueHeads, () => list(keys, () => list(headDim, random)));

@@ -8,7 +8,7 @@ import { deviation, exactNoise, runKernel, strided, tensorOf } from '../../testi
 import { variantsOn } from '../../testing/toys/planted-trees.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { packRows, type Row } from '../cache/rows.ts';
-import { type AttentionTuning, attentionScratchBytes, loadAttention } from './attention.ts';
+import { type AttentionTuning, attentionOf, attentionScratchBytes } from './attention.ts';
 import { averageReference, rolloutReference } from './rollout.reference.ts';
 import { type RolloutVariant, rollout } from './rollout.ts';
 
@@ -53,7 +53,7 @@ interface Case {
 
 const check = async (gpu: Gpu, tuning: AttentionTuning, one: Case): Promise<void> => {
   const { heads, keyValueHeads, headDim, half, variant, rows } = one;
-  const attention = await loadAttention(tuning);
+  const attention = attentionOf(tuning);
   const keys = Math.max(...rows.map(({ slot }) => slot)) + 1;
   const random = exactNoise(heads * 1000 + headDim + keys);
   const cache = (): PlainCache => list(keyValueHeads, () => list(keys, () => list(headDim, random)));
@@ -147,7 +147,7 @@ for (const features of ['all', 'baseline'] as const)
 test('rows of padding leave every column alone', async () => {
   const gpu = await testGpu();
   for (const variant of ['lanes', 'split'] as const) {
-    const attention = await loadAttention({ variant });
+    const attention = attentionOf({ variant });
     const shape = { rows: 2, heads: 2, keyValueHeads: 1, headDim: 16, capacity: 128, half: 0 } as const;
     const dead = chain(2, 3, 3).map((row) => ({ ...row, alive: 0 as const }));
     const rolloutState = tensorOf(gpu, new Float32Array(128 * 2).fill(7));

@@ -5,9 +5,6 @@
 
 import lanes from '../../../shaders/attention/rollout-lanes.wgsl?raw';
 import split from '../../../shaders/attention/rollout-split.wgsl?raw';
-import keyed from '../../../shaders/include/attention-keys.wgsl?raw';
-import shared from '../../../shaders/include/rollout.wgsl?raw';
-import visibility from '../../../shaders/include/rows.wgsl?raw';
 import { defineKernel, type Tensor } from '../../gpu/kernel.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { AttentionTuning } from './attention.ts';
@@ -34,7 +31,7 @@ const UNIFORMS = {
 
 export const rolloutLanes = defineKernel({
   name: 'rollout-lanes',
-  wgsl: visibility + shared + lanes,
+  wgsl: lanes,
   bindings: { rows: 'read', scratch: 'read', rolloutState: 'update' },
   uniforms: UNIFORMS,
   tuning: { variant: 0 },
@@ -43,7 +40,7 @@ export const rolloutLanes = defineKernel({
 
 export const rolloutSplit = defineKernel({
   name: 'rollout-split',
-  wgsl: visibility + keyed + shared + split,
+  wgsl: split,
   bindings: { query: 'read', keys: 'read', rows: 'read', scratch: 'read', rolloutState: 'update' },
   uniforms: UNIFORMS,
   tuning: { half: 0, variant: 0 },

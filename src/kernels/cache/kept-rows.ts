@@ -2,7 +2,6 @@
 import keep from '../../../shaders/cache/keep-rows.wgsl?raw';
 import mean from '../../../shaders/cache/mean-rows.wgsl?raw';
 import move from '../../../shaders/cache/move-rows.wgsl?raw';
-import visibility from '../../../shaders/include/rows.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
 
 /** `width`: words a slot. The list of moves is that of compact.ts. */
@@ -18,7 +17,7 @@ export const moveRows = defineKernel({
 /** `stride`: elements a row, a multiple of four, in the pass and at its slot. */
 export const keepRows = defineKernel({
   name: 'keep-rows',
-  wgsl: visibility + keep,
+  wgsl: keep,
   bindings: { input: 'read', rows: 'read', kept: 'write' },
   uniforms: { rows: 'u32', stride: 'u32' },
   tuning: {},

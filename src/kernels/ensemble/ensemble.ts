@@ -8,10 +8,6 @@ import combinedLogitsText from '../../../shaders/ensemble/combined-logits.wgsl?r
 import contrastText from '../../../shaders/ensemble/contrast.wgsl?raw';
 import statisticsText from '../../../shaders/ensemble/softmax-statistics.wgsl?raw';
 import verify from '../../../shaders/ensemble/verify-ensemble.wgsl?raw';
-import distribution from '../../../shaders/include/combined-distribution.wgsl?raw';
-import ensemble from '../../../shaders/include/ensemble.wgsl?raw';
-import filters from '../../../shaders/include/filters.wgsl?raw';
-import random from '../../../shaders/include/random.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
 
 /** `columns`: rows of a position: one a member; where they are contrasted one that does so, and the draft's. `stride`: of the rows. */
@@ -26,7 +22,7 @@ const uniforms = {
 
 export const contrast = defineKernel({
   name: 'contrast',
-  wgsl: ensemble + contrastText,
+  wgsl: contrastText,
   bindings: { job: 'read', rows: 'update' },
   uniforms,
   tuning: {},
@@ -35,7 +31,7 @@ export const contrast = defineKernel({
 
 export const softmaxStatistics = defineKernel({
   name: 'softmax-statistics',
-  wgsl: random + filters + ensemble + statisticsText,
+  wgsl: statisticsText,
   bindings: { job: 'read', logits: 'read', statistics: 'write' },
   uniforms,
   tuning: { threads: 256 as number },
@@ -44,7 +40,7 @@ export const softmaxStatistics = defineKernel({
 
 export const chainEnd = defineKernel({
   name: 'chain-end',
-  wgsl: random + filters + ensemble + distribution + chainEndText,
+  wgsl: chainEndText,
   bindings: { job: 'read', logits: 'read', statistics: 'read', tokenRing: 'read', election: 'write' },
   uniforms,
   tuning: { threads: 256 as number },
@@ -53,7 +49,7 @@ export const chainEnd = defineKernel({
 
 export const verifyEnsemble = defineKernel({
   name: 'verify-ensemble',
-  wgsl: random + filters + ensemble + distribution + verify,
+  wgsl: verify,
   bindings: { job: 'read', logits: 'read', statistics: 'read', tokenRing: 'read', election: 'read', verdict: 'write' },
   uniforms,
   tuning: { threads: 256 as number },
@@ -63,7 +59,7 @@ export const verifyEnsemble = defineKernel({
 /** For those who want r written out: that of the first position. */
 export const combinedLogits = defineKernel({
   name: 'combined-logits',
-  wgsl: random + filters + ensemble + distribution + combinedLogitsText,
+  wgsl: combinedLogitsText,
   bindings: { job: 'read', logits: 'read', statistics: 'read', mixed: 'write' },
   uniforms,
   tuning: {},

@@ -1,7 +1,6 @@
 // Token ids to rows of activations. A row names its token by value, or as an entry of the token ring, so that
 // drawn tokens need not be read back. One dispatch for each part of the matrix; every token lies in exactly one.
 
-import row from '../../../shaders/include/rows.wgsl?raw';
 import wgsl from '../../../shaders/matmul/embed.wgsl?raw';
 import { defineKernel, type Tensor } from '../../gpu/kernel.ts';
 import type { Plan } from '../../gpu/plan.ts';
@@ -9,7 +8,7 @@ import type { Matrix } from './matmul.ts';
 
 export const embedPart = defineKernel({
   name: 'embed',
-  wgsl: row + wgsl,
+  wgsl,
   bindings: { rows: 'read', tokenRing: 'read', weights: 'read', scales: 'read', output: 'write' },
   uniforms: { count: 'u32', start: 'u32', partRows: 'u32', paddedRows: 'u32', columns: 'u32', scale: 'f32' },
   tuning: { format: 0 },

@@ -1,7 +1,6 @@
 // RMS norm of whole rows. Tensors are a multiple of 16 bytes, pads zero, so the last vec4 of an odd width is harmless.
 import wgsl from '../../../shaders/norm/rms-norm.wgsl?raw';
-import alone from '../../../shaders/norm/rms-norm-alone.wgsl?raw';
-import kept from '../../../shaders/norm/rms-norm-tap.wgsl?raw';
+import tapWgsl from '../../../shaders/norm/rms-norm-tap.wgsl?raw';
 import type { Gpu } from '../../gpu/device.ts';
 import { defineKernel } from '../../gpu/kernel.ts';
 
@@ -14,7 +13,7 @@ const shape = {
 
 export const rmsNorm = defineKernel({
   name: 'rms-norm',
-  wgsl: alone + wgsl,
+  wgsl,
   bindings: { input: 'read', weight: 'read', output: 'write' },
   ...shape,
 });
@@ -22,7 +21,7 @@ export const rmsNorm = defineKernel({
 /** The same; `tap` gets a copy of the input, which costs no dispatch of its own here. */
 export const rmsNormTap = defineKernel({
   name: 'rms-norm-tap',
-  wgsl: kept + wgsl,
+  wgsl: tapWgsl,
   bindings: { input: 'read', weight: 'read', output: 'write', tap: 'write' },
   ...shape,
 });

@@ -1,13 +1,12 @@
 // q/k norm, rotary embedding and cache append of a pass's rows. Without q/k norm (normed = 0) bind any 16 bytes as the
 // two norm weights. Dead rows still get a query (attention ignores it) and write nothing to the cache.
 
-import row from '../../../shaders/include/rows.wgsl?raw';
 import wgsl from '../../../shaders/rope/rope-append.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
 
 export const ropeAppend = defineKernel({
   name: 'rope-append',
-  wgsl: row + wgsl,
+  wgsl,
   bindings: {
     qkv: 'read',
     rows: 'read',

@@ -1,13 +1,11 @@
 // The distribution that a draw follows, written out as probabilities: what sampled drafts are verified with. Reads the very draws
 // that `sample` does, and writes those that name a distribution.
-import filters from '../../../shaders/include/filters.wgsl?raw';
-import random from '../../../shaders/include/random.wgsl?raw';
 import wgsl from '../../../shaders/sampling/distribution.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
 
 export const distribution = defineKernel({
   name: 'distribution',
-  wgsl: random + filters + wgsl,
+  wgsl,
   /** `distributions`: `[entries][stride]`. */
   bindings: { logits: 'read', draws: 'read', distributions: 'write' },
   uniforms: { rows: 'u32', vocabulary: 'u32', stride: 'u32' },

@@ -1,13 +1,11 @@
 // Draws tokens from rows of logits on the device. The order of the filters is temperature, top-k, top-p, min-p.
-import filters from '../../../shaders/include/filters.wgsl?raw';
-import random from '../../../shaders/include/random.wgsl?raw';
 import wgsl from '../../../shaders/sampling/sample.wgsl?raw';
 import type { Gpu } from '../../gpu/device.ts';
 import { defineKernel } from '../../gpu/kernel.ts';
 
 export const sample = defineKernel({
   name: 'sample',
-  wgsl: random + filters + wgsl,
+  wgsl,
   bindings: { logits: 'read', draws: 'read', choices: 'write' },
   /** `rows`: draws, each from a row and into an entry of its own choice. `stride`: elements between rows of logits. */
   uniforms: { rows: 'u32', vocabulary: 'u32', stride: 'u32' },

@@ -1,6 +1,4 @@
 // The rows of the target's pass over a tree that only the device knows (tree.ts grows it).
-import nodes from '../../../shaders/include/nodes.wgsl?raw';
-import row from '../../../shaders/include/rows.wgsl?raw';
 import wgsl from '../../../shaders/tree/tree-rows.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
 
@@ -27,7 +25,7 @@ export const packPlace = ({ first, count, prefix, start, base, position, window 
 
 export const treeRows = defineKernel({
   name: 'tree-rows',
-  wgsl: row + nodes + wgsl,
+  wgsl,
   bindings: { place: 'read', nodes: 'read', rows: 'write' },
   uniforms: { rows: 'u32' },
   tuning: {},

@@ -2,9 +2,6 @@
 // (`treeExpand`), the best of them are the next beam and the rows of the drafter's next pass (`treeBeam`); the best of
 // all levels are the draft (`treeSelect`). Nothing is read back; the target's pass over it takes its rows from the device
 // too (tree-rows.ts).
-import nodes from '../../../shaders/include/nodes.wgsl?raw';
-import row from '../../../shaders/include/rows.wgsl?raw';
-import tree from '../../../shaders/include/tree.wgsl?raw';
 import beam from '../../../shaders/tree/tree-beam.wgsl?raw';
 import expand from '../../../shaders/tree/tree-expand.wgsl?raw';
 import select from '../../../shaders/tree/tree-select.wgsl?raw';
@@ -61,7 +58,7 @@ export const SOURCE_BYTES = 4 * MOST_WIDTH;
 
 export const treeExpand = defineKernel({
   name: 'tree-expand',
-  wgsl: tree + expand,
+  wgsl: expand,
   /** `ids`: the target's token for each entry of the drafter's vocabulary. */
   bindings: { task: 'read', logits: 'read', ids: 'read', beam: 'read', candidates: 'update' },
   /** `level`: from 1 on. `rows`: of the pass that scored it; 1 at level 1. */
@@ -72,7 +69,7 @@ export const treeExpand = defineKernel({
 
 export const treeBeam = defineKernel({
   name: 'tree-beam',
-  wgsl: row + tree + beam,
+  wgsl: beam,
   /** `sources`: for each row of the next pass, the row of the last one whose output is its feature. */
   bindings: { task: 'read', candidates: 'read', beam: 'update', rows: 'write', sources: 'write' },
   /** `level`: whose candidates are chosen from. `rows`: of the next pass, at least the width. */
@@ -83,7 +80,7 @@ export const treeBeam = defineKernel({
 
 export const treeSelect = defineKernel({
   name: 'tree-select',
-  wgsl: nodes + tree + select,
+  wgsl: select,
   /** `nodes`: as verdict.ts packs them. */
   bindings: { task: 'read', candidates: 'read', nodes: 'write' },
   uniforms: {},

@@ -3,7 +3,7 @@
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
-import { attentionScratchBytes, attentionTuning, loadAttention } from '../../kernels/attention/attention.ts';
+import { attentionOf, attentionScratchBytes, attentionTuning } from '../../kernels/attention/attention.ts';
 import { type Attention, CHUNK } from '../../kernels/attention/attention-shape.ts';
 import { compact, type Move, packMoves } from '../../kernels/cache/compact.ts';
 import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
@@ -110,7 +110,7 @@ export class Cache {
     try {
       const what = `a cache of ${options.positions} rows`;
       const Extras = options.rollout || options.pool ? (await import('./row-extras.ts')).RowExtras : null;
-      const attend = await loadAttention(attentionTuning(gpu));
+      const attend = attentionOf(attentionTuning(gpu));
       const cache = await gpu.allocating(
         what,
         () => new Cache(gpu, arena, architecture, options, { moves, stream, Extras, attend }),

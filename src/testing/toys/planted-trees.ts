@@ -1,7 +1,7 @@
 // Trees behind a past in the cache, attended to in one pass and held bit for bit against causal passes.
 import { expect } from 'vitest';
 import type { Gpu } from '../../gpu/device.ts';
-import { type AttentionTuning, attentionScratchBytes, loadAttention } from '../../kernels/attention/attention.ts';
+import { type AttentionTuning, attentionOf, attentionScratchBytes } from '../../kernels/attention/attention.ts';
 import { branches, packRows, type Row } from '../../kernels/cache/rows.ts';
 import { treeRowsReference } from '../../kernels/tree/tree-rows.reference.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
@@ -34,7 +34,7 @@ export const checkTrees = async (
   const plain = (): number[][][] => list(keyValueHeads, () => list(capacity, () => list(headDim, random)));
   const [keys, values] = [plain(), plain()];
   const stride = stride32(heads * headDim);
-  const attention = await loadAttention(tuning);
+  const attention = attentionOf(tuning);
   const run = async (cache: readonly number[][][][], queries: readonly number[][], rows: readonly Row[]) => {
     const shape = { rows: rows.length, heads, keyValueHeads, headDim, capacity, half: 0 } as const;
     const output = gpu.activation(rows.length, stride, 'output');
