@@ -39,7 +39,8 @@ export {
   type Loaded,
   type ModelInfo,
 } from './engine/engine.ts';
-export { type LoadedModel, type LoadSourceOptions, loadSource, type Progress } from './engine/load/language-model.ts';
+export { loadSource } from './engine/load/language-model.ts';
+export type { LoadedModel, LoadSourceOptions, Progress } from './engine/load/loaded-models.ts';
 export type { Sidecar } from './engine/load/sidecar.ts';
 export type { Preflight, PreflightOptions, PreflightPart } from './engine/preflight.ts';
 export type { Prompt, RunRequest } from './engine/request.ts';

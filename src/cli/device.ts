@@ -1,23 +1,18 @@
 // Dawn's device for a command that runs a model, the line on stderr that says which it is, and a model on it.
-
 import { missingRoles } from '../decode/core/missing-roles.ts';
 import type { DecodingSystem, ModelRole } from '../decode/core/system.ts';
-import {
-  asKind,
-  loadDrafterSource,
-  loadJudgeSource,
-  loadPolicySource,
-  loadSentencesSource,
-} from '../engine/load/auxiliary.ts';
-import {
-  type LoadedDrafter,
-  type LoadedJudge,
-  type LoadedModel,
-  type LoadedModels,
-  type LoadSourceOptions,
-  loadSource,
-  type Progress,
-} from '../engine/load/language-model.ts';
+import { asKind, loadDrafterSource } from '../engine/load/drafter.ts';
+import { loadJudgeSource } from '../engine/load/judge.ts';
+import { loadSource } from '../engine/load/language-model.ts';
+import type {
+  LoadedDrafter,
+  LoadedJudge,
+  LoadedModel,
+  LoadedModels,
+  LoadSourceOptions,
+  Progress,
+} from '../engine/load/loaded-models.ts';
+import { loadPolicySource, loadSentencesSource } from '../engine/load/networks.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { openNodeGpu } from '../gpu/node.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';

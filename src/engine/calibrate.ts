@@ -5,9 +5,9 @@ import { refuse } from '../base/refuse.ts';
 import type { KnobValue } from '../decode/core/knobs.ts';
 import { CALIBRATION_FILE, type Calibration, type Range, rolloutKey, usualRange } from '../decode/steps/calibration.ts';
 import type { Rollout } from '../model/interface.ts';
-import type { Engine } from './engine.ts';
-import type { LoadedModel } from './load/language-model.ts';
-import type { Prompt } from './request.ts';
+import type { TraceEvent } from '../trace/index.ts';
+import type { LoadedModel } from './load/loaded-models.ts';
+import type { Prompt, RunRequest } from './request.ts';
 
 /** What to calibrate on. */
 export interface CalibrateOptions {
@@ -50,9 +50,9 @@ const knobsFor = ({ layers, variant, skip }: Way): Readonly<Record<string, KnobV
   sink: skip > 0 ? 'left-out' : 'counted',
 });
 
-/** `draftOf`: the engine's draft as it is now. */
+/** `run`: the engine's. `draftOf`: its draft as it is now. */
 export const calibrate = async (
-  engine: Pick<Engine, 'run'>,
+  run: (request: RunRequest, signal?: AbortSignal) => AsyncIterable<TraceEvent>,
   draftOf: () => LoadedModel | undefined,
   { prompts, maxTokens, signal, onProgress }: CalibrateOptions,
 ): Promise<Calibrated> => {
@@ -70,7 +70,7 @@ export const calibrate = async (
       if (draftOf() !== draft) throw refuse('the models changed while the draft was calibrated', 'Start again.');
       const limit = maxTokens === undefined ? {} : { maxTokens };
       const request = { prompt, system: 'specguard', knobs: knobsFor(way), seed, ...limit };
-      for await (const event of engine.run(request, signal)) {
+      for await (const event of run(request, signal)) {
         if (event.type === 'done' && event.finish_reason === 'aborted')
           throw new OutriderError('aborted', 'aborted by the caller');
         if (event.type !== 'route' || !event.signals) continue;

@@ -1,11 +1,10 @@
 // What a device can do, measured: the ceilings that every figure is held against, and what a pass over M rows costs the
 // loaded target. The page's device card and `outrider bench` are made of it; it is a chunk that the first of them loads.
-
 import { checkAborted } from '../base/errors.ts';
-import { measureDevice } from '../cli/bench/device-speed.ts';
-import { type VerifyCost, verifyCost } from '../cli/bench/verify-cost.ts';
 import type { Gpu } from '../gpu/device.ts';
-import type { LoadedModel } from './load/language-model.ts';
+import { measureDevice } from './device-speed.ts';
+import type { LoadedModel } from './load/loaded-models.ts';
+import { type VerifyCost, verifyCost } from './verify-cost.ts';
 
 /** A device in numbers. */
 export interface DeviceCard {

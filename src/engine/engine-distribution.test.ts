@@ -9,7 +9,7 @@ import { testGpu } from '../testing/device/gpu.ts';
 import { committedTokens } from '../trace/index.ts';
 import { folderSource } from '../weights/files/folder.ts';
 import { createEngine } from './engine.ts';
-import { loadDrafterSource } from './load/auxiliary.ts';
+import { loadDrafterSource } from './load/drafter.ts';
 import { loadSource } from './load/language-model.ts';
 
 const RUNS = 2000;

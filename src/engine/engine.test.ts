@@ -7,7 +7,7 @@ import { toyModel } from '../testing/toys/toy-model.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import { committedTokens, type EventOf, type TraceEvent } from '../trace/index.ts';
 import { createEngine, type Engine } from './engine.ts';
-import type { LoadedModel } from './load/language-model.ts';
+import type { LoadedModel } from './load/loaded-models.ts';
 import type { RunRequest } from './request.ts';
 
 const json = (file: string) =>

@@ -1,7 +1,6 @@
 // Read this first. An engine holds the models of one device and answers requests one after another: the prompt goes in,
 // a decoding system commits tokens round by round, and out comes one stream of trace events, the last being `done`.
 // The same interface is served in a worker (client.ts), so a page never needs to know where its engine lives.
-
 import { checkAborted } from '../base/errors.ts';
 import { missingRoles } from '../decode/core/missing-roles.ts';
 import { PrefixCache } from '../decode/core/prefix-cache.ts';
@@ -11,13 +10,13 @@ import { Transcript } from '../decode/core/transcript.ts';
 import { openBrowserGpu } from '../gpu/browser.ts';
 import { Gpu } from '../gpu/device.ts';
 import { meter } from '../gpu/meter.ts';
-import type { Profile } from '../gpu/profile.ts';
+import { Profile } from '../gpu/profile.ts';
 import { SYSTEMS } from '../systems/index.ts';
 import type { Emit, TraceEvent } from '../trace/index.ts';
-import type { Calibrated, CalibrateOptions } from './calibrate.ts';
-import type { DeviceCard, MeasureOptions } from './device-card.ts';
-import type { LoadedDrafter, LoadedJudge, LoadedModel } from './load/language-model.ts';
-import type { Preflight, PreflightOptions } from './preflight.ts';
+import { type Calibrated, type CalibrateOptions, calibrate } from './calibrate.ts';
+import { type DeviceCard, type MeasureOptions, measureCard } from './device-card.ts';
+import type { LoadedDrafter, LoadedJudge, LoadedModel } from './load/loaded-models.ts';
+import { type Preflight, type PreflightOptions, preflight } from './preflight.ts';
 import { Queue } from './queue.ts';
 import { ModelRegistry } from './registry.ts';
 import { type Job, modelsOf, type RunRequest, readRequest } from './request.ts';
@@ -135,8 +134,11 @@ class LocalEngine implements Engine {
   }
 
   async calibrate(options: CalibrateOptions): Promise<Calibrated> {
-    const { calibrate } = await import('./calibrate.ts');
-    return calibrate(this, () => this.#registry.models.draft, options);
+    return calibrate(
+      (request, signal) => this.run(request, signal),
+      () => this.#registry.models.draft,
+      options,
+    );
   }
 
   async measure(options: MeasureOptions = {}): Promise<DeviceCard> {
@@ -144,14 +146,12 @@ class LocalEngine implements Engine {
     using ticket = this.#queue.join();
     while (ticket.ahead > 0 && !signal.aborted) await ticket.moved(ticket.ahead, signal);
     checkAborted(signal);
-    const { measureCard } = await import('./device-card.ts');
     return measureCard(await this.#device(), this.#registry.models.target, { ...options, signal });
   }
 
   async preflight(models: ModelSources, options: PreflightOptions = {}): Promise<Preflight> {
     const signal = this.#untilClosed(options.signal);
-    const [gpu, { preflight }] = [await this.#device(), await import('./preflight.ts')];
-    return preflight(models, { ...options, signal }, { gpu, registry: this.#registry });
+    return preflight(models, { ...options, signal }, { gpu: await this.#device(), registry: this.#registry });
   }
 
   async close(): Promise<void> {
@@ -190,7 +190,7 @@ class LocalEngine implements Engine {
     const rule = escalates && threshold ? { escalates, threshold } : null;
     yield { at: clock(), type: 'run', version: 1, system: system.id, ...rule, knobs, seed: sampling.seed, prompt };
     if (job.fresh) this.#prefixCache.unread();
-    const profile = job.profile && this.#gpu ? await profileOf(this.#gpu) : null;
+    const profile = job.profile && this.#gpu ? new Profile(this.#gpu) : null;
     try {
       let begin = clock();
       const { first, round: next } = await system.start({
@@ -271,8 +271,6 @@ class LocalEngine implements Engine {
     };
   }
 }
-
-const profileOf = async (gpu: Gpu): Promise<Profile> => new (await import('../gpu/profile.ts')).Profile(gpu);
 
 const describeModel = ({ name, model, ...loaded }: LoadedModel | LoadedDrafter | LoadedJudge): ModelInfo => {
   const { family, context, bytes } = model;

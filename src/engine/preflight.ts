@@ -5,7 +5,7 @@ import { checkAborted, type OutriderError } from '../base/errors.ts';
 import { bad } from '../base/refuse.ts';
 import type { ModelRole } from '../decode/core/system.ts';
 import type { Gpu } from '../gpu/device.ts';
-import { isOnnx } from '../judge/load-judge.ts';
+import { isOnnx } from '../judge/onnx-judge.ts';
 import type { Architecture } from '../model/architecture.ts';
 import { cacheBytes } from '../model/cache/kv-cache.ts';
 import { readDrafter } from '../model/families/known-drafters.ts';

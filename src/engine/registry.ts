@@ -1,33 +1,61 @@
-// The models on the device, by role. What a load asks for again, unchanged, stays where it is: a drafter joins a target
-// without moving the target's weights a second time. The rest is freed first, so that two targets never share the memory.
-
+// The loaded models, by role. A model that the next load asks for again stays on the device: a drafter joins a target
+// without moving the target's weights again. All others are freed first, so that two targets never share the memory.
+import { refuse } from '../base/refuse.ts';
 import type { AlsoRole, ModelRole } from '../decode/core/system.ts';
 import type { Gpu } from '../gpu/device.ts';
-import type { Store } from '../weights/files/store.ts';
+import { openRemoteJudge } from '../remote/remote-judge.ts';
+import { openRemote } from '../remote/remote-target.ts';
+import type { RemoteJudge } from '../remote/server.ts';
+import { openBrowserStore, type Store } from '../weights/files/store.ts';
 import type { Source } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 import { bundledSource } from './bundled.ts';
+import { asKind, loadDrafterSource } from './load/drafter.ts';
+import { loadJudgeSource } from './load/judge.ts';
+import { loadSource } from './load/language-model.ts';
 import {
+  type LoadedJudge,
+  type LoadedModel,
   type LoadedModels,
   type LoadSourceOptions,
-  loadSource,
   type OnnxProvider,
-  type Progress,
-} from './load/language-model.ts';
+  readerOf,
+} from './load/loaded-models.ts';
+import { loadPolicySource, loadSentencesSource } from './load/networks.ts';
 import { checkVocabulary } from './load/vocabulary.ts';
 import type { LoadOptions, ModelSource, ModelSources } from './sources.ts';
 
-interface Resident {
+interface Entry {
   readonly source: Source | object;
   readonly precision: Precision | undefined;
-  readonly onnx?: OnnxProvider | undefined;
-  /** Null: loaned by the caller, who frees it. */
+  readonly onnx: OnnxProvider | undefined;
+  /** Freed with the entry. Null: the caller owns it, or it is on another machine. */
   readonly owned: Disposable | null;
 }
 
 export type RegistryOptions = Omit<LoadOptions, 'cache'>;
 
-/** Across a worker's border objects are copied, so files are known by what can be seen of them. */
+type Local = Exclude<ModelRole, 'remote'>;
+type Loader<Model> = (gpu: Gpu, source: Source, options: LoadSourceOptions) => Promise<Model>;
+
+/** They read the hidden states or the answers of the target that they were loaded for, so they go when it goes. */
+const BOUND_TO_TARGET: readonly ModelRole[] = ['dflash', 'eagle3', 'prm', 'router'];
+
+/** Their file may be an ONNX network. */
+const MAY_BE_ONNX: readonly ModelRole[] = [...BOUND_TO_TARGET, 'policy', 'sentences'];
+
+const GIVES = { prm: 'reward', router: 'advantage' } as const;
+
+/** Roles of models that write together with the target, in its vocabulary. */
+const isWriter = (role: string): role is 'draft' | AlsoRole => role === 'draft' || role.startsWith('also-');
+
+const isRemoteJudge = (from: RemoteJudge | ModelSource<LoadedJudge>): from is RemoteJudge =>
+  typeof from === 'object' && 'kind' in from && from.kind === 'remote-judge';
+
+const precisionOf = (role: ModelRole, { precision }: RegistryOptions): Precision | undefined =>
+  typeof precision === 'object' ? precision[role] : precision;
+
+/** Objects are copied on their way to a worker, so files are compared by name, size and date. */
 const sameSource = (a: Source | object, b: Source | object): boolean => {
   if (a === b) return true;
   if (!('kind' in a && 'kind' in b)) return false;
@@ -40,23 +68,11 @@ const sameSource = (a: Source | object, b: Source | object): boolean => {
   });
 };
 
-/** They read hidden states or answers of the target that they were loaded for, and borrow its vocabulary. */
-const READERS = ['dflash', 'eagle3', 'prm', 'router'] as const;
-
-/** What is no language model, and not a remote target. */
-const BESIDE = [...READERS, 'policy', 'sentences'] as const;
-
-const precisionOf = (role: ModelRole, { precision }: RegistryOptions): Precision | undefined =>
-  typeof precision === 'object' ? precision[role] : precision;
-
-/** Roles of models that write beside the target, in the vocabulary that it has. */
-const isWriter = (role: string): role is 'draft' | AlsoRole => role === 'draft' || role.startsWith('also-');
-
 export class ModelRegistry {
   /** Opened by the first load from an address. */
   store: Store | undefined;
   models: LoadedModels = {};
-  readonly #entries = new Map<ModelRole, Resident>();
+  readonly #entries = new Map<ModelRole, Entry>();
   readonly #device: () => Promise<Gpu>;
   readonly #base: string | undefined;
 
@@ -66,7 +82,7 @@ export class ModelRegistry {
     this.#base = base;
   }
 
-  /** Afterwards exactly these are there; after a failure, nothing. */
+  /** Afterwards exactly these are loaded; after a failure, nothing is. */
   async load(sources: ModelSources, options: RegistryOptions): Promise<void> {
     try {
       this.#freeOthers(sources, options);
@@ -77,19 +93,27 @@ export class ModelRegistry {
     }
   }
 
-  /** Drafters before their target. */
+  /** Frees drafters before their target. */
   clear(): void {
     for (const role of [...this.#entries.keys()].reverse()) this.#free(role);
   }
 
+  /** The store of kept downloads. */
+  async openStore(): Promise<Store> {
+    this.store ??= await openBrowserStore();
+    return this.store;
+  }
+
+  resolve<Model extends object>(from: ModelSource<Model>): Source | Model {
+    return typeof from === 'string' ? bundledSource(from, this.#base) : from;
+  }
+
   #freeOthers(sources: ModelSources, options: RegistryOptions): void {
     const stays = (role: ModelRole): boolean => {
-      const [held, from] = [this.#entries.get(role), sources[role]];
-      if (!held || from === undefined || held.precision !== precisionOf(role, options)) return false;
-      if (held.onnx !== options.onnx && BESIDE.some((each) => each === role)) return false; // may be an ONNX file
-      return (
-        sameSource(held.source, this.resolve(from)) && (!READERS.some((reader) => reader === role) || stays('target'))
-      );
+      const [entry, from] = [this.#entries.get(role), sources[role]];
+      if (!entry || from === undefined || entry.precision !== precisionOf(role, options)) return false;
+      if (entry.onnx !== options.onnx && MAY_BE_ONNX.includes(role)) return false;
+      return sameSource(entry.source, this.resolve(from)) && (!BOUND_TO_TARGET.includes(role) || stays('target'));
     };
     for (const role of [...this.#entries.keys()].reverse().filter((each) => !stays(each))) this.#free(role);
   }
@@ -101,74 +125,77 @@ export class ModelRegistry {
     this.models = others;
   }
 
-  /** The target comes first: the others are made for it, or held against it. */
+  /** The target comes first: the others are made for it, or checked against it. */
   async #loadMissing(sources: ModelSources, options: RegistryOptions): Promise<void> {
-    const { target, remote } = sources;
-    const there = this.models;
-    if (target !== undefined)
-      this.#put({ target: await this.#one('target', there.target, target, options, loadSource) });
+    await this.#loadOne('target', sources.target, options, loadSource);
     for (const role of Object.keys(sources).filter(isWriter)) {
-      const from = sources[role];
-      if (from === undefined) continue;
-      const loaded = await this.#one(role, there[role], from, options, loadSource);
-      if (this.models.target) checkVocabulary(this.models.target, loaded);
-      this.#put({ [role]: loaded });
+      await this.#loadOne(role, sources[role], options, loadSource);
+      const { target, [role]: writer } = this.models;
+      if (target && writer) checkVocabulary(target, writer);
     }
-    if (remote !== undefined) {
-      const open = async () =>
-        'kind' in remote ? (await import('../remote/remote-target.ts')).openRemote(remote) : remote;
-      this.#put({ remote: await open() });
-      this.#entries.set('remote', { source: remote, precision: undefined, owned: null });
-    }
-    if (!BESIDE.some((role) => sources[role] !== undefined)) return;
-    const { loadAuxiliary } = await import('./load/auxiliary.ts');
-    await loadAuxiliary(sources, {
-      models: () => this.models,
-      put: (models) => this.#put(models),
-      one: (role, known, from, load) => this.#one(role, known, from, options, load),
-      far: (role, source) => this.#entries.set(role, { source, precision: undefined, owned: null }),
-    });
+    const { remote } = sources;
+    if (remote) this.#put('remote', 'kind' in remote ? openRemote(remote) : remote, remote);
+    await this.#loadOne('dflash', sources.dflash, options, this.#drafter('dflash'));
+    await this.#loadOne('eagle3', sources.eagle3, options, this.#drafter('eagle3'));
+    await this.#loadOne('policy', sources.policy, options, (_, source, how) => loadPolicySource(source, how));
+    await this.#loadOne('sentences', sources.sentences, options, (_, source, how) => loadSentencesSource(source, how));
+    for (const role of ['prm', 'router'] as const) await this.#loadJudge(role, sources[role], options);
   }
 
-  #put(models: LoadedModels): void {
-    this.models = { ...this.models, ...models };
+  #drafter<Kind extends 'dflash' | 'eagle3'>(kind: Kind) {
+    return async (gpu: Gpu, source: Source, how: LoadSourceOptions) =>
+      asKind(await loadDrafterSource(gpu, source, this.#need(`a ${kind} drafter`, this.models.target), how), kind);
   }
 
-  /** Kept downloads; opened when the first is asked for. */
-  async openStore(): Promise<Store> {
-    this.store ??= await (await import('../weights/files/store.ts')).openBrowserStore();
-    return this.store;
-  }
-
-  resolve<Model extends object>(from: ModelSource<Model>): Source | Model {
-    return typeof from === 'string' ? bundledSource(from, this.#base) : from;
-  }
-
-  async #one<Model extends { readonly model: Disposable }>(
-    role: ModelRole,
-    there: Model | undefined,
-    from: ModelSource<Model>,
+  async #loadJudge(
+    role: 'prm' | 'router',
+    from: RemoteJudge | ModelSource<LoadedJudge> | undefined,
     options: RegistryOptions,
-    load: (gpu: Gpu, source: Source, options: LoadSourceOptions) => Promise<Model>,
-  ): Promise<Model> {
-    if (there) return there;
+  ): Promise<void> {
+    const reader = (): LoadedModel => this.#need('a judge', readerOf(this.models));
+    if (from && isRemoteJudge(from))
+      this.#put(role, { name: from.model, model: openRemoteJudge(from, reader(), GIVES[role]) }, from);
+    else
+      await this.#loadOne(role, from, options, (gpu, source, how) =>
+        loadJudgeSource(gpu, source, { ...how, target: reader() }),
+      );
+  }
+
+  /** Loads what is asked for and not there yet. */
+  async #loadOne<Role extends Local>(
+    role: Role,
+    from: ModelSource<NonNullable<LoadedModels[Role]>> | undefined,
+    options: RegistryOptions,
+    load: Loader<NonNullable<LoadedModels[Role]>>,
+  ): Promise<void> {
+    if (from === undefined || this.models[role]) return;
     const { onProgress, signal, onnx } = options;
     const precision = precisionOf(role, options);
     const source = this.resolve(from);
-    if ('model' in source) {
-      this.#entries.set(role, { source, precision, owned: null });
-      return source;
-    }
-    const tell = onProgress && ((progress: Progress): void => onProgress({ role, ...progress }));
+    if ('model' in source) return this.#put(role, source, source, { precision });
     if (source.kind === 'url') await this.openStore();
     const loaded = await load(await this.#device(), source, {
       precision,
       onnx,
       signal,
       store: this.store,
-      onProgress: tell,
+      onProgress: onProgress && ((progress) => onProgress({ role, ...progress })),
     });
-    this.#entries.set(role, { source, precision, onnx, owned: loaded.model });
-    return loaded;
+    this.#put(role, loaded, source, { precision, onnx, owned: loaded.model });
+  }
+
+  #put<Role extends ModelRole>(
+    role: Role,
+    model: NonNullable<LoadedModels[Role]>,
+    source: object,
+    { precision, onnx, owned = null }: Partial<Entry> = {},
+  ): void {
+    this.#entries.set(role, { source, precision, onnx, owned });
+    this.models = { ...this.models, [role]: model };
+  }
+
+  #need(what: string, model: LoadedModel | undefined): LoadedModel {
+    if (model) return model;
+    throw refuse(`${what} needs its target`, 'Load the target together with it.');
   }
 }

@@ -8,7 +8,7 @@ import type { Limits } from '../decode/core/transcript.ts';
 import type { Sampling } from '../model/interface.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
-import { type LoadedModel, type LoadedModels, readerOf } from './load/language-model.ts';
+import { type LoadedModel, type LoadedModels, readerOf } from './load/loaded-models.ts';
 
 /** A conversation (through the chat template), a text to continue as it is, or token ids. */
 export type Prompt =

@@ -13,7 +13,7 @@ import type {
   LoadedSentences,
   LoadSourceOptions,
   Progress,
-} from './load/language-model.ts';
+} from './load/loaded-models.ts';
 
 /** A checkpoint, the name of a bundled model, or a model that is loaded already (and stays its owner's to dispose of). */
 export type ModelSource<Model = LoadedModel | LoadedDrafter | LoadedPolicy | LoadedJudge | LoadedSentences> =

@@ -2,7 +2,7 @@
 // `input_ids` (and `attention_mask`) will do. It keeps nothing of a text, so every step costs the whole of it; a judge
 // of a known family costs its new rows only (device-judge.ts).
 import { bad, refuse } from '../base/refuse.ts';
-import type { LoadSourceOptions } from '../engine/load/language-model.ts';
+import type { LoadSourceOptions } from '../engine/load/loaded-models.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import { type FileSet, readBytes, readJson } from '../weights/files/byte-source.ts';
 import { readTokenizer } from '../weights/open.ts';
@@ -11,7 +11,21 @@ import { readJudgeConfig } from './judge-config.ts';
 import { TextCursor, type VocabularyJudge } from './judge-cursor.ts';
 import { type OnnxEncoder, openTextOnnx } from './onnx.ts';
 
-export const NETWORK = 'model.onnx';
+const NETWORK = 'model.onnx';
+const WEIGHTS = ['model.safetensors', 'model.safetensors.index.json'];
+
+const holds = async (files: FileSet, name: string, signal: AbortSignal | undefined): Promise<boolean> => {
+  if (files.names) return files.names.includes(name);
+  using file = await files.open(name, { signal, optional: true });
+  return file !== null;
+};
+
+/** Whether the ONNX network is the file that was named, or the folder has no other weights. */
+export const isOnnx = async (files: FileSet, signal: AbortSignal | undefined): Promise<boolean> => {
+  if (files.entry) return files.entry.endsWith('.onnx');
+  for (const name of WEIGHTS) if (await holds(files, name, signal)) return false;
+  return holds(files, NETWORK, signal);
+};
 
 /** As many bytes as the file has, and the network that they are. */
 export const readNetwork = async (

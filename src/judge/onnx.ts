@@ -4,7 +4,7 @@
 import type * as Runtime from 'onnxruntime-web/wasm';
 import { OutriderError } from '../base/errors.ts';
 import { bad } from '../base/refuse.ts';
-import type { OnnxProvider } from '../engine/load/language-model.ts';
+import type { OnnxProvider } from '../engine/load/loaded-models.ts';
 
 /** WebGPU's is the build for JSPI: the one for browsers without it has 27 MB of WebAssembly, not 17. */
 const IMPORTS: Readonly<Record<OnnxProvider, () => Promise<typeof Runtime>>> = {

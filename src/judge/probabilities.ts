@@ -1,12 +1,10 @@
 // What a judge's head says of a text that is given in its own tokens, before any layout: for people, and for comparisons
 // with other implementations.
-
-import type { LoadSourceOptions } from '../engine/load/language-model.ts';
+import type { LoadSourceOptions } from '../engine/load/loaded-models.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { loadScored } from '../model/load/load-judge.ts';
 import { fileSet, openCheckpoint, type Source } from '../weights/open.ts';
-import { isOnnx } from './load-judge.ts';
-import { readNetwork } from './onnx-judge.ts';
+import { isOnnx, readNetwork } from './onnx-judge.ts';
 import { answerOf } from './row-score.ts';
 
 export interface Probabilities {

@@ -3,7 +3,7 @@
 // here shares, since that library's own would bring 27 MB of WebAssembly of its own. Mean over the tokens, unit length.
 import { bad } from '../base/refuse.ts';
 import type { SentenceEncoder } from '../decode/core/system.ts';
-import type { LoadedSentences, LoadSourceOptions } from '../engine/load/language-model.ts';
+import type { LoadedSentences, LoadSourceOptions } from '../engine/load/loaded-models.ts';
 import { type ByteSource, type FileSet, readBytes } from '../weights/files/byte-source.ts';
 import { readTokenizer } from '../weights/open.ts';
 import { openTextOnnx } from './onnx.ts';

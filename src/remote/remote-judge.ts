@@ -5,7 +5,7 @@
 import { checkAborted } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
 import type { Judge, JudgeCursor } from '../decode/core/system.ts';
-import type { LoadedModel } from '../engine/load/language-model.ts';
+import type { LoadedModel } from '../engine/load/loaded-models.ts';
 import { NOTES } from '../judge/input-layout.ts';
 import { answerOf } from '../judge/row-score.ts';
 import { serverAddress } from './address.ts';

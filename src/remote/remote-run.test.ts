@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { toFault } from '../base/errors.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
-import type { LoadedModel } from '../engine/load/language-model.ts';
+import type { LoadedModel } from '../engine/load/loaded-models.ts';
 import { SYSTEMS } from '../systems/index.ts';
 import { type CompletionsTestServer, script, serveCompletions } from '../testing/servers/completions-server.ts';
 import { pooled, serveJudge } from '../testing/servers/judge-server.ts';

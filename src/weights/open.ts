@@ -7,6 +7,7 @@ import { addressFiles } from './files/address.ts';
 import { type ByteSource, blobFiles, type FileSet, memoryFiles, readJson, readText } from './files/byte-source.ts';
 import { HttpSource } from './files/http.ts';
 import type { Store } from './files/store.ts';
+import { openGguf } from './gguf/open-gguf.ts';
 import { type Open, type Opened, SPLIT } from './opened-checkpoint.ts';
 import { type PlacedTensor, streamBands } from './row-blocks.ts';
 import { parseShardIndex, readSafetensors } from './safetensors.ts';
@@ -44,7 +45,7 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
   try {
     const gguf = ggufFile(files);
     const { parts, placed } = gguf
-      ? await (await import('./gguf/open-gguf.ts')).openGguf(gguf, open, options.signal) // seldom needed: a chunk of its own
+      ? await openGguf(gguf, open, options.signal)
       : await openSafetensors(files, open, options);
     refuseTwins(placed);
     checkCounts(

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { median, spread } from '../../base/statistics.ts';
 import type { DecodingSystem } from '../../decode/core/system.ts';
+import { verifyCost } from '../../engine/verify-cost.ts';
 import { SYSTEMS } from '../../systems/index.ts';
 import { toyLoaded } from '../../testing/contract/system-contract.ts';
 import { toyModel } from '../../testing/toys/toy-model.ts';
 import type { TraceEvent } from '../../trace/index.ts';
 import { baselineOf, readEntry } from './entries.ts';
 import { defaultPrompts, fitted, isRight, readPrompts } from './prompts.ts';
-import { median, spread } from './statistics.ts';
 import { type Sample, summarise } from './summary.ts';
-import { verifyCost } from './verify-cost.ts';
 
 describe('prompts', () => {
   it('are read in every shape that published sets use', () => {

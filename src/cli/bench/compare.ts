@@ -3,15 +3,16 @@
 // compared. The first runs warm up and are not counted.
 import { OutriderError } from '../../base/errors.ts';
 import { refuse } from '../../base/refuse.ts';
+import { type Spread, spread } from '../../base/statistics.ts';
 import { type DeviceCard, measureCard } from '../../engine/device-card.ts';
 import { createEngine, type Engine } from '../../engine/engine.ts';
-import { type LoadedModel, type LoadedModels, readerOf } from '../../engine/load/language-model.ts';
+import { type LoadedModel, type LoadedModels, readerOf } from '../../engine/load/loaded-models.ts';
+import { someTokens } from '../../engine/verify-cost.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import { measure, type TraceEvent } from '../../trace/index.ts';
 import { type BenchEntry, baselineOf, PLAIN, sameRuns, withBaselines } from './entries.ts';
 import { type ProfiledRounds, profileRounds } from './profile-rounds.ts';
-import { type BenchPrompt, defaultPrompts, fitted, isRight, someTokens } from './prompts.ts';
-import { type Spread, spread } from './statistics.ts';
+import { type BenchPrompt, defaultPrompts, fitted, isRight } from './prompts.ts';
 import { type Sample, type SystemReport, summarise } from './summary.ts';
 
 export interface BenchOptions {

@@ -1,6 +1,6 @@
 // The same figures prompt by prompt: what an oracle that chose the best system (or block size) for each prompt would choose from.
+import { type Spread, spread } from '../../base/statistics.ts';
 import { measure, type TraceEvent } from '../../trace/index.ts';
-import { type Spread, spread } from './statistics.ts';
 
 export interface PromptReport {
   readonly prompt: number;

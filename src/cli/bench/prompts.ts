@@ -1,7 +1,8 @@
 // What a benchmark asks: prompts in the shapes that published sets use, and the true answers where a set has them.
 import { refuse } from '../../base/refuse.ts';
-import type { LoadedModel } from '../../engine/load/language-model.ts';
+import type { LoadedModel } from '../../engine/load/loaded-models.ts';
 import type { Prompt } from '../../engine/request.ts';
+import { someTokens } from '../../engine/verify-cost.ts';
 import type { ChatMessage } from '../../text/chat-template.ts';
 
 export interface BenchPrompt {
@@ -22,10 +23,6 @@ const QUESTIONS = [
   'Explain in plain words why the sky is blue.',
   'List five things to pack for a walk in the mountains, and say what each is for.',
 ];
-
-/** Any tokens do, for what is timed only; they are the same on every run. */
-export const someTokens = (vocabulary: number, count: number, salt = 0): number[] =>
-  Array.from({ length: count }, (_, i) => (i * 7919 + salt * 104_729 + 17) % vocabulary);
 
 /** When no set is named: short questions, or token ids for a model without a tokenizer. */
 export const defaultPrompts = ({ model, tokenizer }: LoadedModel): readonly BenchPrompt[] =>

@@ -1,8 +1,8 @@
 // What SpecGuard's grounding adds to a draft's time: the same greedy chain on a cursor with rollout and on one without,
 // turn by submission, so that a busy machine disturbs both alike.
 import { checkAborted } from '../../base/errors.ts';
+import { median } from '../../base/statistics.ts';
 import type { Cursor, Drawn, LanguageModel, OpenCursor, Rollout, Sampling } from '../../model/interface.ts';
-import { median } from './statistics.ts';
 
 const GREEDY: Sampling = { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0 };
 /** Tokens that step systems draft between two looks at the device. */

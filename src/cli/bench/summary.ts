@@ -1,8 +1,8 @@
 // One system's line of the report, folded from the traces of its runs and from its baseline's on the same prompts.
+import { type Spread, spread } from '../../base/statistics.ts';
 import { committedTokens, type EventOf, measure, type TraceEvent } from '../../trace/index.ts';
 import { countEscalations } from './escalations.ts';
 import { byPrompt, type PromptReport } from './per-prompt.ts';
-import { type Spread, spread } from './statistics.ts';
 
 /** One run of one system on one prompt. */
 export interface Sample {

@@ -1,11 +1,11 @@
 // Measures decoding systems against their baselines on this machine, all on the same prompts in one session.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import type { Spread } from '../../base/statistics.ts';
 import { choice, flag, integer, number, text, UsageError, type Values, words } from '../arguments.ts';
 import { type BenchReport, bench as runBench } from '../bench/compare.ts';
 import { readEntry } from '../bench/entries.ts';
 import { type BenchPrompt, readPrompts } from '../bench/prompts.ts';
-import type { Spread } from '../bench/statistics.ts';
 import { readSuite, SUITE_NAMES, suiteFile } from '../bench/suites.ts';
 import { defineCommand } from '../command.ts';
 import { besideOptions, openDevice, precisionOption } from '../device.ts';

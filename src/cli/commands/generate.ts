@@ -1,9 +1,8 @@
 // Continues a prompt. The text streams to stdout as it becomes certain; with --json every trace event is a line there,
 // the last one, `done`, carrying the answer and the metrics as well.
-
 import type { DecodingSystem } from '../../decode/core/system.ts';
 import { createEngine } from '../../engine/engine.ts';
-import { type LoadedModel, readerOf } from '../../engine/load/language-model.ts';
+import { type LoadedModel, readerOf } from '../../engine/load/loaded-models.ts';
 import type { Prompt, RunRequest } from '../../engine/request.ts';
 import { SYSTEMS } from '../../systems/index.ts';
 import { committedTokens, type EventOf, type Metrics, measure, type TraceEvent } from '../../trace/index.ts';

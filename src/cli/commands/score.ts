@@ -1,6 +1,6 @@
 // What a judge makes of a text, and what a draft's own attention and probabilities do (SpecGuard's signals): raw numbers
 // for comparisons with other implementations.
-
+import { probabilitiesOf } from '../../judge/probabilities.ts';
 import type { LanguageModel, Rollout } from '../../model/interface.ts';
 import { choice, flag, integer, integers, text, UsageError } from '../arguments.ts';
 import { rolloutCost } from '../bench/rollout-cost.ts';
@@ -100,7 +100,6 @@ export const score = defineCommand({
     if (beyond !== undefined) throw new UsageError(`position ${beyond} is not below the ${tokens.length} tokens`);
     const name = judge as string;
     const source = await modelSource(name, terminal.root);
-    const { probabilitiesOf } = await import('../../judge/probabilities.ts');
     using device = await openDevice(terminal);
     const precision = readModelName(name).precision ?? values.precision;
     const options = { precision, signal: terminal.signal };

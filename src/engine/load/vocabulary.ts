@@ -1,7 +1,7 @@
 // Two models that write one text must mean the same by every token id. Checked when they are loaded together, by the
 // entries of their tokenizers, and by size where one of them has none.
 import { OutriderError } from '../../base/errors.ts';
-import type { LoadedModel } from './language-model.ts';
+import type { LoadedModel } from './loaded-models.ts';
 
 /** A model, or a judge that reads the target's tokens. */
 interface Reader extends Pick<LoadedModel, 'name' | 'tokenizer'> {

@@ -4,7 +4,7 @@
 import type { KnobValue } from '../../decode/core/knobs.ts';
 import type { BlockPolicy, DecodingSystem } from '../../decode/core/system.ts';
 import { createEngine } from '../../engine/engine.ts';
-import type { LoadedModel } from '../../engine/load/language-model.ts';
+import type { LoadedModel } from '../../engine/load/loaded-models.ts';
 import type { RunRequest } from '../../engine/request.ts';
 import { distributionReference } from '../../kernels/sampling/sample.reference.ts';
 import type { LanguageModel, Sampling } from '../../model/interface.ts';

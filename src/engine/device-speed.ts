@@ -1,9 +1,9 @@
 // The ceilings of a device, measured: no figure of a data sheet, and the only fair one for a software adapter.
-import type { Gpu } from '../../gpu/device.ts';
-import type { Tensor } from '../../gpu/kernel.ts';
-import { Plan } from '../../gpu/plan.ts';
-import { FLOPS_A_REPEAT, multiplyAdds, streamWords } from '../../kernels/device-speed/ceilings.ts';
-import { median } from './statistics.ts';
+import { median } from '../base/statistics.ts';
+import type { Gpu } from '../gpu/device.ts';
+import type { Tensor } from '../gpu/kernel.ts';
+import { Plan } from '../gpu/plan.ts';
+import { FLOPS_A_REPEAT, multiplyAdds, streamWords } from '../kernels/device-speed/ceilings.ts';
 
 export interface DeviceSpeed {
   readonly bandwidth_gb_per_second: number;

@@ -1,14 +1,17 @@
 // What speculation can hope for on this device: the time of a pass over M rows against that of one row. A curve that
 // stays flat makes every accepted draft free; one that grows like M makes speculation lose.
-import { checkAborted } from '../../base/errors.ts';
-import type { Cursor, LanguageModel, Sampling } from '../../model/interface.ts';
-import { someTokens } from './prompts.ts';
-import { median } from './statistics.ts';
+import { checkAborted } from '../base/errors.ts';
+import { median } from '../base/statistics.ts';
+import type { Cursor, LanguageModel, Sampling } from '../model/interface.ts';
 
 const ROWS = [1, 2, 4, 8, 16] as const;
 const GREEDY: Sampling = { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0 };
 /** Rows that the cache holds when a pass is timed. */
 const PREFIX = 32;
+
+/** Token ids for what is only timed: any ids serve, and these are the same on every run. */
+export const someTokens = (vocabulary: number, count: number, salt = 0): number[] =>
+  Array.from({ length: count }, (_, i) => (i * 7919 + salt * 104_729 + 17) % vocabulary);
 
 export interface VerifyCost {
   /** T(M)/T(1) by M. */

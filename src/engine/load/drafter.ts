@@ -1,0 +1,33 @@
+// Loads a drafter that reads its target's hidden states (DFlash, EAGLE-3).
+import { bad } from '../../base/refuse.ts';
+import type { Gpu } from '../../gpu/device.ts';
+import type { BlockDrafter, FeatureDrafter } from '../../model/interface.ts';
+import { loadDrafter } from '../../model/load/load-drafter.ts';
+import type { Source } from '../../weights/open.ts';
+import { openSource } from './checkpoint.ts';
+import type { LoadedDrafter, LoadedModel, LoadSourceOptions } from './loaded-models.ts';
+
+/** The checkpoint's config says of which kind it is. */
+export const loadDrafterSource = async (
+  gpu: Gpu,
+  source: Source,
+  target: LoadedModel,
+  options: LoadSourceOptions = {},
+): Promise<LoadedDrafter> => {
+  const { signal, precision, onProgress } = options;
+  using checkpoint = await openSource(source, options);
+  const model = await loadDrafter(gpu, checkpoint, target.model, { precision, signal, onProgress });
+  return { name: checkpoint.name, model };
+};
+
+/** The drafter as one of `kind`. A drafter of the other kind is freed, and an error says so. */
+export const asKind = <Kind extends 'dflash' | 'eagle3'>(
+  { name, model }: LoadedDrafter,
+  kind: Kind,
+): LoadedDrafter<Extract<BlockDrafter | FeatureDrafter, { readonly kind: Kind }>> => {
+  const isKind = (drafter: typeof model): drafter is Extract<typeof model, { readonly kind: Kind }> =>
+    drafter.kind === kind;
+  if (isKind(model)) return { name, model };
+  model[Symbol.dispose]();
+  throw bad(`${name} is a drafter for ${model.kind}, not for ${kind}`, `Load it under the role ${model.kind}.`);
+};

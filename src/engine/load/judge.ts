@@ -1,0 +1,46 @@
+// Loads a judge: on our own kernels when the folder has weights, otherwise as an ONNX network.
+import type { Gpu } from '../../gpu/device.ts';
+import { loadScoredJudge } from '../../judge/device-judge.ts';
+import type { VocabularyJudge } from '../../judge/judge-cursor.ts';
+import { isOnnx, loadOnnxJudge } from '../../judge/onnx-judge.ts';
+import { fileSet, openCheckpoint, type Source } from '../../weights/open.ts';
+import type { LoadedJudge, LoadedModel, LoadSourceOptions } from './loaded-models.ts';
+import { checkVocabulary } from './vocabulary.ts';
+
+interface LoadJudgeOptions extends LoadSourceOptions {
+  /** Whose answers it will read: a judge of published layout reads them as text, any other shares its vocabulary. */
+  readonly target?: LoadedModel | undefined;
+}
+
+const open = async (
+  gpu: Gpu,
+  source: Source,
+  options: LoadJudgeOptions,
+): Promise<{ name: string; judge: VocabularyJudge; notice?: string | undefined }> => {
+  const { target, signal, store, precision, onnx, onProgress } = options;
+  const download = (loaded: number): void => onProgress?.({ phase: 'download', loaded, total: loaded });
+  const files = fileSet(source, { signal, store, onProgress: download });
+  const words = target?.tokenizer ?? null;
+  if (await isOnnx(files, signal))
+    return { name: files.name, ...(await loadOnnxJudge(files, words, { signal, onnx })) };
+  using checkpoint = await openCheckpoint(source, { signal, store, onProgress: download });
+  const judge = await loadScoredJudge(gpu, checkpoint, words, { precision, signal, onProgress });
+  return { name: checkpoint.name, judge };
+};
+
+/** A reward model or a router. One that reads the target's own tokens must have the target's vocabulary. */
+export const loadJudgeSource = async (
+  gpu: Gpu,
+  source: Source,
+  options: LoadJudgeOptions = {},
+): Promise<LoadedJudge> => {
+  const { name, judge, notice } = await open(gpu, source, options);
+  const { sharesVocabulary, vocabulary, tokenizer } = judge;
+  try {
+    if (options.target && sharesVocabulary) checkVocabulary(options.target, { name, tokenizer, model: { vocabulary } });
+    return { name, model: judge, notice };
+  } catch (error) {
+    judge[Symbol.dispose]();
+    throw error;
+  }
+};

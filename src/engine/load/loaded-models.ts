@@ -1,0 +1,88 @@
+// What a load gives: models that are ready to run, each with what is needed to talk to it, and the options of a load.
+import type { AlsoRole, BlockPolicy, Judge, SentenceEncoder } from '../../decode/core/system.ts';
+import type { BlockDrafter, FeatureDrafter, LanguageModel } from '../../model/interface.ts';
+import type { LoadedRemote } from '../../remote/remote-target.ts';
+import type { Tokenizer } from '../../text/tokenizer.ts';
+import type { Store } from '../../weights/files/store.ts';
+import type { Precision } from '../../weights/quantize/quantize.ts';
+import type { Sidecar } from './sidecar.ts';
+
+/** A model that is ready to run, and what is needed to talk to it. */
+export interface LoadedModel {
+  readonly name: string;
+  readonly model: LanguageModel;
+  readonly tokenizer: Tokenizer | null;
+  readonly stopTokens: readonly number[];
+  /** Files that belong to the model and are no part of its checkpoint. */
+  readonly sidecar?: Sidecar;
+}
+
+/** A drafter that reads its target's hidden states and borrows the target's vocabulary. */
+export interface LoadedDrafter<D extends BlockDrafter | FeatureDrafter = BlockDrafter | FeatureDrafter> {
+  readonly name: string;
+  readonly model: D;
+}
+
+/** Chooses block sizes for a target and its drafter. */
+export interface LoadedPolicy {
+  readonly name: string;
+  readonly model: BlockPolicy;
+}
+
+/** Compares candidate steps. */
+export interface LoadedSentences {
+  readonly name: string;
+  readonly model: SentenceEncoder;
+  /** For people: why it does not run on the backend that was asked for. */
+  readonly notice?: string | undefined;
+}
+
+/** Scores the steps of a target's answers. */
+export interface LoadedJudge {
+  readonly name: string;
+  readonly model: Judge;
+  /** For people: why it does not run on the backend that was asked for. */
+  readonly notice?: string | undefined;
+}
+
+/** By role (decode/core/system.ts). */
+export interface LoadedModels {
+  readonly target?: LoadedModel;
+  readonly draft?: LoadedModel;
+  readonly [also: AlsoRole]: LoadedModel | undefined;
+  readonly dflash?: LoadedDrafter<BlockDrafter>;
+  readonly eagle3?: LoadedDrafter<FeatureDrafter>;
+  readonly policy?: LoadedPolicy;
+  readonly prm?: LoadedJudge;
+  readonly router?: LoadedJudge;
+  readonly sentences?: LoadedSentences;
+  readonly remote?: LoadedRemote;
+}
+
+/** The model whose tokens the text is made of: the target, or the draft when the target is on another machine. */
+export const readerOf = ({ target, draft, remote }: LoadedModels): LoadedModel | undefined =>
+  target ?? (remote && draft);
+
+/** How far a load is. */
+export interface Progress {
+  readonly phase: 'download' | 'upload' | 'compile';
+  /** Bytes, or pipelines. */
+  readonly loaded: number;
+  readonly total: number;
+}
+
+/** What runs an ONNX file. */
+export type OnnxProvider = 'wasm' | 'webgpu';
+
+/** How one model is loaded. */
+export interface LoadSourceOptions {
+  /** What runs a judge or a sentence encoder that is an ONNX file. Default: `wasm`. */
+  readonly onnx?: OnnxProvider | undefined;
+  /** Default: as in the file. */
+  readonly precision?: Precision | undefined;
+  /** Where files from the network are kept. */
+  readonly store?: Store | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with every step of the load. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
