@@ -10,7 +10,7 @@ import { root } from './steps.mjs';
 
 /** @typedef {import('../src/decode/core/system.ts').DecodingSystem} DecodingSystem */
 /** @typedef {import('../src/cli/bench/compare.ts').BenchReport & { commit: string | null }} BenchReport */
-/** @typedef {import('../src/cli/bench/statistics.ts').Spread} Spread */
+/** @typedef {import('../src/base/statistics.ts').Spread} Spread */
 
 /**
  * How a table was measured (docs/results/runs.json), by its name.
