@@ -9,6 +9,7 @@ const WHAT_TO_DO: Readonly<Record<Fault['code'], string>> = {
   'device-lost': 'Load the model again.',
   'download-failed': 'Check the address and your connection, then try again.',
   'bad-checkpoint': 'Choose another file, or download this one again.',
+  'bad-trace': 'Ask for the trace again, as a file.',
   'bad-request': 'Change the request and try again.',
   'vocabulary-mismatch': 'Choose models of one vocabulary.',
   aborted: '',

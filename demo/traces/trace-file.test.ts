@@ -56,19 +56,18 @@ test('a type of event that is not known yet is passed on', () => {
 });
 
 test.each([
-  ['', /empty/],
-  ['{"at":1,"type":"run"', /line 1 is not JSON/],
-  ['GGUF\u0003…', /line 1 is not JSON: GGUF/],
-  ['[1, 2]', /line 1 is no trace event/],
-  [`${line(begin)}\nnull`, /line 2 is no trace event/],
-  [`${line(begin)}\n\n{"type":"commit"}`, /line 3 is no trace event/],
-  [`${line(begin)}\n${line({ type: 'commit', round: 1, tokens: 7 })}`, /line 2: a commit event's tokens .* array/],
-  [line({ ...begin, version: 2 }), /line 1: version 2/],
-  [line({ ...begin, models: null }), /line 1: a run event's models/],
-  [line({ ...begin, models: { target: 1 } }), /names by role/],
+  ['', /it has no events/],
+  ['{"at":1,"type":"run"', /line 1: it is not JSON/],
+  ['GGUF\u0003…', /line 1: it is not JSON: GGUF/],
+  ['[1, 2]', /line 1: it is not an object/],
+  [`${line(begin)}\nnull`, /line 2: it is not an object/],
+  [`${line(begin)}\n\n{"type":"commit"}`, /line 3: its time \(at\) is not a number/],
+  [`${line(begin)}\n${line({ type: 'commit', round: 1, tokens: 7 })}`, /line 2: the tokens of a commit event .* list/],
+  [line({ ...begin, version: 2 }), /line 1: the version of a run event must be 1/],
+  [line({ ...begin, models: { target: 1 } }), /line 1: the models of a run event .* text/],
   [`{"outrider":"trace","version":9}\n${line(begin)}`, /line 1: version 9/],
-  [line(done), /no run in it/],
-  [[begin, done, done].map(line).join('\n'), /line 3: nothing may follow done/],
+  [line(done), /no run begins in it/],
+  [[begin, done, done].map(line).join('\n'), /nothing but a second run may follow done/],
 ])('%j is refused by name', (text, reason) => {
   expect(() => readTrace(text)).toThrow(reason);
 });
@@ -76,5 +75,22 @@ test.each([
 test('an address that was cut off says so', async () => {
   const address = await encodeTrace(whole);
   for (const wrong of [address.slice(0, -40), address.slice(40), 'not!base64', ''])
-    await expect(decodeTrace(wrong)).rejects.toThrow(/not whole|empty/);
+    await expect(decodeTrace(wrong)).rejects.toThrow(/not whole|no events/);
+});
+
+test('an address that would fill the memory is refused before it does', async () => {
+  const packed = await new Response(
+    new Blob([new Uint8Array(2 ** 25)]).stream().pipeThrough(new CompressionStream('deflate-raw')),
+  ).arrayBuffer();
+  const address = btoa(String.fromCharCode(...new Uint8Array(packed)))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_');
+  expect(address.length).toBeLessThan(50_000);
+  await expect(decodeTrace(address)).rejects.toMatchObject({ code: 'bad-trace', message: /longer than 16 MB/ });
+});
+
+test('a link whose parents form a circle is a bad trace, not a full memory', async () => {
+  const draft = { type: 'draft', round: 1, by: 'draft', tokens: [1, 2, 3], parents: [-1, 2, 1], passes: 1, ms: 1 };
+  const events = [line(begin), line(draft), line(done)].join('\n');
+  expect(() => readTrace(events)).toThrow(expect.objectContaining({ code: 'bad-trace' }));
 });

@@ -9,6 +9,7 @@ export type ErrorCode =
   | 'download-failed'
   | 'bad-checkpoint'
   | 'bad-request'
+  | 'bad-trace'
   | 'vocabulary-mismatch'
   | 'aborted'
   | 'bug';

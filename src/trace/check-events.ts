@@ -63,6 +63,8 @@ const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string, Field
     prompt: tokens,
     seed: optional(count),
     models: optional(valuesOf(text)),
+    escalates: optional(oneOf('high', 'low')),
+    threshold: optional(text),
   },
   prefill: { by: text, rows: count, reused: count, ms: number, step: optional(count) },
   draft: {

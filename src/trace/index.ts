@@ -2,6 +2,7 @@
 // where the work is done. Every figure anywhere (page, command line, benchmark) is a fold over this one stream.
 import type { Escalates } from './threshold.ts';
 
+export { readTraceText, type TraceProblem, type TraceText } from './read-trace.ts';
 export { type Escalates, type ThresholdRule, thresholdOf } from './threshold.ts';
 
 /** Who did the work. */

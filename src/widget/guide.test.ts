@@ -7,7 +7,7 @@ import { OBSERVED } from './attributes.ts';
 
 const read = (path: string): string => readFileSync(join(import.meta.dirname, path), 'utf8');
 const guide = read('../../docs/guide/widget.md');
-const view = read('view.ts') + read('answer.ts');
+const view = read('view.ts') + read('answer-view.ts');
 
 /** What stands as code in the first column of the table below a heading, and in the second where that is asked for. */
 const listed = (heading: string, columns = 1): readonly string[] => {

@@ -34,11 +34,15 @@ describe('trace files', () => {
   });
 
   it.each([
-    ['{"at":1', /line 1 is no JSON object/],
-    ['{"at":1,"type":"commit"}\n\n7', /line 3 is no JSON object/],
-    ['{"at":1,"type":"run"}\n{"type":"commit"}', /line 2 is no event/],
-    ['{"at":1,"type":"run"}', /nothing is committed/],
-    ['', /nothing is committed/],
+    ['{"at":1', /line 1: it is not JSON/],
+    [`${lines[0]}\n\n7`, /line 3: it is not an object/],
+    [`${lines[0]}\n{"type":"commit"}`, /line 2: its time/],
+    [
+      `${lines[0]}\n{"at":1,"type":"draft","round":1,"by":"draft","tokens":[1,2,3],"parents":[-1,2,1],"passes":1,"ms":1}`,
+      /line 2: node 1 of a draft names 2 as its parent/,
+    ],
+    [lines[0] as string, /nothing is committed/],
+    ['', /it has no events/],
   ])('%j is refused with the line', (text, message) => {
     expect(() => readRecording(text)).toThrow(message);
   });

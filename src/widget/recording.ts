@@ -1,8 +1,7 @@
 // Trace files, replayed without a GPU: JSON lines of events as `generate --json` prints them, or as the demo saves them,
 // with a line about the recording before them.
 import { OutriderError } from '../base/errors.ts';
-import { refuse } from '../base/refuse.ts';
-import type { TraceEvent } from '../trace/index.ts';
+import { readTraceText, type TraceEvent } from '../trace/index.ts';
 
 export interface Recording {
   /** What was asked, where the file says so. */
@@ -10,18 +9,12 @@ export interface Recording {
   readonly events: readonly TraceEvent[];
 }
 
-const noTrace = (message: string): OutriderError =>
-  refuse(`not a trace: ${message}`, 'Save one in the demo, or with `outrider generate --json`.');
-
-const parse = (line: string, number: number): Record<string, unknown> => {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
-  } catch {
-    // the same to a reader as a number or a string
-  }
-  throw noTrace(`line ${number} is no JSON object`);
-};
+const bad = (message: string): OutriderError =>
+  new OutriderError(
+    'bad-trace',
+    `not a trace: ${message}`,
+    'Save one in the demo, or with `outrider generate --json`.',
+  );
 
 /** The demo's recordings name a problem; anything else that is a text will do. */
 const promptOf = ({ problem, title }: Record<string, unknown>): string | null => {
@@ -30,16 +23,11 @@ const promptOf = ({ problem, title }: Record<string, unknown>): string | null =>
 };
 
 export const readRecording = (text: string): Recording => {
-  const lines = text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [parse(line, i + 1)]));
-  const [first = {}] = lines;
-  const header = first.outrider === 'trace' ? first : null;
-  const events = header ? lines.slice(1) : lines;
-  const wrong = events.find(({ at, type }) => typeof at !== 'number' || typeof type !== 'string');
-  if (wrong) throw noTrace(`line ${lines.indexOf(wrong) + 1} is no event`);
-  if (!events.some(({ type }) => type === 'commit')) throw noTrace('nothing is committed in it');
-  const end = events.findIndex(({ type }) => type === 'done') + 1; // behind it the demo keeps the plain run beside this one
-  const run = end > 0 ? events.slice(0, end) : events;
-  return { prompt: header && promptOf(header), events: run as unknown as readonly TraceEvent[] };
+  const read = readTraceText(text);
+  if ('problem' in read) throw bad(`line ${read.line}: ${read.problem}`);
+  const { header, events } = read;
+  if (!events.some(({ type }) => type === 'commit')) throw bad('nothing is committed in it');
+  return { prompt: header && promptOf(header), events };
 };
 
 const until = (time: number, signal: AbortSignal): Promise<void> =>

@@ -36,6 +36,7 @@ const TITLES: Readonly<Record<ErrorCode, string>> = {
   'download-failed': 'The download failed.',
   'bad-checkpoint': 'This model cannot be used.',
   'vocabulary-mismatch': 'These models do not belong together.',
+  'bad-trace': 'This recording cannot be shown.',
   'bad-request': 'This cannot be asked.',
   aborted: 'Stopped.',
   bug: 'Something went wrong.',
