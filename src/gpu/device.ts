@@ -1,45 +1,36 @@
-// The device as the engine sees it: pipelines cached by what they are built from, buffers that are counted, one open
-// submission, and what went wrong. Nothing outside this folder touches `navigator.gpu`; the engine takes a GPUDevice.
+// A GPUDevice with what the engine keeps on it: a cache of pipelines, counted buffers, the open submission, and the first error.
+// Nothing outside this folder touches `navigator.gpu`.
 /// <reference types="@webgpu/types" preserve="true" />
 import { OutriderError } from '../base/errors.ts';
-import type { PipelineSource, Tensor } from './kernel.ts';
 import { StagingPool, UploadRing } from './pools.ts';
 import type { Profile } from './profile.ts';
 import { Submission } from './submission.ts';
-
-export interface Counters {
-  dispatches: number;
-  submits: number;
-  readbacks: number;
-  /** That came back to the host. */
-  readbackBytes: number;
-}
+import type { Counters, PipelineSource, Tensor } from './types.ts';
 
 export interface OpenOptions {
-  /** `baseline` asks for no optional feature and no raised limit: what every WebGPU device has. */
+  /** `baseline` asks for no optional feature and no higher limit: what every WebGPU device has. */
   readonly features?: 'all' | 'baseline';
 }
 
 const OPTIONAL_FEATURES = ['shader-f16', 'subgroups', 'timestamp-query'] as const;
 const RAISED_LIMITS = ['maxBufferSize', 'maxStorageBufferBindingSize'] as const;
 
-/** Activations are bound as storage and, by matmul, as uniform. */
+/** Usage of activations: kernels bind them as storage, matmul also as uniform. */
 export const ACTIVATION = 0x80 | 0x40 | 0x8 | 0x4; // STORAGE | UNIFORM | COPY_DST | COPY_SRC
 
-/** A device with what is allocated on it. */
 export class Gpu {
   readonly device: GPUDevice;
   readonly counters: Counters = { dispatches: 0, submits: 0, readbacks: 0, readbackBytes: 0 };
   readonly staging: StagingPool;
   readonly uploads: UploadRing;
-  /** Bytes of live buffers made through `buffer`, and the most there ever were. */
+  /** Bytes of the buffers made by `buffer` and not freed, and the most there ever were. */
   bytes = 0;
   peakBytes = 0;
-  /** Set while every dispatch is timed. */
+  /** Not null while every dispatch is timed. */
   profile: Profile | null = null;
-  /** The first thing that went wrong on the device; every readback after it rejects with it. */
+  /** The device's first error; every later readback rejects with it. */
   failure: OutriderError | null = null;
-  /** By shader text: two variants may share a name, and one text serves several sets of constants. */
+  /** By shader text, because one text serves several sets of constants and two texts may share a name. */
   readonly #shaders = new Map<
     string,
     { module: GPUShaderModule; pipelines: Map<string, Promise<GPUComputePipeline>> }
@@ -74,7 +65,7 @@ export class Gpu {
     return this.device.adapterInfo;
   }
 
-  /** A CPU pretending to be a GPU (lavapipe, SwiftShader): barriers and gathers are dear there. */
+  /** Whether the adapter runs on the CPU (lavapipe, SwiftShader), where barriers and gathers cost most. */
   get software(): boolean {
     return (
       this.info.isFallbackAdapter === true ||
@@ -83,7 +74,7 @@ export class Gpu {
     );
   }
 
-  /** A zeroed, counted buffer. Allocation failure surfaces through `failure` and through `allocating`. */
+  /** A zeroed, counted buffer. A refused one shows as `failure`, or rejects `allocating` around it. */
   buffer(bytes: number, usage: GPUBufferUsageFlags, label: string): GPUBuffer {
     const size = Math.max(16, Math.ceil(bytes / 16) * 16);
     const buffer = this.device.createBuffer({ label, size, usage });
@@ -103,13 +94,12 @@ export class Gpu {
     };
   }
 
-  /** Gives a buffer back. */
   free(buffer: GPUBuffer): void {
     this.bytes -= buffer.size;
     buffer.destroy();
   }
 
-  /** Runs allocations and turns a refused one into `out-of-memory`, naming what was being made. */
+  /** Runs `make`; a refused allocation in it becomes an `out-of-memory` error that names `what`. */
   async allocating<T>(what: string, make: () => T): Promise<T> {
     this.device.pushErrorScope('out-of-memory');
     let made: T;
@@ -127,23 +117,23 @@ export class Gpu {
     return made;
   }
 
-  /** The submission that is being recorded; the first use after a submit opens a new one. */
+  /** The open submission; the first use after a submit opens a new one. */
   get submission(): Submission {
     this.#submission ??= new Submission(this);
     return this.#submission;
   }
 
-  /** The submission was submitted: the next use opens another. */
+  /** Called by a submission when it is submitted. */
   closed(submission: Submission): void {
     if (this.#submission === submission) this.#submission = null;
   }
 
-  /** Submits the open submission, if there is one (and it is `submission`, where one is named). */
+  /** Submits the open submission, if there is one; with an argument only if it is that one. */
   flush(submission: Submission | null = this.#submission): void {
     if (submission && submission === this.#submission) submission.submit();
   }
 
-  /** Compiled once for each shader, binding order and set of constants; never blocks the thread. */
+  /** Compiles once for each shader, binding order and set of constants, without blocking the thread. */
   pipeline(source: PipelineSource): Promise<GPUComputePipeline> {
     const { name, wgsl, access, constants } = source;
     const shader = this.#shaders.get(wgsl) ?? {
@@ -163,7 +153,7 @@ export class Gpu {
     return pipeline;
   }
 
-  /** Explicit layouts: an `auto` one would drop a binding that a variant does not read. */
+  /** Layouts are explicit: an `auto` layout drops bindings that a variant does not read. */
   layout({ access, words }: PipelineSource): GPUBindGroupLayout {
     const key = `${access} ${words > 0}`;
     const known = this.#layouts.get(key);
@@ -179,13 +169,12 @@ export class Gpu {
     return layout;
   }
 
-  /** Frees everything. */
   destroy(): void {
     this.device.destroy();
   }
 }
 
-/** Asks an implementation of WebGPU for a device with all the optional features it has, or with none. */
+/** Opens a device with all optional features that the adapter has, or with none. */
 export const openGpu = async (gpu: GPU | undefined, { features = 'all' }: OpenOptions = {}): Promise<Gpu> => {
   const adapter = await gpu?.requestAdapter({ powerPreference: 'high-performance' });
   if (!adapter) {

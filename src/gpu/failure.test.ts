@@ -1,4 +1,4 @@
-// What goes wrong on a device is an ordinary outcome: a readback or an allocation rejects with a code, and says what to do.
+// Errors of a device are ordinary outcomes: a readback or an allocation rejects with a code and says what to do.
 import { expect, test } from 'vitest';
 import { toFault } from '../base/errors.ts';
 import { openNodeGpu } from './node.ts';

@@ -1,8 +1,8 @@
-// What has reached the device since the last look: the figures that a trace carries for each round.
-import type { Counters, Gpu } from './device.ts';
+// What reached the device since the last call: the figures that a trace carries for each round.
+import type { Counters } from './types.ts';
 
-/** A function that returns the difference to its previous call. */
-export const meter = (gpu: Gpu): (() => Counters) => {
+/** Returns a function that returns the difference to its previous call. */
+export const meter = (gpu: { readonly counters: Counters }): (() => Counters) => {
   let last = { ...gpu.counters };
   return () => {
     const now = { ...gpu.counters };

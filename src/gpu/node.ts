@@ -1,10 +1,9 @@
-// WebGPU in Node: Dawn, from the optional npm package `webgpu`. The command line and the tests come in here; the
-// browser never does.
+// WebGPU in Node: Dawn, from the optional npm package `webgpu`. The command line and the tests use it; a browser never does.
 import { tmpdir } from 'node:os';
 import { OutriderError } from '../base/errors.ts';
 import { type Gpu, type OpenOptions, openGpu } from './device.ts';
 
-/** Dawn aborts the process when the object that `create` returned is collected while a device lives: keep it. */
+/** Kept, because Dawn aborts the process when this object is collected while a device lives. */
 let instance: GPU | null = null;
 
 export const openNodeGpu = async (options: OpenOptions = {}): Promise<Gpu> => {
@@ -39,10 +38,10 @@ export const openNodeGpu = async (options: OpenOptions = {}): Promise<Gpu> => {
 let gentle = false;
 
 /**
- * While anything is pending Dawn asks for events in a setImmediate loop, which takes a whole core: the very core that
- * a software adapter computes on (SmolLM2 on two busy cores: 231 ms a token, and 73 with this). It looks `setImmediate`
- * up at every submission of the loop, so its own (native) callbacks can be made to wait a moment first. Delete this when Dawn
- * for Node has a task queue of its own (crbug.com/dawn/1127).
+ * While anything is pending, Dawn polls for events in a setImmediate loop. The loop takes a whole core, which a software
+ * adapter computes on (SmolLM2 on two busy cores: 231 ms a token; with this 73). Dawn looks `setImmediate` up in each
+ * iteration, so its native callbacks can be made to wait a moment first. Delete this when Dawn for Node has a task queue
+ * of its own (crbug.com/dawn/1127).
  */
 const pollGently = (): void => {
   if (gentle) return;
@@ -56,5 +55,5 @@ const pollGently = (): void => {
   globalThis.setImmediate = Object.assign(patched, immediate) as typeof setImmediate;
 };
 
-/** Adds this much to a readback at most. */
+/** The most that polling gently adds to a readback. */
 const POLL_MS = 0.05;

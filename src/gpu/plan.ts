@@ -1,7 +1,16 @@
-// A plan is a list of dispatches recorded once and replayed every pass: pipelines, bind groups and uniforms are made
-// when it becomes ready, so a replay costs three calls a dispatch and allocates nothing.
-import type { Gpu } from './device.ts';
-import type { Grid, Live, PipelineSource, Tensor } from './kernel.ts';
+// A plan is a list of dispatches, recorded once and replayed in every pass. It makes its pipelines, bind groups and uniforms
+// when it becomes ready; a replay then costs three calls a dispatch and allocates nothing.
+import type { Counters, Grid, Live, PipelineSource, Recorder, Tensor } from './types.ts';
+
+/** What a plan needs of a device. */
+interface PlanDevice {
+  readonly device: GPUDevice;
+  readonly counters: Counters;
+  buffer(bytes: number, usage: GPUBufferUsageFlags, label: string): GPUBuffer;
+  free(buffer: GPUBuffer): void;
+  pipeline(source: PipelineSource): Promise<GPUComputePipeline>;
+  layout(source: PipelineSource): GPUBindGroupLayout;
+}
 
 interface Step {
   readonly source: PipelineSource;
@@ -20,14 +29,14 @@ interface Ready {
 /** Uniform offsets must be multiples of this (WebGPU's default minUniformBufferOffsetAlignment). */
 const UNIFORM_ALIGNMENT = 256;
 
-export class Plan {
-  readonly #gpu: Gpu;
+export class Plan implements Recorder {
+  readonly #gpu: PlanDevice;
   readonly #steps: Step[] = [];
   #pipelines: readonly GPUComputePipeline[] | null = null;
   #ready: Ready[] | null = null;
   #uniforms: GPUBuffer | null = null;
 
-  constructor(gpu: Gpu) {
+  constructor(gpu: PlanDevice) {
     this.#gpu = gpu;
   }
 
@@ -39,14 +48,14 @@ export class Plan {
     this.#steps.push({ source, tensors, words, grid });
   }
 
-  /** Starts every compilation at once and resolves when all are done. Needed once, before the first replay. */
+  /** Compiles all pipelines at once and binds the tensors. Needed once, before the first replay. */
   async ready(): Promise<this> {
     await this.compiled();
     this.#ready = this.#bind();
     return this;
   }
 
-  /** The same, for tensors whose memory is taken at the first replay. */
+  /** Compiles without binding: for tensors that get their memory before the first replay. */
   async compiled(): Promise<void> {
     this.#pipelines = await Promise.all(this.#steps.map(({ source }) => this.#gpu.pipeline(source)));
   }
@@ -55,24 +64,24 @@ export class Plan {
     const pipelines = this.#pipelines;
     if (!pipelines) throw new Error('a plan was replayed before it was ready');
     const { device } = this.#gpu;
-    const slots = this.#steps.filter(({ words }) => words.length > 0).length;
-    if (slots > 0)
+    const structs = this.#steps.filter(({ words }) => words.length > 0).length;
+    if (structs > 0)
       this.#uniforms = this.#gpu.buffer(
-        slots * UNIFORM_ALIGNMENT,
+        structs * UNIFORM_ALIGNMENT,
         GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST,
         'uniforms',
       );
-    const all = new Uint32Array((slots * UNIFORM_ALIGNMENT) / 4);
-    let slot = 0;
+    const all = new Uint32Array((structs * UNIFORM_ALIGNMENT) / 4);
+    let next = 0;
     const ready = this.#steps.map(({ source, tensors, words, grid }, i) => {
       const resources: { buffer: GPUBuffer; offset: number; size: number }[] = tensors.map(
         ({ buffer, offset, bytes }) => ({ buffer, offset, size: bytes }),
       );
       if (words.length > 0 && this.#uniforms) {
-        all.set(words, (slot * UNIFORM_ALIGNMENT) / 4);
+        all.set(words, (next * UNIFORM_ALIGNMENT) / 4);
         resources.push({
           buffer: this.#uniforms,
-          offset: slot++ * UNIFORM_ALIGNMENT,
+          offset: next++ * UNIFORM_ALIGNMENT,
           size: Math.ceil(words.length / 4) * 16,
         });
       }
@@ -88,7 +97,7 @@ export class Plan {
     return ready;
   }
 
-  /** Replays: `passFor` gives the open pass, or (profiling) one for each kernel. */
+  /** Replays the dispatches; `passFor` gives the open pass or, in a profile, one for each kernel. */
   encode(passFor: (name: string) => GPUComputePassEncoder, live: Live): void {
     this.#ready ??= this.#bind();
     for (const { pipeline, group, grid, name } of this.#ready) {

@@ -1,5 +1,5 @@
-// Two small pools that keep the decoding loop free of allocations: staging buffers for readbacks, and one ring that
-// carries host data into the order of a submission.
+// Two pools that keep the decoding loop free of allocations: staging buffers for readbacks, and a ring of host data that
+// submissions copy from.
 
 /** MAP_READ buffers, reused by size (powers of two). */
 export class StagingPool {
@@ -26,8 +26,8 @@ export class StagingPool {
 }
 
 /**
- * A ring of host data on its way to the device. An entry may be overwritten once `RING` more bytes have been put, by
- * then its submission has long been submitted: a submission puts a few kilobytes, and writeBuffer is ordered after earlier submits.
+ * Host data that a submission copies to its tensors. Data is overwritten when the ring has gone round once. By then its
+ * submission was submitted: one uploads a few kilobytes, and writeBuffer is ordered after earlier submits.
  */
 export class UploadRing {
   readonly #device: GPUDevice;

@@ -1,8 +1,19 @@
-// Where device time goes: while a profile is on, every dispatch gets a pass of its own with a timestamp at both ends
-// (WebGPU has them at pass boundaries only), so a profiled submission is slower than a plain one: shares are to be believed,
-// totals are not. Browsers round timestamps to 0.1 ms; in Node they are exact. Readings cost one readback a submission.
+// Where device time goes. While a profile is on, every dispatch gets a pass of its own with a timestamp at both ends, because
+// WebGPU has timestamps at pass boundaries only. A profiled submission is therefore slower: trust the shares, not the totals.
+// Browsers round timestamps to 0.1 ms; in Node they are exact. Each submission costs one more readback.
 import { refuse } from '../base/refuse.ts';
-import type { Gpu } from './device.ts';
+import type { StagingPool } from './pools.ts';
+import type { Counters } from './types.ts';
+
+/** What a profile needs of a device. */
+interface ProfiledDevice {
+  readonly device: GPUDevice;
+  readonly counters: Counters;
+  readonly staging: StagingPool;
+  profile: Profile | null;
+  buffer(bytes: number, usage: GPUBufferUsageFlags, label: string): GPUBuffer;
+  free(buffer: GPUBuffer): void;
+}
 
 export interface Span {
   readonly name: string;
@@ -14,17 +25,17 @@ export interface Span {
 const PASSES = 2048;
 
 export class Profile {
-  readonly #gpu: Gpu;
+  readonly #gpu: ProfiledDevice;
   readonly #queries: GPUQuerySet;
   readonly #resolved: GPUBuffer;
-  /** Kernels of the passes whose timestamps wait in the query set. */
+  /** Kernel names of the passes whose timestamps are in the query set. */
   #names: string[] = [];
-  /** Copies on their way to the host, of turns not yet submitted and of submitted ones. */
+  /** Copies of timestamps in submissions that are not yet submitted. */
   #copied: { staging: GPUBuffer; names: readonly string[] }[] = [];
   #readings: Promise<void>[] = [];
   #spans = new Map<string, { ms: number; dispatches: number }>();
 
-  constructor(gpu: Gpu) {
+  constructor(gpu: ProfiledDevice) {
     if (!gpu.device.features.has('timestamp-query'))
       throw refuse('this device has no timestamp-query', 'Profile on another device.');
     this.#gpu = gpu;
@@ -33,7 +44,7 @@ export class Profile {
     gpu.profile = this;
   }
 
-  /** A pass for one dispatch of this kernel. */
+  /** Begins the pass of one dispatch. */
   begin(encoder: GPUCommandEncoder, name: string): GPUComputePassEncoder {
     if (this.#names.length === PASSES) this.resolve(encoder);
     const at = 2 * this.#names.push(name) - 2;
@@ -42,7 +53,7 @@ export class Profile {
     });
   }
 
-  /** Frees the query set for the next passes; called at the end of each submission. */
+  /** Copies the timestamps out of the query set, which is then free again; called at the end of each submission. */
   resolve(encoder: GPUCommandEncoder): void {
     if (this.#names.length === 0) return;
     const bytes = 16 * this.#names.length;
@@ -53,7 +64,7 @@ export class Profile {
     this.#names = [];
   }
 
-  /** After the submit. */
+  /** Maps the copies; called after the submit. */
   read(): void {
     for (const { staging, names } of this.#copied) {
       this.#gpu.counters.readbacks++;
@@ -67,12 +78,12 @@ export class Profile {
     try {
       await staging.mapAsync(GPUMapMode.READ, 0, bytes);
     } catch {
-      return; // the device was lost: the submission's own readbacks say so
+      return; // the device was lost, and the submission's own readbacks reject with that
     }
     const times = new BigUint64Array(staging.getMappedRange(0, bytes));
     for (const [i, name] of names.entries()) {
       const span = this.#spans.get(name) ?? { ms: 0, dispatches: 0 };
-      // A driver may give a later timestamp that is smaller; the specification leaves that to us.
+      // The specification lets a driver give a later timestamp a smaller value.
       span.ms += Math.max(0, Number((times[2 * i + 1] ?? 0n) - (times[2 * i] ?? 0n)) / 1e6);
       span.dispatches++;
       this.#spans.set(name, span);
@@ -81,7 +92,7 @@ export class Profile {
     this.#gpu.staging.give(staging);
   }
 
-  /** What ran since the last call, dearest first. */
+  /** What ran since the last call, the longest first. */
   async take(): Promise<readonly Span[]> {
     await Promise.all(this.#readings.splice(0));
     const spans = [...this.#spans].map(([name, span]) => ({ name, ...span }));

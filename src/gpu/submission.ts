@@ -1,12 +1,24 @@
-// A submission is everything that reaches the device in one submit: uploads, replayed plans, copies and readbacks, in order.
-// Draft and target share the device's open submission, so a whole round can be one submit and one readback.
+// A submission is one `queue.submit`: uploads, replayed plans, copies and readbacks, in order. All models on a device record
+// into its open submission, so that a round of drafting and verifying can be one submit and one readback.
 import { OutriderError } from '../base/errors.ts';
-import type { Gpu } from './device.ts';
-import type { Live, Tensor } from './kernel.ts';
 import type { Plan } from './plan.ts';
+import type { StagingPool, UploadRing } from './pools.ts';
+import type { Profile } from './profile.ts';
+import type { Counters, Live, Tensor } from './types.ts';
+
+/** What a submission needs of a device. */
+interface SubmittingDevice {
+  readonly device: GPUDevice;
+  readonly counters: Counters;
+  readonly staging: StagingPool;
+  readonly uploads: UploadRing;
+  readonly profile: Profile | null;
+  readonly failure: OutriderError | null;
+  closed(submission: Submission): void;
+}
 
 export class Submission {
-  readonly #gpu: Gpu;
+  readonly #gpu: SubmittingDevice;
   readonly #encoder: GPUCommandEncoder;
   #pass: GPUComputePassEncoder | null = null;
   readonly #reads: {
@@ -16,12 +28,12 @@ export class Submission {
     reject: (error: unknown) => void;
   }[] = [];
 
-  constructor(gpu: Gpu) {
+  constructor(gpu: SubmittingDevice) {
     this.#gpu = gpu;
     this.#encoder = gpu.device.createCommandEncoder();
   }
 
-  /** Host data into a tensor, ordered with the passes of this submission (a plain writeBuffer would overtake them). */
+  /** Copies host data into a tensor, in order with this submission's passes; a plain writeBuffer would come before them. */
   upload(target: Tensor, data: Uint32Array | Float32Array): void {
     const { buffer, offset } = this.#gpu.uploads.put(data);
     this.#endPass();
@@ -42,12 +54,12 @@ export class Submission {
     this.#encoder.copyBufferToBuffer(from.buffer, from.offset, to.buffer, to.offset, from.bytes);
   }
 
-  /** Resolves with a copy of the bytes once the submission has been submitted and has run. */
+  /** Resolves with a copy of the bytes when the submission has run. */
   read(source: Tensor): Promise<ArrayBuffer> {
     return this.readAll([source]);
   }
 
-  /** The same of several tensors, one behind the other: one readback. */
+  /** The bytes of several tensors, one after the other, in one readback. */
   readAll(sources: readonly Tensor[]): Promise<ArrayBuffer> {
     this.#endPass();
     const total = sources.reduce((sum, { bytes }) => sum + bytes, 0);
