@@ -1,6 +1,6 @@
 // Recorded runs of the real engine, shown where there is no WebGPU, slowly enough to be followed; every figure keeps the
 // recorded times. `npm run record` writes them.
-import type { TraceEvent } from '../../src/trace/index.ts';
+import { type TraceEvent, withNewNames } from '../../src/trace/index.ts';
 import type { Problem } from '../run/problems.ts';
 
 export interface Recording {
@@ -23,5 +23,5 @@ export const recorded = async (file: string): Promise<readonly TraceEvent[]> => 
   return text
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line));
+    .map((line) => withNewNames(JSON.parse(line)));
 };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { resolveKnobs } from '../decode/core/knobs.ts';
 import { describeSystem, SYSTEM_GROUPS } from '../decode/core/system.ts';
 import { createEngine } from '../engine/engine.ts';
-import { thresholdOf } from '../trace/index.ts';
+import { type EventOf, thresholdOf, withNewNames } from '../trace/index.ts';
 import { SYSTEMS } from './index.ts';
 
 const ids = SYSTEMS.map(({ id }) => id);
@@ -25,8 +25,9 @@ describe.each(SYSTEMS.map((system) => ({ id: system.id, system })))('$id', ({ id
     const { escalates, threshold } = facts;
     expect(escalates !== undefined).toBe(threshold !== undefined);
     if (threshold) expect(facts.knobs[threshold]?.kind).toBe('number');
-    // Where the table for old recordings has this system, it says the same.
-    const old = thresholdOf({ system: id });
+    // The table for old recordings, where it has this system, agrees.
+    const run = { at: 0, type: 'run', version: 1, system: id, knobs: {}, seed: 0, prompt: [] } as const;
+    const old = thresholdOf(withNewNames(run) as EventOf<'run'>);
     if (old) expect(old).toEqual({ escalates, threshold });
   });
 

@@ -2,7 +2,7 @@
 // each field's kind and range is checked once, here, and every view and fold may rely on them afterwards: parents that
 // come before their nodes, paths that lie within their tree, lists of equal length. Event types that are not listed are of a
 // newer version and pass unread.
-import type { TraceEvent, TraceEventType } from './index.ts';
+import type { TraceEvent, TraceEventType } from './events.ts';
 
 /** One field: a test, and what it tests for, in words. */
 interface Field {
@@ -62,9 +62,9 @@ const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string, Field
     knobs: valuesOf(knob),
     prompt: tokens,
     seed: optional(count),
-    models: optional(valuesOf(text)),
     escalates: optional(oneOf('high', 'low')),
     threshold: optional(text),
+    models: optional(valuesOf(text)),
   },
   prefill: { by: text, rows: count, reused: count, ms: number, step: optional(count) },
   draft: {

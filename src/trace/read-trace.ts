@@ -1,8 +1,9 @@
-// A trace as text: JSON lines, an optional header first, then the events of a run and, after its `done`, those of the plain
-// run that was recorded with it. The text comes from a file, a link or another site, so it is checked line by line
-// (check-events.ts); what is wrong is told as data, because this folder imports nothing, not even our errors.
+// Reads a stored trace: JSON lines, an optional header first, then the events of a run and, after its `done`, those of the
+// plain run that was recorded with it. The text comes from a file, a link or another site, so every line is checked
+// (check-events.ts) and old names become today's (old-names.ts). A problem is returned as data: this folder imports no errors.
 import { EventChecker } from './check-events.ts';
-import type { TraceEvent } from './index.ts';
+import type { TraceEvent } from './events.ts';
+import { withNewNames } from './old-names.ts';
 
 /** A recorded trace of a long answer takes 100 kB; a thousand times that is no trace. */
 export const MOST_TEXT = 2 ** 26;
@@ -54,7 +55,7 @@ export const readTraceText = (text: string): TraceText | TraceProblem => {
     const problem = checker.problem(value);
     if (problem) return { line, problem };
     if (runs.length > 2) return { line, problem: 'a third run begins here' };
-    run.push(value as TraceEvent);
+    run.push(withNewNames(value as TraceEvent));
     if ((value as TraceEvent).type !== 'done') continue;
     runs.push([]);
     checker = new EventChecker();

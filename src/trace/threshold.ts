@@ -1,7 +1,6 @@
-// How a step router's scores escalate: which side of the threshold does, and which knob holds it. Recordings older than
-// these two fields of the `run` event are read by the id of their system.
+// How the scores of a step router decide: which knob holds the threshold, and on which side of it a step is escalated.
 
-/** A step is escalated where its score is above the threshold, or where it is below it. */
+/** A step is escalated when its score is above the threshold ('high'), or when it is below ('low'). */
 export type Escalates = 'high' | 'low';
 
 /** A step router's threshold: how its scores are compared with it, and the name of its knob. */
@@ -10,19 +9,6 @@ export interface ThresholdRule {
   readonly threshold: string;
 }
 
-/** The routers of the time before the `run` event said it. */
-const OLD_TRACES: Readonly<Record<string, ThresholdRule>> = {
-  rsd: { escalates: 'low', threshold: 'delta' },
-  arbitrage: { escalates: 'high', threshold: 'tau' },
-  specguard: { escalates: 'low', threshold: 'tau' },
-  confidence: { escalates: 'low', threshold: 'tau' },
-  random: { escalates: 'low', threshold: 'share' },
-  oracle: { escalates: 'high', threshold: 'tau' },
-};
-
-/** The threshold rule of a run; null for systems without one. */
-export const thresholdOf = (run: { readonly system: string } & Partial<ThresholdRule>): ThresholdRule | null => {
-  const { system, escalates, threshold } = run;
-  if (escalates && threshold) return { escalates, threshold };
-  return Object.hasOwn(OLD_TRACES, system) ? (OLD_TRACES[system] ?? null) : null;
-};
+/** The threshold rule of a `run` event; null for systems without one. Old traces get theirs in `withNewNames`. */
+export const thresholdOf = ({ escalates, threshold }: Partial<ThresholdRule>): ThresholdRule | null =>
+  escalates && threshold ? { escalates, threshold } : null;

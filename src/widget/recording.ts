@@ -9,7 +9,7 @@ export interface Recording {
   readonly events: readonly TraceEvent[];
 }
 
-const bad = (message: string): OutriderError =>
+const noTrace = (message: string): OutriderError =>
   new OutriderError(
     'bad-trace',
     `not a trace: ${message}`,
@@ -24,9 +24,9 @@ const promptOf = ({ problem, title }: Record<string, unknown>): string | null =>
 
 export const readRecording = (text: string): Recording => {
   const read = readTraceText(text);
-  if ('problem' in read) throw bad(`line ${read.line}: ${read.problem}`);
+  if ('problem' in read) throw noTrace(`line ${read.line}: ${read.problem}`);
   const { header, events } = read;
-  if (!events.some(({ type }) => type === 'commit')) throw bad('nothing is committed in it');
+  if (!events.some(({ type }) => type === 'commit')) throw noTrace('nothing is committed in it');
   return { prompt: header && promptOf(header), events };
 };
 

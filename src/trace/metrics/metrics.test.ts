@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { committedTokens, type EventOf, fold, METRICS, measure, type TraceEvent, usage } from './index.ts';
+import { committedTokens, type EventOf, fold, METRICS, measure, type TraceEvent, usage } from '../index.ts';
 
 const commit = (at: number, round: number, source: EventOf<'commit'>['source']): TraceEvent => ({
   at,
