@@ -35,10 +35,13 @@ it.each([
     'Properties without an attribute',
     [
       ...found(read('properties.ts'), /prototype, \{ ([\w:, ]+) \}\)/g).filter((name) => name.endsWith(':')),
-      ...found(read('chat.ts'), /^ {2}get (\w+)/gm),
+      ...found(read('chat-element.ts'), /^ {2}get (\w+)/gm),
     ].map((name) => name.replace(':', '')),
   ],
-  ['Methods', found(read('chat.ts'), /^ {2}(?:async )?((?:load|send|stop|reset)\()/gm).map((name) => `${name})`)],
+  [
+    'Methods',
+    found(read('chat-element.ts'), /^ {2}(?:async )?((?:load|send|stop|reset)\()/gm).map((name) => `${name})`),
+  ],
 ])('%s', (heading, names) => {
   expect(names.length).toBeGreaterThan(2);
   expect(listed(heading).map((name) => name.replace('(text)', '()'))).toEqual(unique(names));
