@@ -76,7 +76,7 @@ it('versions, sizes and knobs are no figures of a system', () => {
 
 it('a table that differs from its results is made anew', () => {
   const runs = { x: { file: 'x.json', date: '2026-01-01', command: 'run', machine: 'a machine' } };
-  const facts = { systems: [], groups: {}, runs, results: { x: { columns: ['a'], rows: [['1']] } } };
+  const facts = { folder: '.', systems: [], groups: {}, runs, results: { x: { columns: ['a'], rows: [['1']] } } };
   const stale = '<!-- table: x -->\n| a |\n| --- |\n| 2 |\n<!-- /table -->';
   const fresh = withTables(stale, facts);
   expect(fresh).not.toBe(stale);

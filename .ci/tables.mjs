@@ -3,7 +3,7 @@
 //   node .ci/tables.mjs           fails and names the documents whose tables are out of date
 //   node .ci/tables.mjs --write   brings them up to date
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runnerImport } from 'vite';
 import { root } from './steps.mjs';
@@ -22,7 +22,7 @@ import { root } from './steps.mjs';
  * @property {string} [source] Of rows by hand: where their figures stand.
  */
 /** @typedef {{ columns: string[], rows: string[][] }} Rows */
-/** @typedef {{ systems: readonly DecodingSystem[], groups: Readonly<Record<string, string>>, runs: Record<string, Run>, results: Record<string, any> }} Facts */
+/** @typedef {{ folder: string, systems: readonly DecodingSystem[], groups: Readonly<Record<string, string>>, runs: Record<string, Run>, results: Record<string, any> }} Facts */
 
 /** @param {string[]} columns @param {string[][]} rows */
 const markdown = (columns, rows) => {
@@ -34,14 +34,17 @@ const markdown = (columns, rows) => {
 const range = (spread, digits) =>
   spread ? `${spread.median.toFixed(digits)} (${spread.min.toFixed(digits)}–${spread.max.toFixed(digits)})` : '–';
 
-/** When, where and how: whoever reads a figure can run it again. @param {Run} run @param {string} what */
-const caption = ({ date, machine, command, source }, what) =>
-  [`${what} ${date}, ${machine}${source ? `; from [${source}](${source})` : ''}:`, '```sh', command, '```'].join('\n');
+/** When, where and how: a reader can run it again. @param {Run} run @param {string} folder The document's. */
+const caption = ({ date, machine, command, source }, folder) => {
+  const from = source ? `. Source: [${source}](${relative(folder, source)})` : '';
+  return [`Measured on ${date}, ${machine}${from}:`, '```sh', command, '```'].join('\n');
+};
 
 /** @param {string} paper */
 const paperLink = (paper) => {
   const number = /arxiv\.org\/abs\/(.+)$/.exec(paper)?.[1];
-  return number ? `[${number}](${paper})` : paper;
+  if (number) return `[${number}](${paper})`;
+  return paper === '' ? '' : `[code](${paper})`;
 };
 
 /** @param {DecodingSystem} system */
@@ -68,14 +71,8 @@ const byGroup = ({ systems, groups }, columns, row) =>
     ]),
   );
 
-/** @param {import('../src/decode/core/knobs.ts').Knob} knob */
-const knobRange = (knob) => {
-  if (knob.kind === 'choice') return knob.options.join(', ');
-  return `${knob.min} to ${knob.max}`;
-};
-
 /** Of systems in a report of `bench`. @param {Facts} facts @param {string} name @param {(id: string) => boolean} wanted */
-const measured = ({ runs, results, systems }, name, wanted) => {
+const measured = ({ runs, results, systems, folder }, name, wanted) => {
   const [run, report] = [/** @type {Run} */ (runs[name]), /** @type {BenchReport} */ (results[name])];
   const plain = report.systems.find((each) => wanted(each.system) && each.system === each.baseline)?.system ?? 'plain';
   const rows = report.systems
@@ -97,12 +94,12 @@ const measured = ({ runs, results, systems }, name, wanted) => {
     'passes a token',
     'same tokens',
   ];
-  const spread = `Median (smallest–largest) of ${report.prompts} prompts, ${report.repeat} run${report.repeat > 1 ? 's' : ''} each.`;
+  const runsEach = report.repeat > 1 ? `${report.repeat} runs each` : 'one run each';
   return [
     markdown(columns, rows),
     '',
-    `${spread} Commit ${report.commit}, adapter ${report.device.description || report.device.vendor}.`,
-    caption(run, 'Measured'),
+    `Median (smallest–largest) of ${report.prompts} prompts, ${runsEach}, at commit ${report.commit}.`,
+    caption(run, folder),
   ].join('\n');
 };
 
@@ -119,9 +116,9 @@ const TABLES = {
     byGroup(facts, ['system', 'models besides the target (those that help)', 'knobs'], (system) => [
       `\`${system.id}\``,
       needs(system).join(', ') || '–',
-      Object.entries(system.knobs)
-        .map(([name, knob]) => `\`${name}\` ${knobRange(knob)}`)
-        .join('; ') || '–',
+      Object.keys(system.knobs)
+        .map((name) => `\`${name}\``)
+        .join(', ') || '–',
     ]),
   speculative: (facts) =>
     measured(facts, 'speculative', (id) =>
@@ -132,9 +129,9 @@ const TABLES = {
 };
 
 /** A table whose rows were written by hand, from the log. @param {Facts} facts @param {string} name */
-const byHand = ({ runs, results }, name) => {
+const byHand = ({ runs, results, folder }, name) => {
   const [run, { columns, rows }] = [/** @type {Run} */ (runs[name]), /** @type {Rows} */ (results[name])];
-  return [markdown(columns, rows), '', caption(run, 'Measured')].join('\n');
+  return [markdown(columns, rows), '', caption(run, folder)].join('\n');
 };
 
 /** The text with its generated tables made anew. @param {string} text @param {Facts} facts */
@@ -144,7 +141,7 @@ export const withTables = (text, facts) =>
     return `${start}${(TABLES[name] ?? ((all) => byHand(all, name)))(facts)}\n${end}`;
   });
 
-/** What the tables are made from. @returns {Promise<Facts>} */
+/** What the tables are made from, documents apart. @returns {Promise<Omit<Facts, 'folder'>>} */
 const readFacts = async () => {
   const folder = join(root, 'docs/results');
   const read = (/** @type {string} */ name) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
@@ -176,7 +173,7 @@ export const staleTables = async ({ write = false } = {}) => {
   const facts = await readFacts();
   return documents().flatMap((path) => {
     const text = readFileSync(join(root, path), 'utf8');
-    const fresh = withTables(text, facts);
+    const fresh = withTables(text, { ...facts, folder: dirname(path) });
     if (fresh === text) return [];
     if (write) writeFileSync(join(root, path), fresh);
     return [`${path}: ${write ? 'tables written' : 'a table is out of date: node .ci/tables.mjs --write'}`];

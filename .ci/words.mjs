@@ -23,7 +23,6 @@ export const WORDS = [
   { word: /\bresidents\b/i, say: 'the model registry' },
   { word: /\bquartets?\b/i, say: 'head pairs' },
   { word: /\btwins?\b/i, say: 'CPU reference' },
-  { word: /\bbesides\b/i, say: 'also, pending tokens' },
   { word: /\blacking\b/i, say: 'missing' },
   { word: /\bboth-write\b/i, say: 'oracle-rule' },
 ];
