@@ -167,7 +167,7 @@ export const figuresOutsideTables = (path, text) =>
   });
 
 /** Where figures have to come from docs/results. */
-const HAS_FIGURES = /^(README\.md|docs\/guide\/.*\.md|docs\/ensembles\.md)$/;
+const HAS_FIGURES = /^(README\.md|docs\/guide\/.*\.md)$/;
 
 /** All files that git knows or would add. */
 const projectFiles = () =>

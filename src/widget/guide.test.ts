@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { OBSERVED } from './attributes.ts';
 
 const read = (path: string): string => readFileSync(join(import.meta.dirname, path), 'utf8');
-const guide = read('../../docs/guide/widget.md');
+const guide = read('../../docs/guide/widget-reference.md');
 const view = read('view.ts') + read('answer-view.ts');
 
 /** What stands as code in the first column of the table below a heading, and in the second where that is asked for. */
