@@ -1,10 +1,15 @@
-// The public surface. `connect()` runs an engine in a worker, `createEngine()` right here; both are the same Engine. The
-// lower half is for users of other engines who want just the model: forward passes over trees, rewind, fork.
+// The public surface, exports only. `connect()` runs an engine in a worker, `createEngine()` in this thread; both give the
+// same Engine. `loadSource` and the types of model/ serve those who want the model alone: passes over trees, rewind, fork.
+// Names marked as deprecated are old ones, kept for one version.
 import './base/dispose.ts';
 
 export { type ErrorCode, type Fault, OutriderError, toFault } from './base/errors.ts';
 export type { ChoiceKnob, Knob, Knobs, KnobValue, NumberKnob, NumbersKnob } from './decode/core/knobs.ts';
-export { missingRoles } from './decode/core/missing-roles.ts';
+export {
+  missingRoles,
+  /** @deprecated Use `missingRoles`. Goes with 0.2.0. */
+  missingRoles as lacking,
+} from './decode/core/missing-roles.ts';
 export {
   type AlsoRole,
   type Commit,
@@ -41,7 +46,11 @@ export {
 } from './engine/engine.ts';
 export { loadSource } from './engine/load/language-model.ts';
 export type { LoadedModel, LoadSourceOptions, Progress } from './engine/load/loaded-models.ts';
-export type { Sidecar } from './engine/load/sidecar.ts';
+export type {
+  Sidecar,
+  /** @deprecated Use `Sidecar`. Goes with 0.2.0. */
+  Sidecar as Beside,
+} from './engine/load/sidecar.ts';
 export type { Preflight, PreflightOptions, PreflightPart } from './engine/preflight.ts';
 export type { Prompt, RunRequest } from './engine/request.ts';
 export type { LoadOptions, LoadProgress, ModelSource, ModelSources } from './engine/sources.ts';
@@ -52,6 +61,8 @@ export type {
   Combination,
   Cursor,
   DeviceTensor,
+  /** @deprecated Use `DeviceTensor`. Goes with 0.2.0. */
+  DeviceTensor as Held,
   Drawn,
   Ensemble,
   EnsembleChain,
@@ -59,6 +70,8 @@ export type {
   ExtendOptions,
   Forward,
   KeptRow,
+  /** @deprecated Use `KeptRow`. Goes with 0.2.0. */
+  KeptRow as HeldRow,
   LanguageModel,
   OpenCursor,
   OpenEnsemble,
