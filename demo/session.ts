@@ -1,5 +1,5 @@
-// One engine in a worker, and the models in it: what is wanted, what is on the device, what is on its way there. Loads are
-// made here and nowhere else; whoever shows or runs something hears of them.
+// The page's engine, which runs in a worker, and its models: which are wanted, loaded or loading. Every load of the demo
+// page starts here; the listener is told when one starts, ends or fails.
 import {
   connect,
   type Engine,
@@ -13,21 +13,20 @@ import type { TraceEvent } from '../src/trace/index.ts';
 import { firstChoice, markBundled, startModels } from './models/bundled-models.ts';
 import { MemberChoice } from './models/ensemble-members.ts';
 import { type Choice, Family, isAlso, type ModelNames, mayBeOnnx, namesOf, roleName } from './models/family.ts';
-import type { FitView } from './models/fit-view.ts';
+import { FitView } from './models/fit-view.ts';
 import { LoadingView } from './models/loading-view.ts';
 import type { OwnModels } from './models/own-models.ts';
 import { element, megabytes, say } from './shared/elements.ts';
 import { hideFault, showFault } from './shared/faults.ts';
-import type { CalibrationView } from './systems/calibration-view.ts';
+import { CalibrationView } from './systems/calibration-view.ts';
 import { SystemPicker } from './systems/system-picker.ts';
 
 export interface Listener {
-  /** Nothing can run from here on, until `ready`. */
+  /** A load has started: nothing can run until `ready`. */
   loading(): void;
   ready(loaded: Loaded): void;
-  /** Other models come: what was measured was measured on those before. */
+  /** The models change, so earlier measurements no longer apply. */
   forget(): void;
-  /** A load has failed. */
   failed(fault: Fault): Promise<void>;
 }
 
@@ -48,7 +47,7 @@ const describe = (loaded: Loaded, seconds: number): string => {
   const software = /swiftshader|llvmpipe/i.test(gpu) ? ' (software)' : '';
   const bytes = Object.values(models).reduce((sum, model) => sum + model.bytes, 0);
   const weights = models.target ? `; ${models.target.family}, ${megabytes(bytes)} on the device` : '';
-  return `${gpu}${software}${weights}, ready in ${seconds.toFixed(1)} s${notice ? `. ${notice}` : ''}`;
+  return `${gpu}${software}${weights}, loaded in ${seconds.toFixed(1)} s${notice ? `. ${notice}` : ''}`;
 };
 
 export class Session {
@@ -60,18 +59,18 @@ export class Session {
   readonly #onnx = element('onnx', HTMLSelectElement);
   readonly #listener: Listener;
   readonly own: OwnModels;
-  /** What it runs on. */
+  /** Name of the GPU. */
   device = '';
   #family: Family;
-  /** Of what is loaded: a trace takes them along. */
+  /** Names of the loaded models, which every trace carries. */
   #names: ModelNames = {};
-  /** On the device, or on their way there. */
+  /** Roles of the models that are loaded or loading. */
   #roles: readonly ModelRole[] = [];
-  #load: AbortController | null = null;
-  #weighing: AbortController | null = null;
-  #fit: FitView | null = null;
-  #calibration: CalibrationView | null = null;
-  /** Ends whatever runs when models change. */
+  #loadAbort: AbortController | null = null;
+  #preflight: AbortController | null = null;
+  readonly #fit = new FitView();
+  readonly #calibration = new CalibrationView(this.engine);
+  /** Ends the current run when models change. */
   #interrupt = new AbortController();
 
   constructor(listener: Listener) {
@@ -82,26 +81,26 @@ export class Session {
     this.#onnx.addEventListener('change', () => void this.#onnxChanged());
   }
 
-  /** Loads what the page opened with. */
+  /** Loads the model that the page was opened with. */
   async start(): Promise<void> {
     const { target } = this.#family;
     if (typeof target.source === 'string') await this.#targetChanged();
     else await this.#chosen(target, 'target');
   }
 
-  /** A load of other models aborts it too. */
+  /** Starts a run, which a load of other models aborts as well. */
   async *run(request: RunRequest, signal: AbortSignal): AsyncGenerator<TraceEvent, void, undefined> {
     for await (const event of this.engine.run(request, AbortSignal.any([signal, this.#interrupt.signal])))
       yield event.type === 'run' ? { ...event, models: this.#names } : event;
   }
 
-  /** A run has found the device gone. */
+  /** A run found that the device was lost. */
   lost(): void {
     this.#listener.loading();
-    this.gone('The device was lost: choose a model to load it again.', 'No model is loaded');
+    this.gone('The GPU was lost. Choose a model to load it again.', 'No model is loaded');
   }
 
-  /** Nothing is loaded any more, and nothing can be: `why` stands where the progress was. */
+  /** No model is loaded any more; `why` replaces the progress text. */
   gone(why: string, device?: string): void {
     this.#roles = [];
     this.#loading.finish(why, false);
@@ -109,7 +108,7 @@ export class Session {
     lamp('off');
   }
 
-  /** A model of the visitor's own is loaded when it is known to fit, or they want it all the same. */
+  /** Loads a model of the visitor's own if it fits, or if they ask for it anyway. */
   async #chosen(choice: Choice, role: ModelRole): Promise<void> {
     const family = this.#family.with(role, choice);
     if (typeof choice.source !== 'string' && !(await this.#fits(family, role, choice.label))) return;
@@ -118,45 +117,44 @@ export class Session {
     this.#roles = this.#roles.filter((each) => each !== role);
     this.systems.offer(this.#family);
     this.#showMembers();
-    return this.#bring([role], choice.label);
+    return this.#load([role], choice.label);
   }
 
-  /** What it would take, from headers: what is loaded stays until that is known. */
+  /** Reads headers to see what the models would take. Loaded models stay until that is known. */
   async #fits(family: Family, role: ModelRole, label: string): Promise<boolean> {
     hideFault();
-    this.#weighing?.abort();
+    this.#preflight?.abort();
     const abort = new AbortController();
-    this.#weighing = abort;
+    this.#preflight = abort;
     try {
-      this.#fit ??= new (await import('./models/fit-view.ts')).FitView();
       this.#fit.hide();
       const signal = AbortSignal.any([abort.signal, this.#loading.start(label, [role])]);
       const roles = role === 'target' ? family.rolesOf(this.systems.system) : this.#roles;
       const found = await this.engine.preflight(family.sources(this.systems.system, [...roles, role]), {
-        ...this.#bits,
+        ...this.#precisionOption,
         signal,
       });
-      if (this.#weighing !== abort) return false;
+      if (this.#preflight !== abort) return false;
       this.#loading.finish('Nothing is downloaded yet', false);
       const go = await this.#fit.ask(found);
-      if (!go && this.#weighing === abort) this.#refused('Left as it was');
+      if (!go && this.#preflight === abort) this.#keepCurrent('Nothing changed');
       return go;
     } catch (error) {
-      if (this.#weighing !== abort) return false;
+      if (this.#preflight !== abort) return false;
       const fault = showFault(error);
-      this.#refused(fault.code === 'aborted' ? 'Cancelled' : 'Not loaded');
+      this.#keepCurrent(fault.code === 'aborted' ? 'Cancelled' : 'Not loaded');
       await this.#listener.failed(fault);
       return false;
     }
   }
 
-  #refused(why: string): void {
+  #keepCurrent(why: string): void {
     markBundled(this.#family.target);
-    const kept = this.#roles.length > 0 ? ': the models that were there still are' : '. Choose a model to load one.';
-    this.#loading.finish(`${why}${kept}`, false);
+    const next = this.#roles.length > 0 ? 'The current models stay loaded.' : 'Choose a model to load one.';
+    this.#loading.finish(`${why}. ${next}`, false);
   }
 
-  get #bits(): Pick<LoadOptions, 'precision'> {
+  get #precisionOption(): Pick<LoadOptions, 'precision'> {
     const bits = this.#precision.value as '' | Extract<LoadOptions['precision'], string>;
     return bits ? { precision: bits } : {};
   }
@@ -165,52 +163,50 @@ export class Session {
     this.#members.show(this.systems.system.joins ?? false, this.#family);
   }
 
-  /** A new target brings its own drafters, or none. */
+  /** A new target has its own drafters, or none. */
   #targetChanged(): Promise<void> {
     this.#roles = [];
     markBundled(this.#family.target);
     this.#listener.forget();
     this.systems.offer(this.#family);
     this.#showMembers();
-    return this.#bring(this.#family.rolesOf(this.systems.system), this.#family.target.label);
+    return this.#load(this.#family.rolesOf(this.systems.system), this.#family.target.label);
   }
 
-  /** Judges that are there are loaded anew; the other models stay. */
+  /** Loads the judges again on the chosen ONNX runtime; the other models stay. */
   async #onnxChanged(): Promise<void> {
     const judges = this.#roles.filter(mayBeOnnx);
-    if (judges.length > 0) await this.#bring(judges, judges.map((role) => `the ${roleName(role)}`).join(' and '));
+    if (judges.length > 0) await this.#load(judges, judges.map((role) => `the ${roleName(role)}`).join(' and '));
   }
 
   #membersChanged(chosen: readonly Choice[]): Promise<void> {
-    this.#family.join(chosen);
+    this.#family.setMembers(chosen);
     this.#roles = this.#roles.filter((role) => !isAlso(role));
     this.#listener.forget();
-    return this.#bring(this.#family.rolesOf(this.systems.system), 'the models of the ensemble');
+    return this.#load(this.#family.rolesOf(this.systems.system), 'the models of the ensemble');
   }
 
-  /** What the system needs is loaded when it is first chosen. */
+  /** Loads what the chosen system needs and is not loaded yet. */
   async #systemChanged(): Promise<void> {
     this.#showMembers();
     const added = this.#family.rolesOf(this.systems.system).filter((role) => !this.#roles.includes(role));
-    if (added.length > 0) await this.#bring(added, added.map((role) => `the ${roleName(role)}`).join(' and '));
-    else await this.#offerCalibration();
+    if (added.length > 0) await this.#load(added, added.map((role) => `the ${roleName(role)}`).join(' and '));
+    else this.#offerCalibration();
   }
 
-  async #offerCalibration(): Promise<void> {
-    const wanted = this.systems.system.id === 'specguard' && this.#roles.includes('draft');
-    if (wanted) this.#calibration ??= new (await import('./systems/calibration-view.ts')).CalibrationView(this);
-    this.#calibration?.show(wanted);
+  #offerCalibration(): void {
+    this.#calibration.show(this.systems.system.id === 'specguard' && this.#roles.includes('draft'));
   }
 
-  /** What runs is stopped, and a load before it is cancelled; models that are there and still wanted stay. */
-  async #bring(added: readonly ModelRole[], label: string): Promise<void> {
+  /** Stops the current run and cancels an earlier load. Models that are loaded and still wanted stay. */
+  async #load(added: readonly ModelRole[], label: string): Promise<void> {
     this.#interrupt.abort();
     this.#interrupt = new AbortController();
-    this.#load?.abort();
+    this.#loadAbort?.abort();
     const abort = new AbortController();
-    this.#load = abort;
+    this.#loadAbort = abort;
     this.#listener.loading();
-    this.#calibration?.show(false);
+    this.#calibration.show(false);
     hideFault();
     lamp('busy');
     const signal = AbortSignal.any([abort.signal, this.#loading.start(label, added)]);
@@ -220,8 +216,8 @@ export class Session {
     try {
       const onProgress: NonNullable<LoadOptions['onProgress']> = (progress) => this.#loading.show(progress);
       const onnx = this.#onnx.value as NonNullable<LoadOptions['onnx']>;
-      const loaded = await this.engine.load(sources, { ...this.#bits, onnx, signal, onProgress });
-      if (this.#load !== abort) return;
+      const loaded = await this.engine.load(sources, { ...this.#precisionOption, onnx, signal, onProgress });
+      if (this.#loadAbort !== abort) return;
       const names = added.map(
         (role) => (role === 'target' && loaded.models.target?.name) || roleName(role, namesOf(loaded)),
       );
@@ -232,9 +228,9 @@ export class Session {
       this.systems.fit(loaded);
       lamp('ready');
       this.#listener.ready(loaded);
-      await this.#offerCalibration();
+      this.#offerCalibration();
     } catch (error) {
-      if (this.#load !== abort) return;
+      if (this.#loadAbort !== abort) return;
       const fault = showFault(error);
       const cancelled = fault.code === 'aborted';
       this.gone(cancelled ? 'Cancelled. Choose a model or a system to load one.' : 'Not loaded', 'No model is loaded');
