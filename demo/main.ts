@@ -1,37 +1,39 @@
-// The page: a model, a decoding system, and three tabs. The engine runs in a worker, so nothing here ever computes; this
-// file only puts the parts together.
+// The demo page: a model, a decoding system, and three tabs. The engine runs in a worker, so the main thread never computes;
+// this file only connects the parts.
 import type { ChatTab } from './chat/chat-tab.ts';
-import { Inspector } from './inspect/inspect-tab.ts';
+import { InspectTab } from './inspect/inspect-tab.ts';
 import { type Outcome, outcomeOf } from './run/outcome.ts';
 import type { Entry } from './run/race.ts';
 import { RaceTab } from './run/race-tab.ts';
 import { Session } from './session.ts';
-import { onDrop } from './shared/drop.ts';
 import { element } from './shared/elements.ts';
+import { onDrop } from './shared/file-drop.ts';
 import { readHash, Tabs } from './shared/tabs.ts';
 import { startTheme } from './shared/theme.ts';
+import { playTrace } from './traces/play-trace.ts';
+import { replayInstead } from './traces/replay-without-webgpu.ts';
 import { TraceBar } from './traces/trace-bar.ts';
 
 startTheme();
 let chat: Promise<ChatTab> | null = null;
 let ready = false;
 
-/** What a run left can be looked into and saved. */
+/** Gives a finished run to Inspect and to the trace bar. */
 const keep = (outcome: Outcome, plain: Outcome | null, title: string, question: string, entry?: Entry): void => {
   const problem = entry?.problem ?? { question, answer: '', result: '' };
-  inspector.take(outcome);
-  traces.hold(outcome, plain, { title, problem, device: session.device });
+  inspect.take(outcome);
+  traces.take(outcome, plain, { title, problem, device: session.device });
 };
 
-const inspector = new Inspector((closer) => race.answer(closer));
+const inspect = new InspectTab((details) => race.answer(details));
 const race: RaceTab = new RaceTab(
   () => session.lost(),
   (outcome, entry, plain) => keep(outcome, plain, entry.name, race.problems.question, entry),
 );
 const traces = new TraceBar(async (file, slower) => {
   if (tabs.current === 'chat') tabs.choose('race');
-  inspector.take(outcomeOf(file.events));
-  await (await import('./traces/play-trace.ts')).playTrace(file, slower, race);
+  inspect.take(outcomeOf(file.events));
+  await playTrace(file, slower, race);
 });
 
 const setReady = async (now: boolean): Promise<void> => {
@@ -46,13 +48,11 @@ const session: Session = new Session({
   },
   forget: () => race.forget(),
   ready() {
-    race.offer((closer) => race.live(session, closer));
+    race.offer((wanted) => race.live(session, wanted));
     void setReady(true);
   },
   async failed({ code, message }) {
-    if (code !== 'no-webgpu') return;
-    const { replayInstead } = await import('./traces/replay-without-webgpu.ts');
-    await replayInstead(message, session, race, !readHash(location.hash).trace);
+    if (code === 'no-webgpu') await replayInstead(message, session, race, !readHash(location.hash).trace);
   },
 });
 
@@ -65,7 +65,7 @@ const openChat = async (): Promise<void> => {
 };
 
 const tabs = new Tabs((tab) => {
-  inspector.show(tab === 'inspect');
+  inspect.show(tab === 'inspect');
   if (tab === 'chat') void openChat();
 });
 
@@ -73,12 +73,12 @@ let touring = false;
 element('tour', HTMLButtonElement).addEventListener('click', async () => {
   if (touring) return;
   touring = true;
-  const [{ Tour }, { createHost }] = await Promise.all([import('./tour/tour.ts'), import('./tour/host.ts')]);
-  const inspect = (run: Outcome) => {
-    inspector.take(run);
-    return inspector.view();
+  const [{ Tour }, { createHost }] = await Promise.all([import('./tour/tour.ts'), import('./tour/tour-host.ts')]);
+  const inspectRun = (run: Outcome) => {
+    inspect.take(run);
+    return inspect.view();
   };
-  new Tour(createHost({ race, open: (tab) => tabs.choose(tab), inspect }), () => {
+  new Tour(createHost({ race, open: (tab) => tabs.choose(tab), inspect: inspectRun }), () => {
     touring = false;
   });
 });
@@ -102,5 +102,5 @@ onDrop(
 
 await race.problems.start();
 openTrace();
-if (!readHash(location.hash).trace) race.preview(session.systems.system.id).catch(() => {}); // it is not needed
+if (!readHash(location.hash).trace) race.preview(session.systems.system.id).catch(() => {}); // the page works without it
 await session.start();

@@ -195,7 +195,7 @@ export class Session {
   }
 
   #offerCalibration(): void {
-    this.#calibration.show(this.systems.system.id === 'specguard' && this.#roles.includes('draft'));
+    this.#calibration.show(this.systems.system.calibrated === true && this.#roles.includes('draft'));
   }
 
   /** Stops the current run and cancels an earlier load. Models that are loaded and still wanted stay. */

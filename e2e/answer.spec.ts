@@ -21,10 +21,10 @@ test.afterAll(() => page.close());
 
 test('a bundled problem is answered, and the answer is right', async () => {
   await page.getByRole('button', { name: 'Trees' }).click();
-  await expect(page.locator('#truth')).toHaveText('True answer: 52');
+  await expect(page.locator('#truth')).toHaveText('Correct answer: 52');
   await answer(page);
   await expect(page.locator('#answer')).toContainText('The answer is 52.');
-  await expect(page.locator('#verdict')).toHaveText('✓ Right: 52');
+  await expect(page.locator('#verdict')).toHaveText('✓ Correct: 52');
   await expect(page.locator('#speed')).toHaveText(/^\d+(\.\d)?$/);
   await expect(page.locator('#first')).toHaveText(/^\d+ ms$|^\d+\.\d+ s$/);
   await expect(page.locator('#status')).toContainText('The answer finished.');
@@ -54,7 +54,7 @@ test('without a choice the theme follows the system, and with one it stays', asy
 });
 
 test('Stop ends a run at once, and the next one starts', async () => {
-  await page.getByRole('button', { name: 'New problem' }).click();
+  await page.getByRole('button', { name: 'Pick another' }).click();
   // A page that is held up in that very moment may come too late: it is tried again.
   await expect(async () => {
     await stopOnceWritten(page, () => page.getByRole('button', { name: 'Answer' }).click(), '#count');
@@ -79,7 +79,7 @@ test('the keyboard alone is enough', async () => {
   expect(await button.evaluate((node) => getComputedStyle(node).outlineStyle)).toBe('solid');
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Shift+Tab');
-  await expect(page.getByRole('button', { name: 'New problem' })).toBeFocused();
+  await expect(page.getByRole('button', { name: 'Pick another' })).toBeFocused();
 });
 
 test('a narrow screen needs no sideways scrolling', async () => {

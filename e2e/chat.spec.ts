@@ -51,17 +51,17 @@ test('the address opens the chat, and Enter sends what Shift+Enter made of two l
   await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
   await answered();
   await expect(answers()).toContainText('The answer is 52.');
-  await expect(figures()).toContainText(/^7\d tokens · [\d.]+ tokens\/s · \d+\.\d a round · 0 of 45 prompt tokens/);
+  await expect(figures()).toContainText(/^7\d tokens · [\d.]+ tokens\/s · \d+\.\d per round · 0 of 45 prompt tokens/);
 });
 
 test('tokens are marked by how they came about, unless that is not wanted', async () => {
   const drafted = answers().locator('.drafted').first();
   const line = () => drafted.evaluate((token) => getComputedStyle(token).textDecorationLine);
   expect(await line()).toBe('underline');
-  await page.getByLabel('Mark how tokens came about').uncheck();
+  await page.getByLabel('Mark drafted tokens').uncheck();
   expect(await line()).toBe('none');
   await expect(answers().locator('s').first()).toBeHidden();
-  await page.getByLabel('Mark how tokens came about').check();
+  await page.getByLabel('Mark drafted tokens').check();
   expect(await line()).toBe('underline');
 });
 
@@ -85,7 +85,7 @@ test('an answer is written once more, and a question is asked in other words', a
   await answered();
   await expect(answers()).toHaveCount(2);
   await questions().first().getByRole('button', { name: 'Edit' }).click();
-  const box = page.getByRole('textbox', { name: 'The question, in other words' });
+  const box = page.getByRole('textbox', { name: 'Edited question' });
   await expect(box).toBeFocused();
   await box.press('Escape');
   await expect(questions()).toHaveCount(2);
@@ -102,18 +102,18 @@ test('an answer is written once more, and a question is asked in other words', a
 
 test('Stop keeps what was written, and the token limit is said', async () => {
   await message().fill(TREES);
-  await stopOnceWritten(page, () => message().press('Enter'), '#chat-log .turn.assistant .text', '#chat-send');
+  await stopOnceWritten(page, () => message().press('Enter'), '#chat-log .message.assistant .text', '#chat-send');
   await answered();
   await expect(figures()).toContainText('stopped');
   await page.getByText('Sampling', { exact: true }).click();
-  await page.getByLabel('At most, tokens').fill('5');
+  await page.getByLabel('Token limit').fill('5');
   await ask('And now?');
   await expect(figures()).toContainText(/^5 tokens .* token limit reached$/);
-  await page.getByLabel('At most, tokens').fill('256');
+  await page.getByLabel('Token limit').fill('256');
 });
 
 test('a new chat is empty, and a system prompt is read before its first turn', async () => {
-  await page.getByRole('button', { name: 'New chat' }).click();
+  await page.getByRole('button', { name: 'Clear chat' }).click();
   await expect(questions()).toHaveCount(0);
   await page.getByText('System prompt', { exact: true }).click();
   await page.getByRole('textbox', { name: 'System prompt' }).fill('Write the steps.');
@@ -124,9 +124,9 @@ test('a new chat is empty, and a system prompt is read before its first turn', a
 });
 
 test('at the end of the context the chat goes on without the oldest turns, and says so', async () => {
-  await page.getByRole('button', { name: 'New chat' }).click();
-  await page.getByLabel('At most, tokens').fill('8');
-  const divider = page.locator('#chat-log').getByText('it no longer sees what stands above');
+  await page.getByRole('button', { name: 'Clear chat' }).click();
+  await page.getByLabel('Token limit').fill('8');
+  const divider = page.locator('#chat-log').getByText('the model no longer sees the messages above');
   const long = (name: string): string => `${name} has 54 stones. `.repeat(90).trim();
   await ask(long('Ida'));
   await expect(divider).toHaveCount(0);
@@ -139,12 +139,12 @@ test('at the end of the context the chat goes on without the oldest turns, and s
   await divider.scrollIntoViewIfNeeded();
   await page.screenshot({ path: 'test-results/chat-overflow.png' });
   await questions().first().getByRole('button', { name: 'Edit' }).click();
-  const box = page.getByRole('textbox', { name: 'The question, in other words' });
+  const box = page.getByRole('textbox', { name: 'Edited question' });
   await box.fill('Eva has 3 cups.');
   await box.press('Enter');
   await answered();
   expect(await names()).toEqual(['You', 'Outrider']);
-  await page.getByLabel('At most, tokens').fill('256');
+  await page.getByLabel('Token limit').fill('256');
 });
 
 test('the log follows the answer, unless the reader is elsewhere in it', async () => {
@@ -153,11 +153,11 @@ test('the log follows the answer, unless the reader is elsewhere in it', async (
   await ask(TREES);
   await ask(TREES);
   await expect.poll(toEnd).toBeLessThan(2);
-  await expect(page.getByRole('button', { name: 'To the end' })).toBeHidden();
+  await expect(page.getByRole('button', { name: 'Jump to the end' })).toBeHidden();
   await log.evaluate((box) => {
     box.scrollTop = 0;
   });
-  await expect(page.getByRole('button', { name: 'To the end' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Jump to the end' })).toBeVisible();
   await answers()
     .last()
     .getByRole('button', { name: 'Regenerate' })
@@ -167,13 +167,13 @@ test('the log follows the answer, unless the reader is elsewhere in it', async (
   });
   await answered();
   expect(await log.evaluate((box) => box.scrollTop)).toBe(0);
-  await page.getByRole('button', { name: 'To the end' }).click();
+  await page.getByRole('button', { name: 'Jump to the end' }).click();
   await expect.poll(toEnd).toBeLessThan(2);
 });
 
 for (const scheme of ['light', 'dark'] as const)
   test(`looks as in the picture, ${scheme}`, async () => {
-    await page.getByRole('button', { name: 'New chat' }).click();
+    await page.getByRole('button', { name: 'Clear chat' }).click();
     await ask(TREES);
     await page.evaluate((theme) => {
       document.documentElement.dataset.theme = theme;

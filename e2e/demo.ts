@@ -19,7 +19,7 @@ export const finished = async (page: Page): Promise<void> => {
 
 /** What the page knows to be right for the problem in the box. */
 export const truth = async (page: Page): Promise<string> =>
-  /^True answer: (\d+)$/.exec((await page.locator('#truth').textContent()) ?? '')?.[1] ?? '';
+  /^Correct answer: (\d+)$/.exec((await page.locator('#truth').textContent()) ?? '')?.[1] ?? '';
 
 /** Answers what is in the box. */
 export const answer = async (page: Page): Promise<void> => {

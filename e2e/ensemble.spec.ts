@@ -17,7 +17,7 @@ test.afterAll(() => page.close());
 
 test('tokens have the colour and the letter of the model that proposed them', async () => {
   await answer(page);
-  await expect(page.locator('#verdict')).toHaveText(`✓ Right: ${await truth(page)}`);
+  await expect(page.locator('#verdict')).toHaveText(`✓ Correct: ${await truth(page)}`);
   await expect(page.locator('#legend')).toContainText('proposed by the draft model');
   const first = page.locator('#answer [data-letter=B]').first();
   expect(await first.evaluate((node) => getComputedStyle(node, '::before').content)).toContain('"B"');
@@ -38,7 +38,7 @@ test('in Inspect every token of a round has a bar for all together and one for e
   await expect(bars.nth(1)).toHaveText(/^A target\d/);
   await expect(bars.nth(2)).toHaveText(/^B draft model\d/);
   await page.getByRole('slider', { name: 'Round' }).press('Home');
-  await expect(votes).toHaveText(/^Token 1: “.+”, drawn from all together/);
+  await expect(votes).toHaveText(/^Token 1: “.+”, drawn from the combined distribution/);
   await page.getByRole('tab', { name: 'Race' }).click();
 });
 
@@ -52,12 +52,12 @@ test('the plain ensemble says the same tokens', async () => {
 test('another model votes beside the target', async () => {
   await answer(page); // one lane again
   await page.locator('#race .answer').screenshot({ path: 'test-results/page-ensemble.png', animations: 'disabled' });
-  await page.getByLabel('Votes beside the target').selectOption('both');
+  await page.getByLabel('Models that vote with the target').selectOption('both');
   await ready(page);
   await answer(page);
   await expect(page.locator('#legend')).toContainText('proposed by the mid model');
   await expect(page.locator('#legend')).toContainText('proposed by the draft model');
-  await expect(page.locator('#verdict')).toHaveText(`✓ Right: ${await truth(page)}`);
+  await expect(page.locator('#verdict')).toHaveText(`✓ Correct: ${await truth(page)}`);
 });
 
 test('fits a narrow screen', async () => {

@@ -15,11 +15,11 @@ test('a wrong address, a truncated file and a file of another kind are explained
   const fault = page.getByRole('alert');
   await page.getByText('Your own model').click();
 
-  await page.getByLabel(/^Address of/).fill(`${base}nothing/here.gguf`);
+  await page.getByLabel(/^Address of a \.gguf/).fill(`${base}nothing/here.gguf`);
   await page.getByRole('button', { name: 'Load' }).click();
   await expect(fault).toContainText('here.gguf');
   await expect(fault).toContainText(/\.\s*\S+/); // what is wrong, and what to do
-  await expect(page.locator('#phase')).toHaveText('Not loaded: the models that were there still are');
+  await expect(page.locator('#phase')).toHaveText('Not loaded. The current models stay loaded.');
   await expect(page.getByRole('button', { name: 'Answer' })).toBeEnabled();
 
   const weights = draft('model.safetensors');
@@ -52,7 +52,7 @@ test('a wrong address, a truncated file and a file of another kind are explained
 test('a drafter of the wrong kind is refused by name, and the page goes on without it', async ({ page }) => {
   await open(page, undefined, 'dflash');
   await page.getByText('Your own model').click();
-  await page.getByLabel('As', { exact: true }).selectOption('its DFlash drafter');
+  await page.getByLabel('Role', { exact: true }).selectOption('dflash');
   await page
     .locator('#files')
     .setInputFiles(

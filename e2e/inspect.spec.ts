@@ -86,7 +86,7 @@ test('each token has its source, and what drafter and target gave it', async () 
 
 test('it plays from the beginning to the end, and pauses', async () => {
   await slider().press('End');
-  await page.getByRole('combobox', { name: 'FallbackController', exact: true }).selectOption('as it was');
+  await page.getByRole('combobox', { name: 'Playback speed' }).selectOption('real time');
   const last = await title().textContent();
   const seen = await history(page, '#play', '#moment-title');
   await play().click();
@@ -94,7 +94,7 @@ test('it plays from the beginning to the end, and pauses', async () => {
   await expect(play()).toHaveText(/Play/);
   await expect(title()).toHaveText(last ?? '');
   expect((await seen()).some(([said, at]) => said?.includes('Pause') && at !== last)).toBe(true);
-  await page.getByRole('combobox', { name: 'FallbackController', exact: true }).selectOption('64 × slower');
+  await page.getByRole('combobox', { name: 'Playback speed' }).selectOption('64× slower');
   await play().click();
   await play().click();
   await expect(title()).toHaveText(/^Round 0 of/);
@@ -105,13 +105,13 @@ test('a race is looked into by running it once more; kernels are timed where tha
   await page.getByRole('button', { name: 'Race', exact: true }).click();
   await finished(page);
   await tab('Inspect');
-  await expect(page.locator('#closer-why')).toContainText('without probabilities');
+  await expect(page.locator('#details-about')).toContainText('without probabilities');
   await slider().press('ArrowRight');
   expect(await percentages(4)).toEqual([]);
   await expect(page.locator('#kernels-about')).toContainText(/\d+ dispatches, \d+ submits?, \d+ readbacks?/);
-  await page.getByLabel(/profile kernels/).check();
-  await page.getByRole('button', { name: 'looking closer' }).click();
-  await expect(page.locator('#closer-why')).not.toContainText('without probabilities');
+  await page.getByLabel(/Time each kernel/).check();
+  await page.getByRole('button', { name: 'Run again with probabilities' }).click();
+  await expect(page.locator('#details-about')).not.toContainText('without probabilities');
   expect((await percentages(4)).length).toBeGreaterThan(0);
   await expect(page.locator('#kernels-about')).toContainText(/\d+\.\d ms in kernels/);
   expect(await page.locator('.kernel-bars li').count()).toBeGreaterThan(3);

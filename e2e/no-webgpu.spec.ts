@@ -12,7 +12,7 @@ test('explains how to get WebGPU and replays a recorded run', async ({ baseURL, 
   await expect(page.locator('#no-webgpu')).toContainText('--use-webgpu-adapter=swiftshader');
   await expect(page.locator('#device')).toContainText('Recorded on');
   await expect(page.locator('#go')).toHaveText('Replay');
-  await expect(page.locator('#verdict')).toHaveText(/^✓ Right/);
+  await expect(page.locator('#verdict')).toHaveText(/^✓ Correct/);
   expect(await page.locator('#answer .drafted').count()).toBeGreaterThan(10);
   await expect(page.locator('#finish-about')).toContainText('✓ the same');
   const whole = (await page.locator('#plain-answer').textContent()) ?? '';

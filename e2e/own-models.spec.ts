@@ -14,8 +14,8 @@ const fit = (page: Page) => page.locator('#fit');
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 const byAddress = async (page: Page, role: string, address: string): Promise<void> => {
-  await page.getByLabel('As', { exact: true }).selectOption(role);
-  await page.getByLabel(/^Address of a/).fill(address);
+  await page.getByLabel('Role', { exact: true }).selectOption(role);
+  await page.getByLabel(/^Address of a \.gguf/).fill(address);
   await page.locator('#by-address').getByRole('button', { name: 'Load' }).click();
 };
 
@@ -60,7 +60,7 @@ test('a model that does not fit is said not to before it is downloaded, and the 
     const address = await server.listen();
     await open(page, 'draft', 'autoregressive');
     await page.getByText('Your own model').click();
-    await byAddress(page, 'the target', address);
+    await byAddress(page, 'target', address);
     await expect(fit(page).getByRole('heading')).toHaveText('✗ Does not fit');
     await expect(fit(page)).toContainText(/Does not fit: 1\d\d\.\d GB on the device are more than the [\d.]+ GB/);
     await expect(fit(page).getByRole('row', { name: /^Target/ })).toContainText('141.1 GB');
@@ -68,9 +68,9 @@ test('a model that does not fit is said not to before it is downloaded, and the 
     await expect(page.locator('#phase')).toHaveText('Nothing is downloaded yet');
     // Of 141 GB: the chunk with the header, and what Playwright's own inspector keeps of any response (100 MB).
     expect(server.sent).toBeLessThan(128e6);
-    await button(page, 'Leave it').click();
+    await button(page, 'Keep current model').click();
     await expect(fit(page)).toBeHidden();
-    await expect(page.locator('#phase')).toContainText('the models that were there still are');
+    await expect(page.locator('#phase')).toContainText('The current models stay loaded');
     await expect(page.getByRole('radio', { name: /^Draft/ })).toBeChecked();
     await page.getByRole('button', { name: 'Answer' }).click();
     await finished(page);
@@ -85,13 +85,13 @@ test('models that fit are loaded at once, with what each of them takes', async (
   const models = `${await server.listen()}models/`;
   await open(page, 'mid', 'draft-model');
   await page.getByText('Your own model').click();
-  await byAddress(page, 'the target', `${models}target/`);
+  await byAddress(page, 'target', `${models}target/`);
   await expect(fit(page).getByRole('heading')).toHaveText('✓ Fits');
   await expect(button(page, 'Load')).toHaveCount(1); // of the address; nobody is asked
   await expect(page.locator('#phase')).toContainText('Ready', { timeout: 240_000 });
-  await page.getByLabel('As', { exact: true }).selectOption('its draft model');
-  await byAddress(page, 'its draft model', `${models}draft/`);
-  await expect(fit(page).getByRole('row')).toHaveText([/^\s*Model/, /^Target/, /^Draft model/, /^Together/]);
+  await page.getByLabel('Role', { exact: true }).selectOption('draft');
+  await byAddress(page, 'draft', `${models}draft/`);
+  await expect(fit(page).getByRole('row')).toHaveText([/^\s*Model/, /^Target/, /^Draft model/, /^Total/]);
   await expect(fit(page)).toContainText('Cache for 1024 tokens');
   await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption('Draft model');
   await ready(page);
@@ -107,11 +107,11 @@ test('a target on another machine writes the steps; its key stays out of the pag
     server.behave({ says: (prompt) => (prompt.endsWith('\n\n') ? ['13.'] : ['Add', ' them.', '\n\n']), key });
     await open(page, undefined, 'random');
     await page.getByText('Your own model').click();
-    await page.getByLabel('As', { exact: true }).selectOption('its place, on another machine');
-    await page.getByLabel(/^An OpenAI-compatible server/).fill(server.address);
-    await page.getByLabel(/^Model, as the server/).fill('big');
-    await page.getByLabel(/^Key/).fill(key);
-    await page.getByRole('button', { name: 'Use it for step systems' }).click();
+    await page.getByLabel('Role', { exact: true }).selectOption('remote');
+    await page.getByLabel(/^Address of an OpenAI-compatible server/).fill(server.address);
+    await page.getByLabel(/^Model name on the server/).fill('big');
+    await page.getByLabel(/^API key/).fill(key);
+    await page.getByRole('button', { name: 'Use this server' }).click();
     await expect(page.locator('#phase')).toContainText('Ready: remote target', { timeout: 240_000 });
     await page.getByLabel(/share/i).fill('1');
     await page.getByRole('button', { name: 'Answer' }).click();
@@ -133,9 +133,9 @@ test('a router of the visitor’s own, as ONNX files, runs in WebAssembly or on 
   await open(page, undefined, 'arbitrage');
   expect(runtimes.filter((url) => /jspi/.test(url))).toEqual([]);
   await page.getByText('Your own model').click();
-  const where = page.getByLabel(/^If it is an ONNX file/);
+  const where = page.getByLabel(/^Run an ONNX file in/);
   await expect(where).toBeHidden();
-  await page.getByLabel('As', { exact: true }).selectOption('its router');
+  await page.getByLabel('Role', { exact: true }).selectOption('router');
   const files = ['config.json', 'model.onnx', 'tokenizer.json', 'tokenizer_config.json'];
   await page.locator('#files').setInputFiles(files.map((name) => join(root, 'public/models/router', name)));
   const told = page.locator('#phase');
@@ -156,9 +156,9 @@ test('a router of the visitor’s own, as ONNX files, runs in WebAssembly or on 
 
 test('SpecGuard’s draft is calibrated from the page, and that can be stopped', async ({ page }) => {
   await open(page, undefined, 'specguard');
-  await expect(page.locator('#calibration')).toContainText('measured on problems');
+  await expect(page.locator('#calibration')).toContainText('Press Calibrate to measure');
   await button(page, 'Calibrate').click();
-  await expect(page.locator('#calibration-about')).toHaveText(/^The draft answers alone: [1-9]\d* of \d+$/);
+  await expect(page.locator('#calibration-about')).toHaveText(/^The draft model answers alone: [1-9]\d* of \d+$/);
   await page.locator('#calibration').getByRole('button', { name: 'Stop' }).click();
   await expect(page.locator('#calibration-about')).toContainText('Stopped');
   await expect(button(page, 'Calibrate')).toBeEnabled();

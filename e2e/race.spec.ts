@@ -1,5 +1,5 @@
-// The race as a visitor sees it: two lanes of one prompt, each run with the machine to itself, and a finish that says how
-// much faster, with how many passes, and whether the tokens are the same. Real runs of the bundled models, on one page.
+// The race: two lanes of one prompt, each run with the machine to itself, and a finish with the speed-up, the passes and
+// whether the tokens are the same. Real runs of the bundled models, on one page.
 import { expect, type Page, test } from '@playwright/test';
 import { finished, history, open, ready, stopOnceWritten } from './demo.ts';
 
@@ -25,32 +25,36 @@ const timeOf = async (lane: ReturnType<typeof system>): Promise<number> => {
   return Number(amount) * (unit === 's' ? 1000 : 1);
 };
 
-test('before anything has run, a recording of the problem in the box shows what it looks like', async () => {
-  await expect(about()).toHaveText('A recording from another machine, slowed down. Race runs it live, on this one.');
+test('before anything has run, a recording of the problem in the box is shown', async () => {
+  await expect(about()).toHaveText(
+    'A recording from another machine, slowed down. Press Race to run it live on this one.',
+  );
   for (const lane of [system(), plain()]) await expect(lane.locator('.text')).toContainText('The answer is 52.');
   await expect(plain().locator('.lane-clock')).toHaveText(/^⚑/);
 });
 
-test('the system runs first, by itself; then plain decoding live, with the system once more beside it', async () => {
+test('the system runs first, alone; then plain decoding runs live next to a replay of the system', async () => {
   const seen = await history(page, '#finish-about', '#answer', '#plain-answer');
   await start();
   await expect(about()).toContainText('as fast as plain decoding', { timeout: 240_000 });
   await finished(page);
   const all = await seen();
   const whole = all.at(-1)?.[1] ?? '';
-  const first = all.filter(([said]) => said === 'First DFlash, with the machine to itself; then plain decoding.');
+  const first = all.filter(
+    ([said]) => said === 'DFlash runs first, with the machine to itself. Then plain decoding runs.',
+  );
   expect(first.some(([, system]) => system !== '')).toBe(true);
   expect(first.every(([, , plain]) => plain === '')).toBe(true);
   const then = all.filter(
-    ([said]) => said === 'Now plain decoding, live. Sidecar it DFlash once more, as fast as it was.',
+    ([said]) => said === 'Now plain decoding runs live, next to a replay of DFlash at its measured speed.',
   );
-  // Both lanes grow side by side: the system's begins anew.
+  // Both lanes grow side by side: the system's starts again.
   expect(then.some(([, system = '', plain]) => plain !== '' && system !== '' && system.length < whole.length)).toBe(
     true,
   );
 });
 
-test('the finish says the speed-up, times, passes, τ, and that the tokens are the same', async () => {
+test('the finish has the speed-up, times, passes, acceptance length, and that the tokens are the same', async () => {
   await expect(about()).toHaveText(
     /^\d+\.\d\d× as fast as plain decoding \(\d.* against \d.* tokens\/s\); ✓ the same \d+ tokens\.$/,
   );
@@ -62,25 +66,26 @@ test('the finish says the speed-up, times, passes, τ, and that the tokens are t
   expect(plainPasses).toBe(Number(await page.locator('#count').textContent()) - 1);
   expect(passes).toBeLessThan(plainPasses / 2);
   await expect(page.locator('#passes')).toHaveText(`${passes}`);
-  await expect(page.locator('#finish-facts')).toContainText(`τ ${await page.locator('#tau').textContent()}`);
+  const tau = await page.locator('#tau').textContent();
+  await expect(page.locator('#finish-facts')).toContainText(`acceptance length ${tau}`);
   expect(await plain().locator('.text').textContent()).toBe(await system().locator('.text').textContent());
   await expect(plain().locator('.lane-facts')).toContainText(`${plainPasses} target passes`);
 });
 
-test('what was timed plainly in this session is shown again at once, beside the system’s live lane', async () => {
+test('an earlier plain run of this session is replayed next to the live system', async () => {
   const before = await timeOf(plain());
   const seen = await history(page, '#finish-about', '#answer', '#plain-answer');
   await start();
   await finished(page);
   await expect(about()).toContainText('✓ the same');
-  const beside = (await seen()).filter(([said]) => said?.includes('plain decoding as it ran before'));
-  const both = beside.findIndex(([, system, plain]) => system !== '' && plain !== '');
+  const replayed = (await seen()).filter(([said]) => said?.includes('replay of plain decoding from its earlier run'));
+  const both = replayed.findIndex(([, system, plain]) => system !== '' && plain !== '');
   expect(both).toBeGreaterThanOrEqual(0);
-  expect(beside.at(-1)?.[1]).not.toBe(beside[both]?.[1]); // live, while the other one is replayed
+  expect(replayed.at(-1)?.[1]).not.toBe(replayed[both]?.[1]); // live, while the other one is replayed
   expect(await timeOf(plain())).toBe(before);
 });
 
-test('lanes stand side by side on a wide page and below each other on a phone', async () => {
+test('lanes are side by side on a wide page and below each other on a phone', async () => {
   const box = async (lane: ReturnType<typeof system>) => (await lane.boundingBox()) ?? { x: 0, y: 0 };
   expect((await box(plain())).y).toBe((await box(system())).y);
   await page.screenshot({ path: 'test-results/page-race.png', fullPage: true, animations: 'disabled' });
@@ -108,7 +113,7 @@ test('an answer needs no race: one lane, and no finish', async () => {
   await expect(page.locator('#finish-factor')).toBeEmpty();
 });
 
-test('plain decoding races against nobody', async () => {
+test('plain decoding has no opponent: one lane', async () => {
   await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption({ label: 'Plain decoding' });
   await ready(page);
   await start();

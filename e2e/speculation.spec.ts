@@ -31,7 +31,7 @@ const shoot = (name: string) =>
 test('DFlash: tokens say how they came about, rejected drafts are struck through and no part of the answer', async () => {
   await answer(page);
   const box = page.locator('#answer');
-  await expect(page.locator('#verdict')).toHaveText(`✓ Right: ${await truth(page)}`);
+  await expect(page.locator('#verdict')).toHaveText(`✓ Correct: ${await truth(page)}`);
   expect(await box.locator('.drafted').count()).toBeGreaterThan(10);
   expect(await box.locator('.corrected, .bonus').count()).toBeGreaterThan(0);
   expect(Number(await page.locator('#tau').textContent())).toBeGreaterThan(2);
@@ -69,7 +69,9 @@ test('a knob is a slider that the keyboard moves; the next run has it, and races
 });
 
 test('every system that is exact to plain decoding gives its answer, on models that are loaded once', async () => {
-  const systems = await page.locator('optgroup[label="The target’s own answer"] option').allTextContents();
+  const systems = await page
+    .locator('optgroup:is([label="Plain decoding"], [label="Speculative decoding"]) option')
+    .allTextContents();
   expect(systems.length).toBeGreaterThan(4);
   downloads.length = 0;
   for (const title of systems.filter((name) => name !== 'Plain decoding')) {
@@ -88,7 +90,7 @@ test('EAGLE-3: trees change no token', async () => {
   while ((await nodes.inputValue()) !== '20') await nodes.press('ArrowRight');
   await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // SwiftShader may find it slow
   await race();
-  await expect(page.locator('#verdict')).toHaveText(`✓ Right: ${await truth(page)}`);
+  await expect(page.locator('#verdict')).toHaveText(`✓ Correct: ${await truth(page)}`);
 });
 
 test('drafting that does not pay is given up, and the page says so', async () => {
@@ -96,8 +98,8 @@ test('drafting that does not pay is given up, and the page says so', async () =>
   await page.getByRole('slider', { name: 'γ' }).press('End');
   await page.getByLabel('Problem for the model').fill('Every morning Hugo writes a long letter to the moon. Why?');
   await answer(page);
-  await expect(page.locator('#pace')).toHaveText(
-    /^Drafts cost more than they saved here .*: plain decoding from token \d+/,
+  await expect(page.locator('#drafting')).toHaveText(
+    /^Drafting cost more time than it saved .*: plain decoding from token \d+/,
   );
   expect(await page.locator('#answer .sampled').count()).toBeGreaterThan(10);
   await shoot('fall-back');

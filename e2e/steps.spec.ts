@@ -23,10 +23,12 @@ const cards = () => page.locator('#step-list .step');
 const escalated = () => page.locator('#step-list .step.escalated');
 
 const expectCards = async (judge: string): Promise<void> => {
-  await expect(page.locator('#verdict')).toHaveText(`✓ Right: ${await truth(page)}`);
+  await expect(page.locator('#verdict')).toHaveText(`✓ Correct: ${await truth(page)}`);
   await expect(cards().last()).toContainText(`The answer is ${await truth(page)}.`);
   await expect(page.locator('#steps-about')).toHaveText(
-    new RegExp(`^${await cards().count()} steps, ${await escalated().count()} escalated; [1-9]\\d* tokens that`),
+    new RegExp(
+      `^${await cards().count()} steps, ${await escalated().count()} escalated to the target; [1-9]\\d* target tokens saved$`,
+    ),
   );
   await expect(page.locator('.step.accepted').first()).toContainText(/Step 1 ✓ accepted.*target tokens saved/);
   const turned = escalated().first();
@@ -35,7 +37,7 @@ const expectCards = async (judge: string): Promise<void> => {
   expect(await struck.evaluate((node) => getComputedStyle(node).textDecorationLine)).toContain('line-through');
   expect(await turned.locator('.target-step').textContent()).not.toBe(await struck.textContent());
   await expect(turned).toContainText(new RegExp(`judged in \\d.*${judge} \\d\\.\\d\\d, threshold \\d\\.\\d\\d: `));
-  await expect(page.locator('.softmaxStatistics')).toHaveCount(await cards().count());
+  await expect(page.locator('.score-scale')).toHaveCount(await cards().count());
 };
 
 test('RSD: every step is a card, and a draft that was not good enough is struck through', async () => {
@@ -44,15 +46,19 @@ test('RSD: every step is a card, and a draft that was not good enough is struck 
 });
 
 test('another threshold is tried on the same scores, by keyboard', async () => {
-  const slider = page.getByRole('slider', { name: 'What if the threshold' });
+  const slider = page.getByRole('slider', { name: 'Try another threshold' });
   const said = page.locator('#what-if-about');
   const all = await cards().count();
-  await expect(said).toHaveText(`At 0.70: ${await escalated().count()} of ${all} escalated, nothing changes.`);
+  await expect(said).toHaveText(
+    `Threshold 0.70: ${await escalated().count()} of ${all} escalated, every decision stays the same.`,
+  );
   await slider.press('Home');
-  await expect(said).toHaveText(new RegExp(`^At 0\\.00: 0 of ${all} escalated, other way: step \\d`));
-  await expect(page.locator('.step.turned')).toHaveCount(await escalated().count());
+  await expect(said).toHaveText(
+    new RegExp(`^Threshold 0\\.00: 0 of ${all} escalated, steps? \\d.* decided differently`),
+  );
+  await expect(page.locator('.step.changed')).toHaveCount(await escalated().count());
   await slider.press('End');
-  await expect(said).toHaveText(new RegExp(`^At 1\\.00: [${all - 1}${all}] of ${all} escalated`));
+  await expect(said).toHaveText(new RegExp(`^Threshold 1\\.00: [${all - 1}${all}] of ${all} escalated`));
 });
 
 test('Arbitrage: the same, by what the target would gain', async () => {
@@ -60,9 +66,9 @@ test('Arbitrage: the same, by what the target would gain', async () => {
   await ready(page);
   await answer(page);
   await expectCards('Advantage');
-  const slider = page.getByRole('slider', { name: 'What if the threshold' });
+  const slider = page.getByRole('slider', { name: 'Try another threshold' });
   await slider.press('End');
-  await expect(page.locator('#what-if-about')).toHaveText(/^At 1\.00: 0 of \d/);
+  await expect(page.locator('#what-if-about')).toHaveText(/^Threshold 1\.00: 0 of \d/);
 });
 
 test('fits a narrow screen', async () => {

@@ -1,4 +1,4 @@
-// The tour: seven stops over a real run, by keyboard alone; live, and without WebGPU over recordings.
+// The tour: seven stops over a real run, by keyboard alone; live, and on recordings without WebGPU.
 import { chromium, expect, type Page, test } from '@playwright/test';
 import { open } from './demo.ts';
 
@@ -12,14 +12,14 @@ const TITLES = [
   'Escalate',
 ] as const;
 
-/** What a stop has to say, with the run's own figures. */
+/** Texts of the stops, which contain figures of the run. */
 const TOLD = [
-  /one pass of the target for each token: \d+ passes/,
+  /one pass of the target for each token: \d+ passes here/,
   /has guessed \d+ tokens: “/,
   /reads all \d+ drafts at once/,
-  /The target accepts drafts .* here \d+, “.*The \d+ behind them are rejected/,
+  /The target accepts drafts .* here \d+, “.*The (\d+ after them are|one after them is) rejected/,
   /committed \d+ tokens for one pass/,
-  /\d\.\d\d× as fast, with \d+ target passes against \d+.*the very same ones/,
+  /\d\.\d\d× as fast, with \d+ target passes against \d+.*Both lanes have the same tokens/,
   /[1-9]\d* fell below the threshold and w(as|ere) escalated/,
 ] as const;
 
@@ -41,7 +41,7 @@ const walk = async (page: Page): Promise<void> => {
   }
 };
 
-test('explains a live run by keyboard alone, and gives the focus back', async ({ page }) => {
+test('explains a live run by keyboard alone, and restores the focus', async ({ page }) => {
   await open(page, undefined, 'prompt-lookup');
   await walk(page);
   await expect(page.locator('.step.escalated s')).toBeVisible();
@@ -56,7 +56,7 @@ test('explains a live run by keyboard alone, and gives the focus back', async ({
   await expect(page.getByRole('button', { name: 'Tour' })).toBeFocused();
 });
 
-test('explains recordings where there is no WebGPU, on a phone', async ({ baseURL, launchOptions }) => {
+test('explains recordings without WebGPU, on a phone', async ({ baseURL, launchOptions }) => {
   const args = (launchOptions.args ?? []).filter((flag) => !/webgpu/.test(flag));
   const browser = await chromium.launch({ ...launchOptions, args: [...args, '--disable-features=WebGPUService'] });
   const page = await browser.newPage({ viewport: { width: 360, height: 740 }, reducedMotion: 'reduce' });
@@ -65,7 +65,7 @@ test('explains recordings where there is no WebGPU, on a phone', async ({ baseUR
   await walk(page);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   await page.screenshot({ path: 'test-results/page-tour-narrow.png', animations: 'disabled' });
-  await expect(page.locator('#closer')).toBeHidden(); // a recording cannot be made again
+  await expect(page.locator('#run-again')).toBeHidden(); // a recording cannot be run again
   await next(page).press('Enter');
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await browser.close();

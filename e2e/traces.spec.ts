@@ -1,4 +1,4 @@
-// Traces: what ran is saved, opened, shared and played again, also where there is no WebGPU.
+// Traces: runs are saved, opened, shared and replayed, also without WebGPU.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, expect, type Page, test } from '@playwright/test';
@@ -11,7 +11,7 @@ const openFile = async (
   page: Page,
   file: string | { name: string; mimeType: string; buffer: Buffer },
 ): Promise<void> => {
-  await page.getByLabel('Trace', { exact: true }).setInputFiles(file);
+  await page.getByLabel('Trace file').setInputFiles(file);
 };
 
 const text = (name: string, content: string) => ({ name, mimeType: '', buffer: Buffer.from(content) });
@@ -51,32 +51,32 @@ test.describe('with a GPU', () => {
     expect(events.at(-1).type).toBe('done');
   });
 
-  test('a saved run is opened and shows the same answer, with what it was held against', async () => {
+  test('a saved run is opened and shows the same answer and verdict', async () => {
     const said = await page.locator('#answer').textContent();
-    await page.getByRole('button', { name: 'New problem' }).click();
+    await page.getByRole('button', { name: 'Pick another' }).click();
     await openFile(page, text('mine.jsonl', saved));
     await played(page);
     await expect(page.locator('#trace-about')).toContainText('mine.jsonl');
     await expect(page.getByLabel('Problem for the model')).toHaveValue(/^Leo plants/);
-    await expect(page.locator('#verdict')).toHaveText('✓ Right: 52');
+    await expect(page.locator('#verdict')).toHaveText('✓ Correct: 52');
     expect(await page.locator('#answer').textContent()).toBe(said);
   });
 
-  test('it is shared in the address, which opens it anew', async () => {
+  test('it is shared as a link, which opens it', async () => {
     await page.getByRole('button', { name: 'Share' }).click();
-    await expect(page.locator('#trace-about')).toContainText('is copied');
+    await expect(page.locator('#trace-about')).toContainText('Copied a link');
     const link = await page.evaluate(() => navigator.clipboard.readText());
     expect(link).toMatch(/#race&trace=[\w-]+$/);
     expect(page.url()).toBe(link);
     const other = await page.context().newPage();
     await other.goto(link);
-    await expect(other.locator('#trace-about')).toContainText('DFlash, from the address');
+    await expect(other.locator('#trace-about')).toContainText('DFlash, from the link');
     await played(other);
-    await expect(other.locator('#verdict')).toHaveText('✓ Right: 52');
+    await expect(other.locator('#verdict')).toHaveText('✓ Correct: 52');
     await other.close();
   });
 
-  test('a run that is too long for an address says so, and offers the file', async () => {
+  test('a run that is too long for a link is refused, and Save is offered', async () => {
     const [header, run, ...events] = saved.trim().split('\n');
     const filler = Array.from({ length: 600 }, (_, i) => {
       const noise = Array.from({ length: 16 }, (__, j) => (i * 7919 + j * 104_729 + i * j * 31) % 50_021);
@@ -95,33 +95,35 @@ test.describe('with a GPU', () => {
     await played(page);
     const before = page.url();
     await page.getByRole('button', { name: 'Share' }).click();
-    await expect(page.locator('#trace-about')).toContainText(/Too long for an address \([\d.]+ kB\): save it/);
+    await expect(page.locator('#trace-about')).toContainText(
+      /too long for a link \([\d.]+ kB, limit 8\.2 kB\)\. Save it/,
+    );
     await expect(page.getByRole('button', { name: 'Save' })).toBeFocused();
     expect(page.url()).toBe(before);
   });
 
-  test('what is no trace is refused with the line that is wrong, and the page goes on', async () => {
+  test('a file that is not a trace is refused with the wrong line, and the page goes on', async () => {
     const fault = page.getByRole('alert');
     await openFile(page, text('broken.jsonl', `${saved.split('\n').slice(0, 3).join('\n')}\n{"at": 1, "ty`));
     await expect(fault).toContainText('Line 4 is not JSON');
     await openFile(page, text('holiday.jsonl', '{"where": "sea"}'));
-    await expect(fault).toContainText('Line 1 is no trace event');
+    await expect(fault).toContainText('Line 1 is not a trace event');
     await openFile(page, text('newer.jsonl', saved.replace('"version":1', '"version":7')));
-    await expect(fault).toContainText('Version 7'.replace('V', 'v'));
+    await expect(fault).toContainText('version 7');
     await page.goto(`${page.url().replace(/#.*/, '')}#race&trace=AAAA`);
-    await expect(fault).toContainText('The trace in this address is not whole');
+    await expect(fault).toContainText('The trace in this link is incomplete');
     await openFile(page, text('mine.jsonl', saved));
     await played(page);
     await expect(fault).toBeHidden();
   });
 
-  test('legend and names are those of the trace, whatever is chosen or loaded beside it', async () => {
+  test('legend and names are those of the trace, whatever is chosen or loaded', async () => {
     const legend = page.locator('#legend');
     await expect(page.getByRole('combobox', { name: 'Decoding', exact: true })).toHaveValue('dflash');
     await expect(legend).toContainText('corrected by the target');
     await openFile(page, recorded('problem-6.jsonl'));
     await played(page);
-    for (const name of ['the target', 'the mid model', 'the draft model', 'all together'])
+    for (const name of ['the target', 'the mid model', 'the draft model', 'the combined distribution'])
       await expect(legend).toContainText(name);
     await page.getByRole('tab', { name: 'Inspect' }).click();
     await page.getByRole('slider', { name: 'Round' }).press('End');
@@ -142,9 +144,9 @@ test.describe('with a GPU', () => {
     await expect(legend).toContainText('step of the target');
   });
 
-  test('a recorded step router tells what target and draft gave each token', async () => {
+  test('a recorded step router has the probabilities of target and draft for each token', async () => {
     await page.getByRole('tab', { name: 'Inspect' }).click();
-    await expect(page.locator('#closer-why')).not.toContainText('without probabilities');
+    await expect(page.locator('#details-about')).not.toContainText('without probabilities');
     const escalated = page.locator('#round-tokens tbody tr').filter({ hasText: /✓ accepted/ });
     await page.getByRole('slider', { name: 'Round' }).press('Home');
     await expect(page.locator('#round-tokens tbody tr td:nth-of-type(3)').first()).toHaveText(/%$/); // the draft's step
@@ -155,7 +157,7 @@ test.describe('with a GPU', () => {
     await page.getByRole('tab', { name: 'Race' }).click();
   });
 
-  test('what the command line prints opens too, dropped anywhere; at a quarter of the speed it takes longer', async () => {
+  test('a trace of the command line opens when dropped anywhere, and takes longer at a quarter of the speed', async () => {
     const drop = async (): Promise<number> => {
       const began = Date.now();
       await page.evaluate(
@@ -177,10 +179,10 @@ test.describe('with a GPU', () => {
       .map((line) => JSON.parse(line));
     const first = events.find(({ type }) => type === 'commit').at;
     const decoding = events.at(-1).at - first;
-    await page.getByLabel('FallbackController of a replay').selectOption('¼×');
+    await page.getByLabel('Replay speed').selectOption('¼×');
     const slow = await drop();
     expect(slow).toBeGreaterThan(first + 4 * decoding - 50);
-    await page.getByLabel('FallbackController of a replay').selectOption('1×');
+    await page.getByLabel('Replay speed').selectOption('1×');
     // A busy machine can make any one replay late, so one that is in time shows it.
     await expect(async () => expect(slow - (await drop())).toBeGreaterThan(2 * decoding)).toPass();
     await expect(page.locator('#answer')).toContainText('The answer is');
@@ -193,7 +195,7 @@ test('a shared trace plays without WebGPU', async ({ baseURL, launchOptions }) =
   const page = await browser.newPage();
   await page.goto(baseURL ?? '');
   await expect(page.getByRole('heading', { name: /no WebGPU/ })).toBeVisible();
-  // In the place of the recording that it plays by itself: what is shown, looked into and saved is the trace.
+  // The opened trace replaces the recording that the page plays by itself, in Race, Inspect and Save.
   await openFile(page, recorded('problem-6.jsonl'));
   await expect(page.locator('#lane-system-name')).toHaveText('CoS');
   await page.getByRole('tab', { name: 'Inspect' }).click();
@@ -209,7 +211,7 @@ test('a shared trace plays without WebGPU', async ({ baseURL, launchOptions }) =
   expect(link).toContain('#race&trace=');
   const other = await browser.newPage();
   await other.goto(link);
-  await expect(other.locator('#trace-about')).toContainText('from the address');
+  await expect(other.locator('#trace-about')).toContainText('from the link');
   await played(other);
   await expect(other.locator('#answer')).toContainText('The answer is 52.');
   await browser.close();

@@ -1,5 +1,5 @@
-// The Chat tab: a conversation with the target under the chosen decoding system. The engine keeps keys and values of what
-// it has read, so a further turn reads only what is new; each answer says how much of its prompt was there already.
+// The Chat tab: a conversation with the target under the chosen decoding system. The engine keeps the key-value cache, so
+// each message reads only the new part of its prompt; every answer says how much was reused.
 import { withinContext } from '../../src/api/context-window.ts';
 import type { RunRequest } from '../../src/index.ts';
 import type { TraceEvent } from '../../src/trace/index.ts';
@@ -11,15 +11,15 @@ import { sampling } from '../shared/sampling.ts';
 import { Conversation } from './conversation.ts';
 import { AnswerView, action, copyAction, QuestionView } from './message-view.ts';
 
-/** A reader this close to the end follows it. */
+/** The log follows the answer if it is scrolled this close to its end. */
 const NEAR = 32;
 
-const FORGOTTEN = 'The conversation has outgrown the model’s context: it no longer sees what stands above.';
+const FORGOTTEN = 'The conversation is longer than the model’s context: the model no longer sees the messages above.';
 
 export class ChatTab {
   readonly #session: Session;
-  readonly #told: (outcome: Outcome, question: string) => void;
-  readonly #talk = new Conversation();
+  readonly #onAnswer: (outcome: Outcome, question: string) => void;
+  readonly #conversation = new Conversation();
   readonly #log = element('chat-log', HTMLElement);
   readonly #box = element('chat-box', HTMLTextAreaElement);
   readonly #send = element('chat-send', HTMLButtonElement);
@@ -28,13 +28,12 @@ export class ChatTab {
   readonly #divider = make('p', { className: 'divider muted' }, FORGOTTEN);
   #ready = false;
   #running: AbortController | null = null;
-  /** Of answers asked for once more, which are to be others. */
+  /** Added to the seed, so that a regenerated answer differs. */
   #tries = 0;
 
-  /** `told` hears of every answer, and of the question. */
-  constructor(session: Session, told: (outcome: Outcome, question: string) => void) {
+  constructor(session: Session, onAnswer: (outcome: Outcome, question: string) => void) {
     this.#session = session;
-    this.#told = told;
+    this.#onAnswer = onAnswer;
     element('chat-form', HTMLFormElement).addEventListener('submit', (event) => {
       event.preventDefault();
       if (this.#running) this.#running.abort();
@@ -59,7 +58,7 @@ export class ChatTab {
     this.#latest.addEventListener('click', () => this.#follow());
   }
 
-  /** Whether there is a model to talk to. */
+  /** Whether a model is loaded. */
   set ready(ready: boolean) {
     this.#ready = ready;
     if (!ready) this.#running?.abort();
@@ -81,7 +80,7 @@ export class ChatTab {
 
   #clear(): void {
     this.#running?.abort();
-    this.#talk.clear();
+    this.#conversation.clear();
     this.#log.replaceChildren();
     this.#latest.hidden = true;
     this.#box.focus();
@@ -91,44 +90,44 @@ export class ChatTab {
     const content = this.#box.value.trim();
     if (content === '' || !this.#ready || this.#running) return;
     this.#box.value = '';
-    this.#talk.ask(content);
+    this.#conversation.ask(content);
     this.#append(content);
     void this.#answer();
   }
 
   #append(content: string): void {
-    const at = this.#talk.turns.length - 1;
+    const at = this.#conversation.messages.length - 1;
     this.#log.append(new QuestionView(content, (text) => this.#edit(at, text)).root);
   }
 
   #edit(at: number, content: string): void {
     if (this.#running || !this.#ready) return;
-    this.#talk.edit(at, content);
+    this.#conversation.edit(at, content);
     this.#keep(at);
     this.#append(content);
     void this.#answer();
   }
 
   #retry(): void {
-    if (this.#running || !this.#ready || !this.#talk.retry()) return;
-    this.#keep(this.#talk.turns.length);
+    if (this.#running || !this.#ready || !this.#conversation.retry()) return;
+    this.#keep(this.#conversation.messages.length);
     this.#tries++;
     void this.#answer();
   }
 
-  /** The log has an article a turn, and a divider before the first that the model sees where that is not the first. */
+  /** The log has an article for each message, and a divider before the first message that the model still sees. */
   get #articles(): readonly Element[] {
     return [...this.#log.querySelectorAll('article')];
   }
 
-  #keep(turns: number): void {
-    for (const turn of this.#articles.slice(turns)) turn.remove();
-    if (this.#talk.forgotten === 0) this.#divider.remove();
+  #keep(messages: number): void {
+    for (const message of this.#articles.slice(messages)) message.remove();
+    if (this.#conversation.forgotten === 0) this.#divider.remove();
   }
 
   #forget(exchanges: number): void {
-    this.#talk.forget(exchanges);
-    this.#articles[this.#talk.forgotten]?.before(this.#divider);
+    this.#conversation.forget(exchanges);
+    this.#articles[this.#conversation.forgotten]?.before(this.#divider);
     this.#follow();
     say('chat-status', FORGOTTEN);
   }
@@ -136,10 +135,10 @@ export class ChatTab {
   #run(signal: AbortSignal): AsyncIterable<TraceEvent> {
     const { maxTokens, ...request } = this.#request();
     return withinContext(
-      this.#talk.exchanges,
+      this.#conversation.exchanges,
       maxTokens,
       (seen, limit) =>
-        this.#session.run({ ...request, ...limit, prompt: { messages: this.#talk.asked(seen) } }, signal),
+        this.#session.run({ ...request, ...limit, prompt: { messages: this.#conversation.asked(seen) } }, signal),
       (exchanges) => this.#forget(exchanges),
     );
   }
@@ -147,7 +146,7 @@ export class ChatTab {
   #request(): Omit<RunRequest, 'prompt'> {
     const { seed, ...drawn } = sampling();
     const { id } = this.#session.systems.system;
-    this.#talk.system = this.#system.value;
+    this.#conversation.system = this.#system.value;
     return {
       ...drawn,
       seed: seed + this.#tries,
@@ -166,7 +165,7 @@ export class ChatTab {
     this.#showButton();
     say('chat-status', 'Answering');
     const seen: TraceEvent[] = [];
-    const question = this.#talk.turns.at(-1)?.content ?? '';
+    const question = this.#conversation.messages.at(-1)?.content ?? '';
     try {
       for await (const event of this.#run(abort.signal)) {
         seen.push(event);
@@ -174,14 +173,14 @@ export class ChatTab {
         view.add(event);
         if (following) this.#follow();
       }
-      this.#told(outcomeOf(seen), question);
+      this.#onAnswer(outcomeOf(seen), question);
       say('chat-status', `The answer: ${view.text}`);
     } catch (error) {
       const { code } = showFault(error);
-      say('chat-status', 'There is no answer');
+      say('chat-status', 'The run failed');
       if (code === 'device-lost') this.#session.lost();
     } finally {
-      view.rest();
+      view.finish();
       this.#running = null;
       this.#end(view);
       this.#showButton();
@@ -189,8 +188,8 @@ export class ChatTab {
   }
 
   #end(view: AnswerView): void {
-    if (!view.root.isConnected) return; // another conversation has begun
-    this.#talk.answer(view.text);
+    if (!view.root.isConnected) return; // the chat was cleared meanwhile
+    this.#conversation.answer(view.text);
     if (view.text === '') view.root.remove();
     const retry = action('Regenerate', 'Regenerate the answer', () => this.#retry());
     retry.classList.add('retry');

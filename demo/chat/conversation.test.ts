@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Conversation } from './conversation.ts';
 
-const held = (): Conversation => {
+const twoExchanges = (): Conversation => {
   const talk = new Conversation();
   talk.ask('One?');
   talk.answer('1');
@@ -10,8 +10,8 @@ const held = (): Conversation => {
   return talk;
 };
 
-test('the model is asked everything so far, with the system prompt before it', () => {
-  const talk = held();
+test('the prompt has all messages so far, after the system prompt', () => {
+  const talk = twoExchanges();
   talk.ask('Three?');
   const all = () => talk.asked(talk.exchanges.flat());
   expect(all().map(({ content }) => content)).toEqual(['One?', '1', 'Two?', '2', 'Three?']);
@@ -20,11 +20,11 @@ test('the model is asked everything so far, with the system prompt before it', (
   expect(all()).toHaveLength(6);
 });
 
-test('what did not fit is forgotten whole, a question with its answer, until it is written anew', () => {
-  const talk = held();
+test('a question that does not fit is dropped with its answer, until it is edited', () => {
+  const talk = twoExchanges();
   talk.ask('Unanswered?');
   talk.ask('Four?');
-  const seen = () => talk.exchanges.map((turns) => turns.map(({ content }) => content));
+  const seen = () => talk.exchanges.map((messages) => messages.map(({ content }) => content));
   expect(seen()).toEqual([['One?', '1'], ['Two?', '2'], ['Unanswered?']]);
   talk.forget(2);
   expect(talk.forgotten).toBe(4);
@@ -37,23 +37,23 @@ test('what did not fit is forgotten whole, a question with its answer, until it 
   expect(seen()).toEqual([['One?', '1']]);
 });
 
-test('an edited question takes what followed it along', () => {
-  const talk = held();
+test('editing a question removes the messages after it', () => {
+  const talk = twoExchanges();
   talk.edit(0, 'Uno?');
-  expect(talk.turns).toEqual([{ role: 'user', content: 'Uno?' }]);
-  const later = held();
+  expect(talk.messages).toEqual([{ role: 'user', content: 'Uno?' }]);
+  const later = twoExchanges();
   later.edit(2, 'Due?');
-  expect(later.turns.map(({ content }) => content)).toEqual(['One?', '1', 'Due?']);
+  expect(later.messages.map(({ content }) => content)).toEqual(['One?', '1', 'Due?']);
 });
 
-test('asking once more drops the last answer only, and a stopped answer of no words is none', () => {
-  const talk = held();
+test('asking again removes the last answer only, and an empty answer is not kept', () => {
+  const talk = twoExchanges();
   expect(talk.retry()).toBe(true);
-  expect(talk.turns.map(({ content }) => content)).toEqual(['One?', '1', 'Two?']);
+  expect(talk.messages.map(({ content }) => content)).toEqual(['One?', '1', 'Two?']);
   talk.answer('');
-  expect(talk.turns).toHaveLength(3);
+  expect(talk.messages).toHaveLength(3);
   expect(talk.retry()).toBe(true);
-  expect(talk.turns).toHaveLength(3);
+  expect(talk.messages).toHaveLength(3);
   talk.clear();
   expect(talk.retry()).toBe(false);
 });

@@ -1,72 +1,72 @@
-// A conversation as data: who said what, what is asked of the model next, and how editing a turn or asking once more
-// changes it. What comes after a turn that changed was said in answer to something else, and goes.
+// A conversation as data: its messages, what the model is asked next, and how editing a message or asking again changes it.
+// Messages after a changed one are removed, because they answered the old text.
 import type { ChatMessage } from '../../src/index.ts';
 
-export interface Turn {
+export interface Message {
   readonly role: 'user' | 'assistant';
   readonly content: string;
 }
 
-const isQuestion = ({ role }: Turn): boolean => role === 'user';
+const isQuestion = ({ role }: Message): boolean => role === 'user';
 
 export class Conversation {
-  /** Before the first turn; empty: none. */
+  /** System prompt before the first message; empty: none. */
   system = '';
-  #turns: readonly Turn[] = [];
+  #messages: readonly Message[] = [];
   #forgotten = 0;
 
-  /** Of the first turns, how many the model no longer sees because everything together did not fit its context. */
+  /** Number of messages, from the first, that no longer fit the model's context. */
   get forgotten(): number {
     return this.#forgotten;
   }
 
-  get turns(): readonly Turn[] {
-    return this.#turns;
+  get messages(): readonly Message[] {
+    return this.#messages;
   }
 
-  /** Before the question at the end: those that the model sees, each question with its answer. */
-  get exchanges(): readonly (readonly Turn[])[] {
-    const before = this.#turns.slice(this.#forgotten, this.#turns.findLastIndex(isQuestion));
-    const starts = before.flatMap((turn, i) => (isQuestion(turn) ? [i] : []));
+  /** What the model sees before the last question, each question with its answer. */
+  get exchanges(): readonly (readonly Message[])[] {
+    const before = this.#messages.slice(this.#forgotten, this.#messages.findLastIndex(isQuestion));
+    const starts = before.flatMap((message, i) => (isQuestion(message) ? [i] : []));
     return starts.map((start, i) => before.slice(start, starts[i + 1]));
   }
 
-  /** What the model is asked: the question at the end, after what it is to see of the rest. */
+  /** The prompt: the system prompt, the visible messages and the last question. */
   asked(seen: readonly ChatMessage[]): readonly ChatMessage[] {
     const system = this.system.trim();
-    const question = this.#turns.slice(this.#turns.findLastIndex(isQuestion));
+    const question = this.#messages.slice(this.#messages.findLastIndex(isQuestion));
     return [...(system ? [{ role: 'system', content: system }] : []), ...seen, ...question];
   }
 
-  /** So many of `exchanges` did not fit; they do not come back with a shorter question. */
+  /** Drops the first `exchanges`, which did not fit. They stay dropped, even before a shorter question. */
   forget(exchanges: number): void {
     this.#forgotten += this.exchanges.slice(0, exchanges).flat().length;
   }
 
   ask(content: string): void {
-    this.#turns = [...this.#turns, { role: 'user', content }];
+    this.#messages = [...this.#messages, { role: 'user', content }];
   }
 
-  /** An answer that was stopped is kept as far as it went; an empty one is none. */
+  /** Adds an answer, which may be incomplete; an empty one is ignored. */
   answer(content: string): void {
-    if (content !== '') this.#turns = [...this.#turns, { role: 'assistant', content }];
+    if (content !== '') this.#messages = [...this.#messages, { role: 'assistant', content }];
   }
 
-  /** Another question in the place of this one, and nothing behind it. */
+  /** Replaces a question and removes all messages after it. */
   edit(at: number, content: string): void {
-    this.#turns = [...this.#turns.slice(0, at), { role: 'user', content }];
+    this.#messages = [...this.#messages.slice(0, at), { role: 'user', content }];
     if (at <= this.#forgotten) this.#forgotten = 0;
   }
 
-  /** Forgets everything behind the last question; false where there is none. */
+  /** Removes all messages after the last question; false if there is none. */
   retry(): boolean {
-    const last = this.#turns.findLastIndex(isQuestion);
-    this.#turns = this.#turns.slice(0, last + 1);
+    const last = this.#messages.findLastIndex(isQuestion);
+    this.#messages = this.#messages.slice(0, last + 1);
     return last >= 0;
   }
 
   clear(): void {
-    this.#turns = [];
+    this.#messages = [];
     this.#forgotten = 0;
   }
 }

@@ -1,4 +1,4 @@
-// One turn as it stands in the log: what was said, what it cost, and what can be done with it.
+// A message in the chat log: its text, its figures, and its buttons.
 import { METRICS, type TraceEvent } from '../../src/trace/index.ts';
 import { brief, Running } from '../run/figures.ts';
 import { drawRound } from '../run/lane.ts';
@@ -18,12 +18,12 @@ export const action = (label: string, about: string, press: () => void): HTMLBut
   return button;
 };
 
-/** Says for a moment that it has been done. */
+/** A Copy button, which reports the result for a moment. */
 export const copyAction = (text: () => string): HTMLButtonElement => {
-  const button = action('Copy', 'Copy this turn', async () => {
+  const button = action('Copy', 'Copy this message', async () => {
     const done = await navigator.clipboard.writeText(text()).then(
       () => 'Copied',
-      () => 'Not allowed',
+      () => 'Copy failed',
     );
     button.textContent = done;
     setTimeout(() => {
@@ -33,24 +33,24 @@ export const copyAction = (text: () => string): HTMLButtonElement => {
   return button;
 };
 
-class TurnView {
+class MessageView {
   readonly root: HTMLElement;
   readonly body = make('div', 'text');
   readonly about = make('p', 'muted');
   readonly actions = make('div', 'row tight');
 
   constructor(role: 'user' | 'assistant', who: string) {
-    this.root = make('article', `turn ${role}`);
+    this.root = make('article', `message ${role}`);
     this.root.ariaLabel = who;
-    // Above the text, which grows: below it they would move with every line.
+    // The buttons are above the text: below it they would move while it grows.
     const head = make('div', 'row between head');
     head.append(this.about, this.actions);
     this.root.append(make('h3', 'hidden', who), head, this.body);
   }
 }
 
-/** A question: it can be put in other words where it stands. */
-export class QuestionView extends TurnView {
+/** A question, which can be edited in place. */
+export class QuestionView extends MessageView {
   constructor(content: string, edit: (content: string) => void) {
     super('user', 'You');
     this.body.textContent = content;
@@ -64,7 +64,7 @@ export class QuestionView extends TurnView {
   #edit(content: string, edit: (content: string) => void): void {
     const box = make('textarea', '');
     box.value = content;
-    box.ariaLabel = 'The question, in other words';
+    box.ariaLabel = 'Edited question';
     const row = make('div', 'row tight');
     const back = (): void => {
       box.replaceWith(this.body);
@@ -80,8 +80,8 @@ export class QuestionView extends TurnView {
       send();
     });
     row.append(
-      action('Ask this', 'Ask this; what follows the question goes', send),
-      action('Leave it', 'Leave it as it was', back),
+      action('Ask again', 'Ask again and remove the messages after this one', send),
+      action('Cancel', 'Cancel editing', back),
     );
     this.body.replaceWith(box);
     this.actions.replaceWith(row);
@@ -91,8 +91,8 @@ export class QuestionView extends TurnView {
 
 const ENDS = { stop: '', length: 'token limit reached', aborted: 'stopped' } as const;
 
-/** An answer, as its events come in. */
-export class AnswerView extends TurnView {
+/** An answer, which grows with the events of its run. */
+export class AnswerView extends MessageView {
   text = '';
   readonly #rounds = new RoundReader();
   readonly #figures = {
@@ -108,12 +108,13 @@ export class AnswerView extends TurnView {
   constructor() {
     super('assistant', 'Outrider');
     this.root.ariaBusy = 'true';
-    this.about.textContent = 'Reading …';
+    this.about.textContent = 'Reading the prompt …';
   }
 
   add(event: TraceEvent): void {
     for (const figure of Object.values(this.#figures)) figure.add(event);
-    if (event.type === 'queued') this.about.textContent = `Waiting for ${event.ahead} other run`;
+    if (event.type === 'queued')
+      this.about.textContent = `Waiting for ${event.ahead} other run${event.ahead > 1 ? 's' : ''} to finish`;
     const round = this.#rounds.add(event);
     if (round) {
       this.body.append(...drawRound(round, this.#places, this.#last?.committed.at(-1)?.member));
@@ -121,20 +122,20 @@ export class AnswerView extends TurnView {
       this.#last = round;
       this.text += round.committed.map(({ text }) => text).join('');
     }
-    if (round || event.type === 'done') this.#tell(event.type === 'done' ? ENDS[event.finish_reason] : '');
+    if (round || event.type === 'done') this.#showFigures(event.type === 'done' ? ENDS[event.finish_reason] : '');
   }
 
-  /** Also after a failure. */
-  rest(): void {
+  /** Also called after a failure. */
+  finish(): void {
     this.root.ariaBusy = 'false';
   }
 
-  #tell(end: string): void {
+  #showFigures(end: string): void {
     const { prompt, reused, tokens, speed, tau } = this.#figures;
     this.about.textContent = [
       `${tokens.value} tokens`,
       speed.value === null ? '' : `${brief(speed.value)} tokens/s`,
-      tau.value === null ? '' : `${tau.value.toFixed(1)} a round`,
+      tau.value === null ? '' : `${tau.value.toFixed(1)} per round`,
       `${reused.value} of ${prompt.value} prompt tokens from the cache`,
       end,
     ]

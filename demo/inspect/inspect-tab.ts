@@ -1,19 +1,18 @@
-// What the Inspect tab shows: the latest run, or a trace that was opened. The view comes with its first use.
-
+// The Inspect tab, which shows the latest run or an opened trace. Its view is imported when the tab is first used.
 import type { Outcome } from '../run/outcome.ts';
-import type { Closer } from '../run/race-tab.ts';
+import type { Details } from '../run/race-tab.ts';
 import { element } from '../shared/elements.ts';
 import type { InspectView } from './inspect-view.ts';
 
-export class Inspector {
-  readonly #again: (closer: Closer) => Promise<unknown>;
+export class InspectTab {
+  readonly #runAgain: (details: Details) => Promise<unknown>;
   #view: Promise<InspectView> | null = null;
   #latest: Outcome | null = null;
   #open = false;
 
-  /** `again` makes the run once more, looking closer. */
-  constructor(again: (closer: Closer) => Promise<unknown>) {
-    this.#again = again;
+  /** `runAgain` repeats the run and records more of it. */
+  constructor(runAgain: (details: Details) => Promise<unknown>) {
+    this.#runAgain = runAgain;
   }
 
   take(outcome: Outcome): void {
@@ -21,16 +20,16 @@ export class Inspector {
     if (this.#open) void this.view();
   }
 
-  /** Whether its tab is open. */
+  /** Called with whether the tab is open. */
   show(open: boolean): void {
     this.#open = open;
     if (open) void this.view();
   }
 
-  /** With the latest run in it. */
+  /** The view, which shows the latest run. */
   async view(): Promise<InspectView> {
     this.#view ??= import('./inspect-view.ts').then(
-      ({ InspectView }) => new InspectView(element('inspect', HTMLElement), this.#again),
+      ({ InspectView }) => new InspectView(element('inspect', HTMLElement), this.#runAgain),
     );
     const view = await this.#view;
     view.show(this.#latest);

@@ -1,9 +1,9 @@
-// A run, looked at from inside: any round again, by slider, keys or playing; every token's source, what target and drafter
-// gave it, rejected drafts; of step routers the scores, of ensembles the votes; what reached the device.
+// The Inspect view of a run: a timeline to go to any round; the tokens of the round with their sources and probabilities;
+// the scores of step routers, the votes of ensembles, and the work on the device.
 import { SYSTEMS } from '../../src/index.ts';
 import { drawRound } from '../run/lane.ts';
 import type { Outcome } from '../run/outcome.ts';
-import type { Closer } from '../run/race-tab.ts';
+import type { Details } from '../run/race-tab.ts';
 import { type Step, StepReader } from '../run/steps.ts';
 import { element, make } from '../shared/elements.ts';
 import './inspect.css';
@@ -32,7 +32,7 @@ export class InspectView {
   readonly #empty = make(
     'p',
     { className: 'muted', id: 'inspect-empty' },
-    'Nothing has run yet: start an answer or a race first.',
+    'Nothing has run yet. Open Race and press Answer or Race.',
   );
   readonly #title = make('p', { className: 'inspect-title', id: 'inspect-title' });
   readonly #text = make('section', { className: 'text', id: 'inspect-text', tabIndex: 0, ariaLabel: 'Text so far' });
@@ -42,16 +42,16 @@ export class InspectView {
   readonly #scores = new ScoresView();
   readonly #kernels = new KernelsView();
   readonly #profile = make('input', { type: 'checkbox', id: 'profile' });
-  readonly #closer = make('button', { type: 'button', id: 'closer' }, 'Run again, looking closer');
-  /** A recording cannot be made again. */
-  readonly #live = element('system', HTMLSelectElement);
-  readonly #again = make('div', { className: 'row closer-again' });
-  readonly #why = make('p', { className: 'muted', id: 'closer-why' });
+  readonly #runAgain = make('button', { type: 'button', id: 'run-again' }, 'Run again with probabilities');
+  /** Disabled while only recordings can be played, which cannot be run again. */
+  readonly #system = element('system', HTMLSelectElement);
+  readonly #controls = make('div', { className: 'row details-controls' });
+  readonly #about = make('p', { className: 'muted', id: 'details-about' });
   readonly #body: HTMLElement;
   #outcome: Outcome | null = null;
   #moments: readonly Moment[] = [];
 
-  constructor(root: HTMLElement, again: (closer: Closer) => Promise<unknown>) {
+  constructor(root: HTMLElement, runAgain: (details: Details) => Promise<unknown>) {
     this.#body = make(
       'div',
       { className: 'inspect-body', hidden: true },
@@ -62,13 +62,16 @@ export class InspectView {
       this.#votes.node,
       this.#scores.node,
       this.#kernels.node,
-      make('div', { className: 'closer' }, this.#why, this.#again),
+      make('div', { className: 'details' }, this.#about, this.#controls),
     );
-    this.#again.append(this.#closer, make('label', { className: 'check' }, this.#profile, 'profile kernels (slower)'));
-    this.#closer.addEventListener('click', () => {
-      this.#closer.disabled = true;
-      void again({ logprobs: 3, profile: this.#profile.checked }).finally(() => {
-        this.#closer.disabled = false;
+    this.#controls.append(
+      this.#runAgain,
+      make('label', { className: 'check' }, this.#profile, 'Time each kernel (slower)'),
+    );
+    this.#runAgain.addEventListener('click', () => {
+      this.#runAgain.disabled = true;
+      void runAgain({ logprobs: 3, profile: this.#profile.checked }).finally(() => {
+        this.#runAgain.disabled = false;
       });
     });
     const heading = make('h2', { id: 'inspect-heading' }, 'Inspect');
@@ -87,23 +90,23 @@ export class InspectView {
     this.#drawText();
     this.#round.start(this.#moments);
     this.#scores.start(stepsOf(outcome));
-    this.#again.hidden = this.#live.disabled;
-    this.#explain();
+    this.#controls.hidden = this.#system.disabled;
+    this.#describeDetails();
     this.#timeline.start(this.#moments);
   }
 
-  /** For whoever explains a run: goes to the first round that fits, or else stays. */
+  /** Goes to the first round that fits, if there is one; used by the tour. */
   seek(fits: (moment: Moment) => boolean): Moment | null {
     const index = this.#moments.findIndex(fits);
     if (index >= 0) this.#timeline.go(index);
     return this.#moments[this.#timeline.index] ?? null;
   }
 
-  #explain(): void {
+  #describeDetails(): void {
     const known = this.#moments.some(({ probabilities, logprobs }) => probabilities ?? logprobs);
-    this.#why.textContent = known
-      ? 'Probabilities are the models’ own, at temperature 1 and without filters.'
-      : 'This run was made without probabilities: a race goes as fast as it can.';
+    this.#about.textContent = known
+      ? 'Probabilities are those of each model at temperature 1, without top-k, top-p or min-p.'
+      : 'This run recorded no probabilities: reading them back would slow it down.';
   }
 
   #drawText(): void {

@@ -1,13 +1,13 @@
-// What reached the device in a round; and where its time went, if the run's kernels were timed.
+// The work of a round on the device: dispatches, submits and readbacks, and the time of each kernel if it was measured.
 import type { EventOf } from '../../src/trace/index.ts';
 import { make } from '../shared/elements.ts';
 
-/** More would be a list of trifles. */
+/** Kernels shown by name; the others are summed up. */
 const MOST = 8;
 
 type Work = EventOf<'kernels'>;
 
-/** The largest first, the others as one. */
+/** The longest kernels first, the others as one entry. */
 export const sharesOf = (spans: Work['spans']): readonly { readonly name: string; readonly ms: number }[] => {
   const sums = new Map<string, number>();
   for (const { name, ms } of spans) sums.set(name, (sums.get(name) ?? 0) + ms);

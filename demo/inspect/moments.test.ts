@@ -14,7 +14,7 @@ const logprob = (token: number, text: string, probability: number, others: reado
   })),
 });
 
-/** The anchor “a”, under it “b” then “d”, and a sibling “c”: “b” is kept, and the target's own token follows it. */
+/** The anchor “a” with children “b”, which “d” follows, and “c”. “b” is accepted, and the target's own token follows it. */
 const ROUND: readonly TraceEvent[] = [
   {
     ...{ at: 1, type: 'draft', round: 1, by: 'eagle3', tokens: [1, 2, 3, 4], parents: [-1, 0, 0, 1] },
@@ -44,27 +44,27 @@ const ROUND: readonly TraceEvent[] = [
   { at: 3, type: 'kernels', round: 1, dispatches: 5, submits: 1, readbacks: 1, spans: [] },
 ];
 
-test('a moment has what was known of its round, and where its tokens stand', () => {
+test('a moment has the data of its round and the position of its tokens', () => {
   const [first, second] = momentsOf([...ROUND, ...ROUND]);
   expect([first?.before, second?.before]).toEqual([0, 2]);
   expect(first?.work?.dispatches).toBe(5);
   expect(second?.at).toBe(3);
 });
 
-test('rows of a tree: what became of each token, and what target and drafter gave it', () => {
+test('rows of a tree have the status of each token and its probabilities', () => {
   const [moment] = momentsOf(ROUND);
   if (!moment) throw new Error('there is a round');
-  expect(rowsOf(moment).map(({ text, fate, place, draft, target }) => [text, fate, place, draft, target])).toEqual([
+  expect(rowsOf(moment).map(({ text, status, place, draft, target }) => [text, status, place, draft, target])).toEqual([
     ['b', 'drafted', 1, 0.5, 0.9],
     ['c', 'rejected', 1, 0.25, 0.05],
     ['d', 'rejected', 2, null, 0.01],
     ['x', 'corrected', 2, null, expect.closeTo(0.6)],
   ]);
-  // Less than a thousandth is nothing to speak of.
-  expect(rowsOf(moment).at(-1)?.instead).toEqual([{ text: 'y', probability: expect.closeTo(0.3) }]);
+  // Alternatives under a thousandth are left out.
+  expect(rowsOf(moment).at(-1)?.alternatives).toEqual([{ text: 'y', probability: expect.closeTo(0.3) }]);
 });
 
-test('without probabilities there are none', () => {
+test('a run without probabilities has rows without them', () => {
   const bare = ROUND.map((event) =>
     event.type === 'commit'
       ? { ...event, logprobs: null }
@@ -98,7 +98,7 @@ test('an accepted step has the probabilities of the draft that wrote it', () => 
   expect(rowsOf(moment)).toMatchObject([{ text: 'b', target: null, draft: expect.closeTo(0.75) }]);
 });
 
-test('kernels of one name are one bar, the longest first, and trifles are the others', () => {
+test('kernels of one name are one bar, the longest first, and the shortest are summed up', () => {
   const spans = Array.from({ length: 12 }, (_, i) => ({ name: `k${i % 10}`, ms: i + 1 }));
   const shares = sharesOf(spans);
   expect(shares[0]).toEqual({ name: 'k1', ms: 2 + 12 });

@@ -1,25 +1,25 @@
-// One round: what was drafted as a tree, the committed path on its first line, rejected drafts branching off below; and
-// every token with what target and drafter gave it.
+// One round: its draft tree, with the committed path on the first row and rejected drafts branching off below, and a table of
+// its tokens with their probabilities.
 import { describeRound, spokenRound } from '../run/round-text.ts';
-import { type Cell, type Fate, layOut, visible } from '../run/rounds.ts';
+import { type Cell, layOut, type TokenStatus, visible } from '../run/rounds.ts';
 import { make } from '../shared/elements.ts';
 import { type Moment, type Row, rowsOf } from './moments.ts';
 import './tokens.css';
 
-/** What became of a token, in a word and a sign. */
-const FATES: Readonly<Record<Fate, string>> = {
+/** The status of a token, as a sign and words. */
+const STATUSES: Readonly<Record<TokenStatus, string>> = {
   anchor: 'anchor',
   drafted: '✓ accepted',
   rejected: '✗ rejected',
-  past: 'behind the end',
+  past: 'after the end',
   corrected: '✎ corrected',
   bonus: '+ bonus',
   routed: '↑ by the target',
   sampled: 'by the target',
 };
 
-const drawCell = ({ text, fate, row, column, up }: Cell): HTMLElement => {
-  const cell = make(fate === 'rejected' ? 's' : 'span', { className: `cell ${fate}`, textContent: visible(text) });
+const drawCell = ({ text, status, row, column, up }: Cell): HTMLElement => {
+  const cell = make(status === 'rejected' ? 's' : 'span', { className: `cell ${status}`, textContent: visible(text) });
   cell.style.gridArea = `${row + 1} / ${column + 1}`;
   cell.style.setProperty('--up', `${up}`);
   if (up > 0) cell.classList.add('branch');
@@ -39,24 +39,24 @@ const share = (probability: number | null, who: 'target' | 'draft'): HTMLElement
   return make('td', { className: 'probability' }, bar, make('span', {}, percent(probability)));
 };
 
-const drawRow = ({ text, fate, place, target, draft, instead }: Row): HTMLElement => {
-  const shown = make(fate === 'rejected' ? 's' : 'span', { className: `cell ${fate}`, textContent: visible(text) });
-  const others = instead.map(({ text, probability }) => `“${visible(text)}” ${percent(probability)}`).join(', ');
+const drawRow = ({ text, status, place, target, draft, alternatives }: Row): HTMLElement => {
+  const shown = make(status === 'rejected' ? 's' : 'span', { className: `cell ${status}`, textContent: visible(text) });
+  const others = alternatives.map(({ text, probability }) => `“${visible(text)}” ${percent(probability)}`).join(', ');
   const row = make(
     'tr',
     {},
     make('td', { textContent: `${place}` }),
     make('th', { scope: 'row' }, shown),
-    make('td', { className: `fate ${fate}`, textContent: FATES[fate] }),
+    make('td', { className: `status ${status}`, textContent: STATUSES[status] }),
     share(draft, 'draft'),
     share(target, 'target'),
     make('td', { className: 'muted', textContent: others || '–' }),
   );
-  row.dataset.fate = fate;
+  row.dataset.status = status;
   return row;
 };
 
-const HEADINGS = ['Place', 'Token', 'What became of it', 'Drafter gave it', 'Target gave it', 'Target’s other choices'];
+const HEADINGS = ['Position', 'Token', 'Status', 'Drafter probability', 'Target probability', 'Target alternatives'];
 
 export class RoundView {
   readonly #spoken = make('p', { className: 'hidden', id: 'round-spoken' });
@@ -76,11 +76,11 @@ export class RoundView {
   readonly node = make('section', { className: 'round' }, this.#about, this.#tree, this.#spoken, this.#table);
 
   constructor() {
-    this.#tree.ariaLabel = 'The round’s drafts';
+    this.#tree.ariaLabel = 'Drafts of the round';
     this.#tree.setAttribute('aria-describedby', this.#spoken.id);
   }
 
-  /** Of the whole run: the room that its trees need, so that nothing moves from round to round. */
+  /** Reserves the height that the trees of this run need, so that nothing moves from round to round. */
   start(moments: readonly Moment[]): void {
     const tall = moments.some((moment) => layOut(moment).some(({ row }) => row > 1));
     this.#tree.classList.toggle('tall', tall);
@@ -94,10 +94,10 @@ export class RoundView {
     this.#tree.replaceChildren(...drawn);
     const rows = rowsOf(moment).map(drawRow);
     this.#body.replaceChildren(...rows);
-    // Where it is decided is what there is to see.
-    const end = drawn[cells.findIndex(({ fate }) => fate !== 'anchor' && fate !== 'drafted')];
-    const turn = rows.find(({ dataset }) => dataset.fate !== 'drafted');
+    // Scroll to the first token that is not an accepted draft.
+    const end = drawn[cells.findIndex(({ status }) => status !== 'anchor' && status !== 'drafted')];
+    const endRow = rows.find(({ dataset }) => dataset.status !== 'drafted');
     this.#tree.scrollLeft = (end?.offsetLeft ?? 0) - this.#tree.clientWidth / 2;
-    this.#table.scrollTop = (turn?.offsetTop ?? 0) - this.#table.clientHeight / 2;
+    this.#table.scrollTop = (endRow?.offsetTop ?? 0) - this.#table.clientHeight / 2;
   }
 }

@@ -1,5 +1,5 @@
-// A step router's scores against its threshold, a point a step: what stayed, and what was escalated.
-import { JUDGES, number } from '../run/step-panel.ts';
+// A chart of a step router's scores against its threshold, one point for each step, accepted or escalated.
+import { SCORE_NAMES, twoDigits } from '../run/step-panel.ts';
 import type { Step } from '../run/steps.ts';
 import type { ChartView } from '../shared/chart.ts';
 import { make } from '../shared/elements.ts';
@@ -22,22 +22,22 @@ export class ScoresView {
   #chart: Promise<ChartView> | null = null;
   #steps: readonly Step[] = [];
 
-  /** Nothing where no rule decided. */
+  /** Hidden if no rule decided on the steps. */
   start(steps: readonly Step[]): void {
     this.#steps = steps.filter(({ route }) => route !== null);
     this.node.hidden = this.#steps.length === 0;
   }
 
-  /** The step of the round that is looked at. */
+  /** Marks the step of the shown round. */
   async show(step: number | null): Promise<void> {
     if (this.#steps.length === 0) return;
     const now = this.#steps.find((one) => one.step === step);
     const route = now?.route ?? this.#steps[0]?.route;
     if (!route) return;
-    const judge = JUDGES[route.by] ?? 'Score';
+    const judge = SCORE_NAMES[route.by] ?? 'Score';
     const decided = now?.route
-      ? `Step ${now.step}: ${now.route.score === null ? 'no score' : number(now.route.score)}, ${now.by === 'target' ? 'escalated' : 'accepted'} (${now.route.reason}).`
-      : `${judge} of each step, and the threshold that decides.`;
+      ? `Step ${now.step}: ${now.route.score === null ? 'no score' : twoDigits(now.route.score)}, ${now.by === 'target' ? 'escalated' : 'accepted'} (${now.route.reason}).`
+      : `${judge} of each step against the threshold. A step on the wrong side of it is escalated to the target.`;
     this.#about.textContent = decided;
     this.#chart ??= import('../shared/chart.ts').then(({ ChartView }) => {
       const chart = new ChartView();
@@ -46,10 +46,10 @@ export class ScoresView {
     });
     const chart = await this.#chart;
     const points = pointsOf(this.#steps);
-    const turned = this.#steps.map(({ by }) => by === 'target');
+    const escalated = this.#steps.map(({ by }) => by === 'target');
     const last = Math.max(...points.map(({ x }) => x));
     chart.show({
-      title: `${judge} of each step against the threshold ${number(route.threshold)}`,
+      title: `${judge} of each step against the threshold ${twoDigits(route.threshold)}`,
       x: { title: 'Step', min: 0.5, max: last + 0.5, whole: true },
       y: { title: judge },
       series: [
@@ -57,8 +57,8 @@ export class ScoresView {
           label: 'score',
           points,
           kind: 'both',
-          colour: turned.map((by) => (by ? 'routed' : 'drafted')),
-          signs: turned.map((by) => (by ? 'triangle' : 'circle')),
+          colour: escalated.map((by) => (by ? 'routed' : 'drafted')),
+          signs: escalated.map((by) => (by ? 'triangle' : 'circle')),
           sizes: this.#steps.map((one) => (one.step === step ? 10 : 6)),
         },
         {

@@ -1,20 +1,20 @@
-// The run's time line: a bar for every round, above the line what it committed, below what was rejected; a slider over it,
-// and a button that plays the rounds at the pace at which they came, or slower.
+// The timeline of a run: a bar for every round, with committed tokens above the line and rejected drafts below it; a slider,
+// and a button that plays the rounds at their recorded times or slower.
 import { describeRound } from '../run/round-text.ts';
 import { visible } from '../run/rounds.ts';
 import { make } from '../shared/elements.ts';
 import type { Moment } from './moments.ts';
 
 const SLOWER: readonly (readonly [number, string])[] = [
-  [1, 'as it was'],
-  [4, '4 × slower'],
-  [16, '16 × slower'],
-  [64, '64 × slower'],
+  [1, 'real time'],
+  [4, '4× slower'],
+  [16, '16× slower'],
+  [64, '64× slower'],
 ];
 
-/** Half a slider's thumb: where the first bar and the last one stand. */
+/** Half a slider's thumb: distance of the first and last bar from the edges. */
 const INSET = 8;
-/** Above the line. */
+/** Share of the height above the line. */
 const UPPER = 0.68;
 
 export class Timeline {
@@ -22,7 +22,7 @@ export class Timeline {
   readonly #canvas = make('canvas', { className: 'timeline', ariaHidden: 'true' });
   readonly #slider = make('input', { type: 'range', min: '1', value: '1', id: 'moment', ariaLabel: 'Round' });
   readonly #play = make('button', { type: 'button', id: 'play', textContent: '▶ Play' });
-  readonly #pace = make('select', { id: 'pace-of-play', ariaLabel: 'Pace' });
+  readonly #speed = make('select', { id: 'play-speed', ariaLabel: 'Playback speed' });
   readonly #title = make('h3', { id: 'moment-title', className: 'moment-title' });
   readonly node: HTMLElement;
   #moments: readonly Moment[] = [];
@@ -30,11 +30,11 @@ export class Timeline {
 
   constructor(moved: (index: number) => void) {
     this.#moved = moved;
-    for (const [times, label] of SLOWER) this.#pace.add(new Option(label, `${times}`, false, times === 4));
-    const controls = make('div', { className: 'row tight' }, this.#play, this.#pace);
+    for (const [times, label] of SLOWER) this.#speed.add(new Option(label, `${times}`, false, times === 4));
+    const controls = make('div', { className: 'row tight' }, this.#play, this.#speed);
     this.node = make(
       'section',
-      { className: 'timeline-box', ariaLabel: 'Time line' },
+      { className: 'timeline-box', ariaLabel: 'Timeline' },
       make('div', { className: 'row between' }, this.#title, controls),
       make('div', { className: 'timeline-track' }, this.#canvas, this.#slider),
     );
@@ -51,7 +51,7 @@ export class Timeline {
     new MutationObserver(() => this.#draw()).observe(document.documentElement, { attributeFilter: ['data-theme'] });
   }
 
-  /** Another run, at its first round with drafts. */
+  /** Shows another run, at its first round with drafts. */
   start(moments: readonly Moment[]): void {
     this.#stop();
     this.#moments = moments;
@@ -107,7 +107,7 @@ export class Timeline {
           this.#set(this.index + 1);
           this.#next();
         },
-        (next.at - now.at) * Number(this.#pace.value),
+        (next.at - now.at) * Number(this.#speed.value),
       );
   }
 

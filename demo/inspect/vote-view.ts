@@ -10,11 +10,11 @@ const percent = (probability: number): string => `${(100 * probability).toFixed(
 const drawBar = ({ letter, member, committed, instead }: VoteBar, name: string): HTMLElement => {
   const bar = make('span', { className: 'share' });
   bar.style.setProperty('--share', `${100 * committed}%`);
-  const note = instead ? `would say “${visible(instead.text).trim()}” (${percent(instead.probability)})` : '';
+  const note = instead ? `prefers “${visible(instead.text).trim()}” (${percent(instead.probability)})` : '';
   const row = make(
     'li',
     {},
-    make('span', { textContent: letter ? `${letter} ${name}` : 'together' }),
+    make('span', { textContent: letter ? `${letter} ${name}` : 'combined' }),
     bar,
     make('span', { textContent: percent(committed) }),
     make('span', { className: 'muted', textContent: note }),
@@ -25,14 +25,17 @@ const drawBar = ({ letter, member, committed, instead }: VoteBar, name: string):
 
 const drawToken = (token: VotedToken, number: number, models: ModelNames): HTMLElement => {
   const proposer = LETTERS[memberOf(token)] ?? '';
-  const who = token.by === null ? 'drawn from all together' : `proposed by ${proposer} (${roleName(token.by, models)})`;
+  const who =
+    token.by === null
+      ? 'drawn from the combined distribution'
+      : `proposed by ${proposer} (${roleName(token.by, models)})`;
   const names = token.vote.own.map(({ by }) => roleName(by, models));
   const bars = barsOf(token).map((bar) => drawBar(bar, bar.member === null ? '' : (names[bar.member] ?? '')));
   return make(
     'li',
     { className: 'vote' },
     make('h4', { textContent: `Token ${number}: “${visible(token.text).trim()}”, ${who}` }),
-    make('ul', { className: 'vote-bars', ariaLabel: 'What each model gave this token' }, ...bars),
+    make('ul', { className: 'vote-bars', ariaLabel: 'Probability of this token, combined and by model' }, ...bars),
   );
 };
 

@@ -1,4 +1,4 @@
-// What the page states about files that it does not make: how many weights each bundled model has, what problems are about.
+// What the page states about the bundled files: the number of weights of each model, and the topics of the examples.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -16,7 +16,7 @@ test.each(BUNDLED)('$name has $weights weights', ({ name, weights }) => {
   expect(countWeights(join(import.meta.dirname, `../../public/models/${name}/model.safetensors`))).toBe(weights);
 });
 
-test('examples are what they are called', () => {
+test('the examples are about what their buttons say', () => {
   const problems: Problem[] = JSON.parse(readFileSync(join(import.meta.dirname, '../../public/problems.json'), 'utf8'));
   const about = EXAMPLES.map(({ index }) => problems[index]?.question);
   expect(about).toEqual([/trees/, /dollars/, /stones/].map((word) => expect.stringMatching(word)));

@@ -1,14 +1,13 @@
-// Which model: one of ours, or the visitor's own. Whatever is chosen comes out as one `Choice`, for the role that it is
-// chosen for.
+// The choice of a target: a bundled model, or one that the address names. The visitor's own models are in own-models.ts.
 import { element } from '../shared/elements.ts';
 import type { Choice } from './family.ts';
 import { type Choose, OwnModels } from './own-models.ts';
 
-/** One vocabulary, three sizes; the sizes are held against the files by a test. */
+/** Three sizes of one vocabulary; a test compares the numbers of weights with the files. */
 export const BUNDLED = [
-  { name: 'target', title: 'Target', weights: 2_755_776, about: 'The one whose answers we want.' },
-  { name: 'mid', title: 'Mid', weights: 804_224, about: 'Right most of the time.' },
-  { name: 'draft', title: 'Draft', weights: 246_368, about: 'Small and quick: the outrider.' },
+  { name: 'target', title: 'Target', weights: 2_755_776, about: 'The model whose answers count.' },
+  { name: 'mid', title: 'Mid', weights: 804_224, about: 'Correct most of the time.' },
+  { name: 'draft', title: 'Draft', weights: 246_368, about: 'Small and fast: drafts for the others.' },
 ] as const;
 
 /** `?model=draft` or `?model=https://…/model.gguf` opens the page with that model. */
@@ -33,7 +32,7 @@ export const startModels = (choose: Choose): OwnModels => {
   return new OwnModels(choose);
 };
 
-/** What the page opens with. */
+/** The model that the page opens with. */
 export const firstChoice = (): Choice => {
   const wanted = wantedModel();
   if (!wanted) return chosenBundled();
@@ -48,7 +47,7 @@ const chosenBundled = (): Choice => {
   return { label: `the bundled ${name}`, source: name };
 };
 
-/** The radios as the target is: none where it is the visitor's own. */
+/** Checks the radio button of the target; none if it is the visitor's own. */
 export const markBundled = ({ source }: Choice): void => {
   for (const radio of document.querySelectorAll<HTMLInputElement>('input[name=model]'))
     radio.checked = radio.value === source;

@@ -1,11 +1,11 @@
-// Who votes beside the bundled target in an ensemble: a choice that only ensembles have. Models of one's own are brought
-// where models are.
+// The choice of bundled models that vote with the bundled target in an ensemble. Members of the visitor's own are chosen with
+// their other models.
 import { element } from '../shared/elements.ts';
 import type { Choice, Family } from './family.ts';
 
 const bundled = (name: string): Choice => ({ label: `the bundled ${name}`, source: name });
 
-/** The draft is what an ensemble takes by itself. */
+/** Without named members an ensemble takes the draft model. */
 const CHOICES: Readonly<Record<string, readonly Choice[]>> = {
   draft: [],
   mid: [bundled('mid')],
@@ -21,8 +21,8 @@ export class MemberChoice {
   }
 
   show(joins: boolean, family: Family): void {
-    if (!family.joined) this.#select.value = 'draft';
-    const brought = family.joined && this.#select.value === 'draft';
-    this.#row.hidden = !joins || family.target.source !== 'target' || brought;
+    if (!family.hasMembers) this.#select.value = 'draft';
+    const own = family.hasMembers && this.#select.value === 'draft';
+    this.#row.hidden = !joins || family.target.source !== 'target' || own;
   }
 }

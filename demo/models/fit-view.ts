@@ -1,17 +1,17 @@
-// What models of the visitor's own would take, before any of them is downloaded: a row a model, the sum against what
-// this device has, and whether it fits. Where that is beyond doubt they are loaded at once.
+// Shows what the visitor's own models would take before any is downloaded: a row for each model, the total, and whether it
+// fits. Models that certainly fit are loaded without asking.
 import type { Preflight } from '../../src/index.ts';
 import { element, megabytes, say } from '../shared/elements.ts';
 import { sentence } from '../shared/faults.ts';
 import { roleName } from './family.ts';
 
-/** Of the memory that there is, or of any device that runs this page. */
-const BEYOND_DOUBT = { share: 0.25, bytes: 512e6 };
+/** Below this share of the known memory, or this size if it is unknown, models certainly fit. */
+const CERTAIN = { share: 0.25, bytes: 512e6 };
 
 const size = (bytes: number): string => (bytes < 1e9 ? megabytes(bytes) : `${(bytes / 1e9).toFixed(1)} GB`);
 
-export const isBeyondDoubt = ({ fits, device, limits: { memory } }: Preflight): boolean =>
-  fits && device <= (memory === null ? BEYOND_DOUBT.bytes : BEYOND_DOUBT.share * memory);
+const certainlyFits = ({ fits, device, limits: { memory } }: Preflight): boolean =>
+  fits && device <= (memory === null ? CERTAIN.bytes : CERTAIN.share * memory);
 
 const cell = (text: string, tag: 'td' | 'th' = 'td'): HTMLElement =>
   Object.assign(document.createElement(tag), { textContent: text });
@@ -26,8 +26,8 @@ const row = (head: string, ...cells: readonly string[]): HTMLTableRowElement => 
 
 const describeLimits = ({ limits: { memory, buffer } }: Preflight): string => {
   const known =
-    memory === null ? 'How much memory this device has, no page is told' : `This computer has ${size(memory)}`;
-  return `${known}; one buffer holds ${size(buffer)}.`;
+    memory === null ? 'The browser does not report the memory of this device' : `This computer has ${size(memory)}`;
+  return `${known}. One buffer holds at most ${size(buffer)}.`;
 };
 
 export class FitView {
@@ -45,12 +45,12 @@ export class FitView {
     this.#panel.hidden = true;
   }
 
-  /** Shows it, and tells whether to go on: at once where there is no doubt, else when the visitor has said so. */
+  /** Shows the result and returns whether to load: at once if the models certainly fit, else when the visitor decides. */
   async ask(found: Preflight): Promise<boolean> {
     this.#show(found);
-    const clear = isBeyondDoubt(found);
-    element('fit-choice', HTMLElement).hidden = clear;
-    if (clear) return true;
+    const certain = certainlyFits(found);
+    element('fit-choice', HTMLElement).hidden = certain;
+    if (certain) return true;
     this.#load.focus();
     const go = await new Promise<boolean>((resolve) => {
       this.#answer = resolve;
@@ -80,7 +80,7 @@ export class FitView {
         line.title = name;
         return line;
       }),
-      row('Together', size(download), size(device)),
+      row('Total', size(download), size(device)),
     );
     body.lastElementChild?.lastElementChild?.setAttribute('colspan', '2');
     say('fit-tokens', `Cache for ${tokens} tokens`);

@@ -1,11 +1,11 @@
-// The loading bar. Download, upload and compilation overlap; the bar is their mean over the models that are loaded and
-// never moves backwards, and the line names the first of them that is not finished.
+// The loading bar. Download, upload and compilation overlap: the bar shows their mean over all models and never moves back,
+// and the line names the first phase that is not finished.
 import type { LoadProgress, ModelRole } from '../../src/index.ts';
 import { element, megabytes, say } from '../shared/elements.ts';
 import { roleName } from './family.ts';
 
 const PHASES = ['download', 'upload', 'compile'] as const;
-const WORDS = { download: 'downloading', upload: 'to the GPU', compile: 'compiling shaders' } as const;
+const WORDS = { download: 'downloading', upload: 'uploading to the GPU', compile: 'compiling shaders' } as const;
 
 export class LoadingView {
   readonly #bar = element('bar', HTMLProgressElement);

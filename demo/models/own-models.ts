@@ -1,5 +1,5 @@
-// A model of the visitor's own, for a role: by address, by choosing files or dropping them, or a target that another
-// machine runs. The key to that machine is held in the request that needs it, and nowhere else.
+// The visitor's own model for a role: by address, from files, or a target on another machine. The API key of that machine is
+// kept in memory only, in the source that is loaded.
 import { type ModelRole, remote } from '../../src/index.ts';
 import { element } from '../shared/elements.ts';
 import { type Choice, mayBeOnnx } from './family.ts';
@@ -32,7 +32,7 @@ export class OwnModels {
     this.#show();
   }
 
-  /** Files that belong to one model. */
+  /** Takes files that belong to one model. */
   take(files: readonly File[]): void {
     const largest = files.toSorted((a, b) => b.size - a.size)[0];
     if (largest) this.#take({ label: largest.name, source: { kind: 'files', files } });
@@ -43,9 +43,9 @@ export class OwnModels {
   }
 
   #show(): void {
-    const far = this.#role.value === 'remote';
-    element('by-server', HTMLFormElement).hidden = !far;
-    for (const id of ['by-address', 'drop']) element(id, HTMLElement).hidden = far;
+    const isRemote = this.#role.value === 'remote';
+    element('by-server', HTMLFormElement).hidden = !isRemote;
+    for (const id of ['by-address', 'drop']) element(id, HTMLElement).hidden = isRemote;
     element('onnx-choice', HTMLElement).hidden = !mayBeOnnx(this.#role.value);
   }
 }

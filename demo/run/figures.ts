@@ -1,8 +1,8 @@
-// The figures under an answer. Each is a fold of trace/index.ts over the run's events, shown whenever tokens are committed.
+// The figures under an answer. Each is a metric of the trace, folded over the run's events and shown at every commit.
 import { METRICS, type Metric, type TraceEvent } from '../../src/trace/index.ts';
 import { say } from '../shared/elements.ts';
 
-/** A fold that goes on while events come. */
+/** A metric that is folded while events arrive. */
 export class Running<State, Value> {
   readonly #metric: Metric<State, Value>;
   #state: State;
@@ -53,7 +53,7 @@ const acceptance: Metric<{ kept: number; all: number }, number | null> = {
   value: ({ kept, all }) => (all > 0 ? kept / all : null),
 };
 
-/** Two digits that matter, or whole numbers. */
+/** Two significant digits, or a whole number. */
 export const brief = (value: number): string => value.toFixed(value < 9.95 ? 1 : 0);
 
 export const duration = (ms: number): string =>

@@ -1,17 +1,17 @@
-// The finish of a race: how much faster, and whether the tokens are the same.
+// The result of a race: the speed-up, and whether the tokens are the same.
 import { fold, METRICS } from '../../src/trace/index.ts';
 import { brief, duration } from './figures.ts';
 import { type Outcome, rateOf } from './outcome.ts';
 
-/** What an exact system is exact to, and every system races against. */
+/** What the page calls a baseline: the system that others race against. */
 export const baselineName = (baseline: string): string =>
   baseline === 'autoregressive' ? 'plain decoding' : 'the plain ensemble';
 
 export interface Terms {
-  /** Whether at temperature 0, where exact systems give the very same tokens. */
+  /** Temperature 0, where an exact system gives the same tokens as its baseline. */
   readonly greedy: boolean;
   readonly exact: boolean;
-  /** The system whose tokens and distribution an exact one has. */
+  /** Id of the system that it races against. */
   readonly baseline: string;
 }
 
@@ -19,7 +19,7 @@ export interface Finish {
   /** “2.10×” */
   readonly factor: string;
   readonly sentence: string;
-  /** Each said beside the other run's. */
+  /** Figures of both runs. */
   readonly facts: readonly string[];
 }
 
@@ -27,9 +27,9 @@ const sameness = (run: Outcome, plain: Outcome, { greedy, exact }: Terms): strin
   const different = plain.tokens.findIndex((token, i) => token !== run.tokens[i]);
   const same = different < 0 && plain.tokens.length === run.tokens.length;
   if (same) return `✓ the same ${run.tokens.length} tokens`;
-  if (!exact) return 'other tokens, as an approximate system may';
-  if (!greedy) return 'other tokens, drawn from the same distribution';
-  return `✗ other tokens from the ${different < 0 ? plain.tokens.length + 1 : different + 1}. on`;
+  if (!exact) return 'different tokens, which an approximate system may give';
+  if (!greedy) return 'different tokens, drawn from the same distribution';
+  return `✗ different from token ${different < 0 ? plain.tokens.length + 1 : different + 1} on`;
 };
 
 const factsOf = (run: Outcome, plain: Outcome): readonly string[] => {
@@ -41,7 +41,7 @@ const factsOf = (run: Outcome, plain: Outcome): readonly string[] => {
   return [
     `${duration(mine.time)} against ${duration(theirs.time)}`,
     `${mine.passes} target passes against ${theirs.passes}`,
-    ...(tau === null ? [] : [`τ ${tau.toFixed(2)} tokens a round`]),
+    ...(tau === null ? [] : [`acceptance length ${tau.toFixed(2)} tokens per round`]),
   ];
 };
 

@@ -1,15 +1,15 @@
-// A lane: the text of one run from its events alone, live or recorded, its clock and what it cost. Every token is marked by
-// how it came about; rejected drafts stand struck through where the target refused them. Text is only ever appended, so
-// nothing that was read moves; rejected drafts are no part of it: not copied, not read out.
+// A race lane: the text of one run, live or recorded, with its clock and figures. Each token is marked by its source, and
+// rejected drafts are struck through. Text is only appended, so nothing moves while it is read. Rejected drafts are drawn
+// by the style sheet, so they are neither copied nor read aloud.
 import { type EventOf, METRICS, type TraceEvent } from '../../src/trace/index.ts';
 import { brief, duration, Running } from './figures.ts';
 import { type DecodedRound, RoundReader, rejectedLine, visible } from './rounds.ts';
 import { LETTERS } from './votes.ts';
 
-/** Of a rejected line: more would hide the answer. Inspect shows all. */
+/** Shown tokens of a rejected line: more would hide the answer. Inspect shows all of them. */
 const MOST_REJECTED = 3;
 
-/** Of tokens that one model of an ensemble proposed on end the first has its letter. */
+/** Among consecutive tokens of one ensemble model, the first carries its letter. */
 const marked = (
   { text, source, member }: DecodedRound['committed'][number],
   place: number,
@@ -30,7 +30,7 @@ const struck = (line: readonly string[]): HTMLElement => {
   return mark;
 };
 
-/** Tokens of one round, with what was rejected before the target's own. */
+/** Tokens of one round, with the rejected drafts before the target's own token. */
 export const drawRound = (round: DecodedRound, place: number, before: number | undefined): readonly HTMLElement[] => {
   let member = before;
   const tokens = round.committed.map((token, i) => {
@@ -54,7 +54,7 @@ export class Lane {
   #passes = new Running(METRICS.target_passes);
   /** Tokens so far. */
   #places = 0;
-  /** Who proposed the newest. */
+  /** Ensembles: the model that proposed the newest token. */
   #member: number | undefined;
   text = '';
 
@@ -79,10 +79,10 @@ export class Lane {
     this.#box.ariaBusy = 'true';
   }
 
-  /** The round that this event completed, which is shown now. */
+  /** Shows and returns the round that this event completed. */
   add(event: TraceEvent): DecodedRound | null {
     for (const figure of [this.#time, this.#speed, this.#passes]) figure.add(event);
-    if (event.type === 'done') this.#end(event);
+    if (event.type === 'done') this.#stopClock(event);
     const round = this.#rounds.add(event);
     if (!round) return null;
     const following = this.#box.scrollHeight - this.#box.scrollTop - this.#box.clientHeight < 24;
@@ -91,21 +91,21 @@ export class Lane {
     this.#member = round.committed.at(-1)?.member ?? this.#member;
     this.text += round.committed.map(({ text }) => text).join('');
     if (following) this.#box.scrollTop = this.#box.scrollHeight;
-    this.#tell();
+    this.#showFigures();
     return round;
   }
 
-  /** Also after a failure. */
-  rest(): void {
+  /** Also called after a failure. */
+  finish(): void {
     this.#box.ariaBusy = 'false';
   }
 
-  #end({ finish_reason: reason }: EventOf<'done'>): void {
-    this.#tell();
+  #stopClock({ finish_reason: reason }: EventOf<'done'>): void {
+    this.#showFigures();
     this.#clock.textContent = `${reason === 'aborted' ? '■' : '⚑'} ${duration(this.#time.value)}`;
   }
 
-  #tell(): void {
+  #showFigures(): void {
     this.#clock.textContent = duration(this.#time.value);
     const speed = this.#speed.value;
     const passes = this.#passes.value;

@@ -1,6 +1,6 @@
-// What the marks on the answer's tokens mean: how a draft fared, who wrote a step, or which model of an ensemble proposed a
-// token. It belongs to the run that is shown, live or recorded; before the first one, to the system that is chosen.
-import type { DecodingSystem } from '../../src/index.ts';
+// The legend for the marks on tokens: drafts, steps or ensemble models, depending on the kind of system. It describes the run
+// that is shown, live or recorded; before the first run, the chosen system.
+import type { SystemFacts } from '../../src/index.ts';
 import type { Role } from '../../src/trace/index.ts';
 import { isAlso, type ModelNames, roleName } from '../models/family.ts';
 import { element } from '../shared/elements.ts';
@@ -9,26 +9,40 @@ import { LETTERS } from './votes.ts';
 interface Mark {
   readonly className: string;
   readonly text: string;
-  /** Of an ensemble. */
+  /** Tooltip. */
+  readonly about?: string;
+  /** Ensembles: index of the model. */
   readonly member?: number;
 }
 
-const REJECTED: Mark = { className: 'rejected', text: 'draft, rejected' };
+const REJECTED: Mark = {
+  className: 'rejected',
+  text: 'draft, rejected',
+  about: 'Drafted and refused by the target: no part of the answer',
+};
 
 const DRAFTS: readonly Mark[] = [
-  { className: 'drafted', text: 'draft, accepted' },
-  { className: 'corrected', text: 'corrected by the target' },
-  { className: 'bonus', text: 'bonus token' },
+  { className: 'drafted', text: 'draft, accepted', about: 'Drafted, and the target would write it too' },
+  {
+    className: 'corrected',
+    text: 'corrected by the target',
+    about: 'Written by the target in place of a rejected draft',
+  },
+  { className: 'bonus', text: 'bonus token', about: 'Written by the target after a draft that it accepted whole' },
   REJECTED,
 ];
 
 const STEPS: readonly Mark[] = [
-  { className: 'drafted', text: 'draft’s step, accepted' },
-  { className: 'routed', text: 'step of the target' },
+  { className: 'drafted', text: 'step of the draft, accepted' },
+  {
+    className: 'routed',
+    text: 'step of the target',
+    about: 'Escalated: the draft’s step was rejected and the target wrote one',
+  },
   REJECTED,
 ];
 
-/** As the engine counts them: named members take the place of the draft. */
+/** The members in the engine's order: named models replace the draft. */
 const membersOf = (models: ModelNames): readonly Role[] => {
   const named = Object.keys(models).filter(isAlso).toSorted();
   return ['target', ...(named.length > 0 ? named : (['draft'] as const))];
@@ -40,19 +54,20 @@ const ensemble = (models: ModelNames): readonly Mark[] => [
     text: `proposed by the ${roleName(role, models)}`,
     member,
   })),
-  { className: 'corrected', text: 'drawn from all together' },
+  { className: 'corrected', text: 'drawn from the combined distribution' },
   REJECTED,
 ];
 
-type Marked = Pick<DecodingSystem, 'joins' | 'guarantee'>;
+type Marked = Pick<SystemFacts, 'joins' | 'guarantee'>;
 
 const draw = ({ joins, guarantee }: Marked, models: ModelNames): void => {
   const marks = joins ? ensemble(models) : guarantee === 'approximate' ? STEPS : DRAFTS;
-  const items = marks.map(({ className, text, member }) => {
+  const items = marks.map(({ className, text, about = '', member }) => {
     const item = document.createElement('li');
     const mark = Object.assign(document.createElement(className === 'rejected' ? 's' : 'span'), {
       className,
       textContent: text,
+      title: about,
     });
     if (member !== undefined) Object.assign(mark.dataset, { member: `${member}`, letter: LETTERS[member] });
     item.append(mark);

@@ -1,4 +1,4 @@
-// What is left of a run, live or recorded: enough to compare it with another, to look inside it, to save it.
+// The outcome of a run, live or recorded: what is needed to compare, inspect and save it.
 import { committedTokens, fold, METRICS, type TraceEvent } from '../../src/trace/index.ts';
 
 export interface Outcome {
@@ -19,5 +19,5 @@ export const outcomeOf = (events: readonly TraceEvent[]): Outcome => {
   };
 };
 
-/** Tokens a second behind the first one; null when there were too few to tell. */
+/** Tokens per second after the first token; null if there were too few to measure. */
 export const rateOf = ({ events }: Outcome): number | null => fold(METRICS.tokens_per_second, events);

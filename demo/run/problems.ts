@@ -1,4 +1,4 @@
-// Held-out problems with their true answers: three examples, a "new problem" button, and the verdict on an answer.
+// The problem box: held-out problems with their correct answers, three examples, and a button that picks another at random.
 import { element, say } from '../shared/elements.ts';
 
 export interface Problem {
@@ -9,7 +9,7 @@ export interface Problem {
   readonly result: string;
 }
 
-/** Short enough to be answered in seconds on a software adapter. Found by position: the file is fixed, and a test looks. */
+/** Short enough for seconds on a software adapter. They are found by position; a test checks that the file still matches. */
 export const EXAMPLES = [
   { label: 'Trees', index: 0 },
   { label: 'Shop', index: 14 },
@@ -44,7 +44,7 @@ export class Problems {
     this.#showTruth();
   }
 
-  /** The first about that. */
+  /** Shows the first problem that matches. */
   find(about: RegExp): void {
     this.show(this.#all.find(({ question }) => about.test(question)));
   }
@@ -60,6 +60,9 @@ export class Problems {
 
   #showTruth(): void {
     const { current, question } = this;
-    say('truth', current ? `True answer: ${current.result}` : question ? 'Your own words: no answer is known.' : '');
+    say(
+      'truth',
+      current ? `Correct answer: ${current.result}` : question ? 'Your own problem: its answer is not known.' : '',
+    );
   }
 }

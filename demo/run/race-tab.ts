@@ -1,32 +1,33 @@
-// The Race tab: a problem, its answer by the chosen system, and beside it the same prompt decoded plainly.
+// The Race tab: a problem, its answer by the chosen system, and the same prompt decoded plainly for comparison.
 import { type RunRequest, SYSTEMS } from '../../src/index.ts';
 import type { Session } from '../session.ts';
 import { element } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
+import { recorded, recordings, SLOWER } from '../traces/recordings.ts';
 import type { Outcome } from './outcome.ts';
 import { Problems } from './problems.ts';
-import { Contest, type Entry } from './race.ts';
+import { type Entry, Race } from './race.ts';
 import { RunView } from './run-view.ts';
 
-/** What is looked at in Inspect; it costs readbacks, so a race goes without. */
-export interface Closer {
+/** What Inspect needs of a run. It costs time, so a race does without. */
+export interface Details {
   readonly logprobs?: number;
   readonly profile?: boolean;
 }
 
-/** Alternatives at each position. */
+/** Alternatives recorded at each position. */
 const ALTERNATIVES = 3;
 
-/** Hears of every live run that ended, and of the plain run of the same request where there was one. */
-export type Told = (outcome: Outcome, entry: Entry, plain: Outcome | null) => void;
+/** Called after every live run, with the plain run of the same request if there is one. */
+export type OnFinished = (outcome: Outcome, entry: Entry, plain: Outcome | null) => void;
 
-/** `system`: of recordings, one by that system; live, the page's choice is what counts. */
-export interface Wanted extends Closer {
+/** What to run. `system` chooses among recordings; live runs use the system chosen on the page. */
+export interface Wanted extends Details {
   readonly system?: string;
 }
 
-/** Who would run now. */
+/** Makes the entry of the next run. */
 export type Start = (wanted: Wanted) => Entry | Promise<Entry>;
 
 export interface Finished {
@@ -36,26 +37,25 @@ export interface Finished {
 
 export class RaceTab {
   readonly problems = new Problems();
-  readonly #contest = new Contest(new RunView());
+  readonly #race = new Race(new RunView());
   readonly #go = element('go', HTMLButtonElement);
-  readonly #race = element('race-go', HTMLButtonElement);
-  readonly #lost: () => void;
-  readonly #told: Told;
+  readonly #raceGo = element('race-go', HTMLButtonElement);
+  readonly #onDeviceLost: () => void;
+  readonly #onFinished: OnFinished;
   /** Null while nothing can run. */
   #start: Start | null = null;
   #label = 'Answer';
   #running: AbortController | null = null;
   #ended: Promise<unknown> = Promise.resolve();
   readonly #preview = new AbortController();
-  /** What runs makes room for a recording, which is shown and held already. */
+  /** The current run makes room for a trace, so it is not reported as finished. */
   #replaced = false;
 
-  /** `lost` is called when the device went away in a run. */
-  constructor(lost: () => void, told: Told) {
-    this.#lost = lost;
-    this.#told = told;
+  constructor(onDeviceLost: () => void, onFinished: OnFinished) {
+    this.#onDeviceLost = onDeviceLost;
+    this.#onFinished = onFinished;
     this.#go.addEventListener('click', () => this.#press());
-    this.#race.addEventListener('click', () => void this.race());
+    this.#raceGo.addEventListener('click', () => void this.race());
     element('problem', HTMLTextAreaElement).addEventListener('keydown', (event) => {
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !this.#running) this.#press();
     });
@@ -64,14 +64,14 @@ export class RaceTab {
     });
   }
 
-  /** From here on the buttons start this. */
+  /** Enables the buttons, which start this from now on. */
   offer(start: Start, label?: string): void {
     this.#start = start;
     if (label) this.#label = label;
     this.#showButtons();
   }
 
-  /** Nothing can be started; the session ends what it runs, and a recording goes on. */
+  /** Disables the buttons. The session ends its own run; a recording goes on. */
   block(): void {
     this.#start = null;
     this.#showButtons();
@@ -81,20 +81,19 @@ export class RaceTab {
     this.#running?.abort();
   }
 
-  /** Models changed. */
+  /** Models changed, so earlier plain runs no longer apply. */
   forget(): void {
-    this.#contest.forget();
+    this.#race.forget();
   }
 
-  /** A plain run that need not be made: a recording's. */
-  know(key: string, plain: Outcome): void {
-    this.#contest.know(key, plain);
+  /** Keeps a plain run that need not be made, such as a recording's. */
+  keepPlain(key: string, plain: Outcome): void {
+    this.#race.keepPlain(key, plain);
   }
 
-  /** A recording of the problem in the box, until something runs; none where there is none of it. */
+  /** Shows a recording of the problem in the box, if there is one, until something runs. */
   async preview(system: string): Promise<void> {
     const { signal } = this.#preview;
-    const { recorded, recordings, SLOWER } = await import('../traces/recordings.ts');
     const found = (await recordings()).find(
       (each) => each.system === system && each.problem.question === this.problems.question,
     );
@@ -103,22 +102,22 @@ export class RaceTab {
     const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
     const { title = system } = SYSTEMS.find(({ id }) => id === system) ?? {};
     if (signal.aborted) return;
-    const pace = { slower: still ? 0 : SLOWER, together: Promise.resolve(), signal };
-    await this.#contest.preview(title, { system: run, plain }, pace);
+    const options = { slower: still ? 0 : SLOWER, startWith: Promise.resolve(), signal };
+    await this.#race.preview(title, { system: run, plain }, options);
   }
 
   async answer(wanted: Wanted = { logprobs: ALTERNATIVES }): Promise<Outcome | null> {
-    const answered = (entry: Entry, signal: AbortSignal) => this.#contest.answer(entry, signal);
+    const answered = (entry: Entry, signal: AbortSignal) => this.#race.answer(entry, signal);
     return (await this.#work(this.#start, wanted, answered))?.run ?? null;
   }
 
-  /** Null where it could not begin, or was stopped. */
+  /** Null if it could not start or was stopped. */
   async race(wanted: Wanted = {}): Promise<Finished | null> {
     const finished = await this.#work(this.#start, wanted, (entry, signal) => this.#show(entry, signal));
     return finished?.run.complete ? finished : null;
   }
 
-  /** A recording, in the place of whatever runs; with or without a model. */
+  /** Plays a trace, with or without a model. It replaces the current run. */
   async play(entry: Entry): Promise<void> {
     this.#replaced = true;
     this.stop();
@@ -132,15 +131,15 @@ export class RaceTab {
   }
 
   #show(entry: Entry, signal: AbortSignal): Promise<Outcome> {
-    return entry.alone ? this.#contest.answer(entry, signal) : this.#contest.race(entry, signal);
+    return entry.alone ? this.#race.answer(entry, signal) : this.#race.race(entry, signal);
   }
 
-  /** The problem in the box, answered by the session's models. */
-  live(session: Session, { system: _, ...closer }: Wanted): Entry {
+  /** The problem in the box, to be answered by the session's models. */
+  live(session: Session, { system: _, ...details }: Wanted): Entry {
     const asked: RunRequest = {
       prompt: { messages: [{ role: 'user', content: this.problems.question }] },
       ...sampling(),
-      ...closer,
+      ...details,
     };
     const { id, title, guarantee, baseline = 'autoregressive' } = session.systems.system;
     const known = SYSTEMS.find((system) => system.id === baseline)?.knobs ?? {};
@@ -167,10 +166,10 @@ export class RaceTab {
   #showButtons(): void {
     this.#go.textContent = this.#running ? 'Stop' : this.#label;
     this.#go.disabled = !this.#start && !this.#running;
-    this.#race.disabled = !this.#start || this.#running !== null;
+    this.#raceGo.disabled = !this.#start || this.#running !== null;
   }
 
-  /** One thing at a time; the button stops it. A recording wants nothing, and nobody is told of it. */
+  /** Runs one task at a time, which the button stops. A trace has nothing `wanted` and is not reported as finished. */
   async #work(
     start: Start | null,
     wanted: Wanted | null,
@@ -188,11 +187,11 @@ export class RaceTab {
     try {
       const entry = await start(wanted ?? {});
       const run = await task(entry, this.#running.signal);
-      const plain = this.#contest.plainOf(entry.key);
-      if (wanted && !this.#replaced) this.#told(run, entry, plain);
+      const plain = this.#race.plainOf(entry.key);
+      if (wanted && !this.#replaced) this.#onFinished(run, entry, plain);
       return { run, plain };
     } catch (error) {
-      if (showFault(error).code === 'device-lost') this.#lost();
+      if (showFault(error).code === 'device-lost') this.#onDeviceLost();
       return null;
     } finally {
       this.#running = null;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { TraceEvent } from '../../src/trace/index.ts';
-import { Gate, paced } from './replay-clock.ts';
+import { Gate, replayed } from './replay-clock.ts';
 
-// By a clock that only the test moves: a busy machine changes nothing.
+// Fake timers: the load of the machine changes nothing.
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
@@ -11,35 +11,35 @@ const commit = (round: number, at: number): TraceEvent => ({
 });
 const RUN: readonly TraceEvent[] = [commit(0, 40), commit(1, 60)];
 
-const times = async (how: Parameters<typeof paced>[1]): Promise<number[]> => {
+const times = async (how: Parameters<typeof replayed>[1]): Promise<number[]> => {
   const began = performance.now();
   const seen: number[] = [];
-  for await (const _ of paced(RUN, how)) seen.push(performance.now() - began);
+  for await (const _ of replayed(RUN, how)) seen.push(performance.now() - began);
   return seen;
 };
 
-test('comes at the recorded pace; slower only behind the first token', async () => {
+test('events come at their recorded times, and slower only after the first token', async () => {
   const { signal } = new AbortController();
   const running = times({ slower: 4, signal });
   await vi.runAllTimersAsync();
   expect(await running).toEqual([40, 120]);
 });
 
-test('begins with the first token of another run, however long that takes', async () => {
+test('a replay can start with the first token of another run', async () => {
   const { signal } = new AbortController();
   const gate = new Gate();
-  const running = times({ together: gate.opened, signal });
+  const running = times({ startWith: gate.opened, signal });
   await vi.advanceTimersByTimeAsync(120);
   gate.open();
   await vi.runAllTimersAsync();
   expect(await running).toEqual([120, 140]);
 });
 
-test('ends as a run that was aborted, at the time that was reached', async () => {
+test('an aborted replay ends as an aborted run, at the time it reached', async () => {
   const abort = new AbortController();
   const run = async (): Promise<TraceEvent[]> => {
     const seen: TraceEvent[] = [];
-    for await (const event of paced(RUN, { slower: 1000, signal: abort.signal })) {
+    for await (const event of replayed(RUN, { slower: 1000, signal: abort.signal })) {
       seen.push(event);
       abort.abort();
     }

@@ -1,15 +1,15 @@
-// A run once more, at the pace at which it was recorded or slower: of a trace, or of the lane that has finished already.
+// Replays the events of a finished run or of a trace at their recorded times, or slower.
 import type { TraceEvent } from '../../src/trace/index.ts';
 
-export interface Pace {
-  /** How many times slower behind the first token; before it there is nothing to follow. */
+export interface ReplayOptions {
+  /** How many times slower after the first token. The time before it is not stretched: there is nothing to see yet. */
   readonly slower?: number;
-  /** The first token comes when this is there, instead of when it came. */
-  readonly together?: Promise<unknown>;
+  /** The first token appears when this resolves, instead of at its recorded time. */
+  readonly startWith?: Promise<unknown>;
   readonly signal: AbortSignal;
 }
 
-/** Something that others wait for. */
+/** A promise that is resolved from outside. */
 export class Gate {
   readonly opened: Promise<void>;
   readonly open: () => void;
@@ -38,14 +38,14 @@ const until = async (time: number, signal: AbortSignal): Promise<void> => {
   clearTimeout(timer);
 };
 
-/** Where it is aborted it ends as a run does. */
-export async function* paced(
+/** An aborted replay ends with a `done` event, as an aborted run does. */
+export async function* replayed(
   events: readonly TraceEvent[],
-  { slower = 1, together, signal }: Pace,
+  { slower = 1, startWith, signal }: ReplayOptions,
 ): AsyncGenerator<TraceEvent, void, undefined> {
   const first = events.find(({ type }) => type === 'commit')?.at ?? 0;
-  if (together) await Promise.race([together, aborted(signal)]);
-  const start = performance.now() - (together ? first : 0);
+  if (startWith) await Promise.race([startWith, aborted(signal)]);
+  const start = performance.now() - (startWith ? first : 0);
   let at = 0;
   for (const event of events) {
     const due = start + event.at + (slower - 1) * Math.max(0, event.at - first);

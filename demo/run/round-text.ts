@@ -1,4 +1,4 @@
-// A round in words: who drafted how much, what was kept, what came after it.
+// A round in words: which role drafted how many tokens, how many were accepted, and what followed them.
 import type { Role } from '../../src/trace/index.ts';
 import { isAlso, type ModelNames, roleName } from '../models/family.ts';
 import { type DecodedRound, visible } from './rounds.ts';
@@ -11,19 +11,19 @@ const DRAFTERS: Readonly<Record<Exclude<Role, `also-${number}`>, string>> = {
   lookup: 'prompt lookup',
   prm: 'the reward model',
   router: 'the router',
-  remote: 'another device',
+  remote: 'the remote target',
 };
 
 const drafter = (role: Role, models: ModelNames): string =>
   isAlso(role) ? `the ${roleName(role, models)}` : DRAFTERS[role];
 
 const ENDS: Readonly<Record<string, string>> = {
-  corrected: 'then one corrected',
+  corrected: 'then one corrected token',
   bonus: 'then a bonus token',
-  routed: 'then one by the target',
+  routed: 'then one token by the target',
 };
 
-/** “by DFlash”; of an ensemble “5 by the draft model, 1 by the target”. */
+/** “by DFlash”; for an ensemble “5 by the draft model, 1 by the target”. */
 const authors = ({ by, parents, proposers, models }: DecodedRound): string => {
   const each = [...new Set(proposers)].map(
     (role) => `${proposers.filter((one) => one === role).length} by ${drafter(role, models)}`,
@@ -43,8 +43,8 @@ const withDrafts = (round: DecodedRound): string => {
   const { pieces, path, committed, proposers } = round;
   const drafted = pieces.length - 1;
   const own = committed.length === path.length ? committed.at(-1) : undefined;
-  const cut = own === undefined && (proposers.length === 0 || committed.length < path.length - 1);
-  const end = cut ? 'and the answer ended' : ENDS[own?.source ?? ''];
+  const ended = own === undefined && (proposers.length === 0 || committed.length < path.length - 1);
+  const end = ended ? 'and the answer ended' : ENDS[own?.source ?? ''];
   return [`${drafted} drafted${authors(round)}`, `${path.length - 1} accepted`, end].filter(Boolean).join(', ');
 };
 
@@ -56,7 +56,7 @@ export const describeRound = (round: DecodedRound): string => {
   return `${text} · ${round.ms.toFixed(1)} ms`;
 };
 
-/** What the drawing shows, in words. */
+/** The drawing of a round in words, for screen readers. */
 export const spokenRound = ({ pieces, path, committed }: DecodedRound): string => {
   const quote = (texts: readonly string[]): string => texts.map((text) => `“${visible(text).trim()}”`).join(' ');
   const rejected = pieces.filter((_, node) => !path.includes(node));

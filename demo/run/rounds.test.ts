@@ -27,28 +27,28 @@ const read = (...events: TraceEvent[]): DecodedRound => {
 
 const lines = (round: DecodedRound): string[] => {
   const rows: string[] = [];
-  for (const { text, fate, row, column, up } of layOut(round))
+  for (const { text, status, row, column, up } of layOut(round))
     rows[row] =
-      `${rows[row] ?? ''.padEnd(2 * column, ' ')}${up}${text}${{ rejected: '-', past: '.' }[fate as 'past'] ?? '+'} `;
+      `${rows[row] ?? ''.padEnd(2 * column, ' ')}${up}${text}${{ rejected: '-', past: '.' }[status as 'past'] ?? '+'} `;
   return rows.map((line) => line.trimEnd());
 };
 
-test('a chain: the rejected rest hangs below the correction', () => {
+test('a chain: rejected drafts are on a row below the corrected token', () => {
   const round = read(draft(['a', 'b', 'c', 'd'], [-1, 0, 1, 2]), verify([0, 1]), commit(['b', 'X'], 'corrected'));
   expect(lines(round)).toEqual(['0a+ 0b+ 0X+', '    1c- 0d-']);
-  expect(layOut(round).map(({ fate }) => fate)).toEqual(['anchor', 'drafted', 'corrected', 'rejected', 'rejected']);
+  expect(layOut(round).map(({ status }) => status)).toEqual(['anchor', 'drafted', 'corrected', 'rejected', 'rejected']);
   expect(rejectedLine(round)).toEqual(['c', 'd']);
   expect(round).toMatchObject({ by: 'eagle3', ms: 7 });
 });
 
-test('a chain that was kept whole has one line, and nothing was rejected', () => {
+test('a chain that was accepted whole has one row', () => {
   const round = read(draft(['a', 'b'], [-1, 0]), verify([0, 1]), commit(['b', 'X'], 'bonus'));
   expect(lines(round)).toEqual(['0a+ 0b+ 0X+']);
   expect(rejectedLine(round)).toEqual([]);
 });
 
-test('a tree: the kept path is the first line, whatever the order of the nodes', () => {
-  // a → (b → (d, e), c → f); kept: a c f
+test('a tree: the accepted path is the first row, whatever the order of the nodes', () => {
+  // a → (b → (d, e), c → f); accepted: a c f
   const round = read(
     draft(['a', 'b', 'c', 'd', 'e', 'f'], [-1, 0, 0, 1, 1, 2]),
     verify([0, 2, 5]),
@@ -58,12 +58,12 @@ test('a tree: the kept path is the first line, whatever the order of the nodes',
   expect(rejectedLine(round)).toEqual([]);
 });
 
-test('what was kept behind the end of the answer was not committed', () => {
+test('accepted drafts after the end of the answer are not committed', () => {
   const round = read(draft(['a', 'b', 'c'], [-1, 0, 1]), verify([0, 1, 2]), commit(['b'], 'drafted'));
   expect(lines(round)).toEqual(['0a+ 0b+ 0c.']);
 });
 
-test('a plain round has no tree, and tokens without a tokenizer are ids', () => {
+test('a plain round has no tree; without a tokenizer tokens are shown as ids', () => {
   const plain: TraceEvent = {
     at: 3,
     type: 'commit',
@@ -76,12 +76,12 @@ test('a plain round has no tree, and tokens without a tokenizer are ids', () => 
   };
   const round = read(verify([0]), plain);
   expect(round).toMatchObject({ by: null, committed: [{ text: '7 ', source: 'sampled' }] });
-  expect(layOut(round)).toEqual([{ text: '7 ', fate: 'sampled', row: 0, column: 0, up: 0 }]);
+  expect(layOut(round)).toEqual([{ text: '7 ', status: 'sampled', row: 0, column: 0, up: 0 }]);
   expect(rejectedLine(round)).toEqual([]);
   expect(describeRound(round)).toBe('One token, without drafts · 1.0 ms');
 });
 
-test('an ensemble decides on drafts from earlier rounds too, and forgets those behind a rejected one', () => {
+test('an ensemble also verifies drafts of earlier rounds, and drops those after a rejected one', () => {
   const by = (role: Role, event: TraceEvent): TraceEvent => ({ ...event, by: role }) as TraceEvent;
   const decide = (path: number[], ...checked: Role[]): TraceEvent => ({ ...verify(path), checked }) as TraceEvent;
   const reader = new RoundReader();
@@ -101,13 +101,13 @@ test('an ensemble decides on drafts from earlier rounds too, and forgets those b
   expect(rounds.slice(1).map(({ pieces }) => pieces.join(''))).toEqual(['abc', 'cde', 'Xy']);
   expect(rounds.slice(1).map(describeRound)).toEqual([
     '2 drafted by the draft model, 2 accepted · 7.0 ms',
-    '2 drafted (1 by the target, 1 by the draft model), 1 accepted, then one corrected · 7.0 ms',
+    '2 drafted (1 by the target, 1 by the draft model), 1 accepted, then one corrected token · 7.0 ms',
     '1 drafted by the target, 1 accepted · 7.0 ms',
   ]);
   expect(lines(rounds[2] as DecodedRound)).toEqual(['0c+ 0d+ 0X+', '    1e-']);
 });
 
-test('rounds of a step router name their step: kept whole, or written by a system inside it', () => {
+test('rounds of a step router name their step, accepted or written by a nested system', () => {
   const route = (step: number, to: Role): TraceEvent =>
     ({ at: 1, type: 'route', step, by: 'prm', to, score: 0, threshold: 0, reason: '' }) satisfies TraceEvent;
   const step = (number: number, by: Role): TraceEvent => ({ at: 1, type: 'step', step: number, by, tokens: 2, ms: 1 });
@@ -126,7 +126,7 @@ test('rounds of a step router name their step: kept whole, or written by a syste
     step(2, 'target'),
     routed('Y'),
     commit(['z'], 'drafted'),
-    inside(draft(['z', 'q'], [-1, 0])), // both write, and the draft's step stays
+    inside(draft(['z', 'q'], [-1, 0])), // both write, and the draft's step is accepted
     inside(verify([0, 1])),
     route(3, 'draft'),
     step(3, 'draft'),
@@ -134,12 +134,12 @@ test('rounds of a step router name their step: kept whole, or written by a syste
   ].flatMap((event) => reader.add(event) ?? []);
   expect(rounds.map((round) => describeRound(round).replace(/ · .*/, ''))).toEqual([
     'Step 1: 2 tokens by the draft model, accepted',
-    'Step 2: 2 drafted by EAGLE-3, 1 accepted, then one by the target',
+    'Step 2: 2 drafted by EAGLE-3, 1 accepted, then one token by the target',
     'Step 2: one token by the target',
     'One token, without drafts',
     'Step 3: 2 tokens by the draft model, accepted',
   ]);
-  expect(layOut(rounds[0] as DecodedRound).map(({ fate, column }) => [fate, column])).toEqual([
+  expect(layOut(rounds[0] as DecodedRound).map(({ status, column }) => [status, column])).toEqual([
     ['drafted', 0],
     ['drafted', 1],
   ]);

@@ -1,55 +1,55 @@
-// Rounds of a run, put together from its events: what was drafted, what of it was kept, what was committed. And how a
-// round is laid out to be looked at: the committed path on the first line, what was rejected branching off below.
+// The rounds of a run, read from its events: what was drafted, accepted and committed. Also the layout of a round on a grid:
+// the committed path on the first row, rejected drafts branching off below it.
 import type { EventOf, Role, Source, TraceEvent } from '../../src/trace/index.ts';
 import type { ModelNames } from '../models/family.ts';
 import { memberOf, votesOf } from './votes.ts';
 
-interface Written {
+interface CommittedToken {
   readonly text: string;
   readonly source: Source;
-  /** Of an ensemble: which of its models proposed the token; -1: none. */
+  /** Ensembles: index of the model that proposed the token; -1: none did. */
   readonly member?: number;
 }
 
 export interface DecodedRound {
   readonly round: number;
-  /** Who drafted; null in a plain round. */
+  /** The role that drafted; null in a plain round. */
   readonly by: Role | null;
-  /** Of an ensemble: who had proposed each of the drafts that were decided on, in this round or before it. */
+  /** Ensembles: the role that proposed each verified draft, in this round or an earlier one. */
   readonly proposers: readonly Role[];
-  /** Of a step router: the step that this belongs to, and who writes it. */
+  /** Step routers: the step that this round belongs to, and the role that writes it. */
   readonly step: { readonly step: number; readonly by: Role } | null;
-  /** The draft tree, node 0 being the anchor; empty in a plain round. */
+  /** The draft tree, whose node 0 is the anchor; empty in a plain round. */
   readonly pieces: readonly string[];
   readonly parents: readonly number[];
-  /** Nodes that the target kept, the anchor first. */
+  /** Nodes that the target accepted, the anchor first. */
   readonly path: readonly number[];
-  /** The kept drafts and the target's own token after them, up to the end of the answer. */
-  readonly committed: readonly Written[];
+  /** The accepted drafts and the target's own token after them, up to the end of the answer. */
+  readonly committed: readonly CommittedToken[];
   readonly ms: number;
-  /** Of the whole run. */
+  /** Model names of the run, by role. */
   readonly models: ModelNames;
 }
 
-const spell = ({ tokens, pieces }: { tokens: readonly number[]; pieces?: readonly string[] }): readonly string[] =>
+const textsOf = ({ tokens, pieces }: { tokens: readonly number[]; pieces?: readonly string[] }): readonly string[] =>
   pieces ?? tokens.map((token) => `${token} `);
 
-/** Turns events into rounds, each complete with its commit. */
+/** Turns events into rounds; a round is complete when it commits. */
 export class RoundReader {
   #draft: Draft = PLAIN;
   #path: readonly number[] = [];
   #step: DecodedRound['step'] = null;
   #stepEnds = false;
-  /** What models of an ensemble proposed and nobody has decided on yet. */
-  #waiting: readonly string[] = [];
+  /** Ensembles: proposed tokens that are not verified yet. */
+  #unverified: readonly string[] = [];
   #last = '';
   #models: ModelNames = {};
 
   add(event: TraceEvent): DecodedRound | null {
     if (event.type === 'run') this.#models = event.models ?? {};
     if (event.type === 'draft') {
-      this.#draft = { by: event.by, pieces: spell(event), parents: event.parents, proposers: [] };
-      this.#waiting = [...this.#waiting, ...this.#draft.pieces.slice(1)];
+      this.#draft = { by: event.by, pieces: textsOf(event), parents: event.parents, proposers: [] };
+      this.#unverified = [...this.#unverified, ...this.#draft.pieces.slice(1)];
     }
     if (event.type === 'verify') {
       this.#path = event.path;
@@ -59,7 +59,7 @@ export class RoundReader {
       this.#step = { step: event.step, by: 'target' };
     if (event.type === 'route') {
       this.#step = { step: event.step, by: event.to };
-      this.#forget(); // an oracle's target has written already: all its rounds are committed at once, or none
+      this.#forget(); // the target of an oracle has already written: its rounds are committed together, or none is
     }
     if (event.type === 'step') {
       this.#step = { step: event.step, by: event.by };
@@ -70,7 +70,7 @@ export class RoundReader {
 
   #commit(event: EventOf<'commit'>): DecodedRound {
     const members = votesOf(event).map(memberOf);
-    const committed = spell(event).map((text, i) => ({
+    const committed = textsOf(event).map((text, i) => ({
       text,
       source: event.source[i] ?? 'sampled',
       ...(members[i] !== undefined && { member: members[i] }),
@@ -91,11 +91,11 @@ export class RoundReader {
     this.#path = [];
   }
 
-  /** A chain behind the last token: what was proposed first. Behind a rejected draft nothing waits any longer. */
+  /** The verified drafts are the earliest proposals, in a chain. A rejected draft drops all proposals after it. */
   #decide(proposers: readonly Role[]): void {
-    const drafts = this.#waiting.slice(0, proposers.length);
+    const drafts = this.#unverified.slice(0, proposers.length);
     const pieces = [this.#last, ...drafts];
-    this.#waiting = this.#path.length > drafts.length ? this.#waiting.slice(drafts.length) : [];
+    this.#unverified = this.#path.length > drafts.length ? this.#unverified.slice(drafts.length) : [];
     this.#draft =
       drafts.length === 0 ? PLAIN : { by: 'target', pieces, parents: pieces.map((_, i) => i - 1), proposers };
   }
@@ -105,13 +105,13 @@ type Draft = Pick<DecodedRound, 'by' | 'pieces' | 'parents' | 'proposers'>;
 
 const PLAIN: Draft = { by: null, pieces: [], parents: [], proposers: [] };
 
-/** `past`: kept by the target, but behind the end of the answer. */
-export type Fate = 'anchor' | 'rejected' | 'past' | Source;
+/** What became of a node; `past`: accepted, but after the end of the answer. */
+export type TokenStatus = 'anchor' | 'rejected' | 'past' | Source;
 
 export interface Cell {
   readonly text: string;
-  readonly fate: Fate;
-  /** From 0. A first child stands on its parent's row. */
+  readonly status: TokenStatus;
+  /** From 0. A first child is on the row of its parent. */
   readonly row: number;
   readonly column: number;
   /** Rows between it and its parent. */
@@ -124,8 +124,7 @@ const childrenOf = (parents: readonly number[]): readonly (readonly number[])[] 
   return children;
 };
 
-/** What became of each node of the tree. */
-export const fatesOf = ({ pieces, path, committed }: DecodedRound): readonly Fate[] =>
+export const statusesOf = ({ pieces, path, committed }: DecodedRound): readonly TokenStatus[] =>
   pieces.map((_, node) => {
     const depth = path.indexOf(node);
     if (depth < 0) return 'rejected';
@@ -134,14 +133,14 @@ export const fatesOf = ({ pieces, path, committed }: DecodedRound): readonly Fat
 
 export const layOut = (round: DecodedRound): readonly Cell[] => {
   const { pieces, parents, path, committed } = round;
-  const fates = fatesOf(round);
+  const statuses = statusesOf(round);
   const children = childrenOf(parents);
   const cells: Cell[] = [];
   const last = path.at(-1) ?? 0;
   const own = committed.length === path.length ? committed.at(-1) : undefined;
   let rows = 0;
   const place = (node: number, column: number, row: number, up: number): void => {
-    cells.push({ text: pieces[node] ?? '', fate: fates[node] ?? 'rejected', row, column, up });
+    cells.push({ text: pieces[node] ?? '', status: statuses[node] ?? 'rejected', row, column, up });
     const following = (children[node] ?? []).toSorted((a, b) => Number(path.includes(b)) - Number(path.includes(a)));
     let first = true;
     const begin = (): number => {
@@ -149,18 +148,20 @@ export const layOut = (round: DecodedRound): readonly Cell[] => {
       first = false;
       return at;
     };
-    if (node === last && own) cells.push({ text: own.text, fate: own.source, row: begin(), column: column + 1, up: 0 });
+    if (node === last && own)
+      cells.push({ text: own.text, status: own.source, row: begin(), column: column + 1, up: 0 });
     for (const child of following) {
       const at = begin();
       place(child, column + 1, at, at - row);
     }
   };
   if (pieces.length > 0) place(0, 0, 0, 0);
-  else committed.forEach(({ text, source }, column) => void cells.push({ text, fate: source, row: 0, column, up: 0 }));
+  else
+    committed.forEach(({ text, source }, column) => void cells.push({ text, status: source, row: 0, column, up: 0 }));
   return cells;
 };
 
-/** What would have followed the last kept draft if the drafter had had its way: its most probable line from there. */
+/** The drafter's most probable continuation after the last accepted draft, which the target rejected. */
 export const rejectedLine = ({ pieces, parents, path }: DecodedRound): readonly string[] => {
   const children = childrenOf(parents);
   const line: string[] = [];
@@ -169,5 +170,5 @@ export const rejectedLine = ({ pieces, parents, path }: DecodedRound): readonly 
   return line;
 };
 
-/** Spaces and line ends as they can be seen. */
+/** Text with visible signs for spaces and line ends. */
 export const visible = (text: string): string => text.replaceAll('\n', '↵').replace(/^ +$/, '␣') || '∎';

@@ -1,9 +1,8 @@
-// Everything that one run shows while it goes on, from its events: its lane, figures, strip, steps, and when drafting was
-// given up.
+// Shows one run from its events while it goes on: lane, figures, strip, steps, and its decisions about drafting.
 import { SYSTEMS } from '../../src/index.ts';
 import type { EventOf, TraceEvent } from '../../src/trace/index.ts';
 import { element, say } from '../shared/elements.ts';
-import { paceSentence } from './drafting-decisions.ts';
+import { draftingSentence } from './drafting-decisions.ts';
 import { createFigures } from './figures.ts';
 import { Lane } from './lane.ts';
 import { showLegendOfRun } from './legend.ts';
@@ -30,12 +29,12 @@ export class RunView {
     apply();
   }
 
-  /** Consumes a run to its end; `problem` is what the answer is held against. `begun` hears of the first token. */
+  /** Shows a run to its end and checks its answer against `problem`. Calls `onFirstToken` once. */
   async show(
     events: AsyncIterable<TraceEvent>,
     problem: Problem | null,
     name: string,
-    begun: () => void,
+    onFirstToken: () => void,
   ): Promise<Outcome> {
     this.lane.start(name);
     this.strip.start(0);
@@ -43,8 +42,8 @@ export class RunView {
     this.#verdict.textContent = '';
     delete this.#verdict.dataset.right;
     say('status', 'Answering');
-    let pace = '';
-    say('pace', pace);
+    let drafting = '';
+    say('drafting', drafting);
     const seen: TraceEvent[] = [];
     let committed = 0;
     try {
@@ -52,28 +51,30 @@ export class RunView {
         seen.push(event);
         this.strip.add(0, event);
         for (const figure of this.#figures) figure.add(event);
-        if (event.type === 'queued') say('status', `Waiting for ${event.ahead} other run${event.ahead > 1 ? 's' : ''}`);
+        if (event.type === 'queued')
+          say('status', `Waiting for ${event.ahead} other run${event.ahead > 1 ? 's' : ''} to finish`);
         if (event.type === 'run') this.#begin(event);
         this.#steps.add(event);
-        if (event.type === 'fall-back' || event.type === 'block-size') pace = paceSentence(pace, event, committed + 1);
-        say('pace', pace);
+        if (event.type === 'fall-back' || event.type === 'block-size')
+          drafting = draftingSentence(drafting, event, committed + 1);
+        say('drafting', drafting);
         const round = this.lane.add(event);
         if (event.type === 'done') this.#end(event, problem);
         if (!round) continue;
-        if (committed === 0) begun();
+        if (committed === 0) onFirstToken();
         committed += round.committed.length;
         for (const figure of this.#figures) figure.show();
       }
     } finally {
-      this.lane.rest();
-      this.#steps.rest();
+      this.lane.finish();
+      this.#steps.finish();
     }
     return outcomeOf(seen);
   }
 
   #begin({ system: id, models = {} }: EventOf<'run'>): void {
     const system = SYSTEMS.find((each) => each.id === id);
-    this.#steps.start(id, system?.guarantee === 'approximate');
+    this.#steps.start(system?.guarantee === 'approximate');
     if (system) showLegendOfRun(system, models);
   }
 
@@ -84,7 +85,7 @@ export class RunView {
       const given = finalNumber(this.lane.text);
       const right = given === problem.result;
       this.#verdict.dataset.right = `${right}`;
-      verdict = right ? `✓ Right: ${given}` : `✗ Wrong: the true answer is ${problem.result}`;
+      verdict = right ? `✓ Correct: ${given}` : `✗ Wrong: the correct answer is ${problem.result}`;
     }
     this.#verdict.textContent = verdict;
     say('status', `The answer ${REASONS[reason]}. ${verdict}. ${this.lane.text}`);

@@ -1,13 +1,14 @@
-// A run of a step router: a card for every step, kept or escalated, with its score on a gauge; and a slider that asks what
-// another threshold would have decided on the same scores.
+// The panel for a step router's run: a card for every step, accepted or escalated, with its score on a scale. A slider shows
+// what another threshold would have decided on the same scores.
 import type { TraceEvent } from '../../src/trace/index.ts';
 import { element, hold, release, say } from '../shared/elements.ts';
-import { hasThreshold, legible, rangeOf, type Step, StepReader, whatIf } from './steps.ts';
+import { rangeOf, type Step, StepReader, stepText, whatIf } from './steps.ts';
 
-export const JUDGES: Readonly<Record<string, string>> = {
+/** What the score of a step is called, by the role that gives it. */
+export const SCORE_NAMES: Readonly<Record<string, string>> = {
   prm: 'Reward',
   router: 'Advantage',
-  draft: "Draft's own signals",
+  draft: 'Draft confidence',
 };
 
 const node = (tag: string, className: string, text = ''): HTMLElement =>
@@ -15,9 +16,9 @@ const node = (tag: string, className: string, text = ''): HTMLElement =>
 
 const milliseconds = (ms: number): string => `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
 
-export const number = (value: number): string => value.toFixed(2);
+export const twoDigits = (value: number): string => value.toFixed(2);
 
-/** What became of a step, in a word and a sign. */
+/** The outcome of a step, as a sign and a word. */
 const headingOf = ({ route, by, ms, draft }: Step): string => {
   if (by === 'target') return draft === null ? '→ target' : '↑ escalated';
   return ms === null && !route ? '… being judged' : '✓ accepted';
@@ -33,21 +34,22 @@ const factsOf = ({ route, candidates, tokens, ms, written }: Step): string =>
     .filter(Boolean)
     .join(' · ');
 
-const gaugeOf = ({ route }: Step, range: { min: number; max: number } | null): HTMLElement[] => {
+/** The score and the threshold on a scale, and the reason in words. */
+const scoreOf = ({ route }: Step, range: { min: number; max: number } | null): HTMLElement[] => {
   if (!route) return [];
   const { score, threshold, by, reason } = route;
   if (!range) return [node('small', 'muted', reason)];
   const { min, max } = range;
-  const meter = node('span', 'gauge');
+  const scale = node('span', 'score-scale');
   const place = (value: number): string => `${(100 * (Math.min(max, Math.max(min, value)) - min)) / (max - min)}%`;
-  meter.style.setProperty('--score', score === null ? '0%' : place(score));
-  meter.style.setProperty('--threshold', place(threshold));
-  const read = score === null ? 'no score' : number(score);
-  const name = JUDGES[by] ?? by;
-  return [meter, node('small', 'muted', `${name} ${read}, threshold ${number(threshold)}: ${reason}`)];
+  scale.style.setProperty('--score', score === null ? '0%' : place(score));
+  scale.style.setProperty('--threshold', place(threshold));
+  const read = score === null ? 'no score' : twoDigits(score);
+  const name = SCORE_NAMES[by] ?? by;
+  return [scale, node('small', 'muted', `${name} ${read}, threshold ${twoDigits(threshold)}: ${reason}`)];
 };
 
-/** `cold`: the target has written nothing yet, so its passes are compiled with the first step that is asked of it. */
+/** `cold`: the target has not written yet, so its shaders are compiled with its first step. */
 const drawStep = (step: Step, range: { min: number; max: number } | null, cold: boolean): HTMLElement => {
   const card = node('li', `step ${step.by === 'target' ? 'escalated' : step.ms === null ? 'waiting' : 'accepted'}`);
   const head = node('p', 'row between');
@@ -55,13 +57,13 @@ const drawStep = (step: Step, range: { min: number; max: number } | null, cold: 
   const { draft, by, text } = step;
   const escalated = by === 'target';
   const lines = [
-    ...(draft === null || (!escalated && text) ? [] : [node(escalated ? 's' : 'p', 'draft-step', legible(draft))]),
-    ...(text ? [node('p', escalated ? 'target-step' : 'kept-step', legible(text))] : []),
+    ...(draft === null || (!escalated && text) ? [] : [node(escalated ? 's' : 'p', 'draft-step', stepText(draft))]),
+    ...(text ? [node('p', escalated ? 'target-step' : 'kept-step', stepText(text))] : []),
     ...(escalated && !text
-      ? [node('p', 'muted', `The target ${cold ? 'compiles its shaders, then ' : ''}writes it …`)]
+      ? [node('p', 'muted', `The target ${cold ? 'compiles its shaders, then ' : ''}writes this step …`)]
       : []),
   ];
-  card.append(head, ...lines, ...gaugeOf(step, range));
+  card.append(head, ...lines, ...scoreOf(step, range));
   return card;
 };
 
@@ -71,18 +73,16 @@ export class StepPanel {
   readonly #what = element('what-if', HTMLElement);
   readonly #slider = element('what-if-threshold', HTMLInputElement);
   #reader = new StepReader();
-  #system = '';
   #range = { min: 0, max: 1 };
   #cold = true;
 
   constructor() {
-    this.#slider.addEventListener('input', () => this.#ask());
+    this.#slider.addEventListener('input', () => this.#showWhatIf());
   }
 
-  start(system: string, shown: boolean): void {
+  start(shown: boolean): void {
     hold(this.#panel, shown);
     say('steps-about', '');
-    this.#system = system;
     this.#reader = new StepReader();
     this.#range = { min: 0, max: 1 };
     this.#list.replaceChildren();
@@ -91,27 +91,28 @@ export class StepPanel {
 
   add(event: TraceEvent): void {
     const step = this.#reader.add(event);
+    if (event.type === 'run') element('steps-rule', HTMLElement).hidden = this.#reader.rule === null;
     if (!step) return;
     this.#draw(step);
     if (step.by === 'target' && step.text) this.#cold = false;
     say('steps-about', this.#summary());
   }
 
-  /** The run is over: now other thresholds can be tried on it. */
-  rest(): void {
+  /** The run is over: other thresholds can be tried on it. */
+  finish(): void {
     release(this.#panel);
-    const range = hasThreshold(this.#system) ? rangeOf(this.#reader.steps) : null;
+    const range = this.#reader.rule && rangeOf(this.#reader.steps);
     this.#what.hidden = range === null;
     if (!range) return;
     this.#range = range;
     Object.assign(this.#slider, { min: range.min, max: range.max, step: 0.01, value: range.threshold });
     this.#list.replaceChildren();
     for (const step of this.#reader.steps) this.#draw(step);
-    this.#ask();
+    this.#showWhatIf();
   }
 
   #draw(step: Step): void {
-    const card = drawStep(step, hasThreshold(this.#system) ? this.#range : null, this.#cold);
+    const card = drawStep(step, this.#reader.rule && this.#range, this.#cold);
     const there = this.#list.children[step.step - 1];
     if (there) there.replaceWith(card);
     else this.#list.append(card);
@@ -123,19 +124,22 @@ export class StepPanel {
     const saved = steps.filter(({ written, ms }) => ms !== null && written === 0);
     const tokens = saved.reduce((sum, step) => sum + step.tokens, 0);
     const count = steps.length === 1 ? 'One step' : `${steps.length} steps`;
-    return `${count}, ${escalated} escalated; ${tokens} tokens that the target did not have to write`;
+    return `${count}, ${escalated} escalated to the target; ${tokens} target tokens saved`;
   }
 
-  #ask(): void {
+  #showWhatIf(): void {
     const threshold = this.#slider.valueAsNumber;
-    const { steps } = this.#reader;
-    const { escalated, changed } = whatIf(this.#system, steps, threshold);
-    const turned = changed.length === 0 ? 'nothing changes' : `other way: step ${changed.join(', ')}`;
+    const { steps, rule } = this.#reader;
+    if (!rule) return;
+    const { escalated, changed } = whatIf(rule, steps, threshold);
+    const list = `${changed.length === 1 ? 'step' : 'steps'} ${changed.join(', ')}`;
+    const decisions = changed.length === 0 ? 'every decision stays the same' : `${list} decided differently`;
     const first = changed[0];
     const estimate =
-      first !== undefined && first < steps.length ? '; behind the first of them the text would differ' : '';
-    say('what-if-about', `At ${number(threshold)}: ${escalated} of ${steps.length} escalated, ${turned}${estimate}.`);
+      first !== undefined && first < steps.length ? ` From step ${first} on, the text would differ: an estimate.` : '';
+    const count = `${escalated} of ${steps.length} escalated`;
+    say('what-if-about', `Threshold ${twoDigits(threshold)}: ${count}, ${decisions}.${estimate}`);
     for (const [i, card] of [...this.#list.children].entries())
-      card.classList.toggle('turned', changed.includes(steps[i]?.step ?? 0));
+      card.classList.toggle('changed', changed.includes(steps[i]?.step ?? 0));
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { TraceEvent } from '../../src/trace/index.ts';
-import { escalates, legible, rangeOf, StepReader, whatIf } from './steps.ts';
+import type { ThresholdRule as Rule, TraceEvent } from '../../src/trace/index.ts';
+import { isEscalated, rangeOf, StepReader, stepText, whatIf } from './steps.ts';
 
 const at = 0;
 const draft = (step: number, ...texts: string[]): TraceEvent => ({
@@ -50,7 +50,18 @@ const commit = (text: string): TraceEvent => ({
   ms: 1,
 });
 
-/** One step kept, the second candidate of it; one escalated, whose target writes in two rounds. */
+const run = (system: string, facts: object = {}): TraceEvent => ({
+  ...{ at, type: 'run', version: 1, system, knobs: {}, seed: 0, prompt: [] },
+  ...facts,
+});
+
+const readAll = (events: readonly TraceEvent[]): StepReader => {
+  const reader = new StepReader();
+  for (const event of events) reader.add(event);
+  return reader;
+};
+
+/** One accepted step, the second of two candidates; one escalated step, which the target writes in two rounds. */
 const EVENTS = [
   draft(1, 'one', 'uno'),
   route(1, 'draft', 0.9, 1),
@@ -64,8 +75,8 @@ const EVENTS = [
 ];
 
 describe('steps', () => {
-  it('read without what only ends them', () => {
-    expect(['so 5 < 7.\n\n', 'The answer is 3.<eos>', 'Done.<|im_end|>\n', 'a</s>'].map(legible)).toEqual([
+  it('are shown without surrounding space and end tokens', () => {
+    expect(['so 5 < 7.\n\n', 'The answer is 3.<eos>', 'Done.<|im_end|>\n', 'a</s>'].map(stepText)).toEqual([
       'so 5 < 7.',
       'The answer is 3.',
       'Done.',
@@ -74,8 +85,7 @@ describe('steps', () => {
   });
 
   it('are read from events: what was drafted, chosen, decided, committed', () => {
-    const reader = new StepReader();
-    for (const event of EVENTS) reader.add(event);
+    const reader = readAll(EVENTS);
     expect(reader.steps).toHaveLength(2);
     expect(reader.steps[0]).toMatchObject({ draft: 'uno', candidates: 2, text: 'uno', by: 'draft', written: 0, ms: 5 });
     expect(reader.steps[1]).toMatchObject({ draft: 'tow', candidates: 1, text: 'two', by: 'target', written: 2 });
@@ -83,20 +93,26 @@ describe('steps', () => {
   });
 
   it('grow while the target writes them', () => {
-    const reader = new StepReader();
-    for (const event of EVENTS.slice(0, 7)) reader.add(event);
+    const reader = readAll(EVENTS.slice(0, 7));
     expect(reader.steps[1]).toMatchObject({ text: 't', by: 'target', ms: null });
   });
 
-  it('are decided anew under another threshold, each rule in its own direction', () => {
-    const reader = new StepReader();
-    for (const event of EVENTS) reader.add(event);
-    expect(whatIf('rsd', reader.steps, 0.7)).toEqual({ escalated: 1, changed: [] });
-    expect(whatIf('rsd', reader.steps, 0.1)).toEqual({ escalated: 0, changed: [2] });
-    expect(whatIf('rsd', reader.steps, 0.95)).toEqual({ escalated: 2, changed: [1] });
-    expect([escalates('rsd', 0.7, 0.7), escalates('arbitrage', 0.7, 0.7)]).toEqual([false, false]);
-    expect([escalates('rsd', 0.6, 0.7), escalates('arbitrage', 0.8, 0.7)]).toEqual([true, true]);
-    expect(escalates('arbitrage', null, 1)).toBe(true);
+  it('take from the run whether high or low scores escalate; old traces go by the id of the system', () => {
+    expect(readAll([run('new', { escalates: 'high', threshold: 'x' })]).rule?.escalates).toBe('high');
+    expect(readAll([run('rsd')]).rule?.escalates).toBe('low');
+    expect(readAll([run('arbitrage')]).rule?.escalates).toBe('high');
+    expect(readAll([run('majority')]).rule).toBeNull();
+  });
+
+  it('are decided again under another threshold, in the direction of the rule', () => {
+    const reader = readAll(EVENTS);
+    const [low, high] = (['low', 'high'] as const).map((escalates) => ({ escalates, threshold: 'x' })) as [Rule, Rule];
+    expect(whatIf(low, reader.steps, 0.7)).toEqual({ escalated: 1, changed: [] });
+    expect(whatIf(low, reader.steps, 0.1)).toEqual({ escalated: 0, changed: [2] });
+    expect(whatIf(low, reader.steps, 0.95)).toEqual({ escalated: 2, changed: [1] });
+    expect([isEscalated(low, 0.7, 0.7), isEscalated(high, 0.7, 0.7)]).toEqual([false, false]);
+    expect([isEscalated(low, 0.6, 0.7), isEscalated(high, 0.8, 0.7)]).toEqual([true, true]);
+    expect(isEscalated(high, null, 1)).toBe(true);
     expect(rangeOf(reader.steps)).toEqual({ min: 0, max: 1, threshold: 0.7 });
     expect(rangeOf([])).toBeNull();
   });

@@ -1,15 +1,15 @@
-// Steps of a run, put together from its events: what the draft wrote, what a rule made of it, what was committed. And what
-// another threshold would have decided on the same scores.
-import type { EventOf, Role, TraceEvent } from '../../src/trace/index.ts';
+// The steps of a step router's run, read from its events: what the draft wrote, what the rule decided, what was committed.
+// Also what another threshold would have decided on the same scores.
+import { type EventOf, type Role, type ThresholdRule, type TraceEvent, thresholdOf } from '../../src/trace/index.ts';
 
 export interface Step {
   /** From 1. */
   readonly step: number;
-  /** What the draft wrote; null where nobody asked it. */
+  /** What the draft wrote; null if it was not asked. */
   readonly draft: string | null;
-  /** How many of its candidates there were. */
+  /** How many candidates the draft wrote. */
   readonly candidates: number;
-  /** Null where there was no rule. */
+  /** The rule's decision; null if no rule was asked. */
   readonly route: EventOf<'route'> | null;
   /** Committed so far. */
   readonly text: string;
@@ -17,28 +17,32 @@ export interface Step {
   readonly tokens: number;
   /** Null while it is being written. */
   readonly ms: number | null;
-  /** Tokens that the target wrote for it, kept or not. */
+  /** Tokens that the target wrote for this step, kept or not. */
   readonly written: number;
 }
 
-const spell = (tokens: readonly number[], pieces: readonly string[] | undefined): string =>
+const textOf = (tokens: readonly number[], pieces: readonly string[] | undefined): string =>
   pieces ? pieces.join('') : tokens.map((token) => `${token} `).join('');
 
-/** A step as it reads: without the space around it, and the sign that ends an answer. */
-export const legible = (text: string): string => text.replace(/<\/?[\w|]+>\s*$/, '').trim();
+/** A step as shown: without surrounding space and without the token that ends an answer. */
+export const stepText = (text: string): string => text.replace(/<\/?[\w|]+>\s*$/, '').trim();
 
 const NOTHING = { candidates: 0, route: null, text: '', by: 'draft', tokens: 0, ms: null, written: 0 } as const;
 
-/** Turns events into steps; each is handed out whenever it changed. */
+/** Turns events into steps. */
 export class StepReader {
   readonly steps: Step[] = [];
+  /** How the run compares scores with its threshold; null if it has none, or before its first event. */
+  rule: ThresholdRule | null = null;
   #drafts: readonly string[] = [];
-  /** The answer is one step, and its candidates are answers. */
+  /** The step that is being written. */
   #open: Step | null = null;
 
+  /** Returns the step that this event changed. */
   add(event: TraceEvent): Step | null {
+    if (event.type === 'run') this.rule = thresholdOf(event);
     if (event.type === 'candidates' && event.by !== 'target') {
-      this.#drafts = event.tokens.map((tokens, i) => spell(tokens, event.pieces?.[i]));
+      this.#drafts = event.tokens.map((tokens, i) => textOf(tokens, event.pieces?.[i]));
       return this.#put({
         ...NOTHING,
         step: event.step,
@@ -53,14 +57,14 @@ export class StepReader {
     }
     if (event.type === 'commit' && this.#open?.by === 'target') {
       const { text, tokens } = this.#open;
-      const more = spell(event.tokens, event.pieces);
+      const more = textOf(event.tokens, event.pieces);
       return this.#put({ ...this.#open, text: text + more, tokens: tokens + event.tokens.length });
     }
     if (event.type !== 'step') return null;
     const { by, tokens, ms, ids = [], pieces } = event;
     const open = this.#open ?? { ...NOTHING, step: event.step, draft: null };
     const written = event.written ?? (by === 'draft' ? 0 : tokens);
-    const whole = { ...open, by, tokens, ms, written, text: spell(ids, pieces) };
+    const whole = { ...open, by, tokens, ms, written, text: textOf(ids, pieces) };
     this.#put(whole);
     this.#open = null;
     this.#drafts = [];
@@ -75,42 +79,35 @@ export class StepReader {
   }
 }
 
-/** Rules that escalate where the score is above the threshold; the others where it is below. */
-const ADVANTAGE: readonly string[] = ['arbitrage', 'oracle'];
-
-export const escalates = (system: string, score: number | null, threshold: number): boolean =>
-  score === null || (ADVANTAGE.includes(system) ? score > threshold : score < threshold);
+/** Whether a step with this score is escalated; a step without a score always is. */
+export const isEscalated = ({ escalates }: ThresholdRule, score: number | null, threshold: number): boolean =>
+  score === null || (escalates === 'high' ? score > threshold : score < threshold);
 
 export interface WhatIf {
   readonly escalated: number;
-  /** Steps that would have gone the other way. */
+  /** Numbers of the steps whose decision would differ. */
   readonly changed: readonly number[];
 }
 
 /**
- * Decisions of this run's scores under another threshold. After the first one that changes the text would have been
- * another, and so would its scores: what is counted behind it is an estimate.
+ * What another threshold would decide on the scores of this run. From the first changed decision on, the text and so the
+ * scores would have been different: the count after it is an estimate.
  */
-export const whatIf = (system: string, steps: readonly Step[], threshold: number): WhatIf => {
+export const whatIf = (rule: ThresholdRule, steps: readonly Step[], threshold: number): WhatIf => {
   const judged = steps.flatMap(({ step, route }) => (route ? [{ step, route }] : []));
-  const now = judged.filter(({ route }) => escalates(system, route.score, threshold));
-  const changed = judged.filter(({ route }) => escalates(system, route.score, threshold) !== (route.to === 'target'));
+  const now = judged.filter(({ route }) => isEscalated(rule, route.score, threshold));
+  const changed = judged.filter(({ route }) => isEscalated(rule, route.score, threshold) !== (route.to === 'target'));
   return { escalated: now.length, changed: changed.map(({ step }) => step) };
 };
 
-/** Whole answers are chosen by comparison: there is no threshold to try. */
-const ELECTIONS: readonly string[] = ['majority', 'best-of-n'];
-
-export const hasThreshold = (system: string): boolean => !ELECTIONS.includes(system);
-
-/** Where a slider over these scores begins and ends, and where the run's own threshold lies. */
+/** The range of a slider over these scores, and the threshold of the run. */
 export const rangeOf = (steps: readonly Step[]): { min: number; max: number; threshold: number } | null => {
   const routes = steps.flatMap(({ route }) => (route ? [route] : []));
   const [first] = routes;
   if (!first) return null;
   const values = routes.flatMap(({ score, threshold }) => (score === null ? [threshold] : [score, threshold]));
   const [min, max] = [Math.min(0, ...values), Math.max(...values)];
-  // Probabilities have their own scale; log-probabilities end at 0.
+  // Probabilities reach from 0 to 1; log-probabilities end at 0.
   return {
     min: Math.floor(min * 100) / 100,
     max: min < 0 && max <= 0 ? 0 : Math.max(1, max),

@@ -1,13 +1,13 @@
-// The strip under the answer: a bar for every round at the moment of its commit, as high as it committed tokens, each
-// coloured by how it came about. Plain decoding is an even row; behind it, where a speculative run fell back to plain
-// decoding, the ground is darker. A second lane shows the same prompt decoded plainly, on the same scale of time.
+// The strip under the answer: a bar for every round at the time of its commit. Its height is the number of tokens, its
+// colours are their sources. The background is darker where a run fell back to plain decoding. A second lane shows plain
+// decoding of the same prompt on the same time scale.
 import type { Source, TraceEvent } from '../../src/trace/index.ts';
 import { element } from '../shared/elements.ts';
 
-/** Milliseconds that the strip spans at least. */
+/** The strip spans at least this many milliseconds. */
 const LEAST_SPAN = 1000;
 const GAP = 6;
-/** Right of two lanes, for their names. */
+/** Names of the two lanes, on their right. */
 const NAMES = { width: 56, of: ['system', 'plain'] } as const;
 
 interface Bar {
@@ -17,13 +17,13 @@ interface Bar {
 
 interface Lane {
   readonly bars: Bar[];
-  /** When plain decoding took over, and when drafting began again. */
+  /** From the fall-back to plain decoding until drafting starts again. */
   readonly pauses: { from: number; to: number | null }[];
 }
 
 const emptyLane = (): Lane => ({ bars: [], pauses: [] });
 
-/** From the first token, so that lanes compare decoding and not the reading of the prompt. */
+/** Measured from the first token, so that lanes compare decoding without reading the prompt. */
 const lengthOf = ({ bars }: Lane): number => (bars.at(-1)?.at ?? 0) - (bars[0]?.at ?? 0);
 
 export class Strip {
@@ -36,7 +36,7 @@ export class Strip {
     new MutationObserver(() => this.#schedule()).observe(document.documentElement, { attributeFilter: ['data-theme'] });
   }
 
-  /** Clears this lane and those below it. */
+  /** Clears this lane and the lanes below it. */
   start(lane: number): void {
     this.#lanes = [...this.#lanes.slice(0, lane), emptyLane()];
     this.#schedule();

@@ -1,13 +1,13 @@
-// What the models of an ensemble said of every token: who proposed it, what all together made of it, and what each of them
-// would have chosen alone.
+// How the models of an ensemble voted on each token: which of them proposed it, its combined probability, and what each
+// model would have chosen alone.
 import type { EventOf, Role, TokenVote } from '../../src/trace/index.ts';
 
-/** By the order of the models in the vote: a colour (votes.css) and a letter, because colour alone says nothing to some. */
+/** Each model has a colour (votes.css) and a letter, by its order in the vote: colour alone is not accessible. */
 export const LETTERS = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'] as const;
 
 export interface VotedToken {
   readonly text: string;
-  /** Null: nobody drafted it, it was drawn from what they say together. */
+  /** The role that proposed it; null: it was drawn from the combined distribution. */
   readonly by: Role | null;
   readonly vote: TokenVote;
 }
@@ -15,16 +15,16 @@ export interface VotedToken {
 export const votesOf = ({ tokens, pieces, by, votes }: EventOf<'commit'>): readonly VotedToken[] =>
   (votes ?? []).map((vote, i) => ({ text: pieces?.[i] ?? `${tokens[i]} `, by: by?.[i] ?? null, vote }));
 
-/** Place of a model among the voters; -1 for nobody. */
+/** Index of the model that proposed the token; -1: none did. */
 export const memberOf = ({ by, vote }: VotedToken): number => vote.own.findIndex((own) => own.by === by);
 
 export interface VoteBar {
-  /** '' for all together. */
+  /** '' for the combined distribution. */
   readonly letter: string;
   readonly member: number | null;
-  /** What it gives the committed token. */
+  /** Its probability of the committed token. */
   readonly committed: number;
-  /** What it would have chosen, with its probability; null where that is the committed token. */
+  /** The token it prefers, with its probability; null if that is the committed token. */
   readonly instead: { readonly text: string; readonly probability: number } | null;
 }
 
@@ -34,7 +34,7 @@ export const barsOf = ({ vote: { r, own } }: VotedToken): readonly VoteBar[] => 
     letter: LETTERS[member] ?? '?',
     member,
     committed,
-    // Its own choice is at least as probable to it as the committed token, and more only where they differ.
+    // Its preferred token is more probable than the committed one only if the two differ.
     instead: probability > committed ? { text: text ?? `${token}`, probability } : null,
   })),
 ];

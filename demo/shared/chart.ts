@@ -1,5 +1,5 @@
-// Charts: Chart.js in the page's colours, with a table of the same numbers for those who do not see it. Imported lazily:
-// no first answer needs it.
+// Charts: Chart.js in the page's colours, with a hidden table of the same numbers for screen readers. Imported on demand,
+// because Chart.js is large and no first answer needs it.
 import {
   CategoryScale,
   Chart,
@@ -28,18 +28,18 @@ export interface Point {
   readonly x: number;
   /** Null: a gap. */
   readonly y: number | null;
-  /** What the tooltip and the table call it; default: its x. */
+  /** Name in the tooltip and the table; default: its x. */
   readonly name?: string;
 }
 
 export interface Series {
   readonly label: string;
   readonly points: readonly Point[];
-  /** A colour of the page, by its name in style.css: `drafted`; one for all points, or one each. */
+  /** Name of a colour in colours.css, such as `drafted`; one for all points, or one for each. */
   readonly colour: string | readonly string[];
   /** Points alone, a line alone, or both. */
   readonly kind: 'points' | 'line' | 'both';
-  /** A sign for each point, because colour alone says nothing to some. */
+  /** A sign for each point, because colour alone is not accessible. */
   readonly signs?: readonly ('circle' | 'triangle' | 'rect' | 'rectRot' | 'cross' | 'star')[];
   readonly dashed?: boolean;
   /** Size of each point. */
@@ -83,7 +83,7 @@ const datasetOf = ({ label, points, colour: names, kind, signs, dashed, sizes }:
   };
 };
 
-/** An axis may end between two of them. */
+/** Labels whole numbers only: an axis may end between two of them. */
 const WHOLE = { precision: 0, callback: (value: number | string) => (Number.isInteger(Number(value)) ? value : '') };
 
 const axisOf = ({ title, min, max, whole }: Axis) => ({
@@ -96,7 +96,7 @@ const axisOf = ({ title, min, max, whole }: Axis) => ({
   border: { color: colour('line') },
 });
 
-/** The same numbers, read out. */
+/** The numbers of the chart as a table, for screen readers. */
 const tableOf = ({ title, x, series }: ChartSpec): HTMLTableElement => {
   const rows = series.flatMap(({ label, points }) =>
     points.map(({ x: at, y, name }) =>
@@ -113,9 +113,9 @@ const tableOf = ({ title, x, series }: ChartSpec): HTMLTableElement => {
 
 export class ChartView {
   readonly #canvas = make('canvas', { ariaHidden: 'true' });
-  /** Around the table: a table is as wide as its words, whatever it is told. */
+  /** Hides the table: a table itself ignores a width smaller than its text. */
   readonly #table = make('div', { className: 'hidden' });
-  /** Its height is the style sheet's: `.chart`. */
+  /** The style sheet sets its height: `.chart`. */
   readonly node = make(
     'div',
     { className: 'chart' },

@@ -1,12 +1,12 @@
-// The page's elements by id, with their types checked once at start rather than asserted everywhere.
+// Helpers for the DOM: elements by id with their type checked, text, new nodes.
 
 export const element = <T extends HTMLElement>(id: string, kind: new () => T): T => {
   const found = document.getElementById(id);
-  if (!(found instanceof kind)) throw new Error(`index.html has no ${kind.name} #${id}`);
+  if (!(found instanceof kind)) throw new Error(`the page has no ${kind.name} #${id}`);
   return found;
 };
 
-/** Text for people; a screen reader announces #status politely. */
+/** Sets the text of an element if it differs, so that live regions announce changes only. */
 export const say = (id: string, text: string): void => {
   const node = element(id, HTMLElement);
   if (node.textContent !== text) node.textContent = text;
@@ -14,7 +14,7 @@ export const say = (id: string, text: string): void => {
 
 export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
 
-/** Hides a panel, or keeps its height while it is written anew, so that nothing below it jumps; until `release`. */
+/** Shows or hides a panel. A shown panel keeps its height until `release`, so that nothing below it moves. */
 export const hold = (panel: HTMLElement, shown: boolean): void => {
   panel.style.minHeight = shown ? `${panel.offsetHeight}px` : '';
   panel.hidden = !shown;
@@ -26,7 +26,7 @@ export const release = (panel: HTMLElement): void => {
 
 type Child = Node | string;
 
-/** A node with its properties and children, in one expression. */
+/** Creates a node with its properties and children. */
 export const make = <Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   properties: Partial<HTMLElementTagNameMap[Tag]> = {},

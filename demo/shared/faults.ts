@@ -1,22 +1,22 @@
-// Errors as sentences: what is wrong, and what to do about it.
+// Shows errors: what is wrong and what to do about it.
 import { type Fault, toFault } from '../../src/index.ts';
 import { element, say } from './elements.ts';
 
 /** Used where the engine's own hint is empty. */
 const WHAT_TO_DO: Readonly<Record<Fault['code'], string>> = {
-  'no-webgpu': 'Use a browser with WebGPU.',
-  'out-of-memory': 'Choose a smaller model, or fewer bits a weight.',
+  'no-webgpu': 'Open the page in a browser with WebGPU.',
+  'out-of-memory': 'Choose a smaller model, or a lower weight precision.',
   'device-lost': 'Load the model again.',
   'download-failed': 'Check the address and your connection, then try again.',
   'bad-checkpoint': 'Choose another file, or download this one again.',
   'bad-trace': 'Ask for the trace again, as a file.',
   'bad-request': 'Change the request and try again.',
-  'vocabulary-mismatch': 'Choose models of one vocabulary.',
+  'vocabulary-mismatch': 'Choose models with the same vocabulary.',
   aborted: '',
-  bug: 'Please report it, with this message.',
+  bug: 'Please report this message.',
 };
 
-/** A first word with a dot or an underscore is a name (of a tensor, of a file) and keeps its spelling. */
+/** Capitalises and ends a sentence. A first word with a dot or an underscore is a name and keeps its spelling. */
 export const sentence = (text: string): string => {
   const start = /^\w*[._]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return text === '' || /[.!?]$/.test(start) ? start : `${start}.`;
@@ -26,7 +26,7 @@ export const hideFault = (): void => {
   element('fault', HTMLElement).hidden = true;
 };
 
-/** Shows anything that was thrown, and returns it as data. */
+/** Shows anything that was thrown, except an abort, and returns it as data. */
 export const showFault = (error: unknown): Fault => {
   const fault = toFault(error);
   if (fault.code === 'aborted') return fault;

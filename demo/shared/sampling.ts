@@ -1,4 +1,4 @@
-// How the next token is drawn, and how many there may be: one setting for every run that the page makes.
+// The sampling settings and the token limit, which apply to every run of the page.
 import type { RunRequest } from '../../src/index.ts';
 import { element } from './elements.ts';
 

@@ -1,12 +1,12 @@
-// Race, Inspect, Chat: tabs as the ARIA pattern has them (arrow keys move and choose, one tab stop), each with an address
-// of its own: `#chat`. The hash may carry a trace too: `#inspect&trace=…`.
+// The tabs Race, Inspect and Chat, by the ARIA pattern: one tab stop, arrow keys move and choose. Each has an address, such as
+// `#chat`; the hash may also carry a trace: `#inspect&trace=…`.
 
 export const TABS = ['race', 'inspect', 'chat'] as const;
 export type Tab = (typeof TABS)[number];
 
 const isTab = (name: string): name is Tab => TABS.some((tab) => tab === name);
 
-/** What the address asks for: a tab, a trace, both or neither. */
+/** The tab and the trace that the address names, if any. */
 export const readHash = (hash: string): { readonly tab: Tab | null; readonly trace: string | null } => {
   const parts = hash.replace(/^#/, '').split('&');
   const trace = parts.find((part) => part.startsWith('trace='))?.slice('trace='.length) ?? null;
@@ -24,7 +24,7 @@ export class Tabs {
   readonly #buttons = [...document.querySelectorAll<HTMLButtonElement>('[role=tab]')];
   readonly #opened: (tab: Tab) => void;
 
-  /** `opened` is called whenever a tab is shown, the first included. */
+  /** Calls `opened` whenever a tab is shown, the first included. */
   constructor(opened: (tab: Tab) => void) {
     this.#opened = opened;
     for (const [at, button] of this.#buttons.entries()) {
@@ -46,7 +46,7 @@ export class Tabs {
     return chosen ? this.#tabOf(chosen) : 'race';
   }
 
-  /** Shows it, and says so in the address. */
+  /** Shows the tab and puts it into the address. */
   choose(tab: Tab): void {
     if (tab === this.current) return;
     history.replaceState(null, '', `#${tab}`);

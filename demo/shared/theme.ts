@@ -1,5 +1,5 @@
-// Light and dark. Each page sets the theme before its first paint (the choice kept here, or else the system's); this is the
-// switch. Until someone uses it the page follows the system.
+// The switch between light and dark. Each page sets its theme before the first paint: the stored choice, or else the
+// system's. A page without a stored choice follows the system.
 import { element } from './elements.ts';
 
 const chosen = (): string | null => {
@@ -18,7 +18,7 @@ export const startTheme = (): void => {
   const system = matchMedia('(prefers-color-scheme: dark)');
   system.addEventListener('change', follow);
   element('theme', HTMLButtonElement).addEventListener('click', () => {
-    system.removeEventListener('change', follow); // where nothing can be stored the choice lasts as long as the page
+    system.removeEventListener('change', follow); // without storage the choice lasts as long as the page
     dataset.theme = dataset.theme === 'dark' ? 'light' : 'dark';
     try {
       localStorage.setItem('theme', dataset.theme);

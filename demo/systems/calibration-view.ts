@@ -1,12 +1,12 @@
-// SpecGuard holds a step's signals against what is usual for the draft. The bundled drafts bring that along; for a draft of
-// the visitor's own it is measured here, on problems that it answers alone, and kept beside it.
-import type { Session } from '../session.ts';
+// The Calibrate button. SpecGuard compares the signals of a step with what is usual for the draft model. Bundled drafts come
+// with that measured; for other drafts it is measured here, on problems that the draft answers alone, and stored.
+import type { Engine } from '../../src/index.ts';
 import { element, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 
-/** From the end of the list: the page asks from its beginning. */
+/** Taken from the end of the problem list, because the examples of the page come from its beginning. */
 const PROMPTS = 8;
-/** Of an answer: enough for its steps. */
+/** Enough tokens for the steps of an answer. */
 const MAX_TOKENS = 160;
 
 const range = ([least, most]: readonly [number, number]): string => `${least.toFixed(2)} to ${most.toFixed(2)}`;
@@ -14,11 +14,11 @@ const range = ([least, most]: readonly [number, number]): string => `${least.toF
 export class CalibrationView {
   readonly #row = element('calibration', HTMLElement);
   readonly #button = element('calibrate', HTMLButtonElement);
-  readonly #session: Session;
+  readonly #engine: Engine;
   #running: AbortController | null = null;
 
-  constructor(session: Session) {
-    this.#session = session;
+  constructor(engine: Engine) {
+    this.#engine = engine;
     this.#button.addEventListener('click', () => {
       if (this.#running) this.#running.abort();
       else void this.#calibrate();
@@ -38,18 +38,18 @@ export class CalibrationView {
     try {
       const all: readonly { question: string }[] = await (await fetch('./problems.json')).json();
       const prompts = all.slice(-PROMPTS).map(({ question }) => ({ messages: [{ role: 'user', content: question }] }));
-      const { calibration, kept } = await this.#session.engine.calibrate({
+      const { calibration, kept } = await this.#engine.calibrate({
         prompts,
         maxTokens: MAX_TOKENS,
         signal: abort.signal,
-        onProgress: (done, answers) => say('calibration-about', `The draft answers alone: ${done} of ${answers}`),
+        onProgress: (done, answers) => say('calibration-about', `The draft model answers alone: ${done} of ${answers}`),
       });
-      const where = kept ? 'kept beside the draft' : 'good until the draft is loaded anew';
+      const where = kept ? 'Stored with the draft model.' : 'Valid until the draft model is loaded again.';
       const { steps, logprob } = calibration;
-      say('calibration-about', `${steps} steps, log-probability ${range(logprob)}: ${where}.`);
+      say('calibration-about', `Measured ${steps} steps, log-probability ${range(logprob)}. ${where}`);
     } catch (error) {
       const stopped = showFault(error).code === 'aborted';
-      say('calibration-about', stopped ? 'Stopped: what was usual before still counts.' : '');
+      say('calibration-about', stopped ? 'Stopped. The earlier calibration still applies.' : '');
     } finally {
       this.#running = null;
       this.#button.textContent = 'Calibrate';

@@ -1,10 +1,10 @@
-// Controls built from a system's own declaration: a slider for a number, a list for a choice, a line for several numbers.
-// What the visitor set is kept for each system.
+// Controls for a system's knobs, built from the system's own facts: a slider for a number, a list for a choice, a text line
+// for several numbers. The visitor's settings are remembered for each system.
 import type { ChoiceKnob, Knob, KnobValue, NumberKnob, NumbersKnob } from '../../src/index.ts';
 
 export type Settings = Readonly<Record<string, KnobValue>>;
 
-/** A control, and how to read it; null while what stands there makes no sense. */
+/** A control and its reader, which returns null while the entered value is invalid. */
 interface Control {
   readonly node: HTMLInputElement | HTMLSelectElement;
   read(): KnobValue | null;
@@ -50,7 +50,9 @@ const line = (knob: NumbersKnob, value: KnobValue): Control => {
   const read = (): readonly number[] | null => parseNumbers(node.value, knob);
   node.addEventListener('input', () =>
     node.setCustomValidity(
-      read() ? '' : `${whole ? 'Whole numbers' : 'Numbers'} from ${knob.min} to ${knob.max}, with commas between them`,
+      read()
+        ? ''
+        : `Enter ${whole ? 'whole numbers' : 'numbers'} from ${knob.min} to ${knob.max}, separated by commas.`,
     ),
   );
   node.addEventListener('change', () => node.reportValidity());
@@ -74,7 +76,7 @@ export class KnobPanel {
     this.#box = box;
   }
 
-  /** Builds anew only what is different: a slider that is being moved stays. */
+  /** Rebuilds the controls only if they differ, so that a slider being moved stays in place. */
   show(system: string, knobs: Readonly<Record<string, Knob>>): void {
     const shown = JSON.stringify([system, knobs]);
     if (shown === this.#shown) return;
@@ -83,7 +85,7 @@ export class KnobPanel {
     this.#box.replaceChildren(...Object.entries(knobs).map(([name, knob]) => this.#build(name, knob)));
   }
 
-  /** Only what the visitor changed: the rest begins as the system says. */
+  /** Only what the visitor changed; the system has initial values for the rest. */
   get settings(): Settings {
     return this.#kept.get(this.#system) ?? {};
   }

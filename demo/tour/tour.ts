@@ -1,10 +1,10 @@
-// The guided tour: a card that points at what it tells about. Not modal: the page stays usable beside it. Arrow keys go
-// back and forth, Esc ends it, and the focus returns to where it came from.
+// The guided tour: a card that highlights the element it explains. It is not modal, so the page stays usable. Arrow keys go
+// back and forth, Esc ends the tour, and the focus returns to where it was.
 import { make } from '../shared/elements.ts';
-import { createTour, type Stop, type TourHost } from './script.ts';
+import { createTour, type Stop, type TourHost } from './tour-stops.ts';
 import './tour.css';
 
-const STOPPED = 'It was stopped. Go back and forth to try again, or end the tour.';
+const STOPPED = 'The run was stopped. Press Back or Next to go on, or end the tour.';
 
 export class Tour {
   readonly #host: TourHost;
@@ -87,7 +87,7 @@ export class Tour {
     this.#point(stop.at);
   }
 
-  /** At one thing on the page, or at nothing. */
+  /** Highlights one element of the page, or none. */
   #point(selector: string | null): void {
     for (const node of document.querySelectorAll('.toured')) node.classList.remove('toured');
     const node = selector && document.querySelector(selector);

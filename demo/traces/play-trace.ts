@@ -1,15 +1,15 @@
-// A trace that was opened, as the Race tab shows runs: beside its plain run where that was saved with it.
+// Plays an opened trace in the Race tab, against its plain run if that was saved with it.
 import { SYSTEMS } from '../../src/index.ts';
 import { outcomeOf } from '../run/outcome.ts';
 import type { Problem } from '../run/problems.ts';
 import type { Entry } from '../run/race.ts';
 import type { RaceTab } from '../run/race-tab.ts';
-import { paced } from '../run/replay-clock.ts';
+import { replayed } from '../run/replay-clock.ts';
 import type { TraceFile } from './trace-file.ts';
 
 let opened = 0;
 
-/** What the command line prints says nothing of it. */
+/** A trace of the command line does not contain its problem. */
 const UNKNOWN: Problem = { question: '', answer: '', result: '' };
 
 export const playTrace = async (file: TraceFile, slower: number, race: RaceTab): Promise<void> => {
@@ -18,7 +18,7 @@ export const playTrace = async (file: TraceFile, slower: number, race: RaceTab):
   const { guarantee, baseline = 'autoregressive' } = SYSTEMS.find(({ id }) => id === run?.system) ?? {};
   const key = `trace ${++opened}`;
   race.problems.show(problem ?? UNKNOWN);
-  if (plain.length > 0) race.know(key, outcomeOf(plain));
+  if (plain.length > 0) race.keepPlain(key, outcomeOf(plain));
   const entry: Entry = {
     name: title,
     problem: problem?.result ? problem : null,
@@ -28,8 +28,8 @@ export const playTrace = async (file: TraceFile, slower: number, race: RaceTab):
     alone: plain.length === 0,
     key,
     slower,
-    system: (signal) => paced(events, { slower, signal }),
-    plain: (signal) => paced(plain, { slower, signal }),
+    system: (signal) => replayed(events, { slower, signal }),
+    plain: (signal) => replayed(plain, { slower, signal }),
   };
   await race.play(entry);
 };

@@ -1,6 +1,6 @@
-// `npm run record`: writes public/traces/, the runs that the page replays where there is no WebGPU. Held-out problems that
-// the bundled target answers right, each by a decoding system and, to compare, plainly, on whatever device this machine
-// has. Each is run once before it is timed, since a first run waits for its shaders.
+// `npm run record`: writes public/traces/, the runs that the page replays where there is no WebGPU. Each is a held-out problem
+// that the bundled target answers correctly, run by one decoding system and by its baseline on this machine's device. Every
+// run is made once before it is timed, because a first run compiles its shaders.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createServer } from 'vite';
@@ -12,13 +12,12 @@ const folder = join(root, 'public/traces');
 /** @type {{ question: string, answer: string, result: string }[]} */
 const problems = JSON.parse(readFileSync(join(root, 'public/problems.json'), 'utf8'));
 
-/** A subtraction that the draft gets wrong. */
+/** The draft model gets a subtraction of this problem wrong. */
 const HARD = /^Tom has 21 beads/;
 
 /**
- * One recording each, of the first problems that are answered right, or of the one `about` something: a tree wide enough
- * to branch, step routers, and an ensemble of all three models. `models`: bundled ones, by role. What is chosen by time is
- * fixed where it can be: the second run has to decide as the first.
+ * One recording each, of the first problem that is answered correctly and matches `about`, if given. `models`: bundled models
+ * by role. Choices that depend on timing are switched off where possible, because a second run must decide the same.
  * @typedef {{ system: string, knobs?: object, models: Record<string, string>, about?: RegExp, baseline?: string }} Run
  * @type {Run[]}
  */
@@ -53,10 +52,10 @@ const vite = await createServer({
 });
 /** @param {string} file @returns {Promise<any>} */
 const source = (file) => vite.ssrLoadModule(join(root, 'src', file));
-const { createEngine } = await source('engine.ts');
+const { createEngine } = await source('engine/engine.ts');
 const { openNodeGpu } = await source('gpu/node.ts');
-const { committedTokens } = await source('trace.ts');
-const { folderSource } = await source('weights/folder.ts');
+const { committedTokens } = await source('trace/index.ts');
+const { folderSource } = await source('weights/files/folder.ts');
 
 const gpu = await openNodeGpu();
 const device = gpu.info.description || gpu.info.device || gpu.info.vendor || 'an unnamed device';
@@ -88,31 +87,31 @@ const answer = async (engine, question, { models, ...how }) => {
 };
 
 /**
- * Timed without probabilities, which cost readbacks; they are those of another run, if it decided the same. (What goes by
- * time, a block size or a fall back, may be decided otherwise.)
+ * Times a run without probabilities, which cost readbacks, and takes these from a second run that decided the same. Block
+ * sizes and fall-backs depend on timing, so the two may differ.
  * @param {any} engine @param {string} question @param {{ system: string, knobs?: object, models: object }} how
  */
 const timedAnswer = async (engine, question, how) => {
   await answer(engine, question, how);
   for (let tries = 1; tries <= TRIES; tries++) {
     const events = await answer(engine, question, how);
-    const closer = await answer(engine, question, { ...how, logprobs: 3 });
+    const detailed = await answer(engine, question, { ...how, logprobs: 3 });
     const same = events.every(
-      ({ type, tokens }, i) => type === closer[i]?.type && `${tokens}` === `${closer[i]?.tokens}`,
+      ({ type, tokens }, i) => type === detailed[i]?.type && `${tokens}` === `${detailed[i]?.tokens}`,
     );
     const joined = events.map((event, i) => {
-      const { probabilities, logprobs } = closer[i] ?? {};
+      const { probabilities, logprobs } = detailed[i] ?? {};
       return { ...event, ...(probabilities && { probabilities }), ...(logprobs && { logprobs }) };
     });
     if (same) return joined;
-    console.log(`${how.system}: the second run decided otherwise`);
+    console.log(`${how.system}: the second run decided differently`);
   }
-  throw new Error(`${how.system}: ${TRIES} times two runs decided otherwise; try on a quieter machine`);
+  throw new Error(`${how.system}: the two runs decided differently ${TRIES} times; try again on an idle machine`);
 };
 
 const PROBABILITIES = ['logprob', 'target', 'draft', 'r', 'probability', 'committed'];
 
-/** Probabilities are shown with three digits. @param {string} key @param {unknown} value */
+/** Rounds probabilities, of which the page shows three digits. @param {string} key @param {unknown} value */
 const lean = (key, value) =>
   PROBABILITIES.includes(key) && typeof value === 'number' ? Number(value.toPrecision(4)) : value;
 
@@ -133,7 +132,7 @@ for (const run of RUNS) {
   for (const problem of problems.filter(fits)) {
     const events = await timedAnswer(engine, problem.question, { system, knobs, models });
     const right = events.at(-1)?.text.includes(`The answer is ${problem.result}.`);
-    console.log(`${system}, ${right ? 'right' : 'wrong'}: ${problem.question}`);
+    console.log(`${system}, ${right ? 'correct' : 'wrong'}: ${problem.question}`);
     if (!right) continue;
     const number = index.length + 1;
     const entry = { file: `problem-${number}.jsonl`, plain: `problem-${number}-plain.jsonl`, system, problem, device };

@@ -1,11 +1,11 @@
-// Recorded runs of the real engine, shown where there is no WebGPU, slowly enough to be followed; every figure keeps the
-// recorded times. `npm run record` writes them.
+// Recorded runs of the real engine, written by `npm run record`. The page shows them where there is no WebGPU, slow enough to
+// follow; the figures are those of the recorded times.
 import { type TraceEvent, withNewNames } from '../../src/trace/index.ts';
 import type { Problem } from '../run/problems.ts';
 
 export interface Recording {
   readonly file: string;
-  /** The same prompt by the system's baseline, in the same session. */
+  /** File of the run of the system's baseline on the same prompt, in the same session. */
   readonly plain: string;
   readonly system: string;
   readonly problem: Problem;
@@ -13,7 +13,7 @@ export interface Recording {
   readonly device: string;
 }
 
-/** The page says so too. */
+/** How many times slower they are shown; the page states it. */
 export const SLOWER = 8;
 
 export const recordings = async (): Promise<readonly Recording[]> => (await fetch('./traces/index.json')).json();

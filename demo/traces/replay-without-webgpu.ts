@@ -1,30 +1,30 @@
-// The page without WebGPU: it explains itself and replays recordings of the real engine, so it is never empty.
+// The page without WebGPU: it explains what is missing and replays recordings of the real engine.
 import { SYSTEMS } from '../../src/index.ts';
 import { outcomeOf } from '../run/outcome.ts';
 import type { Entry } from '../run/race.ts';
 import type { RaceTab } from '../run/race-tab.ts';
-import { paced } from '../run/replay-clock.ts';
+import { replayed } from '../run/replay-clock.ts';
 import type { Session } from '../session.ts';
 import { element, say } from '../shared/elements.ts';
 import { hideFault, sentence } from '../shared/faults.ts';
 import { type Recording, recorded, recordings, SLOWER } from './recordings.ts';
 
-/** `run`: at once, unless the visitor came for a trace of their own. */
+/** `run`: starts the first recording at once. */
 export const replayInstead = async (why: string, session: Session, race: RaceTab, run: boolean): Promise<void> => {
   hideFault();
   element('no-webgpu', HTMLElement).hidden = false;
   say('no-webgpu-why', sentence(why));
-  session.gone('Loading a model needs WebGPU', 'No WebGPU: a recording');
+  session.gone('Loading a model needs WebGPU.', 'No WebGPU: playing a recording');
   const all = await recordings();
   let next = 0;
   const start = async ({ system: wanted }: { system?: string }): Promise<Entry> => {
     const found = all.find(({ system }) => system === wanted);
     const { file, plain, system, problem, device } = found ?? (all[next++ % all.length] as Recording);
-    const [events, twin] = await Promise.all([recorded(file), recorded(plain)]);
+    const [events, plainEvents] = await Promise.all([recorded(file), recorded(plain)]);
     race.problems.show(problem);
-    session.systems.pretend(system);
+    session.systems.showRecorded(system);
     say('device', `Recorded on ${device}`);
-    race.know(file, outcomeOf(twin));
+    race.keepPlain(file, outcomeOf(plainEvents));
     const { title = system, guarantee, baseline = 'autoregressive' } = SYSTEMS.find(({ id }) => id === system) ?? {};
     return {
       name: title,
@@ -34,8 +34,8 @@ export const replayInstead = async (why: string, session: Session, race: RaceTab
       baseline,
       key: file,
       slower: SLOWER,
-      system: (signal) => paced(events, { slower: SLOWER, signal }),
-      plain: (signal) => paced(twin, { slower: SLOWER, signal }),
+      system: (signal) => replayed(events, { slower: SLOWER, signal }),
+      plain: (signal) => replayed(plainEvents, { slower: SLOWER, signal }),
     };
   };
   race.offer(start, 'Replay');

@@ -1,23 +1,23 @@
-// A trace in the visitor's hands: the run that is on the page can be saved, shared and played again; one that is opened
-// takes its place. Without a GPU too.
+// The trace bar: the run on the page can be saved, shared and replayed, and an opened trace takes its place. It works without
+// a GPU too.
 import type { Outcome } from '../run/outcome.ts';
 import type { Problem } from '../run/problems.ts';
 import { element, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
-import type { TraceFile } from './trace-file.ts';
+import { decodeTrace, encodeTrace, readTrace, type TraceFile, writeTrace } from './trace-file.ts';
 
-/** Of an address: chats and mail pass this much on. */
+/** Chat and mail programs accept addresses up to about this length. */
 const LONGEST_ADDRESS = 8192;
 
 const kilobytes = (characters: number): string => `${(characters / 1000).toFixed(1)} kB`;
 
-/** `slower`: how many times slower than it ran. */
+/** `slower`: how many times slower than the recorded run. */
 export type Play = (file: TraceFile, slower: number) => Promise<void>;
 
 export class TraceBar {
   readonly #play: Play;
-  readonly #pace = element('trace-pace', HTMLSelectElement);
-  #held: TraceFile | null = null;
+  readonly #speed = element('trace-speed', HTMLSelectElement);
+  #current: TraceFile | null = null;
 
   constructor(play: Play) {
     this.#play = play;
@@ -28,75 +28,75 @@ export class TraceBar {
       if (file) void this.open(file);
       picker.value = ''; // the same file may be chosen again
     });
-    element('trace-save', HTMLButtonElement).addEventListener('click', () => void this.#save());
+    element('trace-save', HTMLButtonElement).addEventListener('click', () => this.#save());
     element('trace-share', HTMLButtonElement).addEventListener('click', () => void this.#share());
-    element('trace-play', HTMLButtonElement).addEventListener('click', () => void this.#again());
+    element('trace-play', HTMLButtonElement).addEventListener('click', () => void this.#replay());
   }
 
-  /** What a run left: it can be saved from here on. */
-  hold({ events }: Outcome, plain: Outcome | null, about: { title: string; problem: Problem; device: string }): void {
-    this.#hold({ ...about, events, ...(plain && { plain: plain.events }) });
+  /** Takes a finished run, which can be saved from now on. */
+  take({ events }: Outcome, plain: Outcome | null, about: { title: string; problem: Problem; device: string }): void {
+    this.#setCurrent({ ...about, events, ...(plain && { plain: plain.events }) });
     say('trace-about', '');
   }
 
   async open(file: File): Promise<void> {
-    await this.#show(async () => (await import('./trace-file.ts')).readTrace(await file.text()), file.name);
+    await this.#show(async () => readTrace(await file.text()), file.name);
   }
 
   async openAddress(text: string): Promise<void> {
-    await this.#show(async () => (await import('./trace-file.ts')).decodeTrace(text), 'the address');
+    await this.#show(() => decodeTrace(text), 'the link');
   }
 
   async #show(read: () => Promise<TraceFile>, from: string): Promise<void> {
     hideFault();
     try {
       const file = await read();
-      this.#hold(file);
+      this.#setCurrent(file);
       const where = file.device ? `, recorded on ${file.device}` : '';
       say('trace-about', `${file.title}, from ${from}${where}`);
-      await this.#again();
+      await this.#replay();
     } catch (error) {
       showFault(error);
     }
   }
 
-  #hold(file: TraceFile): void {
-    this.#held = file;
+  #setCurrent(file: TraceFile): void {
+    this.#current = file;
     for (const id of ['trace-save', 'trace-share', 'trace-play']) element(id, HTMLButtonElement).disabled = false;
   }
 
-  async #again(): Promise<void> {
-    if (this.#held) await this.#play(this.#held, Number(this.#pace.value));
+  async #replay(): Promise<void> {
+    if (this.#current) await this.#play(this.#current, Number(this.#speed.value));
   }
 
-  async #save(): Promise<void> {
-    if (!this.#held) return;
-    const { writeTrace } = await import('./trace-file.ts');
-    const href = URL.createObjectURL(new Blob([writeTrace(this.#held)], { type: 'application/jsonl' }));
-    const name = this.#held.title.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  #save(): void {
+    if (!this.#current) return;
+    const href = URL.createObjectURL(new Blob([writeTrace(this.#current)], { type: 'application/jsonl' }));
+    const name = this.#current.title.toLowerCase().replace(/[^a-z0-9]+/g, '-');
     Object.assign(document.createElement('a'), { href, download: `outrider-${name}.jsonl` }).click();
     URL.revokeObjectURL(href);
     say('trace-about', `Saved as outrider-${name}.jsonl`);
   }
 
-  /** By the system's own sheet where there is one, else by the clipboard; the page's address becomes the link either way. */
+  /** Uses the system's share sheet if there is one, else the clipboard. The page's address becomes the link either way. */
   async #share(): Promise<void> {
-    if (!this.#held) return;
-    const { encodeTrace } = await import('./trace-file.ts');
-    const url = new URL(`#race&trace=${await encodeTrace(this.#held)}`, location.href).href;
+    if (!this.#current) return;
+    const url = new URL(`#race&trace=${await encodeTrace(this.#current)}`, location.href).href;
     if (url.length > LONGEST_ADDRESS) {
-      say('trace-about', `Too long for an address (${kilobytes(url.length)}): save it, and send the file.`);
+      const sizes = `${kilobytes(url.length)}, limit ${kilobytes(LONGEST_ADDRESS)}`;
+      say('trace-about', `The run is too long for a link (${sizes}). Save it and send the file.`);
       element('trace-save', HTMLButtonElement).focus();
       return;
     }
     history.replaceState(null, '', url);
-    const data = { title: `Outrider: ${this.#held.title}`, url };
+    const data = { title: `Outrider: ${this.#current.title}`, url };
     try {
-      if (navigator.canShare?.(data)) await navigator.share(data);
+      const sheet = navigator.canShare?.(data) ?? false;
+      if (sheet) await navigator.share(data);
       else await navigator.clipboard.writeText(url);
-      say('trace-about', `A link of ${kilobytes(url.length)} that holds the whole run is copied.`);
+      say('trace-about', `${sheet ? 'Shared' : 'Copied'} a link that holds the whole run (${kilobytes(url.length)}).`);
     } catch {
-      say('trace-about', "The page's address is the link now: copy it from there.");
+      say('trace-about', 'The link could not be copied. Copy it from the address bar of the browser.');
     }
   }
 }

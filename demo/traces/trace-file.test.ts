@@ -15,21 +15,21 @@ const line = (event: object): string => JSON.stringify({ at: 1, ...event });
 const begin = { type: 'run', version: 1, system: 'x', knobs: {}, seed: 0, prompt: [1] };
 const done = { type: 'done', finish_reason: 'stop', stop: null, text: '' };
 
-test('what the command line prints opens, without a header', () => {
-  const { title, events, plain: beside } = readTrace(recorded('problem-2.jsonl'));
+test('the output of the command line opens, without a header', () => {
+  const { title, events, plain: plainRun } = readTrace(recorded('problem-2.jsonl'));
   expect(title).toBe('EAGLE-3');
   expect(events).toHaveLength(recorded('problem-2.jsonl').trim().split('\n').length);
-  expect(beside).toBeUndefined();
+  expect(plainRun).toBeUndefined();
 });
 
-test('a file gives back what was saved: both runs, the problem, the device', () => {
+test('a file keeps both runs, the problem and the device', () => {
   expect(readTrace(writeTrace(whole))).toEqual(whole);
   const { plain: _, ...alone } = whole;
   expect(readTrace(writeTrace(alone))).toEqual(alone);
   expect(readTrace(writeTrace(whole).replaceAll('\n', '\r\n\r\n'))).toEqual(whole);
 });
 
-test('an address gives back all but counts of dispatches and digits that nobody sees', async () => {
+test('an address keeps all but counts of dispatches and digits that the page does not show', async () => {
   const address = await encodeTrace(whole);
   expect(address).toMatch(/^[\w-]+$/);
   expect(address.length).toBeLessThan(8192);
@@ -42,7 +42,7 @@ test('an address gives back all but counts of dispatches and digits that nobody 
   for (const [i, { at }] of events.entries()) expect(at).toBeCloseTo(shared[i]?.at ?? 0, 1);
 });
 
-test('times of kernels are shared too', async () => {
+test('an address keeps kernel times', async () => {
   const kernels = { at: 2, type: 'kernels', round: 0, dispatches: 1, submits: 1, readbacks: 1, spans: [] };
   const timed = { ...kernels, spans: [{ name: 'matmul', ms: 1.5 }] };
   const events = [run[0], kernels, timed, run.at(-1)] as TraceEvent[];
@@ -50,7 +50,7 @@ test('times of kernels are shared too', async () => {
   expect(types).toEqual(['run', 'kernels', 'done']);
 });
 
-test('a type of event that is not known yet is passed on', () => {
+test('an unknown type of event is passed on', () => {
   const later = line({ type: 'dream', about: 'sheep' });
   expect(readTrace([line(begin), later, line(done)].join('\n')).events[1]).toMatchObject({ about: 'sheep' });
 });
@@ -68,17 +68,17 @@ test.each([
   [`{"outrider":"trace","version":9}\n${line(begin)}`, /line 1: version 9/],
   [line(done), /no run begins in it/],
   [[begin, done, done].map(line).join('\n'), /nothing but a second run may follow done/],
-])('%j is refused by name', (text, reason) => {
+])('%j is refused with the reason', (text, reason) => {
   expect(() => readTrace(text)).toThrow(reason);
 });
 
-test('an address that was cut off says so', async () => {
+test('a truncated address is refused', async () => {
   const address = await encodeTrace(whole);
   for (const wrong of [address.slice(0, -40), address.slice(40), 'not!base64', ''])
-    await expect(decodeTrace(wrong)).rejects.toThrow(/not whole|no events/);
+    await expect(decodeTrace(wrong)).rejects.toThrow(/incomplete|no events/);
 });
 
-test('an address that would fill the memory is refused before it does', async () => {
+test('an address that would fill the memory is refused while it is inflated', async () => {
   const packed = await new Response(
     new Blob([new Uint8Array(2 ** 25)]).stream().pipeThrough(new CompressionStream('deflate-raw')),
   ).arrayBuffer();
@@ -89,7 +89,7 @@ test('an address that would fill the memory is refused before it does', async ()
   await expect(decodeTrace(address)).rejects.toMatchObject({ code: 'bad-trace', message: /longer than 16 MB/ });
 });
 
-test('a link whose parents form a circle is a bad trace, not a full memory', async () => {
+test('a draft tree whose parents form a cycle is a bad trace', async () => {
   const draft = { type: 'draft', round: 1, by: 'draft', tokens: [1, 2, 3], parents: [-1, 2, 1], passes: 1, ms: 1 };
   const events = [line(begin), line(draft), line(done)].join('\n');
   expect(() => readTrace(events)).toThrow(expect.objectContaining({ code: 'bad-trace' }));

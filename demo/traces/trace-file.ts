@@ -1,5 +1,5 @@
-// A trace as a file and as a part of an address. The file is JSON lines: a header, the run's events, and behind its `done`
-// the events of the plain run beside it, if there was one. What `outrider generate --json` prints has no header and opens too.
+// A trace as a file and as part of an address. The file is JSON lines: a header, the events of the run, and after its `done`
+// the events of the plain run, if there is one. The output of `outrider generate --json`, which has no header, opens too.
 import { OutriderError, SYSTEMS } from '../../src/index.ts';
 import { readTraceText, type TraceEvent } from '../../src/trace/index.ts';
 import type { Problem } from '../run/problems.ts';
@@ -14,7 +14,7 @@ export interface TraceFile {
   readonly plain?: readonly TraceEvent[] | undefined;
 }
 
-const HINT = 'A trace is saved by this page, or written by `outrider generate --json`.';
+const HINT = 'Open a trace that this page saved or that `outrider generate --json` wrote.';
 
 const bad = (message: string, hint = HINT): OutriderError => new OutriderError('bad-trace', message, hint);
 
@@ -46,7 +46,7 @@ export const readTrace = (text: string): TraceFile => {
   return { title, ...(header && readHeader(header)), events, ...(plain.length > 0 && { plain }) };
 };
 
-/** The page folds the metrics itself; the command line's last event has them. */
+/** Leaves out the metrics of the command line's last event: the page computes them itself. */
 const lean = (key: string, value: unknown): unknown => (key === 'metrics' ? undefined : value);
 
 export const writeTrace = ({ events, plain = [], ...about }: TraceFile): string => {
@@ -54,7 +54,7 @@ export const writeTrace = ({ events, plain = [], ...about }: TraceFile): string 
   return `${[header, ...events, ...plain].map((line) => JSON.stringify(line, lean)).join('\n')}\n`;
 };
 
-/** Of an address once inflated. 8 kB of it are 100 kB of trace; a thousand times more is an attack on the tab's memory. */
+/** Limit for an inflated trace. 8 kB of address hold 100 kB of trace; far more would be an attack on the tab's memory. */
 const MOST_INFLATED = 2 ** 24;
 
 const through = async (
@@ -68,21 +68,21 @@ const through = async (
     size += read.value.length;
     if (size > MOST_INFLATED) {
       await reader.cancel();
-      throw bad(`the trace in this address is longer than ${MOST_INFLATED / 2 ** 20} MB`, 'Ask for it as a file.');
+      throw bad(`the trace in this link is longer than ${MOST_INFLATED / 2 ** 20} MB`, 'Ask for the trace as a file.');
     }
     pieces.push(read.value);
   }
   return new Uint8Array(await new Blob(pieces as Uint8Array<ArrayBuffer>[]).arrayBuffer());
 };
 
-/** Five digits of a time or a probability: nobody sees more. */
+/** Five significant digits of a time or a probability are more than the page shows. */
 const rounded = (_: string, value: unknown): unknown =>
   typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value;
 
 const isCount = ({ type, spans }: { type?: string; spans?: readonly unknown[] }): boolean =>
   type === 'kernels' && spans?.length === 0;
 
-/** For an address: without counts of dispatches, which no view of a trace shows. Times of kernels stay. */
+/** Packs a trace into an address, without counts of dispatches, which are not worth their length. Kernel times stay. */
 export const encodeTrace = async (file: TraceFile): Promise<string> => {
   const lines = writeTrace(file)
     .trim()
@@ -104,7 +104,7 @@ export const decodeTrace = async (address: string): Promise<TraceFile> => {
     text = new TextDecoder().decode(await through(bytes, new DecompressionStream('deflate-raw')));
   } catch (cause) {
     if (cause instanceof OutriderError) throw cause;
-    throw bad('the trace in this address is not whole', 'Copy the whole address, or ask for the file.');
+    throw bad('the trace in this link is incomplete', 'Copy the whole link, or ask for the trace as a file.');
   }
   return readTrace(text);
 };

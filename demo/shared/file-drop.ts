@@ -24,11 +24,11 @@ const droppedFiles = async (transfer: DataTransfer | null): Promise<File[]> => {
 
 const isFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes('Files') ?? false;
 
-/** `over` is called when something is held over the page. */
+/** Calls `over` while files are dragged over the page, and `take` when they are dropped. */
 export const onDrop = (over: () => void, take: (files: readonly File[]) => void): void => {
   const { body } = document;
   body.addEventListener('dragover', (event) => {
-    if (!isFiles(event)) return; // a piece of text that is moved
+    if (!isFiles(event)) return; // dragged text
     event.preventDefault();
     over();
     body.classList.add('dragging');

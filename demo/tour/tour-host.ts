@@ -1,15 +1,15 @@
-// The tour's hands: it chooses systems and problems as a visitor would, on the page's own controls, and waits for them.
+// What the tour does on the page: it chooses systems and problems through the page's controls and waits for the runs.
 import type { InspectView } from '../inspect/inspect-view.ts';
 import type { Moment } from '../inspect/moments.ts';
 import type { Outcome } from '../run/outcome.ts';
 import type { Finished, RaceTab } from '../run/race-tab.ts';
 import { element } from '../shared/elements.ts';
 import type { Tab } from '../shared/tabs.ts';
-import type { TourHost } from './script.ts';
+import type { TourHost } from './tour-stops.ts';
 
-/** Short, and with a rejected draft in it. */
+/** A short answer with a rejected draft in it. */
 const RACE = { systems: ['dflash', 'eagle3', 'prompt-lookup'], problem: /^Leo plants 5 trees/ };
-/** The draft gets its subtraction wrong. */
+/** The draft model gets the subtraction of this problem wrong. */
 const ROUTE = { systems: ['rsd'], problem: /^Tom has 21 beads/ };
 
 const enabled = (button: HTMLButtonElement): Promise<void> =>
@@ -30,7 +30,7 @@ const withProbabilities = ({ events }: Outcome): boolean =>
 export interface Page {
   readonly race: RaceTab;
   open(tab: Tab): void;
-  /** The Inspect view, with this run in it. */
+  /** The Inspect view, which shows this run. */
   inspect(run: Outcome): Promise<InspectView>;
 }
 
@@ -38,10 +38,10 @@ export const createHost = ({ race, open, inspect }: Page): TourHost => {
   const select = element('system', HTMLSelectElement);
   const go = element('race-go', HTMLButtonElement);
   let raced: Finished | null = null;
-  let closer: Outcome | null = null;
+  let detailed: Outcome | null = null;
   let routed: Outcome | null = null;
 
-  /** What is chosen; recordings have a fixed choice, and are asked for by their system. */
+  /** Chooses the first system that can run, and a problem; returns its id. Without WebGPU it is a recording's system. */
   const choose = async ({ systems, problem }: typeof RACE): Promise<string | null> => {
     race.stop();
     await enabled(go);
@@ -70,11 +70,11 @@ export const createHost = ({ race, open, inspect }: Page): TourHost => {
       return routed;
     },
     async inspect(run, fits): Promise<Moment | null> {
-      if (!closer && withProbabilities(run)) closer = run;
-      if (!closer && (await choose(RACE))) closer = await race.answer();
-      if (!closer) return null;
+      if (!detailed && withProbabilities(run)) detailed = run;
+      if (!detailed && (await choose(RACE))) detailed = await race.answer();
+      if (!detailed) return null;
       open('inspect');
-      return (await inspect(closer)).seek(fits);
+      return (await inspect(detailed)).seek(fits);
     },
   };
 };

@@ -1,0 +1,130 @@
+// The stops of the tour. Each explains a run that has just been made, live or recorded, and takes its figures from that run.
+import { fold, METRICS } from '../../src/trace/index.ts';
+import type { Moment } from '../inspect/moments.ts';
+import { finishOf } from '../run/finish.ts';
+import type { Outcome } from '../run/outcome.ts';
+import { visible } from '../run/rounds.ts';
+
+/** What the page does for the tour. */
+export interface TourHost {
+  /** Races a speculative system against plain decoding, on a problem that shows a rejected draft. */
+  race(): Promise<{ readonly run: Outcome; readonly plain: Outcome } | null>;
+  /** Runs a step router on a problem with a step that the draft model gets wrong. */
+  route(): Promise<Outcome | null>;
+  /** Opens Inspect on that run, at the first round that fits. */
+  inspect(run: Outcome, fits: (moment: Moment) => boolean): Promise<Moment | null>;
+  openRace(): void;
+}
+
+export interface Stop {
+  readonly title: string;
+  /** Selector of the element that the stop points at. */
+  readonly at: string;
+  /** Shown while the run is being made. */
+  readonly waiting?: string;
+  /** Makes the run, if needed, and returns the text of the stop; null if it was stopped. */
+  tell(host: TourHost): Promise<string | null>;
+}
+
+const rejectedIn = ({ pieces, path }: Moment): boolean => path.length > 1 && path.length < pieces.length;
+
+const quote = (text: string): string => `“${visible(text).trim() || '␣'}”`;
+
+const listed = (texts: readonly string[]): string =>
+  texts.slice(0, 4).map(quote).join(' ') + (texts.length > 4 ? ' …' : '');
+
+/** The stops of one tour, which share its runs. */
+export const createTour = (): readonly Stop[] => {
+  let raced: Awaited<ReturnType<TourHost['race']>> = null;
+  const withRound = async (
+    host: TourHost,
+    fits: (moment: Moment) => boolean,
+    say: (moment: Moment) => string,
+  ): Promise<string | null> => {
+    raced ??= await host.race();
+    const moment = raced && (await host.inspect(raced.run, fits));
+    return moment && say(moment);
+  };
+  return [
+    {
+      title: 'Two lanes, one prompt',
+      at: '#lanes',
+      waiting: 'The race is running: first the chosen system alone, then plain decoding.',
+      async tell(host) {
+        host.openRace();
+        raced ??= await host.race();
+        if (!raced) return null;
+        const passes = fold(METRICS.target_passes, raced.plain.events);
+        return `Both lanes answer with the same large model, the target. Plain decoding needs one pass of the target for each token: ${passes} passes here, and each of them reads all its weights. The other lane lets a small network draft ahead.`;
+      },
+    },
+    {
+      title: 'Draft',
+      at: '#round-tree',
+      tell: (host) =>
+        withRound(host, rejectedIn, ({ pieces, round }) => {
+          const drafted = pieces.slice(1);
+          return `This is round ${round}. After the last committed token, a small network has guessed ${drafted.length} tokens: ${listed(drafted)} That is the draft. A guess is cheap, and nothing is decided yet.`;
+        }),
+    },
+    {
+      title: 'Verify',
+      at: '.tokens',
+      tell: (host) =>
+        withRound(
+          host,
+          rejectedIn,
+          ({ pieces }) =>
+            `One pass of the target reads all ${pieces.length - 1} drafts at once and gives the probability of each in its position. A pass over many tokens takes hardly longer than a pass over one. That is where the time is saved.`,
+        ),
+    },
+    {
+      title: 'Accept',
+      at: '#round-tree',
+      tell: (host) =>
+        withRound(host, rejectedIn, ({ path, pieces }) => {
+          const kept = path.slice(1).map((node) => pieces[node] ?? '');
+          const rejected = pieces.length - path.length;
+          const after = rejected === 1 ? 'The one after them is' : `The ${rejected} after them are`;
+          return `The target accepts drafts from the left for as long as it would have written them itself: here ${kept.length}, ${listed(kept)} ${after} rejected. They are struck through and no part of the answer.`;
+        }),
+    },
+    {
+      title: 'Corrected, or a bonus',
+      at: '#inspect-text',
+      tell: (host) =>
+        withRound(host, rejectedIn, ({ committed, path }) => {
+          const own = committed.at(-1);
+          const kind = own?.source === 'bonus' ? 'a bonus token' : 'a corrected token';
+          return `The same pass also gives the token that belongs in place of the first rejected draft: ${quote(own?.text ?? '')}, ${kind}, at no extra cost. So this round committed ${path.length} tokens for one pass of the target. When all drafts are accepted, the extra token is called a bonus token.`;
+        }),
+    },
+    {
+      title: 'Speed-up',
+      at: '#finish',
+      async tell(host) {
+        host.openRace();
+        raced ??= await host.race();
+        if (!raced) return null;
+        const { run, plain } = raced;
+        const { factor, facts } = finishOf(run, plain, { greedy: true, exact: true, baseline: 'autoregressive' });
+        const same = `${run.tokens}` === `${plain.tokens}` ? 'the same' : 'different';
+        return `${facts[0]}: ${factor} as fast, with ${facts[1]}. The speed-up is one speed divided by the other. The acceptance length is the number of tokens committed per round. Both lanes have ${same} tokens: speculation changes when the target runs, not what it answers.`;
+      },
+    },
+    {
+      title: 'Escalate',
+      at: '.step.escalated',
+      waiting: 'A step router runs next. Its models are loaded when they are first used.',
+      async tell(host) {
+        host.openRace();
+        const run = await host.route();
+        if (!run) return null;
+        const steps = fold(METRICS.steps, run.events);
+        const escalated = fold(METRICS.escalated, run.events);
+        const below = `${escalated === 0 ? 'None' : escalated} fell below the threshold and ${escalated === 1 ? 'was' : 'were'} escalated`;
+        return `A step router saves time in another way: the draft model writes whole steps, and a judge scores each. ${steps - escalated} of ${steps} steps were good enough to keep. ${below}: the target wrote ${escalated === 1 ? 'it' : 'them'} instead. That can change the answer, so the page calls such systems approximate.`;
+      },
+    },
+  ];
+};
