@@ -105,9 +105,9 @@ test.describe('with a GPU', () => {
   test('a file that is not a trace is refused with the wrong line, and the page goes on', async () => {
     const fault = page.getByRole('alert');
     await openFile(page, text('broken.jsonl', `${saved.split('\n').slice(0, 3).join('\n')}\n{"at": 1, "ty`));
-    await expect(fault).toContainText('Line 4 is not JSON');
+    await expect(fault).toContainText('Line 4: it is not JSON');
     await openFile(page, text('holiday.jsonl', '{"where": "sea"}'));
-    await expect(fault).toContainText('Line 1 is not a trace event');
+    await expect(fault).toContainText('Line 1: its time (at) is not a number');
     await openFile(page, text('newer.jsonl', saved.replace('"version":1', '"version":7')));
     await expect(fault).toContainText('version 7');
     await page.goto(`${page.url().replace(/#.*/, '')}#race&trace=AAAA`);
