@@ -43,6 +43,17 @@ export const toFault = (error: unknown): Fault => {
   return { code: 'bug', message, hint: 'This is a bug in Outrider: please report it with the message above.' };
 };
 
+/**
+ * A fault as a trace may carry it. Traces are shared, and an address may lie inside a private network, so addresses
+ * are cut out; the error that the caller gets has them in full.
+ */
+export const sharedFault = (error: unknown): Fault => {
+  const { code, message, hint } = toFault(error);
+  const without = (text: string): string =>
+    text.replaceAll(/\bhttps?:\/\/[^\s"'<>]*?(?=[:,;.!?]?(?:\s|$)|["'<>])/g, '[address]');
+  return { code, message: without(message), hint: without(hint) };
+};
+
 /** Throws `aborted` when the signal has fired; call it between awaits of any long work. */
 export const checkAborted = (signal: AbortSignal | undefined): void => {
   if (signal?.aborted) throw new OutriderError('aborted', 'aborted by the caller');

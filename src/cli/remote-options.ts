@@ -2,6 +2,7 @@
 // from the environment, because arguments stand in shell histories and process lists. The draft is what is loaded here.
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { type LoadedJudge, type LoadedModel, type LoadedModels, readerOf } from '../engine/load/loaded-models.ts';
+import { exposedKey } from '../remote/address.ts';
 import { openRemoteJudge } from '../remote/remote-judge.ts';
 import { type LoadedRemote, openRemote } from '../remote/remote-target.ts';
 import { type RemoteJudge, remote, remoteJudge } from '../remote/server.ts';
@@ -83,6 +84,7 @@ const loadBesideRemote = async (
   // The draft reads the text in the target's place, and judges are loaded for it.
   const needs = systems.flatMap((system) => system.needs.filter((role) => role !== 'target' && role !== 'draft'));
   const here = { ...wanted, model: wanted.draft ?? DEFAULT_DRAFT, draft: undefined };
+  if (far.notice) terminal.note(`warning: ${far.notice}`);
   const { target: draft, ...others } = await loadTogether(device, here, [{ needs }], terminal);
   return { ...others, draft, remote: far };
 };
@@ -153,6 +155,8 @@ export const loadAll = async (
     : await loadTogether(device, wanted, here, terminal);
   if (!judge) return models;
   const reader = readerOf(models) as LoadedModel;
+  const exposed = exposedKey(judge);
+  if (exposed) terminal.note(`warning: ${exposed}`);
   const roles = new Set(systems.flatMap(({ needs }) => needs.filter(isJudge)));
   const judges = [...roles].map((role): [string, LoadedJudge] => [
     role,

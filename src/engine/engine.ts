@@ -257,7 +257,9 @@ class LocalEngine implements Engine {
     const models = modelsOf(loaded);
     // Of these there is nothing to say: they are no models that read a run's text, or are known by name only.
     const { policy: _, remote: __, sentences, ...readers } = loaded;
-    const notices = [this.#registry.store, loaded.prm, loaded.router, sentences].flatMap((each) => each?.notice ?? []);
+    const notices = [this.#registry.store, loaded.remote, loaded.prm, loaded.router, sentences].flatMap(
+      (each) => each?.notice ?? [],
+    );
     const info = this.#gpu?.info;
     return {
       adapter: info ? { vendor: info.vendor, architecture: info.architecture, description: info.description } : null,

@@ -3,6 +3,7 @@
 import { refuse } from '../base/refuse.ts';
 import type { AlsoRole, ModelRole } from '../decode/core/system.ts';
 import type { Gpu } from '../gpu/device.ts';
+import { exposedKey } from '../remote/address.ts';
 import { openRemoteJudge } from '../remote/remote-judge.ts';
 import { openRemote } from '../remote/remote-target.ts';
 import type { RemoteJudge } from '../remote/server.ts';
@@ -154,7 +155,15 @@ export class ModelRegistry {
   ): Promise<void> {
     const reader = (): LoadedModel => this.#need('a judge', readerOf(this.models));
     if (from && isRemoteJudge(from))
-      this.#put(role, { name: from.model, model: openRemoteJudge(from, reader(), GIVES[role]) }, from);
+      this.#put(
+        role,
+        {
+          name: from.model,
+          model: openRemoteJudge(from, reader(), GIVES[role]),
+          notice: exposedKey(from) ?? undefined,
+        },
+        from,
+      );
     else
       await this.#loadOne(role, from, options, (gpu, source, how) =>
         loadJudgeSource(gpu, source, { ...how, target: reader() }),

@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
-import { serverAddress } from './address.ts';
+import { exposedKey, serverAddress } from './address.ts';
 import { type RemoteSource, remote } from './server.ts';
 
 it.each([
@@ -43,4 +43,17 @@ it('says before it asks that a page on https may not ask a server on http, save 
   expect(refusal(remote('http://192.168.0.2:8000', 'm'), page).hint).toMatch(/mixed content/);
   for (const local of ['http://localhost:8000', 'http://127.0.0.1:8000', 'http://[::1]:8000', 'https://far.away'])
     expect(serverAddress(remote(local, 'm'), '/pooling', page).origin).toBe(local);
+});
+
+describe('a key', () => {
+  it.each([
+    ['http://10.0.0.7:8000', true],
+    ['http://models.example', true],
+    ['https://models.example', false],
+    ['http://localhost:8000', false],
+    ['http://[::1]:8000', false],
+  ])('to %s is sent in the open: %s', (address, exposed) => {
+    expect(exposedKey(remote(address, 'm', 'sk-1')) !== null).toBe(exposed);
+    expect(exposedKey(remote(address, 'm'))).toBeNull();
+  });
 });

@@ -4,6 +4,13 @@ import type { Server } from './server.ts';
 
 const LOCAL = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
+/** Why a key had better not be sent there; null where nothing speaks against it. */
+export const exposedKey = ({ address, key }: Server): string | null => {
+  const url = new URL(address);
+  if (key === undefined || url.protocol !== 'http:' || LOCAL.test(url.hostname)) return null;
+  return `The key for ${url.host} is sent unencrypted (http): whoever is on the way can read it. Use https.`;
+};
+
 /** `path`: what is asked for. What this refuses it does not quote: a secret may be in it. */
 export const serverAddress = ({ address, model, key }: Server, path: string, page = globalThis.location): URL => {
   if (!URL.canParse(address))

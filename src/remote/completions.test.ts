@@ -54,6 +54,20 @@ describe('a step', () => {
     await expect.poll(() => server.asked[0]?.cancelled).toBe(true);
   });
 
+  it('is not read past what was asked for, though the server goes on', async () => {
+    server.behave({ says: () => Array<string>(50_000).fill(' word'), ignoresLimit: true });
+    const heard: string[] = [];
+    const step = await complete({ maxTokens: 16, onText: (text) => heard.push(text) });
+    expect(step).toMatchObject({ text: ' word'.repeat(16), finish: 'length' });
+    expect(heard).toHaveLength(16);
+    await expect.poll(() => server.asked[0]?.cancelled).toBe(true);
+  });
+
+  it('may not be one event without an end', async () => {
+    server.behave({ raw: { type: 'text/event-stream', body: `data: ${'x'.repeat(2 ** 21)}` } });
+    expect((await failure(complete())).message).toContain('an event of the stream does not end');
+  });
+
   it('asks with the model, the sampling and the key', async () => {
     await complete({ sampling: { temperature: 0.7, topK: 40, topP: 0.9, minP: 0.05, seed: 2 ** 31 + 5 } });
     expect(server.asked).toHaveLength(1);
@@ -186,6 +200,13 @@ describe('a failure', () => {
     expect(error.message).toMatch(new RegExp(`answers ${status}, 4 times$`));
     expect(error.hint).toMatch(hint);
     expect(server.asked).toHaveLength(4);
+  });
+
+  it('is told when the server sends the request elsewhere: neither key nor text follows', async () => {
+    await using elsewhere = await serveCompletions();
+    server.behave({ redirect: `${elsewhere.address}/v1/completions` });
+    await failure(complete());
+    expect(elsewhere.asked).toEqual([]);
   });
 
   it('never repeats the key, though the server does', async () => {

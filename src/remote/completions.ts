@@ -4,7 +4,7 @@ import { OutriderError } from '../base/errors.ts';
 import type { Sampling } from '../model/interface.ts';
 import { stopMatcher } from '../text/stop.ts';
 import { serverAddress } from './address.ts';
-import { EventStream } from './event-stream.ts';
+import { EventStream, EventTooLong } from './event-stream.ts';
 import { Interrupted, refusal } from './failures.ts';
 import { failed, post, retrying, TIMING, type Timing } from './post.ts';
 import type { RemoteSource } from './server.ts';
@@ -75,6 +75,8 @@ export class CompletionsServer {
       const wanted = { max_tokens: left, ...samplingFields(sampling), ...(this.#tells && { stop: [delimiter] }) };
       for await (const piece of this.#stream({ prompt: prompt + arrived, ...wanted }, signal)) {
         if (piece.text !== '') {
+          // A server that goes on past what was asked for is not read any further: leaving the loop cancels the request.
+          if (pieces === maxTokens) return ended('length', matcher.end());
           pieces++;
           firstMs ??= performance.now() - began;
           arrived += piece.text;
@@ -123,6 +125,7 @@ export class CompletionsServer {
       }
     } catch (error) {
       if (error instanceof Interrupted || error instanceof OutriderError) throw error;
+      if (error instanceof EventTooLong) throw this.#failed('an event of the stream does not end', error);
       // A server that hangs is not asked again: that would only make the wait four times as long.
       if (late !== '' && !streaming) throw this.#failed(late, error);
       throw new Interrupted(late || 'the connection broke', { cause: error });

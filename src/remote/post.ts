@@ -37,6 +37,7 @@ export const post = async (
     cache: 'no-store',
     credentials: 'omit',
     referrerPolicy: 'no-referrer',
+    redirect: 'error', // the key and the text go to the address that was given, and nowhere else
   }).catch(async (cause) => {
     throw signal.aborted ? cause : await unreachable(address, cause, signal);
   });

@@ -136,12 +136,12 @@ describe('a server that cannot be had', () => {
     expect(await write(target)).toBeNull();
     expect(await write(target)).toBeNull();
     expect(server.asked).toHaveLength(4);
-    const message = `${server.address}/v1/completions: the server answers 500: [key] on fire, 4 times`;
+    const message = '[address]: the server answers 500: [key] on fire, 4 times';
     const fault = { code: 'download-failed', message, hint: expect.any(String) };
     expect(events).toEqual([
       { type: 'remote', model: 'big', tokens: 0, tries: 4, first_ms: null, ms: expect.any(Number), fault },
     ]);
-    expect(JSON.stringify(events)).not.toContain('sk-key');
+    expect(JSON.stringify(events)).not.toMatch(/sk-key|127\.0\.0\.1/);
     server.behave({ says: script(CHAT, PIECES) });
     expect(await write(open({ fallBack: 'draft' }))).toMatchObject({ finish: 'delimiter' });
   });

@@ -1,9 +1,10 @@
 // A remote target as step systems see it: local tokens go in and come out, text is what travels. So the server's model
 // may have another vocabulary than the draft here; what it wrote is tokenised anew.
 
-import { checkAborted, type Fault, OutriderError, toFault } from '../base/errors.ts';
+import { checkAborted, type Fault, OutriderError, sharedFault } from '../base/errors.ts';
 import type { RemoteTarget, StepRequest, WrittenStep } from '../decode/core/remote-target.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
+import { exposedKey } from './address.ts';
 import { type Completion, CompletionsServer } from './completions.ts';
 import type { Timing } from './post.ts';
 import type { RemoteSource } from './server.ts';
@@ -17,6 +18,8 @@ export interface Reader {
 /** Nothing is asked of the server before the first step. */
 export interface LoadedRemote {
   readonly name: string;
+  /** For people: what speaks against asking this server. */
+  readonly notice?: string | undefined;
   /** For one run: a server that failed is left alone until the next. */
   open(reader: Reader): RemoteTarget;
 }
@@ -54,6 +57,7 @@ export const openRemote = (source: RemoteSource, timing?: Partial<Timing>): Load
 
   return {
     name,
+    notice: exposedKey(source) ?? undefined,
     open(reader) {
       let gone = false;
       return {
@@ -82,7 +86,7 @@ export const openRemote = (source: RemoteSource, timing?: Partial<Timing>): Load
             checkAborted(signal);
             if (source.fallBack !== 'draft') throw error;
             gone = true;
-            tell({ tokens: 0, first_ms: null, fault: toFault(error) });
+            tell({ tokens: 0, first_ms: null, fault: sharedFault(error) });
             return null;
           }
         },

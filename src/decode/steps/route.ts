@@ -2,7 +2,7 @@
 // written anew from the same prefix. An accepted step is one round, because nothing of it is certain before it has been
 // judged; an escalated one takes a round of the run for every round of the system that writes it, so that it streams and
 // can be aborted. The judged text and the tokens of both models' caches are always the committed ones.
-import { checkAborted, type Fault, toFault } from '../../base/errors.ts';
+import { checkAborted, type Fault, sharedFault } from '../../base/errors.ts';
 import type { Role } from '../../trace/index.ts';
 import type { Commit, JudgeCursor, JudgedStep, Round, RoundContext, RunContext } from '../core/system.ts';
 import type { Candidate, Candidates } from './candidates.ts';
@@ -171,7 +171,7 @@ export const scoredBy = (
       checkAborted(context.signal);
       if (!judge.dispensable) throw error;
       gone = true;
-      return { ...unjudged('the judge could not be asked'), fault: toFault(error) };
+      return { ...unjudged('the judge could not be asked'), fault: sharedFault(error) };
     }
   };
 };

@@ -28,6 +28,10 @@ export interface Behaviour {
   silent: boolean;
   /** Instead of events: the body as it is, and its type. */
   raw: { readonly type: string; readonly body: string } | null;
+  /** Goes on past what was asked for. */
+  ignoresLimit: boolean;
+  /** Sends the client elsewhere. */
+  redirect: string | null;
   /** Pages of other origins may ask. */
   cors: boolean;
 }
@@ -42,6 +46,8 @@ const GOOD: Behaviour = {
   stallAfter: Number.POSITIVE_INFINITY,
   silent: false,
   raw: null,
+  ignoresLimit: false,
+  redirect: null,
   cors: true,
 };
 
@@ -99,6 +105,7 @@ export const serveCompletions = async (): Promise<CompletionsTestServer> => {
     });
     asked.push(entry);
     if (behaviour.silent) return;
+    if (behaviour.redirect) return void response.writeHead(307, { location: behaviour.redirect }).end();
     const { key, refusals, raw } = behaviour;
     const [refusal] = refusals;
     if (refusal) behaviour = { ...behaviour, refusals: refusals.slice(1) };
@@ -113,7 +120,7 @@ export const serveCompletions = async (): Promise<CompletionsTestServer> => {
 
   const stream = async (body: CompletionsBody, response: ServerResponse): Promise<void> => {
     const { prompt, max_tokens, stop = [] } = body;
-    const { says, finish, tells, dropAfter, stallAfter } = behaviour;
+    const { says, finish, tells, dropAfter, stallAfter, ignoresLimit } = behaviour;
     const send = (text: string, finish_reason: string | null, reason: string | null = null): Promise<void> => {
       const choice = { index: 0, text, finish_reason, ...(tells && { [tells]: reason }) };
       // Other chunks than events, as networks make them.
@@ -129,7 +136,7 @@ export const serveCompletions = async (): Promise<CompletionsTestServer> => {
     for (let sent = 0; sent < before.length; pieces++) {
       if (pieces === dropAfter) return void response.destroy();
       if (pieces === stallAfter) return;
-      if (pieces === max_tokens) break;
+      if (pieces === max_tokens && !ignoresLimit) break;
       const piece = all[pieces] as string;
       await send(piece.slice(0, before.length - sent), null);
       sent += piece.length;
