@@ -78,6 +78,8 @@ export interface Architecture {
   readonly input: { readonly embedding: 'own' | 'target'; readonly features: Features | null };
   /** `tied` reads the embedding matrix again. */
   readonly head: 'tied' | 'own' | 'target';
+  /** Tokens of the target, where the head has logits for a part of them only (EAGLE-3); null: it has one for each token. */
+  readonly spreadOver: number | null;
   readonly norm: { readonly kind: 'rms'; readonly epsilon: number };
   /** Our slot's name to the checkpoint's tensor name; `{i}` is the layer. */
   readonly names: Readonly<Partial<Record<WeightName, string>>>;

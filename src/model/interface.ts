@@ -25,9 +25,10 @@ export interface Choice {
   readonly logprob: number;
 }
 
-/** A token on the device that nobody had to look at: an entry of the device's token ring. Good for a round. */
+/** A token that was drawn on the device and never read back. It lasts for a round. */
 export interface DeviceToken {
-  readonly ringEntry: number;
+  /** Records the draw if that has not happened yet; gives the serial number of its entry in the device's token ring. */
+  record(): number;
 }
 
 export type Token = number | DeviceToken;
@@ -143,6 +144,11 @@ export interface Cursor extends Disposable {
   fork(count: number, room: number): readonly Cursor[];
   /** Takes a fork's rows over as this cursor's own, and disposes of all its forks. */
   adopt(fork: Cursor): void;
+  /**
+   * A tree is refused until so many rows are committed: whoever opens a cursor for a decoding system says so, and a
+   * system that forgets to read its prompt is told. 0 until it is called.
+   */
+  expectPrompt(rows: number): void;
   /**
    * Of a cursor with `rollout`: in passes to come, rows are grounded on those at positions below `length`, and forks
    * made later too. It may lie beyond `length`. Until it is called every row is a source.
@@ -294,8 +300,11 @@ export interface LanguageModel extends Disposable {
   readonly batchInvariant: boolean;
   /** A cursor at the beginning of a sequence. */
   open(options?: OpenCursor): Promise<Cursor>;
-  /** Several forks of one cursor in one pass; at most 16 rows together. */
-  forward(batch: readonly { readonly cursor: Cursor; readonly tree: Tree }[]): readonly Forward[];
+  /**
+   * The one way into the model: `Cursor.forward` and `Cursor.extend` come through here. Several forks of one cursor are
+   * scored in one pass, at most 16 rows together; a DeviceTree has a pass of its own.
+   */
+  forward(batch: readonly { readonly cursor: Cursor; readonly tree: Tree | DeviceTree }[]): readonly Forward[];
   /**
    * Reads draws of this round's passes and what is known of committed rows: one submit and one readback for all. Until
    * it is there, the cursors must stay and no other pass may begin.

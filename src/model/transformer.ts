@@ -5,12 +5,16 @@ import type { Gpu } from '../gpu/device.ts';
 import type { MatmulTuning } from '../kernels/matmul/matmul.ts';
 import type { Architecture } from './architecture.ts';
 import type { Arena } from './arena.ts';
-import { CachedCursor, type Runner } from './cache/cursor.ts';
-import { Cache, MOST_NODES, MOST_ROWS } from './cache/kv-cache.ts';
+import { CachedCursor, type CursorPass, type Runner } from './cache/cursor.ts';
+import { Cache } from './cache/kv-cache.ts';
+import { treeRows } from './cache/visibility.ts';
+import { tooManyRows } from './check-tree.ts';
+import { joinModels } from './ensemble/device-ensemble.ts';
 import { GrownTree } from './forward/device-tree.ts';
-import { Executor } from './forward/executor.ts';
-import { makeScratch } from './forward/interpreter.ts';
-import { deviceTreeView, lastView, treeView } from './forward/views.ts';
+import { Executor, type PassDescription, type PassRows } from './forward/executor.ts';
+import { gather } from './forward/gather.ts';
+import { makeScratch } from './forward/scratch.ts';
+import { deviceTreeView, treeView } from './forward/views.ts';
 import type {
   Combination,
   Cursor,
@@ -18,8 +22,6 @@ import type {
   DeviceTree,
   Drawn,
   Ensemble,
-  ExtendOptions,
-  Forward,
   Gathered,
   LanguageModel,
   OpenCursor,
@@ -27,6 +29,7 @@ import type {
   Token,
   Tree,
 } from './interface.ts';
+import { MOST_NODES, MOST_ROWS } from './limits.ts';
 import type { Lent, Weights } from './load/device-weights.ts';
 import { tokenRingOf } from './sampling/token-ring.ts';
 
@@ -39,6 +42,7 @@ export interface TransformerParts {
   readonly arena: Arena;
 }
 
+/** A tree that the host knows, and the cursor it lies behind. */
 interface Entry {
   readonly cursor: CachedCursor;
   readonly tree: Tree;
@@ -141,37 +145,76 @@ export class Transformer implements LanguageModel, Runner {
     return new CachedCursor(this, cache, capacity);
   }
 
-  forward(batch: readonly { readonly cursor: Cursor; readonly tree: Tree }[]): readonly Forward[] {
+  forward(
+    batch: readonly { readonly cursor: Cursor; readonly tree: Tree | DeviceTree }[],
+    logits: PassDescription['logits'] = 'all',
+  ): readonly CursorPass[] {
     this.#use();
-    const entries: readonly Entry[] = batch.map(({ cursor, tree }) => ({ ...this.#own(cursor), tree }));
+    const entries = batch.map(({ cursor, tree }) => ({ cursor: this.#own(cursor), tree }));
     const [head] = entries;
     if (!head) throw refuse('an empty batch');
-    const { cache } = head.cursor;
+    if (entries.length === 1 && 'device' in head.tree) return [this.#forwardDeviceTree(head.cursor, head.tree)];
+    return this.#forwardTrees(
+      entries.map(({ cursor, tree }) => {
+        if ('device' in tree) throw refuse('a tree on the device in a pass with others', 'It takes a pass of its own.');
+        return { cursor, tree };
+      }),
+      logits,
+    );
+  }
+
+  #forwardTrees(entries: readonly Entry[], logits: PassDescription['logits']): readonly CursorPass[] {
+    const { cache } = (entries[0] as Entry).cursor;
     if (entries.some(({ cursor }) => cursor.cache !== cache))
       throw refuse('the cursors of one batch must be forks of one cursor');
     if (new Set(entries.map(({ cursor }) => cursor)).size < entries.length)
       throw refuse('a cursor occurs twice in one batch');
-    const total = entries.reduce((sum, { tree }) => sum + tree.tokens.length, 0);
-    this.#fits(cache, total, entries.length);
-    const versions = entries.map(({ cursor, tree }) => cursor.begin(tree));
-    const pass =
-      total > MOST_ROWS
-        ? this.#executor.scoreTree(head.cursor, head.tree)
-        : this.#executor.score(
-            cache,
-            entries.map((entry) => ({ ...entry, first: 0, count: entry.tree.tokens.length })),
-          );
-    let first = 0;
+    const alone = entries.length === 1;
+    const count = entries.reduce((sum, { tree }) => sum + tree.tokens.length, 0);
+    if (!alone && count > MOST_ROWS) throw tooManyRows(count, MOST_ROWS);
+    const nodes = alone && logits === 'all' ? cache.options.nodes : MOST_ROWS;
+    const versions = entries.map(({ cursor, tree }) => cursor.begin(tree, { nodes, commits: logits !== 'all' }));
     const name = (token: Token) => tokenRingOf(this.#gpu).name(token);
+    const named = entries.map(({ cursor, tree: { tokens, parents } }) => ({
+      cursor,
+      tree: { tokens: tokens.map(name), parents }, // before the pass: naming a token records its draw
+    }));
+    const rows: PassRows = {
+      from: 'host',
+      count,
+      rows: (window, first, count) =>
+        named.flatMap(({ cursor: { past, sources }, tree }) =>
+          alone
+            ? treeRows(past, tree, window, first, count, sources)
+            : treeRows(past, tree, window, 0, tree.tokens.length, sources),
+        ),
+    };
+    const pass = this.#executor.run({ cache, rows, logits });
+    let next = 0;
     return entries.map(({ cursor, tree }, i) => {
-      const start = first;
-      first += tree.tokens.length;
-      return treeView(pass, cursor, { tree, first: start, version: versions[i] as number, name });
+      const first = next;
+      next += tree.tokens.length;
+      return treeView(pass, cursor, { tree, first, logits, version: versions[i] as number, name });
     });
   }
 
+  #forwardDeviceTree(cursor: CachedCursor, tree: DeviceTree): CursorPass {
+    const { nodes: count } = tree;
+    const grown = GrownTree.of(tree);
+    if (!grown)
+      throw refuse('a tree that is not on this device any more', 'A drafter keeps only the last tree that it grew.');
+    const { cache, past, length: position, next: base } = cursor;
+    if (count > cache.options.nodes) throw tooManyRows(count, cache.options.nodes);
+    const version = cursor.beginDeviceTree(count, grown.levels);
+    const pass = this.#executor.run({ cache, rows: { from: 'tree', tree: grown, count, past }, logits: 'all' });
+    return deviceTreeView(pass, cursor, { count, version, position, base });
+  }
+
+  submitted(): Promise<void> {
+    return this.#executor.submitted();
+  }
+
   async join(others: readonly LanguageModel[], combination: Combination, options?: OpenEnsemble): Promise<Ensemble> {
-    const { joinModels } = await import('./ensemble/device-ensemble.ts');
     this.#use();
     for (const other of others)
       if (!(other instanceof Transformer) || other.#gpu !== this.#gpu)
@@ -180,42 +223,12 @@ export class Transformer implements LanguageModel, Runner {
   }
 
   async gather(draws: readonly Drawn[], rows: readonly CursorRows[]): Promise<Gathered> {
-    const { gather } = await import('./forward/gather.ts'); // step systems alone need it
     this.#use();
     return gather(
       this.#gpu,
       draws,
-      rows.map(({ cursor, ...span }) => ({ ...this.#own(cursor), ...span })),
+      rows.map(({ cursor, ...span }) => ({ cursor: this.#own(cursor), ...span })),
     );
-  }
-
-  forwardDeviceTree(cursor: CachedCursor, tree: DeviceTree): Forward {
-    this.#use();
-    const { nodes: count } = tree;
-    const grown = GrownTree.of(tree);
-    if (!grown)
-      throw refuse('a tree that is not on this device any more', 'A drafter holds the last tree that it grew.');
-    this.#fits(cursor.cache, count);
-    const version = cursor.beginDeviceTree(count, grown.levels);
-    const { length: position, next: base } = cursor;
-    const pass = this.#executor.scoreDeviceTree(cursor, grown, count);
-    return deviceTreeView(pass, cursor, { count, version, position, base });
-  }
-
-  prefill(cursor: CachedCursor, tree: Tree, onPass: ExtendOptions['onPass']): Promise<void> {
-    this.#use();
-    const count = tree.tokens.length;
-    return this.#executor.fill(cursor.cache, { cursor, tree, first: 0, count }, (pass) =>
-      onPass?.({ rows: count, taps: pass.taps(0, count) }),
-    );
-  }
-
-  finish(cursor: CachedCursor, tree: Tree, onPass: ExtendOptions['onPass']): Forward {
-    this.#use();
-    const count = tree.tokens.length;
-    const pass = this.#executor.scoreLast(cursor.cache, { cursor, tree, first: 0, count });
-    onPass?.({ rows: count, taps: pass.taps(0, count) });
-    return lastView(pass, count - 1, cursor.length + count);
   }
 
   closed(cache: Cache): void {
@@ -231,15 +244,10 @@ export class Transformer implements LanguageModel, Runner {
     this.#arena.free();
   }
 
-  #fits({ options: { nodes } }: Cache, rows: number, cursors = 1): void {
-    const most = cursors > 1 ? MOST_ROWS : nodes;
-    if (rows > most) throw refuse(`${rows} rows in one pass; here the most is ${most}`, 'See OpenCursor.nodes.');
-  }
-
-  #own(cursor: Cursor): Pick<Entry, 'cursor'> {
+  #own(cursor: Cursor): CachedCursor {
     if (!(cursor instanceof CachedCursor) || !this.#caches.has(cursor.cache))
       throw refuse('this cursor is not one of this model, or it was disposed');
-    return { cursor };
+    return cursor;
   }
 
   #use(): void {

@@ -23,6 +23,11 @@ const MOST_ENSEMBLES = 4;
 
 type Options = OpenOptions & Pick<OpenCursor, 'cache'>;
 
+/** A system that forgets to read the prompt is told so; the prompt's last token may be node 0 of its first tree. */
+const expectPrompt = (cursor: Cursors[Role], prompt: readonly number[]): void => {
+  if ('expectPrompt' in cursor) cursor.expectPrompt(Math.min(prompt.length - 1, cursor.capacity));
+};
+
 export class PrefixCache {
   readonly #held = new Map<Role, Remembered>();
   /** The newest last. */
@@ -50,12 +55,14 @@ export class PrefixCache {
       // A judge lays its input out itself, and knows what of it has been read.
       if ('rewind' in cursor) cursor.rewind(Math.max(0, Math.min(cursor.length, known)));
       held.tokens = null;
+      expectPrompt(cursor, prompt);
       return cursor as Cursors[R];
     }
     this.#forget(role);
     const capacity = Math.min(model.context, 2 ** Math.ceil(Math.log2(Math.max(rows, SMALLEST_CACHE))));
     const cursor = await model.open({ ...options, capacity });
     this.#held.set(role, { cursor, opened, tokens: null });
+    expectPrompt(cursor, prompt);
     return cursor as unknown as Cursors[R];
   }
 

@@ -4,28 +4,31 @@
 import { checkAborted } from '../../base/errors.ts';
 import { refuse } from '../../base/refuse.ts';
 import type { Move } from '../../kernels/cache/compact.ts';
-import type { Cursor, DeviceTree, ExtendOptions, Forward, Token, Tree, Verdict } from '../interface.ts';
-import { type Cache, forkSlots, MOST_NODES, MOST_ROWS } from './kv-cache.ts';
-import { depths, lengthOf, type Past } from './visibility.ts';
+import { chain, checkPath, checkPrompt, checkRoom, checkTokens, checkTree, movedOn, notChain } from '../check-tree.ts';
+import type { Cursor, DeviceTree, ExtendOptions, Forward, Tree, Verdict } from '../interface.ts';
+import { MOST_ROWS } from '../limits.ts';
+import { type Cache, forkSlots } from './kv-cache.ts';
+import { lengthOf, type Past } from './visibility.ts';
+
+/** A pass, and its last row by itself. */
+export interface CursorPass extends Forward {
+  /** For `extend`, which has committed the rows: nothing of it can be accepted. */
+  lastRow(): Forward;
+}
 
 /** What a cursor needs of its model. */
 export interface Runner {
   readonly vocabulary: number;
-  /** Scores trees that lie in one cache. */
-  forward(batch: readonly { readonly cursor: Cursor; readonly tree: Tree }[]): readonly Forward[];
-  /** Scores a tree that only the device knows. */
-  forwardDeviceTree(cursor: CachedCursor, tree: DeviceTree): Forward;
-  /** Runs one chunk of a prompt without scoring any row. */
-  prefill(cursor: CachedCursor, tree: Tree, onPass: ExtendOptions['onPass']): Promise<void>;
-  /** Runs the last chunk and scores its last row. */
-  finish(cursor: CachedCursor, tree: Tree, onPass: ExtendOptions['onPass']): Forward;
+  /** Scores trees of cursors that share one cache: all rows of them, the last one, or none. */
+  forward(
+    batch: readonly { readonly cursor: Cursor; readonly tree: Tree | DeviceTree }[],
+    logits?: 'all' | 'last' | 'none',
+  ): readonly CursorPass[];
+  /** Submits what was recorded, and waits for what was submitted before it. */
+  submitted(): Promise<void>;
   /** The cursor that owned this cache is gone. */
   closed(cache: Cache): void;
 }
-
-const chainsOnly = () => refuse('a cursor opened with `rollout` scores chains only');
-
-export const chain = (tokens: readonly Token[]): Tree => ({ tokens, parents: tokens.map((_, i) => i - 1) });
 
 export class CachedCursor implements Cursor {
   readonly cache: Cache;
@@ -37,6 +40,10 @@ export class CachedCursor implements Cursor {
   #version = 0;
   readonly #forks = new Set<CachedCursor>();
   #sources: number | undefined;
+  /** Rows of the prompt that must be committed before a tree is scored. */
+  #prompt = 0;
+  /** The token after the last committed row, as the newest verdict has it; null when the past has changed since. */
+  #anchor: number | null = null;
   /** A verdict is awaited: how far the past reaches is not known yet. */
   #deciding = false;
   #disposed = false;
@@ -68,8 +75,11 @@ export class CachedCursor implements Cursor {
   }
 
   forward(tree: Tree | DeviceTree): Forward {
-    if (!('tokens' in tree)) return this.#runner.forwardDeviceTree(this, tree);
-    return this.#runner.forward([{ cursor: this, tree }])[0] as Forward;
+    return this.#pass(tree);
+  }
+
+  #pass(tree: Tree | DeviceTree, logits: 'all' | 'last' | 'none' = 'all'): CursorPass {
+    return this.#runner.forward([{ cursor: this, tree }], logits)[0] as CursorPass;
   }
 
   async extend(tokens: readonly number[], options: ExtendOptions = {}): Promise<Forward> {
@@ -77,66 +87,68 @@ export class CachedCursor implements Cursor {
     const chunk = Math.min(options.chunk ?? MOST_ROWS, MOST_ROWS);
     if (tokens.length === 0) throw refuse('extend was given no tokens');
     if (!Number.isInteger(chunk) || chunk < 1) throw refuse(`a chunk of ${options.chunk} rows`);
-    this.#check(tokens);
+    checkTokens(tokens, this.#runner.vocabulary);
     this.#room(tokens.length, tokens.length);
-    const last = Math.floor((tokens.length - 1) / chunk) * chunk;
-    for (let from = 0; from < last; from += chunk) {
-      await this.#runner.prefill(this, chain(tokens.slice(from, from + chunk)), onPass);
-      this.#grow(chunk);
+    for (let from = 0; ; from += chunk) {
+      const part = tokens.slice(from, from + chunk);
+      const last = from + chunk >= tokens.length;
+      const pass = this.#pass(chain(part), last ? 'last' : 'none');
+      onPass?.(pass);
+      pass.accept(part.map((_, node) => node));
+      if (last) {
+        onProgress?.(tokens.length);
+        return pass.lastRow();
+      }
+      await this.#runner.submitted();
       onProgress?.(from + chunk);
       checkAborted(signal);
       this.#use();
     }
-    const pass = this.#runner.finish(this, chain(tokens.slice(last)), onPass);
-    this.#grow(tokens.length - last);
-    onProgress?.(tokens.length);
-    return pass;
   }
 
-  /** Checks a tree and opens a pass over it; the token proves later that the pass is still the newest. */
-  begin({ tokens, parents }: Tree): number {
-    if (tokens.length === 0) throw refuse('a tree without nodes');
-    if (tokens.length > MOST_NODES) throw refuse(`a tree of ${tokens.length} nodes; the most is ${MOST_NODES}`);
-    if (parents.length !== tokens.length) throw refuse(`${tokens.length} tokens but ${parents.length} parents`);
-    parents.forEach((parent, i) => {
-      if (!Number.isInteger(parent) || parent < -1 || parent >= i)
-        throw refuse(`node ${i} names ${parent} as its parent; an earlier node or -1 is allowed`);
-    });
-    if (this.cache.extras?.rolloutState && parents.some((parent, i) => parent !== i - 1)) throw chainsOnly();
-    this.#check(tokens);
-    this.#room(Math.max(...depths(parents)) + 1, tokens.length);
+  /**
+   * Checks a tree and opens a pass over it; the number proves later that the pass is still the newest. `commits`: the
+   * rows are the text itself, of any length up to a pass's, and no draft.
+   */
+  begin(tree: Tree, { nodes, commits }: { readonly nodes: number; readonly commits: boolean }): number {
+    this.#use();
+    const { vocabulary } = this.#runner;
+    const { length, capacity } = this;
+    const prompt = commits ? 0 : this.#prompt;
+    const anchor = commits ? null : this.#anchor;
+    const chainsOnly = this.cache.rolloutState !== null;
+    checkTree(tree, { vocabulary, nodes, length, capacity, prompt, anchor, chainsOnly });
+    this.#slots(tree.tokens.length);
     return ++this.#version;
   }
 
   /** The same for a tree of this size that only the device knows. */
   beginDeviceTree(nodes: number, levels: number): number {
-    if (this.cache.extras?.rolloutState) throw chainsOnly();
+    if (this.cache.rolloutState) throw notChain();
+    checkPrompt({ length: this.length, prompt: this.#prompt });
     this.#room(levels, nodes);
     return ++this.#version;
   }
 
   /** Keeps a root-to-leaf path of the pass that `begin` numbered. */
-  accept(version: number, { parents }: Tree, path: readonly number[]): void {
+  accept(version: number, tree: Tree, path: readonly number[]): void {
     this.#current(version);
-    path.forEach((node, i) => {
-      const parent = parents[node];
-      if (parent === undefined || parent !== (i === 0 ? -1 : path[i - 1]))
-        throw refuse(`[${path.join(', ')}] is not a path from a root`);
-    });
+    checkPath(tree, path);
     const base = this.next;
     const moves = path.map((node, i) => ({ from: base + node, to: base + i })).filter(({ from, to }) => from !== to);
     if (moves.length > 0) this.cache.move(moves);
     this.#grow(path.length);
   }
 
-  /** Keeps what the device decides to keep of the pass that `begin` numbered. */
-  async settle(version: number, decide: () => Promise<Verdict>): Promise<Verdict> {
+  /** Keeps the path that `decide` has the device choose, of the pass that `begin` numbered. */
+  async keepVerdict(version: number, decide: () => Promise<Verdict>): Promise<Verdict> {
     this.#current(version);
     this.#version++;
     this.#deciding = true;
     try {
       const verdict = await decide();
       this.#grow(verdict.path.length);
+      this.#anchor = verdict.choices.at(-1)?.token ?? null;
       return verdict;
     } finally {
       this.#deciding = false;
@@ -150,7 +162,11 @@ export class CachedCursor implements Cursor {
     if (!Number.isInteger(length) || length < lowest || length > prefix + own)
       throw refuse(`rewind to ${length}: the cursor holds ${lowest} to ${prefix + own} rows`);
     this.#past = this.#parent ? { prefix, start, own: length - prefix } : { prefix: length, start: length, own: 0 };
-    this.#version++;
+    this.#moved();
+  }
+
+  expectPrompt(rows: number): void {
+    this.#prompt = rows;
   }
 
   fork(count: number, room: number): readonly CachedCursor[] {
@@ -184,13 +200,13 @@ export class CachedCursor implements Cursor {
     const rows = adopted.length - length;
     this.cache.move(Array.from({ length: rows }, (_, i) => ({ from: first + i, to: length + i })));
     this.#past = { prefix: length + rows, start: length + rows, own: 0 };
-    this.#version++;
+    this.#moved();
     for (const each of this.#forks) each[Symbol.dispose]();
   }
 
   groundOn(length: number): void {
     this.#use();
-    if (!this.cache.extras?.rolloutState) throw refuse('groundOn: this cursor was opened without `rollout`');
+    if (!this.cache.rolloutState) throw refuse('groundOn: this cursor was opened without `rollout`');
     if (!Number.isInteger(length) || length < 0) throw refuse(`grounded on ${length} rows`);
     this.#sources = length;
   }
@@ -208,12 +224,18 @@ export class CachedCursor implements Cursor {
     this.#past = this.#parent
       ? { prefix, start, own: own + rows }
       : { prefix: prefix + rows, start: prefix + rows, own: 0 };
+    this.#moved();
+  }
+
+  /** The past is another one: no earlier pass of it can be accepted. */
+  #moved(): void {
     this.#version++;
+    this.#anchor = null;
   }
 
   #current(version: number): void {
     this.#use();
-    if (version !== this.#version) throw refuse('this pass cannot be accepted: the cursor has moved on since');
+    if (version !== this.#version) throw movedOn();
   }
 
   #use(): void {
@@ -222,22 +244,15 @@ export class CachedCursor implements Cursor {
     if (this.#forks.size > 0) throw refuse('this cursor is frozen while its forks live', 'Dispose them, or adopt one.');
   }
 
-  #check(tokens: readonly Token[]): void {
-    const { vocabulary } = this.#runner;
-    for (const token of tokens)
-      if (typeof token === 'number' && (!Number.isInteger(token) || token < 0 || token >= vocabulary))
-        throw refuse(`token ${token} is outside the vocabulary of ${vocabulary}`);
-  }
-
   /** Refuses before anything runs what would not fit: positions for the deepest row, slots for all of them. */
   #room(positions: number, slots: number): void {
     this.#use();
+    checkRoom(this, positions);
+    this.#slots(slots);
+  }
+
+  #slots(slots: number): void {
     const { length, capacity } = this;
-    if (length + positions > capacity)
-      throw refuse(
-        `${length} rows and ${positions} more exceed the ${capacity} that this cursor can hold`,
-        'Shorten the prompt or open a longer context.',
-      );
     const { start, own, prefix } = this.#past;
     const end = this.#parent ? start + capacity - prefix : this.cache.slots;
     if (start + own + slots > end)

@@ -6,17 +6,16 @@ import { Plan } from '../../gpu/plan.ts';
 import { attentionOf, attentionScratchBytes, attentionTuning } from '../../kernels/attention/attention.ts';
 import { type Attention, CHUNK } from '../../kernels/attention/attention-shape.ts';
 import { compact, type Move, packMoves } from '../../kernels/cache/compact.ts';
+import { moveRows } from '../../kernels/cache/kept-rows.ts';
 import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
 import type { Architecture } from '../architecture.ts';
 import { Arena } from '../arena.ts';
 import { ropeTable } from '../forward/rope-table.ts';
 import type { Rollout } from '../interface.ts';
-import type { RowExtras } from './row-extras.ts';
+import { MOST_NODES, MOST_ROWS } from '../limits.ts';
+import { Pool } from './pooled-states.ts';
+import { RolloutState } from './rollout-state.ts';
 
-/** Rows of the largest pass. */
-export const MOST_ROWS = 16;
-/** Nodes of the largest tree: the bits of a row's ancestor mask. */
-export const MOST_NODES = 64;
 /** Moves of one compaction dispatch, as verification writes them too. */
 const MOVES = MOST_NODES;
 export const MOVE_BYTES = MOVES * 8;
@@ -90,8 +89,10 @@ export class Cache {
   readonly attend: Attention;
   /** Null where trees fit one pass. */
   readonly wide: Wide | null;
-  /** Null without rollout and pool. */
-  readonly extras: RowExtras | null;
+  /** What each row is grounded on; null without `rollout`. */
+  readonly rolloutState: RolloutState | null;
+  /** Each row's hidden state; null without `pool`. */
+  readonly pool: Pool | null;
   /** Embedding and blocks, for each number of rows; recorded by the executor. */
   readonly bodies: ReadonlyMap<Bucket, Plan>;
   readonly #gpu: Gpu;
@@ -109,12 +110,7 @@ export class Cache {
     const arena = new Arena(gpu);
     try {
       const what = `a cache of ${options.positions} rows`;
-      const Extras = options.rollout || options.pool ? (await import('./row-extras.ts')).RowExtras : null;
-      const attend = attentionOf(attentionTuning(gpu));
-      const cache = await gpu.allocating(
-        what,
-        () => new Cache(gpu, arena, architecture, options, { moves, stream, Extras, attend }),
-      );
+      const cache = await gpu.allocating(what, () => new Cache(gpu, arena, architecture, options, { moves, stream }));
       // Every block of the families here has one RoPE; a family with several would hold a table for each.
       const [block] = architecture.blocks;
       if (block) {
@@ -133,18 +129,13 @@ export class Cache {
     arena: Arena,
     { sizes, blocks }: Architecture,
     options: CacheOptions,
-    {
-      moves,
-      stream,
-      Extras,
-      attend,
-    }: Shared & { readonly Extras: typeof RowExtras | null; readonly attend: Attention },
+    { moves, stream }: Shared,
   ) {
     const { heads, keyValueHeads, headDim, hidden, layers, vocabulary } = sizes;
     this.#gpu = gpu;
     this.#arena = arena;
     this.options = options;
-    this.attend = attend;
+    this.attend = attentionOf(attentionTuning(gpu));
     this.slots = cacheSlots(options);
     const bytes = this.slots * keyValueHeads * headDim * (options.half ? 2 : 4);
     this.layers = blocks.map((_, i) => ({
@@ -169,7 +160,8 @@ export class Cache {
       ),
       'attention',
     );
-    this.extras = Extras && new Extras(gpu, arena, sizes, options, this.slots);
+    this.rolloutState = options.rollout ? new RolloutState(arena, options.rollout, sizes, this.slots) : null;
+    this.pool = options.pool ? new Pool(gpu, arena, this.slots, hidden) : null;
     this.#moves = moves;
     this.#compaction = new Plan(gpu);
     for (const { keys, values } of this.layers)
@@ -178,7 +170,8 @@ export class Cache {
         { keys, values, moves: this.#moves },
         { count: MOVES, keyValueHeads, headDim, capacity: this.slots, half: options.half ? 1 : 0 },
       );
-    this.extras?.recordMoves(this.#compaction, moves, MOVES);
+    for (const store of [this.rolloutState?.tensor, this.pool?.tensor])
+      if (store) moveRows(this.#compaction, { store, moves }, { count: MOVES, width: store.shape.at(-1) as number });
   }
 
   get bytes(): number {
@@ -186,7 +179,7 @@ export class Cache {
   }
 
   async ready(): Promise<void> {
-    await Promise.all([this.extras, this.#compaction, ...this.bodies.values()].map((plan) => plan?.ready()));
+    await Promise.all([this.pool, this.#compaction, ...this.bodies.values()].map((plan) => plan?.ready()));
   }
 
   /** Moves rows in every layer, in order. */
@@ -203,7 +196,7 @@ export class Cache {
   }
 
   free(): void {
-    this.extras?.free();
+    this.pool?.free();
     this.#compaction.destroy();
     for (const plan of this.bodies.values()) plan.destroy();
     this.#arena.free();

@@ -2,8 +2,8 @@
 // past is a shared prefix plus its own rows; the nodes of a tree see it and their ancestors.
 import { CHUNK } from '../../kernels/attention/attention-shape.ts';
 import type { Row } from '../../kernels/cache/rows.ts';
+import { MOST_NODES } from '../limits.ts';
 import type { NamedToken } from '../sampling/token-ring.ts';
-import { MOST_NODES } from './kv-cache.ts';
 
 /** Where a cursor's committed rows lie. */
 export interface Past {
@@ -26,18 +26,11 @@ export const slotsOf = ({ prefix, start }: Past, first: number, count: number) =
   ] as const;
 };
 
-/** Root = 0; nodes without a parent are roots. */
-export const depths = (parents: readonly number[]): number[] => {
-  const out: number[] = [];
-  for (const parent of parents) out.push(parent < 0 ? 0 : (out[parent] as number) + 1);
-  return out;
-};
-
 /**
  * Where the keys of a tree pass from one chunk of sums into the next for this row: at the slot of its first ancestor,
  * itself included, that a causal pass would have in the next chunk. So its sums are added up in a causal pass's order.
  */
-const cutOf = (path: readonly number[], base: number): number => {
+const chunkBoundaryOf = (path: readonly number[], base: number): number => {
   const edge = (Math.floor(base / CHUNK) + 1) * CHUNK;
   const crossing = path[edge - base];
   return base + (crossing ?? MOST_NODES);
@@ -83,7 +76,7 @@ export const treeRows = (
       base,
       maskLow: low >>> 0,
       maskHigh: high >>> 0,
-      cut: cutOf(path, base),
+      cut: chunkBoundaryOf(path, base),
       sources,
       alive: 1,
     });

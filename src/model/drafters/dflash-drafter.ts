@@ -4,9 +4,11 @@
 import { refuse } from '../../base/refuse.ts';
 import { CHUNK } from '../../kernels/attention/attention-shape.ts';
 import type { Row } from '../../kernels/cache/rows.ts';
-import { MOST_ROWS } from '../cache/kv-cache.ts';
+import { checkTokens, rowIn } from '../check-tree.ts';
 import type { DFlash } from '../families/dflash.ts';
+import type { RowsOf } from '../forward/executor.ts';
 import type { BlockCursor, BlockDrafter, Forward, OpenDrafter, Scores, Token } from '../interface.ts';
+import { MOST_ROWS } from '../limits.ts';
 import { type NamedToken, tokenRingOf } from '../sampling/token-ring.ts';
 import { type Context, ContextCursor, type DrafterParts, TapDrafter } from './tap-drafter.ts';
 
@@ -72,24 +74,24 @@ class DFlashCursor extends ContextCursor implements BlockCursor {
     const { executor, network, maskToken, blockSize: most } = this.#drafter;
     if (!Number.isInteger(blockSize) || blockSize < 1 || blockSize > most)
       throw refuse(`a block of ${blockSize}; this drafter was trained for 1 to ${most}, the anchor counted`);
-    const { vocabulary } = this.#drafter.target;
-    if (typeof anchor === 'number' && !(Number.isInteger(anchor) && anchor >= 0 && anchor < vocabulary))
-      throw refuse(`token ${anchor} is outside the vocabulary of ${vocabulary}`);
+    checkTokens([anchor], this.#drafter.target.vocabulary);
     this.room(blockSize);
     const masks = Array<NamedToken>(blockSize - 1).fill({ token: maskToken, ringEntry: 0 });
     const tokens = [tokenRingOf(network.gpu).name(anchor), ...masks];
     this.flush();
     const { length } = this;
-    const pass = executor.scoreRows(this.context.cache, (window) => blockRows(tokens, length, window));
-    const rowIn = (row: number): number => {
-      if (!Number.isInteger(row) || row < 0 || row >= blockSize) throw refuse(`row ${row} of a block of ${blockSize}`);
-      return row;
-    };
+    const rows: RowsOf = (window) => blockRows(tokens, length, window);
+    const { cache } = this.context;
+    const pass = executor.run({ cache, rows: { from: 'host', count: blockSize, rows }, logits: 'all' });
     return {
       rows: blockSize,
       logits: pass.logits(0, blockSize),
-      draw: (row, sampling, options) => pass.draw(rowIn(row), sampling, length + row, options?.distribution),
-      top: (rows, n) => pass.top(rows.map(rowIn), n),
+      draw: (row, sampling, options) => pass.draw(rowIn(row, blockSize), sampling, length + row, options?.distribution),
+      top: (of, n) =>
+        pass.top(
+          of.map((row) => rowIn(row, blockSize)),
+          n,
+        ),
     };
   }
 }

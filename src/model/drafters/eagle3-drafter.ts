@@ -6,9 +6,10 @@ import type { Tensor } from '../../gpu/kernel.ts';
 import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
 import { treeCandidates } from '../../kernels/tree/tree.ts';
 import { rowsOf } from '../arena.ts';
-import { MOST_NODES } from '../cache/kv-cache.ts';
 import { treeRows } from '../cache/visibility.ts';
+import { chain, checkTokens } from '../check-tree.ts';
 import { GrownTree } from '../forward/device-tree.ts';
+import type { RowsOf } from '../forward/executor.ts';
 import type { Reduced } from '../forward/interpreter.ts';
 import type {
   DeviceTree,
@@ -22,6 +23,7 @@ import type {
   Token,
   TreeShape,
 } from '../interface.ts';
+import { MOST_NODES } from '../limits.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
 import { type Context, ContextCursor, type DrafterParts, TapDrafter } from './tap-drafter.ts';
 import { MOST_LEVELS, MOST_TREE, TreeGrower } from './tree-grower.ts';
@@ -68,10 +70,7 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
 
   append(pass: Pick<Forward, 'taps'>, rows: readonly number[], next: readonly Token[]): void {
     if (next.length !== rows.length) throw refuse(`${rows.length} rows, but ${next.length} tokens that follow them`);
-    const { vocabulary } = this.#drafter.target;
-    for (const token of next)
-      if (typeof token === 'number' && !(Number.isInteger(token) && token >= 0 && token < vocabulary))
-        throw refuse(`token ${token} is outside the vocabulary of ${vocabulary}`);
+    checkTokens(next, this.#drafter.target.vocabulary);
     this.put(pass, rows, next);
   }
 
@@ -85,16 +84,17 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
     const { cache } = this.context;
     const past = { prefix: length, start: length, own: 0 };
     const drawn: Drawn[] = [];
-    let pass = executor.scoreStream(cache, 1);
+    let pass = executor.run({ cache, rows: { from: 'stream', count: 1 }, logits: 'all' });
     const draw = (): void => {
       drawn.push(pass.draw(0, sampling, length + 1 + drawn.length, sampling.temperature > 0));
     };
     draw();
     const tokenRing = tokenRingOf(network.gpu);
     while (drawn.length < depth) {
-      const tokens = drawn.map(({ token }) => tokenRing.name(token));
-      const parents = tokens.map((_, i) => i - 1);
-      pass = executor.scoreRows(cache, (window) => treeRows(past, { tokens, parents }, window, tokens.length - 1, 1));
+      const { tokens, parents } = chain(drawn.map(({ token }) => token));
+      const tree = { tokens: tokens.map((token) => tokenRing.name(token)), parents };
+      const rows: RowsOf = (window) => treeRows(past, tree, window, tokens.length - 1, 1);
+      pass = executor.run({ cache, rows: { from: 'host', count: 1, rows }, logits: 'all' });
       draw();
     }
     const distributions = drawn.flatMap(({ distribution }) => (distribution ? [distribution] : []));
@@ -115,12 +115,13 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
     const { cache } = this.context;
     const shape = { width, levels: depth, nodes: nodes + 1 };
     grower.begin({ ...shape, ...named, base: length, position: length, scored: 0, feature: 0 });
-    executor.scoreStream(cache, 1);
+    executor.run({ cache, rows: { from: 'stream', count: 1 }, logits: 'all' });
     grower.expand(1, 1);
     const bucket = BUCKETS.find((size) => size >= width) as Bucket;
     for (let level = 1; level < depth; level++) {
       grower.advance(level, bucket);
-      executor.scoreFilled(cache, bucket, length + level * width);
+      const keys = length + level * width;
+      executor.run({ cache, rows: { from: 'device', count: bucket, keys }, logits: 'all' });
       grower.expand(level + 1, bucket);
     }
     grower.select();

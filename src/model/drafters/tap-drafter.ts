@@ -5,11 +5,13 @@ import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Architecture } from '../architecture.ts';
 import { Arena } from '../arena.ts';
-import { Cache, MOST_ROWS } from '../cache/kv-cache.ts';
+import { Cache } from '../cache/kv-cache.ts';
 import { treeRows } from '../cache/visibility.ts';
 import { Executor } from '../forward/executor.ts';
-import { makeScratch, type Network } from '../forward/interpreter.ts';
+import type { Network } from '../forward/interpreter.ts';
+import { makeScratch } from '../forward/scratch.ts';
 import type { Forward, OpenDrafter, Token } from '../interface.ts';
+import { MOST_ROWS } from '../limits.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
 import type { Transformer } from '../transformer.ts';
 import { FeatureQueue } from './tap-queue.ts';
@@ -46,7 +48,7 @@ export abstract class TapDrafter implements Disposable {
     this.architecture = parts.architecture;
     this.#gpu = parts.gpu;
     this.#arena = arena;
-    this.network = { ...parts, scratch: makeScratch(parts.gpu, arena, parts.architecture, parts.reduced) };
+    this.network = { ...parts, scratch: makeScratch(parts.gpu, arena, parts.architecture) };
     this.executor = new Executor(this.network, arena);
   }
 
@@ -165,7 +167,7 @@ export abstract class ContextCursor implements Disposable {
 
   /** Makes context of what waits; the number of rows it was. */
   protected flush(): number {
-    const { queue } = this.context;
+    const { cache, queue } = this.context;
     const { count } = queue;
     if (count === 0) return 0;
     const tokenRing = tokenRingOf(this.#drafter.network.gpu);
@@ -174,7 +176,12 @@ export abstract class ContextCursor implements Disposable {
       tokens: this.#waiting.map((token) => tokenRing.name(token)),
       parents: this.#waiting.map((_, i) => i - 1),
     };
-    this.#drafter.executor.run(queue.plans, (window) => treeRows(past, tree, window, 0, count));
+    this.#drafter.executor.run({
+      cache,
+      body: queue.plans,
+      rows: { from: 'host', count, rows: (window) => treeRows(past, tree, window, 0, count) },
+      logits: 'none',
+    });
     this.#appended += count;
     this.#waiting = [];
     queue.count = 0;

@@ -11,11 +11,15 @@ import { BUCKETS, type Bucket, matmul } from '../../kernels/matmul/matmul.ts';
 import { rmsNorm, rmsNormTuning } from '../../kernels/norm/rms-norm.ts';
 import type { Features } from '../architecture.ts';
 import { type Arena, rowsOf } from '../arena.ts';
-import { type Cache, MOST_ROWS } from '../cache/kv-cache.ts';
-import { type FeatureScratch, type Network, recordBody, recordKeys } from '../forward/interpreter.ts';
+import type { Cache } from '../cache/kv-cache.ts';
+import { type Network, recordBody, recordKeys } from '../forward/interpreter.ts';
 import { DeviceRows } from '../forward/pass.ts';
+import type { Scratch } from '../forward/scratch.ts';
 import type { Forward } from '../interface.ts';
+import { MOST_ROWS } from '../limits.ts';
 import type { FeatureWeights } from '../load/device-weights.ts';
+
+type FeatureScratch = NonNullable<Scratch['features']>;
 
 const TAPS = 'Open the target with the tapLayers of its drafter.';
 

@@ -20,8 +20,8 @@ import {
 } from '../../kernels/tree/tree.ts';
 import { NODE_WORDS } from '../../kernels/verify/verdict.ts';
 import { type Arena, rowsOf } from '../arena.ts';
-import { MOST_NODES } from '../cache/kv-cache.ts';
 import type { Network } from '../forward/interpreter.ts';
+import { MOST_NODES } from '../limits.ts';
 
 /** The paper's trees have 7 or 8. */
 export const MOST_LEVELS = 10;

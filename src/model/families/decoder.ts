@@ -88,5 +88,5 @@ export const readDecoder = (
   const layers = readLayers(config, { ...differences, causal: true });
   const head = config.flag('tie_word_embeddings', false) ? 'tied' : 'own';
   config.finish();
-  return { family, ...layers, input: { embedding: 'own', features: null }, head, names: NAMES };
+  return { family, ...layers, input: { embedding: 'own', features: null }, head, spreadOver: null, names: NAMES };
 };

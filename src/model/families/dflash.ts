@@ -61,6 +61,7 @@ export const readDFlash = (config: Config): DFlash => {
       ...layers,
       input: { embedding: 'target', features: { count, as: 'keys' } },
       head: 'target',
+      spreadOver: null,
       names: {
         ...layerNames('layers.{i}'),
         fuse: 'fc.weight',

@@ -41,6 +41,7 @@ export const readEagle3 = (config: Config): Eagle3 => {
       norm,
       input: { embedding: 'target', features: { count: 3, as: 'stream' } },
       head: 'own',
+      spreadOver: sizes.vocabulary,
       names: {
         ...layerNames('midlayer'),
         fuse: 'fc.weight',

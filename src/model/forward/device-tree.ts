@@ -8,9 +8,9 @@ import { treeDraws } from '../../kernels/tree/tree-draws.ts';
 import { PLACE_WORDS, packPlace, treeRows } from '../../kernels/tree/tree-rows.ts';
 import { NODE_WORDS } from '../../kernels/verify/verdict.ts';
 import type { Arena } from '../arena.ts';
-import { MOST_NODES } from '../cache/kv-cache.ts';
 import { lengthOf, type Past } from '../cache/visibility.ts';
 import type { DeviceTree } from '../interface.ts';
+import { MOST_NODES } from '../limits.ts';
 
 /** What `DeviceTree.device` is. */
 export class GrownTree {

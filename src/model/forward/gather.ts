@@ -34,7 +34,7 @@ const slotsIn = (store: Tensor, { first, count }: Runs[number]): Tensor => {
 const meansOf = (rows: readonly Rows[], runs: readonly Runs[]): readonly Tensor[] => {
   const pools = new Map<Pool, Runs[]>();
   rows.forEach(({ cursor: { cache } }, i) => {
-    const pool = cache.extras?.pool;
+    const pool = cache.pool;
     if (pool) pools.set(pool, [...(pools.get(pool) ?? []), runs[i] as Runs]);
   });
   if (pools.size > 1 || [...pools].some(([{ most }, spans]) => spans.length > most))
@@ -46,13 +46,13 @@ const meansOf = (rows: readonly Rows[], runs: readonly Runs[]): readonly Tensor[
 
 export const gather = async (gpu: Gpu, draws: readonly Drawn[], rows: readonly Rows[]): Promise<Gathered> => {
   const tokenRing = tokenRingOf(gpu);
-  const entries = draws.map(({ token }) => tokenRing.ring.entry(token.ringEntry)); // a draw that was not recorded is now
+  const entries = draws.map(({ token }) => tokenRing.ring.entry(token.record()));
   const first = Math.min(...entries);
   const runs = rows.map(runsOf);
   const sources = [
     ...(entries.length > 0 ? [tokenRing.entries(first, Math.max(...entries) + 1 - first)] : []),
     ...rows.flatMap(({ cursor: { cache } }, i) => {
-      const rolloutState = cache.extras?.rolloutState;
+      const rolloutState = cache.rolloutState;
       return rolloutState ? (runs[i] as Runs).map((run) => slotsIn(rolloutState.tensor, run)) : [];
     }),
     ...meansOf(rows, runs),
@@ -71,14 +71,14 @@ export const gather = async (gpu: Gpu, draws: readonly Drawn[], rows: readonly R
   const choices = entries.length > 0 ? unpackChoices(bytes.slice(0, sources[0]?.bytes)) : [];
   at = choices.length * CHOICE_WORDS * 4;
   const grounding = rows.map(({ cursor: { cache }, count }) => {
-    const rolloutState = cache.extras?.rolloutState;
+    const rolloutState = cache.rolloutState;
     if (!rolloutState) return new Float32Array(0);
     const width = rolloutState.tensor.shape[1] as number;
     const values = next(count * width);
     return Float32Array.from({ length: count }, (_, i) => values[i * width + rolloutState.grounding] as number);
   });
   const pooled = rows.map(({ cursor: { cache } }) => {
-    const pool = cache.extras?.pool;
+    const pool = cache.pool;
     return pool ? next(pool.tensor.shape[1] as number).slice(0, pool.hidden) : new Float32Array(0);
   });
   return {

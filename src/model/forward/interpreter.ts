@@ -7,101 +7,25 @@ import type { Tensor } from '../../gpu/kernel.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import { attentionTuning } from '../../kernels/attention/attention.ts';
 import { gatherRows } from '../../kernels/cache/gather-rows.ts';
-import { ROW_WORDS } from '../../kernels/cache/rows.ts';
 import { embed } from '../../kernels/matmul/embed.ts';
 import { type Bucket, type MatmulTuning, matmul } from '../../kernels/matmul/matmul.ts';
-import type { pairNorm } from '../../kernels/norm/pair-norm.ts';
+import { pairNorm } from '../../kernels/norm/pair-norm.ts';
 import { rmsNorm, rmsNormTap, rmsNormTuning } from '../../kernels/norm/rms-norm.ts';
 import { ropeAppend } from '../../kernels/rope/rope-append.ts';
-import type { spreadLogits } from '../../kernels/sampling/spread-logits.ts';
+import { spreadLogits } from '../../kernels/sampling/spread-logits.ts';
 import type { Architecture } from '../architecture.ts';
-import { type Arena, rowsOf } from '../arena.ts';
-import { type Cache, MOST_ROWS } from '../cache/kv-cache.ts';
+import { rowsOf } from '../arena.ts';
+import type { Cache } from '../cache/kv-cache.ts';
 import type { Weights } from '../load/device-weights.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
-
-/** Activations of one pass, for 16 rows; a smaller pass uses the first rows of each. */
-export interface Scratch {
-  /** One for each distinct window, because visibility differs; [0] is also what embedding and RoPE read. */
-  readonly rows: readonly Tensor[];
-  readonly stream: Tensor;
-  readonly normed: Tensor;
-  readonly qkv: Tensor;
-  readonly query: Tensor;
-  readonly attended: Tensor;
-  readonly gated: Tensor;
-  /** The rows of the stream that a head of few rows scores. */
-  readonly picked: Tensor;
-  readonly pickedIndices: Tensor;
-  readonly everyIndex: Tensor;
-  /** What the head gives. */
-  readonly logits: Tensor;
-  /** What tokens are drawn from: the logits, or those of a reduced head spread over the whole vocabulary. */
-  readonly scores: Tensor;
-  /** Null in a language model. */
-  readonly features: FeatureScratch | null;
-}
-
-/** What a drafter needs besides. */
-export interface FeatureScratch {
-  /** The taps of each row side by side. */
-  readonly gathered: Tensor;
-  /** Projected and normed, where blocks make keys of them. */
-  readonly fused: Tensor;
-  /** The tokens' embeddings, where they do not begin the stream. */
-  readonly embedded: Tensor;
-  /** Embedding and stream, normed, side by side. */
-  readonly paired: Tensor;
-}
-
-/** Distinct windows, in the order of their first layer. */
-export const windowsOf = ({ blocks }: Architecture): readonly (number | null)[] => [
-  ...new Set(blocks.map(({ mixer }) => mixer.window)),
-];
-
-export const makeScratch = (gpu: Gpu, arena: Arena, architecture: Architecture, reduced?: Reduced): Scratch => {
-  const { hidden, heads, keyValueHeads, headDim, feedForward, vocabulary } = architecture.sizes;
-  const { features } = architecture.input;
-  const wide = (width: number, label: string): Tensor => arena.activation(MOST_ROWS, width, label);
-  const everyIndex = arena.storage(MOST_ROWS * 4, 'every index');
-  gpu.device.queue.writeBuffer(
-    everyIndex.buffer,
-    0,
-    Uint32Array.from({ length: MOST_ROWS }, (_, i) => i),
-  );
-  const logits = wide(vocabulary, 'logits');
-  return {
-    rows: windowsOf(architecture).map(() => arena.storage(MOST_ROWS * ROW_WORDS * 4, 'rows')),
-    stream: wide(hidden, 'stream'),
-    normed: wide(hidden, 'normed'),
-    qkv: wide((heads + 2 * keyValueHeads) * headDim, 'qkv'),
-    query: wide(heads * headDim, 'query'),
-    attended: wide(heads * headDim, 'attended'),
-    gated: wide(feedForward, 'gated'),
-    picked: wide(hidden, 'picked'),
-    pickedIndices: arena.storage(MOST_ROWS * 4, 'picked indices'),
-    everyIndex,
-    logits,
-    scores: reduced ? wide(reduced.vocabulary, 'scores') : logits,
-    features: features && {
-      gathered: wide(features.count * hidden, 'gathered taps'),
-      fused: wide(hidden, 'fused'),
-      embedded: wide(hidden, 'embedded'),
-      paired: wide(2 * hidden, 'paired'),
-    },
-  };
-};
+import { type Scratch, windowsOf } from './scratch.ts';
 
 /** A head over a part of its target's vocabulary. */
 export interface Reduced {
-  /** The target's. */
-  readonly vocabulary: number;
   /** The target's token for each entry of the head. */
   readonly ids: Tensor;
   /** The entry of each token, as spread-logits.ts reads it. */
   readonly index: Tensor;
-  /** The kernel, which drafters alone load. */
-  readonly spread: typeof spreadLogits;
 }
 
 export interface Network {
@@ -110,10 +34,13 @@ export interface Network {
   readonly weights: Weights;
   readonly scratch: Scratch;
   readonly tuning: MatmulTuning;
+  /** Where `architecture.spreadOver` is a number. */
   readonly reduced?: Reduced;
-  /** Of drafters whose first block reads the embedding beside the stream; they alone load it. */
-  readonly pairNorm?: typeof pairNorm;
 }
+
+/** Logits of a row: what tokens are drawn from, or a judge's labels. */
+export const outputsOf = ({ architecture, weights }: Pick<Network, 'architecture' | 'weights'>): number =>
+  architecture.spreadOver ?? weights.head.rows;
 
 type Weighted = Weights['blocks'][number];
 
@@ -177,7 +104,7 @@ export const recordBody = (
   const [stream, normed, attended, gated] = [scratch.stream, scratch.normed, scratch.attended, scratch.gated].map(
     view,
   ) as [Tensor, Tensor, Tensor, Tensor];
-  const paired = network.pairNorm ? scratch.features : null;
+  const paired = architecture.input.features?.as === 'stream' ? scratch.features : null;
   const norm = (weight: Tensor, tap?: Tensor): Tensor => {
     const tensors = { input: stream, weight, output: normed };
     const shape = { rows: bucket, width, epsilon };
@@ -185,11 +112,11 @@ export const recordBody = (
     else rmsNorm(plan, tensors, shape, rmsNormTuning(gpu));
     return normed;
   };
-  /** The first block of such a drafter reads the embedding beside the stream. */
+  /** The first block of an EAGLE-3 drafter reads the embedding beside the stream. */
   const pair = (embedded: Tensor, output: Tensor, firstWeight: Tensor): Tensor => {
     const secondWeight = weights.features?.norm as Tensor;
     const tensors = { first: embedded, firstWeight, second: stream, secondWeight, output };
-    network.pairNorm?.(plan, tensors, { rows: bucket, width, epsilon }, rmsNormTuning(gpu));
+    pairNorm(plan, tensors, { rows: bucket, width, epsilon }, rmsNormTuning(gpu));
     return output;
   };
 
@@ -224,7 +151,7 @@ export const recordBody = (
       output: attended,
     };
     cache.attend(plan, attending, shape);
-    cache.extras?.rolloutState?.record(plan, attending, shape, attentionTuning(gpu), layer);
+    cache.rolloutState?.record(plan, attending, shape, attentionTuning(gpu), layer);
     matmul(
       plan,
       {
@@ -245,7 +172,7 @@ export const recordBody = (
     );
     matmul(plan, { input: gated, matrix: block.down, output: stream }, { rows: bucket, epilogue: 'add' }, tuning);
   }
-  cache.extras?.pool?.record(plan, stream, scratch.rows[0] as Tensor);
+  cache.pool?.record(plan, stream, scratch.rows[0] as Tensor);
 };
 
 /** Final norm and logits of the stream's first rows, or of those that `pickedIndices` names. */
@@ -272,6 +199,6 @@ export const recordHead = (
   if (!reduced) return;
   const scores = rowsOf(scratch.scores, bucket);
   const [partStride, stride] = [logits, scores].map(({ shape }) => shape.at(-1)) as [number, number];
-  const { index, vocabulary, spread } = reduced;
-  spread(plan, { part: logits, index, logits: scores }, { rows: bucket, vocabulary, partStride, stride });
+  const uniforms = { rows: bucket, vocabulary: outputsOf({ architecture, weights }), partStride, stride };
+  spreadLogits(plan, { part: logits, index: reduced.index, logits: scores }, uniforms);
 };

@@ -9,7 +9,8 @@ import type { DraftNode } from '../../kernels/verify/verdict.ts';
 import { rowsOf } from '../arena.ts';
 import type { Cache } from '../cache/kv-cache.ts';
 import type { Choice, DeviceDistribution, DeviceTensor, DeviceToken, Drawn, Sampling, Verdict } from '../interface.ts';
-import { MOST_DISTRIBUTIONS, MOST_DRAWS, type Sampler, type Wanted } from '../sampling/sampler.ts';
+import { MOST_DISTRIBUTIONS } from '../limits.ts';
+import { MOST_DRAWS, type Sampler, type Wanted } from '../sampling/sampler.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
 import type { Verifier } from '../sampling/verifier.ts';
 import type { DeviceTreeRows } from './device-tree.ts';
@@ -90,7 +91,7 @@ class Batch {
   }
 }
 
-/** One draw of a batch; as a token it names its entry on the token ring, for which the batch must have been recorded. */
+/** One draw of a batch. */
 class DeviceDraw implements Drawn, DeviceToken {
   readonly rows = 1;
   readonly distribution: DeviceDistribution | null;
@@ -107,7 +108,8 @@ class DeviceDraw implements Drawn, DeviceToken {
     return this;
   }
 
-  get ringEntry(): number {
+  /** Records the whole batch. */
+  record(): number {
     return this.#batch.record() + this.#index;
   }
 
@@ -116,11 +118,13 @@ class DeviceDraw implements Drawn, DeviceToken {
   }
 }
 
+/** Where a pass has left its results. */
 interface Results {
   readonly logits: Tensor;
   readonly taps: readonly Tensor[];
   readonly tapLayers: readonly number[];
-  readonly vocabulary: number;
+  /** Logits of a row. */
+  readonly outputs: number;
   readonly hidden: number;
 }
 
@@ -140,34 +144,30 @@ export interface Questioned {
   readonly distributions: readonly DeviceDistribution[] | null;
 }
 
-/** What the passes of a model share. */
-interface Tools {
+/** What the passes of a model share: it draws tokens from their logits and verifies drafts. */
+export interface PassTools {
   readonly sampler: Sampler;
   readonly verifier: Verifier;
-  readonly ringEntry: DeviceTreeRows;
+  readonly treeRows: DeviceTreeRows;
 }
 
 export class Pass {
   readonly #gpu: Gpu;
-  readonly #sampler: Sampler;
-  readonly #verifier: Verifier;
-  readonly #held: DeviceTreeRows;
+  readonly #tools: PassTools | null;
   readonly #results: Results;
-  #batch: Batch;
+  #batch: Batch | null = null;
   #over = false;
 
-  constructor(gpu: Gpu, { sampler, verifier, ringEntry }: Tools, results: Results) {
+  /** `tools`: null where the logits are only read. */
+  constructor(gpu: Gpu, tools: PassTools | null, results: Results) {
     this.#gpu = gpu;
-    this.#sampler = sampler;
-    this.#verifier = verifier;
-    this.#held = ringEntry;
+    this.#tools = tools;
     this.#results = results;
-    this.#batch = new Batch(gpu, sampler, results.logits);
   }
 
   logits(first: number, count: number): DeviceTensor {
-    const { logits, vocabulary } = this.#results;
-    return this.view(rowsOf(logits, count, first), vocabulary);
+    const { logits, outputs } = this.#results;
+    return this.view(rowsOf(logits, count, first), outputs);
   }
 
   taps(first: number, count: number): readonly DeviceRows[] {
@@ -177,19 +177,22 @@ export class Pass {
 
   draw(row: number, sampling: Sampling, position: number, keepDistribution = false): Drawn {
     this.#use();
-    const { recorded, wanted } = this.#batch;
+    const { sampler } = this.#need();
+    const wanted = this.#batch?.wanted ?? [];
     const most = keepDistribution || wanted.some(({ distribution }) => distribution) ? MOST_DISTRIBUTIONS : MOST_DRAWS;
-    if (recorded || wanted.length >= most) this.#renew();
-    const distribution = keepDistribution ? { distribution: this.#sampler.distributions.ring.take(1) } : null;
+    if (this.#batch?.recorded || wanted.length >= most) this.#recordDraws();
+    this.#batch ??= new Batch(this.#gpu, sampler, this.#results.logits);
+    const distribution = keepDistribution ? { distribution: sampler.distributions.ring.take(1) } : null;
     return new DeviceDraw(this.#batch, { row, sampling, position, distribution });
   }
 
   /** Decides on nodes whose rows begin at `first`, moves what is kept in the cache, and reads the verdict. */
   verify(draft: Questioned, cache: Cache): Promise<Verdict> {
     this.#use();
-    if (this.#batch.wanted.length > 0) this.#renew();
+    const { sampler, verifier, treeRows } = this.#need();
+    this.#recordDraws();
     const { first, base, position, count, nodes, sampling, distributions } = draft;
-    const { ring } = this.#sampler.distributions;
+    const { ring } = sampler.distributions;
     const distribution = distributions && ring.take(count);
     const wanted = Array.from({ length: count }, (_, i) => ({
       row: first + i,
@@ -197,8 +200,8 @@ export class Pass {
       position: nodes?.[i] ? nodes[i].position + 1 : 0,
       distribution: distribution === null ? null : { distribution: distribution + i },
     }));
-    const serial = this.#sampler.draw(this.#results.logits, wanted, nodes ? undefined : () => this.#held.placeDraws());
     const { logits } = this.#results;
+    const serial = sampler.draw(logits, wanted, nodes ? undefined : () => treeRows.placeDraws());
     const draws = tokenRingOf(this.#gpu).ring.entry(serial);
     const job = { nodes: count, draws, base, position, seed: sampling.seed, row: first };
     if (distributions && nodes && distribution !== null) {
@@ -206,29 +209,35 @@ export class Pass {
         ...node,
         distribution: i > 0 ? ring.entry((distributions[i - 1] as DeviceDistribution).distribution) : 0,
       }));
-      this.#verifier.decide({ ...job, distribution: ring.entry(distribution) }, drafted, logits, 'ratio');
-    } else this.#verifier.decide(job, nodes, logits, 'match');
+      verifier.decide({ ...job, distribution: ring.entry(distribution) }, drafted, logits, 'ratio');
+    } else verifier.decide(job, nodes, logits, 'match');
     const chain = nodes?.every(({ parent }, i) => parent === i - 1);
     if (!chain) cache.compact(); // a kept chain lies where it belongs
-    const verdict = this.#verifier.read(count);
+    const verdict = verifier.read(count);
     this.#gpu.flush();
     return verdict;
   }
 
   async top(rows: readonly number[], n: number): Promise<readonly (readonly Choice[])[]> {
     this.#use();
-    return this.#sampler.top(this.#results.logits, rows, n);
+    return this.#need().sampler.top(this.#results.logits, rows, n);
   }
 
   /** The model is about to reuse the memory. */
   end(): void {
-    if (this.#batch.wanted.length > 0) this.#batch.record();
+    this.#recordDraws();
     this.#over = true;
   }
 
-  #renew(): void {
-    this.#batch.record();
-    this.#batch = new Batch(this.#gpu, this.#sampler, this.#results.logits);
+  /** Draws made later form another batch. */
+  #recordDraws(): void {
+    this.#batch?.record();
+    this.#batch = null;
+  }
+
+  #need(): PassTools {
+    if (!this.#tools) throw new Error('a draw from logits that are only read');
+    return this.#tools;
   }
 
   /** Rows of memory that this pass has written. */

@@ -1,12 +1,12 @@
 // A pass as its cursor's owner sees it: rows counted from its own first one, positions known, and what may be done with
-// it. Three kinds: a tree that the host knows, one that only the device knows, and the last row of a prompt.
+// it. One view is of a tree that the host knows, the other of a tree that only the device knows.
 
 import { refuse } from '../../base/refuse.ts';
-import type { CachedCursor } from '../cache/cursor.ts';
-import { depths } from '../cache/visibility.ts';
-import type { Draft, Forward, Tree } from '../interface.ts';
-import { MOST_DISTRIBUTIONS } from '../sampling/sampler.ts';
+import type { CachedCursor, CursorPass } from '../cache/cursor.ts';
+import { checkDraft, depths, rowIn } from '../check-tree.ts';
+import type { Tree } from '../interface.ts';
 import type { TokenRing } from '../sampling/token-ring.ts';
+import type { PassDescription } from './executor.ts';
 import type { Pass } from './pass.ts';
 
 const committed = (): never => {
@@ -18,48 +18,39 @@ const unknown = (): never => {
   throw refuse('the host does not know this tree before its verdict');
 };
 
-const rowIn = (row: number, rows: number): number => {
-  if (!Number.isInteger(row) || row < 0 || row >= rows) throw refuse(`row ${row} of a pass of ${rows}`);
-  return row;
-};
-
-/** What verification takes: one root, and where drafts were sampled, a chain with a distribution for each. */
-const checkDraft = ({ tokens, parents }: Tree, distributions: Draft['distributions']): void => {
-  if (parents.some((parent, i) => (i === 0) !== (parent === -1)))
-    throw refuse('a draft has one root, the last committed token');
-  if (!distributions) return;
-  if (distributions.length !== tokens.length - 1)
-    throw refuse(`${distributions.length} distributions for ${tokens.length - 1} drafts`);
-  if (distributions.length >= MOST_DISTRIBUTIONS)
-    throw refuse(`${distributions.length} sampled drafts; the most is ${MOST_DISTRIBUTIONS - 1}`);
-  if (parents.some((parent, i) => parent !== i - 1)) throw refuse('sampled drafts that are not a chain');
-};
-
 interface TreeSeen {
   readonly tree: Tree;
   /** Row of node 0. */
   readonly first: number;
+  /** Of which rows there are logits. */
+  readonly logits: PassDescription['logits'];
   /** As `CachedCursor.begin` numbered the pass. */
   readonly version: number;
   readonly name: TokenRing['name'];
 }
 
-/** A pass over a tree, as its cursor sees it. */
-export const treeView = (pass: Pass, cursor: CachedCursor, { tree, first, version, name }: TreeSeen): Forward => {
+/** A pass over a tree. */
+export const treeView = (
+  pass: Pass,
+  cursor: CachedCursor,
+  { tree, first, logits, version, name }: TreeSeen,
+): CursorPass => {
   const rows = tree.tokens.length;
   const depth = depths(tree.parents);
   const { length } = cursor;
+  /** Where the logits of a row are. */
+  const scored = (row: number): number => {
+    if (logits === 'all') return first + rowIn(row, rows);
+    if (logits === 'last' && rowIn(row, rows) === rows - 1) return 0;
+    throw refuse(`row ${row} of a pass that did not score it`);
+  };
   return {
     rows,
-    logits: pass.logits(first, rows),
+    logits: logits === 'all' ? pass.logits(first, rows) : pass.logits(0, logits === 'last' ? 1 : 0),
     taps: pass.taps(first, rows),
     draw: (row, sampling, options) =>
-      pass.draw(first + rowIn(row, rows), sampling, length + (depth[row] as number) + 1, options?.distribution),
-    top: (of, n) =>
-      pass.top(
-        of.map((row) => first + rowIn(row, rows)),
-        n,
-      ),
+      pass.draw(scored(row), sampling, length + (depth[row] as number) + 1, options?.distribution),
+    top: (of, n) => pass.top(of.map(scored), n),
     accept: (path) => cursor.accept(version, tree, path),
     verify: async (distributions, sampling) => {
       checkDraft(tree, distributions);
@@ -69,7 +60,24 @@ export const treeView = (pass: Pass, cursor: CachedCursor, { tree, first, versio
         position: length + (depth[i] as number),
       }));
       const draft = { first, base: cursor.next, position: length, count: rows, nodes, sampling, distributions };
-      return cursor.settle(version, () => pass.verify(draft, cursor.cache));
+      return cursor.keepVerdict(version, () => pass.verify(draft, cursor.cache));
+    },
+    lastRow: () => {
+      const row = scored(rows - 1);
+      const position = length + (depth[rows - 1] as number) + 1;
+      return {
+        rows: 1,
+        logits: pass.logits(row, 1),
+        taps: pass.taps(first + rows - 1, 1),
+        draw: (at, sampling, options) => pass.draw(row + rowIn(at, 1), sampling, position, options?.distribution),
+        top: (of, n) =>
+          pass.top(
+            of.map((at) => row + rowIn(at, 1)),
+            n,
+          ),
+        accept: committed,
+        verify: async () => committed(),
+      };
     },
   };
 };
@@ -87,7 +95,7 @@ export const deviceTreeView = (
   pass: Pass,
   cursor: CachedCursor,
   { count, version, ...place }: DeviceTreeSeen,
-): Forward => ({
+): CursorPass => ({
   rows: count,
   logits: pass.logits(0, count),
   taps: pass.taps(0, count),
@@ -101,21 +109,7 @@ export const deviceTreeView = (
   verify: async (distributions, sampling) => {
     if (distributions) throw refuse('sampled drafts that are not a chain');
     const draft = { first: 0, ...place, count, nodes: null, sampling, distributions };
-    return cursor.settle(version, () => pass.verify(draft, cursor.cache));
+    return cursor.keepVerdict(version, () => pass.verify(draft, cursor.cache));
   },
-});
-
-/** The one row of `extend`: its logits are row 0 of the pass, its taps row `tap`; it is drawn at `position`. */
-export const lastView = (pass: Pass, tap: number, position: number): Forward => ({
-  rows: 1,
-  logits: pass.logits(0, 1),
-  taps: pass.taps(tap, 1),
-  draw: (row, sampling, options) => pass.draw(rowIn(row, 1), sampling, position, options?.distribution),
-  top: (of, n) =>
-    pass.top(
-      of.map((row) => rowIn(row, 1)),
-      n,
-    ),
-  accept: committed,
-  verify: async () => committed(),
+  lastRow: unknown,
 });

@@ -4,17 +4,15 @@
 import { checkAborted } from '../../base/errors.ts';
 import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
-import type { Tensor } from '../../gpu/kernel.ts';
-import { Plan } from '../../gpu/plan.ts';
-import { packRows } from '../../kernels/cache/rows.ts';
-import { BUCKETS, type Bucket, type MatmulTuning, type Matrix } from '../../kernels/matmul/matmul.ts';
+import type { MatmulTuning, Matrix } from '../../kernels/matmul/matmul.ts';
 import type { Architecture } from '../architecture.ts';
-import { type Arena, rowsOf } from '../arena.ts';
-import { chain } from '../cache/cursor.ts';
-import { Cache, MOST_ROWS, MOVE_BYTES } from '../cache/kv-cache.ts';
+import type { Arena } from '../arena.ts';
+import { Cache } from '../cache/kv-cache.ts';
 import { treeRows } from '../cache/visibility.ts';
-import { makeScratch, type Network, recordBody, recordHead, windowsOf } from '../forward/interpreter.ts';
-import { unpad } from '../forward/pass.ts';
+import { chain, checkTokens } from '../check-tree.ts';
+import { Executor } from '../forward/executor.ts';
+import { makeScratch } from '../forward/scratch.ts';
+import { MOST_ROWS } from '../limits.ts';
 import type { Weights } from '../load/device-weights.ts';
 
 interface ScoredParts {
@@ -35,9 +33,7 @@ export class ScoredModel implements Disposable {
   bias: Float32Array;
   readonly #gpu: Gpu;
   readonly #arena: Arena;
-  readonly #network: Network;
-  readonly #heads = new Map<Bucket, Plan>();
-  readonly #moves: Tensor;
+  readonly #executor: Executor;
   readonly #caches = new Set<Cache>();
   #disposed = false;
 
@@ -47,16 +43,9 @@ export class ScoredModel implements Disposable {
     this.bias = new Float32Array(head.rows);
     this.#gpu = gpu;
     this.#arena = arena;
-    // The interpreter's vocabulary is the width of what its head gives.
-    const sizes = { ...architecture.sizes, vocabulary: head.rows };
-    const scratch = makeScratch(gpu, arena, { ...architecture, sizes });
-    this.#network = { gpu, architecture, weights: { ...weights, head }, scratch, tuning };
-    this.#moves = arena.storage(MOVE_BYTES, 'moves');
-    for (const bucket of BUCKETS) {
-      const plan = new Plan(gpu);
-      recordHead(plan, this.#network, bucket, false);
-      this.#heads.set(bucket, plan);
-    }
+    const scratch = makeScratch(gpu, arena, architecture, head.rows);
+    const network = { gpu, architecture, weights: { ...weights, head }, scratch, tuning };
+    this.#executor = new Executor(network, arena, { draws: false });
   }
 
   get family(): string {
@@ -74,8 +63,7 @@ export class ScoredModel implements Disposable {
 
   /** Compiles all of it: every pipeline is in the plans of a cursor, and the first judgement should not wait for them. */
   async ready(): Promise<void> {
-    const heads = [...this.#heads.values()].map((plan) => plan.ready());
-    const [probe] = await Promise.all([this.open(Math.min(MOST_ROWS, this.context)), ...heads]);
+    const [probe] = await Promise.all([this.open(Math.min(MOST_ROWS, this.context)), this.#executor.ready()]);
     probe[Symbol.dispose]();
   }
 
@@ -85,14 +73,12 @@ export class ScoredModel implements Disposable {
       throw refuse(`a cursor of ${capacity} rows was asked for; the context of this judge is ${this.context}`);
     const options = { positions: capacity, forks: { count: 0, room: 0 }, half: false, tapLayers: [], nodes: MOST_ROWS };
     const cache = await Cache.allocate(this.#gpu, this.architecture, options, {
-      moves: this.#moves,
-      stream: this.#network.scratch.stream,
+      ...this.#executor.shared,
       divisors: undefined,
     });
     this.#caches.add(cache);
     try {
-      for (const [bucket, plan] of cache.bodies) recordBody(plan, this.#network, cache, bucket);
-      await cache.ready();
+      await this.#executor.attach(cache);
       this.#use(); // it may have been disposed meanwhile
     } catch (error) {
       this.#close(cache);
@@ -112,9 +98,7 @@ export class ScoredModel implements Disposable {
     signal: AbortSignal | undefined,
   ): Promise<Float32Array[]> {
     this.#use();
-    for (const token of tokens)
-      if (!Number.isInteger(token) || token < 0 || token >= this.vocabulary)
-        throw refuse(`token ${token} is outside the judge's vocabulary of ${this.vocabulary}`);
+    checkTokens(tokens, this.vocabulary);
     const parts: Promise<Float32Array>[] = [];
     for (let from = 0; from < tokens.length; from += MOST_ROWS) {
       checkAborted(signal);
@@ -129,36 +113,28 @@ export class ScoredModel implements Disposable {
     );
   }
 
-  async #pass(cache: Cache, tokens: readonly number[], length: number): Promise<Float32Array> {
-    const { scratch, architecture } = this.#network;
-    const { submission } = this.#gpu;
+  #pass(cache: Cache, tokens: readonly number[], length: number): Promise<Float32Array> {
     const count = tokens.length;
-    const bucket = BUCKETS.find((size) => size >= count) as Bucket;
-    const { parents } = chain(tokens);
-    const tree = { tokens: tokens.map((token) => ({ token, ringEntry: 0 })), parents };
     const past = { prefix: length, start: length, own: 0 };
-    windowsOf(architecture).forEach((window, w) => {
-      submission.upload(scratch.rows[w] as Tensor, packRows(treeRows(past, tree, window, 0, count), bucket));
+    const tree = { tokens: tokens.map((token) => ({ token, ringEntry: 0 })), parents: chain(tokens).parents };
+    const pass = this.#executor.run({
+      cache,
+      rows: { from: 'host', count, rows: (window) => treeRows(past, tree, window, 0, count) },
+      logits: 'all',
     });
-    submission.run(cache.bodies.get(bucket) as Plan, { keys: length + count });
-    submission.run(this.#heads.get(bucket) as Plan, { keys: 0 });
-    const data = submission.read(rowsOf(scratch.logits, count));
-    this.#gpu.flush();
-    return unpad(await data, count, this.labels);
+    return pass.logits(0, count).read();
   }
 
   #close(cache: Cache): void {
     if (!this.#caches.delete(cache)) return;
-    this.#gpu.flush(); // commands that use a buffer must be submitted before it is destroyed
-    cache.free();
+    this.#executor.detach(cache);
   }
 
   [Symbol.dispose](): void {
     if (this.#disposed) return;
     this.#disposed = true;
     for (const cache of this.#caches) this.#close(cache);
-    this.#gpu.flush();
-    for (const plan of this.#heads.values()) plan.destroy();
+    this.#executor.free();
     this.#arena.free();
   }
 

@@ -10,7 +10,8 @@ import { pick, random } from '../../testing/fuzz/random.ts';
 import { openCheckpoint } from '../../weights/open.ts';
 import { weightSpecs } from '../architecture.ts';
 import { readArchitecture } from '../families/known-models.ts';
-import { readAny, scratchBytes, weightBytes } from './estimate.ts';
+import { scratchBytes } from '../forward/scratch.ts';
+import { readAny, weightBytes } from './estimate.ts';
 
 const SEED = 20_261_122;
 const INPUTS = inputs(12_000);

@@ -3,17 +3,16 @@
 import { checkAborted, OutriderError } from '../../base/errors.ts';
 import { bad, refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
-import { pairNorm } from '../../kernels/norm/pair-norm.ts';
-import { NOT_THERE, spreadLogits } from '../../kernels/sampling/spread-logits.ts';
+import { NOT_THERE } from '../../kernels/sampling/spread-logits.ts';
 import type { Checkpoint } from '../../weights/checkpoint.ts';
 import { Arena } from '../arena.ts';
-import { MOST_ROWS } from '../cache/kv-cache.ts';
 import { DFlashDrafter } from '../drafters/dflash-drafter.ts';
 import { Eagle3Drafter } from '../drafters/eagle3-drafter.ts';
 import type { Eagle3 } from '../families/eagle3.ts';
 import { type DrafterFamily, readDrafter } from '../families/known-drafters.ts';
 import type { Reduced } from '../forward/interpreter.ts';
 import type { BlockDrafter, FeatureDrafter, LanguageModel } from '../interface.ts';
+import { MOST_ROWS } from '../limits.ts';
 import { Transformer } from '../transformer.ts';
 import { checkTensors, type LoadModelOptions, prepareWeights, streamWeights } from './checkpoint-tensors.ts';
 
@@ -72,7 +71,7 @@ const mapVocabulary = (
     gpu.device.queue.writeBuffer(index.buffer, 0, entries);
     return map;
   };
-  return { reduced: { vocabulary, ids, index, spread: spreadLogits }, fill };
+  return { reduced: { ids, index }, fill };
 };
 
 /** Every pipeline of the drafter, and those of a target that it follows, so that the first draft waits for none. */
@@ -114,7 +113,7 @@ export const loadDrafter = async (
     const made = await gpu.allocating(what, () => {
       if (family.kind === 'dflash') return new DFlashDrafter(parts, family);
       const { reduced, fill } = mapVocabulary(gpu, arena, family, checkpoint);
-      const eagle = new Eagle3Drafter({ ...parts, reduced, pairNorm });
+      const eagle = new Eagle3Drafter({ ...parts, reduced });
       const mapped = checkpoint.tensors.has(MAP);
       if (mapped)
         sinks.set(MAP, (block) => {

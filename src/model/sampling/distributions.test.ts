@@ -16,7 +16,10 @@ test('distributions take memory at the first sampled draft, once for all models 
   const second = await load();
   const cursors = await Promise.all([first, second].map((model) => model.open({ capacity: 64 })));
   const loaded = gpu.bytes;
-  for (const cursor of cursors) await cursor.forward(chain([3, 4])).verify(null, GREEDY);
+  for (const cursor of cursors) {
+    await cursor.forward(chain([3, 4])).verify(null, GREEDY);
+    cursor.rewind(1);
+  }
   expect(gpu.bytes).toBe(loaded);
   for (const cursor of cursors) {
     const sampling = { ...GREEDY, temperature: 1 };

@@ -15,22 +15,31 @@ export class DistributionRing {
   readonly tensor: Tensor;
   readonly ring = new Ring(ENTRIES, 'distribution');
   readonly #arena: Arena;
+  readonly #vocabulary: number;
+  #memory: Tensor | null = null;
   #users = 0;
 
   private constructor(gpu: Gpu, vocabulary: number) {
-    const arena = new Arena(gpu);
-    this.#arena = arena;
+    this.#arena = new Arena(gpu);
+    this.#vocabulary = vocabulary;
     const stride = stride32(vocabulary);
-    let made: Tensor | null = null;
+    const memory = (): GPUBuffer => {
+      if (!this.#memory) throw new Error('the ring of distributions was bound before it was allocated');
+      return this.#memory.buffer;
+    };
     this.tensor = {
       get buffer() {
-        made ??= arena.activation(ENTRIES, vocabulary, 'distributions');
-        return made.buffer;
+        return memory();
       },
       offset: 0,
       bytes: ENTRIES * stride * 4,
       shape: [ENTRIES, stride],
     };
+  }
+
+  /** Takes the memory, unless that has happened. Must come before the first replay of a plan that binds it. */
+  allocate(): void {
+    this.#memory ??= this.#arena.activation(ENTRIES, this.#vocabulary, 'distributions');
   }
 
   static readonly #rings = new WeakMap<Gpu, Map<number, DistributionRing>>();

@@ -17,8 +17,8 @@ import {
 } from '../../kernels/sampling/sample.ts';
 import { top } from '../../kernels/sampling/top.ts';
 import { type Arena, rowsOf } from '../arena.ts';
-import { MOST_ROWS } from '../cache/kv-cache.ts';
 import type { Choice, DeviceDistribution, Sampling } from '../interface.ts';
+import { MOST_DISTRIBUTIONS } from '../limits.ts';
 import { DistributionRing } from './distributions.ts';
 import { type TokenRing, tokenRingOf } from './token-ring.ts';
 
@@ -26,8 +26,6 @@ import { type TokenRing, tokenRingOf } from './token-ring.ts';
 export const MOST_DRAWS = 64;
 /** A dispatch draws one of these counts: the next larger one, with its last draw repeated. */
 const COUNTS = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, MOST_DRAWS] as const;
-/** DistributionRing that one dispatch can write: those of the longest chain of sampled drafts. */
-export const MOST_DISTRIBUTIONS = MOST_ROWS;
 const DISTRIBUTIONS = COUNTS.filter((count) => count <= MOST_DISTRIBUTIONS);
 /** Alternatives of one row: what APIs offer as `top_logprobs`. */
 export const MOST_TOP = 20;
@@ -138,11 +136,14 @@ export class Sampler {
     submission.upload(this.draws, packDraws(draws));
     adjust?.();
     submission.run(plan, { keys: 0 });
-    if (wanted.some(({ distribution }) => distribution)) submission.run(this.#lawPlan(logits, count), { keys: 0 });
+    if (wanted.some(({ distribution }) => distribution)) {
+      this.distributions.allocate();
+      submission.run(this.#distributionPlan(logits, count), { keys: 0 });
+    }
     return first;
   }
 
-  #lawPlan(logits: Tensor, count: number): Plan {
+  #distributionPlan(logits: Tensor, count: number): Plan {
     const plan = this.#plans.get(logits.buffer)?.distribution.get(count);
     if (!plan) throw new Error(`distributions of ${count} draws; the most is ${DISTRIBUTIONS.at(-1)}`);
     return plan;

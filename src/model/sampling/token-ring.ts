@@ -27,10 +27,11 @@ export class TokenRing {
     this.tensor = { buffer, offset: 0, bytes, shape: [ENTRIES, CHOICE_WORDS] };
   }
 
+  /** Records the draw of a token that has not been recorded yet. */
   name(token: Token): NamedToken {
     return typeof token === 'number'
       ? { token, ringEntry: 0 }
-      : { token: 0, ringEntry: this.ring.entry(token.ringEntry) + 1 };
+      : { token: 0, ringEntry: this.ring.entry(token.record()) + 1 };
   }
 
   region(serial: number, count: number): Tensor {

@@ -202,7 +202,7 @@ describe('misuse is refused', () => {
       'not a chain',
     );
     await expect(verify(chain(Array(17).fill(1)), Array(16).fill(distribution))).rejects.toThrow('the most is 15');
-    expect(() => cursor.forward(chain([{ ringEntry: 10 ** 9 }]))).toThrow('device token 1000000000 is over');
+    expect(() => cursor.forward(chain([{ record: () => 10 ** 9 }]))).toThrow('device token 1000000000 is over');
     expect(cursor.length).toBe(PREFIX.length);
   });
 

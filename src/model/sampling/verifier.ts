@@ -16,8 +16,8 @@ import {
 } from '../../kernels/verify/verdict.ts';
 import { verifyMatch, verifyRatio } from '../../kernels/verify/verify.ts';
 import type { Arena } from '../arena.ts';
-import { MOST_NODES } from '../cache/kv-cache.ts';
 import type { Verdict } from '../interface.ts';
+import { MOST_NODES } from '../limits.ts';
 import type { DistributionRing } from './distributions.ts';
 import { notFinite } from './sampler.ts';
 import { tokenRingOf } from './token-ring.ts';
@@ -85,6 +85,7 @@ export class Verifier {
     if (!plan) throw new Error('verification by logits that were not prepared');
     submission.upload(this.#job, packJob(job));
     if (nodes) submission.upload(this.nodes, packNodes(nodes));
+    if (rule === 'ratio') this.#distributions.allocate();
     submission.run(plan, { keys: 0 });
   }
 

@@ -10,6 +10,15 @@ import {
   type RatioRule,
   ratioReference,
 } from '../../kernels/verify/verify.reference.ts';
+import {
+  checkDraft,
+  checkPath,
+  checkRoom,
+  checkTokens,
+  checkTree,
+  depths as depthsOf,
+  movedOn,
+} from '../../model/check-tree.ts';
 import type {
   Choice,
   Cursor,
@@ -107,12 +116,6 @@ interface ToyRows extends Shape {
   readonly sources: number;
 }
 
-const depthsOf = ({ parents }: Pick<ToyTree, 'parents'>): number[] => {
-  const depths: number[] = [];
-  for (const parent of parents) depths.push(parent < 0 ? 0 : (depths[parent] as number) + 1);
-  return depths;
-};
-
 interface Shape {
   readonly rollout: boolean;
   readonly pool: boolean;
@@ -143,13 +146,15 @@ export const toyModel = (options: ToyOptions): ToyModel => {
     const { nodes, tapLayers, capacity } = shape;
     let version = 0;
     let sources = Number.POSITIVE_INFINITY;
+    let prompt = 0;
+    /** The token after the last committed row, as the newest verdict has it. */
+    let anchor: number | null = null;
     let forks: { readonly cursor: Cursor; readonly rows: readonly number[] }[] = [];
     let disposed = false;
     const use = (rows: number): void => {
       if (disposed) throw new Error('toy cursor: used after it was disposed');
       if (forks.length > 0) throw new Error('toy cursor: used while its forks live');
-      if (cache.length + rows > capacity)
-        throw new Error(`toy cursor: ${cache.length} + ${rows} rows exceed ${capacity}`);
+      checkRoom({ length: cache.length, capacity }, rows);
     };
 
     /** `committed`: the tokens are the cache's newest rows, and nothing is to be accepted. */
@@ -160,7 +165,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
       const current = (): void => {
         if (number !== passes) throw new Error('toy pass: over, a later pass of the model has reused its memory');
       };
-      const depths = depthsOf({ parents });
+      const depths = depthsOf(parents);
       const elder = (node: number): number[] => {
         const sibling = parents.indexOf(parents[node] as number);
         return sibling < node ? [tokens[sibling] as number] : [];
@@ -181,11 +186,10 @@ export const toyModel = (options: ToyOptions): ToyModel => {
       const position = (row: number): number => before.length + (depths[row] as number);
       const tensorOf = (read: () => Float32Array): DeviceTensor => ({ rows: rows.length, read: async () => read() });
       const accept = (path: readonly number[]): void => {
-        if (committed || made !== version) throw new Error('toy pass: accepted twice, or after a later pass');
-        path.forEach((node, i) => {
-          if (parents[node] !== (i === 0 ? -1 : path[i - 1])) throw new Error(`toy pass: [${path}] is not a root path`);
-        });
+        if (committed || made !== version) throw movedOn();
+        checkPath({ parents }, path);
         version++;
+        anchor = null;
         cache.push(...path.map((node) => tokens[node] as number));
       };
       const forward: Forward = {
@@ -210,11 +214,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
           ),
         accept,
         async verify(distributions, sampling): Promise<Verdict> {
-          if (
-            distributions &&
-            (distributions.length !== rows.length - 1 || parents.some((parent, i) => parent !== i - 1))
-          )
-            throw new Error('toy pass: sampled drafts are chains with a distribution for every one');
+          checkDraft({ tokens, parents }, distributions);
           current();
           const draws = rows.map((row, i) =>
             tokenRing.take(tokenRing.draw(row, position(i) + 1, sampling, false).token),
@@ -232,6 +232,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
               )
             : matchReference({ tokens, parents, draws }, match);
           accept(path);
+          anchor = next;
           await tokenRing.look();
           const committed = [...path.slice(1).map((node) => tokens[node] as number), next];
           const choices = committed.map((token, i) => toyChoice(rows[path[i] as number] as number[], token));
@@ -262,7 +263,9 @@ export const toyModel = (options: ToyOptions): ToyModel => {
       capacity,
       async extend(tokens, { signal, chunk = 16, onProgress, onPass } = {}) {
         if (tokens.length === 0) throw new Error('toy cursor: extended by nothing');
+        checkTokens(tokens, vocabulary);
         use(tokens.length);
+        anchor = null;
         for (let start = 0; start < tokens.length; start += chunk) {
           signal?.throwIfAborted();
           const rows = tokens.slice(start, start + chunk);
@@ -275,18 +278,21 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         return pass({ tokens: cache.slice(-1), parents: [-1], drafted: [] }, cache.slice(0, -1), true);
       },
       forward(tree) {
+        use(0);
         const resolved = resolve(tree);
-        use(Math.max(...depthsOf(resolved)) + 1);
-        if (resolved.tokens.length > nodes) throw new Error(`toy cursor: a tree of more than ${nodes} nodes`);
-        if (shape.rollout && resolved.parents.some((parent, i) => parent !== i - 1))
-          throw new Error('toy cursor: a branching tree, with rollout');
+        const { length } = cache;
+        checkTree(resolved, { vocabulary, nodes, length, capacity, prompt, anchor, chainsOnly: shape.rollout });
         return pass(resolved, [...cache], false);
       },
       rewind(length) {
         use(0);
         if (length > cache.length) throw new Error(`toy cursor: rewound forward, ${cache.length} to ${length}`);
         version++;
+        anchor = null;
         cache.length = length;
+      },
+      expectPrompt(rows) {
+        prompt = rows;
       },
       fork(count, room) {
         use(0);
@@ -306,6 +312,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         for (const each of forks) each.cursor[Symbol.dispose]();
         cache.push(...adopted.rows.slice(cache.length));
         version++;
+        anchor = null;
       },
       groundOn(length) {
         use(0);

@@ -32,7 +32,7 @@ export class ToyTokenRing {
     const ringEntry = this.#over + this.#entries.push({ token, logits, distribution, handedOn: false }) - 1;
     return {
       rows: 1,
-      token: { ringEntry },
+      token: { record: () => ringEntry },
       distribution: keepDistribution ? { distribution: ringEntry } : null,
       read: async () => {
         if (this.#entry(ringEntry).handedOn)
@@ -45,8 +45,8 @@ export class ToyTokenRing {
 
   /** Draws of several passes in one look, which may be inputs of later ones. */
   async gather(draws: readonly Drawn[]): Promise<readonly Choice[]> {
-    const choices = draws.map(({ token: { ringEntry } }) => {
-      const { token, logits } = this.#entry(ringEntry);
+    const choices = draws.map((drawn) => {
+      const { token, logits } = this.#entry(drawn.token.record());
       return toyChoice(logits, token);
     });
     await this.look();
@@ -64,7 +64,7 @@ export class ToyTokenRing {
   /** The token as a pass reads it. */
   take(token: Token): number {
     if (typeof token === 'number') return token;
-    const entry = this.#entry(token.ringEntry);
+    const entry = this.#entry(token.record());
     entry.handedOn = true;
     return entry.token;
   }
@@ -72,7 +72,7 @@ export class ToyTokenRing {
   /** What it was drawn with, at temperature 1 without filters. */
   probability(token: Token): number | null {
     if (typeof token === 'number') return null;
-    const entry = this.#entry(token.ringEntry);
+    const entry = this.#entry(token.record());
     return Math.exp(toyChoice(entry.logits, entry.token).logprob);
   }
 

@@ -1,0 +1,102 @@
+// The activations of a pass, declared once: the forward pass allocates this list, and the memory estimate adds it up. A
+// new kernel's scratch is a line of `declare`, and so is counted.
+import type { Gpu } from '../../gpu/device.ts';
+import type { Tensor } from '../../gpu/kernel.ts';
+import { ROW_WORDS } from '../../kernels/cache/rows.ts';
+import { stride32 } from '../../weights/quantize/device-layout.ts';
+import type { Architecture } from '../architecture.ts';
+import type { Arena } from '../arena.ts';
+import { MOST_ROWS } from '../limits.ts';
+
+/** Distinct windows, in the order of their first layer. */
+export const windowsOf = ({ blocks }: Architecture): readonly (number | null)[] => [
+  ...new Set(blocks.map(({ mixer }) => mixer.window)),
+];
+
+/** `width`: 16 rows of so many f32; `words`: so many words. */
+type Size = { readonly width: number } | { readonly words: number };
+
+/** `head`: rows of the matrix that gives the logits. A smaller pass uses the first rows of each activation. */
+const declare = ({ sizes, input: { features }, spreadOver }: Architecture, head: number) => {
+  const { hidden, heads, keyValueHeads, headDim, feedForward } = sizes;
+  return {
+    always: {
+      stream: { width: hidden },
+      normed: { width: hidden },
+      qkv: { width: (heads + 2 * keyValueHeads) * headDim },
+      query: { width: heads * headDim },
+      attended: { width: heads * headDim },
+      gated: { width: feedForward },
+      /** The rows of the stream that a head of few rows scores. */
+      picked: { width: hidden },
+      pickedIndices: { words: MOST_ROWS },
+      everyIndex: { words: MOST_ROWS },
+      /** What the head gives. */
+      logits: { width: head },
+    },
+    /** What a pass reads of its rows. One for each distinct window, because visibility differs. */
+    rows: { words: MOST_ROWS * ROW_WORDS },
+    /** Logits of a reduced head, spread over the target's vocabulary. */
+    scores: spreadOver === null ? null : { width: spreadOver },
+    /** Of drafters. */
+    features: features && {
+      /** The taps of each row side by side. */
+      gathered: { width: features.count * hidden },
+      /** Projected and normed, where blocks make keys of them. */
+      fused: { width: hidden },
+      /** The tokens' embeddings, where they do not begin the stream. */
+      embedded: { width: hidden },
+      /** Embedding and stream, normed, side by side. */
+      paired: { width: 2 * hidden },
+    },
+  };
+};
+
+type Declared = ReturnType<typeof declare>;
+type Tensors<T> = { readonly [Name in keyof T]: Tensor };
+
+export interface Scratch extends Tensors<Declared['always']> {
+  /** By window; [0] is also what embedding and RoPE read. */
+  readonly rows: readonly Tensor[];
+  /** What tokens are drawn from: the logits, or those of a reduced head spread over the whole vocabulary. */
+  readonly scores: Tensor;
+  /** Null in a language model. */
+  readonly features: Tensors<NonNullable<Declared['features']>> | null;
+}
+
+/** `head`: rows of the matrix that gives the logits; the vocabulary, or a judge's labels. */
+export const makeScratch = (
+  gpu: Gpu,
+  arena: Arena,
+  architecture: Architecture,
+  head = architecture.sizes.vocabulary,
+): Scratch => {
+  const { always, rows, scores, features } = declare(architecture, head);
+  const make = (size: Size, label: string): Tensor =>
+    'width' in size ? arena.activation(MOST_ROWS, size.width, label) : arena.storage(size.words * 4, label);
+  const all = <T extends Readonly<Record<string, Size>>>(sizes: T): Tensors<T> =>
+    Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, make(size, name)])) as Tensors<T>;
+  const tensors = all(always);
+  const indices = Uint32Array.from({ length: MOST_ROWS }, (_, i) => i);
+  gpu.device.queue.writeBuffer(tensors.everyIndex.buffer, 0, indices);
+  return {
+    ...tensors,
+    rows: windowsOf(architecture).map(() => make(rows, 'rows')),
+    scores: scores ? make(scores, 'scores') : tensors.logits,
+    features: features && all(features),
+  };
+};
+
+const bytesOf = (size: Size): number => ('width' in size ? MOST_ROWS * stride32(size.width) : size.words) * 4;
+
+/** Bytes of what `makeScratch` allocates. */
+export const scratchBytes = (architecture: Architecture, head = architecture.sizes.vocabulary): number => {
+  const { always, rows, scores, features } = declare(architecture, head);
+  const sizes: readonly Size[] = [
+    ...Object.values(always),
+    ...windowsOf(architecture).map(() => rows),
+    ...(scores ? [scores] : []),
+    ...Object.values(features ?? {}),
+  ];
+  return sizes.reduce((sum, size) => sum + bytesOf(size), 0);
+};

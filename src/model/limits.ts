@@ -1,0 +1,8 @@
+// How large a pass, a tree and a draft may be. Plain numbers, so that models without a device keep to them too.
+
+/** Rows of the largest pass. */
+export const MOST_ROWS = 16;
+/** Nodes of the largest tree: the bits of a row's ancestor mask. Beyond MOST_ROWS a tree takes several passes. */
+export const MOST_NODES = 64;
+/** Distributions that one dispatch can write. A sampled draft has one fewer: each row of its verification needs one. */
+export const MOST_DISTRIBUTIONS = MOST_ROWS;
