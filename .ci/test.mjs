@@ -2,25 +2,27 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { sharedIsAbsent, withoutSharedInPlaywright, withoutSharedInPytest, withoutSharedInVitest } from './absent.mjs';
 import { check, SHADER_TESTS } from './check.mjs';
 import { findPython } from './machine.mjs';
 import { provide } from './provide.mjs';
 import { root, run, skip, tool } from './steps.mjs';
 
 const results = join(root, 'test-results');
-const total = { passed: 0, failed: 0, skipped: 0 };
+const total = { passed: 0, failed: 0, skipped: 0, withoutShared: 0 };
 
-/** What failed, and its message: said again at the end, where a long log is read first. @type {string[]} */
+/** What failed, and its message: printed again at the end, where readers of a long log look first. @type {string[]} */
 const failures = [];
 
 /**
- * @typedef {{ passed: number, failed: number, skipped?: number, failures?: string[] }} Counts
+ * @typedef {{ passed: number, failed: number, skipped?: number, withoutShared?: number, failures?: string[] }} Counts
  * @param {Counts} counts
  */
-const add = ({ passed, failed, skipped = 0, failures: names = [] }) => {
+const add = ({ passed, failed, skipped = 0, withoutShared = 0, failures: names = [] }) => {
   total.passed += passed;
   total.failed += failed;
   total.skipped += skipped;
+  total.withoutShared += withoutShared;
   failures.push(...names);
 };
 
@@ -55,15 +57,16 @@ const vitest = () => {
       report,
       command: [tool('vitest'), 'run', '--exclude', SHADER_TESTS, ...reporters],
     },
-    ({ numPassedTests, numFailedTests, numPendingTests, testResults }) => ({
-      passed: numPassedTests,
+    (report) => ({
+      passed: report.numPassedTests,
       // A file that fails to load has no tests in it.
       failed: Math.max(
-        numFailedTests,
-        testResults.filter((/** @type {{ status: string }} */ file) => file.status === 'failed').length,
+        report.numFailedTests,
+        report.testResults.filter((/** @type {{ status: string }} */ file) => file.status === 'failed').length,
       ),
-      skipped: numPendingTests,
-      failures: testResults.flatMap((/** @type {any} */ { name, status, message, assertionResults }) => {
+      skipped: report.numPendingTests,
+      withoutShared: withoutSharedInVitest(report),
+      failures: report.testResults.flatMap((/** @type {any} */ { name, status, message, assertionResults }) => {
         const tests = assertionResults.filter((/** @type {any} */ test) => test.status === 'failed');
         if (status === 'failed' && tests.length === 0) return [failure(name, message)];
         return tests.map((/** @type {any} */ test) => failure(`${name}: ${test.fullName}`, test.failureMessages[0]));
@@ -93,6 +96,7 @@ const playwright = () =>
       passed: stats.expected,
       failed: stats.unexpected + stats.flaky,
       skipped: stats.skipped,
+      withoutShared: withoutSharedInPlaywright({ suites }),
       failures: suites.flatMap(failuresIn),
     }),
   );
@@ -110,7 +114,7 @@ const pytest = async () => {
     (xml) => {
       const number = (/** @type {string} */ name) => Number(new RegExp(` ${name}="(\\d+)"`).exec(xml)?.[1] ?? 0);
       const [failed, skipped] = [number('failures') + number('errors'), number('skipped')];
-      return { passed: number('tests') - failed - skipped, failed, skipped };
+      return { passed: number('tests') - failed - skipped, failed, skipped, withoutShared: withoutSharedInPytest(xml) };
     },
   );
 };
@@ -130,6 +134,8 @@ await pytest();
 
 for (const each of failures) console.log(`\nFAILED  ${each}`);
 const minutes = ((performance.now() - started) / 60_000).toFixed(1);
-console.log(`\n${total.skipped} skipped, ${minutes} minutes`);
+console.log(`\n${minutes} minutes`);
+const because = sharedIsAbsent() ? `, ${total.withoutShared} of them because ../shared is absent` : '';
+console.log(`${total.skipped} skipped${because}`);
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
