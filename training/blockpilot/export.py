@@ -28,7 +28,7 @@ Two hidden layers, the second with a residual (arXiv 2606.31315).
 2,400 training problems of `training/bundled/task.py`: the target's logits, and the rounds that every block size took.
 
 ## Results
-Little to gain: see BlockPilot in `training/README.md`.
+What it gains over a fixed block size: see `training/blockpilot/README.md`.
 
 ## Files
 `policy.onnx` sha256 `{sha}`. Licence: MIT.

@@ -99,8 +99,8 @@ browser. It knows nothing else.
 separated by one blank line, which is always one token; the last line is "The answer is N.".
 
 ## Data
-Problems made by `training/bundled/task.py` (five families, two to six steps, no number above 150), fresh for every update; no other
-data. Held out by a hash of family, operations and numbers, so no held-out arithmetic is in training.
+Problems made by `training/bundled/task.py` (five families, two to six steps, no number above 150), made anew for every
+update; no other data. Held out by a hash of family, operations and numbers, so no held-out arithmetic is in training.
 
 ## Results
 {results}

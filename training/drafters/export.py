@@ -38,10 +38,11 @@ license: mit
 
 {note}For the bundled target of this project: {about}
 {parameters:,} parameters, width {width}, {heads} query and {kv} key/value heads of {head_dim}, FFN {ffn}. Layout (config.json,
-tensor names) as published for this kind of drafter. Useless with any other target: made for the one with sha256 `{target}`.
+tensor names) as published for this kind of drafter. It works with one target only, the one with sha256 `{target}`.
 
 ## Data
-The target's own greedy answers to training problems of `training/bundled/task.py`, fresh for every update; no other data.
+The target's own greedy answers to training problems of `training/bundled/task.py`, made anew for every update; no
+other data.
 
 ## Results
 {results}

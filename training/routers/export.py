@@ -25,13 +25,13 @@ library_name: transformers
 ---
 # Outrider prm
 
-A {parameters:,}-parameter process reward model: is this step of an answer right? {layers} Qwen3 layers × {width}, vocabulary and
+A {parameters:,}-parameter process reward model: it predicts whether a step of an answer is right. {layers} Qwen3 layers × {width}, vocabulary and
 first four layers from the bundled mid, a value head (`v_head.summary`) on the last norm's output. Reward = sigmoid of the value at
 a step's last token: the blank line (id {delimiter}), or `<eos>` after the last step. It judges answers to the bundled family's
 arithmetic word problems and knows nothing else.
 
 ## Use
-Input: the very tokens, `<bos><user>QUESTION<assistant>` and the steps (`"layout": "prompt"` in `config.json`). One pass
+Input: the target's own tokens, `<bos><user>QUESTION<assistant>` and the steps (`"layout": "prompt"` in `config.json`). One pass
 judges every step of a text.
 
 ## Data
@@ -52,7 +52,8 @@ library_name: transformers
 ---
 # Outrider router
 
-A {parameters:,}-parameter router (Arbitrage, arXiv 2512.05033): would the target write this step better than the draft? The body
+A {parameters:,}-parameter router (Arbitrage, arXiv 2512.05033): it predicts whether the target would write a step better
+than the draft. The body
 of the bundled reward model ({layers} Qwen3 layers × {width}), a two-class head (`score`) on the last norm's output.
 P(target better) = softmax[1] at the draft step's last token: the blank line (id {delimiter}) or `<eos>`. It routes between the
 bundled draft and target and knows nothing else.
@@ -61,7 +62,7 @@ bundled draft and target and knows nothing else.
 Input: {layout}.
 `model.onnx`: the same model with matrices of 8-bit integers; `input_ids`, `attention_mask` (int64, [batch, length]) to
 `logits` ([batch, length, 2]).
-Scores are not calibrated: take the threshold from the curve in `training/README.md`.
+Scores are not calibrated: take the threshold from the curve in `training/routers/README.md`.
 
 ## Data
 {data}.
@@ -76,7 +77,7 @@ arithmetic is in training.
 """
 
 LAYOUTS = {
-    "prompt": "the very tokens, `<bos><user>QUESTION<assistant>`, the kept steps and the draft's step (`layout` in `config.json`)",
+    "prompt": "the target's own tokens, `<bos><user>QUESTION<assistant>`, the kept steps and the draft's step (`layout` in `config.json`)",
     "annotated": '`<bos><user>QUESTION<assistant>`, then each step after "Model 0: " (draft) or "Model 1: " (target), '
     "the draft's step last (`layout` in `config.json`)",
 }
