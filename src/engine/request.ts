@@ -8,6 +8,7 @@ import type { Limits } from '../decode/core/transcript.ts';
 import type { Sampling } from '../model/interface.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
+import { checkRequest } from './check-request.ts';
 import { type LoadedModel, type LoadedModels, readerOf } from './load/loaded-models.ts';
 
 /** A conversation (through the chat template), a text to continue as it is, or token ids. */
@@ -110,6 +111,7 @@ export const modelsOf = (loaded: LoadedModels): Models | null => {
 };
 
 export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: readonly DecodingSystem[]): Job => {
+  checkRequest(request);
   const target = readerOf(loaded);
   const models = modelsOf(loaded);
   if (!target || !models) throw refuse('no model is loaded here', 'Load one: a remote target needs a draft beside it.');

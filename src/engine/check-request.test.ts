@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { checkRequest } from './check-request.ts';
+
+const prompt = { tokens: [1, 2] };
+
+describe('a request of any shape', () => {
+  it.each<[unknown, string]>([
+    [undefined, 'a request must be an object, not undefined'],
+    ['Hello', 'a request must be an object, not "Hello"'],
+    [{}, 'the request has no prompt'],
+    [{ prompt: 'Hello' }, 'prompt must be { messages }, { text } or { tokens }, not "Hello"'],
+    [{ prompt: {} }, '0 of them are given'],
+    [{ prompt: { text: 'a', tokens: [1] } }, '2 of them are given'],
+    [{ prompt: { text: 7 } }, 'prompt.text must be text, not 7'],
+    [{ prompt: { tokens: 'abc' } }, 'prompt.tokens must be a list of token ids, not "abc"'],
+    [{ prompt: { tokens: [1, '2'] } }, 'prompt.tokens must be a list of token ids'],
+    [{ prompt: { messages: 'Hello' } }, 'prompt.messages must be a list'],
+    [{ prompt: { messages: [{ role: 'user' }] } }, 'prompt.messages[0].content must be text, not undefined'],
+    [{ prompt: { messages: [null] } }, 'prompt.messages[0] must be an object { role, content }, not null'],
+    [{ prompt, stop: 'x' }, 'stop must be a list of texts, as [\'\\n\\n\'], not "x"'],
+    [{ prompt, temperature: '0.7' }, 'temperature must be a number, not "0.7"'],
+    [{ prompt, maxTokens: null }, 'maxTokens must be a number, not null'],
+    [{ prompt, ignoreEos: 'yes' }, 'ignoreEos must be true or false, not "yes"'],
+    [{ prompt, knobs: [] }, 'knobs must be an object, not []'],
+    [{ prompt, max_tokens: 5 }, 'a request has no field "max_tokens"'],
+  ])('%j is refused by the name of its field', (request, message) => {
+    expect(() => checkRequest(request)).toThrow(expect.objectContaining({ code: 'bad-request' }));
+    expect(() => checkRequest(request)).toThrow(message);
+  });
+
+  it('is let through where it is right, and where a field is undefined', () => {
+    checkRequest({ prompt, stop: ['x'], temperature: 0.5, system: undefined, knobs: { gamma: 4 } });
+    checkRequest({ prompt: { messages: [] } });
+  });
+});

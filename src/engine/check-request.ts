@@ -1,0 +1,81 @@
+// The shape of a request. Callers write JavaScript, and requests come out of JSON, so types promise nothing here: every field is
+// checked by name before any of it is used, and a field that does not exist is refused instead of being ignored.
+import { refuse } from '../base/refuse.ts';
+import type { RunRequest } from './request.ts';
+
+interface Kind {
+  readonly is: (value: unknown) => boolean;
+  readonly what: string;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const number: Kind = { is: (value) => typeof value === 'number', what: 'a number' };
+const text: Kind = { is: (value) => typeof value === 'string', what: 'text' };
+const flag: Kind = { is: (value) => typeof value === 'boolean', what: 'true or false' };
+const texts: Kind = {
+  is: (value) => Array.isArray(value) && value.every(text.is),
+  what: "a list of texts, as ['\\n\\n']",
+};
+const object: Kind = { is: isObject, what: 'an object' };
+
+const FIELDS: { readonly [Name in keyof Required<RunRequest>]: Kind } = {
+  prompt: object,
+  system: text,
+  knobs: object,
+  maxTokens: number,
+  temperature: number,
+  topK: number,
+  topP: number,
+  minP: number,
+  seed: number,
+  stop: texts,
+  ignoreEos: flag,
+  logprobs: number,
+  profile: flag,
+  fresh: flag,
+};
+
+const WAYS = '{ messages }, { text } or { tokens }';
+
+const shown = (value: unknown): string => {
+  const json = JSON.stringify(value);
+  return json === undefined ? String(value) : json.slice(0, 60);
+};
+
+const wrong = (name: string, what: string, value: unknown): Error =>
+  refuse(`${name} must be ${what}, not ${shown(value)}`);
+
+const checkMessages = (messages: unknown): void => {
+  if (!Array.isArray(messages)) throw wrong('prompt.messages', 'a list of { role, content }', messages);
+  for (const [i, message] of messages.entries()) {
+    if (!isObject(message)) throw wrong(`prompt.messages[${i}]`, 'an object { role, content }', message);
+    for (const name of ['role', 'content'] as const)
+      if (!text.is(message[name])) throw wrong(`prompt.messages[${i}].${name}`, text.what, message[name]);
+  }
+};
+
+const checkPrompt = (prompt: unknown): void => {
+  if (prompt === undefined) throw refuse('the request has no prompt', `Give prompt: ${WAYS}.`);
+  if (!isObject(prompt)) throw refuse(`prompt must be ${WAYS}, not ${shown(prompt)}`, 'A text is { text: "…" }.');
+  const { messages, text: raw, tokens } = prompt;
+  const given = [messages, raw, tokens].filter((value) => value !== undefined).length;
+  if (given !== 1) throw refuse(`prompt must be one of ${WAYS}; ${given} of them are given`);
+  if (messages !== undefined) checkMessages(messages);
+  if (raw !== undefined && !text.is(raw)) throw wrong('prompt.text', text.what, raw);
+  if (tokens !== undefined && !(Array.isArray(tokens) && tokens.every(number.is)))
+    throw wrong('prompt.tokens', 'a list of token ids', tokens);
+};
+
+/** Throws `bad-request` with the field's name. `undefined` is as good as absent. */
+export const checkRequest = (request: unknown): void => {
+  if (!isObject(request))
+    throw refuse(`a request must be an object, not ${shown(request)}`, `Give { prompt: ${WAYS} }.`);
+  for (const [name, value] of Object.entries(request)) {
+    const kind = Object.hasOwn(FIELDS, name) ? FIELDS[name as keyof RunRequest] : null;
+    if (!kind) throw refuse(`a request has no field "${name}"`, `Its fields are: ${Object.keys(FIELDS).join(', ')}.`);
+    if (value !== undefined && name !== 'prompt' && !kind.is(value)) throw wrong(name, kind.what, value);
+  }
+  checkPrompt(request.prompt);
+};
