@@ -9,8 +9,18 @@ export const rounds = total((e) => (inRound(e) ? 1 : 0));
 export const roundTokens = total((e) => (inRound(e) ? e.tokens.length : 0));
 export const tokensPerRound = both(roundTokens, rounds, ratio);
 
-export const acceptanceLengths: Metric<readonly number[], readonly number[]> = {
-  start: [],
-  add: (lengths, event) => (inRound(event) ? [...lengths, event.tokens.length] : lengths),
-  value: (lengths) => lengths,
+/** The newest length and those before it: adding one shares the rest, so a fold over n rounds takes n steps. */
+interface Lengths {
+  readonly length: number;
+  readonly before: Lengths | null;
+}
+
+export const acceptanceLengths: Metric<Lengths | null, readonly number[]> = {
+  start: null,
+  add: (before, event) => (inRound(event) ? { length: event.tokens.length, before } : before),
+  value(newest) {
+    const lengths: number[] = [];
+    for (let each = newest; each; each = each.before) lengths.push(each.length);
+    return lengths.reverse();
+  },
 };
