@@ -200,7 +200,7 @@ class LocalEngine implements Engine {
         emit,
         signal,
         timings,
-        tokenText: job.tokenizer && ((token) => transcript.spelling(token) ?? ''),
+        tokenText: job.tokenizer && ((token) => transcript.textOf(token) ?? ''),
         stopTokens: limits.stopTokens,
         sidecar: async (file) => (await this.#registry.models.draft?.sidecar?.read(file)) ?? null,
         open: (role, options) => this.#prefixCache.open(role, models, prompt, rows, { ...options, cache: this.#cache }),

@@ -163,7 +163,7 @@ it.each(['rsd', 'arbitrage'])('%s goes on with the target where the judge fails 
     reason: 'the judge could not be asked',
     fault: { message: expect.stringContaining('401') },
   });
-  expect(routes[2]?.reason).toContain('left alone');
+  expect(routes[2]?.reason).toContain('failed earlier');
   expect(judge.asked).toHaveLength(2);
   expect(events.at(-1)).toMatchObject({ type: 'done', finish_reason: 'stop', text: STEPS.join('') });
   expect(JSON.stringify(events)).not.toContain('sk-judge');

@@ -1,6 +1,8 @@
-// Best of n. Approximate. Several answers are drawn as one batch; a process reward model scores their steps, and the answer
+// Best of n. Approximate. Several answers are drawn as one batch, a process reward model scores their steps, and the answer
 // with the best reward is given.
 import type { DecodingSystem, JudgedStep } from '../decode/core/system.ts';
+import { sampleAnswers } from '../decode/steps/sampled-answers.ts';
+import { StepBoundary, splitIntoSteps } from '../decode/steps/step-boundary.ts';
 import { sampleKnobs } from './sample-knobs.ts';
 import { limitKnobs } from './step-knobs.ts';
 
@@ -26,13 +28,12 @@ export default {
   needs: ['target', 'draft', 'prm'],
   knobs,
   async start(run) {
-    const { Boundary, sampleAnswers, stepsOf } = await import('../decode/steps/step-systems.ts');
     const { by, reward, delimiter, 'step-tokens': most } = run.knobs;
-    const boundary = new Boundary(run, delimiter);
+    const boundary = new StepBoundary(run, delimiter);
     const judge = await run.open('prm');
     const problem = [...run.sequence.tokens];
     const rewardOf = async (answer: readonly number[]): Promise<number> => {
-      const steps = stepsOf(boundary, answer, most).map((tokens): JudgedStep => ({ tokens, by }));
+      const steps = splitIntoSteps(boundary, answer, most).map((tokens): JudgedStep => ({ tokens, by }));
       const asked = reward === 'last' ? steps.slice(-1) : steps;
       const scores: number[] = [];
       for (const step of asked)

@@ -1,9 +1,15 @@
-// BlockPilot: a block size for each instance (arXiv 2606.31315). Exact: DFlash, with the size chosen once, after the
-// prefill. A small network reads the target's last row of logits and predicts the acceptance length τ of every size.
-// The paper takes the size with the largest τ; here a round of every size is timed on this device when the models are
-// first used, and the size with the least time for each token wins; of sizes about as good, the smallest. Size 1 is plain.
+// BlockPilot: a block size for each instance (arXiv 2606.31315). Exact. It is DFlash with a block size that is chosen once,
+// after the prefill: a small network reads the target's last row of logits and predicts the acceptance length τ of every
+// size. The paper takes the size with the largest τ. Here a round of every size is timed on this device when the models
+// are first used, and the size with the least time a token wins; of sizes about as good, the smallest. Size 1 is plain
+// decoding.
 import { refuse } from '../base/refuse.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
+import { blockDrafter, refusedFirst } from '../decode/speculative/block-drafter.ts';
+import { chooseSize } from '../decode/speculative/choose-block-size.ts';
+import { speculate } from '../decode/speculative/speculate.ts';
+import { appendInOrder, prefillBlocks } from '../decode/speculative/taps.ts';
+import { timeBlockSizes } from '../decode/speculative/time-block-sizes.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
 const knobs = {
@@ -30,8 +36,6 @@ export default {
   variants: [{ knobs: {}, drawn: false }],
   fit: ({ policy }) => (policy ? { candidates: { ...knobs.candidates, initial: policy.blockSizes } } : {}),
   async start(run) {
-    const decode = await import('../decode/speculative/speculative-systems.ts');
-    const { blockDrafter, chooseSize, following, prefillBlocks, refusedFirst, roundTimes, speculate } = decode;
     const { candidates, label, 'fall-back': fallBack } = run.knobs;
     const { policy, dflash } = run.models;
     if (!policy || !dflash) throw new Error('blockpilot was started without its models');
@@ -40,18 +44,18 @@ export default {
       throw refuse(`blockpilot: a block of ${most}; the drafter was trained for ${dflash.blockSize}`);
     const drafter = await run.open('dflash');
     const target = await run.open('target', { tapLayers: dflash.tapLayers, nodes: Math.max(16, most) });
-    const hand = following(drafter, (pass, rows) => drafter.append(pass, rows));
-    // Drafts that are not drawn: at any temperature the output is plain decoding's, whichever size a clock favours.
-    const ofSize = (size: number) => blockDrafter(drafter, hand, size, false);
+    const append = appendInOrder(drafter, (pass, rows) => drafter.append(pass, rows));
+    // Greedy drafts: at any temperature the output is that of plain decoding, whichever size is fastest.
+    const ofSize = (size: number) => blockDrafter(drafter, append, size, false);
     const rounds = (size: number) =>
       speculate(target, refusedFirst(ofSize(size), run), run, { fallBack: fallBack === 'on', drawn: false });
     const [only, ...others] = candidates;
     const chosen = others.length === 0 ? only : undefined;
-    const { first, logits } = await prefillBlocks(run, target, drafter, hand, { logits: chosen === undefined });
+    const { first, logits } = await prefillBlocks(run, target, drafter, append, { logits: chosen === undefined });
     if (chosen !== undefined) return { first, round: rounds(chosen) };
     if (!logits) throw new Error('the logits were not read');
-    const times = () => roundTimes(target, ofSize, candidates, run);
+    const times = () => timeBlockSizes(target, ofSize, candidates, run);
     const size = await chooseSize({ policy, logits, candidates, by: label, times, emit: run.emit });
-    return { first, round: rounds(size) };
+    return { first, round: rounds(size), chosen: { candidates: [size] } };
   },
 } satisfies DecodingSystem<typeof knobs>;

@@ -1,8 +1,11 @@
 // DFlash: block diffusion for flash speculative decoding (arXiv 2602.06036). Exact. A small network without embedding or
 // head of its own reads the target's hidden states and fills a whole block of masked positions in one pass; the target
-// verifies the block as a chain. Beyond the paper, at temperature > 0: each slot may be drawn from its own distribution
-// and kept with probability p/q; the paper drafts the most probable token and keeps it with p.
+// verifies the block as a chain. Beyond the paper, at temperature > 0 each slot may be drawn from its own distribution
+// and is kept with probability p/q; the paper drafts the most probable token, which is kept with probability p.
 import type { DecodingSystem } from '../decode/core/system.ts';
+import { blockDrafter, refusedFirst } from '../decode/speculative/block-drafter.ts';
+import { speculate } from '../decode/speculative/speculate.ts';
+import { appendInOrder, prefillBlocks } from '../decode/speculative/taps.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
 const blockSize = {
@@ -15,7 +18,7 @@ const blockSize = {
   oneDraft: 2,
 } as const;
 
-export const draftKnob = {
+const draftKnob = {
   kind: 'choice',
   label: 'Drafts at temperature > 0',
   options: ['sampled', 'greedy'],
@@ -48,17 +51,15 @@ export default {
     return { 'block-size': { ...blockSize, max: dflash.blockSize, initial: dflash.blockSize, most } };
   },
   async start(run) {
-    const decode = await import('../decode/speculative/speculative-systems.ts');
-    const { blockDrafter, following, prefillBlocks, refusedFirst, speculate } = decode;
     const { 'block-size': size, draft } = run.knobs;
     const drafter = await run.open('dflash');
     const tapLayers = run.models.dflash?.tapLayers ?? [];
     const target = await run.open('target', { tapLayers, nodes: Math.max(16, size) });
-    const hand = following(drafter, (pass, rows) => drafter.append(pass, rows));
-    const { first } = await prefillBlocks(run, target, drafter, hand);
+    const append = appendInOrder(drafter, (pass, rows) => drafter.append(pass, rows));
+    const { first } = await prefillBlocks(run, target, drafter, append);
     const sampled = draft === 'sampled';
     const options = { fallBack: run.knobs['fall-back'] === 'on', drawn: sampled };
-    const blocks = blockDrafter(drafter, hand, size, sampled);
+    const blocks = blockDrafter(drafter, append, size, sampled);
     return { first, round: speculate(target, refusedFirst(blocks, run), run, options) };
   },
 } satisfies DecodingSystem<typeof knobs>;

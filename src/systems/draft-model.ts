@@ -1,8 +1,11 @@
 // Speculative decoding with a draft model (Leviathan et al., arXiv 2211.17192; Chen et al., arXiv 2302.01318). Exact.
-// A small model of the same vocabulary writes γ tokens one by one; the target scores them in one pass and keeps each
-// with probability min(1, p/q), drawing from the residual where it refuses one. The drafts stay on the device. Beyond
-// the paper: γ may follow the measured acceptance.
+// A small model of the same vocabulary writes γ tokens one by one. The target scores them in one pass and keeps each with
+// probability min(1, p/q); where it refuses one, it draws from the residual. The drafts stay on the device. Beyond the
+// papers, γ may follow the measured acceptance.
+import { prefill, readPrompt } from '../decode/core/prefill.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
+import { modelDrafter } from '../decode/speculative/model-drafter.ts';
+import { speculate } from '../decode/speculative/speculate.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
 const MOST = 15;
@@ -31,9 +34,6 @@ export default {
   knobs,
   writesSteps: 'on-request',
   async start(run) {
-    const { modelDrafter, prefill, readPrompt, speculate } = await import(
-      '../decode/speculative/speculative-systems.ts'
-    );
     const target = await run.open('target');
     const draft = await run.open('draft');
     await readPrompt(run, draft);

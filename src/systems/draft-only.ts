@@ -1,5 +1,7 @@
-// The draft alone, in steps: the cheap end of every curve. It reads nothing of the target.
+// The draft alone, in steps: the cheapest end of every comparison. Approximate. The target reads nothing.
 import type { DecodingSystem } from '../decode/core/system.ts';
+import { openSteps } from '../decode/steps/open-steps.ts';
+import { route } from '../decode/steps/route.ts';
 import autoregressive from './autoregressive.ts';
 import { limitKnobs } from './step-knobs.ts';
 
@@ -14,7 +16,6 @@ export default {
   remote: true,
   knobs: limitKnobs,
   async start(run) {
-    const { openSteps, route } = await import('../decode/steps/step-systems.ts');
     const { draft, most } = await openSteps(run, run.knobs, autoregressive);
     return { first: null, round: route(run, { draft, most, rule: null, target: null }) };
   },

@@ -1,9 +1,11 @@
-// EAGLE-3 (arXiv 2503.01840). Exact. One layer that reads the target's hidden states and the next token's embedding
-// drafts token by token, feeding its own output back: a chain, or a tree of the most probable continuations, of which
-// the target keeps the longest path it agrees with. At temperature > 0 a chain is drawn and kept with probability p/q;
-// a tree's nodes are no draws, so the target's own draw picks among the siblings.
+// EAGLE-3 (arXiv 2503.01840). Exact. One layer reads the target's hidden states and the next token's embedding and drafts
+// token by token, feeding its own output back: a chain, or a tree of the most probable continuations, of which the target
+// keeps the longest path that it agrees with. At temperature > 0 the tokens of a chain are drawn and kept with probability
+// p/q; the nodes of a tree are not drawn, so the target's own draw picks among siblings.
 import type { DecodingSystem } from '../decode/core/system.ts';
-import type { Hand } from '../decode/speculative/taps.ts';
+import { speculate } from '../decode/speculative/speculate.ts';
+import { type AppendRows, appendInOrder, prefillTapped } from '../decode/speculative/taps.ts';
+import { treeDrafter } from '../decode/speculative/tree-drafter.ts';
 import type { Token } from '../model/interface.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
@@ -30,9 +32,6 @@ export default {
     { knobs: { shape: 'tree' }, drawn: false },
   ],
   async start(run) {
-    const { following, prefillTapped, speculate, treeDrafter } = await import(
-      '../decode/speculative/speculative-systems.ts'
-    );
     const { shape, depth, width, nodes } = run.knobs;
     const drafter = await run.open('eagle3');
     const tapLayers = run.models.eagle3?.tapLayers ?? [];
@@ -43,8 +42,13 @@ export default {
 
     // A row reads the embedding of the token after it. The prompt's last row waits for the first token to be drawn.
     const prompt = run.sequence.tokens;
-    const append = (pass: Parameters<Hand>[0], rows: readonly number[], base: number, after: readonly Token[]): void =>
-      following(drafter, (tapped, fitting) => drafter.append(tapped, fitting, after.slice(0, fitting.length)))(
+    const append = (
+      pass: Parameters<AppendRows>[0],
+      rows: readonly number[],
+      base: number,
+      after: readonly Token[],
+    ): void =>
+      appendInOrder(drafter, (tapped, fitting) => drafter.append(tapped, fitting, after.slice(0, fitting.length)))(
         pass,
         rows,
         base,

@@ -1,6 +1,6 @@
 import type { ChoiceKnob } from '../decode/core/knobs.ts';
 
-/** Every speculative system has it. */
+/** A knob of every speculative system. */
 export const fallBackKnob = {
   kind: 'choice',
   label: 'Plain decoding where drafting loses time',

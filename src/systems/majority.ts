@@ -1,6 +1,8 @@
-// Self-consistency (arXiv 2203.11171). Approximate. Several answers are drawn as one batch; the result that most of them
-// come to wins, and of the answers that have it the first one is given.
+// Self-consistency (arXiv 2203.11171). Approximate. Several answers are drawn as one batch. The result that most of them
+// reach wins, and the first answer with that result is given.
 import type { DecodingSystem } from '../decode/core/system.ts';
+import { resultOf } from '../decode/steps/final-result.ts';
+import { sampleAnswers } from '../decode/steps/sampled-answers.ts';
 import { sampleKnobs } from './sample-knobs.ts';
 
 export default {
@@ -13,7 +15,6 @@ export default {
   needs: ['target', 'draft'],
   knobs: sampleKnobs,
   async start(run) {
-    const { resultOf, sampleAnswers } = await import('../decode/steps/step-systems.ts');
     const round = await sampleAnswers(run, run.knobs, async (answers) => {
       const results = answers.map(({ tokens }) => resultOf(tokens, run));
       const votes = results.map((result) => results.filter((other) => other === result).length);

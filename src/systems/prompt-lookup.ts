@@ -1,7 +1,11 @@
-// Prompt lookup (Saxena 2023; n-gram speculation in vLLM and transformers). Exact, and needs no weights: where the last n
-// tokens occurred before, in the prompt or in the answer, what followed them then is the draft. Wins where an answer
-// quotes its input. Ours: copies run on into themselves, as in LZ77, so a repetition is drafted to full length.
+// Prompt lookup (Saxena 2023; n-gram speculation in vLLM and transformers). Exact, and it needs no weights. It finds where
+// the last n tokens occurred before, in prompt or answer, and drafts what followed them there, so it is fast where an
+// answer quotes its input. Beyond the original, a copy may reach into itself, as in LZ77: a repetition is drafted to full
+// length.
+import { prefill } from '../decode/core/prefill.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
+import { lookupDrafter } from '../decode/speculative/lookup-drafter.ts';
+import { speculate } from '../decode/speculative/speculate.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
 const MOST = 15;
@@ -32,7 +36,6 @@ export default {
   writesSteps: 'on-request',
   variants: [{ knobs: {}, drawn: false }],
   async start(run) {
-    const { lookupDrafter, prefill, speculate } = await import('../decode/speculative/speculative-systems.ts');
     const target = await run.open('target');
     const { first } = await prefill(run, target);
     const { ngram, gamma } = run.knobs;

@@ -1,39 +1,26 @@
-// Random routing: a share of the steps goes to the target, whatever they say. What a judge is measured against.
-import type { DecodingSystem } from '../decode/core/system.ts';
-import { fitInner, innerSystem, NESTED_USES, stepKnobs } from './step-knobs.ts';
+// Random routing. Approximate. A share of the steps goes to the target, whatever they say: a router must do better at the
+// same share. The seed and the step's place in the text decide, so a run can be repeated.
+import { chanceAt } from '../decode/core/draft-sampling.ts';
+import { defineRouter } from './define-router.ts';
 
-const knobs = {
-  share: { kind: 'number', label: 'Share of steps to escalate', min: 0, max: 1, step: 0.01, initial: 0.5 },
-  ...stepKnobs,
-} as const;
-
-export default {
+export default defineRouter({
   id: 'random',
   title: 'Random routing',
   summary: 'Chance escalates a share of the steps: what any rule must beat.',
   group: 'comparison',
   paper: '',
-  guarantee: 'approximate',
   needs: ['target', 'draft'],
-  uses: NESTED_USES,
   remote: true,
-  knobs,
-  escalates: 'low',
-  threshold: 'share',
-  fit: fitInner,
-  async start(run) {
-    const { chanceAt, openSteps, route } = await import('../decode/steps/step-systems.ts');
-    const { share: threshold } = run.knobs;
-    const models = await openSteps(run, run.knobs, innerSystem(run.knobs));
-    return {
-      first: null,
-      round: route(run, {
-        ...models,
-        async rule({ context: { sequence } }) {
-          const score = chanceAt(sequence.sampling.seed, sequence.tokens.length);
-          return { by: 'draft', accept: score >= threshold, score, threshold, reason: 'a coin was tossed' };
-        },
-      }),
-    };
+  knobs: {
+    share: { kind: 'number', label: 'Share of steps to escalate', min: 0, max: 1, step: 0.01, initial: 0.5 },
   },
-} satisfies DecodingSystem<typeof knobs>;
+  threshold: 'share',
+  escalates: 'low',
+  reasons: { kept: 'a coin was tossed', escalated: 'a coin was tossed' },
+  scorer: () => ({
+    by: 'draft',
+    score: async ({ context: { sequence } }) => ({
+      score: chanceAt(sequence.sampling.seed, sequence.tokens.length),
+    }),
+  }),
+});

@@ -1,4 +1,4 @@
-// The settings of systems that draw several answers.
+// The knobs of systems that draw several answers.
 export const sampleKnobs = {
   n: { kind: 'number', label: 'Answers', min: 1, max: 16, step: 1, initial: 8 },
   temperature: { kind: 'number', label: 'Temperature of the answers', min: 0, max: 2, step: 0.05, initial: 0.7 },

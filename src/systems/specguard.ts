@@ -1,9 +1,19 @@
 // SpecGuard: verification from the draft's own signals (arXiv 2604.15244). Approximate, and without a judge. The draft
-// draws k candidate steps as one batch, the most central one is chosen, and the draft's own pass decides: least log-
-// probability (LPBV) and least grounding by attention rollout (ABGV), weighed by β. Below τ the target draws k candidates.
-import type { Knobs } from '../decode/core/knobs.ts';
-import type { DecodingSystem, Models } from '../decode/core/system.ts';
-import { fitInner, innerSystem, NESTED_USES, stepKnobs } from './step-knobs.ts';
+// draws k candidate steps as one batch, and the most central one is judged by the draft's own pass: its least log-
+// probability (LPBV) and its least grounding by attention rollout (ABGV), weighed by β. Below τ the target draws k
+// candidates and the most central of those is committed. Beyond the paper, candidates may be compared by the draft's own
+// hidden states instead of a sentence model.
+
+import { candidateSamplings, draftSampling } from '../decode/core/draft-sampling.ts';
+import type { Knobs, KnobValues } from '../decode/core/knobs.ts';
+import type { Models, RunContext } from '../decode/core/system.ts';
+import { CALIBRATION_FILE, rangesOf, readCalibration, rolloutKey } from '../decode/steps/calibration.ts';
+import { Candidates } from '../decode/steps/candidates.ts';
+import { textOf } from '../decode/steps/final-result.ts';
+import { selectBy } from '../decode/steps/select-candidate.ts';
+import { specguardScore } from '../decode/steps/specguard-score.ts';
+import { candidateWriter } from '../decode/steps/step-writer.ts';
+import { defineRouter } from './define-router.ts';
 
 const knobs = {
   k: { kind: 'number', label: 'Candidates of a step', min: 1, max: 16, step: 1, initial: 4 },
@@ -32,10 +42,9 @@ const knobs = {
     options: ['sentences', 'states', 'tokens', 'none'],
     initial: 'states',
   },
-  ...stepKnobs,
-} as const;
+} as const satisfies Knobs;
 
-/** Sentence embeddings are the paper's choice: whoever loads a model for them means to use it. */
+/** Sentence embeddings are the paper's choice, and the initial one where a model for them is loaded. */
 const fitSelector = ({ sentences }: Models): Knobs => {
   const [embeddings, ...others] = knobs.selector.options;
   if (sentences) return { selector: { ...knobs.selector, initial: embeddings } };
@@ -43,59 +52,66 @@ const fitSelector = ({ sentences }: Models): Knobs => {
   return { selector: { ...knobs.selector, options: others, others: missing } };
 };
 
-export default {
+type Run = Pick<RunContext, 'sequence'> & { readonly knobs: KnobValues<typeof knobs> };
+
+/** How candidates are drawn. */
+const samplingOf = ({ sequence, knobs: { temperature, 'top-p': topP } }: Run) => ({
+  ...sequence.sampling,
+  temperature,
+  topP,
+});
+
+/** What is computed with the candidates' rows: grounding, unless β leaves it out, and mean states to compare them by. */
+const rowsOf = ({ knobs: { k, beta, layers, rollout: variant, sink, selector } }: Run) => ({
+  ...(beta < 1 && {
+    rollout: {
+      layers: layers === 'all' ? layers : Number(layers),
+      variant,
+      ...(sink === 'left-out' && { skip: 1 }),
+    },
+  }),
+  ...(k > 1 && selector === 'states' && { pool: true as const }),
+});
+
+export default defineRouter({
   id: 'specguard',
   title: 'SpecGuard',
   summary: 'No judge: the draft’s own certainty and what its attention rests on decide on each step.',
   group: 'step-level',
   paper: 'https://arxiv.org/abs/2604.15244',
-  guarantee: 'approximate',
   needs: ['target', 'draft'],
-  uses: [...NESTED_USES, 'sentences'],
+  uses: ['sentences'],
   remote: true,
-  knobs,
-  escalates: 'low',
-  threshold: 'tau',
   calibrated: true,
-  fit: (models) => ({ ...fitInner(models), ...fitSelector(models) }),
-  async start(run) {
-    const steps = await import('../decode/steps/step-systems.ts');
-    const { selectBy } = await import('../judge/selector.ts');
-    const { k, temperature, 'top-p': topP, beta, tau: threshold, layers, rollout: variant, sink, selector } = run.knobs;
-    const { draft, target: targetModel, remote, sentences } = run.models;
-    if (!draft) throw new Error('specguard was started without a draft');
-    const pool = k > 1 && selector === 'states';
-    const rollout = {
-      layers: layers === 'all' ? layers : Number(layers),
-      variant,
-      ...(sink === 'left-out' && { skip: 1 }),
-    };
-    const sampling = { ...run.sequence.sampling, temperature, topP };
-    const models = await steps.openSteps(run, run.knobs, innerSystem(run.knobs), {
-      lanes: steps.lanesOf(steps.draftSampling(sampling), k),
-      ...(beta < 1 && { rollout }),
-      ...(pool && { pool }),
-    });
-    const key = beta < 1 ? steps.rolloutKey(rollout, draft.layers) : null;
-    const ranges = steps.rangesOf(steps.readCalibration(await run.sidecar(steps.CALIBRATION_FILE)), key);
+  knobs,
+  threshold: 'tau',
+  escalates: 'low',
+  reasons: { kept: 'sure and grounded enough', escalated: 'a token that it was unsure of' },
+  fit: fitSelector,
+  draft: (run) => ({ samplings: candidateSamplings(draftSampling(samplingOf(run)), run.knobs.k), ...rowsOf(run) }),
+  async scorer(run, { boundary, most }) {
+    const { k, beta, selector } = run.knobs;
+    const { draft, target: model, remote, sentences } = run.models;
+    const { rollout, pool } = rowsOf(run);
+    const key = rollout && draft ? rolloutKey(rollout, draft.layers) : null;
+    const ranges = rangesOf(readCalibration(await run.sidecar(CALIBRATION_FILE)), key);
     run.emit({ type: 'calibration', ...ranges });
 
-    const select = selectBy(selector, { sentences, textOf: (tokens) => steps.textOf(tokens, run) });
-    const rule = steps.specguardRule({ select, ranges, beta, threshold });
-    if (k === 1 || remote) return { first: null, round: steps.route(run, { ...models, rule }) };
+    const select = selectBy(selector, { sentences, textOf: (tokens) => textOf(tokens, run) });
+    const score = specguardScore({ select, ranges, beta });
+    if (k === 1 || remote) return { by: 'draft', score };
 
-    const room = run.knobs['step-tokens'];
-    const forks = { count: k, room };
-    const own = new steps.Candidates({
+    const room = most.tokens;
+    const own = new Candidates({
       by: 'target',
-      model: targetModel,
-      cursor: await run.open('target', { forks, ahead: room, ...(pool && { pool }) }),
-      lanes: steps.lanesOf(sampling, k),
-      boundary: models.boundary,
+      model,
+      cursor: await run.open('target', { forks: { count: k, room }, ahead: room, ...(pool && { pool }) }),
+      samplings: candidateSamplings(samplingOf(run), k),
+      boundary,
       room,
       grounds: false,
-      pools: pool,
+      pools: pool === true,
     });
-    return { first: null, round: steps.route(run, { ...models, rule, target: steps.amongCandidates(own, select) }) };
+    return { by: 'draft', score, target: candidateWriter(own, select) };
   },
-} satisfies DecodingSystem<typeof knobs>;
+});

@@ -1,22 +1,16 @@
-// What all step systems have in common: their limits, and the exact system that writes escalated steps.
+// The knobs of all step systems: their limits, and the exact system that writes the target's steps.
 import type { ChoiceKnob, Knobs, KnobValues } from '../decode/core/knobs.ts';
 import type { DecodingSystem, ModelRole, Models } from '../decode/core/system.ts';
 import autoregressive from './autoregressive.ts';
-import blockpilot from './blockpilot.ts';
-import dflash from './dflash.ts';
-import draftModel from './draft-model.ts';
-import eagle3 from './eagle3.ts';
-import promptLookup from './prompt-lookup.ts';
+import { TOKEN_LEVEL } from './token-level.ts';
 
-/** Any of them writes what the target would. */
-const INNER: readonly DecodingSystem[] = [blockpilot, dflash, eagle3, draftModel, promptLookup, autoregressive];
-/** By itself the first of these for which the models are there. */
-const PREFERRED: readonly DecodingSystem[] = [blockpilot, dflash, autoregressive];
+const WRITERS = TOKEN_LEVEL.filter(({ writesSteps }) => writesSteps !== undefined);
+const BY_DEFAULT = WRITERS.filter(({ writesSteps }) => writesSteps === 'by-default');
 
 const innerKnob: ChoiceKnob = {
   kind: 'choice',
   label: "System that writes the target's steps",
-  options: INNER.map(({ id }) => id),
+  options: WRITERS.map(({ id }) => id),
   initial: autoregressive.id,
 };
 
@@ -37,20 +31,18 @@ export const stepKnobs = { inner: innerKnob, ...limitKnobs } as const;
 
 export type StepKnobs = KnobValues<typeof stepKnobs>;
 
-/** What the nested system is faster with. */
-export const NESTED_USES: readonly ModelRole[] = ['dflash', 'policy'];
+/** Models with which the target's steps are written faster. */
+export const WRITER_USES: readonly ModelRole[] = [
+  ...new Set(BY_DEFAULT.flatMap(({ needs }) => needs).filter((role) => role !== 'target')),
+];
 
-/** Which nested systems these models serve. */
+/** Offers the systems that these models serve. The initial one is the default system that uses most of them. */
 export const fitInner = (models: Models): Knobs => {
   const serves = ({ needs }: DecodingSystem): boolean => needs.every((role) => models[role] !== undefined);
-  return {
-    inner: {
-      ...innerKnob,
-      options: INNER.filter(serves).map(({ id }) => id),
-      initial: PREFERRED.find(serves)?.id ?? autoregressive.id,
-    },
-  };
+  const [best = autoregressive] = BY_DEFAULT.filter(serves).toSorted((a, b) => b.needs.length - a.needs.length);
+  return { inner: { ...innerKnob, options: WRITERS.filter(serves).map(({ id }) => id), initial: best.id } };
 };
 
-export const innerSystem = ({ inner }: Pick<StepKnobs, 'inner'>): DecodingSystem =>
-  INNER.find(({ id }) => id === inner) ?? autoregressive;
+/** The system that writes the target's steps. */
+export const stepWriterOf = ({ inner }: Pick<StepKnobs, 'inner'>): DecodingSystem =>
+  WRITERS.find(({ id }) => id === inner) ?? autoregressive;

@@ -1,9 +1,10 @@
-// The target alone, in steps: the dear end of every curve. It is the nested exact system itself, from end to end.
+// The target alone, in steps: the most expensive end of every comparison. Exact: it is the system of the knob `inner`, from
+// beginning to end, with its answer reported in steps.
 import { fittedKnobs, resolveKnobs } from '../decode/core/knobs.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
-import { fitInner, innerSystem, NESTED_USES, stepKnobs } from './step-knobs.ts';
-
-const knobs = stepKnobs;
+import { reportSteps } from '../decode/steps/report-steps.ts';
+import { StepBoundary } from '../decode/steps/step-boundary.ts';
+import { fitInner, stepKnobs, stepWriterOf, WRITER_USES } from './step-knobs.ts';
 
 export default {
   id: 'target-only',
@@ -13,15 +14,14 @@ export default {
   paper: '',
   guarantee: 'exact',
   needs: ['target'],
-  uses: NESTED_USES,
-  knobs,
+  uses: WRITER_USES,
+  knobs: stepKnobs,
   fit: fitInner,
   async start(run) {
-    const { Boundary, inSteps } = await import('../decode/steps/step-systems.ts');
     const { delimiter, 'step-tokens': tokens, 'max-steps': steps } = run.knobs;
-    const boundary = new Boundary(run, delimiter);
-    const inner = innerSystem(run.knobs);
-    const own = resolveKnobs({ ...inner, knobs: fittedKnobs(inner, run.models) });
-    return inSteps(await inner.start({ ...run, knobs: own }), run, boundary, { tokens, steps });
+    const boundary = new StepBoundary(run, delimiter);
+    const writer = stepWriterOf(run.knobs);
+    const knobs = resolveKnobs({ ...writer, knobs: fittedKnobs(writer, run.models) });
+    return reportSteps(await writer.start({ ...run, knobs }), run, boundary, { tokens, steps });
   },
-} satisfies DecodingSystem<typeof knobs>;
+} satisfies DecodingSystem<typeof stepKnobs>;

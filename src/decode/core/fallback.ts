@@ -1,33 +1,34 @@
-// Off when losing. An account of plain tokens: a speculative round pays in the tokens it committed and takes out what it
-// cost, in plain rounds. When the account is overdrawn the run falls back to plain decoding, and tries again when one
-// more lost round would still keep all losses below a small share of the run. So text on which nothing is accepted costs
-// at most that share and the overdraft (a few tokens), however bad the drafter is, and a run of bad luck in text that
-// usually goes well is paid for by what was gained before.
+// Falls back to plain decoding while drafting loses time. The controller keeps an account in plain tokens: a speculative
+// round pays in the tokens that it committed and takes out its cost in plain rounds. When the account is overdrawn, the
+// run decodes plainly; it tries again when one more lost round would still keep all losses below a small share of the
+// run. So text on which no draft is kept costs at most that share plus the overdraft (a few tokens), however bad the
+// drafter is. In text that usually goes well, earlier gains pay for a run of bad luck.
 import type { Emit } from '../../trace/index.ts';
 import { type Ledger, newLedger, type Timings } from './timings.ts';
 
-/** Plain tokens that may be lost before the run falls back, or as many as take this long: nobody notices less. */
+/** Plain tokens that may be lost before the run falls back, or as many as take this long: too little to be noticed. */
 const OVERDRAFT = { tokens: 4, ms: 15 } as const;
-/** The gain that is remembered against losses to come: text changes. */
+/** The gain that is remembered against later losses; no more, because text changes. */
 const CREDIT = 4;
 /**
- * Of all tokens: what all losses together may come to before another trial. Keeping a drafter's context while it does not
- * draft costs about one token in a hundred more (docs/log.md), and both together are to stay below three.
+ * The share of all tokens that all losses together may reach before another try. Keeping a drafter's context while it
+ * does not draft costs about one token in a hundred more (docs/log.md), and both together must stay below three.
  */
 const SHARE = 0.015;
-/** Plain rounds before a trial, doubled by each that fails. */
+/** Plain rounds before the next try, doubled by each try that fails. */
 const PAUSE = { least: 16, most: 512 } as const;
 
 /**
- * Plain rounds are timed before drafting begins. A busy moment then would make them look dear for as long as drafting goes
- * on, and drafting look good: where so many rounds on end commit hardly more than a plain one would, one is plain, to see.
+ * Plain rounds are timed before drafting begins. Timed in a busy moment, they would look expensive, and drafting cheap,
+ * for as long as drafting goes on. So after this many speculative rounds in a row that commit hardly more than plain
+ * ones would, one round is plain and is timed again.
  */
-const DOUBT = { rounds: 16, tokens: 1.5 } as const;
+const RECHECK = { rounds: 16, tokens: 1.5 } as const;
 
-/** Rounds of a kind before its cost is believed. */
-const SURE = 4;
+/** Rounds of a kind before its measured cost is used. */
+const ENOUGH = 4;
 
-/** What a speculative round was: rounds of one kind cost the same. */
+/** What a speculative round consisted of: rounds of one kind cost the same. */
 export interface RoundKind {
   /** Rows that the target verified. */
   readonly nodes: number;
@@ -38,23 +39,23 @@ export interface RoundKind {
 /** Costs in plain rounds; null where they are not known yet. */
 export type Cost = (kind: RoundKind) => number | null;
 
-/** Under which rounds of a kind are timed: the device pads their rows to a power of two. */
+/** The name under which rounds of a kind are timed: the device pads their rows to a power of two. */
 export const roundName = ({ nodes, passes }: RoundKind): string => `${passes}+${2 ** Math.ceil(Math.log2(nodes))}`;
 
 export const measuredCost =
   (timings: Timings): Cost =>
   (kind) => {
-    const [speculative, plain] = [timings.least(roundName(kind), SURE), timings.least('plain')];
+    const [speculative, plain] = [timings.least(roundName(kind), ENOUGH), timings.least('plain')];
     return speculative !== null && plain !== null ? speculative / plain : null;
   };
 
 /**
- * For drafts that were drawn: which of their rounds are plain decides what is drawn, so a clock may not decide it, or one
- * seed would give two answers. A line through what rounds cost on the slowest adapters (docs/log.md).
+ * For drafts that were drawn at random. Which of their rounds are plain decides what is drawn, so it must not depend on
+ * the clock: one seed would give two answers. The line fits what rounds cost on the slowest adapters (docs/log.md).
  */
 export const assumedCost: Cost = ({ nodes, passes }) => 1.2 + 0.15 * nodes + 0.3 * passes;
 
-export interface PaceOptions {
+export interface FallbackOptions {
   readonly timings: Timings;
   readonly cost: Cost;
   readonly emit: Emit;
@@ -63,41 +64,42 @@ export interface PaceOptions {
 }
 
 /** A round and what it committed. */
-interface Paid {
+interface FinishedRound {
   readonly kind: RoundKind;
   readonly tokens: number;
 }
 
 export class FallbackController {
-  readonly #options: PaceOptions;
+  readonly #options: FallbackOptions;
   readonly #ledger: Ledger;
   #pause: number = PAUSE.least;
   /** Tokens committed when the run fell back; null while it speculates. */
   #paused: number | null = null;
-  /** Rounds of kinds whose cost is not known yet: settled as soon as it is. */
-  #unsettled: Paid[] = [];
-  /** What the last speculative round lost, and its time for each token. */
+  /** Rounds whose cost is not known yet: they are entered in the ledger as soon as it is. */
+  #unpriced: FinishedRound[] = [];
+  /** What the last speculative round lost. */
   #lastLoss = 0;
-  #latest: { readonly ms: number; readonly tokens: number }[] = [];
+  /** Rounds since the run began to speculate, for the event that says why it stopped. */
+  #speculated: { readonly ms: number; readonly tokens: number }[] = [];
   /** Speculative rounds since the last plain one. */
   #since = { rounds: 0, tokens: 0 };
 
-  constructor(options: PaceOptions) {
+  constructor(options: FallbackOptions) {
     this.#options = options;
-    // What was gained in earlier runs stands good for bad luck in this one, unless the seed alone may decide.
+    // Gains of earlier runs count against losses in this one, unless the seed alone may decide.
     this.#ledger = options.cost === assumedCost ? newLedger() : options.timings.ledger;
   }
 
   /** Whether this round may speculate. */
   next(round: number): boolean {
-    if (this.#paused === null) return !this.#doubts;
+    if (this.#paused === null) return !this.#recheckDue;
     const affordable = SHARE * this.#ledger.committed >= Math.max(0, this.#ledger.lost) + this.#lastLoss;
     if (!affordable || this.#ledger.committed - this.#paused < this.#pause) return false;
     this.#pause = Math.min(PAUSE.most, 2 * this.#pause);
     this.#paused = null;
     this.#ledger.account = -this.#overdraft;
-    this.#tell(round, 'speculation');
-    this.#latest = [];
+    this.#emitSwitch(round, 'speculation');
+    this.#speculated = [];
     return true;
   }
 
@@ -111,17 +113,17 @@ export class FallbackController {
     this.#options.timings.add(roundName(kind), ms);
     this.#ledger.committed += tokens;
     this.#since = { rounds: this.#since.rounds + 1, tokens: this.#since.tokens + tokens };
-    this.#latest.push({ ms, tokens });
-    this.#unsettled.push({ kind, tokens });
-    this.#unsettled = this.#unsettled.filter((each) => !this.#settle(each));
+    this.#speculated.push({ ms, tokens });
+    this.#unpriced.push({ kind, tokens });
+    this.#unpriced = this.#unpriced.filter((each) => !this.#enter(each));
     if (this.#ledger.account >= 0) this.#pause = PAUSE.least;
     if (!this.#options.fallBack || this.#ledger.account >= -this.#overdraft || this.#lastLoss === 0) return;
     this.#paused = this.#ledger.committed;
-    this.#tell(round, 'plain');
+    this.#emitSwitch(round, 'plain');
   }
 
-  /** Whether it could be: the cost of its kind is known. */
-  #settle({ kind, tokens }: Paid): boolean {
+  /** Enters a round in the ledger; false while the cost of its kind is not known. */
+  #enter({ kind, tokens }: FinishedRound): boolean {
     const cost = this.#options.cost(kind);
     if (cost === null) return false;
     const loss = cost - tokens;
@@ -132,10 +134,10 @@ export class FallbackController {
   }
 
   /** Never where the seed alone may decide which rounds are plain. */
-  get #doubts(): boolean {
+  get #recheckDue(): boolean {
     const { rounds, tokens } = this.#since;
     const { fallBack, cost } = this.#options;
-    return fallBack && cost !== assumedCost && rounds >= DOUBT.rounds && tokens < DOUBT.tokens * rounds;
+    return fallBack && cost !== assumedCost && rounds >= RECHECK.rounds && tokens < RECHECK.tokens * rounds;
   }
 
   /** In plain rounds. */
@@ -145,9 +147,9 @@ export class FallbackController {
     return plain === null ? OVERDRAFT.tokens : Math.max(OVERDRAFT.tokens, OVERDRAFT.ms / plain);
   }
 
-  #tell(round: number, to: 'plain' | 'speculation'): void {
-    const tokens = this.#latest.reduce((sum, each) => sum + each.tokens, 0);
-    const ms = this.#latest.reduce((sum, each) => sum + each.ms, 0);
+  #emitSwitch(round: number, to: 'plain' | 'speculation'): void {
+    const tokens = this.#speculated.reduce((sum, each) => sum + each.tokens, 0);
+    const ms = this.#speculated.reduce((sum, each) => sum + each.ms, 0);
     const { emit, timings } = this.#options;
     const speculative_ms = tokens > 0 ? ms / tokens : null;
     emit({ type: 'fall-back', round, to, speculative_ms, plain_ms: timings.least('plain') });

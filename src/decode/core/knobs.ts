@@ -1,5 +1,5 @@
-// A system's settings: declared once as data, so the page builds its controls from them, the command line reads them,
-// and a wrong one is named, not ignored.
+// A system's settings, declared once as data: pages build their controls from them, the command line reads them, and a
+// wrong name or value is an error that says which are right.
 import { refuse } from '../../base/refuse.ts';
 
 /** A number within bounds. */
@@ -8,22 +8,22 @@ export interface NumberKnob {
   readonly label: string;
   readonly min: number;
   readonly max: number;
-  /** A whole number makes it a whole-numbered knob. */
+  /** A whole step allows whole numbers only. */
   readonly step: number;
   readonly initial: number;
-  /** Why not more, where that is not obvious. */
+  /** Why `max` is the most, where that is not obvious. */
   readonly most?: string;
   /** Marks a knob that says how much is drafted at once: the value at which a draft is one token. */
   readonly oneDraft?: number;
 }
 
-/** One of several words. */
+/** One of several options. */
 export interface ChoiceKnob {
   readonly kind: 'choice';
   readonly label: string;
   readonly options: readonly string[];
   readonly initial: string;
-  /** What it takes for an option that is not among them, where that is not obvious. */
+  /** What to load for the options that are not offered now. */
   readonly others?: string;
 }
 
@@ -33,10 +33,10 @@ export interface NumbersKnob {
   readonly label: string;
   readonly min: number;
   readonly max: number;
-  /** As of a number. Default: whole numbers. */
+  /** As in a NumberKnob. Default: 1. */
   readonly step?: number;
   readonly initial: readonly number[];
-  /** As of a number. */
+  /** As in a NumberKnob. */
   readonly oneDraft?: number;
 }
 
@@ -44,7 +44,7 @@ export interface NumbersKnob {
 export type Knob = NumberKnob | ChoiceKnob | NumbersKnob;
 /** A system's settings, by name. */
 export type Knobs = Readonly<Record<string, Knob>>;
-/** What a setting can be set to. */
+/** A setting's value. */
 export type KnobValue = number | string | readonly number[];
 
 export type KnobValues<K extends Knobs> = {
@@ -92,13 +92,13 @@ const check = (where: string, knob: Knob, value: KnobValue): KnobValue => {
   );
 };
 
-/** The knobs as these models have them. */
+/** The knobs with the ranges and initial values that suit these models. */
 export const fittedKnobs = <Models>(
   system: { readonly knobs: Knobs; fit?(models: Models): Knobs },
   models: Models,
 ): Knobs => ({ ...system.knobs, ...system.fit?.(models) });
 
-/** Every knob's value: as given, or as it begins. */
+/** Every knob's value: the given one, or else its initial one. */
 export const resolveKnobs = (
   system: Named,
   given: Readonly<Record<string, KnobValue>> = {},

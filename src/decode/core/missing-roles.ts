@@ -1,9 +1,9 @@
-// Which of the models that a system asks for are not there.
-import type { DecodingSystem, ModelRole } from './system.ts';
+// Which of the models that a system needs are not loaded.
+import type { ModelRole, SystemFacts } from './system.ts';
 
-/** The roles that a system needs and nobody fills. */
+/** The roles that a system needs and for which no model is loaded. */
 export const missingRoles = (
-  { needs, joins, remote }: Pick<DecodingSystem, 'needs' | 'joins' | 'remote'>,
+  { needs, joins, remote }: Pick<SystemFacts, 'needs' | 'joins' | 'remote'>,
   has: (role: ModelRole) => boolean,
 ): readonly ModelRole[] => {
   const replaced = (role: ModelRole): boolean =>

@@ -1,9 +1,9 @@
-// How every token-level system begins: the prompt goes through the model, and the first token is drawn from its last
-// row. And how a token is drawn from any row, with the scores that the caller asked for.
+// How every token-level system begins: the model reads the prompt, and the first token is drawn from the last row. Also
+// how a token is drawn from any row, with the scores that the caller asked for.
 import type { Choice, Cursor, ExtendOptions, Forward } from '../../model/interface.ts';
 import type { Commit, RunContext, Score, Sequence } from './system.ts';
 
-/** What the caller wants to know about tokens that were chosen at these rows; a readback where alternatives are wanted. */
+/** The scores of tokens that were chosen at these rows. One readback where alternatives are wanted, else none. */
 export const scoresOf = async (
   pass: Pick<Forward, 'top'>,
   rows: readonly number[],
@@ -25,7 +25,7 @@ export const drawToken = async (
   return { tokens: [choice.token], source: ['sampled'], scores: await scoresOf(pass, [row], [choice], sequence) };
 };
 
-/** Prefilled: the pass is that of the prompt's last row. */
+/** The prompt has been read; `last` is the pass of its last row. */
 export interface Prefilled {
   readonly first: Commit;
   readonly last: Forward;
@@ -33,11 +33,11 @@ export interface Prefilled {
 }
 
 export interface PrefillOptions extends Pick<ExtendOptions, 'onPass'> {
-  /** Reads the last row's logits too, while its token is drawn: one wait for both. */
+  /** Reads the last row's logits too, in the same wait as its token. */
   readonly logits?: boolean;
 }
 
-/** Computes what the target's cursor lacks of the prompt, and draws the first token. */
+/** Reads what the target's cursor lacks of the prompt, and draws the first token. */
 export const prefill = async (
   { sequence, signal, emit }: Pick<RunContext, 'sequence' | 'signal' | 'emit'>,
   cursor: Cursor,
@@ -52,7 +52,7 @@ export const prefill = async (
   return { first, last, logits };
 };
 
-/** The prompt but its last token, which is the first draft's to read. */
+/** Reads the prompt except its last token, which the first draft reads. */
 export const readPrompt = async (
   { sequence, emit, signal }: Pick<RunContext, 'sequence' | 'emit' | 'signal'>,
   cursor: Cursor,

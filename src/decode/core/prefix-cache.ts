@@ -1,41 +1,42 @@
-// What the models remember between runs. A conversation's next prompt begins with what was computed for the last one,
-// so its cursor is rewound to the common prefix instead of opened anew; batch invariance makes that equal bit by bit.
+// The cursors and ensembles that stay open between runs. A conversation's next prompt begins with the text of the last
+// run, so its cursor is rewound to the common prefix and reads the rest only. Batch invariance makes the result equal
+// bit by bit to that of a new cursor.
 import { refuse } from '../../base/refuse.ts';
 import type { Combination, Ensemble, LanguageModel, OpenCursor, OpenEnsemble } from '../../model/interface.ts';
 import { commonPrefix } from './common-prefix.ts';
 import type { Cursors, Models, OpenOptions, WriterRole } from './system.ts';
 
-interface Remembered {
+interface OpenedCursor {
   readonly cursor: Cursors[Role];
   readonly opened: string;
-  /** What the cursor's rows are of; null while a run is using it, since only the run knows. */
+  /** The tokens of the cursor's rows; null while a run uses it, because only the run knows. */
   tokens: readonly number[] | null;
 }
 
 type Role = keyof Cursors;
 
-/** Tokens that a row is made of beyond its own: an EAGLE-3 row reads the embedding of the next one. */
+/** Tokens after its own that a row depends on: an EAGLE-3 row reads the embedding of the next token. */
 const ahead = (role: Role): number => (role === 'eagle3' ? 1 : 0);
 
-/** Caches grow by doubling, so that a growing conversation seldom needs a new one. */
+/** Capacities are powers of two from here, so that a growing conversation seldom needs a new cache. */
 const SMALLEST_CACHE = 512;
 const MOST_ENSEMBLES = 4;
 
 type Options = OpenOptions & Pick<OpenCursor, 'cache'>;
 
-/** A system that forgets to read the prompt is told so; the prompt's last token may be node 0 of its first tree. */
+/** A system that decodes before it has read the prompt is an error. The prompt's last token may be node 0 of its first tree. */
 const expectPrompt = (cursor: Cursors[Role], prompt: readonly number[]): void => {
   if ('expectPrompt' in cursor) cursor.expectPrompt(Math.min(prompt.length - 1, cursor.capacity));
 };
 
 export class PrefixCache {
-  readonly #held = new Map<Role, Remembered>();
-  /** The newest last. */
-  readonly #joined = new Map<string, Ensemble>();
+  readonly #cursors = new Map<Role, OpenedCursor>();
+  /** In the order of their last use. */
+  readonly #ensembles = new Map<string, Ensemble>();
 
   /**
-   * A cursor for the rows of prompt and answer, or for as many as the model can hold. It holds as much of the prompt as
-   * is known, but at least one row less than all.
+   * A cursor with room for prompt and answer, or for as many rows as the model can hold. It already holds the part of the
+   * prompt that is known from an earlier run, but never its last row.
    */
   async open<R extends Role>(
     role: R,
@@ -46,27 +47,27 @@ export class PrefixCache {
   ): Promise<Cursors[R]> {
     const model: Models[Role] = models[role];
     if (!model) throw refuse(`no ${role} model is loaded`, 'Load one under that role.');
-    const rows = answer + beyond;
+    const needed = answer + beyond;
     const opened = JSON.stringify(options);
-    const held = this.#held.get(role);
-    if (held?.opened === opened && held.cursor.capacity >= Math.min(rows, model.context)) {
-      const { cursor, tokens } = held;
-      const known = Math.min(commonPrefix(tokens ?? [], prompt) - ahead(role), prompt.length - 1);
-      // A judge lays its input out itself, and knows what of it has been read.
-      if ('rewind' in cursor) cursor.rewind(Math.max(0, Math.min(cursor.length, known)));
-      held.tokens = null;
+    const known = this.#cursors.get(role);
+    if (known?.opened === opened && known.cursor.capacity >= Math.min(needed, model.context)) {
+      const { cursor, tokens } = known;
+      const rows = Math.min(commonPrefix(tokens ?? [], prompt) - ahead(role), prompt.length - 1);
+      // A judge's cursor lays out its input itself, and keeps account of what it has read.
+      if ('rewind' in cursor) cursor.rewind(Math.max(0, Math.min(cursor.length, rows)));
+      known.tokens = null;
       expectPrompt(cursor, prompt);
       return cursor as Cursors[R];
     }
     this.#forget(role);
-    const capacity = Math.min(model.context, 2 ** Math.ceil(Math.log2(Math.max(rows, SMALLEST_CACHE))));
+    const capacity = Math.min(model.context, 2 ** Math.ceil(Math.log2(Math.max(needed, SMALLEST_CACHE))));
     const cursor = await model.open({ ...options, capacity });
-    this.#held.set(role, { cursor, opened, tokens: null });
+    this.#cursors.set(role, { cursor, opened, tokens: null });
     expectPrompt(cursor, prompt);
     return cursor as unknown as Cursors[R];
   }
 
-  /** Only the newest few: every combination has buffers of its own. */
+  /** Only the latest few stay open, because every combination has buffers of its own. */
   async join(
     members: readonly WriterRole[],
     models: Models,
@@ -74,40 +75,40 @@ export class PrefixCache {
     options: OpenEnsemble = {},
   ): Promise<Ensemble> {
     const key = JSON.stringify([members, combination, options]);
-    const known = this.#joined.get(key);
-    this.#joined.delete(key);
-    for (const [oldest, ensemble] of [...this.#joined].slice(0, -(MOST_ENSEMBLES - 1))) {
+    const known = this.#ensembles.get(key);
+    this.#ensembles.delete(key);
+    for (const [oldest, ensemble] of [...this.#ensembles].slice(0, -(MOST_ENSEMBLES - 1))) {
       ensemble[Symbol.dispose]();
-      this.#joined.delete(oldest);
+      this.#ensembles.delete(oldest);
     }
     const [first, ...others] = members.map((role) => models[role] as LanguageModel);
     const ensemble = known ?? (await (first as LanguageModel).join(others, combination, options));
-    this.#joined.set(key, ensemble);
+    this.#ensembles.set(key, ensemble);
     return ensemble;
   }
 
-  /** The next run reads all of its prompt; what was opened stays open. */
+  /** Makes the next run read all of its prompt. Cursors stay open. */
   unread(): void {
-    for (const held of this.#held.values()) {
-      held.tokens = [];
-      if ('forget' in held.cursor) held.cursor.forget();
+    for (const open of this.#cursors.values()) {
+      open.tokens = [];
+      if ('forget' in open.cursor) open.cursor.forget();
     }
   }
 
-  /** After a run: every cursor that it used holds a prefix of these tokens. */
+  /** Call it after a run: every cursor that the run used holds a prefix of these tokens. */
   keep(tokens: readonly number[]): void {
-    for (const held of this.#held.values()) held.tokens ??= tokens;
+    for (const open of this.#cursors.values()) open.tokens ??= tokens;
   }
 
   #forget(role: Role): void {
-    this.#held.get(role)?.cursor[Symbol.dispose]();
-    this.#held.delete(role);
+    this.#cursors.get(role)?.cursor[Symbol.dispose]();
+    this.#cursors.delete(role);
   }
 
-  /** Frees all caches: the models change, or a run failed and nobody knows what they hold. */
+  /** Frees everything: the models change, or a failed run left caches in an unknown state. */
   clear(): void {
-    for (const ensemble of this.#joined.values()) ensemble[Symbol.dispose]();
-    this.#joined.clear();
-    for (const role of [...this.#held.keys()]) this.#forget(role);
+    for (const ensemble of this.#ensembles.values()) ensemble[Symbol.dispose]();
+    this.#ensembles.clear();
+    for (const role of [...this.#cursors.keys()]) this.#forget(role);
   }
 }

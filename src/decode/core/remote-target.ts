@@ -1,18 +1,18 @@
-// What a step system sees of a target on another machine: it continues the text by a step. Types only; src/remote/
-// speaks to the server, and to whom the step is told in the local models' tokens.
+// What a step system sees of a target on another machine: it continues the text by a step. Types only: src/remote/ speaks
+// to the server and translates between its text and the local models' tokens.
 import type { Sampling } from '../../model/interface.ts';
 import type { Emit } from '../../trace/index.ts';
 
 export interface StepRequest {
-  /** Which text ends a step. */
+  /** The text that ends a step. */
   readonly delimiter: string;
   /** In local tokens; at least one. */
   readonly maxTokens: number;
   readonly sampling: Sampling;
   readonly signal: AbortSignal;
-  /** Is told of every step asked for: a `remote` event. */
+  /** Receives a `remote` event for every step that was requested. */
   readonly emit: Emit;
-  /** The step's text as it arrives. */
+  /** Receives the step's text as it arrives. */
   readonly onText?: ((text: string) => void) | undefined;
 }
 
@@ -23,11 +23,11 @@ export interface WrittenStep {
 }
 
 export interface RemoteTarget {
-  /** What the server calls the model. */
+  /** The model's name on the server. */
   readonly name: string;
   /**
-   * The step after `tokens` (the prompt and all that is kept). Null where the server cannot be had and the run is to go
-   * on with the draft's own step: an event has told why, and the server is left alone for the rest of the run.
+   * The step after `tokens` (the prompt and all committed steps). Null where the server fails and the run is to go on with
+   * the draft's own step: a `remote` event says why, and the run does not ask the server again.
    */
   writeStep(tokens: readonly number[], request: StepRequest): Promise<WrittenStep | null>;
 }

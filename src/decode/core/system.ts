@@ -1,5 +1,5 @@
-// The vocabulary that decoding systems are written in. A system is one file that starts a `Round`, and a round commits
-// at least one token; the engine owns the loop, stopping, aborting and text.
+// The interfaces of decoding systems. A system is one file: its facts, its knobs, and `start`, which reads the prompt and
+// returns a round. A round commits at least one token; the engine owns the loop, stopping, aborting and text.
 import type {
   BlockCursor,
   BlockDrafter,
@@ -19,7 +19,7 @@ import { fittedKnobs, type Knobs, type KnobValue, type KnobValues } from './knob
 import type { RemoteTarget } from './remote-target.ts';
 import type { Timings } from './timings.ts';
 
-/** Predicts what a block of each size would commit; no language model, so it has no cursor. */
+/** Predicts how many tokens a block of each size would commit. It is no language model, so it has no cursor. */
 export interface BlockPolicy extends Disposable {
   readonly vocabulary: number;
   /** Ascending; 1 is plain decoding. */
@@ -28,14 +28,14 @@ export interface BlockPolicy extends Disposable {
   predict(logits: Float32Array): Promise<readonly number[]>;
 }
 
-/** Places texts so that those which mean alike are near each other. */
+/** Embeds texts: similar meanings get similar vectors. */
 export interface SentenceEncoder extends Disposable {
   readonly bytes: number;
   /** A unit vector for each text. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
 }
 
-/** A step of an answer, and who wrote it. */
+/** A step of an answer, and the model that wrote it. */
 export interface JudgedStep {
   readonly tokens: readonly number[];
   readonly by: 'draft' | 'target';
@@ -44,22 +44,22 @@ export interface JudgedStep {
 /** Scores steps of a text: a process reward model, or a router that predicts whether the target would do better. */
 export interface Judge extends Disposable {
   readonly family: string;
-  /** The reward of a step; or how likely the target's step would be the better one. */
+  /** What a score is: the reward of a step, or the probability that the target's step would be better. */
   readonly gives: 'reward' | 'advantage';
-  /** Most tokens that it can read, those of its own layout included. */
+  /** The most tokens that it can read, including those of its own input layout. */
   readonly context: number;
   /** On the device. */
   readonly bytes: number;
-  /** `capacity`: tokens of the texts to be judged; it makes room itself for what its layout adds. Default: its context. */
+  /** `capacity`: tokens of the texts to judge; the judge adds room for its layout. Default: its context. */
   open(options?: { readonly capacity?: number }): Promise<JudgeCursor>;
 }
 
-/** It keeps what it has read, from run to run: only rows that it has not seen cost anything. */
+/** Keeps what it has read from run to run, so that only new rows cost time. */
 export interface JudgeCursor extends Disposable {
   readonly capacity: number;
-  /** When it fails, the run is to go on without it: the target writes the steps that nobody can judge. */
+  /** True: when the judge fails, the run goes on without it, and the target writes the remaining steps. */
   readonly dispensable?: boolean;
-  /** What it has read is of no use any more. */
+  /** Drops everything that it has read. */
   forget(): void;
   /** A probability for each candidate as the step after `steps`. `problem`: the prompt, in the target's vocabulary. */
   score(
@@ -70,12 +70,12 @@ export interface JudgeCursor extends Disposable {
   ): Promise<readonly number[]>;
 }
 
-/** Members of an ensemble beside the target: `also-1`, `also-2`, … */
+/** Further members of an ensemble: `also-1`, `also-2`, … */
 export type AlsoRole = `also-${number}`;
-/** Roles of language models. */
+/** Roles of language models that write. */
 export type WriterRole = 'target' | 'draft' | AlsoRole;
 
-/** What may be loaded, by what it is there for. */
+/** The loaded models, by role. */
 export interface Models {
   readonly target: LanguageModel;
   readonly draft?: LanguageModel;
@@ -87,13 +87,13 @@ export interface Models {
   readonly router?: Judge;
   /** Compares candidate steps. */
   readonly sentences?: SentenceEncoder;
-  /** Writes steps in the target's place. Where no target is loaded beside it, `target` is the draft: it reads the text. */
+  /** Writes steps in place of the target. Where no local target is loaded, `target` is the draft, which reads the text. */
   readonly remote?: RemoteTarget;
 }
 /** What a model is loaded for. */
 export type ModelRole = keyof Models;
 
-/** What a role's model is seen through, where it reads a text. */
+/** The cursors of the models that read a text. */
 export interface Cursors {
   readonly target: Cursor;
   readonly draft: Cursor;
@@ -104,30 +104,30 @@ export interface Cursors {
   readonly router: JudgeCursor;
 }
 
-/** Prompt and committed tokens: a live view that only the engine extends. */
+/** Prompt and committed tokens. Only the engine extends it. */
 export interface Sequence {
   readonly tokens: readonly number[];
-  /** Tokens that may still be committed: what the request and the context leave. */
+  /** How many more tokens may be committed, by the request and the context. */
   readonly budget: number;
   readonly sampling: Sampling;
   /**
-   * How many alternatives to score at each committed position; they cost a round one more readback, so 0 unless asked for.
-   * Null: no probabilities are wanted at all.
+   * How many alternatives to score at each committed position. More than 0 costs a round one more readback. Null: no
+   * probabilities are wanted.
    */
   readonly alternatives: number | null;
 }
 
-/** How probable a token was, and what else could have been there. */
+/** A token's log-probability, and the most probable alternatives. */
 export interface Score {
   readonly logprob: number;
   readonly top: readonly Choice[];
 }
 
-/** What the models of an ensemble said of a token. */
+/** What the models of an ensemble gave a token. */
 export interface Vote {
-  /** Of the committed token. */
+  /** The ensemble's probability of the committed token. */
   readonly r: number;
-  /** By member. */
+  /** Each member's most probable token, and what it gave the committed one. */
   readonly own: readonly {
     readonly by: Role;
     readonly token: number;
@@ -136,22 +136,22 @@ export interface Vote {
   }[];
 }
 
-/** One entry a token in each list; `scores` where the system knows the target's probabilities. */
+/** What a round commits. Every list has one entry a token; `scores` where the system knows the target's probabilities. */
 export interface Commit {
   readonly tokens: readonly number[];
   readonly source: readonly Source[];
   readonly scores: readonly Score[] | null;
-  /** Of an ensemble: who proposed each token (null: nobody, it was drawn from r), and what every member said of it. */
+  /** Ensembles: the member that drafted each token (null: it was drawn from r), and the members' votes. */
   readonly by?: readonly (Role | null)[];
   readonly votes?: readonly Vote[];
-  /** The answer ends here, as at a limit: the system has nothing to add. */
+  /** The answer ends here, as at a limit. */
   readonly last?: true;
 }
 
-/** What a round knows. */
+/** What a round is given. */
 export interface RoundContext {
   readonly sequence: Sequence;
-  /** From 1; the first token, drawn from the prompt's last row, belongs to no round. */
+  /** Counts from 1. The first token, drawn from the prompt's last row, belongs to no round. */
   readonly round: number;
   readonly emit: Emit;
   readonly signal: AbortSignal;
@@ -160,41 +160,43 @@ export interface RoundContext {
 /** Commits at least one token. */
 export type Round = (context: RoundContext) => Promise<Commit>;
 
-/** A generation under way. Systems that work step by step have no first token. */
+/** A run that has read its prompt. `first` is null for systems that work step by step: they begin with a round. */
 export interface Generation {
   readonly first: Commit | null;
   readonly round: Round;
+  /** Settings that the system chose for the whole answer: nested in another, it is started with them again for each step. */
+  readonly chosen?: Readonly<Record<string, KnobValue>>;
 }
 
-/** What a system starts a run with. */
+/** What a system is started with. */
 export interface RunContext<K extends Knobs = Knobs> {
   readonly models: Models;
-  /** The prompt, to begin with. */
+  /** At first the prompt. */
   readonly sequence: Sequence;
   readonly knobs: KnobValues<K>;
   readonly emit: Emit;
   readonly signal: AbortSignal;
-  /** How long this system's rounds took so far, in this and earlier runs on these models. */
+  /** How long this system's rounds took, in this and earlier runs on these models. */
   readonly timings: Timings;
-  /** The text of a token by itself; null where the models came without a tokenizer. */
+  /** The text of a single token; null where the models have no tokenizer. */
   readonly tokenText: ((token: number) => string) | null;
-  /** What ends an answer. */
+  /** Each of them ends an answer. */
   readonly stopTokens: ReadonlySet<number>;
-  /** Of a system nested in another: what was refused as the text's next step. It may be drafted, as it often begins well. */
+  /** For a system nested in a step router: the step that was refused. Proposed as a draft, its beginning is often kept. */
   readonly refused?: readonly number[];
-  /** A JSON file that lies beside the draft's weights; null where there is none. */
+  /** A JSON file in the folder of the draft's weights; null where there is none. */
   sidecar(file: string): Promise<unknown>;
   /**
-   * This role's cursor. It may hold the first rows of the prompt already, from an earlier turn of the conversation;
+   * This role's cursor. It may already hold the first rows of the prompt from an earlier message of the conversation, but
    * never all of them. Between rounds it must hold committed tokens only, because the next run may begin there.
    */
   open<Role extends keyof Cursors>(role: Role, options?: OpenOptions): Promise<Cursors[Role]>;
-  /** These models as one ensemble, by identity; kept from run to run, as cursors are. */
+  /** These models as one ensemble, in this order; kept open from run to run, as cursors are. */
   join(members: readonly WriterRole[], combination: Combination, options?: OpenEnsemble): Promise<Ensemble>;
 }
 
 export interface OpenOptions extends Pick<OpenCursor, 'tapLayers' | 'nodes' | 'forks' | 'rollout' | 'pool'> {
-  /** Rows that may be needed beyond the answer's end: a step is written whole, also where the budget cuts it. */
+  /** Rows that may be needed beyond the answer's end: a step is written whole, even where the budget cuts it. */
   readonly ahead?: number;
 }
 
@@ -224,11 +226,11 @@ export interface SystemFacts {
   /** Id of the system whose output an exact one has, and whose speed it is measured against. Default: plain decoding. */
   readonly baseline?: string;
   readonly needs: readonly ModelRole[];
-  /** What makes it faster, or better, where it is loaded. */
+  /** Optional models: where they are loaded, the system is faster or better. */
   readonly uses?: readonly ModelRole[];
-  /** Joins models to an ensemble: members that were named (`also-1`, …) take the place of the draft it would need. */
+  /** An ensemble: where further members (`also-1`, …) are loaded, it needs no draft. */
   readonly joins?: true;
-  /** With a remote target it runs without a local one. */
+  /** With a remote target it needs no local one. */
   readonly remote?: true;
   /** It can write the escalated steps of a step system: where its models are loaded, or only where a knob asks for it. */
   readonly writesSteps?: 'by-default' | 'on-request';
@@ -236,7 +238,7 @@ export interface SystemFacts {
   readonly escalates?: Escalates;
   /** Step routers: the knob that holds the threshold. */
   readonly threshold?: string;
-  /** It goes by what is usual for the draft's steps, which `Engine.calibrate` measures. */
+  /** It uses the usual range of the draft's signals, which `Engine.calibrate` measures. */
   readonly calibrated?: true;
   /** Pages build their controls from these. */
   readonly knobs: Knobs;

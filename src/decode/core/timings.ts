@@ -1,9 +1,9 @@
-// How long rounds take on this device: the quickest of the latest ones. Other work on the machine only ever makes a
-// round slower, and the first of a kind compiles shaders.
+// How long rounds take on this device: the shortest time of the latest ones, because other work on the machine only ever
+// makes a round slower. The first round of a kind does not count: it compiles shaders.
 
-/** Rounds that count … */
+/** The latest rounds of a kind that are remembered. */
 const LATEST = 7;
-/** … and how many of them make a figure: code that has just been loaded runs slowly for a while. */
+/** How many of them make a figure: code that has just been loaded runs slowly for a while. */
 const ENOUGH = 2;
 
 class Recent {
@@ -11,7 +11,7 @@ class Recent {
   #seen = 0;
 
   add(ms: number): void {
-    if (this.#seen++ === 0) return; // it warmed up
+    if (this.#seen++ === 0) return; // it compiled shaders
     this.#latest.push(ms);
     if (this.#latest.length > LATEST) this.#latest.shift();
   }
@@ -21,11 +21,11 @@ class Recent {
   }
 }
 
-/** Of speculation, in plain tokens (fallback.ts). */
+/** What speculation gained and lost, in plain tokens (fallback.ts). */
 export interface Ledger {
-  /** What may be lost before a run falls back, and less. */
+  /** The current balance; a run falls back when it is overdrawn. */
   account: number;
-  /** Net; negative: gained. */
+  /** All losses less all gains. */
   lost: number;
   committed: number;
 }

@@ -1,5 +1,5 @@
-// From committed tokens to an answer: where it ends (a stop token, a stop string, the budget) and which text is certain.
-// A round may commit past the end; what lies behind it is dropped here and nowhere else.
+// Turns committed tokens into an answer: finds its end (a stop token, a stop string, the budget) and the text that is
+// certain. A round may commit tokens past the end; they are dropped here and nowhere else.
 import type { Choice } from '../../model/interface.ts';
 import { type StopMatcher, stopMatcher } from '../../text/stop.ts';
 import type { TextStream } from '../../text/text-stream.ts';
@@ -20,7 +20,7 @@ export interface Ending {
 
 const OUT_OF_ROOM: Ending = { finish_reason: 'length', stop: null };
 
-/** A commit as far as it belongs to the answer. */
+/** The part of a commit that belongs to the answer. */
 export interface Kept {
   readonly tokens: readonly number[];
   readonly source: readonly Source[];
@@ -38,7 +38,7 @@ export class Transcript {
   readonly #tokenizer: Tokenizer | null;
   readonly #stream: TextStream | null;
   readonly #matcher: StopMatcher;
-  readonly #spellings = new Map<number, string>();
+  readonly #texts = new Map<number, string>();
   #length = 0;
   #text = '';
 
@@ -50,7 +50,7 @@ export class Transcript {
     this.#matcher = stopMatcher(limits.stopStrings);
   }
 
-  /** The commit up to the end of the answer, the token that ends it included. */
+  /** The commit up to the end of the answer, including the token that ends it. */
   take({ tokens, source, scores, by, votes, last }: Commit, withLogprobs: boolean): Kept {
     const before = this.#text.length;
     const ends: number[] = [];
@@ -61,7 +61,7 @@ export class Transcript {
       if (this.ending) this.#flush();
       ends.push(this.#text.length);
     }
-    if (last) this.ending ??= OUT_OF_ROOM; // also behind a commit of nothing
+    if (last) this.ending ??= OUT_OF_ROOM; // also after an empty commit
     const kept = ends.length;
     const scored = withLogprobs ? scores?.slice(0, kept) : undefined;
     return {
@@ -71,32 +71,32 @@ export class Transcript {
       ...(this.#stream && { pieces: ends.map((end, i) => this.#text.slice(ends[i - 1] ?? before, end)) }),
       logprobs:
         scored?.map(({ logprob, top }, i) => ({
-          ...this.#spelled({ token: tokens[i] as number, logprob }),
-          top: top.map((choice) => this.#spelled(choice)),
+          ...this.#scored({ token: tokens[i] as number, logprob }),
+          top: top.map((choice) => this.#scored(choice)),
         })) ?? null,
       ...(by && { by: by.slice(0, kept) }),
-      ...(votes && { votes: votes.slice(0, kept).map((vote) => this.#told(vote)) }),
+      ...(votes && { votes: votes.slice(0, kept).map((vote) => this.#withText(vote)) }),
     };
   }
 
-  /** An event's tokens, each by itself, for people; nothing without a tokenizer. */
+  /** The text of each of an event's tokens, for people to read; null without a tokenizer. */
   tokenText(event: Parameters<Emit>[0]): { readonly pieces: readonly (string | readonly string[])[] } | null {
     if (!this.#tokenizer) return null;
-    const tokenText = (tokens: readonly number[]): string[] => tokens.map((token) => this.spelling(token) ?? '');
+    const tokenText = (tokens: readonly number[]): string[] => tokens.map((token) => this.textOf(token) ?? '');
     if (event.type === 'draft') return { pieces: tokenText(event.tokens) };
     if (event.type === 'candidates') return { pieces: event.tokens.map(tokenText) };
     return event.type === 'step' && event.ids ? { pieces: tokenText(event.ids) } : null;
   }
 
-  /** Drafts repeat themselves, and a decoder for each of sixty nodes would be time taken from the round. */
-  spelling(token: number): string | null {
+  /** Remembered by token: drafts repeat tokens, and decoding sixty nodes anew would slow every round down. */
+  textOf(token: number): string | null {
     if (!this.#tokenizer) return null;
-    const known = this.#spellings.get(token) ?? this.#tokenizer.decode([token], { special: true });
-    this.#spellings.set(token, known);
+    const known = this.#texts.get(token) ?? this.#tokenizer.decode([token], { special: true });
+    this.#texts.set(token, known);
     return known;
   }
 
-  /** The whole answer. Called at the end, also of an aborted run: it lets go of text that was held back. */
+  /** The whole answer, including text that was held back. Call it at the end, also of an aborted run. */
   end(): string | null {
     this.#flush();
     return this.#stream && this.#text;
@@ -118,11 +118,11 @@ export class Transcript {
     this.#text += this.#matcher.push(this.#stream?.end() ?? '') + this.#matcher.end();
   }
 
-  #told({ r, own }: Vote): TokenVote {
-    return { r, own: own.map((each) => ({ ...each, text: this.spelling(each.token) })) };
+  #withText({ r, own }: Vote): TokenVote {
+    return { r, own: own.map((each) => ({ ...each, text: this.textOf(each.token) })) };
   }
 
-  #spelled({ token, logprob }: Choice): TokenText {
-    return { token, text: this.spelling(token), logprob };
+  #scored({ token, logprob }: Choice): TokenText {
+    return { token, text: this.textOf(token), logprob };
   }
 }

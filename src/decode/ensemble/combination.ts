@@ -1,14 +1,15 @@
-// How the models of an ensemble become one distribution, as settings: the knobs that all ensemble systems have, and what suits the
-// models that are there. A page needs no more of them than this until one is run (collaboration.ts is a chunk of its own).
+// How the models of an ensemble become one distribution r: the knobs of all ensemble systems, and initial values that suit
+// the loaded models.
 import { refuse } from '../../base/refuse.ts';
-import type { ChoiceKnob, NumberKnob, NumbersKnob } from '../core/knobs.ts';
+import type { Combination } from '../../model/interface.ts';
+import type { ChoiceKnob, KnobValues, NumberKnob, NumbersKnob } from '../core/knobs.ts';
 import type { Models, WriterRole } from '../core/system.ts';
 
-/** Of every ensemble system. */
+/** The knobs of every ensemble system. */
 export const combinationKnobs = {
   combine: {
     kind: 'choice',
-    label: 'How the models become one',
+    label: 'How the models are combined',
     options: ['weighted', 'contrastive'],
     initial: 'weighted',
   },
@@ -30,19 +31,19 @@ export const combinationKnobs = {
   },
 } as const satisfies Readonly<Record<string, ChoiceKnob | NumberKnob | NumbersKnob>>;
 
-/** The target, and those that were named beside it; nobody named, its draft. */
+/** The target and the models named `also-1`, `also-2`, …; where there is none of those, the target and its draft. */
 export const memberRoles = (models: Models): readonly WriterRole[] => {
   const also: WriterRole[] = [];
   for (let i = 1; models[`also-${i}`]; i++) also.push(`also-${i}`);
   return ['target', ...(also.length > 0 ? also : (['draft'] as const))];
 };
 
-/** All alike. */
+/** Equal weights. */
 export const fitCombination = (models: Models) => ({
   lambda: { ...combinationKnobs.lambda, initial: [1 / memberRoles(models).length] },
 });
 
-/** One for each member: as given, or the one for all that `spread` makes of it. */
+/** One number for each member: as given, or what `spread` makes of a single one. */
 export const eachMember = (
   name: string,
   given: readonly number[],
@@ -52,4 +53,15 @@ export const eachMember = (
   if (given.length === members) return given;
   if (given.length === 1) return spread(given[0] as number);
   throw refuse(`${name} takes one number, or one for each of the ${members} models, not ${given.length}`);
+};
+
+export const combinationOf = (
+  { combine, lambda, mu }: KnobValues<typeof combinationKnobs>,
+  members: number,
+): Combination => {
+  if (combine === 'contrastive') return { kind: 'contrastive', mu };
+  const others = (one: number) => [one, ...Array<number>(members - 1).fill((1 - one) / (members - 1))];
+  const weights = eachMember('lambda', lambda, members, others);
+  if (weights.every((weight) => weight === 0)) throw refuse('lambda: all weights are 0');
+  return { kind: 'weighted', weights };
 };

@@ -1,9 +1,9 @@
-// Which block size a policy's predictions speak for.
+// Chooses a block size from a policy's predictions.
 import { refuse } from '../../base/refuse.ts';
 import type { Emit } from '../../trace/index.ts';
 import type { BlockPolicy } from '../core/system.ts';
 
-/** The predicted τ of each candidate; which the policy must know. */
+/** The predicted τ of each candidate; an error names a size that the policy does not know. */
 const predicted = async (
   policy: BlockPolicy,
   logits: Float32Array,
@@ -21,16 +21,16 @@ const predicted = async (
   });
 };
 
-/** Predictions and timings of rounds err by as much (docs/log.md): among sizes that are no further apart the smallest wins. */
+/** The relative error of predictions and timings (docs/log.md): sizes within it count as equal, and the smallest wins. */
 const TIE = 0.03;
 
-/** The size of the largest value; of several that are as good, the smallest. */
+/** The size with the largest value; of several within `tie` of it, the smallest. */
 const bestSize = (sizes: readonly number[], values: readonly number[], tie = 0): number => {
   const least = (1 - tie) * Math.max(...values);
   return Math.min(...sizes.filter((_, i) => (values[i] as number) >= least));
 };
 
-/** The size with the least time a token, or with the largest τ; an event says which, and why. */
+/** The size with the least time a token, or with the largest τ. An event says which, with all predictions and times. */
 export const chooseSize = async ({
   policy,
   logits,

@@ -1,50 +1,50 @@
-// Drafters that read the target's hidden states: their context has a row for every row that the target has committed,
-// handed over pass by pass, in the prompt and in every round. Beyond its own limit a drafter falls behind for good, and
-// proposes nothing any more; the answer goes on without it.
+// Drafters that read the target's hidden states (taps). Their context has a row for every row that the target has
+// committed, appended pass by pass, in the prompt and in every round. A drafter whose context is full is appended to no
+// more and proposes nothing; the answer goes on without it.
 import type { Cursor, ExtendOptions, Forward } from '../../model/interface.ts';
 import { type Prefilled, type PrefillOptions, prefill } from '../core/prefill.ts';
 import type { Commit, RunContext } from '../core/system.ts';
 
-/** What is common to the cursors of such drafters. */
-interface Follower {
+/** What the cursors of such drafters have in common. */
+interface DrafterContext {
   readonly length: number;
   readonly capacity: number;
   rewind(length: number): void;
 }
 
 type Taps = Pick<Forward, 'taps'>;
-/** Hands on rows of a pass; the first of them is row `base` of the sequence. */
-export type Hand = (pass: Taps, rows: readonly number[], base: number) => void;
+/** Appends rows of a pass to the drafter's context; the first of them is row `base` of the sequence. */
+export type AppendRows = (pass: Taps, rows: readonly number[], base: number) => void;
 
-/** Hands on what continues the follower's rows and fits. */
-export const following =
-  (follower: Follower, hand: Hand): Hand =>
+/** Appends only rows that continue the drafter's context and fit into it. */
+export const appendInOrder =
+  (context: DrafterContext, append: AppendRows): AppendRows =>
   (pass, rows, base) => {
-    const fitting = rows.slice(0, follower.capacity - base);
-    if (follower.length === base && fitting.length > 0) hand(pass, fitting, base);
+    const fitting = rows.slice(0, context.capacity - base);
+    if (context.length === base && fitting.length > 0) append(pass, fitting, base);
   };
 
-/** A text but its last token, which is the first draft's to read: nothing is drawn, and nobody waits for the device. */
-const catchUp = async (
+/** Reads a text except its last token, which the first draft reads. Nothing is drawn and nothing is read back. */
+const readWithoutDraw = async (
   { sequence, signal, emit }: Pick<RunContext, 'sequence' | 'signal' | 'emit'>,
   target: Cursor,
-  follower: Follower,
-  hand: Hand,
+  context: DrafterContext,
+  append: AppendRows,
 ): Promise<void> => {
   const start = performance.now();
-  const reused = Math.min(target.length, follower.length);
+  const reused = Math.min(target.length, context.length);
   target.rewind(reused);
-  follower.rewind(reused);
+  context.rewind(reused);
   const rows = sequence.tokens.slice(reused, -1);
-  if (rows.length > 0) await target.extend(rows, { signal, onPass: handing(hand, reused) });
+  if (rows.length > 0) await target.extend(rows, { signal, onPass: appendPasses(append, reused) });
   emit({ type: 'prefill', by: 'target', rows: rows.length, reused, ms: performance.now() - start });
 };
 
-/** Hands on whole passes, one after another. */
-const handing = (hand: Hand, begin: number): NonNullable<ExtendOptions['onPass']> => {
+/** Appends whole passes, one after another. */
+const appendPasses = (append: AppendRows, begin: number): NonNullable<ExtendOptions['onPass']> => {
   let base = begin;
   return (pass) => {
-    hand(
+    append(
       pass,
       Array.from({ length: pass.rows }, (_, i) => i),
       base,
@@ -53,29 +53,32 @@ const handing = (hand: Hand, begin: number): NonNullable<ExtendOptions['onPass']
   };
 };
 
-/** The prompt, for the target and for a drafter that has none of it that the target lacks. */
+/** Reads the prompt with target and drafter, from the first row that either lacks. */
 export const prefillTapped = async (
   run: RunContext,
   target: Cursor,
-  follower: Follower,
-  hand: Hand,
+  context: DrafterContext,
+  append: AppendRows,
   options: Pick<PrefillOptions, 'logits'> = {},
 ): Promise<Prefilled> => {
-  const known = Math.min(target.length, follower.length);
+  const known = Math.min(target.length, context.length);
   target.rewind(known);
-  follower.rewind(known);
-  return prefill(run, target, { ...options, onPass: handing(hand, known) });
+  context.rewind(known);
+  return prefill(run, target, { ...options, onPass: appendPasses(append, known) });
 };
 
-/** For drafters of blocks, which read no token behind the text: nested in a step router they draft at once. */
+/**
+ * The same for drafters of blocks. They need no token after the text, so in a step router, where a refused step is there to
+ * propose, the first round drafts at once and no first token is drawn.
+ */
 export const prefillBlocks = async (
   run: RunContext,
   target: Cursor,
-  follower: Follower,
-  hand: Hand,
+  context: DrafterContext,
+  append: AppendRows,
   options: Pick<PrefillOptions, 'logits'> = {},
 ): Promise<{ readonly first: Commit | null; readonly logits: Float32Array | null }> => {
-  if (!run.refused || options.logits) return prefillTapped(run, target, follower, hand, options);
-  await catchUp(run, target, follower, hand);
+  if (!run.refused || options.logits) return prefillTapped(run, target, context, append, options);
+  await readWithoutDraw(run, target, context, append);
   return { first: null, logits: null };
 };

@@ -1,21 +1,21 @@
-// Rounds on trial: what rounds of each size take on this device, before one of them is chosen. Nothing of them is kept.
-// They are timed in turns and only once: figures of another moment, on a busier machine, could not be compared.
+// Times a round of every block size on this device, before one of them is chosen. Nothing of these rounds is committed.
+// All sizes are timed together, interleaved: times from different moments could not be compared on a busy machine.
 import type { Cursor } from '../../model/interface.ts';
 import { roundName } from '../core/fallback.ts';
 import type { RunContext } from '../core/system.ts';
 import { type Drafter, plainRound } from './speculate.ts';
 
-/** Rounds of a size that count; one more warms up. */
-const SURE = 4;
+/** Timed rounds of each size, after one that warms up. */
+const ENOUGH = 4;
 
-/** Sizes whose rounds the device cannot tell apart have one name; apart from what later rounds take. */
-const trialName = (size: number): string => `trial ${roundName({ nodes: size, passes: size > 1 ? 1 : 0 })}`;
+/** Sizes that the device pads to the same rows share a name. The prefix keeps them apart from rounds of the run itself. */
+const timingName = (size: number): string => `size ${roundName({ nodes: size, passes: size > 1 ? 1 : 0 })}`;
 
 /**
- * Milliseconds of a round of each size; 1 is a plain one, and so is a round of which nothing is proposed. `timings`
- * remembers them for as long as the models are loaded. The cursors are where they were afterwards.
+ * Milliseconds of a round of each size. Size 1 is a plain round, and so is one for which nothing is proposed. `timings`
+ * remembers them for as long as the models are loaded. Afterwards the cursors are where they were.
  */
-export const roundTimes = async (
+export const timeBlockSizes = async (
   target: Cursor,
   ofSize: (size: number) => Pick<Drafter, 'propose'>,
   sizes: readonly number[],
@@ -28,11 +28,11 @@ export const roundTimes = async (
     const draft = size > 1 ? await ofSize(size).propose(sequence, size - 1) : null;
     if (draft) await target.forward(draft.tree).verify(draft.distributions, sequence.sampling);
     else await plainRound(target, sequence);
-    timings.add(trialName(size), performance.now() - start);
+    timings.add(timingName(size), performance.now() - start);
     target.rewind(length);
   };
-  const different = sizes.filter((size, i) => sizes.findIndex((other) => trialName(other) === trialName(size)) === i);
-  for (let turn = 0; turn <= SURE; turn++)
-    for (const size of different) if (timings.least(trialName(size), SURE) === null) await once(size);
-  return sizes.map((size) => timings.least(trialName(size), SURE) as number);
+  const different = sizes.filter((size, i) => sizes.findIndex((other) => timingName(other) === timingName(size)) === i);
+  for (let repeat = 0; repeat <= ENOUGH; repeat++)
+    for (const size of different) if (timings.least(timingName(size), ENOUGH) === null) await once(size);
+  return sizes.map((size) => timings.least(timingName(size), ENOUGH) as number);
 };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { rangesOf, readCalibration, rolloutKey, usualRange, within } from './calibration.ts';
+import { normalized, rangesOf, readCalibration, rolloutKey, usualRange } from './calibration.ts';
 
 it("takes quantiles as NumPy's linear method does", () => {
   expect(usualRange(Array.from({ length: 101 }, (_, i) => 100 - i))).toEqual([5, 95]);
@@ -11,11 +11,11 @@ it("takes quantiles as NumPy's linear method does", () => {
   expect(usualRange([1, 2, 3])).toBeNull();
 });
 
-it('places a value between what is usual', () => {
-  expect([-9, -4, -3, -2, 0].map((x) => within(x, [-4, -2]))).toEqual([0, 0, 0.5, 1, 1]);
+it('places a value within the usual range', () => {
+  expect([-9, -4, -3, -2, 0].map((x) => normalized(x, [-4, -2]))).toEqual([0, 0, 0.5, 1, 1]);
 });
 
-it('knows a rollout by the layers that there are', () => {
+it('names a rollout by the layers of the model', () => {
   const rollout = { layers: 3, variant: 'threshold' } as const;
   expect(rolloutKey(rollout, 2)).toBe('2 layers, threshold');
   expect(rolloutKey({ ...rollout, layers: 'all', skip: 1 }, 4)).toBe('4 layers, threshold, without the sink');
@@ -29,7 +29,7 @@ it('is used only for the rollout that it was made with', () => {
   expect(rangesOf(readCalibration(null), 'a')).toMatchObject({ calibrated: false, grounding: [0, 1] });
 });
 
-it('refuses what is no calibration', () => {
+it('refuses a file that is no calibration', () => {
   const good = { version: 1, steps: 30, logprob: [-5, -1], grounding: {} };
   expect(readCalibration(good)).toEqual(good);
   for (const bad of [{}, { ...good, version: 2 }, { ...good, logprob: [-1, -5] }, { ...good, grounding: { a: [1] } }])

@@ -1,27 +1,27 @@
-// What is usual for a draft: the 5th and 95th percentile of a step's signals in runs of the draft alone. SpecGuard places
-// every step between them. Kept as calibration.json beside the draft's weights.
+// The usual range of a draft's signals: their 5th and 95th percentile over steps of the draft alone. SpecGuard places every
+// step's signals within it. Stored as calibration.json in the folder of the draft's weights.
 import { bad } from '../../base/refuse.ts';
 import type { Rollout } from '../../model/interface.ts';
 
 export type Range = readonly [low: number, high: number];
 
-/** What is usual for a draft's steps. */
+/** The usual ranges of a draft's signals. */
 export interface Calibration {
   readonly version: 1;
-  /** Steps that it was made from. */
+  /** The number of steps that were measured. */
   readonly steps: number;
   /** Of the least log-probability of a step's tokens. */
   readonly logprob: Range;
-  /** Of their least grounding, by `rolloutKey`: how attention is rolled out changes what is usual. */
+  /** Of their least grounding, by `rolloutKey`, because the range depends on how attention is rolled out. */
   readonly grounding: Readonly<Record<string, Range>>;
 }
 
 export const CALIBRATION_FILE = 'calibration.json';
 
-/** Without a calibration: a token of probability 1/20 is as bad as it gets, and grounding is a share as it stands. */
+/** Used without a calibration: a token of probability 1/20 is at the lower end, and grounding is the share itself. */
 const ASSUMED = { logprob: [Math.log(0.05), 0], grounding: [0, 1] } as const;
 
-/** `layers`: of the model. */
+/** `layers`: how many the model has. */
 export const rolloutKey = ({ layers: last, variant, skip = 0 }: Rollout, layers: number): string => {
   const rolled = last === 'all' ? layers : Math.min(last, layers);
   return `${rolled} layers, ${variant}${skip > 0 ? ', without the sink' : ''}`;
@@ -30,7 +30,7 @@ export const rolloutKey = ({ layers: last, variant, skip = 0 }: Rollout, layers:
 const isRange = (value: unknown): value is Range =>
   Array.isArray(value) && value.length === 2 && value.every(Number.isFinite) && value[0] < value[1];
 
-/** `json`: the file, or null where there is none. */
+/** `json`: the file's content, or null where there is no file. */
 export const readCalibration = (json: unknown): Calibration | null => {
   if (json === null || json === undefined) return null;
   const { version, steps, logprob, grounding } = json as Partial<Record<string, unknown>>;
@@ -43,11 +43,11 @@ export const readCalibration = (json: unknown): Calibration | null => {
 export interface Ranges {
   readonly calibrated: boolean;
   readonly logprob: Range;
-  /** Null where grounding is not asked for. */
+  /** Null where grounding is not used. */
   readonly grounding: Range | null;
 }
 
-/** `key`: of the rollout; null without one. */
+/** `key`: the rollout's; null where grounding is not used. */
 export const rangesOf = (calibration: Calibration | null, key: string | null): Ranges => {
   const grounding = key === null ? null : calibration?.grounding[key];
   return {
@@ -57,18 +57,18 @@ export const rangesOf = (calibration: Calibration | null, key: string | null): R
   };
 };
 
-/** Where a value lies between them, from 0 to 1. */
-export const within = (value: number, [low, high]: Range): number =>
+/** The value's place within the range, from 0 to 1. */
+export const normalized = (value: number, [low, high]: Range): number =>
   Math.min(1, Math.max(0, (value - low) / (high - low)));
 
-/** Linear between neighbours, as NumPy has it. */
+/** Linear between neighbours, as in NumPy. */
 const quantile = (sorted: readonly number[], share: number): number => {
   const at = share * (sorted.length - 1);
   const below = sorted[Math.floor(at)] as number;
   return below + (at % 1) * ((sorted[Math.ceil(at)] as number) - below);
 };
 
-/** Of the signals of many steps; null where they do not differ, or there are too few to speak of. */
+/** The range of the signals of many steps; null for fewer than 20 steps, or where they are all equal. */
 export const usualRange = (values: readonly number[]): Range | null => {
   const sorted = [...values].sort((a, b) => a - b);
   const [low, high] = [quantile(sorted, 0.05), quantile(sorted, 0.95)];

@@ -1,7 +1,6 @@
 // Systems that draw several steps or answers as one batch (SpecGuard, majority, best of n), against references on plain
 // arrays.
 import { describe, expect, it } from 'vitest';
-import { mostCentral } from '../../judge/selector.ts';
 import type { Sampling } from '../../model/interface.ts';
 import bestOfN from '../../systems/best-of-n.ts';
 import draftOnly from '../../systems/draft-only.ts';
@@ -28,12 +27,13 @@ import { toyGrounding } from '../../testing/toys/toy-model.ts';
 import { committedTokens, measure, type TraceEvent } from '../../trace/index.ts';
 import { draftSampling } from '../core/draft-sampling.ts';
 import type { SentenceEncoder } from '../core/system.ts';
+import { mostCentral } from './select-candidate.ts';
 
 const SEED = 21;
 const DRAWN: Sampling = { ...GREEDY, temperature: 0.7, topP: 0.8, seed: SEED };
 
-/** Candidates are drawn by seeds of their own. */
-const lane = (sampling: Sampling, i: number): Sampling => ({
+/** Each candidate is drawn with a seed of its own. */
+const candidateSampling = (sampling: Sampling, i: number): Sampling => ({
   ...sampling,
   seed: (sampling.seed ^ Math.imul(i, 0x85ebca6b)) >>> 0,
 });
@@ -74,7 +74,9 @@ const guarded = ({ k, beta, tau, logprob = ASSUMED, grounding = [0, 1] }: Guard,
   const scores: number[] = [];
   const text = [...PROMPT];
   const draw = (distribution: typeof TARGET, by: 'draft' | 'target', sampling: Sampling) =>
-    Array.from({ length: k }, (_, i) => writeReference(distribution, by, text, lane(sampling, i), limits()));
+    Array.from({ length: k }, (_, i) =>
+      writeReference(distribution, by, text, candidateSampling(sampling, i), limits()),
+    );
   while (text.length < PROMPT.length + maxTokens) {
     const own = draw(DRAFT, 'draft', draftSampling(DRAWN));
     const candidate = own[mostAlike(own)] as ReferenceStep;
@@ -226,7 +228,7 @@ describe('specguard', () => {
 /** Whole answers of up to `most` tokens. */
 const answersOf = (distribution: typeof TARGET, by: 'draft' | 'target', sampling: Sampling, n: number, most: number) =>
   Array.from({ length: n }, (_, i) =>
-    writeReference(distribution, by, PROMPT, lane(sampling, i), {
+    writeReference(distribution, by, PROMPT, candidateSampling(sampling, i), {
       delimiter: -1,
       stops: new Set([STOP]),
       most,

@@ -1,12 +1,13 @@
-// What a step system works with: the draft as it writes candidates, the target as it writes escalated steps, and where
-// steps end.
+// Opens what a step system works with: the draft that writes candidates, the target that writes escalated steps, and the
+// boundary of steps.
 import type { OpenCursor, Sampling } from '../../model/interface.ts';
 import { draftSampling } from '../core/draft-sampling.ts';
 import { readPrompt } from '../core/prefill.ts';
 import type { DecodingSystem, RunContext } from '../core/system.ts';
 import { Candidates } from './candidates.ts';
-import { type Author, Nested, remotely } from './escalate.ts';
-import { Boundary } from './step-boundary.ts';
+import { NestedSystem } from './nested-system.ts';
+import { StepBoundary } from './step-boundary.ts';
+import { remoteWriter, type StepWriter } from './step-writer.ts';
 
 export interface StepLimits {
   readonly delimiter: number;
@@ -14,52 +15,52 @@ export interface StepLimits {
   readonly 'max-steps': number;
 }
 
+/** How the draft writes candidates. */
 export interface DraftOptions extends Pick<OpenCursor, 'rollout' | 'pool'> {
-  /** One for each candidate; by default one, drawn as the request says. */
-  readonly lanes?: readonly Sampling[];
+  /** One for each candidate. Default: one candidate, drawn as the request says. */
+  readonly samplings?: readonly Sampling[];
 }
 
 export interface StepModels {
   readonly draft: Candidates;
-  readonly boundary: Boundary;
+  readonly boundary: StepBoundary;
   /** On this machine, or on another one. */
-  readonly target: Author;
+  readonly target: StepWriter;
   /** On this machine. */
-  readonly nested: Nested;
-  /** Of the target, in tokens. */
+  readonly nested: NestedSystem;
+  /** The target's context, in tokens. */
   readonly context: number;
   readonly most: { readonly tokens: number; readonly steps: number };
 }
 
-/** `inner`: the exact system that writes escalated steps. */
+/** `writer`: the exact system that writes escalated steps. */
 export const openSteps = async (
   run: RunContext,
   knobs: StepLimits,
-  inner: DecodingSystem,
-  { lanes = [draftSampling(run.sequence.sampling)], ...keeps }: DraftOptions = {},
+  writer: DecodingSystem,
+  { samplings = [draftSampling(run.sequence.sampling)], ...rows }: DraftOptions = {},
 ): Promise<StepModels> => {
   const { draft: model, remote } = run.models;
   if (!model) throw new Error('a step system was started without a draft');
-  const boundary = new Boundary(run, knobs.delimiter);
+  const boundary = new StepBoundary(run, knobs.delimiter);
   const room = knobs['step-tokens'];
-  const forks = lanes.length > 1 ? { forks: { count: lanes.length, room } } : {};
-  const cursor = await run.open('draft', { ...forks, ...keeps, ahead: room });
+  const forks = samplings.length > 1 ? { forks: { count: samplings.length, room } } : {};
+  const cursor = await run.open('draft', { ...forks, ...rows, ahead: room });
   await readPrompt(run, cursor);
-  const { rollout, pool } = keeps;
-  const nested = new Nested(run, inner, boundary, cursor, room);
+  const nested = new NestedSystem(run, writer, boundary, cursor, room);
   return {
     draft: new Candidates({
       by: 'draft',
       model,
       cursor,
-      lanes,
+      samplings,
       boundary,
       room,
-      grounds: rollout !== undefined,
-      pools: pool === true,
+      grounds: rows.rollout !== undefined,
+      pools: rows.pool === true,
     }),
     boundary,
-    target: remote ? remotely(remote) : nested,
+    target: remote ? remoteWriter(remote) : nested,
     nested,
     context: run.models.target.context,
     most: { tokens: room, steps: knobs['max-steps'] },

@@ -1,20 +1,20 @@
-// The loop of all step systems, once: the draft writes a step; a rule accepts it or escalates it; an escalated step is
-// written anew from the same prefix. An accepted step is one round, because nothing of it is certain before it has been
-// judged; an escalated one takes a round of the run for every round of the system that writes it, so that it streams and
-// can be aborted. The judged text and the tokens of both models' caches are always the committed ones.
-import { checkAborted, type Fault, sharedFault } from '../../base/errors.ts';
+// The loop of all step routers: the draft writes a step, a rule accepts or escalates it, and an escalated step is written
+// anew from the same prefix. An accepted step is one round, because none of it is certain before it was judged. An
+// escalated step takes a round for every round of the system that writes it, so it streams and can be aborted. Between
+// rounds both models' caches hold committed tokens only.
+import type { Fault } from '../../base/errors.ts';
 import type { Role } from '../../trace/index.ts';
-import type { Commit, JudgeCursor, JudgedStep, Round, RoundContext, RunContext } from '../core/system.ts';
+import type { Commit, JudgedStep, Round, RoundContext, RunContext } from '../core/system.ts';
 import type { Candidate, Candidates } from './candidates.ts';
-import type { Author, StepRounds } from './escalate.ts';
 import type { StepEnd } from './step-boundary.ts';
+import type { StepRounds, StepWriter } from './step-writer.ts';
 
 /** What a rule decides on. */
 export interface Question {
   /** From 1. */
   readonly step: number;
   readonly problem: readonly number[];
-  /** Kept so far. */
+  /** The committed steps. */
   readonly steps: readonly JudgedStep[];
   /** At least one. */
   readonly candidates: readonly Candidate[];
@@ -24,16 +24,16 @@ export interface Question {
 export interface Judgement {
   readonly by: Role;
   readonly accept: boolean;
-  /** Null where the judge could not read the step. */
+  /** Null where the step could not be scored. */
   readonly score: number | null;
   readonly threshold: number;
-  /** For people. */
+  /** For people to read. */
   readonly reason: string;
-  /** The candidate that it is about; the first by default. */
+  /** The candidate that was judged. Default: the first. */
   readonly chosen?: number;
-  /** What the score was made of. */
+  /** What the score was computed from. */
   readonly signals?: { readonly logprob: number; readonly grounding: number | null };
-  /** Tokens that the target wrote so that it could be made. */
+  /** Tokens that the target wrote for the judgement. */
   readonly written?: number;
   /** Why there is no score. */
   readonly fault?: Fault;
@@ -43,14 +43,15 @@ export type Rule = (question: Question) => Promise<Judgement>;
 
 export interface RouteOptions {
   readonly draft: Candidates;
-  /** Null: every step of the draft is kept, and nobody is asked. */
+  /** Null: every step of the draft is kept. */
   readonly rule: Rule | null;
-  /** Null: as long as the draft has room for its steps, nobody else writes any. */
-  readonly target: Author | null;
-  /** Most tokens of a step, most steps of an answer. */
+  /** Who writes escalated steps, and all steps once the draft's context is full. Null: the answer ends there. */
+  readonly target: StepWriter | null;
+  /** The most tokens of a step, and the most steps of an answer. */
   readonly most: { readonly tokens: number; readonly steps: number };
 }
 
+/** An escalated step that is being written. */
 interface Escalated {
   readonly rounds: StepRounds;
   readonly tokens: number[];
@@ -75,7 +76,7 @@ export const route = (run: RunContext, { draft, rule, target, most }: RouteOptio
     return steps.length >= most.steps ? { last: true } : {};
   };
 
-  const goOn = async (current: Escalated, context: RoundContext): Promise<Commit> => {
+  const continueStep = async (current: Escalated, context: RoundContext): Promise<Commit> => {
     const { commit, ends, written } = await current.rounds(context);
     current.tokens.push(...commit.tokens);
     const over = ends ?? (commit.tokens.length >= context.sequence.budget ? 'length' : null);
@@ -97,7 +98,7 @@ export const route = (run: RunContext, { draft, rule, target, most }: RouteOptio
   };
 
   return async (context) => {
-    if (escalated) return goOn(escalated, context);
+    if (escalated) return continueStep(escalated, context);
     const begin = performance.now();
     const { emit, round, sequence } = context;
     const step = steps.length + 1;
@@ -105,20 +106,20 @@ export const route = (run: RunContext, { draft, rule, target, most }: RouteOptio
     if (!candidates) {
       escalated = await escalate(context, begin);
       if (!escalated) return { tokens: [], source: [], scores: [], last: true };
-      return goOn(escalated, context);
+      return continueStep(escalated, context);
     }
-    const judging = performance.now();
-    const verdict = await rule?.({ step, problem, steps, candidates, context });
+    const asked = performance.now();
+    const judgement = await rule?.({ step, problem, steps, candidates, context });
     context.signal.throwIfAborted();
     const judged = performance.now();
-    const { chosen = 0, written } = verdict ?? {};
-    if (verdict?.accept === false) {
+    const { chosen = 0, written } = judgement ?? {};
+    if (judgement?.accept === false) {
       draft.drop();
       escalated = await escalate(context, begin, candidates[chosen]?.tokens);
     }
-    if (verdict) {
-      const { by, score, threshold, signals, fault } = verdict;
-      const lost = !verdict.accept && !escalated;
+    if (judgement) {
+      const { by, score, threshold, signals, fault } = judgement;
+      const unwritten = !judgement.accept && !escalated;
       emit({
         type: 'route',
         round,
@@ -127,15 +128,15 @@ export const route = (run: RunContext, { draft, rule, target, most }: RouteOptio
         to: escalated ? 'target' : 'draft',
         score,
         threshold,
-        reason: lost ? `${verdict.reason}; the target could not be asked` : verdict.reason,
+        reason: unwritten ? `${judgement.reason}; the target could not be asked` : judgement.reason,
         chosen,
-        judge_ms: judged - judging,
+        judge_ms: judged - asked,
         ...(signals && { signals }),
         ...(fault && { fault }),
       });
     }
-    if (escalated) return goOn(escalated, context);
-    if (verdict?.accept !== false) draft.keep(chosen);
+    if (escalated) return continueStep(escalated, context);
+    if (judgement?.accept !== false) draft.keep(chosen);
     const { tokens, logprobs, ends } = candidates[chosen] as Candidate;
     const kept = tokens.slice(0, sequence.budget);
     return {
@@ -144,34 +145,5 @@ export const route = (run: RunContext, { draft, rule, target, most }: RouteOptio
       scores: logprobs.slice(0, kept.length).map((logprob) => ({ logprob, top: [] })),
       ...finish(context, { tokens: kept, by: 'draft' }, { ends, begin, written }),
     };
-  };
-};
-
-/**
- * Asks a judge for the step's score. What it cannot judge is the target's to write: a text that it cannot read to its end,
- * and every step of this run from where a dispensable judge failed.
- */
-export const scoredBy = (
-  by: 'prm' | 'router',
-  judge: JudgeCursor,
-  decide: (score: number) => Omit<Judgement, 'by' | 'score'>,
-): Rule => {
-  let gone = false;
-  const unjudged = (reason: string) => ({ ...decide(0), by, accept: false, score: null, reason });
-  return async ({ problem, steps, candidates: [candidate], context }) => {
-    if (gone) return unjudged('the judge is left alone for the rest of this run');
-    const { tokens } = candidate as Candidate;
-    const length = [problem, tokens, ...steps.map((step) => step.tokens)].reduce((sum, part) => sum + part.length, 0);
-    if (length > judge.capacity) return unjudged('longer than what the judge can read');
-    try {
-      const [score] = await judge.score(problem, steps, [tokens], context.signal);
-      if (score === undefined) throw new Error(`the ${by} gave no score`);
-      return { by, score, ...decide(score) };
-    } catch (error) {
-      checkAborted(context.signal);
-      if (!judge.dispensable) throw error;
-      gone = true;
-      return { ...unjudged('the judge could not be asked'), fault: sharedFault(error) };
-    }
   };
 };

@@ -1,26 +1,26 @@
-// Where a step of reasoning ends: behind a blank line (a delimiter token where a model has no text), with the text, or
-// at a limit.
+// Where a step of reasoning ends: after a blank line (a delimiter token where the models have no text), with the answer,
+// or at a limit.
 import { refuse } from '../../base/refuse.ts';
 import type { RunContext } from '../core/system.ts';
 
 export type StepEnd = 'delimiter' | 'stop' | 'length';
 
-/** The first step of some tokens. */
-export interface StepCut {
-  /** Tokens, the delimiter included. */
+/** A complete step at the beginning of some tokens. */
+export interface CompleteStep {
+  /** Its tokens, including the delimiter. */
   readonly length: number;
   readonly ends: StepEnd;
 }
 
-/** As text. */
+/** The text that ends a step. */
 export const BLANK_LINE = '\n\n';
 
-export class Boundary {
+export class StepBoundary {
   readonly #delimiter: number;
   readonly #tokenText: (token: number) => string;
   readonly #stopTokens: ReadonlySet<number>;
 
-  /** `delimiter`: a token, or less than 0: a blank line of the text. */
+  /** `delimiter`: a token that ends steps; below 0, a blank line of the text does. */
   constructor({ tokenText, stopTokens }: Pick<RunContext, 'tokenText' | 'stopTokens'>, delimiter: number) {
     if (delimiter < 0 && !tokenText)
       throw refuse(
@@ -33,10 +33,10 @@ export class Boundary {
   }
 
   /**
-   * The step that `tokens` begin with, if it is complete; at `most` tokens it ends in any case. `known`: so many of them
-   * were looked at before, and do not end it.
+   * The first step of `tokens`, if it is complete; `most` tokens complete it in any case. The first `known` tokens were
+   * looked at before and do not end it.
    */
-  cut(tokens: readonly number[], most: number, known = 0): StepCut | null {
+  firstStep(tokens: readonly number[], most: number, known = 0): CompleteStep | null {
     for (let i = known; i < tokens.length; i++) {
       const length = i + 1;
       if (this.#stopTokens.has(tokens[i] as number)) return { length, ends: 'stop' };
@@ -55,15 +55,15 @@ export class Boundary {
   }
 }
 
-/** Cuts a whole answer into its steps. */
-export const stepsOf = (
-  boundary: Boundary,
+/** The steps of a whole answer. */
+export const splitIntoSteps = (
+  boundary: StepBoundary,
   tokens: readonly number[],
   most: number,
 ): readonly (readonly number[])[] => {
   const steps: (readonly number[])[] = [];
   for (let rest = tokens; rest.length > 0; ) {
-    const length = boundary.cut(rest, most)?.length ?? rest.length;
+    const length = boundary.firstStep(rest, most)?.length ?? rest.length;
     steps.push(rest.slice(0, length));
     rest = rest.slice(length);
   }

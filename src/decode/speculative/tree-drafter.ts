@@ -1,7 +1,8 @@
-// Drafts that an EAGLE-3 layer makes, feeding its own output back: a chain, or a tree that grows on the device.
+// Drafts of an EAGLE-3 layer, which feeds its own output back: a chain, or a tree that grows on the device.
 import type { FeatureCursor } from '../../model/interface.ts';
+import { chainOf } from '../core/chain.ts';
 import { draftSampling } from '../core/draft-sampling.ts';
-import { chainOf, type Drafter, type Proposal } from './speculate.ts';
+import type { Drafter, Proposal } from './speculate.ts';
 
 interface Shape {
   readonly shape: 'tree' | 'chain';
@@ -10,8 +11,9 @@ interface Shape {
   readonly nodes: number;
 }
 
-/** Every level offers `width` children of each of the beam's `width` nodes, the first those of the anchor. */
-const grown = ({ width, nodes }: Shape, depth: number): number => Math.min(nodes, width + (depth - 1) * width * width);
+/** The most nodes at this depth: the anchor has `width` children, and so has each of the `width` nodes of a later beam. */
+const nodesAt = ({ width, nodes }: Shape, depth: number): number =>
+  Math.min(nodes, width + (depth - 1) * width * width);
 
 export const treeDrafter = (cursor: FeatureCursor, shape: Shape, observe: Drafter['observe']): Drafter => ({
   by: 'eagle3',
@@ -20,7 +22,7 @@ export const treeDrafter = (cursor: FeatureCursor, shape: Shape, observe: Drafte
     if (depth < 1 || cursor.length < tokens.length - 1) return null;
     const anchor = tokens[tokens.length - 1] as number;
     if (shape.shape === 'tree') {
-      const tree = cursor.tree(anchor, { depth, width: shape.width, nodes: grown(shape, depth) });
+      const tree = cursor.tree(anchor, { depth, width: shape.width, nodes: nodesAt(shape, depth) });
       return { tree, distributions: null, nodes: tree.nodes, passes: depth };
     }
     const { tokens: drafts, distributions } = cursor.chain(depth, draftSampling(sampling));

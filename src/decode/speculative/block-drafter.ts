@@ -1,14 +1,15 @@
-// Drafts that a DFlash network makes, a whole block in one pass.
+// Drafts of a DFlash network: a whole block in one pass.
 import type { BlockCursor } from '../../model/interface.ts';
-import { draftSampling, greedily } from '../core/draft-sampling.ts';
+import { chainOf } from '../core/chain.ts';
+import { draftSampling, greedySampling } from '../core/draft-sampling.ts';
 import type { RunContext } from '../core/system.ts';
-import { chainOf, type Drafter } from './speculate.ts';
-import type { Hand } from './taps.ts';
+import type { Drafter } from './speculate.ts';
+import type { AppendRows } from './taps.ts';
 
-/** A target's pass has at least so many rows for drafts: one less than its narrowest tree. */
+/** Every pass of the target has room for so many drafts: one less than the rows of its narrowest tree. */
 const MOST_REFUSED = 15;
 
-/** First the step that was refused at this place: it costs no pass, and all before its first error is right. */
+/** Proposes a refused step first: it costs no pass, and everything before its first error is kept. */
 export const refusedFirst = (
   drafter: Drafter,
   { refused = [], sequence }: Pick<RunContext, 'refused' | 'sequence'>,
@@ -23,8 +24,8 @@ export const refusedFirst = (
   return { ...drafter, propose };
 };
 
-/** Drafts blocks of one size; 1 drafts nothing. `hand` gives the cursor what was committed. */
-export const blockDrafter = (cursor: BlockCursor, hand: Hand, size: number, sampled: boolean): Drafter => ({
+/** Drafts blocks of one size; size 1 drafts nothing. `append` gives the cursor the rows that were committed. */
+export const blockDrafter = (cursor: BlockCursor, append: AppendRows, size: number, sampled: boolean): Drafter => ({
   by: 'dflash',
   propose({ tokens, budget, sampling: targets }, most) {
     // Slots see each other, so a shorter block drafts other tokens. At an answer's end it shrinks as in the authors' loop:
@@ -33,7 +34,7 @@ export const blockDrafter = (cursor: BlockCursor, hand: Hand, size: number, samp
     const drafts = Math.min(block - 1, most);
     if (drafts < 1 || cursor.length < tokens.length - 1) return null;
     const distribution = sampled && targets.temperature > 0;
-    const sampling = distribution ? draftSampling(targets) : greedily(targets);
+    const sampling = distribution ? draftSampling(targets) : greedySampling(targets);
     const anchor = tokens[tokens.length - 1] as number;
     const slots = cursor.draft(anchor, block);
     const drawn = Array.from({ length: drafts }, (_, i) => slots.draw(i + 1, sampling, { distribution }));
@@ -44,5 +45,5 @@ export const blockDrafter = (cursor: BlockCursor, hand: Hand, size: number, samp
       passes: 1,
     };
   },
-  observe: ({ pass, path, base }) => hand(pass, path, base),
+  observe: ({ pass, path, base }) => append(pass, path, base),
 });

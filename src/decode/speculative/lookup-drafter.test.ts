@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lookUp } from './drafter-lookup.ts';
+import { lookUp } from './lookup-drafter.ts';
 
 test.each([
   ['the longest match wins over a later, shorter one', [1, 2, 3, 9, 5, 3, 8, 1, 2, 3], 3, { from: 3, length: 3 }],

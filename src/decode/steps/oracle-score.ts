@@ -1,27 +1,29 @@
-// What the oracle does: the target writes every step too, beside the text, and a reward model says whose is kept.
+// The oracle's score: the target writes every step too, apart from the committed text, and the score is how much better a
+// reward model finds the target's step.
 
 import type { Commit, JudgeCursor, Score, Sequence } from '../core/system.ts';
-import { type Author, routed } from './escalate.ts';
 import type { StepModels } from './open-steps.ts';
-import type { Question, RouteOptions, Rule } from './route.ts';
+import type { Question } from './route.ts';
 import type { StepEnd } from './step-boundary.ts';
+import { routed, type StepWriter } from './step-writer.ts';
+import type { ScoreStep } from './threshold-rule.ts';
 
 interface WholeStep {
+  readonly step: number;
   readonly commit: Commit;
   readonly tokens: readonly number[];
   readonly ends: StepEnd;
 }
 
-export const oracleRule = (
+export const oracleScore = (
   { nested, most, context: room }: Pick<StepModels, 'nested' | 'most' | 'context'>,
   judge: JudgeCursor,
-  threshold: number,
-): Pick<RouteOptions, 'rule' | 'target'> => {
-  /** What the target would write, if it has been asked to; kept for the case that it is to. */
+): { readonly score: ScoreStep; readonly target: StepWriter } => {
+  /** The target's version of the latest step: it is committed where that step is escalated. */
   let alternative: WholeStep | null = null;
 
-  /** The step behind the text, in rounds that nobody sees. */
-  const ask = async ({ step, context, candidates: [own] }: Question): Promise<WholeStep> => {
+  /** Writes the step after the committed text, in rounds whose tokens are not committed. */
+  const writeAlternative = async ({ step, context, candidates: [own] }: Question): Promise<WholeStep> => {
     const tokens = [...context.sequence.tokens];
     const base = tokens.length;
     const sequence: Sequence = {
@@ -43,30 +45,34 @@ export const oracleRule = (
       const { round, emit } = context;
       const ms = performance.now() - begin;
       // Its passes are in the events of the nested system.
-      const told = { tokens: [written], written: written.length, passes: 0, ms };
-      emit({ type: 'candidates', round, step, by: 'target', ...told });
-      return { commit: routed({ tokens: written, scores }), tokens: written, ends };
+      emit({
+        type: 'candidates',
+        round,
+        step,
+        by: 'target',
+        tokens: [written],
+        written: written.length,
+        passes: 0,
+        ms,
+      });
+      return { step, commit: routed({ tokens: written, scores }), tokens: written, ends };
     }
   };
 
-  const rule: Rule = async (question) => {
+  const score: ScoreStep = async (question) => {
     const { problem, steps, candidates, context } = question;
-    const theirs = await ask(question);
+    alternative = await writeAlternative(question);
+    const { tokens } = alternative;
     const own = candidates[0]?.tokens ?? [];
-    const [draft = 0, target = 0] = await judge.score(problem, steps, [own, theirs.tokens], context.signal);
-    const score = target - draft;
-    const accept = score <= threshold;
+    const [draft = 0, target = 0] = await judge.score(problem, steps, [own, tokens], context.signal);
     nested.forget(context.sequence.tokens.length);
-    alternative = accept ? null : theirs;
-    const written = theirs.tokens.length;
-    const reason = accept ? "the target's step is no better" : "the target's step is better";
-    return { by: 'prm', accept, score, threshold, reason, written };
+    return { score: target - draft, written: tokens.length };
   };
 
-  const target: Author = {
+  const target: StepWriter = {
     async begin(step, longest, context, refused) {
       const whole = alternative;
-      if (!whole) return nested.begin(step, longest, context, refused);
+      if (whole?.step !== step) return nested.begin(step, longest, context, refused);
       return async ({ sequence }) => {
         const { tokens, scores, source } = whole.commit;
         const kept = Math.min(tokens.length, sequence.budget);
@@ -75,5 +81,5 @@ export const oracleRule = (
       };
     },
   };
-  return { rule, target };
+  return { score, target };
 };

@@ -5,9 +5,9 @@ export interface AcceptanceOptions {
   /** What a draft costs, in tokens: it is made if it is kept with at least this probability. */
   readonly cost: number;
   readonly most: number;
-  /** 0: may come to drafting nothing, and whoever asks has to try again. Default 1: something is always learnt. */
+  /** 0 allows no draft at all, and the caller tries again from time to time. Default 1, so that every round is evidence. */
   readonly least?: 0 | 1;
-  /** The share that is assumed before anything was seen. */
+  /** The share that is assumed before the first round. */
   readonly begin: number;
   /** How much an older round counts, for each that came after it. */
   readonly decay: number;
@@ -20,12 +20,12 @@ export class Acceptance {
 
   constructor(options: AcceptanceOptions) {
     this.#options = options;
-    // As if a few rounds had shown it.
+    // The assumed share counts as much as all rounds that decay would remember.
     this.#tested = 1 / (1 - options.decay);
     this.#kept = this.#tested * options.begin;
   }
 
-  /** The first draft that was refused counts as tested, those behind it do not. */
+  /** The first draft that was refused counts as tested, those after it do not. */
   add(drafts: number, kept: number): void {
     const { decay } = this.#options;
     this.#kept = decay * this.#kept + kept;

@@ -1,29 +1,28 @@
-// Models that decode together: what the members of an ensemble have read, what they say of the positions to come, and
-// which drafts wait for a verdict. Every ensemble system is an order in which they read, draft and decide. Everything
-// between two verdicts stays on the device; what a member says is kept as its own row, so that r is made of the members
-// by identity, whoever proposed.
-import { refuse } from '../../base/refuse.ts';
-import type { Combination, Cursor, Ensemble, Forward, KeptRow, Token } from '../../model/interface.ts';
+// Decodes with several models at once. The decoder knows what each member has read, what it said of the positions after the
+// committed text, and which drafts wait for a verdict; an ensemble system is an order of reading, drafting and deciding.
+// Everything between two verdicts stays on the device. Each member's rows are kept apart, so that r is combined from the
+// same members in the same roles, whichever of them drafted.
+import type { Cursor, Ensemble, Forward, KeptRow, Token } from '../../model/interface.ts';
 import type { Role, Source } from '../../trace/index.ts';
+import { chainOf } from '../core/chain.ts';
 import { memberSampling } from '../core/draft-sampling.ts';
-import type { KnobValues } from '../core/knobs.ts';
 import type { Commit, RoundContext, RunContext, Sequence, WriterRole } from '../core/system.ts';
-import { chainOf } from '../speculative/speculate.ts';
-import { type combinationKnobs, eachMember, memberRoles } from './combination.ts';
+import { type combinationKnobs, combinationOf, memberRoles } from './combination.ts';
 
 /** Rows of one pass. */
 const MOST_ROWS = 16;
 
 export class Member {
   readonly role: WriterRole;
-  /** By identity: its place among the members, whatever it does in a round. */
+  /** Its place among the members, which never changes. */
   readonly index: number;
   readonly bytes: number;
   readonly cursor: Cursor;
-  /** What it says of the positions behind the committed text, as far as it has read. */
+  /** What it says of the positions after the committed text, as far as it has read. */
   rows: KeptRow[] = [];
+  /** The row from which its next draft is drawn. */
   newest: { readonly pass: Forward; readonly row: number } | null = null;
-  /** Passes since the last verdict in which it drew nothing. */
+  /** Passes since the last verdict from which no draft was drawn. */
   idle = 0;
 
   constructor(role: WriterRole, index: number, bytes: number, cursor: Cursor) {
@@ -39,10 +38,10 @@ interface Draft {
   readonly by: Member;
 }
 
-/** Drafts that one member wrote on end. */
-interface Turn {
+/** Consecutive drafts of one member. */
+interface DraftRun {
   readonly by: Member;
-  /** In the chain. */
+  /** Index of the first one among the pending drafts. */
   readonly first: number;
   readonly count: number;
   readonly passes: number;
@@ -50,27 +49,27 @@ interface Turn {
 }
 
 interface Decision {
-  /** Of the chain, the drafts to be decided on: every member has said something of them. */
+  /** How many pending drafts to decide on; every member must have scored them. */
   readonly drafts: number;
-  /** Whether a token follows from r where they are all kept. */
+  /** Whether a token is drawn from r where all of them are kept. */
   readonly bonus: boolean;
 }
 
 const isDeviceToken = (token: Token): boolean => typeof token !== 'number';
 const numberOf = (token: Token | undefined): number => {
   if (typeof token === 'number') return token;
-  throw new Error('a draft that nobody has read back');
+  throw new Error('a draft was not read back');
 };
 
-export class Joint {
-  /** By identity. */
+export class EnsembleDecoder {
+  /** In the order of the combination. */
   readonly members: readonly Member[];
   readonly #ensemble: Ensemble;
   readonly #most: number;
   readonly #sequence: Sequence;
-  /** Drafts behind the committed text that wait for a verdict: a bonus token does so from one round to the next. */
-  #chain: Draft[] = [];
-  #turns: Turn[] = [];
+  /** Drafts after the committed text that wait for a verdict. A bonus token of one round waits until the next. */
+  #drafts: Draft[] = [];
+  #runs: DraftRun[] = [];
 
   /** `most`: drafts that may wait at once. */
   constructor(ensemble: Ensemble, members: readonly Member[], sequence: Sequence, most: number) {
@@ -80,32 +79,32 @@ export class Joint {
     this.#most = most;
   }
 
-  /** Tokens of the text; the position of the first draft. */
-  get #head(): number {
+  /** The length of the committed text, which is the position of the first draft. */
+  get #committed(): number {
     return this.#sequence.tokens.length;
   }
 
-  /** Drafts that wait. */
-  get waiting(): number {
-    return this.#chain.length;
+  /** The number of drafts that wait for a verdict. */
+  get pending(): number {
+    return this.#drafts.length;
   }
 
-  /** Who drafted last, and how many on end; null where nothing waits. */
-  get last(): { readonly member: Member; readonly drafts: number } | null {
-    const by = this.#chain.at(-1)?.by;
+  /** The member that drafted last, and how many drafts in a row it wrote; null where no draft waits. */
+  get latest(): { readonly member: Member; readonly drafts: number } | null {
+    const by = this.#drafts.at(-1)?.by;
     if (!by) return null;
-    const other = this.#chain.findLastIndex((draft) => draft.by !== by);
-    return { member: by, drafts: this.#chain.length - 1 - other };
+    const other = this.#drafts.findLastIndex((draft) => draft.by !== by);
+    return { member: by, drafts: this.#drafts.length - 1 - other };
   }
 
-  /** Drafts that still make sense: what lies behind the budget could never be committed. */
+  /** How many more drafts are useful: the budget allows no others to be committed. */
   get room(): number {
-    return Math.min(this.#sequence.budget, this.#most) - this.#chain.length;
+    return Math.min(this.#sequence.budget, this.#most) - this.#drafts.length;
   }
 
-  /** Drafts of which every member has said something. */
-  get decidable(): number {
-    return Math.min(this.#chain.length, ...this.members.map(({ rows }) => rows.length));
+  /** The number of pending drafts that every member has scored. */
+  get scored(): number {
+    return Math.min(this.#drafts.length, ...this.members.map(({ rows }) => rows.length));
   }
 
   /** The smallest first; of equal ones the one that joined last. */
@@ -113,8 +112,8 @@ export class Joint {
     return this.members.toSorted((a, b) => a.bytes - b.bytes || b.index - a.index);
   }
 
-  /** Every member reads the prompt; the first token is drawn from what they say together. */
-  async first({ emit, signal }: Pick<RunContext, 'emit' | 'signal'>): Promise<Commit> {
+  /** Every member reads the prompt; the first token is drawn from r. */
+  async prefill({ emit, signal }: Pick<RunContext, 'emit' | 'signal'>): Promise<Commit> {
     for (const member of this.members) {
       const start = performance.now();
       const { cursor, role } = member;
@@ -127,32 +126,32 @@ export class Joint {
     return (await this.#decide({ drafts: 0, bonus: true })).commit;
   }
 
-  /** Reads all there is, and drafts behind it; `count` times. */
+  /** The member reads everything it has not read and drafts one token; `count` times. */
   draft(member: Member, count: number): void {
     const start = performance.now();
-    const first = this.#chain.length;
+    const first = this.#drafts.length;
     for (let i = 0; i < count; i++) {
       this.read(member);
       member.idle--;
       const { pass, row } = member.newest ?? {};
-      if (!pass || row === undefined) throw new Error('a draft of a member that had nothing to read');
+      if (!pass || row === undefined) throw new Error('a member that has read nothing cannot draft');
       const sampling = this.#ensemble.drafting(this.#sequence.sampling);
       const { token } = pass.draw(row, memberSampling(sampling, member.index));
-      this.#chain.push({ token, by: member });
+      this.#drafts.push({ token, by: member });
     }
-    this.#turns.push({ by: member, first, count, passes: count, ms: performance.now() - start });
+    this.#runs.push({ by: member, first, count, passes: count, ms: performance.now() - start });
   }
 
-  /** Reads what it lacks, but the last `but` drafts, in a pass (or more, if it lags far behind). */
-  read(member: Member, but = 0): void {
+  /** The member reads what it has not read, except the last `except` drafts, in passes of at most 16 rows. */
+  read(member: Member, except = 0): void {
     const { cursor, rows } = member;
-    const end = this.#head + this.#chain.length - but;
+    const end = this.#committed + this.#drafts.length - except;
     while (cursor.length < end) {
       const from = cursor.length;
       const count = Math.min(end - from, MOST_ROWS);
       const pass = cursor.forward(chainOf(Array.from({ length: count }, (_, i) => this.#token(from + i))));
-      // Row i scores position from + i + 1; of committed positions there is nothing left to say.
-      const first = Math.max(0, this.#head - 1 - from);
+      // Row i scores position from + i + 1. Rows that score committed positions are not needed.
+      const first = Math.max(0, this.#committed - 1 - from);
       if (first < count) rows.push(...this.#ensemble.keep(pass, first, count - first));
       pass.accept(Array.from({ length: count }, (_, i) => i));
       member.newest = { pass, row: count - 1 };
@@ -160,16 +159,16 @@ export class Joint {
     }
   }
 
-  /** Lets the device begin. Without it, a round is one submit. */
+  /** Submits what was recorded so far. Without it, a round is one submit. */
   submit(): void {
     this.#ensemble.submit();
   }
 
-  /** A verdict: the round's one readback. */
+  /** Decides on drafts, with the round's one readback. */
   async verify({ round, emit }: Pick<RoundContext, 'round' | 'emit'>, decision: Decision): Promise<Commit> {
     const start = performance.now();
-    const checked = this.#chain.slice(0, decision.drafts).map(({ by }) => by.role);
-    const drafted = this.#turns;
+    const checked = this.#drafts.slice(0, decision.drafts).map(({ by }) => by.role);
+    const drafted = this.#runs;
     const { commit, tokens } = await this.#decide(decision);
     for (const { by, first, count, passes, ms } of drafted) {
       const written = tokens.slice(first, first + count + 1); // the token before them is the anchor
@@ -192,34 +191,34 @@ export class Joint {
     return commit;
   }
 
-  /** `tokens`: the anchor, and all of the chain. */
+  /** `tokens`: the anchor and all drafts that were pending. */
   async #decide({ drafts, bonus }: Decision): Promise<{ readonly commit: Commit; readonly tokens: readonly number[] }> {
     const { tokens: text, sampling, alternatives } = this.#sequence;
-    const head = text.length;
-    const said = (i: number): readonly KeptRow[] => this.members.map(({ rows }) => rows[i] as KeptRow);
-    const chain = this.#chain;
-    const checked = chain.slice(0, drafts);
+    const position = text.length;
+    const rowsAt = (i: number): readonly KeptRow[] => this.members.map(({ rows }) => rows[i] as KeptRow);
+    const all = this.#drafts;
+    const checked = all.slice(0, drafts);
     const verdict = await this.#ensemble.verify(
       {
         tokens: checked.map(({ token }) => token),
-        position: head,
+        position,
         proposers: checked.map(({ by }) => by.index),
-        rows: checked.map((_, i) => said(i)),
-        bonus: bonus ? said(drafts) : null,
-        pending: chain.slice(drafts).flatMap(({ token }) => (typeof token === 'number' ? [] : [token])),
+        rows: checked.map((_, i) => rowsAt(i)),
+        bonus: bonus ? rowsAt(drafts) : null,
+        pending: all.slice(drafts).flatMap(({ token }) => (typeof token === 'number' ? [] : [token])),
       },
       sampling,
     );
     const { kept, choices, source, votes } = verdict;
     const pending = verdict.pending.values();
-    const known = chain.map(({ token, by }, i) => ({
+    const known = all.map(({ token, by }, i) => ({
       token:
         i < drafts ? (verdict.tokens[i] as number) : isDeviceToken(token) ? (pending.next().value as number) : token,
       by,
     }));
     const tops = alternatives
       ? await this.#ensemble.top(
-          choices.map((_, i) => said(i)),
+          choices.map((_, i) => rowsAt(i)),
           alternatives,
           sampling,
         )
@@ -236,45 +235,40 @@ export class Joint {
         own: own.map((each, k) => ({ by: (this.members[k] as Member).role, ...each })),
       })),
     };
-    this.#turns = [];
-    const length = head + choices.length;
+    this.#runs = [];
+    const length = position + choices.length;
     if (source === null) {
-      this.#chain = known.slice(drafts);
+      this.#drafts = known.slice(drafts);
       for (const { rows } of this.members) rows.splice(0, choices.length);
     } else {
-      // A new token that nobody has read; what was drafted behind it, and said of that, is over.
-      this.#chain = [];
+      // The last token is new: no member has read it, and the drafts after it continue another text.
+      this.#drafts = [];
       for (const member of this.members) {
         member.rows = [];
         member.cursor.rewind(Math.min(member.cursor.length, length - 1));
       }
     }
-    return { commit, tokens: [text[head - 1] as number, ...known.map(({ token }) => numberOf(token))] };
+    return { commit, tokens: [text[position - 1] as number, ...known.map(({ token }) => numberOf(token))] };
   }
 
   #token(position: number): Token {
-    return this.#sequence.tokens[position] ?? (this.#chain[position - this.#head] as Draft).token;
+    return this.#sequence.tokens[position] ?? (this.#drafts[position - this.#committed] as Draft).token;
   }
 }
 
-const combinationOf = ({ combine, lambda, mu }: KnobValues<typeof combinationKnobs>, members: number): Combination => {
-  if (combine === 'contrastive') return { kind: 'contrastive', mu };
-  const others = (one: number) => [one, ...Array<number>(members - 1).fill((1 - one) / (members - 1))];
-  const weights = eachMember('lambda', lambda, members, others);
-  if (weights.every((weight) => weight === 0)) throw refuse('lambda: all weights are 0');
-  return { kind: 'weighted', weights };
-};
+/** Pending drafts in an ensemble whose system does not say how many. */
+const USUAL_DRAFTS = 15;
 
-/** Drafts that wait in an ensemble whose system does not say how many. */
-const USUAL = 15;
-
-/** The models of a run as an ensemble that has read nothing yet. `most`: drafts that may wait at once. */
-export const join = async (run: RunContext<typeof combinationKnobs>, most: number = USUAL): Promise<Joint> => {
+/** The models of a run as one decoder that has read nothing yet. `most`: drafts that may wait at once. */
+export const openEnsemble = async (
+  run: RunContext<typeof combinationKnobs>,
+  most: number = USUAL_DRAFTS,
+): Promise<EnsembleDecoder> => {
   const roles = memberRoles(run.models);
-  const drafts = Math.max(most, USUAL); // so that systems with the same combination share its buffers
+  const drafts = Math.max(most, USUAL_DRAFTS); // so that systems with the same combination share its buffers
   const ensemble = await run.join(roles, combinationOf(run.knobs, roles.length), { drafts });
   const members: Member[] = [];
   for (const [i, role] of roles.entries())
     members.push(new Member(role, i, run.models[role]?.bytes ?? 0, await run.open(role)));
-  return new Joint(ensemble, members, run.sequence, drafts);
+  return new EnsembleDecoder(ensemble, members, run.sequence, drafts);
 };

@@ -1,18 +1,19 @@
-// Drafts that are copied: where the last tokens occurred before, what followed them then. Copies run on into themselves,
-// as in LZ77, so a repetition is drafted to full length.
-import { Acceptance } from '../ensemble/acceptance.ts';
-import { chainOf, type Drafter } from './speculate.ts';
+// Drafts by copying: finds where the last tokens occurred before, and proposes what followed them there. A copy may reach
+// into itself, as in LZ77, so a repetition is drafted to full length.
+import { Acceptance } from '../core/acceptance.ts';
+import { chainOf } from '../core/chain.ts';
+import type { Drafter } from './speculate.ts';
 
-/** Of drafts that follow the acceptance: eight rows are the knee of a pass's cost on most devices. */
-const MOST_BY_ITSELF = 7;
+/** Most drafts where their number follows the acceptance: on most devices a pass of more than eight rows costs more. */
+const MOST_ADAPTIVE = 7;
 /** What a draft costs, in plain tokens: a row of the target's pass. */
 const COST = 0.25;
-/** A text is being copied or it is not: what was seen a few rounds ago says little. */
+/** Small, because text changes between copying and not copying within a few rounds. */
 const DECAY = 0.6;
-/** Of matches of a single token, once they have stopped paying, every so many-th is tried. */
-const PROBE = 8;
-/** Long matches are right more often than short ones. */
-const BEGIN = [0.4, 0.6, 0.8] as const;
+/** Once drafts after a match of one token no longer pay, one in so many of them is tried. */
+const TRY_EVERY = 8;
+/** The assumed acceptance after a match of one, two, three and more tokens: long matches are right more often. */
+const ASSUMED = [0.4, 0.6, 0.8] as const;
 
 export interface Match {
   /** Where its continuation begins. */
@@ -20,7 +21,7 @@ export interface Match {
   readonly length: number;
 }
 
-/** The latest of the longest earlier occurrences of the last `ngram` tokens or fewer; null: not even the last one. */
+/** The longest earlier occurrence of the last tokens, at most `ngram` of them, and the latest such; null: there is none. */
 export const lookUp = (tokens: readonly number[], ngram: number): Match | null => {
   const end = tokens.length;
   let [from, longest] = [0, 0];
@@ -34,11 +35,11 @@ export const lookUp = (tokens: readonly number[], ngram: number): Match | null =
 
 export const lookupDrafter = (ngram: number, gamma: number): Drafter => {
   const acceptance = Array.from({ length: ngram }, (_, i) => {
-    const begin = BEGIN[Math.min(i, BEGIN.length - 1)] as number;
-    return new Acceptance({ cost: COST, most: MOST_BY_ITSELF, least: i === 0 ? 0 : 1, begin, decay: DECAY });
+    const begin = ASSUMED[Math.min(i, ASSUMED.length - 1)] as number;
+    return new Acceptance({ cost: COST, most: MOST_ADAPTIVE, least: i === 0 ? 0 : 1, begin, decay: DECAY });
   });
-  /** Matches of a single token that had stopped paying. */
-  let passed = 0;
+  /** Matches for which drafting does not pay by the measured acceptance. */
+  let unpaid = 0;
   let proposed: { readonly match: number; readonly drafts: number } | null = null;
   return {
     by: 'lookup',
@@ -47,7 +48,7 @@ export const lookupDrafter = (ngram: number, gamma: number): Drafter => {
       if (!match) return null;
       const { from, length } = match;
       const wanted = gamma || (acceptance[length - 1]?.drafts ?? 0);
-      if (wanted === 0 && ++passed % PROBE > 0) return null;
+      if (wanted === 0 && ++unpaid % TRY_EVERY > 0) return null;
       const drafts = Math.min(Math.max(1, wanted), most);
       const copied: number[] = [];
       for (let i = 0; i < drafts; i++)

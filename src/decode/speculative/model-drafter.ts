@@ -1,13 +1,14 @@
-// Drafts that a small model of the same vocabulary writes one by one. They stay on the device.
+// Drafts of a small model of the same vocabulary, written one by one. They stay on the device.
 import type { Cursor, DeviceDistribution, DeviceToken } from '../../model/interface.ts';
+import { Acceptance } from '../core/acceptance.ts';
+import { chainOf } from '../core/chain.ts';
 import { draftSampling } from '../core/draft-sampling.ts';
-import { Acceptance } from '../ensemble/acceptance.ts';
-import { chainOf, type Drafter } from './speculate.ts';
+import type { Drafter } from './speculate.ts';
 
 /** What a draft costs, in plain tokens: a pass of the draft and a row of the target's. */
 const COST = 0.4;
 
-/** `gamma` tokens a draft; 0: as many as pay by the measured acceptance, at most `longest`. */
+/** Drafts `gamma` tokens; with 0, as many as pay by the measured acceptance, at most `longest`. */
 export const modelDrafter = (cursor: Cursor, gamma: number, longest: number): Drafter => {
   const acceptance = new Acceptance({ cost: COST, most: longest, begin: 0.8, decay: 0.9 });
   let drafts = 0;
@@ -34,7 +35,7 @@ export const modelDrafter = (cursor: Cursor, gamma: number, longest: number): Dr
       return { tree, distributions: distribution ? distributions : null, nodes: drafts + 1, passes: drafts };
     },
     observe({ path, base }) {
-      // What was refused must not stay. After plain rounds the draft lags; it catches up when it is asked again.
+      // Drops the rows of refused drafts. Plain rounds leave the draft's cursor short; `propose` reads what it lacks.
       cursor.rewind(Math.min(cursor.length, base + path.length));
       if (drafts > 0) acceptance.add(drafts, path.length - 1);
       drafts = 0;

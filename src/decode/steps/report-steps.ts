@@ -1,21 +1,22 @@
-// An exact system's answer, told in steps: what "target only" is, so that it can be set beside the systems that route.
+// Reports an exact system's answer in steps, so that "target only" can be compared with systems that route.
 
 import type { Commit, Generation, RoundContext, RunContext } from '../core/system.ts';
 import type { StepModels } from './open-steps.ts';
-import type { Boundary } from './step-boundary.ts';
+import type { StepBoundary } from './step-boundary.ts';
 
-/** The text is the system's own; only `most.steps` may end it sooner. */
-export const inSteps = (
+/** Adds `step` events. The text is the system's own; it ends sooner only at `most.steps`. */
+export const reportSteps = (
   { first, round }: Generation,
   run: RunContext,
-  boundary: Boundary,
+  boundary: StepBoundary,
   most: StepModels['most'],
 ): Generation => {
   let step = 0;
+  /** Tokens of the step that is not complete yet. */
   let open: number[] = [];
   let begin = performance.now();
 
-  const tell = (commit: Commit, { emit, sequence }: Pick<RoundContext, 'emit' | 'sequence'>): Commit => {
+  const report = (commit: Commit, { emit, sequence }: Pick<RoundContext, 'emit' | 'sequence'>): Commit => {
     const close = (length: number, ends: 'delimiter' | 'stop' | 'length'): void => {
       const ids = open.slice(0, length);
       open = open.slice(length);
@@ -25,10 +26,15 @@ export const inSteps = (
     };
     const known = open.length;
     open.push(...commit.tokens);
-    for (let cut = boundary.cut(open, most.tokens, known); cut; cut = boundary.cut(open, most.tokens)) {
-      close(cut.length, cut.ends);
-      if (cut.ends === 'stop') return commit; // what a block holds behind it is nobody's
-      if (step < most.steps) continue;
+    const { tokens: longest, steps } = most;
+    for (
+      let complete = boundary.firstStep(open, longest, known);
+      complete;
+      complete = boundary.firstStep(open, longest)
+    ) {
+      close(complete.length, complete.ends);
+      if (complete.ends === 'stop') return commit; // a block may hold tokens after the end; the engine drops them
+      if (step < steps) continue;
       const kept = commit.tokens.length - open.length;
       const { tokens, source, scores } = commit;
       open = [];
@@ -44,7 +50,7 @@ export const inSteps = (
   };
 
   return {
-    first: first && tell(first, run),
-    round: async (context) => tell(await round(context), context),
+    first: first && report(first, run),
+    round: async (context) => report(await round(context), context),
   };
 };

@@ -1,0 +1,18 @@
+// The systems that decode one target token by token, without changing its answer. Those with `writesSteps` also write the
+// escalated steps of step systems. A new one is its file and a line here; index.ts lists all systems.
+import type { DecodingSystem } from '../decode/core/system.ts';
+import autoregressive from './autoregressive.ts';
+import blockpilot from './blockpilot.ts';
+import dflash from './dflash.ts';
+import draftModel from './draft-model.ts';
+import eagle3 from './eagle3.ts';
+import promptLookup from './prompt-lookup.ts';
+
+export const TOKEN_LEVEL: readonly DecodingSystem[] = [
+  autoregressive,
+  draftModel,
+  promptLookup,
+  dflash,
+  blockpilot,
+  eagle3,
+];
