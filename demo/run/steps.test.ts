@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ThresholdRule as Rule, TraceEvent } from '../../src/trace/index.ts';
+import { type ThresholdRule as Rule, type TraceEvent, withNewNames } from '../../src/trace/index.ts';
 import { isEscalated, rangeOf, StepReader, stepText, whatIf } from './steps.ts';
 
 const at = 0;
@@ -97,10 +97,10 @@ describe('steps', () => {
     expect(reader.steps[1]).toMatchObject({ text: 't', by: 'target', ms: null });
   });
 
-  it('take from the run whether high or low scores escalate; old traces go by the id of the system', () => {
+  it('take from the run whether high or low scores escalate', () => {
     expect(readAll([run('new', { escalates: 'high', threshold: 'x' })]).rule?.escalates).toBe('high');
-    expect(readAll([run('rsd')]).rule?.escalates).toBe('low');
-    expect(readAll([run('arbitrage')]).rule?.escalates).toBe('high');
+    expect(readAll([withNewNames(run('rsd'))]).rule?.escalates).toBe('low');
+    expect(readAll([withNewNames(run('arbitrage'))]).rule?.escalates).toBe('high');
     expect(readAll([run('majority')]).rule).toBeNull();
   });
 
