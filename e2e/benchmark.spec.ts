@@ -63,10 +63,10 @@ test('the device is measured, systems run beside plain decoding, and the result 
   for (const system of ['autoregressive', 'dflash']) {
     await expect(figure(page, system, 'Tokens/s')).toHaveText(/^\d/);
     await expect(figure(page, system, 'Lossless')).toHaveText('✓ same tokens');
-    await expect(figure(page, system, 'Of bandwidth')).toHaveText(/^\d+\.\d %$/);
+    await expect(figure(page, system, 'Bandwidth used')).toHaveText(/^\d+\.\d %$/);
     await expect(figure(page, system, 'Peak memory')).toHaveText(/^\d+(\.\d)? MB$/);
   }
-  await expect(figure(page, 'autoregressive', 'τ')).toHaveText('1.00');
+  await expect(figure(page, 'autoregressive', 'Acceptance length')).toHaveText('1.00');
   await expect(row(page, 'dflash').locator('li[data-state=done]')).toHaveCount(2);
   await expect(page.locator('#cost-chart canvas')).toBeVisible();
 
@@ -93,15 +93,15 @@ test('the device is measured, systems run beside plain decoding, and the result 
       metrics.readbacks,
     ]);
 
-  await page.getByLabel('First', { exact: true }).setInputFiles(path);
-  await page.getByLabel('Second', { exact: true }).setInputFiles(path);
-  await expect(page.locator('#compared')).toContainText('The same plan on the same kind of device.');
+  await page.getByLabel('First file').setInputFiles(path);
+  await page.getByLabel('Second file').setInputFiles(path);
+  await expect(page.locator('#compared')).toContainText('Both measurements have the same plan and device.');
   await expect(page.locator('#compared tbody tr')).toHaveCount(2);
   await expect(page.locator('#compared tbody')).toContainText('× 1.00');
   await page
-    .getByLabel('Second', { exact: true })
+    .getByLabel('Second file')
     .setInputFiles({ name: 'other.json', mimeType: 'application/json', buffer: Buffer.from('{"a":1}') });
-  await expect(page.locator('#compare-fault')).toContainText('other.json: not a result of this page');
+  await expect(page.locator('#compare-fault')).toContainText('other.json: it is not a result of this page');
   await expect(page.locator('#compared')).toBeHidden();
 
   await page.setViewportSize({ width: 360, height: 740 });
@@ -145,7 +145,7 @@ test('a worker that dies and a device that is lost do not stop the queue, and ca
   const [first, second] = ['prompt-lookup', 'prompt-lookup:ngram=2'];
   await expect(row(page, first).locator('.state')).toContainText('killed by the test');
   await expect(row(page, second).locator('.state')).toContainText(/lost|destroyed/i);
-  await expect(page.locator('#status')).toHaveText('Finished. 2 rows have runs that failed.');
+  await expect(page.locator('#status')).toHaveText('Finished. 2 rows have failed runs. Press Retry to repeat them.');
 
   for (const name of ['Retry Prompt lookup', 'Retry Prompt lookup (ngram=2)']) {
     await page.getByRole('button', { name, exact: true }).click();
@@ -197,7 +197,7 @@ test('transformers.js runs in the same page on the same weights, and writes the 
   await expect(figure(page, peer, 'Tokens/s')).toHaveText(/^\d/);
   await expect(figure(page, peer, '× baseline')).toHaveText(/^\d/);
   await expect(figure(page, peer, 'Lossless')).toHaveText('✓ same tokens');
-  await expect(figure(page, peer, 'GPU calls a token')).toHaveText(/^\d\S* · \d\S* · 1\.00$/);
+  await expect(figure(page, peer, 'GPU calls per token')).toHaveText(/^\d\S* · \d\S* · 1\.00$/);
   const { file } = await saved(page);
   expect(file.software.peers).toEqual([`${peer} 4.3.1`]);
 });
@@ -224,7 +224,7 @@ const HUB_NAME = 'outrider/target';
 test('any model of the hub runs by its name, and the hub is asked only when Run was pressed', async ({ page }) => {
   const asked = await hub(page);
   await open(page, 'model=draft&prompts=1&tokens=6&repeat=1&systems=&hub-dtype=fp32', /^https:\/\/huggingface\.co\//);
-  await page.getByLabel('And any model of the hub, by name').fill(HUB_NAME);
+  await page.getByLabel('Model on the hub, by name').fill(HUB_NAME);
   await page.waitForTimeout(500);
   expect(asked).toEqual([]);
   await run(page).click();
@@ -233,7 +233,7 @@ test('any model of the hub runs by its name, and the hub is asked only when Run 
   await expect(row(page, peer).locator('.state')).toHaveText('Done.');
   await expect(figure(page, peer, 'Tokens/s')).toHaveText(/^\d/);
   await expect(figure(page, peer, 'Lossless')).toHaveText('–'); // other weights say something else
-  await expect(figure(page, peer, 'GPU calls a token')).toHaveText(/^\d\S* · \d\S* · 1\.00$/);
+  await expect(figure(page, peer, 'GPU calls per token')).toHaveText(/^\d\S* · \d\S* · 1\.00$/);
   expect(asked).toContain(`/${HUB_NAME}/resolve/main/onnx/model.onnx`);
   const { file } = await saved(page);
   expect(file.plan.peers).toEqual([{ name: HUB_NAME, base: null, dtype: 'fp32', device: 'webgpu', title: peer }]);
@@ -248,26 +248,26 @@ test('a model or weights that the hub has not are named, the other rows go on, a
 }) => {
   const asked = await hub(page);
   await page.goto('/benchmark.html?model=draft&prompts=1&tokens=6&repeat=1&systems=&hub-dtype=fp32');
-  const name = page.getByLabel('And any model of the hub, by name');
+  const name = page.getByLabel('Model on the hub, by name');
   await name.fill('outrider/nobody');
   await run(page).click();
   await finished(page);
   await expect(row(page, 'transformers.js, webgpu, outrider/nobody fp32').locator('.state')).toHaveText(
-    'The hub has no public model named outrider/nobody. Check the name: owner/name, as it stands in its address on huggingface.co.',
+    'The hub has no public model named outrider/nobody. Check the name: owner/name, as in its address on huggingface.co.',
   );
   await name.fill(HUB_NAME);
-  await page.getByLabel('Its weights').selectOption('q4');
+  await page.getByLabel('Its weight type').selectOption('q4');
   await page.getByRole('checkbox', { name: 'Prompt lookup' }).check();
   await run(page).click();
   await finished(page);
   await expect(row(page, `transformers.js, webgpu, ${HUB_NAME} q4`).locator('.state')).toContainText(
-    `The hub's model ${HUB_NAME} has no ONNX weights as q4 (onnx/model_q4.onnx).`,
+    `The model ${HUB_NAME} on the hub has no ONNX weights of type q4 (onnx/model_q4.onnx).`,
   );
   await expect(row(page, 'prompt-lookup').locator('.state')).toHaveText('Done.');
   const before = asked.length;
   await name.fill('https://huggingface.co/outrider/target');
   await run(page).click();
-  await expect(page.locator('#fault')).toContainText(/And any model of the hub, by name: .*owner\/name/);
+  await expect(page.locator('#fault')).toContainText(/Model on the hub, by name: .*owner\/name/);
   expect(asked).toHaveLength(before);
 });
 
@@ -295,7 +295,7 @@ test('memory beside the GPU: the page tells who says so, and more of it where it
   await isolated.goto(`${base}benchmark.html?${SMALL}&systems=`);
   await run(isolated).click();
   await finished(isolated);
-  await expect(isolated.locator('#memory-about')).toContainText('of the worker that ran it');
+  await expect(isolated.locator('#memory-about')).toContainText('that of the worker after its last run');
   const { file } = await saved(isolated);
   expect(file.rows[0].host_memory.by).toBe('measureUserAgentSpecificMemory');
   expect(file.rows[0].host_memory.bytes).toBeGreaterThan(1e6);
@@ -313,9 +313,9 @@ test('own prompts are read from the box or a file, and a wrong line is named', a
   await run(page).click();
   await expect(page.locator('#fault')).toContainText('mine.jsonl:2 has no prompt');
   await page.getByLabel('Prompts', { exact: true }).selectOption('copy');
-  await page.getByLabel('Tokens, at most').fill('1');
+  await page.getByLabel('Token limit').fill('1');
   await run(page).click();
-  await expect(page.locator('#fault')).toContainText(/Tokens, at most: .*2/);
+  await expect(page.locator('#fault')).toContainText(/Token limit: .*2/);
 });
 
 test('every width and both themes: no sideways scrolling', async ({ page }) => {

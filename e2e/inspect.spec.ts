@@ -105,13 +105,13 @@ test('a race is looked into by running it once more; kernels are timed where tha
   await page.getByRole('button', { name: 'Race', exact: true }).click();
   await finished(page);
   await tab('Inspect');
-  await expect(page.locator('#details-about')).toContainText('without probabilities');
+  await expect(page.locator('#details-about')).toContainText('recorded no probabilities');
   await slider().press('ArrowRight');
   expect(await percentages(4)).toEqual([]);
   await expect(page.locator('#kernels-about')).toContainText(/\d+ dispatches, \d+ submits?, \d+ readbacks?/);
   await page.getByLabel(/Time each kernel/).check();
   await page.getByRole('button', { name: 'Run again with probabilities' }).click();
-  await expect(page.locator('#details-about')).not.toContainText('without probabilities');
+  await expect(page.locator('#details-about')).not.toContainText('recorded no probabilities');
   expect((await percentages(4)).length).toBeGreaterThan(0);
   await expect(page.locator('#kernels-about')).toContainText(/\d+\.\d ms in kernels/);
   expect(await page.locator('.kernel-bars li').count()).toBeGreaterThan(3);

@@ -146,7 +146,7 @@ test.describe('with a GPU', () => {
 
   test('a recorded step router has the probabilities of target and draft for each token', async () => {
     await page.getByRole('tab', { name: 'Inspect' }).click();
-    await expect(page.locator('#details-about')).not.toContainText('without probabilities');
+    await expect(page.locator('#details-about')).not.toContainText('recorded no probabilities');
     const escalated = page.locator('#round-tokens tbody tr').filter({ hasText: /✓ accepted/ });
     await page.getByRole('slider', { name: 'Round' }).press('Home');
     await expect(page.locator('#round-tokens tbody tr td:nth-of-type(3)').first()).toHaveText(/%$/); // the draft's step

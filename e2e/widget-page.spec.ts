@@ -60,7 +60,7 @@ test('by keyboard: asks, stops, reads on; the page hears of every round', async 
   await box.fill('Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?');
   await page.evaluate(() => {
     document.addEventListener('outrider-round', () => {
-      const target = document.querySelector('#told')?.shadowRoot?.querySelector('textarea');
+      const target = document.querySelector('#observed')?.shadowRoot?.querySelector('textarea');
       target?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
     });
   });
@@ -85,7 +85,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     expect(await background('#themed')).toBe('rgb(16, 32, 28)'); // of its own, by a variable
     const send = page.locator('#themed').getByRole('button', { name: 'Send' });
     expect(await send.evaluate((node) => getComputedStyle(node).borderRadius)).toBe('32px'); // by a part
-    await expect(page.locator('#themed')).toContainText('Answers come from your own graphics card.');
+    await expect(page.locator('#themed')).toContainText('Answers are computed on your own graphics card.');
     for (const width of [360, 768, 1280, 2560]) {
       await page.setViewportSize({ width, height: 900 });
       expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);

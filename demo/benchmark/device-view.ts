@@ -1,4 +1,4 @@
-// The device card: what the adapter is and allows, and the ceilings that were measured.
+// The device card: the adapter, its limits, and its measured speeds.
 import type { DeviceCard } from '../../src/index.ts';
 import { element, make, megabytes, say } from '../shared/elements.ts';
 import { passChart } from './results/chart-specs.ts';
@@ -9,10 +9,10 @@ const LIMITS: Readonly<Record<string, readonly [label: string, show: (value: num
   maxBufferSize: ['Largest buffer', megabytes],
   maxStorageBufferBindingSize: ['Largest binding', megabytes],
   maxComputeWorkgroupStorageSize: ['Workgroup memory', (value) => `${value / 1024} KiB`],
-  maxComputeInvocationsPerWorkgroup: ['Lanes in a workgroup', String],
+  maxComputeInvocationsPerWorkgroup: ['Threads in a workgroup', String],
 };
 
-/** Of features those that an engine can make use of. */
+/** Optional features that the engine can use. */
 const USEFUL = ['shader-f16', 'subgroups', 'timestamp-query'];
 
 export class DeviceView {
@@ -24,7 +24,7 @@ export class DeviceView {
 
   async show(card: DeviceCard): Promise<void> {
     this.#card = card;
-    say('adapter', deviceName(card) || 'a GPU that does not say its name');
+    say('adapter', deviceName(card) || 'GPU without a name');
     say('bandwidth', short(card.bandwidth_gb_per_second));
     say('multiply-adds', short(card.multiply_add_gflops));
     const { passes } = card;
@@ -32,8 +32,8 @@ export class DeviceView {
     say(
       'passes-about',
       passes
-        ? `A pass over 8 rows of ${passes.model} takes as long as ${(passes.relative['8'] ?? 1).toFixed(2)} passes over one: that is what a draft of 7 tokens has to earn.`
-        : 'Without a model there are no passes to be timed.',
+        ? `A pass of ${passes.model} over 8 rows takes ${(passes.relative['8'] ?? 1).toFixed(2)} times as long as over one. A round with a draft of 7 tokens must commit more tokens than that to be faster.`
+        : 'Passes are timed only with a model.',
     );
     const features = USEFUL.map((name) => {
       const has = card.features.includes(name);

@@ -1,6 +1,7 @@
-// The benchmark page: the device, what to measure, results, and two results against each other. Everything that computes
-// runs in workers; this file decides what may be pressed when.
+// The benchmark page: the device, the plan, the results, and the comparison of two results. All computing happens in workers;
+// this file decides which buttons can be pressed when.
 import { version } from '../../package.json';
+import type { ChartView } from '../shared/chart.ts';
 import { element, make, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { startTheme } from '../shared/theme.ts';
@@ -8,14 +9,14 @@ import { DeviceView } from './device-view.ts';
 import { type Plan, type Row, rowsOf } from './queue/plan.ts';
 import { Queue } from './queue/queue.ts';
 import { measureDevice } from './queue/runner.ts';
-import { Attention } from './queue/tab-visibility.ts';
+import { TabVisibility } from './queue/tab-visibility.ts';
 import { COSTS, type Cost, costChart } from './results/chart-specs.ts';
 import { hostMemoryNote } from './results/columns.ts';
 import { CompareView } from './results/compare-view.ts';
 import { markdownOf } from './results/markdown.ts';
-import { fileOf, type ResultFile } from './results/result-file.ts';
+import { type ResultFile, resultFileOf } from './results/result-file.ts';
 import { ResultTable } from './results/result-table.ts';
-import { Setup } from './setup/plan-form.ts';
+import { PlanForm } from './setup/plan-form.ts';
 
 const go = element('go', HTMLButtonElement);
 const measure = element('measure', HTMLButtonElement);
@@ -23,7 +24,7 @@ const bar = element('bar', HTMLProgressElement);
 const title = document.title;
 
 const device = new DeviceView();
-const setup = new Setup();
+const form = new PlanForm();
 const table = new ResultTable((row) => void work((signal) => runRows([row], signal)));
 
 interface Session {
@@ -34,16 +35,16 @@ interface Session {
 
 let session: Session | null = null;
 let running: AbortController | null = null;
-let chart: import('../shared/chart.ts').ChartView | null = null;
+let chart: ChartView | null = null;
 
-const attention = new Attention((hidden) => {
+const visibility = new TabVisibility((hidden) => {
   if (!running) return;
   element('paused', HTMLElement).hidden = !hidden;
   document.title = hidden ? `Paused – ${title}` : title;
 });
 
 const file = ({ plan, rows, made }: Session): ResultFile =>
-  fileOf(plan, rows, device.card, { version, browser: navigator.userAgent, made });
+  resultFileOf(plan, rows, device.card, { version, browser: navigator.userAgent, made });
 
 const showCost = async (): Promise<void> => {
   const box = element('cost', HTMLElement);
@@ -56,7 +57,7 @@ const showCost = async (): Promise<void> => {
   chart.show(spec);
 };
 
-/** Calls for the same row within a frame are drawn once. */
+/** Rows that changed; a row is redrawn once, however often it changes in 50 ms. */
 const pending = new Set<Row>();
 const changed = (row: Row): void => {
   pending.add(row);
@@ -66,32 +67,36 @@ const changed = (row: Row): void => {
     pending.clear();
     if (!session) return;
     const cells = session.rows.flatMap((each) => each.cells);
-    const through = cells.filter(({ state }) => state === 'done' || state === 'failed').length;
-    bar.value = cells.length > 0 ? through / cells.length : 0;
+    const finished = cells.filter(({ state }) => state === 'done' || state === 'failed').length;
+    bar.value = cells.length > 0 ? finished / cells.length : 0;
   }, 50);
 };
 
 const measureNow = async (): Promise<void> => {
-  setup.freeze(true);
-  await device.show(await measureDevice(setup.target, (what) => say('status', `Measuring the device: ${what}`)));
+  form.freeze(true);
+  await device.show(await measureDevice(form.target, (what) => say('status', `Measuring the device: ${what}`)));
 };
 
-/** What these rows lack; the device first, because the bandwidth's share is of what was measured. */
+/** Makes the missing runs of these rows. */
 const runRows = async (rows: readonly Row[], signal: AbortSignal): Promise<void> => {
   if (!session) return;
-  setup.freeze(true);
-  const queue = new Queue(session.plan, session.rows, { changed, status: (text) => say('status', text) }, attention);
+  form.freeze(true);
+  const queue = new Queue(session.plan, session.rows, { changed, status: (text) => say('status', text) }, visibility);
   await queue.run(rows, signal);
   const failed = session.rows.filter(({ cells }) => cells.some(({ state }) => state === 'failed')).length;
-  const rest = failed > 0 ? ` ${failed === 1 ? 'One row has' : `${failed} rows have`} runs that failed.` : '';
-  say('status', signal.aborted ? 'Cancelled. What was measured until then stays.' : `Finished.${rest}`);
+  const rest =
+    failed > 0
+      ? ` ${failed === 1 ? 'One row has' : `${failed} rows have`} failed runs. Press Retry to repeat them.`
+      : '';
+  say('status', signal.aborted ? 'Cancelled. Earlier measurements are kept.' : `Finished.${rest}`);
   for (const row of session.rows) changed(row);
   say('memory-about', hostMemoryNote(file(session).rows));
   await showCost();
 };
 
 const runAll = async (signal: AbortSignal): Promise<void> => {
-  const plan = await setup.plan(); // before the form is frozen: what is disabled is never found wrong
+  const plan = await form.plan(); // before the form is frozen: a disabled form always counts as valid
+  // The device first: the used bandwidth is a share of the measured one.
   if (!device.card) await Promise.race([measureNow(), aborted(signal)]);
   if (signal.aborted) return say('status', 'Cancelled');
   session = { plan, rows: rowsOf(plan), made: new Date() };
@@ -103,7 +108,7 @@ const runAll = async (signal: AbortSignal): Promise<void> => {
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
-/** One thing at a time; the button cancels it. */
+/** Runs one task at a time, which the button cancels. */
 const work = async (task: (signal: AbortSignal) => Promise<void>): Promise<void> => {
   if (running) return;
   running = new AbortController();
@@ -115,15 +120,15 @@ const work = async (task: (signal: AbortSignal) => Promise<void>): Promise<void>
     await task(running.signal);
   } catch (error) {
     showFault(error);
-    say('status', 'Nothing runs');
+    say('status', 'Stopped by an error.');
   } finally {
     running = null;
-    setup.freeze(false);
+    form.freeze(false);
     go.textContent = 'Run';
     measure.disabled = false;
     table.freeze(false);
-    const there = session?.rows.some(({ samples }) => samples.length > 0) ?? false;
-    for (const id of ['copy', 'save']) element(id, HTMLButtonElement).disabled = !there;
+    const hasResults = session?.rows.some(({ samples }) => samples.length > 0) ?? false;
+    for (const id of ['copy', 'save']) element(id, HTMLButtonElement).disabled = !hasResults;
     element('paused', HTMLElement).hidden = true;
     document.title = title;
   }
@@ -136,11 +141,11 @@ const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(text);
     say('copied', 'Copied');
   } catch {
-    // No permission: the text is shown instead, selected.
+    // Without permission the text is shown and selected instead.
     const box = element('markdown', HTMLTextAreaElement);
     Object.assign(box, { hidden: false, value: text });
     box.select();
-    say('copied', 'The clipboard is refused: copy it from below');
+    say('copied', 'The browser refused to copy. Copy the text below.');
   }
 };
 

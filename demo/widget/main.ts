@@ -1,6 +1,7 @@
-// The widget's page: five uses, each a file of its own that is put on the page and shown beside it as it stands, so that
-// what is read is what runs.
+// The widget page: five uses. Each is an HTML file that is both put on the page and shown as source, so that the code that is
+// read is the code that runs.
 import '../../src/widget/index.ts';
+import { make } from '../shared/elements.ts';
 import { startTheme } from '../shared/theme.ts';
 import events from './uses/events.html?raw';
 import pair from './uses/pair.html?raw';
@@ -18,55 +19,47 @@ interface Use {
 const USES: readonly Use[] = [
   {
     id: 'plain',
-    title: 'As it comes',
+    title: 'Default',
     about:
-      'The bundled model, its DFlash drafter and nothing else. The models are fetched when the first message is sent.',
+      'The element alone: the bundled model with its DFlash drafter. Models are downloaded when the first message is sent.',
     source: plain,
   },
   {
     id: 'themed',
-    title: 'In your colours',
-    about: 'Variables for colours and type, parts for everything else, slots for words of your own.',
+    title: 'Your own style',
+    about: 'CSS variables set colours and type, parts style everything else, and slots hold your own text.',
     source: themed,
   },
   {
     id: 'events',
-    title: 'Told to the page',
-    about: 'Every token, every round and the finished answer are events, with the figures of the run.',
+    title: 'Events',
+    about:
+      'The page receives an event for every token, every round and the finished answer, with the figures of the run.',
     source: events,
   },
   {
     id: 'trace',
     title: 'Without a GPU',
-    about: 'A run that was recorded on another machine, at an eighth of its pace. Works in every browser.',
+    about: 'Plays a run recorded on another machine, eight times slower than it ran. Works in every browser.',
     source: trace,
   },
   {
     id: 'pair',
     title: 'Side by side',
-    about: 'However many there are, they share one engine, one worker and one copy of the weights; they take turns.',
+    about:
+      'All elements of a page share one engine, one worker and one copy of the weights, and run one after another.',
     source: pair,
   },
 ];
-
-const make = <Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  properties: Partial<HTMLElementTagNameMap[Tag]>,
-  ...children: readonly (Node | string)[]
-): HTMLElementTagNameMap[Tag] => {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-};
 
 const copyButton = (text: string): HTMLButtonElement => {
   const button = make('button', { type: 'button', className: 'quiet copy' }, 'Copy');
   button.addEventListener('click', async () => {
     const copied = await navigator.clipboard.writeText(text).then(
       () => true,
-      () => false, // refused: the text can still be selected
+      () => false, // the browser refused; the text can still be selected
     );
-    button.textContent = copied ? 'Copied' : 'Not allowed';
+    button.textContent = copied ? 'Copied' : 'Copy failed';
     setTimeout(() => {
       button.textContent = 'Copy';
     }, 2000);
@@ -87,7 +80,7 @@ const section = ({ id, title, about, source }: Use): HTMLElement => {
 
 const uses = document.querySelector('#uses') as HTMLElement;
 uses.append(...USES.map(section));
-// Scripts of a parsed fragment run once they are on the page, and find their elements there.
+// Scripts of a contextual fragment run when they are inserted, after their elements.
 for (const { id, source } of USES)
   document.querySelector(`#${id} .live`)?.append(document.createRange().createContextualFragment(source));
 startTheme();

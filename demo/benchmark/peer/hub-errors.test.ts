@@ -7,15 +7,15 @@ const address = 'https://huggingface.co/owner/model/resolve/main/';
 it.each([
   [`Unauthorized access to file: "${address}tokenizer.json".`, /no public model named owner\/model/],
   [`Could not locate file: "${address}config.json".`, /no public model named owner\/model/],
-  [`Could not locate file: "${address}onnx/model_q4.onnx".`, /no ONNX weights as q4 \(onnx\/model_q4\.onnx\)/],
-  ['Failed to fetch', /does not answer \(Failed to fetch\)/],
-])('%j is told in our words', (message, told) => {
+  [`Could not locate file: "${address}onnx/model_q4.onnx".`, /no ONNX weights of type q4 \(onnx\/model_q4\.onnx\)/],
+  ['Failed to fetch', /does not respond \(Failed to fetch\)/],
+])('%j is explained', (message, explained) => {
   const fault = hubFault(new Error(message), model);
-  expect(fault).toMatchObject({ code: 'download-failed', message: expect.stringMatching(told) });
+  expect(fault).toMatchObject({ code: 'download-failed', message: expect.stringMatching(explained) });
   expect(fault?.hint).not.toBe('');
 });
 
-it('anything else is left as it was', () => {
+it('other errors are left unchanged', () => {
   expect(hubFault(new Error('Unsupported model type: mamba9'), model)).toBeNull();
   expect(hubFault(new Error('Failed to fetch'), { ...model, base: '/peers/' })).toBeNull();
 });

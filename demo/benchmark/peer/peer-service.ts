@@ -1,9 +1,9 @@
-// What the page asks of a peer's worker.
+// The interface between the page and a peer's worker.
 import type { Prompt } from '../../../src/index.ts';
 import type { TraceEvent } from '../../../src/trace/index.ts';
 
 export interface PeerModel {
-  /** A folder under `base`, or without one a name on the hub. */
+  /** A folder under `base`; without a base, a name on the hub. */
   readonly name: string;
   readonly base: string | null;
   readonly dtype: string;
@@ -12,7 +12,7 @@ export interface PeerModel {
 
 export interface PeerLoaded {
   readonly version: string;
-  /** Of its weights' files. */
+  /** Size of its weight files. */
   readonly bytes: number;
 }
 
@@ -28,7 +28,7 @@ export interface PeerAnswer {
 }
 
 export interface PeerService {
-  load(model: PeerModel, tell: (what: string) => void): Promise<PeerLoaded>;
-  /** `tell` hears how many tokens there are. */
-  generate(request: PeerRequest, tell: (tokens: number) => void): Promise<PeerAnswer>;
+  load(model: PeerModel, onProgress: (what: string) => void): Promise<PeerLoaded>;
+  /** Calls `onTokens` with the number of tokens so far. */
+  generate(request: PeerRequest, onTokens: (tokens: number) => void): Promise<PeerAnswer>;
 }

@@ -1,8 +1,8 @@
-// transformers.js on onnxruntime-web's WebGPU provider, in a worker of its own, through its public path: model.generate
-// with a streamer. It tells the same trace as our engine does, so that every figure is folded in the same way.
+// transformers.js on onnxruntime-web, in a worker of its own, used as its guide says: model.generate with a streamer. It emits
+// the same trace events as the engine, so that all figures are computed in the same way.
 //
-// Package and runtime are files of our own build, loaded with the first peer that is chosen: nobody's server is asked for
-// them. The rest of the page has transformers.js as a tokenizer, without the runtime (vite.config.ts).
+// Package and runtime are files of this build, loaded when a peer first runs. The rest of the page uses transformers.js as a
+// tokenizer only, without the runtime (vite.config.ts).
 import '../queue/counters.ts';
 import { expose } from 'comlink';
 import packageUrl from '../../../node_modules/@huggingface/transformers/dist/transformers.min.js?url';
@@ -18,26 +18,29 @@ let library: Transformers;
 let tokenizer: Awaited<ReturnType<Transformers['AutoTokenizer']['from_pretrained']>>;
 let model: Awaited<ReturnType<Transformers['AutoModelForCausalLM']['from_pretrained']>>;
 
-const load = async ({ name, base, dtype, device }: PeerModel, tell: (text: string) => void): Promise<PeerLoaded> => {
-  tell('transformers.js and its runtime');
+const load = async (
+  { name, base, dtype, device }: PeerModel,
+  onProgress: (text: string) => void,
+): Promise<PeerLoaded> => {
+  onProgress('transformers.js and its runtime');
   library = await import(/* @vite-ignore */ new URL(packageUrl, import.meta.url).href);
   const { AutoModelForCausalLM, AutoTokenizer, env } = library;
-  // Our own files by address; anything else from the hub, because its name was asked for.
+  // Bundled files by address; other models from the hub, by the name that the user entered.
   Object.assign(env, {
     allowLocalModels: base !== null,
     allowRemoteModels: base === null,
     localModelPath: base ?? '',
-    useBrowserCache: base === null && 'caches' in self, // not there on a page without TLS
+    useBrowserCache: base === null && 'caches' in self, // missing on a page without TLS
   });
   const { wasm } = env.backends.onnx as { wasm: { wasmPaths: object; numThreads: number } };
   wasm.wasmPaths = { wasm: new URL(runtimeUrl, import.meta.url).href };
   let bytes = 0;
   const files = new Map<string, number>();
-  const progress_callback = (told: { status: string; file?: string; loaded?: number; total?: number }): void => {
-    if (told.status !== 'progress' || !told.file?.includes('.onnx')) return;
-    files.set(told.file, told.total ?? 0);
+  const progress_callback = (step: { status: string; file?: string; loaded?: number; total?: number }): void => {
+    if (step.status !== 'progress' || !step.file?.includes('.onnx')) return;
+    files.set(step.file, step.total ?? 0);
     bytes = [...files.values()].reduce((sum, size) => sum + size, 0);
-    tell(`${told.file}, ${((told.loaded ?? 0) / 1e6).toFixed(0)} of ${((told.total ?? 0) / 1e6).toFixed(0)} MB`);
+    onProgress(`${step.file}, ${((step.loaded ?? 0) / 1e6).toFixed(0)} of ${((step.total ?? 0) / 1e6).toFixed(0)} MB`);
   };
   tokenizer = await AutoTokenizer.from_pretrained(name);
   model = await AutoModelForCausalLM.from_pretrained(name, {
@@ -45,11 +48,11 @@ const load = async ({ name, base, dtype, device }: PeerModel, tell: (text: strin
     device: device as 'webgpu',
     progress_callback: progress_callback as never,
   });
-  tell('ready');
+  onProgress('ready');
   return { version: env.version ?? '', bytes };
 };
 
-/** The ids that our own engine would have for the same prompt, where the model has a chat template. */
+/** Token ids of a prompt: the engine's own, if the model has a chat template. */
 const idsOf = (prompt: PeerRequest['prompt']): number[] => {
   if ('tokens' in prompt) return [...prompt.tokens];
   const text =
@@ -64,7 +67,7 @@ const idsOf = (prompt: PeerRequest['prompt']): number[] => {
   return tokenizer.encode(text, { add_special_tokens: false });
 };
 
-const generate = async (request: PeerRequest, tell: (tokens: number) => void): Promise<PeerAnswer> => {
+const generate = async (request: PeerRequest, onTokens: (tokens: number) => void): Promise<PeerAnswer> => {
   const { maxTokens, ignoreEos, temperature } = request;
   const ids = idsOf(request.prompt);
   const input = new library.Tensor('int64', BigInt64Array.from(ids, BigInt), [1, ids.length]);
@@ -86,7 +89,7 @@ const generate = async (request: PeerRequest, tell: (tokens: number) => void): P
     events.push({ at, type: 'kernels', round, dispatches, submits, readbacks: maps, spans: [] });
     made.push(token);
     [last, counted] = [now, counts];
-    tell(made.length);
+    onTokens(made.length);
   };
   let prompt = true;
   const streamer = {

@@ -1,12 +1,12 @@
-// What reaches the GPU in this worker, whoever sends it: the prototypes are wrapped, so that our engine and a peer are
-// counted by the same rule. Imported first by every worker of the benchmark; counts.ts asks from the page.
+// Counts the GPU calls of this worker. WebGPU's prototypes are wrapped, so that the engine and a peer are counted in the same
+// way. Every worker of the benchmark imports this first; read-counters.ts is the page's side.
 
 export interface Counts {
   readonly dispatches: number;
   readonly submits: number;
   readonly maps: number;
   readonly bindGroups: number;
-  /** Of live buffers, and the most since `reset`. */
+  /** Bytes of live buffers, and their peak since `reset`. */
   readonly bytes: number;
   readonly peakBytes: number;
 }
@@ -15,7 +15,7 @@ const counts = { dispatches: 0, submits: 0, maps: 0, bindGroups: 0, bytes: 0, pe
 
 type Method = (...args: never[]) => unknown;
 
-/** `note` hears of every call that returned. */
+/** Calls `note` after every call of this method. */
 const wrap = <Owner extends object>(
   owner: string,
   name: keyof Owner & string,
@@ -55,11 +55,10 @@ wrap<GPUBuffer>('GPUBuffer', 'destroy', (buffer) => {
   if (alive.delete(buffer)) counts.bytes -= buffer.size;
 });
 
-/** As they are now. */
 export const countsNow = (): Counts => ({ ...counts });
 
 export interface CountsQuestion {
-  readonly counts: 'tell' | 'reset';
+  readonly counts: 'read' | 'reset';
 }
 
 self.addEventListener('message', ({ data, ports: [port] }: MessageEvent<Partial<CountsQuestion> | null>) => {

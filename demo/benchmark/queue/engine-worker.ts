@@ -1,3 +1,3 @@
-// The engine's worker with its GPU calls counted: the counters come first.
+// The engine's worker with counters of its GPU calls, which must be imported first.
 import './counters.ts';
 import '../../../src/worker/worker.ts';

@@ -14,13 +14,13 @@ const breakdown = [
 ];
 const memory = { usedJSHeapSize: 100 };
 
-it("an isolated page is told each worker's share", async () => {
-  const told = await askMemory({ memory, measureUserAgentSpecificMemory: async () => ({ breakdown }) });
-  expect(told('engine-worker')).toEqual({ bytes: 11, by: 'measureUserAgentSpecificMemory' });
-  expect(told('peer-worker')).toEqual({ bytes: 3, by: 'measureUserAgentSpecificMemory' });
+it('an isolated page measures each worker', async () => {
+  const memoryOf = await askMemory({ memory, measureUserAgentSpecificMemory: async () => ({ breakdown }) });
+  expect(memoryOf('engine-worker')).toEqual({ bytes: 11, by: 'measureUserAgentSpecificMemory' });
+  expect(memoryOf('peer-worker')).toEqual({ bytes: 3, by: 'measureUserAgentSpecificMemory' });
 });
 
-it('others know their own heap, or nothing', async () => {
+it('other pages measure their own heap, or nothing', async () => {
   const refused = () => Promise.reject(new Error('not isolated'));
   const heap = { bytes: 100, by: 'performance.memory' };
   expect((await askMemory({ memory, measureUserAgentSpecificMemory: refused }))('peer-worker')).toEqual(heap);

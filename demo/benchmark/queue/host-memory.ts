@@ -1,9 +1,9 @@
-// Memory beside the GPU's, as far as the browser tells. It is asked once, behind a row's last run, because the better of the
-// two ways may wait for a garbage collection.
+// Host memory, as far as the browser reports it. It is asked once, after the last run of a row, because the more precise of
+// the two interfaces may wait for a garbage collection.
 
 export interface HostMemory {
   readonly bytes: number;
-  /** `performance.memory` knows the page's own JavaScript only, and in coarse steps; nothing of workers. */
+  /** `performance.memory` counts the page's own JavaScript only, in coarse steps, without workers. */
   readonly by: 'measureUserAgentSpecificMemory' | 'performance.memory';
 }
 
@@ -12,19 +12,19 @@ interface MemoryShare {
   readonly attribution: readonly { readonly url: string; readonly scope: string }[];
 }
 
-/** In no browser's types yet: the first where the page is cross-origin isolated, the second in Chromium. */
-interface MemoryTeller {
+/** Not in TypeScript's types. The first needs a cross-origin isolated page; the second exists in Chromium. */
+interface MemoryApi {
   measureUserAgentSpecificMemory?(): Promise<{ readonly breakdown: readonly MemoryShare[] }>;
   readonly memory?: { readonly usedJSHeapSize: number };
 }
 
-/** Of the workers that this file's name begins; null where the browser says nothing. */
-export type ToldMemory = (file: string) => HostMemory | null;
+/** Memory of the workers whose file name begins with `file`; null if the browser reports none. */
+export type MemoryOf = (file: string) => HostMemory | null;
 
-export const askMemory = async (teller = performance as MemoryTeller): Promise<ToldMemory> => {
-  const { memory } = teller;
-  // Some versions have it without isolation too, where it throws.
-  const found = await teller.measureUserAgentSpecificMemory?.().catch(() => null);
+export const askMemory = async (api = performance as MemoryApi): Promise<MemoryOf> => {
+  const { memory } = api;
+  // Some versions have it without isolation too, but then it throws.
+  const found = await api.measureUserAgentSpecificMemory?.().catch(() => null);
   if (!found) return () => (memory ? { bytes: memory.usedJSHeapSize, by: 'performance.memory' } : null);
   return (file) => {
     const own = found.breakdown.filter(({ attribution }) =>

@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest';
-import { withPatience } from './idle-timeout.ts';
+import { withIdleTimeout } from './idle-timeout.ts';
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-it('slow work is waited for while it shows signs of life', async () => {
-  const slow = async (alive: () => void): Promise<string> => {
+it('slow work may take its time while it shows progress', async () => {
+  const slow = async (onProgress: () => void): Promise<string> => {
     for (let i = 0; i < 4; i++) {
       await wait(30);
-      alive();
+      onProgress();
     }
     return 'done';
   };
-  await expect(withPatience(slow, 80)).resolves.toBe('done');
+  await expect(withIdleTimeout(slow, 80)).resolves.toBe('done');
 });
 
-it('silence is given up', async () => {
-  await expect(withPatience(() => new Promise(() => {}), 20)).rejects.toThrow('no sign of life');
+it('work without progress is rejected', async () => {
+  await expect(withIdleTimeout(() => new Promise(() => {}), 20)).rejects.toThrow('no progress');
 });

@@ -1,26 +1,29 @@
-// Work that may be slow, but not silent: a hung GPU tells nobody.
+// A limit for silence: work may be slow, but it must show progress, because a hung GPU reports nothing.
 import { OutriderError } from '../../../src/index.ts';
 
-/** A software adapter compiles for minutes on a busy machine. */
-export const PATIENCE_MS = 300_000;
+/** A software adapter may compile for minutes on a busy machine. */
+const IDLE_LIMIT_MS = 300_000;
 
-/** `alive` is called at every sign of life; without one for `ms`, the work is given up. */
-export const withPatience = async <T>(work: (alive: () => void) => Promise<T>, ms = PATIENCE_MS): Promise<T> => {
+/** Rejects when `work` has not called `onProgress` for `ms`. */
+export const withIdleTimeout = async <T>(
+  work: (onProgress: () => void) => Promise<T>,
+  ms = IDLE_LIMIT_MS,
+): Promise<T> => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let giveUp: (error: OutriderError) => void = () => {};
   const silence = new Promise<never>((_, reject) => {
     giveUp = reject;
   });
-  const alive = (): void => {
+  const onProgress = (): void => {
     clearTimeout(timer);
     timer = setTimeout(
-      () => giveUp(new OutriderError('bug', `no sign of life for ${Math.round(ms / 1000)} s`, 'Try it again.')),
+      () => giveUp(new OutriderError('bug', `the run made no progress for ${Math.round(ms / 1000)} s`, 'Try again.')),
       ms,
     );
   };
-  alive();
+  onProgress();
   try {
-    return await Promise.race([work(alive), silence]);
+    return await Promise.race([work(onProgress), silence]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,4 +1,4 @@
-// What is to be measured, as the form says it, and the rows that it makes.
+// The plan of a benchmark, as the form describes it, and the rows of its table.
 import {
   type BenchEntry,
   type BenchPrompt,
@@ -17,7 +17,7 @@ import type { EngineSetup } from './runner.ts';
 export interface PeerEntry {
   readonly name: string;
   readonly model: PeerModel;
-  /** It has our target's own weights, so that the same tokens may be expected of it. */
+  /** It has the same weights as the target, so the same tokens are expected. */
   readonly same: boolean;
 }
 
@@ -32,11 +32,11 @@ export interface Plan {
   readonly seed: number;
   readonly systems: readonly BenchEntry[];
   readonly peers: readonly PeerEntry[];
-  /** How our engine is opened for a system. */
+  /** What the engine loads for a system. */
   setup(entry: BenchEntry): EngineSetup;
 }
 
-/** One run, with what reached the GPU in it. */
+/** One run, with the GPU calls that it made. */
 export interface Measured extends Sample {
   readonly repetition: number;
   readonly counted: Counts;
@@ -44,34 +44,34 @@ export interface Measured extends Sample {
 
 export type CellState = 'waiting' | 'running' | 'done' | 'failed';
 
-/** A system on a prompt. */
+/** One system on one prompt. */
 export interface Cell {
   state: CellState;
-  /** Runs that count. */
+  /** Finished runs, without warm-ups. */
   runs: number;
   fault: Fault | null;
 }
 
-/** One system's, or one peer's. */
+/** A row of the table: one system, or one peer. */
 export interface Row {
   readonly name: string;
   readonly title: string;
   readonly guarantee: 'exact' | 'approximate' | 'peer';
   readonly entry: BenchEntry;
   readonly peer: PeerEntry | null;
-  /** Null: a baseline is held against itself. */
+  /** Null for a row that is its own baseline. */
   readonly baseline: BenchEntry | null;
-  /** Runs beside others only, which it is the baseline of. */
-  readonly beside: boolean;
+  /** It is the baseline of other rows and runs only next to them. */
+  readonly runsWithOthers: boolean;
   readonly cells: readonly Cell[];
   readonly samples: Measured[];
   readonly warmUps: Measured[];
-  /** Weights of each role, known once it was loaded. */
+  /** Bytes of weights by role, known after loading. */
   bytes: Readonly<Record<string, number>>;
   version: string | null;
-  /** Null until its runs are done, and where the browser tells nothing. */
+  /** Null until its runs are done, or if the browser reports nothing. */
   host: HostMemory | null;
-  /** What happens now, or happened last. */
+  /** The current or last activity, as text. */
   state: string;
   fault: Fault | null;
 }
@@ -107,7 +107,7 @@ export const rowsOf = ({ systems, peers, prompts }: Plan): Row[] => {
       entry,
       peer: null,
       baseline: sameRuns(base, entry) ? null : base,
-      beside: isBaseline(entry),
+      runsWithOthers: isBaseline(entry),
     };
   });
   const others = peers.map(
@@ -119,7 +119,7 @@ export const rowsOf = ({ systems, peers, prompts }: Plan): Row[] => {
       entry: PLAIN,
       peer,
       baseline: PLAIN,
-      beside: false,
+      runsWithOthers: false,
     }),
   );
   return [...own, ...others];

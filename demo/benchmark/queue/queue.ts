@@ -1,29 +1,30 @@
-// Systems × prompts, one after another. A row's runs have a worker of their own, or two where a peer runs beside our engine;
-// each run of a system has one of its baseline next to it, so that a ratio compares neighbours. Whatever goes wrong is
-// noted in its cell, the worker is thrown away, and the queue goes on with a new one.
+// Runs all systems on all prompts, one run at a time. Each row has its own worker, or two if a peer runs against the engine.
+// Every run of a system has a run of its baseline next to it, so that ratios compare neighbours. An error is noted in its
+// cell, and the queue goes on with a new worker.
 import { type BenchEntry, type BenchPrompt, isRight, sameRuns } from '../../../src/cli/bench/report.ts';
 import { OutriderError, toFault } from '../../../src/index.ts';
 import { sentence } from '../../shared/faults.ts';
 import { askMemory } from './host-memory.ts';
 import type { Cell, Measured, Plan, Row } from './plan.ts';
 import { openEngine, openPeer, type Request, type Runner } from './runner.ts';
-import type { Attention } from './tab-visibility.ts';
+import type { TabVisibility } from './tab-visibility.ts';
 
-/** Tokens of a warm-up: shaders are compiled and caches filled in the first rounds. */
+/** Tokens of a warm-up run, which compiles shaders and fills caches. */
 const WARM_UP_TOKENS = 24;
-/** Failures on end after which a row is given up. */
+/** Consecutive failures after which a row is given up. */
 const MOST_FAILURES = 2;
 
-/** Who runs what in a row. */
-interface Bench extends Disposable {
+/** The workers of a row. */
+interface Runners extends Disposable {
   readonly own: Runner;
-  readonly beside: Runner | null;
+  /** The engine that runs the baseline of a peer. */
+  readonly baseline: Runner | null;
 }
 
 export interface QueueView {
-  /** Something in the row is different. */
+  /** Called when something in the row changed. */
   changed(row: Row): void;
-  /** What runs now, for people. */
+  /** Shows what is running. */
   status(text: string): void;
 }
 
@@ -31,28 +32,28 @@ export class Queue {
   readonly #plan: Plan;
   readonly #rows: readonly Row[];
   readonly #view: QueueView;
-  readonly #attention: Attention;
+  readonly #visibility: TabVisibility;
 
-  constructor(plan: Plan, rows: readonly Row[], view: QueueView, attention: Attention) {
+  constructor(plan: Plan, rows: readonly Row[], view: QueueView, visibility: TabVisibility) {
     this.#plan = plan;
     this.#rows = rows;
     this.#view = view;
-    this.#attention = attention;
+    this.#visibility = visibility;
   }
 
-  /** Runs what these rows still lack. */
+  /** Makes the missing runs of these rows. */
   async run(rows: readonly Row[], signal: AbortSignal): Promise<void> {
-    for (const row of rows.filter(({ beside }) => !beside)) {
+    for (const row of rows.filter(({ runsWithOthers }) => !runsWithOthers)) {
       if (signal.aborted) return;
       row.fault = null;
       for (const cell of row.cells) if (cell.state === 'failed') Object.assign(cell, { state: 'waiting', fault: null });
       await this.#runRow(row, signal);
     }
-    for (const row of rows) if (row.beside) this.#tell(row, row.samples.length > 0 ? 'Done' : 'Not run');
+    for (const row of rows) if (row.runsWithOthers) this.#setState(row, row.samples.length > 0 ? 'Done' : 'Not run');
   }
 
   async #runRow(row: Row, signal: AbortSignal): Promise<void> {
-    let bench: Bench | null = null;
+    let runners: Runners | null = null;
     let failures = 0;
     try {
       for (let repetition = 0; repetition < this.#plan.repeat; repetition++)
@@ -60,44 +61,44 @@ export class Queue {
           if (cell.runs > repetition || cell.state === 'failed') continue;
           if (failures >= MOST_FAILURES) return;
           try {
-            bench ??= await untilAborted(this.#open(row, signal), signal);
-            await untilAborted(this.#pair(row, bench, index, repetition, signal), signal);
+            runners ??= await untilAborted(this.#open(row, signal), signal);
+            await untilAborted(this.#runPair(row, runners, index, repetition, signal), signal);
             failures = 0;
           } catch (error) {
-            bench?.[Symbol.dispose]();
-            bench = null;
+            runners?.[Symbol.dispose]();
+            runners = null;
             if (signal.aborted) return this.#stop(row, cell);
             this.#fail(row, cell, error);
             failures++;
           }
         }
-      if (bench) await untilAborted(this.#weigh(row, bench), signal).catch(() => {}); // Cancel: its runs are done
-      this.#tell(row, row.fault ? row.state : 'Done');
+      if (runners) await untilAborted(this.#measureMemory(row, runners), signal).catch(() => {}); // Cancel: its runs are done
+      this.#setState(row, row.fault ? row.state : 'Done');
     } finally {
-      bench?.[Symbol.dispose]();
+      runners?.[Symbol.dispose]();
     }
   }
 
-  async #open(row: Row, signal: AbortSignal): Promise<Bench> {
+  async #open(row: Row, signal: AbortSignal): Promise<Runners> {
     const { peer, entry } = row;
-    await this.#attention.visible(signal);
+    await this.#visibility.visible(signal);
     checkAborted(signal);
-    const tell = (what: string): void => this.#tell(row, `Loading: ${what}`);
-    const beside = peer && (await openEngine(this.#plan.setup(entry), tell));
+    const onProgress = (what: string): void => this.#setState(row, `Loading: ${what}`);
+    const baseline = peer && (await openEngine(this.#plan.setup(entry), onProgress));
     try {
-      const own = peer ? await openPeer(peer.model, tell) : await openEngine(this.#plan.setup(entry), tell);
+      const own = peer ? await openPeer(peer.model, onProgress) : await openEngine(this.#plan.setup(entry), onProgress);
       Object.assign(row, { bytes: own.bytes, version: own.version });
       const plain = this.#baselineOf(row);
-      if (plain) plain.bytes = { ...(beside ?? own).bytes, ...plain.bytes };
+      if (plain) plain.bytes = { ...(baseline ?? own).bytes, ...plain.bytes };
       const close = (): void => {
-        for (const each of [own, beside]) each?.[Symbol.dispose]();
+        for (const each of [own, baseline]) each?.[Symbol.dispose]();
       };
-      const bench = { own, beside, [Symbol.dispose]: close };
-      if (!signal.aborted) await this.#warmUp(row, bench);
-      if (signal.aborted) bench[Symbol.dispose](); // nobody waits for it any more
-      return bench;
+      const runners = { own, baseline, [Symbol.dispose]: close };
+      if (!signal.aborted) await this.#warmUp(row, runners);
+      if (signal.aborted) runners[Symbol.dispose](); // the caller has stopped waiting
+      return runners;
     } catch (error) {
-      beside?.[Symbol.dispose]();
+      baseline?.[Symbol.dispose]();
       throw error;
     }
   }
@@ -106,46 +107,46 @@ export class Queue {
     return this.#rows.find((each) => baseline && !each.peer && sameRuns(each.entry, baseline));
   }
 
-  /** Workers are alive, and nothing runs in them. */
-  async #weigh(row: Row, { own, beside }: Bench): Promise<void> {
-    this.#view.status(`${row.title}: asking the browser what memory it takes`);
-    const told = await askMemory();
-    row.host = told(own.file);
-    const plain = beside && this.#baselineOf(row);
-    if (plain) plain.host = told(beside.file);
+  /** Measures host memory while the workers are alive and idle. */
+  async #measureMemory(row: Row, { own, baseline }: Runners): Promise<void> {
+    this.#view.status(`${row.title}: measuring host memory`);
+    const memoryOf = await askMemory();
+    row.host = memoryOf(own.file);
+    const plain = baseline && this.#baselineOf(row);
+    if (plain) plain.host = memoryOf(baseline.file);
   }
 
-  async #warmUp(row: Row, bench: Bench): Promise<void> {
-    this.#tell(row, 'Warming up');
+  async #warmUp(row: Row, runners: Runners): Promise<void> {
+    this.#setState(row, 'Warming up');
     const maxTokens = Math.min(WARM_UP_TOKENS, this.#plan.maxTokens);
-    for (const [who, entry] of this.#lineUp(row, bench, 0))
-      row.warmUps.push(await this.#one(row, who, entry, { ...this.#request(0, 0), maxTokens }, 0, -1));
+    for (const [runner, entry] of this.#order(row, runners, 0))
+      row.warmUps.push(await this.#runOnce(row, runner, entry, { ...this.#request(0, 0), maxTokens }, 0, -1));
   }
 
-  /** Who runs what, and in which order: it changes, so that none always has the warmest caches. */
-  #lineUp(row: Row, { own, beside }: Bench, turn: number): readonly (readonly [Runner, BenchEntry])[] {
+  /** The runs of a pair. Their order alternates, so that neither always has the warmer caches. */
+  #order(row: Row, { own, baseline }: Runners, pair: number): readonly (readonly [Runner, BenchEntry])[] {
     const mine = [own, row.entry] as const;
     if (!row.baseline) return [mine];
-    const other = [beside ?? own, row.baseline] as const;
-    return turn % 2 === 0 ? [other, mine] : [mine, other];
+    const other = [baseline ?? own, row.baseline] as const;
+    return pair % 2 === 0 ? [other, mine] : [mine, other];
   }
 
-  async #pair(row: Row, bench: Bench, index: number, repetition: number, signal: AbortSignal): Promise<void> {
+  async #runPair(row: Row, runners: Runners, index: number, repetition: number, signal: AbortSignal): Promise<void> {
     const cell = row.cells[index] as Cell;
     const request = this.#request(index, repetition);
     for (;;) {
-      await this.#attention.visible(signal);
+      await this.#visibility.visible(signal);
       if (signal.aborted) return;
-      const { hides } = this.#attention;
+      const { hides } = this.#visibility;
       cell.state = 'running';
-      this.#tell(row, `Prompt ${index + 1} of ${row.cells.length}, run ${repetition + 1} of ${this.#plan.repeat}`);
+      this.#setState(row, `Prompt ${index + 1} of ${row.cells.length}, run ${repetition + 1} of ${this.#plan.repeat}`);
       const made: [BenchEntry | null, Measured][] = [];
-      for (const [who, entry] of this.#lineUp(row, bench, index + repetition)) {
-        const mine = who === bench.own && entry === row.entry;
-        made.push([mine ? null : entry, await this.#one(row, who, entry, request, index, repetition)]);
+      for (const [runner, entry] of this.#order(row, runners, index + repetition)) {
+        const mine = runner === runners.own && entry === row.entry;
+        made.push([mine ? null : entry, await this.#runOnce(row, runner, entry, request, index, repetition)]);
       }
       if (signal.aborted) return;
-      if (this.#attention.hides !== hides) continue;
+      if (this.#visibility.hides !== hides) continue;
       for (const [entry, sample] of made) this.#keep(row, entry, sample, index);
       cell.state = cell.runs === this.#plan.repeat ? 'done' : 'waiting';
       this.#view.changed(row);
@@ -153,7 +154,7 @@ export class Queue {
     }
   }
 
-  /** `entry`: a baseline's, whose row has the sample too; null: the row's own. */
+  /** `entry`: of the baseline, whose row gets the sample; null: of the row itself. */
   #keep(row: Row, entry: BenchEntry | null, sample: Measured, index: number): void {
     const owner = entry ? this.#rows.find((each) => !each.peer && sameRuns(each.entry, entry)) : row;
     const cell = owner?.cells[index];
@@ -162,34 +163,34 @@ export class Queue {
     cell.runs++;
     if (owner !== row) {
       cell.state = 'done';
-      owner.state = 'Beside the others';
+      owner.state = 'Runs with the others';
       this.#view.changed(owner);
     }
   }
 
   #request(index: number, repetition: number): Request {
     const { prompts, maxTokens, temperature, seed } = this.#plan;
-    // Answers that are judged end where the model ends them; where only speed counts, every run is as long.
+    // Judged answers end where the model ends them. If only speed counts, all runs have the same length.
     const ignoreEos = prompts.every(({ result }) => result === null);
     const prompt = prompts[index] as BenchPrompt;
     return { prompt, maxTokens, temperature, seed: seed + repetition * prompts.length + index, ignoreEos };
   }
 
-  async #one(
+  async #runOnce(
     row: Row,
-    who: Runner,
+    runner: Runner,
     entry: BenchEntry,
     request: Request,
     index: number,
     repetition: number,
   ): Promise<Measured> {
-    const name = who.version === null ? entry.name : row.name;
-    const { events, counted } = await who.run(entry, request, (tokens) =>
+    const name = runner.version === null ? entry.name : row.name;
+    const { events, counted } = await runner.run(entry, request, (tokens) =>
       this.#view.status(`${name}: ${row.state.toLowerCase()}, ${tokens} tokens`),
     );
     const done = events.at(-1);
     if (done?.type !== 'done' || done.finish_reason === 'aborted')
-      throw new OutriderError('bug', 'the run ended before its answer did');
+      throw new OutriderError('bug', 'the run ended before its answer was complete');
     return {
       key: `${row.name}/${repetition}/${index}`,
       prompt: index,
@@ -206,15 +207,15 @@ export class Queue {
     const fault = toFault(error);
     Object.assign(cell, { state: 'failed', fault });
     row.fault = fault;
-    this.#tell(row, [fault.message, fault.hint].filter(Boolean).map(sentence).join(' '));
+    this.#setState(row, [fault.message, fault.hint].filter(Boolean).map(sentence).join(' '));
   }
 
   #stop(row: Row, cell: Cell): void {
     if (cell.state === 'running') cell.state = 'waiting';
-    this.#tell(row, 'Cancelled');
+    this.#setState(row, 'Cancelled');
   }
 
-  #tell(row: Row, state: string): void {
+  #setState(row: Row, state: string): void {
     row.state = state;
     this.#view.changed(row);
     this.#view.status(`${row.title}: ${state}`);
@@ -225,7 +226,7 @@ const checkAborted = (signal: AbortSignal): void => {
   if (signal.aborted) throw new OutriderError('aborted', 'cancelled');
 };
 
-/** What a terminated worker owes never comes. */
+/** Rejects on abort, because a terminated worker never answers. */
 const untilAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
   work.catch(() => {});
   const aborted = new Promise<never>((_, reject) => {

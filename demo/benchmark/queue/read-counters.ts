@@ -1,7 +1,7 @@
-// The page's side of counters.ts.
+// Reads the counters of a worker from the page; counters.ts is the worker's side.
 import type { Counts, CountsQuestion } from './counters.ts';
 
-/** `reset`: the peak of memory starts again from what is there. */
+/** `reset`: peak memory starts again from the current memory. */
 export const askCounts = (worker: Worker, counts: CountsQuestion['counts']): Promise<Counts> =>
   new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -12,7 +12,7 @@ export const askCounts = (worker: Worker, counts: CountsQuestion['counts']): Pro
     worker.postMessage({ counts } satisfies CountsQuestion, [port2]);
   });
 
-/** What happened between two looks; memory as it was in between. */
+/** The calls between two readings, with the memory of the later one. */
 export const since = (before: Counts, after: Counts): Counts => ({
   dispatches: after.dispatches - before.dispatches,
   submits: after.submits - before.submits,

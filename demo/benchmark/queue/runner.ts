@@ -1,5 +1,5 @@
-// Whoever writes answers, in a worker of its own: our engine, or a peer. A worker that dies, a device that is lost and a
-// silence that lasts too long all end as one thrown error; whoever asked goes on with a new worker.
+// Runners write answers in a worker of their own: the engine, or a peer. A dead worker, a lost device and a run without
+// progress all end as a thrown error; the caller goes on with a new worker.
 import { proxy, wrap } from 'comlink';
 import type { BenchEntry, BenchPrompt } from '../../../src/cli/bench/report.ts';
 import { connect, type DeviceCard, type LoadOptions, type ModelSources, OutriderError } from '../../../src/index.ts';
@@ -7,7 +7,7 @@ import type { TraceEvent } from '../../../src/trace/index.ts';
 import { hubFault } from '../peer/hub-errors.ts';
 import type { PeerLoaded, PeerModel, PeerService } from '../peer/peer-service.ts';
 import type { Counts } from './counters.ts';
-import { withPatience } from './idle-timeout.ts';
+import { withIdleTimeout } from './idle-timeout.ts';
 import { askCounts, since } from './read-counters.ts';
 
 export interface Request {
@@ -20,17 +20,17 @@ export interface Request {
 
 export interface Answer {
   readonly events: readonly TraceEvent[];
-  /** Of the whole run, the prompt included. */
+  /** GPU calls of the whole run, the prompt included. */
   readonly counted: Counts;
 }
 
 export interface Runner extends Disposable {
-  /** Weights of each role, on the device or, of a peer, in its files. */
+  /** Bytes of weights by role: on the device, or for a peer in its files. */
   readonly bytes: Readonly<Record<string, number>>;
   readonly version: string | null;
-  /** How its worker's file is called. */
+  /** Name of its worker's file. */
   readonly file: string;
-  run(entry: BenchEntry, request: Request, tell: (tokens: number) => void): Promise<Answer>;
+  run(entry: BenchEntry, request: Request, onTokens: (tokens: number) => void): Promise<Answer>;
 }
 
 export interface EngineSetup {
@@ -39,7 +39,7 @@ export interface EngineSetup {
   readonly base: string;
 }
 
-type Tell = (what: string) => void;
+type OnProgress = (what: string) => void;
 
 /** Rejects when the worker dies. */
 const death = (worker: Worker): Promise<never> => {
@@ -48,36 +48,39 @@ const death = (worker: Worker): Promise<never> => {
       reject(new OutriderError('bug', `the worker has stopped: ${message || 'its script could not be loaded'}`)),
     );
   });
-  dead.catch(() => {}); // whoever waits hears of it
+  dead.catch(() => {}); // reported to those who race against it
   return dead;
 };
 
-/** Counts around `work`, which must not outlast its worker or be silent for long. */
+/** Runs `work` and counts its GPU calls. It fails if the worker dies or makes no progress. */
 const counting = async (
   worker: Worker,
   dead: Promise<never>,
   work: (alive: () => void) => Promise<readonly TraceEvent[]>,
 ): Promise<Answer> => {
   const before = await Promise.race([askCounts(worker, 'reset'), dead]);
-  const events = await withPatience((alive) => Promise.race([work(alive), dead]));
-  const after = await Promise.race([askCounts(worker, 'tell'), dead]);
+  const events = await withIdleTimeout((alive) => Promise.race([work(alive), dead]));
+  const after = await Promise.race([askCounts(worker, 'read'), dead]);
   return { events, counted: since(before, after) };
 };
 
 const startEngine = (): Worker =>
   new Worker(new URL('./engine-worker.ts', import.meta.url), { type: 'module', name: 'outrider' });
 
-export const openEngine = async ({ sources, precision, base }: EngineSetup, tell: Tell): Promise<Runner> => {
+export const openEngine = async (
+  { sources, precision, base }: EngineSetup,
+  onProgress: OnProgress,
+): Promise<Runner> => {
   const worker = startEngine();
   const dead = death(worker);
   const engine = connect({ worker, base });
   try {
-    const { models } = await withPatience((alive) =>
+    const { models } = await withIdleTimeout((alive) =>
       engine.load(sources, {
         precision,
         onProgress({ role, phase, loaded, total }) {
           alive();
-          tell(`${role}, ${phase} ${total > 0 ? Math.floor((100 * loaded) / total) : 0} %`);
+          onProgress(`${role}, ${phase} ${total > 0 ? Math.floor((100 * loaded) / total) : 0} %`);
         },
       }),
     );
@@ -109,17 +112,17 @@ export const openEngine = async ({ sources, precision, base }: EngineSetup, tell
 const startPeer = (): Worker =>
   new Worker(new URL('../peer/peer-worker.ts', import.meta.url), { type: 'module', name: 'peer' });
 
-export const openPeer = async (model: PeerModel, tell: Tell): Promise<Runner> => {
+export const openPeer = async (model: PeerModel, onProgress: OnProgress): Promise<Runner> => {
   const worker = startPeer();
   const dead = death(worker);
   const service = wrap<PeerService>(worker);
   try {
-    const { bytes, version } = await withPatience((alive) => {
-      const told = (what: string): void => {
+    const { bytes, version } = await withIdleTimeout((alive) => {
+      const loading = (what: string): void => {
         alive();
-        tell(what);
+        onProgress(what);
       };
-      return Promise.race([service.load(model, proxy(told)) as Promise<PeerLoaded>, dead]);
+      return Promise.race([service.load(model, proxy(loading)) as Promise<PeerLoaded>, dead]);
     });
     return {
       bytes: { target: bytes },
@@ -127,12 +130,12 @@ export const openPeer = async (model: PeerModel, tell: Tell): Promise<Runner> =>
       file: 'peer-worker',
       run: (_, { prompt, maxTokens, ignoreEos, temperature }, count) =>
         counting(worker, dead, async (alive) => {
-          const told = (tokens: number): void => {
+          const counted = (tokens: number): void => {
             alive();
             count(tokens);
           };
           const asked = { prompt: prompt.prompt, maxTokens, ignoreEos, temperature };
-          return (await service.generate(asked, proxy(told))).events;
+          return (await service.generate(asked, proxy(counted))).events;
         }),
       [Symbol.dispose]: () => worker.terminate(),
     };
@@ -142,20 +145,22 @@ export const openPeer = async (model: PeerModel, tell: Tell): Promise<Runner> =>
   }
 };
 
-/** The device card, in a worker of its own too. */
-export const measureDevice = async ({ sources, precision, base }: EngineSetup, tell: Tell): Promise<DeviceCard> => {
+/** Measures the device card in a worker of its own. */
+export const measureDevice = async (
+  { sources, precision, base }: EngineSetup,
+  onProgress: OnProgress,
+): Promise<DeviceCard> => {
   const worker = startEngine();
   const engine = connect({ worker, base });
   try {
-    return await withPatience(async (alive) => {
+    return await withIdleTimeout(async (alive) => {
       const { target } = sources;
-      const onProgress = (): void => alive();
-      tell('loading the target');
-      if (target) await engine.load({ target }, { precision, onProgress });
+      onProgress('loading the target');
+      if (target) await engine.load({ target }, { precision, onProgress: alive });
       return engine.measure({
         onProgress(what) {
           alive();
-          tell(what === 'device' ? 'bandwidth and multiply-adds' : 'passes over 1 to 16 rows');
+          onProgress(what === 'device' ? 'bandwidth and multiply-adds' : 'passes over 1 to 16 rows');
         },
       });
     });

@@ -1,16 +1,15 @@
-// Browsers slow hidden tabs down, so nothing is measured in one: the queue waits, and a run during which the tab was
-// hidden, for however short a time, does not count.
+// Whether the tab is visible. Browsers slow hidden tabs down, so the queue waits while it is hidden, and a run during which
+// it was hidden, however briefly, does not count.
 
-export class Attention {
+export class TabVisibility {
   /** How often the tab was hidden. */
   hides = 0;
-  readonly #told: (hidden: boolean) => void;
 
-  constructor(told: (hidden: boolean) => void) {
-    this.#told = told;
+  /** Calls `onChange` whenever the tab is hidden or shown. */
+  constructor(onChange: (hidden: boolean) => void) {
     document.addEventListener('visibilitychange', () => {
       if (document.hidden) this.hides++;
-      this.#told(document.hidden);
+      onChange(document.hidden);
     });
   }
 

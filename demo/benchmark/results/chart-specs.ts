@@ -1,4 +1,5 @@
-// The two pictures of the page: what a pass over M rows costs here, and for judged answers accuracy against cost.
+// The two charts of the benchmark page: the time of a pass over M rows, and accuracy against cost for problems with known
+// answers.
 import type { DeviceCard } from '../../../src/index.ts';
 import type { ChartSpec } from '../../shared/chart.ts';
 import type { ResultRow } from './result-row.ts';
@@ -6,13 +7,13 @@ import type { ResultRow } from './result-row.ts';
 export const passChart = ({ model, relative }: NonNullable<DeviceCard['passes']>): ChartSpec => {
   const rows = Object.entries(relative).map(([x, y]) => ({ x: Number(x), y }));
   return {
-    title: `What a pass of ${model} over M rows takes, in passes over one row`,
+    title: `Time of a pass of ${model} over M rows, in passes over one row`,
     x: { title: 'rows in a pass, M', min: 0, max: 17, whole: true },
     y: { title: 'T(M) / T(1)', min: 0 },
     series: [
       { label: 'measured here', points: rows, colour: 'drafted', kind: 'both' },
       {
-        label: 'one row after another',
+        label: 'M passes over one row',
         points: rows.map(({ x }) => ({ x, y: x })),
         colour: 'muted',
         kind: 'line',
@@ -24,10 +25,10 @@ export const passChart = ({ model, relative }: NonNullable<DeviceCard['passes']>
 
 export const COSTS = {
   target: {
-    title: 'tokens of the target, an answer',
+    title: 'target tokens per answer',
     of: (row: ResultRow) => row.target_tokens / Math.max(1, row.runs),
   },
-  time: { title: 'milliseconds an answer', of: (row: ResultRow) => row.answer_ms?.median ?? null },
+  time: { title: 'milliseconds per answer', of: (row: ResultRow) => row.answer_ms?.median ?? null },
 } as const;
 
 export type Cost = keyof typeof COSTS;
@@ -35,17 +36,17 @@ export type Cost = keyof typeof COSTS;
 const SIGNS = ['circle', 'triangle', 'rect', 'rectRot', 'star', 'cross'] as const;
 const COLOURS = ['sampled', 'drafted', 'corrected', 'bonus', 'routed'] as const;
 
-/** Null where no answer could be judged. */
+/** Null if no prompt has a known answer. */
 export const costChart = (rows: readonly ResultRow[], cost: Cost): ChartSpec | null => {
   const { title, of } = COSTS[cost];
   const judged = rows.filter(({ accuracy, guarantee }) => accuracy !== null && guarantee !== 'peer');
   if (judged.length === 0) return null;
-  // Room on all sides, so that no sign is cut.
+  // Margins, so that no sign is cut off.
   const most = Math.max(...judged.map((row) => of(row) ?? 0));
   return {
     title: `Accuracy against ${title}`,
     x: { title, min: 0, max: Math.ceil(most * 1.1 + 1) },
-    y: { title: 'right answers, %', min: -5, max: 105 },
+    y: { title: 'correct answers, %', min: -5, max: 105 },
     series: judged.map((row, i) => ({
       label: row.title,
       points: [{ x: of(row) ?? 0, y: 100 * (row.accuracy ?? 0), name: row.title }],

@@ -1,4 +1,4 @@
-// A row's figures as people read them: the table's cells, and the columns of the Markdown.
+// The columns of the results: how each figure of a row is written in the table and in the Markdown.
 import type { Spread } from '../../../src/cli/bench/report.ts';
 import { megabytes } from '../../shared/elements.ts';
 import type { HostMemory } from '../queue/host-memory.ts';
@@ -20,8 +20,8 @@ const figure = (value: number | null): string => (value === null ? NONE : short(
 const percent = (value: number | null): string => (value === null ? NONE : `${(100 * value).toFixed(1)} %`);
 
 const lossless = ({ lossless, guarantee }: ResultRow): string => {
-  if (lossless === null) return guarantee === 'approximate' ? 'not claimed' : NONE;
-  return lossless ? '✓ same tokens' : '✗ other tokens';
+  if (lossless === null) return guarantee === 'approximate' ? 'not expected' : NONE;
+  return lossless ? '✓ same tokens' : '✗ different tokens';
 };
 
 const work = ({ dispatches_per_token, submits_per_token, readbacks_per_token }: ResultRow): string =>
@@ -29,7 +29,7 @@ const work = ({ dispatches_per_token, submits_per_token, readbacks_per_token }: 
 
 export interface Column {
   readonly title: string;
-  /** What it means, where the title cannot say it. */
+  /** Explanation below the title. */
   readonly about?: string;
   text(row: ResultRow): string;
 }
@@ -38,15 +38,15 @@ export const COLUMNS: readonly Column[] = [
   { title: 'Tokens/s', about: 'median (range)', text: (row) => spreadText(row.tokens_per_second) },
   {
     title: '× baseline',
-    about: 'of neighbouring runs',
+    about: 'speed ratio of neighbouring runs',
     text: ({ speedup, system, baseline }) =>
       system === baseline
         ? '1'
-        : `${spreadText(speedup)}${baseline === 'autoregressive' || !speedup ? '' : ` of ${baseline}`}`,
+        : `${spreadText(speedup)}${baseline === 'autoregressive' || !speedup ? '' : ` vs ${baseline}`}`,
   },
-  { title: 'τ', about: 'tokens a round', text: (row) => figure(row.tokens_per_round) },
-  { title: 'Lossless', about: 'token by token', text: lossless },
-  { title: 'Of bandwidth', about: 'weights read', text: (row) => percent(row.bandwidth_share || null) },
+  { title: 'Acceptance length', about: 'tokens per round', text: (row) => figure(row.tokens_per_round) },
+  { title: 'Lossless', about: 'tokens of the baseline', text: lossless },
+  { title: 'Bandwidth used', about: 'by reading weights', text: (row) => percent(row.bandwidth_share || null) },
   {
     title: 'Peak memory',
     about: 'GPU buffers',
@@ -54,21 +54,21 @@ export const COLUMNS: readonly Column[] = [
   },
   {
     title: 'Host memory',
-    about: 'beside the GPU',
+    about: 'outside the GPU',
     text: ({ host_memory: host }) => (host ? megabytes(host.bytes) : NONE),
   },
-  { title: 'GPU calls a token', about: 'dispatches · submits · maps', text: work },
-  { title: 'Accuracy', about: 'right answers', text: (row) => percent(row.accuracy) },
+  { title: 'GPU calls per token', about: 'dispatches · submits · maps', text: work },
+  { title: 'Accuracy', about: 'correct answers', text: (row) => percent(row.accuracy) },
 ];
 
 const HOST_MEMORY: Readonly<Record<HostMemory['by'], string>> = {
   measureUserAgentSpecificMemory:
-    'Host memory: of the worker that ran it, after its last run, by performance.measureUserAgentSpecificMemory().',
+    'Host memory is that of the worker after its last run, by performance.measureUserAgentSpecificMemory().',
   'performance.memory':
-    'Host memory: the page’s JavaScript heap, by performance.memory, which does not count workers; a page that is cross-origin isolated is told more.',
+    'Host memory is the JavaScript heap of the page, by performance.memory, which does not count workers. A cross-origin isolated page can measure workers too.',
 };
 
-/** Which memory that is, and who says so. */
+/** What the memory column measures, and by which interface. */
 export const hostMemoryNote = (rows: readonly Pick<ResultRow, 'host_memory'>[]): string => {
   const by = rows.find(({ host_memory: host }) => host !== null)?.host_memory?.by;
   return by ? HOST_MEMORY[by] : '';

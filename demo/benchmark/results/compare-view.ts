@@ -1,10 +1,10 @@
-// Two saved results, opened and held against each other.
+// Compares two saved results.
 import { type Fault, toFault } from '../../../src/index.ts';
 import { element, make } from '../../shared/elements.ts';
 import { sentence } from '../../shared/faults.ts';
 import { short } from './columns.ts';
 import { compare } from './compare.ts';
-import { type ResultFile, readFile } from './result-file.ts';
+import { type ResultFile, readResult } from './result-file.ts';
 
 const figure = (value: number | null): string => (value === null ? '–' : short(value));
 
@@ -25,7 +25,7 @@ export class CompareView {
     const fault = element('compare-fault', HTMLElement);
     fault.hidden = true;
     try {
-      this.#files[index] = readFile(await file.text(), file.name);
+      this.#files[index] = readResult(await file.text(), file.name);
     } catch (error) {
       this.#files[index] = null;
       const { message, hint }: Fault = toFault(error);
@@ -41,7 +41,15 @@ export class CompareView {
     box.hidden = !first || !second;
     if (!first || !second) return;
     const { differences, rows } = compare(first, second);
-    const heads = ['System', 'First', 'Second', 'Speed', '× baseline, first', '× baseline, second', 'Memory'];
+    const heads = [
+      'System',
+      'First',
+      'Second',
+      'Speed ratio',
+      '× baseline, first',
+      '× baseline, second',
+      'Memory ratio',
+    ];
     const lines = rows.map((row) =>
       make(
         'tr',
@@ -58,14 +66,18 @@ export class CompareView {
     const table = make(
       'table',
       { className: 'figures' },
-      make('caption', {}, 'Tokens a second, medians; the ratios are of the second to the first.'),
+      make('caption', {}, 'Median tokens per second. Ratios are the second file divided by the first.'),
       make('thead', {}, make('tr', {}, ...heads.map((head) => make('th', { scope: 'col' }, head)))),
       make('tbody', {}, ...lines),
     );
-    const not = differences.map((text) => make('li', {}, text));
+    const items = differences.map((text) => make('li', {}, text));
     box.replaceChildren(
-      make('p', {}, not.length > 0 ? 'These two were not made alike:' : 'The same plan on the same kind of device.'),
-      make('ul', { className: 'differences' }, ...not),
+      make(
+        'p',
+        {},
+        items.length > 0 ? 'The two measurements differ in:' : 'Both measurements have the same plan and device.',
+      ),
+      make('ul', { className: 'differences' }, ...items),
       table,
     );
   }

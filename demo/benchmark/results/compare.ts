@@ -1,21 +1,21 @@
-// Two results beside each other: of every row that both have, the ratio of the second to the first.
+// The comparison of two results: for every row that both have, the ratio of the second to the first.
 import type { Spread } from '../../../src/cli/bench/report.ts';
 import type { ResultFile } from './result-file.ts';
 
 export interface ComparedRow {
   readonly title: string;
-  /** Tokens a second of either, and the second's over the first's; null where one of them has none. */
+  /** Tokens per second of each, and the ratio of the second to the first; null if either is missing. */
   readonly first: number | null;
   readonly second: number | null;
   readonly speed: number | null;
   readonly speedups: readonly [number | null, number | null];
   readonly memory: number | null;
-  /** True: the ranges of tokens a second do not touch, so that the difference is more than the spread. */
+  /** The ranges of tokens per second do not overlap, so the difference is larger than the spread. */
   readonly apart: boolean;
 }
 
 export interface Comparison {
-  /** What keeps the two from being the same measurement, as sentences. */
+  /** How the two measurements differ in what was measured, as sentences. */
   readonly differences: readonly string[];
   readonly rows: readonly ComparedRow[];
 }
@@ -31,18 +31,18 @@ const differences = (a: ResultFile, b: ResultFile): string[] => {
     ['Device', a.device?.description, b.device?.description],
     ['Browser', a.software.browser, b.software.browser],
     ['Model', a.plan.model, b.plan.model],
-    ['Weights', a.plan.precision || 'as in the file', b.plan.precision || 'as in the file'],
+    ['Weight precision', a.plan.precision || 'as in the file', b.plan.precision || 'as in the file'],
     ['Suite', a.plan.suite, b.plan.suite],
     ['Prompts', a.plan.prompts.length, b.plan.prompts.length],
-    ['Tokens', a.plan.max_tokens, b.plan.max_tokens],
+    ['Token limit', a.plan.max_tokens, b.plan.max_tokens],
     ['Temperature', a.plan.temperature, b.plan.temperature],
   ] as const;
   const plain = told.flatMap(([what, first, second]) =>
-    first === second ? [] : [`${what}: ${first ?? 'unknown'}, then ${second ?? 'unknown'}`],
+    first === second ? [] : [`${what}: first ${first ?? 'unknown'}, second ${second ?? 'unknown'}`],
   );
   const prompts = ({ plan }: ResultFile): string => JSON.stringify(plan.prompts.map(({ prompt }) => prompt));
   const others = a.plan.prompts.length === b.plan.prompts.length && prompts(a) !== prompts(b);
-  return others ? [...plain, 'Prompts: not the same ones'] : plain;
+  return others ? [...plain, 'Prompts: different texts'] : plain;
 };
 
 export const compare = (a: ResultFile, b: ResultFile): Comparison => {

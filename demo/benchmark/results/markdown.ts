@@ -1,4 +1,4 @@
-// A result as Markdown, to be pasted into an issue: what was measured on what, the table, and how to read it.
+// A result as Markdown, for an issue: the plan, the device, the table, and how to read it.
 import { COLUMNS, hostMemoryNote, short } from './columns.ts';
 import type { ResultFile } from './result-file.ts';
 import type { ResultRow } from './result-row.ts';
@@ -40,16 +40,16 @@ export const markdownOf = (file: ResultFile): string => {
         ]
       : []),
     ...passes(file),
-    `- Model: ${plan.model}${plan.precision ? `, ${plan.precision}` : ''}; ${plan.suite}, ${plan.prompts.length} prompts, at most ${plan.max_tokens} tokens, ${plan.repeat} runs each, temperature ${plan.temperature}, seeds from ${plan.seed}`,
-    `- Browser: ${software.browser}${software.peers.length > 0 ? `; beside it: ${software.peers.join(', ')}` : ''}`,
+    `- Model: ${plan.model}${plan.precision ? `, ${plan.precision}` : ''}; ${plan.suite}, ${plan.prompts.length} prompts, at most ${plan.max_tokens} tokens, ${plan.repeat} runs per prompt, temperature ${plan.temperature}, seeds from ${plan.seed}`,
+    `- Browser: ${software.browser}${software.peers.length > 0 ? `; compared with: ${software.peers.join(', ')}` : ''}`,
     '',
     line(['System', ...COLUMNS.map(({ title, about }) => (about ? `${title} (${about})` : title))]),
     line(['---', ...COLUMNS.map(() => '---:')]),
     ...rows.map((row) => line([row.title, ...COLUMNS.map((column) => column.text(row))])),
     '',
-    'Medians; in brackets the range. Every run of a system has one of its baseline next to it, in a worker of their own.',
+    'Figures are medians, with the range in brackets. Every run of a system has a run of its baseline next to it, in a worker of their own.',
     ...(memory ? [memory] : []),
-    ...(failed.length > 0 ? ['', 'What went wrong:', '', ...failed] : []),
+    ...(failed.length > 0 ? ['', 'Errors:', '', ...failed] : []),
     '',
   ].join('\n');
 };

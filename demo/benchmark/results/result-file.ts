@@ -1,5 +1,5 @@
-// A result as a file: everything that is needed to do the same again, what was made of it, and every run. Reading one
-// checks what the page is going to show, and says which part of a wrong file is wrong.
+// A result as a file: the whole plan, so that it can be repeated, the table, and every run. Reading a file checks what the
+// page shows and names the part that is wrong.
 import { type DeviceCard, type KnobValue, OutriderError, type Prompt } from '../../../src/index.ts';
 import { committedTokens, type Metrics, measure } from '../../../src/trace/index.ts';
 import type { PeerModel } from '../peer/peer-service.ts';
@@ -9,10 +9,10 @@ import { type ResultRow, resultOf } from './result-row.ts';
 
 export interface RunRecord {
   readonly system: string;
-  /** Runs with the same key were made next to each other. */
+  /** Runs with the same key ran next to each other. */
   readonly key: string;
   readonly prompt: number;
-  /** −1: a warm-up, which counts for nothing. */
+  /** −1: a warm-up run, which does not count. */
   readonly repetition: number;
   readonly prompt_tokens: readonly number[];
   readonly tokens: readonly number[];
@@ -66,7 +66,7 @@ const recordOf = (system: string, { key, prompt, repetition, events, counted, ri
   };
 };
 
-export const fileOf = (
+export const resultFileOf = (
   plan: Plan,
   rows: readonly Row[],
   device: DeviceCard | null,
@@ -98,7 +98,7 @@ export const fileOf = (
 });
 
 const refuse = (name: string, why: string): never => {
-  throw new OutriderError('bad-request', `${name}: ${why}`, 'Open a file that this page saved with "Save JSON".');
+  throw new OutriderError('bad-request', `${name}: ${why}`, 'Open a file that this page saved with “Save JSON”.');
 };
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -107,23 +107,25 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const isSpread = (value: unknown): boolean =>
   value === null || (isObject(value) && ['median', 'min', 'max'].every((key) => typeof value[key] === 'number'));
 
-/** `name`: what to call it in an error. */
-export const readFile = (text: string, name: string): ResultFile => {
+/** `name`: the name of the file in errors. */
+export const readResult = (text: string, name: string): ResultFile => {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    return refuse(name, `not JSON: ${(cause as Error).message}`);
+    return refuse(name, `it is not JSON: ${(cause as Error).message}`);
   }
-  if (!isObject(value) || value.outrider !== 'benchmark') return refuse(name, 'not a result of this page');
-  if (value.version !== 1) return refuse(name, `version ${value.version} of the format, where this page reads 1`);
+  if (!isObject(value) || value.outrider !== 'benchmark') return refuse(name, 'it is not a result of this page');
+  if (value.version !== 1)
+    return refuse(name, `it has version ${value.version} of the format, and this page reads version 1`);
   const { plan, rows } = value;
-  if (!isObject(plan) || typeof plan.model !== 'string') return refuse(name, 'no plan with a model');
-  if (!Array.isArray(rows)) return refuse(name, 'no rows');
+  if (!isObject(plan) || typeof plan.model !== 'string') return refuse(name, 'it has no plan with a model');
+  if (!Array.isArray(rows)) return refuse(name, 'it has no rows');
   for (const [i, row] of rows.entries()) {
-    if (!isObject(row) || typeof row.system !== 'string') return refuse(name, `row ${i + 1} names no system`);
+    if (!isObject(row) || typeof row.system !== 'string') return refuse(name, `row ${i + 1} has no system`);
     for (const figure of ['tokens_per_second', 'speedup', 'answer_ms'])
-      if (!isSpread(row[figure])) return refuse(name, `row ${i + 1} (${row.system}): ${figure} is no spread`);
+      if (!isSpread(row[figure]))
+        return refuse(name, `row ${i + 1} (${row.system}): ${figure} has no median and range`);
   }
   return value as unknown as ResultFile;
 };

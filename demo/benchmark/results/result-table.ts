@@ -1,4 +1,4 @@
-// The results as they come in: a row a system, in it a cell for each prompt, the figures, and what went wrong.
+// The table of results, updated while they arrive: a row for each system with its prompts, figures and errors.
 import type { DeviceCard } from '../../../src/index.ts';
 import { element, make } from '../../shared/elements.ts';
 import { sentence } from '../../shared/faults.ts';
@@ -11,13 +11,13 @@ const GUARANTEES = { exact: '= exact', approximate: '≈ approximate', peer: 'pe
 const SIGNS: Readonly<Record<Cell['state'], string>> = { waiting: '·', running: '◌', done: '✓', failed: '✗' };
 
 const cellNode = (cell: Cell, index: number, repeat: number): HTMLElement => {
-  const told = cell.fault ? `${cell.state}, ${cell.fault.message}` : `${cell.state}, ${cell.runs} of ${repeat} runs`;
+  const state = cell.fault ? `${cell.state}, ${cell.fault.message}` : `${cell.state}, ${cell.runs} of ${repeat} runs`;
   const node = make(
     'li',
-    { title: `Prompt ${index + 1}: ${told}` },
+    { title: `Prompt ${index + 1}: ${state}` },
     make('span', { ariaHidden: 'true' }, SIGNS[cell.state]),
   );
-  node.append(make('span', { className: 'hidden' }, `Prompt ${index + 1}: ${told}`));
+  node.append(make('span', { className: 'hidden' }, `Prompt ${index + 1}: ${state}`));
   node.dataset.state = cell.state;
   return node;
 };
@@ -70,7 +70,7 @@ export class ResultTable {
     line.retry.hidden = !failed;
   }
 
-  /** Retrying waits until the queue is through. */
+  /** Disables the Retry buttons while the queue runs. */
   freeze(frozen: boolean): void {
     for (const { retry } of this.#lines.values()) retry.disabled = frozen;
   }

@@ -1,4 +1,4 @@
-// A result from runs to file and back, as Markdown, and two of them against each other.
+// Results: from runs to a file and back, as Markdown, and compared with each other.
 import { describe, expect, it } from 'vitest';
 import { PLAIN, readEntry } from '../../../src/cli/bench/report.ts';
 import type { TraceEvent } from '../../../src/trace/index.ts';
@@ -6,7 +6,7 @@ import { type Plan, type Row, rowsOf } from '../queue/plan.ts';
 import { costChart } from './chart-specs.ts';
 import { compare } from './compare.ts';
 import { markdownOf } from './markdown.ts';
-import { fileOf, type ResultFile, readFile } from './result-file.ts';
+import { type ResultFile, readResult, resultFileOf } from './result-file.ts';
 
 const counted = { dispatches: 20, submits: 3, maps: 3, bindGroups: 0, bytes: 900, peakBytes: 2_000_000 };
 
@@ -87,13 +87,13 @@ const result = (ms = 10, other = 1): ResultFile => {
   const cell = fast?.cells[1];
   if (cell)
     Object.assign(cell, { state: 'failed', fault: { code: 'device-lost', message: 'the GPU was lost', hint: '' } });
-  return fileOf(asked, rows, device, { version: '1.2.3', browser: 'Browser 9', made: new Date(0) });
+  return resultFileOf(asked, rows, device, { version: '1.2.3', browser: 'Browser 9', made: new Date(0) });
 };
 
 describe('rows', () => {
-  it('are plain decoding, the systems and the peers, each held against its neighbour', () => {
+  it('are plain decoding, the systems and the peers, each with its baseline', () => {
     const rows = rowsOf(plan(['dflash', 'cos']));
-    expect(rows.map(({ name, beside }) => [name, beside])).toEqual([
+    expect(rows.map(({ name, runsWithOthers }) => [name, runsWithOthers])).toEqual([
       ['autoregressive', true],
       ['dflash', false],
       ['ensemble', true],
@@ -109,12 +109,12 @@ describe('rows', () => {
     ]);
   });
 
-  it('leave nothing to run beside others where there are none', () => {
+  it('of plain decoding alone are no baseline', () => {
     const alone = rowsOf({ ...plan([]), peers: [] });
-    expect(alone.map(({ name, beside }) => [name, beside])).toEqual([['autoregressive', false]]);
+    expect(alone.map(({ name, runsWithOthers }) => [name, runsWithOthers])).toEqual([['autoregressive', false]]);
   });
 
-  it('carry the figures of neighbouring runs, and what went wrong', () => {
+  it('have figures of neighbouring runs, and errors', () => {
     const { rows } = result();
     const [plain, fast, peer] = rows;
     expect(plain).toMatchObject({ system: PLAIN.name, speedup: { median: 1 }, lossless: true, runs: 2 });
@@ -131,9 +131,9 @@ describe('rows', () => {
 });
 
 describe('a file', () => {
-  it('has what is needed to do it again, and reads back as it was', () => {
+  it('has the whole plan, and reads back unchanged', () => {
     const file = result();
-    const read = readFile(JSON.stringify(file), 'a.json');
+    const read = readResult(JSON.stringify(file), 'a.json');
     expect(read).toEqual(JSON.parse(JSON.stringify(file)));
     expect(read.plan).toMatchObject({
       systems: [{ name: 'dflash:block-size=4', system: 'dflash', knobs: { 'block-size': 4 } }],
@@ -150,23 +150,23 @@ describe('a file', () => {
   });
 
   it.each([
-    ['{', 'a.json: not JSON'],
-    ['[]', 'a.json: not a result of this page'],
+    ['{', 'a.json: it is not JSON'],
+    ['[]', 'a.json: it is not a result of this page'],
     ['{"outrider":"benchmark","version":2}', 'version 2 of the format'],
     ['{"outrider":"benchmark","version":1}', 'no plan with a model'],
     ['{"outrider":"benchmark","version":1,"plan":{"model":"m"}}', 'no rows'],
-    ['{"outrider":"benchmark","version":1,"plan":{"model":"m"},"rows":[{}]}', 'row 1 names no system'],
+    ['{"outrider":"benchmark","version":1,"plan":{"model":"m"},"rows":[{}]}', 'row 1 has no system'],
     [
       '{"outrider":"benchmark","version":1,"plan":{"model":"m"},"rows":[{"system":"s","speedup":2}]}',
-      'row 1 (s): tokens_per_second is no spread',
+      'row 1 (s): tokens_per_second has no median and range',
     ],
   ])('says what is wrong with %s', (text, message) => {
-    expect(() => readFile(text, 'a.json')).toThrow(message);
+    expect(() => readResult(text, 'a.json')).toThrow(message);
   });
 });
 
 describe('Markdown', () => {
-  it('says what was measured on what, and what failed', () => {
+  it('has the plan, the device, the table and the errors', () => {
     const text = markdownOf(result());
     expect(text).toContain('## Outrider 1.2.3, 1970-01-01');
     expect(text).toContain('- Device: SwiftShader · google · swiftshader · software');
@@ -188,7 +188,7 @@ describe('two results', () => {
     expect(rows[0]).toMatchObject({ speed: 1, apart: false });
   });
 
-  it('say what keeps them from being alike, and leave gaps where one has no such row', () => {
+  it('name their differences, and leave gaps for rows that one of them lacks', () => {
     const [a, b] = [result(), result()];
     const other = {
       ...b,
@@ -196,12 +196,12 @@ describe('two results', () => {
       rows: b.rows.slice(0, 1),
     };
     const { differences, rows } = compare(a, other);
-    expect(differences).toEqual(['Model: target, then mid', 'Prompts: not the same ones']);
+    expect(differences).toEqual(['Model: first target, second mid', 'Prompts: different texts']);
     expect(rows[1]).toMatchObject({ first: 200, second: null, speed: null });
   });
 });
 
-it('the cost chart has judged systems only', () => {
+it('the cost chart has only systems with judged answers', () => {
   const { rows } = result();
   expect(costChart(rows, 'target')?.series.map(({ label }) => label)).toEqual([
     'Plain decoding',

@@ -1,4 +1,4 @@
-// The form: a model, prompts, systems, peers. What it says comes out as one plan.
+// The form for a plan: a model, prompts, systems and peers.
 import { type LoadOptions, type ModelSources, OutriderError } from '../../../src/index.ts';
 import { Family } from '../../models/family.ts';
 import { element, make } from '../../shared/elements.ts';
@@ -7,10 +7,10 @@ import type { EngineSetup } from '../queue/runner.ts';
 import { isSuite, promptsOf, SUITES } from './prompts.ts';
 import { SystemBoxes } from './system-boxes.ts';
 
-/** Bundled models that transformers.js can run too. */
+/** Bundled models with an ONNX export, which transformers.js can run. */
 const EXPORTED = ['target'];
 
-/** Fields that the address may fill. Only Run acts on them. */
+/** Fields that the address may fill. Nothing runs before Run is pressed. */
 const FROM_ADDRESS = [
   ...['suite', 'prompts', 'tokens', 'repeat', 'model', 'temperature', 'variants'],
   ...['hub', 'hub-dtype', 'peer-device'],
@@ -25,7 +25,7 @@ const checked = (id: string): HTMLInputElement => {
 
 const number = (id: string): number => checked(id).valueAsNumber;
 
-export class Setup {
+export class PlanForm {
   readonly #systems = new SystemBoxes();
   readonly #model = element('model', HTMLSelectElement);
   readonly #address = element('address', HTMLInputElement);
@@ -33,18 +33,18 @@ export class Setup {
   readonly #own = element('own-prompts', HTMLTextAreaElement);
   readonly #file = element('prompt-file', HTMLInputElement);
   readonly #peer = element('peer', HTMLInputElement);
-  #ownName = 'my prompts';
+  #ownName = 'own prompts';
 
-  /** The address may say it too: `?suite=copy&prompts=2&tokens=32&repeat=1&systems=eagle3&peer=bundled`. */
+  /** The address may fill the form: `?suite=copy&prompts=2&tokens=32&repeat=1&systems=eagle3&peer=bundled`. */
   constructor() {
     this.#suite.replaceChildren(...Object.entries(SUITES).map(([id, label]) => new Option(label, id)));
-    const asked = new URLSearchParams(location.search);
+    const parameters = new URLSearchParams(location.search);
     for (const id of FROM_ADDRESS) {
-      const [value, control] = [asked.get(id), document.getElementById(id)];
+      const [value, control] = [parameters.get(id), document.getElementById(id)];
       if (value !== null && (control instanceof HTMLInputElement || control instanceof HTMLSelectElement))
         control.value = value;
     }
-    this.#peer.checked = asked.get('peer') === 'bundled';
+    this.#peer.checked = parameters.get('peer') === 'bundled';
     this.#suite.addEventListener('change', () => this.#showSuite());
     for (const control of [this.#model, this.#address]) control.addEventListener('change', () => this.#showModel());
     this.#file.addEventListener('change', () => void this.#openFile());
@@ -52,7 +52,7 @@ export class Setup {
     this.#showModel();
   }
 
-  /** What our engine is opened with to measure the device: the target alone. */
+  /** What the engine loads to measure the device: the target alone. */
   get target(): EngineSetup {
     const { target } = this.#family.sources({ needs: ['target'] }, []);
     return this.#setup({ ...(target && { target }) });
@@ -78,7 +78,7 @@ export class Setup {
     };
   }
 
-  /** While something runs, nothing here can be changed. */
+  /** Disables the form while something runs. */
   freeze(frozen: boolean): void {
     element('setup', HTMLFieldSetElement).disabled = frozen;
   }
@@ -96,7 +96,7 @@ export class Setup {
 
   #peers(): readonly PeerEntry[] {
     const device = element('peer-device', HTMLSelectElement).value;
-    const base = new URL('peers/', document.baseURI).pathname; // a whole address would be taken for the hub's
+    const base = new URL('peers/', document.baseURI).pathname; // transformers.js takes a whole address for one of the hub
     const peers: PeerEntry[] = [];
     const name = this.#model.value;
     if (this.#peer.checked && EXPORTED.includes(name))
