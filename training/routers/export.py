@@ -25,8 +25,8 @@ library_name: transformers
 ---
 # Outrider prm
 
-A {parameters:,}-parameter process reward model: it predicts whether a step of an answer is right. {layers} Qwen3 layers × {width}, vocabulary and
-first four layers from the bundled mid, a value head (`v_head.summary`) on the last norm's output. Reward = sigmoid of the value at
+A {parameters:,}-parameter process reward model: it predicts whether a step of an answer is right.
+{layers} Qwen3 layers × {width}, vocabulary and first four layers from the bundled mid, a value head (`v_head.summary`) on the last norm's output. Reward = sigmoid of the value at
 a step's last token: the blank line (id {delimiter}), or `<eos>` after the last step. It judges answers to the bundled family's
 arithmetic word problems and knows nothing else.
 
@@ -77,7 +77,8 @@ arithmetic is in training.
 """
 
 LAYOUTS = {
-    "prompt": "the target's own tokens, `<bos><user>QUESTION<assistant>`, the kept steps and the draft's step (`layout` in `config.json`)",
+    "prompt": "the target's own tokens, `<bos><user>QUESTION<assistant>`, the kept steps and the draft's step "
+    "(`layout` in `config.json`)",
     "annotated": '`<bos><user>QUESTION<assistant>`, then each step after "Model 0: " (draft) or "Model 1: " (target), '
     "the draft's step last (`layout` in `config.json`)",
 }
