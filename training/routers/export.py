@@ -26,8 +26,8 @@ library_name: transformers
 # Outrider prm
 
 A {parameters:,}-parameter process reward model: it predicts whether a step of an answer is right.
-{layers} Qwen3 layers × {width}, vocabulary and first four layers from the bundled mid, a value head (`v_head.summary`) on the last norm's output. Reward = sigmoid of the value at
-a step's last token: the blank line (id {delimiter}), or `<eos>` after the last step. It judges answers to the bundled family's
+{layers} Qwen3 layers × {width}, vocabulary and first four layers from the bundled mid, a value head (`v_head.summary`)
+on the last norm's output. Reward = sigmoid of the value at a step's last token: the blank line (id {delimiter}), or `<eos>` after the last step. It judges answers to the bundled family's
 arithmetic word problems and knows nothing else.
 
 ## Use
