@@ -27,8 +27,8 @@ library_name: transformers
 
 A {parameters:,}-parameter process reward model: it predicts whether a step of an answer is right.
 {layers} Qwen3 layers × {width}, vocabulary and first four layers from the bundled mid, a value head (`v_head.summary`)
-on the last norm's output. Reward = sigmoid of the value at a step's last token: the blank line (id {delimiter}), or `<eos>` after the
-last step. It judges answers to the bundled family's arithmetic word problems and knows nothing else.
+on the last norm's output. Reward = sigmoid of the value at a step's last token: the blank line (id {delimiter}), or
+`<eos>` after the last step. It judges answers to the bundled family's arithmetic word problems and knows nothing else.
 
 ## Use
 Input: the target's own tokens, `<bos><user>QUESTION<assistant>` and the steps (`"layout": "prompt"` in `config.json`). One pass
