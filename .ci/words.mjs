@@ -25,7 +25,15 @@ export const WORDS = [
   { word: /\btwins?\b/i, say: 'CPU reference' },
   { word: /\blacking\b/i, say: 'missing' },
   { word: /\bboth-write\b/i, say: 'oracle-rule' },
+  {
+    word: /\bbeside\b/i,
+    say: 'next to, compared with, with',
+    only: /^([A-Z]+\.md|docs\/(guide|decisions)\/.*|docs\/(ensembles|remote|remote-example|promises)\.md)$/,
+  },
 ];
+
+/** Files that keep old names on purpose: what was public stays readable for one version. */
+export const KEEPS_OLD_NAMES = /^src\/(index|trace\/old-names(\.test)?)\.ts$/;
 
 /** Names, as the words of which they are made: `gaugeOf` is `gauge of`. @type {readonly Retired[]} */
 export const NAMES = [
