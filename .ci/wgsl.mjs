@@ -9,6 +9,12 @@ const INCLUDE = /^#include "([^"]+)"\s*$/;
 /** @param {string} file */
 const named = (file) => relative(process.cwd(), file);
 
+/** Structs are generated from kernels, which import shaders, so a new one has to be there first. @param {string} file */
+const hintFor = (file) =>
+  file.includes('/include/structs/')
+    ? '; before a shader includes a new struct, write its file: npx vitest run src/kernels/shaders.test.ts -u'
+    : '';
+
 /**
  * A shader with all that it includes, and the files that it was made of, itself first.
  * @param {string} path
@@ -27,7 +33,7 @@ export const expandShader = (path) => {
       const [, include] = INCLUDE.exec(line) ?? [];
       if (!include) throw new Error(`${place}: "${line}" is no include; write #include "path/to/file.wgsl"`);
       const wanted = resolve(dirname(file), include);
-      if (!existsSync(wanted)) throw new Error(`${place}: there is no ${named(wanted)}`);
+      if (!existsSync(wanted)) throw new Error(`${place}: there is no ${named(wanted)}${hintFor(wanted)}`);
       const around = [...open, file];
       if (around.includes(wanted)) {
         const cycle = [...around.slice(around.indexOf(wanted)), wanted].map(named);

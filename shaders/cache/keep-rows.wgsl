@@ -1,5 +1,5 @@
-// Keeps the rows of a pass at their slots, past the pass: a lane copies one vec4 of one row.
-#include "../include/rows.wgsl"
+// Copies the rows of a pass to their slots, where they outlive it: a lane copies one vec4 of one row.
+#include "../include/structs/row.wgsl"
 
 struct Uniforms { rows: u32, stride: u32 }
 

@@ -1,10 +1,11 @@
-// Means of kept rows: of each span's two runs of slots (a fork's shared past, and its own rows), in order. A lane owns
-// one vec4.
-struct Span { first: u32, count: u32, further: u32, more: u32 }
+// Means of kept rows: of each span's two runs of slots (a fork's shared past, and its own rows), in order. A lane owns one
+// vec4.
+#include "../include/structs/row-span.wgsl"
+
 struct Uniforms { spans: u32, stride: u32 }
 
 @group(0) @binding(0) var<storage, read> kept: array<vec4f>;
-@group(0) @binding(1) var<storage, read> spans: array<Span>;
+@group(0) @binding(1) var<storage, read> spans: array<RowSpan>;
 @group(0) @binding(2) var<storage, read_write> means: array<vec4f>;
 @group(0) @binding(3) var<uniform> uniforms: Uniforms;
 

@@ -1,6 +1,7 @@
-// Moves what is kept of each row beside its keys and values, as compact.wgsl moves those: one lane owns one word of all
+// Moves what a cache keeps of each row apart from keys and values, as compact.wgsl moves those: one lane owns one word of all
 // rows and makes the moves in order.
-struct Move { source: u32, to: u32 }
+#include "../include/structs/move.wgsl"
+
 struct Uniforms { count: u32, width: u32 }
 
 @group(0) @binding(0) var<storage, read_write> store: array<u32>;

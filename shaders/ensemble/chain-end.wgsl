@@ -1,19 +1,14 @@
-// Where a chain of sampled drafts ends, and the best token there: the bonus, or what replaces the refused draft. In a
-// greedy run the best token of r at every position. A workgroup looks through one slice of the vocabulary at one position.
+// Where a chain of sampled drafts ends, and the best token there: the bonus, or what replaces the refused draft. In a greedy
+// run the best token of r at every position. A workgroup looks through one slice of the vocabulary at one position.
 #include "../include/combined-distribution.wgsl"
+#include "../include/drafted-token.wgsl"
 
 @group(0) @binding(3) var<storage, read> tokenRing: array<Choice>;
-@group(0) @binding(4) var<storage, read_write> election: Election;
+@group(0) @binding(4) var<storage, read_write> chainEnd: ChainEnd;
 @group(0) @binding(5) var<uniform> uniforms: Uniforms;
 
 var<workgroup> refused: atomic<u32>;
 var<workgroup> kept: u32;
-
-fn draftAt(position: u32) -> u32 {
-  let ringEntry = entry(position, 1);
-  if (ringEntry > 0) { return tokenRing[ringEntry - 1].token; }
-  return entry(position, 0);
-}
 
 @compute @workgroup_size(threads)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
@@ -29,14 +24,14 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
     workgroupBarrier();
     if (lane == 0) { kept = atomicLoad(&refused); }
     let end = workgroupUniformLoad(&kept);
-    // All workgroups come to the same end; what follows reads it from here, because another pipeline may round apart.
-    if (lane == 0 && group.x == 0 && position == 0) { election.kept = end; }
+    // All workgroups find the same end. The verdict reads it from here, because another pipeline may round differently.
+    if (lane == 0 && group.x == 0 && position == 0) { chainEnd.kept = end; }
     if (position != end) { return; }
   } else if (job.shares[uniforms.members] == 1) {
-    // r is the distribution of one row, whose best token its softmaxStatistics knows.
+    // r is the distribution of one row, and its statistics have the best token.
     if (lane == 0) {
-      let best = Candidate(0, statistics[position * uniforms.columns + uniforms.members].best);
-      election.candidates[position * uniforms.slices + group.x] = best;
+      let best = SliceBest(0, statistics[position * uniforms.distributions + uniforms.members].best);
+      chainEnd.slices[position * uniforms.slices + group.x] = best;
     }
     return;
   }
@@ -46,6 +41,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   let corrects = job.greedy == 0 && position < job.drafts;
   search(lane, position, first, end, select(0.0, 1.0, corrects), job.seed ^ select(0, REPLACEMENT, corrects));
   if (lane == 0) {
-    election.candidates[position * uniforms.slices + group.x] = Candidate(bestScore[0], bestToken[0]);
+    chainEnd.slices[position * uniforms.slices + group.x] = SliceBest(bestScore[0], bestToken[0]);
   }
 }

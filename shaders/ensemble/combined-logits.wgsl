@@ -1,4 +1,4 @@
-// log r of one position as a row of logits, for whatever reads logits.
+// log r of one position as a row of logits.
 #include "../include/combined-distribution.wgsl"
 
 @group(0) @binding(3) var<storage, read_write> mixed: array<f32>;
@@ -9,7 +9,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   if (id.x >= uniforms.vocabulary) { return; }
   let r = combined(0, id.x);
   var broken = 0u;
-  for (var column = 0u; column < uniforms.columns; column++) { broken |= statistics[column].broken; }
+  for (var i = 0u; i < uniforms.distributions; i++) { broken |= statistics[i].broken; }
   mixed[id.x] = select(LOWEST, log(r), r > 0);
-  if (broken > 0) { mixed[id.x] = bitcast<f32>(0x7f800000 * broken); } // infinity, which no logit is
+  if (broken > 0) { mixed[id.x] = bitcast<f32>(0x7f800000 * broken); } // infinity, which tells the reader that the row is broken
 }

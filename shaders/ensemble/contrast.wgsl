@@ -1,4 +1,4 @@
-// The logits of contrastive decoding, l0 - mu * mean(l1 ...), written as one more row among those of the members.
+// The logits of contrastive decoding, l0 - mu * mean(l1 ...), as one more row among those of the members.
 #include "../include/ensemble.wgsl"
 
 @group(0) @binding(1) var<storage, read_write> rows: array<f32>;

@@ -1,30 +1,30 @@
-// Probabilities of an ensemble's members and of their combination, from statistics.
-#include "random.wgsl"
-#include "filters.wgsl"
+// Probabilities of an ensemble's members and of their combination r, from the statistics of their rows.
 #include "ensemble.wgsl"
+#include "order.wgsl"
+#include "random.wgsl"
+#include "reduce.wgsl"
 
 @group(0) @binding(1) var<storage, read> logits: array<f32>;
 @group(0) @binding(2) var<storage, read> statistics: array<SoftmaxStatistics>;
 
-// Of the distribution of a member, of the row that contrasts them all, or of a draft.
-fn probability(position: u32, column: u32, token: u32) -> f32 {
-  let softmaxStatistics = statistics[position * uniforms.columns + column];
-  let logit = logits[startOf(position, column) + token];
-  let mass = exp((logit - softmaxStatistics.top) / temperatureOf(column));
-  return select(0.0, mass / softmaxStatistics.sum, keyOf(logit) >= softmaxStatistics.lowest && mass >= job.minP);
+fn probability(position: u32, distribution: u32, token: u32) -> f32 {
+  let row = statistics[position * uniforms.distributions + distribution];
+  let logit = logits[startOf(position, distribution) + token];
+  let mass = exp((logit - row.top) / temperatureOf(distribution));
+  return select(0.0, mass / row.sum, keyOf(logit) >= row.lowest && mass >= job.minP);
 }
 
-// r: always summed in the members' order.
+// r, summed in the members' order.
 fn combined(position: u32, token: u32) -> f32 {
   var total = 0.0;
-  for (var column = 0u; column < uniforms.columns; column++) {
-    if (job.shares[column] > 0) { total += job.shares[column] * probability(position, column, token); }
+  for (var i = 0u; i < uniforms.distributions; i++) {
+    if (job.shares[i] > 0) { total += job.shares[i] * probability(position, i, token); }
   }
   return total;
 }
 
-// Leaves in entry 0 the best of these tokens under r less so much of the draft's distribution: the most probable one, or a
-// draw by the noise of this seed.
+// Leaves in bestToken[0] the best of these tokens under r minus `less` times the draft's distribution: the most probable one
+// or, in sampled runs, a draw by the noise of this seed.
 fn search(lane: u32, position: u32, first: u32, end: u32, less: f32, seed: u32) {
   var score = LOWEST;
   var token = uniforms.vocabulary;
@@ -35,7 +35,5 @@ fn search(lane: u32, position: u32, first: u32, end: u32, less: f32, seed: u32) 
     if (job.greedy == 0) { own = log(own) + gumbel(i, job.position + position, seed); }
     if (own > score) { score = own; token = i; }
   }
-  bestScore[lane] = score;
-  bestToken[lane] = token;
-  settle(lane);
+  reduceBest(lane, score, token);
 }

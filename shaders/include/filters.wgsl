@@ -1,14 +1,13 @@
-// Temperature, top-k and top-p on a row of `logits`: the part that drawing a token and writing out its distribution share.
-// top-k and top-p are thresholds on a u32 key with the order of the logits, found a byte at a time from histograms of
-// counts or of masses. Masses are 64-bit fixed point (2^-32 of the largest token's), so no order of adding shows.
-// Tokens that tie with the threshold stay, as in Hugging Face's top-k.
-struct Draw {
-  row: u32, temperature: f32, topK: u32, topP: f32, minP: f32, seed: u32, position: u32, entry: u32, distribution: u32,
-}
+// top-k and top-p on a row of `logits` at a temperature: thresholds on a u32 key with the order of the logits, found a byte at a
+// time from histograms of counts or of masses. Masses are 64-bit fixed point (2^-32 of the largest token's), so that the
+// order of additions does not show. Tokens that tie with the threshold stay, as in Hugging Face's top-k. Needs `logits` and
+// `uniforms.vocabulary`.
+#include "order.wgsl"
+#include "reduce.wgsl"
+#include "structs/draw.wgsl"
 
 const ONE = 4294967040.0; // 2^32 less the last bit of an f32: a mass of 1 fits a word
 
-var<workgroup> sums: array<f32, threads>;
 var<workgroup> binsLow: array<atomic<u32>, 256>;
 var<workgroup> binsHigh: array<atomic<u32>, 256>;
 var<workgroup> chosen: u32;
@@ -24,12 +23,6 @@ fn share64(a: vec2u, share: f32) -> vec2u {
   let product = share * fma(f32(a.y), 4294967296.0, f32(a.x));
   let high = floor(product / 4294967296.0);
   return max(vec2u(u32(fma(high, -4294967296.0, product)), u32(high)), vec2u(u32(high == 0), 0)); // at least 1
-}
-
-// Larger key, larger logit.
-fn keyOf(logit: f32) -> u32 {
-  let bits = bitcast<u32>(logit);
-  return select(bits | 0x80000000, ~bits, (bits >> 31) == 1);
 }
 
 // The largest key such that the keys from it up, counted (share 0) or weighed, reach the target: `count` keys, or this
@@ -75,7 +68,7 @@ fn threshold(lane: u32, start: u32, lowest: u32, top: f32, temperature: f32, cou
   return key;
 }
 
-// The key of the least token that top-k and top-p leave; `top` is the largest logit.
+// The key of the least logit that top-k and top-p leave; `top` is the largest logit.
 fn lowestKept(lane: u32, start: u32, top: f32, draw: Draw) -> u32 {
   var lowest = 0u;
   if (draw.topK > 0 && draw.topK < uniforms.vocabulary) {
@@ -85,13 +78,4 @@ fn lowestKept(lane: u32, start: u32, top: f32, draw: Draw) -> u32 {
     lowest = threshold(lane, start, lowest, top, draw.temperature, 0, max(draw.topP, 1e-30));
   }
   return lowest;
-}
-
-// Adds up the lanes' `sums` into entry 0.
-fn addUp(lane: u32) {
-  workgroupBarrier();
-  for (var half = threads / 2; half > 0; half /= 2) {
-    if (lane < half) { sums[lane] += sums[lane + half]; }
-    workgroupBarrier();
-  }
 }

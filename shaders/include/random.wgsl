@@ -1,12 +1,7 @@
-// The counter generator of random.ts, and the workgroup's choice of the best score: what every drawing shader starts with.
-override threads: u32 = 256;
+// The counter generator of kernels/sampling/random.ts: a random number is a function of (token, position, seed) alone.
 
-const LOWEST = -3.4028234e38;
 const ACCEPTANCE = 0xffffffffu; // in the place of a token, which it cannot be
-const REPLACEMENT = 0x7f4a7c15u; // on top of the seed
-
-var<workgroup> bestScore: array<f32, threads>;
-var<workgroup> bestToken: array<u32, threads>;
+const REPLACEMENT = 0x7f4a7c15u; // exclusive-or with the seed
 
 // PCG3D, Jarzynski and Olano, "Hash Functions for GPU Rendering", JCGT 9(3), 2020.
 fn pcg3d(key: vec3u) -> u32 {
@@ -28,20 +23,4 @@ fn gumbel(token: u32, position: u32, seed: u32) -> f32 {
 // In [0, 1 - 2^-24]: less than 1 also after the product with q, so that q = p is always kept.
 fn chance(position: u32, seed: u32) -> f32 {
   return f32(pcg3d(vec3u(ACCEPTANCE, position, seed)) >> 8) * 5.9604645e-8;
-}
-
-// Leaves the workgroup's best in entry 0.
-fn settle(lane: u32) {
-  workgroupBarrier();
-  for (var half = threads / 2; half > 0; half /= 2) {
-    if (lane < half) {
-      let score = bestScore[lane + half];
-      let token = bestToken[lane + half];
-      if (score > bestScore[lane] || (score == bestScore[lane] && token < bestToken[lane])) {
-        bestScore[lane] = score;
-        bestToken[lane] = token;
-      }
-    }
-    workgroupBarrier();
-  }
 }

@@ -1,9 +1,5 @@
-// What a pass row is and which cache slots it sees: the shaders' half of kernels/cache/rows.ts, put in front of every shader
-// that reads rows.
-struct Row {
-  token: u32, position: u32, slot: u32, prefix: u32, first: u32, start: u32, end: u32, base: u32,
-  maskLow: u32, maskHigh: u32, alive: u32, ringEntry: u32, cut: u32, sources: u32, spare1: u32, spare2: u32,
-}
+// Which cache slots a row of a pass sees (kernels/cache/rows.ts).
+#include "structs/row.wgsl"
 
 // The score of a key that a row does not see.
 const HIDDEN = -3.0e38;
@@ -33,8 +29,8 @@ fn seen(row: Row, key: i32) -> vec2u {
   return select(vec2u(), past | own | ancestors, row.alive == 1);
 }
 
-// Which of those are added up as a part of the chunk before: see `cut` in rows.ts.
+// Which of those are summed as a part of the chunk before: see `chunkBoundary` in rows.ts.
 fn early(row: Row, key: i32) -> vec2u {
-  if (i32(row.cut) <= key || i32(row.base / 64 * 64 + 64) != key) { return vec2u(); }
-  return seen(row, key) & below(i32(row.cut) - key);
+  if (i32(row.chunkBoundary) <= key || i32(row.base / 64 * 64 + 64) != key) { return vec2u(); }
+  return seen(row, key) & below(i32(row.chunkBoundary) - key);
 }

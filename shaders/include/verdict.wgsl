@@ -1,19 +1,14 @@
-// What both verification shaders read and write (kernels/verify/verdict.ts): the nodes of a draft, and what became of them.
-#include "nodes.wgsl"
-
-struct Choice { token: u32, logit: f32, logSumExp: f32, flags: u32 }
-struct Job { nodes: u32, draws: u32, base: u32, position: u32, seed: u32, row: u32, distribution: u32 }
-struct Move { source: u32, to: u32 }
-// Entry i: node i of the draft, with its log-probabilities under its drafter and under the target; and the i-th kept
-// node, with the choice that follows it.
-struct Entry {
-  token: u32, parent: u32, drafted: f32, scored: f32, path: u32, choice: u32, logit: f32, logSumExp: f32,
-}
-struct Verdict { length: u32, bonus: u32, broken: u32, spare: u32, entries: array<Entry> }
+// What both verification kernels share (kernels/verify/verdict.ts): a draft's nodes in workgroup memory, and the entries of the
+// verdict on them. Needs `job`, `nodes`, `tokenRing`, `logits`, `verdict` and `uniforms.stride`.
+#include "structs/choice.wgsl"
+#include "structs/draft-node.wgsl"
+#include "structs/move.wgsl"
+#include "structs/verdict.wgsl"
+#include "structs/verify-job.wgsl"
 
 const MOST_NODES = 64u;
 const END = 0xffffffffu; // of a list of moves
-const UNKNOWN = 1.0; // which no log-probability is
+const UNKNOWN = 1.0; // more than any log-probability
 
 var<workgroup> tokens: array<u32, MOST_NODES>;
 var<workgroup> parents: array<u32, MOST_NODES>;
@@ -23,8 +18,8 @@ var<workgroup> length: u32;
 var<workgroup> bonus: u32;
 var<workgroup> broken: atomic<u32>;
 
-// Node i as the drafter left it.
-fn take(i: u32, node: Node) {
+// Takes over node i as the drafter left it.
+fn take(i: u32, node: DraftNode) {
   tokens[i] = node.token;
   parents[i] = node.parent;
   drafted[i] = node.logprob;
@@ -37,10 +32,11 @@ fn take(i: u32, node: Node) {
   }
 }
 
-// What the target's row behind `node` gives a token.
+// The logit of a token in the target's row after `node`.
 fn logitOf(node: u32, token: u32) -> f32 { return logits[(job.row + node) * uniforms.stride + token]; }
 
-fn tell(i: u32) {
+// Writes node i, with its log-probabilities, into the verdict.
+fn writeNode(i: u32) {
   let parent = parents[i];
   var scored = UNKNOWN;
   if (i > 0) { scored = logitOf(parent, tokens[i]) - tokenRing[job.draws + parent].logSumExp; }
@@ -50,8 +46,8 @@ fn tell(i: u32) {
   verdict.entries[i].scored = scored;
 }
 
-// The i-th kept node, and the choice behind it.
-fn keep(i: u32, choice: Choice) {
+// Writes the i-th kept node and the choice after it into the verdict.
+fn writeKept(i: u32, choice: Choice) {
   verdict.entries[i].path = path[i];
   verdict.entries[i].choice = choice.token;
   verdict.entries[i].logit = choice.logit;

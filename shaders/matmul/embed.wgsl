@@ -1,14 +1,16 @@
 // Token embeddings gathered out of the matmul layout (groups of 32 columns interleaved over rows), so that a tied head
 // shares the buffer. A lane decodes 8 columns of one row: one word at 4 bits, two at 8, four at f16, eight at f32.
-// Formats: 0 f32, 1 f16, 2 q8, 3 q4, 4 q4 with a minimum. A token outside this part of the matrix is left to its part.
-#include "../include/rows.wgsl"
+// A token outside this part of the matrix is left to the part that has it.
+#include "../include/structs/choice.wgsl"
+#include "../include/structs/row.wgsl"
 
+// 0 f32, 1 f16, 2 q8, 3 q4, 4 q4 with a minimum.
 override format: u32 = 0;
 
 struct Uniforms { count: u32, start: u32, partRows: u32, paddedRows: u32, columns: u32, scale: f32 }
 
 @group(0) @binding(0) var<storage, read> rows: array<Row>;
-@group(0) @binding(1) var<storage, read> tokenRing: array<vec4u>; // of choices: the token comes first
+@group(0) @binding(1) var<storage, read> tokenRing: array<Choice>;
 @group(0) @binding(2) var<storage, read> weights: array<u32>;
 @group(0) @binding(3) var<storage, read> scales: array<u32>;
 @group(0) @binding(4) var<storage, read_write> output: array<f32>;
@@ -52,7 +54,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   if (octet >= (uniforms.columns + 7) / 8) { return; }
   var token = rows[id.y].token;
   let ringEntry = rows[id.y].ringEntry;
-  if (ringEntry > 0) { token = tokenRing[ringEntry - 1].x; }
+  if (ringEntry > 0) { token = tokenRing[ringEntry - 1].token; }
   if (token < uniforms.start || token >= uniforms.start + uniforms.partRows) { return; }
   let base = id.y * ((uniforms.columns + 31) / 32) * 32 + octet * 8;
   for (var i = 0u; i < min(8u, uniforms.columns - octet * 8); i++) {

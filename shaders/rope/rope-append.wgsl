@@ -2,7 +2,7 @@
 // table, and the append of key and value to the cache, in one dispatch. A lane makes four pairs of one head of one row
 // and computes that head's norm by itself: redundant across the lanes of a head, but no barrier, and the sum runs in
 // the order of the dimensions for every lane and every number of rows.
-#include "../include/rows.wgsl"
+#include "../include/structs/row.wgsl"
 
 struct Uniforms {
   rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, epsilon: f32, normed: u32, capacity: u32, half: u32,
@@ -85,15 +85,15 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let b = table[angle + 1];
   let cosine = vec4f(a.xz, b.xz);
   let sine = vec4f(a.yw, b.yw);
-  let turnedLow = fma(low, cosine, -(high * sine));
-  let turnedHigh = fma(high, cosine, low * sine);
+  let rotatedLow = fma(low, cosine, -(high * sine));
+  let rotatedHigh = fma(high, cosine, low * sine);
 
   if (!isKey) {
     let destination = id.y * stride(uniforms.heads * uniforms.headDim) + head * quads + quad;
-    query[destination] = turnedLow;
-    query[destination + lanes] = turnedHigh;
+    query[destination] = rotatedLow;
+    query[destination + lanes] = rotatedHigh;
   } else if (row.alive == 1) {
-    storeKey(head - uniforms.heads, row.slot, quad, turnedLow);
-    storeKey(head - uniforms.heads, row.slot, quad + lanes, turnedHigh);
+    storeKey(head - uniforms.heads, row.slot, quad, rotatedLow);
+    storeKey(head - uniforms.heads, row.slot, quad + lanes, rotatedHigh);
   }
 }

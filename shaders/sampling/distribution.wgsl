@@ -1,7 +1,7 @@
-// The distribution that sample.wgsl draws from, written out: the probability of every token after temperature, top-k, top-p and
-// min-p. A workgroup a row. Temperature 0 is one-hot at the argmax.
-#include "../include/random.wgsl"
+// The distribution that sample.wgsl draws from, written out: the probability of every token after temperature, top-k, top-p
+// and min-p. A workgroup is a row. Temperature 0 is one-hot at the argmax.
 #include "../include/filters.wgsl"
+#include "../include/scan-row.wgsl"
 
 struct Uniforms { rows: u32, vocabulary: u32, stride: u32 }
 
@@ -17,14 +17,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   let vocabulary = uniforms.vocabulary;
   if (draw.distribution == 0xffffffff) { return; }
 
-  var score = LOWEST;
-  var token = vocabulary;
-  for (var i = lane; i < vocabulary; i += threads) {
-    if (logits[start + i] > score) { score = logits[start + i]; token = i; }
-  }
-  bestScore[lane] = score;
-  bestToken[lane] = token;
-  settle(lane);
+  scanBest(lane, start);
   let top = bestScore[0];
   let greedy = bestToken[0];
 
@@ -40,7 +33,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
     distributions[distribution + i] = own;
     sum += own;
   }
-  sums[lane] = sum;
-  addUp(lane);
+  reduceSum(lane, sum);
   for (var i = lane; i < vocabulary; i += threads) { distributions[distribution + i] /= sums[0]; }
 }

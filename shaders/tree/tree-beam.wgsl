@@ -1,14 +1,14 @@
-// The best `width` candidates of a level become the beam, best first, the lower index first among equals: the rows of
-// the drafter's next pass, and where each finds the feature it goes on from. One workgroup; a candidate's place is the
+// The best `width` candidates of a level become the beam, best first, the lower index first among equals: the rows of the
+// drafter's next pass, and where each finds the feature it goes on from. One workgroup; the place of a candidate is the
 // number of those that beat it.
-#include "../include/rows.wgsl"
+#include "../include/structs/row.wgsl"
 #include "../include/tree.wgsl"
 
 struct Uniforms { level: u32, rows: u32 }
 
-@group(0) @binding(0) var<storage, read> task: Task;
-@group(0) @binding(1) var<storage, read> candidates: array<Candidate>;
-@group(0) @binding(2) var<storage, read_write> beam: array<Beam>;
+@group(0) @binding(0) var<storage, read> task: TreeTask;
+@group(0) @binding(1) var<storage, read> candidates: array<TreeCandidate>;
+@group(0) @binding(2) var<storage, read_write> beam: array<BeamNode>;
 @group(0) @binding(3) var<storage, read_write> rows: array<Row>;
 @group(0) @binding(4) var<storage, read_write> sources: array<u32>;
 @group(0) @binding(5) var<uniform> uniforms: Uniforms;
@@ -32,11 +32,11 @@ fn main(@builtin(local_invocation_index) lane: u32) {
   workgroupBarrier();
 
   var row = Row();
-  var own = Beam();
+  var own = BeamNode();
   if (lane < width) {
     let candidate = candidates[chosen[lane]];
     let bit = (uniforms.level - 1) * width + lane;
-    own = Beam(chosen[lane], 0, 0, 0);
+    own = BeamNode(chosen[lane], 0, 0, 0);
     if (uniforms.level > 1) {
       own.maskLow = beam[candidate.row].maskLow;
       own.maskHigh = beam[candidate.row].maskHigh;

@@ -1,15 +1,13 @@
-// Gives their positions to the draws behind the nodes of a tree that only the device knows: a node's child stands one
-// behind the node. A lane a draw; it walks from its node to the root.
-// As in filters.wgsl.
-#include "../include/nodes.wgsl"
+// Sets the positions of the draws that follow the nodes of a tree that only the device knows: a child stands one after its
+// node. A lane is a draw; it walks from its node to the root.
+#include "../include/structs/draft-node.wgsl"
+#include "../include/structs/draw.wgsl"
+#include "../include/structs/tree-place.wgsl"
 
-struct Draw {
-  row: u32, temperature: f32, topK: u32, topP: f32, minP: f32, seed: u32, position: u32, slot: u32, distribution: u32,
-}
 struct Uniforms { nodes: u32 }
 
-@group(0) @binding(0) var<storage, read> place: Place;
-@group(0) @binding(1) var<storage, read> nodes: array<Node>;
+@group(0) @binding(0) var<storage, read> place: TreePlace;
+@group(0) @binding(1) var<storage, read> nodes: array<DraftNode>;
 @group(0) @binding(2) var<storage, read_write> draws: array<Draw>;
 @group(0) @binding(3) var<uniform> uniforms: Uniforms;
 

@@ -1,12 +1,13 @@
-// The rows of a pass over a tree that only the device knows: what model/cache/visibility.ts makes of one that the host knows.
-// A lane a row; it walks from its node to the root.
-#include "../include/rows.wgsl"
-#include "../include/nodes.wgsl"
+// The rows of a pass over a tree that only the device knows: what model/cache/visibility.ts makes of a tree that the host
+// knows. A lane is a row; it walks from its node to the root.
+#include "../include/structs/draft-node.wgsl"
+#include "../include/structs/row.wgsl"
+#include "../include/structs/tree-place.wgsl"
 
 struct Uniforms { rows: u32 }
 
-@group(0) @binding(0) var<storage, read> place: Place;
-@group(0) @binding(1) var<storage, read> nodes: array<Node>;
+@group(0) @binding(0) var<storage, read> place: TreePlace;
+@group(0) @binding(1) var<storage, read> nodes: array<DraftNode>;
 @group(0) @binding(2) var<storage, read_write> rows: array<Row>;
 @group(0) @binding(3) var<uniform> uniforms: Uniforms;
 
@@ -33,10 +34,10 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     let lowest = select(row.position + 1 - min(place.window, row.position + 1), 0, place.window == 0);
     row.first = min(lowest, place.prefix);
     row.start = place.start + min(lowest - row.first, place.base - place.start);
-    row.cut = place.base + 64;
+    row.chunkBoundary = place.base + 64;
     let edge = 64 - place.base % 64; // depth of the first node whose keys a causal run has in the next chunk
     for (var node = own; node != ROOT; node = nodes[node].parent) {
-      if (depth == edge) { row.cut = place.base + node; }
+      if (depth == edge) { row.chunkBoundary = place.base + node; }
       if (place.position + depth >= lowest) {
         if (node < 32) { row.maskLow |= 1u << node; } else { row.maskHigh |= 1u << (node - 32); }
       }

@@ -1,25 +1,19 @@
-// The best nodes of all candidates, as the draft that is verified: in the order in which the candidates were made, so
-// that a parent, which is never less probable than its child, precedes it. One workgroup finds the least score that is
-// kept a bit at a time, by counting; one lane then numbers the candidates, the lower index first among equals.
-#include "../include/nodes.wgsl"
+// The best nodes of all candidates, as the draft that is verified: in the order in which the candidates were made, so that a
+// parent, which is never less probable than its child, precedes it. One workgroup finds the least score that is kept a
+// bit at a time, by counting; one lane then numbers the candidates, the lower index first among equals.
+#include "../include/structs/draft-node.wgsl"
 #include "../include/tree.wgsl"
 
-@group(0) @binding(0) var<storage, read> task: Task;
-@group(0) @binding(1) var<storage, read> candidates: array<Candidate>;
-@group(0) @binding(2) var<storage, read_write> nodes: array<Node>;
+@group(0) @binding(0) var<storage, read> task: TreeTask;
+@group(0) @binding(1) var<storage, read> candidates: array<TreeCandidate>;
+@group(0) @binding(2) var<storage, read_write> nodes: array<DraftNode>;
 
-const MOST = 1040u; // 16 behind each of 65 nodes
+const MOST = 1040u; // 16 after each of 65 nodes
 const LANES = 64u;
 
 var<workgroup> keys: array<u32, MOST>;
 var<workgroup> numbers: array<u32, MOST>; // of the node that a candidate becomes; 0 = none
 var<workgroup> count: atomic<u32>;
-
-// Larger key, larger score.
-fn keyOf(score: f32) -> u32 {
-  let bits = bitcast<u32>(score);
-  return select(bits | 0x80000000, ~bits, (bits >> 31) == 1);
-}
 
 @compute @workgroup_size(LANES)
 fn main(@builtin(local_invocation_index) lane: u32) {
@@ -50,13 +44,13 @@ fn main(@builtin(local_invocation_index) lane: u32) {
       next += u32(taken);
       equal -= u32(taken && keys[i] == least);
     }
-    nodes[0] = Node(task.token, task.ringEntry, ANCHOR, 0, 0, 0);
+    nodes[0] = DraftNode(task.token, task.ringEntry, ANCHOR, 0, 0, 0);
   }
   workgroupBarrier();
   for (var i = lane; i < total; i += LANES) {
     if (numbers[i] == 0) { continue; }
     let candidate = candidates[i];
-    var node = Node(candidate.token, 0, 0, 0, candidate.score, u32(keys[i] == keyOf(LOWEST)));
+    var node = DraftNode(candidate.token, 0, 0, 0, candidate.score, u32(keys[i] == keyOf(LOWEST)));
     if (candidate.parent != ANCHOR) {
       node.parent = numbers[candidate.parent];
       node.logprob -= candidates[candidate.parent].score;

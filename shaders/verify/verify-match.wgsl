@@ -1,13 +1,13 @@
-// Verifies deterministic drafts: the target's own draw at every node is what plain decoding would have drawn there, so
-// from the anchor on the draft is followed for as long as some child is the token that was drawn. That keeps a draft x
-// with probability p(x), the rule for one-hot drafts, goes through siblings as the rule for trees does, and makes a
-// sampled run equal to plain decoding token for token. One workgroup; a lane a node, then one lane walks.
+// Verifies deterministic drafts. The target's own draw at every node is what plain decoding would have drawn there, so the
+// draft is followed from the anchor on for as long as some child is the token that was drawn. That keeps a draft x with
+// probability p(x), the rule for one-hot drafts, goes through siblings as the rule for trees does, and makes a sampled run
+// equal to plain decoding token for token. One workgroup; a lane is a node, then one lane walks.
 #include "../include/verdict.wgsl"
 
 struct Uniforms { stride: u32 }
 
-@group(0) @binding(0) var<storage, read> job: Job;
-@group(0) @binding(1) var<storage, read> nodes: array<Node>;
+@group(0) @binding(0) var<storage, read> job: VerifyJob;
+@group(0) @binding(1) var<storage, read> nodes: array<DraftNode>;
 @group(0) @binding(2) var<storage, read> tokenRing: array<Choice>;
 @group(0) @binding(3) var<storage, read> logits: array<f32>;
 @group(0) @binding(4) var<storage, read_write> verdict: Verdict;
@@ -39,11 +39,11 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     }
   }
   workgroupBarrier();
-  if (lane < job.nodes) { tell(lane); }
+  if (lane < job.nodes) { writeNode(lane); }
   var step = Move(END, END);
   if (lane < length) {
     let choice = tokenRing[job.draws + path[lane]];
-    keep(lane, choice);
+    writeKept(lane, choice);
     atomicOr(&broken, choice.flags);
     step = Move(job.base + path[lane], job.base + lane);
   }

@@ -1,14 +1,16 @@
-// Verifies a chain of sampled drafts (Leviathan et al., 2023): node i, drawn from q, is kept with probability
-// min(1, p/q); the first that is not is replaced by a draw from the normalised max(0, p - q), or from p where that
-// vanishes; behind a chain that is kept whole comes the target's own draw. Acceptance and replacement have random
-// numbers of their own, keyed (seed, position), apart from those of the target's draws and of the drafts.
+// Verifies a chain of sampled drafts (Leviathan et al., 2023). Node i, drawn from q, is kept with probability min(1, p/q). The
+// first that is not kept is replaced by a draw from the normalised max(0, p - q), or from p where that vanishes; after a
+// chain that is kept whole comes the target's own draw. Acceptance and replacement have random numbers of their own, keyed
+// by (seed, position), apart from those of the target's draws and of the drafts.
+#include "../include/order.wgsl"
 #include "../include/random.wgsl"
+#include "../include/reduce.wgsl"
 #include "../include/verdict.wgsl"
 
 struct Uniforms { vocabulary: u32, stride: u32 }
 
-@group(0) @binding(0) var<storage, read> job: Job;
-@group(0) @binding(1) var<storage, read> nodes: array<Node>;
+@group(0) @binding(0) var<storage, read> job: VerifyJob;
+@group(0) @binding(1) var<storage, read> nodes: array<DraftNode>;
 @group(0) @binding(2) var<storage, read> tokenRing: array<Choice>;
 @group(0) @binding(3) var<storage, read> logits: array<f32>;
 @group(0) @binding(4) var<storage, read> targetDistributions: array<f32>;
@@ -17,10 +19,13 @@ struct Uniforms { vocabulary: u32, stride: u32 }
 @group(0) @binding(7) var<storage, read_write> moves: array<Move>;
 @group(0) @binding(8) var<uniform> uniforms: Uniforms;
 
-fn probability(node: u32, token: u32) -> f32 { return targetDistributions[(job.distribution + node - 1) * uniforms.stride + token]; }
+// p and q of a token at a node.
+fn probability(node: u32, token: u32) -> f32 {
+  return targetDistributions[(job.distribution + node - 1) * uniforms.stride + token];
+}
 fn draft(node: u32, token: u32) -> f32 { return draftDistributions[nodes[node].distribution * uniforms.stride + token]; }
 
-// Leaves in `bestToken[0]` a draw from what p exceeds q by (times `less`) at this node.
+// Leaves in bestToken[0] a draw from max(0, p - less * q) at this node.
 fn replace(lane: u32, node: u32, less: f32) {
   var score = LOWEST;
   var token = uniforms.vocabulary;
@@ -30,9 +35,7 @@ fn replace(lane: u32, node: u32, less: f32) {
     let own = log(mass) + gumbel(i, job.position + node, job.seed ^ REPLACEMENT);
     if (own > score) { score = own; token = i; }
   }
-  bestScore[lane] = score;
-  bestToken[lane] = token;
-  settle(lane);
+  reduceBest(lane, score, token);
 }
 
 @compute @workgroup_size(threads)
@@ -57,7 +60,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     if (workgroupUniformLoad(&bestToken[0]) == uniforms.vocabulary) { replace(lane, kept, 0); }
   }
   for (var i = lane; i < job.nodes; i += threads) {
-    tell(i);
+    writeNode(i);
     if (i < kept) {
       var choice = tokenRing[job.draws + i];
       atomicOr(&broken, choice.flags);
@@ -66,7 +69,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
         if (i + 1 == kept) { choice.token = min(bestToken[0], uniforms.vocabulary - 1); }
         choice.logit = logitOf(i, choice.token);
       }
-      keep(i, choice);
+      writeKept(i, choice);
     }
   }
   workgroupBarrier();

@@ -1,6 +1,6 @@
-// Holds every kernel's contract against its shader: the WGSL compiles on a real adapter with the kernel's tuning, and
-// bindings and uniform fields have the wrapper's names, kinds and order. Kernels are found, not listed: whatever in an
-// export of src/kernels carries a `source` is one.
+// Holds every kernel's contract against its shader: the WGSL compiles on a real adapter with each tuning, and bindings and
+// uniform fields have the wrapper's names, kinds and order. Kernels and structs are found among the exports of src/kernels.
+// The files of shaders/include/structs/ are written here: npx vitest run src/kernels/shaders.test.ts -u
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { WgslReflect } from 'wgsl_reflect';
@@ -36,6 +36,20 @@ const within = (value: unknown): Contract[] => {
 };
 const kernels = Object.values(modules).flatMap(within);
 
+interface SharedStruct {
+  readonly name: string;
+  readonly wgsl: string;
+  readonly inner: readonly SharedStruct[];
+}
+
+const isStruct = (value: unknown): value is SharedStruct =>
+  typeof value === 'object' && value !== null && 'pack' in value && 'wgsl' in value;
+const structs = Object.entries(modules).flatMap(([path, module]) =>
+  Object.entries(module).flatMap(([name, value]) => (isStruct(value) ? [{ path, name, struct: value }] : [])),
+);
+const fileOf = ({ name }: SharedStruct): string =>
+  `${name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter}`).toLowerCase()}.wgsl`;
+
 const ADDRESS_SPACE: Readonly<Record<Access, { readonly type: string; readonly access: string }>> = {
   read: { type: 'storage', access: 'read' },
   write: { type: 'storage', access: 'read_write' },
@@ -65,6 +79,12 @@ test.each(Object.entries(entries))('%s compiles by itself, and a kernel runs it'
   const { messages } = await device.createShaderModule({ code: text }).getCompilationInfo();
   expect(messages.map(({ message, lineNum }) => `${lineNum}: ${message}`)).toEqual([]);
   expect(kernels.some(({ wgsl }) => wgsl === text)).toBe(true);
+});
+
+test.each(structs)("$struct.name: the shaders' text is that of its declaration", async ({ path, name, struct }) => {
+  const header = `// Generated from ${name} in src/kernels/${path.slice(2)} by: npx vitest run src/kernels/shaders.test.ts -u\n`;
+  const includes = struct.inner.map((inner) => `#include "${fileOf(inner)}"\n`).join('');
+  await expect(header + includes + struct.wgsl).toMatchFileSnapshot(`../../shaders/include/structs/${fileOf(struct)}`);
 });
 
 test('every included file belongs to some shader', () => {

@@ -8,7 +8,7 @@ import { grow, logSoftmax, pathLogits } from '../testing/toys/grow.ts';
 import { branching, checkTrees, some } from '../testing/toys/planted-trees.ts';
 import { distributionReference } from './sampling/sample.reference.ts';
 import { CHOICE_WORDS } from './sampling/sample.ts';
-import { treeReference } from './tree/tree.reference.ts';
+import { treeReference } from './tree/grow-tree.reference.ts';
 import { MOST_NODES, packJob, packNodes, unpackVerdict, verdictBytes } from './verify/verdict.ts';
 import { matchReference, ratioReference } from './verify/verify.reference.ts';
 import { verifyMatch } from './verify/verify.ts';

@@ -31,7 +31,7 @@ const chain = (length: number): Row[] =>
     maskHigh: 0,
     alive: 1,
     ringEntry: 0,
-    cut: 0,
+    chunkBoundary: 0,
   }));
 
 describe.skipIf(noSwiftShader)('on SwiftShader', () => {

@@ -22,7 +22,7 @@ const row: Row = {
   maskHigh: 0,
   alive: 1,
   ringEntry: 0,
-  cut: 0,
+  chunkBoundary: 0,
 };
 
 /** Sixteen rows with `keys` slots in the cache: every kind of visibility that rows.ts names. */

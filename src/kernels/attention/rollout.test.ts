@@ -36,7 +36,7 @@ const chain = (count: number, past: number, sources: number | undefined, fork?: 
       maskHigh: high,
       alive: 1,
       ringEntry: 0,
-      cut: Math.ceil((base + 1) / 64) * 64,
+      chunkBoundary: Math.ceil((base + 1) / 64) * 64,
       sources,
     };
   });

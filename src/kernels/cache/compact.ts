@@ -2,6 +2,7 @@
 // prefix. The list of moves is data, so that a plan recorded once serves every round.
 import wgsl from '../../../shaders/cache/compact.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
+import { defineStruct } from '../../gpu/struct.ts';
 
 export const compact = defineKernel({
   name: 'compact',
@@ -17,14 +18,17 @@ export interface Move {
   readonly to: number;
 }
 
-/** Where a list of moves ends that is not full. */
+/** `from` is a reserved word of WGSL. */
+export const MOVE = defineStruct('Move', { source: 'u32', to: 'u32' });
+
+/** Ends a list of moves that is shorter than its buffer. */
 export const END = 0xffff_ffff;
 
-/** `moves` made one after another, as if each were finished before the next begins; with room for `count`. */
-export const packMoves = (moves: readonly Move[], count: number): Uint32Array => {
-  const words = new Uint32Array(count * 2).fill(END);
-  moves.forEach(({ from, to }, i) => {
-    words.set([from, to], i * 2);
-  });
-  return words;
-};
+/** Moves that are made one after another, each finished before the next begins; with room for `count`. */
+export const packMoves = (moves: readonly Move[], count: number): Uint32Array =>
+  MOVE.pack(
+    Array.from({ length: count }, (_, i) => {
+      const { from, to } = moves[i] ?? { from: END, to: END };
+      return { source: from, to };
+    }),
+  );

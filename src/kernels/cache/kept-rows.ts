@@ -1,8 +1,10 @@
-// What is kept of each row at its slot beside keys and values: moved with them, filled by every pass, averaged over runs.
+// What a cache keeps of each row at its slot apart from keys and values: every pass fills it (`keepRows`), it moves with them
+// (`moveRows`), and steps read its means (`meanRows`).
 import keep from '../../../shaders/cache/keep-rows.wgsl?raw';
 import mean from '../../../shaders/cache/mean-rows.wgsl?raw';
 import move from '../../../shaders/cache/move-rows.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
+import { defineStruct } from '../../gpu/struct.ts';
 
 /** `width`: words a slot. The list of moves is that of compact.ts. */
 export const moveRows = defineKernel({
@@ -24,7 +26,10 @@ export const keepRows = defineKernel({
   grid: ({ rows, stride }) => [Math.ceil(stride / 256), rows],
 });
 
-/** A span is four words: first slot and count of one run, then of another. */
+/** Two runs of slots: a fork's shared past, and its own rows. */
+export const ROW_SPAN = defineStruct('RowSpan', { first: 'u32', count: 'u32', further: 'u32', more: 'u32' });
+
+/** `spans`: as ROW_SPAN packs them. */
 export const meanRows = defineKernel({
   name: 'mean-rows',
   wgsl: mean,

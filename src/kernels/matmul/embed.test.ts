@@ -48,7 +48,7 @@ for (const features of ['all', 'baseline'] as const)
               maskHigh: 0,
               alive: 1,
               ringEntry: i % 2 ? 0 : i + 1,
-              cut: 0,
+              chunkBoundary: 0,
             }),
           );
           const tokenRing = tensorOf(gpu, Uint32Array.from(TOKENS.flatMap((token) => [token, 7, 7, 7])));

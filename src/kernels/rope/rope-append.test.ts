@@ -51,7 +51,7 @@ for (const features of ['all', 'baseline'] as const)
               maskHigh: 0,
               alive: i === 6 ? 0 : 1,
               ringEntry: 0,
-              cut: 0,
+              chunkBoundary: 0,
             }),
           );
           const qkvStride = stride32(all * headDim);

@@ -27,7 +27,7 @@ export const treeRowsReference = (
       maskHigh: Number(mask >> 32n),
       alive: 1,
       // The first node on the path that a causal run would have past the edge of the chunk of `base`.
-      cut: base + (own[64 - (base % 64)] ?? 64),
+      chunkBoundary: base + (own[64 - (base % 64)] ?? 64),
     };
   });
 };

@@ -1,27 +1,32 @@
-// The rows of the target's pass over a tree that only the device knows (tree.ts grows it).
+// The rows of the target's pass over a tree that only the device knows (grow-tree.ts grows it).
 import wgsl from '../../../shaders/tree/tree-rows.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
+import { defineStruct, type Packed } from '../../gpu/struct.ts';
 
-/** Where a tree lies behind a cursor, and which of its nodes a pass has. */
-export interface TreePlace {
-  readonly first: number;
-  readonly count: number;
+/** Where a tree lies after a cursor's rows, and which of its nodes a pass has: [first, first + count). */
+export const TREE_PLACE = defineStruct('TreePlace', {
+  first: 'u32',
+  count: 'u32',
   /** As in rows.ts: the shared past, and where the cursor's own slots begin. */
-  readonly prefix: number;
-  readonly start: number;
+  prefix: 'u32',
+  start: 'u32',
   /** Slot of node 0. */
-  readonly base: number;
+  base: 'u32',
   /** Of node 0. */
-  readonly position: number;
-  /** Positions that a row sees, itself included; null = all. */
+  position: 'u32',
+  /** Positions that a row sees, itself included; 0 = all. */
+  window: 'u32',
+});
+
+export interface TreePlace extends Omit<Packed<typeof TREE_PLACE>, 'window'> {
+  /** Null = all positions are seen. */
   readonly window: number | null;
 }
 
-/** `struct Place` in the shader. */
-export const PLACE_WORDS = 7;
+export const PLACE_WORDS = TREE_PLACE.words;
 
-export const packPlace = ({ first, count, prefix, start, base, position, window }: TreePlace): Uint32Array =>
-  Uint32Array.of(first, count, prefix, start, base, position, window ?? 0);
+export const packPlace = ({ window, ...place }: TreePlace): Uint32Array =>
+  TREE_PLACE.pack([{ ...place, window: window ?? 0 }]);
 
 export const treeRows = defineKernel({
   name: 'tree-rows',

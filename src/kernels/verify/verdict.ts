@@ -1,66 +1,90 @@
 // What verification reads and leaves on the device: a draft's nodes, the verdict on them in one stretch that is the
 // round's readback, and the moves that make the kept path contiguous in the cache, which `compact` takes as they are.
+import { defineStruct, listOf, type Packed } from '../../gpu/struct.ts';
 
 /** Nodes of the largest draft, the anchor counted; `moves` has an entry for each. */
 export const MOST_NODES = 64;
 
-export interface DraftNode {
-  /** Where `ringEntry` is 0. */
-  readonly token: number;
-  /** Entry of the token ring that holds the token, plus one. */
-  readonly ringEntry: number;
-  /** Of node 0: -1. Children come after their parents. */
-  readonly parent: number;
-  /** Entry of the drafter's distributions that it was drawn from; for `verifyRatio`. */
-  readonly distribution?: number;
-}
+/** In place of the log-probability of a token given by value; it is more than any log-probability. */
+const UNKNOWN = 1;
 
-/** `struct Node` in the shaders; the last word tells of logits that held a NaN, where a kernel made the node. */
-export const NODE_WORDS = 6;
+export const DRAFT_NODE = defineStruct(
+  'DraftNode',
+  {
+    /** Where `ringEntry` is 0. */
+    token: 'u32',
+    /** Entry of the token ring that holds the token, plus one. */
+    ringEntry: 'u32',
+    /** Of node 0: -1. Children come after their parents. */
+    parent: 'u32',
+    /** Entry of the drafter's distributions that it was drawn from; for `verifyRatio`. */
+    distribution: 'u32',
+    /** Under the drafter, where a kernel made the node; that of a token of the ring is in the ring. */
+    logprob: 'f32',
+    /** 1: a kernel made the node of logits that held a NaN or +infinity. */
+    flags: 'u32',
+  },
+  { distribution: 0, logprob: UNKNOWN, flags: 0 },
+);
 
-/** 1 as f32, which no log-probability is: nobody says how probable a token was that is given by value. */
-const UNKNOWN = 0x3f80_0000;
+export type DraftNode = Packed<typeof DRAFT_NODE>;
 
-export const packNodes = (nodes: readonly DraftNode[]): Uint32Array =>
-  Uint32Array.from(
-    nodes.flatMap(({ token, ringEntry, parent, distribution = 0 }) => [
-      token,
-      ringEntry,
-      parent,
-      distribution,
-      UNKNOWN,
-      0,
-    ]),
-  );
+export const NODE_WORDS = DRAFT_NODE.words;
 
-export interface Job {
-  readonly nodes: number;
-  /** Entry of the token ring that holds the target's draw behind node 0; those behind the other nodes follow it. */
-  readonly draws: number;
-  /** Cache slot of node 0; those of the other nodes follow it. */
-  readonly base: number;
-  /** Absolute, of node 0. */
-  readonly position: number;
-  readonly seed: number;
-  /** Row of the target's logits behind node 0; those behind the other nodes follow it. */
-  readonly row: number;
-  /** Entry of the target's distributions behind node 0; those behind the other nodes follow it. For `verifyRatio`. */
-  readonly distribution?: number;
-}
+export const packNodes = (nodes: readonly DraftNode[]): Uint32Array => DRAFT_NODE.pack(nodes);
 
-/** `struct Job` in the shaders. */
-export const JOB_WORDS = 7;
+export const VERIFY_JOB = defineStruct(
+  'VerifyJob',
+  {
+    nodes: 'u32',
+    /** Entry of the token ring with the target's draw after node 0; the draws after the other nodes follow it. */
+    draws: 'u32',
+    /** Cache slot of node 0; those of the other nodes follow it. */
+    base: 'u32',
+    /** Absolute, of node 0. */
+    position: 'u32',
+    seed: 'u32',
+    /** Row of the target's logits after node 0; the rows after the other nodes follow it. */
+    row: 'u32',
+    /** Entry of the target's distributions after node 0; those after the other nodes follow it. For `verifyRatio`. */
+    distribution: 'u32',
+  },
+  { distribution: 0 },
+);
 
-export const packJob = ({ nodes, draws, base, position, seed, row, distribution = 0 }: Job): Uint32Array =>
-  Uint32Array.of(nodes, draws, base, position, seed, row, distribution);
+export type Job = Packed<typeof VERIFY_JOB>;
 
-const HEADER_BYTES = 16;
-const ENTRY_BYTES = 32;
+export const JOB_WORDS = VERIFY_JOB.words;
 
-/** Of the verdict on a draft of so many nodes: what has to be read back. */
-export const verdictBytes = (nodes: number): number => HEADER_BYTES + nodes * ENTRY_BYTES;
+export const packJob = (job: Job): Uint32Array => VERIFY_JOB.pack([job]);
 
-/** At temperature 1 over the whole vocabulary. */
+/** Entry i has two subjects: node i of the draft, and the i-th kept node with the choice that follows it. */
+export const VERDICT_ENTRY = defineStruct('VerdictEntry', {
+  token: 'u32',
+  parent: 'u32',
+  /** Log-probabilities of the node under its drafter, or UNKNOWN, and under the target. */
+  drafted: 'f32',
+  scored: 'f32',
+  /** The i-th kept node. */
+  path: 'u32',
+  choice: 'u32',
+  logit: 'f32',
+  logSumExp: 'f32',
+});
+
+export const VERDICT = defineStruct('Verdict', {
+  /** Kept nodes, the anchor counted. */
+  length: 'u32',
+  bonus: 'u32',
+  broken: 'u32',
+  spare: 'u32',
+  entries: listOf(VERDICT_ENTRY),
+});
+
+/** Bytes to read back of the verdict on a draft of so many nodes. */
+export const verdictBytes = (nodes: number): number => 4 * (VERDICT.words + nodes * VERDICT_ENTRY.words);
+
+/** Probabilities at temperature 1 over the whole vocabulary. */
 interface Opinions {
   readonly target: number;
   /** Null where the drafter has no distribution. */
@@ -75,7 +99,7 @@ export interface RawVerdict {
   readonly probabilities: readonly Opinions[];
   /** The kept nodes, the anchor first. */
   readonly path: readonly number[];
-  /** Behind each kept node: the next kept draft, or at the end the corrected or bonus token. */
+  /** After each kept node: the next kept draft, or at the end the corrected or bonus token. */
   readonly choices: readonly { readonly token: number; readonly logit: number; readonly logSumExp: number }[];
   readonly source: 'corrected' | 'bonus';
   /** A draft or one of these choices was drawn from logits that held a NaN or +infinity. */
@@ -83,25 +107,18 @@ export interface RawVerdict {
 }
 
 export const unpackVerdict = (data: ArrayBuffer, nodes: number): RawVerdict => {
-  const words = new Uint32Array(data);
-  const floats = new Float32Array(data);
-  const [length, bonus, broken] = words as unknown as readonly [number, number, number];
-  const entry = (i: number): number => (HEADER_BYTES + i * ENTRY_BYTES) / 4;
-  const every = <T>(count: number, read: (at: number) => T): T[] =>
-    Array.from({ length: count }, (_, i) => read(entry(i)));
+  const [{ length, bonus, broken, entries }] = VERDICT.unpack(data) as [ReturnType<typeof VERDICT.unpack>[number]];
+  const drafts = entries.slice(0, nodes);
+  const kept = entries.slice(0, length);
   return {
-    tokens: every(nodes, (at) => words[at] as number),
-    parents: every(nodes, (at) => (words[at + 1] as number) | 0),
-    probabilities: every(nodes, (at) => {
-      const [draft, target] = [floats[at + 2] as number, floats[at + 3] as number];
-      return { target: Math.exp(target), draft: draft > 0.5 ? null : Math.exp(draft) };
-    }).slice(1),
-    path: every(length, (at) => words[at + 4] as number),
-    choices: every(length, (at) => ({
-      token: words[at + 5] as number,
-      logit: floats[at + 6] as number,
-      logSumExp: floats[at + 7] as number,
+    tokens: drafts.map(({ token }) => token),
+    parents: drafts.map(({ parent }) => parent | 0),
+    probabilities: drafts.slice(1).map(({ drafted, scored }) => ({
+      target: Math.exp(scored),
+      draft: drafted === UNKNOWN ? null : Math.exp(drafted),
     })),
+    path: kept.map(({ path }) => path),
+    choices: kept.map(({ choice, logit, logSumExp }) => ({ token: choice, logit, logSumExp })),
     source: bonus ? 'bonus' : 'corrected',
     broken: broken !== 0,
   };

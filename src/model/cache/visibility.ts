@@ -76,7 +76,7 @@ export const treeRows = (
       base,
       maskLow: low >>> 0,
       maskHigh: high >>> 0,
-      cut: chunkBoundaryOf(path, base),
+      chunkBoundary: chunkBoundaryOf(path, base),
       sources,
       alive: 1,
     });

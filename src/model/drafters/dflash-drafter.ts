@@ -48,7 +48,7 @@ const blockRows = (tokens: readonly NamedToken[], length: number, window: number
       base: end,
       maskLow: 0,
       maskHigh: 0,
-      cut: (Math.floor(end / CHUNK) + 1) * CHUNK,
+      chunkBoundary: (Math.floor(end / CHUNK) + 1) * CHUNK,
       alive: 1,
     };
   });

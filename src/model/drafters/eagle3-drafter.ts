@@ -4,7 +4,7 @@
 import { refuse } from '../../base/refuse.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
-import { treeCandidates } from '../../kernels/tree/tree.ts';
+import { treeCandidates } from '../../kernels/tree/grow-tree.ts';
 import { rowsOf } from '../arena.ts';
 import { treeRows } from '../cache/visibility.ts';
 import { chain, checkTokens } from '../check-tree.ts';

@@ -1,4 +1,4 @@
-// Grows trees of drafts on the device (kernels/tree/tree.ts): the plans that stand between the passes of an EAGLE-3 drafter,
+// Grows trees of drafts on the device (kernels/tree/grow-tree.ts): the plans that stand between the passes of an EAGLE-3 drafter,
 // one set for each level.
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
@@ -17,7 +17,7 @@ import {
   treeBeam,
   treeExpand,
   treeSelect,
-} from '../../kernels/tree/tree.ts';
+} from '../../kernels/tree/grow-tree.ts';
 import { NODE_WORDS } from '../../kernels/verify/verdict.ts';
 import { type Arena, rowsOf } from '../arena.ts';
 import type { Network } from '../forward/interpreter.ts';

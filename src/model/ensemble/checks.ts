@@ -1,7 +1,7 @@
 // What can be joined, and what can be asked of an ensemble: refused here before anything runs.
 
 import { refuse } from '../../base/refuse.ts';
-import { MOST_MEMBERS, MOST_PENDING, MOST_POSITIONS } from '../../kernels/ensemble/ensemble.ts';
+import { MOST_MEMBERS, MOST_PENDING, MOST_POSITIONS } from '../../kernels/ensemble/ensemble-structs.ts';
 import type { Combination, EnsembleChain, LanguageModel, Sampling } from '../interface.ts';
 
 const whole = (value: number, from: number, to: number): boolean =>

@@ -9,17 +9,19 @@ import { Plan } from '../../gpu/plan.ts';
 import {
   chainEnd,
   contrast,
-  electionBytes,
+  slicesOf,
+  softmaxStatistics,
+  verifyEnsemble,
+} from '../../kernels/ensemble/ensemble-kernels.ts';
+import {
+  chainEndBytes,
   ensembleVerdictBytes,
   jobBytes,
   MOST_PENDING,
   packEnsembleJob,
-  slicesOf,
-  softmaxStatistics,
   statisticsBytes,
   unpackEnsembleVerdict,
-  verifyEnsemble,
-} from '../../kernels/ensemble/ensemble.ts';
+} from '../../kernels/ensemble/ensemble-structs.ts';
 import { sampleTuning } from '../../kernels/sampling/sample.ts';
 import { Arena, rowsOf } from '../arena.ts';
 import { DeviceRows } from '../forward/pass.ts';
@@ -87,22 +89,22 @@ class DeviceEnsemble implements Ensemble {
     const contrasts = combination.kind === 'contrastive';
     this.#ring = new Ring(entries, 'kept row');
     this.#contrasts = contrasts ? entries : null;
-    const columns = this.#shares.length;
+    const distributions = this.#shares.length;
     const slices = slicesOf(vocabulary);
     this.#rows = arena.activation(entries + (contrasts ? positions : 0), vocabulary, 'kept rows');
-    this.#job = arena.storage(jobBytes(positions, columns), 'ensemble job');
-    this.#statistics = arena.storage(statisticsBytes(positions, columns), 'statistics');
+    this.#job = arena.storage(jobBytes(positions, distributions), 'ensemble job');
+    this.#statistics = arena.storage(statisticsBytes(positions, distributions), 'statistics');
     this.#verdict = arena.storage(ensembleVerdictBytes(positions, members, MOST_PENDING), 'ensemble verdict');
-    const election = arena.storage(electionBytes(positions, slices), 'election');
+    const end = arena.storage(chainEndBytes(positions, slices), 'chain end');
     const stride = this.#rows.shape.at(-1) as number;
     const [job, logits, verdict] = [this.#job, this.#rows, this.#verdict];
     const tuning = sampleTuning(gpu);
     this.#plans = Array.from({ length: positions }, (_, i) => {
-      const uniforms = { positions: i + 1, members, columns, vocabulary, stride, slices };
+      const uniforms = { positions: i + 1, members, distributions, vocabulary, stride, slices };
       const [statistics, decide] = [new Plan(gpu), new Plan(gpu)];
       if (contrasts) contrast(statistics, { job, rows: logits }, uniforms);
       softmaxStatistics(statistics, { job, logits, statistics: this.#statistics }, uniforms, tuning);
-      const inputs = { job, logits, statistics: this.#statistics, tokenRing: tokenRingOf(gpu).tensor, election };
+      const inputs = { job, logits, statistics: this.#statistics, tokenRing: tokenRingOf(gpu).tensor, chainEnd: end };
       chainEnd(decide, inputs, uniforms, tuning);
       verifyEnsemble(decide, { ...inputs, verdict }, uniforms, tuning);
       return { statistics, decide };
@@ -172,7 +174,7 @@ class DeviceEnsemble implements Ensemble {
       logits: this.#rows,
       statistics: this.#statistics,
       members: this.members,
-      columns: this.#shares.length,
+      distributions: this.#shares.length,
       vocabulary: this.#vocabulary,
     });
     const top = await this.#top;

@@ -4,7 +4,7 @@ import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
-import { combinedLogits } from '../../kernels/ensemble/ensemble.ts';
+import { combinedLogits } from '../../kernels/ensemble/ensemble-kernels.ts';
 import { sampleTuning } from '../../kernels/sampling/sample.ts';
 import { top } from '../../kernels/sampling/top.ts';
 import { Arena } from '../arena.ts';
@@ -16,7 +16,7 @@ interface Inputs {
   readonly logits: Tensor;
   readonly statistics: Tensor;
   readonly members: number;
-  readonly columns: number;
+  readonly distributions: number;
   readonly vocabulary: number;
 }
 
@@ -27,7 +27,7 @@ export class EnsembleTop {
   readonly #tops: Tops;
   readonly #plan: Plan;
 
-  private constructor(gpu: Gpu, { members, columns, vocabulary, ...tensors }: Inputs) {
+  private constructor(gpu: Gpu, { members, distributions, vocabulary, ...tensors }: Inputs) {
     this.#gpu = gpu;
     this.#arena = new Arena(gpu);
     this.#vocabulary = vocabulary;
@@ -39,7 +39,7 @@ export class EnsembleTop {
     combinedLogits(
       this.#plan,
       { ...tensors, mixed },
-      { positions: 1, members, columns, vocabulary, stride, slices: 1 },
+      { positions: 1, members, distributions, vocabulary, stride, slices: 1 },
     );
     top(this.#plan, { logits: mixed, row, output: this.#tops.output }, { n: MOST_TOP, vocabulary }, sampleTuning(gpu));
   }

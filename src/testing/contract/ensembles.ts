@@ -6,20 +6,17 @@ import {
   type EnsembleQuestion,
   verifyEnsembleReference,
 } from '../../kernels/ensemble/ensemble.reference.ts';
+import { chainEnd, contrast, softmaxStatistics, verifyEnsemble } from '../../kernels/ensemble/ensemble-kernels.ts';
 import {
-  chainEnd,
-  contrast,
+  chainEndBytes,
   type EnsembleDraft,
-  electionBytes,
   ensembleVerdictBytes,
   jobBytes,
   packEnsembleJob,
   type RawEnsembleVerdict,
-  softmaxStatistics,
   statisticsBytes,
   unpackEnsembleVerdict,
-  verifyEnsemble,
-} from '../../kernels/ensemble/ensemble.ts';
+} from '../../kernels/ensemble/ensemble-structs.ts';
 import { drawReference } from '../../kernels/sampling/sample.reference.ts';
 import { CHOICE_WORDS } from '../../kernels/sampling/sample.ts';
 import { draftingOf } from '../../model/ensemble/checks.ts';
@@ -40,15 +37,15 @@ export const decide = async (
   const [positions, members] = [scored.length, scored[0]?.length ?? 0];
   const vocabulary = scored[0]?.[0]?.length ?? 0;
   const contrasts = combination.kind === 'contrastive';
-  const columns = members + (contrasts ? 2 : 0);
+  const distributions = members + (contrasts ? 2 : 0);
   const stride = stride32(vocabulary);
-  const total = positions * columns;
-  /** The row of a position and a column: from the last one down. */
-  const at = (i: number, column: number): number => total - 1 - (i * columns + column);
+  const total = positions * distributions;
+  /** The row of a position and a distribution: from the last one down. */
+  const at = (i: number, distribution: number): number => total - 1 - (i * distributions + distribution);
   const flat = list(total, (row) => {
     const index = total - 1 - row;
-    const [i, column] = [Math.floor(index / columns), index % columns];
-    return scored[i]?.[column === members + 1 ? (proposers[i] ?? 0) : column] ?? [];
+    const [i, distribution] = [Math.floor(index / distributions), index % distributions];
+    return scored[i]?.[distribution === members + 1 ? (proposers[i] ?? 0) : distribution] ?? [];
   });
   const pending = [1, 0];
   const tokenRing = new Uint32Array((tokens.length + 2) * CHOICE_WORDS);
@@ -64,7 +61,7 @@ export const decide = async (
     combination.kind === 'weighted' ? combination.weights.map((x) => x / sum) : [...list(members, () => 0), 1, 0];
   const words = packEnsembleJob({
     drafts,
-    rows: list(positions, (i) => list(columns, (column) => at(i, column))),
+    rows: list(positions, (i) => list(distributions, (distribution) => at(i, distribution))),
     pending: pending.map((i) => tokens.length + i + 1),
     position,
     sampling,
@@ -72,23 +69,25 @@ export const decide = async (
     mu: combination.kind === 'contrastive' ? combination.mu : 0,
     drafting: draftingOf(combination, sampling).temperature,
   });
-  expect(words.byteLength).toBeLessThanOrEqual(jobBytes(positions, columns));
+  expect(words.byteLength).toBeLessThanOrEqual(jobBytes(positions, distributions));
   const empty = (bytes: number) => tensorOf(gpu, new Uint32Array(bytes / 4).fill(77));
   const job = tensorOf(gpu, words);
   const logits = tensorOf(gpu, strided(flat, stride));
-  const statistics = empty(statisticsBytes(positions, columns));
-  const election = empty(electionBytes(positions, slices));
+  const statistics = empty(statisticsBytes(positions, distributions));
+  const end = empty(chainEndBytes(positions, slices));
   const bytes = ensembleVerdictBytes(positions, members, pending.length);
   const verdict = empty(bytes);
   const ringEntry = tensorOf(gpu, tokenRing);
-  const uniforms = { positions, members, columns, vocabulary, stride, slices };
+  const uniforms = { positions, members, distributions, vocabulary, stride, slices };
   const [out] = await runKernel(gpu, [{ ...verdict, bytes }], (plan) => {
     if (contrasts) contrast(plan, { job, rows: logits }, uniforms);
     softmaxStatistics(plan, { job, logits, statistics }, uniforms, { threads });
-    chainEnd(plan, { job, logits, statistics, tokenRing: ringEntry, election }, uniforms, { threads });
-    verifyEnsemble(plan, { job, logits, statistics, tokenRing: ringEntry, election, verdict }, uniforms, { threads });
+    chainEnd(plan, { job, logits, statistics, tokenRing: ringEntry, chainEnd: end }, uniforms, { threads });
+    verifyEnsemble(plan, { job, logits, statistics, tokenRing: ringEntry, chainEnd: end, verdict }, uniforms, {
+      threads,
+    });
   });
-  for (const { buffer } of [job, logits, statistics, election, verdict, ringEntry]) gpu.free(buffer);
+  for (const { buffer } of [job, logits, statistics, end, verdict, ringEntry]) gpu.free(buffer);
   const data = (out as Float32Array).buffer as ArrayBuffer;
   return unpackEnsembleVerdict(data, { drafts: tokens.length, positions, members });
 };

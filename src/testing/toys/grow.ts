@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { Gpu } from '../../gpu/device.ts';
 import { packRows, ROW_WORDS, type Row } from '../../kernels/cache/rows.ts';
-import type { GrownTree } from '../../kernels/tree/tree.reference.ts';
+import type { GrownTree } from '../../kernels/tree/grow-tree.reference.ts';
 import {
   BEAM_BYTES,
   CANDIDATE_BYTES,
@@ -14,7 +14,7 @@ import {
   treeCandidates,
   treeExpand,
   treeSelect,
-} from '../../kernels/tree/tree.ts';
+} from '../../kernels/tree/grow-tree.ts';
 import { NODE_WORDS } from '../../kernels/verify/verdict.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { noise, runKernel, tensorOf } from '../device/kernel.ts';
@@ -95,7 +95,7 @@ export const grow = async (
         maskHigh: Number(mask >> 32n),
         alive: 1,
         ringEntry: 0,
-        cut: 0,
+        chunkBoundary: 0,
       };
     });
     expect(words(next), `rows of level ${level}`).toEqual(packRows(expected, MOST_WIDTH));

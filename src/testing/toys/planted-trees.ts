@@ -78,7 +78,7 @@ export const checkTrees = async (
         ),
       );
       const tree = rows[i] as Row;
-      const row: Row = { ...tree, end: base + depth + 1, maskLow: 0, maskHigh: 0, cut: 0 };
+      const row: Row = { ...tree, end: base + depth + 1, maskLow: 0, maskHigh: 0, chunkBoundary: 0 };
       const hidden = window === null ? 0 : Math.max(0, prefix + base - start + depth + 1 - window - prefix);
       const expected = await run(causal, [queries[i] as number[]], [{ ...row, start: start + hidden }]);
       expect(

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
 import { grow, logSoftmax, pathLogits } from '../../testing/toys/grow.ts';
-import { treeReference } from './tree.reference.ts';
-import type { TreeTask } from './tree.ts';
+import { treeReference } from './grow-tree.reference.ts';
+import type { TreeTask } from './grow-tree.ts';
 
 const task: TreeTask = {
   width: 3,

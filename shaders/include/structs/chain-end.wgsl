@@ -1,0 +1,7 @@
+// Generated from CHAIN_END in src/kernels/ensemble/ensemble-structs.ts by: npx vitest run src/kernels/shaders.test.ts -u
+#include "slice-best.wgsl"
+struct ChainEnd {
+  kept: u32,
+  spare: u32,
+  slices: array<SliceBest>,
+}

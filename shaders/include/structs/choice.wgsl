@@ -1,0 +1,7 @@
+// Generated from CHOICE in src/kernels/sampling/sample.ts by: npx vitest run src/kernels/shaders.test.ts -u
+struct Choice {
+  token: u32,
+  logit: f32,
+  logSumExp: f32,
+  flags: u32,
+}

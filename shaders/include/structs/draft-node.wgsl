@@ -1,0 +1,9 @@
+// Generated from DRAFT_NODE in src/kernels/verify/verdict.ts by: npx vitest run src/kernels/shaders.test.ts -u
+struct DraftNode {
+  token: u32,
+  ringEntry: u32,
+  parent: u32,
+  distribution: u32,
+  logprob: f32,
+  flags: u32,
+}

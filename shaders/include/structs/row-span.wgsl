@@ -1,0 +1,7 @@
+// Generated from ROW_SPAN in src/kernels/cache/kept-rows.ts by: npx vitest run src/kernels/shaders.test.ts -u
+struct RowSpan {
+  first: u32,
+  count: u32,
+  further: u32,
+  more: u32,
+}

@@ -1,0 +1,7 @@
+// Generated from TREE_CANDIDATE in src/kernels/tree/grow-tree.ts by: npx vitest run src/kernels/shaders.test.ts -u
+struct TreeCandidate {
+  token: u32,
+  parent: u32,
+  row: u32,
+  score: f32,
+}

@@ -1,0 +1,10 @@
+// Generated from TREE_PLACE in src/kernels/tree/tree-rows.ts by: npx vitest run src/kernels/shaders.test.ts -u
+struct TreePlace {
+  first: u32,
+  count: u32,
+  prefix: u32,
+  start: u32,
+  base: u32,
+  position: u32,
+  window: u32,
+}

@@ -1,0 +1,11 @@
+// Generated from VERDICT_ENTRY in src/kernels/verify/verdict.ts by: npx vitest run src/kernels/shaders.test.ts -u
+struct VerdictEntry {
+  token: u32,
+  parent: u32,
+  drafted: f32,
+  scored: f32,
+  path: u32,
+  choice: u32,
+  logit: f32,
+  logSumExp: f32,
+}

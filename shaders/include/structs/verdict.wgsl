@@ -1,0 +1,9 @@
+// Generated from VERDICT in src/kernels/verify/verdict.ts by: npx vitest run src/kernels/shaders.test.ts -u
+#include "verdict-entry.wgsl"
+struct Verdict {
+  length: u32,
+  bonus: u32,
+  broken: u32,
+  spare: u32,
+  entries: array<VerdictEntry>,
+}
