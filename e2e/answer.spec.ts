@@ -1,5 +1,4 @@
-// The page as a visitor meets it, on one load of the bundled target and what drafts for it: an answer, Stop, the keyboard,
-// its looks.
+// The demo page on one load of the bundled target and its drafter: an answer, Stop, the keyboard, screenshots.
 import { expect, type Page, test } from '@playwright/test';
 import { answer, finished, open, stopOnceWritten } from './demo.ts';
 
@@ -19,7 +18,7 @@ test.beforeAll(async ({ browser, baseURL }) => {
 
 test.afterAll(() => page.close());
 
-test('a bundled problem is answered, and the answer is right', async () => {
+test('a bundled problem is answered correctly', async () => {
   await page.getByRole('button', { name: 'Trees' }).click();
   await expect(page.locator('#truth')).toHaveText('Correct answer: 52');
   await answer(page);
@@ -38,7 +37,7 @@ for (const scheme of ['light', 'dark'] as const)
     await page.screenshot({ path: `test-results/page-${scheme}.png`, fullPage: true, animations: 'disabled' });
   });
 
-test('without a choice the theme follows the system, and with one it stays', async ({ browser }) => {
+test('the theme follows the system until one is chosen', async ({ browser }) => {
   const other = await browser.newPage({ colorScheme: 'light' });
   const html = other.locator('html');
   await other.goto('./benchmark.html');
@@ -55,7 +54,7 @@ test('without a choice the theme follows the system, and with one it stays', asy
 
 test('Stop ends a run at once, and the next one starts', async () => {
   await page.getByRole('button', { name: 'Pick another' }).click();
-  // A page that is held up in that very moment may come too late: it is tried again.
+  // On a busy machine Stop may come too late, so it is tried again.
   await expect(async () => {
     await stopOnceWritten(page, () => page.getByRole('button', { name: 'Answer' }).click(), '#count');
     await expect(page.locator('#verdict')).toHaveText('The answer was stopped', { timeout: 5000 });
@@ -89,6 +88,6 @@ test('a narrow screen needs no sideways scrolling', async () => {
   await page.screenshot({ path: 'test-results/page-narrow.png', fullPage: true, animations: 'disabled' });
 });
 
-test('nobody else was asked for anything', () => {
+test('no other server received a request', () => {
   expect(strangers).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// The benchmark page: each of its promises, with runs as short as they can be on SwiftShader.
+// The benchmark page, with runs as short as possible on SwiftShader.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
@@ -10,7 +10,7 @@ test.describe.configure({ mode: 'serial' });
 const strangers: string[] = [];
 const complaints: string[] = [];
 
-/** `wanted`: who may be asked beside our own server. */
+/** `wanted`: addresses other than this server's that may be requested. */
 const open = async (page: Page, query: string, wanted?: RegExp): Promise<void> => {
   page.on('request', (request) => {
     const url = request.url();
@@ -39,7 +39,7 @@ const saved = async (page: Page) => {
 
 const SMALL = 'model=draft&suite=copy&prompts=1&tokens=8&repeat=1';
 
-test('the device is measured, systems run beside plain decoding, and the result can be taken along', async ({
+test('the device is measured, systems alternate with plain decoding, and the result is copied and saved', async ({
   browser,
 }) => {
   const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
@@ -83,8 +83,8 @@ test('the device is measured, systems run beside plain decoding, and the result 
   expect(file.plan.prompts).toHaveLength(2);
   expect(file.device.passes.relative['1']).toBe(1);
   const counted = file.runs.filter(({ repetition }: { repetition: number }) => repetition >= 0);
-  expect(counted).toHaveLength(8); // two prompts, two runs, each of DFlash and of plain decoding beside it
-  expect(file.runs.length).toBe(10); // and a warm-up of both, kept apart
+  expect(counted).toHaveLength(8); // two prompts, two runs, each of DFlash and of plain decoding
+  expect(file.runs.length).toBe(10); // and a warm-up run of both
   // The wrapped prototypes and the trace count the same calls.
   for (const { metrics, counted: calls } of file.runs)
     expect([calls.dispatches, calls.submits, calls.maps]).toEqual([
@@ -109,12 +109,12 @@ test('the device is measured, systems run beside plain decoding, and the result 
 
   const { violations } = await new AxeBuilder({ page }).analyze();
   expect(violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')).toEqual([]);
-  expect(runtimes).toEqual([]); // nobody chose a peer
+  expect(runtimes).toEqual([]); // no peer was chosen
   await context.close();
 });
 
-test('a worker that dies and a device that is lost do not stop the queue, and can be tried again', async ({ page }) => {
-  // In the order in which they start: the device card's, one that is killed, one whose device is lost as soon as it is there.
+test('a dead worker and a lost device do not stop the queue, and their runs can be repeated', async ({ page }) => {
+  // Workers in the order of their start: one for the device card, one that is killed, one that loses its device at once.
   await page.addInitScript(() => {
     const { Worker } = globalThis;
     const module = (code: string): string => URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
@@ -157,12 +157,12 @@ test('a worker that dies and a device that is lost do not stop the queue, and ca
   }
 });
 
-test('a hidden tab pauses the queue, which says so and goes on afterwards; Cancel ends it', async ({ page }) => {
+test('a hidden tab pauses the queue, which goes on afterwards; Cancel ends it', async ({ page }) => {
   await open(page, `${SMALL.replace('repeat=1', 'repeat=2')}&systems=`);
   await page.evaluate(() => {
     const observer = new MutationObserver(() => {
       if (!document.querySelector('#status')?.textContent?.includes('Loading')) return;
-      observer.disconnect(); // at once: loading may be over when a test that is held up hears of it
+      observer.disconnect(); // at once, inside the page: a slow test could miss the loading
       Object.defineProperty(document, 'hidden', { configurable: true, value: true });
       document.dispatchEvent(new Event('visibilitychange'));
     });
@@ -202,7 +202,7 @@ test('transformers.js runs in the same page on the same weights, and writes the 
   expect(file.software.peers).toEqual([`${peer} 4.3.1`]);
 });
 
-/** The hub, answered from disk: the exported target under a name, and nothing else. Gives what was asked of it. */
+/** A stand-in for the hub with one model, the exported target. Returns the requested paths. */
 const hub = async (page: Page): Promise<readonly string[]> => {
   const asked: string[] = [];
   await page.route('https://huggingface.co/**', async (route) => {
@@ -211,7 +211,7 @@ const hub = async (page: Page): Promise<readonly string[]> => {
     const [, name, file = ''] = /^\/(.+)\/resolve\/main\/(.+)$/.exec(pathname) ?? [];
     const path = join(root, 'public/peers/target', file);
     const headers = { 'Access-Control-Allow-Origin': '*' };
-    // As the hub does: what it will not show to strangers is a 401, and so is what is not there; a file that lacks is a 404.
+    // As the hub does: 401 for a private or unknown model, 404 for a missing file.
     if (name !== HUB_NAME) await route.fulfill({ status: 401, headers });
     else if (!existsSync(path)) await route.fulfill({ status: 404, headers });
     else await route.fulfill({ path, headers });
@@ -221,7 +221,7 @@ const hub = async (page: Page): Promise<readonly string[]> => {
 
 const HUB_NAME = 'outrider/target';
 
-test('any model of the hub runs by its name, and the hub is asked only when Run was pressed', async ({ page }) => {
+test('a model on the hub runs by its name, and the hub is asked only after Run is pressed', async ({ page }) => {
   const asked = await hub(page);
   await open(page, 'model=draft&prompts=1&tokens=6&repeat=1&systems=&hub-dtype=fp32', /^https:\/\/huggingface\.co\//);
   await page.getByLabel('Model on the hub, by name').fill(HUB_NAME);
@@ -232,7 +232,7 @@ test('any model of the hub runs by its name, and the hub is asked only when Run 
   const peer = `transformers.js, webgpu, ${HUB_NAME} fp32`;
   await expect(row(page, peer).locator('.state')).toHaveText('Done.');
   await expect(figure(page, peer, 'Tokens/s')).toHaveText(/^\d/);
-  await expect(figure(page, peer, 'Lossless')).toHaveText('–'); // other weights say something else
+  await expect(figure(page, peer, 'Lossless')).toHaveText('–'); // other weights give other tokens
   await expect(figure(page, peer, 'GPU calls per token')).toHaveText(/^\d\S* · \d\S* · 1\.00$/);
   expect(asked).toContain(`/${HUB_NAME}/resolve/main/onnx/model.onnx`);
   const { file } = await saved(page);
@@ -243,7 +243,7 @@ test('any model of the hub runs by its name, and the hub is asked only when Run 
   expect(text).toMatch(/\w/);
 });
 
-test('a model or weights that the hub has not are named, the other rows go on, and a wrong name asks nobody', async ({
+test('a missing model or weight type is named, the other rows go on, and a malformed name sends no request', async ({
   page,
 }) => {
   const asked = await hub(page);
@@ -271,7 +271,7 @@ test('a model or weights that the hub has not are named, the other rows go on, a
   expect(asked).toHaveLength(before);
 });
 
-test('memory beside the GPU: the page tells who says so, and more of it where it is isolated', async ({
+test('host memory: the page names the interface, and an isolated page measures workers', async ({
   page,
   launchOptions,
 }) => {
@@ -288,7 +288,7 @@ test('memory beside the GPU: the page tells who says so, and more of it where it
     'Cross-Origin-Embedder-Policy': 'require-corp',
   });
   const base = await server.listen();
-  // Else the browser waits for its next garbage collection: up to half a minute.
+  // Otherwise the browser waits up to half a minute for its next garbage collection.
   const args = [...(launchOptions.args ?? []), '--enable-blink-features=ForceEagerMeasureMemory'];
   const browser = await chromium.launch({ ...launchOptions, args });
   const isolated = await browser.newPage();
@@ -302,7 +302,7 @@ test('memory beside the GPU: the page tells who says so, and more of it where it
   await browser.close();
 });
 
-test('own prompts are read from the box or a file, and a wrong line is named', async ({ page }) => {
+test('own prompts are read from the text box or a file, and a wrong line is named', async ({ page }) => {
   await open(page, 'suite=own&systems=');
   await run(page).click();
   await expect(page.locator('#fault')).toContainText('there are no prompts');
@@ -328,7 +328,7 @@ test('every width and both themes: no sideways scrolling', async ({ page }) => {
     }
 });
 
-test('nobody else was asked for anything, and nothing complained', () => {
+test('no other server received a request, and the console has no errors', () => {
   expect(strangers).toEqual([]);
   expect(complaints).toEqual([]);
 });

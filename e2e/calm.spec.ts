@@ -1,4 +1,4 @@
-// What runs beside the page disturbs nobody who reads it: by kind of run, on one load.
+// A run never disturbs the page: no long task, enough frames, no layout shift, for several kinds of run on one load.
 import { expect, type Page, test } from '@playwright/test';
 import { answer, expectCalm, open, ready } from './demo.ts';
 
@@ -13,7 +13,7 @@ test.beforeAll(async ({ browser }) => {
 
 test.afterAll(() => page.close());
 
-/** The draft gets a subtraction of it wrong: steps are escalated. */
+/** The draft model gets a subtraction of this problem wrong, so steps are escalated. */
 const BEADS =
   'Tom has 21 beads. Hugo gets 6 more beads than Tom. Max gets 18 fewer beads than Hugo. How many beads does Max have?';
 const TREES =
@@ -25,15 +25,15 @@ for (const [system, problem] of [
   ['Arbitrage', BEADS],
   ['CoS', TREES],
 ] as const)
-  test(`${system}: nothing blocks the main thread, and nothing jumps`, async () => {
+  test(`${system}: nothing blocks the main thread, and nothing moves`, async () => {
     await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption({ label: system });
     await ready(page);
     await page.getByLabel('Problem for the model').fill(problem);
-    await answer(page); // one lane, and models warm
+    await answer(page); // one lane, and warm models
     await expectCalm(page);
   });
 
-test('a chat: nothing blocks the main thread, and nothing jumps', async () => {
+test('a chat: nothing blocks the main thread, and nothing moves', async () => {
   await page.getByRole('tab', { name: 'Chat' }).click();
   await expect(page.getByRole('button', { name: 'Send' })).toBeEnabled();
   await expectCalm(page, '#chat-send', () => page.getByRole('textbox', { name: 'Message' }).fill(TREES));

@@ -1,4 +1,4 @@
-// A conversation: turns, the cache that they share, and everything that can be done with a turn. One load for all.
+// A conversation: its messages, the cache that they share, and all actions on a message. One load for all tests.
 import { expect, type Page, test } from '@playwright/test';
 import { stopOnceWritten } from './demo.ts';
 
@@ -37,7 +37,7 @@ const figures = () => answers().last().locator('.head p');
 const TREES =
   'Leo plants 5 trees every day for 5 days. Then Leo plants 3 trees every day for 9 days. How many trees is that in all?';
 
-test('the address opens the chat, and Enter sends what Shift+Enter made of two lines', async () => {
+test('the address opens the chat; Shift+Enter starts a new line and Enter sends', async () => {
   await expect(page.getByRole('tab', { name: 'Chat' })).toHaveAttribute('aria-selected', 'true');
   await expect(page.getByRole('tabpanel', { name: 'Chat' })).toBeVisible();
   const [first, second] = TREES.split('. Then');
@@ -54,7 +54,7 @@ test('the address opens the chat, and Enter sends what Shift+Enter made of two l
   await expect(figures()).toContainText(/^7\d tokens · [\d.]+ tokens\/s · \d+\.\d per round · 0 of 45 prompt tokens/);
 });
 
-test('tokens are marked by how they came about, unless that is not wanted', async () => {
+test('drafted tokens are marked unless that is switched off', async () => {
   const drafted = answers().locator('.drafted').first();
   const line = () => drafted.evaluate((token) => getComputedStyle(token).textDecorationLine);
   expect(await line()).toBe('underline');
@@ -65,7 +65,7 @@ test('tokens are marked by how they came about, unless that is not wanted', asyn
   expect(await line()).toBe('underline');
 });
 
-test('a further turn reads only what is new: the rest of its prompt is in the cache', async () => {
+test('a further message reads only the new part of its prompt: the rest is in the cache', async () => {
   await ask('A shop sells 4 cups for 3 dollars each. How much is that?');
   const [, reused, prompt] = /(\d+) of (\d+) prompt tokens/.exec((await figures().textContent()) ?? '') ?? [];
   expect(Number(prompt)).toBeGreaterThan(100);
@@ -73,14 +73,14 @@ test('a further turn reads only what is new: the rest of its prompt is in the ca
   expect(Number(reused)).toBeLessThan(Number(prompt));
 });
 
-test('a turn is copied as it was said', async () => {
+test('a message is copied as plain text', async () => {
   await answers().first().getByRole('button', { name: 'Copy' }).click();
   await expect(answers().first().getByRole('button', { name: 'Copy' })).toHaveText('Copied');
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toMatch(/^In 5 days Leo plants .*The answer is 52\.\s*$/s);
 });
 
-test('an answer is written once more, and a question is asked in other words', async () => {
+test('an answer is regenerated, and a question is edited', async () => {
   await answers().last().getByRole('button', { name: 'Regenerate' }).click();
   await answered();
   await expect(answers()).toHaveCount(2);
@@ -100,7 +100,7 @@ test('an answer is written once more, and a question is asked in other words', a
   await expect(answers()).not.toHaveText(before);
 });
 
-test('Stop keeps what was written, and the token limit is said', async () => {
+test('Stop keeps the text so far, and the token limit is reported', async () => {
   await message().fill(TREES);
   await stopOnceWritten(page, () => message().press('Enter'), '#chat-log .message.assistant .text', '#chat-send');
   await answered();
@@ -112,7 +112,7 @@ test('Stop keeps what was written, and the token limit is said', async () => {
   await page.getByLabel('Token limit').fill('256');
 });
 
-test('a new chat is empty, and a system prompt is read before its first turn', async () => {
+test('a cleared chat is empty, and a system prompt is read before the first message', async () => {
   await page.getByRole('button', { name: 'Clear chat' }).click();
   await expect(questions()).toHaveCount(0);
   await page.getByText('System prompt', { exact: true }).click();
@@ -123,7 +123,7 @@ test('a new chat is empty, and a system prompt is read before its first turn', a
   await page.getByRole('textbox', { name: 'System prompt' }).fill('');
 });
 
-test('at the end of the context the chat goes on without the oldest turns, and says so', async () => {
+test('at the end of the context the chat goes on without the oldest messages, and says so', async () => {
   await page.getByRole('button', { name: 'Clear chat' }).click();
   await page.getByLabel('Token limit').fill('8');
   const divider = page.locator('#chat-log').getByText('the model no longer sees the messages above');
@@ -147,7 +147,7 @@ test('at the end of the context the chat goes on without the oldest turns, and s
   await page.getByLabel('Token limit').fill('256');
 });
 
-test('the log follows the answer, unless the reader is elsewhere in it', async () => {
+test('the log follows the answer, unless it is scrolled elsewhere', async () => {
   const log = page.locator('#chat-log');
   const toEnd = () => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
   await ask(TREES);

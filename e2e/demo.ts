@@ -1,7 +1,7 @@
-// What tests do with the page, in a person's words.
+// Actions of a visitor on the demo page, for tests.
 import { expect, type Page, test } from '@playwright/test';
 
-/** Opens the page with a model and a system (default: the page's own) and waits until it is ready. */
+/** Opens the page with a model and a system (default: the page's choice) and waits until it is ready. */
 export const open = async (page: Page, model?: string, system?: string): Promise<void> => {
   const query = new URLSearchParams({ ...(model && { model }), ...(system && { system }) });
   await page.goto(`/?${query}`);
@@ -17,11 +17,11 @@ export const finished = async (page: Page): Promise<void> => {
   await expect(page.locator('#answer')).toHaveAttribute('aria-busy', 'false');
 };
 
-/** What the page knows to be right for the problem in the box. */
+/** The correct answer that the page shows for the problem in the box. */
 export const truth = async (page: Page): Promise<string> =>
   /^Correct answer: (\d+)$/.exec((await page.locator('#truth').textContent()) ?? '')?.[1] ?? '';
 
-/** Answers what is in the box. */
+/** Runs the problem in the box. */
 export const answer = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: 'Answer' }).click();
   await finished(page);
@@ -29,8 +29,7 @@ export const answer = async (page: Page): Promise<void> => {
 };
 
 /**
- * Everything that these elements say from now on, together, whenever one of them changes: nothing is so short that a test
- * which was held up would miss it.
+ * Records the texts of these elements whenever one of them changes. A slow test misses no text, however briefly it is shown.
  */
 export const history = async (
   page: Page,
@@ -49,7 +48,7 @@ export const history = async (
   return () => seen.jsonValue();
 };
 
-/** Starts, and presses Stop in the page itself as soon as `selector` says something new: by hand it could be too late. */
+/** Starts, and presses Stop inside the page as soon as the text of `selector` changes: from outside it could be too late. */
 export const stopOnceWritten = async (
   page: Page,
   start: () => Promise<void>,
@@ -77,12 +76,12 @@ export const stopOnceWritten = async (
   await pressed;
 };
 
-/** What a visitor would feel while the button says Stop. */
+/** What would disturb a visitor while the button says Stop. */
 interface Disturbances {
   readonly longTasks: readonly number[];
-  /** What moved by itself. */
+  /** Elements that moved without input. */
   readonly shifts: readonly string[];
-  /** A second. */
+  /** Frames per second. */
   readonly frames: number;
 }
 
@@ -91,7 +90,7 @@ interface LayoutShift extends PerformanceEntry {
   readonly sources: readonly { readonly node: Node | null }[];
 }
 
-/** Begins to watch, and goes on while the button (which may be in a shadow root) says Stop; a person presses it in between. */
+/** Watches while the button, which may be in a shadow root, says Stop. The caller presses it. */
 const watch = (page: Page, button: string): Promise<Disturbances> =>
   page.locator(button).evaluate(async (go) => {
     const seen = { longTasks: [] as number[], shifts: [] as string[] };
@@ -125,14 +124,14 @@ const disturbances = async (page: Page, button: string): Promise<Disturbances> =
   return seen;
 };
 
-/** A second, while tokens come. */
+/** Frames per second while tokens arrive. */
 const LEAST_FRAMES = 50;
 const TRIES = 5;
 
 /**
- * Presses `button` and watches until it says something else than Stop: no long task, enough frames, and never a layout
- * shift. The figures go into the report. SwiftShader takes every core, so the scheduler alone can hold up the page now and
- * then; our own work would do it each time.
+ * Presses `button` and watches while it says Stop: no long task, enough frames, and never a layout shift. The figures go
+ * into the report. SwiftShader uses every core, so the scheduler may delay the page at times; a fault of the page would show
+ * in every try.
  */
 export const expectCalm = async (
   page: Page,
@@ -140,15 +139,15 @@ export const expectCalm = async (
   prepare = async (): Promise<void> => {},
 ): Promise<void> => {
   const tries: Disturbances[] = [];
-  const unhurried = (): boolean => tries.some(({ longTasks }) => longTasks.length === 0);
+  const withoutLongTasks = (): boolean => tries.some(({ longTasks }) => longTasks.length === 0);
   const frames = (): number => Math.max(0, ...tries.map((each) => each.frames));
-  while (tries.length < TRIES && !(unhurried() && frames() >= LEAST_FRAMES)) {
+  while (tries.length < TRIES && !(withoutLongTasks() && frames() >= LEAST_FRAMES)) {
     await prepare();
     tries.push(await disturbances(page, button));
   }
   const description = JSON.stringify(tries);
   test.info().annotations.push({ type: 'while generating', description });
   expect(tries.flatMap(({ shifts }) => shifts)).toEqual([]);
-  expect(unhurried(), description).toBe(true);
+  expect(withoutLongTasks(), description).toBe(true);
   expect(frames(), description).toBeGreaterThanOrEqual(LEAST_FRAMES);
 };

@@ -1,5 +1,5 @@
-// An ensemble as a visitor sees it: who proposed each token, how the models voted on it, and that deciding together costs
-// less than asking everybody every time without changing a token.
+// An ensemble: which model proposed each token, how the models voted on it, and that speculation changes no token of the
+// plain ensemble.
 import { expect, type Page, test } from '@playwright/test';
 import { answer, finished, open, ready, truth } from './demo.ts';
 
@@ -15,7 +15,7 @@ test.beforeAll(async ({ browser }) => {
 
 test.afterAll(() => page.close());
 
-test('tokens have the colour and the letter of the model that proposed them', async () => {
+test('tokens have the colour and letter of the model that proposed them', async () => {
   await answer(page);
   await expect(page.locator('#verdict')).toHaveText(`✓ Correct: ${await truth(page)}`);
   await expect(page.locator('#legend')).toContainText('proposed by the draft model');
@@ -26,7 +26,7 @@ test('tokens have the colour and the letter of the model that proposed them', as
   expect(await page.locator('#answer [data-member="1"]').count()).toBeGreaterThan(10);
 });
 
-test('in Inspect every token of a round has a bar for all together and one for each model', async () => {
+test('in Inspect every token of a round has a bar for the combined distribution and one for each model', async () => {
   await page.getByRole('tab', { name: 'Inspect' }).click();
   await page.getByRole('slider', { name: 'Round' }).press('ArrowRight');
   await expect(page.locator('#round-about')).toHaveText(/^\d+ drafted.* by the draft model.*, \d+ accepted/);
@@ -42,14 +42,14 @@ test('in Inspect every token of a round has a bar for all together and one for e
   await page.getByRole('tab', { name: 'Race' }).click();
 });
 
-test('the plain ensemble says the same tokens', async () => {
+test('the plain ensemble gives the same tokens', async () => {
   await page.getByRole('button', { name: 'Race', exact: true }).click();
   await finished(page);
   await expect(page.locator('#finish-about')).toContainText('as fast as the plain ensemble');
   await expect(page.locator('#finish-about')).toContainText('✓ the same');
 });
 
-test('another model votes beside the target', async () => {
+test('another model votes with the target', async () => {
   await answer(page); // one lane again
   await page.locator('#race .answer').screenshot({ path: 'test-results/page-ensemble.png', animations: 'disabled' });
   await page.getByLabel('Models that vote with the target').selectOption('both');

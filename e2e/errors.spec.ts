@@ -1,4 +1,4 @@
-// Every way of giving the page a model that does not work ends in a sentence, and the page goes on.
+// A model that does not work, however it is given to the page, ends in an error that explains it, and the page goes on.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
@@ -18,7 +18,7 @@ test('a wrong address, a truncated file and a file of another kind are explained
   await page.getByLabel(/^Address of a \.gguf/).fill(`${base}nothing/here.gguf`);
   await page.getByRole('button', { name: 'Load' }).click();
   await expect(fault).toContainText('here.gguf');
-  await expect(fault).toContainText(/\.\s*\S+/); // what is wrong, and what to do
+  await expect(fault).toContainText(/\.\s*\S+/); // what is wrong and what to do
   await expect(page.locator('#phase')).toHaveText('Not loaded. The current models stay loaded.');
   await expect(page.getByRole('button', { name: 'Answer' })).toBeEnabled();
 
@@ -61,6 +61,6 @@ test('a drafter of the wrong kind is refused by name, and the page goes on witho
   await expect(page.getByRole('alert')).toContainText('no drafter for dflash: it is one for eagle3');
   await page.getByRole('button', { name: 'Answer' }).click();
   await finished(page);
-  await expect(page.locator('#answer .drafted').first()).toBeVisible(); // by the drafter that was there before
+  await expect(page.locator('#answer .drafted').first()).toBeVisible(); // by the drafter that was loaded before
   await expect(page.getByRole('alert')).toBeHidden();
 });

@@ -1,5 +1,5 @@
-// A project as a user of the library starts one: the packed package unpacked into node_modules, beside it only what
-// package.json names as dependencies, and a page. Nothing comes from the network.
+// A new project of a library user: the unpacked npm package in node_modules, only the dependencies of its package.json, and a
+// page. Nothing comes from the network.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,13 +34,13 @@ const pack = (): string => {
 export interface Page {
   readonly html: string;
   readonly files: Readonly<Record<string, string>>;
-  /** Packages beside those that outrider itself depends on. */
+  /** Packages in addition to outrider's own dependencies. */
   readonly packages?: readonly string[];
-  /** The bundled models that it serves. */
+  /** The bundled models that the page serves. */
   readonly models?: readonly string[];
 }
 
-/** The bundled models that the page serves lie in `public/models`, as the guide says. */
+/** Creates the project; bundled models are in `public/models`, as the guide says. */
 export const freshProject = (outrider: string, { html, files, packages = [], models = ['draft'] }: Page): string => {
   const folder = mkdtempSync(join(tmpdir(), 'outrider-project-'));
   const { dependencies } = JSON.parse(readFileSync(join(outrider, 'package.json'), 'utf8'));

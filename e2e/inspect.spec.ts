@@ -1,11 +1,11 @@
-// Inspect as a visitor sees it: any round of the last run again, by slider, keys and playing; every token's source, what
-// target and drafter gave it, rejected drafts; trees, router scores, kernels.
+// Inspect: any round of the last run by slider, keys and playback; the source and probabilities of every token; trees,
+// router scores and kernels.
 import { expect, type Page, test } from '@playwright/test';
 import { answer, finished, history, open, ready } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
-/** The draft gets a subtraction of it wrong. */
+/** The draft model gets a subtraction of this problem wrong. */
 const PROBLEM =
   'Tom has 21 beads. Hugo gets 6 more beads than Tom. Max gets 18 fewer beads than Hugo. How many beads does Max have?';
 
@@ -35,13 +35,13 @@ const percentages = async (column: number): Promise<number[]> => {
   return cells.filter((text) => text !== '–').map((text) => Number(text.replace(/[^\d.]/g, '')));
 };
 
-test('before anything has run it says so', async () => {
+test('before anything has run, a text says so', async () => {
   await tab('Inspect');
   await expect(page.locator('#inspect-empty')).toBeVisible();
   await tab('Race');
 });
 
-test('rounds are scrubbed by keyboard, and each says what was drafted, kept and rejected', async () => {
+test('the keyboard goes through rounds, and each shows its drafted, accepted and rejected tokens', async () => {
   await answer(page);
   const rounds = Number(await page.locator('#rounds').textContent());
   const answered = await page.locator('#answer').textContent();
@@ -62,18 +62,18 @@ test('rounds are scrubbed by keyboard, and each says what was drafted, kept and 
   await expect(page.locator('#round-spoken')).toHaveText(/^Committed: “.*Rejected: /);
 });
 
-test('each token has its source, and what drafter and target gave it', async () => {
+test('each token has its source, and its probability by drafter and target', async () => {
   const kept = rows().filter({ hasText: '✓ accepted' });
   const refused = rows().filter({ hasText: '✗ rejected' });
   expect((await kept.count()) + (await refused.count())).toBe(15);
   await expect(rows().filter({ hasText: /✎ corrected|\+ bonus/ })).toHaveCount(1);
   const struck = refused.first().locator('s');
   expect(await struck.evaluate((node) => getComputedStyle(node).textDecorationLine)).toContain('line-through');
-  expect(await percentages(3)).toHaveLength(15); // the target's own token was nobody's draft
+  expect(await percentages(3)).toHaveLength(15); // the target's own token was not drafted
   expect(await percentages(4)).toHaveLength(16);
   const given = await kept.locator('td:nth-of-type(4)').allTextContents();
   expect(Math.max(...given.map((text) => Number(text.replace(/[^\d.]/g, ''))))).toBeGreaterThan(90);
-  // A rejected draft is what the target found less probable than its own token.
+  // The target finds a rejected draft less probable than its own token.
   const own = rows()
     .filter({ hasText: /✎ corrected/ })
     .locator('td:nth-of-type(4)');
@@ -84,7 +84,7 @@ test('each token has its source, and what drafter and target gave it', async () 
   expect(mine).toBeGreaterThan(theirs ?? 100);
 });
 
-test('it plays from the beginning to the end, and pauses', async () => {
+test('it plays from the first round to the last, and pauses', async () => {
   await slider().press('End');
   await page.getByRole('combobox', { name: 'Playback speed' }).selectOption('real time');
   const last = await title().textContent();
@@ -100,7 +100,7 @@ test('it plays from the beginning to the end, and pauses', async () => {
   await expect(title()).toHaveText(/^Round 0 of/);
 });
 
-test('a race is looked into by running it once more; kernels are timed where that is asked for', async () => {
+test('a race is run again with probabilities, and with kernel times if asked for', async () => {
   await tab('Race');
   await page.getByRole('button', { name: 'Race', exact: true }).click();
   await finished(page);
@@ -123,17 +123,17 @@ test('EAGLE-3: a round is a tree', async () => {
   await page.getByLabel('Shape of a draft').selectOption('tree');
   const nodes = page.getByRole('slider', { name: 'Nodes' });
   while ((await nodes.inputValue()) !== '20') await nodes.press('ArrowRight');
-  await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // SwiftShader may find it slow
+  await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // SwiftShader may fall back
   await answer(page);
   await tab('Inspect');
   await expect(page.locator('#round-about')).toContainText('drafted by EAGLE-3 in a tree');
   expect(await page.locator('#round-tree .branch').count()).toBeGreaterThan(0);
   await expect(page.locator('#round-tree .anchor')).toHaveCount(1);
   const places = await page.locator('#round-tokens td:nth-of-type(1)').allTextContents();
-  expect(new Set(places).size).toBeLessThan(places.length); // several drafts for one place
+  expect(new Set(places).size).toBeLessThan(places.length); // several drafts for one position
 });
 
-test('a step router: scores against the threshold, with a table for those who do not see the chart', async () => {
+test('a step router: a chart of scores against the threshold, with a table for screen readers', async () => {
   await choose('RSD');
   await page.getByLabel('Problem for the model').fill(PROBLEM);
   await answer(page);
@@ -149,7 +149,7 @@ test('a step router: scores against the threshold, with a table for those who do
   await page.screenshot({ path: 'test-results/page-inspect-steps.png', fullPage: true, animations: 'disabled' });
 });
 
-test('fits a narrow screen: the table’s head is a line or three, and its tokens stand below it', async () => {
+test('fits a narrow screen: the table head has at most a few lines, with the tokens below it', async () => {
   await page.setViewportSize({ width: 360, height: 740 });
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   const head = await page.locator('#round-tokens thead').boundingBox();

@@ -1,9 +1,9 @@
-// Without WebGPU the page explains itself and replays a recording, so it is never empty.
+// Without WebGPU the page explains what is missing and replays a recording.
 import { chromium, expect, test } from '@playwright/test';
 import { stopOnceWritten } from './demo.ts';
 
 test('explains how to get WebGPU and replays a recorded run', async ({ baseURL, launchOptions }) => {
-  // The browser of the other tests, without the flags that give it a software adapter.
+  // The browser of the other tests, without the flags for a software adapter.
   const args = (launchOptions.args ?? []).filter((flag) => !/webgpu/.test(flag));
   const browser = await chromium.launch({ ...launchOptions, args: [...args, '--disable-features=WebGPUService'] });
   const page = await browser.newPage();
@@ -20,7 +20,7 @@ test('explains how to get WebGPU and replays a recorded run', async ({ baseURL, 
   await expect(page.locator('#go')).toHaveText('Replay');
   expect(((await page.locator('#answer').textContent()) ?? '').length).toBeLessThan(whole.length);
   await page.getByRole('tab', { name: 'Chat' }).click();
-  await expect(page.getByRole('button', { name: 'Send' })).toBeDisabled(); // there is nobody to answer
+  await expect(page.getByRole('button', { name: 'Send' })).toBeDisabled(); // no model is loaded
   await page.screenshot({ path: 'test-results/page-no-webgpu.png', fullPage: true, animations: 'disabled' });
   await browser.close();
 });

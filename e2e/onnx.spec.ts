@@ -1,5 +1,5 @@
-// A judge that is an ONNX file, in a browser: in WebAssembly unless WebGPU was asked for, with the same scores on both, and
-// of the two runtimes only the one that is used is fetched.
+// A judge as an ONNX file in a browser: it runs in WebAssembly, or on WebGPU if asked for, with the same scores on both, and
+// only the runtime in use is downloaded.
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { root, WatchedServer } from './server.ts';
@@ -16,7 +16,7 @@ test.beforeEach(async ({ page }) => {
 });
 test.afterEach(() => library[Symbol.asyncDispose]());
 
-/** The bundled router over the first steps of an answer, all of which it accepts; and how many devices were given work. */
+/** Scores of the bundled router over an answer whose steps it all accepts, and the number of devices that got work. */
 const route = (page: Page, onnx: 'wasm' | 'webgpu') =>
   page.evaluate(async (onnx) => {
     const busy = new Set<GPUQueue>();
@@ -39,11 +39,11 @@ const route = (page: Page, onnx: 'wasm' | 'webgpu') =>
     return { notice, family: models.router?.family, scores, devices: busy.size };
   }, onnx);
 
-/** Files of WebAssembly that went out since the last call, without the hashes in their names. */
+/** WebAssembly files downloaded since the last call, without the hashes in their names. */
 const fetched = (): readonly string[] =>
   library.requests.splice(0).flatMap(({ path }) => /([^/]+)-[\w-]{8}\.wasm$/.exec(path)?.[1] ?? []);
 
-test('the router scores alike in WebAssembly and on WebGPU', async ({ page }) => {
+test('the router has the same scores in WebAssembly and on WebGPU', async ({ page }) => {
   const wasm = await route(page, 'wasm');
   expect(wasm).toMatchObject({ notice: null, family: 'onnx', devices: 1 });
   expect(wasm.scores.length).toBeGreaterThan(1);
@@ -59,7 +59,7 @@ test('the router scores alike in WebAssembly and on WebGPU', async ({ page }) =>
   );
 });
 
-test('a browser that cannot run it on WebGPU runs it in WebAssembly, and says so', async ({ page }) => {
+test('a browser that cannot run it on WebGPU uses WebAssembly and says so', async ({ page }) => {
   await page.evaluate(() => Reflect.deleteProperty(WebAssembly, 'Suspending'));
   const { notice, scores, devices } = await route(page, 'webgpu');
   expect(notice).toMatch(/model\.onnx runs in WebAssembly, not on WebGPU \(.*JSPI/);

@@ -1,5 +1,5 @@
-// Models of the visitor's own, by role: what they would take is shown before they are downloaded, and a model that does
-// not fit is said not to. The target may be another machine's.
+// The visitor's own models, by role: what they would take is shown before they are downloaded, also for a model that does not
+// fit. The target may run on another machine.
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ const LLAMA_70B = {
   tie_word_embeddings: false,
 };
 
-/** 141 GB that take no room on this disk: config and header are real, of the weights there are only zeros. */
+/** 141 GB that take no disk space: config and header are real, and the weights are a sparse file of zeros. */
 const writeHuge = (folder: string): void => {
   let end = 0;
   const table = weightSpecs(readArchitecture(LLAMA_70B)).map(({ checkpoint, shape }) => {
@@ -50,9 +50,7 @@ const writeHuge = (folder: string): void => {
   truncateSync(file, 8 + header.length + end);
 };
 
-test('a model that does not fit is said not to before it is downloaded, and the one that is there stays', async ({
-  page,
-}) => {
+test('a model that does not fit is reported before it is downloaded, and the current one stays', async ({ page }) => {
   const folder = mkdtempSync(join(tmpdir(), 'outrider-huge-'));
   try {
     writeHuge(folder);
@@ -66,7 +64,7 @@ test('a model that does not fit is said not to before it is downloaded, and the 
     await expect(fit(page).getByRole('row', { name: /^Target/ })).toContainText('141.1 GB');
     await expect(button(page, 'Load anyway')).toBeFocused();
     await expect(page.locator('#phase')).toHaveText('Nothing is downloaded yet');
-    // Of 141 GB: the chunk with the header, and what Playwright's own inspector keeps of any response (100 MB).
+    // Of 141 GB: the chunk with the header, and what Playwright keeps of any response (100 MB).
     expect(server.sent).toBeLessThan(128e6);
     await button(page, 'Keep current model').click();
     await expect(fit(page)).toBeHidden();
@@ -80,14 +78,14 @@ test('a model that does not fit is said not to before it is downloaded, and the 
   }
 });
 
-test('models that fit are loaded at once, with what each of them takes', async ({ page }) => {
+test('models that fit are loaded at once, with a table of what each takes', async ({ page }) => {
   await using server = new WatchedServer(join(root, 'public'));
   const models = `${await server.listen()}models/`;
   await open(page, 'mid', 'draft-model');
   await page.getByText('Your own model').click();
   await byAddress(page, 'target', `${models}target/`);
   await expect(fit(page).getByRole('heading')).toHaveText('✓ Fits');
-  await expect(button(page, 'Load')).toHaveCount(1); // of the address; nobody is asked
+  await expect(button(page, 'Load')).toHaveCount(1); // the one of the address form: no question is asked
   await expect(page.locator('#phase')).toContainText('Ready', { timeout: 240_000 });
   await page.getByLabel('Role', { exact: true }).selectOption('draft');
   await byAddress(page, 'draft', `${models}draft/`);
@@ -127,7 +125,7 @@ test('a target on another machine writes the steps; its key stays out of the pag
   }
 });
 
-test('a router of the visitor’s own, as ONNX files, runs in WebAssembly or on WebGPU', async ({ page }) => {
+test('the visitor’s own router, as ONNX files, runs in WebAssembly or on WebGPU', async ({ page }) => {
   const runtimes: string[] = [];
   page.on('request', (request) => void (/\.wasm$/.test(request.url()) && runtimes.push(request.url())));
   await open(page, undefined, 'arbitrage');
@@ -138,13 +136,13 @@ test('a router of the visitor’s own, as ONNX files, runs in WebAssembly or on 
   await page.getByLabel('Role', { exact: true }).selectOption('router');
   const files = ['config.json', 'model.onnx', 'tokenizer.json', 'tokenizer_config.json'];
   await page.locator('#files').setInputFiles(files.map((name) => join(root, 'public/models/router', name)));
-  const told = page.locator('#phase');
+  const phase = page.locator('#phase');
   for (const [provider, runtime] of [
     ['WebAssembly', /threaded-/],
     ['WebGPU', /jspi/],
   ] as const) {
     if (provider === 'WebGPU') await where.selectOption(provider);
-    await expect(told).toHaveText('Ready: router', { timeout: 240_000 });
+    await expect(phase).toHaveText('Ready: router', { timeout: 240_000 });
     await expect.poll(() => runtimes.at(-1)).toMatch(runtime);
     await ready(page);
     await page.getByRole('button', { name: 'Answer' }).click();
@@ -154,7 +152,7 @@ test('a router of the visitor’s own, as ONNX files, runs in WebAssembly or on 
   await expect(page.locator('#device')).not.toContainText('not on WebGPU');
 });
 
-test('SpecGuard’s draft is calibrated from the page, and that can be stopped', async ({ page }) => {
+test('SpecGuard’s draft is calibrated from the page, and calibration can be stopped', async ({ page }) => {
   await open(page, undefined, 'specguard');
   await expect(page.locator('#calibration')).toContainText('Press Calibrate to measure');
   await button(page, 'Calibrate').click();

@@ -1,5 +1,5 @@
-// What every page promises whatever it is about: no serious finding of axe in either theme, a way through by keyboard alone,
-// no sideways scrolling from a phone to a large screen, no motion where none is wanted, a quiet console, a light first paint.
+// What holds for every page: no serious finding of axe in either theme, full use by keyboard, no sideways scrolling from a
+// phone to a large screen, no motion if none is wanted, no console errors, a small first paint.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -8,10 +8,10 @@ import { expect, type Page, test } from '@playwright/test';
 import { answer, open } from './demo.ts';
 import { root } from './server.ts';
 
-/** The model is there: what it needed on its way (Cancel, a progress bar) has come and gone. */
+/** The model is loaded, and the controls of loading are disabled again. */
 const loaded = (page: Page) => expect(page.locator('#lamp')).toHaveAttribute('data-state', 'ready');
 
-/** As they open, when they have become still; the demo's tabs have addresses of their own. */
+/** Every page and tab, with the sign that it has finished opening. */
 const PAGES = [
   { name: 'race', path: '/?model=draft#race', still: loaded },
   { name: 'inspect', path: '/?model=draft#inspect', still: loaded },
@@ -35,7 +35,7 @@ const setTheme = (page: Page, theme: string): Promise<void> =>
     document.documentElement.dataset.theme = name;
   }, theme);
 
-/** In words, so that a failure tells what to look at. */
+/** Findings as text, so that a failure names the element. */
 const findings = async (page: Page): Promise<readonly string[]> => {
   const { violations } = await new AxeBuilder({ page }).analyze();
   return violations
@@ -80,7 +80,7 @@ for (const { name, path, still } of PAGES)
       }
     });
 
-    test('the keyboard alone reaches everything that can be used, and focus can be seen', async () => {
+    test('the keyboard reaches every control, and the focus is visible', async () => {
       await page.setViewportSize({ width: 1280, height: 900 });
       await page.evaluate(() => window.scrollTo(0, 0));
       await page.locator('body').evaluate((body) => {
@@ -103,10 +103,10 @@ for (const { name, path, still } of PAGES)
           return { label: active.id || active.outerHTML.slice(0, 60), seen: ring || boxShadow !== 'none', again };
         });
         if (at?.again) break;
-        if (at) walk.push(at); // else the walk has left the page, and comes in again from the top
+        if (at) walk.push(at); // otherwise the walk has left the page and enters it again from the top
       }
       expect(walk.filter(({ seen }) => !seen)).toEqual([]);
-      // Of a group of radios and of tabs one is a stop; arrow keys reach the others.
+      // One radio button of a group and one tab are tab stops; arrow keys reach the others.
       const missed = await page.evaluate(() => {
         const usable = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
         return [...document.querySelectorAll<HTMLElement>(usable)]
@@ -118,7 +118,7 @@ for (const { name, path, still } of PAGES)
       expect(walk.length).toBeGreaterThan(5);
     });
 
-    test('nothing moves where that is not wanted', async () => {
+    test('nothing moves if reduced motion is wanted', async () => {
       const moving = await page.evaluate(() => {
         const slow = [...document.querySelectorAll('*')].filter((one) => {
           const { transitionDuration, animationName, scrollBehavior } = getComputedStyle(one);
@@ -129,14 +129,12 @@ for (const { name, path, still } of PAGES)
       expect(moving).toEqual([]);
     });
 
-    test('the console is quiet', () => {
+    test('the console has no errors', () => {
       expect(printed).toEqual([]);
     });
   });
 
-test('with a run on the page axe finds nothing serious either: race, inspect, chat, in both themes', async ({
-  page,
-}) => {
+test('with a run on the page axe finds nothing serious: race, inspect, chat, in both themes', async ({ page }) => {
   await open(page, 'draft');
   await answer(page);
   for (const tab of ['Race', 'Inspect', 'Chat']) {
@@ -153,7 +151,7 @@ test('with a run on the page axe finds nothing serious either: race, inspect, ch
   }
 });
 
-test('tabs are moved between by arrow keys, and each has an address', async ({ page }) => {
+test('arrow keys move between tabs, and each tab has an address', async ({ page }) => {
   await page.goto('/?model=draft');
   const tab = (name: string) => page.getByRole('tab', { name });
   await tab('Race').focus();
@@ -173,7 +171,7 @@ test('tabs are moved between by arrow keys, and each has an address', async ({ p
 
 const FIRST_PAINT = 100_000;
 
-/** What was asked for before the first paint, gzipped. */
+/** Scripts requested before the first paint, gzipped. */
 const firstPaint = async (page: Page) => {
   const bodies = new Map<string, Promise<Buffer>>();
   page.on('response', (response) => {
@@ -205,7 +203,7 @@ const firstPaint = async (page: Page) => {
 
 test('the first paint of the demo takes at most 100 kB of script', async ({ browser }) => {
   const inline = gzipSync(readFileSync(join(root, 'demo/index.html'))).length;
-  // A paint that a busy machine holds up comes behind scripts that are none of it: one that is in time shows it.
+  // On a busy machine the paint may come late, after scripts that it does not need, so it is tried again.
   await expect(async () => {
     const page = await browser.newPage();
     const { scripts, total } = await firstPaint(page);

@@ -1,4 +1,4 @@
-// A remote target from a page: the engine in its worker asks another origin, which has to allow it.
+// A remote target from a page: the engine in its worker sends requests to another origin, which must allow them.
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { type CompletionsTestServer, serveCompletions } from '../src/testing/servers/completions-server.ts';
@@ -10,7 +10,7 @@ interface Harness {
 
 const KEY = 'sk-browser';
 
-/** Every step goes to the server; the answer, or the fault. */
+/** Runs with every step escalated to the server; returns the events or the fault. */
 const ask = (page: Page, address: string, fallBack: 'draft' | 'fail' = 'fail') =>
   page.evaluate(
     async ({ address, key, fallBack }) => {
@@ -47,7 +47,7 @@ test.afterEach(async () => {
 
 const says = (prompt: string) => (prompt.endsWith('\n\n') ? ['13.'] : ['Add', ' them.', '\n\n']);
 
-test('writes the steps, with the key in the header and nowhere in the page', async ({ page }) => {
+test('a server writes the steps, with the key in the header and nowhere in the page', async ({ page }) => {
   const printed: string[] = [];
   page.on('console', (message) => printed.push(message.text()));
   server.behave({ says, key: KEY });
@@ -58,7 +58,9 @@ test('writes the steps, with the key in the header and nowhere in the page', asy
   expect(JSON.stringify(events) + printed.join()).not.toContain(KEY);
 });
 
-test('that does not allow the page to ask is told from one that is not there', async ({ page }) => {
+test('a server that does not allow the page’s origin is distinguished from one that is unreachable', async ({
+  page,
+}) => {
   server.behave({ says, cors: false });
   const { fault } = await ask(page, server.address);
   expect(fault).toMatchObject({ code: 'download-failed' });
@@ -73,7 +75,7 @@ test('that does not allow the page to ask is told from one that is not there', a
   expect(other?.hint).toContain('that the server runs');
 });
 
-test('that cannot be had leaves the draft to go on, where it was told to', async ({ page }) => {
+test('the draft goes on if the server fails and that was allowed', async ({ page }) => {
   server.behave({ refusals: [{ status: 404, body: '{"detail":"no model big"}' }] });
   const { events, fault } = await ask(page, server.address, 'draft');
   expect(fault).toBeNull();

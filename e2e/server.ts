@@ -1,5 +1,5 @@
-// A file server that a test can watch and interrupt: ranges, cross-origin, a record of every request, and on demand a
-// connection that breaks in the middle of a file.
+// A file server that tests can watch and interrupt: it serves ranges to other origins, records every request, and can break
+// a connection in the middle of a file.
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,11 +22,11 @@ export interface Request {
 
 export class WatchedServer implements AsyncDisposable {
   readonly requests: Request[] = [];
-  /** Bytes of bodies that went out. */
+  /** Bytes of bodies that were sent. */
   sent = 0;
-  /** Files of which only so many bytes go out before the connection breaks. */
+  /** Files with the number of bytes that are sent before the connection breaks. */
   readonly cuts = new Map<string, number>();
-  /** On every answer. */
+  /** Headers of every response. */
   readonly headers: Record<string, string> = {};
   readonly #server = createServer((request, response) => this.#answer(request, response));
   readonly #folder: string;
@@ -72,7 +72,7 @@ export class WatchedServer implements AsyncDisposable {
       return void body.pipe(response);
     }
     if (start >= cut) return void response.destroy();
-    // What was written must leave first: the connection breaks when the last of it is with the system.
+    // The connection breaks only after the last bytes were handed to the system.
     createReadStream(file, { start, end: cut - 1 })
       .on('data', (chunk) => response.write(chunk))
       .on('end', () => response.write('', () => response.destroy()));

@@ -1,12 +1,12 @@
-// Speculation as a visitor sees it: what was drafted and what became of it, how much faster it was, and that it stops where
-// it does not pay. Real runs of the bundled models, on one page.
+// Speculation: drafted tokens and their sources, the speed-up, and the fall-back where drafting does not pay. Real runs of
+// the bundled models, on one page.
 import { expect, type Page, test } from '@playwright/test';
 import { answer, finished, open, ready, truth } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
 let page: Page;
-/** Weights that were asked for, by the name of their folder. */
+/** Requested weights, by the name of their folder. */
 const downloads: string[] = [];
 
 test.beforeAll(async ({ browser }) => {
@@ -28,7 +28,7 @@ const choose = async (title: string): Promise<void> => {
 const shoot = (name: string) =>
   page.screenshot({ path: `test-results/page-${name}.png`, fullPage: true, animations: 'disabled' });
 
-test('DFlash: tokens say how they came about, rejected drafts are struck through and no part of the answer', async () => {
+test('DFlash: tokens are marked by their source; rejected drafts are struck through and no part of the answer', async () => {
   await answer(page);
   const box = page.locator('#answer');
   await expect(page.locator('#verdict')).toHaveText(`✓ Correct: ${await truth(page)}`);
@@ -45,7 +45,7 @@ test('DFlash: tokens say how they came about, rejected drafts are struck through
   await page.getByLabel('Show rejected drafts').check();
 });
 
-/** Against plain decoding of the same prompt, which is timed once. */
+/** Races against plain decoding of the same prompt, which is timed once. */
 const race = async (): Promise<void> => {
   await page.getByRole('button', { name: 'Race', exact: true }).click();
   await finished(page);
@@ -57,7 +57,7 @@ test('plain decoding of the same prompt gives the same tokens', async () => {
   await shoot('dflash');
 });
 
-test('a knob is a slider that the keyboard moves; the next run has it, and races against the plain run before', async () => {
+test('the keyboard moves the slider of a knob; the next run uses it and races against the earlier plain run', async () => {
   const slider = page.getByRole('slider', { name: 'Block size' });
   await slider.press('Home');
   for (let size = 1; size < 8; size++) await slider.press('ArrowRight');
@@ -80,7 +80,7 @@ test('every system that is exact to plain decoding gives its answer, on models t
     await expect(page.locator('#acceptance')).toHaveText(/^[1-9]\d* %$/);
   }
   await choose('DFlash');
-  expect(downloads).toEqual(['draft', 'eagle3']); // when they were first chosen; the others stayed where they were
+  expect(downloads).toEqual(['draft', 'eagle3']); // when they were first chosen; the others stayed loaded
 });
 
 test('EAGLE-3: trees change no token', async () => {
@@ -88,12 +88,12 @@ test('EAGLE-3: trees change no token', async () => {
   await page.getByLabel('Shape of a draft').selectOption('tree');
   const nodes = page.getByRole('slider', { name: 'Nodes' });
   while ((await nodes.inputValue()) !== '20') await nodes.press('ArrowRight');
-  await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // SwiftShader may find it slow
+  await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // SwiftShader may fall back
   await race();
   await expect(page.locator('#verdict')).toHaveText(`✓ Correct: ${await truth(page)}`);
 });
 
-test('drafting that does not pay is given up, and the page says so', async () => {
+test('where drafting does not pay the run falls back to plain decoding, and the page says so', async () => {
   await choose('Draft model');
   await page.getByRole('slider', { name: 'γ' }).press('End');
   await page.getByLabel('Problem for the model').fill('Every morning Hugo writes a long letter to the moon. Why?');

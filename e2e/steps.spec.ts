@@ -1,11 +1,11 @@
-// Step routers as a visitor sees them: a card for every step of a real run, what became of it and why, and what another
-// threshold would have decided. Two routers on one page, so that their models are loaded once.
+// Step routers: a card for every step of a real run with the decision and its reason, and what another threshold would have
+// decided. Two routers on one page, so that their models are loaded once.
 import { expect, type Page, test } from '@playwright/test';
 import { answer, open, ready, truth } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
-/** The draft gets a subtraction of it wrong. */
+/** The draft model gets a subtraction of this problem wrong. */
 const PROBLEM =
   'Tom has 21 beads. Hugo gets 6 more beads than Tom. Max gets 18 fewer beads than Hugo. How many beads does Max have?';
 
@@ -31,16 +31,16 @@ const expectCards = async (judge: string): Promise<void> => {
     ),
   );
   await expect(page.locator('.step.accepted').first()).toContainText(/Step 1 ✓ accepted.*target tokens saved/);
-  const turned = escalated().first();
-  await expect(turned).toContainText('↑ escalated');
-  const struck = turned.locator('s.draft-step');
+  const first = escalated().first();
+  await expect(first).toContainText('↑ escalated');
+  const struck = first.locator('s.draft-step');
   expect(await struck.evaluate((node) => getComputedStyle(node).textDecorationLine)).toContain('line-through');
-  expect(await turned.locator('.target-step').textContent()).not.toBe(await struck.textContent());
-  await expect(turned).toContainText(new RegExp(`judged in \\d.*${judge} \\d\\.\\d\\d, threshold \\d\\.\\d\\d: `));
+  expect(await first.locator('.target-step').textContent()).not.toBe(await struck.textContent());
+  await expect(first).toContainText(new RegExp(`judged in \\d.*${judge} \\d\\.\\d\\d, threshold \\d\\.\\d\\d: `));
   await expect(page.locator('.score-scale')).toHaveCount(await cards().count());
 };
 
-test('RSD: every step is a card, and a draft that was not good enough is struck through', async () => {
+test('RSD: every step is a card, and a rejected draft is struck through', async () => {
   await answer(page);
   await expectCards('Reward');
 });
@@ -61,7 +61,7 @@ test('another threshold is tried on the same scores, by keyboard', async () => {
   await expect(said).toHaveText(new RegExp(`^Threshold 1\\.00: [${all - 1}${all}] of ${all} escalated`));
 });
 
-test('Arbitrage: the same, by what the target would gain', async () => {
+test('Arbitrage: the same, with the advantage of the target as score', async () => {
   await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption({ label: 'Arbitrage' });
   await ready(page);
   await answer(page);

@@ -1,4 +1,4 @@
-// Downloads stay: a second load asks the network for nothing, and an interrupted one goes on where it broke off.
+// Downloads are stored: a second load makes no request, and an interrupted download resumes where it stopped.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
@@ -6,7 +6,7 @@ import { open, ready } from './demo.ts';
 import { root, WatchedServer } from './server.ts';
 
 const WEIGHTS = '/models/target/model.safetensors';
-/** What is kept comes in chunks of this size. */
+/** Stored downloads have chunks of this size. */
 const CHUNK = 4 * 2 ** 20;
 
 const weightsAsked = (server: WatchedServer): number[] =>
@@ -24,8 +24,8 @@ test('an interrupted download resumes, and a second load makes no request', asyn
 
   server.cuts.clear();
   server.requests.length = 0;
-  await open(page, address); // a new page: nothing is left but what was stored
-  // Whoever weighs the model, and then whoever loads it, asks whether it is still the same file and drops that.
+  await open(page, address); // a new page has only what was stored
+  // The preflight and the load each open a request to check that the file is unchanged, and drop it.
   expect(weightsAsked(server)).toEqual([0, 0, CHUNK]);
 
   server.requests.length = 0;

@@ -13,7 +13,7 @@ const TITLES = [
 ] as const;
 
 /** Texts of the stops, which contain figures of the run. */
-const TOLD = [
+const TEXTS = [
   /one pass of the target for each token: \d+ passes here/,
   /has guessed \d+ tokens: “/,
   /reads all \d+ drafts at once/,
@@ -33,7 +33,7 @@ const walk = async (page: Page): Promise<void> => {
     await expect(card).toHaveAccessibleName(title);
     await expect(card.getByRole('heading')).toBeFocused();
     await expect(page.locator('#tour-count')).toHaveText(`${i + 1} of ${TITLES.length}`);
-    await expect(page.locator('#tour-text')).toHaveText(TOLD[i] as RegExp);
+    await expect(page.locator('#tour-text')).toHaveText(TEXTS[i] as RegExp);
     await expect(next(page)).toBeEnabled();
     await expect(page.locator('.toured')).toHaveCount(1);
     await expect(page.locator('.toured')).toBeInViewport();

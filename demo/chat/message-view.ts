@@ -39,13 +39,13 @@ class MessageView {
   readonly about = make('p', 'muted');
   readonly actions = make('div', 'row tight');
 
-  constructor(role: 'user' | 'assistant', who: string) {
+  constructor(role: 'user' | 'assistant', name: string) {
     this.root = make('article', `message ${role}`);
-    this.root.ariaLabel = who;
+    this.root.ariaLabel = name;
     // The buttons are above the text: below it they would move while it grows.
     const head = make('div', 'row between head');
     head.append(this.about, this.actions);
-    this.root.append(make('h3', 'hidden', who), head, this.body);
+    this.root.append(make('h3', 'hidden', name), head, this.body);
   }
 }
 

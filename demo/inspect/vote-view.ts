@@ -25,7 +25,7 @@ const drawBar = ({ letter, member, committed, instead }: VoteBar, name: string):
 
 const drawToken = (token: VotedToken, number: number, models: ModelNames): HTMLElement => {
   const proposer = LETTERS[memberOf(token)] ?? '';
-  const who =
+  const origin =
     token.by === null
       ? 'drawn from the combined distribution'
       : `proposed by ${proposer} (${roleName(token.by, models)})`;
@@ -34,7 +34,7 @@ const drawToken = (token: VotedToken, number: number, models: ModelNames): HTMLE
   return make(
     'li',
     { className: 'vote' },
-    make('h4', { textContent: `Token ${number}: “${visible(token.text).trim()}”, ${who}` }),
+    make('h4', { textContent: `Token ${number}: “${visible(token.text).trim()}”, ${origin}` }),
     make('ul', { className: 'vote-bars', ariaLabel: 'Probability of this token, combined and by model' }, ...bars),
   );
 };

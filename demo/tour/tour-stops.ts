@@ -23,7 +23,7 @@ export interface Stop {
   /** Shown while the run is being made. */
   readonly waiting?: string;
   /** Makes the run, if needed, and returns the text of the stop; null if it was stopped. */
-  tell(host: TourHost): Promise<string | null>;
+  explain(host: TourHost): Promise<string | null>;
 }
 
 const rejectedIn = ({ pieces, path }: Moment): boolean => path.length > 1 && path.length < pieces.length;
@@ -50,7 +50,7 @@ export const createTour = (): readonly Stop[] => {
       title: 'Two lanes, one prompt',
       at: '#lanes',
       waiting: 'The race is running: first the chosen system alone, then plain decoding.',
-      async tell(host) {
+      async explain(host) {
         host.openRace();
         raced ??= await host.race();
         if (!raced) return null;
@@ -61,7 +61,7 @@ export const createTour = (): readonly Stop[] => {
     {
       title: 'Draft',
       at: '#round-tree',
-      tell: (host) =>
+      explain: (host) =>
         withRound(host, rejectedIn, ({ pieces, round }) => {
           const drafted = pieces.slice(1);
           return `This is round ${round}. After the last committed token, a small network has guessed ${drafted.length} tokens: ${listed(drafted)} That is the draft. A guess is cheap, and nothing is decided yet.`;
@@ -70,7 +70,7 @@ export const createTour = (): readonly Stop[] => {
     {
       title: 'Verify',
       at: '.tokens',
-      tell: (host) =>
+      explain: (host) =>
         withRound(
           host,
           rejectedIn,
@@ -81,7 +81,7 @@ export const createTour = (): readonly Stop[] => {
     {
       title: 'Accept',
       at: '#round-tree',
-      tell: (host) =>
+      explain: (host) =>
         withRound(host, rejectedIn, ({ path, pieces }) => {
           const kept = path.slice(1).map((node) => pieces[node] ?? '');
           const rejected = pieces.length - path.length;
@@ -92,7 +92,7 @@ export const createTour = (): readonly Stop[] => {
     {
       title: 'Corrected, or a bonus',
       at: '#inspect-text',
-      tell: (host) =>
+      explain: (host) =>
         withRound(host, rejectedIn, ({ committed, path }) => {
           const own = committed.at(-1);
           const kind = own?.source === 'bonus' ? 'a bonus token' : 'a corrected token';
@@ -102,7 +102,7 @@ export const createTour = (): readonly Stop[] => {
     {
       title: 'Speed-up',
       at: '#finish',
-      async tell(host) {
+      async explain(host) {
         host.openRace();
         raced ??= await host.race();
         if (!raced) return null;
@@ -116,7 +116,7 @@ export const createTour = (): readonly Stop[] => {
       title: 'Escalate',
       at: '.step.escalated',
       waiting: 'A step router runs next. Its models are loaded when they are first used.',
-      async tell(host) {
+      async explain(host) {
         host.openRace();
         const run = await host.route();
         if (!run) return null;

@@ -78,9 +78,9 @@ export class Tour {
     this.#next.disabled = true;
     this.#title.focus({ preventScroll: true });
     this.#point(null);
-    const telling = stop.tell(this.#host);
+    const explained = stop.explain(this.#host);
     this.#point(stop.at);
-    const text = await telling;
+    const text = await explained;
     if (going !== this.#going) return;
     this.#text.textContent = text ?? STOPPED;
     this.#next.disabled = false;

@@ -26,7 +26,7 @@ const apart = (a: Spread | null | undefined, b: Spread | null | undefined): bool
   !!a && !!b && (a.max < b.min || b.max < a.min);
 
 const differences = (a: ResultFile, b: ResultFile): string[] => {
-  const told = [
+  const compared = [
     ['Outrider', a.software.outrider, b.software.outrider],
     ['Device', a.device?.description, b.device?.description],
     ['Browser', a.software.browser, b.software.browser],
@@ -37,7 +37,7 @@ const differences = (a: ResultFile, b: ResultFile): string[] => {
     ['Token limit', a.plan.max_tokens, b.plan.max_tokens],
     ['Temperature', a.plan.temperature, b.plan.temperature],
   ] as const;
-  const plain = told.flatMap(([what, first, second]) =>
+  const plain = compared.flatMap(([what, first, second]) =>
     first === second ? [] : [`${what}: first ${first ?? 'unknown'}, second ${second ?? 'unknown'}`],
   );
   const prompts = ({ plan }: ResultFile): string => JSON.stringify(plan.prompts.map(({ prompt }) => prompt));
