@@ -21,4 +21,4 @@ const address = (): string => {
 };
 
 if (!globalThis.document && self.name === NAME) expose(serve(createEngine()));
-else define(() => clientOf(new Worker(address(), { type: 'module', name: NAME })));
+else define(() => clientOf(() => new Worker(address(), { type: 'module', name: NAME })));

@@ -7,6 +7,7 @@ import type { LanguageModel } from '../model/interface.ts';
 import { toyLoaded } from '../testing/contract/system-contract.ts';
 import { toyModel } from '../testing/toys/toy-model.ts';
 import { committedTokens, type TraceEvent } from '../trace/index.ts';
+import { clientOf } from './client.ts';
 import { connect } from './connect.ts';
 import { serve } from './service.ts';
 
@@ -121,6 +122,47 @@ describe('an engine in a worker', () => {
     await expect(running).rejects.toMatchObject({ code: 'bug', message: expect.stringContaining('has stopped') });
     await expect(collect(client, request)).rejects.toMatchObject({ code: 'bug' });
     await expect(client.close()).rejects.toMatchObject({ code: 'bug' });
+    port1.close();
+  });
+
+  it('ends a worker that does not answer a stop, and starts another one for the next call', async () => {
+    const started: MessagePort[] = [];
+    /** A worker that takes every call and never answers, and after it one that works. */
+    const start = (): Worker => {
+      const { port1, port2 } = new MessageChannel();
+      if (started.push(port1) > 1) expose(serve(createEngine()), port1);
+      return Object.assign(port2, { terminate: () => port2.close() }) as unknown as Worker;
+    };
+    const client = clientOf(start, { patience: 30 });
+    close.push(() => client.close());
+    const abort = new AbortController();
+    const running = collect(client, request, abort.signal);
+    abort.abort();
+    await expect(running).rejects.toMatchObject({ code: 'device-lost', message: expect.stringContaining('0.03 s') });
+    await expect(collect(client, request)).rejects.toMatchObject({ message: expect.stringContaining('no model') });
+    expect(started).toHaveLength(2);
+    for (const port of started) port.close();
+  });
+
+  it('leaves a worker alone that answers while its call goes on', async () => {
+    const { port1, port2 } = new MessageChannel();
+    const slow = { ...serve(createEngine()), run: () => new Promise<void>(() => {}) };
+    expose(slow, port1);
+    const client = clientOf(port2, { patience: 30 });
+    const abort = new AbortController();
+    const running = collect(client, request, abort.signal).catch((error: OutriderError) => error.code);
+    abort.abort();
+    expect(await Promise.race([running, new Promise((resolve) => setTimeout(resolve, 150, 'goes on'))])).toBe(
+      'goes on',
+    );
+    await client.close();
+    expect(await running).toBe('aborted');
+    port1.close();
+  });
+
+  it('settles a close that is not answered', async () => {
+    const { port1, port2 } = new MessageChannel();
+    await clientOf(port2, { patience: 30 }).close();
     port1.close();
   });
 });

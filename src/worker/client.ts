@@ -1,6 +1,6 @@
 // The page's side of an engine in a worker: the interface of engine.ts, with streams, aborts and faults carried across.
 // Who starts the worker is left open (connect.ts, the widget's single file), because bundlers follow whatever starts one.
-import { transfer, wrap } from 'comlink';
+import { type Remote, transfer, wrap } from 'comlink';
 import { OutriderError } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
 import type { ModelRole } from '../decode/core/system.ts';
@@ -14,8 +14,22 @@ import type { TraceEvent } from '../trace/index.ts';
 import { ask } from './rpc.ts';
 import type { Calibrating, Service } from './service.ts';
 
-/** Rejects when the worker dies or could not start, and never resolves. */
-const loss = (worker: Worker | MessagePort): Promise<never> => {
+/** A worker that answers nothing for so long after a stop, in milliseconds, is ended. */
+const PATIENCE = 5000;
+
+type Port = Worker | MessagePort;
+
+/** A worker and what has become of it. */
+interface Link {
+  readonly service: Remote<Service>;
+  /** Rejects when the worker dies, could not start or was ended, and never resolves. */
+  readonly lost: Promise<never>;
+  /** Ends the worker. Calls under way fail with `reason`. */
+  end(reason: OutriderError): void;
+}
+
+const linkTo = (worker: Port): Link => {
+  let end: Link['end'] = () => {};
   const lost = new Promise<never>((_, reject) => {
     const fail = (event: Event): void => {
       const reason = (event as Partial<ErrorEvent>).message || 'its script could not be loaded';
@@ -23,10 +37,35 @@ const loss = (worker: Worker | MessagePort): Promise<never> => {
     };
     worker.addEventListener('error', fail);
     worker.addEventListener('messageerror', fail);
+    end = (reason) => {
+      if ('terminate' in worker) worker.terminate();
+      else worker.close();
+      reject(reason);
+    };
   });
-  lost.catch(() => {}); // whoever has a call open hears of it
-  return lost;
+  lost.catch(() => {}); // every open call hears of it
+  return { service: wrap<Service>(worker), lost, end };
 };
+
+/** True when `answer` comes within `ms`. */
+const within = async (answer: Promise<unknown>, ms: number): Promise<boolean> => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, ms, false);
+  });
+  try {
+    return await Promise.race([answer.then(() => true as const), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const unanswering = (ms: number): OutriderError =>
+  new OutriderError(
+    'device-lost',
+    `the engine's worker did not answer for ${ms / 1000} s, so it was ended and its models are gone`,
+    'Load the models again. If it happens with one model only, its chat template or tokenizer may never come to an end.',
+  );
 
 const sendable = (source: NonNullable<ModelSources[ModelRole]>, base: string | undefined): typeof source => {
   if (typeof source === 'string') return bundledSource(source, base);
@@ -51,37 +90,81 @@ const resultOf = async <Told, Value>(
   }
 };
 
-/** `base`: the address under which `models/` is served. Default: the page's own. */
-export const clientOf = (worker: Worker | MessagePort, base?: string): Engine => {
-  const service = wrap<Service>(worker);
-  const lost = loss(worker);
+export interface ClientOptions {
+  /** The address under which `models/` is served. Default: the page's own. */
+  readonly base?: string | undefined;
+  /** Milliseconds that a worker may take to answer after a stop. Default 5000. */
+  readonly patience?: number;
+}
+
+/**
+ * An engine behind a worker, or behind a function that starts one: then a worker that had to be ended is replaced at the
+ * next call, with nothing loaded. `close` always settles.
+ */
+export const clientOf = (given: Port | (() => Worker), { base, patience = PATIENCE }: ClientOptions = {}): Engine => {
+  const begin = (): Link => linkTo(typeof given === 'function' ? given() : given);
+  let link: Link | null = begin();
+  const open = (): Link => {
+    link ??= begin();
+    return link;
+  };
+  /** After a stop: a worker that can still be reached goes on, any other one is ended. */
+  const check = async (stopped: Link): Promise<void> => {
+    const answered = await within(stopped.service.ping(), patience).catch(() => true);
+    if (answered || link !== stopped) return;
+    if (typeof given === 'function') link = null;
+    stopped.end(unanswering(patience));
+  };
+  const call = <Told, Value>(
+    send: (service: Link['service'], port: MessagePort) => Promise<unknown>,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Told, Value, undefined> => {
+    const now = open();
+    return ask<Told, Value>(
+      (port) => send(now.service, transfer(port, [port])),
+      now.lost,
+      signal,
+      () => void check(now),
+    );
+  };
   return {
-    systems: () => Promise.race([service.systems(), lost]),
+    async systems() {
+      const { service, lost } = open();
+      return Promise.race([service.systems(), lost]);
+    },
     async load(models, { signal, onProgress, ...options } = {}) {
       const sources = sendableAll(models, base);
-      const send = (port: MessagePort) => service.load(sources, options, transfer(port, [port]));
-      return resultOf(ask<LoadProgress, Loaded>(send, lost, signal), onProgress);
+      return resultOf(
+        call<LoadProgress, Loaded>((service, port) => service.load(sources, options, port), signal),
+        onProgress,
+      );
     },
-    run: (request, signal) =>
-      ask<TraceEvent, void>((port) => service.run(request, transfer(port, [port])), lost, signal),
-    calibrate({ signal, onProgress, ...options }) {
-      const send = (port: MessagePort) => service.calibrate(options, transfer(port, [port]));
-      return resultOf(ask<Calibrating, Calibrated>(send, lost, signal), onProgress && ((told) => onProgress(...told)));
+    run: (request, signal) => call<TraceEvent, void>((service, port) => service.run(request, port), signal),
+    async calibrate({ signal, onProgress, ...options }) {
+      const calls = call<Calibrating, Calibrated>((service, port) => service.calibrate(options, port), signal);
+      return resultOf(calls, onProgress && ((told) => onProgress(...told)));
     },
-    measure({ signal, onProgress, ...options } = {}) {
-      const send = (port: MessagePort) => service.measure(options, transfer(port, [port]));
-      return resultOf(ask<Measuring, DeviceCard>(send, lost, signal), onProgress);
+    async measure({ signal, onProgress, ...options } = {}) {
+      return resultOf(
+        call<Measuring, DeviceCard>((service, port) => service.measure(options, port), signal),
+        onProgress,
+      );
     },
     async preflight(models, { signal, ...options } = {}) {
       const sources = sendableAll(models, base);
-      const send = (port: MessagePort) => service.preflight(sources, options, transfer(port, [port]));
-      return resultOf(ask<never, Preflight>(send, lost, signal), undefined);
+      return resultOf(
+        call<never, Preflight>((service, port) => service.preflight(sources, options, port), signal),
+        undefined,
+      );
     },
     async close() {
-      await Promise.race([service.close(), lost]).finally(() => {
-        if ('terminate' in worker) worker.terminate();
-        else worker.close();
-      });
+      const closing = link;
+      if (!closing) return; // its worker was ended
+      try {
+        await within(Promise.race([closing.service.close(), closing.lost]), patience);
+      } finally {
+        closing.end(new OutriderError('aborted', 'the engine was closed'));
+      }
     },
   };
 };

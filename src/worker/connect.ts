@@ -8,11 +8,11 @@ export interface ConnectOptions {
   /** The address under which `models/` is served. Default: the page's own. */
   readonly base?: string;
   /** Whoever serves an engine. Default: a new worker, which `close` ends. */
-  readonly worker?: Worker | MessagePort;
+  readonly worker?: Worker | MessagePort | (() => Worker);
 }
 
 const startWorker = (): Worker =>
   new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'outrider' });
 
 /** Nothing is loaded yet, and no GPU is asked for before something is. */
-export const connect = ({ base, worker = startWorker() }: ConnectOptions = {}): Engine => clientOf(worker, base);
+export const connect = ({ base, worker = startWorker }: ConnectOptions = {}): Engine => clientOf(worker, { base });

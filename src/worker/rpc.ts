@@ -24,12 +24,13 @@ export const answer = async <Told, Value>(
 
 /**
  * The page's side: yields what is told and returns the value. `send` hands the port over; `lost` rejects when the other
- * side is gone. Leaving the loop early aborts the call.
+ * side is gone. Leaving the loop early aborts the call. `aborted` hears of an abort that was sent.
  */
 export async function* ask<Told, Value>(
   send: (port: MessagePort) => Promise<unknown>,
   lost: Promise<never>,
   signal: AbortSignal | undefined,
+  aborted: () => void = () => {},
 ): AsyncGenerator<Told, Value, undefined> {
   const { port1: here, port2: there } = new MessageChannel();
   const inbox: Reply<Told, Value>[] = [];
@@ -39,12 +40,16 @@ export async function* ask<Told, Value>(
     wake();
   };
   const abort = (): void => here.postMessage('abort');
+  const stop = (): void => {
+    abort();
+    aborted();
+  };
   here.addEventListener('message', ({ data }: MessageEvent<Reply<Told, Value>>) => deliver(data));
   here.start();
   Promise.race([send(there), lost]).catch((error: unknown) => deliver({ fault: toFault(error) }));
   lost.catch((error: unknown) => deliver({ fault: toFault(error) }));
-  signal?.addEventListener('abort', abort);
-  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', stop);
+  if (signal?.aborted) stop();
   try {
     for (;;) {
       const reply = inbox.shift();
@@ -59,7 +64,7 @@ export async function* ask<Told, Value>(
       yield reply.told;
     }
   } finally {
-    signal?.removeEventListener('abort', abort);
+    signal?.removeEventListener('abort', stop);
     abort(); // of no effect on a call that has ended
     here.close();
   }

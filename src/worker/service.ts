@@ -10,6 +10,8 @@ import type { TraceEvent } from '../trace/index.ts';
 import { answer } from './rpc.ts';
 
 export interface Service {
+  /** Answers at once unless the worker is busy with something that cannot be interrupted. */
+  ping(): Promise<void>;
   systems(): Promise<readonly SystemFacts[]>;
   load(
     models: ModelSources,
@@ -27,6 +29,7 @@ export interface Service {
 export type Calibrating = readonly [done: number, all: number];
 
 export const serve = (engine: Engine): Service => ({
+  ping: async () => {},
   systems: () => engine.systems(),
   load: (models, options, port) =>
     answer<LoadProgress, Loaded>(port, (onProgress, signal) => engine.load(models, { ...options, signal, onProgress })),
