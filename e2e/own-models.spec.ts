@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
-import { weightSpecs } from '../src/model/architecture.ts';
-import { readArchitecture } from '../src/model/families/known-models.ts';
+import { tensorSpecs } from '../src/model/architecture.ts';
+import { readArchitecture } from '../src/model/families/families.ts';
 import { serveCompletions } from '../src/testing/servers/completions-server.ts';
 import { finished, open, ready } from './demo.ts';
 import { root, WatchedServer } from './server.ts';
@@ -36,7 +36,7 @@ const LLAMA_70B = {
 /** 141 GB that take no disk space: config and header are real, and the weights are a sparse file of zeros. */
 const writeHuge = (folder: string): void => {
   let end = 0;
-  const table = weightSpecs(readArchitecture(LLAMA_70B)).map(({ checkpoint, shape }) => {
+  const table = tensorSpecs(readArchitecture(LLAMA_70B)).map(({ checkpoint, shape }) => {
     const start = end;
     end += shape.reduce((a, b) => a * b, 2);
     return [checkpoint, { dtype: 'F16', shape, data_offsets: [start, end] }] as const;

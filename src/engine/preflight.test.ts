@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Gpu } from '../gpu/device.ts';
-import { weightSpecs } from '../model/architecture.ts';
-import { readArchitecture } from '../model/families/known-models.ts';
+import { tensorSpecs } from '../model/architecture.ts';
+import { readArchitecture } from '../model/families/families.ts';
 import { remote, remoteJudge } from '../remote/server.ts';
 import { testGpu } from '../testing/device/gpu.ts';
 import type { ByteSource } from '../weights/files/byte-source.ts';
@@ -38,7 +38,7 @@ const LLAMA_70B = {
 /** Config and header of a model; whoever reads of its weights fails. */
 const headersOnly = (config: Readonly<Record<string, unknown>>): Source => {
   let end = 0;
-  const table = weightSpecs(readArchitecture(config)).map(({ checkpoint, shape }) => {
+  const table = tensorSpecs(readArchitecture(config)).map(({ checkpoint, shape }) => {
     const start = end;
     end += shape.reduce((a, b) => a * b, 2);
     return [checkpoint, { dtype: 'F16', shape, data_offsets: [start, end] }] as const;

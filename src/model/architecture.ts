@@ -81,7 +81,10 @@ export interface Architecture {
   /** Tokens of the target, where the head has logits for a part of them only (EAGLE-3); null: it has one for each token. */
   readonly spreadOver: number | null;
   readonly norm: { readonly kind: 'rms'; readonly epsilon: number };
-  /** Our slot's name to the checkpoint's tensor name; `{i}` is the layer. */
+  /**
+   * The checkpoint's tensor for each weight; `{i}` is the layer. Several weights may name one tensor: their rows lie in
+   * it one after the other, in the order of `blockWeights` (query, key, value; gate, up).
+   */
   readonly names: Readonly<Partial<Record<WeightName, string>>>;
 }
 
@@ -90,8 +93,17 @@ export interface WeightSpec {
   readonly name: WeightName;
   /** Null outside the blocks. */
   readonly layer: number | null;
+  /** The tensor that holds it, and its first row there. */
+  readonly checkpoint: string;
+  readonly firstRow: number;
+  readonly shape: readonly number[];
+}
+
+/** A tensor of the checkpoint, and the weights that it holds. */
+export interface TensorSpec {
   readonly checkpoint: string;
   readonly shape: readonly number[];
+  readonly weights: readonly WeightSpec[];
 }
 
 const blockWeights = ({ mixer }: Block): WeightName[] => [
@@ -109,7 +121,7 @@ const blockWeights = ({ mixer }: Block): WeightName[] => [
   'down',
 ];
 
-/** Every weight with its shape: the loader's checklist. */
+/** Every weight with its shape. */
 export const weightSpecs = ({ sizes, blocks, input, head, names }: Architecture): readonly WeightSpec[] => {
   const { hidden, heads, keyValueHeads, headDim, feedForward, vocabulary } = sizes;
   const queries = heads * headDim;
@@ -138,12 +150,15 @@ export const weightSpecs = ({ sizes, blocks, input, head, names }: Architecture)
     fuse: [hidden, (features?.count ?? 0) * hidden],
     featureNorm: [hidden],
   };
-  const spec = (name: WeightName, layer: number | null): WeightSpec => ({
-    name,
-    layer,
-    checkpoint: (names[name] ?? name).replace('{i}', `${layer}`),
-    shape: shapes[name],
-  });
+  /** Rows of each tensor that earlier weights have taken. */
+  const taken = new Map<string, number>();
+  const spec = (name: WeightName, layer: number | null): WeightSpec => {
+    const checkpoint = (names[name] ?? name).replace('{i}', `${layer}`);
+    const shape = shapes[name];
+    const firstRow = taken.get(checkpoint) ?? 0;
+    taken.set(checkpoint, firstRow + (shape[0] as number));
+    return { name, layer, checkpoint, firstRow, shape };
+  };
   return [
     ...(embedding === 'own' ? [spec('embedding', null)] : []),
     ...(features ? [spec('fuse', null), spec('featureNorm', null)] : []),
@@ -153,6 +168,22 @@ export const weightSpecs = ({ sizes, blocks, input, head, names }: Architecture)
   ];
 };
 
-/** The name of a slot for people and for maps: `3.query`, `finalNorm`. */
+/** The tensors that a checkpoint must have: the loader's checklist. */
+export const tensorSpecs = (architecture: Architecture): readonly TensorSpec[] => {
+  const tensors = new Map<string, TensorSpec>();
+  for (const weight of weightSpecs(architecture)) {
+    const { checkpoint, shape } = weight;
+    const known = tensors.get(checkpoint);
+    const [rows, ...rest] = shape as [number, ...number[]];
+    tensors.set(checkpoint, {
+      checkpoint,
+      shape: [(known?.shape[0] ?? 0) + rows, ...rest],
+      weights: [...(known?.weights ?? []), weight],
+    });
+  }
+  return [...tensors.values()];
+};
+
+/** The name of a weight for people and for maps: `3.query`, `finalNorm`. */
 export const weightKey = ({ name, layer }: { readonly name: string; readonly layer: number | null }): string =>
   layer === null ? name : `${layer}.${name}`;

@@ -116,7 +116,7 @@ const openSafetensors = async (files: FileSet, open: Open, { signal }: OpenOptio
     for (const { start, ...info } of await readSafetensors(source, signal)) {
       if (shards && shards.get(info.name) !== name)
         throw bad(`${name} holds ${info.name}, which the index does not place there`);
-      placed.push({ info, source, start, heads: 0 });
+      placed.push({ info, source, start, heads: null });
     }
     if (names.length > 1) source.release?.();
   }

@@ -12,8 +12,8 @@ export interface PlacedTensor {
   readonly info: TensorInfo;
   readonly source: ByteSource;
   readonly start: number;
-  /** Heads whose rows are permuted as llama's in GGUF; 0 for none. */
-  readonly heads: number;
+  /** Heads in its rows, of which the first so many are permuted as llama's in GGUF; null where none is. */
+  readonly heads: { readonly count: number; readonly permuted: number } | null;
   /** How quantised blocks are read, where the format has them. */
   readonly blocks?: { readonly decoders: Decoders; readonly repackers: Repackers };
 }
@@ -41,7 +41,11 @@ export async function* streamBands(
       if (buffer.length < count * rowBytes) buffer = new Uint8Array(count * rowBytes);
       const raw = buffer.subarray(0, count * rowBytes);
       await source.readInto(raw, start + firstRow * rowBytes, signal);
-      if (tensor.heads) restoreRows(raw, rowBytes, rows / tensor.heads);
+      if (tensor.heads) {
+        const headRows = rows / tensor.heads.count;
+        const permuted = Math.min(count, Math.max(0, tensor.heads.permuted * headRows - firstRow));
+        restoreRows(raw.subarray(0, permuted * rowBytes), rowBytes, headRows);
+      }
       yield {
         tensor: info,
         ...block(info, firstRow, count),
@@ -62,9 +66,10 @@ const block = (info: TensorInfo, firstRow: number, rows: number): Pick<RowBlock,
 const bandsOf = ({ info, heads }: PlacedTensor): { rows: number; rowBytes: number; bandRows: number } => {
   const rows = heads && info.shape.length < 2 ? (info.shape[0] ?? 1) : matrixShape(info.shape).rows;
   const rowBytes = info.bytes / rows;
-  if (heads && rows % (2 * heads)) throw bad(`${info.name} is [${info.shape}]: ${heads} heads do not divide its rows`);
+  if (heads && rows % (2 * heads.count))
+    throw bad(`${info.name} is [${info.shape}]: ${heads.count} heads do not divide its rows`);
   // Rows of a head are restored together; a permuted vector is one band, as other vectors are.
-  const unit = heads ? (info.shape.length < 2 ? rows : rows / heads) : 1;
+  const unit = heads ? (info.shape.length < 2 ? rows : rows / heads.count) : 1;
   const decodedRowBytes = info.shape.reduce((product, size) => product * size, 4) / rows;
   const most = Math.max(rowBytes, decodedRowBytes);
   return { rows, rowBytes, bandRows: Math.max(1, Math.floor(BAND_BYTES / most / unit)) * unit };

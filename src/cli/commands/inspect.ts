@@ -3,9 +3,8 @@
 import { OutriderError } from '../../base/errors.ts';
 import type { Architecture } from '../../model/architecture.ts';
 import { cacheBytes } from '../../model/cache/kv-cache.ts';
-import { isScored } from '../../model/families/known-judges.ts';
-import { isDrafter, named } from '../../model/families/known-models.ts';
-import { readAny, weightBytes } from '../../model/load/estimate.ts';
+import { isDrafter, isScored, readAny } from '../../model/families/families.ts';
+import { weightBytes } from '../../model/load/estimate.ts';
 import type { Checkpoint, TensorInfo } from '../../weights/checkpoint.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
 import { defineCommand } from '../command.ts';
@@ -82,7 +81,7 @@ export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): 
     format: checkpoint.format,
     architecture: Array.isArray(config.architectures) ? String(config.architectures[0]) : null,
     family: architecture?.family ?? null,
-    drafter: isDrafter(named(config)),
+    drafter: isDrafter(config),
     judge: isScored(tensors),
     unsupported: known instanceof OutriderError ? known.message : null,
     parameters: [...tensors.values()].reduce((sum, tensor) => sum + elements(tensor), 0),

@@ -80,13 +80,23 @@ export const readLayers = (
   };
 };
 
+export interface DecoderDifferences extends Omit<LayerDifferences, 'causal'> {
+  readonly family: string;
+  /** Tensors that are called otherwise, or that hold several weights. */
+  readonly names?: Architecture['names'];
+}
+
 /** Reads a language model and closes the config: a field that neither this nor the family has read is an error. */
-export const readDecoder = (
-  config: Config,
-  { family, ...differences }: Omit<LayerDifferences, 'causal'> & { readonly family: string },
-): Architecture => {
+export const readDecoder = (config: Config, { family, names, ...differences }: DecoderDifferences): Architecture => {
   const layers = readLayers(config, { ...differences, causal: true });
   const head = config.flag('tie_word_embeddings', false) ? 'tied' : 'own';
   config.finish();
-  return { family, ...layers, input: { embedding: 'own', features: null }, head, spreadOver: null, names: NAMES };
+  return {
+    family,
+    ...layers,
+    input: { embedding: 'own', features: null },
+    head,
+    spreadOver: null,
+    names: { ...NAMES, ...names },
+  };
 };

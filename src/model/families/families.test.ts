@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
 import { weightSpecs } from '../architecture.ts';
-import { readArchitecture } from './known-models.ts';
+import { readArchitecture } from './families.ts';
 
 type Json = Record<string, unknown>;
 

@@ -7,7 +7,7 @@ import type { MatmulTuning, Matrix } from '../../kernels/matmul/matmul.ts';
 import { chooseTuning } from '../../kernels/matmul/matmul-tuning.ts';
 import type { Checkpoint } from '../../weights/checkpoint.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
-import { type Architecture, weightSpecs } from '../architecture.ts';
+import { type Architecture, tensorSpecs } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
 import { allocate, assemble, type Lent, type Sink, type Weights } from './device-weights.ts';
 import { type Place, placeBytes, places } from './weight-layout.ts';
@@ -41,12 +41,15 @@ export const checkTensors = (
   extra: readonly string[] = [],
 ): void => {
   const needed = new Set<string>(extra);
-  for (const { checkpoint, shape } of weightSpecs(architecture)) {
+  for (const { checkpoint, shape, weights } of tensorSpecs(architecture)) {
     needed.add(checkpoint);
     const found = tensors.get(checkpoint);
     if (!found) throw bad(`tensor ${checkpoint} is missing`, `The ${architecture.family} family needs it.`);
     if (found.shape.length !== shape.length || found.shape.some((size, i) => size !== shape[i]))
-      throw bad(`${checkpoint}: expected [${shape.join(', ')}], found [${found.shape.join(', ')}]`);
+      throw bad(
+        `${checkpoint}: expected [${shape.join(', ')}], found [${found.shape.join(', ')}]`,
+        weights.length > 1 ? `Its rows are ${weights.map(({ name }) => name).join(', ')}, in this order.` : '',
+      );
   }
   for (const name of tensors.keys())
     if (!needed.has(name) && name !== ROPE_DIVISORS && !ignorable(name, architecture))

@@ -8,10 +8,10 @@ import { inputs, Stopwatch } from '../../testing/fuzz/inputs.ts';
 import { mutateJson } from '../../testing/fuzz/mutate-json.ts';
 import { pick, random } from '../../testing/fuzz/random.ts';
 import { openCheckpoint } from '../../weights/open.ts';
-import { weightSpecs } from '../architecture.ts';
-import { readArchitecture } from '../families/known-models.ts';
+import { tensorSpecs } from '../architecture.ts';
+import { readAny, readArchitecture } from '../families/families.ts';
 import { scratchBytes } from '../forward/scratch.ts';
-import { readAny, weightBytes } from './estimate.ts';
+import { weightBytes } from './estimate.ts';
 
 const SEED = 20_261_122;
 const INPUTS = inputs(12_000);
@@ -58,7 +58,7 @@ const OTHERS: readonly Record<string, unknown>[] = [
 const safetensors = (config: Record<string, unknown>): Uint8Array<ArrayBuffer> => {
   let bytes = 0;
   const header = Object.fromEntries(
-    weightSpecs(readArchitecture(config)).map(({ checkpoint, shape }) => {
+    tensorSpecs(readArchitecture(config)).map(({ checkpoint, shape }) => {
       const start = bytes;
       bytes += 2 * shape.reduce((product, size) => product * size, 1);
       return [checkpoint, { dtype: 'F16', shape, data_offsets: [start, bytes] }];

@@ -78,15 +78,18 @@ class PartSink {
     this.#missing = part.layout.rows;
   }
 
-  put({ first, step }: Piece, { firstRow, rows, raw, decode, repacker }: RowBlock): void {
+  put(piece: Piece, { firstRow, rows, raw, decode, repacker }: RowBlock): void {
     const { start, layout, weights, scales } = this.#part;
-    // Band row r is row first + (firstRow + r) · step of the matrix; this part holds some range of r.
-    const bandRow = (row: number): number => Math.ceil((row - first) / step) - firstRow;
-    const from = Math.max(0, bandRow(start));
-    const to = Math.min(rows, bandRow(start + layout.rows));
+    const { first, step } = piece;
+    const offset = piece.from - firstRow;
+    // Row r of the piece is row offset + r of the block and row first + r · step of the matrix. Of the block's rows,
+    // [from, to) are the piece's and this part's.
+    const blockRow = (row: number): number => Math.ceil((row - first) / step) + offset;
+    const from = Math.max(0, offset, blockRow(start));
+    const to = Math.min(rows, offset + piece.rows, blockRow(start + layout.rows));
     if (from >= to) return;
     this.#packer ??= new MatrixPacker(layout);
-    const row = first + (firstRow + from) * step - start;
+    const row = first + (from - offset) * step - start;
     const rowBytes = raw.byteLength / rows;
     if (!this.#packer.putRaw(row, repacker(layout.format), raw.subarray(from * rowBytes, to * rowBytes), step))
       this.#packer.put(row, decode().subarray(from * layout.columns, to * layout.columns), step);
@@ -103,20 +106,36 @@ export const allocate = (gpu: Gpu, arena: Arena, places: readonly Place[]): Allo
   const matrices = new Map<string, Matrix>();
   const vectors = new Map<string, Tensor>();
   const sinks = new Map<string, Sink>();
+  /** One tensor may hold several weights. */
+  const sink = (checkpoint: string, take: Sink): void => {
+    const others = sinks.get(checkpoint);
+    sinks.set(
+      checkpoint,
+      others
+        ? (block) => {
+            others(block);
+            take(block);
+          }
+        : take,
+    );
+  };
   for (const place of places) {
     if (place.kind === 'vector') {
       const tensor = arena.storage(place.length * 4, place.key);
       vectors.set(place.key, tensor);
-      for (const { checkpoint, first } of place.pieces)
-        sinks.set(checkpoint, (block) => gpu.device.queue.writeBuffer(tensor.buffer, first * 4, block.decode()));
+      for (const { checkpoint, from, rows, first } of place.pieces)
+        sink(checkpoint, (block) => {
+          const values = block.decode().subarray(from, from + rows);
+          gpu.device.queue.writeBuffer(tensor.buffer, first * 4, values);
+        });
       continue;
     }
     const matrix = allocateMatrix(arena, place, gpu.device.limits.maxStorageBufferBindingSize);
     const partSinks = matrix.parts.map((part) => new PartSink(gpu, part));
     matrices.set(place.key, matrix);
     for (const piece of place.pieces)
-      sinks.set(piece.checkpoint, (block) => {
-        for (const sink of partSinks) sink.put(piece, block);
+      sink(piece.checkpoint, (block) => {
+        for (const part of partSinks) part.put(piece, block);
       });
   }
   return { matrices, vectors, sinks };

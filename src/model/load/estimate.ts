@@ -3,16 +3,7 @@ import type { Checkpoint } from '../../weights/checkpoint.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
 import type { Architecture } from '../architecture.ts';
 import { cacheSlots } from '../cache/kv-cache.ts';
-import { readDrafter } from '../families/known-drafters.ts';
-import { isScored, readScored } from '../families/known-judges.ts';
-import { isDrafter, named, readArchitecture } from '../families/known-models.ts';
 import { placeBytes, places } from './weight-layout.ts';
-
-/** Of whatever the engine can run: a language model, a drafter, a judge's body. */
-export const readAny = ({ config, tensors }: Pick<Checkpoint, 'config' | 'tensors'>): Architecture => {
-  if (isScored(tensors)) return readScored(config);
-  return isDrafter(named(config)) ? readDrafter(config).architecture : readArchitecture(config);
-};
 
 export const weightBytes = (
   architecture: Architecture,

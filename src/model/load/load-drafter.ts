@@ -9,7 +9,7 @@ import { Arena } from '../arena.ts';
 import { DFlashDrafter } from '../drafters/dflash-drafter.ts';
 import { Eagle3Drafter } from '../drafters/eagle3-drafter.ts';
 import type { Eagle3 } from '../families/eagle3.ts';
-import { type DrafterFamily, readDrafter } from '../families/known-drafters.ts';
+import { type DrafterFamily, readDrafter } from '../families/families.ts';
 import type { Reduced } from '../forward/interpreter.ts';
 import type { BlockDrafter, FeatureDrafter, LanguageModel } from '../interface.ts';
 import { MOST_ROWS } from '../limits.ts';

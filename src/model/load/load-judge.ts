@@ -7,7 +7,7 @@ import type { Matrix } from '../../kernels/matmul/matmul.ts';
 import type { Checkpoint, TensorInfo } from '../../weights/checkpoint.ts';
 import type { Architecture } from '../architecture.ts';
 import { Arena } from '../arena.ts';
-import { isScored, readScored } from '../families/known-judges.ts';
+import { isScored, readScored } from '../families/families.ts';
 import { ScoredModel } from '../judges/scored-model.ts';
 import { checkTensors, type LoadModelOptions, prepareWeights, streamWeights } from './checkpoint-tensors.ts';
 import type { MatrixPlace } from './weight-layout.ts';
@@ -76,7 +76,7 @@ export const loadScored = async (
       format: 'f32',
       rows: head.labels.length,
       columns: architecture.sizes.hidden,
-      pieces: [{ checkpoint: head.weight, first: 0, step: 1 }],
+      pieces: [{ checkpoint: head.weight, from: 0, rows: head.labels.length, first: 0, step: 1 }],
     };
     const prepared = await prepareWeights(gpu, arena, checkpoint, architecture, { precision, beside: [place] });
     checkAborted(signal);

@@ -5,7 +5,7 @@ import type { Gpu } from '../../gpu/device.ts';
 import type { Checkpoint } from '../../weights/checkpoint.ts';
 import { Arena } from '../arena.ts';
 import type { CachedCursor } from '../cache/cursor.ts';
-import { readArchitecture } from '../families/known-models.ts';
+import { readArchitecture } from '../families/families.ts';
 import { Transformer } from '../transformer.ts';
 import { CHECK_CAPACITY, checkLayers, isBatchInvariant } from './batch-invariance.ts';
 import {

@@ -4,9 +4,11 @@ import { matrixLayout, ROW_PAD, splitRows, type WeightFormat } from '../../weigh
 import { type Precision, storedFormat } from '../../weights/quantize/quantize.ts';
 import { type Architecture, type WeightName, type WeightSpec, weightKey, weightSpecs } from '../architecture.ts';
 
-/** Row r of a checkpoint tensor becomes row `first + r · step` of the matrix. */
+/** Row `from + r` of a checkpoint tensor, for r below `rows`, becomes row `first + r · step` of the matrix. */
 export interface Piece {
   readonly checkpoint: string;
+  readonly from: number;
+  readonly rows: number;
   readonly first: number;
   readonly step: number;
 }
@@ -31,7 +33,7 @@ export interface VectorPlace {
 
 export type Place = MatrixPlace | VectorPlace;
 
-/** Slots that share one matrix or vector; every other slot has its own. */
+/** Weights that share one matrix or vector on the device; every other weight has its own. */
 const TOGETHER: Partial<Record<WeightName, { readonly key: string; readonly interleaved: boolean }>> = {
   query: { key: 'qkv', interleaved: false },
   key: { key: 'qkv', interleaved: false },
@@ -54,10 +56,11 @@ const place = (
 ): Place => {
   const interleaved = TOGETHER[members[0]?.name as WeightName]?.interleaved ?? false;
   let rows = 0;
-  const pieces = members.map(({ checkpoint, shape }, i) => {
+  const pieces = members.map(({ checkpoint, firstRow: from, shape }, i) => {
     const first = interleaved ? i : rows;
-    rows += shape[0] as number;
-    return { checkpoint, first, step: interleaved ? members.length : 1 };
+    const own = shape[0] as number;
+    rows += own;
+    return { checkpoint, from, rows: own, first, step: interleaved ? members.length : 1 };
   });
   const columns = members[0]?.shape[1];
   if (columns === undefined) return { kind: 'vector', key, length: Math.ceil(rows / ROW_PAD) * ROW_PAD, pieces };

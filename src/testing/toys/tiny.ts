@@ -1,7 +1,7 @@
 // Small random models made on the spot, for tests that need a shape and not a reference: a checkpoint without a file.
 
-import { weightSpecs } from '../../model/architecture.ts';
-import { readArchitecture } from '../../model/families/known-models.ts';
+import { tensorSpecs } from '../../model/architecture.ts';
+import { readArchitecture } from '../../model/families/families.ts';
 import type { Checkpoint, RowBlock, TensorInfo } from '../../weights/checkpoint.ts';
 import { matrixShape } from '../../weights/checkpoint.ts';
 
@@ -41,7 +41,7 @@ export interface TinyOptions {
 export const tinyCheckpoint = ({ config = {}, edit, onBand }: TinyOptions = {}): Checkpoint => {
   const json = { ...TINY, ...config };
   const tensors = new Map<string, TensorInfo>();
-  for (const { checkpoint: name, shape } of weightSpecs(readArchitecture(json)))
+  for (const { checkpoint: name, shape } of tensorSpecs(readArchitecture(json)))
     tensors.set(name, { name, type: 'F32', shape, bytes: shape.reduce((a, b) => a * b, 4) });
   edit?.(tensors);
   const values = ({ name, shape, bytes }: TensorInfo, seed: number): Float32Array<ArrayBuffer> => {

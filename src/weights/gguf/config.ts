@@ -173,6 +173,7 @@ const IN_LAYER: Readonly<Record<string, string>> = {
   attn_q: 'self_attn.q_proj',
   attn_k: 'self_attn.k_proj',
   attn_v: 'self_attn.v_proj',
+  attn_qkv: 'self_attn.qkv_proj',
   attn_output: 'self_attn.o_proj',
   attn_q_norm: 'self_attn.q_norm',
   attn_k_norm: 'self_attn.k_norm',
@@ -182,25 +183,31 @@ const IN_LAYER: Readonly<Record<string, string>> = {
   ffn_down: 'mlp.down_proj',
 };
 
-/** ggml's name → Hugging Face's. */
-export const huggingFaceName = (name: string): string => {
+/** Hugging Face's name of gate and up in one tensor, which ggml calls `ffn_up`. */
+const GATE_UP = 'mlp.gate_up_proj';
+
+/** ggml's name → Hugging Face's. `names`: those of all tensors, because an `ffn_up` without `ffn_gate` holds both. */
+export const huggingFaceName = (name: string, names: ReadonlySet<string>): string => {
   if (Object.hasOwn(TOP, name)) return TOP[name] as string;
   const [, layer, part, kind] = /^blk\.(\d+)\.(\w+)\.(weight|bias)$/.exec(name) ?? [];
   if (part === undefined || !Object.hasOwn(IN_LAYER, part)) throw bad(`the tensor ${name} is not known to Outrider`);
-  return `model.layers.${layer}.${IN_LAYER[part]}.${kind}`;
+  const both = part === 'ffn_up' && !names.has(`blk.${layer}.ffn_gate.${kind}`);
+  return `model.layers.${layer}.${both ? GATE_UP : IN_LAYER[part]}.${kind}`;
 };
 
 /**
- * Heads of a tensor whose rows are permuted (row 2i of a head is row i of Hugging Face's, row 2i + 1 is row
- * i + headDim/2), or 0.
+ * Heads of a tensor some of whose rows are permuted (row 2i of a head is row i of Hugging Face's, row 2i + 1 is row
+ * i + headDim/2), and how many of them are: those of q and k. Null: nothing is permuted.
  */
 export const permutedHeads = (
   name: string,
   architecture: string,
   config: Readonly<Record<string, unknown>>,
-): number => {
-  if (!FAMILIES[architecture]?.permuted) return 0;
-  if (/\.q_proj\.(weight|bias)$/.test(name)) return config.num_attention_heads as number;
-  if (/\.k_proj\.(weight|bias)$/.test(name)) return config.num_key_value_heads as number;
-  return 0;
+): { readonly count: number; readonly permuted: number } | null => {
+  if (!FAMILIES[architecture]?.permuted) return null;
+  const [queries, keys] = [config.num_attention_heads as number, config.num_key_value_heads as number];
+  const [, part] = /\.(q|k|qkv)_proj\.(?:weight|bias)$/.exec(name) ?? [];
+  if (part === 'q') return { count: queries, permuted: queries };
+  if (part === 'k') return { count: keys, permuted: keys };
+  return part === 'qkv' ? { count: queries + 2 * keys, permuted: queries + keys } : null;
 };

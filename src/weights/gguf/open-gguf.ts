@@ -25,10 +25,11 @@ export const openGguf = async (name: string, open: Open, signal: AbortSignal | u
   const whole = { metadata: header.metadata, tensors };
   const architecture = ggufArchitecture(header.metadata);
   const config = ggufConfig(whole);
+  const names = new Set(tensors.map(({ name }) => name));
   const blocks = { decoders, repackers };
   const placed = files.flatMap(({ source, header: { tensors } }) =>
     tensors.map(({ name: ggml, type, shape, start, bytes }) => {
-      const info = { name: huggingFaceName(ggml), type, shape, bytes };
+      const info = { name: huggingFaceName(ggml, names), type, shape, bytes };
       return { info, source, start, heads: permutedHeads(info.name, architecture, config), blocks };
     }),
   );

@@ -1,0 +1,97 @@
+// Every architecture that config.json may name, and the family that reads it: language models, drafters, and judges,
+// which are a language model's body under another head. A new family is a file and a line here.
+import type { OutriderError } from '../../base/errors.ts';
+import { bad } from '../../base/refuse.ts';
+import type { Checkpoint } from '../../weights/checkpoint.ts';
+import type { Architecture } from '../architecture.ts';
+import { Config } from './config.ts';
+import { type DFlash, readDFlash } from './dflash.ts';
+import { type Eagle3, readEagle3 } from './eagle3.ts';
+import { readLlama, readMistral } from './llama.ts';
+import { readQwen2 } from './qwen2.ts';
+import { readQwen3 } from './qwen3.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What a drafter's config says besides its architecture. */
+export type DrafterFamily = DFlash | Eagle3;
+
+const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
+  LlamaForCausalLM: readLlama,
+  MistralForCausalLM: readMistral,
+  Qwen2ForCausalLM: readQwen2,
+  Qwen3ForCausalLM: readQwen3,
+};
+
+const DRAFTERS: Readonly<Record<string, (config: Config) => DrafterFamily>> = {
+  DFlashDraftModel: readDFlash,
+  LlamaForCausalLMEagle3: readEagle3,
+};
+
+/** The architecture that a config names. */
+const named = ({ architectures }: Json): string => {
+  const first: unknown = Array.isArray(architectures) ? architectures[0] : undefined;
+  return typeof first === 'string' ? first : 'none';
+};
+
+const unsupported = (name: string, known: object, hint: string): OutriderError =>
+  bad(
+    `architecture ${name} is not supported${hint === '' ? '' : ' here'}`,
+    hint || `Supported: ${Object.keys(known).join(', ')}.`,
+  );
+
+const readerIn = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
+
+/** Whether a config is a drafter's. */
+export const isDrafter = (json: Json): boolean => readerIn(DRAFTERS, named(json)) !== undefined;
+
+/** A language model's config. */
+export const readArchitecture = (json: Json): Architecture => {
+  const name = named(json);
+  const read = readerIn(MODELS, name);
+  if (read) return read(new Config(json));
+  const hint = isDrafter(json) ? 'It is a drafter: load it together with the target that it drafts for.' : '';
+  throw unsupported(name, MODELS, hint);
+};
+
+export const readDrafter = (json: Json): DrafterFamily => {
+  const name = named(json);
+  const read = readerIn(DRAFTERS, name);
+  if (read) return read(new Config(json));
+  const hint = readerIn(MODELS, name) ? 'It is a language model: load it as `draft`.' : '';
+  throw unsupported(name, DRAFTERS, hint);
+};
+
+/** Fields of a judge's config that say nothing of its body: those of its classes, and those of judge/judge-config.ts. */
+const HEAD_FIELDS = new Set([
+  'classifier_dropout',
+  'gives',
+  'id2label',
+  'label2id',
+  'layout',
+  'num_labels',
+  'problem_type',
+  'step_token_id',
+]);
+
+/** A LLaMA, Qwen2 … with another head goes by a name of its own. */
+const HEADED = /^(\w+)For(?:TokenClassification|SequenceClassification|RewardModel|PrmModel)$/;
+
+/** Whether a checkpoint is a reward model's or a token classifier's, by the tensors of their heads. */
+export const isScored = (tensors: { has(name: string): boolean }): boolean =>
+  tensors.has('v_head.summary.weight') || tensors.has('score.weight');
+
+/** The body of a judge; a vocabulary's head, if there is one, is not loaded. */
+export const readScored = (json: Json): Architecture => {
+  const body = Object.fromEntries(Object.entries(json).filter(([name]) => !HEAD_FIELDS.has(name)));
+  const model = `${HEADED.exec(named(json))?.[1]}ForCausalLM`;
+  const read = readArchitecture(readerIn(MODELS, model) ? { ...body, architectures: [model] } : body);
+  return { ...read, head: 'tied' };
+};
+
+/** Whatever the engine can run: a language model, a drafter, a judge's body. */
+export const readAny = ({ config, tensors }: Pick<Checkpoint, 'config' | 'tensors'>): Architecture => {
+  if (isScored(tensors)) return readScored(config);
+  return isDrafter(config) ? readDrafter(config).architecture : readArchitecture(config);
+};
