@@ -1,41 +1,21 @@
-// The builds, by mode: the demo (default), the library (dist/library, what npm users import), the widget as one file beside
-// it, an empty page around the library for e2e; and the tests' transform (vitest). In all of them shaders come in as text through
+// The builds, by mode: the demo (default), the library (dist/library, what npm users import), the widget as one file next
+// to it, and an empty page around the library for e2e. And the tests' transform (vitest). Shaders come in as text through
 // `?raw`, with their includes in place (.ci/wgsl.mjs).
-import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import type { Plugin, UserConfig } from 'vite';
+import { join } from 'node:path';
+import type { UserConfig } from 'vite';
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { apiReference } from './.ci/api-reference.mjs';
+import { libraryFiles } from './.ci/library-files.mjs';
+import { LongestFirst } from './.ci/longest-first.mjs';
 import { testEnvironment } from './.ci/machine.mjs';
 import { shaders } from './.ci/wgsl.mjs';
 
-/** WebAssembly's, and that for WebGPU. */
-const ONNX_RUNTIME = /ort\.(wasm|jspi)\.bundle\.min\.mjs$/;
-
-/**
- * Library builds inline every asset, as base64: 14 MB of WebAssembly, and 17 for WebGPU, stay files beside the worker
- * instead, each fetched with the first network that needs it.
- */
-const runtimeAsFile = (): Plugin => ({
-  name: 'onnx-runtime-as-file',
-  enforce: 'pre',
-  transform: {
-    filter: { id: ONNX_RUNTIME },
-    handler(code, id) {
-      const name =
-        ONNX_RUNTIME.exec(id)?.[1] === 'jspi' ? 'ort-wasm-simd-threaded.jspi.wasm' : 'ort-wasm-simd-threaded.wasm';
-      const file = this.emitFile({ type: 'asset', name, source: readFileSync(join(dirname(id), name)) });
-      return code
-        .replaceAll(`new URL("${name}",import.meta.url).href`, `import.meta.ROLLUP_FILE_URL_${file}`)
-        .replace(/new (\w+)\("ort\.\w+\.bundle\.min\.mjs",import\.meta\.url\)/g, 'new $1(import.meta.url)'); // itself, under its new name
-    },
-  },
-});
-
-/** What `exports` in package.json names. */
+/** What `exports` in package.json names, and the worker. */
 const ENTRIES = {
   index: 'src/index.ts',
+  worker: 'src/worker/worker.ts',
   trace: 'src/trace/index.ts',
   widget: 'src/widget/index.ts',
   openai: 'src/api/openai.ts',
@@ -43,83 +23,19 @@ const ENTRIES = {
   'prompt-api': 'src/api/prompt-api.ts',
 };
 
-/** Chunks run before the entry that imports them: what gives Safari its Symbol.dispose has to be the first of them. */
-const FIRST = { name: 'dispose', test: /src\/base\/dispose\.ts$/ };
-
-/** What both sides of a worker's border have: a page whose engine lives in a worker needs no more. */
-const BOTH = { name: 'both', test: /src\/(base\/errors|engine\/bundled)\.ts$/ };
-
-/** The engine and all that it imports statically: in a dozen chunks it would be a tenth larger. */
-const ENGINE = { name: 'engine', test: /src\/engine\/engine\.ts$/ };
-
-const CHUNKS = { groups: [FIRST, BOTH, ENGINE] };
-
-/** The page's build and the worker's name the ONNX runtime alike, so that it is one file. */
-const OUTPUT = { minify: true, codeSplitting: CHUNKS, assetFileNames: 'assets/[name]-[hash][extname]' };
-
-/**
- * `new Worker(new URL('./file', import.meta.url))` is how bundlers find a worker; Vite's library build hides it from them.
- * The file is one that nothing imports: Vite's development server serves workers under an address of their own, and the
- * worker's chunk, which lazy chunks import from, would be loaded and run a second time.
- */
-const HIDDEN =
-  /new URL\(\s*\/\* @vite-ignore \*\/\s*new URL\(`(assets\/)(worker-[^`]+)`,\s*import\.meta\.url\)\.href,\s*``\+import\.meta\.url\)/;
-const workerForBundlers = (): Plugin => ({
-  name: 'worker-for-bundlers',
-  enforce: 'post',
-  generateBundle(_, bundle) {
-    for (const chunk of Object.values(bundle))
-      if (chunk.type === 'chunk')
-        chunk.code = chunk.code.replace(HIDDEN, (_, folder: string, worker: string) => {
-          const fileName = `${folder}start-${worker}`;
-          this.emitFile({ type: 'asset', fileName, source: `import "./${worker}";\n` });
-          return `new URL("./${fileName}",import.meta.url)`;
-        });
-  },
-});
+/** The engine is one chunk. Next to it: what must run first, and what a page needs whose engine is in a worker. */
+const CHUNKS = {
+  groups: [
+    { name: 'dispose', test: /src\/base\/dispose\.ts$/ }, // gives Safari its Symbol.dispose: chunks run before their entry
+    { name: 'shared', test: /src\/(base\/(errors|refuse)|engine\/bundled)\.ts$/ },
+    { name: 'engine', test: /src\/engine\/engine\.ts$/ },
+  ],
+};
 
 /** The pages of the demo. */
 const PAGES = ['index', 'benchmark', 'widget']
   .map((name) => join(import.meta.dirname, `demo/${name}.html`))
   .filter((page) => existsSync(page));
-
-/** Where `npm run docs` has been, the pages have its reference and a link to it. */
-const apiReference = (): Plugin => {
-  const made = join(import.meta.dirname, 'dist/api');
-  let out = '';
-  return {
-    name: 'api-reference',
-    apply: 'build',
-    configResolved({ root, build }) {
-      out = join(resolve(root, build.outDir), 'api');
-    },
-    transformIndexHtml: (html) =>
-      existsSync(made) ? html.replace('</footer>', '<p><a href="./api/">API reference</a></p></footer>') : html,
-    closeBundle() {
-      if (existsSync(made)) cpSync(made, out, { recursive: true });
-    },
-  };
-};
-
-/** Of a minute and more: begun last, they would be waited for alone. */
-const LONGEST = [
-  'engine-exact',
-  'engine-distribution',
-  'smollm2',
-  'ensemble-distribution',
-  'system-contract',
-  'engine-ensemble',
-];
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification): number => {
-      const place = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
-      return place < 0 ? LONGEST.length : place;
-    };
-    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
-  }
-}
 
 /** A slow machine is no warning. */
 const checks = { pluginTimings: false };
@@ -141,10 +57,11 @@ const BUILDS: Readonly<Record<string, Build>> = {
   library: {
     root: import.meta.dirname,
     publicDir: false,
+    plugins: [libraryFiles()],
     build: {
       outDir: 'dist/library',
       lib: { entry: ENTRIES, formats: ['es'] },
-      rolldownOptions: { external: ['webgpu'], checks, output: OUTPUT },
+      rolldownOptions: { external: ['webgpu'], checks, output: { minify: true, codeSplitting: CHUNKS } },
     },
   },
   widget: {
@@ -180,15 +97,11 @@ export default defineConfig(({ mode }) => ({
   build: { ...buildFor(mode).build, cssTarget: CSS_TARGET },
   base: './', // any static host, any folder
   appType: 'mpa', // a missing file is a 404, not the page again
-  plugins: [
-    shaders(),
-    ...(buildFor(mode).plugins ?? []),
-    ...(mode === 'library' ? [runtimeAsFile(), workerForBundlers()] : []),
-  ],
+  plugins: [shaders(), ...(buildFor(mode).plugins ?? [])],
   worker: {
     format: 'es',
     rolldownOptions: { checks, output: { codeSplitting: CHUNKS } },
-    plugins: () => [shaders(), ...(mode === 'library' ? [runtimeAsFile()] : [])],
+    plugins: () => [shaders()],
   },
   resolve: { alias: mode === 'widget' ? [...ALIAS, WITHOUT_ONNX] : ALIAS },
   test: {

@@ -1,0 +1,24 @@
+// The order of test files: those of a minute and more come first, so that none of them runs alone at the end.
+import { BaseSequencer } from 'vitest/node';
+
+export const LONGEST = [
+  'src/engine/engine-exact.test.ts',
+  'src/engine/engine-distribution.test.ts',
+  'src/model/smollm2.test.ts',
+  'src/testing/contract/ensemble-distribution.test.ts',
+  'src/testing/contract/system-contract.test.ts',
+  'src/engine/engine-ensemble.test.ts',
+];
+
+/** @param {import('vitest/node').TestSpecification} specification */
+const rank = ({ moduleId }) => {
+  const place = LONGEST.findIndex((path) => moduleId.endsWith(path));
+  return place < 0 ? LONGEST.length : place;
+};
+
+export class LongestFirst extends BaseSequencer {
+  /** @override @param {import('vitest/node').TestSpecification[]} files */
+  async sort(files) {
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
