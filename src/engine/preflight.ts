@@ -7,10 +7,10 @@ import type { ModelRole } from '../decode/core/system.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { isOnnx } from '../judge/onnx-judge.ts';
 import type { Architecture } from '../model/architecture.ts';
-import { cacheBytes } from '../model/cache/kv-cache.ts';
+import { layerBytes } from '../model/cache/kv-cache.ts';
 import { isScored, readArchitecture, readDrafter, readScored } from '../model/families/families.ts';
 import { scratchBytes } from '../model/forward/scratch.ts';
-import { layerCacheBytes, weightBytes } from '../model/load/estimate.ts';
+import { cacheEstimate, weightBytes } from '../model/load/estimate.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import { fileSet, openCheckpoint } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
@@ -114,12 +114,14 @@ const size = (bytes: number): string =>
   bytes < 1e9 ? `${(bytes / 1e6).toFixed(0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 
 interface Request {
+  readonly gpu: Gpu;
   readonly precisionOf: (role: ModelRole) => Precision | undefined;
   readonly positionsOf: (architecture: Architecture) => number;
   readonly half: boolean;
 }
 
-const requestOf = ({ precision, cache, tokens = DEFAULT_TOKENS }: PreflightOptions): Request => ({
+const requestOf = (gpu: Gpu, { precision, cache, tokens = DEFAULT_TOKENS }: PreflightOptions): Request => ({
+  gpu,
   precisionOf: (role) => (typeof precision === 'object' ? precision[role] : precision),
   positionsOf: ({ sizes: { context } }) => Math.min(tokens, context),
   half: cache === 'f16',
@@ -127,7 +129,7 @@ const requestOf = ({ precision, cache, tokens = DEFAULT_TOKENS }: PreflightOptio
 
 const weigh = (
   { role, architecture, checkpoint }: Opened,
-  { positionsOf, half }: Request,
+  { gpu, positionsOf, half }: Request,
   as: Precision | undefined,
 ) => ({
   role,
@@ -135,7 +137,7 @@ const weigh = (
   family: architecture.family,
   download: checkpoint.bytes,
   weights: weightBytes(architecture, checkpoint, as),
-  cache: cacheBytes(architecture, { positions: positionsOf(architecture), half }),
+  cache: cacheEstimate(gpu, architecture, { positions: positionsOf(architecture), half }),
   scratch: scratchBytes(architecture),
 });
 
@@ -147,7 +149,7 @@ type Verdict = Pick<Preflight, 'fits' | 'why' | 'hint'>;
 /** A cache is one buffer for each layer; weights are split to fit any. */
 const holdBuffers = (opened: readonly Opened[], limit: number, { positionsOf, half }: Request): Verdict | null => {
   for (const { architecture, checkpoint } of opened) {
-    const layer = layerCacheBytes(architecture, positionsOf(architecture), half);
+    const layer = layerBytes(architecture, { positions: positionsOf(architecture), half });
     if (layer > limit)
       return {
         fits: false,
@@ -183,7 +185,7 @@ export const preflight = async (
   { gpu, registry }: Surroundings,
 ): Promise<Preflight> => {
   const { signal, memory = deviceMemory() } = options;
-  const request = requestOf(options);
+  const request = requestOf(gpu, options);
   const parts: PreflightPart[] = [];
   const opened: Opened[] = [];
   for (const [role, given] of Object.entries(sources) as [ModelRole, ModelSources['target']][]) {

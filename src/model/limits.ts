@@ -5,4 +5,4 @@ export const MOST_ROWS = 16;
 /** Nodes of the largest tree: the bits of a row's ancestor mask. Beyond MOST_ROWS a tree takes several passes. */
 export const MOST_NODES = 64;
 /** Distributions that one dispatch can write. A sampled draft has one fewer: each row of its verification needs one. */
-export const MOST_DISTRIBUTIONS = MOST_ROWS;
+export const MOST_DISTRIBUTIONS = 16;

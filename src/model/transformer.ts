@@ -6,7 +6,7 @@ import type { MatmulTuning } from '../kernels/matmul/matmul.ts';
 import type { Architecture } from './architecture.ts';
 import type { Arena } from './arena.ts';
 import { CachedCursor, type CursorPass, type Runner } from './cache/cursor.ts';
-import { Cache } from './cache/kv-cache.ts';
+import { Cache, NO_FORKS } from './cache/kv-cache.ts';
 import { treeRows } from './cache/visibility.ts';
 import { tooManyRows } from './check-tree.ts';
 import { joinModels } from './ensemble/device-ensemble.ts';
@@ -47,8 +47,6 @@ interface Entry {
   readonly cursor: CachedCursor;
   readonly tree: Tree;
 }
-
-const NO_FORKS = { count: 0, room: 0 };
 
 export class Transformer implements LanguageModel, Runner {
   readonly architecture: Architecture;

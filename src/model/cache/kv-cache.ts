@@ -3,7 +3,12 @@
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
-import { attentionOf, attentionScratchBytes, attentionTuning } from '../../kernels/attention/attention.ts';
+import {
+  type AttentionTuning,
+  attentionOf,
+  attentionScratchBytes,
+  attentionTuning,
+} from '../../kernels/attention/attention.ts';
 import { type Attention, CHUNK } from '../../kernels/attention/attention-shape.ts';
 import { compact, type Move, packMoves } from '../../kernels/cache/compact.ts';
 import { moveRows } from '../../kernels/cache/kept-rows.ts';
@@ -41,6 +46,8 @@ export interface Shared {
   readonly stream: Tensor;
 }
 
+export const NO_FORKS = { count: 0, room: 0 } as const;
+
 const wholeChunks = (slots: number): number => Math.ceil(slots / CHUNK) * CHUNK;
 
 /** Where forks of a cursor of `length` rows lie, and how far apart. */
@@ -55,15 +62,29 @@ export const forkSlots = (length: number, room: number) => {
 export const cacheSlots = ({ positions, forks }: Pick<CacheOptions, 'positions' | 'forks'>): number =>
   wholeChunks(positions + MOST_NODES) + forks.count * wholeChunks(CHUNK - 1 + forks.room);
 
-/** Keys and values of all layers; without forks, where those are left out. */
-export const cacheBytes = (
-  { sizes }: Architecture,
-  {
-    forks = { count: 0, room: 0 },
-    ...rest
-  }: Pick<CacheOptions, 'positions' | 'half'> & Partial<Pick<CacheOptions, 'forks'>>,
-): number =>
-  sizes.layers * 2 * cacheSlots({ ...rest, forks }) * sizes.keyValueHeads * sizes.headDim * (rest.half ? 2 : 4);
+type CacheSize = Pick<CacheOptions, 'positions' | 'half'> & Partial<Pick<CacheOptions, 'forks'>>;
+
+/** Keys, or values, of one layer. */
+export const layerBytes = ({ sizes }: Architecture, { positions, half, forks = NO_FORKS }: CacheSize): number =>
+  cacheSlots({ positions, forks }) * sizes.keyValueHeads * sizes.headDim * (half ? 2 : 4);
+
+/** Keys and values of all layers. */
+export const cacheBytes = (architecture: Architecture, size: CacheSize): number =>
+  architecture.sizes.layers * 2 * layerBytes(architecture, size);
+
+/**
+ * What passes over a cache need besides, by buffer. The cache allocates this list and the memory estimate adds it up, so
+ * scratch that grows with the context belongs here.
+ */
+export const cacheScratch = ({ sizes }: Architecture, size: CacheSize, tuning: AttentionTuning) => {
+  const { heads, keyValueHeads, headDim } = sizes;
+  const capacity = cacheSlots({ positions: size.positions, forks: size.forks ?? NO_FORKS });
+  return {
+    /** cos and sin of every position. */
+    rope: size.positions * headDim * 4,
+    attention: attentionScratchBytes({ rows: MOST_ROWS, heads, keyValueHeads, headDim, capacity }, tuning),
+  };
+};
 
 /** Where a tree of more than 16 nodes collects the results of its passes. */
 export interface Wide {
@@ -127,22 +148,24 @@ export class Cache {
   private constructor(
     gpu: Gpu,
     arena: Arena,
-    { sizes, blocks }: Architecture,
+    architecture: Architecture,
     options: CacheOptions,
     { moves, stream }: Shared,
   ) {
-    const { heads, keyValueHeads, headDim, hidden, layers, vocabulary } = sizes;
+    const { sizes, blocks } = architecture;
+    const { keyValueHeads, headDim, hidden, layers, vocabulary } = sizes;
     this.#gpu = gpu;
     this.#arena = arena;
     this.options = options;
     this.attend = attentionOf(attentionTuning(gpu));
     this.slots = cacheSlots(options);
-    const bytes = this.slots * keyValueHeads * headDim * (options.half ? 2 : 4);
+    const bytes = layerBytes(architecture, options);
+    const scratch = cacheScratch(architecture, options, attentionTuning(gpu));
     this.layers = blocks.map((_, i) => ({
       keys: arena.storage(bytes, `${i}.keys`),
       values: arena.storage(bytes, `${i}.values`),
     }));
-    this.table = arena.storage(options.positions * headDim * 4, 'rope');
+    this.table = arena.storage(scratch.rope, 'rope');
     const tap = (rows: number, layer: number): Tensor => arena.activation(rows, hidden, `tap ${layer}`);
     this.taps = options.tapLayers.map((layer) => (layer === layers - 1 ? stream : tap(MOST_ROWS, layer)));
     this.wide =
@@ -153,13 +176,7 @@ export class Cache {
           }
         : null;
     this.bodies = new Map(BUCKETS.map((bucket) => [bucket, new Plan(gpu)]));
-    this.attention = arena.storage(
-      attentionScratchBytes(
-        { rows: MOST_ROWS, heads, keyValueHeads, headDim, capacity: this.slots },
-        attentionTuning(gpu),
-      ),
-      'attention',
-    );
+    this.attention = arena.storage(scratch.attention, 'attention');
     this.rolloutState = options.rollout ? new RolloutState(arena, options.rollout, sizes, this.slots) : null;
     this.pool = options.pool ? new Pool(gpu, arena, this.slots, hidden) : null;
     this.#moves = moves;

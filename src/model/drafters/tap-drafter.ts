@@ -5,7 +5,7 @@ import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Architecture } from '../architecture.ts';
 import { Arena } from '../arena.ts';
-import { Cache } from '../cache/kv-cache.ts';
+import { Cache, NO_FORKS } from '../cache/kv-cache.ts';
 import { treeRows } from '../cache/visibility.ts';
 import { Executor } from '../forward/executor.ts';
 import type { Network } from '../forward/interpreter.ts';
@@ -74,7 +74,7 @@ export abstract class TapDrafter implements Disposable {
     const cache = await Cache.allocate(
       this.#gpu,
       this.architecture,
-      { positions: capacity, forks: { count: 0, room: 0 }, half: kind === 'f16', tapLayers: [], nodes: MOST_ROWS },
+      { positions: capacity, forks: NO_FORKS, half: kind === 'f16', tapLayers: [], nodes: MOST_ROWS },
       { ...this.executor.shared, divisors: undefined },
     );
     const arena = new Arena(this.#gpu);

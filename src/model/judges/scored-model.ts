@@ -7,7 +7,7 @@ import type { Gpu } from '../../gpu/device.ts';
 import type { MatmulTuning, Matrix } from '../../kernels/matmul/matmul.ts';
 import type { Architecture } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
-import { Cache } from '../cache/kv-cache.ts';
+import { Cache, NO_FORKS } from '../cache/kv-cache.ts';
 import { treeRows } from '../cache/visibility.ts';
 import { chain, checkTokens } from '../check-tree.ts';
 import { Executor } from '../forward/executor.ts';
@@ -71,7 +71,7 @@ export class ScoredModel implements Disposable {
     this.#use();
     if (!Number.isInteger(capacity) || capacity < 1 || capacity > this.context)
       throw refuse(`a cursor of ${capacity} rows was asked for; the context of this judge is ${this.context}`);
-    const options = { positions: capacity, forks: { count: 0, room: 0 }, half: false, tapLayers: [], nodes: MOST_ROWS };
+    const options = { positions: capacity, forks: NO_FORKS, half: false, tapLayers: [], nodes: MOST_ROWS };
     const cache = await Cache.allocate(this.#gpu, this.architecture, options, {
       ...this.#executor.shared,
       divisors: undefined,

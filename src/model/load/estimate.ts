@@ -1,8 +1,10 @@
 // What a checkpoint would take on the device, from its headers: the arithmetic of the loader without its device.
+import type { Gpu } from '../../gpu/device.ts';
+import { attentionTuning } from '../../kernels/attention/attention.ts';
 import type { Checkpoint } from '../../weights/checkpoint.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
 import type { Architecture } from '../architecture.ts';
-import { cacheSlots } from '../cache/kv-cache.ts';
+import { cacheBytes, cacheScratch } from '../cache/kv-cache.ts';
 import { placeBytes, places } from './weight-layout.ts';
 
 export const weightBytes = (
@@ -15,6 +17,12 @@ export const weightBytes = (
     0,
   );
 
-/** Keys, or values, of one layer: the largest buffer whose size grows with the context. */
-export const layerCacheBytes = ({ sizes }: Architecture, positions: number, half: boolean): number =>
-  cacheSlots({ positions, forks: { count: 0, room: 0 } }) * sizes.keyValueHeads * sizes.headDim * (half ? 2 : 4);
+/** Cache and the scratch that grows with it, on this device. */
+export const cacheEstimate = (
+  gpu: Gpu,
+  architecture: Architecture,
+  size: { readonly positions: number; readonly half: boolean },
+): number => {
+  const scratch = Object.values(cacheScratch(architecture, size, attentionTuning(gpu)));
+  return scratch.reduce((sum, bytes) => sum + bytes, cacheBytes(architecture, size));
+};

@@ -1,0 +1,39 @@
+// The memory estimate against what is then allocated, to the byte: both read the same declarations.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { testGpu } from '../../testing/device/gpu.ts';
+import { TINY, tinyCheckpoint } from '../../testing/toys/tiny.ts';
+import type { Architecture } from '../architecture.ts';
+import { Arena } from '../arena.ts';
+import { readArchitecture, readDrafter } from '../families/families.ts';
+import { makeScratch, scratchBytes } from '../forward/scratch.ts';
+import { cacheEstimate } from './estimate.ts';
+import { loadModel } from './load-model.ts';
+
+const bundled = (name: string): Record<string, unknown> =>
+  JSON.parse(readFileSync(join(import.meta.dirname, '../../../public/models', name, 'config.json'), 'utf8'));
+
+const ARCHITECTURES: readonly (readonly [string, Architecture])[] = [
+  ['a language model', readArchitecture(TINY)],
+  ['a block drafter', readDrafter(bundled('dflash')).architecture],
+  ['a drafter with a vocabulary of its own', readDrafter(bundled('eagle3')).architecture],
+];
+
+test.each(ARCHITECTURES)('scratch of %s', async (_, architecture) => {
+  const gpu = await testGpu();
+  const arena = new Arena(gpu);
+  makeScratch(gpu, arena, architecture);
+  expect(scratchBytes(architecture)).toBe(arena.bytes);
+  arena.free();
+});
+
+test.each(['f32', 'f16'] as const)('an %s cache, with the scratch that grows with it', async (cache) => {
+  const gpu = await testGpu();
+  using model = await loadModel(gpu, tinyCheckpoint(), { batchInvariant: true });
+  const before = gpu.bytes;
+  using cursor = await model.open({ capacity: 100, cache });
+  const size = { positions: 100, half: cache === 'f16' };
+  expect(cacheEstimate(gpu, model.architecture, size)).toBe(cursor.cache.bytes);
+  expect(gpu.bytes - before).toBeGreaterThanOrEqual(cursor.cache.bytes);
+});
