@@ -8,7 +8,7 @@ test('explains how to get WebGPU and replays a recorded run', async ({ baseURL, 
   const browser = await chromium.launch({ ...launchOptions, args: [...args, '--disable-features=WebGPUService'] });
   const page = await browser.newPage();
   await page.goto(baseURL ?? '');
-  await expect(page.getByRole('heading', { name: /no WebGPU/ })).toBeVisible();
+  await expect(page.getByRole('heading', { name: /No usable WebGPU/ })).toBeVisible();
   await expect(page.locator('#no-webgpu')).toContainText('--use-webgpu-adapter=swiftshader');
   await expect(page.locator('#device')).toContainText('Recorded on');
   await expect(page.locator('#go')).toHaveText('Replay');

@@ -194,7 +194,7 @@ test('a shared trace plays without WebGPU', async ({ baseURL, launchOptions }) =
   const browser = await chromium.launch({ ...launchOptions, args: [...args, '--disable-features=WebGPUService'] });
   const page = await browser.newPage();
   await page.goto(baseURL ?? '');
-  await expect(page.getByRole('heading', { name: /no WebGPU/ })).toBeVisible();
+  await expect(page.getByRole('heading', { name: /No usable WebGPU/ })).toBeVisible();
   // The opened trace replaces the recording that the page plays by itself, in Race, Inspect and Save.
   await openFile(page, recorded('problem-6.jsonl'));
   await expect(page.locator('#lane-system-name')).toHaveText('CoS');

@@ -56,7 +56,15 @@ const drawRow = ({ text, status, place, target, draft, alternatives }: Row): HTM
   return row;
 };
 
-const HEADINGS = ['Position', 'Token', 'Status', 'Drafter probability', 'Target probability', 'Target alternatives'];
+/** Headings with tooltips. */
+const HEADINGS = [
+  ['Position', 'Position after the last committed token'],
+  ['Token', ''],
+  ['Status', 'What the target decided'],
+  ['Drafter gives', 'Probability of the token by the drafter'],
+  ['Target gives', 'Probability of the token by the target'],
+  ['Alternatives', 'Other tokens that the target finds probable'],
+] as const;
 
 export class RoundView {
   readonly #spoken = make('p', { className: 'hidden', id: 'round-spoken' });
@@ -69,7 +77,7 @@ export class RoundView {
     make(
       'table',
       { id: 'round-tokens' },
-      make('thead', {}, make('tr', {}, ...HEADINGS.map((text) => make('th', { scope: 'col', textContent: text })))),
+      make('thead', {}, make('tr', {}, ...HEADINGS.map(([text, title]) => make('th', { scope: 'col', title }, text)))),
       this.#body,
     ),
   );

@@ -5,7 +5,7 @@ import { element, say } from './elements.ts';
 /** Used where the engine's own hint is empty. */
 const WHAT_TO_DO: Readonly<Record<Fault['code'], string>> = {
   'no-webgpu': 'Open the page in a browser with WebGPU.',
-  'out-of-memory': 'Choose a smaller model, or a lower weight precision.',
+  'out-of-memory': 'Choose a smaller model or a lower precision.',
   'device-lost': 'Load the model again.',
   'download-failed': 'Check the address and your connection, then try again.',
   'bad-checkpoint': 'Choose another file, or download this one again.',

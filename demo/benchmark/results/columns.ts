@@ -38,14 +38,14 @@ export const COLUMNS: readonly Column[] = [
   { title: 'Tokens/s', about: 'median (range)', text: (row) => spreadText(row.tokens_per_second) },
   {
     title: '× baseline',
-    about: 'speed ratio of neighbouring runs',
+    about: 'ratio of speeds',
     text: ({ speedup, system, baseline }) =>
       system === baseline
         ? '1'
         : `${spreadText(speedup)}${baseline === 'autoregressive' || !speedup ? '' : ` vs ${baseline}`}`,
   },
   { title: 'Acceptance length', about: 'tokens per round', text: (row) => figure(row.tokens_per_round) },
-  { title: 'Lossless', about: 'tokens of the baseline', text: lossless },
+  { title: 'Lossless', about: 'against baseline', text: lossless },
   { title: 'Bandwidth used', about: 'by reading weights', text: (row) => percent(row.bandwidth_share || null) },
   {
     title: 'Peak memory',

@@ -31,7 +31,7 @@ const differences = (a: ResultFile, b: ResultFile): string[] => {
     ['Device', a.device?.description, b.device?.description],
     ['Browser', a.software.browser, b.software.browser],
     ['Model', a.plan.model, b.plan.model],
-    ['Weight precision', a.plan.precision || 'as in the file', b.plan.precision || 'as in the file'],
+    ['Precision', a.plan.precision || 'as in the file', b.plan.precision || 'as in the file'],
     ['Suite', a.plan.suite, b.plan.suite],
     ['Prompts', a.plan.prompts.length, b.plan.prompts.length],
     ['Token limit', a.plan.max_tokens, b.plan.max_tokens],
