@@ -1,6 +1,5 @@
 // <outrider-chat>: a conversation with a model in the visitor's browser. Nothing is fetched, started or asked of the GPU
 // before the visitor sends something or the page calls `load()`; everything is freed when the element leaves the page.
-
 import { type ErrorCode, type Fault, OutriderError, toFault } from '../base/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
@@ -17,10 +16,10 @@ import { fetchRecording, replay } from './recording.ts';
 import { EnginePool, type Preparation } from './shared-engine.ts';
 import { View } from './view.ts';
 
-/** What will not be otherwise the next time. */
+/** Errors that a second try would give again. */
 const FINAL: readonly ErrorCode[] = ['no-webgpu', 'bad-request', 'vocabulary-mismatch'];
 
-/** Of all elements that do not bring an engine of their own; set when the element is defined. */
+/** The engine of all elements that bring none of their own; set when the element is defined. */
 let shared: EnginePool | null = null;
 
 /** A conversation with a model that runs in the visitor's browser: `<outrider-chat>`. */
@@ -29,7 +28,7 @@ export class OutriderChat extends ChatProperties {
   #view: View | null = null;
   #work: AbortController | null = null;
 
-  /** What was said, finished answers only. */
+  /** The conversation so far, with finished answers only. */
   get messages(): readonly ChatMessage[] {
     return this.#conversation.messages;
   }
@@ -72,7 +71,7 @@ export class OutriderChat extends ChatProperties {
     this.#view?.focus(options);
   }
 
-  /** Fetches and prepares the models now rather than with the first message. False where that failed. */
+  /** Fetches and prepares the models now instead of with the first message. False when that failed. */
   async load(): Promise<boolean> {
     return this.#do(
       async (signal) => {
@@ -82,13 +81,13 @@ export class OutriderChat extends ChatProperties {
     );
   }
 
-  /** Default: what stands in the box. Resolves to the answer, or null where there is none: an event says why. */
+  /** Default: the text in the box. Resolves to the answer, or to null when there is none; an event says why. */
   async send(text = this.#view?.text.trim() ?? ''): Promise<string | null> {
     if (!this.#view || this.busy || this.disabled) return null;
     return this.#replays ? this.#play() : text === '' ? null : this.#ask(text);
   }
 
-  /** Whatever is being loaded, answered or replayed. */
+  /** Stops a load, an answer or a replay. */
   stop(): void {
     this.#work?.abort();
   }
@@ -177,7 +176,7 @@ export class OutriderChat extends ChatProperties {
     return null;
   }
 
-  /** One thing at a time; a failure is a note and an event, and can be tried `again`. */
+  /** One task at a time. A failure becomes a note and an event, and can be tried `again`. */
   async #do(task: (signal: AbortSignal) => Promise<void>, again: () => void): Promise<boolean> {
     if (this.busy) return false;
     const work = new AbortController();
@@ -216,10 +215,10 @@ export class OutriderChat extends ChatProperties {
 
   #preparation(signal: AbortSignal): Preparation {
     return {
-      wanted: {
-        sources: sourcesOf(this, document.baseURI),
+      wanted: (systems) => ({
+        sources: sourcesOf(this, document.baseURI, systems),
         precision: (this.precision ?? undefined) as LoadOptions['precision'],
-      },
+      }),
       signal,
       onProgress: (progress) => {
         this.#view?.progress(progress);
@@ -244,14 +243,14 @@ export class OutriderChat extends ChatProperties {
     });
   }
 
-  /** False where the page prevented it. */
+  /** False when the page prevented it. */
   #emit<Name extends keyof OutriderChatEventMap>(name: Name, detail: OutriderChatEventMap[Name]['detail']): boolean {
     const cancelable = name === 'outrider-start';
     return this.dispatchEvent(new CustomEvent(name, { detail, cancelable, bubbles: true, composed: true }));
   }
 }
 
-/** Once a page. `open` starts the engine that its elements share. */
+/** Defines the element, once a page. `open` starts the engine that its elements share. */
 export const define = (open: () => Engine): void => {
   if (!globalThis.customElements || customElements.get('outrider-chat')) return;
   shared = new EnginePool(open);

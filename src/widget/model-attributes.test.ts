@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SYSTEMS } from '../systems/index.ts';
-import { isOfSingleQuestions, type Named, RUNS_WITH, sourcesOf, systemOf } from './model-attributes.ts';
+import { isOfSingleQuestions, type Named, sourcesOf, systemOf } from './model-attributes.ts';
 
 const PAGE = 'https://example.org/shop/index.html';
 const named = (attributes: Partial<Named> = {}): Named => ({
@@ -18,25 +18,32 @@ const url = (address: string) => ({ kind: 'url', url: address });
 const bundled = (address: string) => ({ ...url(address), revalidate: true });
 
 describe('which models an element asks for', () => {
-  it.each(SYSTEMS.map((system) => [system.id, system] as const))('%s runs with what it says', (id, system) => {
+  it.each(SYSTEMS.map((system) => [system.id, system] as const))('%s gets every model that it needs', (id, system) => {
     const { needs, uses = [] } = system;
+    const given = Object.keys(sourcesOf(named({ system: id }), PAGE, SYSTEMS));
+    expect(given).toEqual(expect.arrayContaining([...needs]));
+    expect(needs.concat(uses)).toEqual(expect.arrayContaining(given));
     // Block sizes of a nested system and sentence embeddings are extras that would bring the ONNX runtime.
-    const extras = uses.filter((role) => role !== 'policy' && role !== 'sentences');
-    const partners = [...needs, ...extras].filter((role) => role !== 'target');
-    expect([...(RUNS_WITH[id] ?? [])].sort()).toEqual(partners.sort());
+    if (!needs.includes('policy')) expect(given).not.toContain('policy');
+    expect(given).not.toContain('sentences');
   });
 
   it('the bundled target comes with what its system needs and no more', () => {
     expect(systemOf(named())).toBe('dflash');
-    expect(sourcesOf(named(), PAGE)).toEqual({
+    expect(sourcesOf(named(), PAGE, SYSTEMS)).toEqual({
       target: bundled('https://example.org/shop/models/target/'),
       dflash: bundled('https://example.org/shop/models/dflash/'),
     });
-    expect(Object.keys(sourcesOf(named({ system: 'rsd' }), PAGE))).toEqual(['target', 'draft', 'prm', 'dflash']);
+    expect(Object.keys(sourcesOf(named({ system: 'rsd' }), PAGE, SYSTEMS))).toEqual([
+      'target',
+      'draft',
+      'prm',
+      'dflash',
+    ]);
   });
 
   it('models of the bundled family come from below `base`', () => {
-    expect(sourcesOf(named({ model: 'draft', base: '../ai/' }), PAGE)).toEqual({
+    expect(sourcesOf(named({ model: 'draft', base: '../ai/' }), PAGE, SYSTEMS)).toEqual({
       target: bundled('https://example.org/ai/models/draft/'),
     });
   });
@@ -45,19 +52,19 @@ describe('which models an element asks for', () => {
     const own = { model: './llama.gguf', draft: 'https://cdn.example/small.gguf' };
     expect(systemOf(named({ model: './llama.gguf' }))).toBe('prompt-lookup');
     expect(systemOf(named(own))).toBe('draft-model');
-    expect(sourcesOf(named({ ...own, system: 'prompt-lookup' }), PAGE)).toEqual({
+    expect(sourcesOf(named({ ...own, system: 'prompt-lookup' }), PAGE, SYSTEMS)).toEqual({
       target: url('https://example.org/shop/llama.gguf'),
       draft: url('https://cdn.example/small.gguf'),
     });
   });
 
   it('a name that is neither bundled nor an address is refused', () => {
-    expect(() => sourcesOf(named({ model: 'gpt' }), PAGE)).toThrow(/no bundled model "gpt"/);
+    expect(() => sourcesOf(named({ model: 'gpt' }), PAGE, SYSTEMS)).toThrow(/no bundled model "gpt"/);
   });
 
   it('sources that the page gives take the place of all that', () => {
     const sources = { target: 'mid', eagle3: 'eagle3' };
-    expect(sourcesOf(named({ model: 'draft', sources }), PAGE)).toBe(sources);
+    expect(sourcesOf(named({ model: 'draft', sources }), PAGE, SYSTEMS)).toBe(sources);
     expect(systemOf(named({ sources }))).toBe('eagle3');
     expect(isOfSingleQuestions(named({ sources }))).toBe(false);
     expect(isOfSingleQuestions(named())).toBe(true);

@@ -1,43 +1,24 @@
-// Which models an element asks for, from its attributes: the bundled family by name, or checkpoints at addresses, and the
-// decoding system that suits what there is.
+// Which models an element loads, from its attributes: the bundled family by name, or checkpoints at addresses; and the
+// decoding system that fits them.
+
+import type { SystemFacts } from '../decode/core/system.ts';
 import { BUNDLED, bundledSource } from '../engine/bundled.ts';
 import type { ModelSources } from '../engine/sources.ts';
 import type { Source } from '../weights/open.ts';
 
-/** Beside a target, what each system runs with. The systems say so themselves, and a test holds this against them: to ask them would bring the engine to the page. */
-export const RUNS_WITH: Readonly<Record<string, readonly Partner[]>> = {
-  autoregressive: [],
-  'draft-model': ['draft'],
-  'prompt-lookup': [],
-  dflash: ['dflash'],
-  blockpilot: ['dflash', 'policy'],
-  eagle3: ['eagle3'],
-  ensemble: ['draft'],
-  'ensemble-parallel': ['draft'],
-  'ensemble-speculative': ['draft'],
-  'cos-naive': ['draft'],
-  cos: ['draft'],
-  rsd: ['draft', 'prm', 'dflash'],
-  arbitrage: ['draft', 'router', 'dflash'],
-  specguard: ['draft', 'dflash'],
-  confidence: ['draft', 'dflash'],
-  random: ['draft', 'dflash'],
-  oracle: ['draft', 'prm', 'dflash'],
-  'draft-only': ['draft'],
-  'target-only': ['dflash'],
-  majority: ['draft'],
-  'best-of-n': ['draft', 'prm'],
-};
+/** Roles that the widget can fill, the target apart. */
+const PARTNER_ROLES = ['draft', 'dflash', 'eagle3', 'policy', 'prm', 'router'] as const;
+type Partner = (typeof PARTNER_ROLES)[number];
 
-type Partner = 'draft' | 'dflash' | 'eagle3' | 'policy' | 'prm' | 'router';
+const isPartner = (role: string): role is Partner => PARTNER_ROLES.some((each) => each === role);
 
-/** What was made for each bundled target, by its name among the bundled models. */
+/** The bundled models that were made for a bundled target, by the target's name. */
 const PARTNERS: Readonly<Record<string, { readonly [Role in Partner]?: string }>> = {
   target: { draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy: 'blockpilot', prm: 'prm', router: 'router' },
   mid: { draft: 'draft' },
 };
 
-/** What names models: attributes, and `sources` in their place. */
+/** What names models: attributes, or `sources` instead of them. */
 export interface Named {
   readonly model: string | null;
   readonly draft: string | null;
@@ -50,7 +31,7 @@ export interface Named {
 
 const isBundled = (name: string): boolean => BUNDLED.some((known) => known === name);
 
-/** Names without a dot or a slash are meant to be bundled ones, and refused by `bundledSource` where they are not. */
+/** A name without a dot or a slash must be a bundled one; `bundledSource` refuses any other. */
 const sourceOf = (name: string, base: string | null, page: string): Source =>
   isBundled(name) || !/[./]/.test(name)
     ? bundledSource(name, new URL(base ?? '', page).href)
@@ -58,7 +39,7 @@ const sourceOf = (name: string, base: string | null, page: string): Source =>
 
 type Names = { readonly [Role in Partner]?: string };
 
-/** Those that the page named itself. */
+/** The models that attributes name. */
 const ownOf = ({ draft, dflash, eagle3 }: Named): Names =>
   Object.fromEntries(Object.entries({ draft, dflash, eagle3 }).filter(([, name]) => name !== null));
 
@@ -67,7 +48,7 @@ const targetOf = ({ model }: Named): string => model ?? 'target';
 /** The bundled models were trained on single questions. */
 export const isOfSingleQuestions = (named: Named): boolean => !named.sources && isBundled(targetOf(named));
 
-/** Of what drafts for this target, whatever is fastest. */
+/** The fastest system that the models serve. */
 export const systemOf = (named: Named): string => {
   const there: object = named.sources ?? { ...PARTNERS[targetOf(named)], ...ownOf(named) };
   if (named.system) return named.system;
@@ -76,12 +57,21 @@ export const systemOf = (named: Named): string => {
   return 'draft' in there ? 'draft-model' : 'prompt-lookup';
 };
 
-/** `page` is the page's address. */
-export const sourcesOf = (named: Named, page: string): ModelSources => {
+/**
+ * The models that the system needs, and those that make it better. Block-size policies and sentence encoders are left out
+ * unless they are needed: they would bring the ONNX runtime.
+ */
+const partnersOf = (id: string, systems: readonly SystemFacts[]): readonly Partner[] => {
+  const { needs = [], uses = [] } = systems.find((system) => system.id === id) ?? {};
+  return [...needs, ...uses.filter((role) => role !== 'policy')].filter(isPartner);
+};
+
+/** `page`: its address. `systems`: the engine's. */
+export const sourcesOf = (named: Named, page: string, systems: readonly SystemFacts[]): ModelSources => {
   if (named.sources) return named.sources;
   const own = ownOf(named);
   const names: Names = { ...PARTNERS[targetOf(named)], ...own };
-  const roles = new Set([...(RUNS_WITH[systemOf(named)] ?? []), ...(Object.keys(own) as Partner[])]);
+  const roles = new Set([...partnersOf(systemOf(named), systems), ...(Object.keys(own) as Partner[])]);
   const partners = [...roles].flatMap((role) => {
     const name = names[role];
     return name === undefined ? [] : [[role, sourceOf(name, named.base, page)] as const];

@@ -1,4 +1,4 @@
-// What several elements make of one engine, held against an engine that notes what it is told.
+// Several elements on one engine, which records what it is asked for.
 import { describe, expect, it } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
 import type { Engine, Loaded } from '../engine/engine.ts';
@@ -15,6 +15,7 @@ const setUp = () => {
   const open = (): Engine => {
     log.push('open');
     return {
+      systems: async () => [],
       load: async (sources: ModelSources) => {
         log.push(
           `load ${Object.entries(sources).map(([role, source]) => `${role}=${(source as { url: string }).url}`)}`,
@@ -34,10 +35,10 @@ const setUp = () => {
 };
 
 const wants = (models: Readonly<Record<string, string>>): Preparation => ({
-  wanted: {
+  wanted: () => ({
     sources: Object.fromEntries(Object.entries(models).map(([role, url]) => [role, { kind: 'url', url }])),
     precision: undefined,
-  },
+  }),
   signal: new AbortController().signal,
   onProgress: () => {},
   onLoaded: () => {},
@@ -73,7 +74,7 @@ describe('elements of one page', () => {
     expect(log.slice(-3)).toEqual(['open', 'load target=t', 'run']);
   });
 
-  it('each load their own where their targets differ', async () => {
+  it('each load their own when their targets differ', async () => {
     const { log, pool } = setUp();
     await Promise.all([ask(pool, a, wants({ target: 't' })), ask(pool, b, wants({ target: 'u' }))]);
     expect(log).toEqual(['open', 'load target=t', 'run', 'load target=u', 'run']);

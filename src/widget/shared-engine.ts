@@ -1,7 +1,7 @@
-// The one engine of a page's elements: opened when the first of them is used, closed when the last is gone. What one of
-// them loads stays for the others where their targets agree; where they differ, each loads its own before it runs.
-
+// The engine that a page's elements share: opened when the first of them is used, closed when the last is gone. Models that
+// one element loads stay for the others when their targets agree; otherwise each loads its own before it runs.
 import { checkAborted, toFault } from '../base/errors.ts';
+import type { SystemFacts } from '../decode/core/system.ts';
 import type { Engine, Loaded } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { LoadOptions, ModelSources } from '../engine/sources.ts';
@@ -13,17 +13,19 @@ export interface Wanted {
   readonly precision: LoadOptions['precision'];
 }
 
+/** How an element is made ready to run. */
 export interface Preparation {
-  readonly wanted: Wanted;
+  /** What the element wants, given the engine's systems. */
+  readonly wanted: (systems: readonly SystemFacts[]) => Wanted;
   readonly signal: AbortSignal;
   readonly onProgress: NonNullable<LoadOptions['onProgress']>;
-  /** Not called where everything was there. */
+  /** Not called when everything was loaded already. */
   readonly onLoaded: (loaded: Loaded) => void;
 }
 
 const same = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
 
-/** Files read as `{}` in JSON, so sources without an address are the same only where they are one object. */
+/** JSON shows files as `{}`, so sources without an address are the same only when they are one object. */
 const sameSource = (a: unknown, b: unknown): boolean => {
   const isAddress = (source: unknown): boolean => (source as { readonly kind?: unknown })?.kind === 'url';
   return isAddress(a) && isAddress(b) ? same(a, b) : a === b;
@@ -35,7 +37,7 @@ const covers = (there: Wanted, wanted: Wanted): boolean =>
   same(there.precision, wanted.precision) &&
   rolesOf(wanted.sources).every((role) => sameSource(there.sources[role], wanted.sources[role]));
 
-/** Together, where no role is wanted twice. */
+/** Both together; the first alone when they want different models for one role. */
 const joined = (a: Wanted, b: Wanted): Wanted => {
   const conflict = rolesOf(b.sources).some(
     (role) => role in a.sources && !sameSource(a.sources[role], b.sources[role]),
@@ -48,14 +50,14 @@ export class EnginePool {
   readonly #users = new Map<object, Wanted | null>();
   #engine: Engine | null = null;
   #there: Wanted | null = null;
-  /** Loading and queueing, one after another: nobody's models go between its load and its run. */
+  /** Loads and starts of runs follow one another, so no other load frees a run's models before it starts. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(open: () => Engine) {
     this.#open = open;
   }
 
-  /** Until `leave`, the engine lives on once it was used. */
+  /** Keeps the engine open until `leave`, once it was opened. */
   join(user: object): void {
     if (!this.#users.has(user)) this.#users.set(user, null);
   }
@@ -66,16 +68,16 @@ export class EnginePool {
   }
 
   prepare(user: object, preparation: Preparation): Promise<void> {
-    return this.#inTurn(async () => void (await this.#ready(user, preparation)));
+    return this.#afterOthers(async () => void (await this.#ready(user, preparation)));
   }
 
   /** Loads what is missing, then runs. */
   async *run(user: object, preparation: Preparation, request: RunRequest): AsyncGenerator<TraceEvent, void, undefined> {
     try {
-      const { run, first } = await this.#inTurn(async () => {
+      const { run, first } = await this.#afterOthers(async () => {
         const engine = await this.#ready(user, preparation);
         const run = engine.run(request, preparation.signal)[Symbol.asyncIterator]();
-        return { run, first: await run.next() }; // with its first event it stands in the engine's queue
+        return { run, first: await run.next() }; // its first event shows that it is in the engine's queue
       });
       for (let next = first; !next.done; next = await run.next()) yield next.value;
     } catch (error) {
@@ -84,15 +86,16 @@ export class EnginePool {
     }
   }
 
-  async #ready(user: object, { wanted, signal, onProgress, onLoaded }: Preparation): Promise<Engine> {
+  async #ready(user: object, { wanted: wantedOf, signal, onProgress, onLoaded }: Preparation): Promise<Engine> {
     checkAborted(signal);
-    this.#users.set(user, wanted);
     this.#engine ??= this.#open();
+    const wanted = wantedOf(await this.#engine.systems());
+    this.#users.set(user, wanted);
     if (this.#there && covers(this.#there, wanted)) return this.#engine;
     const others = [...this.#users.values()].filter((other) => other !== null);
     const all = others.reduce(joined, wanted);
     const { precision } = wanted;
-    this.#there = null; // a load that fails leaves nothing behind
+    this.#there = null; // a load that fails leaves no model loaded
     try {
       onLoaded(await this.#engine.load(all.sources, { signal, onProgress, ...(precision && { precision }) }));
     } catch (error) {
@@ -103,7 +106,7 @@ export class EnginePool {
     return this.#engine;
   }
 
-  /** After these nothing that was loaded can be relied on; after the second, not even the worker. */
+  /** Two errors lose the models; after a `bug` the worker is replaced too. */
   #failed(error: unknown): void {
     const { code } = toFault(error);
     if (code === 'device-lost' || code === 'out-of-memory') this.#there = null;
@@ -114,12 +117,12 @@ export class EnginePool {
     const engine = this.#engine;
     this.#engine = null;
     this.#there = null;
-    engine?.close().catch(() => {}); // of a worker that has died
+    engine?.close().catch(() => {}); // the worker may have died
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => {});
-    return turn;
+  #afterOthers<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => {});
+    return result;
   }
 }
