@@ -10,7 +10,7 @@ export const roundTokens = total((e) => (inRound(e) ? e.tokens.length : 0));
 export const tokensPerRound = both(roundTokens, rounds, ratio);
 
 /** The newest length and those before it: adding one shares the rest, so a fold over n rounds takes n steps. */
-interface Lengths {
+export interface Lengths {
   readonly length: number;
   readonly before: Lengths | null;
 }
