@@ -1,5 +1,5 @@
-// The demo page: a model, a decoding system, and three tabs. The engine runs in a worker, so the main thread never computes;
-// this file only connects the parts.
+// The demo page: a model, a decoding system, and three tabs. The engine runs in a worker, so the main thread never
+// computes; this file only connects the parts.
 import type { ChatTab } from './chat/chat-tab.ts';
 import { InspectTab } from './inspect/inspect-tab.ts';
 import { type Outcome, outcomeOf } from './run/outcome.ts';
@@ -102,5 +102,5 @@ onDrop(
 
 await race.problems.start();
 openTrace();
-if (!readHash(location.hash).trace) race.preview(session.systems.system.id).catch(() => {}); // the page works without it
+if (!readHash(location.hash).trace) race.preview(session.systems.system.id).catch(() => {}); // optional
 await session.start();

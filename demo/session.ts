@@ -1,5 +1,5 @@
-// The page's engine, which runs in a worker, and its models: which are wanted, loaded or loading. Every load of the demo
-// page starts here; the listener is told when one starts, ends or fails.
+// The page's engine, which runs in a worker, and its models: which are wanted, loaded or loading. Every load of the
+// demo page starts here; the listener is told when one starts, ends or fails.
 import {
   connect,
   type Engine,

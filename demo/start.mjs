@@ -1,5 +1,6 @@
-// `npm start`: builds the page, serves it, prints its address, and opens it where there is a screen. `--software` opens a
-// Chromium that runs WebGPU on the CPU, for machines without a GPU. dist/demo is plain files: any static host serves it.
+// `npm start`: builds the page, serves it, prints its address, and opens it where there is a screen. `--software` opens
+// a Chromium that runs WebGPU on the CPU, for machines without a GPU. dist/demo is plain files: any static host serves
+// it.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

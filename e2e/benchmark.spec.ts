@@ -114,7 +114,7 @@ test('the device is measured, systems alternate with plain decoding, and the res
 });
 
 test('a dead worker and a lost device do not stop the queue, and their runs can be repeated', async ({ page }) => {
-  // Workers in the order of their start: one for the device card, one that is killed, one that loses its device at once.
+  // Workers in order of their start: for the device card, one that is killed, one that loses its device at once.
   await page.addInitScript(() => {
     const { Worker } = globalThis;
     const module = (code: string): string => URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));

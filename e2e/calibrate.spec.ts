@@ -1,5 +1,5 @@
-// Calibration on a page: the engine in its worker measures the draft, stores the result in the origin's private file system,
-// and finds it there after a reload, for the same weights only.
+// Calibration on a page: the engine in its worker measures the draft, stores the result in the origin's private file
+// system, and finds it there after a reload, for the same weights only.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';

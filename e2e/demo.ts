@@ -29,7 +29,7 @@ export const answer = async (page: Page): Promise<void> => {
 };
 
 /**
- * Records the texts of these elements whenever one of them changes. A slow test misses no text, however briefly it is shown.
+ * Records the texts of these elements whenever one of them changes. A slow test misses no text, however brief.
  */
 export const history = async (
   page: Page,
@@ -48,7 +48,7 @@ export const history = async (
   return () => seen.jsonValue();
 };
 
-/** Starts, and presses Stop inside the page as soon as the text of `selector` changes: from outside it could be too late. */
+/** Starts, and presses Stop in the page as soon as the text of `selector` changes; from outside it could be late. */
 export const stopOnceWritten = async (
   page: Page,
   start: () => Promise<void>,
@@ -129,9 +129,9 @@ const LEAST_FRAMES = 50;
 const TRIES = 5;
 
 /**
- * Presses `button` and watches while it says Stop: no long task, enough frames, and never a layout shift. The figures go
- * into the report. SwiftShader uses every core, so the scheduler may delay the page at times; a fault of the page would show
- * in every try.
+ * Presses `button` and watches while it says Stop: no long task, enough frames, and never a layout shift. The figures
+ * go into the report. SwiftShader uses every core, so the scheduler may delay the page at times; a fault of the page
+ * would show in every try.
  */
 export const expectCalm = async (
   page: Page,

@@ -1,5 +1,5 @@
-// An ensemble: which model proposed each token, how the models voted on it, and that speculation changes no token of the
-// plain ensemble.
+// An ensemble: which model proposed each token, how the models voted on it, and that speculation changes no token of
+// the plain ensemble.
 import { expect, type Page, test } from '@playwright/test';
 import { answer, finished, open, ready, truth } from './demo.ts';
 

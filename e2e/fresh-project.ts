@@ -1,5 +1,5 @@
-// A new project of a library user: the unpacked npm package in node_modules, only the dependencies of its package.json, and a
-// page. Nothing comes from the network.
+// A new project of a library user: the unpacked npm package in node_modules, only the dependencies of its package.json,
+// and a page. Nothing comes from the network.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

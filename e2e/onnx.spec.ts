@@ -1,5 +1,5 @@
-// A judge as an ONNX file in a browser: it runs in WebAssembly, or on WebGPU if asked for, with the same scores on both, and
-// only the runtime in use is downloaded.
+// A judge as an ONNX file in a browser: it runs in WebAssembly, or on WebGPU if asked for, with the same scores on
+// both, and only the runtime in use is downloaded.
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { root, WatchedServer } from './server.ts';

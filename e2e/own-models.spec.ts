@@ -1,5 +1,5 @@
-// The visitor's own models, by role: what they would take is shown before they are downloaded, also for a model that does not
-// fit. The target may run on another machine.
+// The visitor's own models, by role: what they would take is shown before they are downloaded, also for a model that
+// does not fit. The target may run on another machine.
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

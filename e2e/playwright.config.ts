@@ -1,5 +1,5 @@
-// The pages in a real browser: full Chromium (the headless shell has no WebGPU) on SwiftShader, so that every machine gives
-// the same pixels and tokens. One worker, because SwiftShader uses all cores by itself.
+// The pages in a real browser: full Chromium (the headless shell has no WebGPU) on SwiftShader, so that every machine
+// gives the same pixels and tokens. One worker, because SwiftShader uses all cores by itself.
 import { defineConfig } from '@playwright/test';
 import { findChromium } from '../.ci/machine.mjs';
 

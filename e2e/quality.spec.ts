@@ -1,5 +1,5 @@
-// What holds for every page: no serious finding of axe in either theme, full use by keyboard, no sideways scrolling from a
-// phone to a large screen, no motion if none is wanted, no console errors, a small first paint.
+// What holds for every page: no serious finding of axe in either theme, full use by keyboard, no sideways scrolling
+// from a phone to a large screen, no motion if none is wanted, no console errors, a small first paint.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

@@ -1,5 +1,5 @@
-// The race: two lanes of one prompt, each run with the machine to itself, and a finish with the speed-up, the passes and
-// whether the tokens are the same. Real runs of the bundled models, on one page.
+// The race: two lanes of one prompt, each run with the machine to itself, and a finish with the speed-up, the passes
+// and whether the tokens are the same. Real runs of the bundled models, on one page.
 import { expect, type Page, test } from '@playwright/test';
 import { finished, history, open, ready, stopOnceWritten } from './demo.ts';
 

@@ -1,5 +1,5 @@
-// A file server that tests can watch and interrupt: it serves ranges to other origins, records every request, and can break
-// a connection in the middle of a file.
+// A file server that tests can watch and interrupt: it serves ranges to other origins, records every request, and can
+// break a connection in the middle of a file.
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

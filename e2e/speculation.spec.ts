@@ -1,5 +1,5 @@
-// Speculation: drafted tokens and their sources, the speed-up, and the fall-back where drafting does not pay. Real runs of
-// the bundled models, on one page.
+// Speculation: drafted tokens and their sources, the speed-up, and the fall-back where drafting does not pay. Real runs
+// of the bundled models, on one page.
 import { expect, type Page, test } from '@playwright/test';
 import { answer, finished, open, ready, truth } from './demo.ts';
 
@@ -28,7 +28,7 @@ const choose = async (title: string): Promise<void> => {
 const shoot = (name: string) =>
   page.screenshot({ path: `test-results/page-${name}.png`, fullPage: true, animations: 'disabled' });
 
-test('DFlash: tokens are marked by their source; rejected drafts are struck through and no part of the answer', async () => {
+test('DFlash: tokens are marked by source; rejected drafts are struck through and no part of the answer', async () => {
   await answer(page);
   const box = page.locator('#answer');
   await expect(page.locator('#verdict')).toHaveText(`✓ Correct: ${await truth(page)}`);
@@ -57,7 +57,7 @@ test('plain decoding of the same prompt gives the same tokens', async () => {
   await shoot('dflash');
 });
 
-test('the keyboard moves the slider of a knob; the next run uses it and races against the earlier plain run', async () => {
+test('the keyboard moves a slider; the next run uses its value and races against the earlier plain run', async () => {
   const slider = page.getByRole('slider', { name: 'Block size' });
   await slider.press('Home');
   for (let size = 1; size < 8; size++) await slider.press('ArrowRight');

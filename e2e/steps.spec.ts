@@ -1,5 +1,5 @@
-// Step routers: a card for every step of a real run with the decision and its reason, and what another threshold would have
-// decided. Two routers on one page, so that their models are loaded once.
+// Step routers: a card for every step of a real run with the decision and its reason, and what another threshold would
+// have decided. Two routers on one page, so that their models are loaded once.
 import { expect, type Page, test } from '@playwright/test';
 import { answer, open, ready, truth } from './demo.ts';
 

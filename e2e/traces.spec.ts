@@ -157,7 +157,7 @@ test.describe('with a GPU', () => {
     await page.getByRole('tab', { name: 'Race' }).click();
   });
 
-  test('a trace of the command line opens when dropped anywhere, and takes longer at a quarter of the speed', async () => {
+  test('a dropped trace of the command line opens anywhere, and takes longer at a quarter of the speed', async () => {
     const drop = async (): Promise<number> => {
       const began = Date.now();
       await page.evaluate(

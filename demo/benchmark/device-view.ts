@@ -28,11 +28,13 @@ export class DeviceView {
     say('bandwidth', short(card.bandwidth_gb_per_second));
     say('multiply-adds', short(card.multiply_add_gflops));
     const { passes } = card;
-    say('flatness', passes ? `${(passes.relative['8'] ?? 1).toFixed(2)}` : '–');
+    const flatness = passes ? (passes.relative['8'] ?? 1).toFixed(2) : '–';
+    say('flatness', flatness);
     say(
       'passes-about',
       passes
-        ? `A pass of ${passes.model} over 8 rows takes ${(passes.relative['8'] ?? 1).toFixed(2)} times as long as over one. A round with a draft of 7 tokens must commit more tokens than that to be faster.`
+        ? `A pass of ${passes.model} over 8 rows takes ${flatness} times as long as over one. ` +
+            'A round with a draft of 7 tokens must commit more tokens than that to be faster.'
         : 'Passes are timed only with a model.',
     );
     const features = USEFUL.map((name) => {

@@ -1,5 +1,5 @@
-// The benchmark page: the device, the plan, the results, and the comparison of two results. All computing happens in workers;
-// this file decides which buttons can be pressed when.
+// The benchmark page: the device, the plan, the results, and the comparison of two results. All computing happens in
+// workers; this file decides which buttons can be pressed when.
 import { version } from '../../package.json';
 import type { ChartView } from '../shared/chart.ts';
 import { element, make, say } from '../shared/elements.ts';

@@ -1,5 +1,5 @@
-// The Chat tab: a conversation with the target under the chosen decoding system. The engine keeps the key-value cache, so
-// each message reads only the new part of its prompt; every answer says how much was reused.
+// The Chat tab: a conversation with the target under the chosen decoding system. The engine keeps the key-value cache,
+// so each message reads only the new part of its prompt; every answer says how much was reused.
 import { withinContext } from '../../src/api/context-window.ts';
 import type { RunRequest } from '../../src/index.ts';
 import type { TraceEvent } from '../../src/trace/index.ts';

@@ -1,5 +1,5 @@
-// A conversation as data: its messages, what the model is asked next, and how editing a message or asking again changes it.
-// Messages after a changed one are removed, because they answered the old text.
+// A conversation as data: its messages, what the model is asked next, and how editing a message or asking again changes
+// it. Messages after a changed one are removed, because they answered the old text.
 import type { ChatMessage } from '../../src/index.ts';
 
 export interface Message {

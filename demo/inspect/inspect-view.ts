@@ -1,5 +1,5 @@
-// The Inspect view of a run: a timeline to go to any round; the tokens of the round with their sources and probabilities;
-// the scores of step routers, the votes of ensembles, and the work on the device.
+// The Inspect view of a run: a timeline to go to any round; the tokens of the round with their sources and
+// probabilities; the scores of step routers, the votes of ensembles, and the work on the device.
 import { SYSTEMS } from '../../src/index.ts';
 import { drawRound } from '../run/lane.ts';
 import type { Outcome } from '../run/outcome.ts';

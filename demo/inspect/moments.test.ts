@@ -14,7 +14,7 @@ const logprob = (token: number, text: string, probability: number, others: reado
   })),
 });
 
-/** The anchor “a” with children “b”, which “d” follows, and “c”. “b” is accepted, and the target's own token follows it. */
+/** The anchor “a” has children “b” (before “d”) and “c”. “b” is accepted, and the target's own token follows it. */
 const ROUND: readonly TraceEvent[] = [
   {
     ...{ at: 1, type: 'draft', round: 1, by: 'eagle3', tokens: [1, 2, 3, 4], parents: [-1, 0, 0, 1] },

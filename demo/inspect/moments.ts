@@ -1,5 +1,5 @@
-// A run as a list of moments, one for each round: the drafts and their status, the probabilities of target and drafter, the
-// decision on the step, and the work on the device.
+// A run as a list of moments, one for each round: the drafts and their status, the probabilities of target and drafter,
+// the decision on the step, and the work on the device.
 import type { EventOf, TokenLogprob, TraceEvent } from '../../src/trace/index.ts';
 import { type DecodedRound, RoundReader, statusesOf, type TokenStatus } from '../run/rounds.ts';
 import { type VotedToken, votesOf } from '../run/votes.ts';

@@ -1,5 +1,5 @@
-// One round: its draft tree, with the committed path on the first row and rejected drafts branching off below, and a table of
-// its tokens with their probabilities.
+// One round: its draft tree, with the committed path on the first row and rejected drafts branching off below, and a
+// table of its tokens with their probabilities.
 import { describeRound, spokenRound } from '../run/round-text.ts';
 import { type Cell, layOut, type TokenStatus, visible } from '../run/rounds.ts';
 import { make } from '../shared/elements.ts';

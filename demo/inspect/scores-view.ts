@@ -4,9 +4,11 @@ import type { Step } from '../run/steps.ts';
 import type { ChartView } from '../shared/chart.ts';
 import { make } from '../shared/elements.ts';
 
+const outcomeOf = ({ by }: Pick<Step, 'by'>): string => (by === 'target' ? 'escalated' : 'accepted');
+
 const pointsOf = (steps: readonly Step[]) =>
   steps.flatMap(({ step, route, by }) =>
-    route ? [{ x: step, y: route.score, name: `step ${step}, ${by === 'target' ? 'escalated' : 'accepted'}` }] : [],
+    route ? [{ x: step, y: route.score, name: `step ${step}, ${outcomeOf({ by })}` }] : [],
   );
 
 export class ScoresView {
@@ -35,8 +37,9 @@ export class ScoresView {
     const route = now?.route ?? this.#steps[0]?.route;
     if (!route) return;
     const judge = SCORE_NAMES[route.by] ?? 'Score';
+    const score = now?.route?.score ?? null;
     const decided = now?.route
-      ? `Step ${now.step}: ${now.route.score === null ? 'no score' : twoDigits(now.route.score)}, ${now.by === 'target' ? 'escalated' : 'accepted'} (${now.route.reason}).`
+      ? `Step ${now.step}: ${score === null ? 'no score' : twoDigits(score)}, ${outcomeOf(now)} (${now.route.reason}).`
       : `${judge} of each step against the threshold. A step on the wrong side of it is escalated to the target.`;
     this.#about.textContent = decided;
     this.#chart ??= import('../shared/chart.ts').then(({ ChartView }) => {

@@ -1,5 +1,5 @@
-// The timeline of a run: a bar for every round, with committed tokens above the line and rejected drafts below it; a slider,
-// and a button that plays the rounds at their recorded times or slower.
+// The timeline of a run: a bar for every round, with committed tokens above the line and rejected drafts below it; a
+// slider, and a button that plays the rounds at their recorded times or slower.
 import { describeRound } from '../run/round-text.ts';
 import { visible } from '../run/rounds.ts';
 import { make } from '../shared/elements.ts';

@@ -1,4 +1,5 @@
-// The choice of a target: a bundled model, or one that the address names. The visitor's own models are in own-models.ts.
+// The choice of a target: a bundled model, or one that the address names. The visitor's own models are in
+// own-models.ts.
 import { element } from '../shared/elements.ts';
 import type { Choice } from './family.ts';
 import { type Choose, OwnModels } from './own-models.ts';

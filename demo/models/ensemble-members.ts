@@ -1,5 +1,5 @@
-// The choice of bundled models that vote with the bundled target in an ensemble. Members of the visitor's own are chosen with
-// their other models.
+// The choice of bundled models that vote with the bundled target in an ensemble. Members of the visitor's own are
+// chosen with their other models.
 import { element } from '../shared/elements.ts';
 import type { Choice, Family } from './family.ts';
 

@@ -47,7 +47,7 @@ export const roleName = (role: ModelRole | Role, names: ModelNames = {}): string
   return names[role] ? `${names[role]} model` : `model ${Number(role.slice('also-'.length)) + 1}`;
 };
 
-/** Bundled models by target. DFlash and EAGLE-3 read hidden states, so they fit one target; a draft shares a vocabulary. */
+/** Bundled models by target. DFlash and EAGLE-3 read its hidden states; a draft shares its vocabulary. */
 const PARTNERS: Readonly<Record<string, { readonly [Role in ModelRole]?: string }>> = {
   target: { draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy: 'blockpilot', prm: 'prm', router: 'router' },
   mid: { draft: 'draft' },
@@ -85,7 +85,7 @@ export class Family {
     return missingRoles(system, (role) => this.#find(role) !== undefined);
   }
 
-  /** Roles that this system runs with: what it needs, and what makes it faster. A remote target replaces the local one. */
+  /** Roles that this system needs or is faster with. A remote target replaces the local one. */
   rolesOf({ needs, uses = [], joins, remote }: Needs): readonly ModelRole[] {
     const members = joins ? [...this.#own.keys()].filter(isAlso) : [];
     const isRemote = remote && this.#own.has('remote');

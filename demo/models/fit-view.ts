@@ -1,5 +1,5 @@
-// Shows what the visitor's own models would take before any is downloaded: a row for each model, the total, and whether it
-// fits. Models that certainly fit are loaded without asking.
+// Shows what the visitor's own models would take before any is downloaded: a row for each model, the total, and whether
+// it fits. Models that certainly fit are loaded without asking.
 import type { Preflight } from '../../src/index.ts';
 import { element, megabytes, say } from '../shared/elements.ts';
 import { sentence } from '../shared/faults.ts';
@@ -45,7 +45,7 @@ export class FitView {
     this.#panel.hidden = true;
   }
 
-  /** Shows the result and returns whether to load: at once if the models certainly fit, else when the visitor decides. */
+  /** Shows the result and returns whether to load. It asks the visitor unless the models certainly fit. */
   async ask(found: Preflight): Promise<boolean> {
     this.#show(found);
     const certain = certainlyFits(found);

@@ -1,5 +1,5 @@
-// The loading bar. Download, upload and compilation overlap: the bar shows their mean over all models and never moves back,
-// and the line names the first phase that is not finished.
+// The loading bar. Download, upload and compilation overlap: the bar shows their mean over all models and never moves
+// back, and the line names the first phase that is not finished.
 import type { LoadProgress, ModelRole } from '../../src/index.ts';
 import { element, megabytes, say } from '../shared/elements.ts';
 import { roleName } from './family.ts';

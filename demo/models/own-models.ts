@@ -1,5 +1,5 @@
-// The visitor's own model for a role: by address, from files, or a target on another machine. The API key of that machine is
-// kept in memory only, in the source that is loaded.
+// The visitor's own model for a role: by address, from files, or a target on another machine. The API key of that
+// machine is kept in memory only, in the source that is loaded.
 import { type ModelRole, remote } from '../../src/index.ts';
 import { element } from '../shared/elements.ts';
 import { type Choice, mayBeOnnx } from './family.ts';

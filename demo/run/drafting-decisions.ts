@@ -1,4 +1,5 @@
-// What a run decided about drafting, in sentences: its block size, and when it fell back to plain decoding or drafted again.
+// What a run decided about drafting, in sentences: its block size, and when it fell back to plain decoding or drafted
+// again.
 import type { EventOf } from '../../src/trace/index.ts';
 
 const cost = (ms: number): string => ms.toFixed(ms < 9.95 ? 1 : 0);
@@ -6,7 +7,8 @@ const cost = (ms: number): string => ms.toFixed(ms < 9.95 ? 1 : 0);
 const chosen = ({ size, candidates, tau, round_ms }: EventOf<'block-size'>): string => {
   if (size === 1) return 'Block size 1 chosen: plain decoding is fastest on this device.';
   const at = candidates.indexOf(size);
-  return `Block size ${size} chosen: ${tau[at]?.toFixed(1)} tokens expected from a round of ${cost(round_ms[at] ?? 0)} ms.`;
+  const round = `a round of ${cost(round_ms[at] ?? 0)} ms`;
+  return `Block size ${size} chosen: ${tau[at]?.toFixed(1)} tokens expected from ${round}.`;
 };
 
 const FELL_BACK = 'Drafting cost more time than it saved';

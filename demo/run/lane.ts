@@ -1,6 +1,6 @@
-// A race lane: the text of one run, live or recorded, with its clock and figures. Each token is marked by its source, and
-// rejected drafts are struck through. Text is only appended, so nothing moves while it is read. Rejected drafts are drawn
-// by the style sheet, so they are neither copied nor read aloud.
+// A race lane: the text of one run, live or recorded, with its clock and figures. Each token is marked by its source,
+// and rejected drafts are struck through. Text is only appended, so nothing moves while it is read. Rejected drafts are
+// drawn by the style sheet, so they are neither copied nor read aloud.
 import { type EventOf, METRICS, type TraceEvent } from '../../src/trace/index.ts';
 import { brief, duration, Running } from './figures.ts';
 import { type DecodedRound, RoundReader, rejectedLine, visible } from './rounds.ts';

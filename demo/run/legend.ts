@@ -1,5 +1,5 @@
-// The legend for the marks on tokens: drafts, steps or ensemble models, depending on the kind of system. It describes the run
-// that is shown, live or recorded; before the first run, the chosen system.
+// The legend for the marks on tokens: drafts, steps or ensemble models, depending on the kind of system. It describes
+// the run that is shown, live or recorded; before the first run, the chosen system.
 import type { SystemFacts } from '../../src/index.ts';
 import type { Role } from '../../src/trace/index.ts';
 import { isAlso, type ModelNames, roleName } from '../models/family.ts';

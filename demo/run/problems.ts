@@ -1,4 +1,5 @@
-// The problem box: held-out problems with their correct answers, three examples, and a button that picks another at random.
+// The problem box: held-out problems with their correct answers, three examples, and a button that picks another at
+// random.
 import { element, say } from '../shared/elements.ts';
 
 export interface Problem {
@@ -9,7 +10,7 @@ export interface Problem {
   readonly result: string;
 }
 
-/** Short enough for seconds on a software adapter. They are found by position; a test checks that the file still matches. */
+/** Short answers, for software adapters. They are found by position; a test checks that the file still matches. */
 export const EXAMPLES = [
   { label: 'Trees', index: 0 },
   { label: 'Shop', index: 14 },

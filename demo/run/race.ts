@@ -1,6 +1,6 @@
-// A race of two lanes on one prompt. It is fair because each run has the machine to itself: first the chosen system, then
-// plain decoding, next to a replay of the system at its measured speed. Plain decoding of the same request is timed once a
-// session, so that a knob can be tried again and again against it.
+// A race of two lanes on one prompt. It is fair because each run has the machine to itself: first the chosen system,
+// then plain decoding, next to a replay of the system at its measured speed. Plain decoding of the same request is
+// timed once a session, so that a knob can be tried again and again against it.
 import type { TraceEvent } from '../../src/trace/index.ts';
 import { element, make, say } from '../shared/elements.ts';
 import { baselineName, finishOf, type Terms } from './finish.ts';

@@ -1,5 +1,5 @@
-// The rounds of a run, read from its events: what was drafted, accepted and committed. Also the layout of a round on a grid:
-// the committed path on the first row, rejected drafts branching off below it.
+// The rounds of a run, read from its events: what was drafted, accepted and committed. Also the layout of a round on a
+// grid: the committed path on the first row, rejected drafts branching off below it.
 import type { EventOf, Role, Source, TraceEvent } from '../../src/trace/index.ts';
 import type { ModelNames } from '../models/family.ts';
 import { memberOf, votesOf } from './votes.ts';

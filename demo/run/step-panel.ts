@@ -1,5 +1,5 @@
-// The panel for a step router's run: a card for every step, accepted or escalated, with its score on a scale. A slider shows
-// what another threshold would have decided on the same scores.
+// The panel for a step router's run: a card for every step, accepted or escalated, with its score on a scale. A slider
+// shows what another threshold would have decided on the same scores.
 import type { TraceEvent } from '../../src/trace/index.ts';
 import { element, hold, release, say } from '../shared/elements.ts';
 import { rangeOf, type Step, StepReader, stepText, whatIf } from './steps.ts';

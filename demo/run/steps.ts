@@ -1,5 +1,5 @@
-// The steps of a step router's run, read from its events: what the draft wrote, what the rule decided, what was committed.
-// Also what another threshold would have decided on the same scores.
+// The steps of a step router's run, read from its events: what the draft wrote, what the rule decided, what was
+// committed. Also what another threshold would have decided on the same scores.
 import { type EventOf, type Role, type ThresholdRule, type TraceEvent, thresholdOf } from '../../src/trace/index.ts';
 
 export interface Step {
@@ -90,7 +90,7 @@ export interface WhatIf {
 }
 
 /**
- * What another threshold would decide on the scores of this run. From the first changed decision on, the text and so the
+ * What another threshold would decide on the scores of this run. From the first changed decision on, the text and its
  * scores would have been different: the count after it is an estimate.
  */
 export const whatIf = (rule: ThresholdRule, steps: readonly Step[], threshold: number): WhatIf => {

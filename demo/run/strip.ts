@@ -1,6 +1,6 @@
 // The strip under the answer: a bar for every round at the time of its commit. Its height is the number of tokens, its
-// colours are their sources. The background is darker where a run fell back to plain decoding. A second lane shows plain
-// decoding of the same prompt on the same time scale.
+// colours are their sources. The background is darker where a run fell back to plain decoding. A second lane shows
+// plain decoding of the same prompt on the same time scale.
 import type { Source, TraceEvent } from '../../src/trace/index.ts';
 import { element } from '../shared/elements.ts';
 

@@ -1,5 +1,5 @@
-// Charts: Chart.js in the page's colours, with a hidden table of the same numbers for screen readers. Imported on demand,
-// because Chart.js is large and no first answer needs it.
+// Charts: Chart.js in the page's colours, with a hidden table of the same numbers for screen readers. Imported on
+// demand, because Chart.js is large and no first answer needs it.
 import {
   CategoryScale,
   Chart,

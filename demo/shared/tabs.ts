@@ -1,5 +1,5 @@
-// The tabs Race, Inspect and Chat, by the ARIA pattern: one tab stop, arrow keys move and choose. Each has an address, such as
-// `#chat`; the hash may also carry a trace: `#inspect&trace=…`.
+// The tabs Race, Inspect and Chat, by the ARIA pattern: one tab stop, arrow keys move and choose. Each has an address,
+// such as `#chat`; the hash may also carry a trace: `#inspect&trace=…`.
 
 export const TABS = ['race', 'inspect', 'chat'] as const;
 export type Tab = (typeof TABS)[number];

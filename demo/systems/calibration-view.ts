@@ -1,5 +1,5 @@
-// The Calibrate button. SpecGuard compares the signals of a step with what is usual for the draft model. Bundled drafts come
-// with that measured; for other drafts it is measured here, on problems that the draft answers alone, and stored.
+// The Calibrate button. SpecGuard compares the signals of a step with what is usual for the draft model. Bundled drafts
+// come with that measured; for other drafts it is measured here, on problems that the draft answers alone, and stored.
 import type { Engine } from '../../src/index.ts';
 import { element, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';

@@ -1,5 +1,5 @@
-// Controls for a system's knobs, built from the system's own facts: a slider for a number, a list for a choice, a text line
-// for several numbers. The visitor's settings are remembered for each system.
+// Controls for a system's knobs, built from the system's own facts: a slider for a number, a list for a choice, a text
+// line for several numbers. The visitor's settings are remembered for each system.
 import type { ChoiceKnob, Knob, KnobValue, NumberKnob, NumbersKnob } from '../../src/index.ts';
 
 export type Settings = Readonly<Record<string, KnobValue>>;

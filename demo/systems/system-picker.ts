@@ -1,4 +1,5 @@
-// The choice of a decoding system, and its knobs. Groups, titles, summaries and knobs all come from the systems' own facts.
+// The choice of a decoding system, and its knobs. Groups, titles, summaries and knobs all come from the systems' own
+// facts.
 import { type Loaded, SYSTEM_GROUPS, SYSTEMS, type SystemFacts } from '../../src/index.ts';
 import { type Family, type ModelNames, namesOf, roleName } from '../models/family.ts';
 import { showLegendOfChoice } from '../run/legend.ts';

@@ -41,7 +41,7 @@ export const createHost = ({ race, open, inspect }: Page): TourHost => {
   let detailed: Outcome | null = null;
   let routed: Outcome | null = null;
 
-  /** Chooses the first system that can run, and a problem; returns its id. Without WebGPU it is a recording's system. */
+  /** Chooses a problem and the first system that can run; returns its id. Without WebGPU that is a recording's. */
   const choose = async ({ systems, problem }: typeof RACE): Promise<string | null> => {
     race.stop();
     await enabled(go);

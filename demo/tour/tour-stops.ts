@@ -1,4 +1,5 @@
-// The stops of the tour. Each explains a run that has just been made, live or recorded, and takes its figures from that run.
+// The stops of the tour. Each explains a run that has just been made, live or recorded, and takes its figures from that
+// run.
 import { fold, METRICS } from '../../src/trace/index.ts';
 import type { Moment } from '../inspect/moments.ts';
 import { finishOf } from '../run/finish.ts';
@@ -55,7 +56,12 @@ export const createTour = (): readonly Stop[] => {
         raced ??= await host.race();
         if (!raced) return null;
         const passes = fold(METRICS.target_passes, raced.plain.events);
-        return `Both lanes answer with the same large model, the target. Plain decoding needs one pass of the target for each token: ${passes} passes here, and each of them reads all its weights. The other lane lets a small network draft ahead.`;
+        return (
+          'Both lanes answer with the same large model, the target. ' +
+          'Plain decoding needs one pass of the target for each token: ' +
+          `${passes} passes here, and each of them reads all its weights. ` +
+          'The other lane lets a small network draft ahead.'
+        );
       },
     },
     {
@@ -64,7 +70,11 @@ export const createTour = (): readonly Stop[] => {
       explain: (host) =>
         withRound(host, rejectedIn, ({ pieces, round }) => {
           const drafted = pieces.slice(1);
-          return `This is round ${round}. After the last committed token, a small network has guessed ${drafted.length} tokens: ${listed(drafted)} That is the draft. A guess is cheap, and nothing is decided yet.`;
+          return (
+            `This is round ${round}. After the last committed token, ` +
+            `a small network has guessed ${drafted.length} tokens: ` +
+            `${listed(drafted)} That is the draft. A guess is cheap, and nothing is decided yet.`
+          );
         }),
     },
     {
@@ -75,7 +85,10 @@ export const createTour = (): readonly Stop[] => {
           host,
           rejectedIn,
           ({ pieces }) =>
-            `One pass of the target reads all ${pieces.length - 1} drafts at once and gives the probability of each in its position. A pass over many tokens takes hardly longer than a pass over one. That is where the time is saved.`,
+            `One pass of the target reads all ${pieces.length - 1} drafts at once ` +
+            'and gives the probability of each in its position. ' +
+            'A pass over many tokens takes hardly longer than a pass over one. ' +
+            'That is where the time is saved.',
         ),
     },
     {
@@ -86,7 +99,10 @@ export const createTour = (): readonly Stop[] => {
           const kept = path.slice(1).map((node) => pieces[node] ?? '');
           const rejected = pieces.length - path.length;
           const after = rejected === 1 ? 'The one after them is' : `The ${rejected} after them are`;
-          return `The target accepts drafts from the left for as long as it would have written them itself: here ${kept.length}, ${listed(kept)} ${after} rejected. They are struck through and no part of the answer.`;
+          return (
+            'The target accepts drafts from the left for as long as it would have written them itself: ' +
+            `here ${kept.length}, ${listed(kept)} ${after} rejected. They are struck through and no part of the answer.`
+          );
         }),
     },
     {
@@ -96,7 +112,12 @@ export const createTour = (): readonly Stop[] => {
         withRound(host, rejectedIn, ({ committed, path }) => {
           const own = committed.at(-1);
           const kind = own?.source === 'bonus' ? 'a bonus token' : 'a corrected token';
-          return `The same pass also gives the token that belongs in place of the first rejected draft: ${quote(own?.text ?? '')}, ${kind}, at no extra cost. So this round committed ${path.length} tokens for one pass of the target. When all drafts are accepted, the extra token is called a bonus token.`;
+          return (
+            'The same pass also gives the token that belongs in place of the first rejected draft: ' +
+            `${quote(own?.text ?? '')}, ${kind}, at no extra cost. ` +
+            `So this round committed ${path.length} tokens for one pass of the target. ` +
+            'When all drafts are accepted, the extra token is called a bonus token.'
+          );
         }),
     },
     {
@@ -109,7 +130,12 @@ export const createTour = (): readonly Stop[] => {
         const { run, plain } = raced;
         const { factor, facts } = finishOf(run, plain, { greedy: true, exact: true, baseline: 'autoregressive' });
         const same = `${run.tokens}` === `${plain.tokens}` ? 'the same' : 'different';
-        return `${facts[0]}: ${factor} as fast, with ${facts[1]}. The speed-up is one speed divided by the other. The acceptance length is the number of tokens committed per round. Both lanes have ${same} tokens: speculation changes when the target runs, not what it answers.`;
+        return (
+          `${facts[0]}: ${factor} as fast, with ${facts[1]}. The speed-up is one speed divided by the other. ` +
+          'The acceptance length is the number of tokens committed per round. ' +
+          `Both lanes have ${same} tokens: speculation changes when the target runs, ` +
+          'not what it answers.'
+        );
       },
     },
     {
@@ -122,8 +148,14 @@ export const createTour = (): readonly Stop[] => {
         if (!run) return null;
         const steps = fold(METRICS.steps, run.events);
         const escalated = fold(METRICS.escalated, run.events);
-        const below = `${escalated === 0 ? 'None' : escalated} fell below the threshold and ${escalated === 1 ? 'was' : 'were'} escalated`;
-        return `A step router saves time in another way: the draft model writes whole steps, and a judge scores each. ${steps - escalated} of ${steps} steps were good enough to keep. ${below}: the target wrote ${escalated === 1 ? 'it' : 'them'} instead. That can change the answer, so the page calls such systems approximate.`;
+        const were = escalated === 1 ? 'was' : 'were';
+        const below = `${escalated === 0 ? 'None' : escalated} fell below the threshold and ${were} escalated`;
+        return (
+          'A step router saves time in another way: the draft model writes whole steps, ' +
+          `and a judge scores each. ${steps - escalated} of ${steps} steps were good enough to keep. ` +
+          `${below}: the target wrote ${escalated === 1 ? 'it' : 'them'} instead. ` +
+          'That can change the answer, so the page calls such systems approximate.'
+        );
       },
     },
   ];

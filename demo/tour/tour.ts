@@ -1,5 +1,5 @@
-// The guided tour: a card that highlights the element it explains. It is not modal, so the page stays usable. Arrow keys go
-// back and forth, Esc ends the tour, and the focus returns to where it was.
+// The guided tour: a card that highlights the element it explains. It is not modal, so the page stays usable. Arrow
+// keys go back and forth, Esc ends the tour, and the focus returns to where it was.
 import { make } from '../shared/elements.ts';
 import { createTour, type Stop, type TourHost } from './tour-stops.ts';
 import './tour.css';

@@ -1,6 +1,6 @@
-// `npm run record`: writes public/traces/, the runs that the page replays where there is no WebGPU. Each is a held-out problem
-// that the bundled target answers correctly, run by one decoding system and by its baseline on this machine's device. Every
-// run is made once before it is timed, because a first run compiles its shaders.
+// `npm run record`: writes public/traces/, the runs that the page replays where there is no WebGPU. Each is a held-out
+// problem that the bundled target answers correctly, run by one decoding system and by its baseline on this machine's
+// device. Every run is made once before it is timed, because a first run compiles its shaders.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createServer } from 'vite';
@@ -16,8 +16,8 @@ const problems = JSON.parse(readFileSync(join(root, 'public/problems.json'), 'ut
 const HARD = /^Tom has 21 beads/;
 
 /**
- * One recording each, of the first problem that is answered correctly and matches `about`, if given. `models`: bundled models
- * by role. Choices that depend on timing are switched off where possible, because a second run must decide the same.
+ * One recording each, of the first problem that is answered correctly and matches `about`, if given. `models`: bundled
+ * models by role. Choices that depend on timing are switched off if possible: a second run must decide the same.
  * @typedef {{ system: string, knobs?: object, models: Record<string, string>, about?: RegExp, baseline?: string }} Run
  * @type {Run[]}
  */
@@ -87,8 +87,8 @@ const answer = async (engine, question, { models, ...how }) => {
 };
 
 /**
- * Times a run without probabilities, which cost readbacks, and takes these from a second run that decided the same. Block
- * sizes and fall-backs depend on timing, so the two may differ.
+ * Times a run without probabilities, which cost readbacks, and takes these from a second run that decided the same.
+ * Block sizes and fall-backs depend on timing, so the two may differ.
  * @param {any} engine @param {string} question @param {{ system: string, knobs?: object, models: object }} how
  */
 const timedAnswer = async (engine, question, how) => {

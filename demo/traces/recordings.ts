@@ -1,5 +1,5 @@
-// Recorded runs of the real engine, written by `npm run record`. The page shows them where there is no WebGPU, slow enough to
-// follow; the figures are those of the recorded times.
+// Recorded runs of the real engine, written by `npm run record`. The page shows them where there is no WebGPU, slow
+// enough to follow; the figures are those of the recorded times.
 import { type TraceEvent, withNewNames } from '../../src/trace/index.ts';
 import type { Problem } from '../run/problems.ts';
 

@@ -1,5 +1,5 @@
-// The trace bar: the run on the page can be saved, shared and replayed, and an opened trace takes its place. It works without
-// a GPU too.
+// The trace bar: the run on the page can be saved, shared and replayed, and an opened trace takes its place. It works
+// without a GPU too.
 import type { Outcome } from '../run/outcome.ts';
 import type { Problem } from '../run/problems.ts';
 import { element, say } from '../shared/elements.ts';
@@ -78,7 +78,7 @@ export class TraceBar {
     say('trace-about', `Saved as outrider-${name}.jsonl`);
   }
 
-  /** Uses the system's share sheet if there is one, else the clipboard. The page's address becomes the link either way. */
+  /** Uses the share sheet of the system, or the clipboard. The page's address becomes the link either way. */
   async #share(): Promise<void> {
     if (!this.#current) return;
     const url = new URL(`#race&trace=${await encodeTrace(this.#current)}`, location.href).href;

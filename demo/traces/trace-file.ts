@@ -1,5 +1,6 @@
-// A trace as a file and as part of an address. The file is JSON lines: a header, the events of the run, and after its `done`
-// the events of the plain run, if there is one. The output of `outrider generate --json`, which has no header, opens too.
+// A trace as a file and as part of an address. The file is JSON lines: a header, the events of the run, and after its
+// `done` the events of the plain run, if there is one. The output of `outrider generate --json`, which has no header,
+// opens too.
 import { OutriderError, SYSTEMS } from '../../src/index.ts';
 import { readTraceText, type TraceEvent } from '../../src/trace/index.ts';
 import type { Problem } from '../run/problems.ts';
@@ -54,7 +55,7 @@ export const writeTrace = ({ events, plain = [], ...about }: TraceFile): string 
   return `${[header, ...events, ...plain].map((line) => JSON.stringify(line, lean)).join('\n')}\n`;
 };
 
-/** Limit for an inflated trace. 8 kB of address hold 100 kB of trace; far more would be an attack on the tab's memory. */
+/** Limit for an inflated trace. An address of 8 kB holds 100 kB; far more would be an attack on the tab's memory. */
 const MOST_INFLATED = 2 ** 24;
 
 const through = async (

@@ -1,5 +1,5 @@
-// The widget page: five uses. Each is an HTML file that is both put on the page and shown as source, so that the code that is
-// read is the code that runs.
+// The widget page: five uses. Each is an HTML file that is both put on the page and shown as source, so that the code
+// that is read is the code that runs.
 import '../../src/widget/index.ts';
 import { make } from '../shared/elements.ts';
 import { startTheme } from '../shared/theme.ts';
@@ -20,8 +20,7 @@ const USES: readonly Use[] = [
   {
     id: 'plain',
     title: 'Default',
-    about:
-      'The element alone: the bundled model with its DFlash drafter. Models are downloaded when the first message is sent.',
+    about: 'The bundled model with its DFlash drafter. Both are downloaded when the first message is sent.',
     source: plain,
   },
   {

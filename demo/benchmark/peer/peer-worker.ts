@@ -1,8 +1,8 @@
-// transformers.js on onnxruntime-web, in a worker of its own, used as its guide says: model.generate with a streamer. It emits
-// the same trace events as the engine, so that all figures are computed in the same way.
+// transformers.js on onnxruntime-web, in a worker of its own, used as its guide says: model.generate with a streamer.
+// It emits the same trace events as the engine, so that all figures are computed in the same way.
 //
-// Package and runtime are files of this build, loaded when a peer first runs. The rest of the page uses transformers.js as a
-// tokenizer only, without the runtime (vite.config.ts).
+// Package and runtime are files of this build, loaded when a peer first runs. The rest of the page uses transformers.js
+// as a tokenizer only, without the runtime (vite.config.ts).
 import '../queue/counters.ts';
 import { expose } from 'comlink';
 import packageUrl from '../../../node_modules/@huggingface/transformers/dist/transformers.min.js?url';

@@ -1,5 +1,5 @@
-// Counts the GPU calls of this worker. WebGPU's prototypes are wrapped, so that the engine and a peer are counted in the same
-// way. Every worker of the benchmark imports this first; read-counters.ts is the page's side.
+// Counts the GPU calls of this worker. WebGPU's prototypes are wrapped, so that the engine and a peer are counted in
+// the same way. Every worker of the benchmark imports this first; read-counters.ts is the page's side.
 
 export interface Counts {
   readonly dispatches: number;

@@ -1,5 +1,5 @@
-// Host memory, as far as the browser reports it. It is asked once, after the last run of a row, because the more precise of
-// the two interfaces may wait for a garbage collection.
+// Host memory, as far as the browser reports it. It is asked once, after the last run of a row, because the more
+// precise of the two interfaces may wait for a garbage collection.
 
 export interface HostMemory {
   readonly bytes: number;

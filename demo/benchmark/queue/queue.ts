@@ -1,6 +1,6 @@
-// Runs all systems on all prompts, one run at a time. Each row has its own worker, or two if a peer runs against the engine.
-// Every run of a system has a run of its baseline next to it, so that ratios compare neighbours. An error is noted in its
-// cell, and the queue goes on with a new worker.
+// Runs all systems on all prompts, one run at a time. Each row has its own worker, or two if a peer runs against the
+// engine. Every run of a system has a run of its baseline next to it, so that ratios compare neighbours. An error is
+// noted in its cell, and the queue goes on with a new worker.
 import { type BenchEntry, type BenchPrompt, isRight, sameRuns } from '../../../src/cli/bench/report.ts';
 import { OutriderError, toFault } from '../../../src/index.ts';
 import { sentence } from '../../shared/faults.ts';
@@ -72,7 +72,8 @@ export class Queue {
             failures++;
           }
         }
-      if (runners) await untilAborted(this.#measureMemory(row, runners), signal).catch(() => {}); // Cancel: its runs are done
+      // An abort here is ignored: the runs are done.
+      if (runners) await untilAborted(this.#measureMemory(row, runners), signal).catch(() => {});
       this.#setState(row, row.fault ? row.state : 'Done');
     } finally {
       runners?.[Symbol.dispose]();

@@ -1,5 +1,5 @@
-// Whether the tab is visible. Browsers slow hidden tabs down, so the queue waits while it is hidden, and a run during which
-// it was hidden, however briefly, does not count.
+// Whether the tab is visible. Browsers slow hidden tabs down, so the queue waits while it is hidden, and a run during
+// which it was hidden, however briefly, does not count.
 
 export class TabVisibility {
   /** How often the tab was hidden. */

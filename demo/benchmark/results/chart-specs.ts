@@ -1,5 +1,5 @@
-// The two charts of the benchmark page: the time of a pass over M rows, and accuracy against cost for problems with known
-// answers.
+// The two charts of the benchmark page: the time of a pass over M rows, and accuracy against cost for problems with
+// known answers.
 import type { DeviceCard } from '../../../src/index.ts';
 import type { ChartSpec } from '../../shared/chart.ts';
 import type { ResultRow } from './result-row.ts';

@@ -65,7 +65,8 @@ const HOST_MEMORY: Readonly<Record<HostMemory['by'], string>> = {
   measureUserAgentSpecificMemory:
     'Host memory is that of the worker after its last run, by performance.measureUserAgentSpecificMemory().',
   'performance.memory':
-    'Host memory is the JavaScript heap of the page, by performance.memory, which does not count workers. A cross-origin isolated page can measure workers too.',
+    'Host memory is the JavaScript heap of the page, by performance.memory, which does not count workers. ' +
+    'A cross-origin isolated page can measure workers too.',
 };
 
 /** What the memory column measures, and by which interface. */

@@ -36,18 +36,21 @@ export const markdownOf = (file: ResultFile): string => {
     ...(device
       ? [
           `- Device: ${deviceName(device)}`,
-          `- Measured: ${short(device.bandwidth_gb_per_second)} GB/s streamed, ${short(device.multiply_add_gflops)} GFLOP/s`,
+          `- Measured: ${short(device.bandwidth_gb_per_second)} GB/s, ${short(device.multiply_add_gflops)} GFLOP/s`,
         ]
       : []),
     ...passes(file),
-    `- Model: ${plan.model}${plan.precision ? `, ${plan.precision}` : ''}; ${plan.suite}, ${plan.prompts.length} prompts, at most ${plan.max_tokens} tokens, ${plan.repeat} runs per prompt, temperature ${plan.temperature}, seeds from ${plan.seed}`,
+    `- Model: ${plan.model}${plan.precision ? `, ${plan.precision}` : ''}`,
+    `- Prompts: ${plan.suite}, ${plan.prompts.length} prompts, ${plan.repeat} runs per prompt, at most ${plan.max_tokens} tokens`,
+    `- Sampling: temperature ${plan.temperature}, seeds from ${plan.seed}`,
     `- Browser: ${software.browser}${software.peers.length > 0 ? `; compared with: ${software.peers.join(', ')}` : ''}`,
     '',
     line(['System', ...COLUMNS.map(({ title, about }) => (about ? `${title} (${about})` : title))]),
     line(['---', ...COLUMNS.map(() => '---:')]),
     ...rows.map((row) => line([row.title, ...COLUMNS.map((column) => column.text(row))])),
     '',
-    'Figures are medians, with the range in brackets. Every run of a system has a run of its baseline next to it, in a worker of their own.',
+    'Figures are medians, with the range in brackets. ' +
+      'Every run of a system has a run of its baseline next to it, in a worker of their own.',
     ...(memory ? [memory] : []),
     ...(failed.length > 0 ? ['', 'Errors:', '', ...failed] : []),
     '',

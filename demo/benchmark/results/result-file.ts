@@ -1,5 +1,5 @@
-// A result as a file: the whole plan, so that it can be repeated, the table, and every run. Reading a file checks what the
-// page shows and names the part that is wrong.
+// A result as a file: the whole plan, so that it can be repeated, the table, and every run. Reading a file checks what
+// the page shows and names the part that is wrong.
 import { type DeviceCard, type KnobValue, OutriderError, type Prompt } from '../../../src/index.ts';
 import { committedTokens, type Metrics, measure } from '../../../src/trace/index.ts';
 import type { PeerModel } from '../peer/peer-service.ts';

@@ -96,7 +96,8 @@ export class PlanForm {
 
   #peers(): readonly PeerEntry[] {
     const device = element('peer-device', HTMLSelectElement).value;
-    const base = new URL('peers/', document.baseURI).pathname; // transformers.js takes a whole address for one of the hub
+    // A path only: transformers.js takes a whole address for one of the hub.
+    const base = new URL('peers/', document.baseURI).pathname;
     const peers: PeerEntry[] = [];
     const name = this.#model.value;
     if (this.#peer.checked && EXPORTED.includes(name))

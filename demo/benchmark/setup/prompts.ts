@@ -1,4 +1,5 @@
-// The prompts of a suite, or the visitor's own: JSON in the form of published sets, or text with a blank line between prompts.
+// The prompts of a suite, or the visitor's own: JSON in the form of published sets, or text with a blank line between
+// prompts.
 import { type BenchPrompt, readPrompts, readSuite, type SuiteName, suiteFile } from '../../../src/cli/bench/report.ts';
 import { OutriderError } from '../../../src/index.ts';
 

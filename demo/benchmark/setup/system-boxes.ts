@@ -1,5 +1,5 @@
-// The choice of systems: a checkbox for each, and a text line for systems with other settings. Groups and titles are the
-// systems' own facts.
+// The choice of systems: a checkbox for each, and a text line for systems with other settings. Groups and titles are
+// the systems' own facts.
 import { type BenchEntry, readEntry } from '../../../src/cli/bench/report.ts';
 import { SYSTEM_GROUPS, SYSTEMS, type SystemFacts } from '../../../src/index.ts';
 import { type Family, roleName } from '../../models/family.ts';
