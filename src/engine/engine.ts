@@ -15,11 +15,12 @@ import { SYSTEMS } from '../systems/index.ts';
 import type { Emit, TraceEvent } from '../trace/index.ts';
 import { type Calibrated, type CalibrateOptions, calibrate } from './calibrate.ts';
 import { type DeviceCard, type MeasureOptions, measureCard } from './device-card.ts';
+import { type Job, modelsOf, readRequest } from './job.ts';
 import type { LoadedDrafter, LoadedJudge, LoadedModel } from './load/loaded-models.ts';
 import { type Preflight, type PreflightOptions, preflight } from './preflight.ts';
 import { Queue } from './queue.ts';
 import { ModelRegistry } from './registry.ts';
-import { type Job, modelsOf, type RunRequest, readRequest } from './request.ts';
+import type { RunRequest } from './request.ts';
 import type { LoadOptions, ModelSources } from './sources.ts';
 
 /** Holds models and answers requests, one after another. */

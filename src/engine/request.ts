@@ -1,15 +1,6 @@
-// What may be asked of an engine, and the checks that are made before anything runs: every limit that a run could hit
-// half-way is an error here, with the numbers in it.
-import { refuse } from '../base/refuse.ts';
-import { fittedKnobs, type KnobValue, resolveKnobs } from '../decode/core/knobs.ts';
-import { missingRoles } from '../decode/core/missing-roles.ts';
-import type { DecodingSystem, Models } from '../decode/core/system.ts';
-import type { Limits } from '../decode/core/transcript.ts';
-import type { Sampling } from '../model/interface.ts';
+// What an engine may be asked: a prompt, a decoding system with its knobs, limits and sampling.
+import type { KnobValue } from '../decode/core/knobs.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
-import type { Tokenizer } from '../text/tokenizer.ts';
-import { checkRequest } from './check-request.ts';
-import { type LoadedModel, type LoadedModels, readerOf } from './load/loaded-models.ts';
 
 /** A conversation (through the chat template), a text to continue as it is, or token ids. */
 export type Prompt =
@@ -23,136 +14,22 @@ export interface RunRequest {
   /** Default `autoregressive`. */
   readonly system?: string;
   readonly knobs?: Readonly<Record<string, KnobValue>>;
-  /** Committed tokens at most, drafts not counted. Default 1024, or what the context has left. */
+  /** The most committed tokens; drafts do not count. Default: 1024, or fewer when the context has less room. */
   readonly maxTokens?: number;
   /** Default 0: greedy. */
   readonly temperature?: number;
   readonly topK?: number;
   readonly topP?: number;
   readonly minP?: number;
-  /** Default: 0 for a greedy run, otherwise random; the `run` event tells it. */
+  /** Default: 0 for a greedy run, otherwise random. The `run` event has it. */
   readonly seed?: number;
   readonly stop?: readonly string[];
-  /** Go on after the model's own end-of-text tokens. */
+  /** Continue after the model's own end-of-text tokens. */
   readonly ignoreEos?: boolean;
-  /** Report each token's log-probability, and this many of the most probable alternatives (0 to 20). */
+  /** Report each token's log-probability, and so many of the most probable alternatives (0 to 20). */
   readonly logprobs?: number;
-  /** Times every kernel: the `spans` of each round. Slower, and only where the device has timestamps. */
+  /** Time every kernel: the `spans` of each round. Slower; the device must have timestamps. */
   readonly profile?: boolean;
-  /** Reads the whole prompt, whatever is known of it from earlier runs: for those who time runs against each other. */
+  /** Read the whole prompt, without the rows cached by earlier runs: for timing runs against each other. */
   readonly fresh?: boolean;
 }
-
-/** A request, checked and with nothing left open. */
-export interface Job {
-  readonly system: DecodingSystem;
-  readonly models: Models;
-  /** The target's; null: no text, only tokens. */
-  readonly tokenizer: Tokenizer | null;
-  readonly knobs: Readonly<Record<string, KnobValue>>;
-  readonly prompt: readonly number[];
-  readonly sampling: Sampling;
-  readonly limits: Limits;
-  /** Null when no log-probabilities are wanted. */
-  readonly logprobs: number | null;
-  readonly profile: boolean;
-  readonly fresh: boolean;
-}
-
-const DEFAULT_MAX_TOKENS = 1024;
-
-const inRange = (name: string, value: number, least: number, most: number, whole = false): number => {
-  if (!(value >= least && value <= most) || (whole && !Number.isInteger(value)))
-    throw refuse(`${name} must be ${whole ? 'a whole number ' : ''}from ${least} to ${most}, not ${value}`);
-  return value;
-};
-
-const needTokenizer = ({ name, tokenizer }: LoadedModel, what: string): Tokenizer => {
-  if (!tokenizer) throw refuse(`${name} has no tokenizer, and ${what} needs one`, 'Give the prompt as token ids.');
-  return tokenizer;
-};
-
-const encodePrompt = (prompt: Prompt, target: LoadedModel): readonly number[] => {
-  if ('tokens' in prompt) {
-    const { vocabulary } = target.model;
-    const wrong = prompt.tokens.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabulary));
-    if (wrong !== undefined) throw refuse(`token ${wrong} is not in the vocabulary of ${vocabulary}`);
-    return prompt.tokens;
-  }
-  if ('text' in prompt) return needTokenizer(target, 'a text').encode(prompt.text, { special: true });
-  const tokenizer = needTokenizer(target, 'a conversation');
-  return tokenizer.encode(tokenizer.chat(prompt.messages));
-};
-
-const readSampling = (request: RunRequest): Sampling => {
-  const temperature = inRange('temperature', request.temperature ?? 0, 0, 100);
-  const seed = request.seed ?? (temperature === 0 ? 0 : Math.floor(Math.random() * 2 ** 32));
-  return {
-    temperature,
-    topK: inRange('topK', request.topK ?? 0, 0, 2 ** 31, true),
-    topP: inRange('topP', request.topP ?? 1, 0, 1),
-    minP: inRange('minP', request.minP ?? 0, 0, 1),
-    seed: inRange('seed', seed, 0, 2 ** 32 - 1, true),
-  };
-};
-
-/** What systems see of what was loaded. */
-export const modelsOf = (loaded: LoadedModels): Models | null => {
-  const { remote, ...here } = loaded;
-  const reader = readerOf(loaded);
-  if (!reader) return null;
-  const models = Object.entries(here).flatMap(([role, there]) => (there ? [[role, there.model] as const] : []));
-  const { tokenizer, stopTokens } = reader;
-  return {
-    ...Object.fromEntries(models),
-    target: reader.model,
-    ...(remote && tokenizer && { remote: remote.open({ tokenizer, stopTokens }) }),
-  };
-};
-
-export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: readonly DecodingSystem[]): Job => {
-  checkRequest(request);
-  const target = readerOf(loaded);
-  const models = modelsOf(loaded);
-  if (!target || !models) throw refuse('no model is loaded here', 'Load one: a remote target needs a draft beside it.');
-  const id = request.system ?? 'autoregressive';
-  const system = systems.find((known) => known.id === id);
-  if (!system) throw refuse(`there is no system "${id}"`, `Systems: ${systems.map((known) => known.id).join(', ')}.`);
-  const missing = missingRoles(system, (role) => loaded[role] !== undefined);
-  if (missing.length > 0) throw refuse(`${id} needs a model for: ${missing.join(', ')}`, 'Load one under that role.');
-
-  if (system.remote && loaded.remote) needTokenizer(target, 'a remote target');
-
-  const prompt = encodePrompt(request.prompt, target);
-  if (prompt.length === 0) throw refuse('the prompt is empty', 'Give at least one token.');
-  const { context } = target.model;
-  const room = context - prompt.length;
-  const maxTokens = inRange(
-    'maxTokens',
-    request.maxTokens ?? Math.max(1, Math.min(DEFAULT_MAX_TOKENS, room)),
-    1,
-    Number.MAX_SAFE_INTEGER,
-    true,
-  );
-  if (maxTokens > room)
-    throw refuse(
-      `the prompt's ${prompt.length} tokens and ${maxTokens} new ones exceed the context of ${context}`,
-      'Shorten the prompt, or ask for fewer tokens.',
-    );
-
-  const stopStrings = request.stop ?? [];
-  if (stopStrings.length > 0) needTokenizer(target, 'a stop string');
-  const stopTokens = new Set(request.ignoreEos ? [] : target.stopTokens);
-  return {
-    system,
-    models,
-    tokenizer: target.tokenizer,
-    knobs: resolveKnobs({ id, knobs: fittedKnobs(system, models) }, request.knobs),
-    prompt,
-    sampling: readSampling(request),
-    limits: { maxTokens, stopTokens, stopStrings },
-    logprobs: request.logprobs === undefined ? null : inRange('logprobs', request.logprobs, 0, 20, true),
-    profile: request.profile ?? false,
-    fresh: request.fresh ?? false,
-  };
-};
