@@ -86,7 +86,7 @@ test.describe('with a GPU', () => {
         round: i,
         by: 'draft',
         tokens: noise,
-        parents: noise,
+        parents: noise.map((_, j) => j - 1),
         passes: 1,
         ms: 1,
       });
