@@ -1,4 +1,4 @@
-// The bundled policy in WebAssembly, and files that are none.
+// The bundled block-size policy in WebAssembly, and files that are no policy.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

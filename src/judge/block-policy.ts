@@ -1,5 +1,5 @@
 // BlockPilot's policy (arXiv 2606.31315): after the prefill, a small network reads the target's last row of logits and
-// predicts, for each block size, how many tokens a round of it would commit. A folder of config.json and policy.onnx.
+// predicts, for each block size, how many tokens a round would commit. It is a folder of config.json and policy.onnx.
 import { bad } from '../base/refuse.ts';
 import type { BlockPolicy } from '../decode/core/system.ts';
 import { type FileSet, readBytes, readJson } from '../weights/files/byte-source.ts';

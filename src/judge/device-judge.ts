@@ -1,4 +1,4 @@
-// A judge on our own kernels, with keys and values of its own: of a text that goes on, only the new rows are computed.
+// A judge on our own kernels. It keeps keys and values, so when a text is continued only the new rows are computed.
 import type { Gpu } from '../gpu/device.ts';
 import type { LoadModelOptions } from '../model/load/checkpoint-tensors.ts';
 import { loadScored } from '../model/load/load-judge.ts';

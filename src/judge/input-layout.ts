@@ -1,5 +1,5 @@
-// A judge's input: the problem, the steps so far and a candidate, as token ids of the judge's own vocabulary. The
-// candidate's last id is the one whose row is the answer.
+// The input of a judge: the problem, the steps so far and a candidate, as token ids of the judge's own vocabulary. The
+// row of the candidate's last id gives the answer.
 import type { OutriderError } from '../base/errors.ts';
 import { bad, refuse } from '../base/refuse.ts';
 import type { Judge, JudgedStep } from '../decode/core/system.ts';
@@ -51,7 +51,7 @@ const published = ({ own, target }: Tokenizers, name: string, { stepToken }: Jud
   if (!target)
     throw refuse(
       `${name} reads text, and the target has no tokenizer to write its tokens out`,
-      'Put tokenizer.json beside the target, or take a judge that shares its vocabulary ("layout": "prompt").',
+      'Put tokenizer.json into the target\'s folder, or take a judge that shares its vocabulary ("layout": "prompt").',
     );
   const ending = stepToken === null ? own.encode('\n').slice(-1) : [stepToken];
   const encode = (tokens: readonly number[], by: JudgedStep['by']): number[] => {
@@ -68,7 +68,7 @@ const published = ({ own, target }: Tokenizers, name: string, { stepToken }: Jud
 };
 
 const lacksTokenizer = (name: string, why: string): OutriderError =>
-  bad(`${name} ${why} and has no tokenizer`, 'Put its tokenizer.json and tokenizer_config.json beside it.');
+  bad(`${name} ${why} and has no tokenizer`, 'Put its tokenizer.json and tokenizer_config.json into its folder.');
 
 /** `gives`: routers are told who wrote each step. */
 export const layoutOf = (config: JudgeConfig, gives: Judge['gives'], name: string, tokenizers: Tokenizers): LayOut => {
@@ -77,6 +77,8 @@ export const layoutOf = (config: JudgeConfig, gives: Judge['gives'], name: strin
   return published(tokenizers, name, config, gives === 'advantage');
 };
 
-/** Rows for a text of so many tokens: notes of nine tokens before steps of a dozen, or another vocabulary altogether. */
+/**
+ * Rows for a text of so many tokens: notes of nine tokens before steps of a dozen, or another vocabulary altogether.
+ */
 export const rowsFor = ({ layout }: JudgeConfig, tokens: number): number =>
   layout === 'prompt' ? tokens : 2 * tokens + 32;

@@ -1,5 +1,5 @@
-// What a judge's config.json says besides the network: how its input is laid out, what its answer means. A published
-// checkpoint says nothing of the kind, so nothing is the published layout.
+// What a judge's config.json says besides the network: how its input is laid out and what its answer means. Published
+// checkpoints have no such fields, so their absence means the published layout.
 import { bad } from '../base/refuse.ts';
 
 /**

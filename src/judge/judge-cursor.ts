@@ -1,5 +1,5 @@
-// A judge's view of one text after another. It knows what has been read, so that of a text which goes on only the new
-// rows are; and it keeps the answer of every row.
+// A judge's view of a text. It knows which tokens have been read, so of a continued text only the new rows are
+// computed; and it keeps the answer of every row.
 import { commonPrefix } from '../decode/core/common-prefix.ts';
 import type { Judge, JudgeCursor, JudgedStep } from '../decode/core/system.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
@@ -14,7 +14,7 @@ export interface VocabularyJudge extends Judge {
   readonly sharesVocabulary: boolean;
 }
 
-/** What reads tokens: logits of each, behind the `length` it holds. */
+/** What reads tokens: logits of each, after the `length` it holds. */
 export interface Reader extends Disposable {
   rewind(length: number): void;
   read(tokens: readonly number[]): Promise<readonly ArrayLike<number>[]>;

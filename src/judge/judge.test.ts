@@ -1,5 +1,5 @@
-// Judges of every kind on small models: what they are shown, that a text which goes on costs its new rows only, and
-// what is refused.
+// Judges of every kind on small models: what they are shown, that a continued text costs only its new rows, and what is
+// refused.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
@@ -186,14 +186,14 @@ test('layouts', () => {
 
 test('of a text that goes on only the new rows are read', async () => {
   const read: number[][] = [];
-  let held: number[] = [];
+  let kept: number[] = [];
   const reader = {
     rewind(length: number) {
-      held = held.slice(0, length);
+      kept = kept.slice(0, length);
     },
     read: async (tokens: readonly number[]) => {
       read.push([...tokens]);
-      held.push(...tokens);
+      kept.push(...tokens);
       return tokens.map((token) => [token / 10]);
     },
     [Symbol.dispose]() {},
@@ -218,9 +218,9 @@ test('of a text that goes on only the new rows are read', async () => {
     [5, 6],
     [4, 7],
   ]);
-  expect(held).toEqual([1, 2, 3, 4, 7]);
+  expect(kept).toEqual([1, 2, 3, 4, 7]);
   cursor.forget();
-  expect(held).toEqual([]);
+  expect(kept).toEqual([]);
   expect(await cursor.score([1, 2], [], [[3, 4]])).toEqual([reward(4)]);
   expect(read.at(-1)).toEqual([1, 2, 3, 4]);
 });

@@ -1,6 +1,6 @@
-// A judge as an ONNX file: config.json, model.onnx and, where its layout needs one, a tokenizer. Whatever declares
-// `input_ids` (and `attention_mask`) will do. It keeps nothing of a text, so every step costs the whole of it; a judge
-// of a known family costs its new rows only (device-judge.ts).
+// A judge as an ONNX file: config.json, model.onnx and, where its layout needs one, a tokenizer. Any network with the
+// input `input_ids` (and `attention_mask`) will do. It keeps nothing of a text, so every step costs the whole text
+// again; a judge of a known family costs only its new rows (device-judge.ts).
 import { bad, refuse } from '../base/refuse.ts';
 import type { LoadSourceOptions } from '../engine/load/loaded-models.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';

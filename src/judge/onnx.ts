@@ -1,4 +1,4 @@
-// Networks beside the language models as ONNX files (block-size policies, judges, sentence embeddings), run by
+// Other networks than language models, as ONNX files (block-size policies, judges, sentence embeddings), run by
 // onnxruntime-web: in WebAssembly, in a worker, on a page and in Node alike; on request those that read texts run on
 // WebGPU. Each runtime is loaded with the first network that needs it.
 import type * as Runtime from 'onnxruntime-web/wasm';
@@ -150,8 +150,8 @@ const openText = async (name: string, bytes: Uint8Array, on: OnnxProvider): Prom
 };
 
 /**
- * A network that reads token ids. What cannot run on WebGPU (no adapter, no JSPI, a file of WebAssembly that is not there)
- * runs in WebAssembly, with a notice; what cannot run there either is refused as ever.
+ * A network that reads token ids. What cannot run on WebGPU (no adapter, no JSPI, a file of WebAssembly that is not
+ * there) runs in WebAssembly, with a notice; what cannot run there either is refused as ever.
  */
 export const openTextOnnx = async (
   name: string,

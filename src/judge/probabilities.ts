@@ -1,4 +1,4 @@
-// What a judge's head says of a text that is given in its own tokens, before any layout: for people, and for comparisons
+// What a judge's head says of a text in its own tokens, without any layout: for people to read, and for comparisons
 // with other implementations.
 import type { LoadSourceOptions } from '../engine/load/loaded-models.ts';
 import type { Gpu } from '../gpu/device.ts';

@@ -4,7 +4,9 @@
 export interface Answer {
   /** Of every label; a value has one. */
   readonly probabilities: readonly number[];
-  /** 0 to 1: the reward; or where among the classes the step is expected, which of two is the second one's probability. */
+  /**
+   * 0 to 1: the reward; or where among the classes the step is expected, which of two is the second one's probability.
+   */
   readonly score: number;
 }
 

@@ -1,6 +1,7 @@
 // Sentence embeddings: a small ONNX encoder and its tokenizer from any folder or address in the sentence-transformers
-// layout (all-MiniLM-L6-v2 …). Tokens by @huggingface/transformers; the network by the one ONNX runtime that everything
-// here shares, since that library's own would bring 27 MB of WebAssembly of its own. Mean over the tokens, unit length.
+// layout (all-MiniLM-L6-v2 …). @huggingface/transformers makes the tokens. The network runs on the ONNX runtime that
+// all networks here share, because that library's own would bring another 27 MB of WebAssembly. An embedding is the
+// mean over the tokens, of unit length.
 import { bad } from '../base/refuse.ts';
 import type { SentenceEncoder } from '../decode/core/system.ts';
 import type { LoadedSentences, LoadSourceOptions } from '../engine/load/loaded-models.ts';

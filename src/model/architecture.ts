@@ -1,5 +1,5 @@
-// A model family as data. One interpreter (interpreter.ts) runs it; the loader's checklist, the shapes, the device matrices
-// and the memory estimate are all read off the same declaration.
+// A model family as data. The loader's checklist, the shapes, the device matrices, the memory estimate and the forward
+// pass (forward/interpreter.ts) all follow from this one declaration.
 import type { Rope } from './forward/rope-table.ts';
 
 export interface Sizes {
@@ -64,8 +64,8 @@ export interface Features {
   readonly count: number;
   /**
    * `keys`: normed, and every block makes keys and values of them; they take no other part (DFlash).
-   * `stream`: they are the residual stream, which the first block reads beside the token's embedding, each normed by
-   * itself (EAGLE-3).
+   * `stream`: they are the residual stream, which the first block reads together with the token's embedding,
+   * each with a norm of its own (EAGLE-3).
    */
   readonly as: 'keys' | 'stream';
 }
@@ -78,7 +78,9 @@ export interface Architecture {
   readonly input: { readonly embedding: 'own' | 'target'; readonly features: Features | null };
   /** `tied` reads the embedding matrix again. */
   readonly head: 'tied' | 'own' | 'target';
-  /** Tokens of the target, where the head has logits for a part of them only (EAGLE-3); null: it has one for each token. */
+  /**
+   * The target's vocabulary, where the head covers only a part of it (EAGLE-3). Null: the head covers its vocabulary.
+   */
   readonly spreadOver: number | null;
   readonly norm: { readonly kind: 'rms'; readonly epsilon: number };
   /**

@@ -1,5 +1,5 @@
-// Buffers that live and die together: a model's weights and scratch, a cursor's cache. A failed or aborted load frees
-// its arena and leaves nothing behind.
+// Buffers that are freed together: a model's weights and scratch, or a cursor's cache. A load that fails or is aborted
+// frees its arena.
 import { OutriderError } from '../base/errors.ts';
 import { ACTIVATION, type Gpu } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';

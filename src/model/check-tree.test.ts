@@ -1,5 +1,5 @@
-// Mistakes that decoding systems make, on a toy model and on the device: both refuse each before anything runs, with the
-// same words.
+// Mistakes that decoding systems make, on a toy model and on the device: both refuse each before anything runs, with
+// the same words.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testGpu } from '../testing/device/gpu.ts';
 import { chain, GREEDY } from '../testing/goldens/golden.ts';

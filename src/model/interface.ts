@@ -1,6 +1,6 @@
-// What a language model is to everything above it: a cursor over one sequence, provisional forward passes, and values
-// that stay on the device until somebody awaits them; and what a drafter is that reads a target's hidden states. Types
-// only; `transformer.ts`, `cursor.ts` and the drafters' files implement them.
+// What everything above sees of a language model: a cursor over one sequence, provisional forward passes, and values
+// that stay on the device until they are awaited; and of the drafters that read a target's hidden states. Types only:
+// transformer.ts, cache/cursor.ts, ensemble/ and drafters/ implement them.
 
 /** A value on the device, `rows` rows. Handing it on costs nothing; `read` is a GPU sync. */
 export interface DeviceTensor {
@@ -33,7 +33,9 @@ export interface DeviceToken {
 
 export type Token = number | DeviceToken;
 
-/** A filtered, normalised distribution kept on the device: what a sampled draft was drawn from. Good for a round. */
+/**
+ * A filtered, normalised distribution kept on the device: what a sampled draft was drawn from. It lasts for a round.
+ */
 export interface DeviceDistribution {
   readonly distribution: number;
 }
@@ -41,7 +43,7 @@ export interface DeviceDistribution {
 /** A token drawn on the device; `read` is the round's one readback. */
 export interface Drawn {
   readonly rows: number;
-  /** Names it to a later pass, of this model or of another on the device, before anybody has read it. */
+  /** For a later pass of this model, or of another one on the device, before the token has been read. */
   readonly token: DeviceToken;
   /** What it was drawn from, where that was asked for. */
   readonly distribution: DeviceDistribution | null;
@@ -58,13 +60,13 @@ export interface Tree {
 /** A tree whose tokens and shape a drafter chose on the device; node 0 is the last committed token. */
 export interface DeviceTree {
   readonly nodes: number;
-  /** The drafter's own. */
+  /** What the drafter knows of it. */
   readonly device: unknown;
 }
 
 /**
- * What a target verifies. `distributions[i - 1]` is what node i was drawn from; null = the drafts are deterministic (one-hot).
- * Sampled drafts are chains.
+ * What a target verifies. `distributions[i - 1]` is what node i was drawn from; null = the drafts are deterministic
+ * (one-hot). Sampled drafts are chains.
  */
 export interface Draft {
   readonly tree: Tree | DeviceTree;
@@ -77,8 +79,8 @@ export interface Verdict {
   readonly tokens: readonly number[];
   readonly parents: readonly number[];
   /**
-   * Of every node but the anchor, what the target and the drafter gave that token at temperature 1 without filters; null
-   * where the drafter has no distribution.
+   * Of every node but the anchor, what the target and the drafter gave that token at temperature 1 without filters;
+   * null where the drafter has no distribution.
    */
   readonly probabilities: readonly { readonly target: number; readonly draft: number | null }[];
   /** The kept nodes, node 0 (the anchor) first. */
@@ -94,7 +96,9 @@ export interface Scores {
   readonly rows: number;
   /** Row i scores the children of node i: `[rows, vocabulary]`. */
   readonly logits: DeviceTensor;
-  /** Draws the child of `row`, at the position after it; `distribution` keeps the distribution that it is drawn from. */
+  /**
+   * Draws the child of `row`, at the position after it; `distribution` keeps the distribution that it is drawn from.
+   */
   draw(row: number, sampling: Sampling, options?: { readonly distribution?: boolean }): Drawn;
   /** The n most probable children of each row with their log-probabilities. One readback for all. */
   top(rows: readonly number[], n: number): Promise<readonly (readonly Choice[])[]>;
@@ -102,7 +106,10 @@ export interface Scores {
 
 /** One forward pass. The cache forgets it unless a path is accepted. */
 export interface Forward extends Scores {
-  /** For each tapped layer, in the order asked for: `[rows, hidden]`, the stream after that layer, before the final norm. */
+  /**
+   * For each tapped layer, in the order asked for: `[rows, hidden]`, the stream after that layer, before the final
+   * norm.
+   */
   readonly taps: readonly DeviceTensor[];
   /** Keeps this root-to-leaf path in the cache (node indices, ascending); the rest is forgotten. */
   accept(path: readonly number[]): void;
@@ -113,14 +120,16 @@ export interface Forward extends Scores {
   verify(distributions: Draft['distributions'], sampling: Sampling): Promise<Verdict>;
 }
 
-/** How a cursor reads on. */
+/** How `extend` reads tokens. */
 export interface ExtendOptions {
   readonly signal?: AbortSignal;
   /** Rows a pass, at most 16. The result does not depend on it by a bit. */
   readonly chunk?: number;
-  /** Hears of the rows that were computed. */
+  /** Called with the number of rows computed so far. */
   readonly onProgress?: (rows: number) => void;
-  /** Called when a chunk has been recorded, before the next one reuses its memory: its rows are the next committed ones. */
+  /**
+   * Called when a chunk has been recorded, before the next one reuses its memory: its rows are the next committed ones.
+   */
   readonly onPass?: (pass: Pick<Forward, 'rows' | 'taps'>) => void;
 }
 
@@ -145,8 +154,8 @@ export interface Cursor extends Disposable {
   /** Takes a fork's rows over as this cursor's own, and disposes of all its forks. */
   adopt(fork: Cursor): void;
   /**
-   * A tree is refused until so many rows are committed: whoever opens a cursor for a decoding system says so, and a
-   * system that forgets to read its prompt is told. 0 until it is called.
+   * A tree is refused until so many rows are committed: it is called with the prompt of a run, so that a system
+   * which forgets to read the prompt gets an error. The default is 0.
    */
   expectPrompt(rows: number): void;
   /**
@@ -156,7 +165,7 @@ export interface Cursor extends Disposable {
   groundOn(length: number): void;
 }
 
-/** How a model's own attention says what each token rests on (SpecGuard): rolled out over its last layers. */
+/** How the grounding of a token is computed from the model's own attention, over its last layers (SpecGuard). */
 export interface Rollout {
   /** Where the model has fewer, all of them. */
   readonly layers: number | 'all';
@@ -173,12 +182,15 @@ export interface CursorRows {
   readonly count: number;
 }
 
-/** Draws of several passes, and what is known of rows, brought to the host together. */
+/** Draws of several passes, and values of rows, read together. */
 export interface Gathered {
   readonly choices: readonly Choice[];
-  /** One list for each entry of rows: the share of every row's attention that ends in the sources. Empty without `rollout`. */
+  /**
+   * One list for each entry of rows: the share of every row's attention that ends in the sources. Empty without
+   * `rollout`.
+   */
   readonly grounding: readonly Float32Array[];
-  /** One vector for each: the mean of the rows' hidden states behind the last layer. Empty without `pool`. */
+  /** One vector for each: the mean of the rows' hidden states after the last layer. Empty without `pool`. */
   readonly pooled: readonly Float32Array[];
 }
 
@@ -195,7 +207,7 @@ export interface OpenCursor {
   readonly nodes?: number;
   /** Keeps the grounding of every row. Such a cursor scores chains only. */
   readonly rollout?: Rollout;
-  /** Keeps every row's hidden state behind the last layer. */
+  /** Keeps every row's hidden state after the last layer. */
   readonly pool?: boolean;
 }
 
@@ -205,10 +217,10 @@ export interface KeptRow {
 }
 
 /**
- * How models of one vocabulary become one distribution r, by the identity of each and never by its role in a round. `weighted`:
- * r = Σ λₖ·pₖ, where pₖ is member k's distribution after temperature and filters; the weights λ are made to sum to 1.
- * `contrastive`: r is the distribution of the logits l₀ − μ · mean(l₁ …), after temperature and filters. At temperature 0 r is
- * one-hot at the argmax of what it is at temperature 1 without filters.
+ * How models of one vocabulary become one distribution r, by the identity of each and never by its role in a round.
+ * `weighted`: r = Σ λₖ·pₖ, where pₖ is member k's distribution after temperature and filters; the weights λ are made to
+ * sum to 1. `contrastive`: r is the distribution of the logits l₀ − μ · mean(l₁ …), after temperature and filters. At
+ * temperature 0 r is one-hot at the argmax of what it is at temperature 1 without filters.
  */
 export type Combination =
   | { readonly kind: 'weighted'; readonly weights: readonly number[] }
@@ -220,7 +232,7 @@ export interface OpenEnsemble {
   readonly drafts?: number;
 }
 
-/** Drafts of any of the members, one behind the other. */
+/** Drafts of any of the members, in a chain. */
 export interface EnsembleChain {
   readonly tokens: readonly Token[];
   /** Absolute, of the first draft. */
@@ -229,9 +241,11 @@ export interface EnsembleChain {
   readonly proposers: readonly number[];
   /** For each draft, what every member (by identity) says of its position: the row that scores it. */
   readonly rows: readonly (readonly KeptRow[])[];
-  /** What every member says of the position behind the last draft: a chain kept whole ends in a draw from r. Null: none. */
+  /**
+   * What every member says of the position after the last draft: a chain kept whole ends in a draw from r. Null: none.
+   */
   readonly bonus: readonly KeptRow[] | null;
-  /** Tokens that nobody verifies yet, read back with the verdict because the host has to know them. At most 64. */
+  /** Tokens that are not verified yet, read back with the verdict because the host has to know them. At most 64. */
   readonly pending: readonly DeviceToken[];
 }
 
@@ -242,9 +256,13 @@ export interface EnsembleVerdict {
   readonly pending: readonly number[];
   /** How many drafts stay. */
   readonly kept: number;
-  /** The kept drafts, and the corrected or bonus token if there is one; `logprob` is log r, at temperature 0 as at 1. */
+  /**
+   * The kept drafts, and the corrected or bonus token if there is one; `logprob` is log r, at temperature 0 as at 1.
+   */
   readonly choices: readonly Choice[];
-  /** Of the last choice, where it is no draft: `bonus` was drawn from r itself, `corrected` from norm(max(0, r − q)). */
+  /**
+   * Of the last choice, where it is no draft: `bonus` was drawn from r itself, `corrected` from norm(max(0, r − q)).
+   */
   readonly source: 'corrected' | 'bonus' | null;
   /** One for each choice. */
   readonly votes: readonly Vote[];
@@ -258,24 +276,27 @@ export interface Vote {
   readonly own: readonly { readonly token: number; readonly probability: number; readonly committed: number }[];
 }
 
-/** Models of one vocabulary on one device whose distributions are combined there. It borrows the models and does not own them. */
+/**
+ * Models of one vocabulary on one device whose distributions are combined there. It borrows the models and does not own
+ * them.
+ */
 export interface Ensemble extends Disposable {
   readonly members: number;
   /** Bytes on the device. */
   readonly bytes: number;
   /**
    * Keeps rows of a pass, which must be the newest of its model. They last until 2 · members · (drafts + 1) more rows
-   * have been kept; a name that is over is refused.
+   * have been kept; after that they are refused.
    */
   keep(pass: Scores, first: number, count: number): readonly KeptRow[];
   /** Lets the device begin with what has been recorded so far. Without it a round is one submit. */
   submit(): void;
-  /** With what a member has to draw its drafts, but for the seed: weighted as tokens are drawn, contrasted warmer. */
+  /** The sampling with which a member draws its drafts, but for the seed: contrastive decoding draws them warmer. */
   drafting(sampling: Sampling): Sampling;
   /**
    * Decides under r which drafts stay, on the device: one submit and one readback, with everything recorded before.
-   * Draft x stays with probability min(1, r(x)/q(x)), q being its member's distribution under `drafting`. A chain without drafts is
-   * a draw from r.
+   * Draft x stays with probability min(1, r(x)/q(x)), q being its member's distribution under `drafting`. A chain
+   * without drafts is a draw from r.
    */
   verify(chain: EnsembleChain, sampling: Sampling): Promise<EnsembleVerdict>;
   /** The n most probable tokens under r, of the rows that every member keeps of each position. One readback for all. */
@@ -343,9 +364,13 @@ export interface BlockCursor extends Disposable {
   /** Context rows appended. */
   readonly length: number;
   readonly capacity: number;
-  /** Takes the taps of these rows of a target's pass: one dispatch. They are fused, 16 at a time, before the next draft. */
+  /**
+   * Takes the taps of these rows of a target's pass: one dispatch. They are fused, 16 at a time, before the next draft.
+   */
   append(pass: Pick<Forward, 'taps'>, rows: readonly number[]): void;
-  /** [anchor, MASK …]: row j from 1 to blockSize - 1 scores the token at position length + j, and draws that position. */
+  /**
+   * [anchor, MASK …]: row j from 1 to blockSize - 1 scores the token at position length + j, and draws that position.
+   */
   draft(anchor: Token, blockSize: number): Scores;
   rewind(length: number): void;
 }
@@ -367,7 +392,10 @@ export interface TreeShape {
   readonly nodes: number;
 }
 
-/** Drafts that follow the anchor, as the target's ids; with the distributions they were drawn from at a temperature above 0. */
+/**
+ * Drafts that follow the anchor, as the target's ids; with the distributions they were drawn from at a temperature
+ * above 0.
+ */
 export interface FeatureChain {
   readonly tokens: readonly DeviceToken[];
   readonly distributions: Draft['distributions'];
@@ -384,9 +412,9 @@ export interface FeatureCursor extends Disposable {
    * row depends on the token after it: of n tokens in common, n - 1 rows are.
    */
   append(pass: Pick<Forward, 'taps'>, rows: readonly number[], next: readonly Token[]): void;
-  /** Drafts behind the anchor, one by one. */
+  /** Drafts after the anchor, one by one. */
   chain(depth: number, sampling: Sampling): FeatureChain;
-  /** The most probable drafts as a tree behind the anchor. Growing another one forgets it. */
+  /** The most probable drafts as a tree after the anchor. Growing another one forgets it. */
   tree(anchor: Token, shape: TreeShape): DeviceTree;
   rewind(length: number): void;
 }

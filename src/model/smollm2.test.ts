@@ -48,16 +48,16 @@ describe.skipIf(noShared).each([
   let model: Transformer;
   let hostBytes = 0;
   beforeAll(async () => {
-    const held = (): number => process.memoryUsage().arrayBuffers;
-    const before = held();
+    const hostMemory = (): number => process.memoryUsage().arrayBuffers;
+    const before = hostMemory();
     const onProgress = (): void => {
-      hostBytes = Math.max(hostBytes, held() - before);
+      hostBytes = Math.max(hostBytes, hostMemory() - before);
     };
     model = await loadShared(await testGpu(), MODEL, { precision, onProgress });
   }, 300_000);
   afterAll(() => model[Symbol.dispose]());
 
-  test('loading held at most 64 MiB and the largest tensor in host memory', () => {
+  test('loading takes at most 64 MiB and the largest tensor of host memory', () => {
     const largest = model.vocabulary * model.hidden * 4;
     expect(hostBytes).toBeGreaterThan(0);
     expect(hostBytes).toBeLessThan(largest + 64 * 2 ** 20);

@@ -1,4 +1,5 @@
-// The language model: opens cursors, checks what it is asked, and hands out views of the passes that the executor runs.
+// The language model: it opens cursors, checks what it is asked, and gives out views of the passes that the executor
+// runs. `forward` is the one way in.
 
 import { refuse } from '../base/refuse.ts';
 import type { Gpu } from '../gpu/device.ts';
@@ -42,7 +43,7 @@ export interface TransformerParts {
   readonly arena: Arena;
 }
 
-/** A tree that the host knows, and the cursor it lies behind. */
+/** A tree that the host knows, and the cursor that it follows. */
 interface Entry {
   readonly cursor: CachedCursor;
   readonly tree: Tree;
@@ -96,7 +97,7 @@ export class Transformer implements LanguageModel, Runner {
     return this.#lent;
   }
 
-  /** From here on every pass takes at least four rows. */
+  /** Every later pass takes at least four rows. */
   padPasses(): void {
     this.#executor.leastRows = 4;
   }

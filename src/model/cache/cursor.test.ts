@@ -37,7 +37,7 @@ const causal = async (tokens: readonly number[]): Promise<Float32Array> => {
 const pathTo = ({ parents }: Tree, node: number): number[] =>
   node < 0 ? [] : [...pathTo({ tokens: [], parents }, parents[node] as number), node];
 
-/** Every row of a tree behind PREFIX against a causal pass over its path. */
+/** Every row of a tree after PREFIX against a causal pass over its path. */
 const expectCausal = async (tree: Tree, logits: Float32Array): Promise<void> => {
   for (let node = 0; node < tree.tokens.length; node++) {
     const path = pathTo(tree, node).map((step) => tree.tokens[step] as number);
@@ -130,7 +130,7 @@ describe('bit for bit what causal passes give', () => {
 
 // Its siblings push later nodes into the next chunk; their keys are added up where a causal pass has them.
 test.each([50, 60, 63, 64, 110, 127])(
-  'trees behind %i rows, across the edge of a chunk: bit for bit',
+  'trees after %i rows, across the edge of a chunk: bit for bit',
   async (length) => {
     const prefix = Array.from({ length }, (_, i) => (i * 13) % 50);
     const tokens = Array.from({ length: 40 }, (_, i) => (i * 7 + length) % 50);
@@ -164,7 +164,7 @@ test('a sliding window hides what lies `window` or more positions back', async (
   expect(await last([9, 9, 9, 9, 5, 6, 7, 8], 1)).toEqual(same); // position 7 sees positions 4 to 7
   expect(await last([1, 2, 3, 4, 9, 6, 7, 8], 1)).not.toEqual(same);
   expect(await last(base, 16)).toEqual(same);
-  // In a tree the window counts depths: node 5 is 4 deep behind 4 rows, and sees its 3 nearest ancestors.
+  // In a tree the window counts depths: node 5 is 4 deep after 4 rows, and sees its 3 nearest ancestors.
   const tree = { tokens: [5, 40, 6, 7, 41, 8], parents: [-1, 0, 0, 2, 3, 3] };
   using cursor = await windowed.open({ capacity: 64 });
   await cursor.extend(base.slice(0, 4));

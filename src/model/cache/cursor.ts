@@ -1,5 +1,5 @@
-// One model's cached view of one sequence. The cursor knows which slots hold its past; a forward pass writes the slots
-// behind it and is forgotten unless a path is accepted. No other file does cache arithmetic.
+// One model's cached view of one sequence: which slots hold its rows, and what may become of them. A pass writes the
+// slots after those rows and is forgotten unless a path is accepted. No other file does cache arithmetic.
 
 import { checkAborted } from '../../base/errors.ts';
 import { refuse } from '../../base/refuse.ts';
@@ -64,7 +64,7 @@ export class CachedCursor implements Cursor {
     return this.#past;
   }
 
-  /** Rows that those of coming passes are grounded on; undefined = all. */
+  /** The rows of later passes are grounded on rows at positions below this; undefined: on all. */
   get sources(): number | undefined {
     return this.#sources;
   }
@@ -107,8 +107,8 @@ export class CachedCursor implements Cursor {
   }
 
   /**
-   * Checks a tree and opens a pass over it; the number proves later that the pass is still the newest. `commits`: the
-   * rows are the text itself, of any length up to a pass's, and no draft.
+   * Checks a tree and opens a pass over it; the number shows later whether the pass is still the newest. `commits`: the
+   * rows are text that is committed at once, so the rules for drafts do not apply.
    */
   begin(tree: Tree, { nodes, commits }: { readonly nodes: number; readonly commits: boolean }): number {
     this.#use();
@@ -140,7 +140,7 @@ export class CachedCursor implements Cursor {
     this.#grow(path.length);
   }
 
-  /** Keeps the path that `decide` has the device choose, of the pass that `begin` numbered. */
+  /** Has the device choose a path of the pass that `begin` numbered, and keeps it. */
   async keepVerdict(version: number, decide: () => Promise<Verdict>): Promise<Verdict> {
     this.#current(version);
     this.#version++;
@@ -227,7 +227,7 @@ export class CachedCursor implements Cursor {
     this.#moved();
   }
 
-  /** The past is another one: no earlier pass of it can be accepted. */
+  /** The past has changed: no earlier pass can be accepted, and the last committed token is not known. */
   #moved(): void {
     this.#version++;
     this.#anchor = null;
@@ -244,7 +244,7 @@ export class CachedCursor implements Cursor {
     if (this.#forks.size > 0) throw refuse('this cursor is frozen while its forks live', 'Dispose them, or adopt one.');
   }
 
-  /** Refuses before anything runs what would not fit: positions for the deepest row, slots for all of them. */
+  /** Refuses what would not fit, before anything runs: positions for the deepest row, slots for all rows. */
   #room(positions: number, slots: number): void {
     this.#use();
     checkRoom(this, positions);

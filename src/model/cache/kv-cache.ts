@@ -1,5 +1,5 @@
-// The keys and values of one sequence and its forks: one pair of buffers a layer, slots handed out by the cursors, and
-// the plans recorded against these very buffers.
+// The keys and values of one sequence and its forks: a pair of buffers for each layer, whose slots the cursors assign,
+// and the plans that are recorded with these buffers.
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
@@ -21,14 +21,14 @@ import { MOST_NODES, MOST_ROWS } from '../limits.ts';
 import { Pool } from './pooled-states.ts';
 import { RolloutState } from './rollout-state.ts';
 
-/** Moves of one compaction dispatch, as verification writes them too. */
+/** Moves of one compaction dispatch; verification writes as many. */
 const MOVES = MOST_NODES;
 export const MOVE_BYTES = MOVES * 8;
 
 export interface CacheOptions {
   /** Positions that it can hold. */
   readonly positions: number;
-  /** Slots beside those. */
+  /** Memory for forks, besides the positions. */
   readonly forks: { readonly count: number; readonly room: number };
   readonly half: boolean;
   readonly tapLayers: readonly number[];
@@ -40,9 +40,9 @@ export interface CacheOptions {
 
 /** What the caches of a model share. */
 export interface Shared {
-  /** Written by verification too. */
+  /** The list of moves; the host and verification write it. */
   readonly moves: Tensor;
-  /** What the last layer gives. */
+  /** The residual stream; after a pass, the output of the last layer. */
   readonly stream: Tensor;
 }
 
@@ -50,7 +50,7 @@ export const NO_FORKS = { count: 0, room: 0 } as const;
 
 const wholeChunks = (slots: number): number => Math.ceil(slots / CHUNK) * CHUNK;
 
-/** Where forks of a cursor of `length` rows lie, and how far apart. */
+/** Where the forks of a cursor of `length` rows begin, and how many slots each takes. */
 export const forkSlots = (length: number, room: number) => {
   // Sums over keys run chunk by chunk, so a fork must meet its keys in the chunks that a causal run has them in: it
   // shares whole chunks only, and begins with a copy of the rows in the last, unfinished one.
@@ -58,7 +58,7 @@ export const forkSlots = (length: number, room: number) => {
   return { shared, start: wholeChunks(length), span: wholeChunks(length - shared + room) };
 };
 
-/** Slots for the committed rows, a provisional tree behind them, and the forks. */
+/** Slots for the committed rows, a provisional tree after them, and the forks. */
 export const cacheSlots = ({ positions, forks }: Pick<CacheOptions, 'positions' | 'forks'>): number =>
   wholeChunks(positions + MOST_NODES) + forks.count * wholeChunks(CHUNK - 1 + forks.room);
 
@@ -73,8 +73,8 @@ export const cacheBytes = (architecture: Architecture, size: CacheSize): number 
   architecture.sizes.layers * 2 * layerBytes(architecture, size);
 
 /**
- * What passes over a cache need besides, by buffer. The cache allocates this list and the memory estimate adds it up, so
- * scratch that grows with the context belongs here.
+ * Bytes of the other buffers whose size grows with the context. The cache allocates this list and the memory estimate
+ * adds it up, so such scratch of a new kernel belongs here.
  */
 export const cacheScratch = ({ sizes }: Architecture, size: CacheSize, tuning: AttentionTuning) => {
   const { heads, keyValueHeads, headDim } = sizes;
@@ -105,7 +105,7 @@ export class Cache {
   readonly table: Tensor;
   /** 16 rows for each tapped layer; those of the last layer are the stream as a pass leaves it. */
   readonly taps: readonly Tensor[];
-  /** Scores of a pass. */
+  /** Attention's scratch. */
   readonly attention: Tensor;
   readonly attend: Attention;
   /** Null where trees fit one pass. */
@@ -207,7 +207,7 @@ export class Cache {
     }
   }
 
-  /** Makes the moves that stand in the model's list. */
+  /** Makes the moves in the model's list. */
   compact(): void {
     this.#gpu.submission.run(this.#compaction, { keys: this.slots });
   }

@@ -1,5 +1,5 @@
-// Hidden states of a cursor's rows, kept past their passes at the rows' slots, and their means over steps: what a
-// selector compares candidates by where there is no embedding model.
+// Hidden states of a cursor's rows, kept at the rows' slots after their passes, and their means over steps. A selector
+// compares candidates by these means where there is no embedding model.
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
@@ -18,7 +18,7 @@ interface Run {
 const MOST_MEANS = 16;
 
 export class Pool {
-  /** `[slot][hidden]`, the stream behind the last layer. */
+  /** `[slot][hidden]`: the stream after the last layer. */
   readonly tensor: Tensor;
   readonly hidden: number;
   readonly most = MOST_MEANS;

@@ -1,5 +1,5 @@
-// Where a cursor keeps what its rows are grounded on: two numbers a slot and rolled layer, which the rollout kernel adds
-// behind the attention of each (kernels/attention/rollout.ts).
+// The rollout state of a cursor's rows, from which their grounding follows: two numbers for each slot and layer that is
+// rolled out. The rollout kernel writes them after the layer's attention (kernels/attention/rollout.ts).
 
 import { refuse } from '../../base/refuse.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
@@ -11,7 +11,7 @@ import type { Sizes } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
 import type { Rollout } from '../interface.ts';
 
-/** The floats of a slot: two a level. */
+/** Floats of a slot and level. */
 const PAIR = 2;
 
 export class RolloutState {
@@ -36,7 +36,7 @@ export class RolloutState {
     this.tensor = { ...arena.storage(slots * width * 4, 'rollout'), shape: [slots, width] };
   }
 
-  /** Where the grounding of a row lies among the floats of its slot. */
+  /** The index of a row's grounding among the floats of its slot. */
   get grounding(): number {
     return PAIR * this.levels - 1;
   }

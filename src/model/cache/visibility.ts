@@ -1,5 +1,5 @@
-// Which cache slots each row of a pass sees, as the numbers the attention kernels read (kernels/cache/rows.ts). A cursor's
-// past is a shared prefix plus its own rows; the nodes of a tree see it and their ancestors.
+// Which cache slots each row of a pass sees, in the numbers that the attention kernels read (kernels/cache/rows.ts). A
+// cursor's past is a shared prefix and its own rows; the nodes of a tree see that past and their ancestors.
 import { CHUNK } from '../../kernels/attention/attention-shape.ts';
 import type { Row } from '../../kernels/cache/rows.ts';
 import { MOST_NODES } from '../limits.ts';
@@ -27,8 +27,8 @@ export const slotsOf = ({ prefix, start }: Past, first: number, count: number) =
 };
 
 /**
- * Where the keys of a tree pass from one chunk of sums into the next for this row: at the slot of its first ancestor,
- * itself included, that a causal pass would have in the next chunk. So its sums are added up in a causal pass's order.
+ * The first slot whose keys this row adds up with the next chunk: that of its first ancestor, itself included, that a
+ * causal pass would have in the next chunk. So the row's sums have the order of a causal pass.
  */
 const chunkBoundaryOf = (path: readonly number[], base: number): number => {
   const edge = (Math.floor(base / CHUNK) + 1) * CHUNK;

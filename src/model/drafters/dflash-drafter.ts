@@ -1,5 +1,5 @@
-// A DFlash drafter at work: the anchor and a row of masks go through it in one pass, every row sees the context and the
-// whole block, and row j scores the token of its own position.
+// Drafts with DFlash: the anchor and masks go through the drafter in one pass. Every row sees the context and the whole
+// block, and row j scores the token at its own position.
 
 import { refuse } from '../../base/refuse.ts';
 import { CHUNK } from '../../kernels/attention/attention-shape.ts';
@@ -12,7 +12,7 @@ import { MOST_ROWS } from '../limits.ts';
 import { type NamedToken, tokenRingOf } from '../sampling/token-ring.ts';
 import { type Context, ContextCursor, type DrafterParts, TapDrafter } from './tap-drafter.ts';
 
-/** A context row is made of taps alone; no kernel looks at its token. */
+/** A context row is made of taps alone; no kernel reads its token. */
 const NO_TOKEN = 0;
 
 export class DFlashDrafter extends TapDrafter implements BlockDrafter {
@@ -31,7 +31,7 @@ export class DFlashDrafter extends TapDrafter implements BlockDrafter {
   }
 }
 
-/** The rows of a block behind `length` rows of context; a window hides what lies `window` or more positions away. */
+/** The rows of a block after `length` rows of context; a window hides what lies `window` or more positions away. */
 const blockRows = (tokens: readonly NamedToken[], length: number, window: number | null): Row[] => {
   const end = length + tokens.length;
   return tokens.map((token, i) => {

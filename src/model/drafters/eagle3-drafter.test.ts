@@ -1,4 +1,5 @@
-// EAGLE-3 drafters against the authors' code, sampled runs against plain decoding, and the layer's output over the prompt.
+// EAGLE-3 drafters against the authors' code, sampled runs against plain decoding, and the layer's output over the
+// prompt.
 import { describe, expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { chain, GREEDY, goldenTensor, loadShared, relativeError } from '../../testing/goldens/golden.ts';

@@ -1,5 +1,5 @@
-// An EAGLE-3 drafter at work: its layer turns a feature and the embedding of the token after it into the next feature,
-// whose head names the next draft. Chains go on from draft to draft, trees from beam to beam; neither waits for the host.
+// Drafts with EAGLE-3: one layer turns a feature and the embedding of the token after it into the next feature, and a
+// head draws the next draft from that. A chain or a tree of drafts is recorded without waiting for the host.
 
 import { refuse } from '../../base/refuse.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
@@ -33,7 +33,7 @@ export class Eagle3Drafter extends TapDrafter implements FeatureDrafter {
   /** The target's token for each entry of the drafter's vocabulary; known when the weights are loaded. */
   ids: readonly number[] = [];
   readonly grower: TreeGrower;
-  /** Trees grown so far: only the last one is still there. */
+  /** Trees grown so far; only the last one is still on the device. */
   grown = 0;
 
   constructor(parts: DrafterParts & { readonly reduced: Reduced }) {
@@ -59,7 +59,7 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
   readonly #drafter: Eagle3Drafter;
   /** What the layer gave for the last row of the context. */
   readonly #last: Tensor;
-  /** The row it belongs to; rewinding past it loses it. */
+  /** The row that `#last` belongs to; -1 when a rewind has passed it. */
   #known = -1;
 
   constructor(drafter: Eagle3Drafter, context: Context) {
@@ -146,11 +146,11 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
     return count;
   }
 
-  /** The last row's feature as the first of the stream. */
+  /** Puts the last row's feature into row 0 of the stream. */
   #recall(): void {
     this.flush();
     if (this.length === 0 || this.#known !== this.length - 1)
-      throw refuse('nothing to go on from: the context is empty or was rewound', 'Append a row first.');
+      throw refuse('no row to draft after: the context is empty or was rewound', 'Append a row first.');
     const { gpu, scratch } = this.#drafter.network;
     gpu.submission.copy(this.#last, rowsOf(scratch.stream, 1));
   }

@@ -1,5 +1,5 @@
-// What drafters have in common that read their target's hidden states: memory, caches, and cursors whose context follows
-// the target's committed rows. Taps wait on the device, sixteen rows at most, and are fused when a draft needs them.
+// What the drafters that read their target's hidden states have in common: memory, caches, and cursors whose context
+// follows the target's committed rows. At most sixteen rows of taps wait on the device; a draft fuses them first.
 
 import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
@@ -98,7 +98,7 @@ export abstract class TapDrafter implements Disposable {
     context.arena.free();
   }
 
-  /** A drafter whose target is gone has no embedding any more. */
+  /** It borrows its target's embedding, so the target must still be there. */
   use(): void {
     if (this.#disposed) throw refuse('this drafter was disposed');
     this.target.lend();
@@ -120,7 +120,7 @@ export abstract class ContextCursor implements Disposable {
   readonly #drafter: TapDrafter;
   /** Rows in the cache. */
   #appended = 0;
-  /** What the rows that wait read beside their taps. */
+  /** The tokens of the rows that wait. */
   #waiting: Token[] = [];
   #disposed = false;
 
@@ -165,7 +165,7 @@ export abstract class ContextCursor implements Disposable {
     }
   }
 
-  /** Makes context of what waits; the number of rows it was. */
+  /** Turns the rows that wait into context; how many they were. */
   protected flush(): number {
     const { cache, queue } = this.context;
     const { count } = queue;

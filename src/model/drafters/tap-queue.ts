@@ -1,6 +1,6 @@
-// A drafter's view of its target: rows of taps wait in device memory and, sixteen at a time, are fused and become
-// context. Three dispatches and two a layer where they are keys and values only (DFlash); a pass where they are the
-// stream of a layer that attends to those before (EAGLE-3).
+// A target's taps on their way into a drafter's context: rows wait in device memory and are fused sixteen at a time. As
+// keys and values only (DFlash) that takes three dispatches and two for each layer; as the stream of a layer (EAGLE-3)
+// it takes a pass.
 
 import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
@@ -23,7 +23,7 @@ type FeatureScratch = NonNullable<Scratch['features']>;
 
 const TAPS = 'Open the target with the tapLayers of its drafter.';
 
-/** The waiting rows fused: into `fused`, normed, or into the stream. */
+/** Projects the waiting rows: into `fused`, normed, or into the stream. */
 const recordFuse = (plan: Plan, network: Network, waiting: Tensor, bucket: Bucket): void => {
   const { gpu, architecture, weights, scratch, tuning } = network;
   const { hidden: width } = architecture.sizes;
@@ -79,7 +79,7 @@ export class FeatureQueue {
     await Promise.all([...this.plans.values()].map((plan) => plan.ready()));
   }
 
-  /** Copies rows of a pass behind those that wait, in the open submission; there must be room. */
+  /** Copies rows of a pass after those that wait, in the open submission; there must be room. */
   put(pass: Pick<Forward, 'taps'>, rows: readonly number[]): void {
     const kept = pass.taps.filter((tap) => tap instanceof DeviceRows);
     const sources = this.#layers.map((layer) => {

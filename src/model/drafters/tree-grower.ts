@@ -1,5 +1,5 @@
-// Grows trees of drafts on the device (kernels/tree/grow-tree.ts): the plans that stand between the passes of an EAGLE-3 drafter,
-// one set for each level.
+// Grows trees of drafts on the device (kernels/tree/grow-tree.ts): the plans that run
+// between the passes of an EAGLE-3 drafter, one set for each level.
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
@@ -30,7 +30,7 @@ export const MOST_LEVELS = 10;
 type Sizes = ReadonlyMap<Bucket, Plan>;
 
 interface Level {
-  /** The candidates behind the rows that were scored. */
+  /** The candidates after the rows that were scored. */
   readonly expand: Sizes;
   /** The rows of the next pass. */
   readonly beam: Sizes;
@@ -95,12 +95,12 @@ export class TreeGrower {
     this.#gpu.submission.upload(this.#task, packTask(task));
   }
 
-  /** Candidates behind the rows that the pass of this level has scored. */
+  /** Candidates after the rows that the pass of this level has scored. */
   expand(level: number, rows: Bucket): void {
     this.#gpu.submission.run(this.#levels[level - 1]?.expand.get(rows) as Plan, { keys: 0 });
   }
 
-  /** Rows and features of the pass behind the best of this level. */
+  /** Rows and features of the pass after the best of this level. */
   advance(level: number, rows: Bucket): void {
     this.#gpu.submission.run(this.#levels[level - 1]?.beam.get(rows) as Plan, { keys: 0 });
     this.#gpu.submission.run(this.#features.get(rows) as Plan, { keys: 0 });

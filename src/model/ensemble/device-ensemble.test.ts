@@ -1,5 +1,5 @@
-// Ensembles on the device, of random models: verdicts are those of the twin for the logits that plain passes give, a round
-// is one submit and one readback, and what cannot be joined or verified is refused.
+// Ensembles on the device, of random models: verdicts are those of the CPU reference for the logits that plain passes
+// give, a round is one submit and one readback, and what cannot be joined or verified is refused.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { draftSampling } from '../../decode/core/draft-sampling.ts';
 import type { Gpu } from '../../gpu/device.ts';
@@ -59,7 +59,7 @@ const open = async (count: number): Promise<Cursor[]> =>
     }),
   );
 
-/** Logits of every member behind these tokens, row by row, from passes of their own. */
+/** Logits of every member after these tokens, row by row, from passes of their own. */
 const scores = async (count: number, tokens: readonly number[]): Promise<number[][][]> => {
   const cursors = await open(count);
   const all = await Promise.all(cursors.map((cursor) => scoreRows(cursor, tokens, 1)));
@@ -68,8 +68,8 @@ const scores = async (count: number, tokens: readonly number[]): Promise<number[
 };
 
 /**
- * A chain behind the anchor whose drafts the host has not seen, every member scoring all of it: draft i is drawn by
- * `proposers[i]`. Without `bonus` the row behind the last draft is left out.
+ * A chain after the anchor whose drafts the host has not seen, every member scoring all of it: draft i is drawn by
+ * `proposers[i]`. Without `bonus` the row after the last draft is left out.
  */
 const draft = (ensemble: Ensemble, cursors: readonly Cursor[], proposers: readonly number[], sampling: Sampling) => {
   const tokens: DeviceToken[] = [];
@@ -95,53 +95,60 @@ const COMBINATIONS = (count: number): Combination[] => [
 ];
 
 describe.each([2, 3, 4])('%i members', (count) => {
-  test.each(COMBINATIONS(count))('$kind: as the twin says, in one submit and one readback', async (combination) => {
-    const seen = new Set<string | null>();
-    using ensemble = await joined(count, combination);
-    expect(ensemble.members).toBe(count);
-    let seed = 0;
-    for (const sampling of [GREEDY, SAMPLED, FILTERED])
-      for (const ends of [true, false])
-        for (const length of [1, 2, 5]) {
-          const own = { ...sampling, seed: ++seed };
-          const cursors = await open(count);
-          const proposers = Array.from({ length }, (_, i) => (i + seed) % count);
-          gpu.flush();
-          const since = meter(gpu);
-          const { rows, ...drafted } = draft(ensemble, cursors, proposers, own);
-          const bonus = ends ? (rows[length] as KeptRow[]) : null;
-          const pending = ends ? [] : drafted.tokens.slice(0, 1);
-          const verdict = await ensemble.verify({ ...drafted, rows: rows.slice(0, length), bonus, pending }, own);
-          const { submits, readbacks, readbackBytes } = since();
-          const readable = 16 + (length + Number(ends)) * (12 + 12 * count) + 4 * pending.length;
-          expect({ submits, readbacks, readbackBytes }).toEqual({ submits: 1, readbacks: 1, readbackBytes: readable });
-          expect(verdict.pending).toEqual(verdict.tokens.slice(0, pending.length));
-          for (const cursor of cursors) {
-            expect(cursor.length).toBe(PREFIX.length + length + 1);
-            cursor[Symbol.dispose]();
-          }
+  test.each(COMBINATIONS(count))(
+    '$kind: as the CPU reference says, in one submit and one readback',
+    async (combination) => {
+      const seen = new Set<string | null>();
+      using ensemble = await joined(count, combination);
+      expect(ensemble.members).toBe(count);
+      let seed = 0;
+      for (const sampling of [GREEDY, SAMPLED, FILTERED])
+        for (const ends of [true, false])
+          for (const length of [1, 2, 5]) {
+            const own = { ...sampling, seed: ++seed };
+            const cursors = await open(count);
+            const proposers = Array.from({ length }, (_, i) => (i + seed) % count);
+            gpu.flush();
+            const since = meter(gpu);
+            const { rows, ...drafted } = draft(ensemble, cursors, proposers, own);
+            const bonus = ends ? (rows[length] as KeptRow[]) : null;
+            const pending = ends ? [] : drafted.tokens.slice(0, 1);
+            const verdict = await ensemble.verify({ ...drafted, rows: rows.slice(0, length), bonus, pending }, own);
+            const { submits, readbacks, readbackBytes } = since();
+            const readable = 16 + (length + Number(ends)) * (12 + 12 * count) + 4 * pending.length;
+            expect({ submits, readbacks, readbackBytes }).toEqual({
+              submits: 1,
+              readbacks: 1,
+              readbackBytes: readable,
+            });
+            expect(verdict.pending).toEqual(verdict.tokens.slice(0, pending.length));
+            for (const cursor of cursors) {
+              expect(cursor.length).toBe(PREFIX.length + length + 1);
+              cursor[Symbol.dispose]();
+            }
 
-          const said = await scores(count, [ANCHOR, ...verdict.tokens]);
-          const expected = verifyEnsembleReference({
-            ...drafted,
-            tokens: verdict.tokens,
-            rows: said.slice(0, length),
-            bonus: ends ? (said[length] as number[][]) : null,
-            combination,
-            sampling: own,
-          });
-          const { kept, source, choices, votes } = verdict;
-          expect({ kept, source }).toEqual({ kept: expected.kept, source: expected.source });
-          expect(choices.map(({ token }) => token)).toEqual(expected.choices.map(({ token }) => token));
-          choices.forEach(({ logprob }, i) => {
-            expect(logprob).toBeCloseTo(expected.choices[i]?.logprob as number, 3);
-            expect(votes[i]?.own.map(({ token }) => token)).toEqual(expected.votes[i]?.own.map(({ token }) => token));
-          });
-          seen.add(source);
-        }
-    expect(seen.has('corrected')).toBe(true);
-    expect(seen.size).toBeGreaterThan(1);
-  });
+            const said = await scores(count, [ANCHOR, ...verdict.tokens]);
+            const expected = verifyEnsembleReference({
+              ...drafted,
+              tokens: verdict.tokens,
+              rows: said.slice(0, length),
+              bonus: ends ? (said[length] as number[][]) : null,
+              combination,
+              sampling: own,
+            });
+            const { kept, source, choices, votes } = verdict;
+            expect({ kept, source }).toEqual({ kept: expected.kept, source: expected.source });
+            expect(choices.map(({ token }) => token)).toEqual(expected.choices.map(({ token }) => token));
+            choices.forEach(({ logprob }, i) => {
+              expect(logprob).toBeCloseTo(expected.choices[i]?.logprob as number, 3);
+              expect(votes[i]?.own.map(({ token }) => token)).toEqual(expected.votes[i]?.own.map(({ token }) => token));
+            });
+            seen.add(source);
+          }
+      expect(seen.has('corrected')).toBe(true);
+      expect(seen.size).toBeGreaterThan(1);
+    },
+  );
 });
 
 test('a model with itself: every draft stays, and the bonus is its own next token', async () => {
@@ -240,7 +247,7 @@ test('logits that are no numbers are an error, whichever member says them', asyn
 
 test('what cannot be joined or verified is refused, and nothing stays on the device', async () => {
   const [model, other] = models as [Transformer, Transformer];
-  const held = gpu.bytes;
+  const before = gpu.bytes;
   const even: Combination = { kind: 'weighted', weights: [1, 1] };
   {
     using larger = await load({ vocab_size: 60 });
@@ -257,7 +264,7 @@ test('what cannot be joined or verified is refused, and nothing stays on the dev
   await expect(model.join([other], even, { drafts: 64 })).rejects.toThrow('the most is 63');
 
   const ensemble = await model.join([other], even, { drafts: 2 });
-  expect(gpu.bytes).toBeGreaterThanOrEqual(held + ensemble.bytes);
+  expect(gpu.bytes).toBeGreaterThanOrEqual(before + ensemble.bytes);
   using cursor = await model.open({ capacity: 64 });
   const pass = cursor.forward(chain([1, 2]));
   expect(() => ensemble.keep(pass, 1, 2)).toThrow('rows 1 to 2 of a pass of 2');
@@ -279,5 +286,5 @@ test('what cannot be joined or verified is refused, and nothing stays on the dev
   ensemble[Symbol.dispose]();
   expect(() => ensemble.keep(pass, 0, 1)).toThrow('this ensemble was disposed');
   cursor[Symbol.dispose]();
-  expect(gpu.bytes).toBe(held);
+  expect(gpu.bytes).toBe(before);
 });

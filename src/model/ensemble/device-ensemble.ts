@@ -1,6 +1,6 @@
-// Ensembles on the device: rows of raw logits that outlive their passes, and chains of drafts verified under the combined
-// distribution. All members' passes, the rows kept of them and the verdict are recorded into one open submission: a round is one submit
-// and one readback. A lazy chunk: a page that decodes with one model does not fetch it.
+// Ensembles on the device: rows of raw logits are kept after their passes, and chains of drafts are verified under the
+// combined distribution. All members' passes, the kept rows and the verdict are recorded into one open submission, so a
+// round is one submit and one readback.
 
 import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
@@ -40,16 +40,16 @@ import type {
 import { Ring } from '../sampling/ring.ts';
 import { notFinite } from '../sampling/sampler.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
-import { checkChain, checkModels, draftingOf, sharesOf } from './checks.ts';
-import { EnsembleTop } from './top-tokens.ts';
+import { checkChain, checkModels, draftingOf, sharesOf } from './combine-members.ts';
+import { EnsembleTop } from './ensemble-top.ts';
 
-/** A ring of this many chains, so that what was cached in one round lasts through the next. */
+/** Chains that the ring holds, so that rows kept in one round last through the next. */
 const CHAINS = 2;
 
 interface Plans {
-  /** Leaves the statistics of all rows. */
+  /** Computes the softmax statistics of all rows. */
   readonly statistics: Plan;
-  /** Leaves the verdict. */
+  /** Computes the verdict. */
   readonly decide: Plan;
 }
 
@@ -62,14 +62,14 @@ class DeviceEnsemble implements Ensemble {
   readonly #combination: Combination;
   readonly #shares: readonly number[];
   readonly #ring: Ring;
-  /** The ring's rows, and behind them those that contrast the members, one a position. */
+  /** The ring's rows, then one row for each position with the members' difference. */
   readonly #rows: Tensor;
-  /** Of the first row behind the ring's; null where nothing is contrasted. */
+  /** Index of the first row with a difference; null where nothing is contrasted. */
   readonly #contrasts: number | null;
   readonly #job: Tensor;
   readonly #statistics: Tensor;
   readonly #verdict: Tensor;
-  /** By positions. */
+  /** By number of positions. */
   readonly #plans: readonly Plans[];
   #top: Promise<EnsembleTop> | null = null;
   #disposed = false;
@@ -195,7 +195,7 @@ class DeviceEnsemble implements Ensemble {
     this.#arena.free();
   }
 
-  /** Uploads the question and records the statistics of its rows. */
+  /** Uploads the job and records the softmax statistics of its rows. */
   #ask({ tokens, position, proposers, pending }: EnsembleChain, scored: EnsembleChain['rows'], sampling: Sampling) {
     const tokenRing = tokenRingOf(this.#gpu);
     const contrasts = this.#contrasts;
@@ -203,9 +203,9 @@ class DeviceEnsemble implements Ensemble {
       const own = each.map(({ kept }) => this.#ring.entry(kept));
       return contrasts === null ? own : [...own, contrasts + i, own[proposers[i] ?? 0] as number];
     });
-    // Naming a token records its draw, if it is not yet: before the question that reads it.
-    const lawOf = (i: number): number => (contrasts === null ? (proposers[i] as number) : this.members + 1);
-    const drafts = tokens.map((token, i) => ({ ...tokenRing.name(token), distribution: lawOf(i) }));
+    const distributionOf = (i: number): number => (contrasts === null ? (proposers[i] as number) : this.members + 1);
+    // Naming a token records its draw, which must come before the job that reads it.
+    const drafts = tokens.map((token, i) => ({ ...tokenRing.name(token), distribution: distributionOf(i) }));
     const others = pending.map((token) => tokenRing.name(token).ringEntry);
     const job = { drafts, rows, pending: others, position, sampling, shares: this.#shares };
     const mu = this.#combination.kind === 'contrastive' ? this.#combination.mu : 0;

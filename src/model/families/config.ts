@@ -1,5 +1,5 @@
-// A config.json read field by field. Whatever was not read and is not known to be harmless is an error that names it:
-// a field we do not know may change the numbers.
+// Reads a config.json field by field. A field that was not read, and is not known to be harmless, is an error that
+// names it: it might change what the model computes.
 import type { OutriderError } from '../../base/errors.ts';
 import { bad } from '../../base/refuse.ts';
 
@@ -123,7 +123,7 @@ export class Config {
     return new Config(value as Json, `${this.#path}: ${name}`);
   }
 
-  /** A field that we can only serve at one value, which is also what its absence means. */
+  /** A field of which only one value is supported, which is also the meaning of its absence. */
   must(name: string, only: unknown): void {
     const value = this.#get(name);
     if (value !== undefined && value !== only)
@@ -133,7 +133,7 @@ export class Config {
       );
   }
 
-  /** Call last: names the first field that nobody read. */
+  /** To be called last: refuses the first field that was not read. */
   finish(): void {
     for (const [name, value] of Object.entries(this.#json)) {
       if (this.#read.has(name) || HARMLESS.has(name) || value === null) continue;

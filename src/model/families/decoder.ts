@@ -1,4 +1,5 @@
-// What the pre-norm decoders of the LLaMA line share: sizes, names, tied heads. A family file states what differs.
+// What the pre-norm decoders of the LLaMA line have in common: sizes, tensor names, tied heads. A family's file states
+// only what differs.
 import type { Architecture, Attention, Sizes } from '../architecture.ts';
 import type { Rope } from '../forward/rope-table.ts';
 import type { Config } from './config.ts';
@@ -82,7 +83,7 @@ export const readLayers = (
 
 export interface DecoderDifferences extends Omit<LayerDifferences, 'causal'> {
   readonly family: string;
-  /** Tensors that are called otherwise, or that hold several weights. */
+  /** Weights whose tensor has another name, or holds several weights. */
   readonly names?: Architecture['names'];
 }
 

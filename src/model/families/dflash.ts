@@ -10,9 +10,9 @@ export interface DFlash {
   readonly architecture: Architecture;
   /** Ids of the target, and so of its embedding and its head. */
   readonly vocabulary: number;
-  /** Layers that it taps of a target of so many layers. */
+  /** The layers that it taps, given the number of the target's layers. */
   readonly tapLayers: (targetLayers: number) => readonly number[];
-  /** That it was trained for, the anchor counted. */
+  /** The block size it was trained for, the anchor counted. */
   readonly blockSize: number;
   /** The id that stands for a token to be drafted. */
   readonly maskToken: number;
@@ -26,7 +26,7 @@ const round = (x: number): number => {
   return x - low === 0.5 ? low + (low % 2) : Math.round(x);
 };
 
-/** The layers that `count` taps of a target of so many layers take where the config names none. */
+/** The layers that `count` taps take where the config names none, given the number of the target's layers. */
 export const defaultTaps = (layers: number, count: number): number[] =>
   count === 1
     ? [Math.floor(layers / 2)]

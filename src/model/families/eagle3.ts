@@ -1,4 +1,4 @@
-// EAGLE-3 drafters (arXiv 2503.01840): one layer that reads a fused feature of the target beside the embedding of the
+// EAGLE-3 drafters (arXiv 2503.01840): one layer that reads a fused feature of the target and the embedding of the
 // token after it, with keys and values of its own, and a head over a part of the target's vocabulary.
 import type { Architecture } from '../architecture.ts';
 import type { Config } from './config.ts';
@@ -9,7 +9,7 @@ export interface Eagle3 {
   readonly architecture: Architecture;
   /** Ids of the target; `architecture` has those of the draft. */
   readonly vocabulary: number;
-  /** Layers that it taps of a target of so many layers. */
+  /** The layers that it taps, given the number of the target's layers. */
   readonly tapLayers: (targetLayers: number) => readonly number[];
 }
 

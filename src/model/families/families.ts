@@ -63,7 +63,9 @@ export const readDrafter = (json: Json): DrafterFamily => {
   throw unsupported(name, DRAFTERS, hint);
 };
 
-/** Fields of a judge's config that say nothing of its body: those of its classes, and those of judge/judge-config.ts. */
+/**
+ * Fields of a judge's config that say nothing of its body: those of its classes, and those of judge/judge-config.ts.
+ */
 const HEAD_FIELDS = new Set([
   'classifier_dropout',
   'gives',

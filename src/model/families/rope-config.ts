@@ -1,5 +1,5 @@
-// RoPE out of a config in both published layouts: transformers 5 (`rope_parameters`) and transformers 4 (`rope_theta`
-// beside `rope_scaling`, whose type may be called `type`).
+// Reads RoPE from a config in both published layouts: transformers 5 (`rope_parameters`) and transformers 4
+// (`rope_theta` and `rope_scaling`, whose type may be called `type`).
 import { type Rope, type RopeScaling, yarnScale } from '../forward/rope-table.ts';
 import type { Config } from './config.ts';
 

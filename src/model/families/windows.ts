@@ -1,5 +1,5 @@
-// Which layers slide, as the Qwen configs say it: `layer_types` where it is there, else every layer from
-// `max_window_layers` on, and only where `use_sliding_window` is set.
+// Which layers have a sliding window, as the Qwen configs say it: `layer_types` where there is one, else every layer
+// from `max_window_layers` on; and only where `use_sliding_window` is set.
 import type { Config } from './config.ts';
 
 export const readWindows = (config: Config): ((layers: number) => readonly (number | null)[]) => {

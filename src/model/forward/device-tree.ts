@@ -1,5 +1,5 @@
-// Trees that a drafter grew on the device: the target's rows for them, and the positions of the draws that verify them,
-// are made there too.
+// Trees that a drafter grew on the device. Kernels write the target's rows for them, and the positions of the draws
+// that verify them, so the host never waits to learn the tree.
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
@@ -74,7 +74,7 @@ export class DeviceTreeRows {
     await Promise.all(this.#all.map((plan) => plan.ready()));
   }
 
-  /** Where verification will look for the tree. */
+  /** Copies the tree to where verification reads it. */
   load({ nodes }: GrownTree, count: number): void {
     this.#gpu.submission.copy({ ...nodes, bytes: count * NODE_WORDS * 4 }, this.#nodes);
   }
@@ -90,7 +90,7 @@ export class DeviceTreeRows {
     });
   }
 
-  /** Puts the draws that were just uploaded, one behind each node, where their nodes stand. */
+  /** Gives the draws that were just uploaded, one for each node, the positions of their nodes. */
   placeDraws(): void {
     this.#gpu.submission.run(this.#draws, { keys: 0 });
   }

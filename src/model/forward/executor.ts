@@ -1,5 +1,5 @@
-// Runs passes: every pass of a language model, a drafter or a judge is one `run` of a description. It uploads the rows,
-// replays a body and a head, all into the device's open submission, and submits nothing itself.
+// Runs passes. Every pass of a language model, a drafter or a judge is one `run` of a description: it uploads the rows
+// and replays a body and a head, all in the device's open submission.
 import type { Gpu } from '../../gpu/device.ts';
 import type { Live, Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
@@ -24,7 +24,7 @@ export type RowsOf = (window: number | null, first: number, count: number) => re
 export type PassRows =
   /** The host knows them. */
   | { readonly from: 'host'; readonly count: number; readonly rows: RowsOf }
-  /** They are the nodes of a tree that a drafter grew on the device, behind `past`. */
+  /** They are the nodes of a tree that a drafter grew on the device, after `past`. */
   | { readonly from: 'tree'; readonly count: number; readonly tree: GrownTree; readonly past: Past }
   /** A kernel has written them; they see slots below `keys`. */
   | { readonly from: 'device'; readonly count: number; readonly keys: number }
@@ -34,16 +34,16 @@ export type PassRows =
 export interface PassDescription {
   readonly cache: Cache;
   readonly rows: PassRows;
-  /** Of which rows; `last`: of the last one alone, as row 0 of the results. Only `all` takes more than 16 rows. */
+  /** Which rows get logits. `last`: the last one alone, as row 0 of the results. More than 16 rows need `all`. */
   readonly logits: 'all' | 'last' | 'none';
-  /** What runs on the rows, where that is not embedding and blocks: a drafter fuses its context with plans of its own. */
+  /** Replaces embedding and blocks: a drafter turns its target's taps into context with plans of its own. */
   readonly body?: ReadonlyMap<Bucket, Plan>;
 }
 
 export class Executor {
   /** Smallest pass: 1, or 4 on a device that is not batch invariant. */
   leastRows: 1 | 4 = 1;
-  /** By the caches of this model. */
+  /** What the caches of this model have in common. */
   readonly shared: Shared;
   readonly #gpu: Gpu;
   readonly #network: Network;
@@ -52,7 +52,7 @@ export class Executor {
   readonly #windows: readonly (number | null)[];
   /** Final norm and logits of every row, for each bucket. */
   readonly #heads = new Map<Bucket, Plan>();
-  /** The same of one picked row, repeated where the smallest pass has four. */
+  /** The same for one picked row; repeated, where the smallest pass has four. */
   readonly #picked = new Map<Bucket, Plan>();
   #pass: Pass | null = null;
   /** The submission before the last one: `submitted` keeps two in flight. */
@@ -96,8 +96,8 @@ export class Executor {
   }
 
   /**
-   * Records a pass: sixteen rows at a time, each group seeing the keys of those before. Draws of the pass before are
-   * recorded first, while its logits last.
+   * Records a pass, sixteen rows at a time; each group sees the keys of the groups before it. Draws from the previous
+   * pass are recorded first, because this one overwrites its logits.
    */
   run({ cache, rows, logits, body = cache.bodies }: PassDescription): Pass {
     this.#pass?.end();
@@ -128,8 +128,8 @@ export class Executor {
   }
 
   /**
-   * Submits what was recorded and waits for the submission before it. So two chunks of a prompt are in flight: the
-   * device stays busy, and an abort gets through in between.
+   * Submits what was recorded and waits for the submission before it. With two chunks of a prompt in flight the device
+   * stays busy, and an abort takes effect between them.
    */
   async submitted(): Promise<void> {
     this.#gpu.flush();

@@ -1,5 +1,5 @@
-// Brings many small things to the host at once: draws of several passes, what rows are grounded on, and the means of
-// their hidden states. One submit and one readback, however many there are.
+// Reads many small values at once: draws of several passes, the grounding of rows, and the means of their hidden
+// states. It takes one submit and one readback, however many values there are.
 
 import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
@@ -24,13 +24,13 @@ const runsOf = ({ cursor, first, count }: Rows): Runs => {
   return slotsOf(cursor.past, first, count);
 };
 
-/** A slot's floats, of a run of slots. */
+/** The floats of a run of slots. */
 const slotsIn = (store: Tensor, { first, count }: Runs[number]): Tensor => {
   const bytes = (store.shape[1] as number) * 4;
   return { ...store, offset: first * bytes, bytes: count * bytes };
 };
 
-/** The means of all rows; those of one cursor and its forks lie in one pool, and are made together. */
+/** The means of all spans of rows. A cursor and its forks share one pool, whose means one dispatch makes. */
 const meansOf = (rows: readonly Rows[], runs: readonly Runs[]): readonly Tensor[] => {
   const pools = new Map<Pool, Runs[]>();
   rows.forEach(({ cursor: { cache } }, i) => {

@@ -1,7 +1,7 @@
-// The one interpreter: walks an architecture and records its dispatches into plans. A pass is a body (embedding and
-// blocks, bound to one cache) and a head (final norm and logits), so prefill runs bodies and one head of one row; a
-// drafter's context is a third part (tap-queue.ts).
-// Ten dispatches a layer: norm · qkv · rope and append · attention (three) · output · norm · gate·up · down.
+// Walks an architecture and records its dispatches into plans; the only interpreter of a declaration. A pass is a body
+// (embedding and blocks, bound to one cache) and a head (final norm and logits): prefill runs bodies, and one head of
+// one row. A drafter's context is a third part (drafters/tap-queue.ts). Ten dispatches for each layer: norm · qkv ·
+// rope and append · attention (three) · output · norm · gate·up · down.
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import type { Plan } from '../../gpu/plan.ts';
@@ -44,7 +44,7 @@ export const outputsOf = ({ architecture, weights }: Pick<Network, 'architecture
 
 type Weighted = Weights['blocks'][number];
 
-/** Queries, keys and values of `input`: the queries stay in the scratch, keys and values join the cache. */
+/** Queries, keys and values of `input`: queries go to the scratch, keys and values to the cache. */
 export const recordKeys = (
   plan: Plan,
   { architecture, weights, scratch, tuning }: Network,
@@ -112,7 +112,7 @@ export const recordBody = (
     else rmsNorm(plan, tensors, shape, rmsNormTuning(gpu));
     return normed;
   };
-  /** The first block of an EAGLE-3 drafter reads the embedding beside the stream. */
+  /** The first block of an EAGLE-3 drafter reads the embedding together with the stream. */
   const pair = (embedded: Tensor, output: Tensor, firstWeight: Tensor): Tensor => {
     const secondWeight = weights.features?.norm as Tensor;
     const tensors = { first: embedded, firstWeight, second: stream, secondWeight, output };
@@ -133,7 +133,7 @@ export const recordBody = (
   const half = cache.options.half ? 1 : 0;
   const shape = { rows: bucket, heads, keyValueHeads, headDim, capacity: cache.slots, half } as const;
   for (const layer of layers) {
-    // What the layer before left in the stream is still there, and this norm reads it anyway.
+    // The tap of the layer before is copied here, because this norm reads the stream anyway.
     const tap = cache.taps[cache.options.tapLayers.indexOf(layer - 1)];
     const { mixer } = architecture.blocks[layer] as Architecture['blocks'][number];
     const block = weights.blocks[layer] as Weighted;

@@ -1,6 +1,6 @@
-// What one forward pass left on the device: logits and taps that can be read, and tokens that can be drawn. Draws are
-// collected and reach the device together, at the first read: a round stays one submit and one readback. The next pass
-// of the model reuses the memory; draws made before it survive, values that were not read by then do not.
+// The results of one forward pass on the device: logits and taps to read, and tokens to draw. Draws are collected and
+// recorded together at the first read, so a round stays one submit and one readback. The model's next pass reuses the
+// memory: draws made before it survive, values that were not read by then are lost.
 import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
@@ -15,7 +15,7 @@ import { tokenRingOf } from '../sampling/token-ring.ts';
 import type { Verifier } from '../sampling/verifier.ts';
 import type { DeviceTreeRows } from './device-tree.ts';
 
-/** Row-major values with the padding of each row cut off. */
+/** Row-major values without the padding of each row. */
 export const unpad = (data: ArrayBuffer, rows: number, width: number): Float32Array<ArrayBuffer> => {
   const stride = data.byteLength / 4 / rows;
   const padded = new Float32Array(data);
@@ -25,10 +25,10 @@ export const unpad = (data: ArrayBuffer, rows: number, width: number): Float32Ar
   return out;
 };
 
-/** Rows of a pass on the device: handed to a drafter as they are, or read. */
+/** Rows of a pass on the device. A drafter takes them as they are; `read` brings them to the host. */
 export class DeviceRows implements DeviceTensor {
   readonly rows: number;
-  /** Of the tapped layer; null where it is none. */
+  /** The tapped layer; null for logits. */
   readonly layer: number | null;
   readonly #gpu: Gpu;
   readonly #tensor: Tensor;
@@ -128,8 +128,8 @@ interface Results {
   readonly hidden: number;
 }
 
-/** A draft under verification. */
-export interface Questioned {
+/** A draft to verify. */
+export interface DraftRows {
   /** Row of node 0. */
   readonly first: number;
   /** Slot of node 0. */
@@ -144,7 +144,7 @@ export interface Questioned {
   readonly distributions: readonly DeviceDistribution[] | null;
 }
 
-/** What the passes of a model share: it draws tokens from their logits and verifies drafts. */
+/** What the passes of a model share to draw tokens from their logits and to verify drafts. */
 export interface PassTools {
   readonly sampler: Sampler;
   readonly verifier: Verifier;
@@ -186,8 +186,8 @@ export class Pass {
     return new DeviceDraw(this.#batch, { row, sampling, position, distribution });
   }
 
-  /** Decides on nodes whose rows begin at `first`, moves what is kept in the cache, and reads the verdict. */
-  verify(draft: Questioned, cache: Cache): Promise<Verdict> {
+  /** Decides which nodes the target keeps, moves their rows in the cache, and reads the verdict. */
+  verify(draft: DraftRows, cache: Cache): Promise<Verdict> {
     this.#use();
     const { sampler, verifier, treeRows } = this.#need();
     this.#recordDraws();

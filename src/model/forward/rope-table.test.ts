@@ -17,7 +17,7 @@ test('default and linear', () => {
   });
 });
 
-test('llama3: short wavelengths stay, long ones shrink, the band between is blended', () => {
+test('llama3: short wavelengths stay, long ones shrink, those in between are blended', () => {
   const scaling = {
     type: 'llama3',
     factor: 8,

@@ -1,6 +1,6 @@
-// Rotary position embedding as numbers: inverse frequencies under each published scaling, and the cos/sin table that the
-// kernels read. Everything in f64, rounded once to f32 at the end.
-// Sources: llama3 and yarn as in transformers' modeling_rope_utils; YaRN, arXiv 2309.00071.
+// Rotary position embedding as numbers: inverse frequencies under each published scaling, and the cos/sin table that
+// the kernels read. Everything in f64, rounded once to f32 at the end. Sources: llama3 and yarn as in transformers'
+// modeling_rope_utils; YaRN, arXiv 2309.00071.
 
 export type RopeScaling =
   | { readonly type: 'default' }
@@ -31,7 +31,7 @@ export interface Rope {
 /** YaRN's temperature: 0.1·m·ln(s) + 1. */
 export const yarnScale = (factor: number, m = 1): number => (factor <= 1 ? 1 : 0.1 * m * Math.log(factor) + 1);
 
-/** llama3: short wavelengths stay, long ones are divided by the factor, the band between is blended. */
+/** llama3: short wavelengths stay, long ones are divided by the factor, those in between are blended. */
 const llama3 = (frequency: number, s: Extract<RopeScaling, { type: 'llama3' }>): number => {
   const wavelength = (2 * Math.PI) / frequency;
   if (wavelength > s.originalContext / s.lowFrequencyFactor) return frequency / s.factor;
@@ -41,7 +41,10 @@ const llama3 = (frequency: number, s: Extract<RopeScaling, { type: 'llama3' }>):
   return ((1 - smooth) * frequency) / s.factor + smooth * frequency;
 };
 
-/** YaRN: a ramp over the dimensions, from those that submission `betaFast` times in the original context to `betaSlow`. */
+/**
+ * YaRN: a ramp over the dimensions, from those that turn `betaFast` times in the original context to those that turn
+ * `betaSlow` times.
+ */
 const yarn = (
   frequency: number,
   i: number,

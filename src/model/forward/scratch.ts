@@ -1,5 +1,5 @@
-// The activations of a pass, declared once: the forward pass allocates this list, and the memory estimate adds it up. A
-// new kernel's scratch is a line of `declare`, and so is counted.
+// The activations of a pass, declared once: a model allocates this list, and the memory estimate adds it up. Scratch
+// for a new kernel is one line in `declare`; if it grows with the context, in `cacheScratch` (cache/kv-cache.ts).
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { ROW_WORDS } from '../../kernels/cache/rows.ts';
@@ -34,11 +34,11 @@ const declare = ({ sizes, input: { features }, spreadOver }: Architecture, head:
       /** What the head gives. */
       logits: { width: head },
     },
-    /** What a pass reads of its rows. One for each distinct window, because visibility differs. */
+    /** The rows as kernels read them. One list for each distinct window, because visibility differs. */
     rows: { words: MOST_ROWS * ROW_WORDS },
     /** Logits of a reduced head, spread over the target's vocabulary. */
     scores: spreadOver === null ? null : { width: spreadOver },
-    /** Of drafters. */
+    /** What drafters need besides. */
     features: features && {
       /** The taps of each row side by side. */
       gathered: { width: features.count * hidden },

@@ -1,5 +1,5 @@
-// A pass as its cursor's owner sees it: rows counted from its own first one, positions known, and what may be done with
-// it. One view is of a tree that the host knows, the other of a tree that only the device knows.
+// A pass as the owner of its cursor sees it: rows are counted from the cursor's first one, and positions are known. One
+// view is of a tree that the host knows, the other of a tree that only the device knows.
 
 import { refuse } from '../../base/refuse.ts';
 import type { CachedCursor, CursorPass } from '../cache/cursor.ts';

@@ -63,7 +63,7 @@ describe.skipIf(noShared)('scored models', () => {
   });
 });
 
-/** A tiny decoder with these tensors beside its own. */
+/** A tiny decoder with these tensors besides its own. */
 const judge = (more: Readonly<Record<string, readonly number[]>>, config: Readonly<Record<string, unknown>> = {}) => {
   const edit = (tensors: Map<string, TensorInfo>): void => {
     for (const [name, shape] of Object.entries(more))

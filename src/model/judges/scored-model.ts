@@ -1,6 +1,6 @@
 // A decoder with a small head in place of its vocabulary's: a value (reward models) or a few classes (token
-// classification) for every row that it reads. It never draws, so it has no sampler and its cursors only go forward and
-// back; a row costs what a row of prefill does.
+// classification) for every row that it reads. Nothing is drawn from its logits, and its cursors only move forward and
+// back; a row costs as much as a row of prefill.
 import { checkAborted } from '../../base/errors.ts';
 import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
@@ -29,7 +29,7 @@ interface ScoredParts {
 export class ScoredModel implements Disposable {
   readonly architecture: Architecture;
   readonly labels: number;
-  /** Added on the host: a handful of numbers. */
+  /** A few numbers, added on the host. */
   bias: Float32Array;
   readonly #gpu: Gpu;
   readonly #arena: Arena;
@@ -61,7 +61,7 @@ export class ScoredModel implements Disposable {
     return this.#arena.bytes;
   }
 
-  /** Compiles all of it: every pipeline is in the plans of a cursor, and the first judgement should not wait for them. */
+  /** Compiles everything, with a cursor that has every pipeline, so that the first judgement does not wait. */
   async ready(): Promise<void> {
     const [probe] = await Promise.all([this.open(Math.min(MOST_ROWS, this.context)), this.#executor.ready()]);
     probe[Symbol.dispose]();
@@ -90,7 +90,7 @@ export class ScoredModel implements Disposable {
     });
   }
 
-  /** The logits of every one of these tokens behind `length` rows; two passes in flight. */
+  /** The logits of every one of these tokens after `length` rows; two passes in flight. */
   async #read(
     cache: Cache,
     tokens: readonly number[],
@@ -173,7 +173,7 @@ export class ScoredCursor implements Disposable {
     this.#length = length;
   }
 
-  /** The logits of each of these tokens, behind those that were read before. */
+  /** The logits of each of these tokens, after those that were read before. */
   async read(tokens: readonly number[], signal?: AbortSignal): Promise<readonly Float32Array[]> {
     const { length, capacity } = this;
     if (length + tokens.length > capacity)

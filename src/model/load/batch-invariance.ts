@@ -1,5 +1,5 @@
-// The load-time check of batch invariance. Speculation is lossless only if scoring M tokens gives, bit for bit, what M
-// passes of one token give; our kernels fix the order of every sum, but WGSL lets a driver reassociate (Metal's relaxed
+// The check of batch invariance at load. Speculation is lossless only if scoring M tokens gives, bit for bit, what M
+// passes of one token give. Our kernels fix the order of every sum, but WGSL lets a driver reassociate (Metal's relaxed
 // math). One layer of each kind runs at M = 1 and at every other number of rows, and the logits are compared.
 import { chain } from '../check-tree.ts';
 import type { Cursor } from '../interface.ts';

@@ -1,5 +1,5 @@
-// What loading a model and loading a drafter have in common: the table of tensors is held against the architecture's
-// checklist, device memory is taken, and the weights stream in.
+// What loading a model, a drafter and a judge have in common: the checkpoint's tensors are compared with the
+// architecture's checklist, device memory is allocated, and the weights stream in.
 import { checkAborted } from '../../base/errors.ts';
 import { bad } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
@@ -10,7 +10,7 @@ import type { Precision } from '../../weights/quantize/quantize.ts';
 import { type Architecture, tensorSpecs } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
 import { allocate, assemble, type Lent, type Sink, type Weights } from './device-weights.ts';
-import { type Place, placeBytes, places } from './weight-layout.ts';
+import { type PlannedWeight, plannedBytes, planWeights } from './weight-layout.ts';
 
 export interface LoadProgress {
   readonly phase: 'upload' | 'compile';
@@ -30,11 +30,11 @@ export interface LoadModelOptions {
 
 export const ROPE_DIVISORS = 'rope_freqs.weight';
 
-/** Tensors that some checkpoints carry and nobody reads: cached RoPE frequencies, a tied head written out. */
+/** Tensors that some checkpoints carry without need: cached RoPE frequencies, a tied head written out. */
 const ignorable = (name: string, { head }: Architecture): boolean =>
   name.endsWith('.rotary_emb.inv_freq') || (name === 'lm_head.weight' && head === 'tied');
 
-/** Holds a checkpoint's table of tensors against what the architecture needs; `extra` may be there besides. */
+/** Compares a checkpoint's tensors with what the architecture needs; `extra` may be there too. */
 export const checkTensors = (
   architecture: Architecture,
   tensors: Checkpoint['tensors'],
@@ -53,7 +53,7 @@ export const checkTensors = (
   }
   for (const name of tensors.keys())
     if (!needed.has(name) && name !== ROPE_DIVISORS && !ignorable(name, architecture))
-      throw bad(`unknown tensor ${name}`, `The ${architecture.family} family has no place for it.`);
+      throw bad(`unknown tensor ${name}`, `The ${architecture.family} family has no such weight.`);
   const divisors = tensors.get(ROPE_DIVISORS);
   const half = architecture.sizes.headDim / 2;
   if (divisors && (divisors.shape.length !== 1 || divisors.shape[0] !== half))
@@ -63,7 +63,7 @@ export const checkTensors = (
 /** Bytes that may be on their way to the device at once: writeBuffer copies them into host memory. */
 const IN_FLIGHT = 16 << 20;
 
-/** Streams the tensors that somebody waits for. */
+/** Streams the tensors that have a sink. */
 export const streamWeights = async (
   gpu: Gpu,
   checkpoint: Checkpoint,
@@ -95,15 +95,15 @@ export interface Prepared {
   readonly weights: Weights;
   readonly sinks: ReadonlyMap<string, Sink>;
   readonly tuning: MatmulTuning;
-  /** Those of `beside`, by key. */
+  /** All matrices, by key. */
   readonly matrices: ReadonlyMap<string, Matrix>;
 }
 
 interface PrepareOptions {
   readonly precision: Precision | undefined;
   readonly lent?: Lent;
-  /** What is needed beside the architecture's slots. */
-  readonly beside?: readonly Place[];
+  /** Weights that the architecture does not declare: a judge's head. */
+  readonly others?: readonly PlannedWeight[];
 }
 
 /** Device memory for the weights of an architecture, still empty, and the fastest kernels for their shapes. */
@@ -112,11 +112,11 @@ export const prepareWeights = async (
   arena: Arena,
   { name, tensors }: Checkpoint,
   architecture: Architecture,
-  { precision, lent, beside = [] }: PrepareOptions,
+  { precision, lent, others = [] }: PrepareOptions,
 ): Promise<Prepared> => {
-  const own = places(architecture, (tensor) => tensors.get(tensor)?.type ?? 'F32', precision);
-  const planned = [...own, ...beside];
-  const bytes = planned.reduce((sum, place) => sum + placeBytes(place), 0);
+  const own = planWeights(architecture, (tensor) => tensors.get(tensor)?.type ?? 'F32', precision);
+  const planned = [...own, ...others];
+  const bytes = planned.reduce((sum, weight) => sum + plannedBytes(weight), 0);
   const what = `${name}: ${(bytes / 2 ** 20).toFixed(0)} MiB of weights`;
   const allocated = await gpu.allocating(what, () => allocate(gpu, arena, planned));
   const tuning = await chooseTuning(gpu, [...allocated.matrices.values()]);

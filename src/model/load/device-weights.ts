@@ -1,5 +1,5 @@
-// A model's weights as device tensors, in the order the interpreter walks them, and how checkpoint rows reach them:
-// packed on the host one part of a matrix at a time, written to the device when complete, and forgotten.
+// A model's weights as device tensors, by the interpreter's names, and how the rows of a checkpoint reach them: each
+// part of a matrix is packed on the host, written to the device when it is complete, and freed.
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import type { Matrix, MatrixPart } from '../../kernels/matmul/matmul.ts';
@@ -7,7 +7,7 @@ import type { RowBlock } from '../../weights/checkpoint.ts';
 import { MatrixPacker } from '../../weights/quantize/quantize.ts';
 import { type Architecture, weightKey } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
-import { type MatrixPlace, type Piece, type Place, parts } from './weight-layout.ts';
+import { type Piece, type PlannedMatrix, type PlannedWeight, parts } from './weight-layout.ts';
 
 export interface BlockWeights {
   readonly attentionNorm: Tensor;
@@ -43,25 +43,25 @@ export interface Weights {
   readonly head: Matrix;
 }
 
-/** Takes the bands of one checkpoint tensor. */
+/** Takes the row blocks of one checkpoint tensor. */
 export type Sink = (block: RowBlock) => void;
 
-/** Device memory for every place, and where each checkpoint tensor's bands go. */
+/** Device memory for every planned weight, and where the row blocks of each checkpoint tensor go. */
 export interface Allocated {
   readonly matrices: ReadonlyMap<string, Matrix>;
   readonly vectors: ReadonlyMap<string, Tensor>;
   readonly sinks: ReadonlyMap<string, Sink>;
 }
 
-const allocateMatrix = (arena: Arena, place: MatrixPlace, maxBinding: number): Matrix => ({
-  format: place.format,
-  rows: place.rows,
-  columns: place.columns,
-  parts: parts(place, maxBinding).map(({ start, layout }) => ({
+const allocateMatrix = (arena: Arena, weight: PlannedMatrix, maxBinding: number): Matrix => ({
+  format: weight.format,
+  rows: weight.rows,
+  columns: weight.columns,
+  parts: parts(weight, maxBinding).map(({ start, layout }) => ({
     start,
     layout,
-    weights: arena.storage(layout.weightBytes, place.key),
-    scales: arena.storage(layout.scaleBytes, `${place.key} scales`),
+    weights: arena.storage(layout.weightBytes, weight.key),
+    scales: arena.storage(layout.scaleBytes, `${weight.key} scales`),
   })),
 });
 
@@ -102,7 +102,7 @@ class PartSink {
   }
 }
 
-export const allocate = (gpu: Gpu, arena: Arena, places: readonly Place[]): Allocated => {
+export const allocate = (gpu: Gpu, arena: Arena, planned: readonly PlannedWeight[]): Allocated => {
   const matrices = new Map<string, Matrix>();
   const vectors = new Map<string, Tensor>();
   const sinks = new Map<string, Sink>();
@@ -119,21 +119,21 @@ export const allocate = (gpu: Gpu, arena: Arena, places: readonly Place[]): Allo
         : take,
     );
   };
-  for (const place of places) {
-    if (place.kind === 'vector') {
-      const tensor = arena.storage(place.length * 4, place.key);
-      vectors.set(place.key, tensor);
-      for (const { checkpoint, from, rows, first } of place.pieces)
+  for (const weight of planned) {
+    if (weight.kind === 'vector') {
+      const tensor = arena.storage(weight.length * 4, weight.key);
+      vectors.set(weight.key, tensor);
+      for (const { checkpoint, from, rows, first } of weight.pieces)
         sink(checkpoint, (block) => {
           const values = block.decode().subarray(from, from + rows);
           gpu.device.queue.writeBuffer(tensor.buffer, first * 4, values);
         });
       continue;
     }
-    const matrix = allocateMatrix(arena, place, gpu.device.limits.maxStorageBufferBindingSize);
+    const matrix = allocateMatrix(arena, weight, gpu.device.limits.maxStorageBufferBindingSize);
     const partSinks = matrix.parts.map((part) => new PartSink(gpu, part));
-    matrices.set(place.key, matrix);
-    for (const piece of place.pieces)
+    matrices.set(weight.key, matrix);
+    for (const piece of weight.pieces)
       sink(piece.checkpoint, (block) => {
         for (const part of partSinks) part.put(piece, block);
       });

@@ -1,19 +1,19 @@
-// What a checkpoint would take on the device, from its headers: the arithmetic of the loader without its device.
+// The memory that a checkpoint would take on the device, computed from its headers with the loader's own declarations.
 import type { Gpu } from '../../gpu/device.ts';
 import { attentionTuning } from '../../kernels/attention/attention.ts';
 import type { Checkpoint } from '../../weights/checkpoint.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
 import type { Architecture } from '../architecture.ts';
 import { cacheBytes, cacheScratch } from '../cache/kv-cache.ts';
-import { placeBytes, places } from './weight-layout.ts';
+import { plannedBytes, planWeights } from './weight-layout.ts';
 
 export const weightBytes = (
   architecture: Architecture,
   { tensors }: Pick<Checkpoint, 'tensors'>,
   precision: Precision | undefined,
 ): number =>
-  places(architecture, (name) => tensors.get(name)?.type ?? 'F32', precision).reduce(
-    (sum, place) => sum + placeBytes(place),
+  planWeights(architecture, (name) => tensors.get(name)?.type ?? 'F32', precision).reduce(
+    (sum, weight) => sum + plannedBytes(weight),
     0,
   );
 

@@ -1,5 +1,5 @@
-// A drafter's checkpoint becomes a drafter of one target: the pair is held against each other first, so that a drafter
-// for another model is refused by name and not by bad drafts.
+// A drafter's checkpoint becomes a drafter of one target. The two are compared first, so that a drafter for another
+// model is refused with the reason instead of drafting badly.
 import { checkAborted, OutriderError } from '../../base/errors.ts';
 import { bad, refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
@@ -19,7 +19,7 @@ import { checkTensors, type LoadModelOptions, prepareWeights, streamWeights } fr
 const wrongTarget = (message: string): OutriderError =>
   refuse(message, 'A drafter serves the one target that it was trained for.');
 
-/** Whatever would make it a drafter of another target. */
+/** Refuses a drafter that was made for another target. */
 const checkPair = (name: string, family: DrafterFamily, target: LanguageModel): void => {
   const { hidden } = family.architecture.sizes;
   if (hidden !== target.hidden)
@@ -41,7 +41,7 @@ const checkPair = (name: string, family: DrafterFamily, target: LanguageModel): 
     );
 };
 
-/** EAGLE-3's map from its own vocabulary, as differences; `t2d` says the same the other way round. */
+/** EAGLE-3's map from its own vocabulary to the target's, as differences; `t2d` is its inverse. */
 const MAP = 'd2t';
 const EXTRA = [MAP, 't2d'];
 
@@ -130,7 +130,7 @@ export const loadDrafter = async (
     if (gpu.failure) throw gpu.failure;
     return made;
   } catch (error) {
-    await compiling?.catch(() => {}); // it would allocate behind our back
+    await compiling?.catch(() => {}); // or it would allocate after this load has failed
     if (drafter) drafter[Symbol.dispose]();
     else arena.free();
     throw error;

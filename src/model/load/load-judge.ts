@@ -1,5 +1,5 @@
-// A checkpoint with a reward head (`v_head.summary`) or a classifier (`score`) becomes a scored model. The body is that
-// of the language model which its architecture is named after; a vocabulary head that lies beside it is not read.
+// A checkpoint with a reward head (`v_head.summary`) or a classifier (`score`) becomes a scored model. Its body is that
+// of the language model which its architecture is named after; a vocabulary head in the same checkpoint is not read.
 import { checkAborted } from '../../base/errors.ts';
 import { bad } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
@@ -10,7 +10,7 @@ import { Arena } from '../arena.ts';
 import { isScored, readScored } from '../families/families.ts';
 import { ScoredModel } from '../judges/scored-model.ts';
 import { checkTensors, type LoadModelOptions, prepareWeights, streamWeights } from './checkpoint-tensors.ts';
-import type { MatrixPlace } from './weight-layout.ts';
+import type { PlannedMatrix } from './weight-layout.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -69,8 +69,8 @@ export const loadScored = async (
   let model: ScoredModel | null = null;
   let compiling: Promise<void> | null = null;
   try {
-    // The head stays f32 at every precision: a few rows, on which everything hangs.
-    const place: MatrixPlace = {
+    // The head stays f32 at every precision: it has few rows, and every score depends on them.
+    const scoring: PlannedMatrix = {
       kind: 'matrix',
       key: 'scores',
       format: 'f32',
@@ -78,10 +78,10 @@ export const loadScored = async (
       columns: architecture.sizes.hidden,
       pieces: [{ checkpoint: head.weight, from: 0, rows: head.labels.length, first: 0, step: 1 }],
     };
-    const prepared = await prepareWeights(gpu, arena, checkpoint, architecture, { precision, beside: [place] });
+    const prepared = await prepareWeights(gpu, arena, checkpoint, architecture, { precision, others: [scoring] });
     checkAborted(signal);
     const { what, weights, tuning, matrices } = prepared;
-    const scores = matrices.get(place.key) as Matrix;
+    const scores = matrices.get(scoring.key) as Matrix;
     const made = await gpu.allocating(
       what,
       () => new ScoredModel({ gpu, architecture, weights, tuning, head: scores, arena }),
@@ -99,7 +99,7 @@ export const loadScored = async (
     if (gpu.failure) throw gpu.failure;
     return { model: made, kind: head.kind, labels: head.labels };
   } catch (error) {
-    await compiling?.catch(() => {}); // it would allocate behind our back
+    await compiling?.catch(() => {}); // or it would allocate after this load has failed
     if (model) model[Symbol.dispose]();
     else arena.free();
     throw error;

@@ -59,19 +59,19 @@ describe('a bad checkpoint is named', () => {
 describe('whatever was taken is freed', () => {
   test('when the load is aborted half way', async () => {
     const abort = new AbortController();
-    const onBand = (index: number): void => {
+    const onBlock = (index: number): void => {
       if (index === 8) abort.abort();
     };
-    const { error, left } = await failure({ onBand }, { signal: abort.signal });
+    const { error, left } = await failure({ onBlock }, { signal: abort.signal });
     expect(error).toMatchObject({ code: 'aborted' });
     expect(left).toBe(0);
   });
 
   test('when the stream fails', async () => {
-    const onBand = (index: number): void => {
+    const onBlock = (index: number): void => {
       if (index === 8) throw new Error('the network is gone');
     };
-    const { error, left } = await failure({ onBand });
+    const { error, left } = await failure({ onBlock });
     expect(error.message).toBe('the network is gone');
     expect(left).toBe(0);
   });

@@ -1,5 +1,5 @@
-// A checkpoint becomes a model: the pipelines compile while the weights stream in, and the finished model is checked for
-// batch invariance. Whatever was taken is freed when any of it fails or is aborted.
+// A checkpoint becomes a model: the pipelines compile while the weights stream in, and the finished model is checked
+// for batch invariance. If any of it fails or is aborted, everything is freed.
 import { checkAborted } from '../../base/errors.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Checkpoint } from '../../weights/checkpoint.ts';
@@ -48,7 +48,7 @@ export const loadModel = async (
     if (gpu.failure) throw gpu.failure;
     return made;
   } catch (error) {
-    await probing?.catch(() => {}); // it would allocate behind our back
+    await probing?.catch(() => {}); // or it would allocate after this load has failed
     if (model) model[Symbol.dispose]();
     else arena.free();
     throw error;

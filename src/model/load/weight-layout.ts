@@ -1,5 +1,6 @@
-// How an architecture's weights lie on the device: q|k|v as rows of one matrix, gate and up rows interleaved, vectors in
-// f32. Pure arithmetic over the declaration and the file's types; the loader, the memory estimate and `inspect` read it.
+// How an architecture's weights lie on the device: q, k and v are rows of one matrix, gate and up rows are interleaved,
+// vectors are f32. It follows from the declaration and the file's types; the loader, the memory estimate and `inspect`
+// use it.
 import { matrixLayout, ROW_PAD, splitRows, type WeightFormat } from '../../weights/quantize/device-layout.ts';
 import { type Precision, storedFormat } from '../../weights/quantize/quantize.ts';
 import { type Architecture, type WeightName, type WeightSpec, weightKey, weightSpecs } from '../architecture.ts';
@@ -13,7 +14,7 @@ export interface Piece {
   readonly step: number;
 }
 
-export interface MatrixPlace {
+export interface PlannedMatrix {
   readonly kind: 'matrix';
   /** `embedding`, `3.qkv` … */
   readonly key: string;
@@ -23,7 +24,7 @@ export interface MatrixPlace {
   readonly pieces: readonly Piece[];
 }
 
-export interface VectorPlace {
+export interface PlannedVector {
   readonly kind: 'vector';
   readonly key: string;
   /** With the padding that a bias needs (one value for each padded row of its matrix). */
@@ -31,7 +32,7 @@ export interface VectorPlace {
   readonly pieces: readonly Piece[];
 }
 
-export type Place = MatrixPlace | VectorPlace;
+export type PlannedWeight = PlannedMatrix | PlannedVector;
 
 /** Weights that share one matrix or vector on the device; every other weight has its own. */
 const TOGETHER: Partial<Record<WeightName, { readonly key: string; readonly interleaved: boolean }>> = {
@@ -48,12 +49,12 @@ const TOGETHER: Partial<Record<WeightName, { readonly key: string; readonly inte
 /** From the least to the most exact: tensors of one matrix that are stored differently take the better one. */
 const EXACTNESS: readonly WeightFormat[] = ['q4', 'q4m', 'q8', 'f16', 'f32'];
 
-const place = (
+const planWeight = (
   key: string,
   members: readonly WeightSpec[],
   typeOf: (checkpoint: string) => string,
   precision: Precision | undefined,
-): Place => {
+): PlannedWeight => {
   const interleaved = TOGETHER[members[0]?.name as WeightName]?.interleaved ?? false;
   let rows = 0;
   const pieces = members.map(({ checkpoint, firstRow: from, shape }, i) => {
@@ -73,11 +74,11 @@ const place = (
   return { kind: 'matrix', key, format, rows, columns, pieces };
 };
 
-export const places = (
+export const planWeights = (
   architecture: Architecture,
   typeOf: (checkpoint: string) => string,
   precision: Precision | undefined,
-): readonly Place[] => {
+): readonly PlannedWeight[] => {
   const groups = new Map<string, WeightSpec[]>();
   for (const spec of weightSpecs(architecture)) {
     const key = weightKey({ name: TOGETHER[spec.name]?.key ?? spec.name, layer: spec.layer });
@@ -85,17 +86,17 @@ export const places = (
     if (group) group.push(spec);
     else groups.set(key, [spec]);
   }
-  return [...groups].map(([key, members]) => place(key, members, typeOf, precision));
+  return [...groups].map(([key, members]) => planWeight(key, members, typeOf, precision));
 };
 
 /** The buffers of a matrix: parts of whole rows, each small enough for one binding. */
-export const parts = ({ format, rows, columns }: MatrixPlace, maxBinding: number) =>
+export const parts = ({ format, rows, columns }: PlannedMatrix, maxBinding: number) =>
   splitRows(format, rows, columns, maxBinding).map((part) => ({
     start: part.start,
     layout: matrixLayout(format, part.rows, columns),
   }));
 
-export const placeBytes = (it: Place): number => {
+export const plannedBytes = (it: PlannedWeight): number => {
   if (it.kind === 'vector') return it.length * 4;
   const { weightBytes, scaleBytes } = matrixLayout(it.format, it.rows, it.columns);
   return weightBytes + Math.max(16, scaleBytes);

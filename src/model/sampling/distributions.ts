@@ -1,17 +1,17 @@
-// The distributions of a round on the device: what sampled drafts were drawn from, and what the target would have drawn. One ring
-// for each vocabulary, shared by the models that have it: a draft's distributions are read by its target's verification. Its
-// memory (28 MiB for 151 936 tokens) is taken when the first distribution is written: greedy runs and plain ones have none.
+// The distributions of a round on the device: those that sampled drafts were drawn from, and the target's. Models of
+// one vocabulary share one ring, because a target's verification reads its draft's distributions. Its memory (28 MiB
+// for 151 936 tokens) is allocated with the first distribution, so greedy and plain runs need none.
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { Arena } from '../arena.ts';
 import { Ring } from './ring.ts';
 
-/** A round's 15 drafts, the 16 rows that verify them, and what the ring leaves unused so that those lie together. */
+/** A round's 15 drafts, the 16 rows that verify them, and entries left unused so that those 16 are neighbours. */
 const ENTRIES = 48;
 
 export class DistributionRing {
-  /** `[entries][stride]`. Plans that bind it are compiled only, and bound at their first replay. */
+  /** `[entries][stride]`. It has no buffer before `allocate`, so plans that bind it are only compiled until then. */
   readonly tensor: Tensor;
   readonly ring = new Ring(ENTRIES, 'distribution');
   readonly #arena: Arena;
@@ -37,14 +37,14 @@ export class DistributionRing {
     };
   }
 
-  /** Takes the memory, unless that has happened. Must come before the first replay of a plan that binds it. */
+  /** Allocates the memory, unless that has happened. A plan that binds it may be replayed only afterwards. */
   allocate(): void {
     this.#memory ??= this.#arena.activation(ENTRIES, this.#vocabulary, 'distributions');
   }
 
   static readonly #rings = new WeakMap<Gpu, Map<number, DistributionRing>>();
 
-  /** The ring of a vocabulary, which lives until everybody who acquired it has released it. */
+  /** The ring of a vocabulary. It is freed when it has been released as often as it was acquired. */
   static acquire(gpu: Gpu, vocabulary: number): DistributionRing {
     const rings = DistributionRing.#rings.get(gpu) ?? new Map<number, DistributionRing>();
     DistributionRing.#rings.set(gpu, rings);

@@ -1,5 +1,5 @@
-// Entries of device memory handed out in turn, for values that last a round. Each has a serial number, so that a name
-// whose entry has been given away again is refused instead of reading another's value.
+// Entries of device memory that are handed out one after the other and reused, for values that last a round. Each has a
+// serial number, so that an entry which has been reused is refused instead of being read as another value.
 
 export class Ring {
   readonly #entries: number;

@@ -1,5 +1,5 @@
-// Draws and most probable tokens on the device: the two kernels recorded for a few sizes, for every logits tensor that
-// they serve. Drawn tokens go to the device's token ring, where a later pass finds them without the host.
+// Draws tokens and finds the most probable ones on the device: the kernels are recorded for a few sizes, for every
+// logits tensor. Drawn tokens go to the device's token ring, where a later pass finds them without the host.
 import type { OutriderError } from '../../base/errors.ts';
 import { bad, refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
@@ -38,7 +38,7 @@ export interface Wanted {
   readonly sampling: Sampling;
   /** Absolute, of the token to be drawn. */
   readonly position: number;
-  /** Where the distribution that it is drawn from is kept, if it is. */
+  /** Where to keep the distribution that it is drawn from; null: nowhere. */
   readonly distribution: DeviceDistribution | null;
 }
 
@@ -116,8 +116,8 @@ export class Sampler {
   }
 
   /**
-   * Records the draws into the open submission; draw i becomes entry first + i of the token ring, where `first` is returned.
-   * `adjust` may change the draws on the device.
+   * Records the draws into the open submission; draw i becomes entry first + i of the token ring, where `first` is
+   * returned. `adjust` may change the draws on the device.
    */
   draw(logits: Tensor, wanted: readonly Wanted[], adjust?: () => void): number {
     const count = COUNTS.find((size) => size >= wanted.length);
@@ -152,7 +152,7 @@ export class Sampler {
   /** Records the readback of neighbouring entries of the token ring into the open submission. */
   read(first: number, count: number): Promise<readonly Choice[]> {
     const choices = this.#gpu.submission.read(this.#tokenRing.region(first, count)).then(toChoices);
-    choices.catch(() => {}); // whoever reads the draw sees the error; nobody has to
+    choices.catch(() => {}); // a draw that is read rejects; one that is never read must not count as unhandled
     return choices;
   }
 
@@ -176,12 +176,12 @@ export class Sampler {
   }
 }
 
-/** What `top` has written is kept row by row, until all are read. */
+/** Collects the answers of `top` row by row, until all are read together. */
 export class Tops {
   readonly output: Tensor;
   readonly #gpu: Gpu;
   readonly #arena: Arena;
-  /** Most runs never ask: no memory until one does. */
+  /** Allocated at the first use, because most runs never ask for alternatives. */
   #kept: Tensor | null = null;
 
   constructor(gpu: Gpu, arena: Arena) {

@@ -35,7 +35,7 @@ const open = async (from: Transformer, options: OpenCursor = {}): Promise<Cursor
   return cursor;
 };
 
-/** The tokens that plain decoding draws behind the anchor. */
+/** The tokens that plain decoding draws after the anchor. */
 const plain = async (count: number, sampling: Sampling): Promise<number[]> => {
   using cursor = await open(model);
   const tokens: number[] = [];
@@ -47,7 +47,7 @@ const plain = async (count: number, sampling: Sampling): Promise<number[]> => {
   return tokens;
 };
 
-/** Logits that follow a sequence behind PREFIX, by passes of one row. */
+/** Logits that follow a sequence after PREFIX, by passes of one row. */
 const causal = async (tokens: readonly number[]): Promise<Float32Array> => {
   using cursor = await open(model);
   return (await scoreRows(cursor, tokens, 1)).logits.slice(-model.vocabulary);
@@ -98,7 +98,7 @@ describe.each([
   });
 });
 
-test('a fork verifies behind its own rows', async () => {
+test('a fork verifies after its own rows', async () => {
   using cursor = await open(model, { forks: { count: 2, room: 16 } });
   const [fork, sibling] = cursor.fork(2, 16) as [Cursor, Cursor];
   sibling.forward(chain([1, 2, 3])).accept([0, 1, 2]);
@@ -127,7 +127,7 @@ const drafted = (cursor: Cursor, count: number, sampling: Sampling, distribution
 };
 
 describe('drafts of another model', () => {
-  test('held tokens: a round is one submit and one readback of 16 bytes and 32 a node', async () => {
+  test('tokens on the device: a round is one submit and one readback of 16 bytes and 32 a node', async () => {
     using draft = await open(other);
     using target = await open(model);
     gpu.flush();

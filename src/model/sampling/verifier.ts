@@ -1,5 +1,6 @@
-// Verification on the device: which drafts the target keeps, and the moves that make their path contiguous, without the
-// host. `verify-match` for deterministic drafts, `verify-ratio` for chains of sampled ones (kernels/verify/verify.ts).
+// Verification on the device: it decides which drafts the target keeps, and lists the moves that make their path
+// contiguous. `verify-match` for deterministic drafts, `verify-ratio` for chains of sampled ones
+// (kernels/verify/verify.ts).
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
@@ -27,14 +28,14 @@ export class Verifier {
   readonly #vocabulary: number;
   readonly #distributions: DistributionRing;
   readonly #job: Tensor;
-  /** The draft under verification; a tree that the device grew is put here. */
+  /** The draft to verify; a tree that the device grew is copied here. */
   readonly nodes: Tensor;
   readonly #verdict: Tensor;
   readonly #moves: Tensor;
   readonly #matches = new Map<GPUBuffer, Plan>();
   readonly #ratios = new Map<GPUBuffer, Plan>();
 
-  /** `moves` are those that the model's caches obey. */
+  /** `moves`: the list that the model's caches read. */
   constructor(
     gpu: Gpu,
     arena: Arena,
@@ -78,7 +79,10 @@ export class Verifier {
     }
   }
 
-  /** Records the decision; `nodes`: null where they are on the device already; `rule`: ratio of the job's distributions, or match. */
+  /**
+   * Records the decision; `nodes`: null where they are on the device already; `rule`: ratio of the job's distributions,
+   * or match.
+   */
   decide(job: Job, nodes: readonly DraftNode[] | null, logits: Tensor, rule: 'match' | 'ratio'): void {
     const { submission } = this.#gpu;
     const plan = (rule === 'ratio' ? this.#ratios : this.#matches).get(logits.buffer);

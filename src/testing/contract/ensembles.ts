@@ -19,7 +19,7 @@ import {
 } from '../../kernels/ensemble/ensemble-structs.ts';
 import { drawReference } from '../../kernels/sampling/sample.reference.ts';
 import { CHOICE_WORDS } from '../../kernels/sampling/sample.ts';
-import { draftingOf } from '../../model/ensemble/checks.ts';
+import { draftingOf } from '../../model/ensemble/combine-members.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { noise, runKernel, strided, tensorOf } from '../device/kernel.ts';
 

@@ -1,5 +1,5 @@
-// A golden DFlash case (golden/README.md) held against an adapter: fused features, draft logits, and whole runs with the
-// same drafts and the same acceptance length in every round.
+// A golden DFlash case (golden/README.md) compared with an adapter's results: fused features, draft logits, and whole
+// runs with the same drafts and the same acceptance length in every round.
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Gpu } from '../../gpu/device.ts';

@@ -1,5 +1,5 @@
-// Golden EAGLE-3 cases (golden/README.md) held against an adapter: chain logits, whole runs with the same drafts and
-// acceptance lengths, and the tree that is grown on the device.
+// Golden EAGLE-3 cases (golden/README.md) compared with an adapter's results: chain logits, whole runs with the same
+// drafts and acceptance lengths, and the tree that is grown on the device.
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Gpu } from '../../gpu/device.ts';
@@ -42,7 +42,7 @@ export const loadEagle3 = async (gpu: Gpu, name: string, target: LanguageModel):
   return drafter;
 };
 
-/** The prompt into both cursors; its last row waits for the token that is drawn behind it. Returns that token. */
+/** The prompt into both cursors; its last row waits for the token that is drawn after it. Returns that token. */
 export const prefillEagle3 = async (
   target: Cursor,
   features: FeatureCursor,

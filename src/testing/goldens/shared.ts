@@ -1,5 +1,5 @@
-// ../shared, the folder of reference outputs and real models next to the project. A user's machine does not have it: the
-// tests that need it are skipped, and `npm test` counts them in its last lines. Under CI its absence is a failure.
+// ../shared, the folder of reference outputs and real models next to the project. A user's machine does not have it:
+// the tests that need it are skipped, and `npm test` counts them in its last lines. Under CI its absence is a failure.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 

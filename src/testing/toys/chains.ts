@@ -1,4 +1,5 @@
-// Rounds of sampled chains on the device: draft, distributions, target's draws and verification in one submission, from fixed logits.
+// Rounds of sampled chains on the device: draft, distributions, target's draws and verification in one submission, from
+// fixed logits.
 import type { Gpu } from '../../gpu/device.ts';
 import { Plan } from '../../gpu/plan.ts';
 import { distribution } from '../../kernels/sampling/distribution.ts';
@@ -17,7 +18,10 @@ import { noise, strided, tensorOf } from '../device/kernel.ts';
 
 const list = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
 const STRIDE = 32;
-/** A device that drafts a chain, keeps the distributions and verifies, in one submission, from the same two sets of logits each time. */
+/**
+ * A device that drafts a chain, keeps the distributions and verifies, in one submission, from the same two sets of
+ * logits each time.
+ */
 export const chains = async (gpu: Gpu, draft: readonly number[][], target: readonly number[][], threads: number) => {
   const vocabulary = target[0]?.length ?? 0;
   const count = target.length;

@@ -22,13 +22,13 @@ import { noise, runKernel, tensorOf } from '../device/kernel.ts';
 const words = (array: Float32Array | undefined): Uint32Array => new Uint32Array(array?.buffer as ArrayBuffer);
 
 interface Grown extends GrownTree {
-  /** Of each node behind its parent. */
+  /** Of each node after its parent. */
   readonly logprobs: readonly number[];
   readonly flags: readonly number[];
 }
 
 /**
- * Grows a tree on the device, level by level; the host stands in for the drafter, whose logits behind a path `logits`
+ * Grows a tree on the device, level by level; the host stands in for the drafter, whose logits after a path `logits`
  * gives, and holds each beam's rows against what they should be.
  */
 export const grow = async (

@@ -1,4 +1,4 @@
-// Trees behind a past in the cache, attended to in one pass and held bit for bit against causal passes.
+// Trees after a past in the cache: attention over one pass is compared bit for bit with causal passes.
 import { expect } from 'vitest';
 import type { Gpu } from '../../gpu/device.ts';
 import { type AttentionTuning, attentionOf, attentionScratchBytes } from '../../kernels/attention/attention.ts';
@@ -11,7 +11,7 @@ import { exactNoise, noise, runKernel, strided, tensorOf } from '../device/kerne
 /** Without features there are no subgroups. */
 export const variantsOn = { all: ['lanes', 'shuffle', 'split'], baseline: ['lanes', 'split'] } as const;
 
-/** A tree behind a past of its own in the cache. */
+/** A tree after a past of its own in the cache. */
 export interface Planted {
   readonly prefix: number;
   readonly start: number;

@@ -1,4 +1,4 @@
-// An engine of toys with everything that step systems ask for: two models of one vocabulary, drafters for the nested
+// An engine of toys with everything that step systems need: two models of one vocabulary, drafters for the nested
 // system, and judges.
 
 import type { BlockPolicy, DecodingSystem, SentenceEncoder } from '../../decode/core/system.ts';
@@ -34,7 +34,7 @@ interface Toy {
   readonly draftContext?: number;
   readonly judgeContext?: number;
   readonly sentences?: SentenceEncoder;
-  /** What lies beside the draft. */
+  /** Files in the draft's folder. */
   readonly sidecar?: Sidecar;
 }
 

@@ -19,7 +19,7 @@ export interface ReferenceLimits {
   readonly context: number;
 }
 
-/** What a model writes behind a text, up to the end of the step. */
+/** What a model writes after a text, up to the end of the step. */
 export const writeReference = (
   distribution: ToyDistribution,
   by: JudgedStep['by'],

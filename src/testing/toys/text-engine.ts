@@ -1,5 +1,5 @@
-// Engines that answer in text, for tests of what is built on top: a toy model that speaks the bundled vocabulary, and the
-// smallest bundled model on a real adapter.
+// Engines that answer in text, for tests of what is built on top: a toy model that speaks the bundled vocabulary, and
+// the smallest bundled model on a real adapter.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createEngine, type Engine } from '../../engine/engine.ts';

@@ -1,4 +1,4 @@
-// Small random models made on the spot, for tests that need a shape and not a reference: a checkpoint without a file.
+// Checkpoints of small random models without a file, for tests that need shapes and no reference outputs.
 
 import { tensorSpecs } from '../../model/architecture.ts';
 import { readArchitecture } from '../../model/families/families.ts';
@@ -34,11 +34,11 @@ export interface TinyOptions {
   /** Changes the table of tensors before it is served. */
   readonly edit?: (tensors: Map<string, TensorInfo>) => void;
   /** Called before each block. */
-  readonly onBand?: (index: number) => void;
+  readonly onBlock?: (index: number) => void;
 }
 
 /** A checkpoint of random f32 weights for a config; matrices are scaled so that activations keep their size. */
-export const tinyCheckpoint = ({ config = {}, edit, onBand }: TinyOptions = {}): Checkpoint => {
+export const tinyCheckpoint = ({ config = {}, edit, onBlock }: TinyOptions = {}): Checkpoint => {
   const json = { ...TINY, ...config };
   const tensors = new Map<string, TensorInfo>();
   for (const { checkpoint: name, shape } of tensorSpecs(readArchitecture(json)))
@@ -60,7 +60,7 @@ export const tinyCheckpoint = ({ config = {}, edit, onBand }: TinyOptions = {}):
       for (const tensor of tensors.values()) {
         if (wanted?.(tensor.name) === false) continue;
         signal?.throwIfAborted();
-        onBand?.(index);
+        onBlock?.(index);
         const data = values(tensor, ++index);
         const { rows } = tensor.shape.length < 2 ? { rows: 1 } : matrixShape(tensor.shape);
         const raw = new Uint8Array(data.buffer);

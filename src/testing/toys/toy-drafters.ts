@@ -1,5 +1,5 @@
-// Drafters that read a toy model's taps: one that fills a block at once, one that goes on token by token. They go on as
-// the target would, with noise of their own, and refuse rows that do not continue what they have.
+// Drafters that read a toy model's taps: one fills a block at once, the other drafts token by token. They continue a
+// text as the target would, with noise of their own, and refuse rows that do not continue the rows they have.
 import type {
   BlockCursor,
   BlockDrafter,
@@ -40,7 +40,7 @@ const nextRows = (known: readonly TapRow[], { taps }: Pick<Forward, 'taps'>, row
 const common = ({ context = 4096 }: DrafterOptions) =>
   ({ family: 'toy', tapLayers: TAP_LAYERS, context, bytes: 0, [Symbol.dispose]() {} }) as const;
 
-/** Of `known` rows; forgets what lies behind. */
+/** Of `known` rows; forgets what lies after. */
 const rewind = (known: unknown[], length: number): void => {
   if (length > known.length) throw new Error(`toy drafter: rewound forward, ${known.length} to ${length}`);
   known.length = length;
@@ -67,7 +67,8 @@ export const toyBlockDrafter = (options: DrafterOptions, blockSize = 6): BlockDr
       draft(anchor, size) {
         if (known.length + size > capacity) throw new Error('toy drafter: a block beyond its capacity');
         const text = [...(known.at(-1)?.tokens ?? []), tokenRing.take(anchor)];
-        // A slot knows the context and its place, not what was drawn in the slots before: the likeliest stand in.
+        // A row knows the context and its position, not what was drawn at the rows before it: the likeliest tokens
+        // stand in.
         const rows = Array.from({ length: size - 1 }, () => {
           const logits = toyLogits(options, text);
           text.push(most(logits));

@@ -1,10 +1,10 @@
-// An ensemble of toy models: the twin of model/ensemble/device-ensemble.ts on plain arrays. It refuses what a device would refuse, checks
-// what a device could not see (that every row kept is of its member, of its position and of this very text), and can be
-// made wrong on purpose.
+// An ensemble of toy models: model/ensemble/device-ensemble.ts on plain arrays. It refuses what the device refuses,
+// checks what the device cannot see (that every kept row is of its member, of its position and of this text), and can
+// be made wrong on purpose.
 import { combinedReference, verifyEnsembleReference } from '../../kernels/ensemble/ensemble.reference.ts';
 import { distributionReference } from '../../kernels/sampling/sample.reference.ts';
 import { RATIO } from '../../kernels/verify/verify.reference.ts';
-import { draftingOf } from '../../model/ensemble/checks.ts';
+import { draftingOf } from '../../model/ensemble/combine-members.ts';
 import type { Combination, Ensemble, KeptRow, LanguageModel, Scores } from '../../model/interface.ts';
 import type { ToyTokenRing } from './toy-token-ring.ts';
 
@@ -38,7 +38,7 @@ export interface JoinRule {
   readonly keeps: (u: number, r: number, q: number, proposer: number) => boolean;
   /** `p`: the distribution of a member that did not propose. */
   readonly replacement: (r: Distribution, q: Distribution, p: Distribution) => Distribution;
-  /** Whether what was drafted behind a rejected token is forgotten. */
+  /** Whether what was drafted after a rejected token is forgotten. */
   readonly forgets: boolean;
 }
 
@@ -73,7 +73,7 @@ export const joinToys = (
     if (!row || kept < taken - lasting) throw new Error(`toy ensemble: row ${kept} is not kept`);
     return row;
   };
-  /** What all members say of the position behind this text. */
+  /** What all members say of the position after this text. */
   const said = (kept: readonly KeptRow[], text: readonly number[]): readonly Distribution[] => {
     const all = kept.map(rowOf);
     for (const [member, row] of all.entries()) {

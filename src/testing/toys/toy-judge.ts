@@ -1,5 +1,5 @@
-// A judge without weights: its score of a step is any number from 0 to 1, by the whole text, by who wrote each step of it,
-// and by the step itself. So a test notices a judge that was told anything else.
+// A judge without weights: its score of a step is a number from 0 to 1 that depends on the whole text, on who wrote
+// each step, and on the step itself. So a test notices when a judge is shown anything else.
 import type { Judge, JudgedStep } from '../../decode/core/system.ts';
 
 type Told = Parameters<Awaited<ReturnType<Judge['open']>>['score']>;
@@ -9,7 +9,7 @@ export interface ToyJudge extends Judge {
   readonly asked: number;
 }
 
-/** The twin of its score, for one candidate. */
+/** The CPU reference of its score, for one candidate. */
 export const toyScore = (
   gives: Judge['gives'],
   problem: readonly number[],

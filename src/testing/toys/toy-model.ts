@@ -1,5 +1,6 @@
-// A deterministic language model of order 3 without weights or a GPU: it obeys the whole contract of interface.ts, refuses
-// every misuse of it, and is quick enough for tens of thousands of runs. Every decoding system is tested on it.
+// A deterministic language model of order 3 without weights or a GPU: it keeps the whole contract of interface.ts,
+// refuses misuse as the device does (model/check-tree.ts), and is quick enough for tens of thousands of runs. Every
+// decoding system is tested on it.
 
 import { distributionReference } from '../../kernels/sampling/sample.reference.ts';
 import {
@@ -54,7 +55,7 @@ export interface ToyDistribution {
 
 export interface ToyOptions extends ToyDistribution {
   readonly context?: number;
-  /** Models that hand held tokens to each other share one. */
+  /** Models that hand tokens to each other before they are read share one. */
   readonly tokenRing?: ToyTokenRing;
   /** Wrong on purpose: how drafts are verified, and whether a node sees its elder siblings. */
   readonly match?: MatchRule;
@@ -83,7 +84,9 @@ export const toyLogits = (
   );
 };
 
-/** What a toy's tap holds of a row: enough for a drafter to go on from, and to notice a row that is not the next one. */
+/**
+ * What a toy's tap holds of a row: enough for a drafter to go on from, and to notice a row that is not the next one.
+ */
 export interface TapRow {
   readonly position: number;
   readonly tokens: readonly number[];

@@ -1,5 +1,5 @@
-// What toy models share as the models of one device do: tokens drawn and not yet looked at, the distributions they were drawn
-// from, and the count of looks. It refuses what a device could not do, or could only do wrong.
+// What toy models share, as the models of one device do: tokens that were drawn and not yet read, the distributions
+// they were drawn from, and the number of readbacks. It refuses what a device could not do, or would do wrong.
 import { distributionReference, drawReference } from '../../kernels/sampling/sample.reference.ts';
 import type { Choice, DeviceDistribution, Drawn, Sampling, Token } from '../../model/interface.ts';
 
@@ -22,7 +22,7 @@ export class ToyTokenRing {
   /** Of the round that is under way; so many were before it. */
   #entries: Entry[] = [];
   #over = 0;
-  /** Readbacks so far: each ends a round, and what was held in it. */
+  /** Readbacks so far: each ends a round, and the tokens and distributions of that round. */
   looks = 0;
 
   /** Draws the token at `position`; with the device's own noise, so that rows and passes do not matter. */
@@ -36,7 +36,7 @@ export class ToyTokenRing {
       distribution: keepDistribution ? { distribution: ringEntry } : null,
       read: async () => {
         if (this.#entry(ringEntry).handedOn)
-          throw new Error('toy tokenRing: a draft was read before the verdict on it');
+          throw new Error('toy token ring: a draft was read before the verdict on it');
         await this.look();
         return [toyChoice(logits, token)];
       },
@@ -81,9 +81,9 @@ export class ToyTokenRing {
   }
 
   #entry(index: number): Entry {
-    if (index < this.#over) throw new Error('toy tokenRing: held in a round that is over');
+    if (index < this.#over) throw new Error('toy token ring: a token of a round that is over');
     const entry = this.#entries[index - this.#over];
-    if (!entry) throw new Error(`toy tokenRing: nothing is held as ${index}`);
+    if (!entry) throw new Error(`toy token ring: there is no entry ${index}`);
     return entry;
   }
 }

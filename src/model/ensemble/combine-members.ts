@@ -1,4 +1,5 @@
-// What can be joined, and what can be asked of an ensemble: refused here before anything runs.
+// How models are combined into one distribution, and what can be asked of an ensemble. Pure arithmetic: toy ensembles
+// and the device's call it, and it refuses what cannot be done before anything runs.
 
 import { refuse } from '../../base/refuse.ts';
 import { MOST_MEMBERS, MOST_PENDING, MOST_POSITIONS } from '../../kernels/ensemble/ensemble-structs.ts';
@@ -16,7 +17,10 @@ export const checkModels = (models: readonly LanguageModel[], drafts: number): v
     throw refuse(`chains of ${drafts} drafts; the most is ${MOST_POSITIONS - 1}`);
 };
 
-/** The terms of r by column: the members; where they are contrasted a row that does so, and one that drafted. */
+/**
+ * The weight of each row in r: the members' rows; with contrastive decoding also their difference, and the proposer's
+ * row.
+ */
 export const sharesOf = (combination: Combination, members: number): readonly number[] => {
   if (combination.kind === 'contrastive') {
     if (!Number.isFinite(combination.mu)) throw refuse(`contrastive decoding with μ = ${combination.mu}`);
@@ -30,13 +34,15 @@ export const sharesOf = (combination: Combination, members: number): readonly nu
   return weights.map((weight) => weight / sum);
 };
 
-/** Flatter than this no draft is drawn: how the others differ from its proposer tells more, and it does not know. */
+/**
+ * The highest factor on the temperature of drafts: beyond it, what the others say matters more than the proposer's row.
+ */
 const FLATTEST = 2;
 
 /**
- * Drafts are drawn as r would be, did all members say what their proposer says. Weighted, that is its own distribution. Contrasted,
- * its logits shrink to 1 − μ of what they are, which is a higher temperature: drafts from its own distribution would be refused
- * where r, flatter, wants another token.
+ * Drafts are drawn from what r would be if all members agreed with the proposer. Weighted, that is the proposer's own
+ * distribution. With contrastive decoding its logits shrink to 1 − μ of what they are, which is a higher temperature;
+ * drafts from its own distribution would be refused where r, which is flatter, wants another token.
  */
 export const draftingOf = (combination: Combination, sampling: Sampling): Sampling =>
   combination.kind === 'weighted'

@@ -1,5 +1,5 @@
-// The most probable tokens under an ensemble's combined distribution. Few answers ask for them, so the memory and the plans are
-// made when the first one does.
+// The most probable tokens under an ensemble's combined distribution. Few answers ask for them, so memory and plans are
+// made at the first request.
 import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
