@@ -34,7 +34,7 @@ export {
   type WriterRole,
 } from './decode/core/system.ts';
 export type { Calibration } from './decode/steps/calibration.ts';
-export { BUNDLED } from './engine/bundled.ts';
+export { BUNDLED, BUNDLED_PARTNERS } from './engine/bundled.ts';
 export type { Calibrated, CalibrateOptions } from './engine/calibrate.ts';
 export type { DeviceCard, MeasureOptions, Measuring } from './engine/device-card.ts';
 export {

@@ -1,5 +1,6 @@
 // A family of models: a target, and the models for the other roles, bundled with it or chosen by the visitor.
 import {
+  BUNDLED_PARTNERS,
   type Loaded,
   type ModelRole,
   type ModelSource,
@@ -45,12 +46,6 @@ export const namesOf = ({ models }: Pick<Loaded, 'models'>): ModelNames =>
 export const roleName = (role: ModelRole | Role, names: ModelNames = {}): string => {
   if (!isAlso(role)) return ROLE_NAMES[role];
   return names[role] ? `${names[role]} model` : `model ${Number(role.slice('also-'.length)) + 1}`;
-};
-
-/** Bundled models by target. DFlash and EAGLE-3 read its hidden states; a draft shares its vocabulary. */
-const PARTNERS: Readonly<Record<string, { readonly [Role in ModelRole]?: string }>> = {
-  target: { draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy: 'blockpilot', prm: 'prm', router: 'router' },
-  mid: { draft: 'draft' },
 };
 
 type Needs = Pick<SystemFacts, 'needs' | 'uses' | 'joins' | 'remote'>;
@@ -106,7 +101,7 @@ export class Family {
   #find(role: ModelRole): Choice | undefined {
     if (role === 'target') return this.target;
     const { source } = this.target;
-    const bundled = typeof source === 'string' ? PARTNERS[source]?.[role] : undefined;
+    const bundled = typeof source === 'string' ? BUNDLED_PARTNERS[source]?.[role] : undefined;
     return this.#own.get(role) ?? (bundled === undefined ? undefined : { label: bundled, source: bundled });
   }
 }

@@ -1,10 +1,17 @@
 // The models that come with Outrider: one family of one vocabulary, with the drafters, the policy and the judges of its
 // target, served from `models/` beside the page.
 import { refuse } from '../base/refuse.ts';
+import type { ModelRole } from '../decode/core/system.ts';
 import type { Source } from '../weights/open.ts';
 
 /** Their names: what `models` in a load may say in the place of a checkpoint. */
 export const BUNDLED = ['target', 'mid', 'draft', 'dflash', 'eagle3', 'blockpilot', 'prm', 'router'] as const;
+
+/** Bundled models that go with a bundled target, by role: drafters read its hidden states, a draft shares its vocabulary. */
+export const BUNDLED_PARTNERS: Readonly<Record<string, { readonly [Role in ModelRole]?: string }>> = {
+  target: { draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy: 'blockpilot', prm: 'prm', router: 'router' },
+  mid: { draft: 'draft' },
+};
 
 /** Where pages keep their files; a worker's own address would be that of its script. */
 const pageAddress = (): string | undefined => globalThis.document?.baseURI ?? globalThis.location?.href;

@@ -2,7 +2,7 @@
 // decoding system that fits them.
 
 import type { SystemFacts } from '../decode/core/system.ts';
-import { BUNDLED, bundledSource } from '../engine/bundled.ts';
+import { BUNDLED, BUNDLED_PARTNERS, bundledSource } from '../engine/bundled.ts';
 import type { ModelSources } from '../engine/sources.ts';
 import type { Source } from '../weights/open.ts';
 
@@ -11,12 +11,6 @@ const PARTNER_ROLES = ['draft', 'dflash', 'eagle3', 'policy', 'prm', 'router'] a
 type Partner = (typeof PARTNER_ROLES)[number];
 
 const isPartner = (role: string): role is Partner => PARTNER_ROLES.some((each) => each === role);
-
-/** The bundled models that were made for a bundled target, by the target's name. */
-const PARTNERS: Readonly<Record<string, { readonly [Role in Partner]?: string }>> = {
-  target: { draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy: 'blockpilot', prm: 'prm', router: 'router' },
-  mid: { draft: 'draft' },
-};
 
 /** What names models: attributes, or `sources` instead of them. */
 export interface Named {
@@ -50,7 +44,7 @@ export const isOfSingleQuestions = (named: Named): boolean => !named.sources && 
 
 /** The fastest system that the models serve. */
 export const systemOf = (named: Named): string => {
-  const there: object = named.sources ?? { ...PARTNERS[targetOf(named)], ...ownOf(named) };
+  const there: object = named.sources ?? { ...BUNDLED_PARTNERS[targetOf(named)], ...ownOf(named) };
   if (named.system) return named.system;
   if ('dflash' in there) return 'dflash';
   if ('eagle3' in there) return 'eagle3';
@@ -70,7 +64,7 @@ const partnersOf = (id: string, systems: readonly SystemFacts[]): readonly Partn
 export const sourcesOf = (named: Named, page: string, systems: readonly SystemFacts[]): ModelSources => {
   if (named.sources) return named.sources;
   const own = ownOf(named);
-  const names: Names = { ...PARTNERS[targetOf(named)], ...own };
+  const names: Names = { ...BUNDLED_PARTNERS[targetOf(named)], ...own };
   const roles = new Set([...partnersOf(systemOf(named), systems), ...(Object.keys(own) as Partner[])]);
   const partners = [...roles].flatMap((role) => {
     const name = names[role];
