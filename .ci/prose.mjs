@@ -65,8 +65,9 @@ const uses = ({ word, only, except }, path, text) =>
 /** @param {string} path @param {string} text @returns {string[]} */
 export const retiredWords = (path, text) => {
   if (KEEPS_OLD_NAMES.test(path)) return [];
-  const inLines = text.split('\n').flatMap((line, i) =>
+  const inLines = text.split('\n').flatMap((whole, i) =>
     WORDS.flatMap((retired) => {
+      const line = isLog(path) ? whole.replace(/`[^`]*`/g, '') : whole;
       if (!uses(retired, path, line)) return [];
       return [`${path}:${i + 1}: retired: “${retired.word.exec(line)?.[0]}”; say: ${retired.say}`];
     }),

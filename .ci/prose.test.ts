@@ -25,6 +25,8 @@ it('words keep their ordinary meaning elsewhere', () => {
   expect(retiredWords('demo/chat/x.ts', 'const turn = { role: "user" };')).toEqual([]);
   expect(retiredWords('src/kernels/x.ts', 'const lanes = 32; const keyboard = 1;')).toEqual([]);
   expect(retiredWords('src/model/cache/x.ts', 'const slot = 3;')).toEqual([]);
+  expect(retiredWords('docs/log/x.md', 'The test `ensemble-law` took 20 s.')).toEqual([]);
+  expect(retiredWords('docs/x.md', 'The test `ensemble-law` took 20 s.')).toHaveLength(1);
 });
 
 it('a word has one entry in the glossary', () => {
