@@ -61,7 +61,7 @@ console.log('Building the page …');
 await build({ configFile, logLevel: 'warn' });
 const server = await preview({ configFile, preview: { port } });
 const url = server.resolvedUrls?.local[0] ?? `http://localhost:${port}/`;
-console.log(`\nOutrider is at ${url}   (press Ctrl+C to stop)`);
+console.log(`\nOutrider is at ${url}   (Ctrl+C ends it)`);
 if (!hasGpu && !software)
   console.log(`\nThis machine seems to have no GPU. Chromium can run WebGPU on the CPU, slowly:
   npm start -- --software

@@ -5,6 +5,8 @@ import type { ResultRow } from './result-row.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
+const many = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
 const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
 
 export const deviceName = ({
@@ -41,7 +43,7 @@ export const markdownOf = (file: ResultFile): string => {
       : []),
     ...passes(file),
     `- Model: ${plan.model}${plan.precision ? `, ${plan.precision}` : ''}`,
-    `- Prompts: ${plan.suite}, ${plan.prompts.length} prompts, ${plan.repeat} runs per prompt, at most ${plan.max_tokens} tokens`,
+    `- Prompts: ${plan.suite}, ${many(plan.prompts.length, 'prompt')}, ${many(plan.repeat, 'run')} per prompt, at most ${plan.max_tokens} tokens`,
     `- Sampling: temperature ${plan.temperature}, seeds from ${plan.seed}`,
     `- Browser: ${software.browser}${software.peers.length > 0 ? `; compared with: ${software.peers.join(', ')}` : ''}`,
     '',
