@@ -1,6 +1,6 @@
-// Shaders name the texts that they need, `#include "../include/rows.wgsl"`, by a path relative to the file that says it. This
-// plugin puts each of those texts in the line's place, once a shader, wherever a module imports `x.wgsl?raw`. WGSL itself
-// has no includes. Plain JavaScript, because src/cli/outrider.mjs builds with it on Node 20.
+// Shaders name the texts that they need, `#include "../include/rows.wgsl"`, by a path relative to the file that says
+// it. This plugin puts each of those texts in the line's place, once a shader, wherever a module imports `x.wgsl?raw`.
+// WGSL itself has no includes. Plain JavaScript, because src/cli/outrider.mjs builds with it on Node 20.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 
@@ -9,7 +9,10 @@ const INCLUDE = /^#include "([^"]+)"\s*$/;
 /** @param {string} file */
 const named = (file) => relative(process.cwd(), file);
 
-/** Structs are generated from kernels, which import shaders, so a new one has to be there first. @param {string} file */
+/**
+ * Structs are generated from kernels, and kernels import shaders: the file of a new struct has to be there first.
+ * @param {string} file
+ */
 const hintFor = (file) =>
   file.includes('/include/structs/')
     ? '; before a shader includes a new struct, write its file: npx vitest run src/kernels/shaders.test.ts -u'
@@ -55,7 +58,10 @@ const asCode = (text) =>
     .filter((line) => line !== '')
     .join('\n');
 
-/** Builds leave out comments and indentation; the development server and the tests keep them. @returns {import('vite').Plugin} */
+/**
+ * Builds leave out comments and indentation; the development server and the tests keep them.
+ * @returns {import('vite').Plugin}
+ */
 export const shaders = () => {
   let build = false;
   return {

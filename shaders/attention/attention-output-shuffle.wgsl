@@ -1,6 +1,6 @@
-// Attention without barriers, 3 of 3, for subgroups of eight lanes or more: the output of attention-output.wgsl, bit for bit.
-// A lane owns four dimensions for up to three pair vectors, which share each load of a value. Of eight keys' weights each
-// lane loads one key's and hands them to the others.
+// Attention without barriers, 3 of 3, for subgroups of eight lanes or more: the output of attention-output.wgsl, bit
+// for bit. A lane owns four dimensions for up to three pair vectors, which share each load of a value. Of eight keys'
+// weights each lane loads one key's and hands them to the others.
 enable subgroups;
 
 #include "../include/attention-tile.wgsl"
@@ -24,7 +24,7 @@ alias Sums = array<array<vec4f, 4>, MOST_VECTORS>;
 fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane: u32) {
   let quads = uniforms.headDim / 4;
   let spare = id.x * lanes + lane >= quads;
-  let quad = min(id.x * lanes + lane, quads - 1); // a spare lane repeats the last: all have to be there to hand on weights
+  let quad = min(id.x * lanes + lane, quads - 1); // a spare lane repeats the last: all are needed to hand on weights
   let head = id.y;
   let tile = id.z;
   let group = uniforms.heads / uniforms.keyValueHeads;

@@ -1,6 +1,7 @@
-// Attention without barriers, 1 of 3, for subgroups of eight lanes or more: the scores of attention-scores.wgsl, bit for bit
-// and in the same layout. A lane owns eight keys for up to three pair vectors, which share each load of a key. Of eight
-// words of a query each lane loads one and hands it to the others: on lavapipe a load costs more than the products it feeds.
+// Attention without barriers, 1 of 3, for subgroups of eight lanes or more: the scores of attention-scores.wgsl, bit
+// for bit and in the same layout. A lane owns eight keys for up to three pair vectors, which share each load of a key.
+// Of eight words of a query each lane loads one and hands it to the others: on lavapipe a load costs more than the
+// products it feeds.
 enable subgroups;
 
 #include "../include/attention-tile.wgsl"

@@ -1,8 +1,8 @@
-// Attention without barriers, 1 of 3: scores, times log2(e). A workgroup is one chunk of 64 keys; a lane owns eight keys and
-// four (row, head) pairs of one kv head, because loads cost most on lavapipe: 12 for 32 products. (Four keys a lane, 8 loads
-// for 16 products, took 1.5 times as long.) All three stages share the layout of `scratch`,
-// [kvHead][pair vector]{[chunk][64 keys, maximum, sum], [64 keys]} vec4. The last 64 are the keys of a branching tree that
-// are summed with the chunk before their own (`early` in rows.wgsl).
+// Attention without barriers, 1 of 3: scores, times log2(e). A workgroup is one chunk of 64 keys; a lane owns eight
+// keys and four (row, head) pairs of one kv head, because loads cost most on lavapipe: 12 for 32 products. (Four keys a
+// lane, 8 loads for 16 products, took 1.5 times as long.) All three stages share the layout of `scratch`:
+// [kvHead][pair vector]{[chunk][64 keys, maximum, sum], [64 keys]} vec4. The last 64 are the keys of a branching tree
+// that are summed with the chunk before their own (`early` in rows.wgsl).
 #include "../include/attention-tile.wgsl"
 #include "../include/attention-keys.wgsl"
 
@@ -59,7 +59,8 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let low = vec4u(sx.x, sy.x, sz.x, sw.x);
   let high = vec4u(sx.y, sy.y, sz.y, sw.y);
   for (var p = 0u; p < keysPerLane; p++) {
-    scratch[cells + chunk * 66 + p * lanes] = masked(sum[p], select(high, low, p < keysPerLane / 2), (lane + p * lanes) & 31);
+    let bits = select(high, low, p < keysPerLane / 2);
+    scratch[cells + chunk * 66 + p * lanes] = masked(sum[p], bits, (lane + p * lanes) & 31);
   }
   if (branched == 0) { return; }
   // Keys that belong to the chunk before move to the last 64 cells.

@@ -1,5 +1,5 @@
-// Attention without barriers, 2 of 3: the softmax of each chunk by itself. A lane owns one chunk of 64 keys for one pair
-// vector: its maximum, the powers of two below it, and their sum in key order. Stage 3 joins the chunks.
+// Attention without barriers, 2 of 3: the softmax of each chunk by itself. A lane owns one chunk of 64 keys for one
+// pair vector: its maximum, the powers of two below it, and their sum in key order. Stage 3 joins the chunks.
 #include "../include/attention-tile.wgsl"
 
 struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, capacity: u32 }

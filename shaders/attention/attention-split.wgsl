@@ -1,6 +1,7 @@
-// Flash-decoding, 1 of 2: a workgroup is one chunk of 64 keys, at an absolute multiple of 64, of one kv head and one pair
-// vector: four (row, head) pairs that share the head. A lane owns a key for scores and softmax, then a dimension for values.
-// `scratch` is [kvHead][pair vector][chunk][headDim sums, maximum, sum of weights] vec4; scores carry the factor log2(e).
+// Flash-decoding, 1 of 2: a workgroup is one chunk of 64 keys, at an absolute multiple of 64, of one kv head and one
+// pair vector: four (row, head) pairs that share the head. A lane owns a key for scores and softmax, then a dimension
+// for values. `scratch` is [kvHead][pair vector][chunk][headDim sums, maximum, sum of weights] vec4; scores carry the
+// factor log2(e).
 #include "../include/rows.wgsl"
 #include "../include/attention-keys.wgsl"
 
@@ -48,8 +49,8 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let stride = ((uniforms.heads * uniforms.headDim + 31) / 32) * 8;
   let pair = min(vec4u(0, 1, 2, 3) + 4 * tile, vec4u(uniforms.rows * group - 1)); // a spare pair repeats the last
   let row = pair / group;
-  // In a branching tree keys may be summed with the chunk before their own: this chunk's `early` ones, and `more`, which
-  // come here from the chunk after it.
+  // In a branching tree keys may be summed with the chunk before their own: this chunk's `early` ones, and `more`,
+  // which come here from the chunk after it.
   let start = i32(chunk * 64);
   var own: array<vec2u, 4>;
   var more: array<vec2u, 4>;

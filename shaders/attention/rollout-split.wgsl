@@ -1,6 +1,6 @@
-// Rollout after flash-decoding, which keeps no weights: a second pass over a row's keys, with each head's maximum and sum
-// known. A workgroup is a row. Its lanes own one key of each chunk and meet once, at the end, so the order of the sums
-// depends on the slots modulo 64 alone.
+// Rollout after flash-decoding, which keeps no weights: a second pass over a row's keys, with each head's maximum and
+// sum known. A workgroup is a row. Its lanes own one key of each chunk and meet once, at the end, so the order of the
+// sums depends on the slots modulo 64 alone.
 #include "../include/attention-keys.wgsl"
 #include "../include/rollout.wgsl"
 
@@ -29,7 +29,9 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
     let cell = (lane / group * tiles + pair / 4) * chunks;
     var top = HIDDEN;
     for (var c = 0u; c < reached; c++) {
-      if (any(seen(row, i32(c * 64)) != vec2u())) { top = max(top, scratch[(cell + c) * span + uniforms.headDim][pair % 4]); }
+      if (any(seen(row, i32(c * 64)) != vec2u())) {
+        top = max(top, scratch[(cell + c) * span + uniforms.headDim][pair % 4]);
+      }
     }
     var total = 0.0;
     for (var c = 0u; c < reached; c++) {

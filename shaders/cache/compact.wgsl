@@ -1,6 +1,6 @@
-// Moves cache rows from slot to slot, keys and values of all heads, for one layer. One lane owns one vec4 of a row and makes
-// all the moves in order, so that a row is read before a later move overwrites it, without any barrier. A list that is not
-// full ends with END; a move onto itself is skipped.
+// Moves cache rows from slot to slot, keys and values of all heads, for one layer. One lane owns one vec4 of a row and
+// makes all the moves in order, so that a row is read before a later move overwrites it, without any barrier. A list
+// that is not full ends with END; a move onto itself is skipped.
 #include "../include/structs/move.wgsl"
 
 struct Uniforms { count: u32, keyValueHeads: u32, headDim: u32, capacity: u32, half: u32 }

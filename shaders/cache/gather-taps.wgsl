@@ -1,5 +1,5 @@
-// output[row][tap · width + i] = input[tap][row][i]: the taps of a row one after the other, as a drafter's projection reads
-// them. A lane moves one element, because the next tap may begin at any of them.
+// output[row][tap · width + i] = input[tap][row][i]: the taps of a row one after the other, as a drafter's projection
+// reads them. A lane moves one element, because the next tap may begin at any of them.
 struct Uniforms { rows: u32, taps: u32, width: u32, most: u32 }
 
 @group(0) @binding(0) var<storage, read> input: array<f32>;

@@ -1,5 +1,5 @@
-// Means of kept rows: of each span's two runs of slots (a fork's shared past, and its own rows), in order. A lane owns one
-// vec4.
+// Means of kept rows: of each span's two runs of slots (a fork's shared past, and its own rows), in order. A lane owns
+// one vec4.
 #include "../include/structs/row-span.wgsl"
 
 struct Uniforms { spans: u32, stride: u32 }

@@ -1,5 +1,5 @@
-// Moves what a cache keeps of each row apart from keys and values, as compact.wgsl moves those: one lane owns one word of all
-// rows and makes the moves in order.
+// Moves what a cache keeps of each row apart from keys and values, as compact.wgsl moves those: one lane owns one word
+// of all rows and makes the moves in order.
 #include "../include/structs/move.wgsl"
 
 struct Uniforms { count: u32, width: u32 }

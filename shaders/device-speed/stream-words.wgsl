@@ -1,4 +1,5 @@
-// Reads a buffer from end to end, neighbouring lanes neighbouring words; the xor of what a lane saw keeps the reads alive.
+// Reads a buffer from end to end, neighbouring lanes neighbouring words. The xor of what a lane read is written out, so
+// that no compiler drops the reads.
 struct Uniforms { cells: u32, lanes: u32 }
 
 @group(0) @binding(0) var<storage, read> input: array<vec4u>;

@@ -1,5 +1,6 @@
-// Where a chain of sampled drafts ends, and the best token there: the bonus, or what replaces the refused draft. In a greedy
-// run the best token of r at every position. A workgroup looks through one slice of the vocabulary at one position.
+// Where a chain of sampled drafts ends, and the best token there: the bonus, or what replaces the refused draft. In a
+// greedy run the best token of r at every position. A workgroup looks through one slice of the vocabulary at one
+// position.
 #include "../include/combined-distribution.wgsl"
 #include "../include/drafted-token.wgsl"
 

@@ -11,5 +11,5 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var broken = 0u;
   for (var i = 0u; i < uniforms.distributions; i++) { broken |= statistics[i].broken; }
   mixed[id.x] = select(LOWEST, log(r), r > 0);
-  if (broken > 0) { mixed[id.x] = bitcast<f32>(0x7f800000 * broken); } // infinity, which tells the reader that the row is broken
+  if (broken > 0) { mixed[id.x] = bitcast<f32>(0x7f800000 * broken); } // +infinity, which no constant may be
 }

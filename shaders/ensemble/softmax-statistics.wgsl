@@ -24,6 +24,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   }
   reduceSum(lane, sum);
   if (lane == 0) {
-    statistics[group.y * uniforms.distributions + group.x] = SoftmaxStatistics(top, sums[0], lowest, best, atomicLoad(&broken));
+    let own = SoftmaxStatistics(top, sums[0], lowest, best, atomicLoad(&broken));
+    statistics[group.y * uniforms.distributions + group.x] = own;
   }
 }

@@ -1,5 +1,5 @@
-// The verdict on a chain of drafts under r, from what chain-end.wgsl found: the drafts that stay, the token after them and, for
-// every committed token, the votes: its probability under r, and each member's own choice.
+// The verdict on a chain of drafts under r, from what chain-end.wgsl found: the drafts that stay, the token after them
+// and, for every committed token, the votes: its probability under r, and each member's own choice.
 #include "../include/combined-distribution.wgsl"
 #include "../include/drafted-token.wgsl"
 #include "../include/structs/ensemble-verdict.wgsl"
@@ -29,7 +29,9 @@ fn bestOf(position: u32) -> u32 {
 @compute @workgroup_size(threads)
 fn main(@builtin(local_invocation_index) lane: u32) {
   let width = 3 + 3 * uniforms.members;
-  for (var i = lane; i < uniforms.positions * uniforms.distributions; i += threads) { atomicOr(&broken, statistics[i].broken); }
+  for (var i = lane; i < uniforms.positions * uniforms.distributions; i += threads) {
+    atomicOr(&broken, statistics[i].broken);
+  }
   for (var i = lane; i < job.drafts; i += threads) {
     verdict.words[i * width] = draftAt(i);
     if (entry(i, 1) > 0) { atomicOr(&broken, tokenRing[entry(i, 1) - 1].flags); }

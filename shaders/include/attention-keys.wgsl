@@ -1,5 +1,5 @@
-// Four dimensions of a cached key, f32 or f16, and a query's product with them. All kernels that score keys multiply in this
-// order, so that their sums have the same bits. Needs `keys`, `[kvHead][chunk][headDim / 4][64]`.
+// Four dimensions of a cached key, f32 or f16, and a query's product with them. All kernels that score keys multiply in
+// this order, so that their sums have the same bits. Needs `keys`, `[kvHead][chunk][headDim / 4][64]`.
 
 // 1 = the cache is f16.
 override half: u32 = 0;

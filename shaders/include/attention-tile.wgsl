@@ -1,10 +1,11 @@
-// A tile is what one workgroup of attention works on: some (row, head) pairs that share a kv head, four to a vec4, the pair
-// vectors, which share each load of the cache. A chunk is 64 keys. Needs `rows` and `uniforms`.
+// A tile is what one workgroup of attention works on: some (row, head) pairs that share a kv head, four to a vec4, the
+// pair vectors, which share each load of the cache. A chunk is 64 keys. Needs `rows` and `uniforms`.
 #include "rows.wgsl"
 
 // Pair vectors of a tile.
 override pairVectors: u32 = 1;
-// 1 = some row's chunk boundary lies past its chunk's edge. A constant, because a software adapter takes both sides of a branch.
+// 1 = some row's chunk boundary lies past its chunk's edge. A constant, because a software adapter takes both sides of
+// a branch.
 override branched: u32 = 0;
 
 // The last row that a pair of the tile belongs to.
@@ -44,7 +45,8 @@ fn bound(tile: u32) -> u32 {
   var end = 0u;
   for (var i = 4 * pairVectors * tile / group; i <= last; i++) {
     let row = rows[i];
-    let ancestors = 64 - select(countLeadingZeros(row.maskHigh), 32 + countLeadingZeros(row.maskLow), row.maskHigh == 0);
+    let zeros = select(countLeadingZeros(row.maskHigh), 32 + countLeadingZeros(row.maskLow), row.maskHigh == 0);
+    let ancestors = 64 - zeros;
     if (row.alive == 1) { end = max(end, max(row.base + ancestors, max(row.prefix, row.end))); }
   }
   return min(end, uniforms.capacity);

@@ -1,7 +1,7 @@
 // Probabilities of an ensemble's members and of their combination r, from the statistics of their rows.
 #include "ensemble.wgsl"
 #include "order.wgsl"
-#include "random.wgsl"
+#include "counter-random.wgsl"
 #include "reduce.wgsl"
 
 @group(0) @binding(1) var<storage, read> logits: array<f32>;
@@ -23,8 +23,8 @@ fn combined(position: u32, token: u32) -> f32 {
   return total;
 }
 
-// Leaves in bestToken[0] the best of these tokens under r minus `less` times the draft's distribution: the most probable one
-// or, in sampled runs, a draw by the noise of this seed.
+// Leaves in bestToken[0] the best of these tokens under r minus `less` times the draft's distribution: the most
+// probable one or, in sampled runs, a draw by the noise of this seed.
 fn search(lane: u32, position: u32, first: u32, end: u32, less: f32, seed: u32) {
   var score = LOWEST;
   var token = uniforms.vocabulary;

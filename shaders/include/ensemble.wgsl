@@ -1,6 +1,6 @@
-// The job of an ensemble's kernels (kernels/ensemble/ensemble-structs.ts), and how it is read. What these kernels make of a row of
-// logits are its softmax statistics. The distributions of a chain's members are never written out: of most rows only one
-// draft's probability is needed.
+// The job of an ensemble's kernels (kernels/ensemble/ensemble-structs.ts), and how it is read. What these kernels make
+// of a row of logits are its softmax statistics. The distributions of a chain's members are never written out: of most
+// rows only one draft's probability is needed.
 #include "structs/ensemble-job.wgsl"
 #include "structs/softmax-statistics.wgsl"
 #include "structs/choice.wgsl"

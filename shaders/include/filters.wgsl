@@ -1,7 +1,7 @@
-// top-k and top-p on a row of `logits` at a temperature: thresholds on a u32 key with the order of the logits, found a byte at a
-// time from histograms of counts or of masses. Masses are 64-bit fixed point (2^-32 of the largest token's), so that the
-// order of additions does not show. Tokens that tie with the threshold stay, as in Hugging Face's top-k. Needs `logits` and
-// `uniforms.vocabulary`.
+// top-k and top-p on a row of `logits` at a temperature: thresholds on a u32 key with the order of the logits, found a
+// byte at a time from histograms of counts or of masses. Masses are 64-bit fixed point (2^-32 of the largest token's),
+// so that the order of additions does not show. Tokens that tie with the threshold stay, as in Hugging Face's top-k.
+// Needs `logits` and `uniforms.vocabulary`.
 #include "order.wgsl"
 #include "reduce.wgsl"
 #include "structs/draw.wgsl"
@@ -51,7 +51,9 @@ fn threshold(lane: u32, start: u32, lowest: u32, top: f32, temperature: f32, cou
     if (lane == 0) {
       if (share > 0 && shift == 24) {
         var total = vec2u();
-        for (var i = 0u; i < 256; i++) { total = add64(total, vec2u(atomicLoad(&binsLow[i]), atomicLoad(&binsHigh[i]))); }
+        for (var i = 0u; i < 256; i++) {
+          total = add64(total, vec2u(atomicLoad(&binsLow[i]), atomicLoad(&binsHigh[i])));
+        }
         missing = share64(total, share);
       }
       chosen = 0;

@@ -1,7 +1,7 @@
-// y = x / sqrt(mean(x^2) + epsilon) * weight, a row at a time. `threads` lanes share a row: each sums every threads-th vec4,
-// and a tree of fixed shape adds the lanes, so the order depends on the width alone. One lane a row needs no barrier; then 8
-// rows share a workgroup, which is one SIMD register on lavapipe. Needs `uniforms` and `keep`, which gets every cell of the
-// input.
+// y = x / sqrt(mean(x^2) + epsilon) * weight, a row at a time. `threads` lanes share a row: each sums every threads-th
+// vec4, and a tree of fixed shape adds the lanes, so the order depends on the width alone. One lane a row needs no
+// barrier; then 8 rows share a workgroup, which is one SIMD register on lavapipe. Needs `uniforms` and `keep`, which
+// gets every cell of the input.
 override threads: u32 = 64;
 override rowsPerGroup: u32 = select(1u, 8u, threads == 1u);
 

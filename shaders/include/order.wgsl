@@ -8,6 +8,6 @@ fn keyOf(logit: f32) -> u32 {
   return select(bits | 0x80000000, ~bits, (bits >> 31) == 1);
 }
 
-// NaN, which is neither larger nor smaller than anything, as the lowest score. By bits: a compiler may take a comparison with
-// NaN for impossible.
+// NaN, which is neither larger nor smaller than anything, as the lowest score. By bits: a compiler may take a
+// comparison with NaN for impossible.
 fn ordered(score: f32) -> f32 { return select(score, LOWEST, (bitcast<u32>(score) & 0x7fffffff) > 0x7f800000); }

@@ -1,5 +1,6 @@
-// What a workgroup of `threads` lanes, a power of two, makes of a value of each lane. The tree of additions has a fixed shape.
-// Results are read from element 0; a barrier must come between reading them and the next reduction of the same kind.
+// What a workgroup of `threads` lanes, a power of two, makes of a value of each lane. The tree of additions has a fixed
+// shape. Results are read from element 0; a barrier must come between reading them and the next reduction of the same
+// kind.
 override threads: u32 = 256;
 
 var<workgroup> bestScore: array<f32, threads>;

@@ -1,10 +1,11 @@
-// What both variants of the rollout kernel share: two sums for each slot and level. x: how much of the row's attention ends
-// in rows that are sources, if every row were one; y: the same with only the rows below `sources`. A key that is a source
-// hands on its x, any other its y, so accepting a step changes nothing on the device.
+// What both variants of the rollout kernel share: two sums for each slot and level. x: how much of the row's attention
+// ends in rows that are sources, if every row were one; y: the same with only the rows below `sources`. A key that is a
+// source hands on its x, any other its y, so accepting a step changes nothing on the device.
 #include "rows.wgsl"
 
 struct Uniforms {
-  rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32, level: u32, levels: u32, skip: u32,
+  rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32,
+  level: u32, levels: u32, skip: u32,
 }
 
 // 0 plain, 1 entries below 0.01 dropped, 2 half of every row stays where it is.

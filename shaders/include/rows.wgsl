@@ -6,7 +6,8 @@ const HIDDEN = -3.0e38;
 
 // The n lowest of 64 bits.
 fn below(n: i32) -> vec2u {
-  return vec2u(extractBits(0xffffffffu, 0, u32(clamp(n, 0, 32))), extractBits(0xffffffffu, 0, u32(clamp(n - 32, 0, 32))));
+  let low = extractBits(0xffffffffu, 0, u32(clamp(n, 0, 32)));
+  return vec2u(low, extractBits(0xffffffffu, 0, u32(clamp(n - 32, 0, 32))));
 }
 
 fn shift64(bits: vec2u, by: i32) -> vec2u {

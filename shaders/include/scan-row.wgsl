@@ -1,5 +1,5 @@
-// What a workgroup finds out about the row of `logits` from `start` on: its largest logits, whether it is broken, the sum of
-// its exponentials. Lane l reads every threads-th logit from l on. Needs `logits` and `uniforms.vocabulary`.
+// What a workgroup finds out about the row of `logits` from `start` on: its largest logits, whether it is broken, the
+// sum of its exponentials. Lane l reads every threads-th logit from l on. Needs `logits` and `uniforms.vocabulary`.
 #include "order.wgsl"
 #include "reduce.wgsl"
 
@@ -12,7 +12,8 @@ fn check(logit: f32) {
   if ((bits & 0x7fffffff) > 0x7f800000 || bits == 0x7f800000) { atomicOr(&broken, 1); }
 }
 
-// Leaves the largest logit in bestScore[0] and its token in bestToken[0]; LOWEST and `vocabulary` where none is larger than LOWEST.
+// Leaves the largest logit in bestScore[0] and its token in bestToken[0]; LOWEST and `vocabulary` where none is larger
+// than LOWEST.
 fn scanBest(lane: u32, start: u32) {
   var score = LOWEST;
   var token = uniforms.vocabulary;
@@ -24,8 +25,8 @@ fn scanBest(lane: u32, start: u32) {
   reduceBest(lane, score, token);
 }
 
-// Leaves the next largest logit after bestScore[0], bestToken[0] in their place, the lower token first among equals; NaN comes
-// last. `first`: whether this is the search for the largest.
+// Leaves the next largest logit after bestScore[0], bestToken[0] in their place, the lower token first among equals;
+// NaN comes last. `first`: whether this is the search for the largest.
 fn scanNext(lane: u32, start: u32, first: bool) {
   let last = bestScore[0];
   let lastToken = bestToken[0];

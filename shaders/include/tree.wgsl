@@ -1,5 +1,5 @@
-// What the kernels that grow a tree of drafts share (kernels/tree/grow-tree.ts). Level l has `width` candidates after each node of
-// the beam of level l - 1; the first level grows from the anchor alone.
+// What the kernels that grow a tree of drafts share (kernels/tree/grow-tree.ts). Level l has `width` candidates after
+// each node of the beam of level l - 1; the first level grows from the anchor alone.
 #include "order.wgsl"
 #include "structs/tree-task.wgsl"
 #include "structs/tree-candidate.wgsl"

@@ -1,5 +1,5 @@
-// What both verification kernels share (kernels/verify/verdict.ts): a draft's nodes in workgroup memory, and the entries of the
-// verdict on them. Needs `job`, `nodes`, `tokenRing`, `logits`, `verdict` and `uniforms.stride`.
+// What both verification kernels share (kernels/verify/verdict.ts): a draft's nodes in workgroup memory, and the
+// entries of the verdict on them. Needs `job`, `nodes`, `tokenRing`, `logits`, `verdict` and `uniforms.stride`.
 #include "structs/choice.wgsl"
 #include "structs/draft-node.wgsl"
 #include "structs/move.wgsl"

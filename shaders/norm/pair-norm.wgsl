@@ -1,5 +1,6 @@
-// output = [first / rms(first) · firstWeight | second / rms(second) · secondWeight], a row at a time: an embedding beside
-// a feature, each normed by itself. Lanes share a row as in rms-norm.wgsl: the order of a sum depends on the width alone.
+// output = [first / rms(first) · firstWeight | second / rms(second) · secondWeight], a row at a time: an embedding next
+// to a feature, each with a norm of its own. Lanes share a row as in normalize-rows.wgsl: the order of a sum depends on
+// the width alone.
 override threads: u32 = 64;
 override rowsPerGroup: u32 = select(1u, 8u, threads == 1u);
 

@@ -1,7 +1,7 @@
-// Per-head RMS norm of q and k (models that have it), rotary embedding of pairs (i, i + headDim/2) from a host-made
-// table, and the append of key and value to the cache, in one dispatch. A lane makes four pairs of one head of one row
-// and computes that head's norm by itself: redundant across the lanes of a head, but no barrier, and the sum runs in
-// the order of the dimensions for every lane and every number of rows.
+// The RMS norm of each head of q and k (in models that have it), the rotary embedding of pairs (i, i + headDim/2) by a
+// table from the host, and the append of key and value to the cache. A lane computes four pairs of one head of one row,
+// and that head's norm by itself: redundant across the lanes of a head, but without a barrier, and the sum runs in the
+// order of the dimensions for every lane and every number of rows.
 #include "../include/structs/row.wgsl"
 
 struct Uniforms {

@@ -1,5 +1,5 @@
-// The distribution that sample.wgsl draws from, written out: the probability of every token after temperature, top-k, top-p
-// and min-p. A workgroup is a row. Temperature 0 is one-hot at the argmax.
+// The distribution that sample.wgsl draws from, written out: the probability of every token after temperature, top-k,
+// top-p and min-p. A workgroup is a row. Temperature 0 is one-hot at the argmax.
 #include "../include/filters.wgsl"
 #include "../include/scan-row.wgsl"
 

@@ -2,7 +2,7 @@
 // needs no cumulative sum and no normalisation. Temperature 0 is the argmax. Ties go to the lowest token everywhere.
 // Randomness is a hash of (token, position, seed): the draw does not depend on how many rows a pass has.
 #include "../include/filters.wgsl"
-#include "../include/random.wgsl"
+#include "../include/counter-random.wgsl"
 #include "../include/scan-row.wgsl"
 #include "../include/structs/choice.wgsl"
 

@@ -1,5 +1,5 @@
-// Logits of a part of a vocabulary spread over the whole of it, so that everything that reads logits can do without
-// knowing of parts. What the part does not have is so improbable that it has no mass.
+// Logits of a part of a vocabulary spread over all of it, so that no other kernel has to know about parts. A token that
+// the part does not have gets a logit so low that it has no mass.
 struct Uniforms { rows: u32, vocabulary: u32, partStride: u32, stride: u32 }
 
 @group(0) @binding(0) var<storage, read> part: array<f32>;

@@ -1,5 +1,5 @@
-// The n most probable tokens of one row of logits, best first, the lower token first among equals, with the row's log-sum-exp.
-// One workgroup takes the maximum n times, each time of what comes after the one before it: n is small.
+// The n most probable tokens of one row of logits, best first, the lower token first among equals, with the row's
+// log-sum-exp. One workgroup takes the maximum n times, each time of what comes after the one before it: n is small.
 #include "../include/scan-row.wgsl"
 #include "../include/structs/choice.wgsl"
 

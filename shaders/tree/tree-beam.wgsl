@@ -1,6 +1,6 @@
-// The best `width` candidates of a level become the beam, best first, the lower index first among equals: the rows of the
-// drafter's next pass, and where each finds the feature it goes on from. One workgroup; the place of a candidate is the
-// number of those that beat it.
+// The best `width` candidates of a level become the beam, best first, the lower index first among equals: the rows of
+// the drafter's next pass, and where each finds the feature it goes on from. One workgroup; the place of a candidate is
+// the number of those that beat it.
 #include "../include/structs/row.wgsl"
 #include "../include/tree.wgsl"
 

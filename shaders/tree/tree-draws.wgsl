@@ -1,5 +1,5 @@
-// Sets the positions of the draws that follow the nodes of a tree that only the device knows: a child stands one after its
-// node. A lane is a draw; it walks from its node to the root.
+// Sets the positions of the draws that follow the nodes of a tree that only the device knows: a child stands one after
+// its node. A lane is a draw; it walks from its node to the root.
 #include "../include/structs/draft-node.wgsl"
 #include "../include/structs/draw.wgsl"
 #include "../include/structs/tree-place.wgsl"

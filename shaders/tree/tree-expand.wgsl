@@ -1,5 +1,5 @@
-// The `width` most probable tokens after each node of a beam, as candidates with the log-probability of their path. A workgroup
-// is a row; it takes the maximum `width` times, each time of what comes after the one before it.
+// The `width` most probable tokens after each node of a beam, as candidates with the log-probability of their path. A
+// workgroup is a row; it takes the maximum `width` times, each time of what comes after the one before it.
 #include "../include/scan-row.wgsl"
 #include "../include/tree.wgsl"
 

@@ -1,5 +1,5 @@
-// The rows of a pass over a tree that only the device knows: what model/cache/visibility.ts makes of a tree that the host
-// knows. A lane is a row; it walks from its node to the root.
+// The rows of a pass over a tree that only the device knows: what model/cache/visibility.ts makes of a tree that the
+// host knows. A lane is a row; it walks from its node to the root.
 #include "../include/structs/draft-node.wgsl"
 #include "../include/structs/row.wgsl"
 #include "../include/structs/tree-place.wgsl"

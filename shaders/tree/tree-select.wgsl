@@ -1,6 +1,6 @@
-// The best nodes of all candidates, as the draft that is verified: in the order in which the candidates were made, so that a
-// parent, which is never less probable than its child, precedes it. One workgroup finds the least score that is kept a
-// bit at a time, by counting; one lane then numbers the candidates, the lower index first among equals.
+// The best nodes of all candidates, as the draft that is verified: in the order in which the candidates were made, so
+// that a parent, which is never less probable than its child, precedes it. One workgroup finds the least score that is
+// kept a bit at a time, by counting; one lane then numbers the candidates, the lower index first among equals.
 #include "../include/structs/draft-node.wgsl"
 #include "../include/tree.wgsl"
 

@@ -1,7 +1,7 @@
-// Verifies deterministic drafts. The target's own draw at every node is what plain decoding would have drawn there, so the
-// draft is followed from the anchor on for as long as some child is the token that was drawn. That keeps a draft x with
-// probability p(x), the rule for one-hot drafts, goes through siblings as the rule for trees does, and makes a sampled run
-// equal to plain decoding token for token. One workgroup; a lane is a node, then one lane walks.
+// Verifies deterministic drafts. The target's own draw at every node is what plain decoding would have drawn there, so
+// the draft is followed from the anchor on for as long as some child is the token that was drawn. That keeps a draft x
+// with probability p(x), the rule for one-hot drafts, goes through siblings as the rule for trees does, and makes a
+// sampled run equal to plain decoding token for token. One workgroup; a lane is a node, then one lane walks.
 #include "../include/verdict.wgsl"
 
 struct Uniforms { stride: u32 }

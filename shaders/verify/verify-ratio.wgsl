@@ -1,9 +1,9 @@
-// Verifies a chain of sampled drafts (Leviathan et al., 2023). Node i, drawn from q, is kept with probability min(1, p/q). The
-// first that is not kept is replaced by a draw from the normalised max(0, p - q), or from p where that vanishes; after a
-// chain that is kept whole comes the target's own draw. Acceptance and replacement have random numbers of their own, keyed
-// by (seed, position), apart from those of the target's draws and of the drafts.
+// Verifies a chain of sampled drafts (Leviathan et al., 2023). Node i, drawn from q, is kept with probability min(1,
+// p/q). The first that is not kept is replaced by a draw from the normalised max(0, p - q), or from p where that
+// vanishes; after a chain that is kept whole comes the target's own draw. Acceptance and replacement have random
+// numbers of their own, keyed by (seed, position), apart from those of the target's draws and of the drafts.
 #include "../include/order.wgsl"
-#include "../include/random.wgsl"
+#include "../include/counter-random.wgsl"
 #include "../include/reduce.wgsl"
 #include "../include/verdict.wgsl"
 
@@ -23,7 +23,9 @@ struct Uniforms { vocabulary: u32, stride: u32 }
 fn probability(node: u32, token: u32) -> f32 {
   return targetDistributions[(job.distribution + node - 1) * uniforms.stride + token];
 }
-fn draft(node: u32, token: u32) -> f32 { return draftDistributions[nodes[node].distribution * uniforms.stride + token]; }
+fn draft(node: u32, token: u32) -> f32 {
+  return draftDistributions[nodes[node].distribution * uniforms.stride + token];
+}
 
 // Leaves in bestToken[0] a draw from max(0, p - less * q) at this node.
 fn replace(lane: u32, node: u32, less: f32) {

@@ -1,5 +1,5 @@
-// A GPUDevice with what the engine keeps on it: a cache of pipelines, counted buffers, the open submission, and the first error.
-// Nothing outside this folder touches `navigator.gpu`.
+// A GPUDevice with what the engine keeps on it: a cache of pipelines, counted buffers, the open submission, and the
+// first error. Nothing outside this folder touches `navigator.gpu`.
 /// <reference types="@webgpu/types" preserve="true" />
 import { OutriderError } from '../base/errors.ts';
 import { StagingPool, UploadRing } from './pools.ts';

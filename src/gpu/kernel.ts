@@ -1,5 +1,5 @@
-// A kernel is a typed contract: the buffers it binds, in order, its uniforms, its constants and its grid. A missing or misspelt
-// binding or uniform is a type error, and src/kernels/shaders.test.ts holds each contract against its shader.
+// A kernel is a typed contract: the buffers it binds, in order, its uniforms, its constants and its grid. A missing or
+// misspelt binding or uniform is a type error, and src/kernels/shaders.test.ts holds each contract against its shader.
 import type { Access, Grid, Live, Recorder, Tensor, Values, Word } from './types.ts';
 
 export type { Access, Grid, Live, Tensor, Word } from './types.ts';

@@ -1,4 +1,5 @@
-// WebGPU in Node: Dawn, from the optional npm package `webgpu`. The command line and the tests use it; a browser never does.
+// WebGPU in Node: Dawn, from the optional npm package `webgpu`. The command line and the tests use it; a browser never
+// does.
 import { tmpdir } from 'node:os';
 import { OutriderError } from '../base/errors.ts';
 import { type Gpu, type OpenOptions, openGpu } from './device.ts';
@@ -38,10 +39,10 @@ export const openNodeGpu = async (options: OpenOptions = {}): Promise<Gpu> => {
 let gentle = false;
 
 /**
- * While anything is pending, Dawn polls for events in a setImmediate loop. The loop takes a whole core, which a software
- * adapter computes on (SmolLM2 on two busy cores: 231 ms a token; with this 73). Dawn looks `setImmediate` up in each
- * iteration, so its native callbacks can be made to wait a moment first. Delete this when Dawn for Node has a task queue
- * of its own (crbug.com/dawn/1127).
+ * While anything is pending, Dawn polls for events in a setImmediate loop. The loop takes a whole core, which a
+ * software adapter computes on (SmolLM2 on two busy cores: 231 ms a token; with this 73). Dawn looks `setImmediate` up
+ * in each iteration, so its native callbacks can be made to wait a moment first. Delete this when Dawn for Node has a
+ * task queue of its own (crbug.com/dawn/1127).
  */
 const pollGently = (): void => {
   if (gentle) return;

@@ -1,5 +1,5 @@
-// A plan is a list of dispatches, recorded once and replayed in every pass. It makes its pipelines, bind groups and uniforms
-// when it becomes ready; a replay then costs three calls a dispatch and allocates nothing.
+// A plan is a list of dispatches, recorded once and replayed in every pass. It makes its pipelines, bind groups and
+// uniforms when it becomes ready; a replay then costs three calls a dispatch and allocates nothing.
 import type { Counters, Grid, Live, PipelineSource, Recorder, Tensor } from './types.ts';
 
 /** What a plan needs of a device. */

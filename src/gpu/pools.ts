@@ -1,5 +1,5 @@
-// Two pools that keep the decoding loop free of allocations: staging buffers for readbacks, and a ring of host data that
-// submissions copy from.
+// Two pools that keep the decoding loop free of allocations: staging buffers for readbacks, and a ring of host data
+// that submissions copy from.
 
 /** MAP_READ buffers, reused by size (powers of two). */
 export class StagingPool {

@@ -1,6 +1,6 @@
-// Where device time goes. While a profile is on, every dispatch gets a pass of its own with a timestamp at both ends, because
-// WebGPU has timestamps at pass boundaries only. A profiled submission is therefore slower: trust the shares, not the totals.
-// Browsers round timestamps to 0.1 ms; in Node they are exact. Each submission costs one more readback.
+// Where device time goes. While a profile is on, every dispatch gets a pass of its own with a timestamp at both ends,
+// because WebGPU has timestamps at pass boundaries only. A profiled submission is therefore slower: trust the shares,
+// not the totals. Browsers round timestamps to 0.1 ms; in Node they are exact. Each submission costs one more readback.
 import { refuse } from '../base/refuse.ts';
 import type { StagingPool } from './pools.ts';
 import type { Counters } from './types.ts';

@@ -1,5 +1,5 @@
-// A submission is one `queue.submit`: uploads, replayed plans, copies and readbacks, in order. All models on a device record
-// into its open submission, so that a round of drafting and verifying can be one submit and one readback.
+// A submission is one `queue.submit`: uploads, replayed plans, copies and readbacks, in order. All models on a device
+// record into its open submission, so that a round of drafting and verifying can be one submit and one readback.
 import { OutriderError } from '../base/errors.ts';
 import type { Plan } from './plan.ts';
 import type { StagingPool, UploadRing } from './pools.ts';
@@ -33,7 +33,9 @@ export class Submission {
     this.#encoder = gpu.device.createCommandEncoder();
   }
 
-  /** Copies host data into a tensor, in order with this submission's passes; a plain writeBuffer would come before them. */
+  /**
+   * Copies host data into a tensor, in order with this submission's passes; a plain writeBuffer would come before them.
+   */
   upload(target: Tensor, data: Uint32Array | Float32Array): void {
     const { buffer, offset } = this.#gpu.uploads.put(data);
     this.#endPass();

@@ -1,6 +1,6 @@
-// Holds every kernel's contract against its shader: the WGSL compiles on a real adapter with each tuning, and bindings and
-// uniform fields have the wrapper's names, kinds and order. Kernels and structs are found among the exports of src/kernels.
-// The files of shaders/include/structs/ are written here: npx vitest run src/kernels/shaders.test.ts -u
+// Holds every kernel's contract against its shader: the WGSL compiles on a real adapter with each tuning, and bindings
+// and uniform fields have the wrapper's names, kinds and order. Kernels and structs are found among the exports of
+// src/kernels. The files of shaders/include/structs/ are written here: npx vitest run src/kernels/shaders.test.ts -u
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { WgslReflect } from 'wgsl_reflect';
@@ -82,7 +82,8 @@ test.each(Object.entries(entries))('%s compiles by itself, and a kernel runs it'
 });
 
 test.each(structs)("$struct.name: the shaders' text is that of its declaration", async ({ path, name, struct }) => {
-  const header = `// Generated from ${name} in src/kernels/${path.slice(2)} by: npx vitest run src/kernels/shaders.test.ts -u\n`;
+  const source = `// Generated from ${name} in src/kernels/${path.slice(2)}.\n`;
+  const header = `${source}// To write it again: npx vitest run src/kernels/shaders.test.ts -u\n`;
   const includes = struct.inner.map((inner) => `#include "${fileOf(inner)}"\n`).join('');
   await expect(header + includes + struct.wgsl).toMatchFileSnapshot(`../../shaders/include/structs/${fileOf(struct)}`);
 });

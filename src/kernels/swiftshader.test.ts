@@ -1,7 +1,7 @@
-// A few of each kernel again on SwiftShader: against the twins, and bit for bit the same at M = 1 and M = 8.
+// A few of each kernel again on SwiftShader: against the CPU references, and bit for bit the same at M = 1 and M = 8.
 import { describe, expect, test } from 'vitest';
 import { packKeys, packValues } from '../testing/device/cache.ts';
-import { deviation, noise, runKernel, strided, tensorOf } from '../testing/device/kernel.ts';
+import { deviation, noise, runKernel, strided, tensorOf } from '../testing/device/run-kernel.ts';
 import { noSwiftShader, swiftShaderGpu } from '../testing/device/swiftshader.ts';
 import { stride32 } from '../weights/quantize/device-layout.ts';
 import { attentionReference } from './attention/attention.reference.ts';
@@ -16,7 +16,7 @@ import { CHOICE_WORDS, type Draw, packDraws, sample, unpackChoices } from './sam
 
 const list = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
 
-/** A causal chain of eight rows behind `length` slots. */
+/** A causal chain of eight rows after `length` slots. */
 const chain = (length: number): Row[] =>
   list(8, (i) => ({
     token: 0,
@@ -58,7 +58,7 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
     }
   });
 
-  test.each(['lanes', 'split'] as const)('rope-append, then attention: %s', async (variant) => {
+  test.each(['staged', 'split'] as const)('rope-append, then attention: %s', async (variant) => {
     const gpu = await swiftShaderGpu();
     const attention = attentionOf({ variant });
     const [heads, keyValueHeads, headDim, length, capacity] = [4, 2, 32, 90, 128] as const;

@@ -1,4 +1,5 @@
-// Generated from CHAIN_END in src/kernels/ensemble/ensemble-structs.ts by: npx vitest run src/kernels/shaders.test.ts -u
+// Generated from CHAIN_END in src/kernels/ensemble/ensemble-structs.ts.
+// To write it again: npx vitest run src/kernels/shaders.test.ts -u
 #include "slice-best.wgsl"
 struct ChainEnd {
   kept: u32,

@@ -1,4 +1,5 @@
-// Generated from CHOICE in src/kernels/sampling/sample.ts by: npx vitest run src/kernels/shaders.test.ts -u
+// Generated from CHOICE in src/kernels/sampling/sample.ts.
+// To write it again: npx vitest run src/kernels/shaders.test.ts -u
 struct Choice {
   token: u32,
   logit: f32,

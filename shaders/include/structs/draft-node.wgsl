@@ -1,4 +1,5 @@
-// Generated from DRAFT_NODE in src/kernels/verify/verdict.ts by: npx vitest run src/kernels/shaders.test.ts -u
+// Generated from DRAFT_NODE in src/kernels/verify/verdict.ts.
+// To write it again: npx vitest run src/kernels/shaders.test.ts -u
 struct DraftNode {
   token: u32,
   ringEntry: u32,

@@ -1,4 +1,5 @@
-// Generated from DRAW in src/kernels/sampling/sample.ts by: npx vitest run src/kernels/shaders.test.ts -u
+// Generated from DRAW in src/kernels/sampling/sample.ts.
+// To write it again: npx vitest run src/kernels/shaders.test.ts -u
 struct Draw {
   row: u32,
   temperature: f32,

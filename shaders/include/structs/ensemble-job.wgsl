@@ -1,4 +1,5 @@
-// Generated from ENSEMBLE_JOB in src/kernels/ensemble/ensemble-structs.ts by: npx vitest run src/kernels/shaders.test.ts -u
+// Generated from ENSEMBLE_JOB in src/kernels/ensemble/ensemble-structs.ts.
+// To write it again: npx vitest run src/kernels/shaders.test.ts -u
 struct EnsembleJob {
   drafts: u32,
   pending: u32,

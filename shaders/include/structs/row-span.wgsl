@@ -1,4 +1,5 @@
-// Generated from ROW_SPAN in src/kernels/cache/kept-rows.ts by: npx vitest run src/kernels/shaders.test.ts -u
+// Generated from ROW_SPAN in src/kernels/cache/kept-rows.ts.
+// To write it again: npx vitest run src/kernels/shaders.test.ts -u
 struct RowSpan {
   first: u32,
   count: u32,

@@ -1,4 +1,5 @@
-// Generated from ROW in src/kernels/cache/rows.ts by: npx vitest run src/kernels/shaders.test.ts -u
+// Generated from ROW in src/kernels/cache/rows.ts.
+// To write it again: npx vitest run src/kernels/shaders.test.ts -u
 struct Row {
   token: u32,
   position: u32,

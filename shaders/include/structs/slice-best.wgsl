@@ -1,4 +1,5 @@
-// Generated from SLICE_BEST in src/kernels/ensemble/ensemble-structs.ts by: npx vitest run src/kernels/shaders.test.ts -u
+// Generated from SLICE_BEST in src/kernels/ensemble/ensemble-structs.ts.
+// To write it again: npx vitest run src/kernels/shaders.test.ts -u
 struct SliceBest {
   score: f32,
   token: u32,

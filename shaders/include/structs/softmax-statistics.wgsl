@@ -1,4 +1,5 @@
-// Generated from SOFTMAX_STATISTICS in src/kernels/ensemble/ensemble-structs.ts by: npx vitest run src/kernels/shaders.test.ts -u
+// Generated from SOFTMAX_STATISTICS in src/kernels/ensemble/ensemble-structs.ts.
+// To write it again: npx vitest run src/kernels/shaders.test.ts -u
 struct SoftmaxStatistics {
   top: f32,
   sum: f32,

@@ -1,4 +1,5 @@
-// Generated from TREE_PLACE in src/kernels/tree/tree-rows.ts by: npx vitest run src/kernels/shaders.test.ts -u
+// Generated from TREE_PLACE in src/kernels/tree/tree-rows.ts.
+// To write it again: npx vitest run src/kernels/shaders.test.ts -u
 struct TreePlace {
   first: u32,
   count: u32,

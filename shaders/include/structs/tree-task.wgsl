@@ -1,4 +1,5 @@
-// Generated from TREE_TASK in src/kernels/tree/grow-tree.ts by: npx vitest run src/kernels/shaders.test.ts -u
+// Generated from TREE_TASK in src/kernels/tree/grow-tree.ts.
+// To write it again: npx vitest run src/kernels/shaders.test.ts -u
 struct TreeTask {
   width: u32,
   levels: u32,

@@ -1,4 +1,5 @@
-// Generated from VERDICT_ENTRY in src/kernels/verify/verdict.ts by: npx vitest run src/kernels/shaders.test.ts -u
+// Generated from VERDICT_ENTRY in src/kernels/verify/verdict.ts.
+// To write it again: npx vitest run src/kernels/shaders.test.ts -u
 struct VerdictEntry {
   token: u32,
   parent: u32,

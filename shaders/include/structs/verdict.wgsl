@@ -1,4 +1,5 @@
-// Generated from VERDICT in src/kernels/verify/verdict.ts by: npx vitest run src/kernels/shaders.test.ts -u
+// Generated from VERDICT in src/kernels/verify/verdict.ts.
+// To write it again: npx vitest run src/kernels/shaders.test.ts -u
 #include "verdict-entry.wgsl"
 struct Verdict {
   length: u32,

@@ -1,4 +1,5 @@
-// Generated from VERIFY_JOB in src/kernels/verify/verdict.ts by: npx vitest run src/kernels/shaders.test.ts -u
+// Generated from VERIFY_JOB in src/kernels/verify/verdict.ts.
+// To write it again: npx vitest run src/kernels/shaders.test.ts -u
 struct VerifyJob {
   nodes: u32,
   draws: u32,

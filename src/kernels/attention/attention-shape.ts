@@ -11,7 +11,10 @@ export interface Shape {
   readonly keyValueHeads: number;
 }
 
-/** Pair vectors of a kv head: its (row, head) pairs in fours, one to a component of a vec4. They share each load of the cache. */
+/**
+ * Pair vectors of a kv head: its (row, head) pairs in fours, one to a component of a vec4. They share each load of the
+ * cache.
+ */
 export const pairVectorsOf = ({ rows, heads, keyValueHeads }: Shape): number =>
   Math.ceil((rows * heads) / keyValueHeads / 4);
 

@@ -1,4 +1,5 @@
-// Attention for GPUs, flash-decoding: a workgroup for each chunk of 64 keys, and a second dispatch that joins the chunks.
+// Attention for GPUs, flash-decoding: a workgroup for each chunk of 64 keys, and a second dispatch that joins the
+// chunks.
 
 import reduce from '../../../shaders/attention/attention-reduce.wgsl?raw';
 import split from '../../../shaders/attention/attention-split.wgsl?raw';

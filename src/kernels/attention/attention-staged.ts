@@ -1,7 +1,7 @@
-// Attention for software adapters: scores, softmax and output, three dispatches without a barrier. Loads cost most there, so
-// (row, head) pairs of one kv head share them: four pairs, or up to twelve where the lanes of a subgroup hand each other what
-// they loaded. Passes with a chunk boundary past its chunk's edge have pipelines of their own (`branched`): as a question
-// at run time it cost lavapipe a tenth of a plain pass's scores.
+// Attention for software adapters: scores, softmax and output, three dispatches without a barrier. Loads cost most
+// there, so (row, head) pairs of one kv head share them: four pairs, or up to twelve where the lanes of a subgroup hand
+// each other what they loaded. Passes with a chunk boundary past its chunk's edge have pipelines of their own
+// (`branched`): as a question at run time it cost lavapipe a tenth of a plain pass's scores.
 
 import outputWgsl from '../../../shaders/attention/attention-output.wgsl?raw';
 import outputShuffleWgsl from '../../../shaders/attention/attention-output-shuffle.wgsl?raw';

@@ -1,7 +1,7 @@
-// Attention of a pass's rows over the cache, each row with its own visibility (rows.ts). All variants give the same bits for
-// every number of rows and every tree: a row's sums run in key order within chunks of 64 positions, at absolute multiples
-// of 64, and a hidden key adds exactly zero.
-// - `lanes` and `shuffle` (attention-staged.ts): three dispatches without a barrier, for software adapters;
+// Attention of a pass's rows over the cache, each row with its own visibility (rows.ts). All variants give the same
+// bits for every number of rows and every tree: a row's sums run in key order within chunks of 64 positions, at
+// absolute multiples of 64, and a hidden key adds exactly zero.
+// - `staged` and `shuffle` (attention-staged.ts): three dispatches without a barrier, for software adapters;
 // - `split` (attention-split.ts): flash-decoding, for GPUs.
 // The two files differ in rounding, so a variant is chosen at load and kept for every number of rows.
 import type { Gpu } from '../../gpu/device.ts';
@@ -10,7 +10,7 @@ import { splitAttention } from './attention-split.ts';
 import { shuffleAttention, stagedAttention } from './attention-staged.ts';
 
 export interface AttentionTuning {
-  readonly variant: 'lanes' | 'shuffle' | 'split';
+  readonly variant: 'staged' | 'shuffle' | 'split';
 }
 
 /** `shuffle` wants subgroups of eight lanes: lavapipe has them, SwiftShader's have four. */
@@ -20,10 +20,10 @@ export const attentionTuning = ({
   info,
 }: Pick<Gpu, 'software' | 'device' | 'info'>): AttentionTuning => {
   if (!software) return { variant: 'split' };
-  return { variant: device.features.has('subgroups') && (info.subgroupMinSize ?? 0) >= 8 ? 'shuffle' : 'lanes' };
+  return { variant: device.features.has('subgroups') && (info.subgroupMinSize ?? 0) >= 8 ? 'shuffle' : 'staged' };
 };
 
-const VARIANTS = { lanes: stagedAttention, shuffle: shuffleAttention, split: splitAttention } as const;
+const VARIANTS = { staged: stagedAttention, shuffle: shuffleAttention, split: splitAttention } as const;
 
 export const attentionOf = ({ variant }: AttentionTuning): Attention => VARIANTS[variant];
 

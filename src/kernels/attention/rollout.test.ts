@@ -1,10 +1,10 @@
-// Both variants against the twin, over awkward shapes, levels and edges of chunks; a row's bits do not depend on the
-// rows beside it.
+// Both variants against the CPU reference, over awkward shapes, levels and edges of chunks. A row's bits do not depend
+// on the other rows of its pass.
 import { expect, test } from 'vitest';
 import type { Gpu } from '../../gpu/device.ts';
 import { type PlainCache, packKeys, packValues } from '../../testing/device/cache.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
-import { deviation, exactNoise, runKernel, strided, tensorOf } from '../../testing/device/kernel.ts';
+import { deviation, exactNoise, runKernel, strided, tensorOf } from '../../testing/device/run-kernel.ts';
 import { variantsOn } from '../../testing/toys/planted-trees.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { packRows, type Row } from '../cache/rows.ts';
@@ -16,7 +16,7 @@ const LEVELS = 2;
 
 const list = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
 
-/** A chain behind `past` rows of a cursor; `shared` and `start` as a fork has them. */
+/** A chain after `past` rows of a cursor; `shared` and `start` as a fork has them. */
 const chain = (count: number, past: number, sources: number | undefined, fork?: { shared: number; start: number }) => {
   const shared = fork?.shared ?? past;
   const start = fork?.start ?? past;
@@ -146,7 +146,7 @@ for (const features of ['all', 'baseline'] as const)
 
 test('rows of padding leave every column alone', async () => {
   const gpu = await testGpu();
-  for (const variant of ['lanes', 'split'] as const) {
+  for (const variant of ['staged', 'split'] as const) {
     const attention = attentionOf({ variant });
     const shape = { rows: 2, heads: 2, keyValueHeads: 1, headDim: 16, capacity: 128, half: 0 } as const;
     const dead = chain(2, 3, 3).map((row) => ({ ...row, alive: 0 as const }));

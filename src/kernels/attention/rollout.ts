@@ -1,16 +1,17 @@
-// Attention rollout without N × N: what share of a row's attention ends, over several layers, in rows that are sources.
-// Two columns a row and level stand for the matrix, because only its product with the sources is wanted. One dispatch
-// behind the attention of a layer, a variant for each of attention's; the weights are averaged over all heads before
-// entries are dropped, so they must be final, and both variants have them exactly.
+// Attention rollout (Abnar and Zuidema, 2020) without its N × N matrices: the share of a row's attention that ends,
+// over several layers, in rows that are sources. Only the matrices' product with the sources is needed, so two sums a
+// slot and level stand for them. One dispatch after the attention of a layer, with a variant for each of attention's.
+// Weights are averaged over the heads before entries are dropped, so they have to be final; both variants have them
+// exactly.
 
-import lanes from '../../../shaders/attention/rollout-lanes.wgsl?raw';
-import split from '../../../shaders/attention/rollout-split.wgsl?raw';
+import splitWgsl from '../../../shaders/attention/rollout-split.wgsl?raw';
+import stagedWgsl from '../../../shaders/attention/rollout-staged.wgsl?raw';
 import { defineKernel, type Tensor } from '../../gpu/kernel.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { AttentionTuning } from './attention.ts';
 import type { AttentionShape, AttentionTensors } from './attention-shape.ts';
 
-/** Heads whose maxima and sums a lane or a workgroup keeps. */
+/** Heads that a workgroup has room for. */
 export const MOST_HEADS = 64;
 
 export type RolloutVariant = 'plain' | 'threshold' | 'residual';
@@ -29,9 +30,9 @@ const UNIFORMS = {
   skip: 'u32',
 } as const;
 
-export const rolloutLanes = defineKernel({
-  name: 'rollout-lanes',
-  wgsl: lanes,
+export const rolloutStaged = defineKernel({
+  name: 'rollout-staged',
+  wgsl: stagedWgsl,
   bindings: { rows: 'read', scratch: 'read', rolloutState: 'update' },
   uniforms: UNIFORMS,
   tuning: { variant: 0 },
@@ -40,7 +41,7 @@ export const rolloutLanes = defineKernel({
 
 export const rolloutSplit = defineKernel({
   name: 'rollout-split',
-  wgsl: split,
+  wgsl: splitWgsl,
   bindings: { query: 'read', keys: 'read', rows: 'read', scratch: 'read', rolloutState: 'update' },
   uniforms: UNIFORMS,
   tuning: { half: 0, variant: 0 },
@@ -53,14 +54,14 @@ export interface RolloutTensors extends Pick<AttentionTensors, 'query' | 'keys' 
 }
 
 export interface RolloutShape extends AttentionShape {
-  /** Of the layers rolled out, from 0. */
+  /** The layer's number among those rolled out, from 0. */
   readonly level: number;
   readonly levels: number;
-  /** First positions that are no sources. */
+  /** So many of the first positions are no sources. */
   readonly skip: number;
 }
 
-/** Right behind `attention` with the same tensors, shape and tuning, for rows that are chains. */
+/** Recorded right after `attention`, with the same tensors, shape and tuning, for rows that are chains. */
 export const rollout = (
   plan: Plan,
   tensors: RolloutTensors,
@@ -72,5 +73,5 @@ export const rollout = (
   const variant = VARIANTS.indexOf(kind);
   const { query, keys, rows, scratch, rolloutState } = tensors;
   if (stages === 'split') rolloutSplit(plan, { query, keys, rows, scratch, rolloutState }, uniforms, { half, variant });
-  else rolloutLanes(plan, { rows, scratch, rolloutState }, uniforms, { variant });
+  else rolloutStaged(plan, { rows, scratch, rolloutState }, uniforms, { variant });
 };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { packKeys, packValues } from '../../testing/device/cache.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
-import { runKernel, tensorOf } from '../../testing/device/kernel.ts';
+import { runKernel, tensorOf } from '../../testing/device/run-kernel.ts';
 import { compactReference } from './compact.reference.ts';
 import { compact, packMoves } from './compact.ts';
 

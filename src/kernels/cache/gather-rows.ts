@@ -1,4 +1,4 @@
-// Copies chosen rows of an activation: the last row of a prefill chunk for the head, tapped rows for a drafter.
+// Copies chosen rows of an activation: the last row of a prefill chunk for the head, or tapped rows for a drafter.
 import wgsl from '../../../shaders/cache/gather-rows.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
 

@@ -1,4 +1,5 @@
-// Puts the taps of each row side by side: the input of a drafter's projection. `most`: rows that each tap has room for.
+// Joins the taps of each row, one after the other: the input of a drafter's projection. `most`: rows that each tap has
+// room for.
 import wgsl from '../../../shaders/cache/gather-taps.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
 

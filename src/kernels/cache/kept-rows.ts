@@ -1,5 +1,5 @@
-// What a cache keeps of each row at its slot apart from keys and values: every pass fills it (`keepRows`), it moves with them
-// (`moveRows`), and steps read its means (`meanRows`).
+// What a cache keeps of each row at its slot apart from keys and values: every pass fills it (`keepRows`), it moves
+// with them (`moveRows`), and steps read its means (`meanRows`).
 import keep from '../../../shaders/cache/keep-rows.wgsl?raw';
 import mean from '../../../shaders/cache/mean-rows.wgsl?raw';
 import move from '../../../shaders/cache/move-rows.wgsl?raw';

@@ -1,5 +1,5 @@
-// One row of a pass: a token, its position, the cache slot it is written to, and the slots it sees. The host uploads the rows
-// of a pass at once, 64 bytes each; every kernel that needs rows reads the same buffer.
+// One row of a pass: a token, its position, the cache slot it is written to, and the slots it sees. The host uploads
+// the rows of a pass at once, 64 bytes each; every kernel that needs rows reads the same buffer.
 //
 // A slot j is visible when  first <= j < prefix  (the shared past),  or  start <= j < end  (the row's own range),  or
 // bit j - base of the 64-bit mask is set (the row's ancestors in the tree, itself included).
@@ -34,10 +34,10 @@ export const ROW = defineStruct(
     /** Entry of the token ring that holds the token, plus one; 0 = the token is `token`. */
     ringEntry: 'u32',
     /**
-     * First slot whose sums belong to the chunk of keys after that of `base`. A causal run meets its keys in chunks of 64
-     * positions. The nodes of a branching tree take more slots than positions, so those slots of the chunk after `base`
-     * that lie below `chunkBoundary` are summed as a part of the chunk of `base`. Where the chunk's own edge is right, as
-     * in every chain, any value up to that edge will do.
+     * First slot whose sums belong to the chunk of keys after that of `base`. A causal run meets its keys in chunks of
+     * 64 positions. The nodes of a branching tree take more slots than positions, so those slots of the chunk after
+     * `base` that lie below `chunkBoundary` are summed as a part of the chunk of `base`. Where the chunk's own edge is
+     * right, as in every chain, any value up to that edge will do.
      */
     chunkBoundary: 'u32',
     /** The row is grounded on the rows at positions below it (rollout.ts); by default on all. */
@@ -50,7 +50,9 @@ export const ROW = defineStruct(
 
 export type Row = Packed<typeof ROW>;
 
-/** Whether attention has to heed the chunk boundary of any of these rows: one lies past the edge of its base's chunk. */
+/**
+ * Whether attention has to heed the chunk boundary of any of these rows: one lies past the edge of its base's chunk.
+ */
 export const branches = (rows: readonly Pick<Row, 'slot' | 'base' | 'chunkBoundary'>[]): boolean =>
   rows.some(({ slot, base, chunkBoundary }) => {
     const edge = (Math.floor(base / 64) + 1) * 64;

@@ -1,5 +1,5 @@
-// The two ceilings of a device, as kernels that do nothing else: how fast it reads memory, how fast it multiplies and
-// adds. A benchmark divides what the engine reaches by them.
+// Two kernels that measure a device's limits: the speed of reading memory, and of multiply-adds. A benchmark divides
+// the engine's figures by them.
 import multiplyAddsWgsl from '../../../shaders/device-speed/multiply-adds.wgsl?raw';
 import streamWordsWgsl from '../../../shaders/device-speed/stream-words.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';

@@ -1,7 +1,7 @@
-// A combined distribution r, and the verification of a chain of drafts under it, from the rows of raw logits that every member
-// left for every position. Four kernels in order: `contrast`, where r is made of logits; `softmaxStatistics` of each row;
-// `chainEnd`, the token that r has where the chain ends; `verifyEnsemble`, the verdict. None of them writes out a
-// distribution: the largest thing they leave is the row that contrasts the others.
+// A combined distribution r, and the verification of a chain of drafts under it, from the rows of raw logits that every
+// member left for every position. Four kernels in order: `contrast`, where r is made of logits; `softmaxStatistics` of
+// each row; `chainEnd`, the token that r has where the chain ends; `verifyEnsemble`, the verdict. None of them writes
+// out a distribution: the largest thing they leave is the row that contrasts the others.
 
 import chainEndText from '../../../shaders/ensemble/chain-end.wgsl?raw';
 import combinedLogitsText from '../../../shaders/ensemble/combined-logits.wgsl?raw';
@@ -10,7 +10,10 @@ import statisticsText from '../../../shaders/ensemble/softmax-statistics.wgsl?ra
 import verifyText from '../../../shaders/ensemble/verify-ensemble.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
 
-/** `distributions`: of a position (ensemble-structs.ts). `stride`: of the rows. `slices`: workgroups that share a search. */
+/**
+ * `distributions`: of a position (ensemble-structs.ts). `stride`: of the rows. `slices`: workgroups that share a
+ * search.
+ */
 const uniforms = {
   positions: 'u32',
   members: 'u32',

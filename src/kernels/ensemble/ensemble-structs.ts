@@ -1,5 +1,5 @@
-// What the kernels of ensembles read and leave on the device: the job, each row's softmax statistics, where the chain of drafts
-// ends, and the verdict, which is the round's readback.
+// What the kernels of ensembles read and leave on the device: the job, each row's softmax statistics, where the chain
+// of drafts ends, and the verdict, which is the round's readback.
 import { defineStruct, listOf, type Packed } from '../../gpu/struct.ts';
 
 /** Of a chain, the bonus counted: what the shaders set aside. */
@@ -11,8 +11,8 @@ export const MOST_PENDING = 64;
 const MOST_DISTRIBUTIONS = MOST_MEMBERS + 2;
 
 /**
- * Every position has `distributions`: one a member; where members are contrasted also that of the row which contrasts them,
- * and that of the row which drafted, with a temperature of its own.
+ * Every position has `distributions`: one a member; where members are contrasted also that of the row which contrasts
+ * them, and that of the row which drafted, with a temperature of its own.
  */
 export const ENSEMBLE_JOB = defineStruct('EnsembleJob', {
   drafts: 'u32',
@@ -31,8 +31,8 @@ export const ENSEMBLE_JOB = defineStruct('EnsembleJob', {
   /** Of the combined distribution r, by distribution; 0 where it is none of r's terms. */
   shares: listOf('f32', MOST_DISTRIBUTIONS),
   /**
-   * By position: the draft's token, its entry of the token ring plus one (0: it is the token given), the distribution it was
-   * drawn from, and the row of each distribution. Then the ring entries, plus one, of the pending tokens.
+   * By position: the draft's token, its entry of the token ring plus one (0: it is the token given), the distribution
+   * it was drawn from, and the row of each distribution. Then the ring entries, plus one, of the pending tokens.
    */
   entries: listOf('u32'),
 });

@@ -1,5 +1,5 @@
-// Ensembles on plain arrays: the combined distribution r, and the verification of a chain under it. The twin of the shaders, and
-// what toy models are joined with. A rule can be swapped for a wrong one, because a test of exactness has to see it fail.
+// CPU reference of the ensemble kernels, which toy ensembles use too: the combined distribution r, and the verification
+// of a chain under it. A rule can be swapped for a wrong one, because a test of exactness has to see it fail.
 import { distributionReference, largest } from '../sampling/sample.reference.ts';
 import type { Draw } from '../sampling/sample.ts';
 import { RATIO, type RatioRule, ratioReference } from '../verify/verify.reference.ts';
@@ -10,11 +10,11 @@ type Combination =
   | { readonly kind: 'weighted'; readonly weights: readonly number[] }
   | { readonly kind: 'contrastive'; readonly mu: number };
 
-/** What every member says of one position, by identity: logits. */
+/** The logits of every member at one position. */
 type Rows = readonly (readonly number[])[];
 
-/** The distributions that probabilities are told of: at temperature 0 those of temperature 1. */
-const told = (filters: Filters): Filters =>
+/** The filters that reported probabilities follow: at temperature 0 those of temperature 1. */
+const reported = (filters: Filters): Filters =>
   filters.temperature > 0 ? filters : { temperature: 1, topK: 0, topP: 1, minP: 0 };
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
@@ -24,12 +24,12 @@ const bestOf = (distribution: readonly number[]): number => distribution.indexOf
 export const contrastReference = ([first = [], ...others]: Rows, mu: number): number[] =>
   first.map((logit, i) => logit - (mu * sum(others.map((row) => row[i] as number))) / others.length);
 
-/** r as probabilities are told: never one-hot. */
+/** r as reported: never one-hot. */
 const softReference = (rows: Rows, combination: Combination, filters: Filters): readonly number[] => {
   if (combination.kind === 'contrastive')
-    return distributionReference(contrastReference(rows, combination.mu), told(filters));
+    return distributionReference(contrastReference(rows, combination.mu), reported(filters));
   const total = sum(combination.weights);
-  const distributions = rows.map((row) => distributionReference(row, told(filters)));
+  const distributions = rows.map((row) => distributionReference(row, reported(filters)));
   return (rows[0] ?? []).map((_, i) =>
     sum(
       distributions.map(
@@ -39,7 +39,7 @@ const softReference = (rows: Rows, combination: Combination, filters: Filters): 
   );
 };
 
-/** r, as tokens are drawn from it. */
+/** r as tokens are drawn from it. */
 export const combinedReference = (rows: Rows, combination: Combination, filters: Filters): readonly number[] => {
   const soft = softReference(rows, combination, filters);
   if (filters.temperature > 0) return soft;
@@ -47,7 +47,7 @@ export const combinedReference = (rows: Rows, combination: Combination, filters:
   return soft.map((_, i) => (i === best ? 1 : 0));
 };
 
-/** What a member draws its drafts from: r, were all members to say the same. */
+/** The distribution that a member drafts from: r, if all members agreed with it. */
 export const draftDistributionReference = (row: readonly number[], combination: Combination, filters: Filters) => {
   const agreed = combination.kind === 'contrastive' ? Math.max(1 - combination.mu, 0.5) : 1;
   return distributionReference(row, { ...filters, temperature: filters.temperature / agreed });
@@ -72,7 +72,7 @@ export const verifyEnsembleReference = (question: EnsembleQuestion, rule: RatioR
   const r = scored.map((each) => combinedReference(each, combination, sampling));
   const { path, next, source } = ratioReference(
     {
-      tokens: [-1, ...tokens], // the anchor, which nobody looks at
+      tokens: [-1, ...tokens], // the anchor, which is not read
       p: bonus ? r : [...r, r[0] as readonly number[]], // and a draw that is not used
       q: rows.map((each, i) =>
         draftDistributionReference(each[proposers[i] as number] as readonly number[], combination, sampling),
@@ -90,7 +90,7 @@ export const verifyEnsembleReference = (question: EnsembleQuestion, rule: RatioR
     return {
       r: softReference(each, combination, sampling)[token] as number,
       own: each.map((row) => {
-        const distribution = distributionReference(row, told(sampling));
+        const distribution = distributionReference(row, reported(sampling));
         const own = bestOf(row);
         return { token: own, probability: distribution[own] as number, committed: distribution[token] as number };
       }),

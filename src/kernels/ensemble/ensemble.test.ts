@@ -4,7 +4,7 @@ import {
   combinations,
   decide,
   draftsOf,
-  expectTwin,
+  expectReference,
   FILTERS,
   logitsOf,
   PLAIN,
@@ -20,7 +20,7 @@ for (const [features, threads] of [
   ['all', 256],
   ['baseline', 8],
 ] as const)
-  test(`on ${features}: n members, both combinations, chains with and without a bonus, as the twin says`, async () => {
+  test(`on ${features}: both combinations, with and without a bonus, equal the CPU reference`, async () => {
     const gpu = await testGpu(features);
     const seen = { corrected: 0, bonus: 0, none: 0, kept: 0 };
     let slices = 0;
@@ -33,7 +33,7 @@ for (const [features, threads] of [
     ] as const)
       for (const question of questions(members, vocabularies)) {
         const verdict = await decide(gpu, question, { threads, slices: 1 + (slices++ % 4) });
-        expectTwin(verdict, question);
+        expectReference(verdict, question);
         seen.kept += verdict.kept;
         if (verdict.committed.length === verdict.kept) seen.none++;
         else if (verdict.kept === question.tokens.length) seen.bonus++;
@@ -47,7 +47,7 @@ const NEVER = -30;
 const on = (vocabulary: number, ...tokens: number[]): number[] =>
   list(vocabulary, (i) => (tokens.includes(i) ? 0 : NEVER));
 
-test('forced: what r has none of is replaced from what it has more of; what r has as much of stays', async () => {
+test('a draft that r gives no probability is replaced; one that r gives as much as q stays', async () => {
   const gpu = await testGpu();
   const combination: Combination = { kind: 'weighted', weights: [1, 1] };
   const sampling = { ...PLAIN, seed: 3 };
@@ -89,7 +89,7 @@ test('ties at temperature 0 go to the lowest token, across slices', async () => 
   }
 });
 
-test('a position is judged alike in chains of every length, by a bit', async () => {
+test('the verdict on a position has the same bits in chains of every length', async () => {
   const gpu = await testGpu();
   const rows = logitsOf(5, 7, 3, 100, 0.1);
   for (const combination of combinations(3).slice(1, 3)) {
@@ -132,11 +132,11 @@ test.each([49_152, 151_936])('a vocabulary of %i', async (vocabulary) => {
       combination,
       sampling,
     };
-    expectTwin(await decide(gpu, question, { slices: 16 }), question);
+    expectReference(await decide(gpu, question, { slices: 16 }), question);
   }
 });
 
-test('logits that are no numbers are told, whoever said them: a member, a draft, or what is read pending', async () => {
+test('a NaN or an infinity is reported, in the logits of a member, of a draft or of a pending token', async () => {
   const gpu = await testGpu();
   const sampling = { ...PLAIN, seed: 1 };
   const fine = logitsOf(2, 2, 3, 50);
@@ -154,7 +154,7 @@ test('logits that are no numbers are told, whoever said them: a member, a draft,
   }
 });
 
-test('twin: what a chain commits first follows r, and does not under wrong rules', () => {
+test('CPU reference: the first committed token follows r, and does not under wrong rules', () => {
   const RUNS = 20_000;
   const [rows = []] = logitsOf(11, 1, 3, 6);
   const sampling = { ...PLAIN, seed: 5 };
@@ -170,14 +170,14 @@ test('twin: what a chain commits first follows r, and does not under wrong rules
     return r.reduce((sum, p, token) => sum + Math.abs(p - (counts[token] as number) / RUNS), 0) / 2;
   };
   for (const combination of combinations(3).slice(1, 3)) {
-    // Three times what 20 000 draws from r itself are apart from it on the average.
+    // Three times the average distance of 20 000 draws from r itself.
     expect(distance(combination)).toBeLessThan(0.018);
     expect(distance(combination, { ...RATIO, replacement: (p) => p })).toBeGreaterThan(0.03);
     expect(distance(combination, { ...RATIO, keeps: () => true })).toBeGreaterThan(0.03);
   }
 });
 
-test('twin: a contrast of logits', () => {
+test('CPU reference: a contrast of logits', () => {
   expect(
     contrastReference(
       [

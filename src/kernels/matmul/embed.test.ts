@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
-import { noise, runKernel, strided, tensorOf } from '../../testing/device/kernel.ts';
+import { noise, runKernel, strided, tensorOf } from '../../testing/device/run-kernel.ts';
 import { matrixLayout, splitRows, stride32 } from '../../weights/quantize/device-layout.ts';
 import { MatrixPacker } from '../../weights/quantize/quantize.ts';
 import { unpack } from '../../weights/quantize/unpack.ts';
@@ -19,7 +19,7 @@ for (const features of ['all', 'baseline'] as const)
           const random = noise(columns);
           const vocabulary = 47;
           const whole = Array.from({ length: vocabulary }, () => Array.from({ length: columns }, random));
-          const stored: number[][] = []; // what is left of them in this format
+          const stored: number[][] = []; // their values in this format
           const perRow = matrixLayout(format, 16, columns).weightBytes / 16;
           const parts = splitRows(format, vocabulary, columns, perRow * rowsAPart).map(({ start, rows }) => {
             const packer = new MatrixPacker(matrixLayout(format, rows, columns));

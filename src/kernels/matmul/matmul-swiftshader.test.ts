@@ -4,8 +4,8 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { openNodeGpu } from '../../gpu/node.ts';
-import { activations, differing, everywhere, LANES, multiply, SLICED } from '../../testing/device/matmul.ts';
 import { randomMatrix } from '../../testing/device/matrix.ts';
+import { activations, differing, everywhere, LANES, multiply, SLICED } from '../../testing/device/multiply.ts';
 import { matmulReference } from './matmul.reference.ts';
 
 const DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json';

@@ -1,9 +1,10 @@
-// The text of one matmul variant. Accumulators are named scalars (an indexed local array spills: 3× slower), which needs
-// text rather than `override` constants. The walk through a group stays a loop: unrolled in text too, M = 16 × R = 4
-// took LLVM 4.1 s to compile instead of 0.7 s and ran no faster. Every accumulator a{r}_{m} (matrix row r, activation row m) sees
-// the same operations in the same order in all variants of one format, K and number of slices, whatever M, R and the
-// workgroup are: that is what makes a pass of 16 rows equal, bit for bit, 16 passes of one. Products enter sums only
-// through `fma`, so that a compiler finds nothing to contract in one variant and not in another.
+// The text of one matmul variant. Accumulators are named scalars (an indexed local array spills: 3× slower), which
+// needs text rather than `override` constants. The walk through a group stays a loop: unrolled in text too, M = 16 × R
+// = 4 took LLVM 4.1 s to compile instead of 0.7 s and ran no faster. Every accumulator a{r}_{m} (matrix row r,
+// activation row m) sees the same operations in the same order in all variants of one format, K and number of slices,
+// whatever M, R and the workgroup are: that is what makes a pass of 16 rows equal, bit for bit, 16 passes of one.
+// Products enter sums only through `fma`, so that a compiler finds nothing to contract in one variant and not in
+// another.
 import type { WeightFormat } from '../../weights/quantize/device-layout.ts';
 
 export type Epilogue = 'store' | 'add' | 'silu-mul';
@@ -41,8 +42,8 @@ const XYZW = ['x', 'y', 'z', 'w'] as const;
 const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
 /**
- * A group of 32 columns is walked in steps of this many vec4<f32>: one 16-byte cell of weights, or (4 bits, where a cell
- * is the whole group) one word of it. A step of q8 that took half a cell ran at half the speed on lavapipe.
+ * A group of 32 columns is walked in steps of this many vec4<f32>: one 16-byte cell of weights, or (4 bits, where a
+ * cell is the whole group) one word of it. A step of q8 that took half a cell ran at half the speed on lavapipe.
  */
 const QUADS: Readonly<Record<WeightFormat, number>> = { f32: 1, f16: 2, q8: 4, q4: 2, q4m: 2 };
 export const stepsOfGroup = (format: WeightFormat): number => 8 / QUADS[format];
@@ -157,9 +158,9 @@ const halves = (terms: readonly string[]): string =>
     : `(${halves(terms.slice(0, terms.length / 2))} + ${halves(terms.slice(terms.length / 2))})`;
 
 /**
- * Slices meet in workgroup memory; then each slice finishes some of the activation rows, adding the slices as a tree
- * whose shape is a matter of `slices` alone. Nothing but indices lives across the barrier: with the accumulators kept
- * live lavapipe, which makes coroutines of barriers, compiled for a minute.
+ * Slices leave their sums in workgroup memory; then each slice finishes some of the activation rows, adding the slices
+ * as a tree whose shape depends on `slices` alone. Only indices are kept across the barrier: with the accumulators kept
+ * too, lavapipe, which makes coroutines of barriers, compiled for a minute.
  */
 const reduce = (variant: MatmulVariant): string[] => {
   const { perLane, rows, slices, workgroup } = variant;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
-import { everywhere, LANES, SLICED } from '../../testing/device/matmul.ts';
 import { randomMatrix } from '../../testing/device/matrix.ts';
+import { everywhere, LANES, SLICED } from '../../testing/device/multiply.ts';
 import { chooseTuning, matmulVariants, raceTuning, software } from './matmul-tuning.ts';
 
 test('a software adapter is not raced', async () => {

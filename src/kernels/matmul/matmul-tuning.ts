@@ -1,7 +1,7 @@
-// Which member of the matmul family a device runs for each shape of matrix. Software adapters take constants measured
-// once: there is one good answer, and compiling a candidate costs more than a race would win. Real GPUs race at load on
-// the model's own matrices, at M = 1 (decoding) and M = 8 (verification), because how far K must be sliced to fill the
-// device depends on both. The winner of a shape fixes the order of its sums for every M.
+// Which member of the matmul family a device runs for each shape of matrix. Software adapters take constants that were
+// measured once: one choice is best there, and compiling a candidate costs more than a race would win. Real GPUs race
+// at load on the model's own matrices, at M = 1 (decoding) and M = 8 (verification), because how far K must be sliced
+// to fill the device depends on both. The winner of a shape fixes the order of its sums for every M.
 import type { Gpu } from '../../gpu/device.ts';
 import { Plan } from '../../gpu/plan.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
@@ -31,7 +31,10 @@ export const software = (broadcast: 0 | 8): MatmulChoice => ({
   perLane: { 1: 4, 2: 4, 4: 4, 8: 4, 16: 4 },
 });
 
-/** Lavapipe's subgroups have 8 lanes and double its speed at M = 8; SwiftShader's have 4, and broadcasting gains nothing. */
+/**
+ * Lavapipe's subgroups have 8 lanes and double its speed at M = 8; SwiftShader's have 4, and broadcasting gains
+ * nothing.
+ */
 const softwareFor = ({ device, info }: Gpu): MatmulChoice =>
   software(device.features.has('subgroups') && (info.subgroupMinSize ?? 0) >= 8 ? 8 : 0);
 
@@ -111,7 +114,7 @@ export const raceTuning = async (
 export const chooseTuning = async (gpu: Gpu, matrices: readonly Matrix[]): Promise<MatmulTuning> =>
   gpu.software ? { fallback: softwareFor(gpu), shapes: {} } : raceTuning(gpu, matrices);
 
-/** Every text that a tuning can ask for, at one small K: for the check that compiles all shaders on a real adapter. */
+/** Every text that a tuning can need, at one small K, for the test that compiles them all on a real adapter. */
 export const matmulVariants = (): { name: string; wgsl: string }[] =>
   (['f32', 'f16', 'q8', 'q4', 'q4m'] as const).flatMap((format) =>
     [software(0), software(8), ...CANDIDATES].flatMap((choice) =>

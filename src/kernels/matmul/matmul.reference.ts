@@ -1,4 +1,4 @@
-// The CPU twin of the matmul family: the layout read back into plain rows, then sums in f64.
+// CPU reference of the matmul family: the layout read back into plain rows, then sums in f64.
 import { GROUP, type MatrixLayout } from '../../weights/quantize/device-layout.ts';
 import type { Epilogue } from './matmul-text.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
-import { activations, differing, LANES, multiply, SLICED } from '../../testing/device/matmul.ts';
 import { randomMatrix } from '../../testing/device/matrix.ts';
+import { activations, differing, LANES, multiply, SLICED } from '../../testing/device/multiply.ts';
 import type { WeightFormat } from '../../weights/quantize/device-layout.ts';
 import { matmulReference } from './matmul.reference.ts';
 import { BUCKETS } from './matmul.ts';
@@ -30,7 +30,7 @@ describe.each(['all', 'baseline'] as const)('on lavapipe with %s features', TIME
       { N: 33, K: 80 },
       { N: 331, K: 96 },
       { N: 48, K: 576 },
-    ])('equals its twin at $N × $K, sliced or not', async ({ N, K }) => {
+    ])('equals the CPU reference at $N × $K, sliced or not', async ({ N, K }) => {
       const gpu = await testGpu(features);
       const weights = randomMatrix(gpu, format, N, K);
       const x = activations(K);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
-import { deviation, noise, runKernel, strided, tensorOf } from '../../testing/device/kernel.ts';
+import { deviation, noise, runKernel, strided, tensorOf } from '../../testing/device/run-kernel.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { pairNormReference } from './pair-norm.reference.ts';
 import { pairNorm } from './pair-norm.ts';

@@ -1,5 +1,5 @@
-// RMS norms of two activations with weights of their own, written side by side: what an EAGLE-3 layer reads. `tuning` is
-// that of rms-norm.ts.
+// RMS norms of two activations, each with its own weights, written one after the other into a row: the input of an
+// EAGLE-3 layer. `tuning` is that of rms-norm.ts.
 import wgsl from '../../../shaders/norm/pair-norm.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
 

@@ -1,4 +1,5 @@
-// RMS norm of whole rows. Tensors are a multiple of 16 bytes, pads zero, so the last vec4 of an odd width is harmless.
+// RMS norm of whole rows. A tensor's rows are padded with zeros to whole vec4s, so the last vec4 of an odd width adds
+// nothing.
 import wgsl from '../../../shaders/norm/rms-norm.wgsl?raw';
 import tapWgsl from '../../../shaders/norm/rms-norm-tap.wgsl?raw';
 import type { Gpu } from '../../gpu/device.ts';
@@ -18,7 +19,7 @@ export const rmsNorm = defineKernel({
   ...shape,
 });
 
-/** The same; `tap` gets a copy of the input, which costs no dispatch of its own here. */
+/** `rmsNorm`, and a copy of its input in `tap`, which would cost a dispatch of its own elsewhere. */
 export const rmsNormTap = defineKernel({
   name: 'rms-norm-tap',
   wgsl: tapWgsl,
@@ -26,7 +27,7 @@ export const rmsNormTap = defineKernel({
   ...shape,
 });
 
-/** Lanes a row, a power of two. On a CPU in disguise one lane a row, because barriers cost most there. */
+/** Lanes of a row, a power of two. On software adapters one, because barriers cost most there. */
 export const rmsNormTuning = ({ software }: Pick<Gpu, 'software'>): { threads: number } => ({
   threads: software ? 1 : 64,
 });

@@ -1,6 +1,9 @@
 import { rmsNormReference } from '../norm/rms-norm.reference.ts';
 
-/** One head: norm (where there is one), then the rotation of pairs (i, i + headDim/2). `table`: (cos, sin) of a position. */
+/**
+ * One head: norm (where there is one), then the rotation of pairs (i, i + headDim/2). `table`: (cos, sin) of a
+ * position.
+ */
 export const ropeReference = (
   head: readonly number[],
   table: readonly (readonly [cos: number, sin: number])[],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { packKeys, packValues } from '../../testing/device/cache.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
-import { deviation, noise, runKernel, strided, tensorOf } from '../../testing/device/kernel.ts';
+import { deviation, noise, runKernel, strided, tensorOf } from '../../testing/device/run-kernel.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { packRows, type Row } from '../cache/rows.ts';
 import { ropeReference } from './rope-append.reference.ts';
@@ -108,7 +108,7 @@ for (const features of ['all', 'baseline'] as const)
           // The cache is mostly empty, so its standard deviation is a third of its rows'.
           if (half === 0) expect(deviation(keys, new Float32Array(expected.buffer)), name).toBeLessThan(6e-6);
           else {
-            // A value beside a tie may round either way: at most one unit of f16, and rarely.
+            // A value next to a tie may round either way: at most one unit of f16, and rarely.
             const [got, want] = [new Uint16Array(keys.buffer), new Uint16Array(expected.buffer)];
             const apart = got.map((bits, i) => Math.abs(bits - (want[i] as number)));
             expect(Math.max(...apart), name).toBeLessThanOrEqual(1);

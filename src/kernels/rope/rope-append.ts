@@ -1,5 +1,6 @@
-// q/k norm, rotary embedding and cache append of a pass's rows. Without q/k norm (normed = 0) bind any 16 bytes as the
-// two norm weights. Dead rows still get a query (attention ignores it) and write nothing to the cache.
+// The q/k norm, rotary embedding and cache append of a pass's rows, in one dispatch. Without a q/k norm (normed = 0)
+// bind any 16 bytes as the two norm weights. Dead rows get a query, which attention ignores, and write nothing to the
+// cache.
 
 import wgsl from '../../../shaders/rope/rope-append.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';

@@ -1,5 +1,5 @@
-// The distribution that a draw follows, written out as probabilities: what sampled drafts are verified with. Reads the very draws
-// that `sample` does, and writes those that name a distribution.
+// The distribution that a draw follows, written out as probabilities, which the verification of sampled drafts needs.
+// Reads the same draws as `sample`, and writes the distributions of those that name one.
 import wgsl from '../../../shaders/sampling/distribution.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
 

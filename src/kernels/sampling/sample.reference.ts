@@ -1,4 +1,4 @@
-import { gumbel } from './random.ts';
+import { gumbel } from './counter-random.ts';
 import type { Draw } from './sample.ts';
 
 /** Of any number of values, unlike Math.max of them. */

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Gpu } from '../../gpu/device.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
-import { noise, runKernel, strided, tensorOf } from '../../testing/device/kernel.ts';
+import { noise, runKernel, strided, tensorOf } from '../../testing/device/run-kernel.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
-import { gumbel } from './random.ts';
+import { gumbel } from './counter-random.ts';
 import { distributionReference, sampleReference } from './sample.reference.ts';
 import { CHOICE_WORDS, type Draw, packDraws, type RawChoice, sample, unpackChoices } from './sample.ts';
 
@@ -36,7 +36,7 @@ const logitRows = (count: number, vocabulary: number): number[][] => {
 
 for (const features of ['all', 'baseline'] as const)
   for (const threads of [8, 256])
-    test(`sample on ${features}, ${threads} lanes a draw, agrees with its twin`, async () => {
+    test(`sample on ${features}, ${threads} lanes a draw, agrees with the CPU reference`, async () => {
       const gpu = await testGpu(features);
       for (const vocabulary of [1, 31, 33, 200, 5000]) {
         const rows = logitRows(3, vocabulary);
@@ -87,7 +87,9 @@ test('ties go to the lowest index; NaN and +infinity are reported, -infinity is 
   }
 });
 
-/** Chi-square over the tokens expected at least five times, the rest as one, in units of its own spread above its mean. */
+/**
+ * Chi-square over the tokens expected at least five times, the rest as one, in units of its own spread above its mean.
+ */
 const surprise = (choices: readonly RawChoice[], distribution: readonly number[]): number => {
   const counts = distribution.map(() => 0);
   for (const { token } of choices) counts[token] = (counts[token] as number) + 1;

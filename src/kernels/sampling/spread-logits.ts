@@ -1,5 +1,5 @@
-// Logits over a part of the vocabulary (an EAGLE-3 head) as logits over all of it: draws, distributions and verification then
-// speak of the target's tokens alone.
+// Logits over a part of the vocabulary (an EAGLE-3 head) as logits over all of it, so that draws, distributions and
+// verification have the target's tokens only.
 import wgsl from '../../../shaders/sampling/spread-logits.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
 

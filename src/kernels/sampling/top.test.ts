@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
-import { noise, runKernel, strided, tensorOf } from '../../testing/device/kernel.ts';
+import { noise, runKernel, strided, tensorOf } from '../../testing/device/run-kernel.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { CHOICE_WORDS, unpackChoices } from './sample.ts';
 import { topReference } from './top.reference.ts';

@@ -1,5 +1,5 @@
 // The n most probable tokens of a row with their log-probabilities, for `logprobs`. Entries are as `unpackChoices` of
-// sample.ts reads them; past the last possible token an entry's token is the vocabulary's size.
+// sample.ts reads them. After the last possible token, entries have the vocabulary's size as their token.
 import wgsl from '../../../shaders/sampling/top.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
 

@@ -1,4 +1,4 @@
-// A tree of drafts grown on plain arrays.
+// CPU reference of grow-tree.ts.
 
 export interface GrownTree {
   /** Node 0 is the anchor. */
@@ -14,7 +14,7 @@ interface Candidate {
   readonly score: number;
 }
 
-/** `logprobs(path)`: of every token behind the anchor and these drafts. */
+/** `logprobs(path)`: of every token after the anchor and these drafts. */
 export const treeReference = (
   anchor: number,
   { width, levels, nodes }: { readonly width: number; readonly levels: number; readonly nodes: number },

@@ -22,7 +22,7 @@ for (const [features, threads] of [
   ['all', 256],
   ['baseline', 8],
 ] as const)
-  test(`a tree grown on ${features} is its twin's`, async () => {
+  test(`a tree grown on ${features} equals the CPU reference`, async () => {
     const gpu = await testGpu(features);
     const cases: [vocabulary: number, shape: TreeTask][] = [
       [128, task],
@@ -35,21 +35,21 @@ for (const [features, threads] of [
     for (const [vocabulary, shape] of cases) {
       const ids = Array.from({ length: vocabulary }, (_, i) => 2 * i + 1);
       const logits = pathLogits(vocabulary);
-      const twin = treeReference(5, shape, (path) => logSoftmax(logits(path)));
+      const reference = treeReference(5, shape, (path) => logSoftmax(logits(path)));
       const grown = await grow(gpu, shape, ids, logits, threads);
       const name = JSON.stringify(shape);
-      expect(grown.tokens, name).toEqual([5, ...twin.tokens.slice(1).map((token) => ids[token])]);
-      expect(grown.parents, name).toEqual(twin.parents);
-      expect(grown.flags, name).toEqual(twin.tokens.map(() => 0));
+      expect(grown.tokens, name).toEqual([5, ...reference.tokens.slice(1).map((token) => ids[token])]);
+      expect(grown.parents, name).toEqual(reference.parents);
+      expect(grown.flags, name).toEqual(reference.tokens.map(() => 0));
       grown.scores.forEach((score, i) => {
-        expect(score, name).toBeCloseTo(twin.scores[i] as number, 4);
-        const before = twin.scores[twin.parents[i] as number] ?? 0;
-        expect(grown.logprobs[i], name).toBeCloseTo((twin.scores[i] as number) - before, 4);
+        expect(score, name).toBeCloseTo(reference.scores[i] as number, 4);
+        const before = reference.scores[reference.parents[i] as number] ?? 0;
+        expect(grown.logprobs[i], name).toBeCloseTo((reference.scores[i] as number) - before, 4);
       });
     }
   }, 120_000);
 
-test('a NaN in a drafter’s logits is told in the nodes', async () => {
+test('a NaN in a drafter’s logits is reported in the nodes', async () => {
   const gpu = await testGpu();
   const ids = Array.from({ length: 40 }, (_, i) => i);
   const grown = await grow(
@@ -73,8 +73,8 @@ describe.skipIf(noShared)('against the reference drafter', () => {
       node === 0 ? [] : [...path(parents[node] as number), tokens[node] as number];
     const paths = tokens.map((_, node) => path(node).join());
     // The file has the log-probabilities of the nodes that were kept; what was not is less probable than any of them.
-    const logits = (behind: readonly number[]): number[] => {
-      const parent = paths.indexOf(behind.join());
+    const logits = (path: readonly number[]): number[] => {
+      const parent = paths.indexOf(path.join());
       const row = Array.from({ length: 331 }, (_, token) => -20 - token / 100);
       parents.forEach((own, node) => {
         if (own === parent && node > 0)

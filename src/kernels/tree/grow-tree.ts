@@ -1,7 +1,7 @@
-// Grows a tree of drafts on the device, as EAGLE-2 and EAGLE-3 do: each level takes the most probable tokens after every node
-// of a beam (`treeExpand`). The best of them are the next beam and the rows of the drafter's next pass (`treeBeam`), and the
-// best of all levels are the draft (`treeSelect`). Nothing is read back: the target's pass over the tree takes its rows from
-// the device too (tree-rows.ts).
+// Grows a tree of drafts on the device, as EAGLE-2 and EAGLE-3 do: each level takes the most probable tokens after
+// every node of a beam (`treeExpand`). The best of them are the next beam and the rows of the drafter's next pass
+// (`treeBeam`), and the best of all levels are the draft (`treeSelect`). Nothing is read back: the target's pass over
+// the tree takes its rows from the device too (tree-rows.ts).
 import beam from '../../../shaders/tree/tree-beam.wgsl?raw';
 import expand from '../../../shaders/tree/tree-expand.wgsl?raw';
 import select from '../../../shaders/tree/tree-select.wgsl?raw';

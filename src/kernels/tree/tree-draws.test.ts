@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
-import { runKernel, tensorOf } from '../../testing/device/kernel.ts';
+import { runKernel, tensorOf } from '../../testing/device/run-kernel.ts';
 import { DRAW_WORDS, packDraws } from '../sampling/sample.ts';
 import { packNodes } from '../verify/verdict.ts';
 import { treeDrawsReference } from './tree-draws.reference.ts';

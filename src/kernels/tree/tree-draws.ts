@@ -1,4 +1,5 @@
-// Sets the positions, which key the randomness, of the draws that verify a tree that only the device knows (grow-tree.ts).
+// Sets the positions, which key the randomness, of the draws that verify a tree that only the device knows
+// (grow-tree.ts).
 import wgsl from '../../../shaders/tree/tree-draws.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
-import { noise, runKernel, tensorOf } from '../../testing/device/kernel.ts';
+import { noise, runKernel, tensorOf } from '../../testing/device/run-kernel.ts';
 import { packRows, ROW_WORDS } from '../cache/rows.ts';
 import { packNodes } from '../verify/verdict.ts';
 import { treeRowsReference } from './tree-rows.reference.ts';

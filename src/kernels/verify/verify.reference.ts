@@ -1,12 +1,12 @@
-// Verification on plain arrays: the twin of both shaders, and what the toy model verifies with. A rule can be swapped for
-// a wrong one, because a test of exactness has to see wrong ones fail.
-import { chance, REPLACEMENT } from '../sampling/random.ts';
+// CPU reference of both verification kernels, which the toy model uses too. A rule can be swapped for a wrong one,
+// because a test of exactness has to see wrong ones fail.
+import { chance, REPLACEMENT } from '../sampling/counter-random.ts';
 import { drawReference } from '../sampling/sample.reference.ts';
 
 export interface Outcome {
   /** The kept nodes, the anchor first. */
   readonly path: readonly number[];
-  /** The token behind the last of them. */
+  /** The token after the last of them. */
   readonly next: number;
   readonly source: 'corrected' | 'bonus';
 }
@@ -25,7 +25,7 @@ export const MATCH: MatchRule = {
 export interface Match {
   readonly tokens: readonly number[];
   readonly parents: readonly number[];
-  /** What the target drew behind each node. */
+  /** The target's draw after each node. */
   readonly draws: readonly number[];
 }
 
@@ -45,7 +45,7 @@ export const matchReference = ({ tokens, parents, draws }: Match, rule = MATCH):
 
 export interface RatioRule {
   readonly keeps: (u: number, p: number, q: number) => boolean;
-  /** Masses, in any unit, that the first draft that is not kept is replaced from. */
+  /** Masses, in any unit, from which the first refused draft is replaced. */
   readonly replacement: (p: readonly number[], q: readonly number[]) => readonly number[];
   /** The node whose distribution the bonus is drawn from. */
   readonly last: (nodes: number) => number;
@@ -63,9 +63,9 @@ export const RATIO: RatioRule = {
 export interface Ratio {
   /** A chain, the anchor first. */
   readonly tokens: readonly number[];
-  /** The target's distribution behind each node. */
+  /** The target's distribution after each node. */
   readonly p: readonly (readonly number[])[];
-  /** What each node but the anchor was drawn from. */
+  /** The distribution that each node but the anchor was drawn from. */
   readonly q: readonly (readonly number[])[];
   readonly seed: number;
   /** Absolute, of the anchor. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Gpu } from '../../gpu/device.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
-import { runKernel, strided, tensorOf } from '../../testing/device/kernel.ts';
+import { runKernel, strided, tensorOf } from '../../testing/device/run-kernel.ts';
 import { chains, logitRows } from '../../testing/toys/chains.ts';
 import { END } from '../cache/compact.ts';
-import { pcg3d, REPLACEMENT } from '../sampling/random.ts';
+import { pcg3d, REPLACEMENT } from '../sampling/counter-random.ts';
 import { distributionReference, drawReference } from '../sampling/sample.reference.ts';
 import { CHOICE_WORDS } from '../sampling/sample.ts';
 import {
@@ -23,7 +23,7 @@ const list = <T>(length: number, make: (i: number) => T): T[] => Array.from({ le
 /** Below n, reproducibly. */
 const below = (n: number, ...key: [number, number]): number => pcg3d(n, ...key) % n;
 
-/** Entries of a token ring whose choices tell where they come from. */
+/** Entries of a token ring whose choices show where they come from. */
 const tokenRingOf = (gpu: Gpu, tokens: readonly number[], flags: readonly number[] = []) => {
   const words = new Uint32Array(Math.max(1, tokens.length) * CHOICE_WORDS);
   const floats = new Float32Array(words.buffer);
@@ -36,7 +36,7 @@ const tokenRingOf = (gpu: Gpu, tokens: readonly number[], flags: readonly number
 };
 
 const STRIDE = 32;
-/** What a target could have said behind node `row`, given the log-sum-exp that the token ring holds of it. */
+/** Logits that a target could have after node `row`, given the log-sum-exp that the token ring holds of them. */
 const logitOf = (draws: number, row: number, token: number): number =>
   draws + row + 0.5 - (1 + ((7 * row + token) % 5));
 
@@ -116,7 +116,7 @@ for (const features of ['all', 'baseline'] as const)
       }
   });
 
-test('verify-match: of two children with the drawn token the first is followed; logits that are no numbers are told', async () => {
+test('verify-match: of two children with the drawn token the first is followed; a NaN is reported', async () => {
   const gpu = await testGpu();
   const node = (token: number, parent: number, ringEntry = 0): DraftNode => ({ token, ringEntry, parent });
   const nodes = [node(1, -1), node(5, 0), node(5, 0), node(6, 2), node(7, 1)];
@@ -144,7 +144,7 @@ for (const [features, threads] of [
   ['all', 256],
   ['baseline', 8],
 ] as const)
-  test(`verify-ratio on ${features}: sampled chains end as its twin says, and commit the target's distribution`, async () => {
+  test(`verify-ratio on ${features}: chains end as in the CPU reference, and commit the target's distribution`, async () => {
     const gpu = await testGpu(features);
     const vocabulary = 7;
     const [draft, target] = [logitRows(3, 3, vocabulary), logitRows(4, 4, vocabulary)];
@@ -185,7 +185,8 @@ for (const [features, threads] of [
           });
         });
       }
-      // Rows do not depend on the tokens before them here, so the i-th committed token follows p[i] whenever there is one.
+      // Rows do not depend on the tokens before them here, so the i-th committed token follows p[i] whenever there is
+      // one.
       counts.forEach((row, i) => {
         const total = row.reduce((a, b) => a + b, 0);
         const apart = row.reduce((sum, n, token) => sum + Math.abs(n / total - (p[i]?.[token] as number)), 0) / 2;

@@ -1,6 +1,6 @@
 // Which drafts the target keeps, decided on the device: `verifyMatch` for drafts that were not drawn at random (lookup,
-// greedy blocks, trees; greedy and sampled runs alike), `verifyRatio` for chains of sampled ones. Both write the verdict
-// and the cache's moves (verdict.ts) without the host.
+// greedy blocks, trees; greedy and sampled runs alike), `verifyRatio` for chains of sampled ones. Both write the
+// verdict and the cache's moves (verdict.ts) without the host.
 import match from '../../../shaders/verify/verify-match.wgsl?raw';
 import ratio from '../../../shaders/verify/verify-ratio.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
@@ -19,8 +19,8 @@ export const verifyRatio = defineKernel({
   name: 'verify-ratio',
   wgsl: ratio,
   /**
-   * Row i of `logits` (from the job's row on) and of `targetDistributions` (from its distribution on) is what follows node i; both kinds
-   * of distributions have the stride of the logits, and may lie in one tensor.
+   * Row i of `logits` (from the job's row on) and of `targetDistributions` (from its distribution on) is what follows
+   * node i; both kinds of distributions have the stride of the logits, and may lie in one tensor.
    */
   bindings: {
     job: 'read',

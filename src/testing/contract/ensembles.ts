@@ -21,7 +21,7 @@ import { drawReference } from '../../kernels/sampling/sample.reference.ts';
 import { CHOICE_WORDS } from '../../kernels/sampling/sample.ts';
 import { draftingOf } from '../../model/ensemble/combine-members.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
-import { noise, runKernel, strided, tensorOf } from '../device/kernel.ts';
+import { noise, runKernel, strided, tensorOf } from '../device/run-kernel.ts';
 
 const list = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
 export type Combination = EnsembleQuestion['combination'];
@@ -92,7 +92,7 @@ export const decide = async (
   return unpackEnsembleVerdict(data, { drafts: tokens.length, positions, members });
 };
 
-export const expectTwin = (actual: RawEnsembleVerdict, question: EnsembleQuestion): void => {
+export const expectReference = (actual: RawEnsembleVerdict, question: EnsembleQuestion): void => {
   const { kept, choices, votes } = verifyEnsembleReference(question);
   const { tokens, combination, sampling, bonus } = question;
   const name = JSON.stringify({ tokens, combination, sampling, bonus: bonus !== null });

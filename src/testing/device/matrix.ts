@@ -1,9 +1,10 @@
-// Random matrices in device memory, in any format and any number of parts, with their words kept for the CPU twins.
+// Random matrices in device memory, in any format and any number of parts, with their words kept for the CPU
+// references.
 import type { Gpu } from '../../gpu/device.ts';
 import { weightAt } from '../../kernels/matmul/matmul.reference.ts';
 import type { Matrix } from '../../kernels/matmul/matmul.ts';
 import { matrixLayout, splitRows, type WeightFormat } from '../../weights/quantize/device-layout.ts';
-import { tensorOf } from './kernel.ts';
+import { tensorOf } from './run-kernel.ts';
 
 /** A small generator with a seed (mulberry32): uniform in [0, 1). */
 export const random = (seed: number): (() => number) => {

@@ -1,5 +1,5 @@
-// Chromium's software adapter through Dawn for Node: no f16, subgroups of four, other rounding inside `exp`. A test file
-// that uses it opens no other device: the Vulkan loader reads its variables once a process.
+// Chromium's software adapter through Dawn for Node: no f16, subgroups of four, other rounding inside `exp`. A test
+// file that uses it opens no other device: the Vulkan loader reads its variables once a process.
 import { existsSync } from 'node:fs';
 import type { Gpu } from '../../gpu/device.ts';
 import { openNodeGpu } from '../../gpu/node.ts';

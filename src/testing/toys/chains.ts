@@ -14,7 +14,7 @@ import {
   verdictBytes,
 } from '../../kernels/verify/verdict.ts';
 import { verifyRatio } from '../../kernels/verify/verify.ts';
-import { noise, strided, tensorOf } from '../device/kernel.ts';
+import { noise, strided, tensorOf } from '../device/run-kernel.ts';
 
 const list = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
 const STRIDE = 32;

@@ -17,7 +17,7 @@ import {
 } from '../../kernels/tree/grow-tree.ts';
 import { NODE_WORDS } from '../../kernels/verify/verdict.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
-import { noise, runKernel, tensorOf } from '../device/kernel.ts';
+import { noise, runKernel, tensorOf } from '../device/run-kernel.ts';
 
 const words = (array: Float32Array | undefined): Uint32Array => new Uint32Array(array?.buffer as ArrayBuffer);
 

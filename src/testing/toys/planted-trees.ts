@@ -6,10 +6,10 @@ import { branches, packRows, type Row } from '../../kernels/cache/rows.ts';
 import { treeRowsReference } from '../../kernels/tree/tree-rows.reference.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { packKeys, packValues } from '../device/cache.ts';
-import { exactNoise, noise, runKernel, strided, tensorOf } from '../device/kernel.ts';
+import { exactNoise, noise, runKernel, strided, tensorOf } from '../device/run-kernel.ts';
 
 /** Without features there are no subgroups. */
-export const variantsOn = { all: ['lanes', 'shuffle', 'split'], baseline: ['lanes', 'split'] } as const;
+export const variantsOn = { all: ['staged', 'shuffle', 'split'], baseline: ['staged', 'split'] } as const;
 
 /** A tree after a past of its own in the cache. */
 export interface Planted {

@@ -1,4 +1,5 @@
-// The counter generator of kernels/sampling/random.ts: a random number is a function of (token, position, seed) alone.
+// The counter generator of kernels/sampling/counter-random.ts: a random number is a function of (token, position, seed)
+// alone.
 
 const ACCEPTANCE = 0xffffffffu; // in the place of a token, which it cannot be
 const REPLACEMENT = 0x7f4a7c15u; // exclusive-or with the seed

@@ -1,8 +1,8 @@
-// The counter generator of sampling: a number is a pure function of (token, position, seed), so a draw is the same in
-// a pass of one row and of sixteen, and on the host. PCG3D from Jarzynski and Olano, "Hash Functions for GPU
-// Rendering", JCGT 9(3), 2020; shaders/include/random.wgsl computes the same.
+// The counter-based random numbers of sampling: a number is a function of (token, position, seed) alone, so a draw is
+// the same in a pass of one row and of sixteen, and on the host. PCG3D from Jarzynski and Olano, "Hash Functions for
+// GPU Rendering", JCGT 9(3), 2020; shaders/include/counter-random.wgsl computes the same.
 
-/** A 32-bit hash, of which every bit is good. */
+/** A 32-bit hash. */
 export const pcg3d = (x: number, y: number, z: number): number => {
   const step = (v: number) => (Math.imul(v, 1664525) + 1013904223) | 0;
   let [a, b, c] = [step(x), step(y), step(z)];

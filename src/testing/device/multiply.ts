@@ -2,8 +2,8 @@
 import type { Gpu } from '../../gpu/device.ts';
 import { type Bucket, type Epilogue, type MatmulChoice, matmul } from '../../kernels/matmul/matmul.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
-import { runKernel, strided, tensorOf } from './kernel.ts';
 import { type RandomMatrix, random } from './matrix.ts';
+import { runKernel, strided, tensorOf } from './run-kernel.ts';
 
 /** The same R for every M. */
 export const everywhere = (r: number): MatmulChoice['perLane'] => ({ 1: r, 2: r, 4: r, 8: r, 16: r });

@@ -1,6 +1,6 @@
-// Rollout after the three stages of attention without barriers, whose weights still lie in `scratch`. A workgroup of one
-// subgroup is a row. Its lanes own every eighth key and meet twice, which costs little in so small a workgroup. (A lane a
-// row, with no meeting, took 60 µs a layer at 500 keys on lavapipe: twice a tenth of the bundled draft's pass.)
+// Rollout after the three stages of attention without barriers, whose weights still lie in `scratch`. A workgroup of
+// one subgroup is a row. Its lanes own every eighth key and meet twice, which costs little in so small a workgroup. (A
+// lane a row, with no meeting, took 60 µs a layer at 500 keys on lavapipe: twice a tenth of the bundled draft's pass.)
 #include "../include/rollout.wgsl"
 
 @group(0) @binding(0) var<storage, read> rows: array<Row>;
@@ -56,8 +56,10 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
       let start = cells[h] + c * 264;
       let factor = exp2(scratch[start + 256] - norms[h].x) * norms[h].y;
       let first = start + lane * 4;
-      low = fma(vec4f(scratch[first], scratch[first + 32], scratch[first + 64], scratch[first + 96]), vec4f(factor), low);
-      high = fma(vec4f(scratch[first + 128], scratch[first + 160], scratch[first + 192], scratch[first + 224]), vec4f(factor), high);
+      let weights = vec4f(scratch[first], scratch[first + 32], scratch[first + 64], scratch[first + 96]);
+      let more = vec4f(scratch[first + 128], scratch[first + 160], scratch[first + 192], scratch[first + 224]);
+      low = fma(weights, vec4f(factor), low);
+      high = fma(more, vec4f(factor), high);
     }
     for (var i = 0u; i < 8; i++) {
       let weights = select(high[i % 4], low[i % 4], i < 4);
