@@ -1,10 +1,10 @@
-// The models that come with Outrider: one family of one vocabulary, with the drafters, the policy and the judges of its
-// target, served from `models/` beside the page.
+// The models that come with Outrider: a family with one vocabulary, and the drafters, the policy and the judges of its target.
+// They are served from `models/` next to the page.
 import { refuse } from '../base/refuse.ts';
 import type { ModelRole } from '../decode/core/system.ts';
 import type { Source } from '../weights/open.ts';
 
-/** Their names: what `models` in a load may say in the place of a checkpoint. */
+/** Their names, which a load takes instead of a checkpoint. */
 export const BUNDLED = ['target', 'mid', 'draft', 'dflash', 'eagle3', 'blockpilot', 'prm', 'router'] as const;
 
 /** Bundled models that go with a bundled target, by role: drafters read its hidden states, a draft shares its vocabulary. */
@@ -13,13 +13,13 @@ export const BUNDLED_PARTNERS: Readonly<Record<string, { readonly [Role in Model
   mid: { draft: 'draft' },
 };
 
-/** Where pages keep their files; a worker's own address would be that of its script. */
+/** The page's address; in a worker, that of its script. */
 const pageAddress = (): string | undefined => globalThis.document?.baseURI ?? globalThis.location?.href;
 
 export const bundledSource = (name: string, base = pageAddress()): Source => {
   if (!BUNDLED.some((known) => known === name))
     throw refuse(`there is no bundled model "${name}"`, `There are: ${BUNDLED.join(', ')}.`);
-  if (!base) throw refuse(`bundled model "${name}": nobody said where the models are`, 'Give `base`.');
+  if (!base) throw refuse(`bundled model "${name}": the address of the models is unknown here`, 'Give it as `base`.');
   // A new release may bring new weights under the same address.
   return { kind: 'url', url: new URL(`models/${name}/`, base).href, revalidate: true };
 };

@@ -1,5 +1,5 @@
-// Calibration of a draft for SpecGuard: what its steps' signals usually are when nobody interferes. The draft alone answers
-// the prompts, once for every way of rolling attention out that has a range of its own; the result is kept beside it.
+// Calibrates a draft for SpecGuard: the usual range of its step signals. The draft alone answers the prompts, once for each
+// variant of attention rollout that has a range of its own. The result is stored next to the draft (load/sidecar.ts).
 import { OutriderError } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
 import type { KnobValue } from '../decode/core/knobs.ts';
@@ -11,25 +11,25 @@ import type { Prompt, RunRequest } from './request.ts';
 
 /** What to calibrate on. */
 export interface CalibrateOptions {
-  /** Of the kind that the draft will see: a few dozen. */
+  /** A few dozen, of the kind that the draft will see. */
   readonly prompts: readonly Prompt[];
-  /** Of an answer. Default: as a run's. */
+  /** Of one answer. Default: as for a run. */
   readonly maxTokens?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Answers written, and answers to be written. */
+  /** Called with the answers written and the answers in all. */
   readonly onProgress?: ((done: number, all: number) => void) | undefined;
 }
 
 /** What a calibration found. */
 export interface Calibrated {
   readonly calibration: Calibration;
-  /** It will be there when the model is loaded the next time; otherwise until then. */
+  /** True when the next load of the model will find it; false when it lasts until then. */
   readonly kept: boolean;
 }
 
 type Way = Required<Rollout>;
 
-/** The last layers of every number that a run may ask for, and what else may be asked of the usual three. */
+/** Every number of last layers that a run may ask for; for the default of three, the other variants too. */
 const waysFor = (layers: number): readonly Way[] => {
   const ways: Way[] = [
     ...([1, 2, 3, 'all'] as const).map((each): Way => ({ layers: each, variant: 'threshold', skip: 0 })),
@@ -57,7 +57,7 @@ export const calibrate = async (
   { prompts, maxTokens, signal, onProgress }: CalibrateOptions,
 ): Promise<Calibrated> => {
   const draft = draftOf();
-  if (!draft) throw refuse('there is no draft to calibrate', 'Load one under that role.');
+  if (!draft) throw refuse('no draft is loaded, so there is none to calibrate', 'Load a model as draft.');
   const { layers } = draft.model;
   const grounding: Record<string, Range> = {};
   let logprob: Range | null = null;
@@ -67,7 +67,8 @@ export const calibrate = async (
     const seen: { logprob: number[]; grounding: number[] } = { logprob: [], grounding: [] };
     for (const [seed, prompt] of prompts.entries()) {
       onProgress?.(i * prompts.length + seed, ways.length * prompts.length);
-      if (draftOf() !== draft) throw refuse('the models changed while the draft was calibrated', 'Start again.');
+      if (draftOf() !== draft)
+        throw refuse('another load replaced the draft while it was calibrated', 'Start the calibration again.');
       const limit = maxTokens === undefined ? {} : { maxTokens };
       const request = { prompt, system: 'specguard', knobs: knobsFor(way), seed, ...limit };
       for await (const event of run(request, signal)) {
@@ -85,7 +86,7 @@ export const calibrate = async (
   }
   if (!logprob)
     throw refuse(
-      `${steps} steps are too few, or too much alike, to say what is usual`,
+      `${steps} steps are too few, or too similar, for a usual range`,
       'Give more prompts, of the kind that the draft will see.',
     );
   const calibration: Calibration = { version: 1, steps, logprob, grounding };

@@ -1,5 +1,5 @@
-// The shape of a request. Callers write JavaScript, and requests come out of JSON, so types promise nothing here: every field is
-// checked by name before any of it is used, and a field that does not exist is refused instead of being ignored.
+// Checks the shape of a request. Callers may write JavaScript or pass on JSON, so its types are not certain: every field is
+// checked before any is used, and an unknown field is an error instead of being ignored.
 import { refuse } from '../base/refuse.ts';
 import type { RunRequest } from './request.ts';
 
@@ -68,7 +68,7 @@ const checkPrompt = (prompt: unknown): void => {
     throw wrong('prompt.tokens', 'a list of token ids', tokens);
 };
 
-/** Throws `bad-request` with the field's name. `undefined` is as good as absent. */
+/** Throws `bad-request` with the field's name. A field that is `undefined` counts as absent. */
 export const checkRequest = (request: unknown): void => {
   if (!isObject(request))
     throw refuse(`a request must be an object, not ${shown(request)}`, `Give { prompt: ${WAYS} }.`);

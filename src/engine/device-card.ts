@@ -1,5 +1,5 @@
-// What a device can do, measured: the ceilings that every figure is held against, and what a pass over M rows costs the
-// loaded target. The page's device card and `outrider bench` are made of it; it is a chunk that the first of them loads.
+// Measures what a device can do: its ceilings, and what a pass over M rows costs the loaded target. The device card of the
+// pages and `outrider bench` show it.
 import { checkAborted } from '../base/errors.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { measureDevice } from './device-speed.ts';
@@ -11,23 +11,23 @@ export interface DeviceCard {
   readonly vendor: string;
   readonly architecture: string;
   readonly description: string;
-  /** A CPU pretending to be a GPU. */
+  /** A software adapter: the CPU does the work. */
   readonly software: boolean;
   readonly features: readonly string[];
   readonly limits: Readonly<Record<string, number>>;
   readonly bandwidth_gb_per_second: number;
   readonly multiply_add_gflops: number;
-  /** T(M) of the target; null where none is loaded. */
+  /** T(M) of the target; null when none is loaded. */
   readonly passes: (VerifyCost & { readonly model: string; readonly bytes: number }) | null;
 }
 
 /** What is being measured. */
 export type Measuring = 'device' | 'passes';
 
-/** How a device is measured. */
+/** Options of a measurement. */
 export interface MeasureOptions {
   readonly signal?: AbortSignal | undefined;
-  /** What is measured now. */
+  /** Called with what is measured next. */
   readonly onProgress?: ((what: Measuring) => void) | undefined;
   /** Times that each pass is measured. */
   readonly repeats?: number | undefined;

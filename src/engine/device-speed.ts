@@ -1,4 +1,4 @@
-// The ceilings of a device, measured: no figure of a data sheet, and the only fair one for a software adapter.
+// Measures a device's memory bandwidth and arithmetic speed. Data sheets have no figures for a software adapter.
 import { median } from '../base/statistics.ts';
 import type { Gpu } from '../gpu/device.ts';
 import type { Tensor } from '../gpu/kernel.ts';
@@ -10,11 +10,11 @@ export interface DeviceSpeed {
   readonly multiply_add_gflops: number;
 }
 
-/** More than any cache holds, and within WebGPU's default limit of a binding. */
+/** More than any processor's cache, and within WebGPU's default limit of a binding. */
 const STREAMED_BYTES = 128 * 2 ** 20;
 const LANES = 2 ** 16;
 const REPEATS = 64;
-/** A submit is made this long at least, so that its own cost does not count. */
+/** A submit lasts at least this long, so that its own cost does not count. */
 const LONG_ENOUGH_MS = 40;
 const MOST_RUNS = 4096;
 const TIMINGS = 5;

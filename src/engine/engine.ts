@@ -1,6 +1,6 @@
-// Read this first. An engine holds the models of one device and answers requests one after another: the prompt goes in,
-// a decoding system commits tokens round by round, and out comes one stream of trace events, the last being `done`.
-// The same interface is served in a worker (client.ts), so a page never needs to know where its engine lives.
+// Read this first. An engine holds the models of one device and answers requests one after another. A decoding system commits
+// tokens round by round, and the run is a stream of trace events that ends with `done`. A worker serves the same interface
+// (worker/client.ts).
 import { checkAborted } from '../base/errors.ts';
 import { missingRoles } from '../decode/core/missing-roles.ts';
 import { PrefixCache } from '../decode/core/prefix-cache.ts';
@@ -25,29 +25,29 @@ import type { LoadOptions, ModelSources } from './sources.ts';
 
 /** Holds models and answers requests, one after another. */
 export interface Engine {
-  /** All decoding systems: what each is, needs and can be set to. Known before anything is loaded, and without a GPU. */
+  /** The facts of all decoding systems: needs, knobs, guarantee. Available before a load and without a GPU. */
   systems(): Promise<readonly SystemFacts[]>;
   /**
-   * Afterwards exactly these are loaded: a model that was there and is asked for again at the same precision stays, the
-   * others are freed first. A failed or aborted load leaves nothing behind.
+   * Afterwards exactly these models are loaded. A model that was loaded and is asked for again at the same precision stays;
+   * all others are freed first. After a failed or aborted load no model is loaded.
    */
   load(models: ModelSources, options?: LoadOptions): Promise<Loaded>;
   /** Runs queue up. An abort ends the stream with `done`; every other failure is thrown as an OutriderError. */
   run(request: RunRequest, signal?: AbortSignal): AsyncIterable<TraceEvent>;
   /**
-   * Finds what is usual for the draft's steps, which SpecGuard goes by, and keeps it beside the draft. As many runs as
-   * there are prompts, several times over; other runs may come in between.
+   * Finds the usual range of the draft's step signals, which SpecGuard reads, and stores it next to the draft. It runs every
+   * prompt several times; other runs may come in between.
    */
   calibrate(options: CalibrateOptions): Promise<Calibrated>;
-  /** What the device can do, and what passes cost the target, if there is one. Takes seconds, and waits for its turn. */
+  /** Measures the device, and the passes of the target if one is loaded. Takes seconds, and queues like a run. */
   measure(options?: MeasureOptions): Promise<DeviceCard>;
-  /** Whether these would fit, from headers alone: nothing of a model is downloaded that is not needed to tell. */
+  /** Tells whether these models would fit, from their headers alone. */
   preflight(models: ModelSources, options?: PreflightOptions): Promise<Preflight>;
   /** Aborts what runs and frees everything. */
   close(): Promise<void>;
 }
 
-/** Where the device and the bundled models come from. */
+/** Where an engine takes its device, the bundled models and its systems from. */
 export interface EngineOptions {
   /** Default: the browser's, opened by the first load that needs it. In Node: `openNodeGpu()`. */
   readonly gpu?: Gpu | GPUDevice;
@@ -57,32 +57,32 @@ export interface EngineOptions {
   readonly systems?: readonly DecodingSystem[];
 }
 
-/** Plain data: what a page needs to know about what it may run. */
+/** What is loaded and what can run with it, as plain data. */
 export interface Loaded {
   readonly adapter: { readonly vendor: string; readonly architecture: string; readonly description: string } | null;
   /** The systems that these models serve, with the knobs as these models have them. */
   readonly systems: readonly SystemFacts[];
   readonly models: Readonly<Record<string, ModelInfo>>;
-  /** What does not go as wished, for people: downloads are not kept, a network cannot run on WebGPU. Null: nothing. */
+  /** For people: what works differently than asked for, such as downloads that cannot be kept. Null: nothing. */
   readonly notice: string | null;
 }
 
-/** What is known of a loaded model. */
+/** The facts of a loaded model. */
 export interface ModelInfo {
   readonly name: string;
   readonly family: string;
-  /** Absent where it is the target's: of a drafter, of a judge. */
+  /** Absent for drafters and judges. */
   readonly vocabulary?: number;
   readonly context: number;
-  /** Of weights on the device. */
+  /** The weights on the device. */
   readonly bytes: number;
-  /** What its tokenizer serves: nothing (token ids only), texts, or conversations too. */
+  /** What its tokenizer reads: token ids only, texts, or conversations too. */
   readonly text: 'none' | 'raw' | 'chat';
-  /** False where this device does not score a row alone as it does among others; passes are padded then, and slower. */
+  /** False when this device scores a row alone differently than among others: its passes are padded, and slower. */
   readonly batchInvariant?: boolean;
 }
 
-/** An engine right here: in this page, in this worker, or in Node. */
+/** An engine in this thread: on a page, in a worker, or in Node. */
 export const createEngine = (options: EngineOptions = {}): Engine => new LocalEngine(options);
 
 class LocalEngine implements Engine {
@@ -94,7 +94,7 @@ class LocalEngine implements Engine {
   readonly #systems: readonly DecodingSystem[];
   #gpu: Gpu | null;
   #cache: 'f32' | 'f16' = 'f32';
-  /** By system, since they differ in what their passes keep. */
+  /** By system: a pass of one keeps more rows than that of another. */
   readonly #timings = new Map<string, Timings>();
 
   constructor({ gpu, base, systems = SYSTEMS }: EngineOptions) {
@@ -182,7 +182,7 @@ class LocalEngine implements Engine {
       sampling,
       alternatives: logprobs,
     };
-    // Rounds whose kernels are timed are slower: no other run may go by them.
+    // Rounds are slower while their kernels are timed, so other runs must not use their times.
     const timings = (!job.profile && this.#timings.get(system.id)) || new Timings();
     if (!job.profile) this.#timings.set(system.id, timings);
     const transcript = new Transcript(limits, job.tokenizer);
@@ -221,7 +221,7 @@ class LocalEngine implements Engine {
         begin = clock();
       }
     } catch (error) {
-      this.#prefixCache.clear(); // nobody knows what an interrupted round left in the caches
+      this.#prefixCache.clear(); // an interrupted round may have left anything in the caches
       if (!signal.aborted) throw error;
     } finally {
       profile?.stop();
@@ -237,7 +237,7 @@ class LocalEngine implements Engine {
     return signal ? AbortSignal.any([signal, closed]) : closed;
   }
 
-  /** A lost device is replaced by the next load, unless the caller brought it. */
+  /** The next load replaces a lost device, unless the caller supplied it. */
   async #device(): Promise<Gpu> {
     if (this.#gpu?.failure && !this.#ownsDevice) throw this.#gpu.failure;
     if (!this.#gpu || this.#gpu.failure) {
@@ -247,7 +247,7 @@ class LocalEngine implements Engine {
     return this.#gpu;
   }
 
-  /** What is known of models that may go. */
+  /** Forgets what was learned about models that the next load may free. */
   #forget(): void {
     this.#prefixCache.clear();
     this.#timings.clear();
@@ -256,7 +256,7 @@ class LocalEngine implements Engine {
   #describe(): Loaded {
     const loaded = this.#registry.models;
     const models = modelsOf(loaded);
-    // Of these there is nothing to say: they are no models that read a run's text, or are known by name only.
+    // These read no text of a run, or are known by name only: no ModelInfo describes them.
     const { policy: _, remote: __, sentences, ...readers } = loaded;
     const notices = [this.#registry.store, loaded.remote, loaded.prm, loaded.router, sentences].flatMap(
       (each) => each?.notice ?? [],

@@ -1,6 +1,6 @@
-// Whether models would fit this device, before any of them is downloaded: only configs and the headers of the weights are
-// read. WebGPU tells how large one buffer may be, and nothing of how much memory there is; the browser tells roughly how
-// much the computer has, and where it does not, only the buffers are held against something.
+// Tells whether models would fit this device before any is downloaded: it reads configs and the headers of the weights.
+// WebGPU states how large a buffer may be, but not how much memory there is. Some browsers state roughly how much memory the
+// computer has; in others only the size of buffers is checked.
 import { checkAborted, type OutriderError } from '../base/errors.ts';
 import { bad } from '../base/refuse.ts';
 import type { ModelRole } from '../decode/core/system.ts';
@@ -21,9 +21,9 @@ import type { ModelSources } from './sources.ts';
 export interface PreflightOptions {
   readonly precision?: Precision | { readonly [Role in ModelRole]?: Precision } | undefined;
   readonly cache?: 'f32' | 'f16' | undefined;
-  /** Of prompt and answer together, for the caches. Default 2048, or what the model was made for. */
+  /** Tokens of prompt and answer together, for the caches. Default: 2048, or the model's context if that is less. */
   readonly tokens?: number | undefined;
-  /** Bytes that there are. Default: what the browser says of this computer. */
+  /** The computer's memory in bytes. Default: what the browser states. */
   readonly memory?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -32,7 +32,7 @@ export interface PreflightOptions {
 export interface PreflightPart {
   readonly role: ModelRole;
   readonly name: string;
-  /** Null where nothing of it goes to the device. */
+  /** Null when no part of it goes to the device. */
   readonly family: string | null;
   readonly download: number;
   readonly weights: number;
@@ -46,19 +46,19 @@ export interface Preflight {
   readonly download: number;
   /** Weights, caches and scratch of all. */
   readonly device: number;
-  /** What the caches are reckoned for. */
+  /** Tokens that the caches are estimated for. */
   readonly tokens: number;
-  /** The largest buffer of this device; the computer's memory, or null where nobody tells. */
+  /** The largest buffer of this device; the computer's memory, or null when the browser does not state it. */
   readonly limits: { readonly buffer: number; readonly memory: number | null };
   readonly fits: boolean;
-  /** Why it does not, and what would help; empty where it fits. */
+  /** Why they do not fit, and what would help; empty when they fit. */
   readonly why: string;
   readonly hint: string;
 }
 
 const DEFAULT_TOKENS = 2048;
 
-/** What an engine has. */
+/** What the engine gives. */
 interface Surroundings {
   readonly gpu: Gpu;
   readonly registry: Pick<ModelRegistry, 'resolve' | 'openStore'>;
@@ -73,11 +73,10 @@ interface Opened {
 const DRAFTERS: readonly ModelRole[] = ['dflash', 'eagle3'];
 const JUDGES: readonly ModelRole[] = ['prm', 'router'];
 
-/** As its role will read it: what the load would refuse is refused here. */
+/** The architecture as its role reads it. Whatever a load would refuse is refused here. */
 const readAs = (role: ModelRole, checkpoint: Checkpoint): Architecture => {
   const { name, config, tensors } = checkpoint;
-  const wrongRole = (what: string): OutriderError =>
-    bad(`${name} is no ${what}`, 'Load it under the role that it was made for.');
+  const wrongRole = (what: string): OutriderError => bad(`${name} is no ${what}`, 'Load it under its own role.');
   if (DRAFTERS.includes(role)) {
     const { kind, architecture } = readDrafter(config);
     if (kind === role) return architecture;
@@ -98,7 +97,7 @@ const nothing = (role: ModelRole, name: string): PreflightPart => ({
   scratch: 0,
 });
 
-/** They run in the host's memory, and are small. */
+/** Small networks that run in the host's memory. */
 const ON_HOST: readonly string[] = ['policy', 'sentences'];
 
 /** On another machine. */
@@ -146,7 +145,7 @@ const onDevice = (parts: readonly PreflightPart[]): number =>
 
 type Verdict = Pick<Preflight, 'fits' | 'why' | 'hint'>;
 
-/** A cache is one buffer for each layer; weights are split to fit any. */
+/** A layer's cache is one buffer; weights are split into buffers that fit. */
 const holdBuffers = (opened: readonly Opened[], limit: number, { positionsOf, half }: Request): Verdict | null => {
   for (const { architecture, checkpoint } of opened) {
     const layer = layerBytes(architecture, { positions: positionsOf(architecture), half });
@@ -174,7 +173,7 @@ const holdMemory = (
   );
   return {
     fits: false,
-    why: `${size(device)} on the device are more than the ${size(memory)} of memory that this computer is known to have`,
+    why: `${size(device)} on the device are more than the ${size(memory)} of memory that this computer has`,
     hint: lighter ? `With weights of ${lighter.slice(1)} bits it fits.` : 'Choose a smaller model.',
   };
 };

@@ -1,27 +1,27 @@
-// One device, one run at a time: whoever comes later waits in line and can see how long the line is.
+// One device does one run at a time. Later runs wait in a queue and can see their place in it.
 
 export interface Ticket extends Disposable {
-  /** How many are served before this one; 0 = it is its turn. */
+  /** How many come before this one; at 0 it may run. */
   readonly ahead: number;
-  /** Resolves when `ahead` is no longer what the caller saw, or when the signal fires. */
+  /** Resolves when `ahead` has changed from `seen`, or when the signal fires. */
   moved(seen: number, signal: AbortSignal): Promise<void>;
 }
 
 export class Queue {
-  readonly #line: { wake: () => void }[] = [];
+  readonly #queue: { wake: () => void }[] = [];
 
-  /** Disposing the ticket leaves the line. */
+  /** Disposing the ticket leaves the queue. */
   join(): Ticket {
-    const line = this.#line;
+    const queue = this.#queue;
     const place = { wake: (): void => {} };
-    line.push(place);
+    queue.push(place);
     return {
       get ahead() {
-        return line.indexOf(place);
+        return queue.indexOf(place);
       },
       moved: (seen, signal) =>
         new Promise((resolve) => {
-          if (signal.aborted || line.indexOf(place) !== seen) return resolve();
+          if (signal.aborted || queue.indexOf(place) !== seen) return resolve();
           place.wake = () => {
             signal.removeEventListener('abort', place.wake);
             resolve();
@@ -29,10 +29,10 @@ export class Queue {
           signal.addEventListener('abort', place.wake);
         }),
       [Symbol.dispose]() {
-        const index = line.indexOf(place);
+        const index = queue.indexOf(place);
         if (index < 0) return;
-        line.splice(index, 1);
-        for (const { wake } of line.slice(index)) wake();
+        queue.splice(index, 1);
+        for (const { wake } of queue.slice(index)) wake();
       },
     };
   }

@@ -1,4 +1,4 @@
-// What may be asked for: which model serves which role, where each comes from, and how they are loaded.
+// What a load takes: which model serves which role, where each comes from, and how they are loaded.
 import type { ModelRole } from '../decode/core/system.ts';
 import type { LoadedRemote } from '../remote/remote-target.ts';
 import type { RemoteJudge, RemoteSource } from '../remote/server.ts';
@@ -15,7 +15,7 @@ import type {
   Progress,
 } from './load/loaded-models.ts';
 
-/** A checkpoint, the name of a bundled model, or a model that is loaded already (and stays its owner's to dispose of). */
+/** A checkpoint, the name of a bundled model, or a model that is loaded already, which its owner disposes of. */
 export type ModelSource<Model = LoadedModel | LoadedDrafter | LoadedPolicy | LoadedJudge | LoadedSentences> =
   | Source
   | string
@@ -24,7 +24,7 @@ export type ModelSource<Model = LoadedModel | LoadedDrafter | LoadedPolicy | Loa
 export type ModelSources = {
   readonly [Role in Exclude<ModelRole, 'remote' | 'prm' | 'router'>]?: ModelSource<NonNullable<LoadedModels[Role]>>;
 } & {
-  /** Here, or on another machine: `remoteJudge(address, model, …)`. */
+  /** On this machine, or on another: `remoteJudge(address, model, …)`. */
   readonly [Role in 'prm' | 'router']?: ModelSource<LoadedJudge> | RemoteJudge;
 } & {
   /** A target on another machine, for step systems: `remote(address, model, key?)`. */
@@ -33,11 +33,11 @@ export type ModelSources = {
 
 /** How models are loaded. */
 export interface LoadOptions extends Pick<LoadSourceOptions, 'signal' | 'onnx'> {
-  /** Of the weights on the device: of all models, or by role. Default: as in the file. */
+  /** Precision of the weights on the device, of all models or by role. Default: as in the file. */
   readonly precision?: Precision | { readonly [Role in ModelRole]?: Precision } | undefined;
-  /** Hears of every step of a load. */
+  /** Called with every step of a load. */
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
-  /** Keys and values as f32 (default), or as f16: half the memory of a long context, rounded. */
+  /** Keys and values as f32 (default), or rounded to f16, which halves the memory of a long context. */
   readonly cache?: 'f32' | 'f16' | undefined;
 }
 

@@ -1,5 +1,5 @@
-// What speculation can hope for on this device: the time of a pass over M rows against that of one row. A curve that
-// stays flat makes every accepted draft free; one that grows like M makes speculation lose.
+// Measures the time of a pass over M rows against that of one row. When the curve is flat, accepted drafts cost nothing; when
+// it grows like M, speculation loses.
 import { checkAborted } from '../base/errors.ts';
 import { median } from '../base/statistics.ts';
 import type { Cursor, LanguageModel, Sampling } from '../model/interface.ts';

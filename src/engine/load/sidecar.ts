@@ -1,20 +1,19 @@
-// What lies beside a model's weights and is none of them: what is usual for its steps (calibration.json). It may come with
-// the model, or be made here: then it is kept where the model is, or, of a model from the network, in the browser's own
-// file system under the model's address and version, so that new weights do not find what was measured on the old ones.
-
+// Sidecar files: JSON that belongs to a model and is no part of its checkpoint, such as the usual range of its step signals
+// (calibration.json). It comes with the model or is written here: next to the model, or, for a model from the network, in the
+// browser's file system under the model's address and version. New weights do not find what was measured on old ones.
 import { parseJson, readJson } from '../../weights/files/byte-source.ts';
 import type { Store } from '../../weights/files/store.ts';
 import { fileSet, type Source } from '../../weights/open.ts';
 
-/** JSON files of a model that are not of its checkpoint. */
+/** JSON files that belong to a model and are no part of its checkpoint. */
 export interface Sidecar {
-  /** Null where there is none of this name. */
+  /** Null when there is no file of this name. */
   read(file: string): Promise<unknown>;
-  /** From now on it is there. False: until the model is loaded anew. */
+  /** Stores a file. False when it lasts only until the model is loaded again. */
   write(file: string, value: unknown): Promise<boolean>;
 }
 
-/** `version`: of the weights. */
+/** `version`: that of the weights. */
 export const openSidecar = (source: Source, version: string, store: Store | undefined): Sidecar => {
   const files = fileSet(source, { store });
   const written = new Map<string, unknown>();

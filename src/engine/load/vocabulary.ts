@@ -1,5 +1,5 @@
-// Two models that write one text must mean the same by every token id. Checked when they are loaded together, by the
-// entries of their tokenizers, and by size where one of them has none.
+// Checks that two models which write one text mean the same by every token id: by the entries of their tokenizers, and by
+// the size of the vocabulary when one has no tokenizer.
 import { OutriderError } from '../../base/errors.ts';
 import type { LoadedModel } from './loaded-models.ts';
 
