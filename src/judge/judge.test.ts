@@ -114,7 +114,7 @@ describe('an ONNX judge', () => {
     expect(error?.code).toBe('bad-checkpoint');
   });
 
-  it('is not bytes of another kind', async () => {
+  it('refuses bytes of another kind', async () => {
     await expect(load(new Uint8Array(100))).rejects.toThrow('not a network that onnxruntime can run');
   });
 
@@ -184,7 +184,7 @@ test('layouts', () => {
   expect(() => layoutOf(readJudgeConfig({}), 'reward', 'it', { own: letters, target: null })).toThrow('it reads text');
 });
 
-test('of a text that goes on only the new rows are read', async () => {
+test('of a continued text only the new rows are read', async () => {
   const read: number[][] = [];
   let kept: number[] = [];
   const reader = {
@@ -232,7 +232,7 @@ test('classes are ordered: the score is where the step is expected among them', 
   expect(answerOf([1000, 1000]).probabilities).toEqual([0.5, 0.5]);
 });
 
-test('the bundled router says the same on our kernels and as ONNX, and shares the vocabulary of the bundled models', async () => {
+test('the bundled router gives the same scores on our kernels and as ONNX', async () => {
   const folder = (name: string): string => join(import.meta.dirname, '../../public/models', name);
   const gpu = await testGpu();
   const target = await loadSource(gpu, await folderSource(folder('draft')));
@@ -254,7 +254,7 @@ test('the bundled router says the same on our kernels and as ONNX, and shares th
 });
 
 describe.skipIf(noShared)('published checkpoints', () => {
-  it('a reward model reads on from what it has, and gives the reference rewards', async () => {
+  it('a reward model continues from the rows it has, and gives the reference rewards', async () => {
     const name = 'value-head-tiny';
     const { input_ids, positions, rewards } = JSON.parse(
       readFileSync(shared('golden', name, 'case.json'), 'utf8'),

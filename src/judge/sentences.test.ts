@@ -12,7 +12,7 @@ import { openSentences } from './sentences.ts';
 const files = async (name: string) => fileSet(await folderSource(shared(name)), {});
 
 describe.skipIf(noShared)('sentence embeddings', () => {
-  it('of MiniLM: unit vectors, near where the meaning is, and the odd one out is not chosen', async () => {
+  it('MiniLM: unit vectors, close for similar meanings; the outlier is not chosen', async () => {
     using sentences = (await openSentences(await files('models/all-minilm-l6-v2'))).model;
     const texts = [
       'The cat is on the roof.',

@@ -1,5 +1,5 @@
-// Mistakes that decoding systems make, on a toy model and on the device: both refuse each before anything runs, with
-// the same words.
+// Mistakes that decoding systems make, on a toy model and on the device: both refuse each of them before anything runs,
+// with the same words.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testGpu } from '../testing/device/gpu.ts';
 import { chain, GREEDY } from '../testing/goldens/golden.ts';
@@ -139,7 +139,7 @@ describe.each(['the toy', 'the device'])('%s refuses', (where) => {
     await expect(refused).rejects.toThrow(message);
   });
 
-  test('nothing of a system that makes none of these mistakes', async () => {
+  test('nothing that a correct system does', async () => {
     using cursor = await (models.get(where) as LanguageModel).open({ capacity: 64 });
     cursor.expectPrompt(PROMPT.length - 1);
     await cursor.extend(PROMPT.slice(0, -1));

@@ -1,5 +1,5 @@
-// What a cursor promises, on a random two-layer model: a tree, a fork, a window and a wide tree score exactly what
-// causal passes over the same tokens score; misuse is refused before anything runs; a token is one submit.
+// Cursors on a random two-layer model: a tree, a fork, a window and a wide tree score exactly what causal passes over
+// the same tokens score; misuse is refused before anything runs; a token takes one submit.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Gpu } from '../../gpu/device.ts';
@@ -186,7 +186,7 @@ test('an f16 cache is near the f32 one, and batch invariant too', async () => {
   expect(worst).toBeLessThan(0.03);
 });
 
-test('draws of one pass share a submit and a readback; a token costs one of each and ten dispatches a layer', async () => {
+test('a token costs one submit, one readback and ten dispatches a layer, however many draws it has', async () => {
   using cursor = await open(PREFIX);
   const before = { ...gpu.counters };
   const pass = cursor.forward(chain([1]));

@@ -1,4 +1,4 @@
-// What rows are grounded on: against transformers' attention, whatever the chunks, forks and rewinds.
+// The grounding of rows against transformers' attention, with any chunks, forks and rewinds.
 import { describe, expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { chain, GREEDY, goldenTensor, loadShared, readGolden } from '../../testing/goldens/golden.ts';

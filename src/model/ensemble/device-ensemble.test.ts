@@ -195,7 +195,7 @@ test('a chain without drafts draws from r, and the most probable tokens under r 
     }
 });
 
-test('members one submit after the other, where that is asked for; rows last two rounds', async () => {
+test('a submit for each member, where that is asked for; rows last two rounds', async () => {
   using ensemble = await joined(2, { kind: 'weighted', weights: [1, 1] }, 1);
   const cursors = (await open(2)) as [Cursor, Cursor];
   gpu.flush();
@@ -227,7 +227,7 @@ const damaged = (checkpoint: Checkpoint): Checkpoint => ({
   },
 });
 
-test('logits that are no numbers are an error, whichever member says them', async () => {
+test('logits that are not finite are an error, whichever member they are of', async () => {
   const [model] = models as [Transformer];
   using bad = await load({}, damaged);
   for (const [first, second] of [

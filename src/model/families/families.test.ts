@@ -1,3 +1,4 @@
+// Configs of every family: both published layouts, windows, RoPE types, and fields that are refused.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { noShared, shared } from '../../testing/goldens/shared.ts';

@@ -1,3 +1,4 @@
+// RoPE tables under every scaling, against numbers computed by hand from the papers' formulas.
 import { expect, test } from 'vitest';
 import { inverseFrequencies, type RopeScaling, ropeTable, yarnScale } from './rope-table.ts';
 

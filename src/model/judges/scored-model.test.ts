@@ -98,7 +98,7 @@ test('a head of the wrong shape is named with both shapes, and a language model 
   expect(await problem({ 'score.weight': [2, 32] }, { outlay: 'prompt' })).toContain('outlay');
 });
 
-test('reads what it is given and no more', async () => {
+test('one list of logits for each token; refused: foreign tokens, rows beyond its capacity', async () => {
   const loaded = await loadScored(await testGpu(), judge({ 'score.weight': [4, 32], 'lm_head.weight': [50, 32] }));
   using model = loaded.model;
   expect(loaded.labels).toEqual(['LABEL_0', 'LABEL_1', 'LABEL_2', 'LABEL_3']);

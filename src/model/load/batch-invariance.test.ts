@@ -1,5 +1,5 @@
-// Batch invariance: the logits of every row are the same bits, however many rows a pass has, on every golden model at
-// every precision. And a device that breaks it: the load-time check, and the padding that follows from it.
+// Batch invariance: the logits of a row have the same bits however many rows a pass has, on every golden model at every
+// precision. And a device that breaks it: the check at load notices, and passes are padded.
 import { describe, expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { chain, loadShared, readGolden, scoreRows } from '../../testing/goldens/golden.ts';

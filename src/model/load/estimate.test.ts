@@ -1,4 +1,4 @@
-// The memory estimate against what is then allocated, to the byte: both read the same declarations.
+// The memory estimate against what is then allocated, to the byte: both follow from the same declarations.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// A drafter and the target that it is loaded for: pairs that do not fit are refused by name, pairs that fit run within
-// their stated cost, at every precision, and leave nothing behind.
+// A drafter and the target that it is loaded for. Pairs that do not fit are refused with the reason; pairs that fit run
+// at their stated cost, at every precision, and free all their memory.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OutriderError } from '../../base/errors.ts';

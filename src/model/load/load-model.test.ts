@@ -1,3 +1,5 @@
+// Loading a language model: what is wrong with a checkpoint is named, a load that fails leaves nothing on the device,
+// and progress counts every byte.
 import { describe, expect, test } from 'vitest';
 import type { OutriderError } from '../../base/errors.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
@@ -56,7 +58,7 @@ describe('a bad checkpoint is named', () => {
   });
 });
 
-describe('whatever was taken is freed', () => {
+describe('all memory is freed', () => {
   test('when the load is aborted half way', async () => {
     const abort = new AbortController();
     const onBlock = (index: number): void => {
@@ -92,7 +94,7 @@ describe('whatever was taken is freed', () => {
   });
 });
 
-test('a context that does not fit is out of memory by name, and the device goes on', async () => {
+test('a context that does not fit is an out-of-memory error, after which the device still works', async () => {
   const gpu = await testGpu();
   const config = { max_position_embeddings: 2 ** 30 };
   using model = await loadModel(gpu, tinyCheckpoint({ config }), { batchInvariant: true });

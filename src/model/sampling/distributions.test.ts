@@ -1,5 +1,5 @@
-// The memory of distributions: taken when the first sampled draft is drawn, shared by the models of a vocabulary, and
-// given back with the last of them.
+// The memory of distributions is allocated when the first sampled draft is drawn, shared by the models of a vocabulary,
+// and freed with the last of them.
 import { expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { chain, GREEDY } from '../../testing/goldens/golden.ts';

@@ -1,5 +1,5 @@
-// Verification on the device, on random models: what is kept is what plain decoding would have drawn, the cache is left
-// as causal passes would have left it, and a round is one submit and one readback.
+// Verification on the device, with random models: it keeps what plain decoding would have drawn, leaves the cache as
+// causal passes would have left it, and takes one submit and one readback a round.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Gpu } from '../../gpu/device.ts';
 import { meter } from '../../gpu/meter.ts';
@@ -149,7 +149,7 @@ describe('drafts of another model', () => {
     expect(verdict.tokens).toEqual([ANCHOR, ...read]);
   });
 
-  test('sampled, with their distributions: the model itself as draft is always believed', async () => {
+  test('sampled, with their distributions: a model that drafts for itself is always accepted', async () => {
     const seeds = Array.from({ length: 12 }, (_, seed) => seed);
     let kept = 0;
     for (const seed of seeds) {
