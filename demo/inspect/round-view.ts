@@ -19,7 +19,11 @@ const STATUSES: Readonly<Record<TokenStatus, string>> = {
 };
 
 const drawCell = ({ text, status, row, column, up }: Cell): HTMLElement => {
-  const cell = make(status === 'rejected' ? 's' : 'span', { className: `cell ${status}`, textContent: visible(text) });
+  const cell = make(status === 'rejected' ? 's' : 'span', {
+    className: `cell ${status}`,
+    textContent: visible(text),
+    title: status === 'anchor' ? 'anchor: the last committed token, which the drafts continue' : STATUSES[status],
+  });
   cell.style.gridArea = `${row + 1} / ${column + 1}`;
   cell.style.setProperty('--up', `${up}`);
   if (up > 0) cell.classList.add('branch');

@@ -11,6 +11,13 @@ export const SCORE_NAMES: Readonly<Record<string, string>> = {
   draft: 'Draft confidence',
 };
 
+/** Tooltips for the scores. */
+const SCORES_ABOUT: Readonly<Record<string, string>> = {
+  prm: 'How good the reward model finds the step, from 0 to 1',
+  router: 'How likely the target would write a better step, as the router predicts',
+  draft: 'How sure the draft model was of its own step',
+};
+
 const node = (tag: string, className: string, text = ''): HTMLElement =>
   Object.assign(document.createElement(tag), { className, textContent: text });
 
@@ -46,7 +53,9 @@ const scoreOf = ({ route }: Step, range: { min: number; max: number } | null): H
   scale.style.setProperty('--threshold', place(threshold));
   const read = score === null ? 'no score' : twoDigits(score);
   const name = SCORE_NAMES[by] ?? by;
-  return [scale, node('small', 'muted', `${name} ${read}, threshold ${twoDigits(threshold)}: ${reason}`)];
+  const about = node('small', 'muted', `${name} ${read}, threshold ${twoDigits(threshold)}: ${reason}`);
+  about.title = SCORES_ABOUT[by] ?? '';
+  return [scale, about];
 };
 
 /** `cold`: the target has not written yet, so its shaders are compiled with its first step. */
