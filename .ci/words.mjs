@@ -33,7 +33,7 @@ export const WORDS = [
 ];
 
 /** Files that keep old names on purpose: what was public stays readable for one version. */
-export const KEEPS_OLD_NAMES = /^src\/(index|trace\/old-names(\.test)?)\.ts$/;
+export const KEEPS_OLD_NAMES = /^src\/(index|.*\/old-names(\.test)?)\.ts$/;
 
 /** Names, as the words of which they are made: `gaugeOf` is `gauge of`. @type {readonly Retired[]} */
 export const NAMES = [
