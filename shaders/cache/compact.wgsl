@@ -1,7 +1,7 @@
 // Moves cache rows from slot to slot, keys and values of all heads, for one layer. One lane owns one vec4 of a row and
 // makes all the moves in order, so that a row is read before a later move overwrites it, without any barrier. A list
 // that is not full ends with END; a move onto itself is skipped.
-#include "../include/structs/move.wgsl"
+#include "../include/moves.wgsl"
 
 struct Uniforms { count: u32, keyValueHeads: u32, headDim: u32, capacity: u32, half: u32 }
 
@@ -9,8 +9,6 @@ struct Uniforms { count: u32, keyValueHeads: u32, headDim: u32, capacity: u32, h
 @group(0) @binding(1) var<storage, read_write> values: array<vec2u>;
 @group(0) @binding(2) var<storage, read> moves: array<Move>;
 @group(0) @binding(3) var<uniform> uniforms: Uniforms;
-
-const END = 0xffffffffu;
 
 fn keyQuad(head: u32, slot: u32, quad: u32) -> u32 {
   let chunk = head * (uniforms.capacity / 64) + slot / 64;

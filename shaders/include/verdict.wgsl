@@ -1,13 +1,12 @@
 // What both verification kernels share (kernels/verify/verdict.ts): a draft's nodes in workgroup memory, and the
 // entries of the verdict on them. Needs `job`, `nodes`, `tokenRing`, `logits`, `verdict` and `uniforms.stride`.
+#include "moves.wgsl"
 #include "structs/choice.wgsl"
 #include "structs/draft-node.wgsl"
-#include "structs/move.wgsl"
 #include "structs/verdict.wgsl"
 #include "structs/verify-job.wgsl"
 
 const MOST_NODES = 64u;
-const END = 0xffffffffu; // of a list of moves
 const UNKNOWN = 1.0; // more than any log-probability
 
 var<workgroup> tokens: array<u32, MOST_NODES>;

@@ -3,7 +3,7 @@
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
-import { keepRows, meanRows } from '../../kernels/cache/kept-rows.ts';
+import { keepRows, meanRows, ROW_SPAN } from '../../kernels/cache/kept-rows.ts';
 import { type Arena, rowsOf } from '../arena.ts';
 
 /** A run of slots in the shared past, and one of the cursor's own. */
@@ -31,7 +31,7 @@ export class Pool {
     this.#gpu = gpu;
     this.hidden = hidden;
     this.tensor = arena.activation(slots, hidden, 'hidden states');
-    this.#spans = arena.storage(MOST_MEANS * 16, 'spans');
+    this.#spans = arena.storage(MOST_MEANS * ROW_SPAN.words * 4, 'spans');
     this.#means = arena.activation(MOST_MEANS, hidden, 'means');
     this.#mean = new Plan(gpu);
     const stride = this.tensor.shape[1] as number;
@@ -47,13 +47,10 @@ export class Pool {
 
   /** Records the means of these rows; good until the next ones are recorded. */
   means(spans: readonly Runs[]): Tensor {
-    const words = new Uint32Array(MOST_MEANS * 4);
-    spans.forEach((runs, i) => {
-      words.set(
-        runs.flatMap(({ first, count }) => [first, count]),
-        i * 4,
-      );
-    });
+    const words = ROW_SPAN.pack(
+      spans.map(([shared, own]) => ({ ...shared, further: own.first, more: own.count })),
+      MOST_MEANS,
+    );
     this.#gpu.submission.upload(this.#spans, words);
     this.#gpu.submission.run(this.#mean, { keys: 0 });
     return rowsOf(this.#means, spans.length);
