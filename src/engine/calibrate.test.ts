@@ -40,7 +40,7 @@ const rangesIn = async (engine: Engine): Promise<TraceEvent | undefined> => {
 };
 
 describe('calibrate', () => {
-  it('takes the usual range of each signal, of every way of rolling out', async () => {
+  it('finds the usual range of each signal for every rollout variant', async () => {
     const engine = await toyDraft();
     const told: number[] = [];
     const onProgress = (done: number, all: number) => told.push(done / all);
@@ -65,7 +65,7 @@ describe('calibrate', () => {
     expect(await rangesIn(engine)).toMatchObject({ calibrated: false });
   });
 
-  it('keeps it beside the draft, and the next run goes by it', async () => {
+  it('stores it next to the draft, and the next run uses it', async () => {
     const engine = await toyDraft(sidecarWith());
     expect(await rangesIn(engine)).toMatchObject({ calibrated: false });
     const { calibration, kept } = await engine.calibrate({ prompts, maxTokens: 120 });
@@ -90,11 +90,11 @@ describe('calibrate', () => {
     await expect(aborted).rejects.toMatchObject({ code: 'aborted' });
   });
 
-  it('refuses to speak of too few steps or of no draft, and can be aborted', async () => {
+  it('refuses too few steps, and a missing draft; can be aborted', async () => {
     const engine = await toyDraft();
     await expect(engine.calibrate({ prompts: prompts.slice(0, 1), maxTokens: 30 })).rejects.toThrow(/too few/);
     await expect(engine.calibrate({ prompts, signal: AbortSignal.abort() })).rejects.toThrow(/aborted/);
-    await expect(createEngine().calibrate({ prompts })).rejects.toThrow('there is no draft');
+    await expect(createEngine().calibrate({ prompts })).rejects.toThrow('no draft is loaded');
   });
 
   it('notices that the models have changed under it', async () => {
@@ -104,7 +104,7 @@ describe('calibrate', () => {
     const onProgress = () => {
       changing ??= engine.load({ target: other, draft: other });
     };
-    await expect(engine.calibrate({ prompts, maxTokens: 60, onProgress })).rejects.toThrow('the models changed');
+    await expect(engine.calibrate({ prompts, maxTokens: 60, onProgress })).rejects.toThrow('another load replaced the draft');
     await changing;
   });
 });
