@@ -1,6 +1,6 @@
-// The public surface, exports only. `connect()` runs an engine in a worker, `createEngine()` in this thread; both give the
-// same Engine. `loadSource` and the types of model/ serve those who want the model alone: passes over trees, rewind, fork.
-// Names marked as deprecated are old ones, kept for one version.
+// The public surface, exports only. `connect()` runs an engine in a worker, `createEngine()` in this thread; both give
+// the same Engine. `loadSource` and the types of model/ serve those who want the model alone: passes over trees,
+// rewind, fork. Names marked as deprecated are old ones, kept for one version.
 import './base/dispose.ts';
 
 export { type ErrorCode, type Fault, OutriderError, toFault } from './base/errors.ts';

@@ -1,5 +1,5 @@
-// A provider for the Vercel AI SDK (`ai` 7, language-model specification 4): generateText and streamText on the user's own
-// GPU. Of the SDK only types are imported, so this entry point adds no dependency to a page.
+// A provider for the Vercel AI SDK (`ai` 7, language-model specification 4): generateText and streamText on the user's
+// own GPU. Of the SDK only types are imported, so this entry point adds no dependency to a page.
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,

@@ -1,5 +1,5 @@
-// One run, as the facades of this folder see it: text as it becomes certain, and at the end what happened. They take any
-// Engine and import nothing of it but types, so an entry point of a facade is a few kilobytes beside the core.
+// One run, as the facades of this folder see it: text as it becomes certain, and at the end what happened. They take
+// any Engine and import nothing of it but types, so an entry point of a facade is a few kilobytes beside the core.
 import type { KnobValue } from '../decode/core/knobs.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
@@ -84,6 +84,8 @@ const ended = ({ finish_reason }: EventOf<'done'>, events: readonly TraceEvent[]
   return { type: 'end', finish_reason, report: { system, knobs, seed, metrics }, usage: usage(metrics) };
 };
 
-/** Leaves a stream's run when the signal fires even if nobody reads on: it would stay at the head of the engine's queue. */
+/**
+ * Leaves a stream's run when the signal fires even if nobody reads on: it would stay at the head of the engine's queue.
+ */
 export const leaveOnAbort = (run: AsyncGenerator<unknown, unknown, undefined>, signal: AbortSignal): void =>
   signal.addEventListener('abort', () => void run.return(undefined).catch(() => {}), { once: true });

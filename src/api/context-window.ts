@@ -1,5 +1,5 @@
-// A conversation at the end of the model's context: it goes on without its oldest turns. Interfaces that promise to read
-// every message (openai.ts) fail instead, with the same numbers.
+// A conversation at the end of the model's context: it goes on without its oldest turns. Interfaces that promise to
+// read every message (openai.ts) fail instead, with the same numbers.
 import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 import type { TraceEvent } from '../trace/index.ts';

@@ -1,5 +1,5 @@
-// OpenAI's parameters as ours. What the engine cannot do, and what OpenAI has no such parameter for, is refused by name: a
-// penalty, a tool or a misspelt limit that is silently ignored would be a wrong answer.
+// OpenAI's parameters as ours. What the engine cannot do, and what OpenAI has no such parameter for, is refused by
+// name: a penalty, a tool or a misspelt limit that is silently ignored would be a wrong answer.
 import type { RunRequest } from '../engine/request.ts';
 import { stated } from './completion.ts';
 import { refuse } from './openai-error.ts';
@@ -40,7 +40,10 @@ const SHARED = 'model max_tokens temperature top_p n seed stop stream stream_opt
   ' ',
 );
 
-/** About a server's accounts, queues and caches, which an engine on the user's device has not: nothing is asked of the answer. */
+/**
+ * About a server's accounts, queues and caches, which an engine on the user's device has not: nothing is asked of the
+ * answer.
+ */
 const ABOUT_SERVERS =
   'user metadata service_tier safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options parallel_tool_calls'.split(
     ' ',

@@ -1,5 +1,6 @@
-// The shapes of OpenAI's chat and text completions, as far as an engine without tools, images and sound can answer them.
-// Requests name further members as `unknown` where we refuse them by name (openai-request.ts) instead of ignoring them.
+// The shapes of OpenAI's chat and text completions, as far as an engine without tools, images and sound can answer
+// them. Requests name further members as `unknown` where we refuse them by name (openai-request.ts) instead of ignoring
+// them.
 import type { Extras, Report, Usage } from './completion.ts';
 
 export type { Report, Usage } from './completion.ts';

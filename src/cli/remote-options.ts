@@ -1,5 +1,6 @@
-// A target or a judge on another machine, as the command line names it: `--remote ADDRESS --remote-model NAME`. Keys come
-// from the environment, because arguments stand in shell histories and process lists. The draft is what is loaded here.
+// A target or a judge on another machine, as the command line names it: `--remote ADDRESS --remote-model NAME`. Keys
+// come from the environment, because arguments stand in shell histories and process lists. The draft is what is loaded
+// here.
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { type LoadedJudge, type LoadedModel, type LoadedModels, readerOf } from '../engine/load/loaded-models.ts';
 import { exposedKey } from '../remote/address.ts';

@@ -1,5 +1,5 @@
-// The models that come with Outrider: a family with one vocabulary, and the drafters, the policy and the judges of its target.
-// They are served from `models/` next to the page.
+// The models that come with Outrider: a family with one vocabulary, and the drafters, the policy and the judges of its
+// target. They are served from `models/` next to the page.
 import { refuse } from '../base/refuse.ts';
 import type { ModelRole } from '../decode/core/system.ts';
 import type { Source } from '../weights/open.ts';
@@ -7,7 +7,10 @@ import type { Source } from '../weights/open.ts';
 /** Their names, which a load takes instead of a checkpoint. */
 export const BUNDLED = ['target', 'mid', 'draft', 'dflash', 'eagle3', 'blockpilot', 'prm', 'router'] as const;
 
-/** Bundled models that go with a bundled target, by role: drafters read its hidden states, a draft shares its vocabulary. */
+/**
+ * Bundled models that go with a bundled target, by role: drafters read its hidden states, a draft shares its
+ * vocabulary.
+ */
 export const BUNDLED_PARTNERS: Readonly<Record<string, { readonly [Role in ModelRole]?: string }>> = {
   target: { draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy: 'blockpilot', prm: 'prm', router: 'router' },
   mid: { draft: 'draft' },

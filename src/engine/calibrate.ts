@@ -1,5 +1,6 @@
-// Calibrates a draft for SpecGuard: the usual range of its step signals. The draft alone answers the prompts, once for each
-// variant of attention rollout that has a range of its own. The result is stored next to the draft (load/sidecar.ts).
+// Calibrates a draft for SpecGuard: the usual range of its step signals. The draft alone answers the prompts, once for
+// each variant of attention rollout that has a range of its own. The result is stored next to the draft
+// (load/sidecar.ts).
 import { OutriderError } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
 import type { KnobValue } from '../decode/core/knobs.ts';

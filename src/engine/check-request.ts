@@ -1,5 +1,5 @@
-// Checks the shape of a request. Callers may write JavaScript or pass on JSON, so its types are not certain: every field is
-// checked before any is used, and an unknown field is an error instead of being ignored.
+// Checks the shape of a request. Callers may write JavaScript or pass on JSON, so its types are not certain: every
+// field is checked before any is used, and an unknown field is an error instead of being ignored.
 import { refuse } from '../base/refuse.ts';
 import type { RunRequest } from './request.ts';
 

@@ -1,5 +1,5 @@
-// Measures what a device can do: its ceilings, and what a pass over M rows costs the loaded target. The device card of the
-// pages and `outrider bench` show it.
+// Measures what a device can do: its ceilings, and what a pass over M rows costs the loaded target. The device card of
+// the pages and `outrider bench` show it.
 import { checkAborted } from '../base/errors.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { measureDevice } from './device-speed.ts';

@@ -1,5 +1,5 @@
-// The distribution of what is sampled, on bundled models and a real adapter, where drafts are drawn at random and kept with
-// probability p/q: three tokens, counted over seeds and held against every probability that the target gives.
+// The distribution of what is sampled, on bundled models and a real adapter, where drafts are drawn at random and kept
+// with probability p/q: three tokens, counted over seeds and held against every probability that the target gives.
 import { resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { asked, collect, FULL } from '../testing/contract/device-contract.ts';

@@ -1,5 +1,6 @@
 // Exact systems on real models: greedy tokens equal to plain decoding's on the bundled family, the reference models and
-// SmolLM2; acceptance lengths equal to the reference loops', round by round; the sampled distribution; and what a round may cost.
+// SmolLM2; acceptance lengths equal to the reference loops', round by round; the sampled distribution; and what a round
+// may cost.
 import { afterAll, describe, expect, it } from 'vitest';
 import {
   asked,

@@ -1,6 +1,6 @@
-// Read this first. An engine holds the models of one device and answers requests one after another. A decoding system commits
-// tokens round by round, and the run is a stream of trace events that ends with `done`. A worker serves the same interface
-// (worker/client.ts).
+// Read this first. An engine holds the models of one device and answers requests one after another. A decoding system
+// commits tokens round by round, and the run is a stream of trace events that ends with `done`. A worker serves the
+// same interface (worker/client.ts).
 import { checkAborted } from '../base/errors.ts';
 import { missingRoles } from '../decode/core/missing-roles.ts';
 import { PrefixCache } from '../decode/core/prefix-cache.ts';
@@ -28,15 +28,15 @@ export interface Engine {
   /** The facts of all decoding systems: needs, knobs, guarantee. Available before a load and without a GPU. */
   systems(): Promise<readonly SystemFacts[]>;
   /**
-   * Afterwards exactly these models are loaded. A model that was loaded and is asked for again at the same precision stays;
-   * all others are freed first. After a failed or aborted load no model is loaded.
+   * Afterwards exactly these models are loaded. A model that was loaded and is asked for again at the same precision
+   * stays; all others are freed first. After a failed or aborted load no model is loaded.
    */
   load(models: ModelSources, options?: LoadOptions): Promise<Loaded>;
   /** Runs queue up. An abort ends the stream with `done`; every other failure is thrown as an OutriderError. */
   run(request: RunRequest, signal?: AbortSignal): AsyncIterable<TraceEvent>;
   /**
-   * Finds the usual range of the draft's step signals, which SpecGuard reads, and stores it next to the draft. It runs every
-   * prompt several times; other runs may come in between.
+   * Finds the usual range of the draft's step signals, which SpecGuard reads, and stores it next to the draft. It runs
+   * every prompt several times; other runs may come in between.
    */
   calibrate(options: CalibrateOptions): Promise<Calibrated>;
   /** Measures the device, and the passes of the target if one is loaded. Takes seconds, and queues like a run. */

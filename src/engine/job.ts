@@ -1,4 +1,5 @@
-// Turns a request into a job: every limit that a run could hit half-way is checked here first, and the error has the numbers.
+// Turns a request into a job: every limit that a run could hit half-way is checked here first, and the error has the
+// numbers.
 import { refuse } from '../base/refuse.ts';
 import { fittedKnobs, type KnobValue, resolveKnobs } from '../decode/core/knobs.ts';
 import { missingRoles } from '../decode/core/missing-roles.ts';

@@ -1,6 +1,6 @@
 // Tells whether models would fit this device before any is downloaded: it reads configs and the headers of the weights.
-// WebGPU states how large a buffer may be, but not how much memory there is. Some browsers state roughly how much memory the
-// computer has; in others only the size of buffers is checked.
+// WebGPU states how large a buffer may be, but not how much memory there is. Some browsers state roughly how much
+// memory the computer has; in others only the size of buffers is checked.
 import { checkAborted, type OutriderError } from '../base/errors.ts';
 import { bad } from '../base/refuse.ts';
 import type { ModelRole } from '../decode/core/system.ts';

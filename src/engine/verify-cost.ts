@@ -1,5 +1,5 @@
-// Measures the time of a pass over M rows against that of one row. When the curve is flat, accepted drafts cost nothing; when
-// it grows like M, speculation loses.
+// Measures the time of a pass over M rows against that of one row. When the curve is flat, accepted drafts cost
+// nothing; when it grows like M, speculation loses.
 import { checkAborted } from '../base/errors.ts';
 import { median } from '../base/statistics.ts';
 import type { Cursor, LanguageModel, Sampling } from '../model/interface.ts';

@@ -32,7 +32,9 @@ interface Piece {
   readonly text: string;
   /** Null while the text goes on. */
   readonly finish: string | null;
-  /** What ended it, where the server tells: vLLM's `stop_reason`, SGLang's `matched_stop`. Absent where it never does. */
+  /**
+   * What ended it, where the server tells: vLLM's `stop_reason`, SGLang's `matched_stop`. Absent where it never does.
+   */
   readonly stoppedBy?: unknown;
 }
 
@@ -42,8 +44,8 @@ export class CompletionsServer {
   readonly #key: string | undefined;
   readonly #timing: Timing;
   /**
-   * A text that ended by itself and one that a stop string ended look the same on llama.cpp. So the delimiter is sent as
-   * `stop` only to servers that tell which it was; from the others the text is cut here, and the request cancelled.
+   * A text that ended by itself and one that a stop string ended look the same on llama.cpp. So the delimiter is sent
+   * as `stop` only to servers that tell which it was; from the others the text is cut here, and the request cancelled.
    */
   #tells = false;
 
@@ -75,7 +77,8 @@ export class CompletionsServer {
       const wanted = { max_tokens: left, ...samplingFields(sampling), ...(this.#tells && { stop: [delimiter] }) };
       for await (const piece of this.#stream({ prompt: prompt + arrived, ...wanted }, signal)) {
         if (piece.text !== '') {
-          // A server that goes on past what was asked for is not read any further: leaving the loop cancels the request.
+          // A server that goes on past what was asked for is not read any further: leaving the loop cancels the
+          // request.
           if (pieces === maxTokens) return ended('length', matcher.end());
           pieces++;
           firstMs ??= performance.now() - began;
@@ -176,8 +179,8 @@ const toldNothing = (choice: object): null | undefined =>
 const TOP_ALL = 2 ** 30;
 
 /**
- * top_k and min_p are no fields of OpenAI's, whose own servers refuse them; the others filter by values of their own (40
- * and 0.05 on llama.cpp) unless told. A greedy step needs neither.
+ * top_k and min_p are no fields of OpenAI's, whose own servers refuse them; the others filter by values of their own
+ * (40 and 0.05 on llama.cpp) unless told. A greedy step needs neither.
  */
 const samplingFields = ({ temperature, topP, topK, minP, seed }: Sampling) => ({
   temperature,

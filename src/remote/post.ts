@@ -1,5 +1,5 @@
-// One request to a server: what it refuses, and what is wrong on the way to it, as errors that say what to do. What another
-// try may cure is tried again, later and later.
+// One request to a server: what it refuses, and what is wrong on the way to it, as errors that say what to do. What
+// another try may cure is tried again, later and later.
 import { checkAborted, OutriderError } from '../base/errors.ts';
 import { Interrupted, refusal, unreachable } from './failures.ts';
 

@@ -1,7 +1,7 @@
-// A judge on another machine, as step systems see it. Text travels, so it may have any vocabulary; nothing is kept there
-// between two steps that we know of (servers cache prefixes by themselves). Two ways of asking: vLLM's `/pooling`, for
-// models with a head (https://docs.vllm.ai/en/latest/models/pooling_models/reward/), and which of two words a language
-// model would write next, for everything that speaks OpenAI's completions.
+// A judge on another machine, as step systems see it. Text travels, so it may have any vocabulary; nothing is kept
+// there between two steps that we know of (servers cache prefixes by themselves). Two ways of asking: vLLM's
+// `/pooling`, for models with a head (https://docs.vllm.ai/en/latest/models/pooling_models/reward/), and which of two
+// words a language model would write next, for everything that speaks OpenAI's completions.
 import { checkAborted } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
 import type { Judge, JudgeCursor } from '../decode/core/system.ts';

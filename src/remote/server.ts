@@ -30,7 +30,10 @@ interface Shown {
   readonly stepEnd?: string | undefined;
 }
 
-/** vLLM's `/pooling`: a model with a head. Of a list of rows the last one counts; a row of classes is ordered, worst first. */
+/**
+ * vLLM's `/pooling`: a model with a head. Of a list of rows the last one counts; a row of classes is ordered, worst
+ * first.
+ */
 interface ByPooling extends Shown {
   readonly by: 'pooling';
   /** What the rows hold. Default: probabilities, as vLLM gives them unless it is told otherwise. */
@@ -52,7 +55,9 @@ export type JudgedBy = ByPooling | ByWords;
 export type RemoteJudge = Server &
   JudgedBy & {
     readonly kind: 'remote-judge';
-    /** When it cannot be had: end the run with an error (default), or have the target write every step from there on. */
+    /**
+     * When it cannot be had: end the run with an error (default), or have the target write every step from there on.
+     */
     readonly fallBack?: 'target' | 'fail' | undefined;
   };
 

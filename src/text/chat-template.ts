@@ -1,4 +1,4 @@
-// A conversation to the one string that the model was trained on, through the checkpoint's own Jinja template.
+// Turns a conversation into the string that the model was trained on, by the checkpoint's own Jinja template.
 import type { PreTrainedTokenizer } from '@huggingface/transformers';
 import { refuse } from '../base/refuse.ts';
 
@@ -9,7 +9,7 @@ export interface ChatMessage {
 }
 
 export interface ChatOptions {
-  /** End with what opens the assistant's turn. Default true. */
+  /** End with the opening of the assistant's message. Default true. */
   readonly generationPrompt?: boolean;
 }
 

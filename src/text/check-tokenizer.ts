@@ -1,5 +1,5 @@
-// What tokenizer.json must look like before anything is built from it. The file comes from a stranger: an id decides how long
-// lists become, and a pattern decides how long a text is searched, so both are checked first.
+// Checks tokenizer.json before anything is built from it. The file comes from a stranger: an id decides how long lists
+// become, and a pattern decides how long a search in a text takes.
 import { bad } from '../base/refuse.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -54,8 +54,9 @@ const checkPatterns = (value: unknown, depth: number): void => {
 };
 
 /**
- * A repeated group that holds another repetition or alternatives, `(a+)+` or `(a|aa)*`, can take a time exponential in the
- * text: a regular expression cannot be interrupted, so such a pattern is refused. No published split pattern has one.
+ * A repeated group that holds another repetition or alternatives, `(a+)+` or `(a|aa)*`, can take a time exponential in
+ * the text: a regular expression cannot be interrupted, so such a pattern is refused. No published split pattern has
+ * one.
  */
 export const checkPattern = (pattern: string): void => {
   /** For each open group: does it hold an unbounded repetition or alternatives? */

@@ -1,5 +1,5 @@
-// What each token id stands for, in bytes, read from tokenizer.json. Decoding by bytes (rather than through the
-// library, which joins whole texts and tidies spaces) is what makes a stream of deltas add up to the text exactly.
+// The bytes of each token id, from tokenizer.json. The library joins whole texts and tidies spaces; decoding by bytes
+// makes a stream of deltas add up to the text exactly.
 import type { OutriderError } from '../base/errors.ts';
 import { bad } from '../base/refuse.ts';
 
@@ -96,7 +96,7 @@ export class Pieces {
     this.size = this.#names.length;
   }
 
-  /** The vocabulary's entry, spelled as in the file; null where there is none. */
+  /** The vocabulary's entry, as it is written in the file; null when there is none. */
   name(id: number): string | null {
     return this.#names[id] ?? null;
   }

@@ -1,8 +1,8 @@
-// Stop strings in a stream of text. Text that might be the beginning of a stop string is held back until it is clear,
-// so nobody ever sees part of one, and a match may span any number of deltas.
+// Finds stop strings in a stream of text. Text that may be the beginning of a stop string is held back until that is
+// certain, so a part of one is never shown. A match may span any number of deltas.
 
 export interface StopMatcher {
-  /** Text that is safe to show. After `stopped`, nothing more is let through. */
+  /** Text that can be shown. After `stopped` it is always empty. */
   push(delta: string): string;
   /** The held-back text, when the stream has ended without a match. */
   end(): string;
@@ -10,7 +10,7 @@ export interface StopMatcher {
   readonly stopped: string | null;
 }
 
-/** Length of the longest end of `text` that begins `stop` without being all of it. */
+/** Length of the longest end of `text` that is a beginning of `stop`, and not all of it. */
 const overlap = (text: string, stop: string): number => {
   for (let length = Math.min(text.length, stop.length - 1); length > 0; length--)
     if (text.endsWith(stop.slice(0, length))) return length;

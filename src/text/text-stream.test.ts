@@ -11,7 +11,9 @@ const random = (seed: number) => () => {
   return seed / 2 ** 32;
 };
 
-/** Text from every plane: ASCII, combining marks, CJK, emoji with joiners, private use, noncharacters; no surrogates. */
+/**
+ * Text from every plane: ASCII, combining marks, CJK, emoji with joiners, private use, noncharacters; no surrogates.
+ */
 const randomText = (next: () => number): string => {
   const ranges = [
     [0x20, 0x7e],

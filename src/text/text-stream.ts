@@ -1,11 +1,11 @@
-// Token ids in, text deltas out. A delta never holds half a character: bytes wait in the decoder until their character
-// is whole, and a token is looked at once, so a stream costs the same a token however long it gets.
+// Turns token ids into text deltas. A delta has whole characters only: bytes wait in the decoder until their character
+// is complete. Each token is decoded once, so the cost of a token does not grow with the text.
 import type { Pieces } from './pieces.ts';
 
 export interface TextStream {
   /** The text that these tokens complete; '' while a character is unfinished. */
   push(ids: readonly number[]): string;
-  /** What is left when no token follows: U+FFFD where a character was cut off, usually ''. */
+  /** The rest when no token follows: U+FFFD for a character that was cut off, usually ''. */
   end(): string;
 }
 

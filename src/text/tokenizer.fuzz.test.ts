@@ -1,5 +1,5 @@
-// tokenizer.json and tokenizer_config.json come from strangers. Damaged ones are loaded and used: the outcome is a tokenizer
-// or an error of ours that says what is wrong, soon.
+// tokenizer.json and tokenizer_config.json come from strangers. Damaged ones are loaded and used: the outcome is a
+// tokenizer or an error of ours that says what is wrong, soon.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it, vi } from 'vitest';

@@ -1,5 +1,5 @@
-// Text to token ids and back, on the tokenizer of @huggingface/transformers, built from the checkpoint's own JSON.
-// The library (155 kB gzipped) is imported on first use, so an engine that is given token ids never loads it.
+// Text to token ids and back, by the tokenizer of @huggingface/transformers, built from the checkpoint's own JSON. The
+// library (155 kB gzipped) is imported on first use: an engine that is given token ids does not load it.
 import { OutriderError } from '../base/errors.ts';
 import { bad } from '../base/refuse.ts';
 import type { TokenizerFiles } from '../weights/checkpoint.ts';
@@ -8,7 +8,9 @@ import { checkTokenizer } from './check-tokenizer.ts';
 import { Pieces } from './pieces.ts';
 import { type TextStream, textStream } from './text-stream.ts';
 
-/** What a checkpoint's `tokenizer()` gives; GGUF and folders without generation_config.json leave `generation` empty. */
+/**
+ * What a checkpoint's `tokenizer()` gives; GGUF and folders without generation_config.json leave `generation` empty.
+ */
 export type TokenizerSource = Pick<TokenizerFiles, 'tokenizer' | 'config'> & Partial<TokenizerFiles>;
 
 /** Text into ids and back. */
@@ -18,11 +20,11 @@ export interface Tokenizer {
   /** The ids that end a text: the tokenizer's own, and those that generation_config.json names. */
   readonly eos: readonly number[];
   readonly hasChatTemplate: boolean;
-  /** The vocabulary's entry, spelled as in the file; null where there is none. */
+  /** The vocabulary's entry, as it is written in the file; null when there is none. */
   entry(id: number): string | null;
   /**
-   * Special tokens spelled out in the text are recognised. `special` adds what the tokenizer wraps a text in (a BOS,
-   * where the model wants one): right for a raw prompt, wrong after a chat template. Default false.
+   * Special tokens that are written in the text are recognised. `special` adds what the tokenizer wraps a text in (a
+   * BOS, where the model wants one): right for a raw prompt, wrong after a chat template. Default false.
    */
   encode(text: string, options?: { readonly special?: boolean }): number[];
   /** `special` writes special tokens out too. Default false. */
@@ -35,7 +37,7 @@ export interface Tokenizer {
 
 const isId = (value: unknown): value is number => Number.isInteger(value);
 
-/** The file is trusted to be whole from here on, so whatever trips over it is the file's fault. */
+/** The file was checked (check-tokenizer.ts); any error that its content still causes is reported as the file's. */
 const build = <T>(work: () => T): T => {
   try {
     return work();
@@ -45,7 +47,7 @@ const build = <T>(work: () => T): T => {
   }
 };
 
-/** From `tokenizer.json` and what lies beside it. */
+/** From `tokenizer.json` and the files next to it. */
 export const loadTokenizer = async ({ tokenizer, config, generation = {} }: TokenizerSource): Promise<Tokenizer> => {
   checkTokenizer(tokenizer);
   const { PreTrainedTokenizer, env } = await import('@huggingface/transformers');

@@ -1,7 +1,7 @@
-// Checks events that come from outside: a file, a link, another page. Whoever sends a trace chooses every value in it, so
-// each field's kind and range is checked once, here, and every view and fold may rely on them afterwards: parents that
-// come before their nodes, paths that lie within their tree, lists of equal length. Event types that are not listed are of a
-// newer version and pass unread.
+// Checks events that come from outside: a file, a link, another page. Whoever sends a trace chooses every value in it,
+// so each field's kind and range is checked once, here, and every view and fold may rely on them afterwards: parents
+// that come before their nodes, paths that lie within their tree, lists of equal length. Event types that are not
+// listed are of a newer version and pass unread.
 import type { TraceEvent, TraceEventType } from './events.ts';
 
 /** One field: a test, and what it tests for, in words. */

@@ -1,5 +1,6 @@
-// What happened in a run, as plain data: events cross postMessage, print as JSON lines and replay without a GPU. Each is
-// stamped where the work is done. Every figure on a page, in the command line and in a benchmark is a fold over them.
+// What happened in a run, as plain data: events cross postMessage, print as JSON lines and replay without a GPU. Each
+// is stamped where the work is done. Every figure on a page, in the command line and in a benchmark is a fold over
+// them.
 import type { ThresholdRule } from './threshold.ts';
 
 /** Who did the work. */
@@ -32,7 +33,9 @@ interface Fault {
   readonly hint: string;
 }
 
-/** How an ensemble came to a committed token: probabilities after temperature and filters; at temperature 0, as at 1. */
+/**
+ * How an ensemble came to a committed token: probabilities after temperature and filters; at temperature 0, as at 1.
+ */
 export interface TokenVote {
   /** What the ensemble gives the committed token. */
   readonly r: number;
@@ -72,8 +75,8 @@ export type TraceEvent = { readonly at: number } & (
       readonly step?: Nested;
     }
   /**
-   * A tree of drafts. Node 0 is the anchor; `passes` forward passes of `by` wrote the rest. The drafts stay on the device
-   * until the verdict is read: `ms` is what recording them took, and the device's time is part of `verify`.
+   * A tree of drafts. Node 0 is the anchor; `passes` forward passes of `by` wrote the rest. The drafts stay on the
+   * device until the verdict is read: `ms` is what recording them took, and the device's time is part of `verify`.
    */
   | {
       readonly type: 'draft';
@@ -88,9 +91,9 @@ export type TraceEvent = { readonly at: number } & (
       readonly step?: Nested;
     }
   /**
-   * One pass over a tree: the nodes it kept (node 0 first), and the token after them. An ensemble decides together on the
-   * drafts in `checked` (who proposed each) as nodes 1 and up; they may be older than the round. Drafts after them wait
-   * while all are kept. Without a corrected or bonus token `next` is the last draft.
+   * One pass over a tree: the nodes it kept (node 0 first), and the token after them. An ensemble decides together on
+   * the drafts in `checked` (who proposed each) as nodes 1 and up; they may be older than the round. Drafts after them
+   * wait while all are kept. Without a corrected or bonus token `next` is the last draft.
    */
   | {
       readonly type: 'verify';
@@ -137,7 +140,9 @@ export type TraceEvent = { readonly at: number } & (
       readonly logprob: readonly [number, number];
       readonly grounding: readonly [number, number] | null;
     }
-  /** Steps that continue one prefix, for a rule to choose from or to judge. The draft writes them, or a sampling target. */
+  /**
+   * Steps that continue one prefix, for a rule to choose from or to judge. The draft writes them, or a sampling target.
+   */
   | {
       readonly type: 'candidates';
       readonly round: number;

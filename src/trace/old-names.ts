@@ -1,5 +1,5 @@
-// Traces that were stored under older names. `readTraceText` passes each event through `withNewNames`. An old name is read
-// for one version: delete this file with 0.2.0.
+// Traces that were stored under older names. `readTraceText` passes each event through `withNewNames`. An old name is
+// read for one version: delete this file with 0.2.0.
 import type { EventOf, TraceEvent } from './events.ts';
 import type { ThresholdRule } from './threshold.ts';
 

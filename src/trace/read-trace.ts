@@ -1,6 +1,7 @@
-// Reads a stored trace: JSON lines, an optional header first, then the events of a run and, after its `done`, those of the
-// plain run that was recorded with it. The text comes from a file, a link or another site, so every line is checked
-// (check-events.ts) and old names become today's (old-names.ts). A problem is returned as data: this folder imports no errors.
+// Reads a stored trace: JSON lines, an optional header first, then the events of a run and, after its `done`, those of
+// the plain run that was recorded with it. The text comes from a file, a link or another site, so every line is checked
+// (check-events.ts) and old names become today's (old-names.ts). A problem is returned as data: this folder imports no
+// errors.
 import { EventChecker } from './check-events.ts';
 import type { TraceEvent } from './events.ts';
 import { withNewNames } from './old-names.ts';

@@ -1,4 +1,5 @@
-// A trace arrives by link. Damaged ones are read and folded by every metric: the outcome is a run or a named problem, soon.
+// A trace arrives by link. Damaged ones are read and folded by every metric: the outcome is a run or a named problem,
+// soon.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,6 +1,6 @@
-// A config is a claim, and its counts decide how much is computed and allocated before the first tensor is looked at. So a
-// count is believed only as far as the tensors of the same files reach: 2³⁰ layers in a file of 200 tensors are refused
-// here, before anything walks them.
+// Checks the counts of a config against the tensors of the same files. The counts decide how much is computed and
+// allocated before the first tensor is read: 2³⁰ layers in a file of 200 tensors are refused here, before a loop over
+// layers begins.
 import { bad } from '../base/refuse.ts';
 import type { TensorInfo } from './checkpoint.ts';
 
@@ -11,7 +11,7 @@ const HARMLESS_SIZE = 2 ** 20;
 const LAYERS = /(^|_)num_(hidden_|target_)?layers$/;
 const SIZES = /^(hidden_size|intermediate_size|vocab_size|draft_vocab_size|head_dim|num_(attention|key_value)_heads)$/;
 
-/** Throws `bad-checkpoint` for a count in `config`, or in an object inside it, that the tensors cannot bear out. */
+/** Throws `bad-checkpoint` for a count in `config`, or in an object inside it, that the tensors contradict. */
 export const checkCounts = (
   config: Readonly<Record<string, unknown>>,
   tensors: Iterable<Pick<TensorInfo, 'shape'>>,

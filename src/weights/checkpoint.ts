@@ -1,5 +1,5 @@
-// What a checkpoint is, whatever file it came from: a configuration, a table of tensors under their Hugging Face names,
-// their rows in bands small enough to hold, and the tokenizer's files. Opening one reads headers only.
+// A checkpoint of either file format: a configuration, a table of tensors under their Hugging Face names, their rows in
+// blocks of a few megabytes, and the tokenizer's files. Opening one reads headers only.
 import type { WeightFormat } from './quantize/device-layout.ts';
 import type { Repacker } from './quantize/repack.ts';
 
@@ -18,11 +18,11 @@ export interface RowBlock {
   readonly tensor: TensorInfo;
   readonly firstRow: number;
   readonly rows: number;
-  /** The rows as stored; valid until the loop asks for the next band. */
+  /** The rows as stored; valid until the loop asks for the next block. */
   readonly raw: Uint8Array<ArrayBuffer>;
   /** rows × columns values, in a new array. */
   decode(): Float32Array<ArrayBuffer>;
-  /** What turns the rows into this format without decoding them; undefined where that would lose something. */
+  /** Turns the rows into this format without decoding them; undefined when that would lose something. */
   repacker(format: WeightFormat): Repacker | undefined;
 }
 
@@ -48,18 +48,18 @@ export interface Checkpoint extends Disposable {
   readonly name: string;
   /** All tensor data. */
   readonly bytes: number;
-  /** Differs where the weights' files do, as far as sizes and their server tell. */
+  /** Differs when the files of the weights differ, as far as their sizes and their server tell. */
   readonly version: string;
   /** config.json as published; for GGUF the same keys, made from its metadata. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly tensors: ReadonlyMap<string, TensorInfo>;
-  /** Tensors in file order, each in bands of whole rows. */
+  /** Tensors in file order, each in blocks of whole rows. */
   stream(options?: StreamOptions): AsyncIterable<RowBlock>;
   /** Null when the model has none: it then serves token ids only. */
   tokenizer(signal?: AbortSignal): Promise<TokenizerFiles | null>;
 }
 
-/** Rows and columns of a tensor as bands see it. */
+/** A tensor's rows and columns, as a matrix. */
 export const matrixShape = (shape: readonly number[]): { rows: number; columns: number } => {
   const columns = shape.at(-1) ?? 1;
   const rows = shape.slice(0, -1).reduce((product, size) => product * size, 1);

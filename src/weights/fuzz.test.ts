@@ -1,5 +1,5 @@
 // Files come from strangers. Tens of thousands of damaged ones go through everything that reads a file (header, config,
-// tokenizer, every band decoded): the outcome is a model or `bad-checkpoint`, soon, and without taking memory.
+// tokenizer, every row block decoded): the outcome is a model or `bad-checkpoint`, soon, and without taking memory.
 import { expect, it } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
 import { writeGguf } from '../testing/files/gguf-writer.ts';

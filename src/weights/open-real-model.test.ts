@@ -49,7 +49,8 @@ const packedBytes = ({ tensors }: Checkpoint, precision: Precision | undefined):
 };
 
 describe.skipIf(noShared)('SmolLM2-135M from its GGUF', () => {
-  // Processor time in ms. Measured: as in the file and q4 130 to 180, q8 1100 to 1430 (the more, the busier the machine).
+  // Processor time in ms. Measured: as in the file and q4 130 to 180, q8 1100 to 1430 (the more, the busier the
+  // machine).
   it.each<[Precision | undefined, number]>([
     [undefined, 2000],
     ['q8', 4000],

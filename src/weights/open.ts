@@ -1,5 +1,5 @@
-// Opens a checkpoint of either format from anywhere, by its headers alone. Nothing here knows what a model does with
-// its tensors: a missing tensor or a wrong shape is for the architecture to notice.
+// Opens a checkpoint of either format by its headers alone. What a model does with its tensors is not known here: the
+// architecture notices a missing tensor or a wrong shape.
 import { bad, refuse } from '../base/refuse.ts';
 import { checkCounts } from './believable.ts';
 import type { Checkpoint, TokenizerFiles } from './checkpoint.ts';
@@ -9,7 +9,7 @@ import { HttpSource } from './files/http.ts';
 import type { Store } from './files/store.ts';
 import { openGguf } from './gguf/open-gguf.ts';
 import { type Open, type Opened, SPLIT } from './opened-checkpoint.ts';
-import { type PlacedTensor, streamBands } from './row-blocks.ts';
+import { type PlacedTensor, streamRowBlocks } from './row-blocks.ts';
 import { parseShardIndex, readSafetensors } from './safetensors.ts';
 
 /** Where a checkpoint is. */
@@ -47,7 +47,7 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
     const { parts, placed } = gguf
       ? await openGguf(gguf, open, options.signal)
       : await openSafetensors(files, open, options);
-    refuseTwins(placed);
+    refuseDuplicates(placed);
     checkCounts(
       parts.config,
       placed.map(({ info }) => info),
@@ -58,7 +58,7 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
       tensors,
       bytes: placed.reduce((sum, { info }) => sum + info.bytes, 0),
       version: opened.map(({ name, size, version = '' }) => `${name} ${size} ${version}`).join('\n'),
-      stream: (streaming) => streamBands(placed, streaming),
+      stream: (streaming) => streamRowBlocks(placed, streaming),
       [Symbol.dispose]: close,
     };
   } catch (error) {
@@ -67,7 +67,7 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
   }
 };
 
-/** The files behind a source, each opened when it is asked for. */
+/** The files of a source, each opened when it is asked for. */
 export const fileSet = (source: Source, { store, onProgress }: OpenOptions): FileSet => {
   if (source.kind === 'files') return blobFiles(source.files);
   if (source.kind === 'bytes') return memoryFiles(source.files);
@@ -135,7 +135,7 @@ const weightsFile = (files: FileSet): string => {
   return found.length === 1 ? (found[0] as string) : 'model.safetensors';
 };
 
-const refuseTwins = (placed: readonly PlacedTensor[]): void => {
+const refuseDuplicates = (placed: readonly PlacedTensor[]): void => {
   const seen = new Set<string>();
   for (const { info } of placed) {
     if (seen.has(info.name)) throw bad(`tensor ${info.name} occurs in two files`);

@@ -1,5 +1,5 @@
-// Tensors in file order, a few megabytes of whole rows at a time. One buffer serves all bands, so that loading a model
-// takes the memory of a band and not of a model, whatever the garbage collector does.
+// Streams tensors in file order, in blocks of whole rows of a few megabytes. All blocks share one buffer, so that
+// loading a model takes the memory of one block, whatever the garbage collector does.
 import { checkAborted } from '../base/errors.ts';
 import { bad } from '../base/refuse.ts';
 import { matrixShape, type RowBlock, type StreamOptions, type TensorInfo } from './checkpoint.ts';
@@ -14,14 +14,14 @@ export interface PlacedTensor {
   readonly start: number;
   /** Heads in its rows, of which the first so many are permuted as llama's in GGUF; null where none is. */
   readonly heads: { readonly count: number; readonly permuted: number } | null;
-  /** How quantised blocks are read, where the format has them. */
+  /** How quantised blocks are read, if the format has them. */
   readonly blocks?: { readonly decoders: Decoders; readonly repackers: Repackers };
 }
 
-/** Of a band's rows, as stored or as f32, whichever is more: 4-bit rows grow sevenfold when they are decoded. */
-const BAND_BYTES = 4 * 2 ** 20;
+/** The most bytes of a block, as stored and as f32: 4-bit rows grow sevenfold when they are decoded. */
+const BLOCK_BYTES = 4 * 2 ** 20;
 
-export async function* streamBands(
+export async function* streamRowBlocks(
   placed: readonly PlacedTensor[],
   options: StreamOptions = {},
 ): AsyncGenerator<RowBlock> {
@@ -34,10 +34,10 @@ export async function* streamBands(
     if (info.bytes === 0 || wanted?.(info.name) === false) continue;
     if (previous !== source) previous?.release?.();
     previous = source;
-    const { rows, rowBytes, bandRows } = bandsOf(tensor);
-    for (let firstRow = 0; firstRow < rows; firstRow += bandRows) {
+    const { rows, rowBytes, blockRows } = rowBlocksOf(tensor);
+    for (let firstRow = 0; firstRow < rows; firstRow += blockRows) {
       checkAborted(signal);
-      const count = Math.min(bandRows, rows - firstRow);
+      const count = Math.min(blockRows, rows - firstRow);
       if (buffer.length < count * rowBytes) buffer = new Uint8Array(count * rowBytes);
       const raw = buffer.subarray(0, count * rowBytes);
       await source.readInto(raw, start + firstRow * rowBytes, signal);
@@ -59,20 +59,20 @@ export async function* streamBands(
   }
 }
 
-/** A vector counts as one row for whoever reads bands, though its elements may be permuted like rows. */
+/** A vector counts as one row for readers of blocks, though its elements may be permuted like rows. */
 const block = (info: TensorInfo, firstRow: number, rows: number): Pick<RowBlock, 'firstRow' | 'rows'> =>
   info.shape.length < 2 ? { firstRow: 0, rows: 1 } : { firstRow, rows };
 
-const bandsOf = ({ info, heads }: PlacedTensor): { rows: number; rowBytes: number; bandRows: number } => {
+const rowBlocksOf = ({ info, heads }: PlacedTensor): { rows: number; rowBytes: number; blockRows: number } => {
   const rows = heads && info.shape.length < 2 ? (info.shape[0] ?? 1) : matrixShape(info.shape).rows;
   const rowBytes = info.bytes / rows;
   if (heads && rows % (2 * heads.count))
     throw bad(`${info.name} is [${info.shape}]: ${heads.count} heads do not divide its rows`);
-  // Rows of a head are restored together; a permuted vector is one band, as other vectors are.
+  // Rows of a head are restored together; a permuted vector is one block, as other vectors are.
   const unit = heads ? (info.shape.length < 2 ? rows : rows / heads.count) : 1;
   const decodedRowBytes = info.shape.reduce((product, size) => product * size, 4) / rows;
   const most = Math.max(rowBytes, decodedRowBytes);
-  return { rows, rowBytes, bandRows: Math.max(1, Math.floor(BAND_BYTES / most / unit)) * unit };
+  return { rows, rowBytes, blockRows: Math.max(1, Math.floor(BLOCK_BYTES / most / unit)) * unit };
 };
 
 /** Row 2i of a head goes to row i, row 2i + 1 to row i + half: rotation then pairs (i, i + half), as in safetensors. */

@@ -1,5 +1,5 @@
 // The safetensors format (huggingface/safetensors): eight bytes of header length, a JSON header, then all tensors
-// without gaps. A header is checked completely before anything believes it: files come from anywhere.
+// without gaps. A header is checked completely before any of it is used.
 import { bad } from '../base/refuse.ts';
 import { elementType } from './element-types.ts';
 import { type ByteSource, isRecord, parseJson, readBytes, truncated } from './files/byte-source.ts';
@@ -78,8 +78,8 @@ const tensorOf = (file: string, name: string, entry: unknown, dataStart: number)
 };
 
 /**
- * The first key that occurs twice at the top level of a valid JSON object. `JSON.parse` keeps the last of two equal
- * keys without a word, and another reader may keep the first: two readers would see two different models.
+ * The first key that occurs twice at the top level of a valid JSON object. `JSON.parse` silently keeps the last of two
+ * equal keys, and another reader may keep the first: the two would read different models.
  */
 const repeatedKey = (json: string): string | null => {
   const seen = new Set<string>();

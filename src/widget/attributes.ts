@@ -1,4 +1,5 @@
-// The element's attributes, each with a property of the same meaning; the property's name is the attribute's in camel case.
+// The element's attributes, each with a property of the same meaning; the property's name is the attribute's in camel
+// case.
 
 export const TEXTS = [
   'model',

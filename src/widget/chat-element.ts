@@ -1,5 +1,6 @@
-// <outrider-chat>: a conversation with a model in the visitor's browser. Nothing is fetched, started or asked of the GPU
-// before the visitor sends something or the page calls `load()`; everything is freed when the element leaves the page.
+// <outrider-chat>: a conversation with a model in the visitor's browser. Nothing is fetched, started or asked of the
+// GPU before the visitor sends something or the page calls `load()`; everything is freed when the element leaves the
+// page.
 import { type ErrorCode, type Fault, OutriderError, toFault } from '../base/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';

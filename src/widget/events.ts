@@ -1,5 +1,5 @@
-// What an element tells the page. The names carry a prefix because `error` and `progress` that bubble would be taken for
-// the browser's own.
+// What an element tells the page. The names carry a prefix because `error` and `progress` that bubble would be taken
+// for the browser's own.
 
 import type { Fault } from '../base/errors.ts';
 import type { Loaded } from '../engine/engine.ts';

@@ -1,5 +1,5 @@
-// The guide's reference against the source: every attribute, property, event, variable, part and slot is in a table, and
-// nothing else is.
+// The guide's reference against the source: every attribute, property, event, variable, part and slot is in a table,
+// and nothing else is.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// `outrider/widget`: importing it defines <outrider-chat>, for pages that are built by a bundler. Its engine is started as
-// `connect()` starts one; widget/one-file.ts is for pages without a bundler.
+// `outrider/widget`: importing it defines <outrider-chat>, for pages that are built by a bundler. Its engine is started
+// as `connect()` starts one; widget/one-file.ts is for pages without a bundler.
 import '../base/dispose.ts';
 
 import { connect } from '../worker/connect.ts';

@@ -52,8 +52,8 @@ export const systemOf = (named: Named): string => {
 };
 
 /**
- * The models that the system needs, and those that make it better. Block-size policies and sentence encoders are left out
- * unless they are needed: they would bring the ONNX runtime.
+ * The models that the system needs, and those that make it better. Block-size policies and sentence encoders are left
+ * out unless they are needed: they would bring the ONNX runtime.
  */
 const partnersOf = (id: string, systems: readonly SystemFacts[]): readonly Partner[] => {
   const { needs = [], uses = [] } = systems.find((system) => system.id === id) ?? {};

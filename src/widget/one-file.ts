@@ -1,5 +1,6 @@
-// <outrider-chat> and its engine in one file, which is its own worker: on a page it defines the element, and in the worker
-// that the element starts from this very address it serves the engine. No second file, no `blob:`, nothing to configure.
+// <outrider-chat> and its engine in one file, which is its own worker: on a page it defines the element, and in the
+// worker that the element starts from this very address it serves the engine. No second file, no `blob:`, nothing to
+// configure.
 import '../base/dispose.ts';
 
 import { expose } from 'comlink';

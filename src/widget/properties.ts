@@ -29,7 +29,9 @@ export class ChatProperties extends Base {
   declare base: string | null;
   /** Of the weights: `f32`, `f16`, `q8` or `q4`. Default: as in the file. */
   declare precision: string | null;
-  /** The address of a trace file. It is replayed instead where no model is named, and offered where there is no WebGPU. */
+  /**
+   * The address of a trace file. It is replayed instead where no model is named, and offered where there is no WebGPU.
+   */
   declare trace: string | null;
   /** `light` or `dark`. Default: as the page, by its `color-scheme`. */
   declare theme: string | null;
@@ -40,7 +42,9 @@ export class ChatProperties extends Base {
   declare temperature: number | null;
   declare topP: number | null;
   declare seed: number | null;
-  /** How many earlier exchanges the model sees. Default: all; none for the bundled models, which know single questions. */
+  /**
+   * How many earlier exchanges the model sees. Default: all; none for the bundled models, which know single questions.
+   */
   declare history: number | null;
   /** Of a replay: 0.25 is a quarter of the recorded pace. */
   declare speed: number | null;

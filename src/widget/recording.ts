@@ -1,5 +1,5 @@
-// Trace files, replayed without a GPU: JSON lines of events as `generate --json` prints them, or as the demo saves them,
-// with a line about the recording before them.
+// Trace files, replayed without a GPU: JSON lines of events as `generate --json` prints them, or as the demo saves
+// them, with a line about the recording before them.
 import { OutriderError } from '../base/errors.ts';
 import { readTraceText, type TraceEvent } from '../trace/index.ts';
 

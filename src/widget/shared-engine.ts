@@ -1,5 +1,5 @@
-// The engine that a page's elements share: opened when the first of them is used, closed when the last is gone. Models that
-// one element loads stay for the others when their targets agree; otherwise each loads its own before it runs.
+// The engine that a page's elements share: opened when the first of them is used, closed when the last is gone. Models
+// that one element loads stay for the others when their targets agree; otherwise each loads its own before it runs.
 import { checkAborted, toFault } from '../base/errors.ts';
 import type { SystemFacts } from '../decode/core/system.ts';
 import type { Engine, Loaded } from '../engine/engine.ts';

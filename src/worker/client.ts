@@ -1,5 +1,6 @@
 // The page's side of an engine in a worker: the interface of engine.ts, with streams, aborts and faults carried across.
-// Who starts the worker is left open (connect.ts, the widget's single file), because bundlers follow whatever starts one.
+// Who starts the worker is left open (connect.ts, the widget's single file), because bundlers follow whatever starts
+// one.
 import { type Remote, transfer, wrap } from 'comlink';
 import { OutriderError } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
@@ -98,8 +99,8 @@ export interface ClientOptions {
 }
 
 /**
- * An engine behind a worker, or behind a function that starts one: then a worker that had to be ended is replaced at the
- * next call, with nothing loaded. `close` always settles.
+ * An engine behind a worker, or behind a function that starts one: then a worker that had to be ended is replaced at
+ * the next call, with nothing loaded. `close` always settles.
  */
 export const clientOf = (given: Port | (() => Worker), { base, patience = PATIENCE }: ClientOptions = {}): Engine => {
   const begin = (): Link => linkTo(typeof given === 'function' ? given() : given);

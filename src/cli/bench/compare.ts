@@ -1,6 +1,6 @@
-// Every system on the same prompts in one session, interleaved, against its baseline (plain decoding, or for an ensemble
-// the plain ensemble): on a machine whose clock and load drift, only runs that were made next to each other may be
-// compared. The first runs warm up and are not counted.
+// Every system on the same prompts in one session, interleaved, against its baseline (plain decoding, or for an
+// ensemble the plain ensemble): on a machine whose clock and load drift, only runs that were made next to each other
+// may be compared. The first runs warm up and are not counted.
 import { OutriderError } from '../../base/errors.ts';
 import { refuse } from '../../base/refuse.ts';
 import { type Spread, spread } from '../../base/statistics.ts';
@@ -82,7 +82,8 @@ const measurePrefill = async (engine: Engine, { model }: LoadedModel, signal: Ab
 
 export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOptions): Promise<BenchReport> => {
   const { maxTokens, repeat, signal, onProgress, temperature = 0, seed = 0 } = options;
-  // Of a target on another machine only the steps are seen: the draft stands in for it, in everything that is measured here.
+  // Of a target on another machine only the steps are seen: the draft stands in for it, in everything that is measured
+  // here.
   const target = readerOf(models);
   if (!target) throw refuse('there is no model to measure', 'Name one.');
   const prompts = options.prompts ?? defaultPrompts(target);

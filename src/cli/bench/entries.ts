@@ -1,5 +1,5 @@
-// What is measured: a system with settings, and what it is held against, which is plain decoding or, for what an ensemble
-// decides, the plain ensemble.
+// What is measured: a system with settings, and what it is held against, which is plain decoding or, for what an
+// ensemble decides, the plain ensemble.
 import { refuse } from '../../base/refuse.ts';
 import { type KnobValue, parseKnob } from '../../decode/core/knobs.ts';
 import type { DecodingSystem } from '../../decode/core/system.ts';

@@ -27,7 +27,9 @@ const step = (number: number, draft: readonly number[], target: readonly number[
 
 const done: TraceEvent = { at: 9, type: 'done', finish_reason: 'stop', stop: 4, text: null };
 
-/** Right against wrong; the same; wrong against wrong; kept; and the end, where the stop token is no part of the text. */
+/**
+ * Right against wrong; the same; wrong against wrong; kept; and the end, where the stop token is no part of the text.
+ */
 const RUN = [
   ...step(1, [2, 3], [1, 3]),
   ...step(2, [2, 3], [2, 3]),

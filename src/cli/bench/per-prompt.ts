@@ -1,4 +1,5 @@
-// The same figures prompt by prompt: what an oracle that chose the best system (or block size) for each prompt would choose from.
+// The same figures prompt by prompt: what an oracle that chose the best system (or block size) for each prompt would
+// choose from.
 import { type Spread, spread } from '../../base/statistics.ts';
 import { measure, type TraceEvent } from '../../trace/index.ts';
 

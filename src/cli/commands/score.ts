@@ -1,5 +1,5 @@
-// What a judge makes of a text, and what a draft's own attention and probabilities do (SpecGuard's signals): raw numbers
-// for comparisons with other implementations.
+// What a judge makes of a text, and what a draft's own attention and probabilities do (SpecGuard's signals): raw
+// numbers for comparisons with other implementations.
 import { probabilitiesOf } from '../../judge/probabilities.ts';
 import type { LanguageModel, Rollout } from '../../model/interface.ts';
 import { choice, flag, integer, integers, text, UsageError } from '../arguments.ts';

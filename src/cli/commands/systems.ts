@@ -1,4 +1,5 @@
-// The decoding systems: what each is, what it promises and needs, and its knobs. All of it stands in the systems' files.
+// The decoding systems: what each is, what it promises and needs, and its knobs. All of it stands in the systems'
+// files.
 import type { Knob } from '../../decode/core/knobs.ts';
 import { describeSystem, SYSTEM_GROUPS, type SystemFacts } from '../../decode/core/system.ts';
 import { SYSTEMS } from '../../systems/index.ts';

@@ -1,5 +1,5 @@
-// Loads a language model: the checkpoint's headers, its tokenizer, its weights streamed to the device. A load that fails
-// or is aborted frees what it took.
+// Loads a language model: the checkpoint's headers, its tokenizer, its weights streamed to the device. A load that
+// fails or is aborted frees what it took.
 import type { Gpu } from '../../gpu/device.ts';
 import { loadModel } from '../../model/load/load-model.ts';
 import { loadTokenizer, type Tokenizer } from '../../text/tokenizer.ts';

@@ -1,6 +1,7 @@
-// Sidecar files: JSON that belongs to a model and is no part of its checkpoint, such as the usual range of its step signals
-// (calibration.json). It comes with the model or is written here: next to the model, or, for a model from the network, in the
-// browser's file system under the model's address and version. New weights do not find what was measured on old ones.
+// Sidecar files: JSON that belongs to a model and is no part of its checkpoint, such as the usual range of its step
+// signals (calibration.json). It comes with the model or is written here: next to the model, or, for a model from the
+// network, in the browser's file system under the model's address and version. New weights do not find what was
+// measured on old ones.
 import { parseJson, readJson } from '../../weights/files/byte-source.ts';
 import type { Store } from '../../weights/files/store.ts';
 import { fileSet, type Source } from '../../weights/open.ts';

@@ -1,5 +1,5 @@
-// Checks that two models which write one text mean the same by every token id: by the entries of their tokenizers, and by
-// the size of the vocabulary when one has no tokenizer.
+// Checks that two models which write one text mean the same by every token id: by the entries of their tokenizers, and
+// by the size of the vocabulary when one has no tokenizer.
 import { OutriderError } from '../../base/errors.ts';
 import type { LoadedModel } from './loaded-models.ts';
 

@@ -1,9 +1,9 @@
-// A model at an address: of a single file, or of a folder with files under their usual names. Addresses of pages on
-// huggingface.co become those of the files behind them.
+// A model at an address: a single file, or a folder with files under their usual names. The address of a model's page
+// on huggingface.co is turned into that of its files.
 import { refuse } from '../../base/refuse.ts';
 import type { ByteSource, FileSet, OpenFile } from './byte-source.ts';
 
-/** `open` answers null when there is nothing at an address. */
+/** `open` returns null when there is no file at an address. */
 export const addressFiles = (
   address: string,
   open: (address: string, options: OpenFile) => Promise<ByteSource | null>,

@@ -1,5 +1,5 @@
-// Where bytes come from: a file that can be read at any place, and a set of such files under their names. Memory and
-// `File`s are here; http.ts reads an address, store.ts keeps what came from one, folder.ts (Node only) reads a disk.
+// Sources of bytes: a file that can be read at any place, and a set of such files under their names. Memory and `File`s
+// are here; http.ts reads an address, store.ts keeps downloads, folder.ts (Node only) reads a disk.
 import { checkAborted, type OutriderError } from '../../base/errors.ts';
 import { bad } from '../../base/refuse.ts';
 
@@ -7,11 +7,11 @@ export interface ByteSource extends Disposable {
   /** For people, in messages. */
   readonly name: string;
   readonly size: number;
-  /** What a server calls this version of it; absent or '' where nobody says. */
+  /** The server's name for this version; absent or '' when it has none. */
   readonly version?: string;
-  /** Fills `target` with the bytes from `start` on, or throws `bad-checkpoint` where the file ends before. */
+  /** Fills `target` with the bytes from `start` on. Throws `bad-checkpoint` when the file ends before. */
   readInto(target: Uint8Array, start: number, signal?: AbortSignal): Promise<void>;
-  /** Lets go of a connection that waits for the next read; that read makes a new one. */
+  /** Closes a connection that waits for the next read; that read makes a new one. */
   release?(): void;
 }
 
@@ -21,7 +21,7 @@ export const readBytes = async (
   end: number,
   signal?: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> => {
-  // Before the array is made: a length that a file states must not be able to take all memory.
+  // Checked before the array is made: a length in a file must not be able to take all memory.
   if (end > source.size) throw truncated(source.name, source.size, end);
   const bytes = new Uint8Array(end - start);
   await source.readInto(bytes, start, signal);
@@ -30,19 +30,19 @@ export const readBytes = async (
 
 export interface OpenFile {
   readonly signal?: AbortSignal | undefined;
-  /** A model without this file is complete: that it is not there may be remembered. */
+  /** A model without this file is complete, so its absence may be remembered. */
   readonly optional?: boolean;
 }
 
 export interface FileSet {
   readonly name: string;
-  /** All names, or null where they cannot be listed (an address). */
+  /** All names, or null when they cannot be listed (an address). */
   readonly names: readonly string[] | null;
-  /** The file that was pointed at; null when it was the whole set. */
+  /** The file that was named; null when it was the whole set. */
   readonly entry: string | null;
   /** Null when there is no such file. */
   open(name: string, options: OpenFile): Promise<ByteSource | null>;
-  /** Of a folder that files can be added to: puts this one there. */
+  /** Writes a file; absent when files cannot be added. */
   write?(name: string, text: string): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
-// How a stored file lies in the browser's file system: in chunks named by their SHA-256. A chunk appears under its name
-// only when it is whole, so an interruption at any byte costs at most the chunk that was under way; what is read back
-// is checked against its name. Each version of a file has a folder of its own: two can never be mixed.
+// Stores a file in the browser's file system, in chunks named by their SHA-256. A chunk appears under its name only
+// when it is complete, so an interruption at any byte loses one chunk at most. Chunks are checked against their names
+// when they are read. Each version of a file has a folder of its own, so two versions cannot be mixed.
 import { isRecord } from './byte-source.ts';
 
 /** The part of `FileSystemDirectoryHandle` that the store uses; tests run on a folder of the disk. */
@@ -13,7 +13,7 @@ export interface StoreFolder {
 
 export interface StoreFile {
   getFile(): Promise<Blob>;
-  /** Nothing of what is written can be seen before `close`. */
+  /** The content becomes visible at `close`. */
   createWritable(): Promise<{
     write(data: Uint8Array<ArrayBuffer>): Promise<void>;
     close(): Promise<void>;
@@ -21,7 +21,7 @@ export interface StoreFile {
   }>;
 }
 
-/** What is known about an address. `size` −1: there is nothing there. */
+/** The stored facts of an address. `size` −1: there is no file. */
 export interface Entry {
   readonly address: string;
   readonly size: number;
@@ -89,7 +89,7 @@ export class Chunks {
 
   async #verified(name: string, length: number): Promise<Uint8Array | null> {
     const file = await (await this.#folder.getFileHandle(name)).getFile();
-    // Between its creation and its first `close` a file is empty: an interruption there leaves that.
+    // Between its creation and its first `close` a file is empty, and an interruption leaves it so.
     if (file.size !== length) return null;
     const bytes = new Uint8Array(await file.arrayBuffer());
     return name.endsWith(await sha256(bytes)) ? bytes : null;
@@ -105,7 +105,7 @@ export class Chunks {
 export const writeEntry = (folder: StoreFolder, name: string, entry: Entry): Promise<void> =>
   write(folder, name, new TextEncoder().encode(JSON.stringify(entry)));
 
-/** What is there under this name afterwards is whole. */
+/** Afterwards the file of this name is complete. */
 export const write = async (folder: StoreFolder, name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> => {
   const writable = await (await folder.getFileHandle(name, { create: true })).createWritable();
   try {

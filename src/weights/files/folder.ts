@@ -1,4 +1,4 @@
-// Checkpoints on a disk. The only file of weights/ that needs Node, so nothing that a browser loads may import it.
+// Checkpoints on a disk. This is the only file of weights/ that needs Node: no code that a browser loads may import it.
 import { open, readdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { checkAborted } from '../../base/errors.ts';

@@ -1,5 +1,6 @@
-// A file at an address, read as one long response for as long as reads go forward: a model is then one request. A
-// response that breaks off is continued where it stopped (HTTP Range); a server without Range is read from the start.
+// Reads a file at an address as one long response while reads go forward, so that a model is one request. A response
+// that breaks off is continued where it stopped (HTTP Range); from a server without Range the file is read from the
+// start.
 import { checkAborted, OutriderError } from '../../base/errors.ts';
 import { type ByteSource, truncated } from './byte-source.ts';
 
@@ -24,19 +25,19 @@ const TRIES = 5;
 /** A gap up to this long is read and thrown away rather than asked around: less than one round trip at 50 Mbit/s. */
 const SKIP = 2 ** 20;
 
-/** What identifies the version of a file at an address; '' where the server tells nothing. */
+/** Identifies the version of a file at an address; '' when the server states none. */
 export type Version = string;
 
 interface Connection {
   readonly reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly abort: AbortController;
-  /** Where in the file the next unread byte lies. */
+  /** The place of the next unread byte in the file. */
   at: number;
-  /** What of the last piece is not used yet. */
+  /** The unused rest of the last piece. */
   rest: Uint8Array;
 }
 
-/** A failure that another try may cure. */
+/** A failure that may pass with another try. */
 class Interrupted extends Error {}
 
 export class HttpSource implements ByteSource {
@@ -55,7 +56,7 @@ export class HttpSource implements ByteSource {
     this.name = new URL(address).pathname.split('/').at(-1) || address;
   }
 
-  /** Null when there is nothing at the address. Makes the one request that reading from the start goes on with. */
+  /** Null when there is no file at the address. Makes the request that a read from the start continues. */
   static async open(address: string, options: HttpOptions = {}): Promise<HttpSource | null> {
     const source = new HttpSource(address, options);
     return (await source.#retrying(options.signal, () => source.#connect(0, options.signal))) ? source : null;
@@ -122,7 +123,7 @@ export class HttpSource implements ByteSource {
 
   /** Up to `most` bytes from `start` on. */
   async #next(start: number, most: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
-    // Whoever aborts may be the one who is told of progress: then no read is pending that could fail.
+    // The progress callback may abort; then no read is pending that could fail.
     checkAborted(signal);
     const known = this.#connection;
     if (!known || known.at > start || start - known.at > SKIP) {
@@ -132,7 +133,7 @@ export class HttpSource implements ByteSource {
     const connection = this.#connection as Connection;
     for (;;) {
       if (connection.rest.length === 0) connection.rest = await this.#piece(connection);
-      // A server without Range begins at 0: what lies before `start` is thrown away.
+      // A server without Range begins at 0: the bytes before `start` are thrown away.
       const skipped = Math.min(connection.rest.length, start - connection.at);
       const used = connection.rest.subarray(skipped, skipped + most);
       connection.rest = connection.rest.subarray(skipped + used.length);
@@ -186,7 +187,7 @@ export class HttpSource implements ByteSource {
   #check(response: Response, start: number): boolean {
     const { status, headers } = response;
     if (status === 404 || status === 410) return false;
-    // Servers of single-page applications answer what they lack with their page; no file of a model is a page.
+    // Servers of single-page applications send their page for a missing file; no file of a model is a page.
     if (response.ok && headers.get('content-type')?.startsWith('text/html')) return false;
     if (status >= 500 || status === 429 || status === 408) throw new Interrupted(`the server answers ${status}`);
     const range = /^bytes (?:(\d+)-\d+|\*)\/(\d+|\*)$/.exec(headers.get('content-range') ?? '');

@@ -16,7 +16,7 @@ const noteName = async (key: string): Promise<string> => `${await nameOf(key)}.n
 export class Store {
   readonly #folder: StoreFolder | null;
   readonly #chunkBytes: number;
-  /** Why nothing (more) is kept, for people; null while all is well. */
+  /** For people: why downloads are not kept, or no longer. Null while they are. */
   notice: string | null;
 
   /** Without a folder nothing is kept, and `notice` says so. */
@@ -62,7 +62,7 @@ export class Store {
     }
   }
 
-  /** Forgets what is kept of an address. */
+  /** Removes what is kept of an address. */
   async remove(address: string): Promise<void> {
     const folder = this.#folder;
     if (!folder) return;
@@ -73,14 +73,14 @@ export class Store {
     await Chunks.remove(folder, known);
   }
 
-  /** What was noted under this key; null where nothing was. */
+  /** The text that was noted under this key; null when there is none. */
   async recall(key: string): Promise<string | null> {
     const name = await noteName(key);
     const handle = await this.#folder?.getFileHandle(name).catch(() => null);
     return handle ? (await handle.getFile()).text() : null;
   }
 
-  /** A short text of our own, kept beside the files. False where it will not be there the next time. */
+  /** Keeps a short text of our own next to the files. False when it will not be there the next time. */
   async note(key: string, text: string): Promise<boolean> {
     const folder = this.#folder;
     if (!folder) return false;
@@ -88,7 +88,7 @@ export class Store {
     return this.notice === null;
   }
 
-  /** A full disk must not stop a download: from then on nothing is kept. */
+  /** A full disk must not stop a download: from then on downloads are not kept. */
   async keep(write: () => Promise<void>): Promise<void> {
     if (this.notice === null) await write().catch((error) => this.#giveUp(error));
   }
@@ -122,7 +122,7 @@ class StoredSource implements ByteSource {
   readonly #store: Store;
   readonly #options: StoreOptions;
   #http: HttpSource | null;
-  /** The chunk that was read last: bands end inside chunks. */
+  /** The chunk that was read last: row blocks end inside chunks. */
   #held = -1;
   #bytes = new Uint8Array(0);
 

@@ -1,4 +1,4 @@
-// GGUF's quantised blocks to f32 (dequantize.ts says how exactly): a part of the chunk that opens GGUF files.
+// GGUF's quantised blocks to f32, exactly as dequantize.ts requires.
 import { type Decoder, type Decoders, halfTable } from '../quantize/dequantize.ts';
 
 /** Q4_0, Q4_1, Q5_0, Q5_1: 32 elements; byte j holds element j low and j + 16 high, a fifth bit lies in `high`. */

@@ -61,7 +61,9 @@ const q8: Repacker = {
   },
 };
 
-/** Five bits fit in eight, with the same scale. Element j has its low bits in byte j, element j + 16 in the high nibble. */
+/**
+ * Five bits fit in eight, with the same scale. Element j has its low bits in byte j, element j + 16 in the high nibble.
+ */
 const q5: Repacker = {
   elements: 32,
   bytes: 22,

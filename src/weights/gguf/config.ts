@@ -1,6 +1,6 @@
-// GGUF metadata as the config.json that Hugging Face would have published, and ggml's tensor names as Hugging Face's.
-// Three architectures; a metadata field of theirs that is not known here is refused by name, since it may change the
-// numbers. Keys: llama.cpp's gguf-py/gguf/constants.py.
+// Reads GGUF metadata as the config.json that Hugging Face would have published, and ggml's tensor names as Hugging
+// Face's. Three architectures; a metadata field of theirs that is not known here is refused by name, since it may
+// change the numbers. Keys: llama.cpp's gguf-py/gguf/constants.py.
 import { bad } from '../../base/refuse.ts';
 import type { GgufHeader, GgufValue } from './container.ts';
 
@@ -12,7 +12,7 @@ interface Family {
   readonly permuted: boolean;
 }
 
-/** GGUF calls it llama too; what tells it apart is its sliding window. */
+/** GGUF calls this family llama too; its sliding window distinguishes it. */
 const MISTRAL: Family = { model: 'mistral', architecture: 'MistralForCausalLM', config: {}, permuted: true };
 
 const FAMILIES: Readonly<Record<string, Family>> = {
@@ -21,7 +21,7 @@ const FAMILIES: Readonly<Record<string, Family>> = {
   qwen3: { model: 'qwen3', architecture: 'Qwen3ForCausalLM', config: { attention_bias: false }, permuted: false },
 };
 
-/** Fields of an architecture that say nothing about its numbers, or that are zero where the family is dense. */
+/** Fields of an architecture that do not change its numbers, or that are zero for dense models. */
 const HARMLESS = ['vocab_size', 'tensor_data_layout', 'embedding_length_out', 'rope.scaling.finetuned'];
 const ZERO_ONLY = ['expert_count', 'expert_used_count', 'expert_shared_count', 'leading_dense_block_count'];
 
@@ -95,7 +95,7 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
   const named = new Set(tensors.map((tensor) => tensor.name));
   const embedding = tensors.find((tensor) => tensor.name === 'token_embd.weight');
   const layers = fields.required('block_count');
-  // Whoever walks the layers must not walk four billion.
+  // A loop over the layers must not run four billion times.
   if (layers > tensors.length) throw bad(`${name}.block_count is ${layers}, and there are ${tensors.length} tensors`);
   const config = {
     architectures: [family.architecture],

@@ -1,6 +1,6 @@
 // The GGUF container (ggml's docs/gguf.md), versions 2 and 3: metadata, a tensor table, then aligned tensor data. The
-// header has no length of its own, so it is parsed from a growing prefix. Counts and lengths in it are believed only as
-// far as the file's size bears them out.
+// header has no length of its own, so it is parsed from a growing prefix. Counts and lengths in it are checked
+// against the file's size.
 import { bad } from '../../base/refuse.ts';
 import { elementType } from '../element-types.ts';
 import { type ByteSource, truncated } from '../files/byte-source.ts';
@@ -22,8 +22,8 @@ const MAX_DEPTH = 4;
 const MAX_DIMENSIONS = 4;
 
 /**
- * Types are numbers (ggml.h, `enum ggml_type`); gaps are types that were removed. One that nothing here reads has a name
- * all the same, for its refusal.
+ * Types are numbers (ggml.h, `enum ggml_type`); gaps are types that were removed. One that nothing here reads has a
+ * name all the same, for its refusal.
  */
 const TYPE_NAMES: ReadonlyMap<number, string> = new Map([
   [0, 'F32'],
@@ -135,7 +135,7 @@ class Reader {
     return this.#view.getUint32(this.#take(4), true);
   }
 
-  /** A count or size; above 2^53 it is a lie anyway, and becomes one that fails the next comparison. */
+  /** A count or size. One above 2^53 cannot be true, and fails the next comparison. */
   u64(): number {
     return Number(this.#view.getBigUint64(this.#take(8), true));
   }

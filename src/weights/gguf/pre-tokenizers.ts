@@ -22,7 +22,9 @@ const LOWER = '[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]';
 const casedAnd = (digits: string, suffix: string): string =>
   `[^\\r\\n\\p{L}\\p{N}]?${UPPER}*${LOWER}+${suffix}|[^\\r\\n\\p{L}\\p{N}]?${UPPER}+${LOWER}*${suffix}|${digits}` +
   '| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+';
-/** Letters that have a case, as DeepSeek LLM's tokenizer.json lists them: code points, some of which no editor keeps. */
+/**
+ * Letters that have a case, as DeepSeek LLM's tokenizer.json lists them: code points, some of which no editor keeps.
+ */
 const CASED_LETTERS = (
   '41-5A 61-7A B5 C0-D6 D8-F6 F8-1BA 1BC-1BF 1C4-293 295-2AF 370-373 376 377 37B-37D 37F 386 388-38A ' +
   '38C 38E-3A1 3A3-3F5 3F7-481 48A-52F 531-556 10A0-10C5 13A0-13F5 13F8-13FD 1C90-1CBA 1CBD-1CBF ' +

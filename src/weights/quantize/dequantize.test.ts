@@ -22,7 +22,7 @@ describe.skipIf(noShared)('dequantize against gguf-py and llama.cpp, bit for bit
     const { bin, f32 } = files as { bin: string; f32: string };
     const expected = new Uint32Array(folder(f32).buffer);
     expect(words(dequantize(type, folder(bin), blockDecoders))).toEqual(expected);
-    // The same from an odd address: bands are views into larger reads.
+    // The same from an odd address: row blocks are views into larger reads.
     const shifted = new Uint8Array(folder(bin).length + 1);
     shifted.set(folder(bin), 1);
     expect(words(dequantize(type, shifted.subarray(1), blockDecoders))).toEqual(expected);

@@ -1,5 +1,6 @@
 // How a weight matrix lies in device memory: groups of 32 columns interleaved over rows, so that neighbouring rows are
-// adjacent and one 16-byte load is (at 4 bits) a whole group. Pure arithmetic: the packers and the kernels both read it.
+// adjacent and one 16-byte load is (at 4 bits) a whole group. Pure arithmetic: the packers and the kernels both read
+// it.
 
 /** `q4m` is q4 with a minimum for each group (GGUF Q4_1 and Q4_K). */
 export type WeightFormat = 'f32' | 'f16' | 'q8' | 'q4' | 'q4m';

@@ -121,7 +121,7 @@ export const quantizeQ4: GroupQuantizer = (values, from, into, group, row, padde
 
 const signedHalf = (scale: number): number => scaleHalf(Math.abs(scale)) | (scale < 0 ? 0x8000 : 0);
 
-/** Nibbles over [minimum, maximum]; only where another tensor of the same matrix brought minimums with it. */
+/** Nibbles over [minimum, maximum]: for a matrix with another tensor that has minimums. */
 export const quantizeQ4m: GroupQuantizer = (values, from, into, group, row, paddedRows) => {
   load(values, from);
   let least = Number.POSITIVE_INFINITY;

@@ -1,5 +1,6 @@
-// Weights into the device's layout (device-layout.ts) on the host: rows come in bands of any order and leave as two buffers.
-// Where the file's own quantisation fits a device format it is repacked without loss, otherwise f32 rows are quantised.
+// Weights into the device's layout (device-layout.ts) on the host: blocks of rows come in any order and leave as two
+// buffers. A file's own quantisation that fits a device format is repacked without loss; otherwise f32 rows are
+// quantised.
 import { OutriderError } from '../../base/errors.ts';
 import { bad } from '../../base/refuse.ts';
 import { GROUP, type MatrixLayout, type Packed, type WeightFormat } from './device-layout.ts';
