@@ -1,20 +1,21 @@
 // Read this first. An engine holds the models of one device and answers requests one after another. A decoding system
 // commits tokens round by round, and the run is a stream of trace events that ends with `done`. A worker serves the
 // same interface (worker/client.ts).
-import { checkAborted } from '../base/errors.ts';
+import { checkAborted, toFault } from '../base/errors.ts';
 import { missingRoles } from '../decode/core/missing-roles.ts';
 import { PrefixCache } from '../decode/core/prefix-cache.ts';
 import { type DecodingSystem, describeSystem, type Sequence, type SystemFacts } from '../decode/core/system.ts';
 import { Timings } from '../decode/core/timings.ts';
-import { Transcript } from '../decode/core/transcript.ts';
 import { openBrowserGpu } from '../gpu/browser.ts';
-import { Gpu } from '../gpu/device.ts';
+import type { Gpu } from '../gpu/device.ts';
 import { meter } from '../gpu/meter.ts';
 import { Profile } from '../gpu/profile.ts';
 import { SYSTEMS } from '../systems/index.ts';
-import type { Emit, TraceEvent } from '../trace/index.ts';
+import type { TraceEvent } from '../trace/index.ts';
+import { Answer } from './answer.ts';
 import { type Calibrated, type CalibrateOptions, calibrate } from './calibrate.ts';
 import { type DeviceCard, type MeasureOptions, measureCard } from './device-card.ts';
+import { EngineDevice } from './engine-device.ts';
 import { type Job, modelsOf, readRequest } from './job.ts';
 import type { LoadedDrafter, LoadedJudge, LoadedModel } from './load/loaded-models.ts';
 import { type Preflight, type PreflightOptions, preflight } from './preflight.ts';
@@ -49,8 +50,11 @@ export interface Engine {
 
 /** Where an engine takes its device, the bundled models and its systems from. */
 export interface EngineOptions {
-  /** Default: the browser's, opened by the first load that needs it. In Node: `openNodeGpu()`. */
-  readonly gpu?: Gpu | GPUDevice;
+  /**
+   * Default: the browser's, opened by the first load that needs it. In Node: `openNodeGpu`, or a device that it opened. A
+   * lost device is replaced where this is a function; a device that the caller brought is the caller's to replace.
+   */
+  readonly gpu?: Gpu | GPUDevice | (() => Promise<Gpu>);
   /** The address under which `models/` is served. Default: the page's own. */
   readonly base?: string;
   /** Default: all of systems/index.ts. */
@@ -89,19 +93,17 @@ class LocalEngine implements Engine {
   readonly #queue = new Queue();
   readonly #prefixCache = new PrefixCache();
   readonly #closing = new AbortController();
-  readonly #ownsDevice: boolean;
+  readonly #device: EngineDevice;
   readonly #registry: ModelRegistry;
   readonly #systems: readonly DecodingSystem[];
-  #gpu: Gpu | null;
   #cache: 'f32' | 'f16' = 'f32';
   /** By system: a pass of one keeps more rows than that of another. */
   readonly #timings = new Map<string, Timings>();
 
-  constructor({ gpu, base, systems = SYSTEMS }: EngineOptions) {
-    this.#registry = new ModelRegistry(() => this.#device(), base);
+  constructor({ gpu = openBrowserGpu, base, systems = SYSTEMS }: EngineOptions) {
+    this.#device = new EngineDevice(gpu);
+    this.#registry = new ModelRegistry(() => this.#device.use(), base);
     this.#systems = systems;
-    this.#gpu = gpu ? (gpu instanceof Gpu ? gpu : new Gpu(gpu)) : null;
-    this.#ownsDevice = !gpu;
   }
 
   async systems(): Promise<readonly SystemFacts[]> {
@@ -114,7 +116,7 @@ class LocalEngine implements Engine {
     while (ticket.ahead > 0 && !signal.aborted) await ticket.moved(ticket.ahead, signal);
     checkAborted(signal);
     this.#forget();
-    if (this.#gpu?.failure) this.#registry.clear();
+    this.#device.forgetLosses();
     await this.#registry.load(sources, { ...options, signal });
     this.#cache = cache;
     return this.#describe();
@@ -125,13 +127,37 @@ class LocalEngine implements Engine {
     const clock = (): number => performance.now() - asked;
     const stop = this.#untilClosed(signal);
     using ticket = this.#queue.join();
+    const aborted = (text: string | null): TraceEvent => {
+      return { at: clock(), type: 'done', finish_reason: 'aborted', stop: null, text };
+    };
     while (ticket.ahead > 0 && !stop.aborted) {
       const { ahead } = ticket;
       yield { at: clock(), type: 'queued', ahead };
       await ticket.moved(ahead, stop);
     }
-    if (ticket.ahead > 0) yield { at: clock(), type: 'done', finish_reason: 'aborted', stop: null, text: null };
-    else yield* this.#generate(readRequest(request, this.#registry.models, this.#systems), clock, stop);
+    if (ticket.ahead > 0) return yield aborted(null);
+    const events = this.#generate(request, clock, stop);
+    // A caller that stopped and does not come back for the next event must not keep others waiting: the run ends without it.
+    let waiting = false;
+    let left = false;
+    let text: string | null = null;
+    const leave = (): void => {
+      if (!waiting) return;
+      left = true;
+      void events.return().finally(() => ticket[Symbol.dispose]());
+    };
+    stop.addEventListener('abort', leave);
+    try {
+      for await (const event of events) {
+        if (event.type === 'commit' && event.text !== null) text = (text ?? '') + event.text;
+        waiting = true;
+        yield event;
+        waiting = false;
+      }
+      if (left) yield aborted(text);
+    } finally {
+      stop.removeEventListener('abort', leave);
+    }
   }
 
   async calibrate(options: CalibrateOptions): Promise<Calibrated> {
@@ -147,12 +173,14 @@ class LocalEngine implements Engine {
     using ticket = this.#queue.join();
     while (ticket.ahead > 0 && !signal.aborted) await ticket.moved(ticket.ahead, signal);
     checkAborted(signal);
-    return measureCard(await this.#device(), this.#registry.models.target, { ...options, signal });
+    const gpu = await this.#device.use();
+    await this.#restoreModels(signal);
+    return measureCard(gpu, this.#registry.models.target, { ...options, signal });
   }
 
   async preflight(models: ModelSources, options: PreflightOptions = {}): Promise<Preflight> {
     const signal = this.#untilClosed(options.signal);
-    return preflight(models, { ...options, signal }, { gpu: await this.#device(), registry: this.#registry });
+    return preflight(models, { ...options, signal }, { gpu: await this.#device.use(), registry: this.#registry });
   }
 
   async close(): Promise<void> {
@@ -161,19 +189,58 @@ class LocalEngine implements Engine {
     while (ticket.ahead > 0) await ticket.moved(ticket.ahead, new AbortController().signal);
     this.#forget();
     this.#registry.clear();
-    if (this.#ownsDevice) this.#gpu?.destroy();
+    this.#device.destroy();
+  }
+
+  /** An answer, on as many devices as it takes: when one is lost, the next goes on where it ended. */
+  async *#generate(
+    request: RunRequest,
+    clock: () => number,
+    signal: AbortSignal,
+  ): AsyncGenerator<TraceEvent, void, undefined> {
+    await this.#restoreModels(signal);
+    let job = readRequest(request, this.#registry.models, this.#systems);
+    const { system, knobs, prompt, sampling } = job;
+    const answer = new Answer(job, clock);
+    const { escalates, threshold } = system;
+    const rule = escalates && threshold ? { escalates, threshold } : null;
+    yield { at: clock(), type: 'run', version: 1, system: system.id, ...rule, knobs, seed: sampling.seed, prompt };
+    if (job.fresh) this.#prefixCache.unread();
+    for (;;) {
+      try {
+        yield* this.#rounds(job, answer, clock, signal);
+        break;
+      } catch (error) {
+        this.#prefixCache.clear(); // what an interrupted round left in the caches is unknown
+        if (signal.aborted) break;
+        yield* answer.interrupted();
+        if (answer.transcript.ending) break;
+        const loss = await this.#device.failure();
+        if (!loss) throw error;
+        this.#device.countLoss(loss);
+        const { round } = answer;
+        yield { at: clock(), type: 'device-lost', round, fault: toFault(loss) };
+        const began = clock();
+        await this.#restoreModels(signal);
+        const again = { ...request, seed: sampling.seed };
+        job = readRequest(again, this.#registry.models, this.#systems);
+        yield { at: clock(), type: 'recovered', round, ms: clock() - began };
+      }
+    }
+    yield* answer.end();
   }
 
   /** The round loop: every system, from plain decoding to step routing, repeats "commit at least one token". */
-  async *#generate(job: Job, clock: () => number, signal: AbortSignal): AsyncGenerator<TraceEvent, void, undefined> {
-    const { system, models, knobs, prompt, sampling, limits, logprobs } = job;
-    const events: TraceEvent[] = [];
-    const emit: Emit = (event) => {
-      events.push({ at: clock(), ...event, ...transcript.tokenText(event) } as TraceEvent);
-    };
-    const device = this.#gpu && meter(this.#gpu);
-    const rows = prompt.length + limits.maxTokens;
-    const tokens = [...prompt];
+  async *#rounds(
+    job: Job,
+    answer: Answer,
+    clock: () => number,
+    signal: AbortSignal,
+  ): AsyncGenerator<TraceEvent, void, undefined> {
+    const { system, models, knobs, sampling, logprobs } = job;
+    const gpu = this.#device.current;
+    const work = gpu && meter(gpu);
+    const { tokens, rows, emit } = answer.begin(job);
     const sequence: Sequence = {
       tokens,
       get budget() {
@@ -185,15 +252,9 @@ class LocalEngine implements Engine {
     // Rounds are slower while their kernels are timed, so other runs must not use their times.
     const timings = (!job.profile && this.#timings.get(system.id)) || new Timings();
     if (!job.profile) this.#timings.set(system.id, timings);
-    const transcript = new Transcript(limits, job.tokenizer);
-
-    const { escalates, threshold } = system;
-    const rule = escalates && threshold ? { escalates, threshold } : null;
-    yield { at: clock(), type: 'run', version: 1, system: system.id, ...rule, knobs, seed: sampling.seed, prompt };
-    if (job.fresh) this.#prefixCache.unread();
-    const profile = job.profile && this.#gpu ? new Profile(this.#gpu) : null;
+    const profile = job.profile && gpu ? new Profile(gpu) : null;
+    let began = clock();
     try {
-      let begin = clock();
       const { first, round: next } = await system.start({
         models,
         sequence,
@@ -201,50 +262,49 @@ class LocalEngine implements Engine {
         emit,
         signal,
         timings,
-        tokenText: job.tokenizer && ((token) => transcript.textOf(token) ?? ''),
-        stopTokens: limits.stopTokens,
+        tokenText: job.tokenizer && ((token) => answer.transcript.textOf(token) ?? ''),
+        stopTokens: job.limits.stopTokens,
         sidecar: async (file) => (await this.#registry.models.draft?.sidecar?.read(file)) ?? null,
-        open: (role, options) => this.#prefixCache.open(role, models, prompt, rows, { ...options, cache: this.#cache }),
+        open: (role, options) =>
+          this.#prefixCache.open(role, models, [...tokens], rows, { ...options, cache: this.#cache }),
         join: (members, combination, options) => this.#prefixCache.join(members, models, combination, options),
       });
-      for (let round = first ? 0 : 1; !transcript.ending && !signal.aborted; round++) {
-        const commit = round === 0 && first ? first : await next({ sequence, round, emit, signal });
-        const kept = transcript.take(commit, logprobs !== null);
-        tokens.push(...kept.tokens);
-        emit({ type: 'commit', round, ...kept, ms: clock() - begin });
-        if (device) {
-          const { readbackBytes, ...work } = device();
-          const spans = (await profile?.take()) ?? [];
-          emit({ type: 'kernels', round, ...work, readback_bytes: readbackBytes, spans });
+      answer.started();
+      let unread = first;
+      if (!first && answer.round === 0) answer.round = 1;
+      while (!answer.transcript.ending && !signal.aborted) {
+        const commit = unread ?? (await next({ sequence, round: answer.round, emit, signal }));
+        unread = null;
+        if (answer.take(commit, began) && work) {
+          const { readbackBytes, ...counts } = work();
+          emit({
+            type: 'kernels',
+            round: answer.round,
+            ...counts,
+            readback_bytes: readbackBytes,
+            spans: (await profile?.take()) ?? [],
+          });
         }
-        yield* events.splice(0);
-        begin = clock();
+        answer.round++;
+        yield* answer.told();
+        began = clock();
       }
-    } catch (error) {
-      this.#prefixCache.clear(); // an interrupted round may have left anything in the caches
-      if (!signal.aborted) throw error;
     } finally {
       profile?.stop();
       this.#prefixCache.keep(tokens);
     }
-    const { finish_reason, stop } = transcript.ending ?? { finish_reason: 'aborted', stop: null };
-    emit({ type: 'done', finish_reason, stop, text: transcript.end() });
-    yield* events;
+  }
+
+  /** Models that were lost with their device are loaded again, on a new one. */
+  async #restoreModels(signal: AbortSignal): Promise<void> {
+    if (!this.#registry.lost) return;
+    this.#forget();
+    await this.#registry.reload(signal);
   }
 
   #untilClosed(signal: AbortSignal | undefined): AbortSignal {
     const closed = this.#closing.signal;
     return signal ? AbortSignal.any([signal, closed]) : closed;
-  }
-
-  /** The next load replaces a lost device, unless the caller supplied it. */
-  async #device(): Promise<Gpu> {
-    if (this.#gpu?.failure && !this.#ownsDevice) throw this.#gpu.failure;
-    if (!this.#gpu || this.#gpu.failure) {
-      this.#gpu?.destroy();
-      this.#gpu = await openBrowserGpu();
-    }
-    return this.#gpu;
   }
 
   /** Forgets what was learned about models that the next load may free. */
@@ -261,7 +321,7 @@ class LocalEngine implements Engine {
     const notices = [this.#registry.store, loaded.remote, loaded.prm, loaded.router, sentences].flatMap(
       (each) => each?.notice ?? [],
     );
-    const info = this.#gpu?.info;
+    const info = this.#device.current?.info;
     return {
       adapter: info ? { vendor: info.vendor, architecture: info.architecture, description: info.description } : null,
       systems: this.#systems

@@ -74,6 +74,9 @@ export class ModelRegistry {
   store: Store | undefined;
   models: LoadedModels = {};
   readonly #entries = new Map<ModelRole, Entry>();
+  /** The device that the models are on; null where none of them is on one. */
+  #gpu: Gpu | null = null;
+  #loaded: { readonly sources: ModelSources; readonly options: RegistryOptions } | null = null;
   readonly #device: () => Promise<Gpu>;
   readonly #base: string | undefined;
 
@@ -86,17 +89,36 @@ export class ModelRegistry {
   /** Afterwards exactly these are loaded; after a failure, nothing is. */
   async load(sources: ModelSources, options: RegistryOptions): Promise<void> {
     try {
+      if (this.lost) this.clear();
       this.#freeOthers(sources, options);
       await this.#loadMissing(sources, options);
+      this.#loaded = { sources, options };
     } catch (error) {
       this.clear();
       throw error;
     }
   }
 
+  /** The models' device is lost, and they with it. */
+  get lost(): boolean {
+    return Boolean(this.#gpu?.failure);
+  }
+
+  /** Loads the same models again. Throws the device's failure where one of them was the caller's, on the lost device. */
+  async reload(signal: AbortSignal): Promise<void> {
+    const loaded = this.#loaded;
+    const lent = Object.values(loaded?.sources ?? {}).some(
+      (from) => typeof from === 'object' && 'model' in from && !('kind' in from),
+    );
+    if (!loaded || lent) throw this.#gpu?.failure ?? refuse('no model was loaded');
+    const { onProgress: _, ...options } = loaded.options;
+    await this.load(loaded.sources, { ...options, signal });
+  }
+
   /** Frees drafters before their target. */
   clear(): void {
     for (const role of [...this.#entries.keys()].reverse()) this.#free(role);
+    this.#gpu = null;
   }
 
   /** The store of kept downloads. */
@@ -183,7 +205,8 @@ export class ModelRegistry {
     const source = this.resolve(from);
     if ('model' in source) return this.#put(role, source, source, { precision });
     if (source.kind === 'url') await this.openStore();
-    const loaded = await load(await this.#device(), source, {
+    this.#gpu = await this.#device();
+    const loaded = await load(this.#gpu, source, {
       precision,
       onnx,
       signal,

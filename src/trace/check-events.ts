@@ -172,6 +172,8 @@ const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string, Field
     readback_bytes: optional(count),
     spans: listOf(record({ name: text, ms: number })),
   },
+  'device-lost': { round: count, fault },
+  recovered: { round: count, ms: number },
   done: { finish_reason: oneOf('stop', 'length', 'aborted'), text: orNull(text) },
 };
 

@@ -226,6 +226,14 @@ export type TraceEvent = { readonly at: number } & (
       readonly readback_bytes?: number;
       readonly spans: readonly { readonly name: string; readonly ms: number }[];
     }
+  /** The GPU was lost in this round. The models are loaded again on the next device, and the answer goes on there. */
+  | {
+      readonly type: 'device-lost';
+      readonly round: number;
+      readonly fault: { readonly code: string; readonly message: string; readonly hint: string };
+    }
+  /** The models are loaded on another device, which took `ms`; the answer goes on with this round. */
+  | { readonly type: 'recovered'; readonly round: number; readonly ms: number }
   /** `text` is the whole answer; `stop` the token or string that ended it. */
   | {
       readonly type: 'done';

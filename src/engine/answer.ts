@@ -1,0 +1,111 @@
+// An answer under way: what of it outlives a lost device. Committed tokens, text and round numbers stay; on the next device
+// the system goes on from them. Where a token depends on its position alone, the system reads prompt and answer and continues.
+// Where it also depends on where rounds begin (drafts kept with probability p/q, steps, votes), the system writes the answer
+// again, silently, up to where it was: the seed is the same, so the tokens are.
+import { OutriderError } from '../base/errors.ts';
+import type { Commit, DecodingSystem } from '../decode/core/system.ts';
+import { type Kept, Transcript } from '../decode/core/transcript.ts';
+import type { Emit, TraceEvent } from '../trace/index.ts';
+import type { Job } from './job.ts';
+
+/** What a system is started with, on the first device or a later one. */
+interface Begun {
+  /** Prompt and committed tokens, extended by `take`. */
+  readonly tokens: readonly number[];
+  /** Tokens of the prompt, and of the longest answer. */
+  readonly rows: number;
+  readonly emit: Emit;
+}
+
+/** Whether every token is a function of the text before it, the seed and the position. */
+const dependsOnTextAlone = ({ group, guarantee, variants }: DecodingSystem, temperature: number): boolean =>
+  guarantee === 'exact' &&
+  (group === 'baseline' || group === 'speculative') &&
+  (temperature === 0 || variants?.every(({ drawn }) => !drawn) === true);
+
+export class Answer {
+  readonly transcript: Transcript;
+  /** Of the round under way; 0 is the first token, drawn from the prompt's last row. */
+  round = 0;
+  readonly #clock: () => number;
+  readonly #withLogprobs: boolean;
+  readonly #committed: number[] = [];
+  #tokens: number[] = [];
+  /** Told to the caller at the end of the round. */
+  #events: TraceEvent[] = [];
+  /** The system starts on a later device. */
+  #starting = false;
+  /** Committed tokens that are to be written again. */
+  #again: readonly number[] = [];
+
+  constructor({ limits, tokenizer, logprobs }: Job, clock: () => number) {
+    this.transcript = new Transcript(limits, tokenizer);
+    this.#clock = clock;
+    this.#withLogprobs = logprobs !== null;
+  }
+
+  /** Before the system starts; `started` is called when it has. */
+  begin({ system, prompt, sampling, limits }: Job): Begun {
+    const committed = [...this.#committed];
+    const fromText = dependsOnTextAlone(system, sampling.temperature);
+    this.#starting = committed.length > 0;
+    this.#again = fromText ? [] : committed;
+    this.#tokens = [...prompt, ...(fromText ? committed : [])];
+    if (!fromText) this.round = 0;
+    return { tokens: this.#tokens, rows: prompt.length + limits.maxTokens, emit: (event) => this.#emit(event) };
+  }
+
+  started(): void {
+    this.#starting = false;
+  }
+
+  /** Adds what a round committed. False: it was written again, and the caller knows it already. */
+  take(commit: Commit, began: number): boolean {
+    if (this.#again.length > 0) {
+      this.#takeAgain(commit);
+      return false;
+    }
+    const kept: Kept = this.transcript.take(commit, this.#withLogprobs);
+    this.#tokens.push(...kept.tokens);
+    this.#committed.push(...kept.tokens);
+    this.#emit({ type: 'commit', round: this.round, ...kept, ms: this.#clock() - began });
+    return true;
+  }
+
+  /** The events since the last call. */
+  told(): TraceEvent[] {
+    return this.#events.splice(0);
+  }
+
+  /** The device failed: the events of rounds that were committed stay, those of the round under way go. */
+  interrupted(): TraceEvent[] {
+    const end = this.#events.findLastIndex(({ type }) => type === 'commit') + 1;
+    if (end > 0) this.round++;
+    const told = this.#events.slice(0, end);
+    this.#events = [];
+    return told;
+  }
+
+  end(): TraceEvent[] {
+    const { finish_reason, stop } = this.transcript.ending ?? { finish_reason: 'aborted', stop: null };
+    this.#emit({ type: 'done', finish_reason, stop, text: this.transcript.end() });
+    return this.told();
+  }
+
+  #takeAgain({ tokens }: Commit): void {
+    const known = this.#again.slice(0, tokens.length);
+    if (tokens.length > known.length || tokens.some((token, i) => token !== known[i]))
+      throw new OutriderError(
+        'device-lost',
+        'the GPU device was lost, and on the next one the answer begins differently, so it cannot go on',
+        'Ask again. A judge or a target on another machine may answer differently each time.',
+      );
+    this.#tokens.push(...tokens);
+    this.#again = this.#again.slice(tokens.length);
+  }
+
+  #emit(event: Parameters<Emit>[0]): void {
+    if (this.#starting || this.#again.length > 0) return;
+    this.#events.push({ at: this.#clock(), ...event, ...this.transcript.tokenText(event) } as TraceEvent);
+  }
+}

@@ -1,0 +1,197 @@
+// A lost device is an interruption: the answer goes on, on the next device, with the tokens that it would have had.
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Gpu } from '../gpu/device.ts';
+import { openNodeGpu } from '../gpu/node.ts';
+import { random } from '../testing/fuzz/random.ts';
+import { committedTokens, type TraceEvent } from '../trace/index.ts';
+import { folderSource } from '../weights/files/folder.ts';
+import { createEngine, type Engine } from './engine.ts';
+import type { RunRequest } from './request.ts';
+import type { ModelSources } from './sources.ts';
+
+const FULL = process.env.OUTRIDER_FULL === '1';
+/** Losses for each system, at random rounds. */
+const LOSSES = FULL ? 8 : 1;
+const TOKENS = 24;
+
+const bundled = (name: string) => folderSource(resolve(import.meta.dirname, '../../public/models', name));
+
+const SYSTEMS: readonly Partial<RunRequest>[] = [
+  { system: 'autoregressive', temperature: 1 },
+  { system: 'prompt-lookup', temperature: 0.8 },
+  { system: 'draft-model', temperature: 1 },
+  { system: 'dflash' },
+  { system: 'dflash', temperature: 1, knobs: { draft: 'sampled' } },
+  { system: 'blockpilot', temperature: 1 },
+  { system: 'eagle3', knobs: { shape: 'tree' } },
+  { system: 'eagle3', temperature: 1, knobs: { shape: 'chain' } },
+  { system: 'cos', temperature: 1 },
+  { system: 'ensemble-speculative', knobs: { combine: 'contrastive' }, temperature: 1 },
+  { system: 'rsd', knobs: { delta: 0.9 } },
+  { system: 'arbitrage', knobs: { tau: 0.05 } },
+  { system: 'specguard', temperature: 1 },
+  { system: 'majority', knobs: { n: 3 } },
+];
+
+const FOLDERS = {
+  target: 'target',
+  draft: 'draft',
+  dflash: 'dflash',
+  eagle3: 'eagle3',
+  policy: 'blockpilot',
+  prm: 'prm',
+  router: 'router',
+};
+
+const sourcesOf = async (folders: Readonly<Record<string, string>>): Promise<ModelSources> =>
+  Object.fromEntries(
+    await Promise.all(Object.entries(folders).map(async ([role, name]) => [role, await bundled(name)] as const)),
+  );
+
+const opened: Gpu[] = [];
+const open = async (): Promise<Gpu> => {
+  const gpu = await openNodeGpu();
+  opened.push(gpu);
+  return gpu;
+};
+const lose = (): void => opened.at(-1)?.device.destroy();
+
+const prompt = { messages: [{ role: 'user', content: 'Ida has 54 stones. Ida finds 30 more stones. How many?' }] };
+const ask = async (
+  engine: Engine,
+  request: Partial<RunRequest> = {},
+  onEvent: (event: TraceEvent) => void = () => {},
+): Promise<TraceEvent[]> => {
+  const events: TraceEvent[] = [];
+  for await (const event of engine.run({ prompt, seed: 7, maxTokens: TOKENS, ignoreEos: true, ...request })) {
+    events.push(event);
+    onEvent(event);
+  }
+  return events;
+};
+/** Calls `then` after the commit of this index. */
+const afterCommit = (index: number, then: () => void) => {
+  let seen = 0;
+  return ({ type }: TraceEvent): void => {
+    if (type === 'commit' && seen++ === index) then();
+  };
+};
+
+describe('an answer whose device is lost', () => {
+  let engine: Engine;
+  let sources: ModelSources;
+  beforeAll(async () => {
+    sources = await sourcesOf(FOLDERS);
+    engine = createEngine({ gpu: open });
+    await engine.load(sources);
+  });
+  afterAll(() => engine.close());
+
+  const below = random(20_261_125);
+  it.each(SYSTEMS.map((request) => ({ request, name: JSON.stringify(request) })))(
+    'goes on with the same tokens: $name',
+    async ({ request }) => {
+      const whole = await ask(engine, request);
+      const rounds = whole.filter(({ type }) => type === 'commit').length;
+      for (let loss = 0; loss < LOSSES; loss++) {
+        const at = below(rounds);
+        const events = await ask(engine, request, afterCommit(at, lose));
+        expect(committedTokens(events), `lost after commit ${at} of ${rounds}`).toEqual(committedTokens(whole));
+        expect(events.at(-1)).toMatchObject({ type: 'done', text: (whole.at(-1) as { text: string }).text });
+        const told = events.flatMap(({ type }) => (type === 'device-lost' || type === 'recovered' ? [type] : []));
+        expect(told).toEqual(at < rounds - 1 ? ['device-lost', 'recovered'] : []);
+        await engine.load(sources);
+      }
+    },
+    600_000,
+  );
+});
+
+describe('with the draft as the target', () => {
+  let sources: ModelSources;
+  beforeAll(async () => {
+    sources = await sourcesOf({ target: 'draft' });
+  });
+
+  it('a queued run is served after the loss, and a second loss within a minute ends a run', async () => {
+    const engine = createEngine({ gpu: open });
+    await engine.load(sources);
+    const whole = committedTokens(await ask(engine));
+    const [first, second] = await Promise.all([ask(engine, {}, afterCommit(4, lose)), ask(engine)]);
+    expect(committedTokens(first)).toEqual(whole);
+    expect(committedTokens(second)).toEqual(whole);
+    await expect(ask(engine, {}, afterCommit(2, lose))).rejects.toMatchObject({
+      code: 'device-lost',
+      message: expect.stringContaining('twice within a minute'),
+    });
+    await engine.load(sources);
+    expect(committedTokens(await ask(engine))).toEqual(whole);
+    await engine.close();
+  });
+
+  it("a device of the caller's is the caller's to replace", async () => {
+    const gpu = await openNodeGpu();
+    const engine = createEngine({ gpu });
+    await engine.load(sources);
+    await expect(
+      ask(
+        engine,
+        {},
+        afterCommit(2, () => gpu.device.destroy()),
+      ),
+    ).rejects.toMatchObject({ code: 'device-lost' });
+    await expect(engine.load(sources)).rejects.toMatchObject({ code: 'device-lost' });
+    await engine.close();
+  });
+
+  it('every order of load, preflight, measure, run and loss ends in an engine that answers', async () => {
+    const below = random(20_261_126);
+    const engine = createEngine({ gpu: open });
+    await engine.load(sources);
+    const whole = committedTokens(await ask(engine));
+    const steps: Readonly<Record<string, () => Promise<unknown>>> = {
+      load: () => engine.load(sources),
+      preflight: () => engine.preflight(sources),
+      measure: () => engine.measure({ repeats: 1 }),
+      run: async () => expect(committedTokens(await ask(engine))).toEqual(whole),
+      lose: async () => lose(),
+    };
+    const names = Object.keys(steps);
+    for (let sequence = 0; sequence < (FULL ? 20 : 4); sequence++) {
+      const order = Array.from({ length: 6 }, () => names[below(names.length)] as string);
+      // Two at once, now and then: they must agree on one device.
+      const calls: Promise<unknown>[] = [];
+      for (const name of order) {
+        const call = (steps[name] as () => Promise<unknown>)();
+        calls.push(call);
+        if (below(2) === 0) await call;
+      }
+      await Promise.all(calls).catch((error) => {
+        // A loss in the middle of a load or of a measurement fails that call, and nothing after it.
+        if (error.code !== 'device-lost') throw new Error(order.join(' '), { cause: error });
+      });
+      await Promise.allSettled(calls);
+      await engine.load(sources);
+      expect(committedTokens(await ask(engine)), order.join(' ')).toEqual(whole);
+    }
+    await engine.close();
+    expect(opened.filter(({ bytes, failure }) => bytes > 0 && !failure)).toEqual([]);
+  }, 600_000);
+
+  it('a run that is not read any further ends with its signal, and the next one is served', async () => {
+    const engine = createEngine({ gpu: open });
+    await engine.load(sources);
+    const whole = committedTokens(await ask(engine));
+    const abort = new AbortController();
+    const events = engine.run({ prompt, seed: 7, maxTokens: TOKENS }, abort.signal)[Symbol.asyncIterator]();
+    for (let commits = 0; commits < 3; ) if ((await events.next()).value?.type === 'commit') commits++;
+    abort.abort(); // and nobody asks for the next event
+    expect(committedTokens(await ask(engine))).toEqual(whole);
+    expect(await events.next()).toMatchObject({ value: { type: 'done', finish_reason: 'aborted' } });
+    const second = engine.run({ prompt })[Symbol.asyncIterator]();
+    await second.next();
+    await second.next();
+    await engine.close();
+  });
+});

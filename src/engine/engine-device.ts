@@ -1,0 +1,73 @@
+// The device of an engine: opened when it is first needed, by one caller at a time, and replaced after a loss. A device
+// that the caller brought is the caller's to replace.
+import { OutriderError } from '../base/errors.ts';
+import { Gpu } from '../gpu/device.ts';
+
+/** Two losses within so many milliseconds: the third device would go the same way. */
+const TOO_SOON = 60_000;
+
+export class EngineDevice {
+  /** Null before the first use, and while a new device is being opened. */
+  current: Gpu | null;
+  readonly #open: (() => Promise<Gpu>) | null;
+  #opening: Promise<Gpu> | null = null;
+  #lastLoss = Number.NEGATIVE_INFINITY;
+
+  /** `given`: a device, or what opens one. */
+  constructor(given: Gpu | GPUDevice | (() => Promise<Gpu>)) {
+    this.#open = typeof given === 'function' ? given : null;
+    this.current = typeof given === 'function' ? null : given instanceof Gpu ? given : new Gpu(given);
+  }
+
+  /** A device that works. Throws the failure of one that the caller brought. */
+  async use(): Promise<Gpu> {
+    const { current } = this;
+    if (current && !current.failure) return current;
+    if (!this.#open) throw current?.failure ?? new OutriderError('device-lost', 'the engine was closed');
+    this.#opening ??= this.#open()
+      .then((gpu) => {
+        this.current?.destroy();
+        this.current = gpu;
+        return gpu;
+      })
+      .finally(() => {
+        this.#opening = null;
+      });
+    return this.#opening;
+  }
+
+  /**
+   * Why a run failed, where the device is to blame and another one may take its place: it was lost, or it ran out of memory
+   * where no allocation expected that. Null: the run failed for another reason, or the device is the caller's.
+   */
+  async failure(): Promise<OutriderError | null> {
+    const gpu = this.current;
+    if (!gpu || !this.#open) return null;
+    // A readback fails a moment before the loss is reported.
+    await Promise.race([gpu.device.lost, new Promise((resolve) => setTimeout(resolve, 50))]);
+    const { failure } = gpu;
+    return failure?.code === 'device-lost' || failure?.code === 'out-of-memory' ? failure : null;
+  }
+
+  /** Models are loaded anew: losses before that do not count any more. */
+  forgetLosses(): void {
+    this.#lastLoss = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Throws when the device was lost a moment ago already. */
+  countLoss(failure: OutriderError, now = performance.now()): void {
+    const again = now - this.#lastLoss < TOO_SOON;
+    this.#lastLoss = now;
+    if (!again) return;
+    throw new OutriderError(
+      failure.code,
+      `the GPU device was lost twice within a minute: ${failure.message}`,
+      'Close other pages that use the GPU, or choose a smaller model, precision or context; then load the model again.',
+    );
+  }
+
+  /** Frees a device that the engine opened. */
+  destroy(): void {
+    if (this.#open) this.current?.destroy();
+  }
+}
