@@ -113,7 +113,7 @@ test('removed in the middle of an answer, it stops and frees everything', async 
 
 for (const [name, file] of [
   ['in a frame', 'frame.html'],
-  ['in a sandboxed frame, whose origin is nobody’s', 'sandbox.html'],
+  ['in a sandboxed frame, which has no origin', 'sandbox.html'],
 ] as const)
   test(name, async ({ page }) => {
     await using server = await serve();

@@ -11,7 +11,7 @@ export const overflow = (error: unknown): { readonly requested: number; readonly
   return found && { requested: Number(found[1]) + Number(found[2]), context: Number(found[3]) };
 };
 
-/** Tokens of an answer where nobody said how many, and the part of the context that it gets where there are fewer. */
+/** Tokens of an answer without a stated length, and the part of the context that it gets where there are fewer. */
 const ROOM = 1024;
 const LEAST_PART = 1 / 4;
 

@@ -217,7 +217,7 @@ export class Session extends EventTarget {
     const turns = this.#turns;
     for (let dropped = 0; ; dropped++) {
       const messages = inTurn([...initial, ...turns.slice(dropped).flat(), ...said]);
-      const limit = kind === 'answer' ? {} : { maxTokens: 1 }; // one token at least, and nobody reads it
+      const limit = kind === 'answer' ? {} : { maxTokens: 1 }; // one token at least, which is not used
       try {
         for await (const event of answer(engine, { ...request, ...limit, prompt: { messages } }, { signal })) {
           if (event.type === 'begun') continue;

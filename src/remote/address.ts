@@ -8,7 +8,7 @@ const LOCAL = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 export const exposedKey = ({ address, key }: Server): string | null => {
   const url = new URL(address);
   if (key === undefined || url.protocol !== 'http:' || LOCAL.test(url.hostname)) return null;
-  return `The key for ${url.host} is sent unencrypted (http): whoever is on the way can read it. Use https.`;
+  return `The key for ${url.host} is sent unencrypted (http), so others on the network can read it. Use https.`;
 };
 
 /** `path`: what is asked for. What this refuses it does not quote: a secret may be in it. */

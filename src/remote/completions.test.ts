@@ -120,7 +120,7 @@ describe('a step', () => {
 });
 
 describe('another try', () => {
-  it('continues a stream that breaks off from what has arrived, and counts what is left', async () => {
+  it('continues a stream that breaks off from what has arrived, and counts the rest', async () => {
     server.behave({ says, dropAfter: 3 });
     const heard: string[] = [];
     let tries = 0;
@@ -223,7 +223,7 @@ describe('a failure', () => {
     expect(server.asked).toHaveLength(4);
   });
 
-  it('is told when nobody listens', async () => {
+  it('is told when no server listens', async () => {
     const gone = await serveCompletions();
     await gone[Symbol.asyncDispose]();
     const client = new CompletionsServer(remote(gone.address, 'big', KEY), { backoff: 1 });

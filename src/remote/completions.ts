@@ -135,7 +135,7 @@ export class CompletionsServer {
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', stop);
-      stop(); // whoever has read enough tells the server so
+      stop(); // enough has been read: the server is told to stop
     }
   }
 

@@ -15,7 +15,7 @@ export interface Timing {
 export const TIMING: Timing = { backoff: 500, first: 60_000, idle: 30_000 };
 /** Tries without progress in between. */
 const TRIES = 4;
-/** Nobody waits longer than this for a server that says when to come back. */
+/** The longest wait for a server that says when to come back. */
 const LONGEST_WAIT = 30_000;
 
 export const failed = (address: URL, message: string, cause?: unknown): OutriderError => {

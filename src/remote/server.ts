@@ -1,5 +1,5 @@
 // Which server, which of its models, and the key to it: plain data, so that it can be handed to an engine in a worker.
-// The key is in no event, error or log; whoever makes one of these keeps it in memory only.
+// The key is in no event, error or log; it stays in memory only.
 
 export interface Server {
   /** A `/v1` at its end may be said or left out. */

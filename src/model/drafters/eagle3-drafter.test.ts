@@ -58,7 +58,7 @@ describe.skipIf(noShared).each(['all', 'baseline'] as const)('EAGLE-3, %s featur
     const expected = goldenTensor('eagle3-tiny', 'prefill_out.f32');
     const { scratch, architecture } = drafter.network;
     const { hidden } = architecture.sizes;
-    // Sixteen rows are appended as soon as they are there, what is left when a draft needs it.
+    // Sixteen rows are appended as soon as they are there, the rest when a draft needs them.
     for (const count of [16, 17]) {
       using cursor = await target.open({ capacity: 32, tapLayers: drafter.tapLayers });
       using context = await drafter.open({ capacity: 32 });

@@ -1,4 +1,4 @@
-// Questions for the kernels of ensembles, how they are put to a device, and the comparison with their twin.
+// Questions for the kernels of ensembles, how they are put to a device, and the comparison with their CPU reference.
 import { expect } from 'vitest';
 import type { Gpu } from '../../gpu/device.ts';
 import {

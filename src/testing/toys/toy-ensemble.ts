@@ -21,7 +21,7 @@ interface ScoredRow {
 const ROWS = Symbol('rows');
 type Kept = Scores & { [ROWS]?: (row: number) => ScoredRow };
 
-/** Whoever makes a pass says what its rows are; `rows` throws when the pass is over. */
+/** The maker of a pass says what its rows are; `rows` throws when the pass is over. */
 export const letKeep = (pass: Scores, rows: (row: number) => ScoredRow): void => {
   (pass as Kept)[ROWS] = rows;
 };
