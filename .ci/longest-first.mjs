@@ -2,12 +2,12 @@
 import { BaseSequencer } from 'vitest/node';
 
 export const LONGEST = [
-  'src/engine/engine-exact.test.ts',
-  'src/engine/engine-distribution.test.ts',
+  'src/testing/contract/device-exact.test.ts',
+  'src/testing/contract/device-distribution.test.ts',
   'src/model/smollm2.test.ts',
   'src/testing/contract/ensemble-distribution.test.ts',
   'src/testing/contract/system-contract.test.ts',
-  'src/engine/engine-ensemble.test.ts',
+  'src/testing/contract/device-ensemble.test.ts',
 ];
 
 /** @param {import('vitest/node').TestSpecification} specification */

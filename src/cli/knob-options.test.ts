@@ -8,7 +8,7 @@ const read = (id: string, ...settings: string[]) => {
   return readKnobs(system, settings);
 };
 
-test('a size that is named holds for every round', () => {
+test('a draft size that is given holds for every round', () => {
   expect(read('dflash', 'block-size=4')).toEqual({ 'fall-back': 'off', 'block-size': 4 });
   expect(read('eagle3', 'shape=chain', 'depth=4')).toEqual({ 'fall-back': 'off', shape: 'chain', depth: 4 });
   expect(read('prompt-lookup', 'gamma=7', 'fall-back=on')).toEqual({ 'fall-back': 'on', gamma: 7 });

@@ -1,17 +1,19 @@
 // A system's settings as people type them: `--set block-size=8`.
-import { type KnobValue, parseKnob } from '../decode/core/knobs.ts';
+import { type Knob, type KnobValue, parseKnob } from '../decode/core/knobs.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { UsageError } from './arguments.ts';
 
-/** How much is drafted at once. */
-const SIZES = ['block-size', 'gamma', 'depth'];
+/** A knob that says how much is drafted at once. */
+const isDraftSize = (knob: Knob): boolean => knob.kind !== 'choice' && knob.oneDraft !== undefined;
 
 /**
- * Who names a size means it in every round: such a run is compared with other implementations, round by round. It falls
- * back to plain decoding only where that is said too.
+ * A draft size that is given holds for every round, because such runs are compared with other implementations round by
+ * round. The run falls back to plain decoding only if that is asked for too.
  */
-const kept = ({ knobs }: Pick<DecodingSystem, 'knobs'>, given: ReadonlyMap<string, KnobValue>) =>
-  Object.hasOwn(knobs, 'fall-back') && SIZES.some((name) => (given.get(name) ?? 0) !== 0) ? { 'fall-back': 'off' } : {};
+const fixedDraftSize = ({ knobs }: Pick<DecodingSystem, 'knobs'>, given: ReadonlyMap<string, KnobValue>) => {
+  const fixed = Object.entries(knobs).some(([name, knob]) => isDraftSize(knob) && (given.get(name) ?? 0) !== 0);
+  return fixed && Object.hasOwn(knobs, 'fall-back') ? { 'fall-back': 'off' } : {};
+};
 
 export const readKnobs = (
   system: Pick<DecodingSystem, 'id' | 'knobs'>,
@@ -24,5 +26,5 @@ export const readKnobs = (
     if (given.has(name)) throw new UsageError(`--set: ${name} is given twice`);
     given.set(name, parseKnob(system, name, value));
   }
-  return { ...kept(system, given), ...Object.fromEntries(given) };
+  return { ...fixedDraftSize(system, given), ...Object.fromEntries(given) };
 };

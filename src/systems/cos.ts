@@ -82,6 +82,7 @@ export default defineEnsemble({
   title: 'CoS',
   summary: 'Models draft for each other: each one that checks a draft adds a token for the others to check.',
   knobs,
+  variants: [{ knobs: { gamma: [3], ahead: 4 }, drawn: true }],
   fit,
   drafts({ knobs: { gamma, ahead }, models }) {
     return Math.min(

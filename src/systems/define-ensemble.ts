@@ -1,13 +1,15 @@
 // What all ensemble systems share: the models, how they become one distribution r, and the guarantee, which is exact with
 // respect to r. A system's file declares in which order the models read, draft and decide.
 import type { Knobs } from '../decode/core/knobs.ts';
-import type { DecodingSystem, Models, Round, RunContext, SystemFacts } from '../decode/core/system.ts';
+import type { DecodingSystem, Models, Round, RunContext, SystemFacts, Variant } from '../decode/core/system.ts';
 import { combinationKnobs, fitCombination } from '../decode/ensemble/combination.ts';
 import { type EnsembleDecoder, openEnsemble } from '../decode/ensemble/ensemble-decoder.ts';
 
 type Run<K extends Knobs> = RunContext<K & typeof combinationKnobs>;
 
 export interface EnsembleDeclaration<K extends Knobs> extends Pick<SystemFacts, 'id' | 'title' | 'summary'> {
+  /** Variants other than those of the combination. */
+  readonly variants?: readonly Variant[];
   /** The system's own knobs; those of the combination are added. */
   readonly knobs?: K;
   fit?(models: Models): Knobs;
@@ -25,6 +27,7 @@ export const defineEnsemble = <const K extends Knobs = Record<never, never>>({
   fit,
   drafts,
   round,
+  variants = [],
   ...facts
 }: EnsembleDeclaration<K>): DecodingSystem => ({
   ...facts,
@@ -38,6 +41,7 @@ export const defineEnsemble = <const K extends Knobs = Record<never, never>>({
   variants: [
     { knobs: { combine: 'weighted' }, drawn: true },
     { knobs: { combine: 'contrastive' }, drawn: true },
+    ...variants,
   ],
   fit: (models) => ({ ...fitCombination(models), ...fit?.(models) }),
   async start(untyped) {

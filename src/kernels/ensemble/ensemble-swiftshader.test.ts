@@ -1,6 +1,6 @@
 // The kernels of ensembles again on SwiftShader, which rounds differently.
 import { expect, test } from 'vitest';
-import { decide, expectReference, questions } from '../../testing/contract/ensembles.ts';
+import { decide, expectReference, questions } from '../../testing/contract/ensemble-questions.ts';
 import { noSwiftShader, swiftShaderGpu } from '../../testing/device/swiftshader.ts';
 
 test.skipIf(noSwiftShader)(

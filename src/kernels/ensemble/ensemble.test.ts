@@ -9,7 +9,7 @@ import {
   logitsOf,
   PLAIN,
   questions,
-} from '../../testing/contract/ensembles.ts';
+} from '../../testing/contract/ensemble-questions.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { RATIO, type RatioRule } from '../verify/verify.reference.ts';
 import { combinedReference, contrastReference, verifyEnsembleReference } from './ensemble.reference.ts';

@@ -1,8 +1,7 @@
-// The promise of exact systems on real models and a real adapter: an engine with all the bundled models, the ways of
-// drafting that are compared with plain decoding, and how many answers differ.
+// The promise of exact systems on real models and a real adapter: engines with the bundled models, prompts, and a
+// comparison of a system's answers with its baseline's.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { KnobValue } from '../../decode/core/knobs.ts';
 import { createEngine, type Engine } from '../../engine/engine.ts';
 import type { RunRequest } from '../../engine/request.ts';
 import type { ModelSources } from '../../engine/sources.ts';
@@ -11,30 +10,22 @@ import { committedTokens, type TraceEvent } from '../../trace/index.ts';
 import { folderSource } from '../../weights/files/folder.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
 import { shared } from '../goldens/shared.ts';
+import { baselineOf, baselineSettings, EXACT, neverFallBack, type SystemVariant, variantsOf } from './exact-systems.ts';
 
 const PUBLIC = resolve(import.meta.dirname, '../../../public');
 
 /** `OUTRIDER_FULL=1` runs every prompt on every adapter (docs/log.md has the figures); CI runs as many as it has time for. */
 export const FULL = process.env.OUTRIDER_FULL === '1';
 
-export interface Way {
-  readonly system: string;
-  readonly knobs?: Readonly<Record<string, KnobValue>>;
-}
+/** Every way in which an exact system drafts and verifies. */
+export const EXACT_VARIANTS: readonly SystemVariant[] = EXACT.flatMap(variantsOf);
 
-/** How `way` is to be asked for: it speculates even where that loses time. */
-export const asked = ({ system, knobs = {} }: Way) => ({ system, knobs: { ...knobs, 'fall-back': 'off' } });
-
-/** Every system of the bundled family, with every way of verifying. */
-export const WAYS: readonly Way[] = [
-  { system: 'draft-model' },
-  { system: 'prompt-lookup' },
-  { system: 'dflash', knobs: { 'block-size': 8 } },
-  { system: 'dflash', knobs: { 'block-size': 16 } },
-  { system: 'blockpilot' },
-  { system: 'eagle3', knobs: { shape: 'chain' } },
-  { system: 'eagle3', knobs: { shape: 'tree' } },
-];
+/** Half of them: of a system with several variants every other one, beginning with the first or the second. */
+export const everyOther = (variants: readonly SystemVariant[], begin: 0 | 1): readonly SystemVariant[] =>
+  variants.filter((variant) => {
+    const own = variants.filter(({ system }) => system === variant.system);
+    return own.length === 1 || own.indexOf(variant) % 2 === begin;
+  });
 
 export const collect = async (engine: Engine, request: RunRequest): Promise<TraceEvent[]> => {
   const events: TraceEvent[] = [];
@@ -42,24 +33,34 @@ export const collect = async (engine: Engine, request: RunRequest): Promise<Trac
   return events;
 };
 
+/** A request for a system with these settings. */
+export const requestOf = ({ system, knobs }: Pick<SystemVariant, 'system' | 'knobs'>) => ({
+  system: system.id,
+  knobs: neverFallBack(system, knobs),
+});
+
 export const loadEngine = async (gpu: Gpu, sources: ModelSources, precision?: Precision): Promise<Engine> => {
   const engine = createEngine({ gpu });
   await engine.load(sources, { precision });
   return engine;
 };
 
+export const bundledSource = (name: string) => folderSource(resolve(PUBLIC, 'models', name));
+
+/** By role, the bundled models that exact systems may need. */
+const BUNDLED = { target: 'target', draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy: 'blockpilot' } as const;
+
 export const bundledEngine = async (gpu: Gpu, precision: Precision): Promise<Engine> => {
-  const source = (name: string) => folderSource(resolve(PUBLIC, 'models', name));
-  const names = ['target', 'draft', 'dflash', 'eagle3', 'blockpilot'];
-  const [target, draft, dflash, eagle3, policy] = await Promise.all(names.map(source));
-  if (!target || !draft || !dflash || !eagle3 || !policy) throw new Error('a bundled model is missing');
-  return loadEngine(gpu, { target, draft, dflash, eagle3, policy }, precision);
+  const missing = EXACT.flatMap(({ needs }) => needs).filter((role) => !Object.hasOwn(BUNDLED, role));
+  if (missing.length > 0) throw new Error(`no bundled model for ${missing.join(', ')}: their systems are not covered`);
+  const sources = Object.entries(BUNDLED).map(async ([role, name]) => [role, await bundledSource(name)]);
+  return loadEngine(gpu, Object.fromEntries(await Promise.all(sources)) as ModelSources, precision);
 };
 
 const asConversations = (texts: readonly string[]): RunRequest['prompt'][] =>
   texts.map((content) => ({ messages: [{ role: 'user', content }] }));
 
-/** DeviceTensor-out problems as conversations. */
+/** Problems that the bundled models were not trained on, as conversations. */
 export const problems = (count: number): RunRequest['prompt'][] =>
   asConversations(
     (JSON.parse(readFileSync(resolve(PUBLIC, 'problems.json'), 'utf8')) as { question: string }[])
@@ -73,12 +74,13 @@ export const smollm2Engine = async (gpu: Gpu, precision: Precision): Promise<Eng
   return loadEngine(gpu, { target: await gguf(), draft: await gguf() }, precision);
 };
 
-export const SMOLLM2_WAYS: readonly Way[] = [
-  { system: 'prompt-lookup' },
-  { system: 'draft-model', knobs: { gamma: 3 } },
-];
+/** Every speculative system that needs a target and a draft at most. */
+export const SMOLLM2_VARIANTS = EXACT_VARIANTS.filter(
+  ({ system: { group, needs } }) =>
+    group === 'speculative' && needs.every((role) => ['target', 'draft'].includes(role)),
+);
 
-/** For a model of general knowledge; some of them have it copy. */
+/** For a model of general knowledge; some of them make it copy. */
 export const questions = (count: number): RunRequest['prompt'][] =>
   asConversations(
     [
@@ -95,24 +97,45 @@ export const questions = (count: number): RunRequest['prompt'][] =>
     ].slice(0, count),
   );
 
-/** Answers that differ from plain decoding's, by way. */
-export const differences = async (
-  engine: Engine,
-  ways: readonly Way[],
-  prompts: readonly RunRequest['prompt'][],
-  request: Omit<RunRequest, 'prompt' | 'system' | 'knobs'>,
-): Promise<Readonly<Record<string, number>>> => {
-  const different = new Map(ways.map((way) => [JSON.stringify(way), 0]));
-  const plain: number[][] = [];
-  for (const prompt of prompts) plain.push(committedTokens(await collect(engine, { ...request, prompt })));
-  // One way after the other: each keeps a cache of its own shape.
-  for (const way of ways)
-    for (const [i, prompt] of prompts.entries()) {
-      const tokens = committedTokens(await collect(engine, { ...request, ...asked(way), prompt }));
-      const name = JSON.stringify(way);
-      if (tokens.join() !== plain[i]?.join()) different.set(name, (different.get(name) ?? 0) + 1);
-    }
-  return Object.fromEntries(different);
-};
+/** An engine that several tests share, and the answers of its baselines, each written once. */
+export class BaselineComparison {
+  readonly #load: () => Promise<Engine>;
+  #engine: Promise<Engine> | null = null;
+  readonly #answers = new Map<string, readonly number[]>();
 
-export const NONE = (ways: readonly Way[]) => Object.fromEntries(ways.map((way) => [JSON.stringify(way), 0]));
+  /** `load` is called by the first test that needs the engine. */
+  constructor(load: () => Promise<Engine>) {
+    this.#load = load;
+  }
+
+  engine(): Promise<Engine> {
+    this.#engine ??= this.#load();
+    return this.#engine;
+  }
+
+  /** How many of these prompts the system answers with other tokens than its baseline. */
+  async differences(
+    { system, knobs }: Pick<SystemVariant, 'system' | 'knobs'>,
+    prompts: readonly RunRequest['prompt'][],
+    request: Omit<RunRequest, 'prompt' | 'system' | 'knobs'>,
+  ): Promise<number> {
+    const engine = await this.engine();
+    const baseline = { ...request, system: baselineOf(system).id, knobs: baselineSettings(system, knobs) };
+    let different = 0;
+    for (const prompt of prompts) {
+      const key = JSON.stringify([baseline, prompt]);
+      const expected = this.#answers.get(key) ?? committedTokens(await collect(engine, { ...baseline, prompt }));
+      this.#answers.set(key, expected);
+    }
+    // One system after the other: each keeps a cache of its own shape.
+    for (const prompt of prompts) {
+      const tokens = committedTokens(await collect(engine, { ...request, ...requestOf({ system, knobs }), prompt }));
+      if (tokens.join() !== this.#answers.get(JSON.stringify([baseline, prompt]))?.join()) different++;
+    }
+    return different;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#engine)?.close();
+  }
+}

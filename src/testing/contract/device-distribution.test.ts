@@ -1,0 +1,52 @@
+// What exact systems sample on bundled models and a real adapter has their baseline's distribution, where drafts are drawn
+// at random. device-broken.test.ts is the control.
+import { afterAll, describe, expect, it } from 'vitest';
+import { SYSTEMS } from '../../systems/index.ts';
+import { testGpu } from '../device/gpu.ts';
+import { FULL } from './device-contract.ts';
+import {
+  deviceSamplingDistance,
+  MARGIN,
+  type SamplingBench,
+  smallModels,
+  targetWithDrafters,
+} from './device-sampling.ts';
+import { type SystemVariant, variantsOf } from './exact-systems.ts';
+
+/** Fewer where a run takes longer: CI has a minute for all of them. */
+const RUNS = FULL ? { small: 4000, drafters: 2000 } : { small: 500, drafters: 700 };
+
+const DRAWN: readonly SystemVariant[] = SYSTEMS.filter(({ guarantee }) => guarantee === 'exact')
+  .flatMap(variantsOf)
+  .filter(({ drawn }) => drawn);
+
+const isSmall = ({ system: { needs } }: SystemVariant): boolean =>
+  needs.every((role) => role === 'target' || role === 'draft');
+
+afterAll(async () => (await testGpu()).destroy());
+
+describe.each([
+  { models: 'two small models', load: smallModels, variants: DRAWN.filter(isSmall), runs: RUNS.small },
+  {
+    models: 'the bundled target with its drafters',
+    load: targetWithDrafters,
+    variants: DRAWN.filter((variant) => !isSmall(variant)),
+    runs: RUNS.drafters,
+  },
+])('$models', ({ load, variants, runs }) => {
+  let models: Promise<SamplingBench> | null = null;
+  afterAll(async () => (await models)?.close());
+
+  it.each(variants)(
+    `$name follows its baseline's distribution: ${runs} seeds`,
+    { timeout: 900_000 },
+    async (variant) => {
+      models ??= testGpu().then(load);
+      const { totalVariation, noise, kept, refused } = await deviceSamplingDistance(await models, variant, runs);
+      const figures = `total variation ${totalVariation.toFixed(4)}, noise ${noise.toFixed(4)}`;
+      console.log(`${variant.name}: ${figures}, ${kept} drafts kept, ${refused} refused`);
+      if (kept + refused > 0) expect(Math.min(kept, refused)).toBeGreaterThan(0.05 * runs);
+      expect(totalVariation).toBeLessThan(MARGIN * noise);
+    },
+  );
+});
