@@ -249,11 +249,11 @@ test('a missing model or weight type is named, the other rows go on, and a malfo
   const asked = await hub(page);
   await page.goto('/benchmark.html?model=draft&prompts=1&tokens=6&repeat=1&systems=&hub-dtype=fp32');
   const name = page.getByLabel('Model on the hub, by name');
-  await name.fill('outrider/nobody');
+  await name.fill('outrider/missing');
   await run(page).click();
   await finished(page);
-  await expect(row(page, 'transformers.js, webgpu, outrider/nobody fp32').locator('.state')).toHaveText(
-    'The hub has no public model named outrider/nobody. Check the name: owner/name, as in its address on huggingface.co.',
+  await expect(row(page, 'transformers.js, webgpu, outrider/missing fp32').locator('.state')).toHaveText(
+    'The hub has no public model named outrider/missing. Check the name: owner/name, as in its address on huggingface.co.',
   );
   await name.fill(HUB_NAME);
   await page.getByLabel('Its weight type').selectOption('q4');
