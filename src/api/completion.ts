@@ -85,7 +85,7 @@ const ended = ({ finish_reason }: EventOf<'done'>, events: readonly TraceEvent[]
 };
 
 /**
- * Leaves a stream's run when the signal fires even if nobody reads on: it would stay at the head of the engine's queue.
+ * Leaves a stream's run when the signal fires even if the stream is not read on: it would block the engine's queue.
  */
 export const leaveOnAbort = (run: AsyncGenerator<unknown, unknown, undefined>, signal: AbortSignal): void =>
   signal.addEventListener('abort', () => void run.return(undefined).catch(() => {}), { once: true });
