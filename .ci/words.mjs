@@ -12,7 +12,7 @@
 /** Words and phrases, in prose and code alike. @type {readonly Retired[]} */
 export const WORDS = [
   { word: /\bnobody\b/i, say: 'name the subject, or use the passive', except: /outrider\/nobody/ },
-  { word: /\bwhoever\b/i, say: 'the one that, whichever' },
+  { word: /\bwhoever\b/i, say: 'the one that, whichever', except: /Whoever returns a book late/ },
   { word: /\bwhat is left\b/i, say: 'the rest' },
   { word: /\bon end\b/i, say: 'in a row' },
   { word: /\breckon(s|ed|ing)?\b/i, say: 'estimate, calculate' },

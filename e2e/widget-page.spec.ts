@@ -94,7 +94,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     expect(complaints).toEqual([]);
   });
 
-test('streaming disturbs nothing: no long task, enough frames, and nothing moves', async ({ page }) => {
+test('streaming does not disturb the page: no long task, enough frames, and no layout shift', async ({ page }) => {
   await open(page);
   const chat = page.locator('#plain outrider-chat');
   const question = await chat.getAttribute('prompt');

@@ -209,7 +209,7 @@ test('a device that is lost in the middle of an answer is opened anew', async ({
   await using server = await serve();
   await page.goto(server.address);
   expect(await send(page)).toBe(null);
-  await expect(page.getByRole('alert')).toContainText('The graphics card was lost on the way.');
+  await expect(page.getByRole('alert')).toContainText('The connection to the graphics card was lost.');
   await page.locator('outrider-chat').screenshot({ path: 'test-results/widget-lost.png' });
   await page.getByRole('button', { name: 'Try again' }).click();
   await expect(page.getByRole('log')).toContainText('The answer is 84.');
@@ -227,7 +227,7 @@ test('a conversation that outgrows the context goes on without its oldest exchan
   const log = page.getByRole('log');
   for (const name of ['Ida', 'Leo', 'Eva']) {
     expect(await send(page, 0, long(name))).not.toBe(null);
-    await expect(log.getByText('it no longer sees what stands above')).toHaveCount(name === 'Ida' ? 0 : 1);
+    await expect(log.getByText('the model no longer sees the messages above')).toHaveCount(name === 'Ida' ? 0 : 1);
   }
   expect(await forgotten).toEqual({ forgotten: 1 });
   expect(await send(page, 0, 'And now?')).not.toBe(null);

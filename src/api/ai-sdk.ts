@@ -20,7 +20,7 @@ import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 import { type Answer, answer, type Extras, leaveOnAbort, stated } from './completion.ts';
 
-/** What the SDK has no word for: of a model, or of one call under `providerOptions.outrider`. */
+/** Settings that the SDK does not have: of a model, or of one call under `providerOptions.outrider`. */
 export type OutriderSettings = Extras;
 
 /** A provider of language models for the Vercel AI SDK. */
@@ -38,7 +38,7 @@ const textOf = ({ role, content }: LanguageModelV4Prompt[number]): ChatMessage =
       : content
           .map((part) => {
             if (part.type === 'text') return part.text;
-            if (part.type === 'reasoning') return ''; // what was thought before an earlier answer is not said again
+            if (part.type === 'reasoning') return ''; // the reasoning of an earlier answer is no part of the prompt
             throw refuse(`the model reads text, not a ${part.type} part of a ${role} message`);
           })
           .join(''),
@@ -93,7 +93,7 @@ const reasonOf = ({ finish_reason: raw }: Answer): LanguageModelV4FinishReason =
   raw,
 });
 
-/** System, knobs, seed and metrics: what other providers have no figures for. */
+/** System, knobs, seed and metrics, which other providers do not report. */
 const metadataOf = ({ report }: Answer): SharedV4ProviderMetadata => ({
   outrider: JSON.parse(JSON.stringify(report)),
 });
@@ -181,7 +181,7 @@ export const createOutrider = (engine: Engine, settings: OutriderSettings = {}):
   const model = (modelId = 'outrider', own: OutriderSettings = {}): LanguageModelV4 =>
     languageModel(engine, modelId, { ...settings, ...own });
   const none = (kind: string) => (): never => {
-    throw refuse(`this engine has no ${kind} models`);
+    throw refuse(`this engine has no ${kind} models`, 'Use a language model.');
   };
   return Object.assign(model, {
     specificationVersion: 'v4' as const,

@@ -1,21 +1,21 @@
-// One run, as the facades of this folder see it: text as it becomes certain, and at the end what happened. They take
-// any Engine and import nothing of it but types, so an entry point of a facade is a few kilobytes beside the core.
+// One run for the facades of this folder: text as it becomes certain, and the outcome at the end. They take any Engine
+// and import only its types, so a facade's entry point is a few kilobytes.
 import type { KnobValue } from '../decode/core/knobs.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
 import { type EventOf, type Metrics, measure, type TokenLogprob, type TraceEvent, usage } from '../trace/index.ts';
 
-/** What other interfaces have no word for. */
+/** Settings that other interfaces do not have. */
 export interface Extras {
   /** The decoding system. Default `autoregressive`. */
   readonly system?: string | undefined;
   readonly knobs?: Readonly<Record<string, KnobValue>> | undefined;
   readonly minP?: number | undefined;
-  /** Sees every trace event as it comes. */
+  /** Called with every trace event. */
   readonly onEvent?: ((event: TraceEvent) => void) | undefined;
 }
 
-/** `begun`: the engine has answered at all; it runs, or waits in line. */
+/** `begun`: the engine has accepted the request; it runs or is queued. */
 export type AnswerEvent = { readonly type: 'begun' } | Piece | Answer;
 
 export interface Piece {
@@ -78,14 +78,12 @@ const piece = ({ text, logprobs }: EventOf<'commit'>, stop: EventOf<'done'>['sto
 
 const ended = ({ finish_reason }: EventOf<'done'>, events: readonly TraceEvent[], request: RunRequest): Answer => {
   const run = events.find((event): event is EventOf<'run'> => event.type === 'run');
-  // There is none where the run was aborted while it waited.
+  // A run that was aborted in the queue has none.
   const { system, knobs, seed } = run ?? { system: request.system ?? 'autoregressive', knobs: {}, seed: 0 };
   const metrics = measure(events);
   return { type: 'end', finish_reason, report: { system, knobs, seed, metrics }, usage: usage(metrics) };
 };
 
-/**
- * Leaves a stream's run when the signal fires even if the stream is not read on: it would block the engine's queue.
- */
+/** Ends a stream's run when the signal fires, also when the stream is not read on: the run would block the queue. */
 export const leaveOnAbort = (run: AsyncGenerator<unknown, unknown, undefined>, signal: AbortSignal): void =>
   signal.addEventListener('abort', () => void run.return(undefined).catch(() => {}), { once: true });

@@ -1,17 +1,17 @@
-// A conversation at the end of the model's context: it goes on without its oldest turns. Interfaces that promise to
+// Continues a conversation that exceeds the model's context without its oldest messages. Interfaces that promise to
 // read every message (openai.ts) fail instead, with the same numbers.
 import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 import type { TraceEvent } from '../trace/index.ts';
 
-/** The numbers of a prompt that does not fit, which request.ts has in its message; null for any other error. */
+/** The numbers in the message of job.ts for a prompt that does not fit; null for any other error. */
 export const overflow = (error: unknown): { readonly requested: number; readonly context: number } | null => {
   if (!(error instanceof Error)) return null;
   const found = /the prompt's (\d+) tokens and (\d+) new ones exceed the context of (\d+)/.exec(error.message);
   return found && { requested: Number(found[1]) + Number(found[2]), context: Number(found[3]) };
 };
 
-/** Tokens of an answer without a stated length, and the part of the context that it gets where there are fewer. */
+/** Default tokens of an answer, and the part of a smaller context that it gets. */
 const ROOM = 1024;
 const LEAST_PART = 1 / 4;
 

@@ -1,4 +1,4 @@
-// Errors as OpenAI's client throws them: a status, and `type`, `code` and `param` to tell them apart.
+// Errors as OpenAI's client throws them, with `status`, `type`, `code` and `param`.
 import { OutriderError, toFault } from '../base/errors.ts';
 import { overflow } from './context-window.ts';
 
@@ -37,14 +37,14 @@ export class APIError extends Error {
   }
 }
 
-export const refuse = (param: string, message: string, code: string | null = null): never => {
+export const invalid = (param: string, message: string, code: string | null = null): never => {
   throw new APIError(400, { message, type: 'invalid_request_error', param, code });
 };
 
 export const aborted = (): APIError =>
   new APIError(undefined, { message: 'Request was aborted.', type: 'aborted', param: null, code: null });
 
-/** request.ts names what is out of range in our words. */
+/** job.ts states in our words what is out of range. */
 const PARAMS: Readonly<Record<string, string>> = {
   maxTokens: 'max_tokens',
   topP: 'top_p',

@@ -1,8 +1,8 @@
-// OpenAI's parameters as ours. What the engine cannot do, and what OpenAI has no such parameter for, is refused by
-// name: a penalty, a tool or a misspelt limit that is silently ignored would be a wrong answer.
+// Reads OpenAI's parameters as ours. A parameter that the engine does not support, or that OpenAI does not have, is an
+// error that names it: a penalty, a tool or a misspelt limit that was silently ignored would give a wrong answer.
 import type { RunRequest } from '../engine/request.ts';
 import { stated } from './completion.ts';
-import { refuse } from './openai-error.ts';
+import { invalid } from './openai-error.ts';
 import type { ChatCompletionMessage, ChatCompletionParams, CompletionParams, OpenAIExtras } from './openai-types.ts';
 
 const isEmpty = (value: unknown): boolean =>
@@ -12,7 +12,7 @@ const isEmpty = (value: unknown): boolean =>
   value === false ||
   (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** By parameter: what may be said without asking for anything. */
+/** Unsupported parameters, and the values of each that ask for nothing. */
 const HARMLESS: Readonly<Record<string, (value: unknown) => boolean>> = {
   frequency_penalty: isEmpty,
   presence_penalty: isEmpty,
@@ -58,24 +58,24 @@ const checkNames = (params: ChatCompletionParams | CompletionParams): void => {
   const known = 'messages' in params ? OF_CHAT : OF_TEXT;
   for (const [name, value] of Object.entries(stated(params))) {
     const harmless = HARMLESS[name];
-    if (harmless && !harmless(value)) refuse(name, `${name} is not supported by this engine`, 'unsupported_parameter');
+    if (harmless && !harmless(value)) invalid(name, `${name} is not supported by this engine`, 'unsupported_parameter');
     if (harmless || known.has(name)) continue;
     const hint = EXTRAS.includes(name) ? `: it belongs under outrider, as { outrider: { ${name} } }` : '';
-    refuse(name, `Unknown parameter: '${name}'${hint}`, 'unknown_parameter');
+    invalid(name, `Unknown parameter: '${name}'${hint}`, 'unknown_parameter');
   }
   for (const name of Object.keys(params.outrider ?? {}))
     if (!EXTRAS.includes(name))
-      refuse(`outrider.${name}`, `Unknown parameter: 'outrider.${name}'`, 'unknown_parameter');
+      invalid(`outrider.${name}`, `Unknown parameter: 'outrider.${name}'`, 'unknown_parameter');
   if (params.stream_options && !params.stream)
-    refuse('stream_options', "The 'stream_options' parameter is only allowed when 'stream' is enabled.");
+    invalid('stream_options', "The 'stream_options' parameter is only allowed when 'stream' is enabled.");
 };
 
 const textOf = ({ content }: ChatCompletionMessage, i: number): string => {
   if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return refuse(`messages[${i}].content`, `messages[${i}].content must be text`);
+  if (!Array.isArray(content)) return invalid(`messages[${i}].content`, `messages[${i}].content must be text`);
   return content
     .map((part) =>
-      part?.type === 'text' ? part.text : refuse(`messages[${i}].content`, `the model reads text, not ${part?.type}`),
+      part?.type === 'text' ? part.text : invalid(`messages[${i}].content`, `the model reads text, not ${part?.type}`),
     )
     .join('');
 };
@@ -83,11 +83,11 @@ const textOf = ({ content }: ChatCompletionMessage, i: number): string => {
 const ROLES: readonly unknown[] = ['system', 'developer', 'user', 'assistant'];
 
 const conversation = (messages: readonly ChatCompletionMessage[]): RunRequest['prompt'] => {
-  if (!Array.isArray(messages) || messages.length === 0) refuse('messages', 'messages must be a list, and not empty');
+  if (!Array.isArray(messages) || messages.length === 0) invalid('messages', 'messages must be a list, and not empty');
   return {
     messages: messages.map((message, i) => {
       if (!ROLES.includes(message.role))
-        refuse(`messages[${i}].role`, `messages[${i}].role must be one of ${ROLES.join(', ')}, not ${message.role}`);
+        invalid(`messages[${i}].role`, `messages[${i}].role must be one of ${ROLES.join(', ')}, not ${message.role}`);
       return { role: message.role === 'developer' ? 'system' : message.role, content: textOf(message, i) };
     }),
   };
@@ -99,14 +99,14 @@ const given = <T>(value: T | null | undefined): T | undefined => value ?? undefi
 const readLogprobs = (params: ChatCompletionParams | CompletionParams): number | undefined => {
   if (!('messages' in params)) return given(params.logprobs);
   const { logprobs, top_logprobs } = params;
-  if (typeof (logprobs ?? false) !== 'boolean') refuse('logprobs', 'logprobs must be true or false; see top_logprobs');
-  if (top_logprobs && !logprobs) refuse('top_logprobs', 'top_logprobs needs logprobs: true');
+  if (typeof (logprobs ?? false) !== 'boolean') invalid('logprobs', 'logprobs must be true or false; see top_logprobs');
+  if (top_logprobs && !logprobs) invalid('top_logprobs', 'top_logprobs needs logprobs: true');
   return logprobs ? (top_logprobs ?? 0) : undefined;
 };
 
 const readStop = (stop: ChatCompletionParams['stop']): readonly string[] | undefined => {
   const list = [stop ?? []].flat();
-  if (!list.every((text) => typeof text === 'string')) refuse('stop', 'stop must be a text or a list of texts');
+  if (!list.every((text) => typeof text === 'string')) invalid('stop', 'stop must be a text or a list of texts');
   return list.length > 0 ? list : undefined;
 };
 
@@ -138,7 +138,7 @@ const rawPrompt = ({ prompt }: CompletionParams): Pick<RunRequest, 'prompt'> => 
   if (typeof prompt === 'string') return { prompt: { text: prompt } };
   if (Array.isArray(prompt) && prompt.every((token) => typeof token === 'number'))
     return { prompt: { tokens: prompt } };
-  return refuse('prompt', 'prompt must be one text or one list of token ids');
+  return invalid('prompt', 'prompt must be one text or one list of token ids');
 };
 
 /** Independent choices need seeds of their own; without one the engine draws a seed for each. */

@@ -131,7 +131,7 @@ describe('chat.completions.create', () => {
     expect(greedy.choices).toEqual((await create({ ...request, temperature: 0 })).choices);
   });
 
-  it('ends a stream on abort, and frees the engine even when it is not read', async () => {
+  it('ends a stream on abort, and frees the engine even when the stream is not read', async () => {
     const { create } = openai(await toyTextEngine(4096)).chat.completions;
     const stream = await create({ messages, max_tokens: 3000, stream: true });
     let seen = 0;

@@ -1,9 +1,9 @@
 // `chat.completions.create` and `completions.create` in OpenAI's shape over any engine, so that code written for that
-// client runs on the user's own GPU. What its interface has no word for travels under one key, `outrider`.
+// client runs on the user's own GPU. Settings that OpenAI does not have are under one key, `outrider`.
 import type { Engine } from '../engine/engine.ts';
 import type { TokenLogprob } from '../trace/index.ts';
 import { answer, leaveOnAbort, type Usage } from './completion.ts';
-import { APIError, aborted, refuse, toApiError } from './openai-error.ts';
+import { APIError, aborted, invalid, toApiError } from './openai-error.ts';
 import { nthChoice, toRunRequest } from './openai-request.ts';
 import { CHAT, type Choice, type Head, type Shape, type Step, TEXT } from './openai-shapes.ts';
 import type {
@@ -45,7 +45,7 @@ async function* steps(engine: Engine, params: Params, defaults: OpenAIExtras, si
     const extras = { ...defaults, ...params.outrider };
     const request = toRunRequest(params, extras);
     const n = params.n ?? 1;
-    if (!(Number.isInteger(n) && n >= 1 && n <= 128)) refuse('n', `n must be a whole number from 1 to 128, not ${n}`);
+    if (!(Number.isInteger(n) && n >= 1 && n <= 128)) invalid('n', `n must be a whole number from 1 to 128, not ${n}`);
     for (let index = 0; index < n; index++)
       for await (const event of answer(engine, nthChoice(request, index), { signal, onEvent: extras.onEvent })) {
         if (event.type !== 'end') yield { index, ...event };
@@ -95,7 +95,7 @@ async function* chunks<Chunk>(
   }
 }
 
-/** Waits for the engine's first word, so that a request that is refused is refused here and not in the loop. */
+/** Waits for the engine's first event, so that a refused request fails here and not in the loop. */
 const begin = async (run: Steps): Promise<Steps> => {
   const first = await run.next();
   return (async function* () {

@@ -27,7 +27,7 @@ export type {
 } from './prompt-input.ts';
 export { type LanguageModelPromptOptions, QuotaExceededError, type Session } from './prompt-session.ts';
 
-/** What sessions run with, which the Prompt API has no word for. */
+/** Settings of sessions that the Prompt API does not have. */
 export interface PromptApiOptions extends Pick<RunRequest, 'system' | 'knobs' | 'maxTokens' | 'seed'> {
   /** What the first session loads. */
   readonly models: ModelSources;
@@ -46,7 +46,7 @@ export interface LanguageModelCreateOptions extends LanguageModelCreateCoreOptio
   readonly monitor?: (monitor: EventTarget) => void;
 }
 
-/** In the place of the browser's `LanguageModel`. */
+/** Takes the place of the browser's `LanguageModel`. */
 export interface LanguageModelStatic {
   /** Whether models are there, can be loaded, or cannot run here. */
   availability(options?: LanguageModelCreateCoreOptions): Promise<Availability>;
@@ -59,7 +59,7 @@ export interface LanguageModelStatic {
 /** Browsers without WebGPU, and pages that are not served securely, have no `gpu`; Node's engines bring their own. */
 const browserLacksWebGpu = (): boolean => 'isSecureContext' in globalThis && !('gpu' in navigator);
 
-/** The engine stays the caller's, who closes it. */
+/** The caller closes the engine. */
 export const promptApi = (engine: Engine, { models, load, ...rest }: PromptApiOptions): LanguageModelStatic => {
   let state: Availability = browserLacksWebGpu() ? 'unavailable' : 'downloadable';
   let loading: Promise<Loaded> | null = null;

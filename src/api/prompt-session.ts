@@ -1,5 +1,6 @@
-// A session of the Prompt API over an engine: a conversation, its operations one after another, and the context window,
-// out of which the oldest turns fall. The engine recognises the conversation's beginning, so nothing is read twice.
+// A session of the Prompt API over an engine: a conversation with one operation at a time. When it exceeds the context
+// window, its oldest messages are left out. The engine recognises the conversation's beginning and does not read it
+// twice.
 import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
@@ -46,7 +47,7 @@ const destroyed = (): DOMException => new DOMException('the session was destroye
 
 /** A conversation. */
 export class Session extends EventTarget {
-  /** The oldest turns fall out of the context. */
+  /** The oldest messages were left out of the context. */
   oncontextoverflow: ((event: Event) => void) | null = null;
   readonly #setup: SessionSetup;
   readonly #end = new AbortController();
@@ -174,7 +175,7 @@ export class Session extends EventTarget {
     for await (const event of this.#operate(input, options, 'answer')) if (event.type === 'piece') yield event.text;
   }
 
-  /** One operation in its turn. It counts when it is done: an abort leaves the conversation as it was. */
+  /** Runs one operation after those before it. An abort leaves the conversation as it was. */
   async *#operate(
     input: LanguageModelPrompt,
     options: LanguageModelPromptOptions,
@@ -207,7 +208,7 @@ export class Session extends EventTarget {
     this.#usage = text === null ? usage.prompt_tokens : usage.total_tokens;
   }
 
-  /** The model on the conversation so far and this, without the oldest turns where they do not fit. */
+  /** The model on the conversation so far and this, without the oldest messages when they do not fit. */
   async *#run(
     said: readonly ChatMessage[],
     kind: 'answer' | 'read' | 'measure' | 'begin',
@@ -217,7 +218,7 @@ export class Session extends EventTarget {
     const turns = this.#turns;
     for (let dropped = 0; ; dropped++) {
       const messages = inTurn([...initial, ...turns.slice(dropped).flat(), ...said]);
-      const limit = kind === 'answer' ? {} : { maxTokens: 1 }; // one token at least, which is not used
+      const limit = kind === 'answer' ? {} : { maxTokens: 1 }; // the engine writes at least one token; it is not used
       try {
         for await (const event of answer(engine, { ...request, ...limit, prompt: { messages } }, { signal })) {
           if (event.type === 'begun') continue;
@@ -245,7 +246,7 @@ export class Session extends EventTarget {
   }
 }
 
-/** Who is aborted while waiting leaves at once. */
+/** An operation that is aborted while it waits ends at once. */
 export const unlessAborted = <T>(turn: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);

@@ -1,3 +1,3 @@
-// `using` and `[Symbol.dispose]` where the browser has neither (Safari): imported before anything that defines a
-// disposable class. To be deleted when Safari ships explicit resource management.
+// Gives Safari `Symbol.dispose`, which `using` needs. It is imported before any module that defines a disposable class.
+// To be deleted when Safari ships explicit resource management.
 (Symbol as { dispose?: symbol }).dispose ??= Symbol.for('Symbol.dispose');

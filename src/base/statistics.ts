@@ -1,4 +1,4 @@
-// Medians and ranges: what a benchmark reports instead of means, because a busy machine has outliers on one side only.
+// Medians and ranges. A benchmark reports them instead of means, because a busy machine has outliers on one side only.
 
 export interface Spread {
   readonly median: number;
@@ -14,6 +14,6 @@ export const median = (values: readonly number[]): number => {
     : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 };
 
-/** Null when there is nothing to summarise. */
+/** Null for an empty list. */
 export const spread = (values: readonly number[]): Spread | null =>
   values.length === 0 ? null : { median: median(values), min: Math.min(...values), max: Math.max(...values) };

@@ -1,5 +1,5 @@
-// What a command takes, as data: one table gives the parser, the types of the values, the help page, and errors that
-// name the nearest option. node:util splits the words; everything a person can get wrong is told here.
+// A command's options as data: one table gives the parser, the types of the values, the help page, and errors that name
+// the nearest option. node:util splits the words.
 import { parseArgs } from 'node:util';
 import { OutriderError } from '../base/errors.ts';
 import { nearest } from './nearest.ts';
@@ -135,7 +135,7 @@ export const parseArguments = <O extends Options>(options: O, argv: readonly str
   return { values: Object.fromEntries(values) as Values<O>, positionals };
 };
 
-/** The options' part of a help page. */
+/** The options on a help page. */
 export const describeOptions = (options: Options): string => {
   const rows = Object.entries(options).map(([name, { placeholder, repeated, help }]) => {
     return [`  --${name}${placeholder ? ` ${placeholder}` : ''}${repeated ? ' …' : ''}`, help] as const;

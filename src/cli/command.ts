@@ -1,4 +1,4 @@
-// What a command is: its options as data and what it does with them. `program.ts` does the rest for all of them alike.
+// A command: its options as data, and a function that runs it. `program.ts` does the rest for all commands.
 import { describeOptions, flag, type Options, type Values } from './arguments.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,4 +1,4 @@
-// Dawn's device for a command that runs a model, the line on stderr that says which it is, and a model on it.
+// Opens Dawn's device for a command, names it on stderr, and loads models on it.
 import { missingRoles } from '../decode/core/missing-roles.ts';
 import type { DecodingSystem, ModelRole } from '../decode/core/system.ts';
 import { asKind, loadDrafterSource } from '../engine/load/drafter.ts';
@@ -26,8 +26,8 @@ export const precisionOption = choice(
   'of the weights on the device (default: as in the file); of one model: M@q4',
 );
 
-/** Models beside the target. */
-export const besideOptions = {
+/** Options that name auxiliary models. */
+export const auxiliaryOptions = {
   draft: text('M', 'a small model of the same vocabulary (default, for the bundled target: draft)'),
   drafter: text('M', "a DFlash or EAGLE-3 drafter of this target (default, for the bundled target: the system's)"),
   also: texts(
@@ -52,7 +52,7 @@ const describe = ({ info, device, software }: Gpu): string => {
   return [...new Set([...facts, ...(software ? ['software'] : [])])].filter((fact) => fact !== '').join(' · ');
 };
 
-/** Closing it frees everything that lies on it. */
+/** Closing it frees everything on it. */
 export const openDevice = async ({ note }: Terminal): Promise<OpenedDevice> => {
   const gpu = await openNodeGpu();
   note(`device: ${describe(gpu)}`);
@@ -78,7 +78,7 @@ export const loadOnDevice = async (
     onProgress: (state) => progress(tell(state)),
   });
   if (!loaded.model.batchInvariant)
-    note('warning: this device does not score a row alone as it does among others; every pass is padded, and slower');
+    note('warning: this device scores a row alone differently than among others; every pass is padded, and slower');
   return loaded;
 };
 
@@ -91,8 +91,8 @@ export interface WantedTogether extends Wanted {
   readonly sentences?: string | undefined;
 }
 
-/** A role's option, which is what people call a system's lack of it, and its bundled model. */
-const BESIDE = {
+/** By role: its option, and its bundled model. */
+const AUXILIARY = {
   draft: { option: 'draft', bundled: 'draft' },
   dflash: { option: 'drafter', bundled: 'dflash' },
   eagle3: { option: 'drafter', bundled: 'eagle3' },
@@ -100,30 +100,30 @@ const BESIDE = {
   prm: { option: 'judge', bundled: 'prm' },
   router: { option: 'judge', bundled: 'router' },
 } as const;
-type Sidecar = keyof typeof BESIDE;
+type AuxiliaryRole = keyof typeof AUXILIARY;
 
-/** The bundled model of a role, where the target is the bundled one and nothing else was named. */
-const bundledFor = (role: Sidecar, { model }: Wanted, root: string): string | undefined => {
-  const { option, bundled } = BESIDE[role];
-  // A judge reads the tokens of all of the family; what drafts is made for one target.
+/** The bundled model of a role, if the target is the bundled one. */
+const bundledFor = (role: AuxiliaryRole, { model }: Wanted, root: string): string | undefined => {
+  const { option, bundled } = AUXILIARY[role];
+  // A judge reads the tokens of the whole family; a drafter is made for one target.
   const family = option === 'judge' ? [DEFAULT_MODEL, DEFAULT_DRAFT] : [DEFAULT_MODEL];
   return family.includes(model ?? DEFAULT_MODEL) && bundledNames(root).includes(bundled) ? bundled : undefined;
 };
 
-const neededFor = (role: Sidecar, wanted: Wanted, root: string): string => {
+const neededFor = (role: AuxiliaryRole, wanted: Wanted, root: string): string => {
   const bundled = bundledFor(role, wanted, root);
   if (bundled) return bundled;
-  throw new UsageError(`the system needs a model for ${role}`, `Name one with --${BESIDE[role].option}.`);
+  throw new UsageError(`the system needs a model for ${role}`, `Name one with --${AUXILIARY[role].option}.`);
 };
 
 const nameOf = (role: ModelRole, wanted: WantedTogether): string | undefined => {
   if (role === 'target') return wanted.model ?? DEFAULT_MODEL;
-  return role in BESIDE
-    ? wanted[BESIDE[role as Sidecar].option]
+  return role in AUXILIARY
+    ? wanted[AUXILIARY[role as AuxiliaryRole].option]
     : wanted.also?.[Number(role.slice('also-'.length)) - 1];
 };
 
-/** The target, what was named beside it, and what the systems need beyond that. */
+/** Loads the target, the auxiliary models that were named, and the others that the systems need. */
 export const loadTogether = async (
   device: OpenedDevice,
   wanted: WantedTogether,
@@ -133,11 +133,11 @@ export const loadTogether = async (
   const { root, signal, progress } = terminal;
   const missing = systems.flatMap((system) => missingRoles(system, (role) => nameOf(role, wanted) !== undefined));
   const welcome = systems.flatMap(({ uses = [] }) => uses.filter((role) => nameOf(role, wanted) === undefined));
-  const bundled = (role: Sidecar): string | undefined => {
+  const bundled = (role: AuxiliaryRole): string | undefined => {
     if (missing.includes(role)) return neededFor(role, wanted, root);
     return welcome.includes(role) ? bundledFor(role, wanted, root) : undefined;
   };
-  // Every name is known before the first byte is read.
+  // All names are checked before the first byte is read.
   const draftName = wanted.draft ?? bundled('draft');
   const drafterNames = [wanted.drafter, bundled('dflash'), bundled('eagle3')];
   const policyName = wanted.policy ?? bundled('policy');

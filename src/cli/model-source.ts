@@ -1,4 +1,4 @@
-// What a person may call a model: an address, a bundled model's name, a folder, or a file.
+// Reads the name of a model: an address, a bundled model's name, a folder, or a file.
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { refuse } from '../base/refuse.ts';
@@ -30,7 +30,7 @@ const bundledWith = (root: string, file: string): readonly string[] => {
 /** Language models and drafters. */
 export const bundledModels = (root: string): readonly string[] => bundledWith(root, 'model.safetensors');
 
-/** These and the policies beside them. */
+/** Language models, drafters and policies. */
 export const bundledNames = (root: string): readonly string[] => bundledWith(root, 'config.json');
 
 export const PRECISIONS = ['f32', 'f16', 'q8', 'q4'] as const satisfies readonly Precision[];

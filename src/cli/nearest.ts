@@ -1,4 +1,4 @@
-// The known name that somebody probably meant: the smallest edit distance.
+// The known name with the smallest edit distance from a misspelt one.
 
 const distance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,5 +1,5 @@
 // Shows how each part of an answer came about. Colour comes with a second attribute (underline, bold, reverse), and
-// marks are signs in the text itself, so nobody has to tell green from red.
+// marks are signs in the text itself, for readers who cannot tell green from red.
 import type { TextStream } from '../text/text-stream.ts';
 import type { EventOf, Source } from '../trace/index.ts';
 

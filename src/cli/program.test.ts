@@ -64,7 +64,7 @@ describe('the program', () => {
     expect(JSON.parse(stderr).error.code).toBe('bad-checkpoint');
   });
 
-  it('ends quietly when nobody reads its output', async () => {
+  it('ends quietly when the reader of its output has left', async () => {
     const { process: child, finished } = startCli(['inspect', 'target']);
     child.stdout?.destroy();
     const { status, stderr } = await finished;

@@ -74,7 +74,7 @@ export const main = async (argv: readonly string[], { root }: { readonly root: s
     return session.interrupted ? 130 : 0;
   } catch (error) {
     const fault = session.lost ? unwritten(session.lost) : toFault(error);
-    // Nobody reads stdout any more: the reader has what it wanted.
+    // The reader of stdout has left: it has what it wanted.
     if (fault.code === 'aborted') return session.interrupted ? 130 : 0;
     terminal.note(argv.includes('--json') ? JSON.stringify({ error: fault }) : describe(fault));
     if (fault.code === 'bug' && error instanceof Error && !argv.includes('--json')) terminal.note(error.stack ?? '');

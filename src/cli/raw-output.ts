@@ -1,4 +1,4 @@
-// Raw numbers on disk: what the commands write that are compared with other implementations.
+// Writes raw numbers to disk, to compare them with other implementations.
 import { type FileHandle, open } from 'node:fs/promises';
 import { notFinite } from '../model/sampling/sampler.ts';
 import { UsageError } from './arguments.ts';
@@ -7,7 +7,7 @@ import { UsageError } from './arguments.ts';
 export const argmax = (row: Float32Array): number =>
   row.reduce((best, value, i) => (value > (row[best] as number) ? i : best), 0);
 
-/** Numbers that people may compare; a NaN among them is the weights' fault. */
+/** Numbers to compare; a NaN among them comes from the weights. */
 export const finite = <Values extends ArrayLike<number>>(values: Values): Values => {
   for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) throw notFinite();
   return values;
@@ -40,7 +40,7 @@ export class OutputFiles implements AsyncDisposable {
 
 /** Appends f32 little-endian, which is what every machine that Dawn runs on has in memory. */
 export const append = async (file: OutputFile | undefined, values: Float32Array): Promise<void> => {
-  // Not write: a nearly full disk takes a part of what it is given, and says so to nobody.
+  // Not `write`: a nearly full disk takes a part of the bytes without an error.
   await file?.handle
     .appendFile(new Uint8Array(values.buffer, values.byteOffset, values.byteLength))
     .catch((cause: Error) => {

@@ -1,6 +1,5 @@
 // A target or a judge on another machine, as the command line names it: `--remote ADDRESS --remote-model NAME`. Keys
-// come from the environment, because arguments stand in shell histories and process lists. The draft is what is loaded
-// here.
+// come from the environment, because arguments are kept in shell histories and process lists. The draft runs here.
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { type LoadedJudge, type LoadedModel, type LoadedModels, readerOf } from '../engine/load/loaded-models.ts';
 import { exposedKey } from '../remote/address.ts';
@@ -19,15 +18,18 @@ const JUDGE_KEY = 'OUTRIDER_REMOTE_JUDGE_KEY';
 export const remoteOptions = {
   remote: text('ADDRESS', `of a completions server that has the target; its key, if any, is in ${REMOTE_KEY}`),
   'remote-model': text('NAME', 'what that server calls the target'),
-  'remote-fall-back': choice(['draft', 'fail'], 'when it cannot be had: go on with the draft, or fail (default)'),
+  'remote-fall-back': choice(
+    ['draft', 'fail'],
+    'when the server does not answer: go on with the draft, or fail (default)',
+  ),
   'remote-judge': text(
     'ADDRESS',
     `of a server that scores steps (vLLM's /pooling); its key, if any, is in ${JUDGE_KEY}`,
   ),
   'remote-judge-model': text('NAME', 'what that server calls the judge'),
   'remote-judge-words': text('NO,YES', 'ask which of two words a language model would write next, by /v1/completions'),
-  'remote-judge-question': text('TEXT', 'behind the last step, where words are asked for'),
-  'remote-judge-step-end': text('TEXT', 'behind each step (default: a newline)'),
+  'remote-judge-question': text('TEXT', 'follows the last step, when words are asked for'),
+  'remote-judge-step-end': text('TEXT', 'follows each step (default: a newline)'),
   'remote-judge-fall-back': choice(
     ['target', 'fail'],
     'when it cannot be had: the target writes the steps from there on, or fail (default)',
@@ -51,7 +53,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Options of a target on this machine. */
 const LOCAL = ['model', 'drafter', 'policy', 'also'] as const;
 
-/** Null where the target is here. Whatever can be known to be wrong is told before anything is loaded. */
+/** Null when the target is on this machine. Wrong options are errors before anything is loaded. */
 export const readRemote = (
   wanted: Wanted,
   systems: readonly DecodingSystem[],
@@ -74,8 +76,8 @@ export const readRemote = (
   return openRemote(remote(address, model, environment[REMOTE_KEY] || undefined, { fallBack }));
 };
 
-/** What such systems need on this machine, and the way to the other one. */
-const loadBesideRemote = async (
+/** Loads what such systems need on this machine, and opens the remote target. */
+const loadWithRemote = async (
   device: OpenedDevice,
   far: LoadedRemote,
   wanted: WantedTogether,
@@ -94,7 +96,7 @@ const loadBesideRemote = async (
 const GIVES = { prm: 'reward', router: 'advantage' } as const;
 const isJudge = (role: string): role is keyof typeof GIVES => role in GIVES;
 
-/** Null where judges are here. */
+/** Null when judges are on this machine. */
 const readRemoteJudge = (
   wanted: Wanted,
   systems: readonly DecodingSystem[],
@@ -130,7 +132,7 @@ export interface Far {
   readonly judge: RemoteJudge | null;
 }
 
-/** What is on other machines. */
+/** The models on other machines. */
 export const readFar = (
   wanted: Wanted,
   systems: readonly DecodingSystem[],
@@ -140,7 +142,7 @@ export const readFar = (
   judge: readRemoteJudge(wanted, systems, environment),
 });
 
-/** Whatever these systems need: here, and there. */
+/** Loads all that these systems need, on this machine and on others. */
 export const loadAll = async (
   device: OpenedDevice,
   { target, judge }: Far,
@@ -152,7 +154,7 @@ export const loadAll = async (
     ? systems.map((system) => ({ ...system, needs: system.needs.filter((role) => !isJudge(role)) }))
     : systems;
   const models = target
-    ? await loadBesideRemote(device, target, wanted, here, terminal)
+    ? await loadWithRemote(device, target, wanted, here, terminal)
     : await loadTogether(device, wanted, here, terminal);
   if (!judge) return models;
   const reader = readerOf(models) as LoadedModel;

@@ -15,8 +15,8 @@ describe('--sentences', PATIENCE, () => {
   });
 
   it.skipIf(noShared)('chooses by MiniLM, unless another selector is named', async () => {
-    const beside = ['--sentences', shared('models/all-minilm-l6-v2'), '--set', 'k=4', '--set', 'temperature=1.5'];
-    const { status, stdout } = await runCli(...run, ...beside, '--max-tokens', '60', '--json');
+    const near = ['--sentences', shared('models/all-minilm-l6-v2'), '--set', 'k=4', '--set', 'temperature=1.5'];
+    const { status, stdout } = await runCli(...run, ...near, '--max-tokens', '60', '--json');
     expect(status).toBe(0);
     const events = stdout
       .trimEnd()

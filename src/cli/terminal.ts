@@ -4,7 +4,7 @@
 export interface Terminal {
   /** The project's or the package's folder, where the bundled models are. */
   readonly root: string;
-  /** Fires on Ctrl-C and when nobody reads stdout any more. */
+  /** Fires on Ctrl-C, and when the reader of stdout has left. */
   readonly signal: AbortSignal;
   /** stdout is a terminal and NO_COLOR is not set. */
   readonly colour: boolean;
@@ -14,7 +14,7 @@ export interface Terminal {
   json(value: unknown): Promise<void>;
   /** One line to stderr. */
   note(line: string): void;
-  /** A passing line on stderr, replaced by the next; shown on a terminal only. */
+  /** A line on stderr that the next one replaces; on a terminal only. */
   progress(line: string): void;
 }
 

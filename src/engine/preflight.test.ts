@@ -35,7 +35,7 @@ const LLAMA_70B = {
   tie_word_embeddings: false,
 };
 
-/** Config and header of a model; whoever reads of its weights fails. */
+/** Config and header of a model; a read of its weights fails. */
 const headersOnly = (config: Readonly<Record<string, unknown>>): Source => {
   let end = 0;
   const table = tensorSpecs(readArchitecture(config)).map(({ checkpoint, shape }) => {
@@ -67,7 +67,7 @@ const headersOnly = (config: Readonly<Record<string, unknown>>): Source => {
   return { kind: 'folder', files: { name: 'llama-70b', names: Object.keys(files), entry: null, open } };
 };
 
-test('what was reckoned is what a load then takes, for every kind of model', async () => {
+test('the estimate is what a load then takes, for every kind of model', async () => {
   const sources = {
     target: await bundled('target'),
     draft: await bundled('draft'),

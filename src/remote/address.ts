@@ -1,20 +1,20 @@
-// Where a remote target is asked, and what is wrong with the way to it, before anything is.
+// The address of a remote model, checked before any request is sent.
 import { refuse } from '../base/refuse.ts';
 import type { Server } from './server.ts';
 
 const LOCAL = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** Why a key had better not be sent there; null where nothing speaks against it. */
+/** Why a key should not be sent there; null when it may. */
 export const exposedKey = ({ address, key }: Server): string | null => {
   const url = new URL(address);
   if (key === undefined || url.protocol !== 'http:' || LOCAL.test(url.hostname)) return null;
-  return `The key for ${url.host} is sent unencrypted (http), so others on the network can read it. Use https.`;
+  return `The key for ${url.host} is sent unencrypted (http): others on the network can read it. Use https.`;
 };
 
-/** `path`: what is asked for. What this refuses it does not quote: a secret may be in it. */
+/** `path`: that of the request. Errors do not quote the address, because it may contain a secret. */
 export const serverAddress = ({ address, model, key }: Server, path: string, page = globalThis.location): URL => {
   if (!URL.canParse(address))
-    throw refuse("the remote's address is not one", 'Give it as http://host:port or https://host.');
+    throw refuse("the remote's address is not a URL", 'Give it as http://host:port or https://host.');
   const url = new URL(address);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw refuse("the remote's address is neither http nor https", 'Give it as http://host:port or https://host.');

@@ -16,7 +16,7 @@ export interface CompletionRequest {
   readonly sampling: Sampling;
   readonly signal: AbortSignal;
   readonly onText?: ((text: string) => void) | undefined;
-  /** Told of every request that is made. */
+  /** Called for every request that is made. */
   readonly onTry?: (() => void) | undefined;
 }
 
@@ -135,7 +135,7 @@ export class CompletionsServer {
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', stop);
-      stop(); // enough has been read: the server is told to stop
+      stop(); // the reader has enough, so the server may stop
     }
   }
 

@@ -1,5 +1,5 @@
-// One request to a server: what it refuses, and what is wrong on the way to it, as errors that say what to do. What
-// another try may cure is tried again, later and later.
+// Sends one request to a server. Refusals and failures on the way become errors that say what to do; a failure that may
+// pass is tried again, after longer and longer waits.
 import { checkAborted, OutriderError } from '../base/errors.ts';
 import { Interrupted, refusal, unreachable } from './failures.ts';
 

@@ -1,7 +1,7 @@
-// A judge on another machine, as step systems see it. Text travels, so it may have any vocabulary; nothing is kept
-// there between two steps that we know of (servers cache prefixes by themselves). Two ways of asking: vLLM's
-// `/pooling`, for models with a head (https://docs.vllm.ai/en/latest/models/pooling_models/reward/), and which of two
-// words a language model would write next, for everything that speaks OpenAI's completions.
+// A judge on another machine, for step systems. It is sent text, so it may have any vocabulary. Each request has the
+// whole text; servers cache prefixes by themselves. There are two kinds of requests: vLLM's `/pooling`, for models with
+// a head (https://docs.vllm.ai/en/latest/models/pooling_models/reward/), and which of two words a language model would
+// write next, for every server with OpenAI's completions.
 import { checkAborted } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
 import type { Judge, JudgeCursor } from '../decode/core/system.ts';
@@ -79,7 +79,8 @@ export const openRemoteJudge = (
   gives: Judge['gives'],
   timing: Partial<Timing> = {},
 ): Judge => {
-  if (!tokenizer) throw refuse(`${name} has no tokenizer, and a remote judge reads text`, 'Load another.');
+  if (!tokenizer)
+    throw refuse(`${name} has no tokenizer, and a remote judge reads text`, 'Load a model with a tokenizer.');
   const { key, stepEnd = '\n', fallBack } = source;
   const way = source.by === 'pooling' ? pooling(source) : wording(source);
   const address = serverAddress(source, way.path);

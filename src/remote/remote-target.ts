@@ -1,5 +1,5 @@
-// A remote target as step systems see it: local tokens go in and come out, text is what travels. So the server's model
-// may have another vocabulary than the draft here; what it wrote is tokenised anew.
+// A remote target for step systems: local tokens go in and come out, and text is sent. So the server's model may have
+// another vocabulary than the draft here; its text is tokenised anew.
 
 import { checkAborted, type Fault, OutriderError, sharedFault } from '../base/errors.ts';
 import type { RemoteTarget, StepRequest, WrittenStep } from '../decode/core/remote-target.ts';
@@ -18,7 +18,7 @@ export interface Reader {
 /** Nothing is asked of the server before the first step. */
 export interface LoadedRemote {
   readonly name: string;
-  /** For people: what speaks against asking this server. */
+  /** For people: a reason not to use this server. */
   readonly notice?: string | undefined;
   /** For one run: a server that failed is left alone until the next. */
   open(reader: Reader): RemoteTarget;

@@ -1,10 +1,10 @@
 // Which server, which of its models, and the key to it: plain data, so that it can be handed to an engine in a worker.
-// The key is in no event, error or log; it stays in memory only.
+// The key is in no event, error or log; the pages that make one of these keep it in memory only.
 
 export interface Server {
-  /** A `/v1` at its end may be said or left out. */
+  /** With or without `/v1` at its end. */
   readonly address: string;
-  /** As the server calls it. */
+  /** The server's name for it. */
   readonly model: string;
   readonly key?: string | undefined;
 }
@@ -26,7 +26,7 @@ export const remote = (
 
 /** What a reward model or a router is shown: the problem, a newline, and the steps, each with its end. */
 interface Shown {
-  /** Behind each step. Default: a newline; `<extra_0>` of Qwen2.5-Math-PRM, ` ки\n` of math-shepherd. */
+  /** Follows each step. Default: a newline; `<extra_0>` of Qwen2.5-Math-PRM, ` ки\n` of math-shepherd. */
   readonly stepEnd?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ interface ByWords extends Shown {
   readonly by: 'words';
   /** The word that speaks against the step, and the one for it. Default: `-` and `+`. */
   readonly words?: readonly [against: string, inFavour: string] | undefined;
-  /** Behind the last step. Default: nothing. */
+  /** Follows the last step. Default: nothing. */
   readonly question?: string | undefined;
 }
 

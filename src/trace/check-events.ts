@@ -1,4 +1,4 @@
-// Checks events that come from outside: a file, a link, another page. Its sender chooses every value in it,
+// Checks events that come from outside: a file, a link, another page. The sender chooses every value,
 // so each field's kind and range is checked once, here, and every view and fold may rely on them afterwards: parents
 // that come before their nodes, paths that lie within their tree, lists of equal length. Event types that are not
 // listed are of a newer version and pass unread.

@@ -3,7 +3,7 @@ import { type EventOf, METRICS, type Metric, type TraceEvent } from '../trace/in
 import { make } from './dom.ts';
 import type { ChatToken } from './events.ts';
 
-/** A word and a sign for each, so that nothing depends on seeing a colour. */
+/** A word and a sign for each, for readers who cannot tell the colours apart. */
 export const MARKS = {
   drafted: { part: 'accepted', text: 'draft accepted' },
   corrected: { part: 'corrected', text: 'corrected by the target' },
@@ -13,13 +13,13 @@ export const MARKS = {
 
 const isMarked = (source: ChatToken['source']): source is keyof typeof MARKS => source in MARKS;
 
-/** Enough to see what the draft had in mind. */
+/** The most rejected drafts that are shown. */
 const MOST_REJECTED = 6;
 
 /** Spaces and line ends as they can be seen. */
 const visible = (text: string): string => text.replaceAll('\n', '↵') || '∎';
 
-/** What would have followed the last kept draft if the drafter had had its way. */
+/** The drafts after the last kept one. */
 const rejectedLine = (
   { tokens, parents, pieces }: EventOf<'draft'>,
   { path }: EventOf<'verify'>,
@@ -68,7 +68,7 @@ const createFigures = (): readonly Figure[] => [
   figure('passes', 'Passes of the target after the prompt', METRICS.target_passes, String),
 ];
 
-/** What stands there before the first answer. */
+/** The figures before the first answer. */
 export const emptyFigures = (): readonly HTMLElement[] => createFigures().map((each) => readout(each)[0]);
 
 const readout = ({ name, title }: Figure): readonly [HTMLElement, HTMLElement] => {

@@ -1,4 +1,4 @@
-// What was said, and the next answer to it: the newest exchanges that the model is to see and that fit its context.
+// A conversation and its next answer: the model sees the newest exchanges that are wanted and that fit its context.
 import { withinContext } from '../api/context-window.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
@@ -6,7 +6,7 @@ import type { TraceEvent } from '../trace/index.ts';
 
 type Exchange = readonly [question: ChatMessage, answer: ChatMessage];
 
-/** How the next answer comes about. */
+/** Settings of the next answer. */
 export interface Asking {
   readonly system: string | null;
   /** Exchanges that the model sees at most. */

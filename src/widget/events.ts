@@ -1,5 +1,5 @@
-// What an element tells the page. The names carry a prefix because `error` and `progress` that bubble would be taken
-// for the browser's own.
+// The events of the element. Their names have a prefix, because a bubbling `error` or `progress` would be taken for the
+// browser's own.
 
 import type { Fault } from '../base/errors.ts';
 import type { Loaded } from '../engine/engine.ts';
@@ -26,12 +26,12 @@ export interface ChatAnswer {
 
 /** All of them bubble and cross shadow roots. */
 export interface OutriderChatEventMap {
-  /** Something is about to be sent, or replayed; `preventDefault()` keeps it from that. */
+  /** A message is about to be sent, or a trace replayed; `preventDefault()` stops it. */
   'outrider-start': CustomEvent<{ readonly prompt: string; readonly replay: boolean }>;
   'outrider-progress': CustomEvent<LoadProgress>;
   /** Models were loaded. */
   'outrider-ready': CustomEvent<Loaded>;
-  /** The conversation has outgrown the context: the model sees none of its first `forgotten` exchanges any longer. */
+  /** The conversation exceeds the context: the model no longer sees its first `forgotten` exchanges. */
   'outrider-overflow': CustomEvent<{ readonly forgotten: number }>;
   'outrider-token': CustomEvent<ChatToken>;
   /** At least one token was committed. */

@@ -4,7 +4,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { ModelSources } from '../engine/sources.ts';
 import { OBSERVED, reflect } from './attributes.ts';
 
-/** Servers that render pages import this file too, and have no elements. */
+/** Servers that render pages import this file too; they have no `HTMLElement`. */
 const Base: typeof HTMLElement = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
 
 /** The settings of an `<outrider-chat>`. Those up to `rejected` are attributes too, in kebab case: `max-tokens`. */
@@ -21,9 +21,9 @@ export class ChatProperties extends Base {
   declare eagle3: string | null;
   /** The decoding system. Default: the fastest that the models serve. */
   declare system: string | null;
-  /** What stands in the box at first. */
+  /** The initial text of the box. */
   declare prompt: string | null;
-  /** What the model is told before the conversation. */
+  /** The system prompt. */
   declare systemPrompt: string | null;
   /** The address under which `models/` is served. Default: the page's own. */
   declare base: string | null;
@@ -51,12 +51,12 @@ export class ChatProperties extends Base {
   declare disabled: boolean;
   /** Sends the prompt, or plays the trace, as soon as the element is on the page. */
   declare autoplay: boolean;
-  /** Shows rejected drafts, struck through, where they were refused. */
+  /** Shows rejected drafts, struck through, at their places. */
   declare rejected: boolean;
 
   /** An engine of the page's own with its models loaded: the element loads nothing into it and does not close it. */
   declare engine: Engine | null;
-  /** Models by role in the place of those that attributes name: files, for instance. */
+  /** Models by role instead of those that attributes name: files, for instance. */
   declare sources: ModelSources | null;
   /** Settings of the decoding system. */
   declare knobs: Readonly<Record<string, KnobValue>> | null;

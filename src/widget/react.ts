@@ -1,5 +1,5 @@
 // `outrider/widget/react`: `outrider/widget` (package.json gives it the same script), and <outrider-chat> in React's
-// JSX. An entry of its own, so that other users' types do not need React's.
+// JSX. An entry of its own, so that only its users need React's types.
 import type { ClassAttributes, HTMLAttributes } from 'react';
 import type { OutriderChat } from './chat-element.ts';
 import type { ChatListeners, ChatSettings } from './template.ts';

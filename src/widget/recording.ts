@@ -1,10 +1,10 @@
-// Trace files, replayed without a GPU: JSON lines of events as `generate --json` prints them, or as the demo saves
-// them, with a line about the recording before them.
+// Replays trace files without a GPU: JSON lines of events as `generate --json` prints them, or as the demo saves them,
+// with a header line.
 import { OutriderError } from '../base/errors.ts';
 import { readTraceText, type TraceEvent } from '../trace/index.ts';
 
 export interface Recording {
-  /** What was asked, where the file says so. */
+  /** The question, when the file has it. */
   readonly prompt: string | null;
   readonly events: readonly TraceEvent[];
 }
@@ -16,7 +16,7 @@ const noTrace = (message: string): OutriderError =>
     'Save one in the demo, or with `outrider generate --json`.',
   );
 
-/** The demo's recordings name a problem; anything else that is a text will do. */
+/** The demo's recordings have a problem; otherwise a title serves. */
 const promptOf = ({ problem, title }: Record<string, unknown>): string | null => {
   const question = (problem as { readonly question?: unknown } | undefined)?.question;
   return [question, problem, title].find((text) => typeof text === 'string') ?? null;
@@ -41,7 +41,7 @@ const until = (time: number, signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', end);
   });
 
-/** At `speed` times the recorded pace. An abort ends it as it ends a run. */
+/** At `speed` times the recorded speed. An abort ends it as it ends a run. */
 export async function* replay(
   { events }: Recording,
   speed: number,

@@ -1,4 +1,4 @@
-// What a framework's template may say of <outrider-chat>, from the element's own properties and events. Types alone.
+// Types of <outrider-chat> in a framework's template, derived from the element's own properties and events.
 import type { OutriderChatEventMap } from './events.ts';
 import type { ChatProperties } from './properties.ts';
 

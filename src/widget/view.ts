@@ -1,5 +1,4 @@
-// What stands in the shadow root, and how it changes. It knows nothing of engines: it is told what to show, and tells
-// what was pressed.
+// The content of the shadow root. It knows no engine: it shows what it is given, and reports which button was pressed.
 
 import type { ErrorCode, Fault } from '../base/errors.ts';
 import type { LoadProgress } from '../engine/sources.ts';
@@ -28,21 +27,21 @@ const PHASES = { download: 'Fetching', upload: 'Preparing', compile: 'Compiling 
 
 const REASONS = { stop: 'complete', length: 'cut off at its limit', aborted: 'stopped' } as const;
 
-/** For people who did not make the page; what is wrong exactly, and what to do, follows. */
+/** For visitors of the page. The error's message and hint follow. */
 const TITLES: Readonly<Record<ErrorCode, string>> = {
   'no-webgpu': 'The model cannot run in this browser.',
-  'out-of-memory': 'The model needs more memory than there is.',
-  'device-lost': 'The graphics card was lost on the way.',
+  'out-of-memory': 'The model needs more memory than this device has.',
+  'device-lost': 'The connection to the graphics card was lost.',
   'download-failed': 'The download failed.',
   'bad-checkpoint': 'This model cannot be used.',
   'vocabulary-mismatch': 'These models do not belong together.',
   'bad-trace': 'This recording cannot be shown.',
-  'bad-request': 'This cannot be asked.',
+  'bad-request': 'This request cannot be run.',
   aborted: 'Stopped.',
   bug: 'Something went wrong.',
 };
 
-const FORGOTTEN = 'The conversation has outgrown the model’s context: it no longer sees what stands above.';
+const FORGOTTEN = 'The conversation has outgrown the model’s context: the model no longer sees the messages above.';
 
 /** One for all elements of a page, made with the first. */
 let sheet: CSSStyleSheet | null = null;
@@ -186,7 +185,7 @@ export class View {
     this.#answer?.root.remove();
   }
 
-  /** The model sees nothing of what was kept before this question any longer. */
+  /** The model no longer sees the messages before this question. */
   forget(before: number): void {
     (this.#kept[before] ?? this.#question)?.before(this.#divider);
     this.#status.textContent = `Answering. ${FORGOTTEN}`;
@@ -203,7 +202,7 @@ export class View {
     this.#loading.classList.remove('busy');
   }
 
-  /** With `offer`, a button that does it. */
+  /** `offer`: adds a button. */
   fault({ code, message, hint }: Fault, offer: { readonly text: string; run(): void } | null): void {
     if (this.#answer?.root.textContent === '') this.#answer.root.remove();
     this.#log.querySelector('.note')?.remove();
@@ -267,7 +266,7 @@ export class View {
   }
 }
 
-/** Messages begin with what they name, in small letters. */
+/** Messages begin with a small letter. */
 const sentence = (message: string): string => {
   const text = message.charAt(0).toUpperCase() + message.slice(1);
   return /[.!?]$/.test(text) ? text : `${text}.`;

@@ -1,5 +1,5 @@
 // `outrider/widget/vue`: `outrider/widget` (package.json gives it the same script), and <outrider-chat> in Vue's
-// templates and JSX. An entry of its own, so that other users' types do not need Vue's.
+// templates and JSX. An entry of its own, so that only its users need Vue's types.
 import type { EmitFn, HTMLAttributes, PublicProps } from 'vue';
 import type { OutriderChat } from './chat-element.ts';
 import type { OutriderChatEventMap } from './events.ts';

@@ -1,4 +1,4 @@
-// Stands for the ONNX runtime in the single file, which its 14 MB of WebAssembly could not be part of.
+// Replaces the ONNX runtime in the single file, which cannot contain its 14 MB of WebAssembly.
 import { refuse } from '../base/refuse.ts';
 
 throw refuse(

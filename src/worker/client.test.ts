@@ -69,7 +69,7 @@ describe('an engine in a worker', () => {
     expect(before.at(-1)).toMatchObject({ type: 'done', finish_reason: 'aborted' });
   });
 
-  it('ends a run that nobody listens to any more', async () => {
+  it('ends a run whose events are not read any more', async () => {
     const model = toyModel({ vocabulary: 16, sharpness: 6 });
     const { client } = await connected(model);
     for await (const event of client.run({ ...request, maxTokens: 4000 })) if (event.type === 'commit') break;
@@ -116,7 +116,7 @@ describe('an engine in a worker', () => {
 
   it('says so when the worker dies, to calls under way and to later ones', async () => {
     const { port1, port2 } = new MessageChannel();
-    const client = connect({ worker: port2 }); // nobody answers on port1
+    const client = connect({ worker: port2 }); // port1 does not answer
     const running = collect(client, request);
     port2.dispatchEvent(Object.assign(new Event('error'), { message: 'out of memory' }));
     await expect(running).rejects.toMatchObject({ code: 'bug', message: expect.stringContaining('has stopped') });

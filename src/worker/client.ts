@@ -1,5 +1,5 @@
 // The page's side of an engine in a worker: the interface of engine.ts, with streams, aborts and faults carried across.
-// Who starts the worker is left open (connect.ts, the widget's single file), because bundlers follow whatever starts
+// Other modules start the worker (connect.ts, the widget's single file), because bundlers follow the line that starts
 // one.
 import { type Remote, transfer, wrap } from 'comlink';
 import { OutriderError } from '../base/errors.ts';
@@ -71,7 +71,7 @@ const unanswering = (ms: number): OutriderError =>
 const sendable = (source: NonNullable<ModelSources[ModelRole]>, base: string | undefined): typeof source => {
   if (typeof source === 'string') return bundledSource(source, base);
   if ('kind' in source) return source;
-  throw refuse('a loaded model cannot move into a worker', 'Use createEngine on this side.');
+  throw refuse('a loaded model cannot move into a worker', 'Give its source, or use createEngine in this thread.');
 };
 
 const sendableAll = (models: ModelSources, base: string | undefined): ModelSources =>
@@ -79,7 +79,7 @@ const sendableAll = (models: ModelSources, base: string | undefined): ModelSourc
     Object.entries(models).flatMap(([role, source]) => (source ? [[role, sendable(source, base)]] : [])),
   ) as ModelSources;
 
-/** The value of a call; what it tells on the way is passed on. */
+/** The value of a call; its progress is passed on. */
 const resultOf = async <Told, Value>(
   call: AsyncGenerator<Told, Value, undefined>,
   tell: ((told: Told) => void) | undefined,

@@ -1,5 +1,5 @@
-// One call across a worker boundary, over a message port of its own: what it has to tell and how it ends come back, an
-// abort goes out. Faults cross as data, because structured cloning strips an error of its code and hint.
+// One call across a worker boundary, over a message port of its own: progress and the result come back, an abort goes
+// out. Faults cross as data, because structured cloning strips an error of its code and hint.
 import { type Fault, OutriderError, toFault } from '../base/errors.ts';
 
 type Reply<Told, Value> = { readonly told: Told } | { readonly value: Value } | { readonly fault: Fault };

@@ -1,4 +1,4 @@
-// An engine as a worker serves it: the calls of client.ts, each answered over its own port.
+// Serves an engine in a worker: it answers each call of client.ts over its own port.
 import type { SystemFacts } from '../decode/core/system.ts';
 import type { Calibrated, CalibrateOptions } from '../engine/calibrate.ts';
 import type { DeviceCard, MeasureOptions, Measuring } from '../engine/device-card.ts';
@@ -25,7 +25,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Answers written, and answers to be written. */
+/** Answers written, and answers in all. */
 export type Calibrating = readonly [done: number, all: number];
 
 export const serve = (engine: Engine): Service => ({
@@ -35,7 +35,7 @@ export const serve = (engine: Engine): Service => ({
     answer<LoadProgress, Loaded>(port, (onProgress, signal) => engine.load(models, { ...options, signal, onProgress })),
   run: (request, port) =>
     answer<TraceEvent, void>(port, async (tell, signal) => {
-      // Events are pushed, never waited for: a busy page must not hold up the device.
+      // Events are sent without waiting: a busy page must not delay the device.
       for await (const event of engine.run(request, signal)) tell(event);
     }),
   calibrate: (options, port) =>

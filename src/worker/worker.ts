@@ -1,4 +1,4 @@
-// The engine's worker: started and talked to by client.ts.
+// The engine's worker. start-worker.ts starts it, and client.ts calls it.
 import '../base/dispose.ts';
 
 import { expose } from 'comlink';

@@ -1,6 +1,6 @@
-// Every system on the same prompts in one session, interleaved, against its baseline (plain decoding, or for an
-// ensemble the plain ensemble): on a machine whose clock and load drift, only runs that were made next to each other
-// may be compared. The first runs warm up and are not counted.
+// Runs every system on the same prompts in one session, interleaved with its baseline: plain decoding, or for an
+// ensemble the plain ensemble. A machine's clock and load drift, so only runs next to each other can be compared. The
+// first runs warm up and do not count.
 import { OutriderError } from '../../base/errors.ts';
 import { refuse } from '../../base/refuse.ts';
 import { type Spread, spread } from '../../base/statistics.ts';
@@ -72,7 +72,7 @@ const measurePrefill = async (engine: Engine, { model }: LoadedModel, signal: Ab
   const tokens = Math.min(PREFILL_TOKENS, model.context - 1);
   const rates: number[] = [];
   for (let i = -1; i < TIMINGS; i++) {
-    // Another prompt each time: the cache of the one before must not help.
+    // Another prompt each time, so that the cache of the last one does not help.
     const prompt = { tokens: someTokens(model.vocabulary, tokens, i + 2) };
     const { prefill_ms } = measure(await collect(engine.run({ prompt, maxTokens: 1 }, signal)));
     if (i >= 0) rates.push((1000 * tokens) / prefill_ms);
@@ -82,10 +82,9 @@ const measurePrefill = async (engine: Engine, { model }: LoadedModel, signal: Ab
 
 export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOptions): Promise<BenchReport> => {
   const { maxTokens, repeat, signal, onProgress, temperature = 0, seed = 0 } = options;
-  // Of a target on another machine only the steps are seen: the draft stands in for it, in everything that is measured
-  // here.
+  // Only the steps of a target on another machine are known here, so the draft is measured instead of it.
   const target = readerOf(models);
-  if (!target) throw refuse('there is no model to measure', 'Name one.');
+  if (!target) throw refuse('there is no model to measure', 'Load a target, or a draft for a remote target.');
   const prompts = options.prompts ?? defaultPrompts(target);
   // Answers that are judged end where the model ends them; where only speed counts, every run is as long.
   const ignoreEos = prompts.every(({ result }) => result === null);

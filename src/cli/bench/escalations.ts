@@ -1,5 +1,5 @@
-// Was it worth asking the target? Of every escalated step: what the draft had written, what the target wrote instead,
-// and, where the true answer is known step by step, who was right.
+// Counts the escalated steps that the target did not better: for each, what the draft had written, what the target
+// wrote instead, and, when the true answer is known step by step, which of them was right.
 import type { EventOf, TraceEvent } from '../../trace/index.ts';
 
 export interface Escalations {

@@ -1,5 +1,4 @@
-// The same figures prompt by prompt: what an oracle that chose the best system (or block size) for each prompt would
-// choose from.
+// The figures of each prompt: an oracle would choose the best system (or block size) for each from them.
 import { type Spread, spread } from '../../base/statistics.ts';
 import { measure, type TraceEvent } from '../../trace/index.ts';
 
@@ -9,7 +8,7 @@ export interface PromptReport {
   readonly decode_ms: Spread | null;
   readonly tokens_per_second: Spread | null;
   readonly tokens_per_round: Spread | null;
-  /** That a policy chose; null where none did. */
+  /** The size that a policy chose; null without a policy. */
   readonly block_size: number | null;
   readonly right: boolean | null;
 }

@@ -1,5 +1,5 @@
-// Where the time of a round goes, kernel by kernel. Timestamps exist at pass boundaries only, so every kernel gets a
-// pass of its own and the whole is slower than it is otherwise: shares are to be believed, totals are not.
+// The time of a round by kernel. Timestamps exist at pass boundaries only, so every kernel gets a pass of its own and
+// the whole is slower than otherwise: the shares are right, the totals are not.
 import type { Gpu } from '../../gpu/device.ts';
 import { Profile } from '../../gpu/profile.ts';
 import type { TraceEvent } from '../../trace/index.ts';

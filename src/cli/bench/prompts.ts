@@ -1,4 +1,4 @@
-// What a benchmark asks: prompts in the shapes that published sets use, and the true answers where a set has them.
+// A benchmark's prompts, in the shapes that published sets use, and the true answers when a set has them.
 import { refuse } from '../../base/refuse.ts';
 import type { LoadedModel } from '../../engine/load/loaded-models.ts';
 import type { Prompt } from '../../engine/request.ts';
@@ -7,9 +7,9 @@ import type { ChatMessage } from '../../text/chat-template.ts';
 
 export interface BenchPrompt {
   readonly prompt: Prompt;
-  /** The exact final answer; null where nobody knows it. */
+  /** The exact final answer; null when it is unknown. */
   readonly result: string | null;
-  /** The true answer with its steps, where a set has it. */
+  /** The true answer with its steps, when a set has it. */
   readonly answer?: string;
 }
 

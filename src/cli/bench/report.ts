@@ -1,5 +1,5 @@
-// What the benchmark page takes from here: entries, prompts and the folds from traces to figures, the same as the
-// command line's. Nothing in it runs a model.
+// The exports for the benchmark page: entries, prompts and the folds from traces to figures, as the command line has
+// them. None of them runs a model.
 
 export type { Spread } from '../../base/statistics.ts';
 export { type BenchEntry, baselineOf, PLAIN, readEntry, sameRuns, withBaselines } from './entries.ts';

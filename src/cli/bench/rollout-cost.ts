@@ -1,18 +1,18 @@
-// What SpecGuard's grounding adds to a draft's time: the same greedy chain on a cursor with rollout and on one without,
-// turn by submission, so that a busy machine disturbs both alike.
+// Measures what SpecGuard's grounding adds to a draft's time: the same greedy chain on a cursor with rollout and on one
+// without, alternately, so that a busy machine disturbs both alike.
 import { checkAborted } from '../../base/errors.ts';
 import { median } from '../../base/statistics.ts';
 import type { Cursor, Drawn, LanguageModel, OpenCursor, Rollout, Sampling } from '../../model/interface.ts';
 
 const GREEDY: Sampling = { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0 };
-/** Tokens that step systems draft between two looks at the device. */
+/** Tokens that step systems draft between two readbacks. */
 const DRAFTS = 8;
 
 export interface RolloutCost {
   /** Medians of writing and reading eight tokens. */
   readonly plain_ms: number;
   readonly rollout_ms: number;
-  /** Median of the ratios, turn by submission. */
+  /** Median of the ratios of neighbouring runs. */
   readonly ratio: number;
 }
 
@@ -31,7 +31,7 @@ const draft = async (model: LanguageModel, cursor: Cursor, last: number, grounde
   return ms;
 };
 
-/** Behind these tokens. */
+/** After these tokens. */
 export const rolloutCost = async (
   model: LanguageModel,
   tokens: readonly number[],
@@ -54,7 +54,7 @@ export const rolloutCost = async (
     const one = async (cursor: Cursor) => draft(model, cursor, last, cursor === rolled);
     const order = i % 2 === 0 ? [plain, rolled] : [rolled, plain];
     const [a, b] = [await one(order[0] as Cursor), await one(order[1] as Cursor)];
-    // The first turns warm up.
+    // The first runs warm up.
     if (i >= 0) times.push(i % 2 === 0 ? { plain: a, rolled: b } : { plain: b, rolled: a });
   }
   return {

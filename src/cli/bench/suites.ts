@@ -1,5 +1,5 @@
 // The sets of prompts that come with Outrider: held-out problems of the bundled family (hard: its target fails on a
-// third of them), and prompts whose answers quote them, for the bundled family and for any model that chats.
+// third of them), and prompts whose answers quote them, for the bundled family and for any chat model.
 
 import type { BenchPrompt } from './prompts.ts';
 import { readPrompts } from './prompts.ts';

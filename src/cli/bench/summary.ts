@@ -20,14 +20,14 @@ export interface Sample {
 /** Names as `outrider bench --json` prints them. */
 export interface SystemReport {
   readonly system: string;
-  /** What it is held against: speed, and the output of an exact one. */
+  /** The system whose speed, and for exact systems whose output, it is compared with. */
   readonly baseline: string;
   readonly speedup: Spread | null;
   readonly tokens_per_second: Spread | null;
   readonly tokens_per_round: number | null;
   /** Forward passes of all models. */
   readonly passes_per_token: number | null;
-  /** Entry j: of the rounds that drafted slot j+1, the share that kept it. */
+  /** Entry j: of the rounds that drafted a token at place j+1, the share that kept it. */
   readonly acceptance_by_slot: readonly number[];
   readonly dispatches_per_token: number | null;
   readonly submits_per_token: number | null;
@@ -61,7 +61,7 @@ const depthOf = (parents: readonly number[]): number => {
   return Math.max(0, ...depths);
 };
 
-/** By slot: how many rounds decided on it, and how many kept it. */
+/** By place in the draft: how many rounds decided on it, and how many kept it. */
 const countSlots = (events: readonly TraceEvent[], drafted: number[], kept: number[]): void => {
   let draft: EventOf<'draft'> | null = null;
   for (const event of events) {

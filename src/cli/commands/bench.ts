@@ -8,7 +8,7 @@ import { readEntry } from '../bench/entries.ts';
 import { type BenchPrompt, readPrompts } from '../bench/prompts.ts';
 import { readSuite, SUITE_NAMES, suiteFile } from '../bench/suites.ts';
 import { defineCommand } from '../command.ts';
-import { besideOptions, openDevice, precisionOption } from '../device.ts';
+import { auxiliaryOptions, openDevice, precisionOption } from '../device.ts';
 import { readTextFile } from '../messages.ts';
 import { modelOption } from '../model-source.ts';
 import { loadAll, readFar, remoteOptions } from '../remote-options.ts';
@@ -21,20 +21,20 @@ const OPTIONS = {
     'a,b,c',
     'systems to run beside autoregressive; with settings: dflash:block-size=8:draft=greedy, cos:lambda=0.3/0.7',
   ),
-  ...besideOptions,
+  ...auxiliaryOptions,
   ...remoteOptions,
   prompts: text(
     'F.jsonl',
     'one prompt a line: a string, or {"prompt": …}, {"question": …}, {"turns": …}, {"tokens": …}; .gz too',
   ),
   category: text('NAME', 'only the prompts of this category, where a file has several'),
-  suite: choice(SUITE_NAMES, 'held-out problems with known answers (accuracy too), or prompts to be quoted'),
+  suite: choice(SUITE_NAMES, 'held-out problems with known answers (with accuracy), or prompts to be quoted'),
   offset: integer('N', 'leaves out the first N prompts', { least: 0 }),
   limit: integer('N', 'at most N prompts', { least: 1 }),
   'max-tokens': integer('N', 'most tokens a run (default: 48, or 320 for a suite)', { least: 2 }),
   repeat: integer('N', 'runs of each system on each prompt (default: 3, or 1 for a suite)', { least: 1 }),
   temperature: number('T', '0 (the default) takes the most probable token', { least: 0 }),
-  seed: integer('S', 'of the first run; those that are compared have the same', { least: 0, most: 2 ** 31 }),
+  seed: integer('S', 'seed of the first run; runs that are compared have the same seed', { least: 0, most: 2 ** 31 }),
   profile: flag('also times every kernel, in runs of their own'),
   precision: precisionOption,
 } as const;
@@ -72,7 +72,7 @@ const figure = (value: number | null, digits = 2): string => (value === null ? '
 
 const percent = (value: number | null): string => (value === null ? '–' : `${(100 * value).toFixed(1)} %`);
 
-/** The dearest kernels of a round, each with its share. */
+/** The slowest kernels of a round, each with its share. */
 const printProfile = ({ system, rounds, kernels }: NonNullable<BenchReport['profiles']>[number]): string => {
   const all = kernels.reduce((sum, { ms }) => sum + ms, 0);
   const rows = kernels

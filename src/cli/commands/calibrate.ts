@@ -1,4 +1,4 @@
-// Finds what is usual for a draft's steps, for SpecGuard, and writes it beside the draft's weights.
+// Finds the usual range of a draft's step signals, for SpecGuard, and writes it next to the draft's weights.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CALIBRATION_FILE } from '../../decode/steps/calibration.ts';
@@ -21,7 +21,7 @@ const OPTIONS = {
   limit: integer('N', 'only the first N prompts', { least: 1 }),
   'max-tokens': integer('N', 'most tokens an answer (default: 320)', { least: 2 }),
   precision: precisionOption,
-  out: text('FILE', `where it goes (default: ${CALIBRATION_FILE} in the draft's folder)`),
+  out: text('FILE', `the file to write (default: ${CALIBRATION_FILE} in the draft's folder)`),
 } as const;
 
 /** Of the bundled problems, so that the first 500 are left to measure on. */
@@ -35,7 +35,7 @@ const readSet = async ({ prompts, limit }: Values<typeof OPTIONS>, { root }: Ter
   return all.slice(0, limit).map(({ prompt }) => prompt);
 };
 
-/** In the place of a model's own folder. */
+/** Takes the place of the model's own folder. */
 const fileOf = (path: string): Sidecar => ({
   read: async () => null,
   write: async (_, value) => writeFile(path, `${JSON.stringify(value, null, 2)}\n`).then(() => true),
@@ -43,7 +43,7 @@ const fileOf = (path: string): Sidecar => ({
 
 export const calibrate = defineCommand({
   name: 'calibrate',
-  summary: "finds what is usual for a draft's steps, for specguard",
+  summary: "finds the usual range of a draft's step signals, for specguard",
   usage: '[--model M] [--prompts F.jsonl] [--limit N] [--max-tokens N] [--out FILE] [--json]',
   positionals: [],
   options: OPTIONS,

@@ -1,4 +1,4 @@
-// What a conversation becomes before the model sees it: the prompt of the chat template, and its token ids.
+// Prints the prompt that the chat template makes of a conversation, and its token ids.
 import { UsageError } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { messagesOption, readMessages } from '../messages.ts';
@@ -6,7 +6,7 @@ import { modelOption, needTokenizer, openModel, openTokenizer } from '../model-s
 
 export const chat = defineCommand({
   name: 'chat',
-  summary: 'the prompt, and its ids, that a conversation becomes',
+  summary: 'prints the prompt that a conversation becomes, and its token ids',
   usage: '[--model M] --messages F.json',
   positionals: [],
   options: { model: modelOption, messages: messagesOption },

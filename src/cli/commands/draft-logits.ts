@@ -1,9 +1,9 @@
-// Scores the drafts behind a sequence and writes the raw numbers: how a drafter is compared with other implementations.
+// Scores the drafts after a sequence and writes the raw numbers, to compare a drafter with other implementations.
 // DFlash fills one block; EAGLE-3 goes on greedily from draft to draft.
 import type { BlockDrafter, Cursor, FeatureDrafter, Forward } from '../../model/interface.ts';
 import { integer, integers, text, UsageError } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
-import { besideOptions, loadTogether, openDevice, precisionOption } from '../device.ts';
+import { auxiliaryOptions, loadTogether, openDevice, precisionOption } from '../device.ts';
 import { modelOption } from '../model-source.ts';
 import { append, argmax, finite, OutputFiles } from '../raw-output.ts';
 
@@ -73,16 +73,16 @@ const chain = async (
 
 export const draftLogits = defineCommand({
   name: 'draft-logits',
-  summary: 'scores the drafts behind a sequence: raw little-endian f32 [B - 1, vocabulary]',
+  summary: 'scores the drafts after a sequence: raw little-endian f32 [B - 1, vocabulary]',
   usage: '[--target M] --drafter M --tokens 1,2,3 --block-size B [--out FILE]',
   positionals: [],
   options: {
     target: modelOption,
-    drafter: besideOptions.drafter,
+    drafter: auxiliaryOptions.drafter,
     tokens: integers('1,2,3', 'the token ids so far; the last one is the anchor', { least: 0 }),
     'block-size': integer('B', 'B - 1 tokens are drafted', { least: 2 }),
     precision: precisionOption,
-    out: text('FILE', 'where to write'),
+    out: text('FILE', 'the file to write'),
   },
   async run({ values }, terminal) {
     const { target: model, drafter: named, tokens, 'block-size': size, precision, out } = values;

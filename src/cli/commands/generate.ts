@@ -8,7 +8,7 @@ import { SYSTEMS } from '../../systems/index.ts';
 import { committedTokens, type EventOf, type Metrics, measure, type TraceEvent } from '../../trace/index.ts';
 import { choice, flag, integer, integers, number, text, texts, UsageError, type Values } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
-import { besideOptions, openDevice, precisionOption } from '../device.ts';
+import { auxiliaryOptions, openDevice, precisionOption } from '../device.ts';
 import { readKnobs } from '../knob-options.ts';
 import { messagesOption, readMessages, readTextFile } from '../messages.ts';
 import { modelOption } from '../model-source.ts';
@@ -22,7 +22,7 @@ const OPTIONS = {
     SYSTEMS.map(({ id }) => id),
     'the decoding system (default: autoregressive)',
   ),
-  ...besideOptions,
+  ...auxiliaryOptions,
   ...remoteOptions,
   prompt: text('TEXT', 'the prompt'),
   'prompt-file': text('F', 'the prompt is in this file'),
@@ -60,17 +60,17 @@ const checkPrompt = (given: Given): void => {
     throw new UsageError('--messages goes through the chat template: it cannot be --raw');
 };
 
-/** Files are read before the model is loaded: a wrong name should not cost a minute. */
+/** Files are read before the model is loaded, so that a wrong name does not cost a minute. */
 const readPrompt = async (given: Given): Promise<Prompt> => {
   if (given.tokens) return { tokens: given.tokens };
   if (given.messages !== undefined) return { messages: await readMessages(given.messages) };
   const file = given['prompt-file'];
   const content = file === undefined ? (given.prompt ?? '') : await readTextFile(file);
-  // An editor ends a file with a newline that nobody means to say; raw is raw.
+  // Editors end a file with a newline that is no part of the message; a raw prompt keeps it.
   return given.raw ? { text: content } : { messages: [{ role: 'user', content: content.replace(/\r?\n$/, '') }] };
 };
 
-/** Drops what was not said: an option that is present but undefined would not be the engine's default. */
+/** Drops undefined options: the engine's defaults apply to absent ones. */
 const compact = <T extends object>(value: T) =>
   Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;
@@ -170,7 +170,7 @@ export const generate = defineCommand({
       const event = told.type === 'run' ? { ...told, models: names } : told;
       events.push(event);
       if (event.type === 'calibration' && !event.calibrated)
-        terminal.note('warning: nobody has measured what is usual for this draft; see outrider calibrate');
+        terminal.note('warning: this draft is not calibrated, so default ranges apply; see outrider calibrate');
       if (event.type === 'remote' && event.fault)
         terminal.note(`warning: ${event.fault.message}; the draft goes on alone`);
       if (event.type === 'route' && event.fault)

@@ -72,7 +72,7 @@ export const score = defineCommand({
     variant: choice(VARIANTS, 'threshold drops entries below 0.01, residual adds the identity (default: threshold)'),
     layers: text('N', 'the last N layers are rolled out, or all (default: 3)'),
     skip: integer('N', 'the first N tokens are no sources: 1 leaves out the attention sink (default: 0)', { least: 0 }),
-    cost: integer('N', 'also time N drafts behind the tokens, with rollout and without', { least: 1 }),
+    cost: integer('N', 'also time N drafts after the tokens, with rollout and without', { least: 1 }),
     precision: precisionOption,
   },
   async run({ values }, terminal) {
