@@ -64,6 +64,7 @@ const checkPrompt = (prompt: unknown): void => {
   if (given !== 1) throw refuse(`prompt must be one of ${WAYS}; ${given} of them are given`);
   if (messages !== undefined) checkMessages(messages);
   if (raw !== undefined && !text.is(raw)) throw wrong('prompt.text', text.what, raw);
+  if (prompt.plain !== undefined && !flag.is(prompt.plain)) throw wrong('prompt.plain', flag.what, prompt.plain);
   if (tokens !== undefined && !(Array.isArray(tokens) && tokens.every(number.is)))
     throw wrong('prompt.tokens', 'a list of token ids', tokens);
 };

@@ -47,9 +47,10 @@ const encodePrompt = (prompt: Prompt, target: LoadedModel): readonly number[] =>
     if (wrong !== undefined) throw refuse(`token ${wrong} is not in the vocabulary of ${vocabulary}`);
     return prompt.tokens;
   }
-  if ('text' in prompt) return needTokenizer(target, 'a text').encode(prompt.text, { special: true });
+  if ('text' in prompt)
+    return needTokenizer(target, 'a text').encode(prompt.text, { special: true, plain: prompt.plain ?? false });
   const tokenizer = needTokenizer(target, 'a conversation');
-  return tokenizer.encode(tokenizer.chat(prompt.messages));
+  return tokenizer.encodeChat(prompt.messages);
 };
 
 const readSampling = (request: RunRequest): Sampling => {

@@ -5,7 +5,8 @@ import type { ChatMessage } from '../text/chat-template.ts';
 /** A conversation (through the chat template), a text to continue as it is, or token ids. */
 export type Prompt =
   | { readonly messages: readonly ChatMessage[] }
-  | { readonly text: string }
+  /** Special tokens that are written in the text are read as such; with `plain` they stay text. */
+  | { readonly text: string; readonly plain?: boolean }
   | { readonly tokens: readonly number[] };
 
 /** What a run is asked for. */

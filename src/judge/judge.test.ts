@@ -155,6 +155,7 @@ const letters: Tokenizer = {
   encode: (text, { special = false } = {}) => [...(special ? [2] : []), ...Array.from(text, (c) => c.charCodeAt(0))],
   decode: (ids) => String.fromCharCode(...ids),
   chat: () => '',
+  encodeChat: () => [],
   stream: () => {
     throw new Error('not needed');
   },

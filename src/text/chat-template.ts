@@ -13,6 +13,28 @@ export interface ChatOptions {
   readonly generationPrompt?: boolean;
 }
 
+/** Characters for private use. One that no message holds marks the places where a special token must not be read. */
+const MARKS = ['\uE000', '\uE001', '\uE002', '\uF8FF'] as const;
+
+/**
+ * The messages with a mark inside every special token that stands in their text, and the mark. The rendered conversation is
+ * split there before it is encoded: so what somebody writes stays text, and only the template's own special tokens are any.
+ * Null: there is nothing to mark.
+ */
+export const markSpecials = (
+  messages: readonly ChatMessage[],
+  specials: readonly string[],
+): { readonly messages: readonly ChatMessage[]; readonly mark: string } | null => {
+  const texts = messages.flatMap(({ role, content }) => [role, content]);
+  const found = specials.filter((special) => special.length > 1 && texts.some((text) => text.includes(special)));
+  if (found.length === 0) return null;
+  const mark = MARKS.find((each) => texts.every((text) => !text.includes(each)));
+  if (!mark) throw refuse('the messages hold special tokens, and every character that could mark them', 'Remove one.');
+  const marked = (text: string): string =>
+    found.reduce((all, special) => all.replaceAll(special, special[0] + mark + special.slice(1)), text);
+  return { messages: messages.map(({ role, content }) => ({ role: marked(role), content: marked(content) })), mark };
+};
+
 export const applyChatTemplate = (
   tokenizer: PreTrainedTokenizer,
   messages: readonly ChatMessage[],

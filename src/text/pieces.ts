@@ -101,6 +101,11 @@ export class Pieces {
     return this.#names[id] ?? null;
   }
 
+  /** The texts of the special tokens. */
+  specials(): readonly string[] {
+    return [...this.#added.values()].filter(({ special }) => special).map(({ content }) => content);
+  }
+
   isSpecial(id: number): boolean {
     return this.#added.get(id)?.special ?? false;
   }

@@ -3,7 +3,7 @@
 import { OutriderError } from '../base/errors.ts';
 import { bad } from '../base/refuse.ts';
 import type { TokenizerFiles } from '../weights/checkpoint.ts';
-import { applyChatTemplate, type ChatMessage, type ChatOptions } from './chat-template.ts';
+import { applyChatTemplate, type ChatMessage, type ChatOptions, markSpecials } from './chat-template.ts';
 import { checkTokenizer } from './check-tokenizer.ts';
 import { Pieces } from './pieces.ts';
 import { type TextStream, textStream } from './text-stream.ts';
@@ -24,13 +24,16 @@ export interface Tokenizer {
   entry(id: number): string | null;
   /**
    * Special tokens that are written in the text are recognised. `special` adds what the tokenizer wraps a text in (a
-   * BOS, where the model wants one): right for a raw prompt, wrong after a chat template. Default false.
+   * BOS, where the model wants one): right for a raw prompt, wrong after a chat template. Default false. With `plain`,
+   * special tokens in the text are encoded as the text that they are.
    */
-  encode(text: string, options?: { readonly special?: boolean }): number[];
+  encode(text: string, options?: { readonly special?: boolean; readonly plain?: boolean }): number[];
   /** `special` writes special tokens out too. Default false. */
   decode(ids: readonly number[], options?: { readonly special?: boolean }): string;
-  /** The prompt that a conversation becomes. */
+  /** The prompt that a conversation becomes, as text. */
   chat(messages: readonly ChatMessage[], options?: ChatOptions): string;
+  /** The same as ids. Special tokens that stand in a message are encoded as the text that they are. */
+  encodeChat(messages: readonly ChatMessage[], options?: ChatOptions): number[];
   /** Ids into text, whole characters at a time. */
   stream(options?: { readonly special?: boolean }): TextStream;
 }
@@ -58,20 +61,41 @@ export const loadTokenizer = async ({ tokenizer, config, generation = {} }: Toke
   const pieces = build(() => new Pieces(tokenizer));
   const library = build(() => new PreTrainedTokenizer(tokenizer, config));
   const stream = (options?: { readonly special?: boolean }): TextStream => textStream(pieces, options);
+  // A byte that the vocabulary lacks comes out as undefined when there is no unknown token; like the reference
+  // implementation, such bytes are dropped.
+  const read = (text: string, special: boolean): number[] =>
+    build(() => library.encode(text, { add_special_tokens: special })).filter(Number.isInteger);
+  /** Encodes each part by itself; the first and the last one have what the tokenizer wraps a text in. */
+  const readParts = (parts: readonly string[], special: boolean): number[] => {
+    const whole = parts.flatMap((part) => read(part, false));
+    if (!special) return whole;
+    // A BOS, an EOS: what is there around a text and not in it.
+    const [probe] = read('a', false);
+    const wrapped = read('a', true);
+    const at = wrapped.indexOf(probe as number);
+    return [...wrapped.slice(0, at), ...whole, ...wrapped.slice(at + read('a', false).length)];
+  };
+  const specials = pieces.specials();
+  const encode: Tokenizer['encode'] = (text, { special = false, plain = false } = {}) => {
+    const marked = plain ? markSpecials([{ role: '', content: text }], specials) : null;
+    return marked ? readParts((marked.messages[0]?.content ?? '').split(marked.mark), special) : read(text, special);
+  };
   return {
     vocabulary: pieces.size,
     eos: [...new Set([library.eos_token_id, generation.eos_token_id].flat().filter(isId))],
     hasChatTemplate: Boolean(library.chat_template),
     entry: (id) => pieces.name(id),
-    encode: (text, { special = false } = {}) =>
-      // A byte that the vocabulary lacks comes out as undefined when there is no unknown token; like the reference
-      // implementation, such bytes are dropped.
-      build(() => library.encode(text, { add_special_tokens: special })).filter(Number.isInteger),
+    encode,
     decode(ids, options) {
       const text = stream(options);
       return text.push(ids) + text.end();
     },
     chat: (messages, options) => applyChatTemplate(library, messages, options),
+    encodeChat(messages, options) {
+      const { messages: texts, mark } = markSpecials(messages, specials) ?? { messages, mark: null };
+      const prompt = applyChatTemplate(library, texts, options);
+      return mark === null ? encode(prompt) : readParts(prompt.split(mark), false);
+    },
     stream,
   };
 };

@@ -15,7 +15,6 @@ export const chat = defineCommand({
     const messages = await readMessages(values.messages);
     using checkpoint = await openModel(values.model, terminal);
     const tokenizer = needTokenizer(await openTokenizer(checkpoint, terminal.signal), values.model);
-    const prompt = tokenizer.chat(messages);
-    await terminal.json({ prompt, ids: tokenizer.encode(prompt) });
+    await terminal.json({ prompt: tokenizer.chat(messages), ids: tokenizer.encodeChat(messages) });
   },
 });

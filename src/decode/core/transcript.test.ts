@@ -13,6 +13,7 @@ const letters: Tokenizer = {
   encode: (text) => [...text].map((letter) => letter.charCodeAt(0) - 97),
   decode: (ids) => String.fromCharCode(...ids.map((id) => id + 97)),
   chat: () => '',
+  encodeChat: () => [],
   stream: () => ({ push: (ids) => letters.decode(ids), end: () => '' }),
 };
 
