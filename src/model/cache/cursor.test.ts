@@ -210,6 +210,17 @@ test('a draw made before the next pass survives it; unread logits do not', async
   expect(() => pass.draw(0, GREEDY)).toThrow('this forward pass is over');
 });
 
+test('a draw reaches the device when it is recorded, not when its token is handed on', async () => {
+  using cursor = await open(PREFIX);
+  const pass = cursor.forward(chain([1]));
+  const since = meter(gpu);
+  const { token } = pass.draw(0, GREEDY);
+  expect(since().dispatches).toBe(0);
+  const entry = token.record();
+  expect(token.record()).toBe(entry);
+  expect(since().dispatches).toBe(1);
+});
+
 test('top: the most probable children with their log-probabilities', async () => {
   using cursor = await open(PREFIX);
   const pass = cursor.forward(chain([1, 2]));

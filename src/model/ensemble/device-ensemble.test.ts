@@ -127,12 +127,12 @@ describe.each([2, 3, 4])('%i members', (count) => {
               cursor[Symbol.dispose]();
             }
 
-            const said = await scores(count, [ANCHOR, ...verdict.tokens]);
+            const scored = await scores(count, [ANCHOR, ...verdict.tokens]);
             const expected = verifyEnsembleReference({
               ...drafted,
               tokens: verdict.tokens,
-              rows: said.slice(0, length),
-              bonus: ends ? (said[length] as number[][]) : null,
+              rows: scored.slice(0, length),
+              bonus: ends ? (scored[length] as number[][]) : null,
               combination,
               sampling: own,
             });
@@ -171,19 +171,19 @@ test('a model with itself: every draft stays, and the bonus is its own next toke
 });
 
 test('a chain without drafts draws from r, and the most probable tokens under r agree with it', async () => {
-  const [said = []] = await scores(3, [ANCHOR]);
+  const [scored = []] = await scores(3, [ANCHOR]);
   for (const combination of COMBINATIONS(3))
     for (const sampling of [GREEDY, FILTERED]) {
       using ensemble = await joined(3, combination, 0);
       const cursors = await open(3);
       const bonus = cursors.flatMap((cursor) => ensemble.keep(cursor.forward(chain([ANCHOR])), 0, 1));
       const [choice] = (await ensemble.verify({ ...NO_DRAFTS, position: 7, bonus }, sampling)).choices;
-      const told = sampling.temperature === 0 ? { ...SAMPLED, temperature: 1 } : sampling;
+      const filtered = sampling.temperature === 0 ? { ...SAMPLED, temperature: 1 } : sampling;
       const since = meter(gpu);
       const tops = await ensemble.top([bonus.toReversed(), bonus], 5, sampling); // members in another order: another distribution
       expect(since()).toMatchObject({ submits: 1, readbacks: 1 });
-      for (const [i, rows] of [said.toReversed(), said].entries()) {
-        const soft = combinedReference(rows, combination, told);
+      for (const [i, rows] of [scored.toReversed(), scored].entries()) {
+        const soft = combinedReference(rows, combination, filtered);
         const best = [...soft.keys()].sort((a, b) => (soft[b] as number) - (soft[a] as number)).slice(0, 5);
         expect(tops[i]?.map(({ token }) => token)).toEqual(best);
         for (const { token, logprob } of tops[i] ?? []) expect(logprob).toBeCloseTo(Math.log(soft[token] as number), 3);

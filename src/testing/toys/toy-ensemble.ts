@@ -4,7 +4,7 @@
 import { combinedReference, verifyEnsembleReference } from '../../kernels/ensemble/ensemble.reference.ts';
 import { distributionReference } from '../../kernels/sampling/sample.reference.ts';
 import { RATIO } from '../../kernels/verify/verify.reference.ts';
-import { draftingOf } from '../../model/ensemble/combine-members.ts';
+import { checkChain, checkModels, draftingOf } from '../../model/ensemble/combine-members.ts';
 import type { Combination, Ensemble, KeptRow, LanguageModel, Scores } from '../../model/interface.ts';
 import type { ToyTokenRing } from './toy-token-ring.ts';
 
@@ -21,7 +21,7 @@ interface ScoredRow {
 const ROWS = Symbol('rows');
 type Kept = Scores & { [ROWS]?: (row: number) => ScoredRow };
 
-/** The maker of a pass says what its rows are; `rows` throws when the pass is over. */
+/** Makes the rows of a pass known, so that an ensemble can keep them; `rows` throws when the pass is over. */
 export const letKeep = (pass: Scores, rows: (row: number) => ScoredRow): void => {
   (pass as Kept)[ROWS] = rows;
 };
@@ -60,6 +60,8 @@ export const joinToys = (
   models: readonly LanguageModel[],
   { combination, join, drafts = 15 }: Joined,
 ): Ensemble => {
+  checkModels(models, drafts);
+  const { vocabulary } = models[0] as LanguageModel;
   const lasting = 2 * models.length * (drafts + 1);
   /** A ring: row `kept` is at kept mod `lasting`. */
   const rows: ScoredRow[] = [];
@@ -73,15 +75,14 @@ export const joinToys = (
     if (!row || kept < taken - lasting) throw new Error(`toy ensemble: row ${kept} is not kept`);
     return row;
   };
-  /** What all members say of the position after this text. */
-  const said = (kept: readonly KeptRow[], text: readonly number[]): readonly Distribution[] => {
+  /** Every member's logits of the position after this text. */
+  const logitsAt = (kept: readonly KeptRow[], text: readonly number[]): readonly Distribution[] => {
     const all = kept.map(rowOf);
     for (const [member, row] of all.entries()) {
       if (row.model !== models[member]) throw new Error(`toy ensemble: a row of another model as member ${member}`);
       if (join.forgets && row.text.join() !== text.join())
         throw new Error(`toy ensemble: member ${member} has read another text`);
     }
-    if (all.length !== models.length) throw new Error(`toy ensemble: ${all.length} rows of ${models.length} members`);
     return all.map(({ logits }) => logits);
   };
 
@@ -100,15 +101,15 @@ export const joinToys = (
     drafting: (sampling) => draftingOf(combination, sampling),
     async verify(chain, sampling) {
       use();
+      checkChain(chain, { members: models.length, drafts, vocabulary });
       const tokens = chain.tokens.map((token) => tokenRing.take(token));
       const pending = chain.pending.map((token) => tokenRing.take(token));
       const [first] = [...chain.rows, ...(chain.bonus ? [chain.bonus] : [])];
       const before = first?.[0] ? rowOf(first[0]).text : [];
       if (before.length !== chain.position)
         throw new Error(`toy ensemble: position ${chain.position} of ${before.length}`);
-      if (tokens.length > drafts) throw new Error(`toy ensemble: ${tokens.length} drafts, more than ${drafts}`);
-      const each = chain.rows.map((ringEntry, i) => said(ringEntry, [...before, ...tokens.slice(0, i)]));
-      const bonus = chain.bonus && said(chain.bonus, [...before, ...tokens]);
+      const each = chain.rows.map((kept, i) => logitsAt(kept, [...before, ...tokens.slice(0, i)]));
+      const bonus = chain.bonus && logitsAt(chain.bonus, [...before, ...tokens]);
       const ordered = each.map((all, i) => join.order(all, chain.proposers[i] as number));
       const proposers = ordered.map((all, i) => all.indexOf(each[i]?.[chain.proposers[i] as number] as Distribution));
       let asked = 0;
