@@ -181,7 +181,7 @@ for (const scheme of ['light', 'dark'] as const)
     for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height: 900 });
       await page.screenshot({
-        path: `test-results/chat-${scheme}-${width}.png`,
+        path: `test-results/page-chat-${scheme}-${width}.png`,
         fullPage: true,
         animations: 'disabled',
       });

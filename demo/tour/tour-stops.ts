@@ -151,10 +151,10 @@ export const createTour = (): readonly Stop[] => {
         const were = escalated === 1 ? 'was' : 'were';
         const below = `${escalated === 0 ? 'None' : escalated} fell below the threshold and ${were} escalated`;
         return (
-          'A step router saves time in another way: the draft model writes whole steps, ' +
-          `and a judge scores each. ${steps - escalated} of ${steps} steps were good enough to keep. ` +
+          'A step router lets the draft model write whole steps, and a judge scores each. ' +
+          `${steps - escalated} of ${steps} steps were kept. ` +
           `${below}: the target wrote ${escalated === 1 ? 'it' : 'them'} instead. ` +
-          'That can change the answer, so the page calls such systems approximate.'
+          'That can change the answer, so such systems are called approximate.'
         );
       },
     },
