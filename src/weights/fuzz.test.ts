@@ -3,11 +3,12 @@
 import { expect, it } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
 import { writeGguf } from '../testing/files/gguf-writer.ts';
+import { inputs } from '../testing/fuzz/inputs.ts';
 import { mutateBytes } from '../testing/fuzz/mutate-bytes.ts';
 import { random } from '../testing/fuzz/random.ts';
 import { openCheckpoint } from './open.ts';
 
-const INPUTS = 12_000;
+const INPUTS = inputs(12_000);
 const SEED = 20_260_301;
 
 const encode = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));

@@ -1,0 +1,50 @@
+// What a server sends comes in pieces of any size and may be damaged anywhere: the outcome is a list of events or a refusal,
+// the same for every way in which the bytes are cut.
+import { expect, it } from 'vitest';
+import { inputs, Stopwatch } from '../testing/fuzz/inputs.ts';
+import { mutateBytes } from '../testing/fuzz/mutate-bytes.ts';
+import { random } from '../testing/fuzz/random.ts';
+import { EventStream } from './event-stream.ts';
+
+const SEED = 20_261_127;
+const INPUTS = inputs(12_000);
+
+const STREAM = new TextEncoder().encode(
+  [
+    ': hello',
+    '',
+    'data: {"choices":[{"text":"6 and","finish_reason":null}]}',
+    '',
+    'event: x',
+    'data: a',
+    'data: b',
+    '',
+    '',
+  ]
+    .concat(['data: {"choices":[{"text":" ÿ 7","finish_reason":"stop"}]}', '', 'data: [DONE]', '', ''])
+    .join('\r\n'),
+);
+
+it(`${INPUTS} damaged streams: the same events however the bytes are cut`, () => {
+  const below = random(SEED);
+  const watch = new Stopwatch();
+  let events = 0;
+  for (let i = 0; i < INPUTS; i++) {
+    const bytes = mutateBytes(STREAM, STREAM.length, below);
+    watch.begin();
+    const whole = new EventStream().push(bytes);
+    const stream = new EventStream();
+    const pieces: string[] = [];
+    for (let at = 0; at < bytes.length; ) {
+      const size = 1 + below(9);
+      pieces.push(...stream.push(bytes.subarray(at, at + size)));
+      at += size;
+    }
+    watch.end();
+    expect(pieces, `input ${i}`).toEqual(whole);
+    events += whole.length;
+  }
+  console.log(`${INPUTS} damaged streams: ${events} events, slowest ${watch.slowest} ms`);
+  expect(events).toBeGreaterThan(INPUTS);
+  expect(watch.slowest).toBeLessThan(1000);
+}, 300_000);
