@@ -1,5 +1,5 @@
-// Arbitrage: advantage-aware routing (arXiv 2512.05033). Approximate. A router reads the draft's step and predicts, without
-// running the target, how likely the target would write a better one. Above τ the target writes the step.
+// Arbitrage: advantage-aware routing (arXiv 2512.05033). Approximate. A router reads the draft's step and predicts,
+// without running the target, how likely the target would write a better one. Above τ the target writes the step.
 import { defineRouter, judgedBy } from './define-router.ts';
 
 export default defineRouter({

@@ -1,5 +1,5 @@
-// Autoregressive decoding: one pass of the target writes one token. Exact by definition, and the baseline: every speed-up
-// that Outrider reports is a ratio against this system, on the same kernels and in the same session.
+// Autoregressive decoding: one pass of the target writes one token. Exact by definition, and the baseline: every
+// speed-up that Outrider reports is a ratio against this system, on the same kernels and in the same session.
 import { drawToken, prefill } from '../decode/core/prefill.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 

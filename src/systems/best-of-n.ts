@@ -1,5 +1,5 @@
-// Best of n. Approximate. Several answers are drawn as one batch, a process reward model scores their steps, and the answer
-// with the best reward is given.
+// Best of n. Approximate. Several answers are drawn as one batch, a process reward model scores their steps, and the
+// answer with the best reward is given.
 import type { DecodingSystem, JudgedStep } from '../decode/core/system.ts';
 import { sampleAnswers } from '../decode/steps/sampled-answers.ts';
 import { StepBoundary, splitIntoSteps } from '../decode/steps/step-boundary.ts';

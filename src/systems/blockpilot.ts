@@ -1,8 +1,8 @@
-// BlockPilot: a block size for each instance (arXiv 2606.31315). Exact. It is DFlash with a block size that is chosen once,
-// after the prefill: a small network reads the target's last row of logits and predicts the acceptance length τ of every
-// size. The paper takes the size with the largest τ. Here a round of every size is timed on this device when the models
-// are first used, and the size with the least time a token wins; of sizes about as good, the smallest. Size 1 is plain
-// decoding.
+// BlockPilot: a block size for each instance (arXiv 2606.31315). Exact. It is DFlash with a block size that is chosen
+// once, after the prefill: a small network reads the target's last row of logits and predicts the acceptance length τ
+// of every size. The paper takes the size with the largest τ. Here a round of every size is timed on this device when
+// the models are first used, and the size with the least time a token wins; of sizes about as good, the smallest. Size
+// 1 is plain decoding.
 import { refuse } from '../base/refuse.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { blockDrafter, refusedFirst } from '../decode/speculative/block-drafter.ts';

@@ -1,5 +1,5 @@
-// Routing without a judge. Approximate. A step is kept where the draft was sure of each of its tokens. It costs nothing, so
-// a judge is worth its time only where it routes better than this.
+// Routing without a judge. Approximate. A step is kept where the draft was sure of each of its tokens. It costs
+// nothing, so a judge is worth its time only where it routes better than this.
 import { defineRouter } from './define-router.ts';
 
 export default defineRouter({

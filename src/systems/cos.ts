@@ -1,15 +1,15 @@
-// Collaborative decoding via speculation (CoS, arXiv 2502.01662). Exact with respect to r, the distribution of all models
-// together. A model that reads drafts of the others adds a draft of its own instead of wasting that pass's last row, and
-// the others decide on it later. Where drafts are kept, one pass commits a token, so an ensemble of n models costs one. A
-// draft is kept with probability min(1, r/q), q being the distribution that it was drawn from; a rejected one is replaced
-// from norm(max(0, r − q)), and the drafts after it are dropped.
+// Collaborative decoding via speculation (CoS, arXiv 2502.01662). Exact with respect to r, the distribution of all
+// models together. A model that reads drafts of the others adds a draft of its own instead of wasting that pass's last
+// row, and the others decide on it later. Where drafts are kept, one pass commits a token, so an ensemble of n models
+// costs one. A draft is kept with probability min(1, r/q), q being the distribution that it was drawn from; a rejected
+// one is replaced from norm(max(0, r − q)), and the drafts after it are dropped.
 //
-// Two models alternate, as in the paper's alternate proposal. More follow its Algorithm 2, corrected: after a rejection it
-// starts again from the first model. Beyond the paper: (1) q is what r would be if all members agreed with the proposer:
-// its own distribution where they are weighted, and at a higher temperature where they are contrasted, which rejects fewer
-// drafts. (2) γ may follow the acceptance: models that nearly always agree save the readbacks between their tokens.
-// (3) With `ahead` above 1 a round goes on until so many drafts can be decided on at once. That saves readbacks where all
-// are kept, and costs passes where one is rejected.
+// Two models alternate, as in the paper's alternate proposal. More follow its Algorithm 2, corrected: after a rejection
+// it starts again from the first model. Beyond the paper: (1) q is what r would be if all members agreed with the
+// proposer: its own distribution where they are weighted, and at a higher temperature where they are contrasted, which
+// rejects fewer drafts. (2) γ may follow the acceptance: models that nearly always agree save the readbacks between
+// their tokens. (3) With `ahead` above 1 a round goes on until so many drafts can be decided on at once. That saves
+// readbacks where all are kept, and costs passes where one is rejected.
 
 import { Acceptance } from '../decode/core/acceptance.ts';
 import type { Knobs } from '../decode/core/knobs.ts';
@@ -32,13 +32,15 @@ const knobs = {
   ahead: { kind: 'number', label: 'Drafts decided on at once', min: 1, max: 16, step: 1, initial: 1 },
 } as const satisfies Knobs;
 
-/** A model of less than half the bytes of the next counts as much cheaper. The paper lets it write five tokens in a row. */
+/**
+ * A model of less than half the bytes of the next counts as much cheaper. The paper lets it write five tokens in a row.
+ */
 const MUCH_SMALLER = 0.5;
 const LONG_DRAFT = 5;
 
 /**
- * For models of similar cost. A longer draft saves readbacks where all of it is kept, and wastes passes where it is not: for
- * two models γ = 3 pays where more than .98 of the drafts are kept (a simulation of the passes; docs/log.md).
+ * For models of similar cost. A longer draft saves readbacks where all of it is kept, and wastes passes where it is
+ * not: for two models γ = 3 pays where more than .98 of the drafts are kept (a simulation of the passes; docs/log.md).
  */
 const FOLLOWING = { cost: 0.95, most: 3, begin: 0.97, decay: 0.95 };
 
@@ -56,7 +58,9 @@ const fit = (models: Models): Knobs => {
   };
 };
 
-/** Lets the members draft and read until `ahead` drafts can be decided on, or all there may be. Returns their number. */
+/**
+ * Lets the members draft and read until `ahead` drafts can be decided on, or all there may be. Returns their number.
+ */
 const draftAhead = (decoder: EnsembleDecoder, lengthOf: (member: Member) => number, ahead: number): number => {
   for (;;) {
     const { scored, pending, latest, room } = decoder;

@@ -1,5 +1,5 @@
-// What all ensemble systems share: the models, how they become one distribution r, and the guarantee, which is exact with
-// respect to r. A system's file declares in which order the models read, draft and decide.
+// What all ensemble systems share: the models, how they become one distribution r, and the guarantee, which is exact
+// with respect to r. A system's file declares in which order the models read, draft and decide.
 import type { Knobs } from '../decode/core/knobs.ts';
 import type { DecodingSystem, Models, Round, RunContext, SystemFacts, Variant } from '../decode/core/system.ts';
 import { combinationKnobs, fitCombination } from '../decode/ensemble/combination.ts';

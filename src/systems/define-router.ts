@@ -1,6 +1,6 @@
-// What all step routers share: the draft writes a step, something scores it, and a threshold decides whether it is kept or
-// the target writes the step anew. A router's file declares its facts, its threshold, and where the score comes from. Its
-// guarantee is approximate: the kept steps are the draft's.
+// What all step routers share: the draft writes a step, something scores it, and a threshold decides whether it is kept
+// or the target writes the step anew. A router's file declares its facts, its threshold, and where the score comes
+// from. Its guarantee is approximate: the kept steps are the draft's.
 import type { Knobs } from '../decode/core/knobs.ts';
 import type { DecodingSystem, ModelRole, Models, RunContext, SystemFacts } from '../decode/core/system.ts';
 import { judgeScore } from '../decode/steps/judge-score.ts';

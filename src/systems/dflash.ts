@@ -1,7 +1,8 @@
-// DFlash: block diffusion for flash speculative decoding (arXiv 2602.06036). Exact. A small network without embedding or
-// head of its own reads the target's hidden states and fills a whole block of masked positions in one pass; the target
-// verifies the block as a chain. Beyond the paper, at temperature > 0 each slot may be drawn from its own distribution
-// and is kept with probability p/q; the paper drafts the most probable token, which is kept with probability p.
+// DFlash: block diffusion for flash speculative decoding (arXiv 2602.06036). Exact. A small network without embedding
+// or head of its own reads the target's hidden states and fills a whole block of masked positions in one pass; the
+// target verifies the block as a chain. Beyond the paper, at temperature > 0 each slot may be drawn from its own
+// distribution and is kept with probability p/q; the paper drafts the most probable token, which is kept with
+// probability p.
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { blockDrafter, refusedFirst } from '../decode/speculative/block-drafter.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
@@ -47,8 +48,9 @@ export default {
   ],
   fit: ({ dflash }) => {
     if (!dflash) return {};
-    const most = `The drafter was trained for blocks of ${dflash.blockSize}: smaller ones are safe, larger ones are not.`;
-    return { 'block-size': { ...blockSize, max: dflash.blockSize, initial: dflash.blockSize, most } };
+    const { blockSize: trained } = dflash;
+    const most = `The drafter was trained for blocks of ${trained}: smaller ones are safe, larger ones are not.`;
+    return { 'block-size': { ...blockSize, max: trained, initial: trained, most } };
   },
   async start(run) {
     const { 'block-size': size, draft } = run.knobs;

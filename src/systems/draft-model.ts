@@ -1,5 +1,5 @@
-// Speculative decoding with a draft model (Leviathan et al., arXiv 2211.17192; Chen et al., arXiv 2302.01318). Exact.
-// A small model of the same vocabulary writes γ tokens one by one. The target scores them in one pass and keeps each with
+// Speculative decoding with a draft model (Leviathan et al., arXiv 2211.17192; Chen et al., arXiv 2302.01318). Exact. A
+// small model of the same vocabulary writes γ tokens one by one. The target scores them in one pass and keeps each with
 // probability min(1, p/q); where it refuses one, it draws from the residual. The drafts stay on the device. Beyond the
 // papers, γ may follow the measured acceptance.
 import { prefill, readPrompt } from '../decode/core/prefill.ts';

@@ -1,7 +1,7 @@
-// EAGLE-3 (arXiv 2503.01840). Exact. One layer reads the target's hidden states and the next token's embedding and drafts
-// token by token, feeding its own output back: a chain, or a tree of the most probable continuations, of which the target
-// keeps the longest path that it agrees with. At temperature > 0 the tokens of a chain are drawn and kept with probability
-// p/q; the nodes of a tree are not drawn, so the target's own draw picks among siblings.
+// EAGLE-3 (arXiv 2503.01840). Exact. One layer reads the target's hidden states and the next token's embedding and
+// drafts token by token, feeding its own output back: a chain, or a tree of the most probable continuations, of which
+// the target keeps the longest path that it agrees with. At temperature > 0 the tokens of a chain are drawn and kept
+// with probability p/q; the nodes of a tree are not drawn, so the target's own draw picks among siblings.
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
 import { type AppendRows, appendInOrder, prefillTapped } from '../decode/speculative/taps.ts';

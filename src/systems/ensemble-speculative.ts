@@ -1,7 +1,7 @@
 // Speculative decoding of an ensemble, which the CoS paper (arXiv 2502.01662) calls SD. Exact with respect to r, the
-// distribution of all models together. The smallest model drafts γ tokens from its own distribution q, every model reads
-// them, and each is kept with probability min(1, r/q); a rejected one is replaced from norm(max(0, r − q)). After drafts
-// that are all kept, a bonus token is drawn from r, for which the smallest model too reads its last draft.
+// distribution of all models together. The smallest model drafts γ tokens from its own distribution q, every model
+// reads them, and each is kept with probability min(1, r/q); a rejected one is replaced from norm(max(0, r − q)). After
+// drafts that are all kept, a bonus token is drawn from r, for which the smallest model too reads its last draft.
 import type { NumberKnob } from '../decode/core/knobs.ts';
 import type { EnsembleDecoder, Member } from '../decode/ensemble/ensemble-decoder.ts';
 import { defineEnsemble } from './define-ensemble.ts';

@@ -1,6 +1,6 @@
-// An ensemble of language models, decoded the plain way (the baseline of CoS, arXiv 2502.01662). Every model reads every
-// token, and the next one is drawn from the distribution r that they make together. The other ensemble systems are exact
-// with respect to it: they have this distribution and, at temperature 0, these tokens.
+// An ensemble of language models, decoded the plain way (the baseline of CoS, arXiv 2502.01662). Every model reads
+// every token, and the next one is drawn from the distribution r that they make together. The other ensemble systems
+// are exact with respect to it: they have this distribution and, at temperature 0, these tokens.
 import type { Commit, RoundContext } from '../decode/core/system.ts';
 import type { EnsembleDecoder } from '../decode/ensemble/ensemble-decoder.ts';
 import { defineEnsemble } from './define-ensemble.ts';

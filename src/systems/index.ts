@@ -1,5 +1,5 @@
-// All decoding systems, in the order of lists. A new one is its file and a line here (or in token-level.ts). Contract tests,
-// command line and pages take everything else from what the file declares.
+// All decoding systems, in the order of lists. A new one is its file and a line here (or in token-level.ts). Contract
+// tests, command line and pages take everything else from what the file declares.
 import type { DecodingSystem } from '../decode/core/system.ts';
 import arbitrage from './arbitrage.ts';
 import bestOfN from './best-of-n.ts';

@@ -1,5 +1,5 @@
-// Self-consistency (arXiv 2203.11171). Approximate. Several answers are drawn as one batch. The result that most of them
-// reach wins, and the first answer with that result is given.
+// Self-consistency (arXiv 2203.11171). Approximate. Several answers are drawn as one batch. The result that most of
+// them reach wins, and the first answer with that result is given.
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { resultOf } from '../decode/steps/final-result.ts';
 import { sampleAnswers } from '../decode/steps/sampled-answers.ts';

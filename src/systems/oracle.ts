@@ -1,6 +1,6 @@
-// The oracle of Arbitrage (arXiv 2512.05033). Approximate, and for evaluation only. Draft and target both write every step,
-// a reward model scores both, and the target's is committed where it scores more than τ better. By this reward model no
-// router can route better, and none costs more.
+// The oracle of Arbitrage (arXiv 2512.05033). Approximate, and for evaluation only. Draft and target both write every
+// step, a reward model scores both, and the target's is committed where it scores more than τ better. By this reward
+// model no router can route better, and none costs more.
 import { oracleScore } from '../decode/steps/oracle-score.ts';
 import { defineRouter } from './define-router.ts';
 

@@ -1,7 +1,7 @@
-// Prompt lookup (Saxena 2023; n-gram speculation in vLLM and transformers). Exact, and it needs no weights. It finds where
-// the last n tokens occurred before, in prompt or answer, and drafts what followed them there, so it is fast where an
-// answer quotes its input. Beyond the original, a copy may reach into itself, as in LZ77: a repetition is drafted to full
-// length.
+// Prompt lookup (Saxena 2023; n-gram speculation in vLLM and transformers). Exact, and it needs no weights. It finds
+// where the last n tokens occurred before, in prompt or answer, and drafts what followed them there, so it is fast
+// where an answer quotes its input. Beyond the original, a copy may reach into itself, as in LZ77: a repetition is
+// drafted to full length.
 import { prefill } from '../decode/core/prefill.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { lookupDrafter } from '../decode/speculative/lookup-drafter.ts';

@@ -1,5 +1,5 @@
-// Random routing. Approximate. A share of the steps goes to the target, whatever they say: a router must do better at the
-// same share. The seed and the step's place in the text decide, so a run can be repeated.
+// Random routing. Approximate. A share of the steps goes to the target, whatever they say: a router must do better at
+// the same share. The seed and the step's place in the text decide, so a run can be repeated.
 import { chanceAt } from '../decode/core/draft-sampling.ts';
 import { defineRouter } from './define-router.ts';
 

@@ -1,8 +1,8 @@
 // SpecGuard: verification from the draft's own signals (arXiv 2604.15244). Approximate, and without a judge. The draft
 // draws k candidate steps as one batch, and the most central one is judged by the draft's own pass: its least log-
 // probability (LPBV) and its least grounding by attention rollout (ABGV), weighed by β. Below τ the target draws k
-// candidates and the most central of those is committed. Beyond the paper, candidates may be compared by the draft's own
-// hidden states instead of a sentence model.
+// candidates and the most central of those is committed. Beyond the paper, candidates may be compared by the draft's
+// own hidden states instead of a sentence model.
 
 import { candidateSamplings, draftSampling } from '../decode/core/draft-sampling.ts';
 import type { Knobs, KnobValues } from '../decode/core/knobs.ts';
@@ -61,7 +61,9 @@ const samplingOf = ({ sequence, knobs: { temperature, 'top-p': topP } }: Run) =>
   topP,
 });
 
-/** What is computed with the candidates' rows: grounding, unless β leaves it out, and mean states to compare them by. */
+/**
+ * What is computed with the candidates' rows: grounding, unless β leaves it out, and mean states to compare them by.
+ */
 const rowsOf = ({ knobs: { k, beta, layers, rollout: variant, sink, selector } }: Run) => ({
   ...(beta < 1 && {
     rollout: {

@@ -1,5 +1,5 @@
-// The target alone, in steps: the most expensive end of every comparison. Exact: it is the system of the knob `inner`, from
-// beginning to end, with its answer reported in steps.
+// The target alone, in steps: the most expensive end of every comparison. Exact: it is the system of the knob `inner`,
+// from beginning to end, with its answer reported in steps.
 import { fittedKnobs, resolveKnobs } from '../decode/core/knobs.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { reportSteps } from '../decode/steps/report-steps.ts';

@@ -1,5 +1,5 @@
-// The systems that decode one target token by token, without changing its answer. Those with `writesSteps` also write the
-// escalated steps of step systems. A new one is its file and a line here; index.ts lists all systems.
+// The systems that decode one target token by token, without changing its answer. Those with `writesSteps` also write
+// the escalated steps of step systems. A new one is its file and a line here; index.ts lists all systems.
 import type { DecodingSystem } from '../decode/core/system.ts';
 import autoregressive from './autoregressive.ts';
 import blockpilot from './blockpilot.ts';

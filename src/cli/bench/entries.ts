@@ -1,5 +1,5 @@
-// What is measured: a system with settings, and what it is held against, which is plain decoding or, for what an
-// ensemble decides, the plain ensemble.
+// What a benchmark measures: a system with settings, and the baseline that it is compared with, which is plain decoding
+// or, for ensembles, the plain ensemble.
 import { refuse } from '../../base/refuse.ts';
 import { type KnobValue, parseKnob } from '../../decode/core/knobs.ts';
 import type { DecodingSystem } from '../../decode/core/system.ts';
@@ -14,7 +14,7 @@ export interface BenchEntry {
   readonly knobs: Readonly<Record<string, KnobValue>>;
 }
 
-/** As an entry is written; in it, several numbers are written 1/2/3. */
+/** Reads an entry; a list of numbers is written 1/2/3. */
 export const readEntry = (name: string): BenchEntry => {
   const [id = '', ...settings] = name.split(':');
   const system = SYSTEMS.find((known) => known.id === id);
@@ -29,7 +29,7 @@ export const readEntry = (name: string): BenchEntry => {
 
 export const PLAIN: BenchEntry = { name: autoregressive.id, system: autoregressive, knobs: {} };
 
-/** What a system is held against: with its settings, as far as the baseline has them. */
+/** The baseline of a system, with those of the system's settings that the baseline has too. */
 export const baselineOf = ({ system, knobs }: Omit<BenchEntry, 'name'>): BenchEntry => {
   const baseline = SYSTEMS.find(({ id }) => id === system.baseline);
   if (!baseline) return PLAIN;
@@ -42,7 +42,7 @@ export const sameRuns = (a: BenchEntry, b: BenchEntry): boolean =>
   a.system.id === b.system.id &&
   Object.keys({ ...a.knobs, ...b.knobs }).every((name) => `${a.knobs[name]}` === `${b.knobs[name]}`);
 
-/** Each once, every baseline before what is held against it. */
+/** Each entry once, every baseline before the systems that are compared with it. */
 export const withBaselines = (systems: readonly BenchEntry[]): readonly BenchEntry[] => {
   const all: BenchEntry[] = [PLAIN];
   for (const entry of systems)

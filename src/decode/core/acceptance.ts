@@ -5,7 +5,9 @@ export interface AcceptanceOptions {
   /** What a draft costs, in tokens: it is made if it is kept with at least this probability. */
   readonly cost: number;
   readonly most: number;
-  /** 0 allows no draft at all, and the caller tries again from time to time. Default 1, so that every round is evidence. */
+  /**
+   * 0 allows no draft at all, and the caller tries again from time to time. Default 1, so that every round is evidence.
+   */
   readonly least?: 0 | 1;
   /** The share that is assumed before the first round. */
   readonly begin: number;

@@ -1,5 +1,5 @@
-// Independent randomness for drafts. A token is drawn by noise keyed (seed, position, token). Drawn with the target's own
-// seed, a draft would share the target's noise, and "keep with probability p/q" would no longer be exact.
+// Independent randomness for drafts. A token is drawn by noise keyed (seed, position, token). Drawn with the target's
+// own seed, a draft would share the target's noise, and "keep with probability p/q" would no longer be exact.
 import type { Sampling } from '../../model/interface.ts';
 
 /** 2³² / golden ratio: changes about half of a seed's bits. */

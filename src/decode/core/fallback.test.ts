@@ -1,5 +1,5 @@
-// Off when losing, on a simulated clock: what hopeless text costs, that good text is never given up for a run of bad luck,
-// and that a clock decides nothing where drafts are drawn.
+// Off when losing, on a simulated clock: what hopeless text costs, that good text is never given up for a run of bad
+// luck, and that a clock decides nothing where drafts are drawn.
 import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../../trace/index.ts';
 import { assumedCost, type Cost, FallbackController, measuredCost, type RoundKind } from './fallback.ts';
@@ -109,7 +109,7 @@ describe('off when losing', () => {
     expect(events[0]).toMatchObject({ to: 'plain', plain_ms: 3 });
     expect(speculative).toBeLessThan(30);
     expect(ms / (1000 * 3)).toBeLessThan(1.06);
-    // Where drafts are kept nobody doubts, and no round is given away.
+    // Where drafts are kept, plain rounds are not timed again, and no round is wasted.
     expect(simulate(1000, () => 4, { plain: 3, round: 8 }).speculative).toBe(250);
   });
 

@@ -1,8 +1,8 @@
-// Falls back to plain decoding while drafting loses time. The controller keeps an account in plain tokens: a speculative
-// round pays in the tokens that it committed and takes out its cost in plain rounds. When the account is overdrawn, the
-// run decodes plainly; it tries again when one more lost round would still keep all losses below a small share of the
-// run. So text on which no draft is kept costs at most that share plus the overdraft (a few tokens), however bad the
-// drafter is. In text that usually goes well, earlier gains pay for a run of bad luck.
+// Falls back to plain decoding while drafting loses time. The controller keeps an account in plain tokens: a
+// speculative round pays in the tokens that it committed and takes out its cost in plain rounds. When the account is
+// overdrawn, the run decodes plainly; it tries again when one more lost round would still keep all losses below a small
+// share of the run. So text on which no draft is kept costs at most that share plus the overdraft (a few tokens),
+// however bad the drafter is. In text that usually goes well, earlier gains pay for a run of bad luck.
 import type { Emit } from '../../trace/index.ts';
 import { type Ledger, newLedger, type Timings } from './timings.ts';
 

@@ -7,7 +7,7 @@ const among =
   (role: ModelRole): boolean =>
     roles.includes(role);
 
-it('lists the roles that nobody fills', () => {
+it('lists the roles for which no model is loaded', () => {
   const steps = { needs: ['target', 'draft', 'prm'] } as const;
   expect(missingRoles(steps, among('target', 'also-1'))).toEqual(['draft', 'prm']);
   expect(missingRoles(steps, among('target', 'draft', 'prm'))).toEqual([]);

@@ -24,7 +24,10 @@ const MOST_ENSEMBLES = 4;
 
 type Options = OpenOptions & Pick<OpenCursor, 'cache'>;
 
-/** A system that decodes before it has read the prompt is an error. The prompt's last token may be node 0 of its first tree. */
+/**
+ * A system that decodes before it has read the prompt is an error. The prompt's last token may be node 0 of its first
+ * tree.
+ */
 const expectPrompt = (cursor: Cursors[Role], prompt: readonly number[]): void => {
   if ('expectPrompt' in cursor) cursor.expectPrompt(Math.min(prompt.length - 1, cursor.capacity));
 };
@@ -35,8 +38,8 @@ export class PrefixCache {
   readonly #ensembles = new Map<string, Ensemble>();
 
   /**
-   * A cursor with room for prompt and answer, or for as many rows as the model can hold. It already holds the part of the
-   * prompt that is known from an earlier run, but never its last row.
+   * A cursor with room for prompt and answer, or for as many rows as the model can hold. It already holds the part of
+   * the prompt that is known from an earlier run, but never its last row.
    */
   async open<R extends Role>(
     role: R,

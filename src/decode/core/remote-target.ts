@@ -1,5 +1,5 @@
-// What a step system sees of a target on another machine: it continues the text by a step. Types only: src/remote/ speaks
-// to the server and translates between its text and the local models' tokens.
+// What a step system sees of a target on another machine: it continues the text by a step. Types only: src/remote/
+// speaks to the server and translates between its text and the local models' tokens.
 import type { Sampling } from '../../model/interface.ts';
 import type { Emit } from '../../trace/index.ts';
 
@@ -26,8 +26,8 @@ export interface RemoteTarget {
   /** The model's name on the server. */
   readonly name: string;
   /**
-   * The step after `tokens` (the prompt and all committed steps). Null where the server fails and the run is to go on with
-   * the draft's own step: a `remote` event says why, and the run does not ask the server again.
+   * The step after `tokens` (the prompt and all committed steps). Null where the server fails and the run is to go on
+   * with the draft's own step: a `remote` event says why, and the run does not ask the server again.
    */
   writeStep(tokens: readonly number[], request: StepRequest): Promise<WrittenStep | null>;
 }

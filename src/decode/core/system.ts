@@ -1,5 +1,5 @@
-// The interfaces of decoding systems. A system is one file: its facts, its knobs, and `start`, which reads the prompt and
-// returns a round. A round commits at least one token; the engine owns the loop, stopping, aborting and text.
+// The interfaces of decoding systems. A system is one file: its facts, its knobs, and `start`, which reads the prompt
+// and returns a round. A round commits at least one token; the engine owns the loop, stopping, aborting and text.
 import type {
   BlockCursor,
   BlockDrafter,
@@ -87,7 +87,9 @@ export interface Models {
   readonly router?: Judge;
   /** Compares candidate steps. */
   readonly sentences?: SentenceEncoder;
-  /** Writes steps in place of the target. Where no local target is loaded, `target` is the draft, which reads the text. */
+  /**
+   * Writes steps in place of the target. Where no local target is loaded, `target` is the draft, which reads the text.
+   */
   readonly remote?: RemoteTarget;
 }
 /** What a model is loaded for. */
@@ -136,7 +138,9 @@ export interface Vote {
   }[];
 }
 
-/** What a round commits. Every list has one entry a token; `scores` where the system knows the target's probabilities. */
+/**
+ * What a round commits. Every list has one entry a token; `scores` where the system knows the target's probabilities.
+ */
 export interface Commit {
   readonly tokens: readonly number[];
   readonly source: readonly Source[];
@@ -164,7 +168,10 @@ export type Round = (context: RoundContext) => Promise<Commit>;
 export interface Generation {
   readonly first: Commit | null;
   readonly round: Round;
-  /** Settings that the system chose for the whole answer: nested in another, it is started with them again for each step. */
+  /**
+   * Settings that the system chose for the whole answer: nested in another, it is started with them again for each
+   * step.
+   */
   readonly chosen?: Readonly<Record<string, KnobValue>>;
 }
 
@@ -182,13 +189,15 @@ export interface RunContext<K extends Knobs = Knobs> {
   readonly tokenText: ((token: number) => string) | null;
   /** Each of them ends an answer. */
   readonly stopTokens: ReadonlySet<number>;
-  /** For a system nested in a step router: the step that was refused. Proposed as a draft, its beginning is often kept. */
+  /**
+   * For a system nested in a step router: the step that was refused. Proposed as a draft, its beginning is often kept.
+   */
   readonly refused?: readonly number[];
   /** A JSON file in the folder of the draft's weights; null where there is none. */
   sidecar(file: string): Promise<unknown>;
   /**
-   * This role's cursor. It may already hold the first rows of the prompt from an earlier message of the conversation, but
-   * never all of them. Between rounds it must hold committed tokens only, because the next run may begin there.
+   * This role's cursor. It may already hold the first rows of the prompt from an earlier message of the conversation,
+   * but never all of them. Between rounds it must hold committed tokens only, because the next run may begin there.
    */
   open<Role extends keyof Cursors>(role: Role, options?: OpenOptions): Promise<Cursors[Role]>;
   /** These models as one ensemble, in this order; kept open from run to run, as cursors are. */
@@ -223,7 +232,9 @@ export interface SystemFacts {
   readonly paper: string;
   /** exact: its baseline's distribution, and its tokens at temperature 0. The contract tests hold a system to it. */
   readonly guarantee: 'exact' | 'approximate';
-  /** Id of the system whose output an exact one has, and whose speed it is measured against. Default: plain decoding. */
+  /**
+   * Id of the system whose output an exact one has, and whose speed it is measured against. Default: plain decoding.
+   */
   readonly baseline?: string;
   readonly needs: readonly ModelRole[];
   /** Optional models: where they are loaded, the system is faster or better. */
@@ -232,7 +243,9 @@ export interface SystemFacts {
   readonly joins?: true;
   /** With a remote target it needs no local one. */
   readonly remote?: true;
-  /** It can write the escalated steps of a step system: where its models are loaded, or only where a knob asks for it. */
+  /**
+   * It can write the escalated steps of a step system: where its models are loaded, or only where a knob asks for it.
+   */
   readonly writesSteps?: 'by-default' | 'on-request';
   /** Step routers: does a score above the threshold escalate a step, or one below it? */
   readonly escalates?: Escalates;
@@ -248,8 +261,8 @@ export interface SystemFacts {
 export interface Variant {
   readonly knobs: Readonly<Record<string, KnobValue>>;
   /**
-   * True: drafts are drawn from the drafter's distribution, so a sampled run has its baseline's distribution. False: the
-   * target's own draw decides, so a sampled run has its baseline's very tokens.
+   * True: drafts are drawn from the drafter's distribution, so a sampled run has its baseline's distribution. False:
+   * the target's own draw decides, so a sampled run has its baseline's very tokens.
    */
   readonly drawn: boolean;
 }

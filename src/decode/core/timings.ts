@@ -1,5 +1,5 @@
-// How long rounds take on this device: the shortest time of the latest ones, because other work on the machine only ever
-// makes a round slower. The first round of a kind does not count: it compiles shaders.
+// How long rounds take on this device: the shortest time of the latest ones, because other work on the machine only
+// ever makes a round slower. The first round of a kind does not count: it compiles shaders.
 
 /** The latest rounds of a kind that are remembered. */
 const LATEST = 7;

@@ -1,4 +1,4 @@
-// Rounds that commit several tokens: whatever lies behind the end of the answer is dropped, wherever in the block it ends.
+// Rounds that commit several tokens: the tokens after the end of the answer are dropped, wherever in the block it ends.
 import { describe, expect, it } from 'vitest';
 import type { Tokenizer } from '../../text/tokenizer.ts';
 import type { Commit } from './system.ts';
@@ -95,7 +95,7 @@ it('spells tokens for people', () => {
 describe('a system that has nothing to add', () => {
   const last = { source: ['drafted', 'drafted'], scores: null, last: true } as const;
 
-  it('ends the answer behind its last tokens, and lets go of what was held back', () => {
+  it('ends the answer after its last tokens, and releases text that was held back', () => {
     const answer = transcript({ stopStrings: ['jk'] });
     expect(answer.take({ tokens: [8, 9], ...last }, false)).toMatchObject({ text: 'ij', pieces: ['i', 'j'] });
     expect(answer.ending).toEqual({ finish_reason: 'length', stop: null });

@@ -1,5 +1,5 @@
-// How the models of an ensemble become one distribution r: the knobs of all ensemble systems, and initial values that suit
-// the loaded models.
+// How the models of an ensemble become one distribution r: the knobs of all ensemble systems, and initial values that
+// suit the loaded models.
 import { refuse } from '../../base/refuse.ts';
 import type { Combination } from '../../model/interface.ts';
 import type { ChoiceKnob, KnobValues, NumberKnob, NumbersKnob } from '../core/knobs.ts';

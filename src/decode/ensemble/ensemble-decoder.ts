@@ -1,7 +1,7 @@
-// Decodes with several models at once. The decoder knows what each member has read, what it said of the positions after the
-// committed text, and which drafts wait for a verdict; an ensemble system is an order of reading, drafting and deciding.
-// Everything between two verdicts stays on the device. Each member's rows are kept apart, so that r is combined from the
-// same members in the same roles, whichever of them drafted.
+// Decodes with several models at once. The decoder knows what each member has read, what it said of the positions after
+// the committed text, and which drafts wait for a verdict; an ensemble system is an order of reading, drafting and
+// deciding. Everything between two verdicts stays on the device. Each member's rows are kept apart, so that r is
+// combined from the same members in the same roles, whichever of them drafted.
 import type { Cursor, Ensemble, Forward, KeptRow, Token } from '../../model/interface.ts';
 import type { Role, Source } from '../../trace/index.ts';
 import { chainOf } from '../core/chain.ts';

@@ -28,8 +28,8 @@ export const refusedFirst = (
 export const blockDrafter = (cursor: BlockCursor, append: AppendRows, size: number, sampled: boolean): Drafter => ({
   by: 'dflash',
   propose({ tokens, budget, sampling: targets }, most) {
-    // Slots see each other, so a shorter block drafts other tokens. At an answer's end it shrinks as in the authors' loop:
-    // to the budget and one more, of which only what may be committed is verified.
+    // Slots see each other, so a shorter block drafts other tokens. At an answer's end it shrinks as in the authors'
+    // loop: to the budget and one more, of which only what may be committed is verified.
     const block = Math.min(size, budget + 1, cursor.capacity - cursor.length);
     const drafts = Math.min(block - 1, most);
     if (drafts < 1 || cursor.length < tokens.length - 1) return null;

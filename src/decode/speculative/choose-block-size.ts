@@ -21,7 +21,9 @@ const predicted = async (
   });
 };
 
-/** The relative error of predictions and timings (docs/log.md): sizes within it count as equal, and the smallest wins. */
+/**
+ * The relative error of predictions and timings (docs/log.md): sizes within it count as equal, and the smallest wins.
+ */
 const TIE = 0.03;
 
 /** The size with the largest value; of several within `tie` of it, the smallest. */

@@ -1,5 +1,5 @@
-// Drafts by copying: finds where the last tokens occurred before, and proposes what followed them there. A copy may reach
-// into itself, as in LZ77, so a repetition is drafted to full length.
+// Drafts by copying: finds where the last tokens occurred before, and proposes what followed them there. A copy may
+// reach into itself, as in LZ77, so a repetition is drafted to full length.
 import { Acceptance } from '../core/acceptance.ts';
 import { chainOf } from '../core/chain.ts';
 import type { Drafter } from './speculate.ts';
@@ -21,7 +21,9 @@ export interface Match {
   readonly length: number;
 }
 
-/** The longest earlier occurrence of the last tokens, at most `ngram` of them, and the latest such; null: there is none. */
+/**
+ * The longest earlier occurrence of the last tokens, at most `ngram` of them, and the latest such; null: there is none.
+ */
 export const lookUp = (tokens: readonly number[], ngram: number): Match | null => {
   const end = tokens.length;
   let [from, longest] = [0, 0];

@@ -1,6 +1,6 @@
-// Draft, then verify: what every exact speculative system shares. A system's drafter only proposes and observes. This file
-// turns that into rounds of one submit and one readback, emits their events, and decodes plainly where there is nothing
-// to propose or nothing to gain.
+// Draft, then verify: what every exact speculative system shares. A system's drafter only proposes and observes. This
+// file turns that into rounds of one submit and one readback, emits their events, and decodes plainly where there is
+// nothing to propose or nothing to gain.
 import type { Choice, Cursor, Draft, Forward, Verdict } from '../../model/interface.ts';
 import type { Role, Source } from '../../trace/index.ts';
 import { chainOf } from '../core/chain.ts';
@@ -22,8 +22,8 @@ export interface Drafter {
   /** The model that drafts, for the trace. */
   readonly by: Role;
   /**
-   * A tree whose root is the last committed token, at most `most` levels deep: the budget allows no more. Null: there is
-   * nothing to propose, and the round is plain.
+   * A tree whose root is the last committed token, at most `most` levels deep: the budget allows no more. Null: there
+   * is nothing to propose, and the round is plain.
    */
   propose(sequence: Sequence, most: number): Proposal | null | Promise<Proposal | null>;
   /** Called after every round, plain ones too: these rows of the pass are committed, each followed by its choice. */
@@ -101,8 +101,8 @@ export const speculate = (
   return async (context) => {
     if (fallBack) await timePlainRounds(target, { timings, sequence });
     const start = performance.now();
-    // A bonus token and a draft are drawn with different noise. Where drafts are drawn at random, the answer's last token
-    // is drafted too, so that a smaller budget cuts the answer and does not change it.
+    // A bonus token and a draft are drawn with different noise. Where drafts are drawn at random, the answer's last
+    // token is drafted too, so that a smaller budget cuts the answer and does not change it.
     const most = context.sequence.budget - (random ? 0 : 1);
     const draft = most > 0 && fallback.next(context.round) ? await drafter.propose(context.sequence, most) : null;
     if (draft) return verifyRound(draft, context, start);

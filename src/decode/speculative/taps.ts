@@ -68,8 +68,8 @@ export const prefillTapped = async (
 };
 
 /**
- * The same for drafters of blocks. They need no token after the text, so in a step router, where a refused step is there to
- * propose, the first round drafts at once and no first token is drawn.
+ * The same for drafters of blocks. They need no token after the text, so in a step router, where a refused step is
+ * there to propose, the first round drafts at once and no first token is drawn.
  */
 export const prefillBlocks = async (
   run: RunContext,

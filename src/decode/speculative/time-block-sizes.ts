@@ -8,7 +8,9 @@ import { type Drafter, plainRound } from './speculate.ts';
 /** Timed rounds of each size, after one that warms up. */
 const ENOUGH = 4;
 
-/** Sizes that the device pads to the same rows share a name. The prefix keeps them apart from rounds of the run itself. */
+/**
+ * Sizes that the device pads to the same rows share a name. The prefix keeps them apart from rounds of the run itself.
+ */
 const timingName = (size: number): string => `size ${roundName({ nodes: size, passes: size > 1 ? 1 : 0 })}`;
 
 /**

@@ -11,7 +11,9 @@ interface Shape {
   readonly nodes: number;
 }
 
-/** The most nodes at this depth: the anchor has `width` children, and so has each of the `width` nodes of a later beam. */
+/**
+ * The most nodes at this depth: the anchor has `width` children, and so has each of the `width` nodes of a later beam.
+ */
 const nodesAt = ({ width, nodes }: Shape, depth: number): number =>
   Math.min(nodes, width + (depth - 1) * width * width);
 

@@ -1,5 +1,5 @@
-// The usual range of a draft's signals: their 5th and 95th percentile over steps of the draft alone. SpecGuard places every
-// step's signals within it. Stored as calibration.json in the folder of the draft's weights.
+// The usual range of a draft's signals: their 5th and 95th percentile over steps of the draft alone. SpecGuard places
+// every step's signals within it. Stored as calibration.json in the folder of the draft's weights.
 import { bad } from '../../base/refuse.ts';
 import type { Rollout } from '../../model/interface.ts';
 

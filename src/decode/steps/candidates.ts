@@ -1,6 +1,6 @@
-// Candidate steps: one, or k drawn from the same prefix as one batch that shares the prefix's keys and values. The model
-// writes several tokens ahead on the device before the host reads any. Where a single candidate is kept, the tokens after
-// its end begin the next step; all other tokens after an end are thrown away.
+// Candidate steps: one, or k drawn from the same prefix as one batch that shares the prefix's keys and values. The
+// model writes several tokens ahead on the device before the host reads any. Where a single candidate is kept, the
+// tokens after its end begin the next step; all other tokens after an end are thrown away.
 import type { Cursor, Drawn, Forward, LanguageModel, Sampling, Scores } from '../../model/interface.ts';
 import type { Emit } from '../../trace/index.ts';
 import { chainOf } from '../core/chain.ts';

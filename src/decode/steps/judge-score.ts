@@ -5,8 +5,8 @@ import type { Candidate } from './candidates.ts';
 import type { ScoreStep } from './threshold-rule.ts';
 
 /**
- * Steps without a score are the target's to write: those of a text longer than the judge can read, and all steps of this
- * run after a dispensable judge failed.
+ * Steps without a score are the target's to write: those of a text longer than the judge can read, and all steps of
+ * this run after a dispensable judge failed.
  */
 export const judgeScore = (judge: JudgeCursor): ScoreStep => {
   let failed = false;

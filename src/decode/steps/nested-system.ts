@@ -1,5 +1,5 @@
-// The target writes an escalated step through an exact system. A step continues a conversation, so the nested system begins
-// where its cursors stand; its rounds are rounds of the run, so an escalated step streams.
+// The target writes an escalated step through an exact system. A step continues a conversation, so the nested system
+// begins where its cursors stand; its rounds are rounds of the run, so an escalated step streams.
 import type { Cursor } from '../../model/interface.ts';
 import type { Emit } from '../../trace/index.ts';
 import { fittedKnobs, type KnobValue, resolveKnobs } from '../core/knobs.ts';
@@ -76,7 +76,10 @@ export class NestedSystem implements StepWriter {
     };
   }
 
-  /** Drops what was computed beyond these tokens. The last one is read again, because its row may depend on its successor. */
+  /**
+   * Drops what was computed beyond these tokens. The last one is read again, because its row may depend on its
+   * successor.
+   */
   forget(tokens: number): void {
     for (const cursor of this.#cursors.values())
       if ('rewind' in cursor) cursor.rewind(Math.min(cursor.length, tokens - 1));

@@ -1,5 +1,5 @@
-// Opens what a step system works with: the draft that writes candidates, the target that writes escalated steps, and the
-// boundary of steps.
+// Opens what a step system works with: the draft that writes candidates, the target that writes escalated steps, and
+// the boundary of steps.
 import type { OpenCursor, Sampling } from '../../model/interface.ts';
 import { draftSampling } from '../core/draft-sampling.ts';
 import { readPrompt } from '../core/prefill.ts';

@@ -1,5 +1,5 @@
-// The oracle's score: the target writes every step too, apart from the committed text, and the score is how much better a
-// reward model finds the target's step.
+// The oracle's score: the target writes every step too, apart from the committed text, and the score is how much better
+// a reward model finds the target's step.
 
 import type { Commit, JudgeCursor, Score, Sequence } from '../core/system.ts';
 import type { StepModels } from './open-steps.ts';

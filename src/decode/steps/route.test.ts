@@ -1,5 +1,5 @@
-// Every rule against a reference on plain arrays, token for token, greedy and sampled; what the caches hold afterwards, by
-// what the next run makes of them; and what the events add up to.
+// Compares every router with a reference on plain arrays, token for token, greedy and sampled. Also tests the caches,
+// by what the next run makes of them, and the sums of the events.
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../engine/engine.ts';
 import type { RunRequest } from '../../engine/request.ts';
@@ -270,7 +270,7 @@ it.each(['dflash', 'blockpilot'])(
     for (const event of events)
       if (event.type === 'draft' && event.step !== undefined && !first.has(event.step)) first.set(event.step, event);
     const refused = events.filter((event): event is EventOf<'candidates'> => event.type === 'candidates');
-    // BlockPilot chooses its block size behind the first step's first token, which is drawn by itself.
+    // BlockPilot chooses its block size after the first step's first token, which is drawn alone.
     const shown = refused.filter(({ step }) => first.has(step) && (inner === 'dflash' || step > 1));
     expect(shown.length).toBeGreaterThan(3);
     let kept = 0;
@@ -303,7 +303,7 @@ it('takes the exact system that the models serve for the nested one, which choos
   expect(events.find((event) => event.type === 'run')?.knobs).toMatchObject({ inner: 'blockpilot' });
   expect(stepsOf(events).length).toBeGreaterThan(1);
   expect(events.filter(({ type }) => type === 'block-size')).toHaveLength(1);
-  // Its own drafts are part of the step, and nobody's but the target's.
+  // The nested system's drafts are part of the step and count as the target's.
   expect(events.some((event) => event.type === 'draft' && event.by === 'dflash' && event.step !== undefined)).toBe(
     true,
   );

@@ -1,7 +1,7 @@
-// The loop of all step routers: the draft writes a step, a rule accepts or escalates it, and an escalated step is written
-// anew from the same prefix. An accepted step is one round, because none of it is certain before it was judged. An
-// escalated step takes a round for every round of the system that writes it, so it streams and can be aborted. Between
-// rounds both models' caches hold committed tokens only.
+// The loop of all step routers: the draft writes a step, a rule accepts or escalates it, and an escalated step is
+// written anew from the same prefix. An accepted step is one round, because none of it is certain before it was judged.
+// An escalated step takes a round for every round of the system that writes it, so it streams and can be aborted.
+// Between rounds both models' caches hold committed tokens only.
 import type { Fault } from '../../base/errors.ts';
 import type { Role } from '../../trace/index.ts';
 import type { Commit, JudgedStep, Round, RoundContext, RunContext } from '../core/system.ts';

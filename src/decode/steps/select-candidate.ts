@@ -24,7 +24,10 @@ export const mostCentral = (embeddings: readonly Float32Array[]): number => {
   return central(unit, dot);
 };
 
-/** By a sentence model. Equal texts are embedded once: draws are often alike, and an embedding takes longer than a draft. */
+/**
+ * By a sentence model. Equal texts are embedded once: draws are often alike, and an embedding takes longer than a
+ * draft.
+ */
 export const mostCentralText = async (texts: readonly string[], embed: SentenceEncoder['embed']): Promise<number> => {
   const distinct = [...new Set(texts)];
   if (distinct.length === 1) return 0;

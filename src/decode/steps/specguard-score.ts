@@ -1,5 +1,5 @@
-// SpecGuard's score of a step, from the draft's own pass: how sure the draft was of its least certain token, and how well
-// the worst grounded token rests on the prompt and the accepted steps.
+// SpecGuard's score of a step, from the draft's own pass: how sure the draft was of its least certain token, and how
+// well the worst grounded token rests on the prompt and the accepted steps.
 import { normalized, type Ranges } from './calibration.ts';
 import type { Candidate } from './candidates.ts';
 import type { SelectCandidate } from './select-candidate.ts';

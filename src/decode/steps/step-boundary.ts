@@ -1,5 +1,5 @@
-// Where a step of reasoning ends: after a blank line (a delimiter token where the models have no text), with the answer,
-// or at a limit.
+// Where a step of reasoning ends: after a blank line (a delimiter token where the models have no text), with the
+// answer, or at a limit.
 import { refuse } from '../../base/refuse.ts';
 import type { RunContext } from '../core/system.ts';
 

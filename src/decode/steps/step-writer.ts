@@ -1,5 +1,5 @@
-// Who writes a step in place of the draft: the target through an exact system (nested-system.ts), the target by candidates
-// of its own, or a target on another machine.
+// Who writes a step in place of the draft: the target through an exact system (nested-system.ts), the target by
+// candidates of its own, or a target on another machine.
 import type { RemoteTarget } from '../core/remote-target.ts';
 import type { Commit, RoundContext } from '../core/system.ts';
 import type { Candidate, Candidates } from './candidates.ts';
@@ -18,8 +18,8 @@ export type StepRounds = (context: RoundContext) => Promise<StepPart>;
 
 export interface StepWriter {
   /**
-   * Begins a step of at most `most` tokens after the sequence as it stands, in place of the `refused` one. Null: the writer
-   * cannot be reached.
+   * Begins a step of at most `most` tokens after the sequence as it stands, in place of the `refused` one. Null: the
+   * writer cannot be reached.
    */
   begin(step: number, most: number, context: RoundContext, refused: readonly number[]): Promise<StepRounds | null>;
 }

@@ -1,5 +1,5 @@
-// The control of device-distribution.test.ts: with a verifier that replaces a refused draft by a draw from p, not from the
-// residual, the sampled distribution is far from the target's. The shader itself is broken here, and nothing else.
+// The control of device-distribution.test.ts: with a verifier that replaces a refused draft by a draw from p, not from
+// the residual, the sampled distribution is far from the target's. The shader itself is broken here, and nothing else.
 import { afterAll, expect, it, vi } from 'vitest';
 import draftModel from '../../systems/draft-model.ts';
 import { testGpu } from '../device/gpu.ts';

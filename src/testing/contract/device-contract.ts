@@ -14,7 +14,10 @@ import { baselineOf, baselineSettings, EXACT, neverFallBack, type SystemVariant,
 
 const PUBLIC = resolve(import.meta.dirname, '../../../public');
 
-/** `OUTRIDER_FULL=1` runs every prompt on every adapter (docs/log.md has the figures); CI runs as many as it has time for. */
+/**
+ * `OUTRIDER_FULL=1` runs every prompt on every adapter (docs/log.md has the figures); CI runs as many as it has time
+ * for.
+ */
 export const FULL = process.env.OUTRIDER_FULL === '1';
 
 /** Every way in which an exact system drafts and verifies. */

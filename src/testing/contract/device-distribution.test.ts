@@ -1,5 +1,5 @@
-// What exact systems sample on bundled models and a real adapter has their baseline's distribution, where drafts are drawn
-// at random. device-broken.test.ts is the control.
+// What exact systems sample on bundled models and a real adapter has their baseline's distribution, where drafts are
+// drawn at random. device-broken.test.ts is the control.
 import { afterAll, describe, expect, it } from 'vitest';
 import { SYSTEMS } from '../../systems/index.ts';
 import { testGpu } from '../device/gpu.ts';

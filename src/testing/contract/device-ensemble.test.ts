@@ -1,5 +1,5 @@
-// Ensembles of two and three real models: at temperature 0 every ensemble system writes the tokens of the plain one, and its
-// rounds take one submit and one readback.
+// Ensembles of two and three real models: at temperature 0 every ensemble system writes the tokens of the plain one,
+// and its rounds take one submit and one readback.
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../../engine/engine.ts';
 import { committedTokens, type EventOf } from '../../trace/index.ts';

@@ -1,5 +1,5 @@
-// The second adapter has other subgroups, no f16, and another `exp`. Exact systems must write their baseline's tokens there
-// too.
+// The second adapter has other subgroups, no f16, and another `exp`. Exact systems must write their baseline's tokens
+// there too.
 import { afterAll, describe, expect, it } from 'vitest';
 import { noSwiftShader, swiftShaderGpu } from '../device/swiftshader.ts';
 import { noShared } from '../goldens/shared.ts';

@@ -1,5 +1,5 @@
-// The distribution of what a system samples on a device: three tokens, counted over seeds and compared with the probability
-// of every sequence, which is computed from the models' own logits.
+// The distribution of what a system samples on a device: three tokens, counted over seeds and compared with the
+// probability of every sequence, which is computed from the models' own logits.
 import { createEngine, type Engine } from '../../engine/engine.ts';
 import { loadSource } from '../../engine/load/language-model.ts';
 import type { LoadedModel } from '../../engine/load/loaded-models.ts';

@@ -1,6 +1,6 @@
-// Every ensemble system against its guarantee: the greedy tokens of r, the models' combined distribution, for two to four
-// models, weighted and contrastive (ensemble-distribution.test.ts has the sampled ones). Ensembles that are broken in ways
-// that are easy to get wrong must fail.
+// Every ensemble system against its guarantee: the greedy tokens of r, the models' combined distribution, for two to
+// four models, weighted and contrastive (ensemble-distribution.test.ts has the sampled ones). Ensembles that are broken
+// in ways that are easy to get wrong must fail.
 import { describe, expect, it } from 'vitest';
 import cos from '../../systems/cos.ts';
 import ensemble from '../../systems/ensemble.ts';

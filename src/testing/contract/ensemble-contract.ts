@@ -1,6 +1,6 @@
-// What every ensemble system promises, as measurements on toy models: its greedy tokens are those of the combined distribution r,
-// and its sampled tokens follow r. The distribution is enumerated here from the members' logits, by a formula of its own that
-// shares no code with any system; a member's joining may be broken on purpose (toy-ensemble.ts).
+// Measures on toy models what every ensemble system promises: its greedy tokens are those of the combined distribution
+// r, and its sampled tokens follow r. The reference enumerates r from the members' logits and shares no code with any
+// system. An ensemble may be broken on purpose (toy-ensemble.ts).
 import type { KnobValue } from '../../decode/core/knobs.ts';
 import type { DecodingSystem } from '../../decode/core/system.ts';
 import { createEngine } from '../../engine/engine.ts';
@@ -17,9 +17,9 @@ export interface EnsembleTrial {
   readonly members: number;
   readonly knobs?: Readonly<Record<string, KnobValue>>;
   readonly join?: JoinRule;
-  /** How much of a member's logits is its own. */
+  /** How far the members' logits are apart. */
   readonly noise?: number;
-  /** Of each member's weights; the smallest drafts first. Default: all alike. */
+  /** The size of each member's weights; the smallest drafts first. Default: all equal. */
   readonly bytes?: readonly number[];
 }
 
@@ -30,7 +30,7 @@ export const memberDistributions = (
   distribution: ToyDistribution,
 ): readonly ToyDistribution[] => Array.from({ length: members }, (_, i) => ({ ...distribution, noise, seed: 10 + i }));
 
-/** Members beside the target as they would be named; two models as a family has them. */
+/** Two models are a target and its draft; more are a target and `also-1`, `also-2`, … */
 const rolesOf = (members: number): readonly string[] =>
   members === 2 ? ['target', 'draft'] : ['target', ...Array.from({ length: members - 1 }, (_, i) => `also-${i + 1}`)];
 

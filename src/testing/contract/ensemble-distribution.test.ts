@@ -1,4 +1,5 @@
-// The distribution of what ensemble systems sample: that of r, enumerated, for two to four models, weighted and contrastive.
+// The sampled tokens of ensemble systems follow r, which is enumerated, for two to four models, weighted and
+// contrastive.
 import { describe, expect, it } from 'vitest';
 import ensemble from '../../systems/ensemble.ts';
 import ensembleParallel from '../../systems/ensemble-parallel.ts';

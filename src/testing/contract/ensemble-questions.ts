@@ -1,4 +1,4 @@
-// Questions for the kernels of ensembles, how they are put to a device, and the comparison with their CPU reference.
+// Inputs for the kernels of ensembles, how a device decides on them, and the comparison with the CPU reference.
 import { expect } from 'vitest';
 import type { Gpu } from '../../gpu/device.ts';
 import {
@@ -158,7 +158,7 @@ export const draftsOf = (
       : drawReference(distribution, position + i, sampling.seed ^ 0x9e3779b9);
   });
 
-/** Questions of every kind: with and without a bonus, with members far apart and near each other. */
+/** Inputs of every kind: with and without a bonus token, with members that differ much or little. */
 export function* questions(sizes: readonly number[], vocabularies: readonly number[]): Generator<EnsembleQuestion> {
   let seed = 0;
   for (const members of sizes)

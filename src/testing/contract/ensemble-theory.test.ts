@@ -1,5 +1,5 @@
-// What theory says of ensembles by speculation, measured: how often a draft must be kept, how many tokens a round commits,
-// and how many passes a token costs.
+// Compares speculative ensembles with theory: how often a draft must be kept, how many tokens a round commits, and how
+// many passes a token costs.
 import { describe, expect, it } from 'vitest';
 import type { DecodingSystem } from '../../decode/core/system.ts';
 import { distributionReference } from '../../kernels/sampling/sample.reference.ts';
@@ -104,7 +104,8 @@ describe('passes', () => {
     expect(await perRound(20, 0)).toBe(await perRound(20, 1));
   });
 
-  // Contrasted they draft as r, which is flatter than any of them: from their own distributions a tenth would be refused.
+  // Contrasted they draft as r, which is flatter than any of them: from their own distributions a tenth would be
+  // refused.
   it.each(['weighted', 'contrastive'])('where all models agree: one for a token, %s', async (combine) => {
     for (const members of [2, 3, 4]) {
       const { all } = await runs(cos, { members, noise: 0, knobs: { combine, mu: 0.4 } }, 1, 201);

@@ -1,5 +1,5 @@
-// Tests every system of systems/index.ts against the guarantee that it declares, on toy models, with every way of drafting
-// that its knobs offer. Broken systems and broken verifiers must fail: they show that the tests can.
+// Tests every system of systems/index.ts against the guarantee that it declares, on toy models, with every way of
+// drafting that its knobs offer. Broken systems and broken verifiers must fail: they show that the tests can.
 import { describe, expect, it } from 'vitest';
 import { drawToken, prefill } from '../../decode/core/prefill.ts';
 import type { DecodingSystem, Sequence } from '../../decode/core/system.ts';
@@ -26,12 +26,14 @@ const TOKENS = 64;
 const RUNS = 20_000;
 /** Enough to see what is broken. */
 const FEWER_RUNS = 8000;
-/** The distance of a correct system scatters about the noise floor by 10 % or so; broken ones are at 3 to 20 times it. */
+/**
+ * The distance of a correct system scatters about the noise floor by 10 % or so; broken ones are at 3 to 20 times it.
+ */
 const MARGIN = 1.5;
 
 /**
- * Every option of every choice, with drafts as they are and of one token. After a longer draft a bonus token would come later
- * than the tokens that are counted.
+ * Every option of every choice, with drafts as they are and of one token. After a longer draft a bonus token would come
+ * later than the tokens that are counted.
  */
 const settingsOf = (system: DecodingSystem): readonly Settings[] => {
   let all: Settings[] = [{}];
@@ -50,7 +52,10 @@ const withSettings = (systems: readonly DecodingSystem[]) =>
 /** Systems that write token by token. Step systems are compared with references of their own: route.test.ts. */
 const TOKENWISE = SYSTEMS.filter(({ guarantee, knobs }) => guarantee === 'exact' && !Object.hasOwn(knobs, 'delimiter'));
 
-/** Systems that equal plain decoding. Ensembles have a distribution and a contract of their own: ensemble-contract.test.ts. */
+/**
+ * Systems that equal plain decoding. Ensembles have a distribution and a contract of their own:
+ * ensemble-contract.test.ts.
+ */
 const PLAIN = TOKENWISE.filter((system) => baselineOf(system).id === autoregressive.id);
 
 /** Declared variants of systems that speculate. The toys' blocks are smaller than those of real drafters. */

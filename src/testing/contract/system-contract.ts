@@ -1,6 +1,6 @@
-// What every exact decoding system promises, as measurements on the toy model: its greedy tokens are the target's, and
-// its sampled tokens follow the target's distribution. The references here share no code with any system. A toy may be broken on
-// purpose (toy-model.ts), to show that the measurements notice.
+// Measures on toy models what every exact system promises: its greedy tokens are the target's, and its sampled tokens
+// follow the target's distribution. The references share no code with any system. A toy may be broken on purpose
+// (toy-model.ts), to show that the measurements notice.
 import type { KnobValue } from '../../decode/core/knobs.ts';
 import type { BlockPolicy, DecodingSystem } from '../../decode/core/system.ts';
 import { createEngine } from '../../engine/engine.ts';
@@ -42,7 +42,7 @@ export const toyEngine = async (system: DecodingSystem, toy: ToyOptions, stopTok
   return { engine, run, tokenRing };
 };
 
-/** Which size is chosen depends on the clock, and must not matter. */
+/** The chosen size depends on the clock, and must not matter. */
 const toyPolicy = (vocabulary: number): BlockPolicy => ({
   vocabulary,
   blockSizes: [2, 4, 6],
@@ -50,7 +50,7 @@ const toyPolicy = (vocabulary: number): BlockPolicy => ({
   [Symbol.dispose]: () => {},
 });
 
-/** Of the next token, straight from the model. */
+/** The logits of the next token, straight from the model. */
 export const nextLogits = async (model: LanguageModel, tokens: readonly number[]): Promise<Float32Array> => {
   using cursor = await model.open();
   return (await cursor.extend(tokens)).logits.read();
@@ -66,7 +66,7 @@ export const greedyReference = async (model: LanguageModel, prompt: readonly num
   return tokens.slice(prompt.length);
 };
 
-/** The exact probability of every sequence of `count` tokens, by enumeration of what is possible. `next`: after a text. */
+/** The exact probability of every possible sequence of `count` tokens. `next` gives the distribution after a text. */
 export const jointDistribution = async (
   next: (tokens: readonly number[]) => readonly number[] | Promise<readonly number[]>,
   prompt: readonly number[],
