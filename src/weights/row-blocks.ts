@@ -66,7 +66,7 @@ const block = (info: TensorInfo, firstRow: number, rows: number): Pick<RowBlock,
 const rowBlocksOf = ({ info, heads }: PlacedTensor): { rows: number; rowBytes: number; blockRows: number } => {
   const rows = heads && info.shape.length < 2 ? (info.shape[0] ?? 1) : matrixShape(info.shape).rows;
   const rowBytes = info.bytes / rows;
-  if (heads && rows % (2 * heads.count))
+  if (heads && rows % (2 * heads.count) !== 0)
     throw bad(`${info.name} is [${info.shape}]: ${heads.count} heads do not divide its rows`);
   // Rows of a head are restored together; a permuted vector is one block, as other vectors are.
   const unit = heads ? (info.shape.length < 2 ? rows : rows / heads.count) : 1;
