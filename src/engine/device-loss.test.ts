@@ -186,7 +186,7 @@ describe('with the draft as the target', () => {
     const abort = new AbortController();
     const events = engine.run({ prompt, seed: 7, maxTokens: TOKENS }, abort.signal)[Symbol.asyncIterator]();
     for (let commits = 0; commits < 3; ) if ((await events.next()).value?.type === 'commit') commits++;
-    abort.abort(); // and nobody asks for the next event
+    abort.abort(); // the next event is not asked for
     expect(committedTokens(await ask(engine))).toEqual(whole);
     expect(await events.next()).toMatchObject({ value: { type: 'done', finish_reason: 'aborted' } });
     const second = engine.run({ prompt })[Symbol.asyncIterator]();

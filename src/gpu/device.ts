@@ -18,6 +18,7 @@ const RAISED_LIMITS = ['maxBufferSize', 'maxStorageBufferBindingSize'] as const;
 /** Usage of activations: kernels bind them as storage, matmul also as uniform. */
 export const ACTIVATION = 0x80 | 0x40 | 0x8 | 0x4; // STORAGE | UNIFORM | COPY_DST | COPY_SRC
 
+/** A WebGPU device with its pools of buffers, its layouts and its submission. */
 export class Gpu {
   readonly device: GPUDevice;
   readonly counters: Counters = { dispatches: 0, submits: 0, readbacks: 0, readbackBytes: 0 };
@@ -94,6 +95,7 @@ export class Gpu {
     };
   }
 
+  /** Destroys a buffer and takes its bytes off the count. */
   free(buffer: GPUBuffer): void {
     this.bytes -= buffer.size;
     buffer.destroy();
@@ -169,6 +171,7 @@ export class Gpu {
     return layout;
   }
 
+  /** Destroys the device, with every buffer on it. */
   destroy(): void {
     this.device.destroy();
   }
