@@ -188,7 +188,7 @@ test('what was not there can be tried again: the question is kept, and asked onc
   await expect(page.getByRole('log').getByText(QUESTION)).toHaveCount(1);
 });
 
-test('a device that is lost in the middle of an answer is opened anew', async ({ page }) => {
+test('a device that is lost in the middle of an answer is replaced, and the answer goes on', async ({ page }) => {
   await page.addInitScript(() => {
     const { Worker } = globalThis;
     const module = (code: string): string => URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
@@ -208,11 +208,8 @@ test('a device that is lost in the middle of an answer is opened anew', async ({
   });
   await using server = await serve();
   await page.goto(server.address);
-  expect(await send(page)).toBe(null);
-  await expect(page.getByRole('alert')).toContainText('The connection to the graphics card was lost.');
-  await page.locator('outrider-chat').screenshot({ path: 'test-results/widget-lost.png' });
-  await page.getByRole('button', { name: 'Try again' }).click();
-  await expect(page.getByRole('log')).toContainText('The answer is 84.');
+  expect(await send(page)).toContain('The answer is 84.');
+  await expect(page.getByRole('alert')).toHaveCount(0);
   await expect(page.getByRole('log').getByText(QUESTION)).toHaveCount(1);
 });
 
