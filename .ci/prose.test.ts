@@ -12,6 +12,8 @@ it.each([
   ['src/gpu/x.ts', 'const turn = 1;', 'const inTurn = 1;'],
   ['src/decode/core/x.ts', 'class Memory {}', 'class PrefixCache {}'],
   ['src/weights/x.ts', 'const bandRows = 1;', 'const blockRows = 1;'],
+  ['src/kernels/cache/x.ts', 'const cutOf = 1;', 'const chunkBoundaryOf = 1;'],
+  ['src/model/load/x.ts', 'const placement = 1;', 'const layout = 1;'],
   ['src/decode/core/x.ts', 'const lanes = 1;', 'const sequences = 1;'],
   ['src/model/families/x.ts', 'const slots = 1;', 'const specs = 1;'],
   ['shaders/x/x.wgsl', 'fn settle() {}', 'fn argmax() {}'],

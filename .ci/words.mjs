@@ -46,6 +46,8 @@ export const NAMES = [
     say: 'fallback controller; timing block sizes',
     only: /^src\/(decode|systems|engine)\//,
   },
+  { word: /\bcuts?\b/, say: 'chunk boundary', only: /^(src\/(kernels|model)|shaders)\// },
+  { word: /\bplacements?\b/, say: 'weight layout', only: /^src\/(weights|model)\// },
   { word: /\bbands?\b/, say: 'row block', only: /^src\/(weights|model|gpu)\// },
   { word: /\blanes?\b/, say: 'sequences; a lane is a SIMD lane', only: /^src\/(decode|systems)\// },
   { word: /^(guard|settle|tell)$/, say: 'what it computes', only: /^(src\/(kernels|model)|shaders)\// },
