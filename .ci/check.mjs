@@ -25,6 +25,7 @@ export const check = () => {
     ],
     [{ name: 'dead code and dependencies (knip)', command: [tool('knip')] }],
     [{ name: 'API reference: every public name is explained (typedoc)', command: [tool('typedoc'), '--emit', 'none'] }],
+    [{ name: 'words, documents, links, figures from results (prose)', command: [process.execPath, '.ci/prose.mjs'] }],
     [{ name: 'lockfile is complete', command: [process.execPath, '.ci/lockfile.mjs'] }],
     ...(python ? [[{ name: 'ruff over training/', command: [python, '-m', 'ruff', 'check', 'training'] }]] : []),
   ]);
