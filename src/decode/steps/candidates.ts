@@ -108,14 +108,14 @@ export class Candidates {
     const { cursor, samplings, room, grounds } = this.#options;
     cursor.rewind(Math.min(cursor.length, text.length - 1));
     if (grounds) cursor.groundOn(text.length);
-    const lacking = text.slice(cursor.length);
-    const head = await cursor.extend(lacking, { signal });
+    const unread = text.slice(cursor.length);
+    const head = await cursor.extend(unread, { signal });
     const cursors = samplings.length > 1 ? cursor.fork(samplings.length, room) : [cursor];
     this.#sequences = cursors.map((each, i) => {
       const sampling = samplings[i] as Sampling;
       return { cursor: each, sampling, tokens: [], logprobs: [], end: null };
     });
-    return Math.ceil(lacking.length / 16) + (await this.#writeSequences(head, longest, signal));
+    return Math.ceil(unread.length / 16) + (await this.#writeSequences(head, longest, signal));
   }
 
   /** The surplus tokens of the candidate that was kept begin the next step. */
