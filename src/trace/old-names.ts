@@ -9,6 +9,7 @@ const KERNELS: Readonly<Record<string, string>> = {
   gauge: 'softmax-statistics',
   law: 'distribution',
   mix: 'combined-logits',
+  'rollout-lanes': 'rollout-staged',
 };
 
 /** By system: what the `run` events of step routers did not say yet. */
