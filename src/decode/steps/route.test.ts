@@ -197,6 +197,8 @@ describe.each(CASES)('$name', ({ system, knobs, keeps }) => {
   it('tells what it did', async () => {
     const { run } = await routeEngine();
     const events = await run(system, { ...SAMPLED, knobs: { ...knobs, ...inner } });
+    const { escalates, threshold } = system;
+    expect(events[0]).toMatchObject({ type: 'run', ...(escalates && { escalates, threshold }) });
     const steps = stepsOf(events);
     expect(steps.map(({ step }) => step)).toEqual(steps.map((_, i) => i + 1));
     expect(steps.flatMap(({ ids }) => ids ?? [])).toEqual(committedTokens(events));
