@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { UserConfig } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { apiReference } from './.ci/api-reference.mjs';
+import { contentSecurityPolicy } from './.ci/content-security-policy.mjs';
 import { libraryFiles } from './.ci/library-files.mjs';
 import { LongestFirst } from './.ci/longest-first.mjs';
 import { testEnvironment } from './.ci/machine.mjs';
@@ -46,7 +47,7 @@ const BUILDS: Readonly<Record<string, Build>> = {
   demo: {
     root: 'demo',
     publicDir: '../public',
-    plugins: [apiReference()],
+    plugins: [contentSecurityPolicy(), apiReference()],
     build: { outDir: '../dist/demo', emptyOutDir: true, rolldownOptions: { input: PAGES, checks } },
   },
   harness: {

@@ -64,3 +64,51 @@ test('a drafter of the wrong kind is refused by name, and the page goes on witho
   await expect(page.locator('#answer .drafted').first()).toBeVisible(); // by the drafter that was loaded before
   await expect(page.getByRole('alert')).toBeHidden();
 });
+
+test('a GPU that is lost in the middle of an answer interrupts it, and the same answer goes on', async ({ page }) => {
+  await page.addInitScript(() => {
+    const { Worker } = globalThis;
+    const module = (code: string): string => URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
+    const patch = module(`const { requestDevice } = GPUAdapter.prototype;
+      GPUAdapter.prototype.requestDevice = async function (...args) {
+        const device = await requestDevice.apply(this, args);
+        GPUAdapter.prototype.requestDevice = requestDevice;
+        new BroadcastChannel('lose').onmessage = () => device.destroy();
+        return device;
+      };`);
+    globalThis.Worker = class extends Worker {
+      constructor(url: string | URL, options?: WorkerOptions) {
+        super(module(`import '${patch}'; import '${new URL(url, location.href)}';`), options);
+      }
+    };
+  });
+  await open(page, 'draft');
+  await page.getByRole('button', { name: 'Answer' }).click();
+  await expect(page.locator('#answer')).toHaveText(/\w{3,}/);
+  await page.evaluate(() => new BroadcastChannel('lose').postMessage(''));
+  await expect(page.locator('#status')).toContainText('The GPU was lost.');
+  await page.screenshot({ path: 'test-results/device-lost.png', animations: 'disabled' });
+  await finished(page);
+  const answer = await page.locator('#answer').textContent();
+  expect(answer).toContain('The answer is');
+  await expect(page.getByRole('alert')).toBeHidden();
+  await page.screenshot({ path: 'test-results/device-recovered.png', animations: 'disabled' });
+  await page.getByRole('button', { name: 'Answer' }).click();
+  await finished(page);
+  expect(await page.locator('#answer').textContent()).toBe(answer);
+});
+
+test('a link proposes a model and downloads nothing', async ({ page }) => {
+  await using server = new WatchedServer(join(root, 'public'));
+  const base = await server.listen();
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().startsWith(base)) asked.push(request.url());
+  });
+  await open(page, `${base}models/draft/`);
+  await expect(page.locator('#proposed')).toHaveText('The link names this model. Press Load to download it.');
+  await expect(page.getByRole('radio', { name: /^Target/ })).toBeChecked();
+  expect(asked).toEqual([]);
+  await page.getByRole('button', { name: 'Load' }).click();
+  await expect.poll(() => asked.length).toBeGreaterThan(0);
+});

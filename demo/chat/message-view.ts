@@ -1,6 +1,7 @@
 // A message in the chat log: its text, its figures, and its buttons.
 import { METRICS, type TraceEvent } from '../../src/trace/index.ts';
 import { brief, Running } from '../run/figures.ts';
+import { interruptionSentence } from '../run/interruption.ts';
 import { drawRound } from '../run/lane.ts';
 import { type DecodedRound, RoundReader } from '../run/rounds.ts';
 
@@ -115,6 +116,8 @@ export class AnswerView extends MessageView {
     for (const figure of Object.values(this.#figures)) figure.add(event);
     if (event.type === 'queued')
       this.about.textContent = `Waiting for ${event.ahead} other run${event.ahead > 1 ? 's' : ''} to finish`;
+    const interruption = interruptionSentence(event);
+    if (interruption) this.about.textContent = interruption;
     const round = this.#rounds.add(event);
     if (round) {
       this.body.append(...drawRound(round, this.#places, this.#last?.committed.at(-1)?.member));

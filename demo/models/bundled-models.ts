@@ -1,6 +1,6 @@
 // The choice of a target: a bundled model, or one that the address names. The visitor's own models are in
 // own-models.ts.
-import { element } from '../shared/elements.ts';
+import { element, say } from '../shared/elements.ts';
 import type { Choice } from './family.ts';
 import { type Choose, OwnModels } from './own-models.ts';
 
@@ -11,11 +11,17 @@ export const BUNDLED = [
   { name: 'draft', title: 'Draft', weights: 246_368, about: 'Small and fast: drafts for the others.' },
 ] as const;
 
-/** `?model=draft` or `?model=https://…/model.gguf` opens the page with that model. */
+/**
+ * `?model=draft` opens the page with that model. `?model=https://…/model.gguf` only proposes it: a link must not make
+ * anybody's browser download.
+ */
 const wantedModel = (): string | null => new URLSearchParams(location.search).get('model');
 
+const isAddress = (name: string | null): name is string => /^https?:/.test(name ?? '');
+
 export const startModels = (choose: Choose): OwnModels => {
-  const wanted = wantedModel();
+  const named = wantedModel();
+  const wanted = isAddress(named) ? null : named;
   const list = element('bundled', HTMLFieldSetElement);
   for (const [i, { name, title, weights, about }] of BUNDLED.entries()) {
     const label = document.createElement('label');
@@ -37,10 +43,11 @@ export const startModels = (choose: Choose): OwnModels => {
 export const firstChoice = (): Choice => {
   const wanted = wantedModel();
   if (!wanted) return chosenBundled();
-  if (!/^https?:/.test(wanted)) return { label: `the bundled ${wanted}`, source: wanted };
+  if (!isAddress(wanted)) return { label: `the bundled ${wanted}`, source: wanted };
   element('own', HTMLDetailsElement).open = true;
   element('address', HTMLInputElement).value = wanted;
-  return { label: wanted, source: { kind: 'url', url: wanted } };
+  say('proposed', 'The link names this model. Press Load to download it.');
+  return chosenBundled();
 };
 
 const chosenBundled = (): Choice => {

@@ -4,6 +4,7 @@ import type { EventOf, TraceEvent } from '../../src/trace/index.ts';
 import { element, say } from '../shared/elements.ts';
 import { draftingSentence } from './drafting-decisions.ts';
 import { createFigures } from './figures.ts';
+import { interruptionSentence } from './interruption.ts';
 import { Lane } from './lane.ts';
 import { showLegendOfRun } from './legend.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
@@ -54,6 +55,8 @@ export class RunView {
         if (event.type === 'queued')
           say('status', `Waiting for ${event.ahead} other run${event.ahead > 1 ? 's' : ''} to finish`);
         if (event.type === 'run') this.#begin(event);
+        const interruption = interruptionSentence(event);
+        if (interruption) say('status', interruption);
         this.#steps.add(event);
         if (event.type === 'fall-back' || event.type === 'block-size')
           drafting = draftingSentence(drafting, event, committed + 1);

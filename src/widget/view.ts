@@ -43,6 +43,8 @@ const TITLES: Readonly<Record<ErrorCode, string>> = {
 
 const FORGOTTEN = 'The conversation has outgrown the model’s context: the model no longer sees the messages above.';
 
+const LOST = 'The graphics card was lost. The model is loaded again, then the answer goes on.';
+
 /** One for all elements of a page, made with the first. */
 let sheet: CSSStyleSheet | null = null;
 const styles = (): CSSStyleSheet => {
@@ -162,6 +164,8 @@ export class View {
   }
 
   add(event: TraceEvent): void {
+    if (event.type === 'device-lost') this.#status.textContent = LOST;
+    if (event.type === 'recovered') this.#status.textContent = 'The answer goes on.';
     const following = this.#log.scrollHeight - this.#log.scrollTop - this.#log.clientHeight < 24;
     if (event.type === 'run') this.#state.textContent = event.system;
     this.#answer?.add(event);
