@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { finished, open } from './demo.ts';
+import { listenForLoss } from './lost-device.ts';
 import { root, WatchedServer } from './server.ts';
 
 const bundled = (model: string, name: string): Buffer => readFileSync(join(root, 'public/models', model, name));
@@ -66,22 +67,7 @@ test('a drafter of the wrong kind is refused by name, and the page goes on witho
 });
 
 test('a GPU that is lost in the middle of an answer interrupts it, and the same answer goes on', async ({ page }) => {
-  await page.addInitScript(() => {
-    const { Worker } = globalThis;
-    const module = (code: string): string => URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
-    const patch = module(`const { requestDevice } = GPUAdapter.prototype;
-      GPUAdapter.prototype.requestDevice = async function (...args) {
-        const device = await requestDevice.apply(this, args);
-        GPUAdapter.prototype.requestDevice = requestDevice;
-        new BroadcastChannel('lose').onmessage = () => device.destroy();
-        return device;
-      };`);
-    globalThis.Worker = class extends Worker {
-      constructor(url: string | URL, options?: WorkerOptions) {
-        super(module(`import '${patch}'; import '${new URL(url, location.href)}';`), options);
-      }
-    };
-  });
+  await listenForLoss(page);
   await open(page, 'draft');
   await page.getByRole('button', { name: 'Answer' }).click();
   await expect(page.locator('#answer')).toHaveText(/\w{3,}/);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { packed } from './fresh-project.ts';
+import { listenForLoss } from './lost-device.ts';
 import { root, WatchedServer } from './server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'outrider-widget-'));
@@ -189,21 +190,8 @@ test('what was not there can be tried again: the question is kept, and asked onc
 });
 
 test('a device that is lost in the middle of an answer is replaced, and the answer goes on', async ({ page }) => {
+  await listenForLoss(page);
   await page.addInitScript(() => {
-    const { Worker } = globalThis;
-    const module = (code: string): string => URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
-    const patch = module(`const { requestDevice } = GPUAdapter.prototype;
-      GPUAdapter.prototype.requestDevice = async function (...args) {
-        const device = await requestDevice.apply(this, args);
-        GPUAdapter.prototype.requestDevice = requestDevice;
-        new BroadcastChannel('lose').onmessage = () => device.destroy();
-        return device;
-      };`);
-    globalThis.Worker = class extends Worker {
-      constructor(url: string | URL, options?: WorkerOptions) {
-        super(module(`import '${patch}'; import '${new URL(url, location.href)}';`), options);
-      }
-    };
     document.addEventListener('outrider-round', () => new BroadcastChannel('lose').postMessage(''), { once: true });
   });
   await using server = await serve();
