@@ -1,3 +1,4 @@
+// The knob `fall-back`, by which the contract tests also know that a system speculates.
 import type { ChoiceKnob } from '../decode/core/knobs.ts';
 
 /** A knob of every speculative system. */
