@@ -98,7 +98,8 @@ const measured = ({ runs, results, systems, folder }, name, wanted) => {
   return [
     markdown(columns, rows),
     '',
-    `Median (smallest–largest) of ${report.prompts} prompts, ${runsEach}, at commit ${report.commit}.`,
+    `Median (smallest–largest) of ${report.prompts} prompts, ${runsEach}, at commit ${report.commit}; × is the median of the ratios.`,
+    'Passes: of all models.',
     caption(run, folder),
   ].join('\n');
 };
