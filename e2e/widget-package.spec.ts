@@ -66,7 +66,7 @@ const builtPage = async (
   await page.goto(await server.listen());
   await expect(page.getByText('Ask something.')).toBeVisible();
   await asks(page, QUESTION);
-  await expect(page.getByText(/^\d\.\d tokens in each pass$/)).toBeVisible();
+  await expect(page.getByText(/^\d\.\d tokens in each round$/)).toBeVisible();
 };
 
 test('React 19', async ({ page }) => {
