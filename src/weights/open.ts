@@ -38,7 +38,7 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
   /** Every file opened here is closed with the checkpoint, or at once when opening fails. */
   const open = async (name: string): Promise<ByteSource> => {
     const file = await files.open(name, { signal: options.signal });
-    if (!file) throw bad(`${files.name}: ${name} is missing`, hintFor(files));
+    if (!file) throw bad(missing(files, name), hintFor(files));
     opened.push(file);
     return file;
   };
@@ -85,6 +85,9 @@ export const fileSet = (source: Source, { store, onProgress }: OpenOptions): Fil
   );
 };
 
+const missing = (files: FileSet, name: string): string =>
+  files.name === name ? `${name} is missing` : `${files.name}: ${name} is missing`;
+
 const hintFor = (files: FileSet): string =>
   files.names?.length
     ? `It has: ${files.names.slice(0, 12).join(', ')}.`
@@ -106,7 +109,7 @@ const INDEX = 'model.safetensors.index.json';
 
 const openSafetensors = async (files: FileSet, open: Open, { signal }: OpenOptions): Promise<Opened> => {
   const config = await readJson(files, 'config.json', { signal });
-  if (!config) throw bad(`${files.name}: config.json is missing`, hintFor(files));
+  if (!config) throw bad(missing(files, 'config.json'), hintFor(files));
   const index = await readJson(files, INDEX, { signal, optional: true });
   const shards = index ? parseShardIndex(INDEX, index) : null;
   const names = shards ? [...new Set(shards.values())].sort() : [weightsFile(files)];

@@ -100,6 +100,12 @@ test('rope types', () => {
   });
   expect(readArchitecture({ ...LLAMA, rope_scaling: { ...yarn, factor: 8 } }).sizes.context).toBe(1024);
   expect(message({ ...LLAMA, rope_scaling: { rope_type: 'longrope', factor: 2 } })).toContain('RoPE type longrope');
+  const partial = { partial_rotary_factor: 0.75 };
+  const longrope = { rope_type: 'longrope', factor: 2, ...partial };
+  expect(message({ ...LLAMA, ...partial, rope_scaling: longrope })).toContain('RoPE type longrope');
+  expect(message({ ...LLAMA, rope_parameters: longrope })).toContain('RoPE type longrope');
+  const linear = { rope_type: 'linear', factor: 2, ...partial };
+  expect(message({ ...LLAMA, rope_parameters: linear })).toContain('partial_rotary_factor = 0.75 is not supported');
   expect(message({ ...LLAMA, rope_scaling: { rope_type: 'linear', factor: 2, twist: 1 } })).toContain('twist');
 });
 

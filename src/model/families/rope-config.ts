@@ -5,7 +5,6 @@ import type { Config } from './config.ts';
 
 const readScaling = (scaling: Config, context: number): RopeScaling => {
   const type = scaling.text('rope_type', scaling.text('type', 'default'));
-  scaling.must('partial_rotary_factor', 1);
   switch (type) {
     case 'default':
       return { type };
@@ -42,11 +41,13 @@ export const readRope = (config: Config, context: number): Rope => {
   const parameters = config.inner('rope_parameters');
   const older = config.inner('rope_scaling');
   const theta = config.positive('rope_theta', 10_000);
-  config.must('partial_rotary_factor', 1);
   const nested = parameters ?? older;
-  if (!nested) return { base: theta, scaling: { type: 'default' } };
+  // The type comes first: configs of an unsupported type often set partial_rotary_factor too.
+  const scaling: RopeScaling = nested ? readScaling(nested, context) : { type: 'default' };
+  config.must('partial_rotary_factor', 1);
+  if (!nested) return { base: theta, scaling };
+  nested.must('partial_rotary_factor', 1);
   const base = nested.positive('rope_theta', theta);
-  const scaling = readScaling(nested, context);
   nested.finish();
   return { base, scaling };
 };

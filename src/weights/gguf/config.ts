@@ -1,6 +1,6 @@
 // Reads GGUF metadata as the config.json that Hugging Face would have published, and ggml's tensor names as Hugging
-// Face's. Three architectures; a metadata field of theirs that is not known here is refused by name, since it may
-// change the numbers. Keys: llama.cpp's gguf-py/gguf/constants.py.
+// Face's. A metadata field of a supported architecture that is not known here is refused by name, since it may change
+// the numbers. Keys: llama.cpp's gguf-py/gguf/constants.py.
 import { bad } from '../../base/refuse.ts';
 import type { GgufHeader, GgufValue } from './container.ts';
 
@@ -10,6 +10,8 @@ interface Family {
   readonly config: Readonly<Record<string, unknown>>;
   /** Rows of q and k are stored for rotation of adjacent pairs. */
   readonly permuted: boolean;
+  /** Its config has `use_sliding_window` besides `sliding_window`. */
+  readonly windowSwitch?: true;
 }
 
 /** GGUF calls this family llama too; its sliding window distinguishes it. */
@@ -17,8 +19,14 @@ const MISTRAL: Family = { model: 'mistral', architecture: 'MistralForCausalLM', 
 
 const FAMILIES: Readonly<Record<string, Family>> = {
   llama: { model: 'llama', architecture: 'LlamaForCausalLM', config: { mlp_bias: false }, permuted: true },
-  qwen2: { model: 'qwen2', architecture: 'Qwen2ForCausalLM', config: {}, permuted: false },
-  qwen3: { model: 'qwen3', architecture: 'Qwen3ForCausalLM', config: { attention_bias: false }, permuted: false },
+  qwen2: { model: 'qwen2', architecture: 'Qwen2ForCausalLM', config: {}, permuted: false, windowSwitch: true },
+  qwen3: {
+    model: 'qwen3',
+    architecture: 'Qwen3ForCausalLM',
+    config: { attention_bias: false },
+    permuted: false,
+    windowSwitch: true,
+  },
 };
 
 /** Fields of an architecture that do not change its numbers, or that are zero for dense models. */
@@ -116,7 +124,7 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
     max_position_embeddings: fields.required('context_length'),
     tie_word_embeddings: !named.has('output.weight'),
     sliding_window: window,
-    ...(name === 'llama' ? {} : { use_sliding_window: window !== null }),
+    ...(family.windowSwitch && { use_sliding_window: window !== null }),
     bos_token_id: metadata.get('tokenizer.ggml.bos_token_id') ?? null,
     eos_token_id: metadata.get('tokenizer.ggml.eos_token_id') ?? null,
   };
