@@ -78,7 +78,8 @@ test.each(Object.entries(entries))('%s compiles by itself, and a kernel runs it'
   const { device } = await testGpu();
   const { messages } = await device.createShaderModule({ code: text }).getCompilationInfo();
   expect(messages.map(({ message, lineNum }) => `${lineNum}: ${message}`)).toEqual([]);
-  expect(kernels.some(({ wgsl }) => wgsl === text)).toBe(true);
+  const run = kernels.some(({ wgsl }) => wgsl === text);
+  expect(run, 'no defineKernel in src/kernels runs this shader').toBe(true);
 });
 
 test.each(structs)("$struct.name: the shaders' text is that of its declaration", async ({ path, name, struct }) => {
@@ -102,17 +103,22 @@ test.each(kernels)('$name: the shader has the bindings and the uniforms of its w
   const bound = shader.getBindGroups()[0] ?? [];
   expect(
     bound.map(({ name, resourceType, access }) => ({ name, type: resourceType === 0 ? 'uniform' : 'storage', access })),
+    'bindings: received are those of the shader, expected those of the wrapper',
   ).toEqual(expected);
   const struct = shader.structs.find(({ name }) => name === 'Uniforms');
-  expect(struct?.members.map(({ name, type }) => [name, type.name]) ?? []).toEqual(uniforms);
+  expect(
+    struct?.members.map(({ name, type }) => [name, type.name]) ?? [],
+    'uniforms: received are those of the shader, expected those of the wrapper',
+  ).toEqual(uniforms);
   const overrides = new Set(shader.overrides.map(({ name }) => name));
-  expect(Object.keys(kernel.tuning).filter((name) => !overrides.has(name))).toEqual([]);
+  const unknown = Object.keys(kernel.tuning).filter((name) => !overrides.has(name));
+  expect(unknown, "constants of the wrapper's tuning that the shader does not override").toEqual([]);
 });
 
 test.each(kernels)('$name compiles with each tuning', async (kernel) => {
   const gpu = await testGpu();
   const all = tunings(Object.keys(kernel.tuning));
-  expect(all).not.toEqual([]);
+  expect(all, `${kernel.name}: add the values of its constants to VALUES in this file`).not.toEqual([]);
   const compiled = all.map((constants) =>
     gpu.pipeline({
       name: kernel.name,

@@ -228,8 +228,8 @@ describe.each(withSettings(TOKENWISE))('$name', ({ system, knobs }) => {
       expect(committedTokens(await stopping.run({ ...request, ignoreEos: true }))).toEqual(tokens);
       inside += cut(events);
     }
-    // Some of them must have come up inside a block, or nothing was shown.
-    if (speculative && !Object.keys(knobs).some((name) => name in oneDraft(system))) expect(inside).toBeGreaterThan(0);
+    if (speculative && !Object.keys(knobs).some((name) => name in oneDraft(system)))
+      expect(inside, 'no stop token came up inside a block: the drafter drafts too little').toBeGreaterThan(0);
   });
 
   it('commits exactly max_tokens, up to the end of the context', async () => {
@@ -294,10 +294,11 @@ describe.each(withSettings(PLAIN.filter(isSpeculative)))('$name', ({ system, kno
     const { run } = await toyEngine(system, { vocabulary: 12, sharpness: 6 });
     const events = await run({ prompt: { tokens: [1, 2] }, maxTokens: 200, knobs: { ...knobs, 'fall-back': 'off' } });
     const metrics = measure(events);
-    expect(metrics.tokens_per_round).toBeGreaterThan(1.3);
+    const few = 'too few tokens a round: the drafter drafts too little, or its drafts are rejected';
+    expect(metrics.tokens_per_round, few).toBeGreaterThan(1.3);
     const kept = metrics.acceptance_lengths.reduce((sum, length) => sum + length - 1, 0);
-    expect(metrics.accepted).toBeGreaterThanOrEqual(kept);
-    expect(metrics.drafted).toBeGreaterThan(metrics.accepted);
+    expect(metrics.accepted, 'rounds kept more drafts than were accepted').toBeGreaterThanOrEqual(kept);
+    expect(metrics.drafted, 'no draft was rejected').toBeGreaterThan(metrics.accepted);
   });
 
   it.each([0, 0.9])(
