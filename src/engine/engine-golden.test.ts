@@ -195,6 +195,7 @@ describe.skipIf(noShared)('reference models', () => {
         repeat: 2,
         signal: new AbortController().signal,
         onProgress: (line) => lines.push(line),
+        onNote: () => {},
       },
     );
     expect(JSON.parse(JSON.stringify(report))).toEqual(report);

@@ -6,8 +6,9 @@ import { SYSTEMS } from '../../systems/index.ts';
 import { toyLoaded } from '../../testing/contract/system-contract.ts';
 import { toyModel } from '../../testing/toys/toy-model.ts';
 import type { TraceEvent } from '../../trace/index.ts';
+import { formatFigure } from '../table.ts';
 import { baselineOf, readEntry } from './entries.ts';
-import { defaultPrompts, fitted, isRight, readPrompts } from './prompts.ts';
+import { chosenPrompts, defaultPrompts, fitted, isRight, readPrompts } from './prompts.ts';
 import { type Sample, summarise } from './summary.ts';
 
 describe('prompts', () => {
@@ -50,6 +51,13 @@ describe('prompts', () => {
     ]);
   });
 
+  it('are chosen by offset and limit', () => {
+    const all = readPrompts('"a"\n"b"\n"c"', 'f');
+    expect(chosenPrompts(all, {})).toEqual(all);
+    expect(chosenPrompts(all, { offset: 1, limit: 1 })).toEqual([all[1]]);
+    expect(() => chosenPrompts(all, { offset: 3 })).toThrow('--offset 3 leaves out all 3 prompts');
+  });
+
   it('name the line that is wrong', () => {
     expect(() => readPrompts('"ok"\n{"x":1}', 'f.jsonl')).toThrow('f.jsonl:2 has no prompt');
     expect(() => readPrompts('"ok"\n\n{', 'f.jsonl')).toThrow('f.jsonl:3: not JSON');
@@ -71,6 +79,19 @@ describe('prompts', () => {
       expect(fitted(prompt, bare)).toBe(prompt);
       expect('tokens' in prompt && prompt.tokens.every((token) => token >= 0 && token < 9)).toBe(true);
     }
+  });
+});
+
+describe('a figure', () => {
+  it('has three digits and no exponent', () => {
+    expect([0.5, 9.876, 38.21, 999.4, 1723.4, 25_678].map(formatFigure)).toEqual([
+      '0.500',
+      '9.88',
+      '38.2',
+      '999',
+      '1720',
+      '25700',
+    ]);
   });
 });
 
@@ -197,6 +218,17 @@ describe('a system’s line', () => {
     const held = { ...baseline, samples: [ended(first, 300), ended(second, 200)] };
     const report = summarise({ id: 'x', equal: true }, [ended(first, 100), ended(second, 200)], held, ceiling);
     expect(report.answer_speedup).toEqual({ min: 1, median: 2, max: 3 });
+  });
+
+  it('has no accuracy where the token budget cut every answer off', () => {
+    const done = { at: 99, type: 'done', finish_reason: 'length', stop: null, text: '' } as const;
+    const cut = plain.map((each) => ({ ...each, right: false, events: [...each.events, done] }));
+    const accuracy = (samples: readonly Sample[]) =>
+      summarise({ id: 'x', equal: true }, samples, baseline, ceiling).accuracy;
+    expect(accuracy(cut)).toBeNull();
+    expect(accuracy([cut[0] as Sample, plain[1] as Sample])).toBe(0);
+    // The last sentence fits, and only the end-of-text token does not.
+    expect(accuracy([{ ...(cut[0] as Sample), right: true }, cut[1] as Sample])).toBe(0.5);
   });
 
   it('counts for an ensemble what was decided on, and the passes of every member', () => {

@@ -12,12 +12,16 @@ import type { Gpu } from '../../gpu/device.ts';
 import { measure, type TraceEvent } from '../../trace/index.ts';
 import { type BenchEntry, baselineOf, PLAIN, sameRuns, withBaselines } from './entries.ts';
 import { type ProfiledRounds, profileRounds } from './profile-rounds.ts';
-import { type BenchPrompt, defaultPrompts, fitted, isRight } from './prompts.ts';
-import { type Sample, type SystemReport, summarise } from './summary.ts';
+import { type BenchPrompt, chosenPrompts, defaultPrompts, fitted, isRight } from './prompts.ts';
+import { isCutOff, isJudged, type Sample, type SystemReport, summarise } from './summary.ts';
 
 export interface BenchOptions {
   /** Null: a few that suit the model. */
   readonly prompts: readonly BenchPrompt[] | null;
+  /** Leaves out this many prompts at the start. Default 0. */
+  readonly offset?: number | undefined;
+  /** The most prompts after them. Default: all. */
+  readonly limit?: number | undefined;
   /** Plain decoding is always run, and so are the baselines of these. */
   readonly systems: readonly BenchEntry[];
   /** Default 0. */
@@ -30,6 +34,8 @@ export interface BenchOptions {
   readonly repeat: number;
   readonly signal: AbortSignal;
   readonly onProgress: (line: string) => void;
+  /** What a reader of the report must know besides it. */
+  readonly onNote: (line: string) => void;
 }
 
 export interface ProfileReport extends ProfiledRounds {
@@ -85,7 +91,7 @@ export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOption
   // Only the steps of a target on another machine are known here, so the draft is measured instead of it.
   const target = readerOf(models);
   if (!target) throw refuse('there is no model to measure', 'Load a target, or a draft for a remote target.');
-  const prompts = options.prompts ?? defaultPrompts(target);
+  const prompts = chosenPrompts(options.prompts ?? defaultPrompts(target), options);
   // Answers that are judged end where the model ends them; where only speed counts, every run is as long.
   const ignoreEos = prompts.every(({ result }) => result === null);
   const entries = withBaselines(options.systems);
@@ -135,6 +141,10 @@ export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOption
   if (options.profile)
     for (const entry of entries) profiles.push({ system: entry.name, ...(await profileRounds(gpu, ask(entry, 0))) });
   await engine.close();
+
+  const judged = [...samples.values()].flat().filter(isJudged);
+  const cut = judged.filter(isCutOff).length;
+  if (cut > 0) options.onNote(`${cut} of ${judged.length} answers were cut off by --max-tokens`);
 
   const bytes = Object.fromEntries(
     Object.entries(loaded).map(([role, there]) => [

@@ -31,6 +31,19 @@ export const defaultPrompts = ({ model, tokenizer }: LoadedModel): readonly Benc
     result: null,
   }));
 
+/** At most `limit` of them, without the first `offset`. */
+export const chosenPrompts = (
+  prompts: readonly BenchPrompt[],
+  {
+    offset = 0,
+    limit = Number.POSITIVE_INFINITY,
+  }: { readonly offset?: number | undefined; readonly limit?: number | undefined },
+): readonly BenchPrompt[] => {
+  if (offset >= prompts.length)
+    throw refuse(`--offset ${offset} leaves out all ${prompts.length} prompts`, 'Give a smaller --offset.');
+  return prompts.slice(offset, offset + limit);
+};
+
 /** A model without a chat template continues a question as a text. */
 export const fitted = (prompt: Prompt, { tokenizer }: LoadedModel): Prompt => {
   const [message, ...more] = 'messages' in prompt ? prompt.messages : [];

@@ -38,6 +38,7 @@ export interface SystemReport {
   readonly bandwidth_share: number | null;
   /** Exact systems at temperature 0: every output equals the baseline's, token for token. */
   readonly lossless: boolean | null;
+  /** Share of right answers; an answer that was cut off counts as wrong. Null where no answer was complete. */
   readonly accuracy: number | null;
   /** Share of steps that the target wrote. */
   readonly escalation_rate: number | null;
@@ -110,6 +111,15 @@ const sameAnswer = (a: Sample | undefined, b: Sample): boolean =>
 const answerTime = (sample: Sample | undefined): number | null =>
   sample?.events.findLast(({ type }) => type === 'done')?.at ?? null;
 
+/** The true answer is known. */
+export const isJudged = ({ right }: Sample): boolean => right !== null;
+
+/** The token budget ended the answer before its result. */
+export const isCutOff = ({ events, right }: Sample): boolean => {
+  const done = events.findLast((event): event is EventOf<'done'> => event.type === 'done');
+  return right !== true && done?.finish_reason === 'length';
+};
+
 const passesByRole = (event: TraceEvent): Readonly<Record<string, number | undefined>> => {
   if (event.type === 'verify') return event.passes ?? { [event.by]: 1 };
   return event.type === 'draft' || event.type === 'candidates' ? { [event.by]: event.passes } : {};
@@ -154,7 +164,7 @@ export const summarise = (
   const rounds = sum(metrics.map((m) => m.rounds));
   const roundTokens = sum(metrics.flatMap((m) => m.acceptance_lengths));
   const steps = sum(metrics.map((m) => m.steps));
-  const judged = samples.filter(({ right }) => right !== null);
+  const judged = samples.filter(isJudged);
   const seconds = sum(metrics.map((m) => m.decode_ms)) / 1000;
   const read = sum(samples.map(({ events }) => bytesRead(events, ceiling.bytes)));
   const escalations = samples.map(({ events, answer = null }) => countEscalations(events, answer));
@@ -181,7 +191,7 @@ export const summarise = (
           ),
         )
       : null,
-    accuracy: share(judged.filter(({ right }) => right).length, judged.length),
+    accuracy: judged.every(isCutOff) ? null : share(judged.filter(({ right }) => right).length, judged.length),
     escalation_rate: share(sum(metrics.map((m) => (m.escalation_rate ?? 0) * m.steps)), steps),
     useless_escalations: share(sum(escalations.map((e) => e.useless)), sum(escalations.map((e) => e.escalated))),
     target_tokens: sum(metrics.map((m) => m.target_tokens)),

@@ -25,8 +25,23 @@ describe('bench', () => {
     expect(stderr).not.toContain('device:');
   });
 
+  it('takes --offset and --limit of the default prompts too, and writes whole numbers', async () => {
+    const few = ['--offset', '1', '--limit', '2', '--max-tokens', '4', '--repeat', '1'];
+    const { status, stdout } = await runCli('bench', '--model', 'draft', ...few);
+    expect(status).toBe(0);
+    expect(stdout).toContain('2 prompts, 1 run each; ');
+    expect(stdout).not.toMatch(/\de\+\d/);
+  });
+
+  it('gives no accuracy where every answer was cut off, and says so', async () => {
+    const args = ['--model', 'draft', '--suite', 'bundled-math', '--limit', '1', '--max-tokens', '4', '--json'];
+    const { stdout, stderr } = await runCli('bench', ...args);
+    expect((JSON.parse(stdout) as BenchReport).systems[0]?.accuracy).toBeNull();
+    expect(stderr).toContain('1 of 1 answers were cut off by --max-tokens');
+  });
+
   it('reports on the bundled draft with a suite: one JSON object with every figure', async () => {
-    const args = ['--model', 'draft', '--suite', 'bundled-math', '--limit', '3', '--max-tokens', '40', '--repeat', '2'];
+    const args = ['--model', 'draft', '--suite', 'bundled-math', '--limit', '3', '--max-tokens', '160', '--repeat', '2'];
     const { status, stdout } = await runCli('bench', ...args, '--json');
     expect(status).toBe(0);
     const report = JSON.parse(stdout) as BenchReport & { commit: unknown };

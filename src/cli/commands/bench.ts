@@ -12,7 +12,7 @@ import { auxiliaryOptions, openDevice, precisionOption } from '../device.ts';
 import { readTextFile } from '../messages.ts';
 import { modelOption } from '../model-source.ts';
 import { loadAll, readFar, remoteOptions } from '../remote-options.ts';
-import { formatBytes, table } from '../table.ts';
+import { formatBytes, formatFigure, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
 const OPTIONS = {
@@ -42,16 +42,15 @@ const OPTIONS = {
 type Given = Values<typeof OPTIONS>;
 
 const readSet = async (
-  { prompts, category, suite, offset = 0, limit = Number.POSITIVE_INFINITY }: Given,
+  { prompts, category, suite }: Given,
   { root }: Terminal,
 ): Promise<readonly BenchPrompt[] | null> => {
   if (prompts !== undefined && suite !== undefined) throw new UsageError('--prompts and --suite are both given');
-  if (suite)
-    return readSuite(suite, await readTextFile(join(root, 'public', suiteFile(suite)))).slice(offset, offset + limit);
+  if (suite) return readSuite(suite, await readTextFile(join(root, 'public', suiteFile(suite))));
   if (prompts === undefined) return null;
   const all = readPrompts(await readTextFile(prompts), prompts, category);
   if (all.length === 0) throw new UsageError(`${prompts} has no prompts${category ? ` of category ${category}` : ''}`);
-  return all.slice(offset, offset + limit);
+  return all;
 };
 
 /** The commit that is measured, or null outside a checkout. */
@@ -66,7 +65,9 @@ const commitOf = (root: string): string | null => {
 };
 
 const rate = (spread: Spread | null): string =>
-  spread ? `${spread.median.toPrecision(3)} (${spread.min.toPrecision(3)}–${spread.max.toPrecision(3)})` : '–';
+  spread ? `${formatFigure(spread.median)} (${formatFigure(spread.min)}–${formatFigure(spread.max)})` : '–';
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 const figure = (value: number | null, digits = 2): string => (value === null ? '–' : value.toFixed(digits));
 
@@ -90,8 +91,8 @@ const print = ({ device, model, prefill, systems, profiles = [], ...report }: Be
   const names = [device.description, device.vendor, device.architecture, device.software ? 'software' : ''];
   const facts = table(null, [
     ['device', [...new Set(names)].filter((name) => name !== '').join(' · ')],
-    ['streaming bandwidth', `${device.bandwidth_gb_per_second.toPrecision(3)} GB/s`],
-    ['multiply-adds', `${device.multiply_add_gflops.toPrecision(3)} GFLOP/s`],
+    ['streaming bandwidth', `${formatFigure(device.bandwidth_gb_per_second)} GB/s`],
+    ['multiply-adds', `${formatFigure(device.multiply_add_gflops)} GFLOP/s`],
     ['model', `${model.name} · ${model.family} · ${formatBytes(model.bytes)} on the device`],
     ...(report.remote === undefined
       ? []
@@ -145,7 +146,8 @@ const print = ({ device, model, prefill, systems, profiles = [], ...report }: Be
     '× plain',
   ];
   const stepped = steps.length > 0 ? `\nstep by step\n${table(stepHeader, steps)}\n` : '';
-  const close = `${report.prompts} prompts, ${report.repeat} runs each${drawn}; medians (ranges). Passes: of all models, a token.\n`;
+  const runs = `${counted(report.prompts, 'prompt')}, ${counted(report.repeat, 'run')} each${drawn}`;
+  const close = `${runs}; medians (ranges). Passes: of all models, a token.\n`;
   return `${facts}\n\n${all}\n${kept}${stepped}${profiles.map(printProfile).join('')}\n${close}`;
 };
 
@@ -165,6 +167,8 @@ export const bench = defineCommand({
     const models = await loadAll(device, far, values, ways, terminal);
     const report = await runBench(device.gpu, models, {
       prompts,
+      offset: values.offset,
+      limit: values.limit,
       systems,
       profile: values.profile,
       temperature: values.temperature ?? 0,
@@ -173,6 +177,7 @@ export const bench = defineCommand({
       repeat: values.repeat ?? (values.suite ? 1 : 3),
       signal: terminal.signal,
       onProgress: (line) => terminal.progress(line),
+      onNote: (line) => terminal.note(line),
     });
     if (values.json) await terminal.json({ ...report, commit: commitOf(terminal.root) });
     else await terminal.write(print(report));
