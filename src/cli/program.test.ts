@@ -194,9 +194,16 @@ describe('inspect and models', () => {
     const folder = mkdtempSync(join(scratch, 'falcon-'));
     writeFileSync(join(folder, 'config.json'), JSON.stringify({ ...config, architectures: ['FalconForCausalLM'] }));
     copyFileSync(shared('golden/llama-tiny/model.safetensors'), join(folder, 'model.safetensors'));
-    const { status, stdout } = await runCli('inspect', folder);
-    expect(status).toBe(0);
+    const { status, stdout, stderr } = await runCli('inspect', folder);
+    expect(status).toBe(1);
     expect(stdout).toContain('not supported: architecture FalconForCausalLM');
     expect(stdout).toContain('model.norm.weight');
+    expect(stderr).toContain(
+      'outrider: bad-checkpoint: architecture FalconForCausalLM is not supported\n  Supported: ',
+    );
+    const json = await runCli('inspect', folder, '--json');
+    expect(json.status).toBe(1);
+    expect(JSON.parse(json.stdout).unsupported).toBe('architecture FalconForCausalLM is not supported');
+    expect(JSON.parse(json.stderr).error.hint).toContain('Supported: ');
   });
 });

@@ -35,8 +35,8 @@ const inRange = (name: string, value: number, least: number, most: number, whole
   return value;
 };
 
-const needTokenizer = ({ name, tokenizer }: LoadedModel, what: string): Tokenizer => {
-  if (!tokenizer) throw refuse(`${name} has no tokenizer, and ${what} needs one`, 'Give the prompt as token ids.');
+const needTokenizer = ({ name, tokenizer }: LoadedModel, why: string, hint = ''): Tokenizer => {
+  if (!tokenizer) throw refuse(`${name} has no tokenizer, ${why}`, hint);
   return tokenizer;
 };
 
@@ -47,9 +47,8 @@ const encodePrompt = (prompt: Prompt, target: LoadedModel): readonly number[] =>
     if (wrong !== undefined) throw refuse(`token ${wrong} is not in the vocabulary of ${vocabulary}`);
     return prompt.tokens;
   }
-  if ('text' in prompt)
-    return needTokenizer(target, 'a text').encode(prompt.text, { special: true, plain: prompt.plain ?? false });
-  const tokenizer = needTokenizer(target, 'a conversation');
+  const tokenizer = needTokenizer(target, 'so it cannot read a text', 'Give the prompt as token ids.');
+  if ('text' in prompt) return tokenizer.encode(prompt.text, { special: true, plain: prompt.plain ?? false });
   return tokenizer.encodeChat(prompt.messages);
 };
 
@@ -92,7 +91,7 @@ export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: 
   if (missing.length > 0)
     throw refuse(`${id} needs a model for: ${missing.join(', ')}`, 'Load one under each of these roles.');
 
-  if (system.remote && loaded.remote) needTokenizer(target, 'a remote target');
+  if (system.remote && loaded.remote) needTokenizer(target, 'and a remote target needs one');
 
   const prompt = encodePrompt(request.prompt, target);
   if (prompt.length === 0) throw refuse('the prompt is empty', 'Give at least one token.');
@@ -112,7 +111,7 @@ export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: 
     );
 
   const stopStrings = request.stop ?? [];
-  if (stopStrings.length > 0) needTokenizer(target, 'a stop string');
+  if (stopStrings.length > 0) needTokenizer(target, 'and a stop string needs one');
   const stopTokens = new Set(request.ignoreEos ? [] : target.stopTokens);
   return {
     system,

@@ -45,9 +45,9 @@ describe.skipIf(noShared)('generate from token ids', PATIENCE, () => {
 
   it('says which text it cannot take', async () => {
     const model = ['generate', '--model', shared('golden/qwen2-tiny')];
-    const { status, stderr } = await runCli(...model, '--prompt', 'x', '--json');
+    const { status, stderr } = await runCli(...model, '--prompt', 'x');
     expect(status).toBe(2);
-    expect(stderr).toContain('qwen2-tiny has no tokenizer');
+    expect(stderr).toContain('qwen2-tiny has no tokenizer, so it cannot read a text\n  Use --tokens 1,2,3.');
   });
 });
 

@@ -1,5 +1,6 @@
 // Continues a prompt. The text streams to stdout as it becomes certain; with --json every trace event is a line there,
 // the last one, `done`, carrying the answer and the metrics as well.
+import { refuse } from '../../base/refuse.ts';
 import type { DecodingSystem } from '../../decode/core/system.ts';
 import { createEngine } from '../../engine/engine.ts';
 import { type LoadedModel, readerOf } from '../../engine/load/loaded-models.ts';
@@ -14,6 +15,7 @@ import { messagesOption, readMessages, readTextFile } from '../messages.ts';
 import { modelOption } from '../model-source.ts';
 import { LEGEND, painter } from '../paint.ts';
 import { loadAll, readFar, remoteOptions } from '../remote-options.ts';
+import { formatFigure } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
 const OPTIONS = {
@@ -93,8 +95,10 @@ const toRequest = (given: Given, system: DecodingSystem, prompt: Prompt): RunReq
   }),
 });
 
-/** A base model has no chat template; then a prompt can only be meant raw. */
+/** A base model has no chat template; then a prompt can only be meant raw. Without a tokenizer it must be ids. */
 const fitPrompt = (prompt: Prompt, { tokenizer, name }: LoadedModel, given: Given, terminal: Terminal): Prompt => {
+  if (!tokenizer && !('tokens' in prompt))
+    throw refuse(`${name} has no tokenizer, so it cannot read a text`, 'Use --tokens 1,2,3.');
   const [message] = 'messages' in prompt && given.messages === undefined ? prompt.messages : [];
   if (!message || !tokenizer || tokenizer.hasChatTemplate) return prompt;
   terminal.note(`warning: ${name} has no chat template; the prompt is continued as it is (as with --raw)`);
@@ -137,7 +141,7 @@ const summary = (done: EventOf<'done'>, metrics: Metrics): string => {
   return [
     `${metrics.tokens} tokens`,
     `prompt ${metrics.prompt_tokens} in ${Math.round(metrics.prefill_ms)} ms`,
-    ...(rate === null ? [] : [`${rate.toPrecision(3)} tokens/s`]),
+    ...(rate === null ? [] : [`${formatFigure(rate)} tokens/s`]),
     ...(metrics.drafted > 0 ? [`${(metrics.tokens_per_round ?? 0).toFixed(2)} tokens a round`] : []),
     ...(metrics.steps > 0 ? [`${metrics.steps} steps, ${percent(metrics.escalation_rate ?? 0)} by the target`] : []),
     reason,

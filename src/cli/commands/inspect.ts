@@ -160,5 +160,6 @@ export const inspect = defineCommand({
     const inspection = describeCheckpoint(checkpoint, (await checkpoint.tokenizer(terminal.signal)) !== null);
     if (values.json) await terminal.json(inspection);
     else await terminal.write(`${page(inspection)}\n`);
+    readAny(checkpoint); // Throws for an unsupported model: its message and hint go to stderr, and the status is 1.
   },
 });
