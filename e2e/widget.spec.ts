@@ -192,11 +192,26 @@ test('what was not there can be tried again: the question is kept, and asked onc
 test('a device that is lost in the middle of an answer is replaced, and the answer goes on', async ({ page }) => {
   await listenForLoss(page);
   await page.addInitScript(() => {
-    document.addEventListener('outrider-round', () => new BroadcastChannel('lose').postMessage(''), { once: true });
+    document.addEventListener(
+      'outrider-round',
+      ({ target }) => {
+        const log = (target as HTMLElement).shadowRoot?.querySelector('.log');
+        const keep = (): void => {
+          const note = log?.querySelector<HTMLElement>('.note');
+          if (note?.checkVisibility()) document.body.dataset.note = note.textContent;
+        };
+        if (log) new MutationObserver(keep).observe(log, { childList: true });
+        new BroadcastChannel('lose').postMessage('');
+      },
+      { once: true },
+    );
   });
   await using server = await serve();
   await page.goto(server.address);
   expect(await send(page)).toContain('The answer is 84.');
+  await expect(page.locator('body')).toHaveAttribute('data-note', /^The graphics card was lost\./);
+  await expect(page.locator('outrider-chat .note')).toHaveCount(0);
+  await expect(page.locator('outrider-chat dt')).toHaveText(['tokens/s', 'tokens a round', 'tokens', 'passes']);
   await expect(page.getByRole('alert')).toHaveCount(0);
   await expect(page.getByRole('log').getByText(QUESTION)).toHaveCount(1);
 });

@@ -58,10 +58,10 @@ const figure = <State, Value>(
 };
 
 const createFigures = (): readonly Figure[] => [
-  figure('tok/s', 'Tokens per second while decoding', METRICS.tokens_per_second, (value) =>
+  figure('tokens/s', 'Tokens per second while decoding', METRICS.tokens_per_second, (value) =>
     value.toFixed(value < 9.95 ? 1 : 0),
   ),
-  figure('τ', 'Tokens committed in a round, on average', METRICS.tokens_per_round, (value) =>
+  figure('tokens a round', 'Tokens committed in a round, on average', METRICS.tokens_per_round, (value) =>
     value.toFixed(value < 9.995 ? 2 : 1),
   ),
   figure('tokens', 'Tokens of the answer', METRICS.tokens, String),

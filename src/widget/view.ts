@@ -88,6 +88,8 @@ export class View {
   readonly #actions: Actions;
   #settings: Settings = { mode: 'chat', label: '', placeholder: '', system: '', disabled: false };
   readonly #divider = make('p', { part: 'divider', className: 'divider' }, FORGOTTEN);
+  /** Below the answer while the models are loaded again. The status tells it to screen readers. */
+  readonly #lost = make('p', { part: 'note', className: 'note' }, LOST);
   #running = false;
   #question: HTMLElement | null = null;
   #answer: AnswerView | null = null;
@@ -164,9 +166,16 @@ export class View {
   }
 
   add(event: TraceEvent): void {
-    if (event.type === 'device-lost') this.#status.textContent = LOST;
-    if (event.type === 'recovered') this.#status.textContent = 'The answer goes on.';
     const following = this.#log.scrollHeight - this.#log.scrollTop - this.#log.clientHeight < 24;
+    if (event.type === 'device-lost') {
+      this.#status.textContent = LOST;
+      this.#answer?.root.after(this.#lost);
+      this.#follow(following);
+    }
+    if (event.type === 'recovered') {
+      this.#status.textContent = 'The answer goes on.';
+      this.#lost.remove();
+    }
     if (event.type === 'run') this.#state.textContent = event.system;
     this.#answer?.add(event);
     if (event.type === 'done') this.#end(REASONS[event.finish_reason]);
@@ -235,6 +244,7 @@ export class View {
   /** After a run, however it ended. */
   rest(): void {
     this.#running = false;
+    this.#lost.remove();
     if (this.#answer) this.#answer.root.ariaBusy = 'false';
     this.loaded();
     this.#label();
