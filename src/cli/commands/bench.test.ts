@@ -41,7 +41,7 @@ describe('bench', () => {
   });
 
   it('reports on the bundled draft with a suite: one JSON object with every figure', async () => {
-    const args = ['--model', 'draft', '--suite', 'bundled-math', '--limit', '3', '--max-tokens', '160', '--repeat', '2'];
+    const args = ['--model', 'draft', '--suite', 'bundled-math', '--limit', '3', '--max-tokens', '99', '--repeat', '2'];
     const { status, stdout } = await runCli('bench', ...args, '--json');
     expect(status).toBe(0);
     const report = JSON.parse(stdout) as BenchReport & { commit: unknown };
