@@ -1,10 +1,11 @@
 // GGUF's quantised blocks → device quantisation without decoding: the same integers and scales in another order. Q4_K
-// alone rounds: its group scale is a product of a half and a 6-bit integer, and the device keeps a half.
-
+// and IQ4_XS alone round: a group's scale is a product of a half and a 6-bit integer, and the device keeps a half.
+import { bad } from '../../base/refuse.ts';
 import { halfTable } from '../quantize/dequantize.ts';
 import { putHalf, toHalf } from '../quantize/half.ts';
 import type { Repacker, Repackers } from '../quantize/repack.ts';
-import { groupMinimum, groupScale } from './block-decoders.ts';
+import { groupMinimum, groupScale, q3kScale, q3kValue, tq1Digit, tq2Digit } from './block-decoders.ts';
+import { FP4_LEVELS, IQ4_LEVELS, iq4xsScale } from './codebook-decoders.ts';
 
 const LOW = 0x0f0f0f0f;
 const HIGH = 0xf0f0f0f0;
@@ -113,10 +114,111 @@ const q4k: Repacker = {
   },
 };
 
+/** The integers of the group at hand. */
+const values = new Int32Array(32);
+
+/** Fills `values` from group `g` of the block at `at`, and gives the half that multiplies them. */
+type ReadGroup = (view: DataView, at: number, g: number) => number;
+
+/** Types whose integers fit in a byte, by group of 32. */
+const bytesOf = (elements: number, bytes: number, read: ReadGroup): Repacker => ({
+  elements,
+  bytes,
+  row: (view, at, layout, { weights, scales }, row) => {
+    const groups = elements / 32;
+    for (let g = 0; g < layout.groups; g++) {
+      const half = read(view, at + bytes * Math.floor(g / groups), g % groups);
+      putHalf(scales, g * layout.paddedRows + row, half);
+      for (let c = 0; c < 8; c++) {
+        let word = 0;
+        for (let b = 0; b < 4; b++) word |= ((values[4 * c + b] as number) & 0xff) << (8 * b);
+        weights[((2 * g + (c >> 2)) * layout.paddedRows + row) * 4 + (c & 3)] = word;
+      }
+    }
+  },
+});
+
+/** Types whose integers are −8…7. */
+const nibblesOf = (elements: number, bytes: number, read: ReadGroup): Repacker => ({
+  elements,
+  bytes,
+  row: (view, at, layout, { weights, scales }, row) => {
+    const groups = elements / 32;
+    for (let g = 0; g < layout.groups; g++) {
+      const cell = g * layout.paddedRows + row;
+      putHalf(scales, cell, read(view, at + bytes * Math.floor(g / groups), g % groups));
+      for (let c = 0; c < 4; c++) {
+        let word = 0;
+        for (let b = 0; b < 4; b++) {
+          const [low, high] = [values[8 * c + b] as number, values[8 * c + 4 + b] as number];
+          word |= ((low + 8) | ((high + 8) << 4)) << (8 * b);
+        }
+        weights[cell * 4 + c] = word;
+      }
+    }
+  },
+});
+
+const q1 = nibblesOf(128, 18, (view, at, g) => {
+  const bits = view.getUint32(at + 2 + 4 * g, true);
+  for (let i = 0; i < 32; i++) values[i] = (bits >>> i) & 1 ? 1 : -1;
+  return view.getUint16(at, true);
+});
+
+const ternary = (bytes: number, digit: (view: DataView, at: number, i: number) => number): Repacker =>
+  nibblesOf(256, bytes, (view, at, g) => {
+    for (let i = 0; i < 32; i++) values[i] = digit(view, at, 32 * g + i) - 1;
+    return view.getUint16(at + bytes - 2, true);
+  });
+
+/** A 6-bit scale times a 3-bit integer is −124…128: with the sign of both factors changed it fits in a byte. */
+const q3k = bytesOf(256, 110, (view, at, g) => {
+  for (let i = 0; i < 32; i++) {
+    const element = 32 * g + i;
+    values[i] = -q3kScale(view, at, element >> 4) * q3kValue(view, at, element);
+  }
+  return view.getUint16(at + 108, true) ^ 0x8000;
+});
+
+/** 16 bytes with element j low and j + 16 high, each a number of a level. */
+const readLevels = (view: DataView, at: number, levels: readonly number[]): void => {
+  for (let j = 0; j < 16; j++) {
+    const byte = view.getUint8(at + j);
+    values[j] = levels[byte & 15] as number;
+    values[j + 16] = levels[byte >> 4] as number;
+  }
+};
+
+const iq4nl = bytesOf(32, 18, (view, at) => {
+  readLevels(view, at + 2, IQ4_LEVELS);
+  return view.getUint16(at, true);
+});
+
+const iq4xs = bytesOf(256, 136, (view, at, g) => {
+  readLevels(view, at + 8 + 16 * g, IQ4_LEVELS);
+  return toHalf((halfTable()[view.getUint16(at, true)] as number) * iq4xsScale(view, at, g));
+});
+
+/** A scale below the smallest half, 2⁻²⁴, becomes zero or that half. */
+const mxfp4 = bytesOf(32, 17, (view, at) => {
+  const exponent = view.getUint8(at) - 128;
+  readLevels(view, at + 1, FP4_LEVELS);
+  if (exponent > 15)
+    throw bad(`an MXFP4 scale of 2^${exponent} does not fit 16-bit floats`, 'Load the model with precision f32.');
+  return toHalf(2 ** exponent);
+});
+
 export const blockRepackers: Repackers = {
   'Q4_0→q4': q4,
   'Q4_1→q4m': q4m,
   'Q4_K→q4m': q4k,
   'Q5_0→q8': q5,
   'Q8_0→q8': q8,
+  'Q1_0→q4': q1,
+  'TQ1_0→q4': ternary(54, tq1Digit),
+  'TQ2_0→q4': ternary(66, tq2Digit),
+  'Q3_K→q8': q3k,
+  'IQ4_NL→q8': iq4nl,
+  'IQ4_XS→q8': iq4xs,
+  'MXFP4→q8': mxfp4,
 };

@@ -58,6 +58,8 @@ const TYPE_NAMES: ReadonlyMap<number, string> = new Map([
   [34, 'TQ1_0'],
   [35, 'TQ2_0'],
   [39, 'MXFP4'],
+  [40, 'NVFP4'],
+  [41, 'Q1_0'],
 ]);
 
 export const readGguf = async (source: ByteSource, signal?: AbortSignal): Promise<GgufHeader> => {
@@ -229,7 +231,7 @@ const typeName = (file: string, tensor: string, type: number): string => {
   if (name && elementType(name)) return name;
   throw bad(
     `${file}: ${tensor} has the type ${name ?? `number ${type}`}, which Outrider does not read`,
-    'Use a file with F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K or Q6_K weights.',
+    'Of quantised types it reads Q1_0 to Q8_0, Q2_K to Q6_K, TQ1_0, TQ2_0, all IQ types, MXFP4 and NVFP4.',
   );
 };
 

@@ -124,27 +124,38 @@ describe('storedFormat', () => {
 });
 
 describe.skipIf(noShared)('loss-free repacks of every golden block', () => {
-  const file = (name: string): Uint8Array => new Uint8Array(readFileSync(shared('golden/gguf-types', name)));
+  const file = (name: string, set = 'gguf-types'): Uint8Array =>
+    new Uint8Array(readFileSync(shared('golden', set, name)));
   const cases = ['random', 'adversarial', 'crafted'];
   const exact = (
     [
-      ['Q4_0', 'q4'],
-      ['Q4_1', 'q4m'],
-      ['Q5_0', 'q8'],
-      ['Q8_0', 'q8'],
-      ['F16', 'f16'],
+      ['Q4_0', 'q4', 'gguf-types'],
+      ['Q4_1', 'q4m', 'gguf-types'],
+      ['Q5_0', 'q8', 'gguf-types'],
+      ['Q8_0', 'q8', 'gguf-types'],
+      ['F16', 'f16', 'gguf-types'],
+      ['Q1_0', 'q4', 'gguf-types-2'],
+      ['TQ1_0', 'q4', 'gguf-types-2'],
+      ['TQ2_0', 'q4', 'gguf-types-2'],
+      ['Q3_K', 'q8', 'gguf-types'],
+      ['Q3_K', 'q8', 'gguf-types-2'],
+      ['IQ4_NL', 'q8', 'gguf-types'],
+      ['IQ4_NL', 'q8', 'gguf-types-2'],
     ] as const
-  ).flatMap(([type, format]) => cases.map((name) => [type, format, name] as const));
+  ).flatMap(([type, format, set]) => cases.map((name) => [type, format, name, set] as const));
 
-  it.each(exact)('%s → %s, %s', (type, format, name) => {
-    const bytes = file(`${type}.${name}.bin`);
-    const packer = new MatrixPacker(matrixLayout(format, 4, 512));
-    expect(packer.putRaw(0, repackerOf(type, format, blockRepackers), bytes)).toBe(true);
-    // Signs of zero may differ ((8 − 8) · −s), nothing else.
-    expect(unpack(packer.layout, packer).map((value) => value + 0)).toEqual(
-      dequantize(type, bytes, blockDecoders).map((value) => value + 0),
-    );
-  });
+  it.each([...exact, ['MXFP4', 'q8', 'random', 'gguf-types-2'] as const])(
+    '%s → %s, %s of %s',
+    (type, format, name, set) => {
+      const bytes = file(`${type}.${name}.bin`, set);
+      const packer = new MatrixPacker(matrixLayout(format, 4, 512));
+      expect(packer.putRaw(0, repackerOf(type, format, blockRepackers), bytes)).toBe(true);
+      // Signs of zero may differ ((8 − 8) · −s), nothing else.
+      expect(unpack(packer.layout, packer).map((value) => value + 0)).toEqual(
+        dequantize(type, bytes, blockDecoders).map((value) => value + 0),
+      );
+    },
+  );
 
   it.each(cases)('Q4_K → q4m rounds scale and minimum to halves only: %s', (name) => {
     const bytes = file(`Q4_K.${name}.bin`);
@@ -160,6 +171,29 @@ describe.skipIf(noShared)('loss-free repacks of every golden block', () => {
         expect(Math.abs((actual[group + i] as number) - value)).toBeLessThanOrEqual(largest * 2 ** -8 + 16 * 2 ** -25);
       });
     }
+  });
+
+  it.each(cases)('IQ4_XS → q8 rounds scales to halves only: %s', (name) => {
+    const bytes = file(`IQ4_XS.${name}.bin`);
+    const expected = dequantize('IQ4_XS', bytes, blockDecoders);
+    const packer = new MatrixPacker(matrixLayout('q8', 4, 512));
+    expect(packer.putRaw(0, repackerOf('IQ4_XS', 'q8', blockRepackers), bytes)).toBe(true);
+    unpack(packer.layout, packer).forEach((value, i) => {
+      const own = expected[i] as number;
+      expect(Math.abs(value - own)).toBeLessThanOrEqual(Math.abs(own) * 2 ** -11 + 127 * 2 ** -25);
+    });
+  });
+
+  it('MXFP4 → q8 keeps what halves can say, and names a scale that is too large', () => {
+    const block = (exponent: number): Float32Array => {
+      const packer = new MatrixPacker(matrixLayout('q8', 1, 32));
+      packer.putRaw(0, repackerOf('MXFP4', 'q8', blockRepackers), Uint8Array.of(exponent, ...Array(16).fill(0x97)));
+      return unpack(packer.layout, packer).subarray(15, 17);
+    };
+    expect([...block(128 - 24)]).toEqual([12 * 2 ** -24, -(2 ** -24)]);
+    expect([...block(128 + 15)]).toEqual([12 * 2 ** 15, -(2 ** 15)]);
+    expect(block(100).every((value) => value === 0)).toBe(true);
+    expect(() => block(144)).toThrow(/2\^16 does not fit/);
   });
 
   it('says no where a repack would lose', () => {

@@ -20,6 +20,9 @@ const AS_IN_FILE: Readonly<Record<string, WeightFormat>> = {
   Q4_0: 'q4',
   Q4_1: 'q4m',
   Q4_K: 'q4m',
+  Q1_0: 'q4',
+  TQ1_0: 'q4',
+  TQ2_0: 'q4',
 };
 
 /** The device format of a tensor: 4 bits keep the minimum where the file has one, an embedding keeps 8 bits. */
