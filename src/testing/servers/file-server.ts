@@ -41,6 +41,8 @@ export interface FileServer extends AsyncDisposable {
   /** Of all responses so far: what was asked, and how many bytes of files were sent. */
   readonly requests: { path: string; range: string | null }[];
   sent: number;
+  /** Called before each answer. */
+  onRequest: () => void;
 }
 
 export const serveFiles = async (files: Record<string, Uint8Array>): Promise<FileServer> => {
@@ -54,6 +56,7 @@ export const serveFiles = async (files: Record<string, Uint8Array>): Promise<Fil
     },
     requests: [],
     sent: 0,
+    onRequest: () => {},
     [Symbol.asyncDispose]: async () => {
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));
@@ -64,6 +67,7 @@ export const serveFiles = async (files: Record<string, Uint8Array>): Promise<Fil
 };
 
 const answer = (server: FileServer, request: IncomingMessage, response: ServerResponse): void => {
+  server.onRequest();
   const { behaviour } = server;
   const path = decodeURIComponent(new URL(request.url ?? '', 'http://host').pathname.slice(1));
   const range = request.headers.range ?? null;

@@ -2,6 +2,7 @@
 // when it is complete, so an interruption at any byte loses one chunk at most. Chunks are checked against their names
 // when they are read. Each version of a file has a folder of its own, so two versions cannot be mixed.
 import { isRecord } from './byte-source.ts';
+import { sha256, sha256OfText } from './digest.ts';
 
 /** The part of `FileSystemDirectoryHandle` that the store uses; tests run on a folder of the disk. */
 export interface StoreFolder {
@@ -29,16 +30,17 @@ export interface Entry {
   readonly chunkBytes: number;
 }
 
-const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-const sha256 = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
-  hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
-export const nameOf = async (text: string): Promise<string> =>
-  (await sha256(new TextEncoder().encode(text))).slice(0, 32);
+export const nameOf = async (text: string): Promise<string> => (await sha256OfText(text)).slice(0, 32);
+
+const chunkName = async (index: number, bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
+  `${index}.${await sha256(bytes)}`;
 
 export class Chunks {
   readonly #folder: StoreFolder;
   readonly #entry: Entry;
   readonly #names: Map<number, string>;
+  /** Chunks that were there and turned out to be damaged or gone. */
+  readonly #lost = new Map<number, string>();
 
   private constructor(folder: StoreFolder, entry: Entry, names: Map<number, string>) {
     this.#folder = folder;
@@ -65,8 +67,13 @@ export class Chunks {
     await root.removeEntry(await Chunks.folderName(entry), { recursive: true }).catch(() => {});
   }
 
+  /** Chunks of the whole file. */
+  get count(): number {
+    return Math.ceil(this.#entry.size / this.#entry.chunkBytes);
+  }
+
   get complete(): boolean {
-    return this.#names.size === Math.ceil(this.#entry.size / this.#entry.chunkBytes);
+    return this.#names.size === this.count;
   }
 
   /** Bytes of chunk `index`; the last one is shorter. */
@@ -82,9 +89,16 @@ export class Chunks {
     if (bytes) into.set(bytes);
     else {
       this.#names.delete(index);
+      this.#lost.set(index, name);
       await this.#folder.removeEntry(name).catch(() => {});
     }
     return bytes !== null;
+  }
+
+  /** False when these bytes are to replace a chunk that had others. */
+  async mayReplace(index: number, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
+    const lost = this.#lost.get(index);
+    return lost === undefined || lost === (await chunkName(index, bytes));
   }
 
   async #verified(name: string, length: number): Promise<Uint8Array | null> {
@@ -96,17 +110,32 @@ export class Chunks {
   }
 
   async write(index: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    const name = `${index}.${await sha256(bytes)}`;
+    const name = await chunkName(index, bytes);
     await write(this.#folder, name, bytes);
     this.#names.set(index, name);
   }
 }
 
+/** A short text with its digest on the first line, so that damage shows. */
+export const writeText = async (folder: StoreFolder, name: string, text: string): Promise<void> =>
+  write(folder, name, new TextEncoder().encode(`${await sha256OfText(text)}\n${text}`));
+
+/** Null when there is none, or it is damaged. */
+export const readText = async (folder: StoreFolder, name: string): Promise<string | null> => {
+  const handle = await folder.getFileHandle(name).catch(() => null);
+  const content = await handle
+    ?.getFile()
+    .then((file) => file.text())
+    .catch(() => null);
+  const [, digest, text] = /^([0-9a-f]{64})\n([\s\S]*)$/.exec(content ?? '') ?? [];
+  return text !== undefined && digest === (await sha256OfText(text)) ? text : null;
+};
+
 export const writeEntry = (folder: StoreFolder, name: string, entry: Entry): Promise<void> =>
-  write(folder, name, new TextEncoder().encode(JSON.stringify(entry)));
+  writeText(folder, name, JSON.stringify(entry));
 
 /** Afterwards the file of this name is complete. */
-export const write = async (folder: StoreFolder, name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> => {
+const write = async (folder: StoreFolder, name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> => {
   const writable = await (await folder.getFileHandle(name, { create: true })).createWritable();
   try {
     await writable.write(bytes);
@@ -117,17 +146,13 @@ export const write = async (folder: StoreFolder, name: string, bytes: Uint8Array
   await writable.close();
 };
 
-/** Null when there is none, or it is not an entry for this address. */
-export const readEntry = async (folder: StoreFolder, name: string, address: string): Promise<Entry | null> => {
-  const handle = await folder.getFileHandle(name).catch(() => null);
-  if (!handle) return null;
-  try {
-    const entry: unknown = JSON.parse(await (await handle.getFile()).text());
-    const fits = isRecord(entry) && entry.address === address && Number.isSafeInteger(entry.size);
-    return fits && typeof entry.version === 'string' && (entry.chunkBytes as number) > 0
-      ? (entry as unknown as Entry)
-      : null;
-  } catch {
-    return null;
-  }
+/** Null when there is none, or it is damaged. */
+export const readEntry = async (folder: StoreFolder, name: string): Promise<Entry | null> => {
+  const text = await readText(folder, name);
+  if (text === null) return null;
+  const entry: unknown = JSON.parse(text); // its digest was right: we wrote it
+  const known = isRecord(entry) && typeof entry.address === 'string' && Number.isSafeInteger(entry.size);
+  return known && typeof entry.version === 'string' && (entry.chunkBytes as number) > 0
+    ? (entry as unknown as Entry)
+    : null;
 };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FileServer, serveFiles } from '../../testing/servers/file-server.ts';
 import { readBytes } from './byte-source.ts';
 import { type HttpOptions, HttpSource } from './http.ts';
@@ -105,6 +105,38 @@ it('refuses wrong lengths, wrong starts, files that change and files without a l
   }
   server.behave({ ranges: false, chunked: true });
   await expect(open()).rejects.toThrow(/does not say how long/);
+});
+
+describe('a file whose server names no version', () => {
+  it('is read again from the start after a break, and goes on when it is the same', async () => {
+    server.behave({ etag: null, dropAfter: 1_500_000 });
+    let arrived = 0;
+    const onBytes = (bytes: number): void => {
+      arrived += bytes;
+      if (arrived > 1_000_000) server.behave({ etag: null });
+    };
+    using source = await open('model.gguf', { onBytes });
+    expect(same(await readAll(source), file)).toBe(true);
+    expect(server.requests.map(({ range }) => range)).toEqual(['bytes=0-', 'bytes=0-']);
+    expect(arrived).toBe(file.length);
+  });
+
+  it.each([true, false])(
+    'is an error when it has changed in between, with the same length (ranges: %s)',
+    async (ranges) => {
+      const other = file.map((byte, i) => (i < 1000 ? byte ^ 1 : byte));
+      server.behave({ etag: null, ranges });
+      using source = await open();
+      expect(same(await readBytes(source, 0, 500_000), file.subarray(0, 500_000))).toBe(true);
+      source.release();
+      server.files.set('model.gguf', other);
+      await expect(readBytes(source, 500_000, file.length)).rejects.toMatchObject({
+        code: 'download-failed',
+        message: expect.stringContaining('changed while it was downloaded'),
+      });
+      server.files.set('model.gguf', file);
+    },
+  );
 });
 
 it('reads an empty file and refuses to read past an end', async () => {

@@ -1,8 +1,10 @@
 // Reads a file at an address as one long response while reads go forward, so that a model is one request. A response
 // that breaks off is continued where it stopped (HTTP Range); from a server without Range the file is read from the
-// start.
+// start. Where the server names no version (ETag, Last-Modified), every connection reads from the start, and blocks
+// that were read before must have the same digest: no two versions of a file are ever mixed.
 import { checkAborted, OutriderError } from '../../base/errors.ts';
-import { type ByteSource, truncated } from './byte-source.ts';
+import { type ByteSource, readBytes, truncated } from './byte-source.ts';
+import { sha256 } from './digest.ts';
 
 export interface HttpOptions {
   readonly signal?: AbortSignal | undefined;
@@ -24,6 +26,8 @@ const TIMING: Timing = { backoff: 400, stall: 30_000 };
 const TRIES = 5;
 /** A gap up to this long is read and thrown away rather than asked around: less than one round trip at 50 Mbit/s. */
 const SKIP = 2 ** 20;
+/** Bytes that are compared at once in a file without a version. Only whole blocks are used. */
+const BLOCK = 2 ** 16;
 
 /** Identifies the version of a file at an address; '' when the server states none. */
 export type Version = string;
@@ -35,7 +39,11 @@ interface Connection {
   at: number;
   /** The unused rest of the last piece. */
   rest: Uint8Array;
+  /** What has arrived of the next block, in a file without a version. */
+  spare: Uint8Array;
 }
+
+const NONE = new Uint8Array(0);
 
 /** A failure that may pass with another try. */
 class Interrupted extends Error {}
@@ -48,6 +56,10 @@ export class HttpSource implements ByteSource {
   #connection: Connection | null = null;
   #size = -1;
   #version: Version | null = null;
+  /** A sample stands alone, so no version is needed. */
+  #sampling = false;
+  /** Of the blocks read so far, in a file without a version. */
+  readonly #digests: string[] = [];
 
   private constructor(address: string, options: HttpOptions) {
     this.#address = address;
@@ -60,6 +72,25 @@ export class HttpSource implements ByteSource {
   static async open(address: string, options: HttpOptions = {}): Promise<HttpSource | null> {
     const source = new HttpSource(address, options);
     return (await source.#retrying(options.signal, () => source.#connect(0, options.signal))) ? source : null;
+  }
+
+  /**
+   * Up to `length` bytes over a connection of their own, and where they are: at 0 from a server without Range. Null
+   * when the file is gone or has another size.
+   */
+  static async sample(
+    address: string,
+    size: number,
+    start: number,
+    length: number,
+    options: HttpOptions = {},
+  ): Promise<{ readonly at: number; readonly bytes: Uint8Array } | null> {
+    using source = new HttpSource(address, options);
+    source.#sampling = true;
+    const found = await source.#retrying(options.signal, () => source.#connect(start, options.signal));
+    if (!found || source.#size !== size) return null;
+    const at = source.#connection?.at ?? start;
+    return { at, bytes: await readBytes(source, at, Math.min(size, at + length), options.signal) };
   }
 
   get size(): number {
@@ -126,13 +157,15 @@ export class HttpSource implements ByteSource {
     // The progress callback may abort; then no read is pending that could fail.
     checkAborted(signal);
     const known = this.#connection;
-    if (!known || known.at > start || start - known.at > SKIP) {
+    const byRange = this.#sampling || this.#version !== '';
+    if (!known || known.at > start || (byRange && start - known.at > SKIP)) {
       this.release();
-      if (!(await this.#connect(start, signal))) throw failed(`${this.#address}: it is no longer there`);
+      if (!(await this.#connect(byRange ? start : 0, signal))) throw failed(`${this.#address}: it is no longer there`);
     }
     const connection = this.#connection as Connection;
     for (;;) {
-      if (connection.rest.length === 0) connection.rest = await this.#piece(connection);
+      if (connection.rest.length === 0)
+        connection.rest = await (byRange ? this.#piece(connection) : this.#block(connection));
       // A server without Range begins at 0: the bytes before `start` are thrown away.
       const skipped = Math.min(connection.rest.length, start - connection.at);
       const used = connection.rest.subarray(skipped, skipped + most);
@@ -140,6 +173,23 @@ export class HttpSource implements ByteSource {
       connection.at += skipped + used.length;
       if (used.length > 0) return used;
     }
+  }
+
+  /** The next block of a file without a version: the one that was read before, where it was. */
+  async #block(connection: Connection): Promise<Uint8Array> {
+    const block = new Uint8Array(Math.min(BLOCK, this.#size - connection.at));
+    for (let filled = 0; filled < block.length; ) {
+      if (connection.spare.length === 0) connection.spare = await this.#piece(connection);
+      const part = connection.spare.subarray(0, block.length - filled);
+      block.set(part, filled);
+      filled += part.length;
+      connection.spare = connection.spare.subarray(part.length);
+    }
+    const digest = await sha256(block);
+    const index = connection.at / BLOCK;
+    this.#digests[index] ??= digest;
+    if (this.#digests[index] !== digest) throw changed(this.#address);
+    return block;
   }
 
   async #piece(connection: Connection): Promise<Uint8Array> {
@@ -175,7 +225,7 @@ export class HttpSource implements ByteSource {
         return false;
       }
       const reader = response.body?.getReader() ?? new Blob([]).stream().getReader();
-      this.#connection = { reader, abort, at: response.status === 206 ? start : 0, rest: new Uint8Array(0) };
+      this.#connection = { reader, abort, at: response.status === 206 ? start : 0, rest: NONE, spare: NONE };
       return true;
     } finally {
       clearTimeout(timer);
@@ -200,8 +250,7 @@ export class HttpSource implements ByteSource {
     const size = empty ? 0 : totalSize(headers, range?.[2], status === 206 ? start : 0);
     if (size === null) throw failed(`${this.#address}: the server does not say how long the file is`);
     const version = headers.get('etag') ?? headers.get('last-modified') ?? '';
-    if (this.#version !== null && (size !== this.#size || version !== this.#version))
-      throw failed(`${this.#address}: the file changed while it was downloaded`);
+    if (this.#version !== null && (size !== this.#size || version !== this.#version)) throw changed(this.#address);
     this.#size = size;
     this.#version = version;
     return true;
@@ -216,6 +265,9 @@ const totalSize = (headers: Headers, total: string | undefined, start: number): 
   const length = headers.get('content-length');
   return length === null ? null : start + Number(length);
 };
+
+export const changed = (address: string): OutriderError =>
+  new OutriderError('download-failed', `${address}: the file changed while it was downloaded`, 'Load it again.');
 
 const failed = (message: string, cause: unknown = null, status = 0): OutriderError => {
   const hint =

@@ -22,6 +22,7 @@ beforeEach(() => {
   server.files.clear();
   server.files.set('model.gguf', file);
   server.behave();
+  server.onRequest = () => {};
   server.requests.length = 0;
   server.sent = 0;
   folder = new DiskFolder(mkdtempSync(join(tmpdir(), 'outrider-store-')));
@@ -87,6 +88,57 @@ describe('a stored file', () => {
     server.files.set('index.json', new Uint8Array(5));
     using found = await newStore().open(absent, { revalidate: true });
     expect(found?.size).toBe(5);
+  });
+});
+
+describe('a file whose server names no version', () => {
+  const other = file.toReversed();
+  beforeEach(() => server.behave({ etag: null }));
+
+  it('is not continued by a later download: the file may have changed', async () => {
+    {
+      using source = await newStore().open(address, { timing }); // a preflight reads the header alone
+      await source?.readInto(new Uint8Array(4500), 0);
+    }
+    expect(chunks()).toHaveLength(5);
+    server.files.set('model.gguf', other);
+    expect(same(await load(), other)).toBe(true);
+    expect(same(await load(), other)).toBe(true);
+    expect(chunks()).toHaveLength(11);
+  });
+
+  it('is kept while length and samples are the same', async () => {
+    await load();
+    let arrived = 0;
+    const revalidate = { revalidate: true, onBytes: (bytes: number) => (arrived += bytes) };
+    expect(same(await load(newStore(), revalidate), file)).toBe(true);
+    expect(arrived).toBe(0);
+    for (const changed of [other, file.slice(0, 9000)]) {
+      server.files.set('model.gguf', changed);
+      expect(same(await load(newStore(), { revalidate: true }), changed)).toBe(true);
+      expect(same(await load(), changed)).toBe(true);
+    }
+  });
+
+  it('that is written to while it is sent is refused', async () => {
+    const mixed = Uint8Array.from([...file.subarray(0, 5000), ...other.subarray(5000)]);
+    server.files.set('model.gguf', mixed); // as a reader of the file in place would get it
+    server.onRequest = () => {
+      if (server.requests.length === 1) server.files.set('model.gguf', other);
+    };
+    await expect(load()).rejects.toThrow(/changed while it was downloaded/);
+    server.onRequest = () => {};
+    expect(same(await load(), other)).toBe(true);
+  });
+
+  it('heals a damaged chunk from the same file, and from no other', async () => {
+    await load();
+    truncateSync(chunks()[4] as string);
+    expect(same(await load(), file)).toBe(true);
+    truncateSync(chunks()[4] as string);
+    server.files.set('model.gguf', other);
+    await expect(load()).rejects.toThrow(/damaged and the file has changed/);
+    expect(same(await load(), other)).toBe(true);
   });
 });
 

@@ -1,15 +1,30 @@
 // Files from the network, kept in the browser's own file system (OPFS) under their address and version, and used from
-// there without asking the network again. chunks.ts has how they lie there and why no interruption can harm them.
+// there without asking the network again. chunks.ts has how they lie there and why no interruption can harm them. A
+// file whose server names no version gets a version of ours with each download, is never continued by a later one, and
+// is compared with the server's in a few places.
 import { checkAborted, OutriderError } from '../../base/errors.ts';
 import { type ByteSource, type OpenFile, truncated } from './byte-source.ts';
-import { Chunks, type Entry, nameOf, readEntry, type StoreFolder, write, writeEntry } from './chunks.ts';
-import { type HttpOptions, HttpSource } from './http.ts';
+import { Chunks, type Entry, nameOf, readEntry, readText, type StoreFolder, writeEntry, writeText } from './chunks.ts';
+import { changed, type HttpOptions, HttpSource } from './http.ts';
 
 export interface StoreOptions extends OpenFile, HttpOptions {
   readonly revalidate?: boolean | undefined;
 }
 
 const CHUNK_BYTES = 4 * 2 ** 20;
+
+/** Begins the version of a file whose server names none. */
+const OWN = 'own ';
+/** Places that are compared where there is no version to compare, and bytes at each. */
+const SAMPLES = 4;
+const SAMPLE_BYTES = 1024;
+
+const pointerName = async (address: string): Promise<string> => `${await nameOf(address)}.json`;
+
+const entryOf = async (folder: StoreFolder, address: string): Promise<Entry | null> => {
+  const entry = await readEntry(folder, await pointerName(address));
+  return entry?.address === address ? entry : null;
+};
 
 const noteName = async (key: string): Promise<string> => `${await nameOf(key)}.note`;
 
@@ -39,52 +54,63 @@ export class Store {
   }
 
   async #openKept(folder: StoreFolder, address: string, options: StoreOptions): Promise<ByteSource | null> {
-    const pointer = `${await nameOf(address)}.json`;
-    const known = await readEntry(folder, pointer, address);
+    const known = await entryOf(folder, address);
+    const chunks = known && known.size >= 0 ? await Chunks.open(folder, known) : null;
     if (known && !options.revalidate) {
       if (known.size < 0) return null;
-      const chunks = await Chunks.open(folder, known);
-      if (chunks.complete) return new StoredSource(known, chunks, null, this, options);
+      if (chunks?.complete) return new StoredSource(known, chunks, null, this, options);
     }
     const http = await HttpSource.open(address, options);
     try {
-      const found = { size: http?.size ?? -1, version: http?.version ?? '' };
-      const entry: Entry = { address, ...found, chunkBytes: this.#chunkBytes };
-      if (known && JSON.stringify(known) !== JSON.stringify(entry)) await Chunks.remove(folder, known);
-      if (http || options.optional) await this.keep(() => writeEntry(folder, pointer, entry));
-      if (!http) return null;
-      const chunks = await Chunks.open(folder, entry);
-      if (chunks.complete) http.release();
-      return new StoredSource(entry, chunks, http, this, options);
+      if (http && known && chunks?.complete && http.version === '' && known.version.startsWith(OWN)) {
+        http.release();
+        const source = new StoredSource(known, chunks, null, this, options);
+        if (await source.isCurrent(options.signal)) return source;
+      }
+      return await this.#download(folder, address, known, http, options);
     } catch (error) {
       http?.release();
       throw error;
     }
   }
 
+  /** The file at the address, with what is kept of this very version. */
+  async #download(
+    folder: StoreFolder,
+    address: string,
+    known: Entry | null,
+    http: HttpSource | null,
+    options: StoreOptions,
+  ): Promise<ByteSource | null> {
+    const version = http?.version === '' ? OWN + crypto.randomUUID() : (http?.version ?? '');
+    const entry: Entry = { address, size: http?.size ?? -1, version, chunkBytes: this.#chunkBytes };
+    if (known && JSON.stringify(known) !== JSON.stringify(entry)) await Chunks.remove(folder, known);
+    if (http || options.optional) await this.keep(async () => writeEntry(folder, await pointerName(address), entry));
+    if (!http) return null;
+    const chunks = await Chunks.open(folder, entry);
+    if (chunks.complete) http.release();
+    return new StoredSource(entry, chunks, http, this, options);
+  }
+
   /** Removes what is kept of an address. */
   async remove(address: string): Promise<void> {
     const folder = this.#folder;
     if (!folder) return;
-    const pointer = `${await nameOf(address)}.json`;
-    const known = await readEntry(folder, pointer, address);
-    if (!known) return;
-    await folder.removeEntry(pointer);
-    await Chunks.remove(folder, known);
+    const known = await entryOf(folder, address);
+    await folder.removeEntry(await pointerName(address)).catch(() => {}); // it was not there
+    if (known) await Chunks.remove(folder, known);
   }
 
   /** The text that was noted under this key; null when there is none. */
   async recall(key: string): Promise<string | null> {
-    const name = await noteName(key);
-    const handle = await this.#folder?.getFileHandle(name).catch(() => null);
-    return handle ? (await handle.getFile()).text() : null;
+    return this.#folder && readText(this.#folder, await noteName(key));
   }
 
   /** Keeps a short text of our own next to the files. False when it will not be there the next time. */
   async note(key: string, text: string): Promise<boolean> {
     const folder = this.#folder;
     if (!folder) return false;
-    await this.keep(async () => write(folder, await noteName(key), new TextEncoder().encode(text)));
+    await this.keep(async () => writeText(folder, await noteName(key), text));
     return this.notice === null;
   }
 
@@ -157,12 +183,44 @@ class StoredSource implements ByteSource {
     this.#held = -1;
     const length = this.#chunks.length(index);
     if (this.#bytes.length !== length) this.#bytes = new Uint8Array(length);
-    if (!(await this.#chunks.read(index, this.#bytes))) {
-      const http = await this.#online(signal);
-      await http.readInto(this.#bytes, index * this.#entry.chunkBytes, signal);
-      await this.#store.keep(() => this.#chunks.write(index, this.#bytes));
-    }
+    if (!(await this.#chunks.read(index, this.#bytes))) await this.#fetch(index, signal);
     this.#held = index;
+  }
+
+  async #fetch(index: number, signal: AbortSignal | undefined): Promise<void> {
+    const http = await this.#online(signal);
+    await http.readInto(this.#bytes, index * this.#entry.chunkBytes, signal);
+    if (!(await this.#chunks.mayReplace(index, this.#bytes))) throw await this.#outdated();
+    await this.#store.keep(() => this.#chunks.write(index, this.#bytes));
+    const isLast = this.#entry.version.startsWith(OWN) && this.#chunks.complete;
+    // A file that was written to while it was sent looks whole: a look at a few places is what can be done.
+    if (isLast && this.#chunks.count > 1 && !(await this.isCurrent(signal))) {
+      await this.#store.remove(this.#entry.address);
+      throw changed(this.#entry.address);
+    }
+  }
+
+  /** Whether the server's file has the same length, and the same bytes at both ends and in places between. */
+  async isCurrent(signal: AbortSignal | undefined): Promise<boolean> {
+    const { address, size } = this.#entry;
+    for (let i = 0; i < SAMPLES; i++) {
+      const place = i === 0 ? 0 : i === 1 ? 1 : Math.random();
+      const start = Math.floor(place * Math.max(0, size - SAMPLE_BYTES));
+      const options = { ...this.#options, signal, onBytes: undefined };
+      const sample = await HttpSource.sample(address, size, start, SAMPLE_BYTES, options);
+      if (!sample) return false;
+      const kept = new Uint8Array(sample.bytes.length);
+      for (let at = 0; at < kept.length; ) {
+        const index = Math.floor((sample.at + at) / this.#entry.chunkBytes);
+        const chunk = new Uint8Array(this.#chunks.length(index));
+        if (!(await this.#chunks.read(index, chunk))) return false;
+        const part = chunk.subarray(sample.at + at - index * this.#entry.chunkBytes).subarray(0, kept.length - at);
+        kept.set(part, at);
+        at += part.length;
+      }
+      if (kept.some((byte, j) => byte !== sample.bytes[j])) return false;
+    }
+    return true;
   }
 
   /** A complete file needs no connection, unless a chunk of it turns out to be damaged. */
@@ -170,17 +228,19 @@ class StoredSource implements ByteSource {
     if (this.#http) return this.#http;
     const { address, size, version } = this.#entry;
     const http = await HttpSource.open(address, { ...this.#options, signal });
-    if (http?.size !== size || http.version !== version) {
+    if (http?.size !== size || http.version !== (version.startsWith(OWN) ? '' : version)) {
       http?.[Symbol.dispose]();
-      await this.#store.remove(address);
-      throw new OutriderError(
-        'download-failed',
-        `${address}: the stored copy is damaged and the file has changed`,
-        'Load it again.',
-      );
+      throw await this.#outdated();
     }
     this.#http = http;
     return http;
+  }
+
+  async #outdated(): Promise<OutriderError> {
+    const { address } = this.#entry;
+    await this.#store.remove(address);
+    const message = `${address}: the stored copy is damaged and the file has changed`;
+    return new OutriderError('download-failed', message, 'Load it again.');
   }
 
   release(): void {
