@@ -7,7 +7,7 @@ import type { ModelRole } from '../decode/core/system.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { isOnnx } from '../judge/onnx-judge.ts';
 import type { Architecture } from '../model/architecture.ts';
-import { layerBytes } from '../model/cache/kv-cache.ts';
+import { largestBuffer } from '../model/cache/kv-cache.ts';
 import { isScored, readArchitecture, readDrafter, readScored } from '../model/families/families.ts';
 import { scratchBytes } from '../model/forward/scratch.ts';
 import { cacheEstimate, weightBytes } from '../model/load/estimate.ts';
@@ -148,7 +148,7 @@ type Verdict = Pick<Preflight, 'fits' | 'why' | 'hint'>;
 /** A layer's cache is one buffer; weights are split into buffers that fit. */
 const holdBuffers = (opened: readonly Opened[], limit: number, { positionsOf, half }: Request): Verdict | null => {
   for (const { architecture, checkpoint } of opened) {
-    const layer = layerBytes(architecture, { positions: positionsOf(architecture), half });
+    const layer = largestBuffer(architecture, { positions: positionsOf(architecture), half });
     if (layer > limit)
       return {
         fits: false,

@@ -25,6 +25,16 @@ export interface Attention {
   readonly rope: Rope;
 }
 
+/** out(C · conv(B · u)) of (B, C, u) = in(x): a causal depthwise convolution of so many taps (LFM2). */
+export interface Convolution {
+  readonly kind: 'convolution';
+  /** The row itself is one of them. */
+  readonly taps: number;
+}
+
+/** What mixes a row with those before it. */
+export type Mixer = Attention | Convolution;
+
 /** down(silu(gate(x)) · up(x)). */
 export interface FeedForward {
   readonly kind: 'gated';
@@ -32,7 +42,7 @@ export interface FeedForward {
 }
 
 export interface Block {
-  readonly mixer: Attention;
+  readonly mixer: Mixer;
   readonly feedForward: FeedForward;
 }
 
@@ -49,6 +59,9 @@ export type WeightName =
   | 'keyNorm'
   | 'output'
   | 'outputBias'
+  | 'convolutionInput'
+  | 'convolution'
+  | 'convolutionOutput'
   | 'feedForwardNorm'
   | 'gate'
   | 'up'
@@ -108,8 +121,11 @@ export interface TensorSpec {
   readonly weights: readonly WeightSpec[];
 }
 
-const blockWeights = ({ mixer }: Block): WeightName[] => [
-  'attentionNorm',
+/** Layers of attention; the others have no keys and values. */
+export const attentionLayers = ({ blocks }: Pick<Architecture, 'blocks'>): readonly number[] =>
+  blocks.flatMap(({ mixer }, layer) => (mixer.kind === 'attention' ? [layer] : []));
+
+const attentionWeights = (mixer: Attention): readonly WeightName[] => [
   'query',
   'key',
   'value',
@@ -117,6 +133,13 @@ const blockWeights = ({ mixer }: Block): WeightName[] => [
   ...(mixer.queryKeyNorm ? (['queryNorm', 'keyNorm'] as const) : []),
   'output',
   ...(mixer.bias.output ? (['outputBias'] as const) : []),
+];
+
+const CONVOLUTION: readonly WeightName[] = ['convolutionInput', 'convolution', 'convolutionOutput'];
+
+const blockWeights = ({ mixer }: Block): WeightName[] => [
+  'attentionNorm',
+  ...(mixer.kind === 'attention' ? attentionWeights(mixer) : CONVOLUTION),
   'feedForwardNorm',
   'gate',
   'up',
@@ -130,6 +153,10 @@ export const weightSpecs = ({ sizes, blocks, input, head, names }: Architecture)
   const keys = keyValueHeads * headDim;
   const { embedding, features } = input;
   const read = features?.as === 'stream' ? 2 * hidden : hidden;
+  const taps = (layer: number | null): number => {
+    const mixer = layer === null ? undefined : blocks[layer]?.mixer;
+    return mixer?.kind === 'convolution' ? mixer.taps : 0;
+  };
   const shapes: Readonly<Record<WeightName, readonly number[]>> = {
     embedding: [vocabulary, hidden],
     attentionNorm: [hidden],
@@ -143,6 +170,9 @@ export const weightSpecs = ({ sizes, blocks, input, head, names }: Architecture)
     keyNorm: [headDim],
     output: [hidden, queries],
     outputBias: [hidden],
+    convolutionInput: [3 * hidden, hidden],
+    convolution: [hidden, 1],
+    convolutionOutput: [hidden, hidden],
     feedForwardNorm: [hidden],
     gate: [feedForward, hidden],
     up: [feedForward, hidden],
@@ -156,7 +186,7 @@ export const weightSpecs = ({ sizes, blocks, input, head, names }: Architecture)
   const taken = new Map<string, number>();
   const spec = (name: WeightName, layer: number | null): WeightSpec => {
     const checkpoint = (names[name] ?? name).replace('{i}', `${layer}`);
-    const shape = shapes[name];
+    const shape = name === 'convolution' ? [...shapes[name], taps(layer)] : shapes[name];
     const firstRow = taken.get(checkpoint) ?? 0;
     taken.set(checkpoint, firstRow + (shape[0] as number));
     return { name, layer, checkpoint, firstRow, shape };

@@ -1,5 +1,5 @@
-// The keys and values of one sequence and its forks: a pair of buffers for each layer, whose slots the cursors assign,
-// and the plans that are recorded with these buffers.
+// What the layers keep of one sequence and its forks, keys and values for the most part: buffers for each layer, whose
+// slots the cursors assign, and the plans that are recorded with these buffers.
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
@@ -12,6 +12,7 @@ import {
 import { type Attention, CHUNK } from '../../kernels/attention/attention-shape.ts';
 import { compact, type Move, packMoves } from '../../kernels/cache/compact.ts';
 import { moveRows } from '../../kernels/cache/kept-rows.ts';
+import { keptWords } from '../../kernels/convolution/gated-convolution.ts';
 import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
 import type { Architecture } from '../architecture.ts';
 import { Arena } from '../arena.ts';
@@ -64,13 +65,25 @@ export const cacheSlots = ({ positions, forks }: Pick<CacheOptions, 'positions' 
 
 type CacheSize = Pick<CacheOptions, 'positions' | 'half'> & Partial<Pick<CacheOptions, 'forks'>>;
 
-/** Keys, or values, of one layer. */
-export const layerBytes = ({ sizes }: Architecture, { positions, half, forks = NO_FORKS }: CacheSize): number =>
-  cacheSlots({ positions, forks }) * sizes.keyValueHeads * sizes.headDim * (half ? 2 : 4);
+/** The buffers that a layer keeps of its rows: keys and values, or the inputs of its convolution. */
+const layerBuffers = ({ sizes, blocks }: Architecture, layer: number, size: CacheSize): readonly number[] => {
+  const { positions, half, forks = NO_FORKS } = size;
+  const slots = cacheSlots({ positions, forks });
+  if (blocks[layer]?.mixer.kind === 'convolution') return [slots * keptWords(sizes.hidden, half) * 4];
+  const bytes = slots * sizes.keyValueHeads * sizes.headDim * (half ? 2 : 4);
+  return [bytes, bytes];
+};
 
-/** Keys and values of all layers. */
+const allBuffers = (architecture: Architecture, size: CacheSize): readonly number[] =>
+  architecture.blocks.flatMap((_, layer) => layerBuffers(architecture, layer, size));
+
+/** The largest buffer of a cache. */
+export const largestBuffer = (architecture: Architecture, size: CacheSize): number =>
+  Math.max(...allBuffers(architecture, size));
+
+/** What all layers keep. */
 export const cacheBytes = (architecture: Architecture, size: CacheSize): number =>
-  architecture.sizes.layers * 2 * layerBytes(architecture, size);
+  allBuffers(architecture, size).reduce((sum, bytes) => sum + bytes, 0);
 
 /**
  * Bytes of the other buffers whose size grows with the context. The cache allocates this list and the memory estimate
@@ -92,10 +105,18 @@ export interface Wide {
   readonly taps: readonly Tensor[];
 }
 
-export interface LayerCache {
+export interface KeyValueCache {
   readonly keys: Tensor;
   readonly values: Tensor;
 }
+
+/** Inputs of a convolution: `[slot][channels]`, as gated-convolution.ts keeps them. */
+export interface ConvolutionCache {
+  readonly inputs: Tensor;
+}
+
+/** As its layer's mixer has it. */
+export type LayerCache = KeyValueCache | ConvolutionCache;
 
 export class Cache {
   readonly options: CacheOptions;
@@ -133,9 +154,9 @@ export class Cache {
       const what = `a cache of ${options.positions} rows`;
       const cache = await gpu.allocating(what, () => new Cache(gpu, arena, architecture, options, { moves, stream }));
       // Every block of the families here has one RoPE; a family with several would hold a table for each.
-      const [block] = architecture.blocks;
-      if (block) {
-        const table = ropeTable(block.mixer.rope, architecture.sizes.headDim, options.positions, divisors);
+      const mixer = architecture.blocks.map((block) => block.mixer).find(({ kind }) => kind === 'attention');
+      if (mixer?.kind === 'attention') {
+        const table = ropeTable(mixer.rope, architecture.sizes.headDim, options.positions, divisors);
         gpu.device.queue.writeBuffer(cache.table.buffer, 0, table);
       }
       return cache;
@@ -159,12 +180,14 @@ export class Cache {
     this.options = options;
     this.attend = attentionOf(attentionTuning(gpu));
     this.slots = cacheSlots(options);
-    const bytes = layerBytes(architecture, options);
     const scratch = cacheScratch(architecture, options, attentionTuning(gpu));
-    this.layers = blocks.map((_, i) => ({
-      keys: arena.storage(bytes, `${i}.keys`),
-      values: arena.storage(bytes, `${i}.values`),
-    }));
+    this.layers = blocks.map(({ mixer }, i): LayerCache => {
+      const [first, second] = layerBuffers(architecture, i, options) as [number, number];
+      if (mixer.kind === 'attention')
+        return { keys: arena.storage(first, `${i}.keys`), values: arena.storage(second, `${i}.values`) };
+      const width = keptWords(hidden, options.half);
+      return { inputs: { ...arena.storage(first, `${i}.inputs`), shape: [this.slots, width] } };
+    });
     this.table = arena.storage(scratch.rope, 'rope');
     const tap = (rows: number, layer: number): Tensor => arena.activation(rows, hidden, `tap ${layer}`);
     this.taps = options.tapLayers.map((layer) => (layer === layers - 1 ? stream : tap(MOST_ROWS, layer)));
@@ -177,17 +200,14 @@ export class Cache {
         : null;
     this.bodies = new Map(BUCKETS.map((bucket) => [bucket, new Plan(gpu)]));
     this.attention = arena.storage(scratch.attention, 'attention');
-    this.rolloutState = options.rollout ? new RolloutState(arena, options.rollout, sizes, this.slots) : null;
+    this.rolloutState = options.rollout ? new RolloutState(arena, options.rollout, architecture, this.slots) : null;
     this.pool = options.pool ? new Pool(gpu, arena, this.slots, hidden) : null;
     this.#moves = moves;
     this.#compaction = new Plan(gpu);
-    for (const { keys, values } of this.layers)
-      compact(
-        this.#compaction,
-        { keys, values, moves: this.#moves },
-        { count: MOVES, keyValueHeads, headDim, capacity: this.slots, half: options.half ? 1 : 0 },
-      );
-    for (const store of [this.rolloutState?.tensor, this.pool?.tensor])
+    const shape = { count: MOVES, keyValueHeads, headDim, capacity: this.slots, half: options.half ? 1 : 0 };
+    for (const layer of this.layers) if ('keys' in layer) compact(this.#compaction, { ...layer, moves }, shape);
+    const inputs = this.layers.flatMap((layer) => ('inputs' in layer ? [layer.inputs] : []));
+    for (const store of [...inputs, this.rolloutState?.tensor, this.pool?.tensor])
       if (store) moveRows(this.#compaction, { store, moves }, { count: MOVES, width: store.shape.at(-1) as number });
   }
 

@@ -7,7 +7,7 @@ import type { Plan } from '../../gpu/plan.ts';
 import type { AttentionTuning } from '../../kernels/attention/attention.ts';
 import type { AttentionShape } from '../../kernels/attention/attention-shape.ts';
 import { MOST_HEADS, type RolloutTensors, rollout } from '../../kernels/attention/rollout.ts';
-import type { Sizes } from '../architecture.ts';
+import { type Architecture, attentionLayers } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
 import type { Rollout } from '../interface.ts';
 
@@ -17,19 +17,21 @@ const PAIR = 2;
 export class RolloutState {
   /** `[slot][levels][2]`. */
   readonly tensor: Tensor;
-  /** Layers rolled out: the last ones. */
+  /** Layers rolled out: the last ones that attend. */
   readonly levels: number;
-  readonly #first: number;
+  readonly #layers: readonly number[];
   readonly #variant: Rollout['variant'];
   readonly #skip: number;
 
-  constructor(arena: Arena, { layers, variant, skip = 0 }: Rollout, sizes: Sizes, slots: number) {
+  constructor(arena: Arena, { layers, variant, skip = 0 }: Rollout, architecture: Architecture, slots: number) {
     if (layers !== 'all' && !(Number.isInteger(layers) && layers > 0)) throw refuse(`a rollout over ${layers} layers`);
     if (!Number.isInteger(skip) || skip < 0) throw refuse(`a rollout that skips ${skip} positions`);
+    const { sizes } = architecture;
     if (sizes.heads > MOST_HEADS)
       throw refuse(`a rollout over ${sizes.heads} heads; the most is ${MOST_HEADS}`, 'Take a smaller draft.');
-    this.levels = layers === 'all' ? sizes.layers : Math.min(layers, sizes.layers);
-    this.#first = sizes.layers - this.levels;
+    const attending = attentionLayers(architecture);
+    this.#layers = layers === 'all' ? attending : attending.slice(-layers);
+    this.levels = this.#layers.length;
     this.#variant = variant;
     this.#skip = skip;
     const width = PAIR * this.levels;
@@ -41,7 +43,7 @@ export class RolloutState {
     return PAIR * this.levels - 1;
   }
 
-  /** Behind the attention of a layer, with the very same arguments. */
+  /** After the attention of a layer, with the very same arguments. */
   record(
     plan: Plan,
     tensors: Omit<RolloutTensors, 'rolloutState'>,
@@ -49,7 +51,7 @@ export class RolloutState {
     tuning: AttentionTuning,
     layer: number,
   ) {
-    const level = layer - this.#first;
+    const level = this.#layers.indexOf(layer);
     if (level < 0) return;
     const { query, keys, rows, scratch } = tensors;
     rollout(

@@ -31,7 +31,8 @@ const NAMES: Architecture['names'] = {
   head: 'lm_head.weight',
 };
 
-const readSizes = (config: Config): Sizes => {
+/** `feedForward`: where the width is not simply `intermediate_size`. */
+export const readSizes = (config: Config, feedForward = config.count('intermediate_size')): Sizes => {
   const heads = config.count('num_attention_heads');
   const hidden = config.count('hidden_size');
   const sizes = {
@@ -40,7 +41,7 @@ const readSizes = (config: Config): Sizes => {
     heads,
     keyValueHeads: config.count('num_key_value_heads', heads),
     headDim: config.count('head_dim', hidden / heads),
-    feedForward: config.count('intermediate_size'),
+    feedForward,
     vocabulary: config.count('vocab_size'),
     context: config.count('max_position_embeddings'),
   };

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
-import { weightSpecs } from '../architecture.ts';
+import { type Attention, type Block, weightSpecs } from '../architecture.ts';
 import { readArchitecture } from './families.ts';
 
 type Json = Record<string, unknown>;
@@ -21,7 +21,12 @@ const LLAMA: Json = {
   tie_word_embeddings: true,
 };
 const QWEN3: Json = { ...LLAMA, architectures: ['Qwen3ForCausalLM'], head_dim: 32 };
-const windows = (config: Json) => readArchitecture(config).blocks.map(({ mixer }) => mixer.window);
+const attention = ({ mixer }: Block): Attention => {
+  if (mixer.kind !== 'attention') throw new Error(`the mixer is ${mixer.kind}`);
+  return mixer;
+};
+const windows = (config: Json) => readArchitecture(config).blocks.map((block) => attention(block).window);
+const ropeOf = (config: Json) => attention(readArchitecture(config).blocks[0] as Block).rope;
 const message = (config: Json): string => {
   try {
     readArchitecture(config);
@@ -51,7 +56,7 @@ describe.skipIf(noShared)('both published layouts', () => {
       context: 512,
     });
     expect([head, norm.epsilon, blocks.length]).toEqual(['tied', 1e-5, 3]);
-    expect(blocks[0]?.mixer.rope).toEqual({
+    expect(attention(blocks[0] as Block).rope).toEqual({
       base: 10000,
       scaling: { type: 'llama3', factor: 8, lowFrequencyFactor: 1, highFrequencyFactor: 4, originalContext: 64 },
     });
@@ -85,7 +90,7 @@ test('sliding windows: Mistral everywhere, Qwen where layer_types or max_window_
 });
 
 test('rope types', () => {
-  const rope = (rope_scaling: Json) => readArchitecture({ ...LLAMA, rope_scaling }).blocks[0]?.mixer.rope.scaling;
+  const rope = (rope_scaling: Json) => ropeOf({ ...LLAMA, rope_scaling }).scaling;
   expect(rope({ type: 'linear', factor: 2 })).toEqual({ type: 'linear', factor: 2 });
   const yarn = { rope_type: 'yarn', factor: 4, original_max_position_embeddings: 128 };
   expect(rope(yarn)).toMatchObject({

@@ -7,6 +7,7 @@ import type { Architecture } from '../architecture.ts';
 import { Config } from './config.ts';
 import { type DFlash, readDFlash } from './dflash.ts';
 import { type Eagle3, readEagle3 } from './eagle3.ts';
+import { readLfm2 } from './lfm2.ts';
 import { readLlama, readMistral } from './llama.ts';
 import { readQwen2 } from './qwen2.ts';
 import { readQwen3 } from './qwen3.ts';
@@ -17,6 +18,7 @@ type Json = Readonly<Record<string, unknown>>;
 export type DrafterFamily = DFlash | Eagle3;
 
 const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
+  Lfm2ForCausalLM: readLfm2,
   LlamaForCausalLM: readLlama,
   MistralForCausalLM: readMistral,
   Qwen2ForCausalLM: readQwen2,

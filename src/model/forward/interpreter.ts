@@ -1,24 +1,25 @@
 // Walks an architecture and records its dispatches into plans; the only interpreter of a declaration. A pass is a body
 // (embedding and blocks, bound to one cache) and a head (final norm and logits): prefill runs bodies, and one head of
-// one row. A drafter's context is a third part (drafters/tap-queue.ts). Ten dispatches for each layer: norm · qkv ·
-// rope and append · attention (three) · output · norm · gate·up · down.
+// one row. A drafter's context is a third part (drafters/tap-queue.ts). Ten dispatches for each layer of attention: norm ·
+// qkv · rope and append · attention (three) · output · norm · gate·up · down. Seven for one that convolves.
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import { attentionTuning } from '../../kernels/attention/attention.ts';
 import { gatherRows } from '../../kernels/cache/gather-rows.ts';
+import { gatedConvolution } from '../../kernels/convolution/gated-convolution.ts';
 import { embed } from '../../kernels/matmul/embed.ts';
 import { type Bucket, type MatmulTuning, matmul } from '../../kernels/matmul/matmul.ts';
 import { pairNorm } from '../../kernels/norm/pair-norm.ts';
 import { rmsNorm, rmsNormTap, rmsNormTuning } from '../../kernels/norm/rms-norm.ts';
 import { ropeAppend } from '../../kernels/rope/rope-append.ts';
 import { spreadLogits } from '../../kernels/sampling/spread-logits.ts';
-import type { Architecture } from '../architecture.ts';
+import type { Architecture, Block } from '../architecture.ts';
 import { rowsOf } from '../arena.ts';
-import type { Cache } from '../cache/kv-cache.ts';
+import type { Cache, ConvolutionCache, KeyValueCache } from '../cache/kv-cache.ts';
 import type { Weights } from '../load/device-weights.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
-import { type Scratch, windowsOf } from './scratch.ts';
+import { type Scratch, windowOf, windowsOf } from './scratch.ts';
 
 /** A head over a part of its target's vocabulary. */
 export interface Reduced {
@@ -44,18 +45,32 @@ export const outputsOf = ({ architecture, weights }: Pick<Network, 'architecture
 
 type Weighted = Weights['blocks'][number];
 
+interface Place {
+  readonly bucket: Bucket;
+  readonly layer: number;
+}
+
+const mixerAs = <T extends { readonly kind: string }, K extends T['kind']>(
+  mixer: T,
+  kind: K,
+): Extract<T, { kind: K }> => {
+  if (mixer.kind !== kind) throw new Error(`the mixer of a layer is ${mixer.kind}, expected ${kind}`);
+  return mixer as Extract<T, { kind: K }>;
+};
+
 /** Queries, keys and values of `input`: queries go to the scratch, keys and values to the cache. */
 export const recordKeys = (
   plan: Plan,
   { architecture, weights, scratch, tuning }: Network,
   cache: Cache,
   input: Tensor,
-  { bucket, layer }: { readonly bucket: Bucket; readonly layer: number },
+  { bucket, layer }: Place,
 ): void => {
   const { heads, keyValueHeads, headDim } = architecture.sizes;
-  const { mixer } = architecture.blocks[layer] as Architecture['blocks'][number];
-  const { qkv: matrix, qkvBias, queryNorm, keyNorm, attentionNorm: unnormed } = weights.blocks[layer] as Weighted;
-  const { keys, values } = cache.layers[layer] as Cache['layers'][number];
+  const { queryKeyNorm } = mixerAs((architecture.blocks[layer] as Block).mixer, 'attention');
+  const { mixer, attentionNorm: unnormed } = weights.blocks[layer] as Weighted;
+  const { qkv: matrix, qkvBias, queryNorm, keyNorm } = mixerAs(mixer, 'attention');
+  const { keys, values } = cache.layers[layer] as KeyValueCache;
   const [qkv, query] = [rowsOf(scratch.qkv, bucket), rowsOf(scratch.query, bucket)];
   matmul(
     plan,
@@ -81,11 +96,79 @@ export const recordKeys = (
       keyValueHeads,
       headDim,
       epsilon: architecture.norm.epsilon,
-      normed: mixer.queryKeyNorm ? 1 : 0,
+      normed: queryKeyNorm ? 1 : 0,
       capacity: cache.slots,
       half: cache.options.half ? 1 : 0,
     },
   );
+};
+
+/** Adds to the stream what a layer of attention makes of `input`. */
+const recordAttention = (plan: Plan, network: Network, cache: Cache, input: Tensor, place: Place): void => {
+  const { gpu, architecture, weights, scratch, tuning } = network;
+  const { bucket, layer } = place;
+  const { heads, keyValueHeads, headDim } = architecture.sizes;
+  const window = windowOf(architecture.blocks[layer] as Block);
+  const { output, outputBias } = mixerAs((weights.blocks[layer] as Weighted).mixer, 'attention');
+  const { keys, values } = cache.layers[layer] as KeyValueCache;
+  recordKeys(plan, network, cache, input, place);
+  const attending = {
+    query: rowsOf(scratch.query, bucket),
+    keys,
+    values,
+    rows: scratch.rows[windowsOf(architecture).indexOf(window)] as Tensor,
+    scratch: cache.attention,
+    output: rowsOf(scratch.attended, bucket),
+  };
+  const half = cache.options.half ? 1 : 0;
+  const shape = { rows: bucket, heads, keyValueHeads, headDim, capacity: cache.slots, half } as const;
+  cache.attend(plan, attending, shape);
+  cache.rolloutState?.record(plan, attending, shape, attentionTuning(gpu), layer);
+  matmul(
+    plan,
+    {
+      input: attending.output,
+      matrix: output,
+      output: rowsOf(scratch.stream, bucket),
+      ...(outputBias ? { bias: outputBias } : {}),
+    },
+    { rows: bucket, epilogue: 'add' },
+    tuning,
+  );
+};
+
+/** The same for a layer that convolves. */
+const recordConvolution = (
+  plan: Plan,
+  network: Network,
+  cache: Cache,
+  input: Tensor,
+  { bucket, layer }: Place,
+): void => {
+  const { architecture, weights, scratch, tuning } = network;
+  const { taps } = mixerAs((architecture.blocks[layer] as Block).mixer, 'convolution');
+  const matrices = mixerAs((weights.blocks[layer] as Weighted).mixer, 'convolution');
+  const { gates, convolved } = scratch.convolution as NonNullable<Scratch['convolution']>;
+  const [projected, output] = [rowsOf(gates, bucket), rowsOf(convolved, bucket)];
+  matmul(plan, { input, matrix: matrices.input, output: projected }, { rows: bucket, epilogue: 'store' }, tuning);
+  gatedConvolution(
+    plan,
+    {
+      input: projected,
+      rows: scratch.rows[windowsOf(architecture).indexOf(null)] as Tensor,
+      weight: matrices.taps,
+      kept: (cache.layers[layer] as ConvolutionCache).inputs,
+      output,
+    },
+    { rows: bucket, channels: architecture.sizes.hidden, taps, half: cache.options.half ? 1 : 0 },
+  );
+  const stream = rowsOf(scratch.stream, bucket);
+  matmul(plan, { input: output, matrix: matrices.output, output: stream }, { rows: bucket, epilogue: 'add' }, tuning);
+};
+
+const MIXERS: Readonly<Record<Block['mixer']['kind'], typeof recordAttention>> = {
+  attention: recordAttention,
+  convolution: recordConvolution,
 };
 
 /** Embedding and the given blocks, leaving the residual stream in `scratch.stream` and the taps in the cache's. */
@@ -97,13 +180,10 @@ export const recordBody = (
   layers: readonly number[] = network.architecture.blocks.map((_, i) => i),
 ): void => {
   const { gpu, architecture, weights, scratch, tuning } = network;
-  const { hidden: width, heads, keyValueHeads, headDim } = architecture.sizes;
+  const { hidden: width } = architecture.sizes;
   const { epsilon } = architecture.norm;
-  const windows = windowsOf(architecture);
   const view = (tensor: Tensor): Tensor => rowsOf(tensor, bucket);
-  const [stream, normed, attended, gated] = [scratch.stream, scratch.normed, scratch.attended, scratch.gated].map(
-    view,
-  ) as [Tensor, Tensor, Tensor, Tensor];
+  const [stream, normed, gated] = [scratch.stream, scratch.normed, scratch.gated].map(view) as [Tensor, Tensor, Tensor];
   const paired = architecture.input.features?.as === 'stream' ? scratch.features : null;
   const norm = (weight: Tensor, tap?: Tensor): Tensor => {
     const tensors = { input: stream, weight, output: normed };
@@ -130,39 +210,15 @@ export const recordBody = (
     },
     { rows: bucket },
   );
-  const half = cache.options.half ? 1 : 0;
-  const shape = { rows: bucket, heads, keyValueHeads, headDim, capacity: cache.slots, half } as const;
   for (const layer of layers) {
     // The tap of the layer before is copied here, because this norm reads the stream anyway.
     const tap = cache.taps[cache.options.tapLayers.indexOf(layer - 1)];
-    const { mixer } = architecture.blocks[layer] as Architecture['blocks'][number];
+    const { mixer } = architecture.blocks[layer] as Block;
     const block = weights.blocks[layer] as Weighted;
-    const { keys, values } = cache.layers[layer] as Cache['layers'][number];
     const input = paired
       ? pair(view(paired.embedded), view(paired.paired), block.attentionNorm)
       : norm(block.attentionNorm, tap);
-    recordKeys(plan, network, cache, input, { bucket, layer });
-    const attending = {
-      query: view(scratch.query),
-      keys,
-      values,
-      rows: scratch.rows[windows.indexOf(mixer.window)] as Tensor,
-      scratch: cache.attention,
-      output: attended,
-    };
-    cache.attend(plan, attending, shape);
-    cache.rolloutState?.record(plan, attending, shape, attentionTuning(gpu), layer);
-    matmul(
-      plan,
-      {
-        input: attended,
-        matrix: block.output,
-        output: stream,
-        ...(block.outputBias ? { bias: block.outputBias } : {}),
-      },
-      { rows: bucket, epilogue: 'add' },
-      tuning,
-    );
+    MIXERS[mixer.kind](plan, network, cache, input, { bucket, layer });
     norm(block.feedForwardNorm);
     matmul(
       plan,

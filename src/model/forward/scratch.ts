@@ -4,20 +4,21 @@ import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { ROW_WORDS } from '../../kernels/cache/rows.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
-import type { Architecture } from '../architecture.ts';
+import type { Architecture, Block } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
 import { MOST_ROWS } from '../limits.ts';
 
+/** The window of a block; a convolution walks back along all rows, so it needs those without a window. */
+export const windowOf = ({ mixer }: Block): number | null => (mixer.kind === 'attention' ? mixer.window : null);
+
 /** Distinct windows, in the order of their first layer. */
-export const windowsOf = ({ blocks }: Architecture): readonly (number | null)[] => [
-  ...new Set(blocks.map(({ mixer }) => mixer.window)),
-];
+export const windowsOf = ({ blocks }: Architecture): readonly (number | null)[] => [...new Set(blocks.map(windowOf))];
 
 /** `width`: 16 rows of so many f32; `words`: so many words. */
 type Size = { readonly width: number } | { readonly words: number };
 
 /** `head`: rows of the matrix that gives the logits. A smaller pass uses the first rows of each activation. */
-const declare = ({ sizes, input: { features }, spreadOver }: Architecture, head: number) => {
+const declare = ({ sizes, blocks, input: { features }, spreadOver }: Architecture, head: number) => {
   const { hidden, heads, keyValueHeads, headDim, feedForward } = sizes;
   return {
     always: {
@@ -36,6 +37,13 @@ const declare = ({ sizes, input: { features }, spreadOver }: Architecture, head:
     },
     /** The rows as kernels read them. One list for each distinct window, because visibility differs. */
     rows: { words: MOST_ROWS * ROW_WORDS },
+    convolution: blocks.some(({ mixer }) => mixer.kind === 'convolution')
+      ? {
+          /** B, C and u side by side. */
+          gates: { width: 3 * hidden },
+          convolved: { width: hidden },
+        }
+      : null,
     /** Logits of a reduced head, spread over the target's vocabulary. */
     scores: spreadOver === null ? null : { width: spreadOver },
     /** What drafters need besides. */
@@ -60,6 +68,8 @@ export interface Scratch extends Tensors<Declared['always']> {
   readonly rows: readonly Tensor[];
   /** What tokens are drawn from: the logits, or those of a reduced head spread over the whole vocabulary. */
   readonly scores: Tensor;
+  /** Null where no layer convolves. */
+  readonly convolution: Tensors<NonNullable<Declared['convolution']>> | null;
   /** Null in a language model. */
   readonly features: Tensors<NonNullable<Declared['features']>> | null;
 }
@@ -71,7 +81,7 @@ export const makeScratch = (
   architecture: Architecture,
   head = architecture.sizes.vocabulary,
 ): Scratch => {
-  const { always, rows, scores, features } = declare(architecture, head);
+  const { always, rows, convolution, scores, features } = declare(architecture, head);
   const make = (size: Size, label: string): Tensor =>
     'width' in size ? arena.activation(MOST_ROWS, size.width, label) : arena.storage(size.words * 4, label);
   const all = <T extends Readonly<Record<string, Size>>>(sizes: T): Tensors<T> =>
@@ -83,6 +93,7 @@ export const makeScratch = (
     ...tensors,
     rows: windowsOf(architecture).map(() => make(rows, 'rows')),
     scores: scores ? make(scores, 'scores') : tensors.logits,
+    convolution: convolution && all(convolution),
     features: features && all(features),
   };
 };
@@ -91,11 +102,12 @@ const bytesOf = (size: Size): number => ('width' in size ? MOST_ROWS * stride32(
 
 /** Bytes of what `makeScratch` allocates. */
 export const scratchBytes = (architecture: Architecture, head = architecture.sizes.vocabulary): number => {
-  const { always, rows, scores, features } = declare(architecture, head);
+  const { always, rows, convolution, scores, features } = declare(architecture, head);
   const sizes: readonly Size[] = [
     ...Object.values(always),
     ...windowsOf(architecture).map(() => rows),
     ...(scores ? [scores] : []),
+    ...Object.values(convolution ?? {}),
     ...Object.values(features ?? {}),
   ];
   return sizes.reduce((sum, size) => sum + bytesOf(size), 0);

@@ -14,6 +14,7 @@ const MODELS = {
   'llama-tiny': 'llama-tiny',
   'qwen2-tiny': 'qwen2-tiny',
   'qwen3-tiny-deep': 'qwen3-tiny-deep',
+  'lfm2-tiny': 'lfm2-tiny',
   'gguf-llama-tiny': 'gguf-llama-tiny/llama-tiny.Q8_0.gguf',
   'gguf-qwen3-tiny': 'gguf-qwen3-tiny/qwen3-tiny.F16.gguf',
 };

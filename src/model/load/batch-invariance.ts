@@ -13,11 +13,12 @@ const SINGLES = 5;
 const WIDTHS = [2, 3, SINGLES, ROWS] as const;
 export const CHECK_CAPACITY = ROWS;
 
-/** One layer for each combination of weight formats: the others run the same pipelines. */
+/** One layer for each combination of mixer and weight formats: the others run the same pipelines. */
 export const checkLayers = ({ blocks }: Weights): readonly number[] => {
-  const kinds = blocks.map(({ qkv, output, gateUp, down }) =>
-    [qkv, output, gateUp, down].map(({ format }) => format).join(' '),
-  );
+  const kinds = blocks.map(({ mixer, gateUp, down }) => {
+    const mixing = mixer.kind === 'attention' ? mixer.qkv : mixer.input;
+    return [mixer.kind, ...[mixing, mixer.output, gateUp, down].map(({ format }) => format)].join(' ');
+  });
   return kinds.flatMap((kind, layer) => (kinds.indexOf(kind) === layer ? [layer] : []));
 };
 

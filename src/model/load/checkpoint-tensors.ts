@@ -45,7 +45,9 @@ export const checkTensors = (
     needed.add(checkpoint);
     const found = tensors.get(checkpoint);
     if (!found) throw bad(`tensor ${checkpoint} is missing`, `The ${architecture.family} family needs it.`);
-    if (found.shape.length !== shape.length || found.shape.some((size, i) => size !== shape[i]))
+    // GGUF leaves out the middle 1 of a depthwise convolution's [channels, 1, taps].
+    const [wanted, has] = [shape, found.shape].map((sizes) => sizes.filter((size, i) => i === 0 || size !== 1));
+    if (wanted?.length !== has?.length || has?.some((size, i) => size !== wanted?.[i]))
       throw bad(
         `${checkpoint}: expected [${shape.join(', ')}], found [${found.shape.join(', ')}]`,
         weights.length > 1 ? `Its rows are ${weights.map(({ name }) => name).join(', ')}, in this order.` : '',

@@ -9,14 +9,28 @@ import { type Architecture, weightKey } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
 import { type Piece, type PlannedMatrix, type PlannedWeight, parts } from './weight-layout.ts';
 
-export interface BlockWeights {
-  readonly attentionNorm: Tensor;
+export interface AttentionWeights {
+  readonly kind: 'attention';
   readonly qkv: Matrix;
   readonly qkvBias: Tensor | undefined;
   readonly queryNorm: Tensor | undefined;
   readonly keyNorm: Tensor | undefined;
   readonly output: Matrix;
   readonly outputBias: Tensor | undefined;
+}
+
+export interface ConvolutionWeights {
+  readonly kind: 'convolution';
+  /** Rows are B, C and u. */
+  readonly input: Matrix;
+  /** `[channel][tap]`. */
+  readonly taps: Tensor;
+  readonly output: Matrix;
+}
+
+export interface BlockWeights {
+  readonly attentionNorm: Tensor;
+  readonly mixer: AttentionWeights | ConvolutionWeights;
   readonly feedForwardNorm: Tensor;
   readonly gateUp: Matrix;
   readonly down: Matrix;
@@ -125,8 +139,11 @@ export const allocate = (gpu: Gpu, arena: Arena, planned: readonly PlannedWeight
       vectors.set(weight.key, tensor);
       for (const { checkpoint, from, rows, first } of weight.pieces)
         sink(checkpoint, (block) => {
-          const values = block.decode().subarray(from, from + rows);
-          gpu.device.queue.writeBuffer(tensor.buffer, first * 4, values);
+          // A vector is one row of its tensor, and comes in one block; taps of a convolution may come in several.
+          const values = block.decode();
+          const at = (block.firstRow * values.length) / block.rows;
+          const own = values.subarray(Math.max(0, from - at), Math.max(0, from + rows - at));
+          if (own.length > 0) gpu.device.queue.writeBuffer(tensor.buffer, (first + Math.max(0, at - from)) * 4, own);
         });
       continue;
     }
@@ -156,16 +173,26 @@ export const assemble = (
   return {
     embedding: input.embedding === 'target' ? need(lent?.embedding, 'embedding') : matrix('embedding'),
     features: input.features ? { fuse: matrix('fuse'), norm: vector('featureNorm') } : null,
-    blocks: blocks.map((_, layer) => {
+    blocks: blocks.map((block, layer) => {
       const of = (name: string): string => weightKey({ name, layer });
-      return {
-        attentionNorm: vector(of('attentionNorm')),
+      const attention = (): AttentionWeights => ({
+        kind: 'attention',
         qkv: matrix(of('qkv')),
         qkvBias: vectors.get(of('qkvBias')),
         queryNorm: vectors.get(of('queryNorm')),
         keyNorm: vectors.get(of('keyNorm')),
         output: matrix(of('output')),
         outputBias: vectors.get(of('outputBias')),
+      });
+      const convolution = (): ConvolutionWeights => ({
+        kind: 'convolution',
+        input: matrix(of('convolutionInput')),
+        taps: vector(of('convolution')),
+        output: matrix(of('convolutionOutput')),
+      });
+      return {
+        attentionNorm: vector(of('attentionNorm')),
+        mixer: block.mixer.kind === 'attention' ? attention() : convolution(),
         feedForwardNorm: vector(of('feedForwardNorm')),
         gateUp: matrix(of('gateUp')),
         down: matrix(of('down')),

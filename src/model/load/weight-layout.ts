@@ -49,6 +49,11 @@ const TOGETHER: Partial<Record<WeightName, { readonly key: string; readonly inte
 /** From the least to the most exact: tensors of one matrix that are stored differently take the better one. */
 const EXACTNESS: readonly WeightFormat[] = ['q4', 'q4m', 'q8', 'f16', 'f32'];
 
+const elementsOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
+
+/** Only two dimensions make a matrix. The taps of a depthwise convolution, [channels, 1, taps], stay f32 as vectors do. */
+const columnsOf = (shape: readonly number[]): number => (shape.length === 2 ? (shape[1] as number) : 1);
+
 const planWeight = (
   key: string,
   members: readonly WeightSpec[],
@@ -59,12 +64,13 @@ const planWeight = (
   let rows = 0;
   const pieces = members.map(({ checkpoint, firstRow: from, shape }, i) => {
     const first = interleaved ? i : rows;
-    const own = shape[0] as number;
+    const own = elementsOf(shape) / columnsOf(shape);
     rows += own;
     return { checkpoint, from, rows: own, first, step: interleaved ? members.length : 1 };
   });
-  const columns = members[0]?.shape[1];
-  if (columns === undefined) return { kind: 'vector', key, length: Math.ceil(rows / ROW_PAD) * ROW_PAD, pieces };
+  const [shape] = members.map((member) => member.shape);
+  const columns = columnsOf(shape as readonly number[]);
+  if (shape?.length !== 2) return { kind: 'vector', key, length: Math.ceil(rows / ROW_PAD) * ROW_PAD, pieces };
   const vocabulary = key === 'embedding' || key === 'head';
   const format = EXACTNESS[
     Math.max(

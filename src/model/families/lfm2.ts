@@ -1,0 +1,99 @@
+// LFM2: gated short convolutions with layers of attention between them.
+import type { Architecture, Block } from '../architecture.ts';
+import type { Config } from './config.ts';
+import { readSizes } from './decoder.ts';
+import { readRope } from './rope-config.ts';
+
+/** Fields that say how the weights were initialised, and one that the published code does not read. */
+const UNUSED = [
+  'block_mlp_init_scale',
+  'block_norm_eps',
+  'block_out_init_scale',
+  'block_use_xavier_init',
+  'conv_use_xavier_init',
+];
+
+/** The width of the feed-forward part, from the width that the config states. */
+const readFeedForward = (config: Config): number => {
+  const stated = config.count(config.has('block_ff_dim') ? 'block_ff_dim' : 'intermediate_size');
+  const multiplier = config.positive('block_ffn_dim_multiplier', 1);
+  const multiple = config.count('block_multiple_of', 256);
+  config.has('intermediate_size'); // where both are there, block_ff_dim holds
+  if (!config.flag('block_auto_adjust_ff_dim', true)) return stated;
+  const width = Math.floor(multiplier * Math.floor((2 * stated) / 3));
+  return Math.ceil(width / multiple) * multiple;
+};
+
+/** Which layers attend. */
+const readLayerTypes = (config: Config, layers: number): readonly boolean[] => {
+  const types = config.texts('layer_types');
+  const attending = config.indices('full_attn_idxs');
+  if (!types) return Array.from({ length: layers }, (_, layer) => attending?.includes(layer) ?? true);
+  if (types.length !== layers)
+    throw config.error(`layer_types names ${types.length} layers, num_hidden_layers is ${layers}`);
+  return types.map((type, layer) => {
+    if (type !== 'conv' && type !== 'full_attention')
+      throw config.error(`layer_types[${layer}] = ${type} is not supported`);
+    return type === 'full_attention';
+  });
+};
+
+const AT = 'model.layers.{i}';
+
+export const readLfm2 = (config: Config): Architecture => {
+  const sizes = readSizes(config, readFeedForward(config));
+  for (const width of ['block_dim', 'conv_dim', 'conv_dim_out']) config.must(width, sizes.hidden);
+  config.must('num_heads', sizes.heads);
+  config.must('block_use_swiglu', true);
+  config.must('conv_bias', false);
+  config.must('use_pos_enc', true);
+  for (const field of UNUSED) config.has(field);
+  const rope = readRope(config, sizes.context);
+  const convolution = { kind: 'convolution', taps: config.count('conv_L_cache', 3) } as const;
+  const attention = {
+    kind: 'attention',
+    causal: true,
+    queryKeyNorm: true,
+    bias: { queryKeyValue: false, output: false },
+    window: null,
+    rope,
+  } as const;
+  const blocks = readLayerTypes(config, sizes.layers).map(
+    (attends): Block => ({
+      mixer: attends ? attention : convolution,
+      feedForward: { kind: 'gated', activation: 'silu' },
+    }),
+  );
+  const tied = config.flag(config.has('tie_embedding') ? 'tie_embedding' : 'tie_word_embeddings', true);
+  config.has('tie_word_embeddings');
+  const epsilon = config.positive('norm_eps', 1e-5);
+  config.finish();
+  return {
+    family: 'lfm2',
+    sizes,
+    blocks,
+    norm: { kind: 'rms', epsilon },
+    input: { embedding: 'own', features: null },
+    head: tied ? 'tied' : 'own',
+    spreadOver: null,
+    names: {
+      attentionNorm: `${AT}.operator_norm.weight`,
+      query: `${AT}.self_attn.q_proj.weight`,
+      key: `${AT}.self_attn.k_proj.weight`,
+      value: `${AT}.self_attn.v_proj.weight`,
+      queryNorm: `${AT}.self_attn.q_layernorm.weight`,
+      keyNorm: `${AT}.self_attn.k_layernorm.weight`,
+      output: `${AT}.self_attn.out_proj.weight`,
+      convolutionInput: `${AT}.conv.in_proj.weight`,
+      convolution: `${AT}.conv.conv.weight`,
+      convolutionOutput: `${AT}.conv.out_proj.weight`,
+      feedForwardNorm: `${AT}.ffn_norm.weight`,
+      gate: `${AT}.feed_forward.w1.weight`,
+      up: `${AT}.feed_forward.w3.weight`,
+      down: `${AT}.feed_forward.w2.weight`,
+      embedding: 'model.embed_tokens.weight',
+      finalNorm: 'model.embedding_norm.weight',
+      head: 'lm_head.weight',
+    },
+  };
+};
