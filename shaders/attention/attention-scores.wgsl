@@ -6,7 +6,7 @@
 #include "../include/attention-tile.wgsl"
 #include "../include/attention-keys.wgsl"
 
-struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32 }
+struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32, softCap: f32 }
 
 @group(0) @binding(0) var<storage, read> query: array<vec4f>;
 @group(0) @binding(1) var<storage, read> keys: array<vec2u>;
@@ -19,7 +19,7 @@ const lanes = 64u / keysPerLane;
 
 // Hidden where the lane's bit of all four pairs is 0.
 fn masked(sum: vec4f, bits: vec4u, bit: u32) -> vec4f {
-  return select(vec4f(HIDDEN), sum * uniforms.scale, (bits & vec4u(1u << bit)) != vec4u());
+  return select(vec4f(HIDDEN), scored(sum), (bits & vec4u(1u << bit)) != vec4u());
 }
 
 @compute @workgroup_size(lanes)

@@ -5,7 +5,7 @@
 #include "../include/rows.wgsl"
 #include "../include/attention-keys.wgsl"
 
-struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32 }
+struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32, softCap: f32 }
 
 @group(0) @binding(0) var<storage, read> query: array<vec4f>;
 @group(0) @binding(1) var<storage, read> keys: array<vec2u>;
@@ -34,7 +34,7 @@ fn scores(q: vec4u, key: u32, lane: u32, low: vec4u, high: vec4u) -> vec4f {
     sum.w = chain(query[q.w + i], k, sum.w);
   }
   let visible = (select(high, low, lane < 32) & vec4u(1u << (lane & 31))) != vec4u();
-  return select(vec4f(HIDDEN), sum * uniforms.scale, visible);
+  return select(vec4f(HIDDEN), scored(sum), visible);
 }
 
 fn weigh(score: vec4f, top: vec4f) -> vec4f { return select(exp2(score - top), vec4f(), score == vec4f(HIDDEN)); }

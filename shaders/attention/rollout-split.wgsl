@@ -55,7 +55,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
       let key = (h / group * chunks + c) * quads * 64 + lane;
       var score = 0.0;
       for (var i = 0u; i < quads; i++) { score = chain(query[q + i], key4(key + i * 64), score); }
-      weights = fma(exp2(score * uniforms.scale - norms[h].x), norms[h].y, weights);
+      weights = fma(exp2(scored(vec4f(score)).x - norms[h].x), norms[h].y, weights);
     }
     sums = fma(handed(row, c * 64 + lane), vec2f(averaged(weights)), sums);
   }

@@ -1,11 +1,9 @@
 // y = x / sqrt(mean(x^2) + epsilon) * weight, a row at a time. `threads` lanes share a row: each sums every threads-th
 // vec4, and a tree of fixed shape adds the lanes, so the order depends on the width alone. One lane a row needs no
-// barrier; then 8 rows share a workgroup, which is one SIMD register on lavapipe. Needs `uniforms` and `keep`, which
-// gets every cell of the input.
+// barrier; then 8 rows share a workgroup, which is one SIMD register on lavapipe. Needs `uniforms`, and `give`, which
+// gets every cell of the input and of y.
 override threads: u32 = 64;
 override rowsPerGroup: u32 = select(1u, 8u, threads == 1u);
-
-struct Uniforms { rows: u32, width: u32, epsilon: f32 }
 
 @group(0) @binding(0) var<storage, read> input: array<vec4f>;
 @group(0) @binding(1) var<storage, read> weight: array<vec4f>;
@@ -40,8 +38,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     let scale = 1.0 / sqrt(squares / f32(uniforms.width) + uniforms.epsilon);
     for (var i = lane; i < cells; i += threads) {
       let x = input[start + i];
-      keep(start + i, x);
-      output[start + i] = x * scale * weight[i];
+      give(start + i, x, x * scale * weight[i]);
     }
   }
 }

@@ -4,7 +4,7 @@
 #include "rows.wgsl"
 
 struct Uniforms {
-  rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32,
+  rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32, softCap: f32,
   level: u32, levels: u32, skip: u32,
 }
 

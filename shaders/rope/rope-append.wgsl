@@ -1,11 +1,15 @@
-// The RMS norm of each head of q and k (in models that have it), the rotary embedding of pairs (i, i + headDim/2) by a
-// table from the host, and the append of key and value to the cache. A lane computes four pairs of one head of one row,
-// and that head's norm by itself: redundant across the lanes of a head, but without a barrier, and the sum runs in the
-// order of the dimensions for every lane and every number of rows.
+// The RMS norm of each head of q and k (in models that have it), the rotary embedding of pairs (i, i + rotated/2) of a
+// head's first `rotated` dimensions by a table from the host, and the append of key and value to the cache. A lane
+// computes eight dimensions of one head of one row, and that head's norm by itself: redundant across the lanes of a
+// head, but without a barrier, and the sum runs in the order of the dimensions for every lane and every number of rows.
 #include "../include/structs/row.wgsl"
 
+// 1 = not all dimensions of a head are rotated; then pairs need not lie in whole vec4s.
+override partly: u32 = 0;
+
 struct Uniforms {
-  rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, epsilon: f32, normed: u32, capacity: u32, half: u32,
+  rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, rotated: u32, epsilon: f32, normed: u32, capacity: u32,
+  half: u32,
 }
 
 @group(0) @binding(0) var<storage, read> qkv: array<vec4f>;
@@ -44,6 +48,30 @@ fn storeValue(head: u32, slot: u32, quad: u32, x: vec4f) {
   }
 }
 
+// What one dimension of a head becomes. `own` is the dimension, normed; `scale` is that of the head's norm.
+fn turned(own: f32, d: u32, position: u32, source: u32, scale: f32, isKey: bool) -> f32 {
+  let pairs = uniforms.rotated / 2;
+  if (d >= uniforms.rotated) { return own; }
+  let first = d < pairs;
+  let other = select(d - pairs, d + pairs, first);
+  var partner = qkv[source + other / 4][other % 4];
+  if (uniforms.normed == 1) {
+    partner *= scale * select(queryNorm[other / 4][other % 4], keyNorm[other / 4][other % 4], isKey);
+  }
+  let angle = position * uniforms.rotated + 2 * select(other, d, first); // (cos, sin) pairs, [position][pairs]
+  let cosine = table[angle / 4][angle % 4];
+  let sine = table[(angle + 1) / 4][(angle + 1) % 4];
+  return fma(own, cosine, select(partner, -partner, first) * sine);
+}
+
+fn turned4(own: vec4f, quad: u32, position: u32, source: u32, scale: f32, isKey: bool) -> vec4f {
+  let d = 4 * quad;
+  return vec4f(
+    turned(own.x, d, position, source, scale, isKey), turned(own.y, d + 1, position, source, scale, isKey),
+    turned(own.z, d + 2, position, source, scale, isKey), turned(own.w, d + 3, position, source, scale, isKey),
+  );
+}
+
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let quads = uniforms.headDim / 4;
@@ -67,6 +95,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   }
 
   let isKey = head >= uniforms.heads;
+  var scale = 1.0;
   if (uniforms.normed == 1) {
     var sum = vec4f();
     for (var i = 0u; i < quads; i++) {
@@ -74,26 +103,33 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
       sum = fma(x, x, sum);
     }
     let squares = (sum.x + sum.y) + (sum.z + sum.w);
-    let scale = 1.0 / sqrt(squares / f32(uniforms.headDim) + uniforms.epsilon);
+    scale = 1.0 / sqrt(squares / f32(uniforms.headDim) + uniforms.epsilon);
     low *= scale * select(queryNorm[quad], keyNorm[quad], isKey);
     high *= scale * select(queryNorm[quad + lanes], keyNorm[quad + lanes], isKey);
   }
 
-  // The table holds (cos, sin) pairs, [position][headDim/2]; a vec4 is two of them.
-  let angle = row.position * quads + quad * 2;
-  let a = table[angle];
-  let b = table[angle + 1];
-  let cosine = vec4f(a.xz, b.xz);
-  let sine = vec4f(a.yw, b.yw);
-  let rotatedLow = fma(low, cosine, -(high * sine));
-  let rotatedHigh = fma(high, cosine, low * sine);
+  var turnedLow: vec4f;
+  var turnedHigh: vec4f;
+  if (partly == 1) {
+    turnedLow = turned4(low, quad, row.position, source, scale, isKey);
+    turnedHigh = turned4(high, quad + lanes, row.position, source, scale, isKey);
+  } else {
+    // The table holds (cos, sin) pairs, [position][headDim/2]; a vec4 is two of them.
+    let angle = row.position * quads + quad * 2;
+    let a = table[angle];
+    let b = table[angle + 1];
+    let cosine = vec4f(a.xz, b.xz);
+    let sine = vec4f(a.yw, b.yw);
+    turnedLow = fma(low, cosine, -(high * sine));
+    turnedHigh = fma(high, cosine, low * sine);
+  }
 
   if (!isKey) {
     let destination = id.y * stride(uniforms.heads * uniforms.headDim) + head * quads + quad;
-    query[destination] = rotatedLow;
-    query[destination + lanes] = rotatedHigh;
+    query[destination] = turnedLow;
+    query[destination + lanes] = turnedHigh;
   } else if (row.alive == 1) {
-    storeKey(head - uniforms.heads, row.slot, quad, rotatedLow);
-    storeKey(head - uniforms.heads, row.slot, quad + lanes, rotatedHigh);
+    storeKey(head - uniforms.heads, row.slot, quad, turnedLow);
+    storeKey(head - uniforms.heads, row.slot, quad + lanes, turnedHigh);
   }
 }

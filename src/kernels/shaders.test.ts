@@ -61,6 +61,8 @@ const ADDRESS_SPACE: Readonly<Record<Access, { readonly type: string; readonly a
 const VALUES: Readonly<Record<string, readonly number[]>> = {
   half: [0, 1],
   branched: [0, 1],
+  partly: [0, 1],
+  capped: [0, 1],
   pairVectors: [1, 2, 3],
   format: [0, 1, 2, 3, 4],
   threads: [1, 8, 64, 256],

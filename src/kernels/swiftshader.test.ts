@@ -73,12 +73,13 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
     const rows = chain(length);
     const stride = stride32(heads * headDim);
     const none = tensorOf(gpu, new Uint32Array(4));
+    const scoring = { scale: headDim ** -0.5, softCap: 0 };
     const run = async (M: number) => {
       const keys = tensorOf(gpu, packKeys(pastKeys, capacity, false));
       const values = tensorOf(gpu, packValues(pastValues, capacity, false));
       const query = gpu.activation(M, stride, 'query');
       const output = gpu.activation(M, stride, 'output');
-      const shape = { rows: M, heads, keyValueHeads, headDim, capacity, half: 0 } as const;
+      const shape = { rows: M, heads, keyValueHeads, headDim, capacity, half: 0, ...scoring } as const;
       const scratch = tensorOf(gpu, new Float32Array(attentionScratchBytes(shape, { variant }) / 4));
       const rowsTensor = tensorOf(gpu, packRows(rows.slice(0, M), M));
       const fused = tensorOf(
@@ -104,7 +105,7 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
               keys,
               values,
             },
-            { ...shape, epsilon: 0, normed: 0 },
+            { ...shape, rotated: headDim, epsilon: 0, normed: 0 },
           );
           attention(plan, { query, keys, values, rows: rowsTensor, scratch, output }, shape);
         },
@@ -121,6 +122,7 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
         keys,
         values,
         row,
+        scoring,
       ).flat(),
     );
     const whole = await run(8);

@@ -17,12 +17,17 @@ export interface Sizes {
 export interface Attention {
   readonly kind: 'attention';
   readonly causal: boolean;
-  /** RMS norm of every query and key head before RoPE (Qwen3). */
-  readonly queryKeyNorm: boolean;
+  /** RMS norm of queries and keys before RoPE: of every head by itself (Qwen3), or of all heads as one row (OLMo 2). */
+  readonly queryKeyNorm: 'head' | 'row' | null;
   readonly bias: { readonly queryKeyValue: boolean; readonly output: boolean };
   /** A row at position p sees positions p − window + 1 … p; null sees all. */
   readonly window: number | null;
-  readonly rope: Rope;
+  /** Null: queries and keys are not rotated (every fourth layer of SmolLM3). Layers with equal RoPE share the object. */
+  readonly rope: Rope | null;
+  /** Multiplies the scores: headDim^-½, unless the family says otherwise. */
+  readonly scale: number;
+  /** Scores become c·tanh(score / c) before the mask (Gemma 2). */
+  readonly softCap: number | null;
 }
 
 /** out(C · conv(B · u)) of (B, C, u) = in(x): a causal depthwise convolution of so many taps (LFM2). */
@@ -35,15 +40,19 @@ export interface Convolution {
 /** What mixes a row with those before it. */
 export type Mixer = Attention | Convolution;
 
-/** down(silu(gate(x)) · up(x)). */
+/** down(activation(gate(x)) · up(x)). `gelu` is its tanh form. */
 export interface FeedForward {
   readonly kind: 'gated';
-  readonly activation: 'silu';
+  readonly activation: 'silu' | 'gelu';
 }
 
 export interface Block {
   readonly mixer: Mixer;
   readonly feedForward: FeedForward;
+  /** Where RMS norms stand: before the mixer and the feed-forward part, after each (OLMo 2), or both (Gemma). */
+  readonly norms: 'before' | 'after' | 'both';
+  /** Multiplies what the mixer and the feed-forward part add to the stream (Granite). */
+  readonly residualScale: number;
 }
 
 export type WeightName =
@@ -62,10 +71,12 @@ export type WeightName =
   | 'convolutionInput'
   | 'convolution'
   | 'convolutionOutput'
+  | 'attentionPostNorm'
   | 'feedForwardNorm'
   | 'gate'
   | 'up'
   | 'down'
+  | 'feedForwardPostNorm'
   | 'finalNorm'
   | 'head'
   | 'fuse'
@@ -87,15 +98,18 @@ export interface Architecture {
   readonly family: string;
   readonly sizes: Sizes;
   readonly blocks: readonly Block[];
-  /** `target`: the matrix of the model that a drafter drafts for. */
-  readonly input: { readonly embedding: 'own' | 'target'; readonly features: Features | null };
+  /** `target`: the matrix of the model that a drafter drafts for. `scale` multiplies the embeddings. */
+  readonly input: { readonly embedding: 'own' | 'target'; readonly features: Features | null; readonly scale: number };
   /** `tied` reads the embedding matrix again. */
   readonly head: 'tied' | 'own' | 'target';
   /**
    * The target's vocabulary, where the head covers only a part of it (EAGLE-3). Null: the head covers its vocabulary.
    */
   readonly spreadOver: number | null;
-  readonly norm: { readonly kind: 'rms'; readonly epsilon: number };
+  /** What becomes of the head's products: multiplied by `scale`, then c·tanh(logit / c) with c = `softCap`. */
+  readonly logits: { readonly scale: number; readonly softCap: number | null };
+  /** `offset` is added to the weights of the norms when they are loaded: 1 where a file stores w for 1 + w (Gemma). */
+  readonly norm: { readonly kind: 'rms'; readonly epsilon: number; readonly offset: number };
   /**
    * The checkpoint's tensor for each weight; `{i}` is the layer. Several weights may name one tensor: their rows lie in
    * it one after the other, in the order of `blockWeights` (query, key, value; gate, up).
@@ -112,6 +126,8 @@ export interface WeightSpec {
   readonly checkpoint: string;
   readonly firstRow: number;
   readonly shape: readonly number[];
+  /** Added to every value. */
+  readonly offset: number;
 }
 
 /** A tensor of the checkpoint, and the weights that it holds. */
@@ -137,27 +153,37 @@ const attentionWeights = (mixer: Attention): readonly WeightName[] => [
 
 const CONVOLUTION: readonly WeightName[] = ['convolutionInput', 'convolution', 'convolutionOutput'];
 
-const blockWeights = ({ mixer }: Block): WeightName[] => [
-  'attentionNorm',
+const blockWeights = ({ mixer, norms }: Block): WeightName[] => [
+  ...(norms === 'after' ? [] : (['attentionNorm'] as const)),
   ...(mixer.kind === 'attention' ? attentionWeights(mixer) : CONVOLUTION),
-  'feedForwardNorm',
+  ...(norms === 'before' ? [] : (['attentionPostNorm'] as const)),
+  ...(norms === 'after' ? [] : (['feedForwardNorm'] as const)),
   'gate',
   'up',
   'down',
+  ...(norms === 'before' ? [] : (['feedForwardPostNorm'] as const)),
 ];
 
+/** The weights that `Architecture.norm` speaks of. */
+const NORMS: ReadonlySet<WeightName> = new Set<WeightName>([
+  'attentionNorm',
+  'attentionPostNorm',
+  'feedForwardNorm',
+  'feedForwardPostNorm',
+  'queryNorm',
+  'keyNorm',
+  'finalNorm',
+]);
+
 /** Every weight with its shape. */
-export const weightSpecs = ({ sizes, blocks, input, head, names }: Architecture): readonly WeightSpec[] => {
+export const weightSpecs = ({ sizes, blocks, input, head, norm, names }: Architecture): readonly WeightSpec[] => {
   const { hidden, heads, keyValueHeads, headDim, feedForward, vocabulary } = sizes;
   const queries = heads * headDim;
   const keys = keyValueHeads * headDim;
   const { embedding, features } = input;
   const read = features?.as === 'stream' ? 2 * hidden : hidden;
-  const taps = (layer: number | null): number => {
-    const mixer = layer === null ? undefined : blocks[layer]?.mixer;
-    return mixer?.kind === 'convolution' ? mixer.taps : 0;
-  };
-  const shapes: Readonly<Record<WeightName, readonly number[]>> = {
+  type Alike = Exclude<WeightName, 'queryNorm' | 'keyNorm' | 'convolution'>;
+  const shapes: Readonly<Record<Alike, readonly number[]>> = {
     embedding: [vocabulary, hidden],
     attentionNorm: [hidden],
     query: [queries, read],
@@ -166,30 +192,37 @@ export const weightSpecs = ({ sizes, blocks, input, head, names }: Architecture)
     queryBias: [queries],
     keyBias: [keys],
     valueBias: [keys],
-    queryNorm: [headDim],
-    keyNorm: [headDim],
     output: [hidden, queries],
     outputBias: [hidden],
     convolutionInput: [3 * hidden, hidden],
-    convolution: [hidden, 1],
     convolutionOutput: [hidden, hidden],
+    attentionPostNorm: [hidden],
     feedForwardNorm: [hidden],
     gate: [feedForward, hidden],
     up: [feedForward, hidden],
     down: [hidden, feedForward],
+    feedForwardPostNorm: [hidden],
     finalNorm: [hidden],
     head: [vocabulary, hidden],
     fuse: [hidden, (features?.count ?? 0) * hidden],
     featureNorm: [hidden],
   };
+  /** The shapes of some weights depend on the mixer that they belong to. */
+  const shapeOf = (name: WeightName, layer: number | null): readonly number[] => {
+    const mixer = layer === null ? undefined : blocks[layer]?.mixer;
+    if (name === 'convolution') return [hidden, 1, mixer?.kind === 'convolution' ? mixer.taps : 0];
+    if (name !== 'queryNorm' && name !== 'keyNorm') return shapes[name];
+    if (mixer?.kind !== 'attention' || mixer.queryKeyNorm === 'head') return [headDim];
+    return [name === 'queryNorm' ? queries : keys];
+  };
   /** Rows of each tensor that earlier weights have taken. */
   const taken = new Map<string, number>();
   const spec = (name: WeightName, layer: number | null): WeightSpec => {
     const checkpoint = (names[name] ?? name).replace('{i}', `${layer}`);
-    const shape = name === 'convolution' ? [...shapes[name], taps(layer)] : shapes[name];
+    const shape = shapeOf(name, layer);
     const firstRow = taken.get(checkpoint) ?? 0;
     taken.set(checkpoint, firstRow + (shape[0] as number));
-    return { name, layer, checkpoint, firstRow, shape };
+    return { name, layer, checkpoint, firstRow, shape, offset: NORMS.has(name) ? norm.offset : 0 };
   };
   return [
     ...(embedding === 'own' ? [spec('embedding', null)] : []),

@@ -32,11 +32,21 @@ export interface AttentionTensors {
 
 export interface AttentionShape extends Shape {
   readonly headDim: number;
+  /** Multiplies scores. */
+  readonly scale: number;
+  /** Scores become c·tanh(score / c) before the mask; 0 leaves them as they are. */
+  readonly softCap: number;
   /** Slots in the cache, a multiple of 64. */
   readonly capacity: number;
   /** 1 = the cache is f16. */
   readonly half: 0 | 1;
 }
+
+/** What the kernels that score keys are given of a shape: their scores carry the factor log2(e). */
+export const scoring = ({ scale, softCap, half }: Pick<AttentionShape, 'scale' | 'softCap' | 'half'>) => ({
+  uniforms: { scale: scale * Math.LOG2E, softCap: softCap * Math.LOG2E },
+  tuning: { half, capped: softCap > 0 ? 1 : 0 },
+});
 
 /** Records the dispatches of one layer. */
 export type Attention = (plan: Plan, tensors: AttentionTensors, shape: AttentionShape) => void;

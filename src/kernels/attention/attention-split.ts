@@ -4,14 +4,22 @@
 import reduce from '../../../shaders/attention/attention-reduce.wgsl?raw';
 import split from '../../../shaders/attention/attention-split.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
-import { type Attention, CHUNK, pairVectorsOf } from './attention-shape.ts';
+import { type Attention, CHUNK, pairVectorsOf, scoring } from './attention-shape.ts';
 
 export const attentionSplit = defineKernel({
   name: 'attention-split',
   wgsl: split,
   bindings: { query: 'read', keys: 'read', values: 'read', rows: 'read', scratch: 'write' },
-  uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32', scale: 'f32' },
-  tuning: { half: 0 },
+  uniforms: {
+    rows: 'u32',
+    heads: 'u32',
+    keyValueHeads: 'u32',
+    headDim: 'u32',
+    capacity: 'u32',
+    scale: 'f32',
+    softCap: 'f32',
+  },
+  tuning: { half: 0, capped: 0 as number },
   grid: (shape, _, { keys }) => [Math.ceil(keys / CHUNK), shape.keyValueHeads, pairVectorsOf(shape)],
 });
 
@@ -24,8 +32,8 @@ export const attentionReduce = defineKernel({
   grid: (shape) => [Math.ceil(shape.headDim / 64), shape.keyValueHeads, pairVectorsOf(shape)],
 });
 
-export const splitAttention: Attention = (plan, { query, keys, values, rows, scratch, output }, { half, ...shape }) => {
-  const scale = Math.LOG2E / Math.sqrt(shape.headDim);
-  attentionSplit(plan, { query, keys, values, rows, scratch }, { ...shape, scale }, { half });
+export const splitAttention: Attention = (plan, { query, keys, values, rows, scratch, output }, shape) => {
+  const { uniforms, tuning } = scoring(shape);
+  attentionSplit(plan, { query, keys, values, rows, scratch }, { ...shape, ...uniforms }, tuning);
   attentionReduce(plan, { rows, scratch, output }, shape);
 };

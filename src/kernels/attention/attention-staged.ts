@@ -9,7 +9,7 @@ import scoresWgsl from '../../../shaders/attention/attention-scores.wgsl?raw';
 import scoresShuffleWgsl from '../../../shaders/attention/attention-scores-shuffle.wgsl?raw';
 import softmaxWgsl from '../../../shaders/attention/attention-softmax.wgsl?raw';
 import { defineKernel, type Grid, type Live } from '../../gpu/kernel.ts';
-import { type Attention, CHUNK, pairVectorsOf, type Shape } from './attention-shape.ts';
+import { type Attention, CHUNK, pairVectorsOf, type Shape, scoring } from './attention-shape.ts';
 
 /** Pair vectors of the largest tile. */
 const MOST_VECTORS = 3;
@@ -30,8 +30,16 @@ const scoresKernel = (name: string, wgsl: string) =>
     name,
     wgsl,
     bindings: { query: 'read', keys: 'read', rows: 'read', scratch: 'write' },
-    uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32', scale: 'f32' },
-    tuning: { half: 0, branched: 0 as number, pairVectors: 1 as number },
+    uniforms: {
+      rows: 'u32',
+      heads: 'u32',
+      keyValueHeads: 'u32',
+      headDim: 'u32',
+      capacity: 'u32',
+      scale: 'f32',
+      softCap: 'f32',
+    },
+    tuning: { half: 0, capped: 0 as number, branched: 0 as number, pairVectors: 1 as number },
     grid: (shape, tuning, live) => gridOf(Math.ceil(live.keys / CHUNK), tilesOf(shape, tuning), shape, tuning, live),
   });
 
@@ -66,15 +74,15 @@ const SHUFFLE = { scores: attentionScoresShuffle, output: attentionOutputShuffle
 /** Both pipelines of each stage; `stages` and `pairVectors` are those of a pass that is not branched. */
 const record =
   (stages: typeof PLAIN, vectorsOf: (shape: Shape) => number): Attention =>
-  (plan, { query, keys, values, rows, scratch, output }, { half, ...shape }) => {
-    const { headDim, ...rest } = shape;
-    const scale = Math.LOG2E / Math.sqrt(headDim);
+  (plan, { query, keys, values, rows, scratch, output }, shape) => {
+    const { half } = shape;
+    const { uniforms, tuning } = scoring(shape);
     for (const [own, branched, pairVectors] of [
       [stages, 0, vectorsOf(shape)],
       [PLAIN, 1, 1],
     ] as const) {
-      own.scores(plan, { query, keys, rows, scratch }, { ...shape, scale }, { half, branched, pairVectors });
-      attentionSoftmax(plan, { rows, scratch }, rest, { branched, pairVectors });
+      own.scores(plan, { query, keys, rows, scratch }, { ...shape, ...uniforms }, { ...tuning, branched, pairVectors });
+      attentionSoftmax(plan, { rows, scratch }, shape, { branched, pairVectors });
       own.output(plan, { values, rows, scratch, output }, shape, { half, branched, pairVectors });
     }
   };

@@ -1,5 +1,8 @@
 import type { PlainCache } from '../../testing/device/cache.ts';
 import type { Row } from '../cache/rows.ts';
+import type { AttentionShape } from './attention-shape.ts';
+
+type Scoring = Pick<AttentionShape, 'scale' | 'softCap'>;
 
 /** The rule of rows.ts, on one slot. */
 export const visibleReference = (row: Row, slot: number): boolean => {
@@ -10,17 +13,27 @@ export const visibleReference = (row: Row, slot: number): boolean => {
   return row.alive === 1 && (past || (slot >= row.start && slot < row.end) || ancestor);
 };
 
-/** softmax(q·K / √d)·V over the visible slots, for one row of `[head][dimension]` queries. */
+/** The score of a product: scaled, then c·tanh(score / c) where there is a soft cap. */
+export const scoreReference = (product: number, { scale, softCap }: Scoring): number =>
+  softCap > 0 ? softCap * Math.tanh((product * scale) / softCap) : product * scale;
+
+/** softmax(score(q·K))·V over the visible slots, for one row of `[head][dimension]` queries. */
 export const attentionReference = (
   query: readonly (readonly number[])[],
   keys: PlainCache,
   values: PlainCache,
   row: Row,
+  scoring: Scoring,
 ): number[][] =>
   query.map((q, head) => {
     const group = Math.floor(head / (query.length / keys.length));
     const seen = (keys[group] ?? []).flatMap((k, slot) => (visibleReference(row, slot) ? [{ k, slot }] : []));
-    const scores = seen.map(({ k }) => q.reduce((sum, x, i) => sum + x * (k[i] as number), 0) / Math.sqrt(q.length));
+    const scores = seen.map(({ k }) =>
+      scoreReference(
+        q.reduce((sum, x, i) => sum + x * (k[i] as number), 0),
+        scoring,
+      ),
+    );
     const top = Math.max(...scores);
     const weights = scores.map((score) => Math.exp(score - top));
     const total = weights.reduce((a, b) => a + b, 0);

@@ -59,13 +59,15 @@ interface Case {
   readonly headDim: number;
   readonly keys: number;
   readonly half: 0 | 1;
+  /** Of the scores; the scale is headDim^-½ without. */
+  readonly scoring?: { readonly scale: number; readonly softCap: number };
 }
 
 /** Gives back what all rows together got. */
 const check = async (
   gpu: Gpu,
   tuning: AttentionTuning,
-  { heads, keyValueHeads, headDim, keys, half }: Case,
+  { heads, keyValueHeads, headDim, keys, half, scoring = { scale: headDim ** -0.5, softCap: 0 } }: Case,
 ): Promise<Float32Array> => {
   const attention = attentionOf(tuning);
   const random = exactNoise(heads * 1000 + headDim + keys);
@@ -88,7 +90,7 @@ const check = async (
     values: tensorOf(gpu, packValues(plainValues, capacity, half === 1)),
   };
   const run = async (from: number, M: number): Promise<Float32Array> => {
-    const shape = { rows: M, heads, keyValueHeads, headDim, capacity, half };
+    const shape = { rows: M, heads, keyValueHeads, headDim, capacity, half, ...scoring };
     const output = gpu.activation(M, stride, 'output');
     const scratch = tensorOf(gpu, new Float32Array(attentionScratchBytes(shape, tuning) / 4).fill(Number.NaN));
     const part = tensorOf(
@@ -119,10 +121,10 @@ const check = async (
   };
   const whole = await run(0, 16);
   const expected = strided(
-    rows.map((each, i) => attentionReference(queries[i] ?? [], plainKeys, plainValues, each).flat()),
+    rows.map((each, i) => attentionReference(queries[i] ?? [], plainKeys, plainValues, each, scoring).flat()),
     stride,
   );
-  const name = JSON.stringify({ heads, keyValueHeads, headDim, keys, half });
+  const name = JSON.stringify({ heads, keyValueHeads, headDim, keys, half, scoring });
   expect(deviation(whole, expected), name).toBeLessThan(5e-6);
   expect(whole.subarray(5 * stride, 7 * stride), `${name}: rows that see nothing`).toEqual(
     new Float32Array(2 * stride),
@@ -179,6 +181,18 @@ for (const features of ['all', 'baseline'] as const)
       const far = { prefix: 64, start: 128, base: 187, parents: branching(30, 4), nodes: some(30, 8) };
       await checkTrees(gpu, { variant }, [near, far], null);
       await checkTrees(gpu, { variant }, [far, near], 70);
+    }, 180_000);
+
+for (const features of ['all', 'baseline'] as const)
+  for (const variant of variantsOn[features])
+    test(`attention on ${features}: ${variant}, another scale and a soft cap`, async () => {
+      const gpu = await testGpu(features);
+      for (const scoring of [
+        { scale: 0.4, softCap: 0 },
+        { scale: 0.9, softCap: 1.5 },
+        { scale: 0.2, softCap: 50 },
+      ])
+        await check(gpu, { variant }, { heads: 6, keyValueHeads: 2, headDim: 24, keys: 65, half: 0, scoring });
     }, 180_000);
 
 test('shuffle gives the bits of staged', async () => {

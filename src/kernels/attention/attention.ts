@@ -31,7 +31,10 @@ export const attentionOf = ({ variant }: AttentionTuning): Attention => VARIANTS
  * For each pair vector and chunk a vec4 for every key (`split`: every dimension), and two for the maximum and the sum.
  * Without `split` 64 more, for the keys of a branching tree that are summed with the chunk before their own.
  */
-export const attentionScratchBytes = (shape: Omit<AttentionShape, 'half'>, { variant }: AttentionTuning): number =>
+export const attentionScratchBytes = (
+  shape: Omit<AttentionShape, 'half' | 'scale' | 'softCap'>,
+  { variant }: AttentionTuning,
+): number =>
   shape.keyValueHeads *
   pairVectorsOf(shape) *
   (variant === 'split'

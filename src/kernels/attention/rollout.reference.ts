@@ -1,16 +1,22 @@
 import type { PlainCache } from '../../testing/device/cache.ts';
 import type { Row } from '../cache/rows.ts';
-import { visibleReference } from './attention.reference.ts';
+import { scoreReference, visibleReference } from './attention.reference.ts';
+import type { AttentionShape } from './attention-shape.ts';
 import type { RolloutVariant } from './rollout.ts';
 
 /** Attention of one row to every slot, averaged over the heads: `[slot]`. */
-export const averageReference = (query: readonly (readonly number[])[], keys: PlainCache, row: Row): number[] => {
+export const averageReference = (
+  query: readonly (readonly number[])[],
+  keys: PlainCache,
+  row: Row,
+  scoring: Pick<AttentionShape, 'scale' | 'softCap'>,
+): number[] => {
   const slots = (keys[0] ?? []).map((_, slot) => slot);
   const heads = query.map((q, head) => {
     const cache = keys[Math.floor(head / (query.length / keys.length))] ?? [];
     const powers = slots.map((slot) => {
-      const score = q.reduce((sum, x, i) => sum + x * (cache[slot]?.[i] as number), 0) / Math.sqrt(q.length);
-      return visibleReference(row, slot) ? Math.exp(score) : 0;
+      const product = q.reduce((sum, x, i) => sum + x * (cache[slot]?.[i] as number), 0);
+      return visibleReference(row, slot) ? Math.exp(scoreReference(product, scoring)) : 0;
     });
     const total = powers.reduce((a, b) => a + b, 0);
     return powers.map((power) => power / total);

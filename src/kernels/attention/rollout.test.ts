@@ -47,12 +47,14 @@ interface Case {
   readonly keyValueHeads: number;
   readonly headDim: number;
   readonly half: 0 | 1;
+  readonly softCap: number;
   readonly variant: RolloutVariant;
   readonly rows: readonly Row[];
 }
 
 const check = async (gpu: Gpu, tuning: AttentionTuning, one: Case): Promise<void> => {
-  const { heads, keyValueHeads, headDim, half, variant, rows } = one;
+  const { heads, keyValueHeads, headDim, half, variant, rows, softCap } = one;
+  const scoring = { scale: headDim ** -0.5, softCap };
   const attention = attentionOf(tuning);
   const keys = Math.max(...rows.map(({ slot }) => slot)) + 1;
   const random = exactNoise(heads * 1000 + headDim + keys);
@@ -66,7 +68,7 @@ const check = async (gpu: Gpu, tuning: AttentionTuning, one: Case): Promise<void
   const below = list(capacity, () => [Math.abs(random()), Math.abs(random())] as const);
 
   const run = async (level: 0 | 1, from: number, M: number): Promise<Float32Array> => {
-    const shape = { rows: M, heads, keyValueHeads, headDim, capacity, half };
+    const shape = { rows: M, heads, keyValueHeads, headDim, capacity, half, ...scoring };
     const rolloutState = tensorOf(
       gpu,
       Float32Array.from(below.flatMap(([x, y]) => (level === 1 ? [x, y, 7, 7] : [7, 7, 7, 7]))),
@@ -93,7 +95,7 @@ const check = async (gpu: Gpu, tuning: AttentionTuning, one: Case): Promise<void
 
   for (const level of [0, 1] as const) {
     const expected = rows.flatMap((row, i) => {
-      const average = averageReference(queries[i] ?? [], plainKeys, row);
+      const average = averageReference(queries[i] ?? [], plainKeys, row, scoring);
       const place = (slot: number): number => (slot < row.prefix ? slot : slot - row.slot + row.position);
       const values = average.map((_, slot) => (level === 1 ? (below[slot] as readonly [number, number]) : null));
       const whole = values.map((pair, slot) => (pair ? pair[0] : Number(place(slot) >= skip)));
@@ -140,7 +142,8 @@ for (const features of ['all', 'baseline'] as const)
         for (const [j, rows] of places.entries())
           for (const kind of ['threshold', 'plain', 'residual'] as const) {
             if (kind !== 'threshold' && i !== j) continue;
-            await check(gpu, { variant }, { ...shape, rows, variant: kind, half: j === 1 ? 1 : 0 });
+            const one = { ...shape, rows, variant: kind, half: j === 1 ? 1 : 0, softCap: j === 2 ? 2 : 0 } as const;
+            await check(gpu, { variant }, one);
           }
     }, 300_000);
 
@@ -148,7 +151,8 @@ test('rows of padding leave every column alone', async () => {
   const gpu = await testGpu();
   for (const variant of ['staged', 'split'] as const) {
     const attention = attentionOf({ variant });
-    const shape = { rows: 2, heads: 2, keyValueHeads: 1, headDim: 16, capacity: 128, half: 0 } as const;
+    const sizes = { rows: 2, heads: 2, keyValueHeads: 1, headDim: 16, capacity: 128 };
+    const shape = { ...sizes, half: 0, scale: 0.25, softCap: 0 } as const;
     const dead = chain(2, 3, 3).map((row) => ({ ...row, alive: 0 as const }));
     const rolloutState = tensorOf(gpu, new Float32Array(128 * 2).fill(7));
     const tensors = {

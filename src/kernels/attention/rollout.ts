@@ -9,7 +9,7 @@ import stagedWgsl from '../../../shaders/attention/rollout-staged.wgsl?raw';
 import { defineKernel, type Tensor } from '../../gpu/kernel.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { AttentionTuning } from './attention.ts';
-import type { AttentionShape, AttentionTensors } from './attention-shape.ts';
+import { type AttentionShape, type AttentionTensors, scoring } from './attention-shape.ts';
 
 /** Heads that a workgroup has room for. */
 export const MOST_HEADS = 64;
@@ -25,6 +25,7 @@ const UNIFORMS = {
   headDim: 'u32',
   capacity: 'u32',
   scale: 'f32',
+  softCap: 'f32',
   level: 'u32',
   levels: 'u32',
   skip: 'u32',
@@ -44,7 +45,7 @@ export const rolloutSplit = defineKernel({
   wgsl: splitWgsl,
   bindings: { query: 'read', keys: 'read', rows: 'read', scratch: 'read', rolloutState: 'update' },
   uniforms: UNIFORMS,
-  tuning: { half: 0, variant: 0 },
+  tuning: { half: 0, capped: 0 as number, variant: 0 },
   grid: ({ rows }) => [rows],
 });
 
@@ -65,13 +66,15 @@ export interface RolloutShape extends AttentionShape {
 export const rollout = (
   plan: Plan,
   tensors: RolloutTensors,
-  { half, ...shape }: RolloutShape,
+  shape: RolloutShape,
   { variant: stages }: AttentionTuning,
   kind: RolloutVariant,
 ): void => {
-  const uniforms = { ...shape, scale: Math.LOG2E / Math.sqrt(shape.headDim) };
+  const { uniforms: scores, tuning } = scoring(shape);
+  const uniforms = { ...shape, ...scores };
   const variant = VARIANTS.indexOf(kind);
   const { query, keys, rows, scratch, rolloutState } = tensors;
-  if (stages === 'split') rolloutSplit(plan, { query, keys, rows, scratch, rolloutState }, uniforms, { half, variant });
+  if (stages === 'split')
+    rolloutSplit(plan, { query, keys, rows, scratch, rolloutState }, uniforms, { ...tuning, variant });
   else rolloutStaged(plan, { rows, scratch, rolloutState }, uniforms, { variant });
 };

@@ -21,7 +21,7 @@ describe.skipIf(!present)('on SwiftShader', { timeout: 600_000 }, () => {
     expect(gpu.software).toBe(true);
     const weights = randomMatrix(gpu, format, 33, 80);
     const x = activations(80);
-    const expected = matmulReference(weights.at, 33, x, 'store');
+    const expected = matmulReference(weights.at, 33, x, { epilogue: 'store' });
     const largest = Math.max(...expected.flat().map(Math.abs));
     for (const choice of [LANES, SLICED]) {
       const one = await multiply(gpu, weights, x, { rows: 1, choice });

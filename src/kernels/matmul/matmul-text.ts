@@ -7,7 +7,9 @@
 // another.
 import type { WeightFormat } from '../../weights/quantize/device-layout.ts';
 
-export type Epilogue = 'store' | 'add' | 'silu-mul';
+export type Epilogue = 'store' | 'add' | 'silu-mul' | 'gelu-mul';
+
+export const isPaired = (epilogue: Epilogue): boolean => epilogue === 'silu-mul' || epilogue === 'gelu-mul';
 
 export interface MatmulVariant {
   readonly format: WeightFormat;
@@ -17,9 +19,13 @@ export interface MatmulVariant {
   readonly rows: number;
   readonly epilogue: Epilogue;
   readonly bias: boolean;
+  /** Multiplies what is stored or added. */
+  readonly scale: number;
+  /** Then c·tanh(x / c), where there is a c. */
+  readonly softCap: number | null;
   /** `constant` binds the activations as a uniform buffer of exactly M × K floats; `read` as storage. */
   readonly input: 'constant' | 'read';
-  /** Neighbouring matrix rows that one lane owns: R, a divisor of 16; even for silu-mul, which needs gate and up. */
+  /** Neighbouring matrix rows that one lane owns: R, a divisor of 16; even for epilogues that need gate and up. */
   readonly perLane: number;
   /** Lanes that share a matrix row, lane s walking groups s, s + slices, …; 1 = rows per lane, without a barrier. */
   readonly slices: number;
@@ -140,16 +146,41 @@ const multiply = (variant: MatmulVariant): string[] => {
 };
 
 /** Stores `value(r)` for the lane's rows, in activation row `m`. */
-const epilogue = ({ epilogue, bias, perLane }: MatmulVariant, m: string, value: (r: number) => string): string[] => {
-  const pair = epilogue === 'silu-mul' ? 2 : 1;
-  const assign = epilogue === 'add' ? '+=' : '=';
+const epilogue = (
+  { epilogue, bias, scale, softCap, perLane }: MatmulVariant,
+  m: string,
+  value: (r: number) => string,
+): string[] => {
+  const pair = isPaired(epilogue) ? 2 : 1;
   const sum = (r: number): string => (bias ? `(${value(r)} + bias[uniforms.start + row + ${r}u])` : value(r));
+  const scaled = (r: number): string => (scale === 1 ? sum(r) : `${sum(r)} * f32(${scale})`);
+  const finish = (j: number, at: string): string => {
+    if (pair === 2) return `${at} = activation(${sum(2 * j)}) * ${sum(2 * j + 1)};`;
+    if (epilogue === 'add')
+      return scale === 1 ? `${at} += ${sum(j)};` : `${at} = fma(${sum(j)}, f32(${scale}), ${at});`;
+    return `${at} = ${softCap === null ? scaled(j) : `capped(${scaled(j)})`};`;
+  };
   return range(perLane / pair).flatMap((j) => [
     `if (row + ${pair * j}u < uniforms.outputs) {`,
-    `output[${m} * uniforms.outputStride + (uniforms.start + row) / ${pair}u + ${j}u] ${assign} ` +
-      `${pair === 2 ? `silu(${sum(2 * j)}) * ${sum(2 * j + 1)}` : sum(j)};`,
+    finish(j, `output[${m} * uniforms.outputStride + (uniforms.start + row) / ${pair}u + ${j}u]`),
     '}',
   ]);
+};
+
+/** What the epilogue calls. GELU by exp and tanh near 0 by its series, because WGSL's tanh may lose its digits there. */
+const functions = ({ epilogue, softCap }: MatmulVariant): string[] => {
+  const sigmoid = (x: string): string => `fn activation(x: f32) -> f32 { return x / (1.0 + exp(-${x})); }`;
+  if (epilogue === 'silu-mul') return [sigmoid('x')];
+  if (epilogue === 'gelu-mul') return [sigmoid(`(${2 * Math.sqrt(2 / Math.PI)} * fma(0.044715 * x * x, x, x))`)];
+  if (softCap === null) return [];
+  return [
+    'fn capped(logit: f32) -> f32 {',
+    `let x = logit * f32(${1 / softCap});`,
+    'let z = x * x;',
+    'let series = fma(z, fma(z, fma(z, 62.0 / 2835.0, -17.0 / 315.0), 2.0 / 15.0), -1.0 / 3.0);',
+    `return f32(${softCap}) * select(1.0 - 2.0 / (exp(2.0 * x) + 1.0), fma(x * z, series, x), abs(x) < 0.25);`,
+    '}',
+  ];
 };
 
 const halves = (terms: readonly string[]): string =>
@@ -198,7 +229,7 @@ export const matmulText = (variant: MatmulVariant): string => {
     'struct Uniforms { outputs: u32, paddedRows: u32, start: u32, outputStride: u32, groups: u32, steps: u32 }',
     ...bindings.map((binding, i) => `@group(0) @binding(${i}) ${binding};`),
     ...(slices > 1 ? [`var<workgroup> partial: array<f32, ${workgroup * sums}>;`] : []),
-    ...(variant.epilogue === 'silu-mul' ? ['fn silu(x: f32) -> f32 { return x / (1.0 + exp(-x)); }'] : []),
+    ...functions(variant),
     `@compute @workgroup_size(${workgroup})`,
     'fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32' +
       (broadcast ? ', @builtin(subgroup_invocation_id) laneInSubgroup: u32) {' : ') {'),

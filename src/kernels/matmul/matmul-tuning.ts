@@ -119,7 +119,7 @@ export const matmulVariants = (): { name: string; wgsl: string }[] =>
   (['f32', 'f16', 'q8', 'q4', 'q4m'] as const).flatMap((format) =>
     [software(0), software(8), ...CANDIDATES].flatMap((choice) =>
       BUCKETS.flatMap((rows) =>
-        (['store', 'add', 'silu-mul'] as const).flatMap((epilogue: Epilogue) =>
+        (['store', 'add', 'silu-mul', 'gelu-mul'] as const).flatMap((epilogue: Epilogue) =>
           [false, true].map((bias) => ({
             name: `matmul ${format} M=${rows} ${epilogue}${bias ? ' with bias' : ''}, ${choice.slices} slices, input as ${choice.input}${choice.broadcast ? ', broadcast' : ''}`,
             wgsl: matmulText(matmulVariant({ format, columns: 64 }, { rows, epilogue, bias }, choice)),

@@ -1,6 +1,6 @@
 // CPU reference of the matmul family: the layout read back into plain rows, then sums in f64.
 import { GROUP, type MatrixLayout } from '../../weights/quantize/device-layout.ts';
-import type { Epilogue } from './matmul-text.ts';
+import type { MatmulShape } from './matmul.ts';
 
 const half = (bits: number): number => {
   const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
@@ -37,19 +37,24 @@ export const weightAt = (
   }
 };
 
+const silu = (x: number): number => x / (1 + Math.exp(-x));
+const gelu = (x: number): number => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)));
+
 /** `weight(n, k)` against rows of activations; `before` is what `add` adds to. */
 export const matmulReference = (
   weight: (n: number, k: number) => number,
   outputs: number,
   input: readonly (readonly number[])[],
-  epilogue: Epilogue,
+  { epilogue, scale = 1, softCap = null }: Omit<MatmulShape, 'rows'>,
   { bias, before }: { bias?: readonly number[]; before?: readonly (readonly number[])[] } = {},
 ): number[][] =>
   input.map((x, m) => {
     const y = Array.from({ length: outputs }, (_, n) =>
       x.reduce((sum, xk, k) => sum + xk * weight(n, k), bias?.[n] ?? 0),
     );
-    if (epilogue === 'store') return y;
-    if (epilogue === 'add') return y.map((value, n) => value + (before?.[m]?.[n] ?? 0));
-    return y.flatMap((up, n) => (n % 2 ? [((y[n - 1] ?? 0) / (1 + Math.exp(-(y[n - 1] ?? 0)))) * up] : []));
+    if (epilogue === 'add') return y.map((value, n) => value * scale + (before?.[m]?.[n] ?? 0));
+    if (epilogue === 'store')
+      return y.map((value) => (softCap === null ? value * scale : softCap * Math.tanh((value * scale) / softCap)));
+    const activation = epilogue === 'silu-mul' ? silu : gelu;
+    return y.flatMap((up, n) => (n % 2 ? [activation(y[n - 1] ?? 0) * up] : []));
   });

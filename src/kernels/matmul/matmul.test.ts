@@ -34,22 +34,29 @@ describe.each(['all', 'baseline'] as const)('on lavapipe with %s features', TIME
       const gpu = await testGpu(features);
       const weights = randomMatrix(gpu, format, N, K);
       const x = activations(K);
-      const expected = matmulReference(weights.at, N, x, 'store');
+      const expected = matmulReference(weights.at, N, x, { epilogue: 'store' });
       for (const choice of [LANES, SLICED]) agree(await multiply(gpu, weights, x, { rows: 4, choice }), expected);
       weights.free();
     });
 
-    test('adds to the residual, adds a bias, multiplies gate by up', async () => {
+    test('adds to the residual, adds a bias, scales and caps, multiplies gate by up', async () => {
       const gpu = await testGpu(features);
       const weights = randomMatrix(gpu, format, 66, 64);
       const x = activations(64);
       const bias = Array.from({ length: 80 }, (_, n) => n / 64 - 0.5);
       const before = x.map(() => new Array<number>(66).fill(1));
       for (const choice of [LANES, SLICED])
-        for (const epilogue of ['store', 'add', 'silu-mul'] as const)
+        for (const shape of [
+          { epilogue: 'store' },
+          { epilogue: 'store', scale: 0.25, softCap: 3 },
+          { epilogue: 'add' },
+          { epilogue: 'add', scale: 0.22 },
+          { epilogue: 'silu-mul' },
+          { epilogue: 'gelu-mul' },
+        ] as const)
           agree(
-            await multiply(gpu, weights, x, { rows: 4, choice, epilogue, bias }),
-            matmulReference(weights.at, 66, x, epilogue, { bias, before }),
+            await multiply(gpu, weights, x, { rows: 4, choice, ...shape, bias }),
+            matmulReference(weights.at, 66, x, shape, { bias, before }),
           );
       weights.free();
     });
@@ -62,7 +69,7 @@ describe.each(['all', 'baseline'] as const)('on lavapipe with %s features', TIME
       for (const choice of [LANES, SLICED])
         agree(
           await multiply(gpu, weights, x, { rows: 4, choice, epilogue: 'silu-mul' }),
-          matmulReference(weights.at, 70, x, 'silu-mul'),
+          matmulReference(weights.at, 70, x, { epilogue: 'silu-mul' }),
         );
       weights.free();
     });
@@ -99,7 +106,7 @@ describe.each(['all', 'baseline'] as const)('on lavapipe with %s features', TIME
       const weights = randomMatrix(gpu, 'q8', 20, K);
       const x = activations(K);
       const one = await multiply(gpu, weights, x, { rows: 1, choice: LANES });
-      agree(one, matmulReference(weights.at, 20, x, 'store'));
+      agree(one, matmulReference(weights.at, 20, x, { epilogue: 'store' }));
       const before = gpu.counters.dispatches;
       expect(differing(one, await multiply(gpu, weights, x, { rows: 16, choice: LANES }))).toBe(0);
       expect(gpu.counters.dispatches - before).toBe(dispatches);
@@ -112,7 +119,7 @@ describe.each(['all', 'baseline'] as const)('on lavapipe with %s features', TIME
 });
 
 test('the expanded text of a variant of each kind', () => {
-  const shape = { format: 'q4m', groups: 3, rows: 2, bias: false } as const;
+  const shape = { format: 'q4m', groups: 3, rows: 2, bias: false, scale: 1, softCap: null } as const;
   const { input, slices, workgroup, unroll, broadcast } = SLICED;
   expect(matmulText({ ...shape, ...LANES, broadcast: 8, epilogue: 'silu-mul', perLane: 2 })).toMatchSnapshot(
     'rows per lane',

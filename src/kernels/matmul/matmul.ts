@@ -4,7 +4,7 @@
 import { type Access, defineKernel, type Tensor } from '../../gpu/kernel.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { MatrixLayout, WeightFormat } from '../../weights/quantize/device-layout.ts';
-import { type Epilogue, type MatmulVariant, matmulText, stepsOfGroup } from './matmul-text.ts';
+import { type Epilogue, isPaired, type MatmulVariant, matmulText, stepsOfGroup } from './matmul-text.ts';
 
 export type { Epilogue } from './matmul-text.ts';
 
@@ -57,10 +57,18 @@ export const shapeName = ({ format, rows, columns }: Pick<Matrix, 'format' | 'ro
 /** WebGPU's default (and usual) maxUniformBufferBindingSize. */
 const MAX_CONSTANT = 65536;
 
+/** What a product is for. `scale` and `softCap`: see MatmulVariant. */
+export interface MatmulShape {
+  readonly rows: Bucket;
+  readonly epilogue: Epilogue;
+  readonly scale?: number;
+  readonly softCap?: number | null;
+}
+
 /** A choice as it applies to one pass: the activation rows of each dispatch, and what it is compiled from. */
 export const matmulVariant = (
   { format, columns }: Pick<Matrix, 'format' | 'columns'>,
-  { rows, epilogue, bias }: { readonly rows: Bucket; readonly epilogue: Epilogue; readonly bias: boolean },
+  { rows, epilogue, bias, scale = 1, softCap = null }: MatmulShape & { readonly bias: boolean },
   { slices, workgroup, input, unroll, broadcast, most, perLane }: MatmulChoice,
 ): MatmulVariant => {
   const groups = Math.ceil(columns / 32);
@@ -78,8 +86,10 @@ export const matmulVariant = (
     rows: dispatched,
     epilogue,
     bias,
+    scale,
+    softCap,
     input: constant ? 'constant' : 'read',
-    perLane: Math.max(perLane[dispatched], epilogue === 'silu-mul' ? 2 : 1),
+    perLane: Math.max(perLane[dispatched], isPaired(epilogue) ? 2 : 1),
     slices,
     workgroup,
     unroll,
@@ -129,11 +139,12 @@ export interface MatmulTensors {
 export const matmul = (
   plan: Plan,
   { input, matrix, output, bias }: MatmulTensors,
-  { rows, epilogue }: { readonly rows: Bucket; readonly epilogue: Epilogue },
+  shape: MatmulShape,
   tuning: MatmulTuning,
 ): void => {
   const choice = tuning.shapes[shapeName(matrix)] ?? tuning.fallback;
-  const variant = matmulVariant(matrix, { rows, epilogue, bias: bias !== undefined }, choice);
+  const { rows } = shape;
+  const variant = matmulVariant(matrix, { ...shape, bias: bias !== undefined }, choice);
   const record = kernel(variant);
   const steps = stepsOfGroup(matrix.format);
   const outputStride = output.shape.at(-1) ?? 0;

@@ -3,7 +3,7 @@ import { testGpu } from '../../testing/device/gpu.ts';
 import { deviation, noise, runKernel, strided, tensorOf } from '../../testing/device/run-kernel.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { rmsNormReference } from './rms-norm.reference.ts';
-import { rmsNorm, rmsNormTap } from './rms-norm.ts';
+import { rmsNorm, rmsNormAdd, rmsNormTap } from './rms-norm.ts';
 
 const tunings = [{ threads: 1 }, { threads: 64 }];
 
@@ -29,6 +29,21 @@ for (const features of ['all', 'baseline'] as const)
           const [same, copied] = await runKernel(gpu, [output, tap], (plan) =>
             rmsNormTap(plan, { input, weight: weights, output, tap }, { rows: M, width, epsilon: 1e-5 }, tuning),
           );
+          const stream = tensorOf(gpu, strided(rows, stride));
+          const [added] = await runKernel(gpu, [stream], (plan) =>
+            rmsNormAdd(
+              plan,
+              { input, weight: weights, output: stream },
+              { rows: M, width, epsilon: 1e-5, scale: 0.375 },
+              tuning,
+            ),
+          );
+          const sums = rows.map((row) => {
+            const y = rmsNormReference(row, weight, 1e-5);
+            return row.map((x, i) => x + 0.375 * (y[i] as number));
+          });
+          sums.splice(M, 16, ...rows.slice(M));
+          expect(deviation(added as Float32Array, strided(sums, stride)), `added, width ${width}`).toBeLessThan(1e-6);
           expect(same, `tapped, width ${width}`).toEqual(values);
           expect(copied?.subarray(0, M * stride), `tap, width ${width}`).toEqual(
             strided(rows, stride).subarray(0, M * stride),

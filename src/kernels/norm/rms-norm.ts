@@ -1,12 +1,14 @@
 // RMS norm of whole rows. A tensor's rows are padded with zeros to whole vec4s, so the last vec4 of an odd width adds
 // nothing.
 import wgsl from '../../../shaders/norm/rms-norm.wgsl?raw';
+import addWgsl from '../../../shaders/norm/rms-norm-add.wgsl?raw';
 import tapWgsl from '../../../shaders/norm/rms-norm-tap.wgsl?raw';
 import type { Gpu } from '../../gpu/device.ts';
 import { defineKernel } from '../../gpu/kernel.ts';
 
+const uniforms = { rows: 'u32', width: 'u32', epsilon: 'f32' } as const;
+
 const shape = {
-  uniforms: { rows: 'u32', width: 'u32', epsilon: 'f32' },
   tuning: { threads: 64 as number },
   grid: ({ rows }: { readonly rows: number }, { threads }: { readonly threads: number }) =>
     [threads === 1 ? Math.ceil(rows / 8) : rows] as const,
@@ -16,6 +18,16 @@ export const rmsNorm = defineKernel({
   name: 'rms-norm',
   wgsl,
   bindings: { input: 'read', weight: 'read', output: 'write' },
+  uniforms,
+  ...shape,
+});
+
+/** Adds `scale` times the norm to `output`. */
+export const rmsNormAdd = defineKernel({
+  name: 'rms-norm-add',
+  wgsl: addWgsl,
+  bindings: { input: 'read', weight: 'read', output: 'update' },
+  uniforms: { ...uniforms, scale: 'f32' },
   ...shape,
 });
 
@@ -24,6 +36,7 @@ export const rmsNormTap = defineKernel({
   name: 'rms-norm-tap',
   wgsl: tapWgsl,
   bindings: { input: 'read', weight: 'read', output: 'write', tap: 'write' },
+  uniforms,
   ...shape,
 });
 

@@ -1,8 +1,8 @@
 import { rmsNormReference } from '../norm/rms-norm.reference.ts';
 
 /**
- * One head: norm (where there is one), then the rotation of pairs (i, i + headDim/2). `table`: (cos, sin) of a
- * position.
+ * One head: norm (where there is one), then the rotation of pairs (i, i + pairs), for which `table` has the (cos, sin)
+ * of a position. Dimensions after the pairs stay.
  */
 export const ropeReference = (
   head: readonly number[],
@@ -10,8 +10,9 @@ export const ropeReference = (
   norm?: { readonly weight: readonly number[]; readonly epsilon: number },
 ): number[] => {
   const x = norm ? rmsNormReference(head, norm.weight, norm.epsilon) : head;
-  const half = x.length / 2;
+  const half = table.length;
   return x.map((value, i) => {
+    if (i >= 2 * half) return value;
     const [cos, sin] = table[i % half] as readonly [number, number];
     return i < half ? value * cos - (x[i + half] as number) * sin : value * cos + (x[i - half] as number) * sin;
   });

@@ -14,13 +14,16 @@ const epsilon = 1e-6;
 for (const features of ['all', 'baseline'] as const)
   test(`rope-append on ${features}`, async () => {
     const gpu = await testGpu(features);
-    for (const [heads, keyValueHeads, headDim] of [
-      [1, 1, 16],
-      [3, 1, 32],
-      [9, 3, 64],
-      [6, 2, 80],
-      [3, 3, 96],
-      [4, 2, 128],
+    for (const [heads, keyValueHeads, headDim, rotated] of [
+      [1, 1, 16, 16],
+      [1, 1, 16, 6],
+      [3, 1, 32, 32],
+      [3, 1, 32, 20],
+      [2, 2, 24, 0],
+      [9, 3, 64, 64],
+      [6, 2, 80, 80],
+      [3, 3, 96, 72],
+      [4, 2, 128, 128],
     ] as const)
       for (const normed of [0, 1] as const)
         for (const half of [0, 1] as const) {
@@ -29,10 +32,10 @@ for (const features of ['all', 'baseline'] as const)
           const all = heads + 2 * keyValueHeads;
           const qkv = list(16, () => list(all, () => list(headDim, random)));
           const [queryNorm, keyNorm] = [list(headDim, random), list(headDim, random)];
-          const angle = (position: number, i: number) => position / 10000 ** ((2 * i) / headDim);
+          const angle = (position: number, i: number) => position / 10000 ** ((2 * i) / rotated);
           const table = list(POSITIONS, (position) =>
             list(
-              headDim / 2,
+              rotated / 2,
               (i) => [Math.fround(Math.cos(angle(position, i))), Math.fround(Math.sin(angle(position, i)))] as const,
             ),
           );
@@ -65,11 +68,11 @@ for (const features of ['all', 'baseline'] as const)
               ),
             ),
             rows: tensorOf(gpu, packRows(rows, 16)),
-            table: tensorOf(gpu, Float32Array.from(table.flat(2))),
+            table: tensorOf(gpu, Float32Array.from(rotated > 0 ? table.flat(2) : [0, 0, 0, 0])),
             queryNorm: tensorOf(gpu, Float32Array.from(queryNorm)),
             keyNorm: tensorOf(gpu, Float32Array.from(keyNorm)),
           };
-          const run = async (M: number) => {
+          const run = async (M: number, partly = rotated < headDim ? 1 : 0) => {
             const query = gpu.activation(M, stride, 'query');
             const keys = tensorOf(gpu, new Uint32Array((keyValueHeads * CAPACITY * headDim) / (half ? 2 : 1)));
             const values = tensorOf(gpu, new Uint32Array((keyValueHeads * CAPACITY * headDim) / (half ? 2 : 1)));
@@ -77,7 +80,8 @@ for (const features of ['all', 'baseline'] as const)
               ropeAppend(
                 plan,
                 { ...inputs, query, keys, values },
-                { rows: M, heads, keyValueHeads, headDim, epsilon, normed, capacity: CAPACITY, half },
+                { rows: M, heads, keyValueHeads, headDim, rotated, epsilon, normed, capacity: CAPACITY, half },
+                { partly },
               ),
             ) as Promise<[Float32Array, Float32Array, Float32Array]>;
           };
@@ -86,7 +90,7 @@ for (const features of ['all', 'baseline'] as const)
             const angles = table[rows[i]?.position ?? 0] ?? [];
             return ropeReference(qkv[i]?.[head] ?? [], angles, normed ? { weight, epsilon } : undefined);
           };
-          const name = JSON.stringify({ heads, keyValueHeads, headDim, normed, half });
+          const name = JSON.stringify({ heads, keyValueHeads, headDim, rotated, normed, half });
           const [query, keys, values] = await run(16);
           const queries = list(16, (i) => list(heads, (h) => turned(i, h)).flat());
           expect(deviation(query, strided(queries, stride)), name).toBeLessThan(2e-6);
@@ -114,6 +118,8 @@ for (const features of ['all', 'baseline'] as const)
             expect(Math.max(...apart), name).toBeLessThanOrEqual(1);
             expect(apart.filter((x) => x > 0).length / apart.length, name).toBeLessThan(0.01);
           }
+          if (rotated === headDim)
+            expect((await run(16, 1)).slice(0, 2), `${name}: as if in part`).toEqual([query, keys]);
           for (const M of [1, 2, 4, 8]) {
             const [fewer] = await run(M);
             expect(fewer, `${name}: M = ${M}`).toEqual(query.subarray(0, M * stride));

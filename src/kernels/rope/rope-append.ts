@@ -1,5 +1,6 @@
 // The q/k norm, rotary embedding and cache append of a pass's rows, in one dispatch. Without a q/k norm (normed = 0)
-// bind any 16 bytes as the two norm weights. Dead rows get a query, which attention ignores, and write nothing to the
+// bind any 16 bytes as the two norm weights; where nothing is rotated (rotated = 0), as the table. `partly` says that
+// `rotated` is less than a head. Dead rows get a query, which attention ignores, and write nothing to the
 // cache.
 
 import wgsl from '../../../shaders/rope/rope-append.wgsl?raw';
@@ -23,12 +24,13 @@ export const ropeAppend = defineKernel({
     heads: 'u32',
     keyValueHeads: 'u32',
     headDim: 'u32',
+    rotated: 'u32',
     epsilon: 'f32',
     normed: 'u32',
     capacity: 'u32',
     half: 'u32',
   },
-  tuning: {},
+  tuning: { partly: 0 as number },
   grid: ({ rows, heads, keyValueHeads, headDim }) => [
     Math.ceil(((heads + 2 * keyValueHeads) * (headDim / 8)) / 64),
     rows,

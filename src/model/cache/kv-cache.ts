@@ -16,7 +16,7 @@ import { keptWords } from '../../kernels/convolution/gated-convolution.ts';
 import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
 import type { Architecture } from '../architecture.ts';
 import { Arena } from '../arena.ts';
-import { ropeTable } from '../forward/rope-table.ts';
+import { type Rope, ropeTable } from '../forward/rope-table.ts';
 import type { Rollout } from '../interface.ts';
 import { MOST_NODES, MOST_ROWS } from '../limits.ts';
 import { Pool } from './pooled-states.ts';
@@ -85,16 +85,21 @@ export const largestBuffer = (architecture: Architecture, size: CacheSize): numb
 export const cacheBytes = (architecture: Architecture, size: CacheSize): number =>
   allBuffers(architecture, size).reduce((sum, bytes) => sum + bytes, 0);
 
+/** Distinct RoPEs, in the order of their first layer. */
+const ropesOf = ({ blocks }: Architecture): readonly Rope[] => [
+  ...new Set(blocks.flatMap(({ mixer }) => (mixer.kind === 'attention' && mixer.rope) || [])),
+];
+
 /**
  * Bytes of the other buffers whose size grows with the context. The cache allocates this list and the memory estimate
  * adds it up, so such scratch of a new kernel belongs here.
  */
-export const cacheScratch = ({ sizes }: Architecture, size: CacheSize, tuning: AttentionTuning) => {
-  const { heads, keyValueHeads, headDim } = sizes;
+export const cacheScratch = (architecture: Architecture, size: CacheSize, tuning: AttentionTuning) => {
+  const { heads, keyValueHeads, headDim } = architecture.sizes;
   const capacity = cacheSlots({ positions: size.positions, forks: size.forks ?? NO_FORKS });
   return {
-    /** cos and sin of every position. */
-    rope: size.positions * headDim * 4,
+    /** cos and sin of every position, for each RoPE. */
+    ropes: ropesOf(architecture).map(({ dimensions }) => size.positions * dimensions * 4),
     attention: attentionScratchBytes({ rows: MOST_ROWS, heads, keyValueHeads, headDim, capacity }, tuning),
   };
 };
@@ -122,8 +127,8 @@ export class Cache {
   readonly options: CacheOptions;
   readonly slots: number;
   readonly layers: readonly LayerCache[];
-  /** cos/sin for every position. */
-  readonly table: Tensor;
+  /** cos and sin of every position, for each RoPE of the architecture. */
+  readonly tables: ReadonlyMap<Rope, Tensor>;
   /** 16 rows for each tapped layer; those of the last layer are the stream as a pass leaves it. */
   readonly taps: readonly Tensor[];
   /** Attention's scratch. */
@@ -153,12 +158,8 @@ export class Cache {
     try {
       const what = `a cache of ${options.positions} rows`;
       const cache = await gpu.allocating(what, () => new Cache(gpu, arena, architecture, options, { moves, stream }));
-      // Every block of the families here has one RoPE; a family with several would hold a table for each.
-      const mixer = architecture.blocks.map((block) => block.mixer).find(({ kind }) => kind === 'attention');
-      if (mixer?.kind === 'attention') {
-        const table = ropeTable(mixer.rope, architecture.sizes.headDim, options.positions, divisors);
-        gpu.device.queue.writeBuffer(cache.table.buffer, 0, table);
-      }
+      for (const [rope, table] of cache.tables)
+        gpu.device.queue.writeBuffer(table.buffer, 0, ropeTable(rope, options.positions, divisors));
       return cache;
     } catch (error) {
       arena.free();
@@ -188,7 +189,7 @@ export class Cache {
       const width = keptWords(hidden, options.half);
       return { inputs: { ...arena.storage(first, `${i}.inputs`), shape: [this.slots, width] } };
     });
-    this.table = arena.storage(scratch.rope, 'rope');
+    this.tables = new Map(ropesOf(architecture).map((r, i) => [r, arena.storage(scratch.ropes[i] as number, 'rope')]));
     const tap = (rows: number, layer: number): Tensor => arena.activation(rows, hidden, `tap ${layer}`);
     this.taps = options.tapLayers.map((layer) => (layer === layers - 1 ? stream : tap(MOST_ROWS, layer)));
     this.wide =

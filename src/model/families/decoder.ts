@@ -1,7 +1,7 @@
 // What the pre-norm decoders of the LLaMA line have in common: sizes, tensor names, tied heads. A family's file states
 // only what differs.
-import type { Architecture, Attention, Sizes } from '../architecture.ts';
-import type { Rope } from '../forward/rope-table.ts';
+import type { Architecture, Attention, Block, FeedForward, Sizes } from '../architecture.ts';
+import type { Rope, RopeScaling } from '../forward/rope-table.ts';
 import type { Config } from './config.ts';
 import { readRope } from './rope-config.ts';
 
@@ -31,19 +31,32 @@ const NAMES: Architecture['names'] = {
   head: 'lm_head.weight',
 };
 
-/** `feedForward`: where the width is not simply `intermediate_size`. */
-export const readSizes = (config: Config, feedForward = config.count('intermediate_size')): Sizes => {
-  const heads = config.count('num_attention_heads');
+/** Logits that are the head's products. */
+export const AS_THEY_ARE = { scale: 1, softCap: null } as const;
+
+/** What a family's own configuration class assumes where config.json is silent. */
+export interface SizeDefaults {
+  readonly heads?: number;
+  readonly keyValueHeads?: number;
+  readonly headDim?: number;
+  readonly vocabulary?: number;
+  readonly context?: number;
+  /** The width itself, where it is not simply `intermediate_size`. */
+  readonly feedForward?: number;
+}
+
+export const readSizes = (config: Config, defaults: SizeDefaults = {}): Sizes => {
+  const heads = config.count('num_attention_heads', defaults.heads);
   const hidden = config.count('hidden_size');
   const sizes = {
     layers: config.count('num_hidden_layers'),
     hidden,
     heads,
-    keyValueHeads: config.count('num_key_value_heads', heads),
-    headDim: config.count('head_dim', hidden / heads),
-    feedForward,
-    vocabulary: config.count('vocab_size'),
-    context: config.count('max_position_embeddings'),
+    keyValueHeads: config.count('num_key_value_heads', defaults.keyValueHeads ?? heads),
+    headDim: config.count('head_dim', defaults.headDim ?? hidden / heads),
+    feedForward: defaults.feedForward ?? config.count('intermediate_size'),
+    vocabulary: config.count('vocab_size', defaults.vocabulary),
+    context: config.count('max_position_embeddings', defaults.context),
   };
   if (heads % sizes.keyValueHeads !== 0)
     throw config.error(`num_attention_heads ${heads} is not a multiple of num_key_value_heads ${sizes.keyValueHeads}`);
@@ -52,33 +65,53 @@ export const readSizes = (config: Config, feedForward = config.count('intermedia
 };
 
 /** A scaled RoPE may reach further than `max_position_embeddings`, which some configs leave at the original length. */
-const reach = ({ scaling }: Rope, context: number): number =>
-  scaling.type === 'yarn' ? Math.max(context, Math.floor(scaling.originalContext * scaling.factor)) : context;
+const reach = (scaling: RopeScaling | undefined, context: number): number =>
+  scaling?.type === 'yarn' ? Math.max(context, Math.floor(scaling.originalContext * scaling.factor)) : context;
 
-export interface LayerDifferences {
-  readonly causal: boolean;
-  readonly queryKeyNorm: boolean;
-  readonly bias: Attention['bias'];
-  /** The window of each layer. */
-  readonly windows: (layers: number) => readonly (number | null)[];
+/** Where a family differs from LLaMA in every layer alike, and by layer. */
+export interface LayerDifferences extends Partial<Pick<Attention, 'causal' | 'queryKeyNorm' | 'scale' | 'softCap'>> {
+  readonly bias?: Attention['bias'];
+  /** The window of each layer; by default none has one. */
+  readonly windows?: (layers: number) => readonly (number | null)[];
+  /** The RoPE of each layer; by default all have the one that `readRope` reads. */
+  readonly ropes?: (sizes: Sizes) => readonly (Rope | null)[];
+  readonly activation?: FeedForward['activation'];
+  readonly norms?: Block['norms'];
+  readonly residualScale?: number;
+  readonly normOffset?: number;
+  readonly sizes?: SizeDefaults;
 }
 
 /** The layers and all their sizes. */
 export const readLayers = (
   config: Config,
-  { windows, ...differences }: LayerDifferences,
+  differences: LayerDifferences,
 ): Pick<Architecture, 'sizes' | 'blocks' | 'norm'> => {
-  const sizes = readSizes(config);
-  const rope = readRope(config, sizes.context);
-  config.must('hidden_act', 'silu');
+  const sizes = readSizes(config, differences.sizes);
+  const { layers, headDim, context } = sizes;
+  const ropes = differences.ropes?.(sizes) ?? Array<Rope>(layers).fill(readRope(config, { headDim, context }));
+  const windows = differences.windows?.(layers) ?? [];
+  const { activation = 'silu', norms = 'before', residualScale = 1 } = differences;
+  if (activation === 'silu') config.must('hidden_act', 'silu');
   config.must('rope_interleaved', false);
   return {
-    sizes: { ...sizes, context: reach(rope, sizes.context) },
-    blocks: windows(sizes.layers).map((window) => ({
-      mixer: { kind: 'attention', ...differences, window, rope },
-      feedForward: { kind: 'gated', activation: 'silu' },
+    sizes: { ...sizes, context: reach(ropes.find((rope) => rope)?.scaling, context) },
+    blocks: ropes.map((rope, i) => ({
+      mixer: {
+        kind: 'attention',
+        causal: differences.causal ?? true,
+        queryKeyNorm: differences.queryKeyNorm ?? null,
+        bias: differences.bias ?? { queryKeyValue: false, output: false },
+        window: windows[i] ?? null,
+        rope,
+        scale: differences.scale ?? headDim ** -0.5,
+        softCap: differences.softCap ?? null,
+      },
+      feedForward: { kind: 'gated', activation },
+      norms,
+      residualScale,
     })),
-    norm: { kind: 'rms', epsilon: config.positive('rms_norm_eps', 1e-6) },
+    norm: { kind: 'rms', epsilon: config.positive('rms_norm_eps', 1e-6), offset: differences.normOffset ?? 0 },
   };
 };
 
@@ -86,19 +119,28 @@ export interface DecoderDifferences extends Omit<LayerDifferences, 'causal'> {
   readonly family: string;
   /** Weights whose tensor has another name, or holds several weights. */
   readonly names?: Architecture['names'];
+  /** Whether embedding and head are one matrix where the config does not say; by default they are two. */
+  readonly tied?: boolean;
+  /** By the width of the stream. */
+  readonly embeddingScale?: (hidden: number) => number;
+  readonly logits?: Architecture['logits'];
 }
 
 /** Reads a language model and closes the config: a field that neither this nor the family has read is an error. */
-export const readDecoder = (config: Config, { family, names, ...differences }: DecoderDifferences): Architecture => {
-  const layers = readLayers(config, { ...differences, causal: true });
-  const head = config.flag('tie_word_embeddings', false) ? 'tied' : 'own';
+export const readDecoder = (
+  config: Config,
+  { family, names, tied = false, embeddingScale, logits, ...differences }: DecoderDifferences,
+): Architecture => {
+  const layers = readLayers(config, differences);
+  const head = config.flag('tie_word_embeddings', tied) ? 'tied' : 'own';
   config.finish();
   return {
     family,
     ...layers,
-    input: { embedding: 'own', features: null },
+    input: { embedding: 'own', features: null, scale: embeddingScale?.(layers.sizes.hidden) ?? 1 },
     head,
     spreadOver: null,
+    logits: logits ?? AS_THEY_ARE,
     names: { ...NAMES, ...names },
   };
 };

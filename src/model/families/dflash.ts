@@ -2,7 +2,7 @@
 // fused hidden states as keys and values, and fill a block of masks in one pass that is not causal.
 import type { Architecture } from '../architecture.ts';
 import type { Config } from './config.ts';
-import { layerNames, readLayers } from './decoder.ts';
+import { AS_THEY_ARE, layerNames, readLayers } from './decoder.ts';
 import { readWindows } from './windows.ts';
 
 export interface DFlash {
@@ -36,7 +36,7 @@ export const readDFlash = (config: Config): DFlash => {
   const bias = config.flag('attention_bias', false);
   const layers = readLayers(config, {
     causal: false,
-    queryKeyNorm: true,
+    queryKeyNorm: 'head',
     bias: { queryKeyValue: bias, output: bias },
     windows: readWindows(config),
   });
@@ -59,9 +59,10 @@ export const readDFlash = (config: Config): DFlash => {
     architecture: {
       family: 'dflash',
       ...layers,
-      input: { embedding: 'target', features: { count, as: 'keys' } },
+      input: { embedding: 'target', features: { count, as: 'keys' }, scale: 1 },
       head: 'target',
       spreadOver: null,
+      logits: AS_THEY_ARE,
       names: {
         ...layerNames('layers.{i}'),
         fuse: 'fc.weight',

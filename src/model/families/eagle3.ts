@@ -2,7 +2,7 @@
 // token after it, with keys and values of its own, and a head over a part of the target's vocabulary.
 import type { Architecture } from '../architecture.ts';
 import type { Config } from './config.ts';
-import { layerNames, readLayers } from './decoder.ts';
+import { AS_THEY_ARE, layerNames, readLayers } from './decoder.ts';
 
 export interface Eagle3 {
   readonly kind: 'eagle3';
@@ -19,10 +19,7 @@ const tapLayers = (layers: number): number[] => [2, Math.floor(layers / 2), laye
 export const readEagle3 = (config: Config): Eagle3 => {
   const bias = config.flag('attention_bias', false);
   const { sizes, blocks, norm } = readLayers(config, {
-    causal: true,
-    queryKeyNorm: false,
     bias: { queryKeyValue: bias, output: bias },
-    windows: (layers) => Array<null>(layers).fill(null),
   });
   if (sizes.layers !== 1) throw config.error(`num_hidden_layers is ${sizes.layers}; an EAGLE-3 drafter has 1`);
   config.must('mlp_bias', false);
@@ -39,9 +36,10 @@ export const readEagle3 = (config: Config): Eagle3 => {
       sizes: { ...sizes, vocabulary: drafted },
       blocks,
       norm,
-      input: { embedding: 'target', features: { count: 3, as: 'stream' } },
+      input: { embedding: 'target', features: { count: 3, as: 'stream' }, scale: 1 },
       head: 'own',
       spreadOver: sizes.vocabulary,
+      logits: AS_THEY_ARE,
       names: {
         ...layerNames('midlayer'),
         fuse: 'fc.weight',

@@ -58,6 +58,7 @@ describe.skipIf(noShared)('both published layouts', () => {
     expect([head, norm.epsilon, blocks.length]).toEqual(['tied', 1e-5, 3]);
     expect(attention(blocks[0] as Block).rope).toEqual({
       base: 10000,
+      dimensions: 16,
       scaling: { type: 'llama3', factor: 8, lowFrequencyFactor: 1, highFrequencyFactor: 4, originalContext: 64 },
     });
   });
@@ -90,7 +91,7 @@ test('sliding windows: Mistral everywhere, Qwen where layer_types or max_window_
 });
 
 test('rope types', () => {
-  const rope = (rope_scaling: Json) => ropeOf({ ...LLAMA, rope_scaling }).scaling;
+  const rope = (rope_scaling: Json) => ropeOf({ ...LLAMA, rope_scaling })?.scaling;
   expect(rope({ type: 'linear', factor: 2 })).toEqual({ type: 'linear', factor: 2 });
   const yarn = { rope_type: 'yarn', factor: 4, original_max_position_embeddings: 128 };
   expect(rope(yarn)).toMatchObject({

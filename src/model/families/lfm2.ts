@@ -1,7 +1,7 @@
 // LFM2: gated short convolutions with layers of attention between them.
 import type { Architecture, Block } from '../architecture.ts';
 import type { Config } from './config.ts';
-import { readSizes } from './decoder.ts';
+import { AS_THEY_ARE, readSizes } from './decoder.ts';
 import { readRope } from './rope-config.ts';
 
 /** Fields that say how the weights were initialised, and one that the published code does not read. */
@@ -41,27 +41,31 @@ const readLayerTypes = (config: Config, layers: number): readonly boolean[] => {
 const AT = 'model.layers.{i}';
 
 export const readLfm2 = (config: Config): Architecture => {
-  const sizes = readSizes(config, readFeedForward(config));
+  const sizes = readSizes(config, { feedForward: readFeedForward(config) });
   for (const width of ['block_dim', 'conv_dim', 'conv_dim_out']) config.must(width, sizes.hidden);
   config.must('num_heads', sizes.heads);
   config.must('block_use_swiglu', true);
   config.must('conv_bias', false);
   config.must('use_pos_enc', true);
   for (const field of UNUSED) config.has(field);
-  const rope = readRope(config, sizes.context);
+  const rope = readRope(config, sizes);
   const convolution = { kind: 'convolution', taps: config.count('conv_L_cache', 3) } as const;
   const attention = {
     kind: 'attention',
     causal: true,
-    queryKeyNorm: true,
+    queryKeyNorm: 'head',
     bias: { queryKeyValue: false, output: false },
     window: null,
     rope,
+    scale: sizes.headDim ** -0.5,
+    softCap: null,
   } as const;
   const blocks = readLayerTypes(config, sizes.layers).map(
     (attends): Block => ({
       mixer: attends ? attention : convolution,
       feedForward: { kind: 'gated', activation: 'silu' },
+      norms: 'before',
+      residualScale: 1,
     }),
   );
   const tied = config.flag(config.has('tie_embedding') ? 'tie_embedding' : 'tie_word_embeddings', true);
@@ -72,10 +76,11 @@ export const readLfm2 = (config: Config): Architecture => {
     family: 'lfm2',
     sizes,
     blocks,
-    norm: { kind: 'rms', epsilon },
-    input: { embedding: 'own', features: null },
+    norm: { kind: 'rms', epsilon, offset: 0 },
+    input: { embedding: 'own', features: null, scale: 1 },
     head: tied ? 'tied' : 'own',
     spreadOver: null,
+    logits: AS_THEY_ARE,
     names: {
       attentionNorm: `${AT}.operator_norm.weight`,
       query: `${AT}.self_attn.q_proj.weight`,

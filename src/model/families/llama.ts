@@ -8,9 +8,7 @@ export const readLlama = (config: Config): Architecture => {
   config.must('mlp_bias', false);
   return readDecoder(config, {
     family: 'llama',
-    queryKeyNorm: false,
     bias: { queryKeyValue: bias, output: bias },
-    windows: (layers) => Array<null>(layers).fill(null),
   });
 };
 
@@ -18,8 +16,6 @@ export const readMistral = (config: Config): Architecture => {
   const window = config.has('sliding_window') ? config.count('sliding_window') : null;
   return readDecoder(config, {
     family: 'mistral',
-    queryKeyNorm: false,
-    bias: { queryKeyValue: false, output: false },
     windows: (layers) => Array<number | null>(layers).fill(window),
   });
 };

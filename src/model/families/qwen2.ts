@@ -8,7 +8,6 @@ export const readQwen2 = (config: Config): Architecture => {
   config.must('use_mrope', false);
   return readDecoder(config, {
     family: 'qwen2',
-    queryKeyNorm: false,
     bias: { queryKeyValue: true, output: false },
     windows: readWindows(config),
   });

@@ -8,7 +8,7 @@ export const readQwen3 = (config: Config): Architecture => {
   const bias = config.flag('attention_bias', false);
   return readDecoder(config, {
     family: 'qwen3',
-    queryKeyNorm: true,
+    queryKeyNorm: 'head',
     bias: { queryKeyValue: bias, output: bias },
     windows: readWindows(config),
   });

@@ -37,17 +37,33 @@ const readScaling = (scaling: Config, context: number): RopeScaling => {
   }
 };
 
-export const readRope = (config: Config, context: number): Rope => {
+interface RopeContext {
+  readonly headDim: number;
+  readonly context: number;
+  /** Whether the family's code heeds `partial_rotary_factor`. */
+  readonly partial?: boolean;
+}
+
+/** The dimensions of a head that are rotated. */
+const readDimensions = (configs: readonly Config[], { headDim, partial }: RopeContext): number => {
+  const named = configs.find((config) => config.has('partial_rotary_factor'));
+  if (!named) return headDim;
+  if (!partial) named.must('partial_rotary_factor', 1);
+  const dimensions = Math.floor(headDim * named.positive('partial_rotary_factor'));
+  if (dimensions < 2 || dimensions > headDim || dimensions % 2)
+    throw named.error(`partial_rotary_factor rotates ${dimensions} of the ${headDim} dimensions of a head`);
+  return dimensions;
+};
+
+export const readRope = (config: Config, of: RopeContext): Rope => {
   const parameters = config.inner('rope_parameters');
   const older = config.inner('rope_scaling');
   const theta = config.positive('rope_theta', 10_000);
   const nested = parameters ?? older;
   // The type comes first: configs of an unsupported type often set partial_rotary_factor too.
-  const scaling: RopeScaling = nested ? readScaling(nested, context) : { type: 'default' };
-  config.must('partial_rotary_factor', 1);
-  if (!nested) return { base: theta, scaling };
-  nested.must('partial_rotary_factor', 1);
-  const base = nested.positive('rope_theta', theta);
-  nested.finish();
-  return { base, scaling };
+  const scaling: RopeScaling = nested ? readScaling(nested, of.context) : { type: 'default' };
+  const dimensions = readDimensions(nested ? [nested, config] : [config], of);
+  const base = nested?.positive('rope_theta', theta) ?? theta;
+  nested?.finish();
+  return { base, dimensions, scaling };
 };

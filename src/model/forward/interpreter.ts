@@ -9,9 +9,10 @@ import { attentionTuning } from '../../kernels/attention/attention.ts';
 import { gatherRows } from '../../kernels/cache/gather-rows.ts';
 import { gatedConvolution } from '../../kernels/convolution/gated-convolution.ts';
 import { embed } from '../../kernels/matmul/embed.ts';
-import { type Bucket, type MatmulTuning, matmul } from '../../kernels/matmul/matmul.ts';
+import { type Bucket, type MatmulTensors, type MatmulTuning, matmul } from '../../kernels/matmul/matmul.ts';
 import { pairNorm } from '../../kernels/norm/pair-norm.ts';
-import { rmsNorm, rmsNormTap, rmsNormTuning } from '../../kernels/norm/rms-norm.ts';
+import { queryKeyNorm } from '../../kernels/norm/query-key-norm.ts';
+import { rmsNorm, rmsNormAdd, rmsNormTap, rmsNormTuning } from '../../kernels/norm/rms-norm.ts';
 import { ropeAppend } from '../../kernels/rope/rope-append.ts';
 import { spreadLogits } from '../../kernels/sampling/spread-logits.ts';
 import type { Architecture, Block } from '../architecture.ts';
@@ -19,7 +20,7 @@ import { rowsOf } from '../arena.ts';
 import type { Cache, ConvolutionCache, KeyValueCache } from '../cache/kv-cache.ts';
 import type { Weights } from '../load/device-weights.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
-import { type Scratch, windowOf, windowsOf } from './scratch.ts';
+import { type Scratch, windowsOf } from './scratch.ts';
 
 /** A head over a part of its target's vocabulary. */
 export interface Reduced {
@@ -61,14 +62,15 @@ const mixerAs = <T extends { readonly kind: string }, K extends T['kind']>(
 /** Queries, keys and values of `input`: queries go to the scratch, keys and values to the cache. */
 export const recordKeys = (
   plan: Plan,
-  { architecture, weights, scratch, tuning }: Network,
+  { gpu, architecture, weights, scratch, tuning }: Network,
   cache: Cache,
   input: Tensor,
   { bucket, layer }: Place,
 ): void => {
   const { heads, keyValueHeads, headDim } = architecture.sizes;
-  const { queryKeyNorm } = mixerAs((architecture.blocks[layer] as Block).mixer, 'attention');
-  const { mixer, attentionNorm: unnormed } = weights.blocks[layer] as Weighted;
+  const { epsilon } = architecture.norm;
+  const { queryKeyNorm: normed, rope } = mixerAs((architecture.blocks[layer] as Block).mixer, 'attention');
+  const { mixer } = weights.blocks[layer] as Weighted;
   const { qkv: matrix, qkvBias, queryNorm, keyNorm } = mixerAs(mixer, 'attention');
   const { keys, values } = cache.layers[layer] as KeyValueCache;
   const [qkv, query] = [rowsOf(scratch.qkv, bucket), rowsOf(scratch.query, bucket)];
@@ -78,14 +80,21 @@ export const recordKeys = (
     { rows: bucket, epilogue: 'store' },
     tuning,
   );
+  if (normed === 'row' && queryNorm && keyNorm) {
+    const [queries, keys] = [heads * headDim, keyValueHeads * headDim];
+    const sizes = { rows: bucket, stride: qkv.shape.at(-1) as number, queries, keys, epsilon };
+    queryKeyNorm(plan, { queryNorm, keyNorm, qkv }, sizes, rmsNormTuning(gpu));
+  }
+  const unused = weights.finalNorm;
+  const rotated = rope?.dimensions ?? 0;
   ropeAppend(
     plan,
     {
       qkv,
       rows: scratch.rows[0] as Tensor,
-      table: cache.table,
-      queryNorm: queryNorm ?? unnormed,
-      keyNorm: keyNorm ?? unnormed,
+      table: (rope && cache.tables.get(rope)) ?? unused,
+      queryNorm: queryNorm ?? unused,
+      keyNorm: keyNorm ?? unused,
       query,
       keys,
       values,
@@ -95,20 +104,42 @@ export const recordKeys = (
       heads,
       keyValueHeads,
       headDim,
-      epsilon: architecture.norm.epsilon,
-      normed: queryKeyNorm ? 1 : 0,
+      rotated,
+      epsilon,
+      normed: normed === 'head' ? 1 : 0,
       capacity: cache.slots,
       half: cache.options.half ? 1 : 0,
     },
+    { partly: rotated < headDim ? 1 : 0 },
   );
+};
+
+/** Adds a product to the stream, normed where the block has a norm there. */
+const addToStream = (
+  plan: Plan,
+  { gpu, architecture, weights, scratch, tuning }: Network,
+  product: Omit<MatmulTensors, 'output'>,
+  { bucket, layer }: Place,
+  norm: 'attentionPostNorm' | 'feedForwardPostNorm',
+): void => {
+  const { residualScale: scale } = architecture.blocks[layer] as Block;
+  const weight = (weights.blocks[layer] as Weighted)[norm];
+  const [stream, normed] = [rowsOf(scratch.stream, bucket), rowsOf(scratch.normed, bucket)];
+  if (!weight) {
+    matmul(plan, { ...product, output: stream }, { rows: bucket, epilogue: 'add', scale }, tuning);
+    return;
+  }
+  matmul(plan, { ...product, output: normed }, { rows: bucket, epilogue: 'store' }, tuning);
+  const shape = { rows: bucket, width: architecture.sizes.hidden, epsilon: architecture.norm.epsilon, scale };
+  rmsNormAdd(plan, { input: normed, weight, output: stream }, shape, rmsNormTuning(gpu));
 };
 
 /** Adds to the stream what a layer of attention makes of `input`. */
 const recordAttention = (plan: Plan, network: Network, cache: Cache, input: Tensor, place: Place): void => {
-  const { gpu, architecture, weights, scratch, tuning } = network;
+  const { gpu, architecture, weights, scratch } = network;
   const { bucket, layer } = place;
   const { heads, keyValueHeads, headDim } = architecture.sizes;
-  const window = windowOf(architecture.blocks[layer] as Block);
+  const { window, scale, softCap } = mixerAs((architecture.blocks[layer] as Block).mixer, 'attention');
   const { output, outputBias } = mixerAs((weights.blocks[layer] as Weighted).mixer, 'attention');
   const { keys, values } = cache.layers[layer] as KeyValueCache;
   recordKeys(plan, network, cache, input, place);
@@ -121,31 +152,18 @@ const recordAttention = (plan: Plan, network: Network, cache: Cache, input: Tens
     output: rowsOf(scratch.attended, bucket),
   };
   const half = cache.options.half ? 1 : 0;
-  const shape = { rows: bucket, heads, keyValueHeads, headDim, capacity: cache.slots, half } as const;
+  const sizes = { rows: bucket, heads, keyValueHeads, headDim, capacity: cache.slots } as const;
+  const shape = { ...sizes, half, scale, softCap: softCap ?? 0 } as const;
   cache.attend(plan, attending, shape);
   cache.rolloutState?.record(plan, attending, shape, attentionTuning(gpu), layer);
-  matmul(
-    plan,
-    {
-      input: attending.output,
-      matrix: output,
-      output: rowsOf(scratch.stream, bucket),
-      ...(outputBias ? { bias: outputBias } : {}),
-    },
-    { rows: bucket, epilogue: 'add' },
-    tuning,
-  );
+  const bias = outputBias ? { bias: outputBias } : {};
+  addToStream(plan, network, { input: attending.output, matrix: output, ...bias }, place, 'attentionPostNorm');
 };
 
 /** The same for a layer that convolves. */
-const recordConvolution = (
-  plan: Plan,
-  network: Network,
-  cache: Cache,
-  input: Tensor,
-  { bucket, layer }: Place,
-): void => {
+const recordConvolution = (plan: Plan, network: Network, cache: Cache, input: Tensor, place: Place): void => {
   const { architecture, weights, scratch, tuning } = network;
+  const { bucket, layer } = place;
   const { taps } = mixerAs((architecture.blocks[layer] as Block).mixer, 'convolution');
   const matrices = mixerAs((weights.blocks[layer] as Weighted).mixer, 'convolution');
   const { gates, convolved } = scratch.convolution as NonNullable<Scratch['convolution']>;
@@ -162,8 +180,7 @@ const recordConvolution = (
     },
     { rows: bucket, channels: architecture.sizes.hidden, taps, half: cache.options.half ? 1 : 0 },
   );
-  const stream = rowsOf(scratch.stream, bucket);
-  matmul(plan, { input: output, matrix: matrices.output, output: stream }, { rows: bucket, epilogue: 'add' }, tuning);
+  addToStream(plan, network, { input: output, matrix: matrices.output }, place, 'attentionPostNorm');
 };
 
 const MIXERS: Readonly<Record<Block['mixer']['kind'], typeof recordAttention>> = {
@@ -185,9 +202,14 @@ export const recordBody = (
   const view = (tensor: Tensor): Tensor => rowsOf(tensor, bucket);
   const [stream, normed, gated] = [scratch.stream, scratch.normed, scratch.gated].map(view) as [Tensor, Tensor, Tensor];
   const paired = architecture.input.features?.as === 'stream' ? scratch.features : null;
-  const norm = (weight: Tensor, tap?: Tensor): Tensor => {
-    const tensors = { input: stream, weight, output: normed };
+  /** What a part of a block reads: the stream, normed where the block has a norm there; and a copy of it in `tap`. */
+  const read = (weight: Tensor | undefined, tap?: Tensor): Tensor => {
     const shape = { rows: bucket, width, epsilon };
+    if (!weight) {
+      if (tap) gatherRows(plan, { input: stream, indices: scratch.everyIndex, output: view(tap) }, shape);
+      return stream;
+    }
+    const tensors = { input: stream, weight, output: normed };
     if (tap) rmsNormTap(plan, { ...tensors, tap: view(tap) }, shape, rmsNormTuning(gpu));
     else rmsNorm(plan, tensors, shape, rmsNormTuning(gpu));
     return normed;
@@ -208,25 +230,25 @@ export const recordBody = (
       matrix: weights.embedding,
       output: paired ? view(paired.embedded) : stream,
     },
-    { rows: bucket },
+    { rows: bucket, scale: architecture.input.scale },
   );
   for (const layer of layers) {
     // The tap of the layer before is copied here, because this norm reads the stream anyway.
     const tap = cache.taps[cache.options.tapLayers.indexOf(layer - 1)];
-    const { mixer } = architecture.blocks[layer] as Block;
+    const { mixer, feedForward } = architecture.blocks[layer] as Block;
     const block = weights.blocks[layer] as Weighted;
+    const place = { bucket, layer };
     const input = paired
-      ? pair(view(paired.embedded), view(paired.paired), block.attentionNorm)
-      : norm(block.attentionNorm, tap);
-    MIXERS[mixer.kind](plan, network, cache, input, { bucket, layer });
-    norm(block.feedForwardNorm);
+      ? pair(view(paired.embedded), view(paired.paired), block.attentionNorm as Tensor)
+      : read(block.attentionNorm, tap);
+    MIXERS[mixer.kind](plan, network, cache, input, place);
     matmul(
       plan,
-      { input: normed, matrix: block.gateUp, output: gated },
-      { rows: bucket, epilogue: 'silu-mul' },
+      { input: read(block.feedForwardNorm), matrix: block.gateUp, output: gated },
+      { rows: bucket, epilogue: `${feedForward.activation}-mul` },
       tuning,
     );
-    matmul(plan, { input: gated, matrix: block.down, output: stream }, { rows: bucket, epilogue: 'add' }, tuning);
+    addToStream(plan, network, { input: gated, matrix: block.down }, place, 'feedForwardPostNorm');
   }
   cache.pool?.record(plan, stream, scratch.rows[0] as Tensor);
 };
@@ -251,7 +273,9 @@ export const recordHead = (
     rmsNormTuning(gpu),
   );
   const logits = rowsOf(scratch.logits, bucket);
-  matmul(plan, { input: normed, matrix: weights.head, output: logits }, { rows: bucket, epilogue: 'store' }, tuning);
+  const { scale, softCap } = architecture.logits;
+  const shape = { rows: bucket, epilogue: 'store', scale, softCap } as const;
+  matmul(plan, { input: normed, matrix: weights.head, output: logits }, shape, tuning);
   if (!reduced) return;
   const scores = rowsOf(scratch.scores, bucket);
   const [partStride, stride] = [logits, scores].map(({ shape }) => shape.at(-1)) as [number, number];

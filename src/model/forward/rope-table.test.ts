@@ -6,7 +6,7 @@ const BASE = 10_000;
 const DIM = 16;
 const plain = (i: number): number => 1 / BASE ** ((2 * i) / DIM);
 const frequencies = (scaling: RopeScaling, dim = DIM, base = BASE): number[] => [
-  ...inverseFrequencies({ base, scaling }, dim),
+  ...inverseFrequencies({ base, dimensions: dim, scaling }),
 ];
 
 test('default and linear', () => {
@@ -59,21 +59,21 @@ test('yarn: the ramp of the paper between 32 and 1 turns, and its attention fact
     expect(f / (extrapolated * (1 - ramp) + (extrapolated / 4) * ramp)).toBeCloseTo(1, 12);
   });
   expect(yarnScale(4)).toBeCloseTo(1.138629, 6);
-  const table = ropeTable({ base, scaling }, dim, 2);
+  const table = ropeTable({ base, dimensions: dim, scaling }, 2);
   expect(table[0]).toBeCloseTo(1.138629, 6); // cos 0 · factor
   expect(table[dim + 1]).toBeCloseTo(Math.sin(1) * 1.138629, 6); // position 1, frequency 1
 });
 
 test('divisors from a GGUF replace the scaling', () => {
   const divisors = [1, 2, 3, 4, 5, 6, 7, 8];
-  const actual = inverseFrequencies({ base: BASE, scaling: { type: 'linear', factor: 99 } }, DIM, divisors);
+  const actual = inverseFrequencies({ base: BASE, dimensions: DIM, scaling: { type: 'linear', factor: 99 } }, divisors);
   actual.forEach((f, i) => {
     expect(f).toBeCloseTo(plain(i) / (i + 1), 14);
   });
 });
 
 test('the table holds cos and sin of position · frequency, rounded once', () => {
-  const table = ropeTable({ base: BASE, scaling: { type: 'default' } }, DIM, 1000);
+  const table = ropeTable({ base: BASE, dimensions: DIM, scaling: { type: 'default' } }, 1000);
   for (const position of [0, 1, 517, 999])
     for (let i = 0; i < DIM / 2; i++) {
       expect(table[(position * 8 + i) * 2]).toBe(Math.fround(Math.cos(position * BASE ** ((-2 * i) / DIM))));

@@ -25,6 +25,8 @@ export type RopeScaling =
 
 export interface Rope {
   readonly base: number;
+  /** The first so many dimensions of a head are rotated, in pairs (i, i + dimensions/2); an even number. */
+  readonly dimensions: number;
   readonly scaling: RopeScaling;
 }
 
@@ -48,27 +50,23 @@ const llama3 = (frequency: number, s: Extract<RopeScaling, { type: 'llama3' }>):
 const yarn = (
   frequency: number,
   i: number,
-  headDim: number,
+  dimensions: number,
   base: number,
   s: Extract<RopeScaling, { type: 'yarn' }>,
 ): number => {
   const dimensionOf = (turns: number): number =>
-    (headDim * Math.log(s.originalContext / (turns * 2 * Math.PI))) / (2 * Math.log(base));
+    (dimensions * Math.log(s.originalContext / (turns * 2 * Math.PI))) / (2 * Math.log(base));
   const round = (x: number, how: (x: number) => number): number => (s.truncate ? how(x) : x);
   const low = Math.max(round(dimensionOf(s.betaFast), Math.floor), 0);
-  const high = Math.min(round(dimensionOf(s.betaSlow), Math.ceil), headDim - 1);
+  const high = Math.min(round(dimensionOf(s.betaSlow), Math.ceil), dimensions - 1);
   const ramp = Math.min(1, Math.max(0, (i - low) / (low === high ? 0.001 : high - low)));
   return (frequency / s.factor) * ramp + frequency * (1 - ramp);
 };
 
-/** One frequency a pair (i, i + headDim/2). `divisors` is GGUF's `rope_freqs.weight`, which replaces the scaling. */
-export const inverseFrequencies = (
-  { base, scaling }: Rope,
-  headDim: number,
-  divisors?: ArrayLike<number>,
-): Float64Array => {
-  const plain = (i: number): number => base ** ((-2 * i) / headDim);
-  return Float64Array.from({ length: headDim / 2 }, (_, i) => {
+/** One frequency a pair. `divisors` is GGUF's `rope_freqs.weight`, which replaces the scaling. */
+export const inverseFrequencies = ({ base, dimensions, scaling }: Rope, divisors?: ArrayLike<number>): Float64Array => {
+  const plain = (i: number): number => base ** ((-2 * i) / dimensions);
+  return Float64Array.from({ length: dimensions / 2 }, (_, i) => {
     if (divisors) return plain(i) / (divisors[i] as number);
     switch (scaling.type) {
       case 'default':
@@ -78,22 +76,17 @@ export const inverseFrequencies = (
       case 'llama3':
         return llama3(plain(i), scaling);
       case 'yarn':
-        return yarn(plain(i), i, headDim, base, scaling);
+        return yarn(plain(i), i, dimensions, base, scaling);
     }
   });
 };
 
-/** `[positions][headDim / 2]` pairs (cos, sin). */
-export const ropeTable = (
-  rope: Rope,
-  headDim: number,
-  positions: number,
-  divisors?: ArrayLike<number>,
-): Float32Array<ArrayBuffer> => {
-  const frequencies = inverseFrequencies(rope, headDim, divisors);
+/** `[positions][dimensions / 2]` pairs (cos, sin). */
+export const ropeTable = (rope: Rope, positions: number, divisors?: ArrayLike<number>): Float32Array<ArrayBuffer> => {
+  const frequencies = inverseFrequencies(rope, divisors);
   const factor = rope.scaling.type === 'yarn' ? rope.scaling.attentionFactor : 1;
-  const half = headDim / 2;
-  const table = new Float32Array(positions * headDim);
+  const half = rope.dimensions / 2;
+  const table = new Float32Array(positions * rope.dimensions);
   for (let position = 0; position < positions; position++) {
     for (let i = 0; i < half; i++) {
       const angle = position * (frequencies[i] as number);

@@ -9,7 +9,7 @@ import type { Arena } from '../arena.ts';
 import { MOST_ROWS } from '../limits.ts';
 
 /** The window of a block; a convolution walks back along all rows, so it needs those without a window. */
-export const windowOf = ({ mixer }: Block): number | null => (mixer.kind === 'attention' ? mixer.window : null);
+const windowOf = ({ mixer }: Block): number | null => (mixer.kind === 'attention' ? mixer.window : null);
 
 /** Distinct windows, in the order of their first layer. */
 export const windowsOf = ({ blocks }: Architecture): readonly (number | null)[] => [...new Set(blocks.map(windowOf))];

@@ -1,6 +1,8 @@
 // The check of batch invariance at load. Speculation is lossless only if scoring M tokens gives, bit for bit, what M
 // passes of one token give. Our kernels fix the order of every sum, but WGSL lets a driver reassociate (Metal's relaxed
 // math). One layer of each kind runs at M = 1 and at every other number of rows, and the logits are compared.
+
+import type { Architecture } from '../architecture.ts';
 import { chain } from '../check-tree.ts';
 import type { Cursor } from '../interface.ts';
 import type { Weights } from './device-weights.ts';
@@ -13,11 +15,12 @@ const SINGLES = 5;
 const WIDTHS = [2, 3, SINGLES, ROWS] as const;
 export const CHECK_CAPACITY = ROWS;
 
-/** One layer for each combination of mixer and weight formats: the others run the same pipelines. */
-export const checkLayers = ({ blocks }: Weights): readonly number[] => {
-  const kinds = blocks.map(({ mixer, gateUp, down }) => {
+/** One layer for each kind of block and combination of weight formats: the others run the same pipelines. */
+export const checkLayers = (architecture: Architecture, { blocks }: Weights): readonly number[] => {
+  const kinds = blocks.map(({ mixer, gateUp, down }, layer) => {
     const mixing = mixer.kind === 'attention' ? mixer.qkv : mixer.input;
-    return [mixer.kind, ...[mixing, mixer.output, gateUp, down].map(({ format }) => format)].join(' ');
+    const formats = [mixing, mixer.output, gateUp, down].map(({ format }) => format);
+    return JSON.stringify([architecture.blocks[layer], formats]);
   });
   return kinds.flatMap((kind, layer) => (kinds.indexOf(kind) === layer ? [layer] : []));
 };

@@ -29,11 +29,14 @@ export interface ConvolutionWeights {
 }
 
 export interface BlockWeights {
-  readonly attentionNorm: Tensor;
+  /** Norms are undefined where the family has none. */
+  readonly attentionNorm: Tensor | undefined;
   readonly mixer: AttentionWeights | ConvolutionWeights;
-  readonly feedForwardNorm: Tensor;
+  readonly attentionPostNorm: Tensor | undefined;
+  readonly feedForwardNorm: Tensor | undefined;
   readonly gateUp: Matrix;
   readonly down: Matrix;
+  readonly feedForwardPostNorm: Tensor | undefined;
 }
 
 /** Projection and norm of what a drafter reads of its target. */
@@ -143,7 +146,9 @@ export const allocate = (gpu: Gpu, arena: Arena, planned: readonly PlannedWeight
           const values = block.decode();
           const at = (block.firstRow * values.length) / block.rows;
           const own = values.subarray(Math.max(0, from - at), Math.max(0, from + rows - at));
-          if (own.length > 0) gpu.device.queue.writeBuffer(tensor.buffer, (first + Math.max(0, at - from)) * 4, own);
+          const offset = (first + Math.max(0, at - from)) * 4;
+          const shifted = own.map((value) => value + weight.offset);
+          if (own.length > 0) gpu.device.queue.writeBuffer(tensor.buffer, offset, shifted);
         });
       continue;
     }
@@ -191,11 +196,13 @@ export const assemble = (
         output: matrix(of('convolutionOutput')),
       });
       return {
-        attentionNorm: vector(of('attentionNorm')),
+        attentionNorm: vectors.get(of('attentionNorm')),
         mixer: block.mixer.kind === 'attention' ? attention() : convolution(),
-        feedForwardNorm: vector(of('feedForwardNorm')),
+        attentionPostNorm: vectors.get(of('attentionPostNorm')),
+        feedForwardNorm: vectors.get(of('feedForwardNorm')),
         gateUp: matrix(of('gateUp')),
         down: matrix(of('down')),
+        feedForwardPostNorm: vectors.get(of('feedForwardPostNorm')),
       };
     }),
     finalNorm: vector('finalNorm'),

@@ -23,6 +23,6 @@ export const cacheEstimate = (
   architecture: Architecture,
   size: { readonly positions: number; readonly half: boolean },
 ): number => {
-  const scratch = Object.values(cacheScratch(architecture, size, attentionTuning(gpu)));
+  const scratch = Object.values(cacheScratch(architecture, size, attentionTuning(gpu))).flat();
   return scratch.reduce((sum, bytes) => sum + bytes, cacheBytes(architecture, size));
 };

@@ -31,7 +31,6 @@ const readFused = (config: Readonly<Record<string, unknown>>, bias: Attention['b
   const gateUp = `${AT}.mlp.gate_up_proj.weight`;
   return readDecoder(read, {
     family: 'fused',
-    queryKeyNorm: false,
     bias,
     windows: readWindows(read),
     names: {

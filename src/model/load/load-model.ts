@@ -36,7 +36,7 @@ export const loadModel = async (
     // Every pipeline of the model is in the plans of this cursor, so opening it compiles them all. It has one layer of
     // each kind, and later serves the check.
     const capacity = Math.min(CHECK_CAPACITY, made.context);
-    probing = made.ready().then(() => made.open({ capacity }, checkLayers(weights)));
+    probing = made.ready().then(() => made.open({ capacity }, checkLayers(architecture, weights)));
     const compiled = probing.then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
     const all = new Map(sinks).set(ROPE_DIVISORS, (block) => {
       made.ropeDivisors = block.decode();

@@ -29,6 +29,8 @@ export interface PlannedVector {
   readonly key: string;
   /** With the padding that a bias needs (one value for each padded row of its matrix). */
   readonly length: number;
+  /** Added to every value of the file. */
+  readonly offset: number;
   readonly pieces: readonly Piece[];
 }
 
@@ -70,7 +72,10 @@ const planWeight = (
   });
   const [shape] = members.map((member) => member.shape);
   const columns = columnsOf(shape as readonly number[]);
-  if (shape?.length !== 2) return { kind: 'vector', key, length: Math.ceil(rows / ROW_PAD) * ROW_PAD, pieces };
+  if (shape?.length !== 2) {
+    const length = Math.ceil(rows / ROW_PAD) * ROW_PAD;
+    return { kind: 'vector', key, length, offset: members[0]?.offset ?? 0, pieces };
+  }
   const vocabulary = key === 'embedding' || key === 'head';
   const format = EXACTNESS[
     Math.max(

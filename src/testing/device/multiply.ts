@@ -1,6 +1,7 @@
 // What the tests of the matmul family share: sixteen rows through passes of any size, and a count of differing bits.
 import type { Gpu } from '../../gpu/device.ts';
-import { type Bucket, type Epilogue, type MatmulChoice, matmul } from '../../kernels/matmul/matmul.ts';
+import { type MatmulChoice, type MatmulShape, matmul } from '../../kernels/matmul/matmul.ts';
+import { isPaired } from '../../kernels/matmul/matmul-text.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { type RandomMatrix, random } from './matrix.ts';
 import { runKernel, strided, tensorOf } from './run-kernel.ts';
@@ -36,10 +37,8 @@ export const activations = (columns: number): number[][] => {
   return Array.from({ length: 16 }, () => Array.from({ length: columns }, () => Math.fround(2 * next() - 1)));
 };
 
-export interface Pass {
-  readonly rows: Bucket;
+export interface Pass extends Omit<MatmulShape, 'epilogue'>, Partial<Pick<MatmulShape, 'epilogue'>> {
   readonly choice: MatmulChoice;
-  readonly epilogue?: Epilogue;
   readonly bias?: readonly number[];
 }
 
@@ -48,16 +47,17 @@ export const multiply = async (
   gpu: Gpu,
   { matrix }: RandomMatrix,
   x: readonly (readonly number[])[],
-  { rows, choice, epilogue = 'store', bias }: Pass,
+  { choice, bias, epilogue = 'store', ...shape }: Pass,
 ): Promise<Float32Array[]> => {
-  const stride = stride32(epilogue === 'silu-mul' ? matrix.rows / 2 : matrix.rows);
+  const { rows } = shape;
+  const stride = stride32(isPaired(epilogue) ? matrix.rows / 2 : matrix.rows);
   const outputs = [];
   for (let i = 0; i < x.length; i += rows) {
     const input = tensorOf(gpu, strided(x.slice(i, i + rows), stride32(matrix.columns)));
     const output = { ...tensorOf(gpu, new Float32Array(rows * stride).fill(1)), shape: [rows, stride] };
     const biases = bias ? { bias: tensorOf(gpu, Float32Array.from(bias)) } : {};
     const [result] = await runKernel(gpu, [output], (plan) =>
-      matmul(plan, { input, matrix, output, ...biases }, { rows, epilogue }, { fallback: choice, shapes: {} }),
+      matmul(plan, { input, matrix, output, ...biases }, { ...shape, epilogue }, { fallback: choice, shapes: {} }),
     );
     outputs.push(
       ...Array.from({ length: rows }, (_, m) => (result as Float32Array).slice(m * stride, (m + 1) * stride)),

@@ -36,7 +36,16 @@ export const checkTrees = async (
   const stride = stride32(heads * headDim);
   const attention = attentionOf(tuning);
   const run = async (cache: readonly number[][][][], queries: readonly number[][], rows: readonly Row[]) => {
-    const shape = { rows: rows.length, heads, keyValueHeads, headDim, capacity, half: 0 } as const;
+    const shape = {
+      rows: rows.length,
+      heads,
+      keyValueHeads,
+      headDim,
+      capacity,
+      half: 0,
+      scale: headDim ** -0.5,
+      softCap: 0,
+    } as const;
     const output = gpu.activation(rows.length, stride, 'output');
     const tensors = {
       query: tensorOf(gpu, strided(queries, stride)),
