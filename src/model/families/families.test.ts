@@ -37,7 +37,7 @@ const message = (config: Json): string => {
 };
 
 describe.skipIf(noShared)('both published layouts', () => {
-  test.each(['llama-tiny', 'qwen2-tiny', 'qwen3-tiny'])('%s: transformers 4 and 5 read alike', (name) => {
+  test.each(['llama-tiny', 'qwen2-tiny', 'qwen3-tiny', 'lfm2-tiny'])('%s: transformers 4 and 5 read alike', (name) => {
     const read = (file: string) => readArchitecture(JSON.parse(readFileSync(shared('golden', name, file), 'utf8')));
     expect(read('config.v4.json')).toEqual(read('config.json'));
   });
@@ -88,6 +88,43 @@ test('sliding windows: Mistral everywhere, Qwen where layer_types or max_window_
   const types = ['sliding_attention', 'full_attention', 'sliding_attention', 'full_attention'];
   expect(windows({ ...sliding, layer_types: types })).toEqual([8, null, 8, null]);
   expect(message({ ...sliding, layer_types: types.slice(1) })).toContain('layer_types names 3 layers');
+});
+
+const LFM2: Json = {
+  architectures: ['Lfm2ForCausalLM'],
+  vocab_size: 320,
+  hidden_size: 96,
+  intermediate_size: 200,
+  block_multiple_of: 16,
+  num_hidden_layers: 3,
+  num_attention_heads: 6,
+  num_key_value_heads: 2,
+  max_position_embeddings: 512,
+  norm_eps: 1e-5,
+  rope_theta: 1e6,
+  full_attn_idxs: [1],
+  conv_L_cache: 4,
+};
+
+test('LFM2: layers, feed-forward width, taps', () => {
+  const kinds = (config: Json) => readArchitecture(config).blocks.map(({ mixer }) => mixer.kind);
+  expect(kinds(LFM2)).toEqual(['convolution', 'attention', 'convolution']);
+  const types = ['full_attention', 'conv', 'full_attention'];
+  expect(kinds({ ...LFM2, layer_types: types })).toEqual(['attention', 'convolution', 'attention']);
+  expect(message({ ...LFM2, layer_types: types.slice(1) })).toContain('layer_types names 2 layers');
+  expect(message({ ...LFM2, layer_types: ['conv', 'mamba', 'conv'] })).toContain('layer_types[1] = mamba');
+  const width = (config: Json) => readArchitecture({ ...LFM2, ...config }).sizes.feedForward;
+  expect(width({})).toBe(144);
+  expect(width({ block_ff_dim: 100 })).toBe(80);
+  expect(width({ block_ffn_dim_multiplier: 1.3 })).toBe(176);
+  expect(width({ block_auto_adjust_ff_dim: false })).toBe(200);
+  const shapes = new Map(weightSpecs(readArchitecture(LFM2)).map(({ checkpoint, shape }) => [checkpoint, shape]));
+  expect(shapes.get('model.layers.0.conv.conv.weight')).toEqual([96, 1, 4]);
+  expect(shapes.get('model.layers.0.conv.in_proj.weight')).toEqual([288, 96]);
+  expect(shapes.has('model.layers.1.conv.in_proj.weight')).toBe(false);
+  expect(readArchitecture({ ...LFM2, tie_embedding: false }).head).toBe('own');
+  expect(message({ ...LFM2, conv_bias: true })).toContain('conv_bias = true is not supported');
+  expect(message({ ...LFM2, conv_dim: 64 })).toContain('conv_dim = 64 is not supported');
 });
 
 test('rope types', () => {

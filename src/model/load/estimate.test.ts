@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
-import { TINY, tinyCheckpoint } from '../../testing/toys/tiny.ts';
+import { TINY, TINY_LFM2, tinyCheckpoint } from '../../testing/toys/tiny.ts';
 import type { Architecture } from '../architecture.ts';
 import { Arena } from '../arena.ts';
 import { readArchitecture, readDrafter } from '../families/families.ts';
@@ -16,6 +16,7 @@ const bundled = (name: string): Record<string, unknown> =>
 
 const ARCHITECTURES: readonly (readonly [string, Architecture])[] = [
   ['a language model', readArchitecture(TINY)],
+  ['a model that convolves', readArchitecture({ ...TINY, ...TINY_LFM2 })],
   ['a block drafter', readDrafter(bundled('dflash')).architecture],
   ['a drafter with a vocabulary of its own', readDrafter(bundled('eagle3')).architecture],
 ];
@@ -28,9 +29,14 @@ test.each(ARCHITECTURES)('scratch of %s', async (_, architecture) => {
   arena.free();
 });
 
-test.each(['f32', 'f16'] as const)('an %s cache, with the scratch that grows with it', async (cache) => {
+test.each([
+  ['f32', {}],
+  ['f16', {}],
+  ['f32', TINY_LFM2],
+  ['f16', TINY_LFM2],
+] as const)('an %s cache, with the scratch that grows with it %#', async (cache, config) => {
   const gpu = await testGpu();
-  using model = await loadModel(gpu, tinyCheckpoint(), { batchInvariant: true });
+  using model = await loadModel(gpu, tinyCheckpoint({ config }), { batchInvariant: true });
   const before = gpu.bytes;
   using cursor = await model.open({ capacity: 100, cache });
   const size = { positions: 100, half: cache === 'f16' };

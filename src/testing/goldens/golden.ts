@@ -23,6 +23,16 @@ export interface GoldenCase {
     readonly tokens: readonly number[];
     readonly parents: readonly number[];
   };
+  readonly rollback: {
+    readonly prompt: readonly number[];
+    readonly rounds: readonly {
+      readonly start: number;
+      readonly tokens: readonly number[];
+      readonly accepted: number;
+      readonly logits: string;
+    }[];
+    readonly kept: readonly number[];
+  };
   readonly files: Readonly<Record<string, TensorFile>>;
   readonly models: Readonly<Record<string, { readonly file: string; readonly greedy: readonly number[] }>>;
 }

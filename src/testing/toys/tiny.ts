@@ -20,6 +20,15 @@ export const TINY: Readonly<Record<string, unknown>> = {
   tie_word_embeddings: true,
 };
 
+/** What makes TINY a model with gated short convolutions. */
+export const TINY_LFM2: Readonly<Record<string, unknown>> = {
+  architectures: ['Lfm2ForCausalLM'],
+  full_attn_idxs: [1],
+  conv_L_cache: 3,
+  hidden_act: null,
+  rms_norm_eps: null,
+};
+
 /** Uniform numbers around zero, the same for the same seed. */
 const noise = (count: number, seed: number, spread: number): Float32Array<ArrayBuffer> => {
   let state = seed * 2654435761;
