@@ -84,7 +84,7 @@ const readAs = (role: ModelRole, checkpoint: Checkpoint): Architecture => {
   }
   if (JUDGES.includes(role) && !isScored(tensors))
     throw wrongRole('judge: it has neither a reward head nor a classifier');
-  return JUDGES.includes(role) ? readScored(config) : readArchitecture(config);
+  return JUDGES.includes(role) ? readScored(config, tensors) : readArchitecture(config, tensors);
 };
 
 const nothing = (role: ModelRole, name: string): PreflightPart => ({

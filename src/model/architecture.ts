@@ -115,6 +115,8 @@ export interface Architecture {
    * it one after the other, in the order of `blockWeights` (query, key, value; gate, up).
    */
   readonly names: Readonly<Partial<Record<WeightName, string>>>;
+  /** How the names of tensors begin that belong to parts which the engine does not run, such as a vision tower. */
+  readonly otherParts?: readonly string[];
 }
 
 /** A weight that the architecture needs, and the shape it must have. */
@@ -140,6 +142,11 @@ export interface TensorSpec {
 /** Layers of attention; the others have no keys and values. */
 export const attentionLayers = ({ blocks }: Pick<Architecture, 'blocks'>): readonly number[] =>
   blocks.flatMap(({ mixer }, layer) => (mixer.kind === 'attention' ? [layer] : []));
+
+/** Distinct RoPEs, in the order of their first layer. */
+export const ropesOf = ({ blocks }: Pick<Architecture, 'blocks'>): readonly Rope[] => [
+  ...new Set(blocks.flatMap(({ mixer }) => (mixer.kind === 'attention' && mixer.rope) || [])),
+];
 
 const attentionWeights = (mixer: Attention): readonly WeightName[] => [
   'query',

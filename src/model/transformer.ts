@@ -14,6 +14,7 @@ import { joinModels } from './ensemble/device-ensemble.ts';
 import { GrownTree } from './forward/device-tree.ts';
 import { Executor, type PassDescription, type PassRows } from './forward/executor.ts';
 import { gather } from './forward/gather.ts';
+import type { RopeDivisors } from './forward/rope-table.ts';
 import { makeScratch } from './forward/scratch.ts';
 import { deviceTreeView, treeView } from './forward/views.ts';
 import type {
@@ -51,8 +52,8 @@ interface Entry {
 
 export class Transformer implements LanguageModel, Runner {
   readonly architecture: Architecture;
-  /** GGUF's `rope_freqs.weight`, once it has been read. */
-  ropeDivisors: Float32Array | undefined;
+  /** From the checkpoint's tensors, once they have been read. */
+  ropeDivisors: RopeDivisors = {};
   readonly #gpu: Gpu;
   readonly #arena: Arena;
   readonly #executor: Executor;

@@ -14,9 +14,9 @@ import { compact, type Move, packMoves } from '../../kernels/cache/compact.ts';
 import { moveRows } from '../../kernels/cache/kept-rows.ts';
 import { keptWords } from '../../kernels/convolution/gated-convolution.ts';
 import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
-import type { Architecture } from '../architecture.ts';
+import { type Architecture, ropesOf } from '../architecture.ts';
 import { Arena } from '../arena.ts';
-import { type Rope, ropeTable } from '../forward/rope-table.ts';
+import { type Rope, type RopeDivisors, ropeTable } from '../forward/rope-table.ts';
 import type { Rollout } from '../interface.ts';
 import { MOST_NODES, MOST_ROWS } from '../limits.ts';
 import { Pool } from './pooled-states.ts';
@@ -85,11 +85,6 @@ export const largestBuffer = (architecture: Architecture, size: CacheSize): numb
 export const cacheBytes = (architecture: Architecture, size: CacheSize): number =>
   allBuffers(architecture, size).reduce((sum, bytes) => sum + bytes, 0);
 
-/** Distinct RoPEs, in the order of their first layer. */
-const ropesOf = ({ blocks }: Architecture): readonly Rope[] => [
-  ...new Set(blocks.flatMap(({ mixer }) => (mixer.kind === 'attention' && mixer.rope) || [])),
-];
-
 /**
  * Bytes of the other buffers whose size grows with the context. The cache allocates this list and the memory estimate
  * adds it up, so such scratch of a new kernel belongs here.
@@ -152,7 +147,7 @@ export class Cache {
     gpu: Gpu,
     architecture: Architecture,
     options: CacheOptions,
-    { moves, stream, divisors }: Shared & { readonly divisors: Float32Array | undefined },
+    { moves, stream, divisors }: Shared & { readonly divisors: RopeDivisors },
   ): Promise<Cache> {
     const arena = new Arena(gpu);
     try {

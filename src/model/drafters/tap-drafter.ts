@@ -75,7 +75,7 @@ export abstract class TapDrafter implements Disposable {
       this.#gpu,
       this.architecture,
       { positions: capacity, forks: NO_FORKS, half: kind === 'f16', tapLayers: [], nodes: MOST_ROWS },
-      { ...this.executor.shared, divisors: undefined },
+      { ...this.executor.shared, divisors: {} },
     );
     const arena = new Arena(this.#gpu);
     const queue = new FeatureQueue(this.network, cache, arena, this.tapLayers);

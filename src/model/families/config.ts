@@ -15,7 +15,9 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'attention_dropout',
   'auto_map', // names the Python files that transformers would run
   'bos_token_id',
+  'cache_implementation', // names a cache of transformers
   'dtype',
+  'embd_pdrop',
   'eos_token_id',
   'hidden_dropout',
   'initializer_range',
@@ -25,6 +27,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'output_hidden_states',
   'pad_token_id',
   'pretraining_tp', // splits a product into slices: rounding only
+  'resid_pdrop',
   'residual_dropout',
   'return_dict',
   'torch_dtype',
@@ -73,6 +76,12 @@ export class Config {
     if (value <= 0) throw this.#wrong(name, 'a positive number');
     return value;
   }
+
+  /** A bound that null switches off. */
+  cap(name: string, fallback: number | null): number | null {
+    return this.has(name) ? this.positive(name) : this.#json[name] === null ? null : fallback;
+  }
+
   /** A positive integer; the bound keeps a lying header from asking for absurd allocations. */
   count(name: string, fallback?: number): number {
     const value = this.#get(name) ?? fallback;
@@ -113,6 +122,14 @@ export class Config {
     if (value === undefined) return null;
     if (!Array.isArray(value) || value.length === 0 || !value.every(isIndex))
       throw this.#wrong(name, 'a list of whole numbers');
+    return value;
+  }
+
+  numbers(name: string): readonly number[] | null {
+    const value = this.#get(name);
+    if (value === undefined) return null;
+    if (!Array.isArray(value) || !value.every((entry) => typeof entry === 'number' && Number.isFinite(entry)))
+      throw this.#wrong(name, 'a list of numbers');
     return value;
   }
 

@@ -7,10 +7,15 @@ import type { Architecture } from '../architecture.ts';
 import { Config } from './config.ts';
 import { type DFlash, readDFlash } from './dflash.ts';
 import { type Eagle3, readEagle3 } from './eagle3.ts';
+import { readGemma2, readGemma3, readGemma3WithImages } from './gemma.ts';
+import { readGranite } from './granite.ts';
 import { readLfm2 } from './lfm2.ts';
 import { readLlama, readMistral } from './llama.ts';
+import { readOlmo2 } from './olmo2.ts';
+import { readPhi3 } from './phi3.ts';
 import { readQwen2 } from './qwen2.ts';
 import { readQwen3 } from './qwen3.ts';
+import { readSmolLM3 } from './smollm3.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -19,10 +24,17 @@ export type DrafterFamily = DFlash | Eagle3;
 
 const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
   Lfm2ForCausalLM: readLfm2,
+  Gemma2ForCausalLM: readGemma2,
+  Gemma3ForCausalLM: readGemma3,
+  Gemma3ForConditionalGeneration: readGemma3WithImages,
+  GraniteForCausalLM: readGranite,
   LlamaForCausalLM: readLlama,
   MistralForCausalLM: readMistral,
+  Olmo2ForCausalLM: readOlmo2,
+  Phi3ForCausalLM: readPhi3,
   Qwen2ForCausalLM: readQwen2,
   Qwen3ForCausalLM: readQwen3,
+  SmolLM3ForCausalLM: readSmolLM3,
 };
 
 const DRAFTERS: Readonly<Record<string, (config: Config) => DrafterFamily>> = {
@@ -48,11 +60,29 @@ const readerIn = <T>(table: Readonly<Record<string, T>>, name: string): T | unde
 /** Whether a config is a drafter's. */
 export const isDrafter = (json: Json): boolean => readerIn(DRAFTERS, named(json)) !== undefined;
 
-/** A language model's config. */
-export const readArchitecture = (json: Json): Architecture => {
+interface Names {
+  has(name: string): boolean;
+}
+
+/** Where a checkpoint that also sees images keeps the language model, whose tensors elsewhere begin with `model.`. */
+const INNER = ['model.language_model.', 'language_model.model.'];
+
+/** The architecture with the names that its tensors have in this checkpoint. */
+const located = (architecture: Architecture, tensors: Names): Architecture => {
+  const inner = INNER.find((prefix) => tensors.has(`${prefix}embed_tokens.weight`));
+  if (inner === undefined) return architecture;
+  const head = 'language_model.lm_head.weight';
+  const nameIn = (name: string): string =>
+    name === 'lm_head.weight' && tensors.has(head) ? head : name.replace(/^model\./, inner);
+  const names = Object.entries(architecture.names).map(([weight, name]) => [weight, nameIn(name)]);
+  return { ...architecture, names: Object.fromEntries(names) };
+};
+
+/** A language model's config. `tensors`: those of its checkpoint, whose names may depend on how it was published. */
+export const readArchitecture = (json: Json, tensors: Names = new Set<string>()): Architecture => {
   const name = named(json);
   const read = readerIn(MODELS, name);
-  if (read) return read(new Config(json));
+  if (read) return located(read(new Config(json)), tensors);
   const hint = isDrafter(json) ? 'It is a drafter: load it together with the target that it drafts for.' : '';
   throw unsupported(name, MODELS, hint);
 };
@@ -83,19 +113,19 @@ const HEAD_FIELDS = new Set([
 const HEADED = /^(\w+)For(?:TokenClassification|SequenceClassification|RewardModel|PrmModel)$/;
 
 /** Whether a checkpoint is a reward model's or a token classifier's, by the tensors of their heads. */
-export const isScored = (tensors: { has(name: string): boolean }): boolean =>
+export const isScored = (tensors: Names): boolean =>
   tensors.has('v_head.summary.weight') || tensors.has('score.weight');
 
 /** The body of a judge; a vocabulary's head, if there is one, is not loaded. */
-export const readScored = (json: Json): Architecture => {
+export const readScored = (json: Json, tensors: Names = new Set<string>()): Architecture => {
   const body = Object.fromEntries(Object.entries(json).filter(([name]) => !HEAD_FIELDS.has(name)));
   const model = `${HEADED.exec(named(json))?.[1]}ForCausalLM`;
-  const read = readArchitecture(readerIn(MODELS, model) ? { ...body, architectures: [model] } : body);
+  const read = readArchitecture(readerIn(MODELS, model) ? { ...body, architectures: [model] } : body, tensors);
   return { ...read, head: 'tied' };
 };
 
 /** Whatever the engine can run: a language model, a drafter, a judge's body. */
 export const readAny = ({ config, tensors }: Pick<Checkpoint, 'config' | 'tensors'>): Architecture => {
-  if (isScored(tensors)) return readScored(config);
-  return isDrafter(config) ? readDrafter(config).architecture : readArchitecture(config);
+  if (isScored(tensors)) return readScored(config, tensors);
+  return isDrafter(config) ? readDrafter(config).architecture : readArchitecture(config, tensors);
 };

@@ -1,10 +1,37 @@
 // Reads RoPE from a config in both published layouts: transformers 5 (`rope_parameters`) and transformers 4
 // (`rope_theta` and `rope_scaling`, whose type may be called `type`).
-import { type Rope, type RopeScaling, yarnScale } from '../forward/rope-table.ts';
+import { longRopeScale, type Rope, type RopeScaling, yarnScale } from '../forward/rope-table.ts';
 import type { Config } from './config.ts';
 
-const readScaling = (scaling: Config, context: number): RopeScaling => {
+interface RopeContext {
+  readonly headDim: number;
+  readonly context: number;
+  /** Whether the family's code heeds `partial_rotary_factor`. */
+  readonly partial?: boolean;
+  /** Where the family knows longrope: the length that the short factors hold for, if the config has it elsewhere. */
+  readonly longrope?: { readonly original: number | undefined };
+}
+
+/** Without factors they are tensors of the file (GGUF). */
+const readLongRope = (scaling: Config, context: number, original: number | undefined): RopeScaling => {
+  const originalContext = scaling.count('original_max_position_embeddings', original);
+  const factor = scaling.positive('factor', context / originalContext);
+  return {
+    type: 'longrope',
+    originalContext,
+    attentionFactor: scaling.number('attention_factor', longRopeScale(factor, originalContext)),
+    short: scaling.numbers('short_factor'),
+    long: scaling.numbers('long_factor'),
+  };
+};
+
+/** What Phi-3's first configs called longrope. */
+const OLDER_LONGROPE = ['su', 'yarn'];
+
+const readScaling = (scaling: Config, { context, longrope }: RopeContext): RopeScaling => {
   const type = scaling.text('rope_type', scaling.text('type', 'default'));
+  if (longrope && (type === 'longrope' || OLDER_LONGROPE.includes(type)))
+    return readLongRope(scaling, context, longrope.original);
   switch (type) {
     case 'default':
       return { type };
@@ -37,13 +64,6 @@ const readScaling = (scaling: Config, context: number): RopeScaling => {
   }
 };
 
-interface RopeContext {
-  readonly headDim: number;
-  readonly context: number;
-  /** Whether the family's code heeds `partial_rotary_factor`. */
-  readonly partial?: boolean;
-}
-
 /** The dimensions of a head that are rotated. */
 const readDimensions = (configs: readonly Config[], { headDim, partial }: RopeContext): number => {
   const named = configs.find((config) => config.has('partial_rotary_factor'));
@@ -55,15 +75,26 @@ const readDimensions = (configs: readonly Config[], { headDim, partial }: RopeCo
   return dimensions;
 };
 
-export const readRope = (config: Config, of: RopeContext): Rope => {
+/** One RoPE, from the object that describes it; `outer` may state the part of a head that is rotated. */
+export const readRopeIn = (nested: Config, of: RopeContext, theta: number, outer: readonly Config[] = []): Rope => {
+  // The type comes first: configs of an unsupported type often set partial_rotary_factor too.
+  const scaling = readScaling(nested, of);
+  const dimensions = readDimensions([nested, ...outer], of);
+  if (scaling.type === 'longrope')
+    for (const factors of [scaling.short, scaling.long])
+      if (factors && (factors.length !== dimensions / 2 || factors.some((factor) => factor <= 0)))
+        throw nested.error(`longrope needs ${dimensions / 2} positive factors, found ${factors.length}`);
+  const base = nested.positive('rope_theta', theta);
+  nested.finish();
+  return { base, dimensions, scaling };
+};
+
+/** The RoPE of a whole model; `fallback`: its base where the config does not say. */
+export const readRope = (config: Config, of: RopeContext, fallback = 10_000): Rope => {
   const parameters = config.inner('rope_parameters');
   const older = config.inner('rope_scaling');
-  const theta = config.positive('rope_theta', 10_000);
+  const theta = config.positive('rope_theta', fallback);
   const nested = parameters ?? older;
-  // The type comes first: configs of an unsupported type often set partial_rotary_factor too.
-  const scaling: RopeScaling = nested ? readScaling(nested, of.context) : { type: 'default' };
-  const dimensions = readDimensions(nested ? [nested, config] : [config], of);
-  const base = nested?.positive('rope_theta', theta) ?? theta;
-  nested?.finish();
-  return { base, dimensions, scaling };
+  if (nested) return readRopeIn(nested, of, theta, [config]);
+  return { base: theta, dimensions: readDimensions([config], of), scaling: { type: 'default' } };
 };

@@ -66,7 +66,10 @@ test('yarn: the ramp of the paper between 32 and 1 turns, and its attention fact
 
 test('divisors from a GGUF replace the scaling', () => {
   const divisors = [1, 2, 3, 4, 5, 6, 7, 8];
-  const actual = inverseFrequencies({ base: BASE, dimensions: DIM, scaling: { type: 'linear', factor: 99 } }, divisors);
+  const actual = inverseFrequencies(
+    { base: BASE, dimensions: DIM, scaling: { type: 'linear', factor: 99 } },
+    { all: divisors },
+  );
   actual.forEach((f, i) => {
     expect(f).toBeCloseTo(plain(i) / (i + 1), 14);
   });

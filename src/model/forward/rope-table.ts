@@ -21,6 +21,16 @@ export type RopeScaling =
       readonly betaFast: number;
       readonly betaSlow: number;
       readonly truncate: boolean;
+    }
+  | {
+      readonly type: 'longrope';
+      /** `short` divides the frequencies of sequences up to this length, `long` those of longer ones: of every row. */
+      readonly originalContext: number;
+      /** Multiplies cos and sin at any length. */
+      readonly attentionFactor: number;
+      /** Null: tensors of the checkpoint. */
+      readonly short: readonly number[] | null;
+      readonly long: readonly number[] | null;
     };
 
 export interface Rope {
@@ -29,6 +39,16 @@ export interface Rope {
   readonly dimensions: number;
   readonly scaling: RopeScaling;
 }
+
+/** How long a sequence is, where the frequencies depend on it (longrope). */
+export type Span = 'short' | 'long';
+
+/** GGUF's tensors that divide the frequencies: `all` replaces the scaling, the others are longrope's factors. */
+export type RopeDivisors = Readonly<Partial<Record<Span | 'all', ArrayLike<number>>>>;
+
+/** longrope's multiplier of cos and sin, for a context that is `factor` times the original one. */
+export const longRopeScale = (factor: number, original: number): number =>
+  factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(original));
 
 /** YaRN's temperature: 0.1·m·ln(s) + 1. */
 export const yarnScale = (factor: number, m = 1): number => (factor <= 1 ? 1 : 0.1 * m * Math.log(factor) + 1);
@@ -63,13 +83,19 @@ const yarn = (
   return (frequency / s.factor) * ramp + frequency * (1 - ramp);
 };
 
-/** One frequency a pair. `divisors` is GGUF's `rope_freqs.weight`, which replaces the scaling. */
-export const inverseFrequencies = ({ base, dimensions, scaling }: Rope, divisors?: ArrayLike<number>): Float64Array => {
+/** One frequency a pair. */
+export const inverseFrequencies = (
+  { base, dimensions, scaling }: Rope,
+  fromFile: RopeDivisors = {},
+  span: Span = 'short',
+): Float64Array => {
   const plain = (i: number): number => base ** ((-2 * i) / dimensions);
+  const divisors = scaling.type === 'longrope' ? (fromFile[span] ?? scaling[span]) : fromFile.all;
   return Float64Array.from({ length: dimensions / 2 }, (_, i) => {
     if (divisors) return plain(i) / (divisors[i] as number);
     switch (scaling.type) {
       case 'default':
+      case 'longrope':
         return plain(i);
       case 'linear':
         return plain(i) / scaling.factor;
@@ -82,9 +108,14 @@ export const inverseFrequencies = ({ base, dimensions, scaling }: Rope, divisors
 };
 
 /** `[positions][dimensions / 2]` pairs (cos, sin). */
-export const ropeTable = (rope: Rope, positions: number, divisors?: ArrayLike<number>): Float32Array<ArrayBuffer> => {
-  const frequencies = inverseFrequencies(rope, divisors);
-  const factor = rope.scaling.type === 'yarn' ? rope.scaling.attentionFactor : 1;
+export const ropeTable = (
+  rope: Rope,
+  positions: number,
+  fromFile: RopeDivisors = {},
+  span: Span = 'short',
+): Float32Array<ArrayBuffer> => {
+  const frequencies = inverseFrequencies(rope, fromFile, span);
+  const factor = 'attentionFactor' in rope.scaling ? rope.scaling.attentionFactor : 1;
   const half = rope.dimensions / 2;
   const table = new Float32Array(positions * rope.dimensions);
   for (let position = 0; position < positions; position++) {

@@ -74,7 +74,7 @@ export class ScoredModel implements Disposable {
     const options = { positions: capacity, forks: NO_FORKS, half: false, tapLayers: [], nodes: MOST_ROWS };
     const cache = await Cache.allocate(this.#gpu, this.architecture, options, {
       ...this.#executor.shared,
-      divisors: undefined,
+      divisors: {},
     });
     this.#caches.add(cache);
     try {

@@ -7,8 +7,9 @@ import type { MatmulTuning, Matrix } from '../../kernels/matmul/matmul.ts';
 import { chooseTuning } from '../../kernels/matmul/matmul-tuning.ts';
 import type { Checkpoint } from '../../weights/checkpoint.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
-import { type Architecture, tensorSpecs } from '../architecture.ts';
+import { type Architecture, ropesOf, tensorSpecs } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
+import type { RopeDivisors } from '../forward/rope-table.ts';
 import { allocate, assemble, type Lent, type Sink, type Weights } from './device-weights.ts';
 import { type PlannedWeight, plannedBytes, planWeights } from './weight-layout.ts';
 
@@ -28,11 +29,18 @@ export interface LoadModelOptions {
   readonly batchInvariant?: boolean | undefined;
 }
 
-export const ROPE_DIVISORS = 'rope_freqs.weight';
+/** GGUF's tensors that divide RoPE's frequencies, as rope-table.ts calls them. */
+export const ROPE_DIVISORS = {
+  'rope_freqs.weight': 'all',
+  'rope_factors_short.weight': 'short',
+  'rope_factors_long.weight': 'long',
+} as const satisfies Readonly<Record<string, keyof RopeDivisors>>;
 
-/** Tensors that some checkpoints carry without need: cached RoPE frequencies, a tied head written out. */
-const ignorable = (name: string, { head }: Architecture): boolean =>
-  name.endsWith('.rotary_emb.inv_freq') || (name === 'lm_head.weight' && head === 'tied');
+/** Tensors that are not needed: cached RoPE frequencies, a tied head written out, parts such as a vision tower. */
+const ignorable = (name: string, { head, names, otherParts = [] }: Architecture): boolean =>
+  name.endsWith('.rotary_emb.inv_freq') ||
+  (head === 'tied' && (name === 'lm_head.weight' || name === names.head)) ||
+  otherParts.some((part) => name.startsWith(part));
 
 /** Compares a checkpoint's tensors with what the architecture needs; `extra` may be there too. */
 export const checkTensors = (
@@ -54,12 +62,18 @@ export const checkTensors = (
       );
   }
   for (const name of tensors.keys())
-    if (!needed.has(name) && name !== ROPE_DIVISORS && !ignorable(name, architecture))
+    if (!needed.has(name) && !Object.hasOwn(ROPE_DIVISORS, name) && !ignorable(name, architecture))
       throw bad(`unknown tensor ${name}`, `The ${architecture.family} family has no such weight.`);
-  const divisors = tensors.get(ROPE_DIVISORS);
-  const half = architecture.sizes.headDim / 2;
-  if (divisors && (divisors.shape.length !== 1 || divisors.shape[0] !== half))
-    throw bad(`${ROPE_DIVISORS}: expected [${half}], found [${divisors.shape.join(', ')}]`);
+  for (const name of Object.keys(ROPE_DIVISORS)) {
+    const divisors = tensors.get(name);
+    for (const { dimensions } of divisors ? ropesOf(architecture) : [])
+      if (divisors && (divisors.shape.length !== 1 || divisors.shape[0] !== dimensions / 2))
+        throw bad(`${name}: expected [${dimensions / 2}], found [${divisors.shape.join(', ')}]`);
+  }
+  for (const { scaling } of ropesOf(architecture))
+    for (const span of ['short', 'long'] as const)
+      if (scaling.type === 'longrope' && !scaling[span] && !tensors.has(`rope_factors_${span}.weight`))
+        throw bad(`longrope without factors: neither ${span}_factor nor the tensor rope_factors_${span}.weight`);
 };
 
 /** Bytes that may be on their way to the device at once: writeBuffer copies them into host memory. */

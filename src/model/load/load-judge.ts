@@ -62,7 +62,7 @@ export const loadScored = async (
   options: LoadModelOptions = {},
 ): Promise<LoadedScored> => {
   const { signal, precision, onProgress } = options;
-  const architecture = readScored(checkpoint.config);
+  const architecture = readScored(checkpoint.config, checkpoint.tensors);
   const head = readHead(checkpoint, architecture);
   checkTensors(architecture, checkpoint.tensors, [head.weight, head.bias]);
   const arena = new Arena(gpu);

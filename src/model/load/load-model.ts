@@ -22,7 +22,7 @@ export const loadModel = async (
   options: LoadModelOptions = {},
 ): Promise<Transformer> => {
   const { signal, precision, onProgress } = options;
-  const architecture = readArchitecture(checkpoint.config);
+  const architecture = readArchitecture(checkpoint.config, checkpoint.tensors);
   checkTensors(architecture, checkpoint.tensors);
   const arena = new Arena(gpu);
   let model: Transformer | null = null;
@@ -38,9 +38,11 @@ export const loadModel = async (
     const capacity = Math.min(CHECK_CAPACITY, made.context);
     probing = made.ready().then(() => made.open({ capacity }, checkLayers(architecture, weights)));
     const compiled = probing.then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
-    const all = new Map(sinks).set(ROPE_DIVISORS, (block) => {
-      made.ropeDivisors = block.decode();
-    });
+    const all = new Map(sinks);
+    for (const [name, divides] of Object.entries(ROPE_DIVISORS))
+      all.set(name, (block) => {
+        made.ropeDivisors = { ...made.ropeDivisors, [divides]: block.decode() };
+      });
     await Promise.all([compiled, streamWeights(gpu, checkpoint, all, options)]);
     using probe = await probing;
     if (!(options.batchInvariant ?? (await isBatchInvariant(probe, made.vocabulary)))) made.padPasses();

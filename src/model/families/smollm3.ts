@@ -1,0 +1,32 @@
+// SmolLM3: the LLaMA decoder with layers that are not rotated. `no_rope_layers[i]` = 1 says that layer i *is* rotated.
+import type { Architecture } from '../architecture.ts';
+import type { Config } from './config.ts';
+import { readDecoder } from './decoder.ts';
+import { readRope } from './rope-config.ts';
+import { readLayerTypes } from './windows.ts';
+
+export const readSmolLM3 = (config: Config): Architecture => {
+  const bias = config.flag('attention_bias', false);
+  config.must('mlp_bias', false);
+  config.has('max_window_layers'); // left over from Qwen2's config; the published code does not read it
+  const interval = config.count('no_rope_layer_interval', 4);
+  const named = config.indices('no_rope_layers');
+  const rotated = (layers: number): readonly boolean[] => {
+    if (named && named.length < layers)
+      throw config.error(`no_rope_layers names ${named.length} layers, num_hidden_layers is ${layers}`);
+    return Array.from({ length: layers }, (_, i) => (named ? named[i] !== 0 : (i + 1) % interval !== 0));
+  };
+  const used = config.flag('use_sliding_window', false);
+  const window = config.has('sliding_window') && used ? config.count('sliding_window') : null;
+  const types = readLayerTypes(config);
+  return readDecoder(config, {
+    family: 'smollm3',
+    tied: true,
+    bias: { queryKeyValue: bias, output: bias },
+    windows: (layers) => (types(layers) ?? rotated(layers).map((is) => !is)).map((slides) => (slides ? window : null)),
+    ropes: (sizes) => {
+      const rope = readRope(config, sizes, 2_000_000);
+      return rotated(sizes.layers).map((is) => (is ? rope : null));
+    },
+  });
+};
