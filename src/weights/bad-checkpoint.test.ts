@@ -179,7 +179,7 @@ describe('GGUF', () => {
       /lies at 1024 in the data, expected 512/,
     ],
     ['a repeated name', file({}, [tensor('output.weight'), tensor('output.weight')]), /output.weight is listed twice/],
-    ['an unread type', file({}, [tensor('output.weight', { type: 10 })]), /output.weight has the type Q2_K/],
+    ['an unread type', file({}, [tensor('output.weight', { type: 15 })]), /output.weight has the type Q8_K/],
     ['an unknown type', file({}, [tensor('output.weight', { type: 4 })]), /output.weight has the type number 4/],
     [
       'part of a block',
