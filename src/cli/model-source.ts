@@ -2,9 +2,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { refuse } from '../base/refuse.ts';
+import { BUNDLED_DIGESTS } from '../engine/bundled.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
-import { folderSource } from '../weights/files/folder.ts';
+import { checkedFiles } from '../weights/files/checked.ts';
+import { folderFiles, folderSource } from '../weights/files/folder.ts';
 import { openCheckpoint, type Source } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 import { text, UsageError } from './arguments.ts';
@@ -41,10 +43,15 @@ export const readModelName = (model: string): { readonly name: string; readonly 
   return precision ? { name: model.slice(0, -1 - precision.length), precision } : { name: model };
 };
 
+const bundledFiles = async (root: string, name: string): Promise<Source> => {
+  const files = await folderFiles(join(bundledFolder(root), name));
+  return { kind: 'folder', files: checkedFiles(files, BUNDLED_DIGESTS[name] ?? {}) };
+};
+
 export const modelSource = async (model: string | undefined, root: string): Promise<Source> => {
   const { name } = readModelName(model ?? DEFAULT_MODEL);
   if (/^https?:\/\//.test(name)) return { kind: 'url', url: name };
-  if (bundledNames(root).includes(name)) return folderSource(join(bundledFolder(root), name));
+  if (bundledNames(root).includes(name)) return bundledFiles(root, name);
   if (existsSync(name)) return folderSource(name);
   const bundled = bundledModels(root).join(', ');
   throw new UsageError(`there is no model "${name}"`, `It is neither a path nor bundled (${bundled}).`);

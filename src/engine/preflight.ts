@@ -178,6 +178,9 @@ const holdMemory = (
   };
 };
 
+/** A digest is checked over a whole file, and headers are all that is read here. */
+const unchecked = <From extends object>(from: From): From => ('digests' in from ? { ...from, digests: {} } : from);
+
 export const preflight = async (
   sources: ModelSources,
   options: PreflightOptions,
@@ -190,7 +193,7 @@ export const preflight = async (
   for (const [role, given] of Object.entries(sources) as [ModelRole, ModelSources['target']][]) {
     checkAborted(signal);
     if (!given || isFar(given)) continue;
-    const from = registry.resolve(given);
+    const from = unchecked(registry.resolve(given));
     if ('model' in from) {
       parts.push({ ...nothing(role, from.name), weights: from.model.bytes });
       continue;

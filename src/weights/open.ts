@@ -5,6 +5,7 @@ import { checkCounts } from './believable.ts';
 import type { Checkpoint, TokenizerFiles } from './checkpoint.ts';
 import { addressFiles } from './files/address.ts';
 import { type ByteSource, blobFiles, type FileSet, memoryFiles, readJson, readText } from './files/byte-source.ts';
+import { checkedFiles, type Digests } from './files/checked.ts';
 import { HttpSource } from './files/http.ts';
 import type { Store } from './files/store.ts';
 import { openGguf } from './gguf/open-gguf.ts';
@@ -14,8 +15,11 @@ import { parseShardIndex, readSafetensors } from './safetensors.ts';
 
 /** Where a checkpoint is. */
 export type Source =
-  /** A model's folder or file on the web. With `revalidate` the server is asked whether stored files are current. */
-  | { readonly kind: 'url'; readonly url: string; readonly revalidate?: boolean }
+  /**
+   * A model's folder or file on the web. With `revalidate` the server is asked whether stored files are current. Files
+   * whose SHA-256 is in `digests` are checked before they are used, and held in memory while they are read.
+   */
+  | { readonly kind: 'url'; readonly url: string; readonly revalidate?: boolean; readonly digests?: Digests }
   | { readonly kind: 'files'; readonly files: readonly File[] }
   | { readonly kind: 'bytes'; readonly files: ReadonlyMap<string, Uint8Array> }
   /** From `folderSource(path)` of folder.ts, which only Node can import. */
@@ -72,17 +76,18 @@ export const fileSet = (source: Source, { store, onProgress }: OpenOptions): Fil
   if (source.kind === 'files') return blobFiles(source.files);
   if (source.kind === 'bytes') return memoryFiles(source.files);
   if (source.kind === 'folder') return source.files;
-  const { url, revalidate } = source;
+  const { url, revalidate, digests } = source;
   let arrived = 0;
   const onBytes = (bytes: number): void => {
     arrived += bytes;
     onProgress?.(arrived);
   };
-  return addressFiles(url, (address, options) =>
+  const files = addressFiles(url, (address, options) =>
     store
       ? store.open(address, { ...options, revalidate, onBytes })
       : HttpSource.open(address, { ...options, onBytes }),
   );
+  return digests ? checkedFiles(files, digests) : files;
 };
 
 const missing = (files: FileSet, name: string): string =>

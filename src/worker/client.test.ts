@@ -2,6 +2,7 @@
 import { expose } from 'comlink';
 import { afterEach, describe, expect, it } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
+import { bundledSource } from '../engine/bundled.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import type { LanguageModel } from '../model/interface.ts';
 import { toyLoaded } from '../testing/contract/system-contract.ts';
@@ -105,10 +106,13 @@ describe('an engine in a worker', () => {
     const client = connect({ worker: port2, base: 'https://example.org/demo/index.html' });
     close.push(() => client.close());
     await expect(client.load({ target: 'target', draft: 'draft' })).rejects.toMatchObject({ message: 'seen enough' });
+    expect(bundledSource('draft', 'https://example.org/demo/')).toMatchObject({
+      url: 'https://example.org/demo/models/draft/',
+    });
     expect(seen).toEqual([
       {
-        target: { kind: 'url', url: 'https://example.org/demo/models/target/', revalidate: true },
-        draft: { kind: 'url', url: 'https://example.org/demo/models/draft/', revalidate: true },
+        target: bundledSource('target', 'https://example.org/demo/'),
+        draft: bundledSource('draft', 'https://example.org/demo/'),
       },
     ]);
     await expect(client.load({ target: 'huge' })).rejects.toThrow('no bundled model "huge"');

@@ -32,6 +32,8 @@ export interface OpenFile {
   readonly signal?: AbortSignal | undefined;
   /** A model without this file is complete, so its absence may be remembered. */
   readonly optional?: boolean;
+  /** What is stored of the file is wrong: it is fetched again. */
+  readonly afresh?: boolean;
 }
 
 export interface FileSet {

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { checkAborted } from '../../base/errors.ts';
 import { bad } from '../../base/refuse.ts';
 import type { Source } from '../open.ts';
-import { type ByteSource, truncated } from './byte-source.ts';
+import { type ByteSource, type FileSet, truncated } from './byte-source.ts';
 
 const fileSource = async (path: string): Promise<ByteSource> => {
   const file = await open(path);
@@ -28,8 +28,8 @@ const fileSource = async (path: string): Promise<ByteSource> => {
   };
 };
 
-/** A model folder, or one file in it, as a source for `openCheckpoint`. */
-export const folderSource = async (path: string): Promise<Source> => {
+/** A model folder, or one file in it. */
+export const folderFiles = async (path: string): Promise<FileSet> => {
   const found = await stat(path).catch(() => {
     throw bad(`${path}: no such file or folder`, 'Name a model folder or a .gguf file.');
   });
@@ -44,5 +44,11 @@ export const folderSource = async (path: string): Promise<Source> => {
   const files = { name: basename(path), names, entry: found.isDirectory() ? null : basename(path), open };
   // A single file may share its folder with other models.
   const write = (name: string, text: string): Promise<void> => writeFile(join(folder, name), text);
-  return { kind: 'folder', files: { ...files, ...(found.isDirectory() && { write }) } };
+  return { ...files, ...(found.isDirectory() && { write }) };
 };
+
+/** The same as a source for `openCheckpoint`. */
+export const folderSource = async (path: string): Promise<Source> => ({
+  kind: 'folder',
+  files: await folderFiles(path),
+});

@@ -54,6 +54,7 @@ export class Store {
   }
 
   async #openKept(folder: StoreFolder, address: string, options: StoreOptions): Promise<ByteSource | null> {
+    if (options.afresh) await this.remove(address);
     const known = await entryOf(folder, address);
     const chunks = known && known.size >= 0 ? await Chunks.open(folder, known) : null;
     if (known && !options.revalidate) {
