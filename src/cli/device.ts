@@ -18,6 +18,7 @@ import { openNodeGpu } from '../gpu/node.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 import { choice, text, texts, UsageError } from './arguments.ts';
 import { bundledNames, DEFAULT_DRAFT, DEFAULT_MODEL, modelSource, PRECISIONS, readModelName } from './model-source.ts';
+import { openDiskStore } from './store.ts';
 import { formatBytes } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -75,6 +76,7 @@ export const loadOnDevice = async (
   const loaded = await loadSource(gpu, await modelSource(model, root), {
     precision: (model === undefined ? undefined : readModelName(model).precision) ?? precision,
     signal,
+    store: openDiskStore(),
     onProgress: (state) => progress(tell(state)),
   });
   if (!loaded.model.batchInvariant)
@@ -149,9 +151,11 @@ export const loadTogether = async (
   const draft = draftName === undefined ? null : await load(draftName);
   const also: LoadedModel[] = [];
   for (const name of wanted.also ?? []) also.push(await load(name));
+  const store = openDiskStore();
   const options = (name: string): LoadSourceOptions => ({
     precision: readModelName(name).precision ?? wanted.precision,
     signal,
+    store,
     onProgress: (state) => progress(tell(state)),
   });
   const drafters: LoadedDrafter[] = [];
@@ -160,11 +164,11 @@ export const loadTogether = async (
   const [dflash] = drafters.filter(({ model }) => model.kind === 'dflash');
   const [eagle3] = drafters.filter(({ model }) => model.kind === 'eagle3');
   const policy =
-    policyName === undefined ? null : await loadPolicySource(await modelSource(policyName, root), { signal });
+    policyName === undefined ? null : await loadPolicySource(await modelSource(policyName, root), { signal, store });
   const sentences =
     wanted.sentences === undefined
       ? null
-      : await loadSentencesSource(await modelSource(wanted.sentences, root), { signal });
+      : await loadSentencesSource(await modelSource(wanted.sentences, root), { signal, store });
   const judges: LoadedJudge[] = [];
   for (const name of named(judgeNames))
     judges.push(await loadJudgeSource(device.gpu, await modelSource(name, root), { ...options(name), target }));

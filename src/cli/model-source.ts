@@ -10,6 +10,7 @@ import { folderFiles, folderSource } from '../weights/files/folder.ts';
 import { openCheckpoint, type Source } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 import { text, UsageError } from './arguments.ts';
+import { openDiskStore } from './store.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Without --model: the bundled family's largest. */
@@ -50,7 +51,7 @@ const bundledFiles = async (root: string, name: string): Promise<Source> => {
 
 export const modelSource = async (model: string | undefined, root: string): Promise<Source> => {
   const { name } = readModelName(model ?? DEFAULT_MODEL);
-  if (/^https?:\/\//.test(name)) return { kind: 'url', url: name };
+  if (/^https?:\/\//.test(name)) return { kind: 'url', url: name, revalidate: true };
   if (bundledNames(root).includes(name)) return bundledFiles(root, name);
   if (existsSync(name)) return folderSource(name);
   const bundled = bundledModels(root).join(', ');
@@ -58,7 +59,7 @@ export const modelSource = async (model: string | undefined, root: string): Prom
 };
 
 export const openModel = async (model: string | undefined, { root, signal }: Terminal): Promise<Checkpoint> =>
-  openCheckpoint(await modelSource(model, root), { signal });
+  openCheckpoint(await modelSource(model, root), { signal, store: openDiskStore() });
 
 /** Its tokenizer, or null: such a model serves token ids only. */
 export const openTokenizer = async (checkpoint: Checkpoint, signal: AbortSignal): Promise<Tokenizer | null> => {

@@ -13,9 +13,11 @@ import { inspect } from './commands/inspect.ts';
 import { logits } from './commands/logits.ts';
 import { models } from './commands/models.ts';
 import { score } from './commands/score.ts';
+import { store } from './commands/store.ts';
 import { systems } from './commands/systems.ts';
 import { tokenize } from './commands/tokenize.ts';
 import { nearest } from './nearest.ts';
+import { openDiskStore } from './store.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 const COMMANDS: readonly Command[] = [
@@ -27,6 +29,7 @@ const COMMANDS: readonly Command[] = [
   chat,
   inspect,
   models,
+  store,
   systems,
   bench,
   calibrate,
@@ -70,6 +73,8 @@ export const main = async (argv: readonly string[], { root }: { readonly root: s
   const { terminal } = session;
   try {
     await run(argv, terminal);
+    const { notice } = openDiskStore();
+    if (notice) terminal.note(`warning: ${notice}`);
     if (session.lost) throw session.lost;
     return session.interrupted ? 130 : 0;
   } catch (error) {

@@ -22,10 +22,10 @@ export const probabilitiesOf = async (
   source: Source,
   tokens: readonly number[],
   positions: readonly number[],
-  options: Pick<LoadSourceOptions, 'precision' | 'signal'>,
+  options: Pick<LoadSourceOptions, 'precision' | 'signal' | 'store'>,
 ): Promise<Probabilities> => {
-  const { signal } = options;
-  const files = fileSet(source, { signal });
+  const { signal, store } = options;
+  const files = fileSet(source, { signal, store });
   if (await isOnnx(files, signal)) {
     using network = (await readNetwork(files, { signal })).network;
     const { rows, width, data } = await network.run(tokens);
@@ -35,7 +35,7 @@ export const probabilitiesOf = async (
     const labels = Array.from({ length: width }, (_, i) => `LABEL_${i}`);
     return { labels: width > 1 ? labels : null, at: pick(found, positions) };
   }
-  using checkpoint = await openCheckpoint(source, { signal });
+  using checkpoint = await openCheckpoint(source, { signal, store });
   const loaded = await loadScored(gpu, checkpoint, options);
   using model = loaded.model;
   using cursor = await model.open(tokens.length);

@@ -8,6 +8,7 @@ import { defineCommand } from '../command.ts';
 import { loadOnDevice, openDevice, precisionOption } from '../device.ts';
 import { modelOption, modelSource, readModelName } from '../model-source.ts';
 import { finite } from '../raw-output.ts';
+import { openDiskStore } from '../store.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** A pass scores at most this many rows. */
@@ -102,7 +103,7 @@ export const score = defineCommand({
     const source = await modelSource(name, terminal.root);
     using device = await openDevice(terminal);
     const precision = readModelName(name).precision ?? values.precision;
-    const options = { precision, signal: terminal.signal };
+    const options = { precision, signal: terminal.signal, store: openDiskStore() };
     const { labels, at } = await probabilitiesOf(device.gpu, source, tokens, positions ?? [tokens.length - 1], options);
     for (const row of at) finite(row);
     // A value: one number a position. Classes: the probability of each, one list a position where those were named.

@@ -1,52 +1,31 @@
-// The store's part of the File System API on a folder of the disk, with OPFS's rules: a new file is there, empty, from
-// its creation on, and what is written to it appears at `close` and not before.
-import { mkdirSync, openAsBlob, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { StoreFile, StoreFolder } from '../../weights/files/chunks.ts';
+// A store's folder on the disk whose writes a test can make fail, as those of a full disk do.
+import { DiskFolder as Plain } from '../../cli/disk-folder.ts';
+import type { StoreFile } from '../../weights/files/chunks.ts';
 
-export class DiskFolder implements StoreFolder {
-  readonly path: string;
+export class DiskFolder extends Plain {
   /** Set by a test: throws where a browser would, for instance when the disk is full. */
   onWrite: (bytes: number) => void = () => {};
 
-  constructor(path: string) {
-    this.path = path;
-  }
-
-  async getDirectoryHandle(name: string, options: { create?: boolean } = {}): Promise<StoreFolder> {
-    const folder = new DiskFolder(join(this.path, name));
-    if (options.create) mkdirSync(folder.path, { recursive: true });
-    if (!statSync(folder.path).isDirectory()) throw new DOMException(name, 'TypeMismatchError');
+  override async getDirectoryHandle(name: string, options?: { create?: boolean }): Promise<DiskFolder> {
+    const folder = new DiskFolder((await super.getDirectoryHandle(name, options)).path);
     folder.onWrite = (bytes) => this.onWrite(bytes);
     return folder;
   }
 
-  async getFileHandle(name: string, options: { create?: boolean } = {}): Promise<StoreFile> {
-    const path = join(this.path, name);
-    if (options.create) writeFileSync(path, '', { flag: 'a' });
-    if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw new DOMException(name, 'NotFoundError');
+  override async getFileHandle(name: string, options?: { create?: boolean }): Promise<StoreFile> {
+    const file = await super.getFileHandle(name, options);
     return {
-      getFile: () => openAsBlob(path),
+      ...file,
       createWritable: async () => {
-        const swap = `${path}.${Math.random().toString(36).slice(2)}.crswap`;
-        writeFileSync(swap, '');
+        const writable = await file.createWritable();
         return {
+          ...writable,
           write: async (data) => {
             this.onWrite(data.length);
-            writeFileSync(swap, data, { flag: 'a' });
+            await writable.write(data);
           },
-          close: async () => renameSync(swap, path),
-          abort: async () => rmSync(swap),
         };
       },
     };
-  }
-
-  async removeEntry(name: string, options: { recursive?: boolean } = {}): Promise<void> {
-    rmSync(join(this.path, name), { recursive: options.recursive ?? false });
-  }
-
-  async *keys(): AsyncGenerator<string> {
-    for (const name of readdirSync(this.path)) if (!name.endsWith('.crswap')) yield name;
   }
 }

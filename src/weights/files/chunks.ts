@@ -76,6 +76,11 @@ export class Chunks {
     return this.#names.size === this.count;
   }
 
+  /** Of the chunks that are there. */
+  get bytes(): number {
+    return [...this.#names.keys()].reduce((sum, index) => sum + this.length(index), 0);
+  }
+
   /** Bytes of chunk `index`; the last one is shorter. */
   length(index: number): number {
     return Math.min(this.#entry.chunkBytes, this.#entry.size - index * this.#entry.chunkBytes);

@@ -236,8 +236,8 @@ describe('without storage', () => {
   });
 
   it('a broken storage is noticed on opening', async () => {
-    const store = new Store(new DiskFolder(join(folder.path, 'gone')), { chunkBytes: CHUNK });
-    folder.onWrite = () => {};
+    const store = new Store(new DiskFolder(join(folder.path, 'file', 'inside')), { chunkBytes: CHUNK });
+    writeFileSync(join(folder.path, 'file'), ''); // no folder can be made in a file
     expect(same(await load(store), file)).toBe(true);
     expect(store.notice).toMatch(/Storing failed/);
   });

@@ -3,9 +3,11 @@
 // file whose server names no version gets a version of ours with each download, is never continued by a later one, and
 // is compared with the server's in a few places.
 import { checkAborted, OutriderError } from '../../base/errors.ts';
+import { refuse } from '../../base/refuse.ts';
 import { type ByteSource, type OpenFile, truncated } from './byte-source.ts';
 import { Chunks, type Entry, nameOf, readEntry, readText, type StoreFolder, writeEntry, writeText } from './chunks.ts';
 import { changed, type HttpOptions, HttpSource } from './http.ts';
+import { listStored, type StoredModel } from './stored-models.ts';
 
 export interface StoreOptions extends OpenFile, HttpOptions {
   readonly revalidate?: boolean | undefined;
@@ -100,6 +102,25 @@ export class Store {
     const known = await entryOf(folder, address);
     await folder.removeEntry(await pointerName(address)).catch(() => {}); // it was not there
     if (known) await Chunks.remove(folder, known);
+  }
+
+  /** The models of which something is stored, by name. */
+  async list(): Promise<StoredModel[]> {
+    const found = this.#folder ? await listStored(this.#folder) : [];
+    return found.map(({ files: _, ...model }) => model);
+  }
+
+  /** Frees what is stored of a model and returns what that was. It is downloaded again when it is loaded again. */
+  async delete(name: string): Promise<StoredModel> {
+    const found = this.#folder ? await listStored(this.#folder) : [];
+    const model = found.find((each) => each.name === name);
+    if (!model) {
+      const names = found.map((each) => each.name).join(', ');
+      throw refuse(`no stored model is called "${name}"`, names ? `There are: ${names}.` : 'No model is stored.');
+    }
+    const { files, ...deleted } = model;
+    for (const file of files) await this.remove(file);
+    return deleted;
   }
 
   /** The text that was noted under this key; null when there is none. */

@@ -1,0 +1,58 @@
+// A folder of this machine's disk as the store of downloads uses one. It is made when something is stored in it.
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { StoreFile, StoreFolder } from '../weights/files/chunks.ts';
+
+export class DiskFolder implements StoreFolder {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  async getDirectoryHandle(name: string, options: { create?: boolean } = {}): Promise<DiskFolder> {
+    const path = join(this.path, name);
+    if (options.create) await mkdir(path, { recursive: true });
+    await readdir(path); // throws where there is no folder
+    return new DiskFolder(path);
+  }
+
+  async getFileHandle(name: string, options: { create?: boolean } = {}): Promise<StoreFile> {
+    const path = join(this.path, name);
+    if (options.create) {
+      await mkdir(this.path, { recursive: true });
+      await (await open(path, 'a')).close();
+    }
+    await stat(path); // throws where there is no file
+    return {
+      getFile: async () => new Blob([await readFile(path)]),
+      createWritable: async () => {
+        const swap = `${path}.${crypto.randomUUID()}.swap`;
+        const file = await open(swap, 'wx');
+        return {
+          write: (data) => file.writeFile(data),
+          close: async () => {
+            await file.close();
+            await rename(swap, path);
+          },
+          abort: async () => {
+            await file.close();
+            await rm(swap);
+          },
+        };
+      },
+    };
+  }
+
+  async removeEntry(name: string, options: { recursive?: boolean } = {}): Promise<void> {
+    await rm(join(this.path, name), { recursive: options.recursive ?? false });
+  }
+
+  async *keys(): AsyncGenerator<string> {
+    const names = await readdir(this.path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return []; // nothing was ever stored
+      throw error;
+    });
+    for (const name of names) if (!name.endsWith('.swap')) yield name;
+  }
+}
