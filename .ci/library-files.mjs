@@ -17,7 +17,7 @@ const onnxRuntime = (name) => {
 /** The line that starts the worker: plain JavaScript, but for the name of the worker's file. */
 const startWorker = () => ({
   name: 'start-worker.js',
-  source: () => readFileSync(join(root, 'src/worker/start-worker.ts'), 'utf8').replace('./worker.ts', './worker.js'),
+  source: () => readFileSync(join(root, 'src/worker/start-worker.ts'), 'utf8').replaceAll('./worker.ts', './worker.js'),
 });
 
 /** What is imported, and the files that are shipped for it, the imported one first. */

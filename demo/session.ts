@@ -16,6 +16,7 @@ import { type Choice, Family, isAlso, type ModelNames, mayBeOnnx, namesOf, roleN
 import { FitView } from './models/fit-view.ts';
 import { LoadingView } from './models/loading-view.ts';
 import type { OwnModels } from './models/own-models.ts';
+import { StoredView } from './models/stored-view.ts';
 import { element, megabytes, say } from './shared/elements.ts';
 import { hideFault, showFault } from './shared/faults.ts';
 import { CalibrationView } from './systems/calibration-view.ts';
@@ -69,6 +70,7 @@ export class Session {
   #loadAbort: AbortController | null = null;
   #preflight: AbortController | null = null;
   readonly #fit = new FitView();
+  readonly #stored = new StoredView(this.engine);
   readonly #calibration = new CalibrationView(this.engine);
   /** Ends the current run when models change. */
   #interrupt = new AbortController();
@@ -229,6 +231,7 @@ export class Session {
       lamp('ready');
       this.#listener.ready(loaded);
       this.#offerCalibration();
+      void this.#stored.refresh();
     } catch (error) {
       if (this.#loadAbort !== abort) return;
       const fault = showFault(error);

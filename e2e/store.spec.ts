@@ -47,6 +47,30 @@ test('an interrupted download resumes, and a second load makes no request', asyn
   expect(server.requests).toEqual([]);
 });
 
+test('a stored model is listed with its size, and deleted', async ({ page }) => {
+  await page.addInitScript(() => {
+    navigator.storage.persist = async () => Boolean(Object.assign(globalThis, { persistAsked: true }));
+  });
+  await using server = new WatchedServer(join(root, 'public'));
+  const address = `${await server.listen()}models/draft/`;
+  await load(page, address);
+  await loaded(page);
+  expect(await page.evaluate(() => 'persistAsked' in globalThis)).toBe(true);
+
+  const list = page.locator('#stored');
+  await list.locator('summary').click();
+  const row = list.getByRole('row').filter({ hasText: new URL(address).host });
+  await expect(row).toContainText('models/draft');
+  await expect(row).toContainText('0.5 MB');
+  await row.getByRole('button', { name: 'Delete' }).click();
+  await expect(row).toHaveCount(0);
+
+  server.requests.length = 0;
+  await load(page, address);
+  await loaded(page);
+  expect(server.requests.map(({ path }) => path)).toContain('/models/draft/model.safetensors');
+});
+
 test('a cancelled load leaves a page that loads again', async ({ page }) => {
   await using server = new WatchedServer(join(root, 'public'));
   server.cuts.set(WEIGHTS, 100_000);

@@ -83,5 +83,7 @@ export { SYSTEMS } from './systems/index.ts';
 export type { ChatMessage } from './text/chat-template.ts';
 export { loadTokenizer, type Tokenizer } from './text/tokenizer.ts';
 export * from './trace/index.ts';
+export type { StoredModel } from './weights/files/stored-models.ts';
 export type { Source as CheckpointSource } from './weights/open.ts';
 export { type ConnectOptions, connect } from './worker/connect.ts';
+export type { Client } from './worker/shared-client.ts';

@@ -68,7 +68,7 @@ describe('a bundled model on load', async () => {
   const weights = async (store?: Store): Promise<Uint8Array> => {
     using file = await fileSet(source, { store }).open('model.safetensors', {});
     if (!file) throw new Error('not found');
-    return readBytes(file, 1000, file.size);
+    return await readBytes(file, 1000, file.size);
   };
 
   it('opens when every file is the right one', async () => {

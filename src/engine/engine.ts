@@ -12,6 +12,7 @@ import { meter } from '../gpu/meter.ts';
 import { Profile } from '../gpu/profile.ts';
 import { SYSTEMS } from '../systems/index.ts';
 import type { TraceEvent } from '../trace/index.ts';
+import type { StoredModel } from '../weights/files/stored-models.ts';
 import { Answer } from './answer.ts';
 import { type Calibrated, type CalibrateOptions, calibrate } from './calibrate.ts';
 import { type DeviceCard, type MeasureOptions, measureCard } from './device-card.ts';
@@ -44,6 +45,10 @@ export interface Engine {
   measure(options?: MeasureOptions): Promise<DeviceCard>;
   /** Tells whether these models would fit, from their headers alone. */
   preflight(models: ModelSources, options?: PreflightOptions): Promise<Preflight>;
+  /** The models that were downloaded and are stored on this device. */
+  storedModels(): Promise<readonly StoredModel[]>;
+  /** Deletes a stored model, by its name in `storedModels`. One that is loaded stays loaded. */
+  deleteStored(name: string): Promise<void>;
   /** Aborts what runs and frees everything. */
   close(): Promise<void>;
 }
@@ -181,6 +186,14 @@ class LocalEngine implements Engine {
   async preflight(models: ModelSources, options: PreflightOptions = {}): Promise<Preflight> {
     const signal = this.#untilClosed(options.signal);
     return preflight(models, { ...options, signal }, { gpu: await this.#device.use(), registry: this.#registry });
+  }
+
+  async storedModels(): Promise<readonly StoredModel[]> {
+    return (await this.#registry.openStore()).list();
+  }
+
+  async deleteStored(name: string): Promise<void> {
+    await (await this.#registry.openStore()).delete(name);
   }
 
   async close(): Promise<void> {

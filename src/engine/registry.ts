@@ -7,6 +7,7 @@ import { exposedKey } from '../remote/address.ts';
 import { openRemoteJudge } from '../remote/remote-judge.ts';
 import { openRemote } from '../remote/remote-target.ts';
 import type { RemoteJudge } from '../remote/server.ts';
+import { askToPersist } from '../weights/files/persist.ts';
 import { openBrowserStore, type Store } from '../weights/files/store.ts';
 import type { Source } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
@@ -57,7 +58,7 @@ const precisionOf = (role: ModelRole, { precision }: RegistryOptions): Precision
   typeof precision === 'object' ? precision[role] : precision;
 
 /** Objects are copied on their way to a worker, so files are compared by name, size and date. */
-const sameSource = (a: Source | object, b: Source | object): boolean => {
+export const sameSource = (a: Source | object, b: Source | object): boolean => {
   if (a === b) return true;
   if (!('kind' in a && 'kind' in b)) return false;
   if (a.kind === 'url' && b.kind === 'url') return a.url === b.url;
@@ -214,6 +215,7 @@ export class ModelRegistry {
       onProgress: onProgress && ((progress) => onProgress({ role, ...progress })),
     });
     this.#put(role, loaded, source, { precision, onnx, owned: loaded.model });
+    if (source.kind === 'url') void askToPersist();
   }
 
   #put<Role extends ModelRole>(

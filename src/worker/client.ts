@@ -12,6 +12,8 @@ import type { Engine, Loaded } from '../engine/engine.ts';
 import type { Preflight } from '../engine/preflight.ts';
 import type { LoadProgress, ModelSources } from '../engine/sources.ts';
 import type { TraceEvent } from '../trace/index.ts';
+import { askToPersist } from '../weights/files/persist.ts';
+import type { StoredModel } from '../weights/files/stored-models.ts';
 import { ask } from './rpc.ts';
 import type { Calibrating, Service } from './service.ts';
 
@@ -79,6 +81,10 @@ const sendableAll = (models: ModelSources, base: string | undefined): ModelSourc
     Object.entries(models).flatMap(([role, source]) => (source ? [[role, sendable(source, base)]] : [])),
   ) as ModelSources;
 
+/** Whether downloads are stored of it. */
+const isStored = (source: ModelSources[ModelRole]): boolean =>
+  typeof source === 'object' && 'kind' in source && source.kind === 'url';
+
 /** The value of a call; its progress is passed on. */
 const resultOf = async <Told, Value>(
   call: AsyncGenerator<Told, Value, undefined>,
@@ -102,7 +108,7 @@ export interface ClientOptions {
  * An engine behind a worker, or behind a function that starts one: then a worker that had to be ended is replaced at
  * the next call, with nothing loaded. `close` always settles.
  */
-export const clientOf = (given: Port | (() => Worker), { base, patience = PATIENCE }: ClientOptions = {}): Engine => {
+export const clientOf = (given: Port | (() => Port), { base, patience = PATIENCE }: ClientOptions = {}): Engine => {
   const begin = (): Link => linkTo(typeof given === 'function' ? given() : given);
   let link: Link | null = begin();
   const open = (): Link => {
@@ -135,10 +141,10 @@ export const clientOf = (given: Port | (() => Worker), { base, patience = PATIEN
     },
     async load(models, { signal, onProgress, ...options } = {}) {
       const sources = sendableAll(models, base);
-      return resultOf(
-        call<LoadProgress, Loaded>((service, port) => service.load(sources, options, port), signal),
-        onProgress,
-      );
+      const loading = call<LoadProgress, Loaded>((service, port) => service.load(sources, options, port), signal);
+      const loaded = await resultOf(loading, onProgress);
+      if (Object.values(sources).some(isStored)) void askToPersist();
+      return loaded;
     },
     run: (request, signal) => call<TraceEvent, void>((service, port) => service.run(request, port), signal),
     async calibrate({ signal, onProgress, ...options }) {
@@ -155,6 +161,18 @@ export const clientOf = (given: Port | (() => Worker), { base, patience = PATIEN
       const sources = sendableAll(models, base);
       return resultOf(
         call<never, Preflight>((service, port) => service.preflight(sources, options, port), signal),
+        undefined,
+      );
+    },
+    async storedModels() {
+      return resultOf(
+        call<never, readonly StoredModel[]>((service, port) => service.storedModels(port), undefined),
+        undefined,
+      );
+    },
+    async deleteStored(name) {
+      await resultOf(
+        call<never, void>((service, port) => service.deleteStored(name, port), undefined),
         undefined,
       );
     },

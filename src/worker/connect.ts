@@ -1,7 +1,7 @@
-// Opens an engine in a worker of its own.
-import type { Engine } from '../engine/engine.ts';
+// Opens an engine in a worker of its own, or in one that all tabs of the site share.
 import { clientOf } from './client.ts';
-import { startWorker } from './start-worker.ts';
+import { type Client, sharedClient } from './shared-client.ts';
+import { startSharedWorker, startWorker } from './start-worker.ts';
 
 /** Where the engine runs, and where its bundled models are. */
 export interface ConnectOptions {
@@ -9,7 +9,15 @@ export interface ConnectOptions {
   readonly base?: string;
   /** A worker or a port that serves an engine, or what starts a worker. Default: a new worker, which `close` ends. */
   readonly worker?: Worker | MessagePort | (() => Worker);
+  /**
+   * One engine for all tabs of this site: one queue, and one copy of a model on the device. A tab runs with the models
+   * that it loaded. Where a shared worker has no WebGPU, each tab has a worker of its own; `client.shared` tells.
+   */
+  readonly shared?: boolean;
 }
 
 /** Nothing is loaded yet, and the GPU is opened by the first load. */
-export const connect = ({ base, worker = startWorker }: ConnectOptions = {}): Engine => clientOf(worker, { base });
+export const connect = ({ base, worker, shared = false }: ConnectOptions = {}): Client => {
+  if (shared && worker === undefined) return sharedClient(startSharedWorker, startWorker, { base });
+  return { ...clientOf(worker ?? startWorker, { base }), shared: Promise.resolve(false) };
+};

@@ -7,6 +7,7 @@ import type { Preflight, PreflightOptions } from '../engine/preflight.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { LoadOptions, LoadProgress, ModelSources } from '../engine/sources.ts';
 import type { TraceEvent } from '../trace/index.ts';
+import type { StoredModel } from '../weights/files/stored-models.ts';
 import { answer } from './rpc.ts';
 
 export interface Service {
@@ -22,6 +23,8 @@ export interface Service {
   calibrate(options: Pick<CalibrateOptions, 'prompts' | 'maxTokens'>, port: MessagePort): Promise<void>;
   measure(options: Pick<MeasureOptions, 'repeats'>, port: MessagePort): Promise<void>;
   preflight(models: ModelSources, options: Omit<PreflightOptions, 'signal'>, port: MessagePort): Promise<void>;
+  storedModels(port: MessagePort): Promise<void>;
+  deleteStored(name: string, port: MessagePort): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -46,5 +49,7 @@ export const serve = (engine: Engine): Service => ({
     answer<Measuring, DeviceCard>(port, (onProgress, signal) => engine.measure({ ...options, signal, onProgress })),
   preflight: (models, options, port) =>
     answer<never, Preflight>(port, (_, signal) => engine.preflight(models, { ...options, signal })),
+  storedModels: (port) => answer<never, readonly StoredModel[]>(port, () => engine.storedModels()),
+  deleteStored: (name, port) => answer<never, void>(port, () => engine.deleteStored(name)),
   close: () => engine.close(),
 });

@@ -6,6 +6,7 @@ import { DiskFolder } from '../../testing/files/disk-folder.ts';
 import { type FileServer, serveFiles } from '../../testing/servers/file-server.ts';
 import { readBytes } from './byte-source.ts';
 import { openBrowserStore, Store, type StoreOptions } from './store.ts';
+import { modelOf } from './stored-models.ts';
 
 const CHUNK = 1000;
 const file = Uint8Array.from({ length: 10_500 }, (_, i) => (i * 2654435761) >>> 24);
@@ -70,6 +71,13 @@ describe('a stored file', () => {
     expect(same(await load(), changed)).toBe(true);
     expect(server.requests).toHaveLength(3);
     expect(chunks()).toHaveLength(6);
+  });
+
+  it('that is closed while it is read ends the read', async () => {
+    const source = await newStore().open(address, { timing });
+    const read = source?.readInto(new Uint8Array(file.length), 0);
+    source?.[Symbol.dispose]();
+    await expect(read).rejects.toMatchObject({ code: 'aborted' });
   });
 
   it('can be removed', async () => {
@@ -206,6 +214,59 @@ describe('interruptions', () => {
     const loading = load(newStore(), { signal: controller.signal, onBytes });
     await expect(loading).rejects.toMatchObject({ code: 'aborted' });
     expect(chunks()).toHaveLength(4);
+  });
+});
+
+describe('the list of stored models', () => {
+  const get = async (path: string, length: number, upTo = length): Promise<void> => {
+    server.files.set(path.replace(/\?.*/, ''), file.slice(0, length));
+    using source = await newStore().open(server.address + path, { timing });
+    await source?.readInto(new Uint8Array(upTo), 0);
+  };
+  const host = (): string => new URL(server.address).host;
+
+  it('has folders and .gguf files with what is stored of them', async () => {
+    expect(await newStore().list()).toEqual([]);
+    await get('models/tiny/config.json', 10);
+    await get('models/tiny/model.safetensors?key=secret', 5500);
+    await get('models/tiny/onnx/model.onnx', 100);
+    await newStore().open(`${server.address}models/tiny/absent.json`, { optional: true });
+    await newStore().open(`${server.address}models/nothing/absent.json`, { optional: true });
+    await get('big-00001-of-00002.gguf', 3000);
+    await get('big-00002-of-00002.gguf', 3000, 1500);
+    const big = { name: `${host()}/big.gguf`, address: `${server.address}big.gguf`, bytes: 5000, complete: false };
+    const tiny = { name: `${host()}/models/tiny`, address: `${server.address}models/tiny` };
+    expect(await newStore().list()).toEqual([big, { ...tiny, bytes: 5610, complete: true }]);
+  });
+
+  it('shrinks when a model is deleted, which is then downloaded anew', async () => {
+    await get('a/model.safetensors', 2000);
+    await get('b/model.safetensors', 3000);
+    expect(await newStore().delete(`${host()}/a`)).toMatchObject({ bytes: 2000 });
+    expect((await newStore().list()).map(({ name }) => name)).toEqual([`${host()}/b`]);
+    await expect(newStore().delete(`${host()}/a`)).rejects.toMatchObject({
+      code: 'bad-request',
+      message: `no stored model is called "${host()}/a"`,
+      hint: `There are: ${host()}/b.`,
+    });
+    server.requests.length = 0;
+    await get('a/model.safetensors', 2000);
+    expect(server.requests).toHaveLength(1);
+    await newStore().delete(`${host()}/a`);
+    await newStore().delete(`${host()}/b`);
+    expect(readdirSync(folder.path)).toEqual([]);
+    await expect(newStore().delete('any')).rejects.toMatchObject({ hint: 'No model is stored.' });
+  });
+
+  it.each([
+    ['https://huggingface.co/owner/name/resolve/main/config.json', 'owner/name'],
+    ['https://huggingface.co/owner/name/resolve/v2/onnx/model.onnx', 'owner/name@v2'],
+    ['https://huggingface.co/owner/name/resolve/main/q4/m-00001-of-00003.gguf', 'owner/name/q4/m.gguf'],
+    ['https://a.test/my%20models/x/1_Pooling/config.json', 'a.test/my models/x'],
+    ['https://a.test/100%/config.json', 'a.test/100%'],
+    ['http://localhost:8080/config.json', 'localhost:8080'],
+  ])('calls %s %s', (address, name) => {
+    expect(modelOf(address).name).toBe(name);
   });
 });
 

@@ -173,6 +173,7 @@ class StoredSource implements ByteSource {
   /** The chunk that was read last: row blocks end inside chunks. */
   #held = -1;
   #bytes = new Uint8Array(0);
+  #closed = false;
 
   constructor(entry: Entry, chunks: Chunks, http: HttpSource | null, store: Store, options: StoreOptions) {
     this.#options = options;
@@ -193,6 +194,7 @@ class StoredSource implements ByteSource {
       checkAborted(signal);
       const index = Math.floor(at / chunkBytes);
       await this.#hold(index, signal);
+      if (this.#closed) throw new OutriderError('aborted', `${this.name} was closed while it was read`);
       const from = at - index * chunkBytes;
       const part = this.#bytes.subarray(from, Math.min(this.#bytes.length, from + end - at));
       target.set(part, at - start);
@@ -271,6 +273,7 @@ class StoredSource implements ByteSource {
 
   [Symbol.dispose](): void {
     this.release();
+    this.#closed = true;
     this.#bytes = new Uint8Array(0);
     this.#held = -1;
   }

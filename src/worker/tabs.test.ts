@@ -1,0 +1,173 @@
+// Several tabs on one engine: over real message channels, with toy models behind addresses. e2e/shared.spec.ts has two
+// pages of a browser.
+import { afterEach, describe, expect, it } from 'vitest';
+import { createEngine, type Engine } from '../engine/engine.ts';
+import type { LoadOptions, ModelSources } from '../engine/sources.ts';
+import { toyLoaded } from '../testing/contract/system-contract.ts';
+import { toyModel } from '../testing/toys/toy-model.ts';
+import { committedTokens, type TraceEvent } from '../trace/index.ts';
+import { clientOf } from './client.ts';
+import { sharedClient } from './shared-client.ts';
+import { serveTab } from './shared-service.ts';
+import { Tabs } from './tabs.ts';
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+const url = (name: string) => ({ kind: 'url', url: `https://example.org/${name}/` }) as const;
+
+/** Tabs of one engine. Its models come from the toys by their addresses; everything else is the engine's own. */
+const site = () => {
+  const toys = {
+    small: toyModel({ vocabulary: 16, sharpness: 6 }),
+    large: toyModel({ vocabulary: 24, sharpness: 4 }),
+  };
+  const loads: string[] = [];
+  let closed = 0;
+  const open = (): Engine => {
+    const engine = createEngine();
+    return {
+      systems: () => engine.systems(),
+      run: (request, signal) => engine.run(request, signal),
+      calibrate: (options) => engine.calibrate(options),
+      measure: (options) => engine.measure(options),
+      preflight: (models, options) => engine.preflight(models, options),
+      storedModels: () => engine.storedModels(),
+      deleteStored: (name) => engine.deleteStored(name),
+      close: () => {
+        closed++;
+        return engine.close();
+      },
+      load(models: ModelSources, options?: LoadOptions) {
+        const name = new URL((models.target as ReturnType<typeof url>).url).pathname.replaceAll('/', '');
+        loads.push(name);
+        const toy = toys[name as keyof typeof toys];
+        return engine.load(toy ? { target: toyLoaded(toy) } : { target: 'absent' }, options);
+      },
+    };
+  };
+  const tabs = new Tabs(open);
+  const join = () => {
+    const { port1, port2 } = new MessageChannel();
+    serveTab(tabs, port1, async () => true);
+    const client = clientOf(port2);
+    ends.push(() => client.close().catch(() => {}));
+    return { client, port: port2 };
+  };
+  return { tabs, join, toys, loads, closed: () => closed };
+};
+
+const request = { prompt: { tokens: [1, 2, 3] }, temperature: 1, seed: 5, maxTokens: 30 };
+const collect = async (engine: Engine, more: object = {}, signal?: AbortSignal): Promise<TraceEvent[]> => {
+  const events: TraceEvent[] = [];
+  for await (const event of engine.run({ ...request, ...more }, signal)) events.push(event);
+  return events;
+};
+
+describe('tabs of one engine', () => {
+  it('share models and a queue', async () => {
+    const { join, loads } = site();
+    const [a, b] = [join().client, join().client];
+    await Promise.all([a.load({ target: url('small') }), b.load({ target: url('small') })]);
+    const [first, second] = await Promise.all([collect(a, { maxTokens: 200 }), collect(b)]);
+    expect(second[0]).toMatchObject({ type: 'queued', ahead: 1 });
+    expect(committedTokens(first).slice(0, 30)).toEqual(committedTokens(second));
+    expect(loads).toEqual(['small', 'small']); // runs load nothing
+  });
+
+  it('run with the models that each has loaded', async () => {
+    const { join, loads } = site();
+    const [a, b] = [join().client, join().client];
+    await a.load({ target: url('small') });
+    const alone = committedTokens(await collect(a));
+    await b.load({ target: url('large') });
+    const large = committedTokens(await collect(b));
+    expect(large).not.toEqual(alone);
+    const runs = await Promise.all([collect(a), collect(b), collect(a), collect(b)]);
+    expect(runs.map(committedTokens)).toEqual([alone, large, alone, large]);
+    const before = loads.length;
+    for (const tab of [a, a, b, b]) await collect(tab);
+    expect(loads.slice(before)).toEqual(loads.at(before - 1) === 'small' ? ['large'] : ['small', 'large']);
+  });
+
+  it('keep their own models when a load of another fails', async () => {
+    const { join } = site();
+    const [a, b] = [join().client, join().client];
+    await a.load({ target: url('small') });
+    const alone = committedTokens(await collect(a));
+    await expect(b.load({ target: url('absent') })).rejects.toMatchObject({ code: 'bad-request' });
+    await expect(collect(b)).rejects.toMatchObject({ message: 'no model is loaded in this tab' });
+    expect(committedTokens(await collect(a))).toEqual(alone);
+  });
+
+  it('that are gone end their runs and do not hold up others', async () => {
+    const { join, toys } = site();
+    const [a, b] = [join(), join()];
+    await a.client.load({ target: url('small') });
+    await b.client.load({ target: url('small') });
+    const running = a.client.run({ ...request, maxTokens: 4000 })[Symbol.asyncIterator]();
+    for (let i = 0; i < 3; i++) await running.next();
+    const waiting = collect(b.client);
+    a.port.close(); // as a page that is closed: nothing is said
+    expect(committedTokens(await waiting)).toHaveLength(30);
+    expect(toys.small.rows).toBeLessThan(4000);
+  });
+
+  it('stop at once while they wait for another tab', async () => {
+    const { tabs } = site();
+    const [a, b] = [tabs.join(), tabs.join()];
+    ends.push(
+      () => a.close(),
+      () => b.close(),
+    );
+    await a.load({ target: url('small') });
+    await b.load({ target: url('large') });
+    const stop = new AbortController();
+    const long = a.run({ ...request, maxTokens: 4000 }, stop.signal)[Symbol.asyncIterator]();
+    await long.next();
+    const load = b.load({ target: url('large') }); // waits for the run
+    const abort = new AbortController();
+    const run = collect(b, {}, abort.signal); // waits for the load
+    abort.abort();
+    expect((await run).at(-1)).toMatchObject({ type: 'done', finish_reason: 'aborted' });
+    stop.abort();
+    await long.return?.();
+    await load;
+    expect(committedTokens(await collect(b))).toHaveLength(30);
+  });
+
+  it('free the engine with the last one, and open another', async () => {
+    const { tabs, closed } = site();
+    const [a, b] = [tabs.join(), tabs.join()];
+    await a.load({ target: url('small') });
+    await a.close();
+    expect(closed()).toBe(0);
+    await b.close();
+    await b.close();
+    expect(closed()).toBe(1);
+    await expect(b.load({ target: url('small') })).rejects.toMatchObject({ code: 'aborted' });
+    const c = tabs.join();
+    await c.load({ target: url('small') });
+    expect(committedTokens(await collect(c))).toHaveLength(30);
+    await c.close();
+    expect(closed()).toBe(2);
+  });
+});
+
+it('without shared workers a tab has a worker of its own, and says so', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const { tabs } = site();
+  serveTab(tabs, port1, async () => true);
+  const client = sharedClient(
+    () => {
+      throw new Error('Node has none');
+    },
+    () => Object.assign(port2, { terminate: () => port2.close() }) as unknown as Worker,
+  );
+  expect(await client.shared).toBe(false);
+  expect((await client.load({ target: url('small') })).notice).toContain('this tab loads models of its own');
+  expect(committedTokens(await collect(client))).toHaveLength(30);
+  await client.close();
+});

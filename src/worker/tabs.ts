@@ -1,0 +1,152 @@
+// One engine for all tabs of a site, in a shared worker: one queue, and one copy of a model on the device. Each tab has
+// an engine's interface and runs with exactly the models that it loaded: where another tab loaded others since, they
+// are loaded again first. A tab that closes ends its runs; the last one frees everything.
+import { checkAborted, OutriderError, toFault } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
+import type { Engine, Loaded } from '../engine/engine.ts';
+import { sameSource } from '../engine/registry.ts';
+import type { LoadOptions, ModelSources } from '../engine/sources.ts';
+import type { TraceEvent } from '../trace/index.ts';
+
+interface Wanted {
+  readonly models: ModelSources;
+  readonly how: Omit<LoadOptions, 'signal' | 'onProgress'>;
+}
+
+const sameModels = (a: Wanted | null, b: Wanted): boolean => {
+  if (a === null || JSON.stringify(a.how) !== JSON.stringify(b.how)) return false;
+  const [there, wanted] = [a, b].map(({ models }) => models as Readonly<Record<string, object>>) as [
+    Readonly<Record<string, object>>,
+    Readonly<Record<string, object>>,
+  ];
+  const roles = Object.keys(wanted);
+  return (
+    roles.length === Object.keys(there).length &&
+    roles.every((role) => there[role] !== undefined && sameSource(there[role], wanted[role] as object))
+  );
+};
+
+export class Tabs {
+  readonly #open: () => Engine;
+  readonly #tabs = new Set<object>();
+  #engine: Engine | null = null;
+  /** What the engine holds; null when that is unknown. */
+  #loaded: Wanted | null = null;
+  /** Loads and starts of runs follow one another, so that no load replaces a run's models before it starts. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(open: () => Engine) {
+    this.#open = open;
+  }
+
+  /** The engine as a new tab sees it; `close` leaves. */
+  join(): Engine {
+    const tab = {};
+    const leaving = new AbortController();
+    this.#tabs.add(tab);
+    let wanted: Wanted | null = null;
+    const untilLeft = (signal: AbortSignal | undefined): AbortSignal =>
+      signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal;
+    /** The engine with this tab's models. */
+    const ready = async (signal: AbortSignal): Promise<Engine> => {
+      if (wanted && !sameModels(this.#loaded, wanted)) await this.#load(wanted, { signal });
+      return this.#use();
+    };
+    return {
+      systems: () => this.#use().systems(),
+      storedModels: () => this.#use().storedModels(),
+      deleteStored: (name) => this.#use().deleteStored(name),
+      preflight: (models, options) => this.#use().preflight(models, { ...options, signal: untilLeft(options?.signal) }),
+      load: (models, { signal, onProgress, ...how } = {}) => {
+        const until = untilLeft(signal);
+        return this.#alone(until, async () => {
+          const now: Wanted = { models, how };
+          wanted = null; // a load that fails leaves no model loaded
+          const loaded = await this.#load(now, { signal: until, onProgress });
+          wanted = now;
+          return loaded;
+        });
+      },
+      run: (request, signal) => {
+        const until = untilLeft(signal);
+        const begin = async (): Promise<Started> => {
+          if (!wanted) throw refuse('no model is loaded in this tab', 'Load one first.');
+          const events = (await ready(until)).run(request, until)[Symbol.asyncIterator]();
+          return { events, first: await events.next() }; // its first event shows that it is in the engine's queue
+        };
+        return this.#run(() => this.#alone(until, begin), until);
+      },
+      calibrate: (options) => {
+        const until = untilLeft(options.signal);
+        return this.#alone(until, async () => (await ready(until)).calibrate({ ...options, signal: until }));
+      },
+      measure: (options) => {
+        const until = untilLeft(options?.signal);
+        return this.#alone(until, async () => (await ready(until)).measure({ ...options, signal: until }));
+      },
+      close: async () => {
+        leaving.abort();
+        this.#tabs.delete(tab);
+        if (this.#tabs.size > 0) return;
+        const engine = this.#engine;
+        this.#engine = null;
+        this.#loaded = null;
+        await engine?.close();
+      },
+    };
+  }
+
+  #use(): Engine {
+    if (this.#tabs.size === 0) throw new OutriderError('aborted', 'the engine was closed');
+    this.#engine ??= this.#open();
+    return this.#engine;
+  }
+
+  async #load(wanted: Wanted, told: Pick<LoadOptions, 'signal' | 'onProgress'>): Promise<Loaded> {
+    this.#loaded = null;
+    const loaded = await this.#use().load(wanted.models, { ...wanted.how, ...told });
+    this.#loaded = wanted;
+    return loaded;
+  }
+
+  async *#run(start: () => Promise<Started>, signal: AbortSignal): AsyncGenerator<TraceEvent, void, undefined> {
+    const asked = performance.now();
+    let events: AsyncIterator<TraceEvent> | null = null;
+    try {
+      const started = await start();
+      events = started.events;
+      for (let next = started.first; !next.done; next = await events.next()) yield next.value;
+    } catch (error) {
+      const { code } = toFault(error);
+      if (code === 'device-lost' || code === 'out-of-memory') this.#loaded = null;
+      if (!signal.aborted || code !== 'aborted') throw error;
+      // It was stopped before it was in the engine's queue.
+      yield { at: performance.now() - asked, type: 'done', finish_reason: 'aborted', stop: null, text: null };
+    } finally {
+      await events?.return?.();
+    }
+  }
+
+  /** Runs `work` after all that was begun before. An abort while it waits takes it out of the line. */
+  #alone<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const before = this.#last;
+    const mine = (async () => {
+      await Promise.race([before, aborted(signal)]);
+      checkAborted(signal);
+      return work();
+    })();
+    this.#last = Promise.allSettled([before, mine]);
+    return mine;
+  }
+}
+
+interface Started {
+  readonly events: AsyncIterator<TraceEvent>;
+  readonly first: IteratorResult<TraceEvent>;
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
