@@ -44,8 +44,10 @@ export const measureDevice = async (gpu: Gpu): Promise<DeviceSpeed> => {
     const buffer = gpu.buffer(bytes, STORAGE | COPY_SRC, label);
     return { buffer, offset: 0, bytes, shape: [bytes / 4] };
   };
-  const input = tensor(STREAMED_BYTES, 'streamed');
-  const output = tensor(LANES * 4, 'ceilings');
+  const [input, output] = await gpu.allocating('a measurement', () => [
+    tensor(STREAMED_BYTES, 'streamed'),
+    tensor(LANES * 4, 'ceilings'),
+  ]);
   const [stream, multiply] = [new Plan(gpu), new Plan(gpu)];
   try {
     streamWords(stream, { input, output }, { cells: STREAMED_BYTES / 16, lanes: LANES });

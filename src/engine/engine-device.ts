@@ -9,21 +9,24 @@ const TOO_SOON = 60_000;
 export class EngineDevice {
   /** Null before the first use, and while a new device is being opened. */
   current: Gpu | null;
-  readonly #open: (() => Promise<Gpu>) | null;
+  readonly #open: () => Promise<Gpu>;
+  /** False: the caller brought the device, and frees it. */
+  readonly #owned: boolean;
   #opening: Promise<Gpu> | null = null;
   #lastLoss = Number.NEGATIVE_INFINITY;
 
   /** `given`: a device, or what opens one. */
   constructor(given: Gpu | GPUDevice | (() => Promise<Gpu>)) {
-    this.#open = typeof given === 'function' ? given : null;
-    this.current = typeof given === 'function' ? null : given instanceof Gpu ? given : new Gpu(given);
+    this.#owned = typeof given === 'function';
+    this.current = given instanceof Gpu ? given : null;
+    this.#open = typeof given === 'function' ? given : async () => (given instanceof Gpu ? given : Gpu.over(given));
   }
 
   /** A device that works. Throws the failure of one that the caller brought. */
   async use(): Promise<Gpu> {
     const { current } = this;
     if (current && !current.failure) return current;
-    if (!this.#open) throw current?.failure ?? new OutriderError('device-lost', 'the engine was closed');
+    if (current && !this.#owned) throw current.failure;
     this.#opening ??= this.#open()
       .then((gpu) => {
         this.current?.destroy();
@@ -42,7 +45,7 @@ export class EngineDevice {
    */
   async failure(): Promise<OutriderError | null> {
     const gpu = this.current;
-    if (!gpu || !this.#open) return null;
+    if (!gpu || !this.#owned) return null;
     // A readback fails a moment before the loss is reported.
     await Promise.race([gpu.device.lost, new Promise((resolve) => setTimeout(resolve, 50))]);
     const { failure } = gpu;
@@ -68,6 +71,6 @@ export class EngineDevice {
 
   /** Frees a device that the engine opened. */
   destroy(): void {
-    if (this.#open) this.current?.destroy();
+    if (this.#owned) this.current?.destroy();
   }
 }

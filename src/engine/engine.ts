@@ -265,7 +265,7 @@ class LocalEngine implements Engine {
     // Rounds are slower while their kernels are timed, so other runs must not use their times.
     const timings = (!job.profile && this.#timings.get(system.id)) || new Timings();
     if (!job.profile) this.#timings.set(system.id, timings);
-    const profile = job.profile && gpu ? new Profile(gpu) : null;
+    const profile = job.profile && gpu ? await Profile.start(gpu) : null;
     let began = clock();
     try {
       const { first, round: next } = await system.start({
@@ -320,10 +320,11 @@ class LocalEngine implements Engine {
     return signal ? AbortSignal.any([signal, closed]) : closed;
   }
 
-  /** Forgets what was learned about models that the next load may free. */
+  /** Forgets what was learned about models that the next load may free, and frees what their runs have taken. */
   #forget(): void {
     this.#prefixCache.clear();
     this.#timings.clear();
+    this.#device.current?.staging.trim();
   }
 
   #describe(): Loaded {

@@ -2,6 +2,7 @@
 // first error. Nothing outside this folder touches `navigator.gpu`.
 /// <reference types="@webgpu/types" preserve="true" />
 import { OutriderError } from '../base/errors.ts';
+import { DeviceMemory } from './memory.ts';
 import { StagingPool, UploadRing } from './pools.ts';
 import type { Profile } from './profile.ts';
 import { Submission } from './submission.ts';
@@ -22,11 +23,9 @@ export const ACTIVATION = 0x80 | 0x40 | 0x8 | 0x4; // STORAGE | UNIFORM | COPY_D
 export class Gpu {
   readonly device: GPUDevice;
   readonly counters: Counters = { dispatches: 0, submits: 0, readbacks: 0, readbackBytes: 0 };
+  readonly memory: DeviceMemory;
   readonly staging: StagingPool;
   readonly uploads: UploadRing;
-  /** Bytes of the buffers made by `buffer` and not freed, and the most there ever were. */
-  bytes = 0;
-  peakBytes = 0;
   /** Not null while every dispatch is timed. */
   profile: Profile | null = null;
   /** The device's first error; every later readback rejects with it. */
@@ -39,10 +38,11 @@ export class Gpu {
   readonly #layouts = new Map<string, GPUBindGroupLayout>();
   #submission: Submission | null = null;
 
-  constructor(device: GPUDevice) {
+  private constructor(device: GPUDevice, memory: DeviceMemory, uploads: UploadRing) {
     this.device = device;
-    this.staging = new StagingPool(device);
-    this.uploads = new UploadRing(device);
+    this.memory = memory;
+    this.staging = new StagingPool(memory);
+    this.uploads = uploads;
     device.addEventListener('uncapturederror', ({ error }) => {
       const outOfMemory = error instanceof GPUOutOfMemoryError;
       this.failure ??= outOfMemory
@@ -62,6 +62,12 @@ export class Gpu {
     });
   }
 
+  /** Of a device that is open already. */
+  static async over(device: GPUDevice): Promise<Gpu> {
+    const memory = new DeviceMemory(device);
+    return new Gpu(device, memory, await UploadRing.allocate(memory, device.queue));
+  }
+
   get info(): GPUAdapterInfo {
     return this.device.adapterInfo;
   }
@@ -75,13 +81,20 @@ export class Gpu {
     );
   }
 
-  /** A zeroed, counted buffer. A refused one shows as `failure`, or rejects `allocating` around it. */
+  /** Bytes of the buffers made by `buffer` and not freed, and the most there ever were. */
+  get bytes(): number {
+    return this.memory.bytes;
+  }
+  get peakBytes(): number {
+    return this.memory.peakBytes;
+  }
+  set peakBytes(bytes: number) {
+    this.memory.peakBytes = bytes;
+  }
+
+  /** A zeroed, counted buffer, to be made inside `allocating`: elsewhere a refused one shows as `failure`. */
   buffer(bytes: number, usage: GPUBufferUsageFlags, label: string): GPUBuffer {
-    const size = Math.max(16, Math.ceil(bytes / 16) * 16);
-    const buffer = this.device.createBuffer({ label, size, usage });
-    this.bytes += size;
-    this.peakBytes = Math.max(this.peakBytes, this.bytes);
-    return buffer;
+    return this.memory.buffer(bytes, usage, label);
   }
 
   /** An f32 activation `[rows][stride]`, zeroed. */
@@ -97,26 +110,12 @@ export class Gpu {
 
   /** Destroys a buffer and takes its bytes off the count. */
   free(buffer: GPUBuffer): void {
-    this.bytes -= buffer.size;
-    buffer.destroy();
+    this.memory.free(buffer);
   }
 
-  /** Runs `make`; a refused allocation in it becomes an `out-of-memory` error that names `what`. */
-  async allocating<T>(what: string, make: () => T): Promise<T> {
-    this.device.pushErrorScope('out-of-memory');
-    let made: T;
-    try {
-      made = make();
-    } catch (error) {
-      await this.device.popErrorScope();
-      throw error;
-    }
-    const error = await this.device.popErrorScope();
-    if (error) {
-      const hint = 'Choose a smaller model or precision, or a shorter context.';
-      throw new OutriderError('out-of-memory', `${what}: ${error.message}`, hint);
-    }
-    return made;
+  /** Runs `make` at once; a refused allocation in it becomes an `out-of-memory` error that names `what`. */
+  allocating<T>(what: string, make: () => T): Promise<T> {
+    return this.memory.allocating(what, make);
   }
 
   /** The open submission; the first use after a submit opens a new one. */
@@ -144,14 +143,15 @@ export class Gpu {
     };
     this.#shaders.set(wgsl, shader);
     const key = `${access} ${JSON.stringify(constants)}`;
-    const pipeline =
-      shader.pipelines.get(key) ??
-      this.device.createComputePipelineAsync({
-        label: name,
-        layout: this.device.createPipelineLayout({ bindGroupLayouts: [this.layout(source)] }),
-        compute: { module: shader.module, constants: { ...constants } },
-      });
+    const known = shader.pipelines.get(key);
+    if (known) return known;
+    const pipeline = this.device.createComputePipelineAsync({
+      label: name,
+      layout: this.device.createPipelineLayout({ bindGroupLayouts: [this.layout(source)] }),
+      compute: { module: shader.module, constants: { ...constants } },
+    });
     shader.pipelines.set(key, pipeline);
+    pipeline.catch(() => shader.pipelines.delete(key)); // what failed for want of memory may succeed later
     return pipeline;
   }
 
@@ -192,5 +192,5 @@ export const openGpu = async (gpu: GPU | undefined, { features = 'all' }: OpenOp
     requiredFeatures: all ? OPTIONAL_FEATURES.filter((name) => adapter.features.has(name)) : [],
     requiredLimits: all ? Object.fromEntries(RAISED_LIMITS.map((name) => [name, adapter.limits[name]])) : {},
   });
-  return new Gpu(device);
+  return Gpu.over(device);
 };

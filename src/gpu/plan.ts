@@ -8,6 +8,7 @@ interface PlanDevice {
   readonly counters: Counters;
   buffer(bytes: number, usage: GPUBufferUsageFlags, label: string): GPUBuffer;
   free(buffer: GPUBuffer): void;
+  allocating<T>(what: string, make: () => T): Promise<T>;
   pipeline(source: PipelineSource): Promise<GPUComputePipeline>;
   layout(source: PipelineSource): GPUBindGroupLayout;
 }
@@ -35,6 +36,8 @@ export class Plan implements Recorder {
   #pipelines: readonly GPUComputePipeline[] | null = null;
   #ready: Ready[] | null = null;
   #uniforms: GPUBuffer | null = null;
+  #binding: Promise<void> | null = null;
+  #destroyed = false;
 
   constructor(gpu: PlanDevice) {
     this.#gpu = gpu;
@@ -50,19 +53,31 @@ export class Plan implements Recorder {
 
   /** Compiles all pipelines at once and binds the tensors. Needed once, before the first replay. */
   async ready(): Promise<this> {
-    await this.compiled();
-    this.#ready = this.#bind();
+    this.#binding ??= this.#makeReady();
+    try {
+      await this.#binding;
+    } catch (error) {
+      this.#binding = null;
+      throw error;
+    }
     return this;
   }
 
-  /** Compiles without binding: for tensors that get their memory before the first replay. */
+  async #makeReady(): Promise<void> {
+    await this.compiled();
+    if (this.#destroyed) return;
+    const ready = await this.#gpu.allocating('uniforms', () => this.#bind());
+    if (this.#destroyed) this.destroy();
+    else this.#ready = ready;
+  }
+
+  /** Compiles without binding: for tensors that get their memory later. `ready` is called when they have it. */
   async compiled(): Promise<void> {
     this.#pipelines = await Promise.all(this.#steps.map(({ source }) => this.#gpu.pipeline(source)));
   }
 
   #bind(): Ready[] {
-    const pipelines = this.#pipelines;
-    if (!pipelines) throw new Error('a plan was replayed before it was ready');
+    const pipelines = this.#pipelines ?? [];
     const { device } = this.#gpu;
     const structs = this.#steps.filter(({ words }) => words.length > 0).length;
     if (structs > 0)
@@ -99,7 +114,7 @@ export class Plan implements Recorder {
 
   /** Replays the dispatches; `passFor` gives the open pass or, in a profile, one for each kernel. */
   encode(passFor: (name: string) => GPUComputePassEncoder, live: Live): void {
-    this.#ready ??= this.#bind();
+    if (!this.#ready) throw new Error('a plan was replayed before it was ready');
     for (const { pipeline, group, grid, name } of this.#ready) {
       const [x, y, z] = grid(live);
       if (x === 0 || y === 0 || z === 0) continue;
@@ -111,10 +126,17 @@ export class Plan implements Recorder {
     }
   }
 
-  destroy(): void {
+  /** Lets go of the tensors, whose memory may then be freed; `ready` binds them again. */
+  unbind(): void {
     if (this.#uniforms) this.#gpu.free(this.#uniforms);
     this.#uniforms = null;
-    this.#pipelines = null;
     this.#ready = null;
+    this.#binding = null;
+  }
+
+  destroy(): void {
+    this.#destroyed = true;
+    this.#pipelines = null;
+    this.unbind();
   }
 }

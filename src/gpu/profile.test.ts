@@ -40,7 +40,7 @@ test('a profile times each kernel by name, changes no result, and ends without a
   };
   const plain = await submission();
   const bytes = gpu.bytes;
-  const profile = new Profile(gpu);
+  const profile = await Profile.start(gpu);
   const profiled = [await submission(), await submission()];
   const spans = await profile.take();
   expect(profiled).toEqual([plain, plain]);
@@ -57,6 +57,6 @@ test('a profile times each kernel by name, changes no result, and ends without a
 
 test('a device without timestamps says so', async () => {
   const gpu = await openNodeGpu({ features: 'baseline' });
-  expect(() => new Profile(gpu)).toThrow(expect.objectContaining({ code: 'bad-request' }));
+  await expect(Profile.start(gpu)).rejects.toMatchObject({ code: 'bad-request' });
   gpu.destroy();
 });

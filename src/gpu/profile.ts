@@ -2,17 +2,17 @@
 // because WebGPU has timestamps at pass boundaries only. A profiled submission is therefore slower: trust the shares,
 // not the totals. Browsers round timestamps to 0.1 ms; in Node they are exact. Each submission costs one more readback.
 import { refuse } from '../base/refuse.ts';
-import type { StagingPool } from './pools.ts';
-import type { Counters } from './types.ts';
+import type { Staging } from './pools.ts';
+import type { Counters, Tensor } from './types.ts';
 
 /** What a profile needs of a device. */
 interface ProfiledDevice {
   readonly device: GPUDevice;
   readonly counters: Counters;
-  readonly staging: StagingPool;
   profile: Profile | null;
   buffer(bytes: number, usage: GPUBufferUsageFlags, label: string): GPUBuffer;
   free(buffer: GPUBuffer): void;
+  allocating<T>(what: string, make: () => T): Promise<T>;
 }
 
 export interface Span {
@@ -31,35 +31,47 @@ export class Profile {
   /** Kernel names of the passes whose timestamps are in the query set. */
   #names: string[] = [];
   /** Copies of timestamps in submissions that are not yet submitted. */
-  #copied: { staging: GPUBuffer; names: readonly string[] }[] = [];
+  #copied: { staging: Staging; names: readonly string[] }[] = [];
   #readings: Promise<void>[] = [];
   #spans = new Map<string, { ms: number; dispatches: number }>();
 
-  constructor(gpu: ProfiledDevice) {
-    if (!gpu.device.features.has('timestamp-query'))
-      throw refuse('this device has no timestamp-query', 'Profile on another device.');
+  private constructor(gpu: ProfiledDevice) {
     this.#gpu = gpu;
     this.#queries = gpu.device.createQuerySet({ type: 'timestamp', count: 2 * PASSES });
     this.#resolved = gpu.buffer(16 * PASSES, GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC, 'timestamps');
-    gpu.profile = this;
+  }
+
+  /** Times every dispatch of this device, until `stop`. */
+  static async start(gpu: ProfiledDevice): Promise<Profile> {
+    if (!gpu.device.features.has('timestamp-query'))
+      throw refuse('this device has no timestamp-query', 'Profile on another device.');
+    const profile = await gpu.allocating('a profile', () => new Profile(gpu));
+    gpu.profile = profile;
+    return profile;
+  }
+
+  /** Timestamps must be resolved before another pass begins. */
+  get full(): boolean {
+    return this.#names.length === PASSES;
   }
 
   /** Begins the pass of one dispatch. */
   begin(encoder: GPUCommandEncoder, name: string): GPUComputePassEncoder {
-    if (this.#names.length === PASSES) this.resolve(encoder);
     const at = 2 * this.#names.push(name) - 2;
     return encoder.beginComputePass({
       timestampWrites: { querySet: this.#queries, beginningOfPassWriteIndex: at, endOfPassWriteIndex: at + 1 },
     });
   }
 
-  /** Copies the timestamps out of the query set, which is then free again; called at the end of each submission. */
-  resolve(encoder: GPUCommandEncoder): void {
+  /**
+   * Copies the timestamps out of the query set, which is then free again; called at the end of each submission.
+   * `stage` records the readback.
+   */
+  resolve(encoder: GPUCommandEncoder, stage: (timestamps: Tensor) => Staging): void {
     if (this.#names.length === 0) return;
     const bytes = 16 * this.#names.length;
-    const staging = this.#gpu.staging.take(bytes);
     encoder.resolveQuerySet(this.#queries, 0, bytes / 8, this.#resolved, 0);
-    encoder.copyBufferToBuffer(this.#resolved, 0, staging, 0, bytes);
+    const staging = stage({ buffer: this.#resolved, offset: 0, bytes, shape: [bytes / 4] });
     this.#copied.push({ staging, names: this.#names });
     this.#names = [];
   }
@@ -68,19 +80,15 @@ export class Profile {
   read(): void {
     for (const { staging, names } of this.#copied) {
       this.#gpu.counters.readbacks++;
-      this.#readings.push(this.#add(staging, names));
+      const reading = this.#add(staging, names);
+      reading.catch(() => {}); // `take` rejects with it
+      this.#readings.push(reading);
     }
     this.#copied = [];
   }
 
-  async #add(staging: GPUBuffer, names: readonly string[]): Promise<void> {
-    const bytes = 16 * names.length;
-    try {
-      await staging.mapAsync(GPUMapMode.READ, 0, bytes);
-    } catch {
-      return; // the device was lost, and the submission's own readbacks reject with that
-    }
-    const times = new BigUint64Array(staging.getMappedRange(0, bytes));
+  async #add(staging: Staging, names: readonly string[]): Promise<void> {
+    const times = new BigUint64Array(await staging.read(16 * names.length));
     for (const [i, name] of names.entries()) {
       const span = this.#spans.get(name) ?? { ms: 0, dispatches: 0 };
       // The specification lets a driver give a later timestamp a smaller value.
@@ -88,8 +96,6 @@ export class Profile {
       span.dispatches++;
       this.#spans.set(name, span);
     }
-    staging.unmap();
-    this.#gpu.staging.give(staging);
   }
 
   /** What ran since the last call, the longest first. */

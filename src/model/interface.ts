@@ -319,6 +319,11 @@ export interface LanguageModel extends Disposable {
   readonly bytes: number;
   /** False where this device does not score a row alone as it does among others; such a model pads its passes. */
   readonly batchInvariant: boolean;
+  /**
+   * Takes the memory that drafts drawn at random need: awaited before `draw` with `distribution`, and before `verify`
+   * with distributions. Absent where they are kept on the host.
+   */
+  keepDistributions?(): Promise<void>;
   /** A cursor at the beginning of a sequence. */
   open(options?: OpenCursor): Promise<Cursor>;
   /**
@@ -350,6 +355,8 @@ interface Drafter extends Disposable {
   readonly context: number;
   /** Bytes on the device; what it borrows of its target is not counted. */
   readonly bytes: number;
+  /** As a language model's. */
+  keepDistributions?(): Promise<void>;
 }
 
 /** Drafts a block in one pass (DFlash). */

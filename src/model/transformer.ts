@@ -108,6 +108,11 @@ export class Transformer implements LanguageModel, Runner {
     return this.#executor.ready();
   }
 
+  async keepDistributions(): Promise<void> {
+    this.#use();
+    await this.#executor.keepDistributions();
+  }
+
   /** `layers` restricts the body to some blocks, for the invariance check. */
   async open(options: OpenCursor = {}, layers?: readonly number[]): Promise<CachedCursor> {
     this.#use();
@@ -232,7 +237,9 @@ export class Transformer implements LanguageModel, Runner {
   }
 
   closed(cache: Cache): void {
-    if (this.#caches.delete(cache)) this.#executor.detach(cache);
+    if (!this.#caches.delete(cache)) return;
+    this.#executor.detach(cache);
+    if (this.#caches.size === 0) this.#executor.trim();
   }
 
   [Symbol.dispose](): void {

@@ -11,7 +11,7 @@ export interface ProfiledRounds {
 }
 
 export const profileRounds = async (gpu: Gpu, events: AsyncIterable<TraceEvent>): Promise<ProfiledRounds> => {
-  const profile = new Profile(gpu);
+  const profile = await Profile.start(gpu);
   try {
     let rounds = 0;
     for await (const event of events) {

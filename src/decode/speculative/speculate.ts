@@ -6,7 +6,7 @@ import type { Role, Source } from '../../trace/index.ts';
 import { chainOf } from '../core/chain.ts';
 import { assumedCost, FallbackController, measuredCost } from '../core/fallback.ts';
 import { scoresOf } from '../core/prefill.ts';
-import type { Commit, Round, RoundContext, RunContext, Sequence } from '../core/system.ts';
+import type { Commit, Models, Round, RoundContext, RunContext, Sequence } from '../core/system.ts';
 
 /** A draft, and what it cost. */
 export interface Proposal extends Draft {
@@ -80,6 +80,12 @@ const sourcesOf = ({ path, source }: Verdict): readonly Source[] => [
   source,
 ];
 
+/** Memory for the distributions of drafts; `by`: the role that drafts, which may be no model's. */
+const keepDistributions = async ({ target, ...models }: Models, by: Role): Promise<void> => {
+  const drafter = Object.entries(models).find(([role]) => role === by)?.[1];
+  for (const model of [target, drafter]) if (model && 'keepDistributions' in model) await model.keepDistributions?.();
+};
+
 export interface SpeculateOptions {
   /** False: speculate whatever it costs. */
   readonly fallBack: boolean;
@@ -91,14 +97,17 @@ export interface SpeculateOptions {
 export const speculate = (
   target: Cursor,
   drafter: Drafter,
-  { timings, emit, sequence }: Pick<RunContext, 'timings' | 'emit' | 'sequence'>,
+  { timings, emit, sequence, models }: Pick<RunContext, 'timings' | 'emit' | 'sequence' | 'models'>,
   { fallBack, drawn }: SpeculateOptions,
 ): Round => {
   const random = drawn && sequence.sampling.temperature > 0;
+  let prepared = !random;
   const cost = random ? assumedCost : measuredCost(timings);
   const fallback = new FallbackController({ timings, cost, emit, fallBack });
 
   return async (context) => {
+    if (!prepared) await keepDistributions(models, drafter.by);
+    prepared = true;
     if (fallBack) await timePlainRounds(target, { timings, sequence });
     const start = performance.now();
     // A bonus token and a draft are drawn with different noise. Where drafts are drawn at random, the answer's last

@@ -67,8 +67,10 @@ const RACED: readonly Bucket[] = [1, 8];
 const time = async (gpu: Gpu, matrix: Matrix, choice: MatmulChoice): Promise<number> => {
   let total = 0;
   for (const rows of RACED) {
-    const input = gpu.activation(rows, stride32(matrix.columns), 'race');
-    const output = gpu.activation(rows, stride32(matrix.rows), 'race');
+    const [input, output] = await gpu.allocating('a race of kernels', () => [
+      gpu.activation(rows, stride32(matrix.columns), 'race'),
+      gpu.activation(rows, stride32(matrix.rows), 'race'),
+    ]);
     const plan = new Plan(gpu);
     for (let i = 0; i < REPEATS; i++)
       matmul(plan, { input, matrix, output }, { rows, epilogue: 'store' }, { fallback: choice, shapes: {} });

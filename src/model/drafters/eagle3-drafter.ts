@@ -46,7 +46,15 @@ export class Eagle3Drafter extends TapDrafter implements FeatureDrafter {
   }
 
   async open(options: OpenDrafter = {}): Promise<FeatureCursor> {
-    return new Eagle3Cursor(this, await this.allocate(options));
+    const context = await this.allocate(options);
+    try {
+      const { hidden } = this.architecture.sizes;
+      const last = () => context.arena.activation(1, hidden, 'last feature');
+      return new Eagle3Cursor(this, context, await this.network.gpu.allocating('the last feature', last));
+    } catch (error) {
+      this.close(context);
+      throw error;
+    }
   }
 
   override [Symbol.dispose](): void {
@@ -62,10 +70,10 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
   /** The row that `#last` belongs to; -1 when a rewind has passed it. */
   #known = -1;
 
-  constructor(drafter: Eagle3Drafter, context: Context) {
+  constructor(drafter: Eagle3Drafter, context: Context, last: Tensor) {
     super(drafter, context);
     this.#drafter = drafter;
-    this.#last = context.arena.activation(1, drafter.architecture.sizes.hidden, 'last feature');
+    this.#last = last;
   }
 
   append(pass: Pick<Forward, 'taps'>, rows: readonly number[], next: readonly Token[]): void {

@@ -66,6 +66,11 @@ export abstract class TapDrafter implements Disposable {
     return this.executor.ready();
   }
 
+  async keepDistributions(): Promise<void> {
+    this.use();
+    await this.executor.keepDistributions();
+  }
+
   /** Memory and plans for one cursor. */
   protected async allocate({ capacity = this.context, cache: kind = 'f32' }: OpenDrafter): Promise<Context> {
     this.use();
@@ -78,7 +83,11 @@ export abstract class TapDrafter implements Disposable {
       { ...this.executor.shared, divisors: {} },
     );
     const arena = new Arena(this.#gpu);
-    const queue = new FeatureQueue(this.network, cache, arena, this.tapLayers);
+    const make = () => new FeatureQueue(this.network, cache, arena, this.tapLayers);
+    const queue = await this.#gpu.allocating(`the taps of ${this.tapLayers.length} layers`, make).catch((error) => {
+      cache.free();
+      throw error;
+    });
     const context = { cache, queue, arena, capacity };
     this.#contexts.add(context);
     try {
@@ -96,6 +105,7 @@ export abstract class TapDrafter implements Disposable {
     this.executor.detach(context.cache);
     context.queue.free();
     context.arena.free();
+    if (this.#contexts.size === 0) this.executor.trim();
   }
 
   /** It borrows its target's embedding, so the target must still be there. */

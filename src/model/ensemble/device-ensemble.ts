@@ -71,7 +71,7 @@ class DeviceEnsemble implements Ensemble {
   readonly #verdict: Tensor;
   /** By number of positions. */
   readonly #plans: readonly Plans[];
-  #top: Promise<EnsembleTop> | null = null;
+  #top: EnsembleTop | null = null;
   #disposed = false;
 
   constructor(gpu: Gpu, arena: Arena, models: readonly LanguageModel[], combination: Combination, drafts: number) {
@@ -169,16 +169,7 @@ class DeviceEnsemble implements Ensemble {
     sampling: Sampling,
   ): Promise<readonly (readonly Choice[])[]> {
     this.#use();
-    this.#top ??= EnsembleTop.make(this.#gpu, {
-      job: this.#job,
-      logits: this.#rows,
-      statistics: this.#statistics,
-      members: this.members,
-      distributions: this.#shares.length,
-      vocabulary: this.#vocabulary,
-    });
-    const top = await this.#top;
-    this.#use(); // it may have been disposed meanwhile
+    const top = this.#top ?? (await this.#makeTop());
     const chains = positions.map((bonus) => ({ tokens: [], proposers: [], rows: [], pending: [], position: 0, bonus }));
     for (const chain of chains) this.#check(chain);
     return top.read(positions.length, n, (i) => {
@@ -190,9 +181,24 @@ class DeviceEnsemble implements Ensemble {
     if (this.#disposed) return;
     this.#disposed = true;
     this.#gpu.flush(); // commands that use a buffer must be submitted before it is destroyed
-    void this.#top?.then((top) => top.free());
+    this.#top?.free();
     for (const { statistics, decide } of this.#plans) for (const plan of [statistics, decide]) plan.destroy();
     this.#arena.free();
+  }
+
+  async #makeTop(): Promise<EnsembleTop> {
+    const top = await EnsembleTop.make(this.#gpu, {
+      job: this.#job,
+      logits: this.#rows,
+      statistics: this.#statistics,
+      members: this.members,
+      distributions: this.#shares.length,
+      vocabulary: this.#vocabulary,
+    });
+    if (this.#disposed) top.free();
+    this.#use();
+    this.#top = top;
+    return top;
   }
 
   /** Uploads the job and records the softmax statistics of its rows. */
@@ -234,13 +240,13 @@ export const joinModels = async (
 ): Promise<Ensemble> => {
   checkModels(models, drafts);
   const arena = new Arena(gpu);
+  const what = `an ensemble of ${models.length} models`;
+  const ensemble = await gpu.allocating(what, () => new DeviceEnsemble(gpu, arena, models, combination, drafts));
   try {
-    const what = `an ensemble of ${models.length} models`;
-    const ensemble = await gpu.allocating(what, () => new DeviceEnsemble(gpu, arena, models, combination, drafts));
     await ensemble.ready();
     return ensemble;
   } catch (error) {
-    arena.free();
+    ensemble[Symbol.dispose]();
     throw error;
   }
 };

@@ -27,9 +27,9 @@ export class EnsembleTop {
   readonly #tops: Tops;
   readonly #plan: Plan;
 
-  private constructor(gpu: Gpu, { members, distributions, vocabulary, ...tensors }: Inputs) {
+  private constructor(gpu: Gpu, arena: Arena, { members, distributions, vocabulary, ...tensors }: Inputs) {
     this.#gpu = gpu;
-    this.#arena = new Arena(gpu);
+    this.#arena = arena;
     this.#vocabulary = vocabulary;
     const mixed = this.#arena.activation(1, vocabulary, 'mixed');
     const row = this.#arena.storage(16, 'top row');
@@ -45,9 +45,16 @@ export class EnsembleTop {
   }
 
   static async make(gpu: Gpu, inputs: Inputs): Promise<EnsembleTop> {
-    const top = new EnsembleTop(gpu, inputs);
-    await top.#plan.ready();
-    return top;
+    const arena = new Arena(gpu);
+    const what = "an ensemble's most probable tokens";
+    const top = await gpu.allocating(what, () => new EnsembleTop(gpu, arena, inputs));
+    try {
+      await top.#plan.ready();
+      return top;
+    } catch (error) {
+      top.free();
+      throw error;
+    }
   }
 
   /** `ask` records the statistics of position i. */
@@ -62,6 +69,7 @@ export class EnsembleTop {
 
   free(): void {
     this.#plan.destroy();
+    this.#tops.trim();
     this.#arena.free();
   }
 }

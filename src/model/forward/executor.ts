@@ -76,6 +76,19 @@ export class Executor {
     await Promise.all([...plans, this.#tools?.treeRows.ready(), this.#prepare(this.#network.scratch.scores)]);
   }
 
+  /** Memory for drafts that are drawn at random: where their distributions are kept, and those that verify them. */
+  async keepDistributions(): Promise<void> {
+    const { sampler, verifier } = this.#tools ?? {};
+    await sampler?.keepDistributions();
+    await verifier?.bindDistributions();
+  }
+
+  /** No cursor is open: frees what runs have taken since the load. */
+  trim(): void {
+    this.#tools?.verifier.trim();
+    this.#tools?.sampler.trim();
+  }
+
   async #prepare(logits: Tensor): Promise<void> {
     await Promise.all([this.#tools?.sampler.prepare(logits), this.#tools?.verifier.prepare(logits)]);
   }
@@ -141,7 +154,8 @@ export class Executor {
   free(): void {
     this.#gpu.flush();
     for (const plan of [...this.#heads.values(), ...this.#picked.values()]) plan.destroy();
-    for (const tool of Object.values(this.#tools ?? {})) tool.free();
+    const { sampler, verifier, treeRows } = this.#tools ?? {};
+    for (const tool of [verifier, treeRows, sampler]) tool?.free(); // the sampler frees what the verifier binds
   }
 
   #head(bucket: Bucket, picked: boolean): Plan {

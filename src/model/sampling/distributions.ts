@@ -1,6 +1,6 @@
 // The distributions of a round on the device: those that sampled drafts were drawn from, and the target's. Models of
 // one vocabulary share one ring, because a target's verification reads its draft's distributions. Its memory (28 MiB
-// for 151 936 tokens) is allocated with the first distribution, so greedy and plain runs need none.
+// for 151 936 tokens) is there while a model has cursors that draw drafts at random: greedy and plain runs need none.
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
@@ -14,12 +14,17 @@ export class DistributionRing {
   /** `[entries][stride]`. It has no buffer before `allocate`, so plans that bind it are only compiled until then. */
   readonly tensor: Tensor;
   readonly ring = new Ring(ENTRIES, 'distribution');
+  readonly #gpu: Gpu;
+  /** Those that have asked for the memory and not released it. */
+  readonly #holders = new Set<object>();
   readonly #arena: Arena;
   readonly #vocabulary: number;
   #memory: Tensor | null = null;
+  #allocating: Promise<void> | null = null;
   #users = 0;
 
   private constructor(gpu: Gpu, vocabulary: number) {
+    this.#gpu = gpu;
     this.#arena = new Arena(gpu);
     this.#vocabulary = vocabulary;
     const stride = stride32(vocabulary);
@@ -37,9 +42,33 @@ export class DistributionRing {
     };
   }
 
-  /** Allocates the memory, unless that has happened. A plan that binds it may be replayed only afterwards. */
-  allocate(): void {
-    this.#memory ??= this.#arena.activation(ENTRIES, this.#vocabulary, 'distributions');
+  /** Whether plans can bind the memory. */
+  get allocated(): boolean {
+    return this.#memory !== null;
+  }
+
+  /** Allocates the memory, unless that has happened; it stays until every holder has let go. */
+  async hold(holder: object): Promise<void> {
+    this.#holders.add(holder);
+    if (this.#memory) return;
+    this.#allocating ??= this.#gpu
+      .allocating('the distributions of a round', () =>
+        this.#arena.activation(ENTRIES, this.#vocabulary, 'distributions'),
+      )
+      .then((memory) => {
+        this.#memory = memory;
+      })
+      .finally(() => {
+        this.#allocating = null;
+      });
+    await this.#allocating;
+  }
+
+  /** The holder's plans must have let go of the memory. */
+  letGo(holder: object): void {
+    if (!this.#holders.delete(holder) || this.#holders.size > 0) return;
+    this.#arena.free();
+    this.#memory = null;
   }
 
   static readonly #rings = new WeakMap<Gpu, Map<number, DistributionRing>>();

@@ -16,7 +16,7 @@ import {
   unpackChoices,
 } from '../../kernels/sampling/sample.ts';
 import { top } from '../../kernels/sampling/top.ts';
-import { type Arena, rowsOf } from '../arena.ts';
+import { Arena, rowsOf } from '../arena.ts';
 import type { Choice, DeviceDistribution, Sampling } from '../interface.ts';
 import { MOST_DISTRIBUTIONS } from '../limits.ts';
 import { DistributionRing } from './distributions.ts';
@@ -103,10 +103,28 @@ export class Sampler {
       top(plan, { logits, row: this.#row, output: this.#tops.output }, { n, vocabulary }, tuning),
     );
     this.#plans.set(logits.buffer, { draw, distribution: distributions, top: most });
+    const { allocated } = this.distributions;
     await Promise.all([
       ...[...draw.values(), ...most.values()].map((plan) => plan.ready()),
-      ...[...distributions.values()].map((plan) => plan.compiled()), // which have no memory yet
+      ...[...distributions.values()].map((plan) => (allocated ? plan.ready() : plan.compiled())),
     ]);
+  }
+
+  /** Memory for distributions, bound to what writes them. */
+  async keepDistributions(): Promise<void> {
+    await this.distributions.hold(this);
+    await Promise.all(this.#distributionPlans.map((plan) => plan.ready()));
+  }
+
+  /** Frees what runs have taken since the load. */
+  trim(): void {
+    for (const plan of this.#distributionPlans) plan.unbind();
+    this.distributions.letGo(this);
+    this.#tops.trim();
+  }
+
+  get #distributionPlans(): readonly Plan[] {
+    return [...this.#plans.values()].flatMap(({ distribution }) => [...distribution.values()]);
   }
 
   forget(logits: Tensor): void {
@@ -132,14 +150,14 @@ export class Sampler {
           : {};
       return { ...sampling, ...kept, row, position, entry: this.#tokenRing.ring.entry(first + i) };
     });
+    const keeps = wanted.some(({ distribution }) => distribution);
+    if (keeps && !this.distributions.allocated)
+      throw refuse('distributions are to be kept, and have no memory', 'Await keepDistributions of the model first.');
     const { submission } = this.#gpu;
     submission.upload(this.draws, packDraws(draws));
     adjust?.();
     submission.run(plan, { keys: 0 });
-    if (wanted.some(({ distribution }) => distribution)) {
-      this.distributions.allocate();
-      submission.run(this.#distributionPlan(logits, count), { keys: 0 });
-    }
+    if (keeps) submission.run(this.#distributionPlan(logits, count), { keys: 0 });
     return first;
   }
 
@@ -172,6 +190,8 @@ export class Sampler {
   free(): void {
     for (const plans of this.#plans.values()) destroy(plans);
     this.#plans.clear();
+    this.distributions.letGo(this);
+    this.#tops.trim();
     DistributionRing.release(this.#gpu, this.#vocabulary);
   }
 }
@@ -180,22 +200,21 @@ export class Sampler {
 export class Tops {
   readonly output: Tensor;
   readonly #gpu: Gpu;
-  readonly #arena: Arena;
-  /** Allocated at the first use, because most runs never ask for alternatives. */
+  /** Empty until the first use, because most runs never ask for alternatives. */
+  readonly #own: Arena;
   #kept: Tensor | null = null;
 
   constructor(gpu: Gpu, arena: Arena) {
     this.#gpu = gpu;
-    this.#arena = arena;
+    this.#own = new Arena(gpu);
     this.output = arena.storage(MOST_TOP * CHOICE_WORDS * 4, 'top');
   }
 
   /** `record` writes answer i into the output. */
   async read(count: number, n: number, vocabulary: number, record: (i: number) => void) {
-    const { submission } = this.#gpu;
     const bytes = n * CHOICE_WORDS * 4;
-    this.#kept ??= this.#arena.activation(MOST_TOPS, MOST_TOP * CHOICE_WORDS, 'tops');
-    const store = this.#kept;
+    const store = this.#kept ?? (await this.#allocate());
+    const { submission } = this.#gpu;
     const kept = Array.from({ length: count }, (_, i) => {
       record(i);
       const answer = { ...rowsOf(store, 1, i), bytes };
@@ -206,6 +225,19 @@ export class Tops {
     submission.submit();
     const choices = toChoices(await read);
     return kept.map((_, i) => choices.slice(i * n, (i + 1) * n).filter(({ token }) => token < vocabulary));
+  }
+
+  async #allocate(): Promise<Tensor> {
+    this.#kept = await this.#gpu.allocating('the most probable tokens', () =>
+      this.#own.activation(MOST_TOPS, MOST_TOP * CHOICE_WORDS, 'tops'),
+    );
+    return this.#kept;
+  }
+
+  /** Frees what `read` has taken. */
+  trim(): void {
+    this.#own.free();
+    this.#kept = null;
   }
 }
 

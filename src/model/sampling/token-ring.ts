@@ -22,8 +22,7 @@ export class TokenRing {
 
   constructor(gpu: Gpu) {
     const bytes = ENTRIES * ENTRY_BYTES;
-    // Lives as long as the device, like the pools of gpu/, and is not counted either.
-    const buffer = gpu.device.createBuffer({ label: 'tokenRing', size: bytes, usage: ACTIVATION });
+    const buffer = gpu.memory.buffer(bytes, ACTIVATION, 'token ring', { pooled: true });
     this.tensor = { buffer, offset: 0, bytes, shape: [ENTRIES, CHOICE_WORDS] };
   }
 
@@ -46,9 +45,11 @@ export class TokenRing {
 
 const tokenRings = new WeakMap<Gpu, TokenRing>();
 
-/** The one token ring of a device. */
+/** The one token ring of a device: allocated with the first model, and again if that allocation failed. */
 export const tokenRingOf = (gpu: Gpu): TokenRing => {
-  const tokenRing = tokenRings.get(gpu) ?? new TokenRing(gpu);
+  const known = tokenRings.get(gpu);
+  if (known && gpu.memory.holds(known.tensor.buffer)) return known;
+  const tokenRing = new TokenRing(gpu);
   tokenRings.set(gpu, tokenRing);
   return tokenRing;
 };

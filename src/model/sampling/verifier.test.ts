@@ -32,6 +32,7 @@ afterAll(() => {
 const open = async (from: Transformer, options: OpenCursor = {}): Promise<Cursor> => {
   const cursor = await from.open({ capacity: 128, nodes: 64, ...options });
   await cursor.extend(PREFIX);
+  await from.keepDistributions();
   return cursor;
 };
 

@@ -55,6 +55,11 @@ export class Verifier {
     return { job: this.#job, nodes: this.nodes, tokenRing, verdict: this.#verdict, moves: this.#moves };
   }
 
+  /** Lets go of the distributions. */
+  trim(): void {
+    for (const plan of this.#ratios.values()) plan.unbind();
+  }
+
   /** Compiles what reads these logits. */
   async prepare(logits: Tensor): Promise<void> {
     const [match, ratio] = [new Plan(this.#gpu), new Plan(this.#gpu)];
@@ -69,7 +74,12 @@ export class Verifier {
     );
     this.#matches.set(logits.buffer, match);
     this.#ratios.set(logits.buffer, ratio);
-    await Promise.all([match.ready(), ratio.compiled()]); // the distributions have no memory yet
+    await Promise.all([match.ready(), this.#distributions.allocated ? ratio.ready() : ratio.compiled()]);
+  }
+
+  /** The distributions have their memory: binds it to what reads them. */
+  async bindDistributions(): Promise<void> {
+    await Promise.all([...this.#ratios.values()].map((plan) => plan.ready()));
   }
 
   forget(logits: Tensor): void {
@@ -89,7 +99,6 @@ export class Verifier {
     if (!plan) throw new Error('verification by logits that were not prepared');
     submission.upload(this.#job, packJob(job));
     if (nodes) submission.upload(this.nodes, packNodes(nodes));
-    if (rule === 'ratio') this.#distributions.allocate();
     submission.run(plan, { keys: 0 });
   }
 

@@ -79,6 +79,7 @@ export const runEagle3 = async (
 ) => {
   using cursor = await target.open({ capacity: 128, tapLayers: drafter.tapLayers, nodes: 64 });
   using features = await drafter.open({ capacity: 128 });
+  if (sampling.temperature > 0) await Promise.all([target, drafter].map((model) => model.keepDistributions?.()));
   const tokens = [await prefillEagle3(cursor, features, prompt, sampling)];
   const lengths: number[] = [];
   const drafts: number[][] = [];

@@ -1,0 +1,152 @@
+// Memory that the device refuses: whichever allocation of a load or a run it is, the call ends with `out-of-memory`,
+// everything that it took is freed, and the next one works. The refusals are real ones of the adapter.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { OutriderError } from '../base/errors.ts';
+import type { Gpu } from '../gpu/device.ts';
+import { openNodeGpu } from '../gpu/node.ts';
+import { RefusableMemory } from '../testing/device/refuse-memory.ts';
+import { tinyFamily } from '../testing/toys/tiny-family.ts';
+import { committedTokens, type TraceEvent } from '../trace/index.ts';
+import { createEngine, type Engine } from './engine.ts';
+import type { RunRequest } from './request.ts';
+import type { ModelSources } from './sources.ts';
+
+const { target, draft, dflash, eagle3, prm } = tinyFamily();
+const prompt = { tokens: [1, 2, 3, 4, 5, 1, 2, 3] };
+const router = { delta: 0.5, delimiter: 7, 'step-tokens': 8 };
+
+/** Each kind of system, with its models; all sampled. */
+const SYSTEMS: readonly [ModelSources, Partial<RunRequest>][] = [
+  [{ target }, { system: 'autoregressive', logprobs: 3 }],
+  [{ target, draft }, { system: 'draft-model' }],
+  [
+    { target, dflash },
+    { system: 'dflash', knobs: { draft: 'sampled' } },
+  ],
+  [
+    { target, eagle3 },
+    { system: 'eagle3', knobs: { shape: 'tree', nodes: 20 } },
+  ],
+  [
+    { target, eagle3 },
+    { system: 'eagle3', knobs: { shape: 'chain' } },
+  ],
+  [{ target }, { system: 'prompt-lookup', profile: true }],
+  [
+    { target, draft },
+    { system: 'cos', logprobs: 2 },
+  ],
+  [
+    { target, draft, prm },
+    { system: 'rsd', knobs: router },
+  ],
+  [
+    { target, draft },
+    { system: 'specguard', knobs: { k: 2, delimiter: 7, 'step-tokens': 8 } },
+  ],
+  [
+    { target, draft },
+    { system: 'majority', knobs: { n: 3 } },
+  ],
+];
+
+let gpu: Gpu;
+let memory: RefusableMemory;
+let engine: Engine;
+beforeAll(async () => {
+  gpu = await openNodeGpu();
+  memory = new RefusableMemory(gpu);
+  engine = createEngine({ gpu }); // a device of the caller's is never replaced: it must stay healthy
+});
+
+const ask = async (request: Partial<RunRequest>): Promise<readonly number[]> => {
+  const events: TraceEvent[] = [];
+  const all = { prompt, temperature: 1, seed: 3, maxTokens: 20, ignoreEos: true, ...request };
+  for await (const event of engine.run(all)) events.push(event);
+  return committedTokens(events);
+};
+
+/** True where the call failed for want of memory. */
+const refused = async (call: Promise<unknown>): Promise<boolean> => {
+  const error = await call.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (error === null) return false;
+  if (!(error instanceof OutriderError) || error.code !== 'out-of-memory') throw error;
+  expect(error.hint).not.toBe('');
+  return true;
+};
+
+/** No buffer is unaccounted for, none was made where a refusal would go unnoticed, and the device works. */
+const healthy = (where: string): void => {
+  expect(memory.bytes, where).toBe(gpu.memory.bytes + gpu.memory.pooledBytes);
+  expect(memory.outside, where).toEqual([]);
+  expect(gpu.failure, where).toBeNull();
+};
+
+describe.each(SYSTEMS)('%#', (models, request) => {
+  const name = JSON.stringify(request);
+
+  it(`any allocation of a run may be refused: ${name}`, async () => {
+    await engine.load(models);
+    const before = gpu.bytes;
+    memory.refuse();
+    const whole = await ask(request);
+    const allocations = memory.made;
+    expect(whole).toHaveLength(20);
+    expect(allocations).toBeGreaterThan(8);
+    let survived = 0;
+    for (let k = 0; k < allocations; k++) {
+      await engine.load(models); // frees caches and readbacks; the models stay
+      expect(gpu.bytes, `before ${k}`).toBe(before);
+      memory.refuse(k);
+      const tokens: number[] = [];
+      const failed = await refused(ask(request).then((all) => tokens.push(...all)));
+      memory.refuse();
+      healthy(`refused ${k} of ${allocations}`);
+      if (failed) expect(gpu.bytes, `after ${k}`).toBe(before);
+      else expect(tokens, `refused ${k}`).toEqual(whole);
+      if (!failed) survived++;
+      expect(await ask(request), `after ${k}`).toEqual(whole);
+    }
+    expect(survived).toBeLessThan(allocations / 2);
+  }, 600_000);
+});
+
+it('any allocation of a load may be refused', async () => {
+  await engine.load({});
+  const models = process.env.OUTRIDER_FULL === '1' ? { target, draft, dflash, eagle3, prm } : { target, draft, dflash };
+  const before = gpu.bytes;
+  memory.refuse();
+  await engine.load(models);
+  const whole = await ask({ system: 'draft-model' });
+  const allocations = memory.made;
+  expect(allocations).toBeGreaterThan(100);
+  for (let k = 0; k < allocations; k++) {
+    await engine.load({});
+    expect(gpu.bytes, `before ${k}`).toBe(before);
+    memory.refuse(k);
+    const failed = await refused(engine.load(models));
+    memory.refuse();
+    healthy(`refused ${k} of ${allocations}`);
+    if (!failed) break; // those of the load are through
+    expect(gpu.bytes, `after ${k}`).toBe(before);
+  }
+  await engine.load(models);
+  expect(await ask({ system: 'draft-model' })).toEqual(whole);
+}, 600_000);
+
+it('any allocation of a measurement may be refused', async () => {
+  await engine.load({});
+  const before = gpu.bytes;
+  for (let k = 0, failed = true; failed; k++) {
+    await engine.load({}); // frees readbacks
+    memory.refuse(k);
+    failed = await refused(engine.measure({ repeats: 1 }));
+    memory.refuse();
+    healthy(`refused ${k}`);
+    expect(gpu.bytes, `refused ${k}`).toBe(before);
+    if (!failed) expect(k).toBeGreaterThan(3);
+  }
+}, 600_000);

@@ -1,0 +1,49 @@
+// A device whose next allocations are counted and of which one is refused: it is asked for a buffer of the largest
+// size, which lavapipe and SwiftShader really refuse.
+import type { Gpu } from '../../gpu/device.ts';
+
+export class RefusableMemory {
+  /** Buffers that were made since the last call of `refuse`. */
+  made = 0;
+  /** Labels of buffers that were made where no error scope would tell a refusal. */
+  readonly outside: string[] = [];
+  /** Bytes of all buffers on the device. */
+  bytes = 0;
+  #refused = Number.POSITIVE_INFINITY;
+  readonly #scopes: GPUErrorFilter[] = [];
+
+  constructor({ device, memory }: Gpu) {
+    this.bytes = memory.bytes + memory.pooledBytes;
+    const [create, push, pop] = [device.createBuffer, device.pushErrorScope, device.popErrorScope];
+    device.pushErrorScope = (filter) => {
+      this.#scopes.push(filter);
+      push.call(device, filter);
+    };
+    device.popErrorScope = () => {
+      this.#scopes.pop();
+      return pop.call(device);
+    };
+    device.createBuffer = (descriptor) => {
+      if (!this.#scopes.includes('out-of-memory')) this.outside.push(descriptor.label ?? '');
+      const refused = this.made++ === this.#refused;
+      const size = refused ? device.limits.maxBufferSize : descriptor.size;
+      const buffer = create.call(device, { ...descriptor, size });
+      if (refused) return buffer;
+      const { destroy } = buffer;
+      let there = true;
+      this.bytes += size;
+      buffer.destroy = () => {
+        if (there) this.bytes -= size;
+        there = false;
+        return destroy.call(buffer);
+      };
+      return buffer;
+    };
+  }
+
+  /** Counts anew, and refuses the allocation of this index; none where it is left out. */
+  refuse(index = Number.POSITIVE_INFINITY): void {
+    this.made = 0;
+    this.#refused = index;
+  }
+}
