@@ -10,7 +10,7 @@ import {
   type RunRequest,
 } from '../src/index.ts';
 import type { TraceEvent } from '../src/trace/index.ts';
-import { firstChoice, markBundled, startModels } from './models/bundled-models.ts';
+import { firstChoice, markBundled, startModels, unmarkBundled } from './models/bundled-models.ts';
 import { MemberChoice } from './models/ensemble-members.ts';
 import { type Choice, Family, isAlso, type ModelNames, mayBeOnnx, namesOf, roleName } from './models/family.ts';
 import { FitView } from './models/fit-view.ts';
@@ -18,7 +18,7 @@ import { LoadingView } from './models/loading-view.ts';
 import type { OwnModels } from './models/own-models.ts';
 import { StoredView } from './models/stored-view.ts';
 import { element, megabytes, say } from './shared/elements.ts';
-import { hideFault, showFault } from './shared/faults.ts';
+import { hideFault, type Offer, onOffer, showFault } from './shared/faults.ts';
 import { CalibrationView } from './systems/calibration-view.ts';
 import { SystemPicker } from './systems/system-picker.ts';
 
@@ -65,6 +65,8 @@ export class Session {
   #family: Family;
   /** Names of the loaded models, which every trace carries. */
   #names: ModelNames = {};
+  /** Keys and values as f16, once a run had no memory for more. */
+  #cache: NonNullable<LoadOptions['cache']> = 'f32';
   /** Roles of the models that are loaded or loading. */
   #roles: readonly ModelRole[] = [];
   #loadAbort: AbortController | null = null;
@@ -81,6 +83,12 @@ export class Session {
     this.#family = new Family(firstChoice());
     this.#precision.addEventListener('change', () => void this.#targetChanged());
     this.#onnx.addEventListener('change', () => void this.#onnxChanged());
+    onOffer((offer) => void this.#accept(offer));
+  }
+
+  /** Names of the loaded models, by role. */
+  get names(): ModelNames {
+    return this.#names;
   }
 
   /** Loads the model that the page was opened with. */
@@ -105,9 +113,18 @@ export class Session {
   /** No model is loaded any more; `why` replaces the progress text. */
   gone(why: string, device?: string): void {
     this.#roles = [];
+    unmarkBundled(); // so that the same one can be chosen again
     this.#loading.finish(why, false);
     if (device) say('device', device);
     lamp('off');
+  }
+
+  async #accept(offer: Offer): Promise<void> {
+    if (offer === 'reload') return this.#targetChanged();
+    if (offer.maxTokens) element('max-tokens', HTMLInputElement).value = `${offer.maxTokens}`;
+    if (!offer.cache) return;
+    this.#cache = offer.cache;
+    await this.#load([], 'the models with an f16 cache');
   }
 
   /** Loads a model of the visitor's own if it fits, or if they ask for it anyway. */
@@ -218,12 +235,18 @@ export class Session {
     try {
       const onProgress: NonNullable<LoadOptions['onProgress']> = (progress) => this.#loading.show(progress);
       const onnx = this.#onnx.value as NonNullable<LoadOptions['onnx']>;
-      const loaded = await this.engine.load(sources, { ...this.#precisionOption, onnx, signal, onProgress });
+      const loaded = await this.engine.load(sources, {
+        ...this.#precisionOption,
+        cache: this.#cache,
+        onnx,
+        signal,
+        onProgress,
+      });
       if (this.#loadAbort !== abort) return;
       const names = added.map(
         (role) => (role === 'target' && loaded.models.target?.name) || roleName(role, namesOf(loaded)),
       );
-      this.#loading.finish(`Ready: ${names.join(', ')}`, true);
+      this.#loading.finish(names.length > 0 ? `Ready: ${names.join(', ')}` : `Ready, with ${label}`, true);
       say('device', describe(loaded, (performance.now() - began) / 1000));
       this.device = nameOf(loaded);
       this.#names = namesOf(loaded);

@@ -1,8 +1,8 @@
 // The Chat tab: a conversation with the target under the chosen decoding system. The engine keeps the key-value cache,
 // so each message reads only the new part of its prompt; every answer says how much was reused.
 import { withinContext } from '../../src/api/context-window.ts';
-import type { RunRequest } from '../../src/index.ts';
-import type { TraceEvent } from '../../src/trace/index.ts';
+import { OutriderError, type RunRequest } from '../../src/index.ts';
+import { committedTokens, type TraceEvent } from '../../src/trace/index.ts';
 import { type Outcome, outcomeOf } from '../run/outcome.ts';
 import type { Session } from '../session.ts';
 import { element, make, say } from '../shared/elements.ts';
@@ -13,6 +13,13 @@ import { AnswerView, action, copyAction, QuestionView } from './message-view.ts'
 
 /** The log follows the answer if it is scrolled this close to its end. */
 const NEAR = 32;
+
+/** An answer that ended early: what the model had read and written, and which model it was. */
+interface Unfinished {
+  readonly view: AnswerView;
+  readonly tokens: readonly number[];
+  readonly model: string | undefined;
+}
 
 const FORGOTTEN = 'The conversation is longer than the model’s context: the model no longer sees the messages above.';
 
@@ -28,6 +35,8 @@ export class ChatTab {
   readonly #divider = make('p', { className: 'divider muted' }, FORGOTTEN);
   #ready = false;
   #running: AbortController | null = null;
+  /** The last answer, where it ended early. */
+  #unfinished: Unfinished | null = null;
   /** Added to the seed, so that a regenerated answer differs. */
   #tries = 0;
 
@@ -155,9 +164,26 @@ export class ChatTab {
     };
   }
 
-  async #answer(): Promise<void> {
-    const view = new AnswerView();
-    this.#log.append(view.root);
+  /** Goes on from the very tokens of an unfinished answer. */
+  #continue(): void {
+    const unfinished = this.#unfinished;
+    if (this.#running || !this.#ready || !unfinished) return;
+    if (unfinished.model !== this.#session.names.target) {
+      const why = 'another model wrote the beginning of this answer';
+      showFault(new OutriderError('bad-request', why, 'Regenerate the answer.'));
+      return;
+    }
+    this.#conversation.retry();
+    const request = { ...this.#request(), prompt: { tokens: unfinished.tokens } };
+    unfinished.view.resume();
+    void this.#answer(unfinished.view, (signal) => this.#session.run(request, signal));
+  }
+
+  async #answer(
+    view = new AnswerView(),
+    run: (signal: AbortSignal) => AsyncIterable<TraceEvent> = (signal) => this.#run(signal),
+  ): Promise<void> {
+    if (!view.root.isConnected) this.#log.append(view.root);
     this.#follow();
     hideFault();
     const abort = new AbortController();
@@ -167,7 +193,7 @@ export class ChatTab {
     const seen: TraceEvent[] = [];
     const question = this.#conversation.messages.at(-1)?.content ?? '';
     try {
-      for await (const event of this.#run(abort.signal)) {
+      for await (const event of run(abort.signal)) {
         seen.push(event);
         const following = this.#following;
         view.add(event);
@@ -182,9 +208,20 @@ export class ChatTab {
     } finally {
       view.finish();
       this.#running = null;
+      this.#keepUnfinished(view, seen);
       this.#end(view);
       this.#showButton();
     }
+  }
+
+  #keepUnfinished(view: AnswerView, seen: readonly TraceEvent[]): void {
+    const begun = seen.find((event) => event.type === 'run');
+    const done = seen.at(-1);
+    if (done?.type === 'done' && done.finish_reason === 'stop') this.#unfinished = null;
+    else if (begun && view.text !== '') {
+      const tokens = [...begun.prompt, ...committedTokens(seen)];
+      this.#unfinished = { view, tokens, model: begun.models?.target };
+    } else if (this.#unfinished?.view !== view) this.#unfinished = null;
   }
 
   #end(view: AnswerView): void {
@@ -193,9 +230,11 @@ export class ChatTab {
     if (view.text === '') view.root.remove();
     const retry = action('Regenerate', 'Regenerate the answer', () => this.#retry());
     retry.classList.add('retry');
+    const go = action('Continue', 'Continue the answer', () => this.#continue());
     if (view.text !== '')
       view.actions.append(
         copyAction(() => view.text),
+        ...(this.#unfinished ? [go] : []),
         retry,
       );
     else this.#log.lastElementChild?.querySelector('.row.tight')?.append(retry);

@@ -95,7 +95,7 @@ const ENDS = { stop: '', length: 'token limit reached', aborted: 'stopped' } as 
 /** An answer, which grows with the events of its run. */
 export class AnswerView extends MessageView {
   text = '';
-  readonly #rounds = new RoundReader();
+  #rounds = new RoundReader();
   readonly #figures = {
     prompt: new Running(METRICS.prompt_tokens),
     reused: new Running(METRICS.reused_tokens),
@@ -110,6 +110,14 @@ export class AnswerView extends MessageView {
     super('assistant', 'Outrider');
     this.root.ariaBusy = 'true';
     this.about.textContent = 'Reading the prompt …';
+  }
+
+  /** The events of another run follow, which continues the text. */
+  resume(): void {
+    this.root.ariaBusy = 'true';
+    this.actions.replaceChildren();
+    this.#rounds = new RoundReader();
+    for (const figure of Object.values(this.#figures)) figure.start();
   }
 
   add(event: TraceEvent): void {

@@ -55,6 +55,8 @@ const chosenBundled = (): Choice => {
   return { label: `the bundled ${name}`, source: name };
 };
 
+export const unmarkBundled = (): void => markBundled({ label: '', source: '' });
+
 /** Checks the radio button of the target; none if it is the visitor's own. */
 export const markBundled = ({ source }: Choice): void => {
   for (const radio of document.querySelectorAll<HTMLInputElement>('input[name=model]'))

@@ -28,6 +28,9 @@ export class OwnModels {
       this.#take({ label: `${model} at ${new URL(address).host}`, source });
     });
     const files = field('files');
+    files.addEventListener('click', () => {
+      files.value = ''; // so that the same files can be chosen again
+    });
     files.addEventListener('change', () => this.take([...(files.files ?? [])]));
     this.#show();
   }

@@ -1,5 +1,5 @@
 // Shows errors: what is wrong and what to do about it.
-import { type Fault, toFault } from '../../src/index.ts';
+import { type Fault, type Remedy, toFault } from '../../src/index.ts';
 import { element, say } from './elements.ts';
 
 /** Used where the engine's own hint is empty. */
@@ -22,6 +22,34 @@ export const sentence = (text: string): string => {
   return text === '' || /[.!?]$/.test(start) ? start : `${start}.`;
 };
 
+/** What the button of an error does: what would fit, or, where the models are gone, loading them again. */
+export type Offer = Remedy | 'reload';
+
+let take: (offer: Offer) => void = () => {};
+
+/** Who acts on the button of an error. */
+export const onOffer = (act: (offer: Offer) => void): void => {
+  take = act;
+};
+
+const offerOf = ({ code, remedy }: Fault): Offer | null => remedy ?? (code === 'device-lost' ? 'reload' : null);
+
+const labelOf = (offer: Offer): string => {
+  if (offer === 'reload') return 'Load the models again';
+  return offer.cache ? 'Use an f16 cache' : `Limit answers to ${offer.maxTokens} tokens`;
+};
+
+const showOffer = (offer: Offer | null): void => {
+  const button = element('fault-remedy', HTMLButtonElement);
+  button.hidden = offer === null;
+  if (offer === null) return;
+  button.textContent = labelOf(offer);
+  button.onclick = () => {
+    hideFault();
+    take(offer);
+  };
+};
+
 export const hideFault = (): void => {
   element('fault', HTMLElement).hidden = true;
 };
@@ -32,6 +60,7 @@ export const showFault = (error: unknown): Fault => {
   if (fault.code === 'aborted') return fault;
   say('fault-message', sentence(fault.message));
   say('fault-hint', sentence(fault.hint || WHAT_TO_DO[fault.code]));
+  showOffer(offerOf(fault));
   element('fault', HTMLElement).hidden = false;
   return fault;
 };

@@ -14,11 +14,18 @@ export type ErrorCode =
   | 'aborted'
   | 'bug';
 
+/** What would fit where memory did not suffice, for a button: an f16 cache, or an answer of at most so many tokens. */
+export interface Remedy {
+  readonly cache?: 'f16';
+  readonly maxTokens?: number;
+}
+
 /** What crosses `postMessage` and prints as `{"error": …}`. */
 export interface Fault {
   readonly code: ErrorCode;
   readonly message: string;
   readonly hint: string;
+  readonly remedy?: Remedy;
 }
 
 /** Every failure of this library. */
@@ -26,22 +33,31 @@ export class OutriderError extends Error {
   override readonly name = 'OutriderError';
   readonly code: ErrorCode;
   readonly hint: string;
+  readonly remedy: Remedy | undefined;
 
-  constructor(code: ErrorCode, message: string, hint = '', options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, hint = '', options?: ErrorOptions & { readonly remedy?: Remedy }) {
     super(message, options);
     this.code = code;
     this.hint = hint;
+    this.remedy = options?.remedy;
   }
 }
 
 /** Anything thrown, as data. An unknown error is our own bug and says so. */
 export const toFault = (error: unknown): Fault => {
-  if (error instanceof OutriderError) return { code: error.code, message: error.message, hint: error.hint };
+  if (error instanceof OutriderError) {
+    const { code, message, hint, remedy } = error;
+    return { code, message, hint, ...(remedy && { remedy }) };
+  }
   if (error instanceof DOMException && error.name === 'AbortError')
     return { code: 'aborted', message: 'aborted', hint: '' };
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'bug', message, hint: 'This is a bug in Outrider: please report it with the message above.' };
 };
+
+/** The error that a fault was. */
+export const errorOf = ({ code, message, hint, remedy }: Fault): OutriderError =>
+  new OutriderError(code, message, hint, remedy && { remedy });
 
 /**
  * A fault as a trace may carry it. Traces are shared, and an address may lie inside a private network, so addresses

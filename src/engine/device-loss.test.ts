@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Gpu } from '../gpu/device.ts';
 import { openNodeGpu } from '../gpu/node.ts';
+import { SYSTEMS as ALL } from '../systems/index.ts';
 import { random } from '../testing/fuzz/random.ts';
 import { committedTokens, type TraceEvent } from '../trace/index.ts';
 import { folderSource } from '../weights/files/folder.ts';
@@ -12,12 +13,12 @@ import type { ModelSources } from './sources.ts';
 
 const FULL = process.env.OUTRIDER_FULL === '1';
 /** Losses for each system, at random rounds. */
-const LOSSES = FULL ? 8 : 1;
+const LOSSES = FULL ? 5 : 1;
 const TOKENS = 24;
 
 const bundled = (name: string) => folderSource(resolve(import.meta.dirname, '../../public/models', name));
 
-const SYSTEMS: readonly Partial<RunRequest>[] = [
+const CHOSEN: readonly Partial<RunRequest>[] = [
   { system: 'autoregressive', temperature: 1 },
   { system: 'prompt-lookup', temperature: 0.8 },
   { system: 'draft-model', temperature: 1 },
@@ -33,6 +34,10 @@ const SYSTEMS: readonly Partial<RunRequest>[] = [
   { system: 'specguard', temperature: 1 },
   { system: 'majority', knobs: { n: 3 } },
 ];
+
+/** In a full run every other system too, sampled. */
+const OTHERS = FULL ? ALL.filter(({ id }) => !CHOSEN.some(({ system }) => system === id)) : [];
+const SYSTEMS = [...CHOSEN, ...OTHERS.map(({ id }) => ({ system: id, temperature: 1 }))];
 
 const FOLDERS = {
   target: 'target',

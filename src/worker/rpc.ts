@@ -1,6 +1,6 @@
 // One call across a worker boundary, over a message port of its own: progress and the result come back, an abort goes
 // out. Faults cross as data, because structured cloning strips an error of its code and hint.
-import { type Fault, OutriderError, toFault } from '../base/errors.ts';
+import { errorOf, type Fault, toFault } from '../base/errors.ts';
 
 type Reply<Told, Value> = { readonly told: Told } | { readonly value: Value } | { readonly fault: Fault };
 
@@ -59,7 +59,7 @@ export async function* ask<Told, Value>(
         });
         continue;
       }
-      if ('fault' in reply) throw new OutriderError(reply.fault.code, reply.fault.message, reply.fault.hint);
+      if ('fault' in reply) throw errorOf(reply.fault);
       if ('value' in reply) return reply.value;
       yield reply.told;
     }

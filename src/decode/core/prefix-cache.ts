@@ -4,6 +4,7 @@
 import { refuse } from '../../base/refuse.ts';
 import type { Combination, Ensemble, LanguageModel, OpenCursor, OpenEnsemble } from '../../model/interface.ts';
 import { commonPrefix } from './common-prefix.ts';
+import { openFitting } from './open-fitting.ts';
 import type { Cursors, Models, OpenOptions, WriterRole } from './system.ts';
 
 interface OpenedCursor {
@@ -63,8 +64,14 @@ export class PrefixCache {
       return cursor as Cursors[R];
     }
     this.#forget(role);
-    const capacity = Math.min(model.context, 2 ** Math.ceil(Math.log2(Math.max(needed, SMALLEST_CACHE))));
-    const cursor = await model.open({ ...options, capacity });
+    const least = Math.min(needed, model.context);
+    const roomy = Math.min(model.context, 2 ** Math.ceil(Math.log2(Math.max(needed, SMALLEST_CACHE))));
+    const cursor = await openFitting((how) => model.open({ ...options, ...how }) as Promise<Cursors[Role]>, {
+      capacities: [roomy, least],
+      cache: options.cache,
+      answerAt: (rows) => rows - beyond - prompt.length,
+      freeOthers: () => this.#forgetIdle(),
+    });
     this.#cursors.set(role, { cursor, opened, tokens: null });
     expectPrompt(cursor, prompt);
     return cursor as unknown as Cursors[R];
@@ -101,6 +108,11 @@ export class PrefixCache {
   /** Call it after a run: every cursor that the run used holds a prefix of these tokens. */
   keep(tokens: readonly number[]): void {
     for (const open of this.#cursors.values()) open.tokens ??= tokens;
+  }
+
+  /** Frees the cursors that the run has not opened. */
+  #forgetIdle(): void {
+    for (const [role, { tokens }] of this.#cursors) if (tokens !== null) this.#forget(role);
   }
 
   #forget(role: Role): void {

@@ -1,5 +1,5 @@
-// A device whose next allocations are counted and of which one is refused: it is asked for a buffer of the largest
-// size, which lavapipe and SwiftShader really refuse.
+// A device whose allocations are counted, and which refuses one of them, or all beyond a limit: it is then asked for a
+// buffer of the largest size, which lavapipe and SwiftShader really refuse.
 import type { Gpu } from '../../gpu/device.ts';
 
 export class RefusableMemory {
@@ -7,8 +7,9 @@ export class RefusableMemory {
   made = 0;
   /** Labels of buffers that were made where no error scope would tell a refusal. */
   readonly outside: string[] = [];
-  /** Bytes of all buffers on the device. */
+  /** Bytes of all buffers on the device, and the most that it gives. */
   bytes = 0;
+  most = Number.POSITIVE_INFINITY;
   #refused = Number.POSITIVE_INFINITY;
   readonly #scopes: GPUErrorFilter[] = [];
 
@@ -25,7 +26,7 @@ export class RefusableMemory {
     };
     device.createBuffer = (descriptor) => {
       if (!this.#scopes.includes('out-of-memory')) this.outside.push(descriptor.label ?? '');
-      const refused = this.made++ === this.#refused;
+      const refused = this.made++ === this.#refused || this.bytes + descriptor.size > this.most;
       const size = refused ? device.limits.maxBufferSize : descriptor.size;
       const buffer = create.call(device, { ...descriptor, size });
       if (refused) return buffer;

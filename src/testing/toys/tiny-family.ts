@@ -7,7 +7,6 @@ import { TINY } from './tiny.ts';
 
 const VOCABULARY = 50;
 const LAYERS = 4;
-const TARGET = { ...TINY, vocab_size: VOCABULARY, num_hidden_layers: LAYERS };
 const { architectures: _, tie_word_embeddings: __, ...BODY } = TINY;
 
 type Config = Readonly<Record<string, unknown>>;
@@ -54,12 +53,14 @@ const writer = (config: Config, seed: number): Source => source(config, readArch
 
 const drafter = (config: Config, seed: number): Source => source(config, readDrafter(config).architecture, seed);
 
-/** They share a vocabulary of 50 tokens, and a context of 160. */
-export const tinyFamily = () => {
+/** They share a vocabulary of 50 tokens, and this context. */
+export const tinyFamily = ({ context = 160 } = {}) => {
+  const own = { vocab_size: VOCABULARY, max_position_embeddings: context };
+  const target = { ...TINY, ...own, num_hidden_layers: LAYERS };
   const dflash = {
     ...BODY,
+    ...own,
     architectures: ['DFlashDraftModel'],
-    vocab_size: VOCABULARY,
     num_hidden_layers: 1,
     num_target_layers: LAYERS,
     block_size: 8,
@@ -67,8 +68,8 @@ export const tinyFamily = () => {
   };
   const eagle3 = {
     ...BODY,
+    ...own,
     architectures: ['LlamaForCausalLMEagle3'],
-    vocab_size: VOCABULARY,
     num_hidden_layers: 1,
     draft_vocab_size: VOCABULARY,
   };
@@ -77,10 +78,10 @@ export const tinyFamily = () => {
     ['v_head.summary.bias', [1]],
   ]);
   return {
-    target: writer(TARGET, 1),
-    draft: writer({ ...TARGET, num_hidden_layers: 1 }, 2),
+    target: writer(target, 1),
+    draft: writer({ ...target, num_hidden_layers: 1 }, 2),
     dflash: drafter(dflash, 3),
     eagle3: drafter(eagle3, 4),
-    prm: source({ ...TARGET, layout: 'prompt' }, readScored(TARGET), 5, head),
+    prm: source({ ...target, layout: 'prompt' }, readScored(target), 5, head),
   };
 };
