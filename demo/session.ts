@@ -124,7 +124,7 @@ export class Session {
     if (offer.maxTokens) element('max-tokens', HTMLInputElement).value = `${offer.maxTokens}`;
     if (!offer.cache) return;
     this.#cache = offer.cache;
-    await this.#load([], 'the models with an f16 cache');
+    await this.#load(this.#roles, 'an f16 cache');
   }
 
   /** Loads a model of the visitor's own if it fits, or if they ask for it anyway. */
@@ -246,7 +246,8 @@ export class Session {
       const names = added.map(
         (role) => (role === 'target' && loaded.models.target?.name) || roleName(role, namesOf(loaded)),
       );
-      this.#loading.finish(names.length > 0 ? `Ready: ${names.join(', ')}` : `Ready, with ${label}`, true);
+      const cache = this.#cache === 'f16' ? ', with an f16 cache' : '';
+      this.#loading.finish(`Ready: ${names.join(', ')}${cache}`, true);
       say('device', describe(loaded, (performance.now() - began) / 1000));
       this.device = nameOf(loaded);
       this.#names = namesOf(loaded);

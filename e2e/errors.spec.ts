@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
-import { finished, open } from './demo.ts';
-import { listenForLoss } from './lost-device.ts';
+import { finished, open, ready } from './demo.ts';
+import { listenForLoss, patchWorker } from './lost-device.ts';
 import { root, WatchedServer } from './server.ts';
 
 const bundled = (model: string, name: string): Buffer => readFileSync(join(root, 'public/models', model, name));
@@ -82,6 +82,71 @@ test('a GPU that is lost in the middle of an answer interrupts it, and the same 
   await page.getByRole('button', { name: 'Answer' }).click();
   await finished(page);
   expect(await page.locator('#answer').textContent()).toBe(answer);
+});
+
+test('a chat keeps its answer when the GPU is lost twice within a minute; the model is chosen again, and it continues', async ({
+  page,
+}) => {
+  await listenForLoss(page);
+  await page.goto('/?system=autoregressive#chat');
+  await expect(page.getByRole('button', { name: 'Send' })).toBeEnabled();
+  const answer = page.getByRole('article', { name: 'Outrider' });
+  // In the page, because a message from here would be late: once text has arrived, and again when the answer goes on.
+  await page.evaluate(() => {
+    const lose = new BroadcastChannel('lose');
+    const waitsFor = [/\d tokens/, /the answer goes on/];
+    const observer = new MutationObserver(() => {
+      const about = document.querySelector('article.assistant .head p')?.textContent ?? '';
+      if (!waitsFor[0]?.test(about)) return;
+      waitsFor.shift();
+      lose.postMessage('');
+      if (waitsFor.length === 0) observer.disconnect();
+    });
+    observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
+  const question = 'Leo plants 5 trees every day for 5 days. Then Leo plants 3 trees every day for 9 days.';
+  await page.getByRole('textbox', { name: 'Message' }).fill(`${question} How many trees is that in all?`);
+  await page.getByRole('button', { name: 'Send' }).click();
+  const fault = page.getByRole('alert');
+  await expect(fault).toContainText('lost twice within a minute');
+  await expect(fault.getByRole('button', { name: 'Load the models again' })).toBeVisible();
+  const partial = (await answer.locator('.text').textContent()) ?? '';
+  expect(partial).not.toBe('');
+  expect(partial).not.toContain('The answer is');
+  const target = page.getByRole('radio', { name: /^Target/ });
+  await expect(target).not.toBeChecked();
+  await target.check();
+  await expect(page.getByRole('button', { name: 'Send' })).toBeEnabled();
+  await answer.getByRole('button', { name: 'Continue' }).click();
+  await expect(answer.locator('.text')).toContainText('The answer is 52.');
+  await expect(answer).toHaveAttribute('aria-busy', 'false');
+  expect(((await answer.locator('.text').textContent()) ?? '').startsWith(partial)).toBe(true);
+  await expect(answer).toHaveCount(1);
+  await expect(fault).toBeHidden();
+});
+
+test('a cache that the GPU refuses: the page offers one at f16, and the answer is written', async ({ page }) => {
+  // Keys of one layer beyond this size are asked for at the largest size there is, which is refused.
+  await patchWorker(
+    page,
+    `const { createBuffer } = GPUDevice.prototype;
+    GPUDevice.prototype.createBuffer = function (made) {
+      const refused = /keys$/.test(made.label) && made.size > 80000;
+      return createBuffer.call(this, refused ? { ...made, size: this.limits.maxBufferSize } : made);
+    };`,
+  );
+  await open(page, 'target', 'autoregressive');
+  await page.getByRole('button', { name: 'Answer' }).click();
+  const fault = page.getByRole('alert');
+  await expect(fault).toContainText('tokens does not fit');
+  await fault.getByRole('button', { name: 'Use an f16 cache' }).click();
+  await expect(fault).toBeHidden();
+  await expect(page.locator('#phase')).toContainText('f16 cache');
+  await ready(page);
+  await page.getByRole('button', { name: 'Answer' }).click();
+  await finished(page);
+  await expect(page.locator('#answer')).toContainText('The answer is');
+  await expect(fault).toBeHidden();
 });
 
 test('a link proposes a model and downloads nothing', async ({ page }) => {

@@ -1,22 +1,29 @@
-// A page whose engine can be made to lose its GPU: the worker's device listens to a channel.
+// A page whose engine can be made to lose its GPU: the newest device of its worker listens to a channel.
 import type { Page } from '@playwright/test';
 
-/** Call it before the page is opened. Only the first device of a worker can be lost. */
-export const listenForLoss = async (page: Page): Promise<void> => {
-  await page.addInitScript(() => {
+/** Call it before the page is opened; then a message on the channel `lose` ends the device. */
+export const listenForLoss = (page: Page): Promise<void> =>
+  patchWorker(
+    page,
+    `const { requestDevice } = GPUAdapter.prototype;
+    let newest = null;
+    new BroadcastChannel('lose').onmessage = () => newest?.destroy();
+    GPUAdapter.prototype.requestDevice = async function (...args) {
+      newest = await requestDevice.apply(this, args);
+      return newest;
+    };`,
+  );
+
+/** Runs a script in every worker of the page before its own. Call it before the page is opened. */
+export const patchWorker = async (page: Page, script: string): Promise<void> => {
+  await page.addInitScript((patching) => {
     const { Worker } = globalThis;
     const module = (code: string): string => URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
-    const patch = module(`const { requestDevice } = GPUAdapter.prototype;
-      GPUAdapter.prototype.requestDevice = async function (...args) {
-        const device = await requestDevice.apply(this, args);
-        GPUAdapter.prototype.requestDevice = requestDevice;
-        new BroadcastChannel('lose').onmessage = () => device.destroy();
-        return device;
-      };`);
+    const patch = module(patching);
     globalThis.Worker = class extends Worker {
       constructor(url: string | URL, options?: WorkerOptions) {
         super(module(`import '${patch}'; import '${new URL(url, location.href)}';`), options);
       }
     };
-  });
+  }, script);
 };
