@@ -135,6 +135,22 @@ describe('with the draft as the target', () => {
     await engine.close();
   });
 
+  it('memory that runs out where no allocation expected it interrupts a run in the same way', async () => {
+    const engine = createEngine({ gpu: open });
+    await engine.load(sources);
+    const whole = committedTokens(await ask(engine, { temperature: 1 }));
+    const exhaust = (): void => {
+      const { device } = opened.at(-1) as Gpu;
+      device.createBuffer({ size: device.limits.maxBufferSize, usage: GPUBufferUsage.STORAGE }); // really refused
+    };
+    const events = await ask(engine, { temperature: 1 }, afterCommit(4, exhaust));
+    expect(committedTokens(events)).toEqual(whole);
+    expect(events.find(({ type }) => type === 'device-lost')).toMatchObject({ fault: { code: 'out-of-memory' } });
+    expect(events.some(({ type }) => type === 'recovered')).toBe(true);
+    expect(committedTokens(await ask(engine, { temperature: 1 }))).toEqual(whole);
+    await engine.close();
+  });
+
   it("a device of the caller's is the caller's to replace", async () => {
     const gpu = await openNodeGpu();
     const engine = createEngine({ gpu });
