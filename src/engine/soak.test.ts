@@ -74,7 +74,7 @@ it(`${RUNS} random runs leave the memory as it was`, async () => {
     }
     clearTimeout(timer);
   };
-  /** Without models: what is left belongs to the device, and to JavaScript. */
+  /** Without models: what stays belongs to the device, and to JavaScript. */
   const reading = async () => {
     await engine.load({});
     for (let i = 0; i < 3; i++) {

@@ -17,8 +17,8 @@ interface Wanted {
   readonly freeOthers: () => void;
 }
 
-/** Trials of the search for what would fit: it ends within 2 % of the rows that the run needs. */
-const TRIALS = 6;
+/** Steps of the search for what would fit: it ends within 2 % of the rows that the run needs. */
+const STEPS = 6;
 
 /** Null where memory does not suffice. */
 const attempt = async <C>(opening: Promise<C>): Promise<C | OutriderError> => {
@@ -38,7 +38,7 @@ const mostRows = async (
 ): Promise<number | null> => {
   let [fitting, refused] = [needed - answerAt(needed), needed]; // at the first number no token of an answer has room
   let found: number | null = null;
-  for (let trial = 0; trial < TRIALS && refused - fitting > 1; trial++) {
+  for (let step = 0; step < STEPS && refused - fitting > 1; step++) {
     const rows = Math.floor((fitting + refused) / 2);
     if (await fits(rows)) {
       fitting = rows;
