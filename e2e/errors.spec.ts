@@ -72,12 +72,14 @@ test('a GPU that is lost in the middle of an answer interrupts it, and the same 
   await page.getByRole('button', { name: 'Answer' }).click();
   await expect(page.locator('#answer')).toHaveText(/\w{3,}/);
   await page.evaluate(() => new BroadcastChannel('lose').postMessage(''));
-  await expect(page.locator('#status')).toContainText('The GPU was lost.');
+  const about = page.locator('#drafting');
+  await expect(about).toContainText('The GPU was lost.');
   await page.screenshot({ path: 'test-results/device-lost.png', animations: 'disabled' });
   await finished(page);
   const answer = await page.locator('#answer').textContent();
   expect(answer).toContain('The answer is');
   await expect(page.getByRole('alert')).toBeHidden();
+  await expect(about).toHaveText(/The models were loaded again in [\d.]+ s, and the answer goes on\.$/);
   await page.screenshot({ path: 'test-results/device-recovered.png', animations: 'disabled' });
   await page.getByRole('button', { name: 'Answer' }).click();
   await finished(page);

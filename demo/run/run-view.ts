@@ -55,11 +55,10 @@ export class RunView {
         if (event.type === 'queued')
           say('status', `Waiting for ${event.ahead} other run${event.ahead > 1 ? 's' : ''} to finish`);
         if (event.type === 'run') this.#begin(event);
-        const interruption = interruptionSentence(event);
-        if (interruption) say('status', interruption);
         this.#steps.add(event);
         if (event.type === 'fall-back' || event.type === 'block-size')
           drafting = draftingSentence(drafting, event, committed + 1);
+        drafting = interruptionSentence(event) ?? drafting;
         say('drafting', drafting);
         const round = this.lane.add(event);
         if (event.type === 'done') this.#end(event, problem);

@@ -22,8 +22,8 @@ export class DeviceMemory {
   readonly #device: GPUDevice;
   /** Of every buffer that was not freed; an invalid buffer still states the size that was asked for. */
   readonly #kept = new Map<GPUBuffer, Kept>();
-  /** What `allocating` has made so far. */
-  #made: GPUBuffer[] = [];
+  /** What the `make` that runs has made so far. */
+  #making: GPUBuffer[] | null = null;
 
   constructor(device: GPUDevice) {
     this.#device = device;
@@ -34,7 +34,7 @@ export class DeviceMemory {
     const size = Math.max(16, Math.ceil(bytes / 16) * 16);
     const buffer = this.#device.createBuffer({ label, size, usage });
     this.#kept.set(buffer, { size, pooled });
-    this.#made.push(buffer);
+    this.#making?.push(buffer);
     if (pooled) this.pooledBytes += size;
     else this.bytes += size;
     this.peakBytes = Math.max(this.peakBytes, this.bytes);
@@ -64,14 +64,15 @@ export class DeviceMemory {
     const device = this.#device;
     device.pushErrorScope('validation'); // what `make` does with a refused buffer
     device.pushErrorScope('out-of-memory');
-    this.#made = [];
+    const made: GPUBuffer[] = [];
+    this.#making = made;
     let result: { readonly value: T } | { readonly thrown: unknown };
     try {
       result = { value: make() };
     } catch (thrown) {
       result = { thrown };
     }
-    const made = this.#made;
+    this.#making = null;
     const [refused, invalid] = await Promise.all([answer(device), answer(device)]);
     if (!refused && !invalid && 'value' in result) return result.value;
     for (const buffer of made) this.free(buffer);
