@@ -22,6 +22,7 @@ const ROLE_NAMES: Readonly<Record<Exclude<ModelRole | Role, AlsoRole>, string>> 
   target: 'target',
   draft: 'draft model',
   dflash: 'DFlash drafter',
+  dspark: 'DSpark drafter',
   eagle3: 'EAGLE-3 drafter',
   policy: 'BlockPilot policy',
   prm: 'reward model',

@@ -7,6 +7,7 @@ const DRAFTERS: Readonly<Record<Exclude<Role, `also-${number}`>, string>> = {
   target: 'the target',
   draft: 'the draft model',
   dflash: 'DFlash',
+  dspark: 'DSpark',
   eagle3: 'EAGLE-3',
   lookup: 'prompt lookup',
   prm: 'the reward model',

@@ -30,7 +30,10 @@ export const precisionOption = choice(
 /** Options that name auxiliary models. */
 export const auxiliaryOptions = {
   draft: text('M', 'a small model of the same vocabulary (default, for the bundled target: draft)'),
-  drafter: text('M', "a DFlash or EAGLE-3 drafter of this target (default, for the bundled target: the system's)"),
+  drafter: text(
+    'M',
+    "a DFlash, DSpark or EAGLE-3 drafter of this target (default, for the bundled target: the system's)",
+  ),
   also: texts(
     'M',
     "another member of the target's ensemble, of the same vocabulary; may be repeated (default: the draft)",
@@ -97,6 +100,7 @@ export interface WantedTogether extends Wanted {
 const AUXILIARY = {
   draft: { option: 'draft', bundled: 'draft' },
   dflash: { option: 'drafter', bundled: 'dflash' },
+  dspark: { option: 'drafter', bundled: 'dspark' },
   eagle3: { option: 'drafter', bundled: 'eagle3' },
   policy: { option: 'policy', bundled: 'blockpilot' },
   prm: { option: 'judge', bundled: 'prm' },
@@ -162,6 +166,7 @@ export const loadTogether = async (
   for (const name of named(drafterNames))
     drafters.push(await loadDrafterSource(device.gpu, await modelSource(name, root), target, options(name)));
   const [dflash] = drafters.filter(({ model }) => model.kind === 'dflash');
+  const [dspark] = drafters.filter(({ model }) => model.kind === 'dspark');
   const [eagle3] = drafters.filter(({ model }) => model.kind === 'eagle3');
   const policy =
     policyName === undefined ? null : await loadPolicySource(await modelSource(policyName, root), { signal, store });
@@ -181,6 +186,7 @@ export const loadTogether = async (
     ...(sentences && { sentences }),
     ...(draft && { draft }),
     ...(dflash && { dflash: asKind(dflash, 'dflash') }),
+    ...(dspark && { dspark: asKind(dspark, 'dspark') }),
     ...(eagle3 && { eagle3: asKind(eagle3, 'eagle3') }),
     ...(prm && { prm }),
     ...(router && { router }),

@@ -70,7 +70,7 @@ interface Opened {
   readonly checkpoint: Checkpoint;
 }
 
-const DRAFTERS: readonly ModelRole[] = ['dflash', 'eagle3'];
+const DRAFTERS: readonly ModelRole[] = ['dflash', 'dspark', 'eagle3'];
 const JUDGES: readonly ModelRole[] = ['prm', 'router'];
 
 /** The architecture as its role reads it. Whatever a load would refuse is refused here. */

@@ -12,7 +12,7 @@ import { openBrowserStore, type Store } from '../weights/files/store.ts';
 import type { Source } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 import { bundledSource } from './bundled.ts';
-import { asKind, loadDrafterSource } from './load/drafter.ts';
+import { asKind, type DrafterKind, loadDrafterSource } from './load/drafter.ts';
 import { loadJudgeSource } from './load/judge.ts';
 import { loadSource } from './load/language-model.ts';
 import {
@@ -41,7 +41,7 @@ type Local = Exclude<ModelRole, 'remote'>;
 type Loader<Model> = (gpu: Gpu, source: Source, options: LoadSourceOptions) => Promise<Model>;
 
 /** They read the hidden states or the answers of the target that they were loaded for, so they go when it goes. */
-const BOUND_TO_TARGET: readonly ModelRole[] = ['dflash', 'eagle3', 'prm', 'router'];
+const BOUND_TO_TARGET: readonly ModelRole[] = ['dflash', 'dspark', 'eagle3', 'prm', 'router'];
 
 /** Their file may be an ONNX network. */
 const MAY_BE_ONNX: readonly ModelRole[] = [...BOUND_TO_TARGET, 'policy', 'sentences'];
@@ -160,13 +160,14 @@ export class ModelRegistry {
     const { remote } = sources;
     if (remote) this.#put('remote', 'kind' in remote ? openRemote(remote) : remote, remote);
     await this.#loadOne('dflash', sources.dflash, options, this.#drafter('dflash'));
+    await this.#loadOne('dspark', sources.dspark, options, this.#drafter('dspark'));
     await this.#loadOne('eagle3', sources.eagle3, options, this.#drafter('eagle3'));
     await this.#loadOne('policy', sources.policy, options, (_, source, how) => loadPolicySource(source, how));
     await this.#loadOne('sentences', sources.sentences, options, (_, source, how) => loadSentencesSource(source, how));
     for (const role of ['prm', 'router'] as const) await this.#loadJudge(role, sources[role], options);
   }
 
-  #drafter<Kind extends 'dflash' | 'eagle3'>(kind: Kind) {
+  #drafter<Kind extends DrafterKind>(kind: Kind) {
     return async (gpu: Gpu, source: Source, how: LoadSourceOptions) =>
       asKind(await loadDrafterSource(gpu, source, this.#need(`a ${kind} drafter`, this.models.target), how), kind);
   }

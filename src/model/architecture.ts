@@ -80,7 +80,15 @@ export type WeightName =
   | 'finalNorm'
   | 'head'
   | 'fuse'
-  | 'featureNorm';
+  | 'featureNorm'
+  | 'tapNorm'
+  | 'markovFrom'
+  | 'markovTo'
+  /** Of a gated head its gate, of a recurrent one its joint projection. */
+  | 'markovGate'
+  | 'markovGateBias'
+  | 'confidence'
+  | 'confidenceBias';
 
 /** What a drafter reads of its target: output streams of some layers, concatenated and projected to its own width. */
 export interface Features {
@@ -92,6 +100,23 @@ export interface Features {
    * each with a norm of its own (EAGLE-3).
    */
   readonly as: 'keys' | 'stream';
+  /** Norms before the projection: one over all taps of a row side by side, or one for each tap. Absent: none. */
+  readonly tapNorms?: 'together' | 'each' | undefined;
+  /** Of `stream`: the first block adds to the normed feature instead of the feature itself. */
+  readonly normedResidual?: boolean;
+  /** Of `stream`: the next draft reads the output after the final norm instead of before it. */
+  readonly feedsBackNormed?: boolean;
+}
+
+/**
+ * The heads of a DSpark drafter. The Markov head corrects a row's logits by a bias of rank `rank`, made from the token
+ * before the one that the row drafts. The confidence head estimates the probability that a draft is accepted.
+ */
+export interface MarkovHeads {
+  /** `gated` and `rnn` also read the row's hidden state. Null: the logits stay as they are. */
+  readonly markov: { readonly kind: 'vanilla' | 'gated' | 'rnn'; readonly rank: number } | null;
+  /** What it reads: the hidden state alone, or also the embedding of the token before. Null: there is none. */
+  readonly confidence: 'hidden' | 'hidden and token' | null;
 }
 
 export interface Architecture {
@@ -108,6 +133,8 @@ export interface Architecture {
   readonly spreadOver: number | null;
   /** What becomes of the head's products: multiplied by `scale`, then c·tanh(logit / c) with c = `softCap`. */
   readonly logits: { readonly scale: number; readonly softCap: number | null };
+  /** Only of a DSpark drafter. */
+  readonly heads?: MarkovHeads;
   /** `offset` is added to the weights of the norms when they are loaded: 1 where a file stores w for 1 + w (Gemma). */
   readonly norm: { readonly kind: 'rms'; readonly epsilon: number; readonly offset: number };
   /**
@@ -182,13 +209,22 @@ const NORMS: ReadonlySet<WeightName> = new Set<WeightName>([
   'finalNorm',
 ]);
 
+const tapNormTensors = (features: Features | null): number => {
+  if (!features?.tapNorms) return 0;
+  return features.tapNorms === 'together' ? 1 : features.count;
+};
+
 /** Every weight with its shape. */
-export const weightSpecs = ({ sizes, blocks, input, head, norm, names }: Architecture): readonly WeightSpec[] => {
+export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] => {
+  const { sizes, blocks, input, head, heads: markovHeads, norm, spreadOver, names } = architecture;
   const { hidden, heads, keyValueHeads, headDim, feedForward, vocabulary } = sizes;
   const queries = heads * headDim;
   const keys = keyValueHeads * headDim;
   const { embedding, features } = input;
   const read = features?.as === 'stream' ? 2 * hidden : hidden;
+  const { markov = null, confidence = null } = markovHeads ?? {};
+  const rank = markov?.rank ?? 0;
+  const joint = markov?.kind === 'rnn' ? [3 * rank, 2 * rank + hidden] : [rank, rank + hidden];
   type Alike = Exclude<WeightName, 'queryNorm' | 'keyNorm' | 'convolution'>;
   const shapes: Readonly<Record<Alike, readonly number[]>> = {
     embedding: [vocabulary, hidden],
@@ -213,6 +249,13 @@ export const weightSpecs = ({ sizes, blocks, input, head, norm, names }: Archite
     head: [vocabulary, hidden],
     fuse: [hidden, (features?.count ?? 0) * hidden],
     featureNorm: [hidden],
+    tapNorm: [(features?.tapNorms === 'together' ? (features?.count ?? 0) : 1) * hidden],
+    markovFrom: [spreadOver ?? vocabulary, rank],
+    markovTo: [vocabulary, rank],
+    markovGate: joint,
+    markovGateBias: [joint[0] as number],
+    confidence: [1, hidden + (confidence === 'hidden and token' ? rank : 0)],
+    confidenceBias: [1],
   };
   /** The shapes of some weights depend on the mixer that they belong to. */
   const shapeOf = (name: WeightName, layer: number | null): readonly number[] => {
@@ -224,8 +267,8 @@ export const weightSpecs = ({ sizes, blocks, input, head, norm, names }: Archite
   };
   /** Rows of each tensor that earlier weights have taken. */
   const taken = new Map<string, number>();
-  const spec = (name: WeightName, layer: number | null): WeightSpec => {
-    const checkpoint = (names[name] ?? name).replace('{i}', `${layer}`);
+  const spec = (name: WeightName, layer: number | null, index = layer): WeightSpec => {
+    const checkpoint = (names[name] ?? name).replace('{i}', `${index}`);
     const shape = shapeOf(name, layer);
     const firstRow = taken.get(checkpoint) ?? 0;
     taken.set(checkpoint, firstRow + (shape[0] as number));
@@ -233,10 +276,15 @@ export const weightSpecs = ({ sizes, blocks, input, head, norm, names }: Archite
   };
   return [
     ...(embedding === 'own' ? [spec('embedding', null)] : []),
+    // One weight, of one tensor or of one for each tap.
+    ...Array.from({ length: tapNormTensors(features) }, (_, tap) => spec('tapNorm', null, tap)),
     ...(features ? [spec('fuse', null), spec('featureNorm', null)] : []),
     ...blocks.flatMap((block, i) => blockWeights(block).map((name) => spec(name, i))),
     spec('finalNorm', null),
     ...(head === 'own' ? [spec('head', null)] : []),
+    ...(markov ? [spec('markovFrom', null), spec('markovTo', null)] : []),
+    ...(markov && markov.kind !== 'vanilla' ? [spec('markovGate', null), spec('markovGateBias', null)] : []),
+    ...(confidence ? [spec('confidence', null), spec('confidenceBias', null)] : []),
   ];
 };
 

@@ -364,6 +364,8 @@ export interface BlockDrafter extends Drafter {
   readonly kind: 'dflash';
   /** The block it was trained for, the anchor counted: smaller ones are safe. */
   readonly blockSize: number;
+  /** The target's token for each entry of its own vocabulary; null: it has the target's. */
+  readonly ids: readonly number[] | null;
   open(options?: OpenDrafter): Promise<BlockCursor>;
 }
 
@@ -377,8 +379,50 @@ export interface BlockCursor extends Disposable {
   append(pass: Pick<Forward, 'taps'>, rows: readonly number[]): void;
   /**
    * [anchor, MASK …]: row j from 1 to blockSize - 1 scores the token at position length + j, and draws that position.
+   * `logits` are over the drafter's own vocabulary.
    */
   draft(anchor: Token, blockSize: number): Scores;
+  rewind(length: number): void;
+}
+
+/** Drafts a block in one pass and corrects each row by the token drafted before it (DSpark). */
+export interface MarkovDrafter extends Drafter {
+  readonly kind: 'dspark';
+  /** The most drafts of a block: fewer are safe. */
+  readonly drafts: number;
+  /** Rows of the largest block: as many as drafts, or one more where the anchor's row does not draft. */
+  readonly blockSize: number;
+  /** Whether it says how probable it is that the target keeps a draft. */
+  readonly confident: boolean;
+  /** The target's token for each entry of its own vocabulary; null: it has the target's. */
+  readonly ids: readonly number[] | null;
+  open(options?: OpenDrafter): Promise<MarkovCursor>;
+}
+
+/** Drafts that follow the anchor. */
+export interface MarkovBlock {
+  readonly tokens: readonly DeviceToken[];
+  /** What they were drawn from, at a temperature above 0. */
+  readonly distributions: Draft['distributions'];
+  /** Corrected, over the drafter's own vocabulary. */
+  readonly logits: DeviceTensor;
+  /**
+   * For each draft, how probable it is that the target keeps it if it keeps all before it. It is made from the tokens
+   * before that draft. One submit and one readback.
+   */
+  confidences(): Promise<readonly number[]>;
+}
+
+export interface MarkovCursor extends Disposable {
+  /** Context rows appended. */
+  readonly length: number;
+  readonly capacity: number;
+  /** Takes the taps of these rows of a target's pass. */
+  append(pass: Pick<Forward, 'taps'>, rows: readonly number[]): void;
+  /** Drafts from left to right. `confidence`: the confidences will be asked for. */
+  draft(anchor: Token, drafts: number, sampling: Sampling, options?: { readonly confidence?: boolean }): MarkovBlock;
+  /** The logits of a block before any correction, over the drafter's own vocabulary. */
+  base(anchor: Token, drafts: number): DeviceTensor;
   rewind(length: number): void;
 }
 

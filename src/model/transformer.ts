@@ -65,7 +65,8 @@ export class Transformer implements LanguageModel, Runner {
     this.architecture = architecture;
     this.#gpu = gpu;
     this.#arena = arena;
-    this.#lent = { embedding: weights.embedding, head: weights.head, tuning };
+    const { embedding, head, finalNorm } = weights;
+    this.#lent = { embedding, head, finalNorm, epsilon: architecture.norm.epsilon, tuning };
     const scratch = makeScratch(gpu, arena, architecture);
     this.#executor = new Executor({ gpu, architecture, weights, scratch, tuning }, arena);
   }
@@ -132,8 +133,10 @@ export class Transformer implements LanguageModel, Runner {
     if (!Number.isInteger(nodes) || nodes < 1 || nodes > MOST_NODES)
       throw refuse(`trees of ${nodes} nodes were asked for; the most is ${MOST_NODES}`);
     for (const layer of tapLayers)
-      if (!Number.isInteger(layer) || layer < 0 || layer >= this.layers)
-        throw refuse(`layer ${layer} cannot be tapped: the model has layers 0 to ${this.layers - 1}`);
+      if (!Number.isInteger(layer) || layer < -1 || layer >= this.layers)
+        throw refuse(
+          `layer ${layer} cannot be tapped: the model has layers 0 to ${this.layers - 1}, and -1 is its input`,
+        );
     const made = { positions: capacity, forks, half: kind === 'f16', tapLayers, nodes, rollout, pool };
     const cache = await Cache.allocate(this.#gpu, this.architecture, made, {
       ...this.#executor.shared,

@@ -5,6 +5,7 @@ import autoregressive from './autoregressive.ts';
 import blockpilot from './blockpilot.ts';
 import dflash from './dflash.ts';
 import draftModel from './draft-model.ts';
+import dspark from './dspark.ts';
 import eagle3 from './eagle3.ts';
 import promptLookup from './prompt-lookup.ts';
 
@@ -13,6 +14,7 @@ export const TOKEN_LEVEL: readonly DecodingSystem[] = [
   draftModel,
   promptLookup,
   dflash,
+  dspark,
   blockpilot,
   eagle3,
 ];

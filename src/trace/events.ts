@@ -4,7 +4,17 @@
 import type { ThresholdRule } from './threshold.ts';
 
 /** Who did the work. */
-export type Role = 'target' | 'draft' | `also-${number}` | 'dflash' | 'eagle3' | 'lookup' | 'prm' | 'router' | 'remote';
+export type Role =
+  | 'target'
+  | 'draft'
+  | `also-${number}`
+  | 'dflash'
+  | 'dspark'
+  | 'eagle3'
+  | 'lookup'
+  | 'prm'
+  | 'router'
+  | 'remote';
 /** How a committed token came about. */
 export type Source = 'sampled' | 'drafted' | 'corrected' | 'bonus' | 'routed';
 

@@ -10,6 +10,8 @@ import type {
   FeatureCursor,
   FeatureDrafter,
   LanguageModel,
+  MarkovCursor,
+  MarkovDrafter,
   OpenCursor,
   OpenEnsemble,
   Sampling,
@@ -81,6 +83,7 @@ export interface Models {
   readonly draft?: LanguageModel;
   readonly [also: AlsoRole]: LanguageModel | undefined;
   readonly dflash?: BlockDrafter;
+  readonly dspark?: MarkovDrafter;
   readonly eagle3?: FeatureDrafter;
   readonly policy?: BlockPolicy;
   readonly prm?: Judge;
@@ -101,6 +104,7 @@ export interface Cursors {
   readonly draft: Cursor;
   readonly [also: AlsoRole]: Cursor;
   readonly dflash: BlockCursor;
+  readonly dspark: MarkovCursor;
   readonly eagle3: FeatureCursor;
   readonly prm: JudgeCursor;
   readonly router: JudgeCursor;

@@ -1,17 +1,15 @@
 // Times a round of every block size on this device, before one of them is chosen. Nothing of these rounds is committed.
-// All sizes are timed together, interleaved: times from different moments could not be compared on a busy machine.
+// All sizes are timed together, interleaved: times from different moments could not be compared on a busy machine. Sizes
+// that the device pads to the same rows are timed one by one too, because draws and keys are not padded.
 import type { Cursor } from '../../model/interface.ts';
-import { roundName } from '../core/fallback.ts';
 import type { RunContext } from '../core/system.ts';
 import { type Drafter, plainRound } from './speculate.ts';
 
 /** Timed rounds of each size, after one that warms up. */
 const ENOUGH = 4;
 
-/**
- * Sizes that the device pads to the same rows share a name. The prefix keeps them apart from rounds of the run itself.
- */
-const timingName = (size: number): string => `size ${roundName({ nodes: size, passes: size > 1 ? 1 : 0 })}`;
+/** The prefix keeps them apart from rounds of the run itself. */
+const timingName = (size: number): string => `size ${size}`;
 
 /**
  * Milliseconds of a round of each size. Size 1 is a plain round, and so is one for which nothing is proposed. `timings`
@@ -33,8 +31,7 @@ export const timeBlockSizes = async (
     timings.add(timingName(size), performance.now() - start);
     target.rewind(length);
   };
-  const different = sizes.filter((size, i) => sizes.findIndex((other) => timingName(other) === timingName(size)) === i);
   for (let repeat = 0; repeat <= ENOUGH; repeat++)
-    for (const size of different) if (timings.least(timingName(size), ENOUGH) === null) await once(size);
+    for (const size of sizes) if (timings.least(timingName(size), ENOUGH) === null) await once(size);
   return sizes.map((size) => timings.least(timingName(size), ENOUGH) as number);
 };

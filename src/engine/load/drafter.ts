@@ -1,7 +1,7 @@
-// Loads a drafter that reads its target's hidden states (DFlash, EAGLE-3).
+// Loads a drafter that reads its target's hidden states (DFlash, DSpark, EAGLE-3).
 import { bad } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
-import type { BlockDrafter, FeatureDrafter } from '../../model/interface.ts';
+import type { BlockDrafter, FeatureDrafter, MarkovDrafter } from '../../model/interface.ts';
 import { loadDrafter } from '../../model/load/load-drafter.ts';
 import type { Source } from '../../weights/open.ts';
 import { openSource } from './checkpoint.ts';
@@ -20,11 +20,14 @@ export const loadDrafterSource = async (
   return { name: checkpoint.name, model };
 };
 
+/** What a drafter is loaded as. */
+export type DrafterKind = LoadedDrafter['model']['kind'];
+
 /** The drafter as one of `kind`. A drafter of the other kind is freed, and an error says so. */
-export const asKind = <Kind extends 'dflash' | 'eagle3'>(
+export const asKind = <Kind extends DrafterKind>(
   { name, model }: LoadedDrafter,
   kind: Kind,
-): LoadedDrafter<Extract<BlockDrafter | FeatureDrafter, { readonly kind: Kind }>> => {
+): LoadedDrafter<Extract<BlockDrafter | MarkovDrafter | FeatureDrafter, { readonly kind: Kind }>> => {
   const isKind = (drafter: typeof model): drafter is Extract<typeof model, { readonly kind: Kind }> =>
     drafter.kind === kind;
   if (isKind(model)) return { name, model };

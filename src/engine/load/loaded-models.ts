@@ -1,6 +1,6 @@
 // What a load gives: models that are ready to run, each with what is needed to talk to it, and the options of a load.
 import type { AlsoRole, BlockPolicy, Judge, SentenceEncoder } from '../../decode/core/system.ts';
-import type { BlockDrafter, FeatureDrafter, LanguageModel } from '../../model/interface.ts';
+import type { BlockDrafter, FeatureDrafter, LanguageModel, MarkovDrafter } from '../../model/interface.ts';
 import type { LoadedRemote } from '../../remote/remote-target.ts';
 import type { Tokenizer } from '../../text/tokenizer.ts';
 import type { Store } from '../../weights/files/store.ts';
@@ -17,8 +17,10 @@ export interface LoadedModel {
   readonly sidecar?: Sidecar;
 }
 
+type AnyDrafter = BlockDrafter | MarkovDrafter | FeatureDrafter;
+
 /** A drafter that reads its target's hidden states and borrows the target's vocabulary. */
-export interface LoadedDrafter<D extends BlockDrafter | FeatureDrafter = BlockDrafter | FeatureDrafter> {
+export interface LoadedDrafter<D extends AnyDrafter = AnyDrafter> {
   readonly name: string;
   readonly model: D;
 }
@@ -51,6 +53,7 @@ export interface LoadedModels {
   readonly draft?: LoadedModel;
   readonly [also: AlsoRole]: LoadedModel | undefined;
   readonly dflash?: LoadedDrafter<BlockDrafter>;
+  readonly dspark?: LoadedDrafter<MarkovDrafter>;
   readonly eagle3?: LoadedDrafter<FeatureDrafter>;
   readonly policy?: LoadedPolicy;
   readonly prm?: LoadedJudge;

@@ -21,9 +21,11 @@ for (const features of ['all', 'baseline'] as const)
       const logits = gpu.activation(4, stride, 'logits');
       const partStride = stride32(ids.length);
       const part = tensorOf(gpu, strided(rows, partStride));
-      const [values] = await runKernel(gpu, [logits], (plan) =>
-        spreadLogits(plan, { part, index: tensorOf(gpu, index), logits }, { rows: 4, vocabulary, partStride, stride }),
-      );
+      const tensors = { part, index: tensorOf(gpu, index), logits };
+      const [values] = await runKernel(gpu, [logits], (plan) => {
+        spreadLogits(plan, tensors, { first: 0, rows: 1, vocabulary, partStride, stride });
+        spreadLogits(plan, tensors, { first: 1, rows: 3, vocabulary, partStride, stride });
+      });
       expect(values).toEqual(
         strided(
           rows.map((row) => spreadLogitsReference(row, ids, vocabulary)),

@@ -8,7 +8,8 @@ export const spreadLogits = defineKernel({
   wgsl,
   /** `index`: for each token its entry in `part`, or NOT_THERE. */
   bindings: { part: 'read', index: 'read', logits: 'write' },
-  uniforms: { rows: 'u32', vocabulary: 'u32', partStride: 'u32', stride: 'u32' },
+  /** `rows` rows from `first` on. */
+  uniforms: { first: 'u32', rows: 'u32', vocabulary: 'u32', partStride: 'u32', stride: 'u32' },
   tuning: {},
   grid: ({ rows, vocabulary }) => [Math.ceil(vocabulary / 64), rows],
 });

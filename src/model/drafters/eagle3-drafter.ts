@@ -10,7 +10,6 @@ import { treeRows } from '../cache/visibility.ts';
 import { chain, checkTokens } from '../check-tree.ts';
 import { GrownTree } from '../forward/device-tree.ts';
 import type { RowsOf } from '../forward/executor.ts';
-import type { Reduced } from '../forward/interpreter.ts';
 import type {
   DeviceTree,
   Drawn,
@@ -36,8 +35,9 @@ export class Eagle3Drafter extends TapDrafter implements FeatureDrafter {
   /** Trees grown so far; only the last one is still on the device. */
   grown = 0;
 
-  constructor(parts: DrafterParts & { readonly reduced: Reduced }) {
+  constructor(parts: DrafterParts) {
     super(parts);
+    if (!parts.reduced) throw new Error('an EAGLE-3 drafter without its map of the vocabulary');
     this.grower = new TreeGrower(this.network, parts.arena, parts.reduced.ids);
   }
 

@@ -83,7 +83,10 @@ export abstract class TapDrafter implements Disposable {
       { ...this.executor.shared, divisors: {} },
     );
     const arena = new Arena(this.#gpu);
-    const make = () => new FeatureQueue(this.network, cache, arena, this.tapLayers);
+    const { finalNorm, epsilon } = this.target.lend();
+    const last = this.tapLayers.indexOf(this.target.layers - 1);
+    const tapped = { layers: this.tapLayers, last, finalNorm, epsilon };
+    const make = () => new FeatureQueue(this.network, cache, arena, tapped);
     const queue = await this.#gpu.allocating(`the taps of ${this.tapLayers.length} layers`, make).catch((error) => {
       cache.free();
       throw error;

@@ -8,6 +8,7 @@ import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
 import { gatherTaps } from '../../kernels/cache/gather-taps.ts';
 import { BUCKETS, type Bucket, matmul } from '../../kernels/matmul/matmul.ts';
+import { normTaps, normTapsTuning } from '../../kernels/norm/norm-taps.ts';
 import { rmsNorm, rmsNormTuning } from '../../kernels/norm/rms-norm.ts';
 import type { Features } from '../architecture.ts';
 import { type Arena, rowsOf } from '../arena.ts';
@@ -23,15 +24,57 @@ type FeatureScratch = NonNullable<Scratch['features']>;
 
 const TAPS = 'Open the target with the tapLayers of its drafter.';
 
+/**
+ * A drafter's place at its target: what it taps, and the final norm of the target. The authors' code reads the last
+ * layer's output after that norm, so a tap of the last layer is normed here.
+ */
+export interface Tapped {
+  readonly layers: readonly number[];
+  /** The place of the target's last layer among them; -1: it is not tapped. */
+  readonly last: number;
+  readonly finalNorm: Tensor;
+  readonly epsilon: number;
+}
+
+/** The taps of the waiting rows side by side, with every norm that comes before the projection. */
+const recordTaps = (plan: Plan, network: Network, tapped: Tapped, waiting: Tensor, bucket: Bucket): Tensor => {
+  const { gpu, architecture, weights, scratch } = network;
+  const { hidden: width } = architecture.sizes;
+  const { epsilon } = architecture.norm;
+  const { count: taps, tapNorms } = architecture.input.features as Features;
+  const { gathered, normedTaps } = scratch.features as FeatureScratch;
+  let [input, output] = [rowsOf(gathered, bucket), rowsOf(normedTaps, bucket)];
+  const swap = (): void => {
+    [input, output] = [output, input];
+  };
+  gatherTaps(plan, { input: waiting, output: input }, { rows: bucket, taps, width, most: MOST_ROWS });
+  const shape = { rows: bucket, taps, width };
+  if (tapped.last >= 0) {
+    const own = { ...shape, first: tapped.last, normed: 1, epsilon: tapped.epsilon };
+    normTaps(plan, { input, weight: tapped.finalNorm, output }, own, normTapsTuning(gpu));
+    swap();
+  }
+  const weight = weights.features?.tapNorm;
+  if (weight && tapNorms === 'each') {
+    normTaps(plan, { input, weight, output }, { ...shape, first: 0, normed: taps, epsilon }, normTapsTuning(gpu));
+    swap();
+  }
+  if (weight && tapNorms === 'together') {
+    rmsNorm(plan, { input, weight, output }, { rows: bucket, width: taps * width, epsilon }, rmsNormTuning(gpu));
+    swap();
+  }
+  return input;
+};
+
 /** Projects the waiting rows: into `fused`, normed, or into the stream. */
-const recordFuse = (plan: Plan, network: Network, waiting: Tensor, bucket: Bucket): void => {
+const recordFuse = (plan: Plan, network: Network, tapped: Tapped, waiting: Tensor, bucket: Bucket): void => {
   const { gpu, architecture, weights, scratch, tuning } = network;
   const { hidden: width } = architecture.sizes;
-  const { count: taps, as } = architecture.input.features as Features;
+  const { as } = architecture.input.features as Features;
   const { fuse, norm } = weights.features as FeatureWeights;
-  const { gathered, fused } = scratch.features as FeatureScratch;
-  const [input, output] = [rowsOf(gathered, bucket), rowsOf(as === 'keys' ? scratch.normed : scratch.stream, bucket)];
-  gatherTaps(plan, { input: waiting, output: input }, { rows: bucket, taps, width, most: MOST_ROWS });
+  const { fused } = scratch.features as FeatureScratch;
+  const output = rowsOf(as === 'keys' ? scratch.normed : scratch.stream, bucket);
+  const input = recordTaps(plan, network, tapped, waiting, bucket);
   matmul(plan, { input, matrix: fuse, output }, { rows: bucket, epilogue: 'store' }, tuning);
   if (as === 'keys')
     rmsNorm(
@@ -42,9 +85,16 @@ const recordFuse = (plan: Plan, network: Network, waiting: Tensor, bucket: Bucke
     );
 };
 
-const recordContext = (plan: Plan, network: Network, cache: Cache, waiting: Tensor, bucket: Bucket): void => {
+const recordContext = (
+  plan: Plan,
+  network: Network,
+  tapped: Tapped,
+  cache: Cache,
+  waiting: Tensor,
+  bucket: Bucket,
+): void => {
   const { blocks, input } = network.architecture;
-  recordFuse(plan, network, waiting, bucket);
+  recordFuse(plan, network, tapped, waiting, bucket);
   if (input.features?.as === 'stream') {
     recordBody(plan, network, cache, bucket);
     return;
@@ -65,14 +115,15 @@ export class FeatureQueue {
   readonly #taps: readonly Tensor[];
   readonly #layers: readonly number[];
 
-  constructor(network: Network, cache: Cache, arena: Arena, layers: readonly number[]) {
+  constructor(network: Network, cache: Cache, arena: Arena, tapped: Tapped) {
     this.#gpu = network.gpu;
+    const { layers } = tapped;
     this.#layers = layers;
     const { hidden } = network.architecture.sizes;
     this.#waiting = arena.activation(layers.length * MOST_ROWS, hidden, 'waiting taps');
     this.#taps = layers.map((_, i) => rowsOf(this.#waiting, MOST_ROWS, i * MOST_ROWS));
     this.plans = new Map(BUCKETS.map((bucket) => [bucket, new Plan(network.gpu)]));
-    for (const [bucket, plan] of this.plans) recordContext(plan, network, cache, this.#waiting, bucket);
+    for (const [bucket, plan] of this.plans) recordContext(plan, network, tapped, cache, this.#waiting, bucket);
   }
 
   async ready(): Promise<void> {

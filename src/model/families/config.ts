@@ -117,11 +117,12 @@ export class Config {
     return value;
   }
 
-  indices(name: string): readonly number[] | null {
+  /** `least` is the smallest of them. */
+  indices(name: string, least = 0): readonly number[] | null {
     const value = this.#get(name);
     if (value === undefined) return null;
-    if (!Array.isArray(value) || value.length === 0 || !value.every(isIndex))
-      throw this.#wrong(name, 'a list of whole numbers');
+    if (!Array.isArray(value) || value.length === 0 || !value.every((each) => isIndex(each - least)))
+      throw this.#wrong(name, `a list of whole numbers${least === 0 ? '' : ` from ${least} on`}`);
     return value;
   }
 
@@ -131,6 +132,18 @@ export class Config {
     if (!Array.isArray(value) || !value.every((entry) => typeof entry === 'number' && Number.isFinite(entry)))
       throw this.#wrong(name, 'a list of numbers');
     return value;
+  }
+
+  list(name: string): readonly unknown[] | null {
+    const value = this.#get(name);
+    if (value === undefined) return null;
+    if (!Array.isArray(value)) throw this.#wrong(name, 'a list');
+    return value;
+  }
+
+  /** Fields that say nothing of what the network computes. */
+  ignore(...names: readonly string[]): void {
+    for (const name of names) this.#read.add(name);
   }
 
   inner(name: string): Config | null {
@@ -161,7 +174,7 @@ export class Config {
     }
   }
 
-  error(message: string): OutriderError {
-    return bad(`${this.#path}: ${message}`);
+  error(message: string, hint = ''): OutriderError {
+    return bad(`${this.#path}: ${message}`, hint);
   }
 }

@@ -6,6 +6,7 @@ import type { Checkpoint } from '../../weights/checkpoint.ts';
 import type { Architecture } from '../architecture.ts';
 import { Config } from './config.ts';
 import { type DFlash, readDFlash } from './dflash.ts';
+import { type DSpark, readDSpark, readSpecForge } from './dspark.ts';
 import { type Eagle3, readEagle3 } from './eagle3.ts';
 import { readGemma2, readGemma3, readGemma3WithImages } from './gemma.ts';
 import { readGranite } from './granite.ts';
@@ -16,11 +17,12 @@ import { readPhi3 } from './phi3.ts';
 import { readQwen2 } from './qwen2.ts';
 import { readQwen3 } from './qwen3.ts';
 import { readSmolLM3 } from './smollm3.ts';
+import { isSpeculators, readSpeculators } from './speculators.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** What a drafter's config says besides its architecture. */
-export type DrafterFamily = DFlash | Eagle3;
+export type DrafterFamily = DFlash | DSpark | Eagle3;
 
 const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
   Lfm2ForCausalLM: readLfm2,
@@ -39,7 +41,25 @@ const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
 
 const DRAFTERS: Readonly<Record<string, (config: Config) => DrafterFamily>> = {
   DFlashDraftModel: readDFlash,
+  DSparkDraftModel: readSpecForge,
+  Qwen3DSparkModel: readDSpark,
   LlamaForCausalLMEagle3: readEagle3,
+  Eagle3LlamaForCausalLM: readEagle3,
+  // These are always of the speculators layout, which is told by a field of its own.
+  DFlashSpeculator: readSpeculators,
+  DSparkSpeculator: readSpeculators,
+  Eagle3Speculator: readSpeculators,
+  Eagle3DraftModel: readSpeculators,
+};
+
+/** Drafters that are known, and not read: what each of them has that Outrider does not. */
+const REFUSED: Readonly<Record<string, string>> = {
+  Gemma4DSparkModel: 'its layers are those of Gemma 4',
+  Gemma4Eagle3Model: 'its layers are those of Gemma 4',
+  Lfm2DSparkDraftModel: 'its rotary pairs are interleaved',
+  Qwen35DSparkModel: 'its queries are gated',
+  DFlash2DraftModel: 'it has convolutions along the block and a selector of candidates',
+  Qwen3Eagle3Model: 'it taps five layers and covers the whole vocabulary, another model than EAGLE-3',
 };
 
 /** The architecture that a config names. */
@@ -58,7 +78,8 @@ const readerIn = <T>(table: Readonly<Record<string, T>>, name: string): T | unde
   Object.hasOwn(table, name) ? table[name] : undefined;
 
 /** Whether a config is a drafter's. */
-export const isDrafter = (json: Json): boolean => readerIn(DRAFTERS, named(json)) !== undefined;
+export const isDrafter = (json: Json): boolean =>
+  isSpeculators(json) || readerIn(DRAFTERS, named(json)) !== undefined || readerIn(REFUSED, named(json)) !== undefined;
 
 interface Names {
   has(name: string): boolean;
@@ -89,7 +110,9 @@ export const readArchitecture = (json: Json, tensors: Names = new Set<string>())
 
 export const readDrafter = (json: Json): DrafterFamily => {
   const name = named(json);
-  const read = readerIn(DRAFTERS, name);
+  const refused = readerIn(REFUSED, name);
+  if (refused) throw unsupported(name, DRAFTERS, `It is a drafter of another kind: ${refused}.`);
+  const read = isSpeculators(json) ? readSpeculators : readerIn(DRAFTERS, name);
   if (read) return read(new Config(json));
   const hint = readerIn(MODELS, name) ? 'It is a language model: load it as `draft`.' : '';
   throw unsupported(name, DRAFTERS, hint);

@@ -219,6 +219,10 @@ export const recordBody = (
     const secondWeight = weights.features?.norm as Tensor;
     const tensors = { first: embedded, firstWeight, second: stream, secondWeight, output };
     pairNorm(plan, tensors, { rows: bucket, width, epsilon }, rmsNormTuning(gpu));
+    if (architecture.input.features?.normedResidual) {
+      read(secondWeight);
+      gatherRows(plan, { input: normed, indices: scratch.everyIndex, output: stream }, { rows: bucket, width });
+    }
     return output;
   };
 
@@ -272,6 +276,13 @@ export const recordHead = (
     { rows: bucket, width, epsilon },
     rmsNormTuning(gpu),
   );
+  // The next draft of the chain or the tree reads this as its feature.
+  if (architecture.input.features?.feedsBackNormed)
+    gatherRows(
+      plan,
+      { input: normed, indices: scratch.everyIndex, output: rowsOf(scratch.stream, bucket) },
+      { rows: bucket, width },
+    );
   const logits = rowsOf(scratch.logits, bucket);
   const { scale, softCap } = architecture.logits;
   const shape = { rows: bucket, epilogue: 'store', scale, softCap } as const;
@@ -279,6 +290,6 @@ export const recordHead = (
   if (!reduced) return;
   const scores = rowsOf(scratch.scores, bucket);
   const [partStride, stride] = [logits, scores].map(({ shape }) => shape.at(-1)) as [number, number];
-  const uniforms = { rows: bucket, vocabulary: outputsOf({ architecture, weights }), partStride, stride };
+  const uniforms = { first: 0, rows: bucket, vocabulary: outputsOf({ architecture, weights }), partStride, stride };
   spreadLogits(plan, { part: logits, index: reduced.index, logits: scores }, uniforms);
 };

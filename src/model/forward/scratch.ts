@@ -50,6 +50,8 @@ const declare = ({ sizes, blocks, input: { features }, spreadOver }: Architectur
     features: features && {
       /** The taps of each row side by side. */
       gathered: { width: features.count * hidden },
+      /** The same after a norm, which cannot write where it reads. */
+      normedTaps: { width: features.count * hidden },
       /** Projected and normed, where blocks make keys of them. */
       fused: { width: hidden },
       /** The tokens' embeddings, where they do not begin the stream. */

@@ -43,12 +43,28 @@ export interface BlockWeights {
 export interface FeatureWeights {
   readonly fuse: Matrix;
   readonly norm: Tensor;
+  /** Of the taps before they are fused; one value for each of a row's taps side by side. */
+  readonly tapNorm: Tensor | undefined;
+}
+
+/** The heads of a DSpark drafter (architecture.ts). */
+export interface MarkovWeights {
+  /** `[vocabulary of the target, rank]`. */
+  readonly from: Matrix | undefined;
+  /** `[vocabulary of the draft, rank]`. */
+  readonly to: Matrix | undefined;
+  readonly gate: Matrix | undefined;
+  readonly gateBias: Tensor | undefined;
+  readonly confidence: Matrix | undefined;
+  readonly confidenceBias: Tensor | undefined;
 }
 
 /** What a drafter borrows of its target. */
 export interface Lent {
   readonly embedding: Matrix;
   readonly head: Matrix;
+  readonly finalNorm: Tensor;
+  readonly epsilon: number;
 }
 
 export interface Weights {
@@ -58,6 +74,8 @@ export interface Weights {
   readonly blocks: readonly BlockWeights[];
   readonly finalNorm: Tensor;
   readonly head: Matrix;
+  /** Empty but in a DSpark drafter. */
+  readonly markov: MarkovWeights;
 }
 
 /** Takes the row blocks of one checkpoint tensor. */
@@ -177,7 +195,9 @@ export const assemble = (
   const vector = (key: string): Tensor => need(vectors.get(key), key);
   return {
     embedding: input.embedding === 'target' ? need(lent?.embedding, 'embedding') : matrix('embedding'),
-    features: input.features ? { fuse: matrix('fuse'), norm: vector('featureNorm') } : null,
+    features: input.features
+      ? { fuse: matrix('fuse'), norm: vector('featureNorm'), tapNorm: vectors.get('tapNorm') }
+      : null,
     blocks: blocks.map((block, layer) => {
       const of = (name: string): string => weightKey({ name, layer });
       const attention = (): AttentionWeights => ({
@@ -207,5 +227,13 @@ export const assemble = (
     }),
     finalNorm: vector('finalNorm'),
     head: head === 'target' ? need(lent?.head, 'head') : matrix(head === 'tied' ? 'embedding' : 'head'),
+    markov: {
+      from: matrices.get('markovFrom'),
+      to: matrices.get('markovTo'),
+      gate: matrices.get('markovGate'),
+      gateBias: vectors.get('markovGateBias'),
+      confidence: matrices.get('confidence'),
+      confidenceBias: vectors.get('confidenceBias'),
+    },
   };
 };

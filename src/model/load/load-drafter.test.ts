@@ -11,7 +11,7 @@ import { noShared, shared } from '../../testing/goldens/shared.ts';
 import type { Checkpoint } from '../../weights/checkpoint.ts';
 import { folderSource } from '../../weights/files/folder.ts';
 import { openCheckpoint } from '../../weights/open.ts';
-import { defaultTaps } from '../families/dflash.ts';
+import { defaultTaps } from '../families/block-drafter.ts';
 import type { BlockDrafter, FeatureDrafter } from '../interface.ts';
 import type { Transformer } from '../transformer.ts';
 import type { LoadModelOptions, LoadProgress } from './checkpoint-tensors.ts';

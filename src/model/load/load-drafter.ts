@@ -7,11 +7,12 @@ import { NOT_THERE } from '../../kernels/sampling/spread-logits.ts';
 import type { Checkpoint } from '../../weights/checkpoint.ts';
 import { Arena } from '../arena.ts';
 import { DFlashDrafter } from '../drafters/dflash-drafter.ts';
+import { DSparkDrafter } from '../drafters/dspark-drafter.ts';
 import { Eagle3Drafter } from '../drafters/eagle3-drafter.ts';
-import type { Eagle3 } from '../families/eagle3.ts';
+import type { DrafterParts } from '../drafters/tap-drafter.ts';
 import { type DrafterFamily, readDrafter } from '../families/families.ts';
 import type { Reduced } from '../forward/interpreter.ts';
-import type { BlockDrafter, FeatureDrafter, LanguageModel } from '../interface.ts';
+import type { BlockDrafter, FeatureDrafter, LanguageModel, MarkovDrafter } from '../interface.ts';
 import { MOST_ROWS } from '../limits.ts';
 import { Transformer } from '../transformer.ts';
 import { checkTensors, type LoadModelOptions, prepareWeights, streamWeights } from './checkpoint-tensors.ts';
@@ -29,10 +30,10 @@ const checkPair = (name: string, family: DrafterFamily, target: LanguageModel): 
       'vocabulary-mismatch',
       `${name} drafts for a vocabulary of ${family.vocabulary}; this target has ${target.vocabulary}`,
     );
-  const outside = family.tapLayers(target.layers).find((layer) => layer < 0 || layer >= target.layers);
+  const outside = family.tapLayers(target.layers).find((layer) => layer < -1 || layer >= target.layers);
   if (outside !== undefined)
     throw wrongTarget(`${name} reads layer ${outside} of its target; this target has layers 0 to ${target.layers - 1}`);
-  if (family.kind !== 'dflash') return;
+  if (family.kind === 'eagle3') return;
   if (family.targetLayers !== null && family.targetLayers !== target.layers)
     throw wrongTarget(`${name} drafts for a target of ${family.targetLayers} layers; this target has ${target.layers}`);
   if (family.maskToken >= target.vocabulary)
@@ -41,7 +42,7 @@ const checkPair = (name: string, family: DrafterFamily, target: LanguageModel): 
     );
 };
 
-/** EAGLE-3's map from its own vocabulary to the target's, as differences; `t2d` is its inverse. */
+/** The map from a drafter's own vocabulary to the target's, as differences; `t2d` is its inverse. */
 const MAP = 'd2t';
 const EXTRA = [MAP, 't2d'];
 
@@ -49,7 +50,7 @@ const EXTRA = [MAP, 't2d'];
 const mapVocabulary = (
   gpu: Gpu,
   arena: Arena,
-  { architecture, vocabulary }: Eagle3,
+  { architecture, vocabulary }: DrafterFamily,
   { tensors }: Checkpoint,
 ): { readonly reduced: Reduced; readonly fill: (differences: ArrayLike<number>) => readonly number[] } => {
   const { vocabulary: drafted } = architecture.sizes;
@@ -74,8 +75,10 @@ const mapVocabulary = (
   return { reduced: { ids, index }, fill };
 };
 
+type AnyDrafter = DFlashDrafter | DSparkDrafter | Eagle3Drafter;
+
 /** Every pipeline of the drafter, and those of a target that it follows, so that the first draft waits for none. */
-const compile = async (drafter: DFlashDrafter | Eagle3Drafter, target: Transformer): Promise<void> => {
+const compile = async (drafter: AnyDrafter, target: Transformer): Promise<void> => {
   const { tapLayers } = drafter;
   const compiled = await Promise.allSettled<Disposable | null>([
     drafter.open({ capacity: Math.min(MOST_ROWS, drafter.context) }),
@@ -86,20 +89,26 @@ const compile = async (drafter: DFlashDrafter | Eagle3Drafter, target: Transform
   for (const each of compiled) if (each.status === 'rejected') throw each.reason;
 };
 
+const makeDrafter = (family: DrafterFamily, parts: DrafterParts): AnyDrafter => {
+  if (family.kind === 'dflash') return new DFlashDrafter(parts, family);
+  return family.kind === 'dspark' ? new DSparkDrafter(parts, family) : new Eagle3Drafter(parts);
+};
+
 export const loadDrafter = async (
   gpu: Gpu,
   checkpoint: Checkpoint,
   target: LanguageModel,
   options: LoadModelOptions = {},
-): Promise<BlockDrafter | FeatureDrafter> => {
+): Promise<BlockDrafter | MarkovDrafter | FeatureDrafter> => {
   const { signal, precision, onProgress } = options;
   if (!(target instanceof Transformer)) throw wrongTarget('this target lends no embedding');
   const family = readDrafter(checkpoint.config);
   const { architecture } = family;
+  const spread = architecture.spreadOver !== null;
   checkPair(checkpoint.name, family, target);
-  checkTensors(architecture, checkpoint.tensors, family.kind === 'eagle3' ? EXTRA : []);
+  checkTensors(architecture, checkpoint.tensors, [...family.copies, ...(spread ? EXTRA : [])]);
   const arena = new Arena(gpu);
-  let drafter: DFlashDrafter | Eagle3Drafter | null = null;
+  let drafter: AnyDrafter | null = null;
   let compiling: Promise<void> | null = null;
   try {
     const { tuning: lentTuning, ...lent } = target.lend();
@@ -111,16 +120,15 @@ export const loadDrafter = async (
     const parts = { gpu, architecture, weights, tuning, arena, target, tapLayers };
     const sinks = new Map(prepared.sinks);
     const made = await gpu.allocating(what, () => {
-      if (family.kind === 'dflash') return new DFlashDrafter(parts, family);
+      if (!spread) return makeDrafter(family, parts);
       const { reduced, fill } = mapVocabulary(gpu, arena, family, checkpoint);
-      const eagle = new Eagle3Drafter({ ...parts, reduced });
-      const mapped = checkpoint.tensors.has(MAP);
-      if (mapped)
+      const mapped = makeDrafter(family, { ...parts, reduced });
+      if (checkpoint.tensors.has(MAP))
         sinks.set(MAP, (block) => {
-          eagle.ids = fill(block.decode());
+          mapped.ids = fill(block.decode());
         });
-      else eagle.ids = fill(new Array<number>(architecture.sizes.vocabulary).fill(0));
-      return eagle;
+      else mapped.ids = fill(new Array<number>(architecture.sizes.vocabulary).fill(0));
+      return mapped;
     });
     drafter = made;
     onProgress?.({ phase: 'compile', loaded: 0, total: 1 });

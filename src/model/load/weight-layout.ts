@@ -55,6 +55,8 @@ const elementsOf = (shape: readonly number[]): number => shape.reduce((product, 
 
 /** Only two dimensions make a matrix. The taps of a depthwise convolution, [channels, 1, taps], stay f32 as vectors do. */
 const columnsOf = (shape: readonly number[]): number => (shape.length === 2 ? (shape[1] as number) : 1);
+/** Matrices with a row for each token keep at least 8 bits. */
+const VOCABULARY: readonly string[] = ['embedding', 'head', 'markovFrom', 'markovTo'];
 
 const planWeight = (
   key: string,
@@ -76,12 +78,12 @@ const planWeight = (
     const length = Math.ceil(rows / ROW_PAD) * ROW_PAD;
     return { kind: 'vector', key, length, offset: members[0]?.offset ?? 0, pieces };
   }
-  const vocabulary = key === 'embedding' || key === 'head';
-  const format = EXACTNESS[
-    Math.max(
-      ...members.map(({ checkpoint }) => EXACTNESS.indexOf(storedFormat(typeOf(checkpoint), precision, vocabulary))),
-    )
-  ] as WeightFormat;
+  const vocabulary = VOCABULARY.includes(key);
+  const formats = members.map(({ checkpoint }) =>
+    // A single row saves no memory, and thresholds are compared with what it gives.
+    key === 'confidence' ? 'f32' : storedFormat(typeOf(checkpoint), precision, vocabulary),
+  );
+  const format = EXACTNESS[Math.max(...formats.map((each) => EXACTNESS.indexOf(each)))] as WeightFormat;
   return { kind: 'matrix', key, format, rows, columns, pieces };
 };
 

@@ -9,6 +9,7 @@ import type { Gpu } from '../../gpu/device.ts';
 import { committedTokens, type TraceEvent } from '../../trace/index.ts';
 import { folderSource } from '../../weights/files/folder.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
+import { withMarkovHeads } from '../files/markov-heads.ts';
 import { shared } from '../goldens/shared.ts';
 import { baselineOf, baselineSettings, EXACT, neverFallBack, type SystemVariant, variantsOf } from './exact-systems.ts';
 
@@ -54,10 +55,12 @@ export const bundledSource = (name: string) => folderSource(resolve(PUBLIC, 'mod
 const BUNDLED = { target: 'target', draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy: 'blockpilot' } as const;
 
 export const bundledEngine = async (gpu: Gpu, precision: Precision): Promise<Engine> => {
-  const missing = EXACT.flatMap(({ needs }) => needs).filter((role) => !Object.hasOwn(BUNDLED, role));
+  const covered = { ...BUNDLED, dspark: 'dflash' };
+  const missing = EXACT.flatMap(({ needs }) => needs).filter((role) => !Object.hasOwn(covered, role));
   if (missing.length > 0) throw new Error(`no bundled model for ${missing.join(', ')}: their systems are not covered`);
   const sources = Object.entries(BUNDLED).map(async ([role, name]) => [role, await bundledSource(name)]);
-  return loadEngine(gpu, Object.fromEntries(await Promise.all(sources)) as ModelSources, precision);
+  const dspark = withMarkovHeads(resolve(PUBLIC, 'models/dflash'));
+  return loadEngine(gpu, { ...Object.fromEntries(await Promise.all(sources)), dspark } as ModelSources, precision);
 };
 
 const asConversations = (texts: readonly string[]): RunRequest['prompt'][] =>

@@ -32,14 +32,16 @@ const FEWER_RUNS = 8000;
 const MARGIN = 1.5;
 
 /**
- * Every option of every choice, with drafts as they are and of one token. After a longer draft a bonus token would come
+ * Every option of every choice, the other choices being what they are initially, with drafts as they are and of one token. After a longer draft a bonus token would come
  * later than the tokens that are counted.
  */
 const settingsOf = (system: DecodingSystem): readonly Settings[] => {
-  let all: Settings[] = [{}];
-  for (const [name, knob] of Object.entries(system.knobs))
-    if (knob.kind === 'choice' && name !== 'fall-back')
-      all = all.flatMap((chosen) => knob.options.map((option) => ({ ...chosen, [name]: option })));
+  const choices = Object.entries(system.knobs).flatMap(([name, knob]): Settings[] =>
+    knob.kind === 'choice' && name !== 'fall-back'
+      ? knob.options.filter((option) => option !== knob.initial).map((option) => ({ [name]: option }))
+      : [],
+  );
+  const all = [{}, ...choices];
   const short = oneDraft(system);
   return Object.keys(short).length > 0 ? all.flatMap((chosen) => [chosen, { ...chosen, ...short }]) : all;
 };
@@ -280,16 +282,21 @@ describe.each(withSettings(TOKENWISE))('$name', ({ system, knobs }) => {
     }
   });
 
-  it('reads back once a round, and for the first token', async () => {
+  it('reads back once a round, once more for a cut by confidence, and for the first token', async () => {
     const { run, tokenRing } = await toyEngine(system, toy);
     await run(sampled); // block sizes have been timed
     const before = tokenRing.looks;
     const events = await run(sampled);
-    if (system.guarantee === 'exact') expect(tokenRing.looks - before).toBe(1 + measure(events).rounds);
+    if (system.guarantee !== 'exact') return;
+    const cuts = (knobs.cut ?? 'none') === 'none' ? 0 : events.filter(({ type }) => type === 'draft').length;
+    expect(tokenRing.looks - before).toBe(1 + measure(events).rounds + cuts);
   });
 });
 
-describe.each(withSettings(PLAIN.filter(isSpeculative)))('$name', ({ system, knobs }) => {
+/** A schedule by measured costs cuts every draft of a toy, whose passes cost as much as they have rows. */
+const DRAFTING = withSettings(PLAIN.filter(isSpeculative)).filter(({ knobs }) => knobs.cut !== 'schedule');
+
+describe.each(DRAFTING)('$name', ({ system, knobs }) => {
   it('speculates, and counts what it drafted', async () => {
     const { run } = await toyEngine(system, { vocabulary: 12, sharpness: 6 });
     const events = await run({ prompt: { tokens: [1, 2] }, maxTokens: 200, knobs: { ...knobs, 'fall-back': 'off' } });
@@ -321,6 +328,7 @@ describe.each(withSettings(PLAIN.filter(isSpeculative)))('$name', ({ system, kno
       const seed = new Map<string, number>([
         ['draft', 1],
         ['eagle3', 3],
+        ['dspark', 4],
       ]);
       const text = [1, 2];
       let draft: EventOf<'draft'> | undefined;

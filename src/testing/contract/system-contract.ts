@@ -9,7 +9,7 @@ import type { RunRequest } from '../../engine/request.ts';
 import { distributionReference } from '../../kernels/sampling/sample.reference.ts';
 import type { LanguageModel, Sampling } from '../../model/interface.ts';
 import { committedTokens, type TraceEvent } from '../../trace/index.ts';
-import { toyBlockDrafter, toyFeatureDrafter } from '../toys/toy-drafters.ts';
+import { toyBlockDrafter, toyFeatureDrafter, toyMarkovDrafter } from '../toys/toy-drafters.ts';
 import { type ToyOptions, toyModel } from '../toys/toy-model.ts';
 import { ToyTokenRing } from '../toys/toy-token-ring.ts';
 
@@ -31,6 +31,7 @@ export const toyEngine = async (system: DecodingSystem, toy: ToyOptions, stopTok
     target: toyLoaded(toyModel({ ...toy, noise: 0, tokenRing }), stopTokens),
     draft: toyLoaded(toyModel({ ...like, seed: 1 })),
     dflash: { name: 'toy block', model: toyBlockDrafter({ ...like, seed: 2 }) },
+    dspark: { name: 'toy walk', model: toyMarkovDrafter({ ...like, seed: 4 }) },
     eagle3: { name: 'toy features', model: toyFeatureDrafter({ ...like, seed: 3 }) },
     policy: { name: 'toy policy', model: toyPolicy(vocabulary) },
   });

@@ -9,7 +9,7 @@ import type { RunRequest } from '../../engine/request.ts';
 import { SYSTEMS } from '../../systems/index.ts';
 import type { EventOf, TraceEvent } from '../../trace/index.ts';
 import { toyLoaded } from '../contract/system-contract.ts';
-import { toyBlockDrafter, toyFeatureDrafter } from './toy-drafters.ts';
+import { toyBlockDrafter, toyFeatureDrafter, toyMarkovDrafter } from './toy-drafters.ts';
 import { toyJudge } from './toy-judge.ts';
 import { toyModel } from './toy-model.ts';
 import { ToyTokenRing } from './toy-token-ring.ts';
@@ -53,6 +53,7 @@ export const routeEngine = async ({
     target: toyLoaded(toyModel({ ...TARGET, context, tokenRing }), stopTokens),
     draft: { ...toyLoaded(toyModel({ ...DRAFT, context: draftContext, tokenRing })), ...(sidecar && { sidecar }) },
     dflash: { name: 'toy block', model: toyBlockDrafter({ ...TARGET, noise: 1, seed: 2, context, tokenRing }) },
+    dspark: { name: 'toy walk', model: toyMarkovDrafter({ ...TARGET, noise: 1, seed: 4, context, tokenRing }) },
     eagle3: { name: 'toy features', model: toyFeatureDrafter({ ...TARGET, noise: 1, seed: 3, context, tokenRing }) },
     // Which size is chosen depends on the clock, and must not matter.
     policy: { name: 'toy policy', model: POLICY },

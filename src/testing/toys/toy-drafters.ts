@@ -6,6 +6,8 @@ import type {
   FeatureCursor,
   FeatureDrafter,
   Forward,
+  MarkovCursor,
+  MarkovDrafter,
   Sampling,
   Token,
   TreeShape,
@@ -52,6 +54,7 @@ export const toyBlockDrafter = (options: DrafterOptions, blockSize = 6): BlockDr
   ...common(options),
   kind: 'dflash',
   blockSize,
+  ids: null,
   async open({ capacity = options.context ?? 4096 } = {}): Promise<BlockCursor> {
     const known: TapRow[] = [];
     const { tokenRing } = options;
@@ -94,6 +97,62 @@ export const toyBlockDrafter = (options: DrafterOptions, blockSize = 6): BlockDr
             ),
         };
       },
+      rewind: (length) => rewind(known, length),
+      [Symbol.dispose]() {},
+    };
+  },
+});
+
+/** Every row knows the token drafted before it; it is the surer, the more probable its likeliest token is. */
+export const toyMarkovDrafter = (options: DrafterOptions, drafts = 6): MarkovDrafter => ({
+  ...common(options),
+  kind: 'dspark',
+  drafts,
+  blockSize: drafts,
+  confident: true,
+  ids: null,
+  async open({ capacity = options.context ?? 4096 } = {}): Promise<MarkovCursor> {
+    const known: TapRow[] = [];
+    const { tokenRing } = options;
+    const walk = (anchor: Token, count: number, sampling: Sampling) => {
+      if (known.length + count > capacity) throw new Error('toy drafter: a block beyond its capacity');
+      const text = [...(known.at(-1)?.tokens ?? []), tokenRing.take(anchor)];
+      const distribution = sampling.temperature > 0;
+      return Array.from({ length: count }, (_, i) => {
+        const logits = toyLogits(options, text);
+        const drawn = tokenRing.draw(logits, known.length + i + 1, sampling, distribution);
+        text.push(tokenRing.take(drawn.token));
+        return { logits, drawn };
+      });
+    };
+    const logitsOf = (rows: readonly { readonly logits: readonly number[] }[]) => ({
+      rows: rows.length,
+      read: async () => Float32Array.from(rows.flatMap(({ logits }) => logits)),
+    });
+    const greedy: Sampling = { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0 };
+    return {
+      get length() {
+        return known.length;
+      },
+      capacity,
+      append(pass, rows) {
+        if (known.length + rows.length > capacity) throw new Error('toy drafter: full');
+        known.push(...nextRows(known, pass, rows));
+      },
+      draft(anchor, count, sampling) {
+        const rows = walk(anchor, count, sampling);
+        const distributions = rows.flatMap(({ drawn }) => drawn.distribution ?? []);
+        return {
+          tokens: rows.map(({ drawn }) => drawn.token),
+          distributions: sampling.temperature > 0 ? distributions : null,
+          logits: logitsOf(rows),
+          async confidences() {
+            tokenRing.looks++;
+            return rows.map(({ logits }) => Math.exp(0.3 * toyChoice(logits, most(logits)).logprob));
+          },
+        };
+      },
+      base: (anchor, count) => logitsOf(walk(anchor, count, greedy)),
       rewind: (length) => rewind(known, length),
       [Symbol.dispose]() {},
     };

@@ -1,0 +1,110 @@
+// DSpark drafters (arXiv 2607.05147; deepseek-ai/DeepSpec): DFlash with a Markov head, which corrects each row by the
+// token drafted before it, and a confidence head. The authors' drafters without a Markov head (rank 0) are read here
+// too, because all their rows draft. Which row drafts first is read from the config and never guessed: a wrong choice
+// would only show as drafts that are never accepted.
+import type { MarkovHeads } from '../architecture.ts';
+import { type BlockFacts, blockArchitecture } from './block-drafter.ts';
+import type { Config } from './config.ts';
+
+export interface DSpark extends BlockFacts {
+  readonly kind: 'dspark';
+  /** The first row that drafts: 0, the anchor's, which then scores the token after it; or 1, whose rows score their own. */
+  readonly firstRow: 0 | 1;
+  /** Divisors of the confidence's logits, one for each row that drafts; null: none. */
+  readonly temperatures: readonly number[] | null;
+}
+
+const KINDS = ['vanilla', 'gated', 'rnn'] as const;
+
+/** The fields of the two heads. */
+export const readHeads = (config: Config): MarkovHeads => {
+  const rank = config.index('markov_rank');
+  const kind = config.text('markov_head_type', 'vanilla');
+  const known = KINDS.find((each) => each === kind);
+  if (!known) throw config.error(`markov_head_type is ${kind}; ${KINDS.join(', ')} are supported`);
+  const confident = config.flag('enable_confidence_head', false);
+  const withToken = config.flag('confidence_head_with_markov', false);
+  if (confident && withToken && rank === 0)
+    throw config.error('confidence_head_with_markov is set, and markov_rank 0 leaves nothing for it to read');
+  const markov = rank > 0 ? { kind: known, rank } : null;
+  return { markov, confidence: confident ? (withToken ? 'hidden and token' : 'hidden') : null };
+};
+
+/** `config_temperatures`, if there are any, for so many rows. */
+const readTemperatures = (config: Config, rows: number): readonly number[] | null => {
+  const all = config.numbers('confidence_temperatures');
+  if (all && (all.length < rows || all.some((each) => each <= 0)))
+    throw config.error(`confidence_temperatures has ${all.length} entries; ${rows} positive ones are needed`);
+  return all;
+};
+
+/** The authors' layout: flat, every row drafts unless the config says otherwise. */
+export const readDSpark = (config: Config): DSpark => {
+  const blockSize = config.count('block_size');
+  const firstRow = config.flag('sample_from_anchor', true) ? 0 : 1;
+  const taps = config.indices('target_layer_ids', -1);
+  if (!taps) throw config.error('target_layer_ids is missing');
+  const targetLayers = config.has('num_target_layers') ? config.count('num_target_layers') : null;
+  const maskToken = config.index('mask_token_id');
+  const temperatures = readTemperatures(config, blockSize - firstRow);
+  config.ignore('num_anchors'); // of training
+  const block = blockArchitecture(config, {
+    family: 'dspark',
+    slidingSeesAhead: config.flag('sliding_window_non_causal', false),
+    drafted: config.has('draft_vocab_size') ? config.count('draft_vocab_size') : null,
+    taps: taps.length,
+    heads: readHeads(config),
+  });
+  config.finish();
+  return dsparkOf(config, {
+    ...block,
+    tapLayers: () => taps,
+    blockSize,
+    firstRow,
+    maskToken,
+    temperatures,
+    targetLayers,
+  });
+};
+
+/** SpecForge's and SGLang's layout: the heads' fields lie in `dflash_config`, and the anchor's row is not used. */
+export const readSpecForge = (config: Config): DSpark => {
+  const own = config.inner('dflash_config');
+  if (own?.text('projector_type', '') !== 'dspark')
+    throw config.error(
+      'which rows of this DSparkDraftModel draft cannot be told',
+      'It has neither speculators_model_type nor dflash_config with projector_type "dspark".',
+    );
+  const blockSize = config.has('block_size') ? config.count('block_size') : own.count('block_size');
+  const taps = own.indices('target_layer_ids', -1);
+  if (!taps) throw own.error('target_layer_ids is missing');
+  const targetLayers = config.has('num_target_layers') ? config.count('num_target_layers') : null;
+  const maskToken = own.index('mask_token_id');
+  const temperatures = readTemperatures(own, blockSize - 1);
+  const block = blockArchitecture(config, {
+    family: 'dspark',
+    slidingSeesAhead: config.flag('sliding_window_non_causal', false),
+    drafted: null,
+    taps: taps.length,
+    heads: readHeads(own),
+  });
+  own.ignore('block_size');
+  own.finish();
+  config.finish();
+  return dsparkOf(config, {
+    ...block,
+    tapLayers: () => taps,
+    blockSize,
+    firstRow: 1,
+    maskToken,
+    temperatures,
+    targetLayers,
+  });
+};
+
+/** The record, once its block is known to draft something. */
+export const dsparkOf = (config: Config, facts: Omit<DSpark, 'kind'>): DSpark => {
+  if (facts.blockSize - facts.firstRow < 1)
+    throw config.error(`a block_size of ${facts.blockSize} leaves nothing to draft`);
+  return { kind: 'dspark', ...facts };
+};
