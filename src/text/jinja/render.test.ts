@@ -52,7 +52,7 @@ const render = (source: string, variables: Readonly<Record<string, unknown>> = {
 describe('Python’s meaning', () => {
   it.each([
     [
-      '{{ none }} {{ true }} {{ 1.0 }} {{ 7 / 2 }} {{ -7 // 2 }} {{ -7 % 3 }} {{ 0.1 / 1000000 }}',
+      '{{ none }} {{ true }} {{ 1.0 }} {{ 7 / 2 }} {{ -7 // 2 }} {{ -7 % 3 }} {{ 1 / 10000000 }}',
       'None True 1.0 3.5 -4 2 1e-07',
     ],
     ["{{ ['a', 1, none, {'k': (1, 2)}, \"it's\"] }}", "['a', 1, None, {'k': (1, 2)}, \"it's\"]"],

@@ -9,19 +9,38 @@ export interface PreTokenizer {
   /** Where the file does not say (`tokenizer.ggml.add_bos_token`). */
   readonly addsBos?: true;
   readonly normalizer?: 'NFC';
+  /** The vocabulary is written in plain text with `▁` for a space, not in GPT-2's byte alphabet. */
+  readonly plain?: true;
 }
 
+/** White space as Unicode has it. JavaScript's \s lacks U+0085 and has U+FEFF. */
+const SPACES = '\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
+
+/** `\s` and `\S` written out; no pattern here has `\S` in a class. */
+const unicode = (pattern: string): string => {
+  let inClass = false;
+  return pattern.replace(/\\[sS]|\\.|[[\]]/gs, (part) => {
+    if (part === '[' || part === ']') inClass = part === '[';
+    if (part === '\\s') return inClass ? SPACES : `[${SPACES}]`;
+    return part === '\\S' ? `[^${SPACES}]` : part;
+  });
+};
+
 const GPT2 = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
-/** `digits` is all that differs between the Llama 3 and Qwen 2 patterns. */
 const CONTRACTIONS = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])";
-const wordsAnd = (digits: string): string =>
-  `${CONTRACTIONS}|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`;
+const END = '\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+';
+/** `digits`, and what counts as a letter, is all that differs between the Llama 3 and Qwen patterns. */
+const wordsAnd = (digits: string, letters = '\\p{L}', end = END): string =>
+  `${CONTRACTIONS}|[^\\r\\n\\p{L}\\p{N}]?[${letters}]+|${digits}| ?[^\\s${letters}\\p{N}]+[\\r\\n]*|${end}`;
 const UPPER = '[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]';
 const LOWER = '[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]';
 /** Words are also cut where the case changes (Tekken, GPT-4o). */
-const casedAnd = (digits: string, suffix: string): string =>
-  `[^\\r\\n\\p{L}\\p{N}]?${UPPER}*${LOWER}+${suffix}|[^\\r\\n\\p{L}\\p{N}]?${UPPER}+${LOWER}*${suffix}|${digits}` +
-  '| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+';
+const casedAnd = (digits: string, suffix: string, upper = UPPER, lower = LOWER): string =>
+  `[^\\r\\n\\p{L}\\p{N}]?${upper}*${lower}+${suffix}|[^\\r\\n\\p{L}\\p{N}]?${upper}+${lower}*${suffix}|${digits}` +
+  `| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|${END}`;
+/** Three digits at a time, counted from the right. */
+const THOUSANDS = '\\p{Nd}{1,3}(?=(?:\\p{Nd}{3})*(?!\\p{Nd}))';
+const PUNCTUATED = '[!"#$%&\'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+';
 /**
  * Letters that have a case, as DeepSeek LLM's tokenizer.json lists them: code points, some of which no editor keeps.
  */
@@ -39,28 +58,28 @@ const CASED_LETTERS = (
   .replaceAll(' ', '');
 const EAST_ASIAN = '[一-龥ࠀ-一가-\ud7ff]+';
 
+const HAN_AND_KANA = '[一-龥\u3040-ゟ゠-ヿ]+';
+
 const gpt2: PreTokenizer = { patterns: [GPT2] };
 const digitByDigit: PreTokenizer = { patterns: ['\\p{N}', GPT2] };
 const qwen2: PreTokenizer = { patterns: [wordsAnd('\\p{N}')] };
-const llama3: PreTokenizer = { patterns: [wordsAnd('\\p{N}{1,3}')], ignoreMerges: true, addsBos: true };
+const threeDigits: PreTokenizer = { patterns: [wordsAnd('\\p{N}{1,3}')] };
+const llama3: PreTokenizer = { ...threeDigits, ignoreMerges: true, addsBos: true };
+const gpt4o: PreTokenizer = { patterns: [casedAnd('\\p{N}{1,3}', `${CONTRACTIONS}?`)] };
+const bloom: PreTokenizer = { patterns: [' ?[^\\s|.,!?…。，、।۔،()]+'] };
 const deepseek3: PreTokenizer = {
-  patterns: [
-    '\\p{N}{1,3}',
-    '[一-龥\u3040-ゟ゠-ヿ]+',
-    '[!"#$%&\'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+' +
-      '| ?[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+',
-  ],
+  patterns: ['\\p{N}{1,3}', HAN_AND_KANA, `${PUNCTUATED}| ?[\\p{P}\\p{S}]+[\\r\\n]*|${END}`],
 };
+const bailing: PreTokenizer = {
+  patterns: [wordsAnd('\\p{N}', '\\p{L}', '\\s*[\\r\\n]|\\s+(?!\\S)|\\s+')],
+};
+const tinyAya: PreTokenizer = { patterns: [THOUSANDS, casedAnd('\\p{N}{1,3}', `${CONTRACTIONS}?`)] };
+/** SentencePiece's way with byte-pair merges: whole lines are merged. */
+const lines: PreTokenizer = { patterns: ['[^\\n]+|\\n+'], plain: true };
+const NOT_HAN = '(?!\\p{Script=Han})';
 
-export const PRE_TOKENIZERS: Readonly<Record<string, PreTokenizer>> = {
+const LISTED: Readonly<Record<string, PreTokenizer>> = {
   default: { patterns: ['[\\p{P}$+<=>^~|]+', GPT2, '\\p{N}+', '[0-9][0-9][0-9]'] },
-  'gpt-2': gpt2,
-  'phi-2': gpt2,
-  olmo: gpt2,
-  mpt: gpt2,
-  mellum: gpt2,
-  gigachat: gpt2,
-  trillion: gpt2,
   smollm: digitByDigit,
   starcoder: digitByDigit,
   refact: digitByDigit,
@@ -68,23 +87,26 @@ export const PRE_TOKENIZERS: Readonly<Record<string, PreTokenizer>> = {
   codeshell: digitByDigit,
   exaone: digitByDigit,
   'minerva-7b': digitByDigit,
+  mellum2: digitByDigit,
   // Qwen's own tokenizer composes characters first; the others that share its pattern do not.
   qwen2: { ...qwen2, normalizer: 'NFC' },
-  'deepseek-r1-qwen': qwen2,
-  stablelm2: qwen2,
-  hunyuan: qwen2,
-  megrez: qwen2,
-  'llama-bpe': llama3,
-  llama3,
-  'llama-v3': llama3,
-  falcon3: llama3,
-  pixtral: llama3,
-  'smaug-bpe': { patterns: llama3.patterns },
-  dbrx: { patterns: llama3.patterns },
-  'chatglm-bpe': { patterns: llama3.patterns },
-  glm4: { patterns: llama3.patterns },
+  qwen35: { patterns: [wordsAnd('\\p{N}', '\\p{L}\\p{M}')], normalizer: 'NFC' },
+  'smaug-bpe': threeDigits,
+  dbrx: threeDigits,
+  'chatglm-bpe': threeDigits,
+  glm4: threeDigits,
+  'jais-2': {
+    patterns: [
+      wordsAnd(
+        '\\p{N}{1,3}',
+        '\\p{L}',
+        `\\s*[\\r\\n]+|${[512, 256, 128, 64, 32, 16, 8, 4].map((n) => `\\s{${n}}(?!\\S)|`).join('')}\\s{1,2}(?!\\S)|\\s`,
+      ),
+    ],
+  },
+  minicpm5: { patterns: ['\\p{N}{1,3}', wordsAnd('\\p{N}+')], ignoreMerges: true },
   tekken: { patterns: [casedAnd('\\p{N}', '')], ignoreMerges: true, addsBos: true },
-  'gpt-4o': { patterns: [casedAnd('\\p{N}{1,3}', `${CONTRACTIONS}?`)] },
+  'granite-embed-multi-97m': { ...gpt4o, ignoreMerges: true },
   falcon: { patterns: ['[\\p{P}$+<=>^~|`]+', GPT2, '[0-9][0-9][0-9]'] },
   'deepseek-llm': {
     patterns: [
@@ -97,6 +119,78 @@ export const PRE_TOKENIZERS: Readonly<Record<string, PreTokenizer>> = {
     ],
   },
   'deepseek-coder': { patterns: ['[\\r\\n]', '\\s?\\p{L}+', '\\s?\\p{P}+', EAST_ASIAN, '\\p{N}'] },
-  'deepseek-v3': deepseek3,
-  'hunyuan-dense': deepseek3,
+  spark2_5: {
+    patterns: ['\\p{N}{1,3}', HAN_AND_KANA, `${PUNCTUATED}| ?[\\p{P}\\p{S}]+|[\\r\\n]|\\s+(?!\\S)|\\s+`, '\\p{N}'],
+  },
+  youtu: {
+    patterns: [
+      `[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|${HAN_AND_KANA}`,
+      casedAnd('\\p{N}', `${CONTRACTIONS}?`),
+    ],
+    ignoreMerges: true,
+  },
+  viking: { patterns: [...bloom.patterns, '\\p{N}'] },
+  chameleon: {
+    patterns: ['<sentinel:[0-9]+>', 'IMGIMG[A-I]{1,4}Z', '[\\t\\n]|    |  ', '\\p{N}', '[\\p{P}!-/:-@\\[-`{-~]', GPT2],
+    addsBos: true,
+  },
+  superbpe: { patterns: ['\\p{N}+', THOUSANDS] },
+  'seed-coder': {
+    patterns: [`${CONTRACTIONS}|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}\\r\\n]+|${END}`],
+  },
+  ufakzeka: {
+    patterns: [`[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|${END}`],
+  },
+  laguna: { patterns: ['[^\\n]+|\\n+', wordsAnd('\\p{N}')] },
+  afmoe: {
+    patterns: [
+      THOUSANDS,
+      '[一-鿿㐀-䶿豈-\ufaff\u3040-ゟ゠-ヿ･-ﾟ⼀-\u2fdfเ-\u0e7f\u0e80-\u0effក-\u17ffက-႟ꩠ-ꩿꧠ-\ua9ff가-\ud7afᄀ-ᇿ]+',
+      ...deepseek3.patterns.slice(2),
+    ],
+  },
+  'exaone-moe': {
+    patterns: [
+      `${CONTRACTIONS}|[^\\r\\n\\p{L}\\p{N}]?\\p{L}\\p{M}*(?: ?\\p{L}\\p{M}*)*|\\p{N}` +
+        '| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]?|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+',
+    ],
+  },
+  'kimi-k2': {
+    patterns: [
+      '\\p{Script=Han}+',
+      casedAnd('\\p{N}{1,3}', `${CONTRACTIONS}?`, `(?:${NOT_HAN}${UPPER})`, `(?:${NOT_HAN}${LOWER})`).replace(
+        '[\\r\\n/]*',
+        '[\\r\\n]*',
+      ),
+    ],
+  },
+  whitespace: { patterns: ['\\S+'], plain: true },
+  gemma4: { ...lines, ignoreMerges: true, addsBos: true },
+  'granite-embed-multi-311m': { ...lines, ignoreMerges: true, addsBos: true },
+  'sarvam-moe': lines,
 };
+
+/** Names that share a pattern with others. */
+const SHARED: readonly (readonly [PreTokenizer, string])[] = [
+  [
+    gpt2,
+    'gpt-2 phi-2 olmo mpt mellum gigachat trillion jais jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code ' +
+      'roberta-bpe modern-bert a.x-4.0 exaone4 granite-docling',
+  ],
+  [qwen2, 'deepseek-r1-qwen kormo f2llmv2 stablelm2 hunyuan megrez solar-open grok-2'],
+  [llama3, 'llama-bpe llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano'],
+  [gpt4o, 'gpt-4o llama4 kanana2 talkie minimax-m2'],
+  [deepseek3, 'deepseek-v3 hunyuan-dense hy_v4 joyai-llm'],
+  [bailing, 'bailingmoe bailingmoe2 llada-moe'],
+  [tinyAya, 'tiny_aya cohere2moe'],
+  [bloom, 'bloom gpt3-finnish poro-chat'],
+];
+
+const named: readonly (readonly [string, PreTokenizer])[] = [
+  ...Object.entries(LISTED),
+  ...SHARED.flatMap(([pre, names]) => names.split(' ').map((name) => [name, pre] as const)),
+];
+
+export const PRE_TOKENIZERS: Readonly<Record<string, PreTokenizer>> = Object.fromEntries(
+  named.map(([name, pre]) => [name, { ...pre, patterns: pre.patterns.map(unicode) }]),
+);

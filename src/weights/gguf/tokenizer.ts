@@ -1,6 +1,7 @@
-// The tokenizer inside a GGUF file as the tokenizer.json and tokenizer_config.json that the tokenizer library reads.
-// Byte-level BPE only (`tokenizer.ggml.model` = gpt2): every model of the supported families since 2024 has one.
+// The tokenizer inside a GGUF file as the tokenizer.json and tokenizer_config.json that text/ reads: byte-pair encoding by
+// a list of merges (`tokenizer.ggml.model` = gpt2, gemma4) or by scores (llama: SentencePiece).
 import { bad } from '../../base/refuse.ts';
+import type { SentencePieceModel } from '../../text/sentencepiece.ts';
 import type { TokenizerFiles } from '../checkpoint.ts';
 import type { GgufValue } from './container.ts';
 import { PRE_TOKENIZERS, type PreTokenizer } from './pre-tokenizers.ts';
@@ -11,56 +12,47 @@ type Metadata = ReadonlyMap<string, GgufValue>;
 const UNKNOWN = 2;
 const CONTROL = 3;
 const USER_DEFINED = 4;
+const BYTE = 6;
+
+/** What both kinds need of the metadata. */
+interface Vocabulary {
+  readonly tokens: readonly string[];
+  readonly types: readonly number[];
+  readonly special: ReturnType<typeof specialTokens>;
+  /** Put around a text. */
+  readonly before: Special | undefined;
+  readonly after: Special | undefined;
+}
 
 /** Null when the file has no tokenizer. */
 export const ggufTokenizer = (metadata: Metadata): TokenizerFiles | null => {
   const model = metadata.get('tokenizer.ggml.model');
   if (model === undefined || model === 'none' || model === 'no_vocab') return null;
-  if (model !== 'gpt2')
+  if (model !== 'gpt2' && model !== 'llama' && model !== 'gemma4')
     throw bad(
       `the tokenizer ${String(model)} inside the GGUF file is not supported`,
-      'Byte-level BPE (gpt2) is. Token ids still work, or use the safetensors version of the model.',
+      'Supported: gpt2, gemma4 (merges) and llama (SentencePiece). Token ids still work, and so does a safetensors version.',
     );
-  const name = metadata.get('tokenizer.ggml.pre') ?? 'default';
-  if (typeof name !== 'string' || !Object.hasOwn(PRE_TOKENIZERS, name))
-    throw bad(`the pre-tokenizer ${String(name)} is not known`, `Known: ${Object.keys(PRE_TOKENIZERS).join(', ')}.`);
-  const pre = PRE_TOKENIZERS[name] as PreTokenizer;
+  const pre =
+    model === 'llama' ? null : preTokenizerOf(model === 'gemma4' ? 'gemma4' : metadata.get('tokenizer.ggml.pre'));
   const tokens = strings(metadata, 'tokenizer.ggml.tokens');
   const types = (metadata.get('tokenizer.ggml.token_type') ?? tokens.map(() => 1)) as readonly number[];
   if (types.length !== tokens.length)
     throw bad(`tokenizer.ggml: ${tokens.length} tokens and ${types.length} token types`);
-  const special = specialTokens(metadata, tokens);
-  const addBos = (metadata.get('tokenizer.ggml.add_bos_token') ?? pre.addsBos ?? false) === true;
+  const special = specialTokens(metadata, tokens, types, pre === null);
+  const addBos = (metadata.get('tokenizer.ggml.add_bos_token') ?? pre?.addsBos ?? pre === null) === true;
   const addEos = metadata.get('tokenizer.ggml.add_eos_token') === true;
+  const before = addBos ? special.bos : undefined;
+  const after = addEos ? special.eos : undefined;
+  const vocabulary: Vocabulary = { tokens, types, special, before, after };
   const template = metadata.get('tokenizer.chat_template');
   return {
     tokenizer: {
       version: '1.0',
       truncation: null,
       padding: null,
-      added_tokens: tokens.flatMap((content, id) => {
-        const type = types[id] as number;
-        if (type !== CONTROL && type !== UNKNOWN && type !== USER_DEFINED) return [];
-        const plain = { single_word: false, lstrip: false, rstrip: false, normalized: false };
-        return [{ id, content, ...plain, special: type !== USER_DEFINED }];
-      }),
-      normalizer: pre.normalizer ? { type: pre.normalizer } : null,
-      pre_tokenizer: preTokenizer(pre),
-      post_processor: postProcessor(addBos ? special.bos : undefined, addEos ? special.eos : undefined),
-      decoder: { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false },
-      model: {
-        type: 'BPE',
-        dropout: null,
-        unk_token: null,
-        continuing_subword_prefix: null,
-        end_of_word_suffix: null,
-        fuse_unk: false,
-        byte_fallback: false,
-        ignore_merges: pre.ignoreMerges ?? false,
-        // fromEntries defines, where an assignment to a token named __proto__ would not.
-        vocab: Object.fromEntries(tokens.map((token, id) => [token, id])),
-        merges: strings(metadata, 'tokenizer.ggml.merges').map(mergePair),
-      },
+      added_tokens: addedTokens(vocabulary, metadata.get('general.name')),
+      ...(pre === null ? scored(vocabulary, metadata) : merged(vocabulary, metadata, pre)),
     },
     config: {
       tokenizer_class: 'PreTrainedTokenizerFast',
@@ -76,6 +68,94 @@ export const ggufTokenizer = (metadata: Metadata): TokenizerFiles | null => {
     },
     generation: generation(metadata),
   };
+};
+
+const preTokenizerOf = (name: GgufValue = 'default'): PreTokenizer => {
+  if (typeof name !== 'string' || !Object.hasOwn(PRE_TOKENIZERS, name))
+    throw bad(`the pre-tokenizer ${String(name)} is not known`, `Known: ${Object.keys(PRE_TOKENIZERS).join(', ')}.`);
+  return PRE_TOKENIZERS[name] as PreTokenizer;
+};
+
+/** Phi-3's tokenizer drops white space after its special tokens; GGUF has no field for that, so the name tells. */
+const EATS_SPACE = /phi-?3/i;
+const NEVER = ['<unk>', '<s>', '<|endoftext|>'];
+
+const addedTokens = ({ tokens, types }: Vocabulary, name: GgufValue | undefined): readonly object[] => {
+  const eats = typeof name === 'string' && EATS_SPACE.test(name);
+  return tokens.flatMap((content, id) => {
+    const type = types[id] as number;
+    // An empty token would be found everywhere.
+    if ((type !== CONTROL && type !== UNKNOWN && type !== USER_DEFINED) || content === '') return [];
+    const plain = { single_word: false, lstrip: false, rstrip: eats && !NEVER.includes(content), normalized: false };
+    return [{ id, content, ...plain, special: type !== USER_DEFINED }];
+  });
+};
+
+const merged = (
+  { tokens, before, after }: Vocabulary,
+  metadata: Metadata,
+  pre: PreTokenizer,
+): Readonly<Record<string, unknown>> => ({
+  normalizer: pre.plain
+    ? { type: 'Replace', pattern: { String: ' ' }, content: '▁' }
+    : pre.normalizer
+      ? { type: pre.normalizer }
+      : null,
+  pre_tokenizer: preTokenizer(pre),
+  post_processor: postProcessor(before, after),
+  decoder: pre.plain
+    ? PLAIN_DECODER
+    : { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false },
+  model: {
+    type: 'BPE',
+    dropout: null,
+    unk_token: null,
+    continuing_subword_prefix: null,
+    end_of_word_suffix: null,
+    fuse_unk: false,
+    byte_fallback: pre.plain ?? false,
+    ignore_merges: pre.ignoreMerges ?? false,
+    // fromEntries defines, where an assignment to a token named __proto__ would not.
+    vocab: Object.fromEntries(tokens.map((token, id) => [token, id])),
+    merges: strings(metadata, 'tokenizer.ggml.merges').map(mergePair),
+  },
+});
+
+const PLAIN_DECODER = {
+  type: 'Sequence',
+  decoders: [{ type: 'Replace', pattern: { String: '▁' }, content: ' ' }, { type: 'ByteFallback' }, { type: 'Fuse' }],
+};
+
+const scored = (
+  { tokens, types, special, before, after }: Vocabulary,
+  metadata: Metadata,
+): Readonly<Record<string, unknown>> => {
+  const scores = metadata.get('tokenizer.ggml.scores');
+  if (!Array.isArray(scores) || scores.length !== tokens.length || !scores.every((score) => typeof score === 'number'))
+    throw bad('tokenizer.ggml.scores is missing, or is not a number for each token');
+  const bytes = Array.from({ length: 256 }, (): number | null => null);
+  const closed: number[] = [];
+  tokens.forEach((token, id) => {
+    const type = types[id] as number;
+    const [, byte] = /^<0x([0-9A-F]{2})>$/.exec(token) ?? [];
+    if (type === BYTE && byte !== undefined) bytes[Number.parseInt(byte, 16)] = id;
+    if (type === BYTE || type === CONTROL || type === UNKNOWN) closed.push(id);
+  });
+  const addsSpace = (metadata.get('tokenizer.ggml.add_space_prefix') ?? true) === true;
+  const ids = (token: Special | undefined): readonly number[] => (token ? [token.id] : []);
+  const model: SentencePieceModel = {
+    type: 'SentencePiece',
+    vocab: tokens.map((token, id) => [token, scores[id] as number]),
+    closed,
+    bytes,
+    unknown: special.unknown?.id ?? null,
+    addsSpace,
+    before: ids(before),
+    after: ids(after),
+  };
+  const strip = { type: 'Strip', content: ' ', start: 1, stop: 0 };
+  const decoder = { ...PLAIN_DECODER, decoders: [...PLAIN_DECODER.decoders, ...(addsSpace ? [strip] : [])] };
+  return { normalizer: null, pre_tokenizer: null, post_processor: null, decoder, model };
 };
 
 const strings = (metadata: Metadata, key: string): readonly string[] => {
@@ -97,9 +177,16 @@ interface Special {
   readonly content: string;
 }
 
-const specialTokens = (metadata: Metadata, tokens: readonly string[]) => {
+/** SentencePiece's own ids, for files that do not say. */
+const USUAL: Readonly<Record<string, readonly [string, string, number]>> = {
+  bos: ['<bos>', '<s>', 1],
+  eos: ['<eos>', '</s>', 2],
+  unknown: ['<unk>', '<unk>', 0],
+};
+
+const specialTokens = (metadata: Metadata, tokens: readonly string[], types: readonly number[], usual: boolean) => {
   const of = (kind: string): Special | undefined => {
-    const id = metadata.get(`tokenizer.ggml.${kind}_token_id`);
+    const id = metadata.get(`tokenizer.ggml.${kind}_token_id`) ?? (usual ? usualId(kind, tokens, types) : undefined);
     if (id === undefined) return undefined;
     const content = typeof id === 'number' ? tokens[id] : undefined;
     if (content === undefined) throw bad(`tokenizer.ggml.${kind}_token_id is ${String(id)} of ${tokens.length} tokens`);
@@ -108,11 +195,17 @@ const specialTokens = (metadata: Metadata, tokens: readonly string[]) => {
   return { bos: of('bos'), eos: of('eos'), unknown: of('unknown'), padding: of('padding') };
 };
 
+const usualId = (kind: string, tokens: readonly string[], types: readonly number[]): number | undefined => {
+  const [first, second, at] = USUAL[kind] ?? ['', '', -1];
+  const isSpecial = (id: number): boolean => types[id] === CONTROL || types[id] === UNKNOWN;
+  return [tokens.indexOf(first), tokens.indexOf(second), at].find((id) => id >= 0 && isSpecial(id));
+};
+
 const preTokenizer = (pre: PreTokenizer): Record<string, unknown> => ({
   type: 'Sequence',
   pretokenizers: [
     ...pre.patterns.map((Regex) => ({ type: 'Split', pattern: { Regex }, behavior: 'Isolated', invert: false })),
-    { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false },
+    ...(pre.plain ? [] : [{ type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false }]),
   ],
 });
 

@@ -1,0 +1,171 @@
+// SentencePiece's byte-pair encoding, which merges by score and needs no list of merges: Llama 2 and Gemma in GGUF. The
+// tokenizer library would need a list made of all ways to cut every piece: 600 000 merges for Gemma.
+
+/** The `model` of such a tokenizer (weights/gguf/sentencepiece-tokenizer.ts writes it). */
+export interface SentencePieceModel {
+  readonly type: 'SentencePiece';
+  /** [piece, score] by id, with `▁` for a space. */
+  readonly vocab: readonly (readonly [string, number])[];
+  /** Ids that no text is cut into: control tokens, and those that stand for bytes. */
+  readonly closed: readonly number[];
+  /** By byte; null where the vocabulary has none. */
+  readonly bytes: readonly (number | null)[];
+  readonly unknown: number | null;
+  /** A space is put before the text, and after each special token. */
+  readonly addsSpace: boolean;
+  readonly before: readonly number[];
+  readonly after: readonly number[];
+}
+
+interface Added {
+  readonly id: number;
+  readonly content: string;
+  readonly rstrip?: boolean;
+}
+
+export interface SentencePiece {
+  /** `special` adds what the model wraps a text in. */
+  encode(text: string, special: boolean): number[];
+  idOf(token: string): number | undefined;
+}
+
+/** Two neighbours that could be merged. */
+interface Pair {
+  readonly left: number;
+  readonly right: number;
+  readonly score: number;
+  /** Characters of both: a pair of which one has grown since is out of date. */
+  readonly length: number;
+}
+
+/** The best score first, then the leftmost. */
+const isBefore = (a: Pair, b: Pair): boolean => a.score > b.score || (a.score === b.score && a.left < b.left);
+
+/** A binary heap. */
+class Queue {
+  readonly #pairs: Pair[] = [];
+
+  push(pair: Pair): void {
+    const pairs = this.#pairs;
+    let at = pairs.push(pair) - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!isBefore(pair, pairs[parent] as Pair)) break;
+      pairs[at] = pairs[parent] as Pair;
+      at = parent;
+    }
+    pairs[at] = pair;
+  }
+
+  pop(): Pair | undefined {
+    const pairs = this.#pairs;
+    const [first, last] = [pairs[0], pairs.pop()];
+    if (!last || pairs.length === 0) return first;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= pairs.length) break;
+      if (child + 1 < pairs.length && isBefore(pairs[child + 1] as Pair, pairs[child] as Pair)) child++;
+      if (!isBefore(pairs[child] as Pair, last)) break;
+      pairs[at] = pairs[child] as Pair;
+      at = child;
+    }
+    pairs[at] = last;
+    return first;
+  }
+}
+
+const encoder = new TextEncoder();
+
+export const openSentencePiece = (model: SentencePieceModel, added: readonly Added[]): SentencePiece => {
+  const closed = new Set(model.closed);
+  const ids = new Map<string, number>();
+  model.vocab.forEach(([piece], id) => {
+    if (!closed.has(id)) ids.set(piece, id);
+  });
+  const tokens = new Map(added.map((token) => [token.content, token]));
+  /** Lengths of added tokens by their first character, the longest first. */
+  const lengths = new Map<string, number[]>();
+  for (const { content } of added) {
+    const own = lengths.get(content.charAt(0)) ?? [];
+    lengths.set(content.charAt(0), own.includes(content.length) ? own : [...own, content.length].sort((a, b) => b - a));
+  }
+
+  const addedAt = (text: string, at: number): Added | undefined => {
+    for (const length of lengths.get(text.charAt(at)) ?? []) {
+      const token = tokens.get(text.slice(at, at + length));
+      if (token) return token;
+    }
+    return undefined;
+  };
+
+  /** Merges the pieces of a text without added tokens. */
+  const merge = (text: string, out: number[]): void => {
+    const starts: number[] = [];
+    for (let at = 0; at < text.length; at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1) starts.push(at);
+    const count = starts.length;
+    const ends = starts.map((_, i) => starts[i + 1] ?? text.length);
+    const next = starts.map((_, i) => i + 1);
+    const previous = starts.map((_, i) => i - 1);
+    const queue = new Queue();
+    const consider = (left: number, right: number): void => {
+      if (left < 0 || right >= count) return;
+      const piece = text.slice(starts[left], ends[right]);
+      const id = ids.get(piece);
+      if (id !== undefined) queue.push({ left, right, score: model.vocab[id]?.[1] ?? 0, length: piece.length });
+    };
+    for (let i = 1; i < count; i++) consider(i - 1, i);
+    for (let pair = queue.pop(); pair; pair = queue.pop()) {
+      const { left, right, length } = pair;
+      const gone = (i: number): boolean => ends[i] === starts[i];
+      if (gone(left) || gone(right) || (ends[right] as number) - (starts[left] as number) !== length) continue;
+      if (next[left] !== right) continue;
+      ends[left] = ends[right] as number;
+      ends[right] = starts[right] as number;
+      next[left] = next[right] as number;
+      if ((next[left] as number) < count) previous[next[left] as number] = left;
+      consider(previous[left] as number, left);
+      consider(left, next[left] as number);
+    }
+    for (let i = 0; i < count; i = next[i] as number) {
+      const piece = text.slice(starts[i], ends[i]);
+      const id = ids.get(piece);
+      if (id !== undefined) out.push(id);
+      else
+        for (const byte of encoder.encode(piece)) {
+          const found = model.bytes[byte] ?? model.unknown;
+          if (found !== null) out.push(found);
+        }
+    }
+  };
+
+  return {
+    encode(text, special) {
+      const out: number[] = special ? [...model.before] : [];
+      let from = 0;
+      let afterSpecial = true;
+      const flush = (to: number): void => {
+        if (to <= from) return;
+        merge(((model.addsSpace && afterSpecial ? ' ' : '') + text.slice(from, to)).replaceAll(' ', '▁'), out);
+        afterSpecial = false;
+      };
+      for (let at = 0; at < text.length; ) {
+        const token = addedAt(text, at);
+        if (!token) {
+          at++;
+          continue;
+        }
+        flush(at);
+        out.push(token.id);
+        afterSpecial = true;
+        at += token.content.length;
+        while (token.rstrip && /\s/.test(text.charAt(at))) at++;
+        from = at;
+      }
+      flush(text.length);
+      if (special) out.push(...model.after);
+      return out;
+    },
+    idOf: (token) => tokens.get(token)?.id ?? ids.get(token),
+  };
+};
