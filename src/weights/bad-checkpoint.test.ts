@@ -199,7 +199,7 @@ describe('GGUF', () => {
     ],
     ['a wrong alignment', file({ 'general.alignment': 24 }), /general.alignment is 24/],
     ['no architecture', file({ 'general.architecture': undefined }), /lacks general.architecture/],
-    ['another architecture', file({ 'general.architecture': 'gemma3' }), /architecture gemma3 is not supported/],
+    ['another architecture', file({ 'general.architecture': 'gemma4' }), /architecture gemma4 is not supported/],
     [
       'more layers than tensors',
       file({ 'llama.block_count': 2 ** 31 }),

@@ -124,7 +124,7 @@ const openSafetensors = async (files: FileSet, open: Open, { signal }: OpenOptio
     for (const { start, ...info } of await readSafetensors(source, signal)) {
       if (shards && shards.get(info.name) !== name)
         throw bad(`${name} holds ${info.name}, which the index does not place there`);
-      placed.push({ info, source, start, heads: null });
+      placed.push({ info, source, start, order: null });
     }
     if (names.length > 1) source.release?.();
   }

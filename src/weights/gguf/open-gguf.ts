@@ -4,8 +4,9 @@ import type { ByteSource } from '../files/byte-source.ts';
 import { type Open, type Opened, SPLIT } from '../opened-checkpoint.ts';
 import { blockDecoders as decoders } from './block-decoders.ts';
 import { blockRepackers as repackers } from './block-repackers.ts';
-import { ggufArchitecture, ggufConfig, huggingFaceName, permutedHeads } from './config.ts';
+import { ggufConfig, ggufFamily } from './config.ts';
 import { type GgufHeader, readGguf } from './container.ts';
+import { huggingFaceName, orderOf } from './names.ts';
 import { ggufTokenizer } from './tokenizer.ts';
 
 export const openGguf = async (name: string, open: Open, signal: AbortSignal | undefined): Promise<Opened> => {
@@ -23,14 +24,19 @@ export const openGguf = async (name: string, open: Open, signal: AbortSignal | u
   }
   const tensors = files.flatMap((file) => file.header.tensors);
   const whole = { metadata: header.metadata, tensors };
-  const architecture = ggufArchitecture(header.metadata);
+  const family = ggufFamily(header.metadata);
   const config = ggufConfig(whole);
   const names = new Set(tensors.map(({ name }) => name));
   const blocks = { decoders, repackers };
   const placed = files.flatMap(({ source, header: { tensors } }) =>
     tensors.map(({ name: ggml, type, shape, start, bytes }) => {
-      const info = { name: huggingFaceName(ggml, names), type, shape, bytes };
-      return { info, source, start, heads: permutedHeads(info.name, architecture, config), blocks };
+      const info = {
+        name: huggingFaceName(ggml, names, family, config.num_hidden_layers as number),
+        type,
+        shape,
+        bytes,
+      };
+      return { info, source, start, order: orderOf(info.name, family, config), blocks };
     }),
   );
   return { parts: { format: 'gguf', name, config, tokenizer: async () => ggufTokenizer(header.metadata) }, placed };

@@ -96,7 +96,8 @@ describe('ggufTokenizer', () => {
   });
 
   it('names what it does not know', () => {
-    expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.model': 'llama' }))).toThrow(/tokenizer llama/);
+    expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.model': 'bert' }))).toThrow(/tokenizer bert/);
+    expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.model': 'llama' }))).toThrow(/scores is missing/);
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.pre': 'kimi-k9' }))).toThrow(/pre-tokenizer kimi-k9/);
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.merges': ['a b c'] }))).toThrow(/merges\[0\] is "a b c"/);
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.merges': '' }))).toThrow(/merges is missing/);

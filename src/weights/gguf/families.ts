@@ -1,0 +1,199 @@
+// What the architectures of ggml are as Hugging Face's: config fields that GGUF leaves out or names otherwise, tensor
+// names, and rows that lie in another order.
+import { bad } from '../../base/refuse.ts';
+import type { Fields } from './fields.ts';
+
+/** What the families' readers need to know of a file besides its own fields. */
+export interface Facts {
+  readonly hidden: number;
+  readonly heads: number;
+  readonly headDim: number;
+  /** Dimensions of a head that are rotated. */
+  readonly rotated: number;
+  readonly layers: number;
+  /** ggml's names of the tensors that are there. */
+  readonly named: ReadonlySet<string>;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface GgufFamily {
+  readonly architecture: string;
+  /** Fields that are not the same in every family. */
+  readonly config: (fields: Fields, facts: Facts) => Json;
+  /** Rows of q and k are stored for rotation of adjacent pairs. */
+  readonly permuted?: true;
+  /** Only a part of each head may be rotated. */
+  readonly partial?: true;
+  /** Value heads are stored one of each group after the other. */
+  readonly regrouped?: true;
+  /** Its files may end in blocks that predict several tokens at once. */
+  readonly predictors?: true;
+  /** ggml's names without number and suffix → Hugging Face's, where they are not LLaMA's. */
+  readonly names?: Readonly<Record<string, string>>;
+}
+
+const bias = ({ named }: Facts): boolean => named.has('blk.0.attn_q.bias');
+
+const window = (fields: Fields): number | null => fields.optional('attention.sliding_window') || null;
+
+/** Qwen's configs have a switch besides the window. */
+const switched = (fields: Fields): Json => {
+  const sliding = window(fields);
+  return { sliding_window: sliding, use_sliding_window: sliding !== null };
+};
+
+/** GGUF calls Mistral llama too; its sliding window distinguishes it. */
+const llama = (fields: Fields, facts: Facts): Json => {
+  const sliding = window(fields);
+  if (sliding !== null)
+    return { architectures: ['MistralForCausalLM'], model_type: 'mistral', sliding_window: sliding };
+  return { model_type: 'llama', attention_bias: bias(facts), mlp_bias: false };
+};
+
+const GEMMA_NAMES = {
+  post_attention_norm: 'post_attention_layernorm',
+  ffn_norm: 'pre_feedforward_layernorm',
+  post_ffw_norm: 'post_feedforward_layernorm',
+};
+
+/** `largest`: the layers of the one size whose scores are scaled by the width per head, not by the head's size. */
+const gemma = (fields: Fields, { hidden, heads, headDim, layers }: Facts, largest: number): Json => ({
+  hidden_activation: 'gelu_pytorch_tanh',
+  sliding_window: fields.required('attention.sliding_window'),
+  query_pre_attn_scalar: layers === largest ? hidden / heads : headDim,
+  attn_logit_softcapping: fields.optional('attn_logit_softcapping') ?? null,
+  final_logit_softcapping: fields.optional('final_logit_softcapping') ?? null,
+  rms_norm_offset: 0, // 1 is in the weights already
+});
+
+const phi3 = (fields: Fields, { headDim, rotated, named }: Facts): Json => {
+  const attention = fields.optional('rope.scaling.attn_factor');
+  const scaling = { rope_type: 'longrope', ...(attention === undefined ? {} : { attention_factor: attention }) };
+  return {
+    model_type: 'phi3',
+    sliding_window: window(fields),
+    partial_rotary_factor: rotated / headDim,
+    original_max_position_embeddings: fields.optional('rope.scaling.original_context_length') ?? null,
+    rope_scaling: named.has('rope_factors_long.weight') ? scaling : null,
+  };
+};
+
+const granite = (fields: Fields, facts: Facts): Json => ({
+  model_type: 'granite',
+  attention_bias: bias(facts),
+  mlp_bias: false,
+  attention_multiplier: fields.optional('attention.scale') ?? facts.headDim ** -0.5,
+  embedding_multiplier: fields.optional('embedding_scale') ?? 1,
+  residual_multiplier: fields.optional('residual_scale') ?? 1,
+  logits_scaling: fields.optional('logit_scale') ?? 1,
+});
+
+const lfm2 = (fields: Fields, { layers }: Facts): Json => {
+  const counts = fields.list('attention.head_count_kv');
+  return {
+    model_type: 'lfm2',
+    hidden_act: null,
+    rms_norm_eps: null,
+    norm_eps: fields.required('attention.layer_norm_rms_epsilon'),
+    conv_L_cache: fields.required('shortconv.l_cache'),
+    block_auto_adjust_ff_dim: false,
+    layer_types: Array.from({ length: layers }, (_, i) => (counts?.[i] === 0 ? 'conv' : 'full_attention')),
+  };
+};
+
+const qwen35 = (fields: Fields, { headDim, rotated, layers }: Facts): Json => {
+  const interval = fields.optional('full_attention_interval') ?? 4;
+  const recurrent = fields.list('attention.recurrent_layers');
+  const values = fields.required('ssm.time_step_rank');
+  const inner = fields.required('ssm.inner_size');
+  if (inner % values !== 0) throw bad(`ssm.inner_size is ${inner}, and there are ${values} value heads`);
+  return {
+    model_type: 'qwen3_5_text',
+    partial_rotary_factor: rotated / headDim,
+    linear_conv_kernel_dim: fields.required('ssm.conv_kernel'),
+    linear_key_head_dim: fields.required('ssm.state_size'),
+    linear_num_key_heads: fields.required('ssm.group_count'),
+    linear_num_value_heads: values,
+    linear_value_head_dim: inner / values,
+    layer_types: Array.from({ length: layers }, (_, i) =>
+      (recurrent ? recurrent[i] : (i + 1) % interval !== 0) ? 'linear_attention' : 'full_attention',
+    ),
+    rms_norm_offset: 0,
+  };
+};
+
+export const FAMILIES: Readonly<Record<string, GgufFamily>> = {
+  llama: { architecture: 'LlamaForCausalLM', permuted: true, config: llama },
+  qwen2: { architecture: 'Qwen2ForCausalLM', config: (fields) => ({ model_type: 'qwen2', ...switched(fields) }) },
+  qwen3: {
+    architecture: 'Qwen3ForCausalLM',
+    config: (fields) => ({ model_type: 'qwen3', attention_bias: false, ...switched(fields) }),
+  },
+  qwen35: {
+    architecture: 'Qwen3_5ForCausalLM',
+    config: qwen35,
+    partial: true,
+    regrouped: true,
+    predictors: true,
+    names: {
+      post_attention_norm: 'post_attention_layernorm',
+      attn_qkv: 'linear_attn.in_proj_qkv',
+      attn_gate: 'linear_attn.in_proj_z',
+      ssm_a: 'linear_attn.A_log',
+      ssm_dt: 'linear_attn.dt_bias',
+      ssm_conv1d: 'linear_attn.conv1d',
+      ssm_alpha: 'linear_attn.in_proj_a',
+      ssm_beta: 'linear_attn.in_proj_b',
+      ssm_norm: 'linear_attn.norm',
+      ssm_out: 'linear_attn.out_proj',
+    },
+  },
+  gemma2: {
+    architecture: 'Gemma2ForCausalLM',
+    names: GEMMA_NAMES,
+    config: (fields, facts) => ({ model_type: 'gemma2', ...gemma(fields, facts, 46) }),
+  },
+  gemma3: {
+    architecture: 'Gemma3ForCausalLM',
+    names: GEMMA_NAMES,
+    config: (fields, facts) => ({
+      model_type: 'gemma3_text',
+      ...gemma(fields, facts, 62),
+      rope_theta: fields.optional('rope.freq_base') ?? 1_000_000,
+      rope_local_base_freq: fields.optional('rope.freq_base_swa') ?? 10_000,
+      sliding_window_pattern: fields.optional('attention.sliding_window_pattern') ?? 6,
+    }),
+  },
+  phi3: { architecture: 'Phi3ForCausalLM', partial: true, config: phi3 },
+  smollm3: {
+    architecture: 'SmolLM3ForCausalLM',
+    permuted: true,
+    config: (_, facts) => ({ model_type: 'smollm3', attention_bias: bias(facts), mlp_bias: false }),
+  },
+  granite: { architecture: 'GraniteForCausalLM', permuted: true, config: granite },
+  olmo2: {
+    architecture: 'Olmo2ForCausalLM',
+    names: { post_attention_norm: 'post_attention_layernorm', post_ffw_norm: 'post_feedforward_layernorm' },
+    config: () => ({ model_type: 'olmo2', attention_bias: false }),
+  },
+  lfm2: {
+    architecture: 'Lfm2ForCausalLM',
+    config: lfm2,
+    names: {
+      token_embd_norm: 'model.embedding_norm',
+      output_norm: 'model.embedding_norm',
+      attn_norm: 'operator_norm',
+      attn_output: 'self_attn.out_proj',
+      attn_q_norm: 'self_attn.q_layernorm',
+      attn_k_norm: 'self_attn.k_layernorm',
+      ffn_norm: 'ffn_norm',
+      ffn_gate: 'feed_forward.w1',
+      ffn_up: 'feed_forward.w3',
+      ffn_down: 'feed_forward.w2',
+      'shortconv.conv': 'conv.conv',
+      'shortconv.in_proj': 'conv.in_proj',
+      'shortconv.out_proj': 'conv.out_proj',
+    },
+  },
+};
