@@ -86,6 +86,8 @@ test('two share one engine; it ends with the last of them, and not when one is m
   expect(both[0]).toBe(both[1]); // exact systems: the same tokens
   expect(server.asked().filter((path) => !path.startsWith('/models/draft/'))).toEqual([]);
   expect(page.workers()).toHaveLength(1);
+  const stored = await page.evaluate(() => document.querySelector('outrider-chat')?.storedModels());
+  expect(stored?.map(({ name }) => name)).toContain(`${new URL(server.address).host}/models/target`);
 
   const chats = page.locator('outrider-chat');
   await chats.first().evaluate((chat) => document.body.append(chat));

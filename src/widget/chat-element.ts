@@ -7,6 +7,7 @@ import type { RunRequest } from '../engine/request.ts';
 import type { LoadOptions } from '../engine/sources.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 import { measure, type TraceEvent } from '../trace/index.ts';
+import type { StoredModel } from '../weights/files/stored-models.ts';
 import { tokensOf } from './answer-view.ts';
 import { adopt } from './attributes.ts';
 import { Conversation } from './conversation.ts';
@@ -98,6 +99,16 @@ export class OutriderChat extends ChatProperties {
     this.stop();
     this.#conversation.clear();
     this.#view?.clear();
+  }
+
+  /** The models that are stored on the visitor's device. */
+  async storedModels(): Promise<readonly StoredModel[]> {
+    return (this.engine ?? this.#pool().use()).storedModels();
+  }
+
+  /** Deletes a stored model, by its name in `storedModels`. */
+  async deleteStored(name: string): Promise<void> {
+    await (this.engine ?? this.#pool().use()).deleteStored(name);
   }
 
   get #replays(): boolean {

@@ -86,24 +86,30 @@ export class EnginePool {
     }
   }
 
+  /** The engine, opened if it was not. */
+  use(): Engine {
+    this.#engine ??= this.#open();
+    return this.#engine;
+  }
+
   async #ready(user: object, { wanted: wantedOf, signal, onProgress, onLoaded }: Preparation): Promise<Engine> {
     checkAborted(signal);
-    this.#engine ??= this.#open();
-    const wanted = wantedOf(await this.#engine.systems());
+    const engine = this.use();
+    const wanted = wantedOf(await engine.systems());
     this.#users.set(user, wanted);
-    if (this.#there && covers(this.#there, wanted)) return this.#engine;
+    if (this.#there && covers(this.#there, wanted)) return engine;
     const others = [...this.#users.values()].filter((other) => other !== null);
     const all = others.reduce(joined, wanted);
     const { precision } = wanted;
     this.#there = null; // a load that fails leaves no model loaded
     try {
-      onLoaded(await this.#engine.load(all.sources, { signal, onProgress, ...(precision && { precision }) }));
+      onLoaded(await engine.load(all.sources, { signal, onProgress, ...(precision && { precision }) }));
     } catch (error) {
       this.#failed(error);
       throw error;
     }
     this.#there = all;
-    return this.#engine;
+    return engine;
   }
 
   /** Two errors lose the models; after a `bug` the worker is replaced too. */
