@@ -1,10 +1,10 @@
 // The text of one matmul variant. Accumulators are named scalars (an indexed local array spills: 3× slower), which
 // needs text rather than `override` constants. The walk through a group stays a loop: unrolled in text too, M = 16 × R
-// = 4 took LLVM 4.1 s to compile instead of 0.7 s and ran no faster. Every accumulator a{r}_{m} (matrix row r,
-// activation row m) sees the same operations in the same order in all variants of one format, K and number of slices,
-// whatever M, R and the workgroup are: that is what makes a pass of 16 rows equal, bit for bit, 16 passes of one.
-// Products enter sums only through `fma`, so that a compiler finds nothing to contract in one variant and not in
-// another.
+// = 4 took LLVM 4.1 s to compile instead of 0.7 s and ran no faster. A weight is decoded whole, scale and minimum
+// included, and accumulator a{r}_{m} (matrix row r, activation row m) adds weight times activation in K's order. So it
+// sees the same operations in all variants of one format, K and number of slices, whatever M, R and the workgroup are:
+// a pass of 16 rows equals, bit for bit, 16 passes of one. Products enter sums only through `fma`, so that a compiler
+// finds nothing to contract in one variant and not in another.
 import type { WeightFormat } from '../../weights/quantize/device-layout.ts';
 
 export type Epilogue = 'store' | 'add' | 'silu-mul' | 'gelu-mul';
@@ -37,11 +37,11 @@ export interface MatmulVariant {
    */
   readonly unroll: boolean;
   /**
-   * Where a load is a gather even from one address (lavapipe finds no loop index uniform), half of the time went into
-   * activations. 4 or 8, the subgroup's size or less: each lane loads one of as many values and broadcasts it, which
-   * doubled M = 8. 0: every lane loads them all.
+   * 8: lanes of a subgroup load activations for each other. Lavapipe finds no loop index uniform, so a load is a gather
+   * even from one address. Below eight rows the lanes load eight columns of a row and broadcast them. From eight rows on
+   * each lane loads four columns of its own row, which share the work on an address. 0: every lane loads them all.
    */
-  readonly broadcast: 0 | 4 | 8;
+  readonly together: 0 | 8;
 }
 
 const XYZW = ['x', 'y', 'z', 'w'] as const;
@@ -54,48 +54,14 @@ const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 const QUADS: Readonly<Record<WeightFormat, number>> = { f32: 1, f16: 2, q8: 4, q4: 2, q4m: 2 };
 export const stepsOfGroup = (format: WeightFormat): number => 8 / QUADS[format];
 
-/** Step c of group g in matrix row `row + r` as vec4<f32> `q{r}_0`, `q{r}_1`, … in K's order. */
-const unpack = ({ format }: MatmulVariant, r: number): string[] => {
-  const cell = (index: string): string => `weights[(${index}) * uniforms.paddedRows + source + ${r}u]`;
-  switch (format) {
-    case 'f32':
-      return [`let q${r}_0 = ${cell('g * 8u + c')};`];
-    case 'f16':
-      return [
-        `let w${r} = ${cell('g * 4u + c')};`,
-        `let q${r}_0 = vec4(unpack2x16float(w${r}.x), unpack2x16float(w${r}.y));`,
-        `let q${r}_1 = vec4(unpack2x16float(w${r}.z), unpack2x16float(w${r}.w));`,
-      ];
-    case 'q8':
-      return [
-        `let w${r} = ${cell('g * 2u + c')};`,
-        ...XYZW.map((word, i) => `let q${r}_${i} = vec4<f32>(unpack4xI8(w${r}.${word}));`),
-      ];
-    case 'q4':
-    case 'q4m': {
-      const centred = format === 'q4' ? ' - 8.0' : '';
-      return [
-        `let w${r} = ${cell('g')}[c];`,
-        `let q${r}_0 = vec4<f32>(unpack4xU8(w${r} & 0x0f0f0f0fu))${centred};`,
-        `let q${r}_1 = vec4<f32>(unpack4xU8((w${r} >> 4u) & 0x0f0f0f0fu))${centred};`,
-      ];
-    }
-  }
-};
-
-/** Step c of activation row m as `x{m}_0`, …: loaded by each lane, or once by the lanes of a subgroup together. */
-const activation = ({ format, groups, broadcast }: MatmulVariant, m: number): string[] => {
-  const quads = QUADS[format];
-  const quad = (i: string): string => `input[g + ${m * groups}u][c * ${quads}u + ${i}]`;
-  if (broadcast === 0) return range(quads).map((i) => `let x${m}_${i} = ${quad(`${i}u`)};`);
-  const together = Math.min(broadcast, 4 * quads);
-  const load = (i: number): string => quad(together === 8 ? `${2 * i}u + laneInSubgroup % 8u / 4u` : `${i}u`);
-  const value = (k: number): string => `subgroupBroadcast(v${m}_${Math.floor(k / together)}, ${k % together}u)`;
-  return [
-    ...range((4 * quads) / together).map((i) => `let v${m}_${i} = ${load(i)}[laneInSubgroup % 4u];`),
-    ...range(quads).map((i) => `let x${m}_${i} = vec4(${range(4).map((k) => value(4 * i + k))});`),
-  ];
-};
+/** Activation rows of one binding where lanes own rows: a lane can load from one binding at a time. */
+export const ROWS_OF_BINDING = 8;
+type Loading = Pick<MatmulVariant, 'rows' | 'together'>;
+/** Whether each lane loads activations of its own row. */
+const ownRows = ({ rows, together }: Loading): boolean => together > 0 && rows >= ROWS_OF_BINDING;
+/** Activation rows of each binding, and the number of bindings. */
+export const rowsOfBinding = (variant: Loading): number => (ownRows(variant) ? ROWS_OF_BINDING : variant.rows);
+export const inputsOf = (variant: Loading): number => variant.rows / rowsOfBinding(variant);
 
 /** `s{r}`, the group's scale, and for q4m `n{r}`, its minimum. Without a minimum two rows share a word. */
 const scale = ({ format, perLane }: MatmulVariant, r: number): string[] => {
@@ -103,45 +69,97 @@ const scale = ({ format, perLane }: MatmulVariant, r: number): string[] => {
   if (format === 'f32' || format === 'f16') return [];
   if (format === 'q4m')
     return [`let z${r} = unpack2x16float(scales[${cell} + ${r}u]);`, `let s${r} = z${r}.x;`, `let n${r} = z${r}.y;`];
+  const own = format === 'q4' ? [`let n${r} = -8.0 * s${r};`] : [];
   if (perLane === 1)
-    return [`let z0 = unpack2x16float(scales[(${cell}) / 2u]);`, 'let s0 = select(z0.x, z0.y, (source & 1u) == 1u);'];
-  if (r % 2 === 1) return [`let s${r} = z${r - 1}.y;`];
-  return [`let z${r} = unpack2x16float(scales[(${cell}) / 2u + ${r / 2}u]);`, `let s${r} = z${r}.x;`];
+    return [
+      `let z0 = unpack2x16float(scales[(${cell}) / 2u]);`,
+      'let s0 = select(z0.x, z0.y, (source & 1u) == 1u);',
+      ...own,
+    ];
+  if (r % 2 === 1) return [`let s${r} = z${r - 1}.y;`, ...own];
+  return [`let z${r} = unpack2x16float(scales[(${cell}) / 2u + ${r / 2}u]);`, `let s${r} = z${r}.x;`, ...own];
 };
 
-/** One group's products: t{r}_{m} sums them in K's order and enters the accumulator scaled. */
+/** Whether a cell of 4 bits is loaded whole before the steps through it; with more rows the words took less time. */
+const wholeCell = ({ format, rows }: MatmulVariant): boolean => rows === 1 && (format === 'q4' || format === 'q4m');
+
+const cellOf = (index: string, r: number): string => `weights[(${index}) * uniforms.paddedRows + source + ${r}u]`;
+
+/** Step c of group g in matrix row `row + r` as vec4<f32> `q{r}_0`, `q{r}_1`, … in K's order. */
+const decode = (variant: MatmulVariant, r: number): string[] => {
+  switch (variant.format) {
+    case 'f32':
+      return [`let q${r}_0 = ${cellOf('g * 8u + c', r)};`];
+    case 'f16':
+      return [
+        `let w${r} = ${cellOf('g * 4u + c', r)};`,
+        `let q${r}_0 = vec4(unpack2x16float(w${r}.x), unpack2x16float(w${r}.y));`,
+        `let q${r}_1 = vec4(unpack2x16float(w${r}.z), unpack2x16float(w${r}.w));`,
+      ];
+    case 'q8':
+      return [
+        `let w${r} = ${cellOf('g * 2u + c', r)};`,
+        ...XYZW.map((word, i) => `let q${r}_${i} = vec4<f32>(unpack4xI8(w${r}.${word})) * s${r};`),
+      ];
+    case 'q4':
+    case 'q4m': {
+      const value = (nibbles: string): string =>
+        `fma(vec4<f32>(unpack4xU8(${nibbles} & 0x0f0f0f0fu)), vec4(s${r}), vec4(n${r}))`;
+      return [
+        `let w${r} = ${wholeCell(variant) ? `cell${r}` : cellOf('g', r)}[c];`,
+        `let q${r}_0 = ${value(`w${r}`)};`,
+        `let q${r}_1 = ${value(`(w${r} >> 4u)`)};`,
+      ];
+    }
+  }
+};
+
+/** `v…`: what a lane loads of step c for the activation rows from m on, as many as are loaded at once. */
+const load = (variant: MatmulVariant, m: number): string[] => {
+  const { format, groups, together } = variant;
+  const quads = QUADS[format];
+  if (ownRows(variant)) {
+    const block = m / ROWS_OF_BINDING;
+    return m % ROWS_OF_BINDING > 0
+      ? []
+      : range(quads).map((i) => `let v${m}_${i} = input${block}[ownRow + g][c * ${quads}u + ${i}u];`);
+  }
+  const quad = (i: string): string => `input0[g + ${m * groups}u][c * ${quads}u + ${i}]`;
+  if (together === 0) return range(quads).map((i) => `let v${m}_${i} = ${quad(`${i}u`)};`);
+  if (quads === 1) return [`let v${m}_0 = ${quad('0u')}[laneInSubgroup % 4u];`];
+  return range(quads / 2).map(
+    (i) => `let v${m}_${i} = ${quad(`${2 * i}u + laneInSubgroup % 8u / 4u`)}[laneInSubgroup % 4u];`,
+  );
+};
+
+/** Column k of step c of activation row m. */
+const activation = (variant: MatmulVariant, m: number, k: number): string => {
+  const at = XYZW[k & 3];
+  if (ownRows(variant)) {
+    const lane = m % ROWS_OF_BINDING;
+    return `subgroupShuffle(v${m - lane}_${k >> 2}.${at}, ${lane}u)`;
+  }
+  if (variant.together === 0) return `v${m}_${k >> 2}.${at}`;
+  return `subgroupBroadcast(v${m}_${k >> 3}, ${k % Math.min(8, 4 * QUADS[variant.format])}u)`;
+};
+
+/** One group's products. */
 const multiply = (variant: MatmulVariant): string[] => {
   const { format, perLane, rows, unroll } = variant;
-  const columns = range(rows);
-  const all = range(perLane).flatMap((r) => columns.map((m) => ({ r, m })));
-  const minimum = format === 'q4m';
-  const scaled = format !== 'f32' && format !== 'f16';
+  const own = range(perLane);
   return [
-    ...range(perLane).flatMap((r) => scale(variant, r)),
-    ...all.map(({ r, m }) => `var t${r}_${m} = 0.0;`),
-    ...(minimum ? columns.map((m) => `var y${m} = vec4<f32>();`) : []),
+    ...own.flatMap((r) => scale(variant, r)),
+    ...(wholeCell(variant) ? own.map((r) => `let cell${r} = ${cellOf('g', r)};`) : []),
     `for (var c = 0u; c < ${unroll ? `${stepsOfGroup(format)}u` : 'uniforms.steps'}; c++) {`,
-    ...range(perLane).flatMap((r) => unpack(variant, r)),
-    ...columns.flatMap((m) => [
-      ...activation(variant, m),
-      ...range(4 * QUADS[format]).flatMap((k) =>
-        range(perLane).map((r) => {
-          const at = `${k >> 2}.${XYZW[k & 3]}`;
-          return `t${r}_${m} = fma(q${r}_${at}, x${m}_${at}, t${r}_${m});`;
-        }),
-      ),
-      ...(minimum ? [`y${m} += x${m}_0 + x${m}_1;`] : []),
+    ...own.flatMap((r) => decode(variant, r)),
+    ...range(rows).flatMap((m) => [
+      ...load(variant, m),
+      ...range(4 * QUADS[format]).flatMap((k) => [
+        `let x${m}_${k} = ${activation(variant, m, k)};`,
+        ...own.map((r) => `a${r}_${m} = fma(q${r}_${k >> 2}.${XYZW[k & 3]}, x${m}_${k}, a${r}_${m});`),
+      ]),
     ]),
     '}',
-    ...all.map(({ r, m }) =>
-      scaled ? `a${r}_${m} = fma(s${r}, t${r}_${m}, a${r}_${m});` : `a${r}_${m} += t${r}_${m};`,
-    ),
-    ...(minimum
-      ? [
-          ...columns.map((m) => `let sum${m} = (y${m}.x + y${m}.y) + (y${m}.z + y${m}.w);`),
-          ...all.map(({ r, m }) => `a${r}_${m} = fma(n${r}, sum${m}, a${r}_${m});`),
-        ]
-      : []),
   ];
 };
 
@@ -211,13 +229,15 @@ const reduce = (variant: MatmulVariant): string[] => {
 };
 
 export const matmulText = (variant: MatmulVariant): string => {
-  const { format, groups, rows, bias, input, perLane, slices, workgroup, broadcast } = variant;
+  const { format, groups, rows, bias, input, perLane, slices, workgroup, together } = variant;
   const lanes = workgroup / slices;
   const sums = perLane * rows;
   const bindings = [
-    input === 'constant'
-      ? `var<uniform> input: array<array<vec4<f32>, 8>, ${rows * groups}>`
-      : 'var<storage, read> input: array<array<vec4<f32>, 8>>',
+    ...range(inputsOf(variant)).map((i) =>
+      input === 'constant'
+        ? `var<uniform> input${i}: array<array<vec4<f32>, 8>, ${rowsOfBinding(variant) * groups}>`
+        : `var<storage, read> input${i}: array<array<vec4<f32>, 8>>`,
+    ),
     `var<storage, read> weights: array<${format === 'f32' ? 'vec4<f32>' : 'vec4<u32>'}>`,
     'var<storage, read> scales: array<u32>',
     ...(bias ? ['var<storage, read> bias: array<f32>'] : []),
@@ -225,18 +245,19 @@ export const matmulText = (variant: MatmulVariant): string => {
     'var<uniform> uniforms: Uniforms',
   ];
   return [
-    ...(broadcast ? ['enable subgroups;'] : []),
+    ...(together ? ['enable subgroups;'] : []),
     'struct Uniforms { outputs: u32, paddedRows: u32, start: u32, outputStride: u32, groups: u32, steps: u32 }',
     ...bindings.map((binding, i) => `@group(0) @binding(${i}) ${binding};`),
     ...(slices > 1 ? [`var<workgroup> partial: array<f32, ${workgroup * sums}>;`] : []),
     ...functions(variant),
     `@compute @workgroup_size(${workgroup})`,
     'fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32' +
-      (broadcast ? ', @builtin(subgroup_invocation_id) laneInSubgroup: u32) {' : ') {'),
+      (together ? ', @builtin(subgroup_invocation_id) laneInSubgroup: u32) {' : ') {'),
     ...(slices > 1 ? [`let rowLane = lane % ${lanes}u;`, `let slice = lane / ${lanes}u;`] : ['let rowLane = lane;']),
     // No lane returns early, because all must reach a barrier and a broadcast: beyond the last row it is read again.
     `let row = (group.x * ${lanes}u + rowLane) * ${perLane}u;`,
     `let source = min(row, uniforms.paddedRows - ${perLane}u);`,
+    ...(ownRows(variant) ? [`let ownRow = laneInSubgroup % ${ROWS_OF_BINDING}u * ${groups}u;`] : []),
     ...range(perLane).flatMap((r) => range(rows).map((m) => `var a${r}_${m} = 0.0;`)),
     `for (var g = ${slices > 1 ? 'slice' : '0u'}; g < uniforms.groups; g += ${slices}u) {`,
     ...multiply(variant),

@@ -17,24 +17,23 @@ import {
 } from './matmul.ts';
 import { type Epilogue, matmulText } from './matmul-text.ts';
 
+const most = (q4: Bucket, other: Bucket): MatmulChoice['most'] => ({ f32: other, f16: other, q8: other, q4, q4m: q4 });
+
 /**
- * Rows per lane, measured on lavapipe with 2 cores and on SwiftShader (docs/log.md). 32 sums a lane: with 64, R = 8 at
- * M = 8 gained 5 % and M = 16 nothing over twice M = 8, while LLVM took twice as long to compile.
+ * Rows per lane, measured on lavapipe and SwiftShader (docs/log/kernels.md). Lavapipe's subgroups have 8 lanes, and a
+ * step takes about 512 products: a larger body ran slower, and LLVM compiled it for seconds. SwiftShader's have 4, and
+ * sharing loads gains nothing there.
  */
-export const software = (broadcast: 0 | 8): MatmulChoice => ({
+export const software = (together: 0 | 8): MatmulChoice => ({
   slices: 1,
   workgroup: 16,
   input: 'constant',
   unroll: false,
-  broadcast,
-  most: 8,
-  perLane: { 1: 4, 2: 4, 4: 4, 8: 4, 16: 4 },
+  together,
+  most: together > 0 ? most(16, 8) : most(8, 8),
+  perLane: together > 0 ? { 1: 4, 2: 4, 4: 4, 8: 4, 16: 4 } : { 1: 4, 2: 4, 4: 8, 8: 8, 16: 8 },
 });
 
-/**
- * Lavapipe's subgroups have 8 lanes and double its speed at M = 8; SwiftShader's have 4, and broadcasting gains
- * nothing.
- */
 const softwareFor = ({ device, info }: Gpu): MatmulChoice =>
   software(device.features.has('subgroups') && (info.subgroupMinSize ?? 0) >= 8 ? 8 : 0);
 
@@ -45,8 +44,8 @@ const sliced = (slices: number): MatmulChoice => ({
   workgroup: 128,
   input: 'read',
   unroll: true,
-  broadcast: 0,
-  most: 16,
+  together: 0,
+  most: most(16, 16),
   perLane: two,
 });
 
@@ -55,7 +54,7 @@ export const CANDIDATES: readonly MatmulChoice[] = [
   sliced(4),
   sliced(8),
   sliced(16),
-  { slices: 1, workgroup: 64, input: 'read', unroll: true, broadcast: 0, most: 16, perLane: two },
+  { slices: 1, workgroup: 64, input: 'read', unroll: true, together: 0, most: most(16, 16), perLane: two },
 ];
 
 /** Dispatches of one timing: enough to hide what a submit costs. */
@@ -123,7 +122,7 @@ export const matmulVariants = (): { name: string; wgsl: string }[] =>
       BUCKETS.flatMap((rows) =>
         (['store', 'add', 'silu-mul', 'gelu-mul'] as const).flatMap((epilogue: Epilogue) =>
           [false, true].map((bias) => ({
-            name: `matmul ${format} M=${rows} ${epilogue}${bias ? ' with bias' : ''}, ${choice.slices} slices, input as ${choice.input}${choice.broadcast ? ', broadcast' : ''}`,
+            name: `matmul ${format} M=${rows} ${epilogue}${bias ? ' with bias' : ''}, ${choice.slices} slices, input as ${choice.input}${choice.together ? ', together' : ''}`,
             wgsl: matmulText(matmulVariant({ format, columns: 64 }, { rows, epilogue, bias }, choice)),
           })),
         ),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { randomMatrix } from '../../testing/device/matrix.ts';
-import { activations, differing, LANES, multiply, SLICED } from '../../testing/device/multiply.ts';
+import { activations, differing, everyFormat, LANES, multiply, SLICED } from '../../testing/device/multiply.ts';
 import type { WeightFormat } from '../../weights/quantize/device-layout.ts';
 import { matmulReference } from './matmul.reference.ts';
 import { BUCKETS } from './matmul.ts';
@@ -84,11 +84,10 @@ describe.each(['all', 'baseline'] as const)('on lavapipe with %s features', TIME
         for (const rows of BUCKETS)
           expect(differing(one, await multiply(gpu, weights, x, { rows, choice: other }))).toBe(0);
         if (features === 'all' && choice.slices === 1)
-          for (const broadcast of [4, 8] as const)
-            for (const rows of [1, 8] as const)
-              expect(differing(one, await multiply(gpu, weights, x, { rows, choice: { ...choice, broadcast } }))).toBe(
-                0,
-              );
+          for (const rows of BUCKETS)
+            expect(differing(one, await multiply(gpu, weights, x, { rows, choice: { ...choice, together: 8 } }))).toBe(
+              0,
+            );
         const input = choice.input === 'read' ? 'constant' : 'read';
         const rebound = { ...choice, input, workgroup: 64, unroll: choice.slices === 1 } as const;
         expect(differing(one, await multiply(gpu, weights, x, { rows: 8, choice: rebound }))).toBe(0);
@@ -110,21 +109,41 @@ describe.each(['all', 'baseline'] as const)('on lavapipe with %s features', TIME
       const before = gpu.counters.dispatches;
       expect(differing(one, await multiply(gpu, weights, x, { rows: 16, choice: LANES }))).toBe(0);
       expect(gpu.counters.dispatches - before).toBe(dispatches);
-      const four = { ...LANES, input: 'read', most: 4 } as const;
+      const four = { ...LANES, input: 'read', most: everyFormat(4) } as const;
       expect(differing(one, await multiply(gpu, weights, x, { rows: 16, choice: four }))).toBe(0);
       expect(gpu.counters.dispatches - before).toBe(dispatches + 4);
       weights.free();
     }
   });
+
+  test.runIf(features === 'all')(
+    'lanes that own rows take eight to a binding: past 2048 columns from storage',
+    async () => {
+      const gpu = await testGpu(features);
+      for (const { K, dispatches } of [
+        { K: 1536, dispatches: 1 },
+        { K: 2080, dispatches: 2 },
+      ]) {
+        const weights = randomMatrix(gpu, 'q4m', 20, K);
+        const x = activations(K);
+        const one = await multiply(gpu, weights, x, { rows: 1, choice: LANES });
+        const before = gpu.counters.dispatches;
+        const choice = { ...LANES, together: 8 } as const;
+        expect(differing(one, await multiply(gpu, weights, x, { rows: 16, choice }))).toBe(0);
+        expect(gpu.counters.dispatches - before).toBe(dispatches);
+        weights.free();
+      }
+    },
+  );
 });
 
 test('the expanded text of a variant of each kind', () => {
   const shape = { format: 'q4m', groups: 3, rows: 2, bias: false, scale: 1, softCap: null } as const;
-  const { input, slices, workgroup, unroll, broadcast } = SLICED;
-  expect(matmulText({ ...shape, ...LANES, broadcast: 8, epilogue: 'silu-mul', perLane: 2 })).toMatchSnapshot(
+  const { input, slices, workgroup, unroll, together } = SLICED;
+  expect(matmulText({ ...shape, ...LANES, together: 8, epilogue: 'silu-mul', perLane: 2 })).toMatchSnapshot(
     'rows per lane',
   );
   expect(
-    matmulText({ ...shape, input, slices, workgroup, unroll, broadcast, format: 'q8', epilogue: 'add', perLane: 1 }),
+    matmulText({ ...shape, input, slices, workgroup, unroll, together, format: 'q8', epilogue: 'add', perLane: 1 }),
   ).toMatchSnapshot('sliced');
 });

@@ -4,7 +4,16 @@
 import { type Access, defineKernel, type Tensor } from '../../gpu/kernel.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { MatrixLayout, WeightFormat } from '../../weights/quantize/device-layout.ts';
-import { type Epilogue, isPaired, type MatmulVariant, matmulText, stepsOfGroup } from './matmul-text.ts';
+import {
+  type Epilogue,
+  inputsOf,
+  isPaired,
+  type MatmulVariant,
+  matmulText,
+  ROWS_OF_BINDING,
+  rowsOfBinding,
+  stepsOfGroup,
+} from './matmul-text.ts';
 
 export type { Epilogue } from './matmul-text.ts';
 
@@ -37,10 +46,10 @@ export interface MatmulChoice {
   readonly input: 'constant' | 'read';
   /** Whether compilers may unroll: see MatmulVariant. */
   readonly unroll: boolean;
-  /** Values of the input that a subgroup's lanes load for each other; 0 without subgroups: see MatmulVariant. */
-  readonly broadcast: 0 | 4 | 8;
+  /** Lanes that load activations for each other; 0 without subgroups: see MatmulVariant. */
+  readonly together: 0 | 8;
   /** The most activation rows of one dispatch: a pass of more takes several. */
-  readonly most: Bucket;
+  readonly most: Readonly<Record<WeightFormat, Bucket>>;
   /** Matrix rows a lane owns, for each M of a dispatch. */
   readonly perLane: Readonly<Record<Bucket, number>>;
 }
@@ -53,6 +62,8 @@ export interface MatmulTuning {
 
 export const shapeName = ({ format, rows, columns }: Pick<Matrix, 'format' | 'rows' | 'columns'>): string =>
   `${format} ${rows}×${columns}`;
+
+const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
 /** WebGPU's default (and usual) maxUniformBufferBindingSize. */
 const MAX_CONSTANT = 65536;
@@ -69,17 +80,21 @@ export interface MatmulShape {
 export const matmulVariant = (
   { format, columns }: Pick<Matrix, 'format' | 'columns'>,
   { rows, epilogue, bias, scale = 1, softCap = null }: MatmulShape & { readonly bias: boolean },
-  { slices, workgroup, input, unroll, broadcast, most, perLane }: MatmulChoice,
+  { slices, workgroup, input, unroll, together, most, perLane }: MatmulChoice,
 ): MatmulVariant => {
   const groups = Math.ceil(columns / 32);
-  const wanted = rows < most ? rows : most;
-  // Activations past 64 KiB are bound in several dispatches of fewer rows. Offsets are multiples of 256 bytes, which
-  // takes two rows: beyond (K > 8192), as storage.
+  const wanted = Math.min(rows, most[format]) as Bucket;
+  // Activations past 64 KiB are bound in several dispatches of fewer rows; where too few rows fit, as storage. Offsets
+  // are multiples of 256 bytes, which takes two rows; lanes that own rows want all eight of a binding.
+  const least = Math.min(rows, together > 0 ? ROWS_OF_BINDING : 2);
   const fitting = BUCKETS.findLast(
-    (bucket) => bucket <= wanted && bucket >= Math.min(rows, 2) && bucket * groups * 128 <= MAX_CONSTANT,
+    (bucket) =>
+      bucket <= wanted && bucket >= least && rowsOfBinding({ rows: bucket, together }) * groups * 128 <= MAX_CONSTANT,
   );
   const constant = input === 'constant' && fitting !== undefined;
-  const dispatched = constant ? fitting : wanted;
+  // As storage, sixteen rows of lanes that own rows took as long as twice eight.
+  const stored = together > 0 ? (Math.min(wanted, ROWS_OF_BINDING) as Bucket) : wanted;
+  const dispatched = constant ? fitting : stored;
   return {
     format,
     groups,
@@ -93,7 +108,7 @@ export const matmulVariant = (
     slices,
     workgroup,
     unroll,
-    broadcast,
+    together,
   };
 };
 
@@ -103,7 +118,7 @@ const kernels = new Map<string, Kernel>();
 const define = (variant: MatmulVariant) => {
   const { format, epilogue, bias, input, perLane, slices, workgroup } = variant;
   const bindings: Readonly<Record<string, Access>> = {
-    input,
+    ...Object.fromEntries(range(inputsOf(variant)).map((i) => [`input${i}`, input])),
     weights: 'read',
     scales: 'read',
     ...(bias ? { bias: 'read' } : {}),
@@ -148,14 +163,20 @@ export const matmul = (
   const record = kernel(variant);
   const steps = stepsOfGroup(matrix.format);
   const outputStride = output.shape.at(-1) ?? 0;
-  const inputBytes = variant.rows * variant.groups * 128;
+  const bindings = inputsOf(variant);
+  const inputBytes = (variant.rows / bindings) * variant.groups * 128;
   const outputBytes = variant.rows * outputStride * 4;
   for (const { start, layout, weights, scales } of matrix.parts)
     for (let i = 0; i < rows / variant.rows; i++)
       record(
         plan,
         {
-          input: { ...input, offset: input.offset + i * inputBytes, bytes: inputBytes },
+          ...Object.fromEntries(
+            range(bindings).map((j) => {
+              const offset = input.offset + (i * bindings + j) * inputBytes;
+              return [`input${j}`, { ...input, offset, bytes: inputBytes }];
+            }),
+          ),
           weights,
           scales,
           ...(bias ? { bias } : {}),

@@ -1,6 +1,6 @@
 // What the tests of the matmul family share: sixteen rows through passes of any size, and a count of differing bits.
 import type { Gpu } from '../../gpu/device.ts';
-import { type MatmulChoice, type MatmulShape, matmul } from '../../kernels/matmul/matmul.ts';
+import { type Bucket, type MatmulChoice, type MatmulShape, matmul } from '../../kernels/matmul/matmul.ts';
 import { isPaired } from '../../kernels/matmul/matmul-text.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { type RandomMatrix, random } from './matrix.ts';
@@ -8,6 +8,15 @@ import { runKernel, strided, tensorOf } from './run-kernel.ts';
 
 /** The same R for every M. */
 export const everywhere = (r: number): MatmulChoice['perLane'] => ({ 1: r, 2: r, 4: r, 8: r, 16: r });
+
+/** The same most rows of a dispatch for every format. */
+export const everyFormat = (rows: Bucket): MatmulChoice['most'] => ({
+  f32: rows,
+  f16: rows,
+  q8: rows,
+  q4: rows,
+  q4m: rows,
+});
 
 /**
  * The two kinds of choice there are: what software adapters run, and what real GPUs may. The latter without unrolling:
@@ -18,8 +27,8 @@ export const LANES: MatmulChoice = {
   workgroup: 16,
   input: 'constant',
   unroll: false,
-  broadcast: 0,
-  most: 16,
+  together: 0,
+  most: everyFormat(16),
   perLane: everywhere(4),
 };
 export const SLICED: MatmulChoice = {
@@ -27,8 +36,8 @@ export const SLICED: MatmulChoice = {
   workgroup: 32,
   input: 'read',
   unroll: false,
-  broadcast: 0,
-  most: 16,
+  together: 0,
+  most: everyFormat(16),
   perLane: everywhere(2),
 };
 
