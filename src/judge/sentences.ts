@@ -1,10 +1,10 @@
 // Sentence embeddings: a small ONNX encoder and its tokenizer from any folder or address in the sentence-transformers
-// layout (all-MiniLM-L6-v2 …). @huggingface/transformers makes the tokens. The network runs on the ONNX runtime that
-// all networks here share, because that library's own would bring another 27 MB of WebAssembly. An embedding is the
-// mean over the tokens, of unit length.
+// layout (all-MiniLM-L6-v2 …). The tokenizer library makes the tokens. An embedding is the mean over the tokens, of unit
+// length.
 import { bad } from '../base/refuse.ts';
 import type { SentenceEncoder } from '../decode/core/system.ts';
 import type { LoadedSentences, LoadSourceOptions } from '../engine/load/loaded-models.ts';
+import { checkTokenizer } from '../text/check-tokenizer.ts';
 import { type ByteSource, type FileSet, readBytes } from '../weights/files/byte-source.ts';
 import { readTokenizer } from '../weights/open.ts';
 import { openTextOnnx } from './onnx.ts';
@@ -34,11 +34,9 @@ export const openSentences = async (
 ): Promise<Omit<LoadedSentences, 'name'>> => {
   const words = await readTokenizer(files, signal);
   if (!words) throw bad(`${files.name}: tokenizer.json is missing`);
-  const { PreTrainedTokenizer, env } = await import('@huggingface/transformers');
-  // The library gets everything as objects; with these off it could not fetch if it wanted to.
-  env.allowRemoteModels = false;
-  env.allowLocalModels = false;
-  const tokenizer = new PreTrainedTokenizer(words.tokenizer, words.config);
+  checkTokenizer(words.tokenizer);
+  const { openEncoder } = await import('../text/library.ts');
+  const encoder = openEncoder(words.tokenizer, words.config);
   const longest = Number.isInteger(words.config.model_max_length) ? (words.config.model_max_length as number) : 512;
   using file = await openNetwork(files, signal);
   const network = await openTextOnnx(file.name, await readBytes(file, 0, file.size, signal), onnx);
@@ -47,7 +45,7 @@ export const openSentences = async (
     async embed(texts) {
       const found: Float32Array[] = [];
       for (const text of texts) {
-        const { rows, width, data } = await network.run(tokenizer.encode(text).slice(0, longest));
+        const { rows, width, data } = await network.run(encoder.encode(text, true).slice(0, longest));
         found.push(pooled(data, rows, width));
       }
       return found;

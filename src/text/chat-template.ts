@@ -1,6 +1,7 @@
 // Turns a conversation into the string that the model was trained on, by the checkpoint's own Jinja template.
-import type { PreTrainedTokenizer } from '@huggingface/transformers';
-import { refuse } from '../base/refuse.ts';
+import { OutriderError } from '../base/errors.ts';
+import { bad, refuse } from '../base/refuse.ts';
+import type { BoundedTemplate } from './bounded-template.ts';
 
 /** A message of a conversation: who said what. */
 export interface ChatMessage {
@@ -35,22 +36,50 @@ export const markSpecials = (
   return { messages: messages.map(({ role, content }) => ({ role: marked(role), content: marked(content) })), mark };
 };
 
+type Json = Readonly<Record<string, unknown>>;
+
+/** What tokenizer_config.json names, and templates write: `bos_token` and so on. */
+const SPECIALS = ['bos_token', 'eos_token', 'unk_token', 'sep_token', 'pad_token', 'cls_token', 'mask_token'];
+
+/** The text of a special token: a string, or an object that also says how it is read. */
+export const specialToken = (config: Json, name: string): string | null => {
+  const token = config[name];
+  const text = typeof token === 'object' && token !== null ? (token as Json).content : token;
+  return typeof text === 'string' && text !== '' ? text : null;
+};
+
+/** The template's text; null when there is none. Files with several templates call one of them `default`. */
+export const templateSource = ({ chat_template: given }: Json): string | null => {
+  if (given === undefined || given === null || given === '') return null;
+  if (typeof given === 'string') return given;
+  const named = Array.isArray(given) ? (given as Json[]).find((each) => each?.name === 'default')?.template : null;
+  if (typeof named === 'string') return named;
+  throw bad('tokenizer_config.json: chat_template is neither a text nor a list with one that is named default');
+};
+
+/** The prompt that a conversation becomes. `template` is null for a model without one. */
 export const applyChatTemplate = (
-  tokenizer: PreTrainedTokenizer,
+  template: BoundedTemplate | null,
+  config: Json,
   messages: readonly ChatMessage[],
   { generationPrompt = true }: ChatOptions = {},
 ): string => {
-  if (!tokenizer.chat_template)
+  if (!template)
     throw refuse(
       'this model has no chat template',
       'Give the prompt raw: exactly the text that the model is to continue.',
     );
+  const specials = SPECIALS.flatMap((name) => [[name, specialToken(config, name)]] as const);
   try {
-    return tokenizer.apply_chat_template(
-      messages.map(({ role, content }) => ({ role, content })),
-      { tokenize: false, add_generation_prompt: generationPrompt },
-    );
+    return template.render({
+      messages: messages.map(({ role, content }) => ({ role, content })),
+      add_generation_prompt: generationPrompt,
+      tools: null,
+      documents: null,
+      ...Object.fromEntries(specials.filter(([, token]) => token !== null)),
+    });
   } catch (cause) {
+    if (cause instanceof OutriderError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw refuse(
       `the chat template does not take these messages: ${reason}`,

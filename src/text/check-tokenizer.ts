@@ -1,5 +1,5 @@
 // Checks tokenizer.json before anything is built from it. The file comes from a stranger: an id decides how long lists
-// become, and a pattern decides how long a search in a text takes.
+// become, and a replacement how long a text. Patterns are bounded where they run (bounded-pattern.ts).
 import { bad } from '../base/refuse.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ const isObject = (value: unknown): value is Json =>
 
 const wrong = (what: string, hint = ''): Error => bad(`tokenizer.json: ${what}`, hint);
 
-/** Throws `bad-checkpoint`. Afterwards ids are whole numbers of a sane size, and no pattern can search for ever. */
+/** Throws `bad-checkpoint`. Afterwards ids are whole numbers of a sane size, and texts stay about as long as they are. */
 export const checkTokenizer = (tokenizer: unknown): void => {
   if (!isObject(tokenizer)) throw wrong('it is not an object');
   const { model, added_tokens: added = [] } = tokenizer;
@@ -29,7 +29,10 @@ export const checkTokenizer = (tokenizer: unknown): void => {
     if (!isObject(token) || typeof token.content !== 'string') throw wrong('an entry of added_tokens has no content');
     checkId(token.id, `the added token ${JSON.stringify(token.content)}`);
   }
-  checkPatterns([tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.decoder, tokenizer.post_processor], 0);
+  checkGrowth([tokenizer.normalizer, tokenizer.pre_tokenizer]);
+  const longest = model.max_input_chars_per_word ?? 0;
+  if (!((longest as number) <= LONGEST_WORD))
+    throw wrong(`max_input_chars_per_word is ${JSON.stringify(longest)}, expected at most ${LONGEST_WORD}`);
 };
 
 /** The number of entries. */
@@ -40,54 +43,25 @@ const checkEntries = (vocabulary: unknown): number => {
   throw wrong('model.vocab is neither an object nor a list of [text, score]');
 };
 
-/** Deeper than any published file nests its steps. */
+/** Steps deeper than any published file nests them. */
 const DEEPEST = 16;
+/** Times that all replacements together may lengthen a text. Published ones put one character for another. */
+const GROWTH = 64;
+/** WordPiece looks a word up in all its parts; published files have 100. */
+const LONGEST_WORD = 1000;
 
-/** Looks for `{ "Regex": pattern }` in every step. */
-const checkPatterns = (value: unknown, depth: number): void => {
-  if (typeof value !== 'object' || value === null) return;
-  if (depth > DEEPEST) throw wrong(`its steps are nested more than ${DEEPEST} deep`);
-  for (const [name, inner] of Object.entries(value)) {
-    if (name === 'Regex' && typeof inner === 'string') checkPattern(inner);
-    checkPatterns(inner, depth + 1);
-  }
-};
-
-/**
- * A repeated group that holds another repetition or alternatives, `(a+)+` or `(a|aa)*`, can take a time exponential in
- * the text: a regular expression cannot be interrupted, so such a pattern is refused. No published split pattern has
- * one.
- */
-export const checkPattern = (pattern: string): void => {
-  /** For each open group: does it hold an unbounded repetition or alternatives? */
-  const groups: boolean[] = [];
-  let branches = false;
-  for (let i = 0; i < pattern.length; i++) {
-    const character = pattern[i] as string;
-    if (character === '\\') i++;
-    else if (character === '[') i = classEnd(pattern, i);
-    else if (character === '(') {
-      groups.push(branches);
-      branches = false;
-    } else if (character === ')') {
-      const inner: boolean = branches;
-      branches = (groups.pop() ?? false) || inner;
-      if (inner && repeats(pattern, i + 1))
-        throw wrong(`the pattern ${JSON.stringify(pattern.slice(0, 80))} repeats a group that repeats`, SLOW);
-    } else if (character === '|' && groups.length > 0) branches = true;
-    else if (repeats(pattern, i)) branches = true;
-  }
-};
-
-const SLOW = 'A text can keep such a pattern busy for ever, so the file is refused.';
-
-/** `*`, `+` or `{n,}` at this place. */
-const repeats = (pattern: string, at: number): boolean => /^(?:[*+]|\{\d+,\})/.test(pattern.slice(at, at + 12));
-
-const classEnd = (pattern: string, start: number): number => {
-  for (let i = start + 1; i < pattern.length; i++) {
-    if (pattern[i] === '\\') i++;
-    else if (pattern[i] === ']') return i;
-  }
-  return pattern.length;
+/** Steps run one after the other: forty that double each `a` make a text that no memory holds. */
+const checkGrowth = (steps: readonly unknown[]): void => {
+  let growth = 1;
+  const visit = (step: unknown, depth: number): void => {
+    if (!isObject(step)) return;
+    if (depth > DEEPEST) throw wrong(`its steps are nested more than ${DEEPEST} deep`);
+    for (const inner of [step.normalizers, step.pretokenizers].flat()) visit(inner, depth + 1);
+    const from = isObject(step.pattern) ? step.pattern.String : null;
+    const least = typeof from === 'string' && from ? from.length : 1;
+    for (const content of [step.content, step.prepend])
+      if (typeof content === 'string') growth *= Math.max(1, content.length / least);
+    if (growth > GROWTH) throw wrong(`its replacements make a text more than ${GROWTH} times as long`);
+  };
+  for (const step of steps) visit(step, 0);
 };

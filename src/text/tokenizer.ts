@@ -1,9 +1,17 @@
-// Text to token ids and back, by the tokenizer of @huggingface/transformers, built from the checkpoint's own JSON. The
-// library (155 kB gzipped) is imported on first use: an engine that is given token ids does not load it.
+// Text to token ids and back, by the tokenizer library (library.ts), built from the checkpoint's own JSON. The library is
+// imported on first use: an engine that is given token ids does not load it.
 import { OutriderError } from '../base/errors.ts';
 import { bad } from '../base/refuse.ts';
 import type { TokenizerFiles } from '../weights/checkpoint.ts';
-import { applyChatTemplate, type ChatMessage, type ChatOptions, markSpecials } from './chat-template.ts';
+import type { BoundedTemplate } from './bounded-template.ts';
+import {
+  applyChatTemplate,
+  type ChatMessage,
+  type ChatOptions,
+  markSpecials,
+  specialToken,
+  templateSource,
+} from './chat-template.ts';
 import { checkTokenizer } from './check-tokenizer.ts';
 import { Pieces } from './pieces.ts';
 import { type TextStream, textStream } from './text-stream.ts';
@@ -40,60 +48,63 @@ export interface Tokenizer {
 
 const isId = (value: unknown): value is number => Number.isInteger(value);
 
-/** The file was checked (check-tokenizer.ts); any error that its content still causes is reported as the file's. */
-const build = <T>(work: () => T): T => {
+/** Any error that a file's content causes is reported as the file's. */
+const build = <T>(file: string, work: () => T): T => {
   try {
     return work();
   } catch (cause) {
     if (cause instanceof OutriderError) throw cause;
-    throw bad(`tokenizer.json: ${cause instanceof Error ? cause.message : String(cause)}`, '', { cause });
+    throw bad(`${file}: ${cause instanceof Error ? cause.message : String(cause)}`, '', { cause });
   }
 };
 
 /** From `tokenizer.json` and the files next to it. */
 export const loadTokenizer = async ({ tokenizer, config, generation = {} }: TokenizerSource): Promise<Tokenizer> => {
   checkTokenizer(tokenizer);
-  const { PreTrainedTokenizer, env } = await import('@huggingface/transformers');
-  // The library gets everything as objects; with these off it could not fetch if it wanted to.
-  env.allowRemoteModels = false;
-  env.allowLocalModels = false;
-
-  const pieces = build(() => new Pieces(tokenizer));
-  const library = build(() => new PreTrainedTokenizer(tokenizer, config));
+  const { BoundedTemplate, openEncoder } = await import('./library.ts');
+  const pieces = build('tokenizer.json', () => new Pieces(tokenizer));
+  const encoder = build('tokenizer.json', () => openEncoder(tokenizer, config));
+  const source = templateSource(config);
+  let read: BoundedTemplate | null = null;
+  /** Read when it is first used. */
+  const template = (): BoundedTemplate | null => {
+    if (source !== null) read ??= build('chat template', () => new BoundedTemplate(source));
+    return read;
+  };
   const stream = (options?: { readonly special?: boolean }): TextStream => textStream(pieces, options);
-  // A byte that the vocabulary lacks comes out as undefined when there is no unknown token; like the reference
-  // implementation, such bytes are dropped.
-  const read = (text: string, special: boolean): number[] =>
-    build(() => library.encode(text, { add_special_tokens: special })).filter(Number.isInteger);
+  const ids = (text: string, special: boolean): number[] =>
+    build('tokenizer.json', () => encoder.encode(text, special));
   /** Encodes each part by itself; the first and the last one have what the tokenizer wraps a text in. */
   const readParts = (parts: readonly string[], special: boolean): number[] => {
-    const whole = parts.flatMap((part) => read(part, false));
+    const whole = parts.flatMap((part) => ids(part, false));
     if (!special) return whole;
     // A BOS, an EOS: what is there around a text and not in it.
-    const [probe] = read('a', false);
-    const wrapped = read('a', true);
+    const [probe] = ids('a', false);
+    const wrapped = ids('a', true);
     const at = wrapped.indexOf(probe as number);
-    return [...wrapped.slice(0, at), ...whole, ...wrapped.slice(at + read('a', false).length)];
+    return [...wrapped.slice(0, at), ...whole, ...wrapped.slice(at + ids('a', false).length)];
   };
   const specials = pieces.specials();
   const encode: Tokenizer['encode'] = (text, { special = false, plain = false } = {}) => {
     const marked = plain ? markSpecials([{ role: '', content: text }], specials) : null;
-    return marked ? readParts((marked.messages[0]?.content ?? '').split(marked.mark), special) : read(text, special);
+    return marked ? readParts((marked.messages[0]?.content ?? '').split(marked.mark), special) : ids(text, special);
   };
   return {
     vocabulary: pieces.size,
-    eos: [...new Set([library.eos_token_id, generation.eos_token_id].flat().filter(isId))],
-    hasChatTemplate: Boolean(library.chat_template),
+    eos: [
+      ...new Set([encoder.idOf(specialToken(config, 'eos_token') ?? ''), generation.eos_token_id].flat().filter(isId)),
+    ],
+    hasChatTemplate: source !== null,
     entry: (id) => pieces.name(id),
     encode,
     decode(ids, options) {
       const text = stream(options);
       return text.push(ids) + text.end();
     },
-    chat: (messages, options) => applyChatTemplate(library, messages, options),
+    chat: (messages, options) => applyChatTemplate(template(), config, messages, options),
     encodeChat(messages, options) {
       const { messages: texts, mark } = markSpecials(messages, specials) ?? { messages, mark: null };
-      const prompt = applyChatTemplate(library, texts, options);
+      const prompt = applyChatTemplate(template(), config, texts, options);
       return mark === null ? encode(prompt) : readParts(prompt.split(mark), false);
     },
     stream,
