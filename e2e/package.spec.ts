@@ -1,8 +1,10 @@
 // The package that `npm pack` makes, as its users get it: a fresh project for each way of loading it, each in a real
 // browser, and its types under the strictest settings.
 import { spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, type Page, test } from '@playwright/test';
 import { build, createServer } from 'vite';
 import webpack from 'webpack';
@@ -151,6 +153,38 @@ test('a browser without Symbol.dispose gets it before all else, in the worker to
     expect(readFileSync(join(library, name), 'utf8'), name).toMatch(/^import"\.\/dispose-/);
 });
 
+test('npm install runs no script of anybody, and what is installed works', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'outrider-install-'));
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+  // The types of WebGPU are the only dependency. They come from this checkout, because nothing here asks a registry.
+  const types = join(root, 'node_modules/@webgpu/types');
+  const tarball = readdirSync(join(outrider, '..')).find((name) => name.endsWith('.tgz')) ?? '';
+  const options = ['--offline', '--no-audit', '--no-fund', '--foreground-scripts', '--ignore-scripts=false'];
+  const install = spawnSync('npm', ['install', ...options, join(outrider, '..', tarball), types], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  expect(install.status, install.stderr).toBe(0);
+  expect(install.stdout).not.toMatch(/^> /m); // how npm announces a script that it runs
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
+  const installed = Object.entries(packages as Record<string, { link?: true; hasInstallScript?: true }>);
+  expect(installed.filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([]);
+  const names = installed.filter(([name, { link }]) => name.startsWith('node_modules/') && !link).map(([name]) => name);
+  expect(names).toEqual(['node_modules/outrider']);
+
+  const program = join(folder, 'node_modules/.bin/outrider');
+  const { stdout } = spawnSync(program, ['tokenize', '--text', 'Eva has 3 cups.', '--model', 'draft'], {
+    encoding: 'utf8',
+  });
+  expect(stdout).toMatch(/\d+/);
+  const library = join(folder, 'node_modules/outrider/dist/library');
+  const imported = /\.\/library\/(ort\.wasm\.[\w.]+)/.exec(readFileSync(join(library, '../cli.js'), 'utf8'))?.[1] ?? '';
+  const { InferenceSession } = await import(pathToFileURL(join(library, imported)).href);
+  const policy = readFileSync(join(root, 'public/models/blockpilot/policy.onnx'));
+  expect((await InferenceSession.create(policy)).inputNames).toHaveLength(1);
+  expect(readFileSync(join(library, '../LICENCES.md'), 'utf8')).toContain('## @huggingface/tokenizers');
+});
+
 test('its types hold under strict settings, and its program starts', () => {
   const main = `
 import { connect, createEngine, type Engine, type TraceEvent } from 'outrider';
@@ -194,7 +228,7 @@ export { createOutrider, speed, wrong };
   });
   const ours = (output: string) =>
     output.split('\n').filter((line) => /^(\S*node_modules\/outrider\/|main\.ts)/.test(line));
-  expect(both.flatMap(([, output]) => ours(output))).toEqual([]); // transformers.js has errors of its own
+  expect(both.flatMap(([, output]) => ours(output))).toEqual([]);
   const program = join(both[0]?.[0] ?? '', 'node_modules/outrider/src/cli/outrider.mjs');
   const { stdout } = spawnSync(process.execPath, [program, 'tokenize', '--text', 'Eva', '--model', 'draft'], {
     encoding: 'utf8',

@@ -47,6 +47,19 @@ const isFresh = (stamp) => {
 };
 
 /**
+ * The ONNX runtime stays a file next to its WebAssembly. In a package it is the library's (.ci/package.mjs).
+ * @type {import('vite').Plugin}
+ */
+const onnxRuntime = {
+  name: 'onnx-runtime',
+  enforce: 'pre',
+  resolveId(id) {
+    const [, build] = /^onnxruntime-web\/(wasm|jspi)$/.exec(id) ?? [];
+    return build ? { id: `../node_modules/onnxruntime-web/dist/ort.${build}.bundle.min.mjs`, external: true } : null;
+  },
+};
+
+/**
  * One file, moved into place whole: programs started at the same time each find a complete bundle, old or new.
  * @param {string} stamp
  */
@@ -61,8 +74,8 @@ const build = async (stamp) => {
       configFile: false,
       publicDir: false,
       logLevel: 'error',
-      plugins: [shaders()],
-      ssr: { noExternal: true, external: ['@huggingface/transformers', 'onnxruntime-web', 'webgpu'] },
+      plugins: [shaders(), onnxRuntime],
+      ssr: { noExternal: true, external: ['webgpu'] },
       build: {
         ssr: 'src/cli/program.ts',
         target: 'node20',

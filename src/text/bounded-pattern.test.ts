@@ -81,10 +81,10 @@ describe('a pattern that counts its steps', () => {
     console.log(`${source}: ${(performance.now() - start).toFixed()} ms`);
   });
 
-  it('has steps enough for ten thousand spaces, the worst that published patterns meet', () => {
+  it('has steps enough for 3500 spaces in a row, which one published pattern reads for each of them', () => {
     for (const source of PATTERNS) {
       const native = new RegExp(source, 'gu');
-      const long = `${' '.repeat(5000)}x${'1'.repeat(5000)}${'É'.repeat(5000)}${'中'.repeat(5000)}\n`;
+      const long = `${' '.repeat(3500)}x${'1'.repeat(3500)}${'É'.repeat(3500)}${'中'.repeat(3500)}\n`;
       const bounded = new BoundedPattern(native, refilled(long.length));
       expect(long.match(bounded)?.length).toBe(long.match(native)?.length);
     }

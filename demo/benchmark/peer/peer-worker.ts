@@ -1,12 +1,11 @@
 // transformers.js on onnxruntime-web, in a worker of its own, used as its guide says: model.generate with a streamer.
 // It emits the same trace events as the engine, so that all figures are computed in the same way.
 //
-// Package and runtime are files of this build, loaded when a peer first runs. The rest of the page uses transformers.js
-// as a tokenizer only, without the runtime (vite.config.ts).
+// Package and runtime are files of this build, loaded when a peer first runs. The rest of the page does not use them.
 import '../queue/counters.ts';
 import { expose } from 'comlink';
 import packageUrl from '../../../node_modules/@huggingface/transformers/dist/transformers.min.js?url';
-import runtimeUrl from '../../../node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.asyncify.wasm?url';
+import runtimeUrl from 'peer-runtime.wasm?url';
 import { type Counts, countsNow } from '../queue/counters.ts';
 import { since } from '../queue/read-counters.ts';
 import type { PeerAnswer, PeerLoaded, PeerModel, PeerRequest, PeerService } from './peer-service.ts';
