@@ -81,7 +81,7 @@ const BUILDS: Readonly<Record<string, Build>> = {
 /** The runtime that transformers.js asks for, which the benchmark compares with; ours is a released one. */
 const peer = createRequire(join(import.meta.dirname, 'node_modules/@huggingface/transformers/package.json'));
 const ALIAS = [
-  { find: 'peer-runtime.wasm', replacement: peer.resolve('onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm') },
+  { find: /^peer-runtime\.wasm/, replacement: peer.resolve('onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm') },
 ];
 
 const WITHOUT_ONNX = {
