@@ -1,7 +1,6 @@
 // Turns a conversation into the string that the model was trained on, by the checkpoint's own Jinja template.
 import { OutriderError } from '../base/errors.ts';
 import { bad, refuse } from '../base/refuse.ts';
-import type { BoundedTemplate } from './bounded-template.ts';
 
 /** A message of a conversation: who said what. */
 export interface ChatMessage {
@@ -57,9 +56,12 @@ export const templateSource = ({ chat_template: given }: Json): string | null =>
   throw bad('tokenizer_config.json: chat_template is neither a text nor a list with one that is named default');
 };
 
+/** A template that was read: see jinja/render.ts. */
+export type Template = (variables: Readonly<Record<string, unknown>>) => string;
+
 /** The prompt that a conversation becomes. `template` is null for a model without one. */
 export const applyChatTemplate = (
-  template: BoundedTemplate | null,
+  template: Template | null,
   config: Json,
   messages: readonly ChatMessage[],
   { generationPrompt = true }: ChatOptions = {},
@@ -71,7 +73,7 @@ export const applyChatTemplate = (
     );
   const specials = SPECIALS.flatMap((name) => [[name, specialToken(config, name)]] as const);
   try {
-    return template.render({
+    return template({
       messages: messages.map(({ role, content }) => ({ role, content })),
       add_generation_prompt: generationPrompt,
       tools: null,

@@ -3,7 +3,7 @@
 import { Tokenizer } from '@huggingface/tokenizers';
 import { BoundedPattern, Steps } from './bounded-pattern.ts';
 
-export { BoundedTemplate } from './bounded-template.ts';
+export { compileTemplate } from './jinja/render.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -3,13 +3,13 @@
 import { OutriderError } from '../base/errors.ts';
 import { bad } from '../base/refuse.ts';
 import type { TokenizerFiles } from '../weights/checkpoint.ts';
-import type { BoundedTemplate } from './bounded-template.ts';
 import {
   applyChatTemplate,
   type ChatMessage,
   type ChatOptions,
   markSpecials,
   specialToken,
+  type Template,
   templateSource,
 } from './chat-template.ts';
 import { checkTokenizer } from './check-tokenizer.ts';
@@ -61,14 +61,14 @@ const build = <T>(file: string, work: () => T): T => {
 /** From `tokenizer.json` and the files next to it. */
 export const loadTokenizer = async ({ tokenizer, config, generation = {} }: TokenizerSource): Promise<Tokenizer> => {
   checkTokenizer(tokenizer);
-  const { BoundedTemplate, openEncoder } = await import('./library.ts');
+  const { compileTemplate, openEncoder } = await import('./library.ts');
   const pieces = build('tokenizer.json', () => new Pieces(tokenizer));
   const encoder = build('tokenizer.json', () => openEncoder(tokenizer, config));
   const source = templateSource(config);
-  let read: BoundedTemplate | null = null;
+  let read: Template | null = null;
   /** Read when it is first used. */
-  const template = (): BoundedTemplate | null => {
-    if (source !== null) read ??= build('chat template', () => new BoundedTemplate(source));
+  const template = (): Template | null => {
+    if (source !== null) read ??= build('chat template', () => compileTemplate(source));
     return read;
   };
   const stream = (options?: { readonly special?: boolean }): TextStream => textStream(pieces, options);

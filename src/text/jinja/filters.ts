@@ -19,6 +19,7 @@ import {
   Markup,
   type Named,
   numberOf,
+  spendText,
   TemplateFault,
   Tuple,
   textOf,
@@ -318,8 +319,10 @@ const TESTS: Readonly<Record<string, Test>> = {
   upper: (value) => textOf(value) !== textOf(value).toLowerCase() && textOf(value) === textOf(value).toUpperCase(),
 };
 
-export const runFilter = (name: string, value: Value, args: readonly Value[] = [], named: Named = NONE): Value =>
-  found(FILTERS, name, 'filter')(value, args, named);
+export const runFilter = (name: string, value: Value, args: readonly Value[] = [], named: Named = NONE): Value => {
+  spendText(value);
+  return found(FILTERS, name, 'filter')(value, args, named);
+};
 
 export const runTest = (name: string, value: Value, args: readonly Value[] = []): boolean =>
   found(TESTS, name, 'test')(value, ...args);

@@ -115,37 +115,3 @@ describe('Python’s meaning', () => {
     expect(() => render(source)).toThrow(message);
   });
 });
-
-describe('a hostile template ends soon', () => {
-  const doubled = (what: string): string =>
-    `{% set ns = namespace(a=${what}) %}{% for i in range(60) %}{% set ns.a = ns.a + ns.a %}{% endfor %}{{ ns.a }}`;
-  it.each(
-    [
-      '{% for i in range(1000000000) %}{% endfor %}',
-      '{{ range(0, 1, 1 / 1000000000000) | length }}',
-      `${'{% for a in range(1000) %}'.repeat(4)}x${'{% endfor %}'.repeat(4)}`,
-      '{% macro m(n) %}{% if n > 0 %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(60) }}',
-      '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}',
-      doubled("'ab'"),
-      doubled('[1]'),
-      '{% set ns = namespace(a=[1]) %}{% for i in range(60) %}{% set ns.a = [ns.a, ns.a] %}{% endfor %}{{ ns.a | tojson }}',
-      "{% set ns = namespace(a={}) %}{% for i in range(60) %}{% set ns.a = {'l': ns.a, 'r': ns.a} %}{% endfor %}{{ ns.a ~ '' }}",
-      `{% set t = 'aaaaaaaaaaaaaaaa' %}${'{% set t = t.replace("a", t) %}'.repeat(9)}{{ t }}`,
-      `{% set t = 'aaaaaaaaaaaaaaaa' %}${'{% set t = t | replace("", t) %}'.repeat(9)}{{ t }}`,
-      "{% set t = range(8000) | join('x') %}{{ range(8000) | join(t) | length }}",
-      "{% for i in range(8000) %}{% for j in range(8000) %}{% set x = strftime_now('%d') %}{% endfor %}{% endfor %}",
-      `${' '.repeat(60_000)}{{ 1 }}`,
-      '{{ 1 }}'.repeat(80_000),
-      `{{ ${'['.repeat(100_000)} }}`,
-      "{% set t = range(8000) | join('aa') %}{% for i in range(8000) %}{% set x = t.split('a') %}{% endfor %}",
-      '{% for i in range(8000) %}{% set x = range(8000) | sort(reverse=true) %}{% endfor %}',
-      "{% set t = range(8000) | join(' ') %}{% for i in range(8000) %}{% set x = t[::-1] %}{% endfor %}",
-      "{{ 'x' * 10000000000 }}",
-      '{% set ns = namespace(x=[]) %}{% for i in range(100000) %}{% set ns.x = ns.x + [i] %}{% endfor %}',
-    ].map((source) => [source.slice(0, 100), source]),
-  )('%s', (_, source) => {
-    const start = performance.now();
-    expect(() => render(source)).toThrow(/^(it |TypeError|RecursionError|OverflowError|TemplateSyntaxError)/);
-    expect(performance.now() - start).toBeLessThan(5000);
-  });
-});

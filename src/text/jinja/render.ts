@@ -5,6 +5,7 @@ import { runFilter, runTest } from './filters.ts';
 import { member, percentFormat } from './methods.ts';
 import { strftime } from './strftime.ts';
 import {
+  beyond,
   type Callable,
   characters,
   checkLength,
@@ -24,6 +25,7 @@ import {
   numberOf,
   refill,
   spend,
+  spendText,
   TemplateFault,
   Tuple,
   textOf,
@@ -380,6 +382,13 @@ class Renderer {
 
   #value(node: Node, scope: Scope): Value {
     spend(1);
+    const value = this.#evaluated(node, scope);
+    // What is done with a value reads it.
+    spendText(value);
+    return value;
+  }
+
+  #evaluated(node: Node, scope: Scope): Value {
     const of = (inner: unknown): Value => this.#value(inner as Node, scope);
     switch (node.type) {
       case 'Identifier':
@@ -464,9 +473,9 @@ export const compileTemplate = (
 
 const parsed = (source: string): Node => {
   if (source.length > LONGEST_SOURCE)
-    throw new TemplateFault('', `it has ${source.length} characters, expected at most ${LONGEST_SOURCE}`);
+    throw beyond(`it has ${source.length} characters, expected at most ${LONGEST_SOURCE}`);
   // The library looks for the ends of white space again and again.
-  if (/\s{1000}/.test(source)) throw new TemplateFault('', 'it has a thousand spaces in a row');
+  if (/\s{1000}/.test(source)) throw beyond('it has a thousand spaces in a row');
   try {
     return parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })) as unknown as Node;
   } catch (error) {

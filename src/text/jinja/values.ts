@@ -1,5 +1,6 @@
 // The values of a Jinja template, with Python's meaning: how they print, compare, count as true, and are iterated.
 // Integers, texts, booleans and None are JavaScript's own; a dict is a Map, a list an Array.
+import { bad } from '../../base/refuse.ts';
 
 /** What Python would raise, by the name of its class. */
 export class TemplateFault extends Error {
@@ -7,6 +8,10 @@ export class TemplateFault extends Error {
     super(kind === '' ? message : `${kind}: ${message}`);
   }
 }
+
+/** A bound is passed: an error of the file's, whatever the conversation. */
+export const beyond = (what: string): Error =>
+  bad(`chat template: ${what}`, 'The template is broken, or made to keep a page busy.');
 
 export const typeError = (message: string): TemplateFault => new TemplateFault('TypeError', message);
 
@@ -81,7 +86,7 @@ export type Value =
   | readonly Value[];
 
 /** The longest text, and the most work: about half a second. 400 long messages take an eighth of it. */
-const LONGEST = 2 ** 24;
+const LONGEST = 2 ** 21;
 const MOST_WORK = 2_000_000;
 
 /** What the template that is being rendered has left of its work. Rendering is never interrupted, so there is one. */
@@ -94,12 +99,18 @@ export const refill = (): void => {
 /** Counts work: a step of the template, some entries of a list, many characters. */
 export const spend = (work: number): void => {
   left -= work;
-  if (!(left >= 0)) throw new TemplateFault('', 'it takes too many steps');
+  if (!(left >= 0)) throw beyond('it takes too many steps');
+};
+
+/** Counts a text that is read from end to end. */
+export const spendText = (value: Value): void => {
+  if (typeof value === 'string') spend(value.length / 64);
+  else if (value instanceof Markup) spend(value.text.length / 64);
 };
 
 /** To be called before a text or a list of this length is made. */
 export const checkLength = (length: number): void => {
-  if (!(length <= LONGEST)) throw new TemplateFault('', `it makes a value of more than ${LONGEST} characters`);
+  if (!(length <= LONGEST)) throw beyond(`it makes a value of more than ${LONGEST} characters`);
   spend(length / 256);
 };
 
@@ -195,6 +206,7 @@ export const floatText = (value: number): string => {
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 const quoted = (text: string): string => {
+  spendText(text);
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   const inner = text.replace(/[\\\p{C}\p{Z}'"]/gu, (character) => {
     if (character === ' ') return character;
@@ -264,6 +276,7 @@ export const joinMarkup = (a: Value, b: Value): Markup => {
 
 export const isEqual = (a: Value, b: Value): boolean => {
   spend(1);
+  spendText(a);
   if (a instanceof Markup || b instanceof Markup) return isEqual(plain(a), plain(b));
   const number = (value: Value): value is number | boolean | Float => isNumber(value) || typeof value === 'boolean';
   if (number(a) && number(b)) return numberOf(a) === numberOf(b);
@@ -333,6 +346,7 @@ export const jsonOf = (value: Value, style: JsonStyle, depth = 0): string => {
   spend(1 + ((style.indent?.length ?? 0) * (depth + 1)) / 16);
   if (value instanceof Markup) return jsonOf(value.text, style, depth);
   const text = (own: string): string => {
+    spendText(own);
     const written = JSON.stringify(own);
     const numbered = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
     return style.ascii ? written.replace(/[\u007f-\uffff]/g, numbered) : written;
