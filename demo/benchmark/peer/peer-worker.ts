@@ -3,9 +3,9 @@
 //
 // Package and runtime are files of this build, loaded when a peer first runs. The rest of the page does not use them.
 import '../queue/counters.ts';
+import runtimeUrl from 'peer-runtime.wasm?url';
 import { expose } from 'comlink';
 import packageUrl from '../../../node_modules/@huggingface/transformers/dist/transformers.min.js?url';
-import runtimeUrl from 'peer-runtime.wasm?url';
 import { type Counts, countsNow } from '../queue/counters.ts';
 import { since } from '../queue/read-counters.ts';
 import type { PeerAnswer, PeerLoaded, PeerModel, PeerRequest, PeerService } from './peer-service.ts';
