@@ -139,6 +139,8 @@ export interface Cursor extends Disposable {
   readonly length: number;
   /** Rows the cache can hold. */
   readonly capacity: number;
+  /** The most levels of a tree that a drafter may grow on the device now; absent: any number. */
+  readonly levels?: number;
   /** Commits tokens as a causal chain and returns a one-row pass: that of the last token. */
   extend(tokens: readonly number[], options?: ExtendOptions): Promise<Forward>;
   /** Scores a tree of at most `nodes` nodes (OpenCursor) without committing it. A tree may have several roots. */
@@ -209,6 +211,11 @@ export interface OpenCursor {
   readonly rollout?: Rollout;
   /** Keeps every row's hidden state after the last layer. */
   readonly pool?: boolean;
+  /**
+   * Rows that the whole sequence will have, where it is known. With longrope (Phi-3) the logits of every row depend on
+   * it; without it a row's are those of a sequence that ends with the row.
+   */
+  readonly length?: number;
 }
 
 /** One row of a model's raw logits, kept on the device past its pass: see `Ensemble.keep`. */

@@ -7,7 +7,7 @@ import { noShared } from '../testing/goldens/shared.ts';
 import type { Cursor, Tree } from './interface.ts';
 import type { Transformer } from './transformer.ts';
 
-const MODELS = ['lfm2-tiny'];
+const MODELS = ['lfm2-tiny', 'phi3-longrope-tiny', 'gemma3-tiny', 'olmo2-tiny'];
 const TOLERANCE = 1e-3;
 
 /** The logits after one more token, and the cursor as it was. */

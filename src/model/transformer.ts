@@ -12,8 +12,9 @@ import { treeRows } from './cache/visibility.ts';
 import { tooManyRows } from './check-tree.ts';
 import { joinModels } from './ensemble/device-ensemble.ts';
 import { GrownTree } from './forward/device-tree.ts';
-import { Executor, type PassDescription, type PassRows } from './forward/executor.ts';
+import { Executor, type PassDescription } from './forward/executor.ts';
 import { gather } from './forward/gather.ts';
+import type { PassRows } from './forward/pass-rows.ts';
 import type { RopeDivisors } from './forward/rope-table.ts';
 import { makeScratch } from './forward/scratch.ts';
 import { deviceTreeView, treeView } from './forward/views.ts';
@@ -125,9 +126,12 @@ export class Transformer implements LanguageModel, Runner {
       nodes = MOST_ROWS,
       rollout,
       pool,
+      length = 0,
     } = options;
     if (!Number.isInteger(capacity) || capacity < 1 || capacity > this.context)
       throw refuse(`a cursor of ${capacity} rows was asked for; the context of this model is ${this.context}`);
+    if (!Number.isInteger(length) || length < 0 || length > capacity)
+      throw refuse(`a sequence of ${length} rows in a cursor of ${capacity}`);
     if (![forks.count, forks.room].every((n) => Number.isInteger(n) && n >= 0))
       throw refuse(`${forks.count} forks of ${forks.room} rows were asked for`);
     if (!Number.isInteger(nodes) || nodes < 1 || nodes > MOST_NODES)
@@ -150,7 +154,7 @@ export class Transformer implements LanguageModel, Runner {
       throw error;
     }
     this.#caches.add(cache);
-    return new CachedCursor(this, cache, capacity);
+    return new CachedCursor(this, cache, capacity, length);
   }
 
   forward(
@@ -196,6 +200,12 @@ export class Transformer implements LanguageModel, Runner {
             ? treeRows(past, tree, window, first, count, sources)
             : treeRows(past, tree, window, 0, tree.tokens.length, sources),
         ),
+      trees: entries.map(({ cursor: { past, sources, sequence: length }, tree }) => ({
+        past,
+        sources,
+        length,
+        count: tree.tokens.length,
+      })),
     };
     const pass = this.#executor.run({ cache, rows, logits });
     let next = 0;

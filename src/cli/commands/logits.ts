@@ -65,7 +65,7 @@ export const logits = defineCommand({
     using cursor = await model.open({
       capacity: tokens.length,
       tapLayers: taps,
-      ...(parents ? { nodes: rest.length } : {}),
+      ...(parents ? { nodes: rest.length } : { length: tokens.length }),
     });
     if (prefix.length > 0) await cursor.extend(prefix, { chunk, signal: terminal.signal });
     if (parents) await record(cursor.forward({ tokens: rest, parents }));

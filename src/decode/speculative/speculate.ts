@@ -112,7 +112,7 @@ export const speculate = (
     const start = performance.now();
     // A bonus token and a draft are drawn with different noise. Where drafts are drawn at random, the answer's last
     // token is drafted too, so that a smaller budget cuts the answer and does not change it.
-    const most = context.sequence.budget - (random ? 0 : 1);
+    const most = Math.min(context.sequence.budget - (random ? 0 : 1), (target.levels ?? Infinity) - 1);
     const draft = most > 0 && fallback.next(context.round) ? await drafter.propose(context.sequence, most) : null;
     if (draft) return verifyRound(draft, context, start);
 

@@ -40,6 +40,9 @@ export class CachedCursor implements Cursor {
   #version = 0;
   readonly #forks = new Set<CachedCursor>();
   #sources: number | undefined;
+  /** Rows that the sequence is known to have at the end, or 0. */
+  readonly #known: number;
+  #sequence: number;
   /** Rows of the prompt that must be committed before a tree is scored. */
   #prompt = 0;
   /** The token after the last committed row, as the newest verdict has it; null when the past has changed since. */
@@ -48,7 +51,16 @@ export class CachedCursor implements Cursor {
   #deciding = false;
   #disposed = false;
 
-  constructor(runner: Runner, cache: Cache, capacity: number, fork?: { parent: CachedCursor; past: Past }) {
+  /** `known`: see OpenCursor.length. */
+  constructor(
+    runner: Runner,
+    cache: Cache,
+    capacity: number,
+    known: number,
+    fork?: { parent: CachedCursor; past: Past },
+  ) {
+    this.#known = known;
+    this.#sequence = known;
     this.#runner = runner;
     this.cache = cache;
     this.capacity = capacity;
@@ -67,6 +79,15 @@ export class CachedCursor implements Cursor {
   /** The rows of later passes are grounded on rows at positions below this; undefined: on all. */
   get sources(): number | undefined {
     return this.#sources;
+  }
+
+  /** Rows that the sequence of the next pass will have: of a prompt that is being read, all. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  get levels(): number {
+    return this.cache.longRope?.levels(this.#past) ?? Number.POSITIVE_INFINITY;
   }
 
   /** The slot of the next row. */
@@ -89,20 +110,25 @@ export class CachedCursor implements Cursor {
     if (!Number.isInteger(chunk) || chunk < 1) throw refuse(`a chunk of ${options.chunk} rows`);
     checkTokens(tokens, this.#runner.vocabulary);
     this.#room(tokens.length, tokens.length);
-    for (let from = 0; ; from += chunk) {
-      const part = tokens.slice(from, from + chunk);
-      const last = from + chunk >= tokens.length;
-      const pass = this.#pass(chain(part), last ? 'last' : 'none');
-      onPass?.(pass);
-      pass.accept(part.map((_, node) => node));
-      if (last) {
-        onProgress?.(tokens.length);
-        return pass.lastRow();
+    this.#sequence = Math.max(this.#known, this.length + tokens.length);
+    try {
+      for (let from = 0; ; from += chunk) {
+        const part = tokens.slice(from, from + chunk);
+        const last = from + chunk >= tokens.length;
+        const pass = this.#pass(chain(part), last ? 'last' : 'none');
+        onPass?.(pass);
+        pass.accept(part.map((_, node) => node));
+        if (last) {
+          onProgress?.(tokens.length);
+          return pass.lastRow();
+        }
+        await this.#runner.submitted();
+        onProgress?.(from + chunk);
+        checkAborted(signal);
+        this.#use();
       }
-      await this.#runner.submitted();
-      onProgress?.(from + chunk);
-      checkAborted(signal);
-      this.#use();
+    } finally {
+      this.#sequence = this.#known;
     }
   }
 
@@ -184,7 +210,7 @@ export class CachedCursor implements Cursor {
     for (let i = 0; i < count; i++) {
       const past = { prefix: shared, start: start + i * span, own };
       for (let row = 0; row < own; row++) moves.push({ from: shared + row, to: past.start + row });
-      const fork = new CachedCursor(this.#runner, this.cache, capacity, { parent: this, past });
+      const fork = new CachedCursor(this.#runner, this.cache, capacity, this.#known, { parent: this, past });
       fork.#sources = this.#sources;
       this.#forks.add(fork);
     }

@@ -19,6 +19,7 @@ import { Arena } from '../arena.ts';
 import { type Rope, type RopeDivisors, ropeTable } from '../forward/rope-table.ts';
 import type { Rollout } from '../interface.ts';
 import { MOST_NODES, MOST_ROWS } from '../limits.ts';
+import { LongRope, longRopeBytes, longRopeLimit } from './long-rope.ts';
 import { Pool } from './pooled-states.ts';
 import { RolloutState } from './rollout-state.ts';
 
@@ -95,11 +96,12 @@ export const cacheScratch = (architecture: Architecture, size: CacheSize, tuning
   return {
     /** cos and sin of every position, for each RoPE. */
     ropes: ropesOf(architecture).map(({ dimensions }) => size.positions * dimensions * 4),
+    longRope: longRopeBytes(architecture, { positions: size.positions, slots: capacity }),
     attention: attentionScratchBytes({ rows: MOST_ROWS, heads, keyValueHeads, headDim, capacity }, tuning),
   };
 };
 
-/** Where a tree of more than 16 nodes collects the results of its passes. */
+/** Where a tree collects the results of its passes, if it takes several. */
 export interface Wide {
   readonly logits: Tensor;
   readonly taps: readonly Tensor[];
@@ -131,6 +133,8 @@ export class Cache {
   readonly attend: Attention;
   /** Null where trees fit one pass. */
   readonly wide: Wide | null;
+  /** Null where no sequence of this cache is longer than the length that longrope's short factors hold for. */
+  readonly longRope: LongRope | null;
   /** What each row is grounded on; null without `rollout`. */
   readonly rolloutState: RolloutState | null;
   /** Each row's hidden state; null without `pool`. */
@@ -153,8 +157,10 @@ export class Cache {
     try {
       const what = `a cache of ${options.positions} rows`;
       const cache = await gpu.allocating(what, () => new Cache(gpu, arena, architecture, options, { moves, stream }));
+      const span = cache.longRope ? 'long' : 'short';
       for (const [rope, table] of cache.tables)
-        gpu.device.queue.writeBuffer(table.buffer, 0, ropeTable(rope, options.positions, divisors));
+        gpu.device.queue.writeBuffer(table.buffer, 0, ropeTable(rope, options.positions, divisors, span));
+      cache.longRope?.fill(divisors);
       return cache;
     } catch (error) {
       arena.free();
@@ -187,11 +193,17 @@ export class Cache {
     this.tables = new Map(ropesOf(architecture).map((r, i) => [r, arena.storage(scratch.ropes[i] as number, 'rope')]));
     const tap = (rows: number, layer: number): Tensor => arena.activation(rows, hidden, `tap ${layer}`);
     this.taps = options.tapLayers.map((layer) => (layer === layers - 1 ? stream : tap(MOST_ROWS, layer)));
+    const { slots, tables } = this;
+    const { positions, nodes } = options;
+    const limit = longRopeLimit(architecture);
+    this.longRope =
+      limit !== null && positions > limit ? new LongRope(gpu, arena, limit, { slots, positions, tables }) : null;
+    const most = nodes > MOST_ROWS ? MOST_NODES : MOST_ROWS;
     this.wide =
-      options.nodes > MOST_ROWS
+      nodes > MOST_ROWS || this.longRope
         ? {
-            logits: arena.activation(MOST_NODES, vocabulary, 'wide logits'),
-            taps: options.tapLayers.map((layer) => tap(MOST_NODES, layer)),
+            logits: arena.activation(most, vocabulary, 'wide logits'),
+            taps: options.tapLayers.map((layer) => tap(most, layer)),
           }
         : null;
     this.bodies = new Map(BUCKETS.map((bucket) => [bucket, new Plan(gpu)]));
@@ -203,7 +215,7 @@ export class Cache {
     const shape = { count: MOVES, keyValueHeads, headDim, capacity: this.slots, half: options.half ? 1 : 0 };
     for (const layer of this.layers) if ('keys' in layer) compact(this.#compaction, { ...layer, moves }, shape);
     const inputs = this.layers.flatMap((layer) => ('inputs' in layer ? [layer.inputs] : []));
-    for (const store of [...inputs, this.rolloutState?.tensor, this.pool?.tensor])
+    for (const store of [...inputs, this.rolloutState?.tensor, this.pool?.tensor, this.longRope?.tokens])
       if (store) moveRows(this.#compaction, { store, moves }, { count: MOVES, width: store.shape.at(-1) as number });
   }
 
@@ -221,6 +233,7 @@ export class Cache {
       this.#gpu.submission.upload(this.#moves, packMoves(moves.slice(i, i + MOVES), MOVES));
       this.compact();
     }
+    this.longRope?.moved(moves);
   }
 
   /** Makes the moves in the model's list. */

@@ -2,7 +2,7 @@
 import { CHUNK } from '../../kernels/attention/attention-shape.ts';
 import type { Row } from '../../kernels/cache/rows.ts';
 import type { Architecture } from '../architecture.ts';
-import type { RowsOf } from '../forward/executor.ts';
+import type { RowsOf } from '../forward/pass-rows.ts';
 import type { NamedToken } from '../sampling/token-ring.ts';
 
 /** A context row is made of taps alone; no kernel reads its token. */

@@ -9,7 +9,7 @@ import { rowsOf } from '../arena.ts';
 import { treeRows } from '../cache/visibility.ts';
 import { chain, checkTokens } from '../check-tree.ts';
 import { GrownTree } from '../forward/device-tree.ts';
-import type { RowsOf } from '../forward/executor.ts';
+import type { RowsOf } from '../forward/pass-rows.ts';
 import type {
   DeviceTree,
   Drawn,

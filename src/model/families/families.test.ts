@@ -37,7 +37,19 @@ const message = (config: Json): string => {
 };
 
 describe.skipIf(noShared)('both published layouts', () => {
-  test.each(['llama-tiny', 'qwen2-tiny', 'qwen3-tiny', 'lfm2-tiny'])('%s: transformers 4 and 5 read alike', (name) => {
+  test.each([
+    'llama-tiny',
+    'qwen2-tiny',
+    'qwen3-tiny',
+    'lfm2-tiny',
+    'gemma3-tiny',
+    'gemma2-tiny',
+    'phi3-tiny',
+    'phi3-longrope-tiny',
+    'smollm3-tiny',
+    'granite-tiny',
+    'olmo2-tiny',
+  ])('%s: transformers 4 and 5 read alike', (name) => {
     const read = (file: string) => readArchitecture(JSON.parse(readFileSync(shared('golden', name, file), 'utf8')));
     expect(read('config.v4.json')).toEqual(read('config.json'));
   });

@@ -3,33 +3,24 @@
 import type { Gpu } from '../../gpu/device.ts';
 import type { Live, Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
+import type { Submission } from '../../gpu/submission.ts';
 import { CHUNK } from '../../kernels/attention/attention-shape.ts';
-import { branches, packRows, type Row } from '../../kernels/cache/rows.ts';
+import { branches, packRows, ROW_WORDS } from '../../kernels/cache/rows.ts';
 import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
 import { type Arena, rowsOf } from '../arena.ts';
 import { type Cache, MOVE_BYTES, type Shared } from '../cache/kv-cache.ts';
-import type { Past } from '../cache/visibility.ts';
+import type { LongRope } from '../cache/long-rope.ts';
+import { treeRows } from '../cache/visibility.ts';
 import { MOST_ROWS } from '../limits.ts';
 import { Sampler } from '../sampling/sampler.ts';
 import { Verifier } from '../sampling/verifier.ts';
-import { DeviceTreeRows, type GrownTree } from './device-tree.ts';
+import { DeviceTreeRows } from './device-tree.ts';
 import { type Network, outputsOf, recordBody, recordHead } from './interpreter.ts';
 import { Pass, type PassTools } from './pass.ts';
+import type { PassRows, RowsOf, TreePart } from './pass-rows.ts';
+import type { Span } from './rope-table.ts';
 import { windowsOf } from './scratch.ts';
-
-/** Rows [first, first + count) of a pass, as blocks of this window see them. */
-export type RowsOf = (window: number | null, first: number, count: number) => readonly Row[];
-
-/** Where the rows of a pass come from. */
-export type PassRows =
-  /** The host knows them. */
-  | { readonly from: 'host'; readonly count: number; readonly rows: RowsOf }
-  /** They are the nodes of a tree that a drafter grew on the device, after `past`. */
-  | { readonly from: 'tree'; readonly count: number; readonly tree: GrownTree; readonly past: Past }
-  /** A kernel has written them; they see slots below `keys`. */
-  | { readonly from: 'device'; readonly count: number; readonly keys: number }
-  /** No body runs: the stream already holds the hidden states of so many rows. */
-  | { readonly from: 'stream'; readonly count: number };
+import { spanRuns } from './span-runs.ts';
 
 export interface PassDescription {
   readonly cache: Cache;
@@ -115,19 +106,26 @@ export class Executor {
   run({ cache, rows, logits, body = cache.bodies }: PassDescription): Pass {
     this.#pass?.end();
     if (rows.from === 'tree') this.#tools?.treeRows.load(rows.tree, rows.count);
-    const wide = rows.count > MOST_ROWS ? cache.wide : null;
+    const runs = spanRuns(cache.longRope, rows);
+    const wide = rows.count > MOST_ROWS || runs.length > 1 ? cache.wide : null;
     const { scores } = this.#network.scratch;
-    const { submission } = this.#gpu;
-    for (let first = 0; first < rows.count; first += MOST_ROWS) {
-      const count = Math.min(MOST_ROWS, rows.count - first);
-      const bucket = this.#bucket(count);
-      this.#runBody(body, rows, { first, count, bucket });
-      this.#runHead(logits, count, bucket);
-      if (!wide) continue;
-      submission.copy(rowsOf(scores, count), rowsOf(wide.logits, count, first));
-      wide.taps.forEach((tap, i) => {
-        submission.copy(rowsOf(cache.taps[i] as Tensor, count), rowsOf(tap, count, first));
-      });
+    for (const { span, rows: own, trees, serves } of runs) {
+      if (span) this.#rotate(cache, trees, span);
+      for (let first = 0; first < rows.count; first += MOST_ROWS) {
+        const count = Math.min(MOST_ROWS, rows.count - first);
+        const bucket = this.#bucket(count);
+        this.#runBody(body, own, { first, count, bucket });
+        this.#runHead(logits, count, bucket);
+        if (!wide) continue;
+        const taps = wide.taps.map((tap, i) => [cache.taps[i] as Tensor, tap] as const);
+        const results = [[scores, wide.logits] as const, ...taps];
+        const { submission } = this.#gpu; // another one, if rows were computed anew
+        if (runs.length === 1) copyRows(submission, results, 0, first, count);
+        else
+          for (let row = 0; row < count; row++)
+            if (serves(first + row)) copyRows(submission, results, row, first + row, 1);
+      }
+      for (const { past, count } of trees) cache.longRope?.wrote(past.start + past.own, count);
     }
     const { hidden } = this.#network.architecture.sizes;
     this.#pass = new Pass(this.#gpu, this.#tools, {
@@ -182,6 +180,38 @@ export class Executor {
     this.#gpu.submission.run(plans.get(bucket) as Plan, live);
   }
 
+  /**
+   * The rows of these pasts are as these factors make them: those that others have computed are computed anew, from the
+   * tokens that the cache has kept.
+   */
+  #rotate(cache: Cache, trees: readonly TreePart[], span: Span): void {
+    const longRope = cache.longRope as LongRope;
+    longRope.select(span);
+    for (const { past, sources } of trees)
+      for (const { past: before, count } of longRope.stale(past, span)) {
+        const tokens = Array.from({ length: count }, () => ({ token: 0, ringEntry: 0 }));
+        const tree = { tokens, parents: tokens.map((_, i) => i - 1) };
+        const rows: RowsOf = (window) => treeRows(before, tree, window, 0, count, sources);
+        const bucket = this.#bucket(count);
+        const live = this.#upload(rows, { first: 0, count, bucket });
+        const first = before.start + before.own;
+        for (let row = 0; row < count; row++) this.#restoreToken(longRope.tokens, first + row, row);
+        this.#gpu.submission.run(cache.bodies.get(bucket) as Plan, live);
+        this.#gpu.flush(); // a long past would not fit one submission
+        longRope.wrote(first, count);
+      }
+  }
+
+  /** Only the embedding reads tokens, and it reads the first list of rows. */
+  #restoreToken(tokens: Tensor, slot: number, row: number): void {
+    const [list] = this.#network.scratch.rows as readonly [Tensor];
+    const at = row * ROW_WORDS * 4; // a row begins with its token
+    this.#gpu.submission.copy(
+      { ...tokens, offset: slot * 4, bytes: 4 },
+      { ...list, offset: list.offset + at, bytes: 4 },
+    );
+  }
+
   #upload(rowsOf: RowsOf, { first, count, bucket }: Group): Live {
     let keys = 0;
     let branched = false;
@@ -203,6 +233,17 @@ export class Executor {
     submission.run(this.#picked.get(this.leastRows) as Plan, { keys: 0 });
   }
 }
+
+/** Copies rows of what a pass has left to where they outlive it. */
+const copyRows = (
+  submission: Submission,
+  results: readonly (readonly [from: Tensor, to: Tensor])[],
+  from: number,
+  to: number,
+  count: number,
+): void => {
+  for (const [source, target] of results) submission.copy(rowsOf(source, count, from), rowsOf(target, count, to));
+};
 
 /** At most 16 rows of a pass, and the number of rows that the plans were recorded for. */
 interface Group {

@@ -255,6 +255,7 @@ export const recordBody = (
     addToStream(plan, network, { input: gated, matrix: block.down }, place, 'feedForwardPostNorm');
   }
   cache.pool?.record(plan, stream, scratch.rows[0] as Tensor);
+  cache.longRope?.record(plan, scratch.rows[0] as Tensor, bucket);
 };
 
 /** Final norm and logits of the stream's first rows, or of those that `pickedIndices` names. */

@@ -102,7 +102,7 @@ export class ScoredModel implements Disposable {
     const parts: Promise<Float32Array>[] = [];
     for (let from = 0; from < tokens.length; from += MOST_ROWS) {
       checkAborted(signal);
-      parts.push(this.#pass(cache, tokens.slice(from, from + MOST_ROWS), length + from));
+      parts.push(this.#pass(cache, tokens.slice(from, from + MOST_ROWS), length + from, length + tokens.length));
       await parts.at(-2);
     }
     const { labels, bias } = this;
@@ -113,13 +113,19 @@ export class ScoredModel implements Disposable {
     );
   }
 
-  #pass(cache: Cache, tokens: readonly number[], length: number): Promise<Float32Array> {
+  /** Some tokens after `length` rows, in a sequence of `whole`. */
+  #pass(cache: Cache, tokens: readonly number[], length: number, whole: number): Promise<Float32Array> {
     const count = tokens.length;
     const past = { prefix: length, start: length, own: 0 };
     const tree = { tokens: tokens.map((token) => ({ token, ringEntry: 0 })), parents: chain(tokens).parents };
     const pass = this.#executor.run({
       cache,
-      rows: { from: 'host', count, rows: (window) => treeRows(past, tree, window, 0, count) },
+      rows: {
+        from: 'host',
+        count,
+        rows: (window) => treeRows(past, tree, window, 0, count),
+        trees: [{ past, count, length: whole }],
+      },
       logits: 'all',
     });
     return pass.logits(0, count).read();

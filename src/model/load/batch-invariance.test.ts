@@ -15,6 +15,11 @@ const MODELS = {
   'qwen2-tiny': 'qwen2-tiny',
   'qwen3-tiny-deep': 'qwen3-tiny-deep',
   'lfm2-tiny': 'lfm2-tiny',
+  'gemma3-tiny': 'gemma3-tiny',
+  'gemma2-tiny': 'gemma2-tiny',
+  'phi3-longrope-tiny': 'phi3-longrope-tiny',
+  'granite-tiny': 'granite-tiny',
+  'olmo2-tiny': 'olmo2-tiny',
   'gguf-llama-tiny': 'gguf-llama-tiny/llama-tiny.Q8_0.gguf',
   'gguf-qwen3-tiny': 'gguf-qwen3-tiny/qwen3-tiny.F16.gguf',
 };

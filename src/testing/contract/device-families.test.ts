@@ -11,7 +11,16 @@ import { noShared, shared } from '../goldens/shared.ts';
 import { collect, EXACT_VARIANTS, requestOf } from './device-contract.ts';
 import { baselineOf, baselineSettings } from './exact-systems.ts';
 
-const FAMILIES = ['lfm2-tiny'];
+const FAMILIES = [
+  'lfm2-tiny',
+  'gemma3-tiny',
+  'gemma2-tiny',
+  'phi3-tiny',
+  'phi3-longrope-tiny',
+  'smollm3-tiny',
+  'granite-tiny',
+  'olmo2-tiny',
+];
 const TOKENS = 24;
 
 /** Systems that write token by token (the others need text), and need a target and a draft at most. */
