@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { testGpu } from '../testing/device/gpu.ts';
 import {
   chain,
+  type GoldenCase,
   goldenTensor,
   greedy,
   loadShared,
@@ -34,7 +35,7 @@ describe.skipIf(noShared)(NAME, () => {
   });
 
   test('crossing the limit, one token at a time and in one pass', async () => {
-    const { crossing } = readGolden(NAME);
+    const crossing = readGolden(NAME).crossing as NonNullable<GoldenCase['crossing']>;
     const { prompt, greedy: tokens } = crossing;
     using model = await load();
     expect(await greedy(model, prompt, tokens.length)).toEqual(tokens);
@@ -61,7 +62,7 @@ describe.skipIf(noShared)(NAME, () => {
   });
 
   test('a tree on the device is told how many levels stay on one side', async () => {
-    const { crossing } = readGolden(NAME);
+    const crossing = readGolden(NAME).crossing as NonNullable<GoldenCase['crossing']>;
     using model = await load();
     using cursor = await model.open({ capacity: 128 });
     await cursor.extend(crossing.prompt);

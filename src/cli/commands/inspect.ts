@@ -44,6 +44,8 @@ export interface Inspection {
   readonly tokenizer: boolean;
   /** Weights' types as stored. */
   readonly types: Readonly<Record<string, { tensors: number; bytes: number }>>;
+  /** Tensors of parts that the engine does not run, such as a vision tower. */
+  readonly notLoaded: { readonly tensors: number; readonly bytes: number };
   readonly resident: readonly Resident[];
   readonly cache: readonly CacheSize[];
   readonly tensors: readonly TensorInfo[];
@@ -75,6 +77,9 @@ export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): 
   const known = read(checkpoint);
   const architecture = known instanceof OutriderError ? null : known;
   const context = architecture?.sizes.context ?? 0;
+  const others = [...tensors.values()].filter(({ name }) =>
+    architecture?.otherParts?.some((part) => name.startsWith(part)),
+  );
   const contexts = [...CONTEXTS.filter((length) => length < context), context];
   return {
     name: checkpoint.name,
@@ -90,6 +95,7 @@ export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): 
     head: isScored(tensors) ? null : (architecture?.head ?? null),
     tokenizer,
     types: countTypes(tensors.values()),
+    notLoaded: { tensors: others.length, bytes: others.reduce((sum, { bytes }) => sum + bytes, 0) },
     resident: architecture
       ? PRECISIONS.map((precision) => ({
           precision: precision ?? 'file',
@@ -126,6 +132,9 @@ const page = (it: Inspection): string => {
     ['head', it.judge ? "a judge's" : it.head === null ? 'unknown' : HEADS[it.head]],
     ['tokenizer', it.tokenizer ? 'yes' : it.drafter ? "its target's" : 'none: it serves token ids only'],
     ['tensors', types.join(', ')],
+    ...(it.notLoaded.tensors > 0
+      ? [['not loaded', `${it.notLoaded.tensors} tensors of other parts, ${formatBytes(it.notLoaded.bytes)}`]]
+      : []),
   ];
   const resident = table(
     ['context', 'KV cache', ...it.resident.map(({ precision }) => precision)],

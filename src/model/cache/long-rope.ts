@@ -7,6 +7,7 @@ import type { Tensor } from '../../gpu/kernel.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { Move } from '../../kernels/cache/compact.ts';
 import { keepTokens } from '../../kernels/cache/keep-tokens.ts';
+import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { type Architecture, ropesOf } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
 import { type Rope, type RopeDivisors, ropeTable, type Span } from '../forward/rope-table.ts';
@@ -25,15 +26,15 @@ export const longRopeLimit = (architecture: Pick<Architecture, 'blocks'>): numbe
 /** The positions whose rotation is switched: those that a short sequence has, and the nodes of a tree after it. */
 const switched = (limit: number, positions: number): number => Math.min(positions, limit + MOST_NODES);
 
-/** Bytes of what a cache of so many positions and slots keeps for it. */
+/** Bytes of what a cache of so many positions and slots keeps for it, and of 16 rows of logits (`Cache.wide`). */
 export const longRopeBytes = (
-  architecture: Pick<Architecture, 'blocks'>,
+  architecture: Pick<Architecture, 'blocks' | 'sizes'>,
   { positions, slots }: { readonly positions: number; readonly slots: number },
 ): readonly number[] => {
   const limit = longRopeLimit(architecture);
   if (limit === null || positions <= limit) return [];
   const tables = ropesOf(architecture).map(({ dimensions }) => 2 * switched(limit, positions) * dimensions * 4);
-  return [slots * 4, ...tables];
+  return [slots * 4, ...tables, MOST_ROWS * stride32(architecture.sizes.vocabulary) * 4];
 };
 
 interface SwitchedTable {

@@ -121,7 +121,11 @@ export class Config {
   indices(name: string, least = 0): readonly number[] | null {
     const value = this.#get(name);
     if (value === undefined) return null;
-    if (!Array.isArray(value) || value.length === 0 || !value.every((each) => isIndex(each - least)))
+    if (
+      !Array.isArray(value) ||
+      value.length === 0 ||
+      !value.every((each) => typeof each === 'number' && isIndex(each - least))
+    )
       throw this.#wrong(name, `a list of whole numbers${least === 0 ? '' : ` from ${least} on`}`);
     return value;
   }

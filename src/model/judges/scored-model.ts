@@ -11,6 +11,7 @@ import { Cache, NO_FORKS } from '../cache/kv-cache.ts';
 import { treeRows } from '../cache/visibility.ts';
 import { chain, checkTokens } from '../check-tree.ts';
 import { Executor } from '../forward/executor.ts';
+import type { RopeDivisors } from '../forward/rope-table.ts';
 import { makeScratch } from '../forward/scratch.ts';
 import { MOST_ROWS } from '../limits.ts';
 import type { Weights } from '../load/device-weights.ts';
@@ -29,6 +30,8 @@ interface ScoredParts {
 export class ScoredModel implements Disposable {
   readonly architecture: Architecture;
   readonly labels: number;
+  /** From the checkpoint's tensors, once they have been read. */
+  ropeDivisors: RopeDivisors = {};
   /** A few numbers, added on the host. */
   bias: Float32Array;
   readonly #gpu: Gpu;
@@ -74,7 +77,7 @@ export class ScoredModel implements Disposable {
     const options = { positions: capacity, forks: NO_FORKS, half: false, tapLayers: [], nodes: MOST_ROWS };
     const cache = await Cache.allocate(this.#gpu, this.architecture, options, {
       ...this.#executor.shared,
-      divisors: {},
+      divisors: this.ropeDivisors,
     });
     this.#caches.add(cache);
     try {

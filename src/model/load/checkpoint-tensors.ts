@@ -30,11 +30,20 @@ export interface LoadModelOptions {
 }
 
 /** GGUF's tensors that divide RoPE's frequencies, as rope-table.ts calls them. */
-export const ROPE_DIVISORS = {
+const ROPE_DIVISORS = {
   'rope_freqs.weight': 'all',
   'rope_factors_short.weight': 'short',
   'rope_factors_long.weight': 'long',
 } as const satisfies Readonly<Record<string, keyof RopeDivisors>>;
+
+/** Puts them where a model's caches find them. */
+export const divisorSinks = (model: { ropeDivisors: RopeDivisors }): readonly (readonly [string, Sink])[] =>
+  Object.entries(ROPE_DIVISORS).map(([name, divides]) => [
+    name,
+    (block) => {
+      model.ropeDivisors = { ...model.ropeDivisors, [divides]: block.decode() };
+    },
+  ]);
 
 /** Tensors that are not needed: cached RoPE frequencies, a tied head written out, parts such as a vision tower. */
 const ignorable = (name: string, { head, names, otherParts = [] }: Architecture): boolean =>

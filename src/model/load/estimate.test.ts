@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
-import { TINY, TINY_LFM2, tinyCheckpoint } from '../../testing/toys/tiny.ts';
+import { TINY, TINY_LFM2, TINY_PHI3, tinyCheckpoint } from '../../testing/toys/tiny.ts';
 import type { Architecture } from '../architecture.ts';
 import { Arena } from '../arena.ts';
 import { readArchitecture, readDrafter } from '../families/families.ts';
@@ -34,6 +34,7 @@ test.each([
   ['f16', {}],
   ['f32', TINY_LFM2],
   ['f16', TINY_LFM2],
+  ['f32', TINY_PHI3],
 ] as const)('an %s cache, with the scratch that grows with it %#', async (cache, config) => {
   const gpu = await testGpu();
   using model = await loadModel(gpu, tinyCheckpoint({ config }), { batchInvariant: true });

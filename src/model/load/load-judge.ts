@@ -9,7 +9,13 @@ import type { Architecture } from '../architecture.ts';
 import { Arena } from '../arena.ts';
 import { isScored, readScored } from '../families/families.ts';
 import { ScoredModel } from '../judges/scored-model.ts';
-import { checkTensors, type LoadModelOptions, prepareWeights, streamWeights } from './checkpoint-tensors.ts';
+import {
+  checkTensors,
+  divisorSinks,
+  type LoadModelOptions,
+  prepareWeights,
+  streamWeights,
+} from './checkpoint-tensors.ts';
 import type { PlannedMatrix } from './weight-layout.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -89,7 +95,7 @@ export const loadScored = async (
     model = made;
     onProgress?.({ phase: 'compile', loaded: 0, total: 1 });
     compiling = made.ready().then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
-    const sinks = new Map(prepared.sinks);
+    const sinks = new Map([...prepared.sinks, ...divisorSinks(made)]);
     if (checkpoint.tensors.has(head.bias))
       sinks.set(head.bias, (block) => {
         made.bias = block.decode();

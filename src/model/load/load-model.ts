@@ -10,9 +10,9 @@ import { Transformer } from '../transformer.ts';
 import { CHECK_CAPACITY, checkLayers, isBatchInvariant } from './batch-invariance.ts';
 import {
   checkTensors,
+  divisorSinks,
   type LoadModelOptions,
   prepareWeights,
-  ROPE_DIVISORS,
   streamWeights,
 } from './checkpoint-tensors.ts';
 
@@ -38,11 +38,7 @@ export const loadModel = async (
     const capacity = Math.min(CHECK_CAPACITY, made.context);
     probing = made.ready().then(() => made.open({ capacity }, checkLayers(architecture, weights)));
     const compiled = probing.then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
-    const all = new Map(sinks);
-    for (const [name, divides] of Object.entries(ROPE_DIVISORS))
-      all.set(name, (block) => {
-        made.ropeDivisors = { ...made.ropeDivisors, [divides]: block.decode() };
-      });
+    const all = new Map([...sinks, ...divisorSinks(made)]);
     await Promise.all([compiled, streamWeights(gpu, checkpoint, all, options)]);
     using probe = await probing;
     if (!(options.batchInvariant ?? (await isBatchInvariant(probe, made.vocabulary)))) made.padPasses();

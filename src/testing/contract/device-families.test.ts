@@ -45,12 +45,14 @@ describe.skipIf(noShared).each(FAMILIES)('%s', (name) => {
   it.each(VARIANTS)('$name', async ({ system, knobs }) => {
     loading ??= load();
     const engine = await loading;
-    const { prompt, greedy } = readGolden(name);
+    const { prompt, greedy, crossing } = readGolden(name);
     const write = async (tokens: readonly number[], of: Pick<RunRequest, 'system' | 'knobs'>) =>
       committedTokens(await collect(engine, { ...of, prompt: { tokens }, maxTokens: TOKENS, ignoreEos: true }));
     const baseline = { system: baselineOf(system).id, knobs: baselineSettings(system, knobs) };
     // The second prompt begins with the first one: the prefix cache has to forget all rows after that.
-    for (const tokens of [prompt, [...prompt, ...greedy.slice(0, 2), 5, 6, 7]]) {
+    // longrope: an answer that crosses the original length.
+    const across = crossing ? [crossing.prompt] : [];
+    for (const tokens of [prompt, [...prompt, ...greedy.slice(0, 2), 5, 6, 7], ...across]) {
       const expected = await write(tokens, baseline);
       if (tokens === prompt && baseline.system === 'autoregressive') expect(expected).toEqual(greedy.slice(0, TOKENS));
       expect(await write(tokens, requestOf({ system, knobs }))).toEqual(expected);

@@ -35,7 +35,7 @@ export interface GoldenCase {
   };
   /** Of longrope cases: past the original length, and greedy steps across it. */
   readonly long: { readonly prompt: readonly number[]; readonly greedy: readonly number[] };
-  readonly crossing: { readonly prompt: readonly number[]; readonly greedy: readonly number[] };
+  readonly crossing?: { readonly prompt: readonly number[]; readonly greedy: readonly number[] };
   readonly files: Readonly<Record<string, TensorFile>>;
   readonly models: Readonly<Record<string, { readonly file: string; readonly greedy: readonly number[] }>>;
 }

@@ -29,6 +29,14 @@ export const TINY_LFM2: Readonly<Record<string, unknown>> = {
   rms_norm_eps: null,
 };
 
+/** What makes TINY a model whose rotation depends on the length of the sequence. */
+export const TINY_PHI3: Readonly<Record<string, unknown>> = {
+  architectures: ['Phi3ForCausalLM'],
+  original_max_position_embeddings: 32,
+  partial_rotary_factor: 0.5,
+  rope_scaling: { type: 'longrope', short_factor: [1, 1, 1, 1], long_factor: [1, 2, 3, 4] },
+};
+
 /** Uniform numbers around zero, the same for the same seed. */
 const noise = (count: number, seed: number, spread: number): Float32Array<ArrayBuffer> => {
   let state = seed * 2654435761;

@@ -1,0 +1,43 @@
+// Published models from end to end, in f32: tokens of greedy decoding as transformers writes them from the dequantised
+// weights. Their files are not in ../shared: OUTRIDER_MODELS names a folder that has them.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { testGpu } from '../testing/device/gpu.ts';
+import { goldenTensor, greedy, relativeError } from '../testing/goldens/golden.ts';
+import { noShared, shared } from '../testing/goldens/shared.ts';
+import { folderSource } from '../weights/files/folder.ts';
+import { openCheckpoint } from '../weights/open.ts';
+import { loadModel } from './load/load-model.ts';
+
+const FOLDER = process.env.OUTRIDER_MODELS;
+const TOLERANCE = 1e-3;
+
+interface Prompt {
+  readonly ids: readonly number[];
+  readonly greedy: readonly number[];
+  readonly greedy_gaps: readonly number[];
+}
+
+describe.skipIf(noShared || FOLDER === undefined)('published models', () => {
+  test.each([['gemma3-270m', 'gemma-3-270m-q4_k_m.gguf']])(
+    '%s',
+    async (name, file) => {
+      const { prompts } = JSON.parse(readFileSync(shared('golden', name, 'case.json'), 'utf8')) as {
+        prompts: Prompt[];
+      };
+      using checkpoint = await openCheckpoint(await folderSource(join(FOLDER as string, file)));
+      using model = await loadModel(await testGpu(), checkpoint, { precision: 'f32', batchInvariant: true });
+      for (const [i, { ids, greedy: expected, greedy_gaps: gaps }] of prompts.entries()) {
+        using cursor = await model.open({ capacity: ids.length });
+        const logits = await (await cursor.extend(ids)).logits.read();
+        if (i === 0)
+          expect(relativeError(logits, goldenTensor(name, 'logits_first_prompt.f32'))).toBeLessThan(TOLERANCE);
+        const nearTie = gaps.findIndex((gap) => gap < 1e-2); // from there on either token may follow
+        const sure = nearTie < 0 ? expected.length : nearTie;
+        expect((await greedy(model, ids, expected.length)).slice(0, sure)).toEqual(expected.slice(0, sure));
+      }
+    },
+    900_000,
+  );
+});
