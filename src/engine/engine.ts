@@ -275,6 +275,7 @@ class LocalEngine implements Engine {
         emit,
         signal,
         timings,
+        fresh: job.fresh,
         tokenText: job.tokenizer && ((token) => answer.transcript.textOf(token) ?? ''),
         stopTokens: job.limits.stopTokens,
         sidecar: async (file) => (await this.#registry.models.draft?.sidecar?.read(file)) ?? null,

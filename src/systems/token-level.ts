@@ -3,18 +3,22 @@
 import type { DecodingSystem } from '../decode/core/system.ts';
 import autoregressive from './autoregressive.ts';
 import blockpilot from './blockpilot.ts';
+import combined from './combined.ts';
 import dflash from './dflash.ts';
 import draftModel from './draft-model.ts';
 import dspark from './dspark.ts';
 import eagle3 from './eagle3.ts';
 import promptLookup from './prompt-lookup.ts';
+import suffixDecoding from './suffix-decoding.ts';
 
 export const TOKEN_LEVEL: readonly DecodingSystem[] = [
   autoregressive,
   draftModel,
   promptLookup,
+  suffixDecoding,
   dflash,
   dspark,
   blockpilot,
   eagle3,
+  combined,
 ];

@@ -34,9 +34,19 @@ export class Acceptance {
     this.#tested = decay * this.#tested + Math.min(drafts, kept + 1);
   }
 
+  get #rate(): number {
+    return Math.min(0.99, Math.max(0.01, this.#kept / this.#tested));
+  }
+
+  /** Of so many drafts in a chain, how many are expected to be kept. */
+  expected(drafts: number): number {
+    const rate = this.#rate;
+    return (rate * (1 - rate ** drafts)) / (1 - rate);
+  }
+
   get drafts(): number {
     const { cost, most, least = 1 } = this.#options;
-    const rate = Math.min(0.99, Math.max(0.01, this.#kept / this.#tested));
+    const rate = this.#rate;
     return Math.max(least, Math.min(most, Math.floor(Math.log(cost) / Math.log(rate))));
   }
 }

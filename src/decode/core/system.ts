@@ -189,6 +189,8 @@ export interface RunContext<K extends Knobs = Knobs> {
   readonly signal: AbortSignal;
   /** How long this system's rounds took, in this and earlier runs on these models. */
   readonly timings: Timings;
+  /** Nothing that is remembered of earlier texts may be used: a benchmark repeats its prompts. */
+  readonly fresh?: boolean;
   /** The text of a single token; null where the models have no tokenizer. */
   readonly tokenText: ((token: number) => string) | null;
   /** Each of them ends an answer. */

@@ -19,6 +19,30 @@ import type { Choice, Sampling } from '../interface.ts';
 
 const TOLERANCE = 1e-3;
 
+describe.skipIf(noShared)('EAGLE-3 in other layouts', () => {
+  test.each([
+    ['eagle3-tiny-angelslim', 'config.json'],
+    ['eagle3-tiny-speculators', 'config.json'],
+    ['eagle3-tiny-speculators', 'config.converted.json'],
+  ])('%s, %s', async (name, config) => {
+    await checkEagle3(await testGpu(), name, config);
+  });
+
+  test('the normed feature is the residual, where the config says so', async () => {
+    const gpu = await testGpu();
+    const name = 'eagle3-tiny-speculators';
+    using target = await loadShared(gpu, EAGLE3_TARGET);
+    using drafter = await loadEagle3(gpu, name, target, 'config.norm-before-residual.json');
+    using cursor = await target.open({ capacity: 32, tapLayers: drafter.tapLayers });
+    using context = await drafter.open({ capacity: 32 });
+    await prefillEagle3(cursor, context, readEagle3(name).prefix);
+    const logits: number[] = [];
+    for (const depth of [1, 2, 3, 4]) logits.push(...(await context.chain(depth, GREEDY).logits.read()));
+    const expected = goldenTensor(name, 'chain_logits_norm_before_residual.f32');
+    expect(relativeError(logits, expected)).toBeLessThan(TOLERANCE);
+  });
+});
+
 describe.skipIf(noShared).each(['all', 'baseline'] as const)('EAGLE-3, %s features', (features) => {
   test.each(['eagle3-tiny', 'eagle3-tiny-good'])('%s', async (name) => {
     await checkEagle3(await testGpu(features), name);

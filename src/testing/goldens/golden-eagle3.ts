@@ -35,9 +35,15 @@ interface Eagle3Case {
 export const readEagle3 = (name: string): Eagle3Case =>
   JSON.parse(readFileSync(shared('golden', name, 'case.json'), 'utf8'));
 
-export const loadEagle3 = async (gpu: Gpu, name: string, target: LanguageModel): Promise<Eagle3Drafter> => {
+export const loadEagle3 = async (
+  gpu: Gpu,
+  name: string,
+  target: LanguageModel,
+  config = 'config.json',
+): Promise<Eagle3Drafter> => {
   using checkpoint = await openCheckpoint(await folderSource(shared('golden', name)));
-  const drafter = await loadDrafter(gpu, checkpoint, target);
+  const json = JSON.parse(readFileSync(shared('golden', name, config), 'utf8'));
+  const drafter = await loadDrafter(gpu, { ...checkpoint, config: json }, target);
   if (!(drafter instanceof Eagle3Drafter)) throw new Error(`${name} is ${drafter.kind}`);
   return drafter;
 };
@@ -98,10 +104,10 @@ export const runEagle3 = async (
   return { tokens, lengths, drafts };
 };
 
-export const checkEagle3 = async (gpu: Gpu, name: string): Promise<void> => {
+export const checkEagle3 = async (gpu: Gpu, name: string, config = 'config.json'): Promise<void> => {
   const golden = readEagle3(name);
   using target = await loadShared(gpu, EAGLE3_TARGET);
-  using drafter = await loadEagle3(gpu, name, target);
+  using drafter = await loadEagle3(gpu, name, target, config);
   expect(drafter.tapLayers).toEqual([1, 3, 4]);
   using cursor = await target.open({ capacity: 128, tapLayers: drafter.tapLayers });
   using context = await drafter.open({ capacity: 128 });

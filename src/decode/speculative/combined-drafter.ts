@@ -1,0 +1,94 @@
+// Drafts of two sources: what a look-up finds, and what a drafter with weights writes. Each round takes the source that
+// is expected to commit more tokens for its cost, by the acceptance measured so far. Where the two are about as good,
+// one tree holds both drafts, as branches from the anchor.
+import type { Token, Tree } from '../../model/interface.ts';
+import type { Cost } from '../core/fallback.ts';
+import { assumedCost } from '../core/fallback.ts';
+import type { Drafter, Proposal } from './speculate.ts';
+import type { Found, SuffixSource } from './suffix-drafter.ts';
+
+/** Ratio of rates within which two sources count as equally good. */
+const ALIKE = 1.25;
+/** Drafts of the drafter that are assumed to be kept before any round has shown it. */
+const ASSUMED = 2;
+/** How much an older round counts, for each that came after it. */
+const DECAY = 0.85;
+/** Rounds in a row without the drafter, before it is tried again: what it writes may suit the text by now. */
+const TRY_EVERY = 16;
+/** Rows of a tree that holds both drafts: more would not fit into one pass. */
+const MOST_ROWS = 16;
+
+const chained = ({ tree }: Proposal): Tree | null => ('tokens' in tree ? tree : null);
+
+/** Both trees under one anchor; the first one's branches come first. */
+const joined = (first: Tree, second: Tree): Tree => {
+  const shift = first.tokens.length - 1;
+  const tokens: Token[] = [...first.tokens, ...second.tokens.slice(1)];
+  const parents = [...first.parents, ...second.parents.slice(1).map((parent) => (parent === 0 ? 0 : parent + shift))];
+  return { tokens, parents };
+};
+
+export interface CombinedOptions {
+  readonly lookup: SuffixSource;
+  /** Greedy, so that the choice of a source never changes what is sampled. Null: there is none. */
+  readonly drafter: Drafter | null;
+  /** Of a round; null where it was not measured yet. */
+  readonly cost: Cost;
+}
+
+export const combinedDrafter = ({ lookup, drafter, cost: measured }: CombinedOptions): Drafter => {
+  let kept = { sum: ASSUMED, rounds: 1 };
+  let unused = 0;
+  let proposed: 'lookup' | 'drafter' | 'both' | null = null;
+  /** Rows of the look-up in a joined tree. */
+  let boundary = 0;
+  /** Rows and passes of the drafter's last proposal, which say what its next one will cost. */
+  let usual = { nodes: 8, passes: 1 };
+  const price = (nodes: number, passes: number): number =>
+    measured({ nodes, passes }) ?? (assumedCost({ nodes, passes }) as number);
+  const lookupRate = (found: Found): number => (1 + found.expected) / price(Math.ceil(found.expected) + 2, 0);
+  const drafterRate = (): number => (1 + kept.sum / kept.rounds) / price(usual.nodes, usual.passes);
+
+  const byLookup = (found: Found): Proposal | null => {
+    const proposal = found.propose();
+    if (proposal.nodes < 2) return null;
+    proposed = 'lookup';
+    unused++;
+    return proposal;
+  };
+
+  return {
+    by: drafter?.by ?? 'lookup',
+    async propose(sequence, most) {
+      proposed = null;
+      const found = lookup.find(sequence, most);
+      if (!drafter) return found && byLookup(found);
+      const due = unused >= TRY_EVERY;
+      const ratio = found ? lookupRate(found) / drafterRate() : 0;
+      if (found && ratio > ALIKE && !due) return byLookup(found);
+      const proposal = await drafter.propose(sequence, most);
+      if (!proposal) return found && byLookup(found);
+      unused = 0;
+      usual = { nodes: proposal.nodes, passes: proposal.passes };
+      proposed = 'drafter';
+      const [own, looked] = [chained(proposal), found && (ratio > 1 / ALIKE || due) ? found.propose() : null];
+      const tree = looked && chained(looked);
+      if (!own || !tree || own.tokens.length + tree.tokens.length - 1 > MOST_ROWS) return proposal;
+      proposed = 'both';
+      boundary = tree.tokens.length;
+      const both = joined(tree, own);
+      return { ...proposal, tree: both, nodes: both.tokens.length };
+    },
+    observe(outcome) {
+      const { path } = outcome;
+      const count = path.length - 1;
+      // In a joined tree the walk follows one branch; what the other one would have kept was not tested.
+      const ofLookup = proposed === 'lookup' || (proposed === 'both' && (path[1] ?? boundary) < boundary);
+      lookup.observe(outcome, ofLookup ? count : 0);
+      if (proposed === 'drafter' || (proposed === 'both' && !ofLookup))
+        kept = { sum: DECAY * kept.sum + count, rounds: DECAY * kept.rounds + 1 };
+      proposed = null;
+      drafter?.observe(outcome);
+    },
+  };
+};
