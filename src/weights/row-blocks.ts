@@ -1,5 +1,6 @@
-// Streams tensors in file order, in blocks of whole rows of a few megabytes. All blocks share one buffer, so that
-// loading a model takes the memory of one block, whatever the garbage collector does.
+// Streams tensors in file order, in blocks of whole rows of a few megabytes. Blocks take turns in two buffers: one is
+// read while the consumer works on the other. So loading a model takes the memory of two blocks, whatever the garbage
+// collector does.
 import { checkAborted } from '../base/errors.ts';
 import { matrixShape, type RowBlock, type StreamOptions, type TensorInfo } from './checkpoint.ts';
 import type { ByteSource } from './files/byte-source.ts';
@@ -21,41 +22,82 @@ export interface PlacedTensor {
 /** The most bytes of a block, as stored and as f32: 4-bit rows grow sevenfold when they are decoded. */
 const BLOCK_BYTES = 4 * 2 ** 20;
 
+/** Rows [first, first + count) of a tensor, and where they lie in its file. */
+interface Piece {
+  readonly tensor: PlacedTensor;
+  readonly rows: number;
+  readonly first: number;
+  readonly count: number;
+  readonly start: number;
+  readonly bytes: number;
+}
+
+function* piecesOf(placed: readonly PlacedTensor[], wanted: StreamOptions['wanted']): Generator<Piece> {
+  for (const tensor of placed) {
+    if (tensor.info.bytes === 0 || wanted?.(tensor.info.name) === false) continue;
+    const { rows, rowBytes, blockRows } = rowBlocksOf(tensor);
+    for (let first = 0; first < rows; first += blockRows) {
+      const count = Math.min(blockRows, rows - first);
+      yield { tensor, rows, first, count, start: tensor.start + first * rowBytes, bytes: count * rowBytes };
+    }
+  }
+}
+
+/** A read on its way. It never rejects: nothing awaits it when the stream ends early. */
+interface Reading {
+  readonly piece: Piece;
+  readonly raw: Uint8Array<ArrayBuffer>;
+  readonly done: Promise<{ readonly error: unknown } | null>;
+}
+
 export async function* streamRowBlocks(
   placed: readonly PlacedTensor[],
   options: StreamOptions = {},
 ): AsyncGenerator<RowBlock> {
   const { signal, onProgress, wanted } = options;
-  let buffer = new Uint8Array(0);
+  const pieces = piecesOf(placed, wanted);
+  let buffers = [new Uint8Array(0), new Uint8Array(0)] as const;
   let delivered = 0;
   let previous: ByteSource | undefined;
-  for (const tensor of placed) {
-    const { info, source, start, order, blocks } = tensor;
-    if (info.bytes === 0 || wanted?.(info.name) === false) continue;
+  const read = (): Reading | null => {
+    const piece = pieces.next().value as Piece | undefined;
+    if (!piece) return null;
+    const { source } = piece.tensor;
     if (previous !== source) previous?.release?.();
     previous = source;
-    const { rows, rowBytes, blockRows } = rowBlocksOf(tensor);
-    for (let firstRow = 0; firstRow < rows; firstRow += blockRows) {
-      checkAborted(signal);
-      const count = Math.min(blockRows, rows - firstRow);
-      if (buffer.length < count * rowBytes) buffer = new Uint8Array(count * rowBytes);
-      const raw = buffer.subarray(0, count * rowBytes);
-      await source.readInto(raw, start + firstRow * rowBytes, signal);
-      if (order) orderRows(order, raw, rowBytes, firstRow, rows);
-      yield {
-        tensor: info,
-        ...block(info, firstRow, count),
-        raw,
-        decode: () => {
-          const values = dequantize(info.type, raw, blocks?.decoders);
-          orderValues(order, values, info.shape.at(-1) ?? 1);
-          return values;
-        },
-        repacker: (format) => (isOrderedByRows(order) ? repackerOf(info.type, format, blocks?.repackers) : undefined),
-      };
-      delivered += raw.length;
-      onProgress?.(delivered);
-    }
+    const [spare, used] = buffers;
+    const buffer = spare.length < piece.bytes ? new Uint8Array(piece.bytes) : spare;
+    buffers = [used, buffer];
+    const raw = buffer.subarray(0, piece.bytes);
+    const done = source.readInto(raw, piece.start, signal).then(
+      () => null,
+      (error: unknown) => ({ error }),
+    );
+    return { piece, raw, done };
+  };
+  checkAborted(signal);
+  for (let reading = read(); reading; ) {
+    const { piece, raw, done } = reading;
+    const failed = await done;
+    if (failed) throw failed.error;
+    checkAborted(signal);
+    const next = read(); // while the consumer works on this block
+    const { info, order, blocks } = piece.tensor;
+    if (order) orderRows(order, raw, piece.bytes / piece.count, piece.first, piece.rows);
+    yield {
+      tensor: info,
+      ...block(info, piece.first, piece.count),
+      raw,
+      decode: () => {
+        const values = dequantize(info.type, raw, blocks?.decoders);
+        orderValues(order, values, info.shape.at(-1) ?? 1);
+        return values;
+      },
+      repacker: (format) => (isOrderedByRows(order) ? repackerOf(info.type, format, blocks?.repackers) : undefined),
+    };
+    delivered += raw.length;
+    onProgress?.(delivered);
+    reading = next;
   }
 }
 

@@ -85,8 +85,8 @@ export const checkTensors = (
         throw bad(`longrope without factors: neither ${span}_factor nor the tensor rope_factors_${span}.weight`);
 };
 
-/** Bytes that may be on their way to the device at once: writeBuffer copies them into host memory. */
-const IN_FLIGHT = 16 << 20;
+/** Bytes of a submission. Two may be on their way to the device at once: writeBuffer copies them into host memory. */
+const SUBMITTED = 8 << 20;
 
 /** Streams the tensors that have a sink. */
 export const streamWeights = async (
@@ -97,15 +97,17 @@ export const streamWeights = async (
 ): Promise<void> => {
   const wanted = (name: string): boolean => sinks.has(name);
   const total = [...checkpoint.tensors.values()].reduce((sum, { name, bytes }) => sum + (wanted(name) ? bytes : 0), 0);
+  let previous: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   let loaded = 0;
   for await (const block of checkpoint.stream({ signal, wanted })) {
     sinks.get(block.tensor.name)?.(block);
     loaded += block.raw.byteLength;
     waiting += block.raw.byteLength;
-    if (waiting >= IN_FLIGHT) {
+    if (waiting >= SUBMITTED) {
       gpu.device.queue.submit([]);
-      await gpu.device.queue.onSubmittedWorkDone();
+      await previous;
+      previous = gpu.device.queue.onSubmittedWorkDone();
       waiting = 0;
     }
     if (gpu.failure) throw gpu.failure;

@@ -1,8 +1,10 @@
 // GGUF's quantised blocks → device quantisation without decoding: the same integers and scales in another order. Q4_K
-// and IQ4_XS alone round: a group's scale is a product of a half and a 6-bit integer, and the device keeps a half.
+// and IQ4_XS round the scale: it is a product of a half and a 6-bit integer, and the device keeps a half. Q6_K has a
+// scale for 16 weights, so its weights are quantised anew, to the bits that decoding them first would give.
 import { bad } from '../../base/refuse.ts';
 import { halfTable } from '../quantize/dequantize.ts';
 import { putHalf, toHalf } from '../quantize/half.ts';
+import { quantizeBytes } from '../quantize/quantize-group.ts';
 import type { Repacker, Repackers } from '../quantize/repack.ts';
 import { groupMinimum, groupScale, q3kScale, q3kValue, tq1Digit, tq2Digit } from './block-decoders.ts';
 import { FP4_LEVELS, IQ4_LEVELS, iq4xsScale } from './codebook-decoders.ts';
@@ -189,6 +191,30 @@ const readLevels = (view: DataView, at: number, levels: readonly number[]): void
   }
 };
 
+/** A group's 32 values as the decoder gives them, and what quantizeQ8 makes of them. */
+const products = new Float32Array(32);
+const q6k = bytesOf(256, 210, (view, at, g) => {
+  const scale = halfTable()[view.getUint16(at + 208, true)] as number;
+  const low = at + 64 * (g >> 2) + 32 * (g & 1);
+  const high = at + 128 + 32 * (g >> 2);
+  const [lowShift, highShift] = [2 * (g & 2), 2 * (g & 3)];
+  let largest = 0;
+  for (let half = 0; half < 2; half++) {
+    const factor = scale * view.getInt8(at + 192 + 2 * g + half);
+    if (!Number.isFinite(factor)) throw bad('a weight is infinite or not a number');
+    for (let i = 16 * half; i < 16 * half + 16; i += 4) {
+      const nibbles = (view.getUint32(low + i, true) >>> lowShift) & LOW;
+      const word = nibbles | (((view.getUint32(high + i, true) >>> highShift) & 0x03030303) << 4);
+      for (let b = 0; b < 4; b++) {
+        const product = Math.fround(factor * (((word >>> (8 * b)) & 63) - 32));
+        products[i + b] = product;
+        if (Math.abs(product) > largest) largest = Math.abs(product);
+      }
+    }
+  }
+  return quantizeBytes(products, largest, values);
+});
+
 const iq4nl = bytesOf(32, 18, (view, at) => {
   readLevels(view, at + 2, IQ4_LEVELS);
   return view.getUint16(at, true);
@@ -218,6 +244,7 @@ export const blockRepackers: Repackers = {
   'TQ1_0→q4': ternary(54, tq1Digit),
   'TQ2_0→q4': ternary(66, tq2Digit),
   'Q3_K→q8': q3k,
+  'Q6_K→q8': q6k,
   'IQ4_NL→q8': iq4nl,
   'IQ4_XS→q8': iq4xs,
   'MXFP4→q8': mxfp4,

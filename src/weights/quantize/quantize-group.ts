@@ -40,27 +40,28 @@ const load = (values: Float32Array, from: number): number => {
 /** The half of a scale that is not negative: at most the largest finite one. */
 const scaleHalf = (scale: number): number => Math.min(toHalf(scale), 0x7bff);
 
-export const quantizeQ8: GroupQuantizer = (values, from, into, group, row, paddedRows) => {
-  const half = scaleHalf(Math.abs(load(values, from)) / 127);
+/** Integers from −127 to 127 of a group whose values reach `largest`; gives the half of their scale. */
+export const quantizeBytes = (values: ArrayLike<number>, largest: number, into: Int32Array): number => {
+  const half = scaleHalf(largest / 127);
   const scale = halves[half] as number;
   const inverse = scale === 0 ? 0 : 1 / scale;
-  let error = 0;
-  for (let h = 0; h < 2; h++) {
-    const at = ((2 * group + h) * paddedRows + row) * 4;
-    for (let c = 0; c < 4; c++) {
-      let word = 0;
-      for (let b = 0; b < 4; b++) {
-        const own = x[16 * h + 4 * c + b] as number;
-        // Rounds by truncating a positive number. Above 127 only where the scale is a subnormal half.
-        const value = Math.max(-127, Math.min(127, ((own * inverse + 1024.5) | 0) - 1024));
-        word |= (value & 255) << (8 * b);
-        error += (value * scale - own) ** 2;
-      }
-      into.weights[at + c] = word;
-    }
+  for (let i = 0; i < GROUP; i++) {
+    // Rounds by truncating a positive number. Above 127 only where the scale is a subnormal half.
+    const value = (((values[i] as number) * inverse + 1024.5) | 0) - 1024;
+    into[i] = Math.max(-127, Math.min(127, value));
+  }
+  return half;
+};
+
+export const quantizeQ8: GroupQuantizer = (values, from, into, group, row, paddedRows) => {
+  const half = quantizeBytes(x, Math.abs(load(values, from)), q);
+  for (let c = 0; c < 8; c++) {
+    let word = 0;
+    for (let b = 0; b < 4; b++) word |= ((q[4 * c + b] as number) & 255) << (8 * b);
+    into.weights[((2 * group + (c >> 2)) * paddedRows + row) * 4 + (c & 3)] = word;
   }
   putHalf(into.scales, group * paddedRows + row, half);
-  return error;
+  return squaredError(halves[half] as number, 0, 0);
 };
 
 /** Nibbles of `q` into a cell: byte b of word c holds element 8c + b low and 8c + 4 + b high. */

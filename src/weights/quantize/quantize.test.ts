@@ -173,6 +173,18 @@ describe.skipIf(noShared)('loss-free repacks of every golden block', () => {
     }
   });
 
+  it.each(cases)('Q6_K → q8 gives the bits that decoding first gives: %s', (name) => {
+    const bytes = file(`Q6_K.${name}.bin`);
+    const [repacked, decoded] = [
+      new MatrixPacker(matrixLayout('q8', 4, 512)),
+      new MatrixPacker(matrixLayout('q8', 4, 512)),
+    ];
+    expect(repacked.putRaw(0, repackerOf('Q6_K', 'q8', blockRepackers), bytes)).toBe(true);
+    decoded.put(0, dequantize('Q6_K', bytes, blockDecoders));
+    expect(repacked.weights).toEqual(decoded.weights);
+    expect(repacked.scales).toEqual(decoded.scales);
+  });
+
   it.each(cases)('IQ4_XS → q8 rounds scales to halves only: %s', (name) => {
     const bytes = file(`IQ4_XS.${name}.bin`);
     const expected = dequantize('IQ4_XS', bytes, blockDecoders);
