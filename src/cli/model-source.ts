@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { refuse } from '../base/refuse.ts';
-import { BUNDLED_DIGESTS } from '../engine/bundled.ts';
+import { BUNDLED_DIGESTS } from '../engine/bundled-digests.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import { checkedFiles } from '../weights/files/checked.ts';

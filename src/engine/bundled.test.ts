@@ -9,7 +9,8 @@ import { readBytes } from '../weights/files/byte-source.ts';
 import { sha256 } from '../weights/files/digest.ts';
 import { Store } from '../weights/files/store.ts';
 import { fileSet, openCheckpoint } from '../weights/open.ts';
-import { BUNDLED, BUNDLED_DIGESTS, bundledSource } from './bundled.ts';
+import { BUNDLED, bundledSource } from './bundled.ts';
+import { BUNDLED_DIGESTS, withDigests } from './bundled-digests.ts';
 
 const folder = join(import.meta.dirname, '../../public/models');
 /** A calibration may be written anew; the card describes the others. */
@@ -49,7 +50,7 @@ describe.each(BUNDLED)('the card of %s', (model) => {
 describe('a bundled model on load', async () => {
   const server = await serveFiles({});
   const scratch = mkdtempSync(join(tmpdir(), 'outrider-bundled-'));
-  const source = bundledSource('draft', server.address);
+  const source = withDigests(bundledSource('draft', server.address));
   const newStore = (): Store => new Store(new DiskFolder(scratch), { chunkBytes: 100_000 });
   afterAll(async () => {
     await server[Symbol.asyncDispose]();

@@ -2,15 +2,10 @@
 // target. They are served from `models/` next to the page.
 import { refuse } from '../base/refuse.ts';
 import type { ModelRole } from '../decode/core/system.ts';
-import type { Digests } from '../weights/files/checked.ts';
 import type { Source } from '../weights/open.ts';
-import digests from './bundled-digests.json' with { type: 'json' };
 
 /** Their names, which a load takes instead of a checkpoint. */
 export const BUNDLED = ['target', 'mid', 'draft', 'dflash', 'eagle3', 'blockpilot', 'prm', 'router'] as const;
-
-/** SHA-256 of each model's files, which are checked on load. A calibration may be written anew, so it is not among them. */
-export const BUNDLED_DIGESTS: Readonly<Record<string, Digests>> = digests;
 
 /**
  * Bundled models that go with a bundled target, by role: drafters read its hidden states, a draft shares its
@@ -29,10 +24,5 @@ export const bundledSource = (name: string, base = pageAddress()): Source => {
     throw refuse(`there is no bundled model "${name}"`, `There are: ${BUNDLED.join(', ')}.`);
   if (!base) throw refuse(`bundled model "${name}": the address of the models is unknown here`, 'Give it as `base`.');
   // A new release may bring new weights under the same address.
-  return {
-    kind: 'url',
-    url: new URL(`models/${name}/`, base).href,
-    revalidate: true,
-    digests: BUNDLED_DIGESTS[name] as Digests,
-  };
+  return { kind: 'url', url: new URL(`models/${name}/`, base).href, revalidate: true, bundled: name };
 };

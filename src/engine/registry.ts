@@ -12,6 +12,7 @@ import { openBrowserStore, type Store } from '../weights/files/store.ts';
 import type { Source } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 import { bundledSource } from './bundled.ts';
+import { withDigests } from './bundled-digests.ts';
 import { asKind, type DrafterKind, loadDrafterSource } from './load/drafter.ts';
 import { loadJudgeSource } from './load/judge.ts';
 import { loadSource } from './load/language-model.ts';
@@ -129,7 +130,7 @@ export class ModelRegistry {
   }
 
   resolve<Model extends object>(from: ModelSource<Model>): Source | Model {
-    return typeof from === 'string' ? bundledSource(from, this.#base) : from;
+    return withDigests(typeof from === 'string' ? bundledSource(from, this.#base) : from);
   }
 
   #freeOthers(sources: ModelSources, options: RegistryOptions): void {

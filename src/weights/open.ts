@@ -17,9 +17,16 @@ import { parseShardIndex, readSafetensors } from './safetensors.ts';
 export type Source =
   /**
    * A model's folder or file on the web. With `revalidate` the server is asked whether stored files are current. Files
-   * whose SHA-256 is in `digests` are checked before they are used, and held in memory while they are read.
+   * whose SHA-256 is in `digests` are checked before they are used, and held in memory while they are read; for a
+   * model that is `bundled` under a name, the engine has them.
    */
-  | { readonly kind: 'url'; readonly url: string; readonly revalidate?: boolean; readonly digests?: Digests }
+  | {
+      readonly kind: 'url';
+      readonly url: string;
+      readonly revalidate?: boolean;
+      readonly bundled?: string;
+      readonly digests?: Digests;
+    }
   | { readonly kind: 'files'; readonly files: readonly File[] }
   | { readonly kind: 'bytes'; readonly files: ReadonlyMap<string, Uint8Array> }
   /** From `folderSource(path)` of folder.ts, which only Node can import. */

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { BUNDLED_DIGESTS } from '../engine/bundled.ts';
 import { SYSTEMS } from '../systems/index.ts';
 import { isOfSingleQuestions, type Named, sourcesOf, systemOf } from './model-attributes.ts';
 
@@ -16,10 +15,7 @@ const named = (attributes: Partial<Named> = {}): Named => ({
 });
 
 const url = (address: string) => ({ kind: 'url', url: address });
-const bundled = (address: string) => {
-  const name = address.split('/').at(-2) as string;
-  return { ...url(address), revalidate: true, digests: BUNDLED_DIGESTS[name] };
-};
+const bundled = (address: string) => ({ ...url(address), revalidate: true, bundled: address.split('/').at(-2) });
 
 describe('which models an element asks for', () => {
   it.each(SYSTEMS.map((system) => [system.id, system] as const))('%s gets every model that it needs', (id, system) => {
