@@ -29,7 +29,7 @@ const ENTRIES = {
 const CHUNKS = {
   groups: [
     { name: 'dispose', test: /src\/base\/dispose\.ts$/ }, // gives Safari its Symbol.dispose: chunks run before their entry
-    { name: 'shared', test: /src\/(base\/(errors|refuse)|engine\/bundled)\.ts$/ },
+    { name: 'shared', test: /src\/(base\/(errors|refuse)|engine\/bundled|weights\/files\/persist)\.ts$/ },
     { name: 'engine', test: /src\/engine\/engine\.ts$/ },
   ],
 };

@@ -40,11 +40,13 @@ it.each([
   ],
   [
     'Methods',
-    found(read('chat-element.ts'), /^ {2}(?:async )?((?:load|send|stop|reset)\()/gm).map((name) => `${name})`),
+    found(read('chat-element.ts'), /^ {2}(?:async )?((?:load|send|stop|reset|storedModels|deleteStored)\()/gm).map(
+      (name) => `${name})`,
+    ),
   ],
 ])('%s', (heading, names) => {
   expect(names.length).toBeGreaterThan(2);
-  expect(listed(heading).map((name) => name.replace('(text)', '()'))).toEqual(unique(names));
+  expect(listed(heading).map((name) => name.replace(/\((text|name)\)/, '()'))).toEqual(unique(names));
 });
 
 it('Parts', () => {
