@@ -1,0 +1,239 @@
+// The families at awkward shapes, against a forward pass in f64 on the host that is written from their published
+// descriptions and not from the declarations: widths that are no multiples of 32, odd groups, small windows.
+import { expect, test } from 'vitest';
+import { testGpu } from '../testing/device/gpu.ts';
+import { relativeError, scoreRows } from '../testing/goldens/golden.ts';
+import { tinyCheckpoint } from '../testing/toys/tiny.ts';
+import { loadModel } from './load/load-model.ts';
+
+type Vector = readonly number[];
+type Json = Readonly<Record<string, unknown>>;
+
+/** What distinguishes a family here. */
+interface Rules {
+  readonly config: Json;
+  readonly heads: number;
+  readonly keyValueHeads: number;
+  readonly headDim: number;
+  readonly rotated?: number;
+  readonly norms: 'before' | 'after' | 'both';
+  /** Added to norm weights. */
+  readonly one?: number;
+  readonly queryKeyNorm?: 'head' | 'row';
+  readonly gelu?: boolean;
+  readonly window?: (layer: number) => number;
+  /** The base of each layer's RoPE, and what its positions are divided by; null: no rotation. */
+  readonly rope?: (layer: number) => readonly [base: number, divisor: number] | null;
+  readonly scale?: number;
+  readonly scoreCap?: number;
+  readonly embeddingScale?: number;
+  readonly residualScale?: number;
+  readonly logits?: (x: number) => number;
+}
+
+const EPSILON = 1e-5;
+const HIDDEN = 44;
+const LAYERS = 3;
+const SIZES = { hidden_size: HIDDEN, intermediate_size: 70, num_hidden_layers: LAYERS, vocab_size: 53 };
+
+const dot = (a: Vector, b: Vector): number => a.reduce((sum, x, i) => sum + x * (b[i] as number), 0);
+const product = (rows: readonly Vector[], x: Vector): number[] => rows.map((row) => dot(row, x));
+const rms = (x: Vector, weight: Vector, one: number): number[] => {
+  const scale = 1 / Math.sqrt(dot(x, x) / x.length + EPSILON);
+  return x.map((value, i) => value * scale * ((weight[i] as number) + one));
+};
+const silu = (x: number): number => x / (1 + Math.exp(-x));
+const gelu = (x: number): number => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)));
+const cap = (x: number, c: number | undefined): number => (c === undefined ? x : c * Math.tanh(x / c));
+
+const reference = (weights: ReadonlyMap<string, readonly Vector[]>, tokens: readonly number[], rules: Rules) => {
+  const { heads, keyValueHeads, headDim, norms, one = 0, queryKeyNorm, rotated = headDim } = rules;
+  const matrix = (name: string): readonly Vector[] => weights.get(name) as readonly Vector[];
+  const vector = (name: string): Vector => matrix(name)[0] as Vector;
+  const maybe = (x: Vector, name: string, wanted: boolean): Vector => (wanted ? rms(x, vector(name), one) : x);
+  const split = (x: Vector): number[][] =>
+    Array.from({ length: x.length / headDim }, (_, h) => x.slice(h * headDim, (h + 1) * headDim));
+  const before = norms !== 'after';
+  const after = norms !== 'before';
+  const turn = (x: Vector, position: number, layer: number): number[] => {
+    const [base, divisor] = rules.rope ? (rules.rope(layer) ?? [0, 0]) : [10_000, 1];
+    const half = base === 0 ? 0 : rotated / 2;
+    return x.map((value, i) => {
+      if (i >= 2 * half) return value;
+      const angle = position / divisor / base ** ((2 * (i % half)) / rotated);
+      const partner = i < half ? -(x[i + half] as number) : (x[i - half] as number);
+      return value * Math.cos(angle) + partner * Math.sin(angle);
+    });
+  };
+  let stream = tokens.map((token) =>
+    (matrix('model.embed_tokens.weight')[token] as Vector).map((x) => x * (rules.embeddingScale ?? 1)),
+  );
+  const add = (x: Vector, y: Vector): number[] => x.map((v, i) => v + (y[i] as number) * (rules.residualScale ?? 1));
+  for (let layer = 0; layer < LAYERS; layer++) {
+    const at = `model.layers.${layer}`;
+    const fused = weights.has(`${at}.self_attn.qkv_proj.weight`);
+    const part = (name: string, first: number, count: number): readonly Vector[] =>
+      fused
+        ? matrix(`${at}.self_attn.qkv_proj.weight`).slice(first * headDim, (first + count) * headDim)
+        : matrix(`${at}.self_attn.${name}_proj.weight`);
+    const inputs = stream.map((x) => maybe(x, `${at}.input_layernorm.weight`, before));
+    const headsOf = (name: string, first: number, count: number, norm: string | null): number[][][] =>
+      inputs.map((x, position) => {
+        let y: Vector = product(part(name, first, count), x);
+        if (norm === null) return split(y);
+        if (queryKeyNorm === 'row') y = rms(y, vector(`${at}.self_attn.${norm}.weight`), one);
+        return split(y).map((head) =>
+          turn(
+            queryKeyNorm === 'head' ? rms(head, vector(`${at}.self_attn.${norm}.weight`), one) : head,
+            position,
+            layer,
+          ),
+        );
+      });
+    const q = headsOf('q', 0, heads, 'q_norm');
+    const k = headsOf('k', heads, keyValueHeads, 'k_norm');
+    const v = headsOf('v', heads + keyValueHeads, keyValueHeads, null);
+    const window = rules.window?.(layer) ?? Number.POSITIVE_INFINITY;
+    stream = stream.map((x, row) => {
+      const mixed = (q[row] as number[][]).flatMap((query, h) => {
+        const group = Math.floor(h / (heads / keyValueHeads));
+        const seen = tokens.map((_, i) => i).filter((i) => i <= row && row - i < window);
+        const powers = seen.map((i) =>
+          Math.exp(cap(dot(query, k[i]?.[group] as Vector) * (rules.scale ?? headDim ** -0.5), rules.scoreCap)),
+        );
+        const total = powers.reduce((a, b) => a + b, 0);
+        return query.map((_, d) =>
+          seen.reduce((sum, i, n) => sum + ((powers[n] as number) / total) * (v[i]?.[group]?.[d] as number), 0),
+        );
+      });
+      const out = product(matrix(`${at}.self_attn.o_proj.weight`), mixed);
+      return add(x, maybe(out, `${at}.post_attention_layernorm.weight`, after));
+    });
+    const early = norms === 'both' ? 'pre_feedforward_layernorm' : 'post_attention_layernorm';
+    const gateUp = weights.get(`${at}.mlp.gate_up_proj.weight`);
+    const gate = gateUp?.slice(0, 70) ?? matrix(`${at}.mlp.gate_proj.weight`);
+    const up = gateUp?.slice(70) ?? matrix(`${at}.mlp.up_proj.weight`);
+    stream = stream.map((x) => {
+      const y = maybe(x, `${at}.${early}.weight`, before);
+      const ups = product(up, y);
+      const inner = product(gate, y).map((g, i) => (rules.gelu ? gelu : silu)(g) * (ups[i] as number));
+      const out = product(matrix(`${at}.mlp.down_proj.weight`), inner);
+      return add(x, maybe(out, `${at}.post_feedforward_layernorm.weight`, after));
+    });
+  }
+  return stream.flatMap((x) =>
+    product(matrix('model.embed_tokens.weight'), rms(x, vector('model.norm.weight'), one)).map(
+      rules.logits ?? ((logit) => logit),
+    ),
+  );
+};
+
+const heads = (num_attention_heads: number, num_key_value_heads: number, head_dim: number) => ({
+  config: { num_attention_heads, num_key_value_heads, head_dim },
+  rules: { heads: num_attention_heads, keyValueHeads: num_key_value_heads, headDim: head_dim },
+});
+const wide = heads(6, 2, 24);
+const odd = heads(3, 3, 40);
+const one = heads(5, 1, 8);
+
+const FAMILIES: Readonly<Record<string, Rules>> = {
+  gemma3: {
+    config: {
+      ...wide.config,
+      architectures: ['Gemma3ForCausalLM'],
+      query_pre_attn_scalar: 30,
+      sliding_window: 3,
+      sliding_window_pattern: 2,
+      rope_theta: 5e5,
+      rope_local_base_freq: 300,
+      rope_scaling: { rope_type: 'linear', factor: 3 },
+      hidden_act: null,
+    },
+    ...wide.rules,
+    norms: 'both',
+    one: 1,
+    queryKeyNorm: 'head',
+    gelu: true,
+    window: (layer) => (layer % 2 === 1 ? Number.POSITIVE_INFINITY : 3),
+    rope: (layer) => (layer % 2 === 1 ? [5e5, 3] : [300, 1]),
+    scale: 30 ** -0.5,
+    embeddingScale: Math.sqrt(HIDDEN),
+  },
+  gemma2: {
+    config: {
+      ...odd.config,
+      architectures: ['Gemma2ForCausalLM'],
+      query_pre_attn_scalar: 7,
+      sliding_window: 4,
+      attn_logit_softcapping: 1.5,
+      final_logit_softcapping: 20,
+      hidden_act: null,
+    },
+    ...odd.rules,
+    norms: 'both',
+    one: 1,
+    gelu: true,
+    window: (layer) => (layer % 2 === 0 ? 4 : Number.POSITIVE_INFINITY),
+    scale: 7 ** -0.5,
+    scoreCap: 1.5,
+    embeddingScale: Math.sqrt(HIDDEN),
+    logits: (x) => cap(x, 20),
+  },
+  phi3: {
+    config: { ...odd.config, architectures: ['Phi3ForCausalLM'], partial_rotary_factor: 0.55, sliding_window: 5 },
+    ...odd.rules,
+    rotated: 22,
+    norms: 'before',
+    window: () => 5,
+  },
+  smollm3: {
+    config: { ...one.config, architectures: ['SmolLM3ForCausalLM'], no_rope_layers: [0, 1, 0], rope_theta: 1e6 },
+    ...one.rules,
+    norms: 'before',
+    rope: (layer) => (layer === 1 ? [1e6, 1] : null),
+  },
+  granite: {
+    config: {
+      ...wide.config,
+      architectures: ['GraniteForCausalLM'],
+      attention_multiplier: 0.31,
+      embedding_multiplier: 2.5,
+      residual_multiplier: 0.7,
+      logits_scaling: 3,
+    },
+    ...wide.rules,
+    norms: 'before',
+    scale: 0.31,
+    embeddingScale: 2.5,
+    residualScale: 0.7,
+    logits: (x) => x / 3,
+  },
+  olmo2: {
+    config: { ...one.config, architectures: ['Olmo2ForCausalLM'] },
+    ...one.rules,
+    norms: 'after',
+    queryKeyNorm: 'row',
+  },
+};
+
+test.each(Object.entries(FAMILIES))('%s', async (_, rules) => {
+  const gpu = await testGpu();
+  const config = { ...SIZES, rms_norm_eps: EPSILON, ...rules.config };
+  const weights = new Map<string, readonly Vector[]>();
+  for await (const { tensor, decode } of tinyCheckpoint({ config }).stream()) {
+    const width = tensor.shape.at(-1) as number;
+    const values = [...decode()];
+    const rows = values.length / width;
+    weights.set(
+      tensor.name,
+      Array.from({ length: rows }, (__, i) => values.slice(i * width, (i + 1) * width)),
+    );
+  }
+  using model = await loadModel(gpu, tinyCheckpoint({ config }), { precision: 'f32' });
+  expect(model.batchInvariant).toBe(true);
+  const tokens = Array.from({ length: 13 }, (__, i) => (i * 29 + 5) % 53);
+  const expected = Float32Array.from(reference(weights, tokens, rules));
+  using cursor = await model.open({ capacity: 32 });
+  const { logits } = await scoreRows(cursor, tokens, 4);
+  expect(relativeError(logits, expected)).toBeLessThan(1e-3);
+});
