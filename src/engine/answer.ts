@@ -23,6 +23,16 @@ const dependsOnTextAlone = ({ group, guarantee, variants }: DecodingSystem, temp
   (group === 'baseline' || group === 'speculative') &&
   (temperature === 0 || variants?.every(({ drawn }) => !drawn) === true);
 
+/** The tokens of a commit from this one on. */
+const from = ({ tokens, source, scores, by, votes, ...rest }: Commit, first: number): Commit => ({
+  ...rest,
+  tokens: tokens.slice(first),
+  source: source.slice(first),
+  scores: scores?.slice(first) ?? null,
+  ...(by && { by: by.slice(first) }),
+  ...(votes && { votes: votes.slice(first) }),
+});
+
 export class Answer {
   readonly transcript: Transcript;
   /** Of the round under way; 0 is the first token, drawn from the prompt's last row. */
@@ -60,11 +70,10 @@ export class Answer {
   }
 
   /** Adds what a round committed. False: it was written again, and the caller knows it already. */
-  take(commit: Commit, began: number): boolean {
-    if (this.#again.length > 0) {
-      this.#takeAgain(commit);
-      return false;
-    }
+  take(round: Commit, began: number): boolean {
+    const again = this.#again.length > 0;
+    const commit = again ? this.#takeAgain(round) : round;
+    if (again && commit.tokens.length === 0) return false;
     const kept: Kept = this.transcript.take(commit, this.#withLogprobs);
     this.#tokens.push(...kept.tokens);
     this.#committed.push(...kept.tokens);
@@ -92,16 +101,21 @@ export class Answer {
     return this.told();
   }
 
-  #takeAgain({ tokens }: Commit): void {
-    const known = this.#again.slice(0, tokens.length);
-    if (tokens.length > known.length || tokens.some((token, i) => token !== known[i]))
+  /**
+   * Compares a round with what was written before the loss, and returns the tokens after that. A round may reach beyond it,
+   * because block sizes and falling back depend on time.
+   */
+  #takeAgain(round: Commit): Commit {
+    const known = this.#again.slice(0, round.tokens.length);
+    if (known.some((token, i) => token !== round.tokens[i]))
       throw new OutriderError(
         'device-lost',
         'the GPU device was lost, and on the next one the answer begins differently, so it cannot go on',
         'Ask again. A judge or a target on another machine may answer differently each time.',
       );
-    this.#tokens.push(...tokens);
-    this.#again = this.#again.slice(tokens.length);
+    this.#tokens.push(...known);
+    this.#again = this.#again.slice(known.length);
+    return from(round, known.length);
   }
 
   #emit(event: Parameters<Emit>[0]): void {
