@@ -86,9 +86,7 @@ test('a GPU that is lost in the middle of an answer interrupts it, and the same 
   expect(await page.locator('#answer').textContent()).toBe(answer);
 });
 
-test('a chat keeps its answer when the GPU is lost twice within a minute; the model is chosen again, and it continues', async ({
-  page,
-}) => {
+test('a chat keeps an answer that lost its GPU twice, and continues it once the model is loaded', async ({ page }) => {
   await listenForLoss(page);
   await page.goto('/?system=autoregressive#chat');
   await expect(page.getByRole('button', { name: 'Send' })).toBeEnabled();
@@ -129,12 +127,12 @@ test('a chat keeps its answer when the GPU is lost twice within a minute; the mo
 });
 
 test('a cache that the GPU refuses: the page offers one at f16, and the answer is written', async ({ page }) => {
-  // Keys of one layer beyond this size are asked for at the largest size there is, which is refused.
+  // Keys of one layer that are larger are asked for at the largest size there is, which is refused: f32 needs 197 kB.
   await patchWorker(
     page,
     `const { createBuffer } = GPUDevice.prototype;
     GPUDevice.prototype.createBuffer = function (made) {
-      const refused = /keys$/.test(made.label) && made.size > 80000;
+      const refused = /keys$/.test(made.label) && made.size > 150000;
       return createBuffer.call(this, refused ? { ...made, size: this.limits.maxBufferSize } : made);
     };`,
   );
