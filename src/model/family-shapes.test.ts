@@ -55,7 +55,7 @@ const reference = (weights: ReadonlyMap<string, readonly Vector[]>, tokens: read
     Array.from({ length: x.length / headDim }, (_, h) => x.slice(h * headDim, (h + 1) * headDim));
   const before = norms !== 'after';
   const after = norms !== 'before';
-  const turn = (x: Vector, position: number, layer: number): number[] => {
+  const rotate = (x: Vector, position: number, layer: number): number[] => {
     const [base, divisor] = rules.rope ? (rules.rope(layer) ?? [0, 0]) : [10_000, 1];
     const half = base === 0 ? 0 : rotated / 2;
     return x.map((value, i) => {
@@ -83,7 +83,7 @@ const reference = (weights: ReadonlyMap<string, readonly Vector[]>, tokens: read
         if (norm === null) return split(y);
         if (queryKeyNorm === 'row') y = rms(y, vector(`${at}.self_attn.${norm}.weight`), one);
         return split(y).map((head) =>
-          turn(
+          rotate(
             queryKeyNorm === 'head' ? rms(head, vector(`${at}.self_attn.${norm}.weight`), one) : head,
             position,
             layer,
