@@ -15,6 +15,7 @@ const STATUSES: Readonly<Record<TokenStatus, string>> = {
   corrected: '✎ corrected',
   bonus: '+ bonus',
   routed: '↑ by the target',
+  forced: '= forced by the constraint',
   sampled: 'by the target',
 };
 

@@ -30,6 +30,7 @@ const ROLE_NAMES: Readonly<Record<Exclude<ModelRole | Role, AlsoRole>, string>> 
   sentences: 'sentence model',
   remote: 'remote target',
   lookup: 'prompt lookup',
+  constraint: 'constraint',
 };
 
 export const isAlso = (role: string): role is AlsoRole => role.startsWith('also-');

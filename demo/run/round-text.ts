@@ -13,6 +13,7 @@ const DRAFTERS: Readonly<Record<Exclude<Role, `also-${number}`>, string>> = {
   prm: 'the reward model',
   router: 'the router',
   remote: 'the remote target',
+  constraint: 'the constraint',
 };
 
 const drafter = (role: Role, models: ModelNames): string =>

@@ -10,6 +10,7 @@ const WHAT_TO_DO: Readonly<Record<Fault['code'], string>> = {
   'download-failed': 'Check the address and your connection, then try again.',
   'bad-checkpoint': 'Choose another file, or download this one again.',
   'bad-trace': 'Ask for the trace again, as a file.',
+  'bad-constraint': 'Change the schema, and try again.',
   'bad-request': 'Change the request and try again.',
   'vocabulary-mismatch': 'Choose models with the same vocabulary.',
   aborted: '',

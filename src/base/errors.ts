@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'bad-checkpoint'
   | 'bad-request'
   | 'bad-trace'
+  | 'bad-constraint'
   | 'vocabulary-mismatch'
   | 'aborted'
   | 'bug';

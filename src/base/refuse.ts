@@ -1,9 +1,13 @@
-// The two errors that most of the library throws. Both return the error, so that the caller's `throw` ends the branch.
+// The errors that most of the library throws. Each of these returns the error, so that the caller's `throw` ends the branch.
 import { OutriderError } from './errors.ts';
 
 /** The caller asked for what cannot be done: `throw refuse('top 65 exceeds 64', 'Ask for fewer.')`. */
 export const refuse = (message: string, hint = '', options?: ErrorOptions): OutriderError =>
   new OutriderError('bad-request', message, hint, options);
+
+/** A constraint on the answer cannot be used, or cannot be kept. */
+export const badConstraint = (message: string, hint = '', options?: ErrorOptions): OutriderError =>
+  new OutriderError('bad-constraint', message, hint, options);
 
 /** A file of a checkpoint, or its content, cannot be used. */
 export const bad = (message: string, hint = '', options?: ErrorOptions): OutriderError =>

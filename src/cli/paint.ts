@@ -16,6 +16,7 @@ const STYLES: Readonly<Record<Exclude<Source, 'sampled'>, Style>> = {
   corrected: { rendition: '4;34', mark: '~', meaning: 'corrected' },
   bonus: { rendition: '1;35', mark: '*', meaning: 'bonus' },
   routed: { rendition: '7;31', mark: '!', meaning: 'escalated' },
+  forced: { rendition: '4;36', mark: '=', meaning: 'forced by the constraint' },
 };
 
 export const LEGEND = Object.values(STYLES)

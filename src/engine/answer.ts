@@ -5,7 +5,7 @@
 import { OutriderError } from '../base/errors.ts';
 import type { Commit, DecodingSystem } from '../decode/core/system.ts';
 import { type Kept, Transcript } from '../decode/core/transcript.ts';
-import type { Emit, TraceEvent } from '../trace/index.ts';
+import type { Emit, EventOf, TraceEvent } from '../trace/index.ts';
 import type { Job } from './job.ts';
 
 /** What a system is started with, on the first device or a later one. */
@@ -55,9 +55,9 @@ export class Answer {
   }
 
   /** Before the system starts; `started` is called when it has. */
-  begin({ system, prompt, sampling, limits }: Job): Begun {
+  begin({ system, prompt, sampling, limits, constraint }: Job): Begun {
     const committed = [...this.#committed];
-    const fromText = dependsOnTextAlone(system, sampling.temperature);
+    const fromText = constraint !== null || dependsOnTextAlone(system, sampling.temperature);
     this.#starting = committed.length > 0;
     this.#again = fromText ? [] : committed;
     this.#tokens = [...prompt, ...(fromText ? committed : [])];
@@ -95,9 +95,15 @@ export class Answer {
     return told;
   }
 
-  end(): TraceEvent[] {
+  /** The committed tokens, without the prompt. */
+  get tokens(): readonly number[] {
+    return this.#committed;
+  }
+
+  /** `constraint`: what became of it, where there is one. */
+  end(constraint?: EventOf<'done'>['constraint']): TraceEvent[] {
     const { finish_reason, stop } = this.transcript.ending ?? { finish_reason: 'aborted', stop: null };
-    this.#emit({ type: 'done', finish_reason, stop, text: this.transcript.end() });
+    this.#emit({ type: 'done', finish_reason, stop, text: this.transcript.end(), ...(constraint && { constraint }) });
     return this.told();
   }
 

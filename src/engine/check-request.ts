@@ -31,6 +31,7 @@ const FIELDS: { readonly [Name in keyof Required<RunRequest>]: Kind } = {
   minP: number,
   seed: number,
   stop: texts,
+  constraint: object,
   ignoreEos: flag,
   logprobs: number,
   profile: flag,

@@ -2,19 +2,30 @@
 // commits tokens round by round, and the run is a stream of trace events that ends with `done`. A worker serves the
 // same interface (worker/client.ts).
 import { checkAborted, toFault } from '../base/errors.ts';
+import { ConstraintCompiler } from '../constraint/compile.ts';
+import { constrainedCursor } from '../decode/core/constrained-cursor.ts';
+import { draftSampling } from '../decode/core/draft-sampling.ts';
 import { missingRoles } from '../decode/core/missing-roles.ts';
 import { PrefixCache } from '../decode/core/prefix-cache.ts';
-import { type DecodingSystem, describeSystem, type Sequence, type SystemFacts } from '../decode/core/system.ts';
+import {
+  type DecodingSystem,
+  describeSystem,
+  type RunContext,
+  type Sequence,
+  type SystemFacts,
+} from '../decode/core/system.ts';
 import { Timings } from '../decode/core/timings.ts';
 import { openBrowserGpu } from '../gpu/browser.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { meter } from '../gpu/meter.ts';
 import { Profile } from '../gpu/profile.ts';
+import type { Cursor } from '../model/interface.ts';
 import { SYSTEMS } from '../systems/index.ts';
 import type { TraceEvent } from '../trace/index.ts';
 import type { StoredModel } from '../weights/files/stored-models.ts';
 import { Answer } from './answer.ts';
 import { type Calibrated, type CalibrateOptions, calibrate } from './calibrate.ts';
+import { ConstrainedRun } from './constrained-run.ts';
 import { type DeviceCard, type MeasureOptions, measureCard } from './device-card.ts';
 import { EngineDevice } from './engine-device.ts';
 import { type Job, modelsOf, readRequest } from './job.ts';
@@ -102,6 +113,7 @@ class LocalEngine implements Engine {
   readonly #registry: ModelRegistry;
   readonly #systems: readonly DecodingSystem[];
   #cache: 'f32' | 'f16' = 'f32';
+  readonly #constraints = new ConstraintCompiler();
   /** By system: a pass of one keeps more rows than that of another. */
   readonly #timings = new Map<string, Timings>();
 
@@ -219,9 +231,12 @@ class LocalEngine implements Engine {
     const rule = escalates && threshold ? { escalates, threshold } : null;
     yield { at: clock(), type: 'run', version: 1, system: system.id, ...rule, knobs, seed: sampling.seed, prompt };
     if (job.fresh) this.#prefixCache.unread();
+    const began = clock();
+    using constrained = await ConstrainedRun.open(job, this.#constraints);
+    if (constrained) yield { at: clock(), ...constrained.opened(clock() - began) };
     for (;;) {
       try {
-        yield* this.#rounds(job, answer, clock, signal);
+        yield* this.#rounds(job, answer, constrained, clock, signal);
         break;
       } catch (error) {
         this.#prefixCache.clear(); // what an interrupted round left in the caches is unknown
@@ -240,13 +255,14 @@ class LocalEngine implements Engine {
         yield { at: clock(), type: 'recovered', round, ms: clock() - began };
       }
     }
-    yield* answer.end();
+    yield* answer.end(constrained?.outcome(answer.tokens));
   }
 
   /** The round loop: every system, from plain decoding to step routing, repeats "commit at least one token". */
   async *#rounds(
     job: Job,
     answer: Answer,
+    constrained: ConstrainedRun | null,
     clock: () => number,
     signal: AbortSignal,
   ): AsyncGenerator<TraceEvent, void, undefined> {
@@ -260,7 +276,18 @@ class LocalEngine implements Engine {
         return rows - tokens.length;
       },
       sampling,
+      // Kept with probability p/q, drafts need noise of their own; kept as the target's own draws, they share its noise.
+      drafting: constrained ? sampling : draftSampling(sampling),
+      constraint: constrained?.text ?? null,
+      prompt: job.prompt.length,
       alternatives: logprobs,
+    };
+    const open: RunContext['open'] = async (role, options) => {
+      const cursor = await this.#prefixCache.open(role, models, [...tokens], rows, { ...options, cache: this.#cache });
+      if (role !== 'target' || !constrained) return cursor;
+      return constrainedCursor(cursor as Cursor, constrained.text, () =>
+        tokens.slice(job.prompt.length),
+      ) as typeof cursor;
     };
     // Rounds are slower while their kernels are timed, so other runs must not use their times.
     const timings = (!job.profile && this.#timings.get(system.id)) || new Timings();
@@ -279,15 +306,15 @@ class LocalEngine implements Engine {
         tokenText: job.tokenizer && ((token) => answer.transcript.textOf(token) ?? ''),
         stopTokens: job.limits.stopTokens,
         sidecar: async (file) => (await this.#registry.models.draft?.sidecar?.read(file)) ?? null,
-        open: (role, options) =>
-          this.#prefixCache.open(role, models, [...tokens], rows, { ...options, cache: this.#cache }),
+        open,
         join: (members, combination, options) => this.#prefixCache.join(members, models, combination, options),
       });
       answer.started();
       let unread = first;
       if (!first && answer.round === 0) answer.round = 1;
       while (!answer.transcript.ending && !signal.aborted) {
-        const commit = unread ?? (await next({ sequence, round: answer.round, emit, signal }));
+        const ending = unread ? null : await constrained?.ending(answer.tokens);
+        const commit = unread ?? ending ?? (await next({ sequence, round: answer.round, emit, signal }));
         unread = null;
         if (answer.take(commit, began) && work) {
           const { readbackBytes, ...counts } = work();

@@ -1,6 +1,7 @@
 // Turns a request into a job: every limit that a run could hit half-way is checked here first, and the error has the
 // numbers.
 import { refuse } from '../base/refuse.ts';
+import { type Constraint, checkConstraint } from '../constraint/constraint.ts';
 import { fittedKnobs, type KnobValue, resolveKnobs } from '../decode/core/knobs.ts';
 import { missingRoles } from '../decode/core/missing-roles.ts';
 import type { DecodingSystem, Models } from '../decode/core/system.ts';
@@ -23,6 +24,7 @@ export interface Job {
   readonly limits: Limits;
   /** Alternatives per token. Null when no log-probabilities are wanted. */
   readonly logprobs: number | null;
+  readonly constraint: Constraint | null;
   readonly profile: boolean;
   readonly fresh: boolean;
 }
@@ -62,6 +64,21 @@ const readSampling = (request: RunRequest): Sampling => {
     minP: inRange('minP', request.minP ?? 0, 0, 1),
     seed: inRange('seed', seed, 0, 2 ** 32 - 1, true),
   };
+};
+
+const readConstraint = (
+  { constraint }: RunRequest,
+  { id, group }: DecodingSystem,
+  target: LoadedModel,
+): Constraint | null => {
+  if (!constraint) return null;
+  if (group !== 'baseline' && group !== 'speculative')
+    throw refuse(
+      `${id} cannot write under a constraint`,
+      'Use plain decoding or a speculative system: their drafts are checked by the target token by token.',
+    );
+  needTokenizer(target, 'and a constraint is about text');
+  return checkConstraint(constraint);
 };
 
 /** The loaded models as systems see them. Null when there is no model whose tokens make the text. */
@@ -122,6 +139,7 @@ export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: 
     sampling: readSampling(request),
     limits: { maxTokens, stopTokens, stopStrings },
     logprobs: request.logprobs === undefined ? null : inRange('logprobs', request.logprobs, 0, 20, true),
+    constraint: readConstraint(request, system, target),
     profile: request.profile ?? false,
     fresh: request.fresh ?? false,
   };

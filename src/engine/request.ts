@@ -1,4 +1,5 @@
 // What an engine may be asked: a prompt, a decoding system with its knobs, limits and sampling.
+import type { Constraint } from '../constraint/constraint.ts';
 import type { KnobValue } from '../decode/core/knobs.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 
@@ -25,6 +26,11 @@ export interface RunRequest {
   /** Default: 0 for a greedy run, otherwise random. The `run` event has it. */
   readonly seed?: number;
   readonly stop?: readonly string[];
+  /**
+   * The whole answer has this form: valid JSON by a schema, a regular expression, a grammar, or one of several texts. With
+   * plain decoding and speculative systems; at temperature > 0 drafts are kept where they are the target's own draws.
+   */
+  readonly constraint?: Constraint;
   /** Continue after the model's own end-of-text tokens. */
   readonly ignoreEos?: boolean;
   /** Report each token's log-probability, and so many of the most probable alternatives (0 to 20). */

@@ -152,6 +152,7 @@ const letters: Tokenizer = {
   eos: [],
   hasChatTemplate: false,
   entry: (id) => String.fromCharCode(id),
+  bytes: (id) => new TextEncoder().encode(String.fromCharCode(id)),
   encode: (text, { special = false } = {}) => [...(special ? [2] : []), ...Array.from(text, (c) => c.charCodeAt(0))],
   decode: (ids) => String.fromCharCode(...ids),
   chat: () => '',

@@ -111,6 +111,11 @@ export interface Forward extends Scores {
    * norm.
    */
   readonly taps: readonly DeviceTensor[];
+  /**
+   * Draws the child of `row` among the allowed tokens (bit t % 32 of word t / 32), with one readback. A token that `draw`
+   * gives and that is allowed is the one drawn here. Also after `accept` and `verify`, until the next pass.
+   */
+  drawAllowed(row: number, sampling: Sampling, allowed: Uint32Array): Promise<Choice>;
   /** Keeps this root-to-leaf path in the cache (node indices, ascending); the rest is forgotten. */
   accept(path: readonly number[]): void;
   /**

@@ -30,6 +30,8 @@ export interface Tokenizer {
   readonly hasChatTemplate: boolean;
   /** The vocabulary's entry, as it is written in the file; null when there is none. */
   entry(id: number): string | null;
+  /** What the token adds to a text, as bytes; none for a special token and for an id that does not exist. */
+  bytes(id: number): Uint8Array;
   /**
    * Special tokens that are written in the text are recognised. `special` adds what the tokenizer wraps a text in (a
    * BOS, where the model wants one): right for a raw prompt, wrong after a chat template. Default false. With `plain`,
@@ -96,6 +98,7 @@ export const loadTokenizer = async ({ tokenizer, config, generation = {} }: Toke
     ],
     hasChatTemplate: source !== null,
     entry: (id) => pieces.name(id),
+    bytes: (id) => (pieces.isSpecial(id) ? new Uint8Array() : pieces.bytes(id)),
     encode,
     decode(ids, options) {
       const text = stream(options);

@@ -42,7 +42,7 @@ const record = (fields: Readonly<Record<string, Field>>): Field =>
 
 const tokens = listOf(count);
 const texts = listOf(text);
-const source = oneOf('sampled', 'drafted', 'corrected', 'bonus', 'routed');
+const source = oneOf('sampled', 'drafted', 'corrected', 'bonus', 'routed', 'forced');
 const range = field(
   'two numbers',
   (value) => Array.isArray(value) && value.length === 2 && value.every(Number.isFinite),
@@ -174,7 +174,12 @@ const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string, Field
   },
   'device-lost': { round: count, fault },
   recovered: { round: count, ms: number },
-  done: { finish_reason: oneOf('stop', 'length', 'aborted'), text: orNull(text) },
+  constraint: { kind: oneOf('json_schema', 'regex', 'grammar', 'choice'), cached: flag, ms: number },
+  done: {
+    finish_reason: oneOf('stop', 'length', 'aborted'),
+    text: orNull(text),
+    constraint: optional(record({ valid: flag, forced: count, masked: count, ms: number })),
+  },
 };
 
 /** Lists of a commit or a draft that have one entry for each token. */

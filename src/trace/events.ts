@@ -14,9 +14,10 @@ export type Role =
   | 'lookup'
   | 'prm'
   | 'router'
-  | 'remote';
-/** How a committed token came about. */
-export type Source = 'sampled' | 'drafted' | 'corrected' | 'bonus' | 'routed';
+  | 'remote'
+  | 'constraint';
+/** How a committed token came about; `forced`: a constraint left no choice. */
+export type Source = 'sampled' | 'drafted' | 'corrected' | 'bonus' | 'routed' | 'forced';
 
 /** A token as text, and how probable it was. */
 export interface TokenText {
@@ -244,12 +245,29 @@ export type TraceEvent = { readonly at: number } & (
     }
   /** The models are loaded on another device, which took `ms`; the answer goes on with this round. */
   | { readonly type: 'recovered'; readonly round: number; readonly ms: number }
+  /** The answer is constrained. `ms`: what compiling took, or finding what was compiled before. */
+  | {
+      readonly type: 'constraint';
+      readonly kind: 'json_schema' | 'regex' | 'grammar' | 'choice';
+      readonly cached: boolean;
+      readonly ms: number;
+    }
   /** `text` is the whole answer; `stop` the token or string that ended it. */
   | {
       readonly type: 'done';
       readonly finish_reason: 'stop' | 'length' | 'aborted';
       readonly stop: number | string | null;
       readonly text: string | null;
+      /**
+       * Of a constrained answer. `valid`: it fulfils the constraint; false where it was cut off. `forced`: tokens that were
+       * committed without a choice. `masked`: draws that needed a mask. `ms`: time spent in the grammar.
+       */
+      readonly constraint?: {
+        readonly valid: boolean;
+        readonly forced: number;
+        readonly masked: number;
+        readonly ms: number;
+      };
     }
 );
 

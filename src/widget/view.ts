@@ -36,6 +36,7 @@ const TITLES: Readonly<Record<ErrorCode, string>> = {
   'bad-checkpoint': 'This model cannot be used.',
   'vocabulary-mismatch': 'These models do not belong together.',
   'bad-trace': 'This recording cannot be shown.',
+  'bad-constraint': 'The answer cannot be constrained like this.',
   'bad-request': 'This request cannot be run.',
   aborted: 'Stopped.',
   bug: 'Something went wrong.',

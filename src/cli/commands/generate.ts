@@ -1,6 +1,7 @@
 // Continues a prompt. The text streams to stdout as it becomes certain; with --json every trace event is a line there,
 // the last one, `done`, carrying the answer and the metrics as well.
 import { refuse } from '../../base/refuse.ts';
+import { type Constraint, checkConstraint } from '../../constraint/constraint.ts';
 import type { DecodingSystem } from '../../decode/core/system.ts';
 import { createEngine } from '../../engine/engine.ts';
 import { type LoadedModel, readerOf } from '../../engine/load/loaded-models.ts';
@@ -38,6 +39,10 @@ const OPTIONS = {
   'min-p': number('P', 'sample among tokens at least P times as probable as the first', { least: 0, most: 1 }),
   seed: integer('S', 'the same seed gives the same answer', { least: 0, most: 2 ** 32 - 1 }),
   stop: texts('TEXT', 'end before this text; may be repeated'),
+  constraint: text(
+    'F',
+    'the answer’s form, a JSON file: {"json_schema": …}, {"regex": …}, {"grammar": …}, {"choice": […]}',
+  ),
   'ignore-eos': flag('go on after the end-of-text token'),
   set: texts('KNOB=VALUE', "one of the system's settings; may be repeated"),
   logprobs: integer('N', 'with --json: each token’s log-probability, and N alternatives', { least: 0, most: 20 }),
@@ -70,6 +75,16 @@ const readPrompt = async (given: Given): Promise<Prompt> => {
   const content = file === undefined ? (given.prompt ?? '') : await readTextFile(file);
   // Editors end a file with a newline that is no part of the message; a raw prompt keeps it.
   return given.raw ? { text: content } : { messages: [{ role: 'user', content: content.replace(/\r?\n$/, '') }] };
+};
+
+const readConstraint = async (file: string): Promise<Constraint> => {
+  const content = await readTextFile(file);
+  try {
+    return checkConstraint(JSON.parse(content));
+  } catch (cause) {
+    if (cause instanceof SyntaxError) throw new UsageError(`${file}: not JSON: ${cause.message}`);
+    throw cause;
+  }
 };
 
 /** Drops undefined options: the engine's defaults apply to absent ones. */
@@ -158,7 +173,8 @@ export const generate = defineCommand({
   async run({ values }, terminal) {
     checkPrompt(values);
     const system = SYSTEMS.find(({ id }) => id === (values.system ?? 'autoregressive')) as DecodingSystem;
-    const request = toRequest(values, system, await readPrompt(values));
+    const constraint = values.constraint === undefined ? undefined : await readConstraint(values.constraint);
+    const request = { ...toRequest(values, system, await readPrompt(values)), ...compact({ constraint }) };
     const far = readFar(values, [system]);
     using device = await openDevice(terminal);
     const models = await loadAll(device, far, values, [system], terminal);

@@ -17,6 +17,7 @@ import type {
   Sampling,
 } from '../../model/interface.ts';
 import type { Emit, Escalates, Role, Source } from '../../trace/index.ts';
+import type { ConstrainedText } from './constrained-text.ts';
 import { fittedKnobs, type Knobs, type KnobValue, type KnobValues } from './knobs.ts';
 import type { RemoteTarget } from './remote-target.ts';
 import type { Timings } from './timings.ts';
@@ -116,6 +117,12 @@ export interface Sequence {
   /** How many more tokens may be committed, by the request and the context. */
   readonly budget: number;
   readonly sampling: Sampling;
+  /** What drafts are drawn with. Their noise is their own, or the target's where only its very draws are kept. */
+  readonly drafting: Sampling;
+  /** What the answer is constrained to; the target's cursor keeps to it. Null: nothing. */
+  readonly constraint: ConstrainedText | null;
+  /** Tokens of the prompt: the answer is after them. */
+  readonly prompt: number;
   /**
    * How many alternatives to score at each committed position. More than 0 costs a round one more readback. Null: no
    * probabilities are wanted.
@@ -152,8 +159,8 @@ export interface Commit {
   /** Ensembles: the member that drafted each token (null: it was drawn from r), and the members' votes. */
   readonly by?: readonly (Role | null)[];
   readonly votes?: readonly Vote[];
-  /** The answer ends here, as at a limit. */
-  readonly last?: true;
+  /** The answer ends here, as at a limit; `complete`: as its constraint wants it. */
+  readonly last?: true | 'complete';
 }
 
 /** What a round is given. */

@@ -10,6 +10,7 @@ const letters: Tokenizer = {
   eos: [],
   hasChatTemplate: false,
   entry: () => null,
+  bytes: () => new Uint8Array(),
   encode: (text) => [...text].map((letter) => letter.charCodeAt(0) - 97),
   decode: (ids) => String.fromCharCode(...ids.map((id) => id + 97)),
   chat: () => '',

@@ -19,6 +19,7 @@ export interface Ending {
 }
 
 const OUT_OF_ROOM: Ending = { finish_reason: 'length', stop: null };
+const COMPLETE: Ending = { finish_reason: 'stop', stop: null };
 
 /** The part of a commit that belongs to the answer. */
 export interface Kept {
@@ -57,11 +58,11 @@ export class Transcript {
     for (const [i, token] of tokens.entries()) {
       if (this.ending) break;
       this.#push(token);
-      if (last && i === tokens.length - 1) this.ending ??= OUT_OF_ROOM;
+      if (last && i === tokens.length - 1) this.ending ??= last === true ? OUT_OF_ROOM : COMPLETE;
       if (this.ending) this.#flush();
       ends.push(this.#text.length);
     }
-    if (last) this.ending ??= OUT_OF_ROOM; // also after an empty commit
+    if (last) this.ending ??= last === true ? OUT_OF_ROOM : COMPLETE; // also after an empty commit
     const kept = ends.length;
     const scored = withLogprobs ? scores?.slice(0, kept) : undefined;
     return {

@@ -1,7 +1,7 @@
 // Drafts of a DFlash network: a whole block in one pass.
 import type { BlockCursor } from '../../model/interface.ts';
 import { chainOf } from '../core/chain.ts';
-import { draftSampling, greedySampling } from '../core/draft-sampling.ts';
+import { greedySampling } from '../core/draft-sampling.ts';
 import type { RunContext } from '../core/system.ts';
 import type { Drafter } from './speculate.ts';
 import type { AppendRows } from './taps.ts';
@@ -27,14 +27,14 @@ export const refusedFirst = (
 /** Drafts blocks of one size; size 1 drafts nothing. `append` gives the cursor the rows that were committed. */
 export const blockDrafter = (cursor: BlockCursor, append: AppendRows, size: number, sampled: boolean): Drafter => ({
   by: 'dflash',
-  propose({ tokens, budget, sampling: targets }, most) {
+  propose({ tokens, budget, drafting }, most) {
     // Slots see each other, so a shorter block drafts other tokens. At an answer's end it shrinks as in the authors'
     // loop: to the budget and one more, of which only what may be committed is verified.
     const block = Math.min(size, budget + 1, cursor.capacity - cursor.length);
     const drafts = Math.min(block - 1, most);
     if (drafts < 1 || cursor.length < tokens.length - 1) return null;
-    const distribution = sampled && targets.temperature > 0;
-    const sampling = distribution ? draftSampling(targets) : greedySampling(targets);
+    const distribution = sampled && drafting.temperature > 0;
+    const sampling = distribution ? drafting : greedySampling(drafting);
     const anchor = tokens[tokens.length - 1] as number;
     const slots = cursor.draft(anchor, block);
     const drawn = Array.from({ length: drafts }, (_, i) => slots.draw(i + 1, sampling, { distribution }));

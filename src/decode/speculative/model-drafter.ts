@@ -2,7 +2,6 @@
 import type { Cursor, DeviceDistribution, DeviceToken } from '../../model/interface.ts';
 import { Acceptance } from '../core/acceptance.ts';
 import { chainOf } from '../core/chain.ts';
-import { draftSampling } from '../core/draft-sampling.ts';
 import type { Drafter } from './speculate.ts';
 
 /** What a draft costs, in plain tokens: a pass of the draft and a row of the target's. */
@@ -14,11 +13,10 @@ export const modelDrafter = (cursor: Cursor, gamma: number, longest: number): Dr
   let drafts = 0;
   return {
     by: 'draft',
-    async propose({ tokens, sampling: targets }, most) {
+    async propose({ tokens, drafting: sampling }, most) {
       const anchor = tokens.length - 1;
       drafts = Math.min(gamma || acceptance.drafts, most, cursor.capacity - anchor);
       if (drafts < 1) return null;
-      const sampling = draftSampling(targets);
       const distribution = sampling.temperature > 0;
       let pass = await cursor.extend(tokens.slice(cursor.length));
       const written: DeviceToken[] = [];

@@ -3,10 +3,9 @@
 // nothing to propose or nothing to gain.
 import type { Choice, Cursor, Draft, Forward, Verdict } from '../../model/interface.ts';
 import type { Role, Source } from '../../trace/index.ts';
-import { chainOf } from '../core/chain.ts';
 import { assumedCost, FallbackController, measuredCost } from '../core/fallback.ts';
-import { scoresOf } from '../core/prefill.ts';
-import type { Commit, Models, Round, RoundContext, RunContext, Sequence } from '../core/system.ts';
+import { commitOf, forcedText, keepPlainRound, plainRound } from '../core/plain-round.ts';
+import type { Models, Round, RoundContext, RunContext, Sequence } from '../core/system.ts';
 
 /** A draft, and what it cost. */
 export interface Proposal extends Draft {
@@ -38,19 +37,6 @@ export interface Outcome {
   readonly base: number;
 }
 
-interface Plain {
-  readonly pass: Forward;
-  readonly choice: Choice;
-}
-
-/** One token of plain decoding. The pass is not accepted yet. */
-export const plainRound = async (target: Cursor, { tokens, sampling }: Sequence): Promise<Plain> => {
-  const pass = target.forward(chainOf(tokens.slice(-1)));
-  const [choice] = await pass.draw(0, sampling).read();
-  if (!choice) throw new Error('a draw of one row came back empty');
-  return { pass, choice };
-};
-
 /** Times plain rounds, once for each set of models. Their passes are not accepted. */
 const timePlainRounds = async (
   target: Cursor,
@@ -62,18 +48,6 @@ const timePlainRounds = async (
     timings.add('plain', performance.now() - start);
   }
 };
-
-const commitOf = async (
-  pass: Forward,
-  path: readonly number[],
-  choices: readonly Choice[],
-  source: readonly Source[],
-  sequence: Sequence,
-): Promise<Commit> => ({
-  tokens: choices.map(({ token }) => token),
-  source,
-  scores: await scoresOf(pass, path, choices, sequence),
-});
 
 const sourcesOf = ({ path, source }: Verdict): readonly Source[] => [
   ...path.slice(1).map(() => 'drafted' as const),
@@ -100,7 +74,8 @@ export const speculate = (
   { timings, emit, sequence, models }: Pick<RunContext, 'timings' | 'emit' | 'sequence' | 'models'>,
   { fallBack, drawn }: SpeculateOptions,
 ): Round => {
-  const random = drawn && sequence.sampling.temperature > 0;
+  // Under a constraint the target's own draws decide, so that it can be checked after them.
+  const random = drawn && sequence.sampling.temperature > 0 && !sequence.constraint;
   let prepared = !random;
   const cost = random ? assumedCost : measuredCost(timings);
   const fallback = new FallbackController({ timings, cost, emit, fallBack });
@@ -113,17 +88,18 @@ export const speculate = (
     // A bonus token and a draft are drawn with different noise. Where drafts are drawn at random, the answer's last
     // token is drafted too, so that a smaller budget cuts the answer and does not change it.
     const most = Math.min(context.sequence.budget - (random ? 0 : 1), (target.levels ?? Infinity) - 1);
-    const draft = most > 0 && fallback.next(context.round) ? await drafter.propose(context.sequence, most) : null;
+    // Forced text is a draft that cannot be refused: nothing else is proposed in its round.
+    const forced = forcedText(context.sequence);
+    const proposes = forced.length === 0 && most > 0 && fallback.next(context.round);
+    const draft = proposes ? await drafter.propose(context.sequence, most) : null;
     if (draft) return verifyRound(draft, context, start);
 
-    const { pass, choice } = await plainRound(target, context.sequence);
-    pass.accept([0]);
-    const [path, choices] = [[0], [choice]];
-    drafter.observe({ pass, path, choices, base: context.sequence.tokens.length - 1 });
-    const ms = performance.now() - start;
-    fallback.plain(ms);
-    emit({ type: 'verify', round: context.round, by: 'target', path, next: choice.token, source: 'sampled', ms });
-    return commitOf(pass, path, choices, ['sampled'], context.sequence);
+    const plain = await plainRound(target, context.sequence, forced);
+    const base = context.sequence.tokens.length - 1;
+    const commit = await keepPlainRound(plain, { ...context, emit }, start);
+    drafter.observe({ ...plain, base });
+    if (forced.length === 0) fallback.plain(performance.now() - start);
+    return commit;
   };
 
   async function verifyRound(draft: Proposal, { round, sequence: now }: RoundContext, start: number) {

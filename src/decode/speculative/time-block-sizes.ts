@@ -2,8 +2,9 @@
 // All sizes are timed together, interleaved: times from different moments could not be compared on a busy machine. Sizes
 // that the device pads to the same rows are timed one by one too, because draws and keys are not padded.
 import type { Cursor } from '../../model/interface.ts';
+import { plainRound } from '../core/plain-round.ts';
 import type { RunContext } from '../core/system.ts';
-import { type Drafter, plainRound } from './speculate.ts';
+import type { Drafter } from './speculate.ts';
 
 /** Timed rounds of each size, after one that warms up. */
 const ENOUGH = 4;

@@ -1,7 +1,6 @@
 // Drafts of an EAGLE-3 layer, which feeds its own output back: a chain, or a tree that grows on the device.
 import type { FeatureCursor } from '../../model/interface.ts';
 import { chainOf } from '../core/chain.ts';
-import { draftSampling } from '../core/draft-sampling.ts';
 import type { Drafter, Proposal } from './speculate.ts';
 
 interface Shape {
@@ -19,7 +18,7 @@ const nodesAt = ({ width, nodes }: Shape, depth: number): number =>
 
 export const treeDrafter = (cursor: FeatureCursor, shape: Shape, observe: Drafter['observe']): Drafter => ({
   by: 'eagle3',
-  propose({ tokens, sampling }, most): Proposal | null {
+  propose({ tokens, drafting }, most): Proposal | null {
     const depth = Math.min(shape.depth, most, cursor.capacity - cursor.length);
     if (depth < 1 || cursor.length < tokens.length - 1) return null;
     const anchor = tokens[tokens.length - 1] as number;
@@ -27,7 +26,7 @@ export const treeDrafter = (cursor: FeatureCursor, shape: Shape, observe: Drafte
       const tree = cursor.tree(anchor, { depth, width: shape.width, nodes: nodesAt(shape, depth) });
       return { tree, distributions: null, nodes: tree.nodes, passes: depth };
     }
-    const { tokens: drafts, distributions } = cursor.chain(depth, draftSampling(sampling));
+    const { tokens: drafts, distributions } = cursor.chain(depth, drafting);
     return { tree: chainOf([anchor, ...drafts]), distributions, nodes: depth + 1, passes: depth };
   },
   observe,

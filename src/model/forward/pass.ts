@@ -186,6 +186,14 @@ export class Pass {
     return new DeviceDraw(this.#batch, { row, sampling, position, distribution });
   }
 
+  /** Draws by itself, among these tokens: a submit and a readback of its own. */
+  drawAllowed(row: number, sampling: Sampling, position: number, allowed: Uint32Array): Promise<Choice> {
+    this.#use();
+    this.#recordDraws();
+    const wanted = { row, sampling, position, distribution: null };
+    return this.#need().sampler.drawAllowed(this.#results.logits, wanted, allowed);
+  }
+
   /** Decides which nodes the target keeps, moves their rows in the cache, and reads the verdict. */
   verify(draft: DraftRows, cache: Cache): Promise<Verdict> {
     this.#use();

@@ -50,6 +50,8 @@ export const treeView = (
     taps: pass.taps(first, rows),
     draw: (row, sampling, options) =>
       pass.draw(scored(row), sampling, length + (depth[row] as number) + 1, options?.distribution),
+    drawAllowed: (row, sampling, allowed) =>
+      pass.drawAllowed(scored(row), sampling, length + (depth[row] as number) + 1, allowed),
     top: (of, n) => pass.top(of.map(scored), n),
     accept: (path) => cursor.accept(version, tree, path),
     verify: async (distributions, sampling) => {
@@ -70,6 +72,7 @@ export const treeView = (
         logits: pass.logits(row, 1),
         taps: pass.taps(first + rows - 1, 1),
         draw: (at, sampling, options) => pass.draw(row + rowIn(at, 1), sampling, position, options?.distribution),
+        drawAllowed: (at, sampling, allowed) => pass.drawAllowed(row + rowIn(at, 1), sampling, position, allowed),
         top: (of, n) =>
           pass.top(
             of.map((at) => row + rowIn(at, 1)),
@@ -95,21 +98,31 @@ export const deviceTreeView = (
   pass: Pass,
   cursor: CachedCursor,
   { count, version, ...place }: DeviceTreeSeen,
-): CursorPass => ({
-  rows: count,
-  logits: pass.logits(0, count),
-  taps: pass.taps(0, count),
-  draw: unknown,
-  top: (of, n) =>
-    pass.top(
-      of.map((row) => rowIn(row, count)),
-      n,
-    ),
-  accept: unknown,
-  verify: async (distributions, sampling) => {
-    if (distributions) throw refuse('sampled drafts that are not a chain');
-    const draft = { first: 0, ...place, count, nodes: null, sampling, distributions };
-    return cursor.keepVerdict(version, () => pass.verify(draft, cursor.cache));
-  },
-  lastRow: unknown,
-});
+): CursorPass => {
+  /** Of each node, once the verdict has told the tree's shape. */
+  let depth: readonly number[] | null = null;
+  return {
+    rows: count,
+    logits: pass.logits(0, count),
+    taps: pass.taps(0, count),
+    draw: unknown,
+    drawAllowed: (row, sampling, allowed) => {
+      const position = place.position + (depth?.[rowIn(row, count)] ?? unknown()) + 1;
+      return pass.drawAllowed(row, sampling, position, allowed);
+    },
+    top: (of, n) =>
+      pass.top(
+        of.map((row) => rowIn(row, count)),
+        n,
+      ),
+    accept: unknown,
+    verify: async (distributions, sampling) => {
+      if (distributions) throw refuse('sampled drafts that are not a chain');
+      const draft = { first: 0, ...place, count, nodes: null, sampling, distributions };
+      const verdict = await cursor.keepVerdict(version, () => pass.verify(draft, cursor.cache));
+      depth = depths(verdict.parents);
+      return verdict;
+    },
+    lastRow: unknown,
+  };
+};

@@ -6,6 +6,7 @@ import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
 import { distribution } from '../../kernels/sampling/distribution.ts';
+import { allowedWords, drawAllowed } from '../../kernels/sampling/draw-allowed.ts';
 import {
   CHOICE_WORDS,
   DRAW_WORDS,
@@ -59,9 +60,14 @@ export class Sampler {
   readonly #row: Tensor;
   readonly #tops: Tops;
   readonly #plans = new Map<GPUBuffer, Plans>();
+  readonly #arena: Arena;
+  /** Made at the first use, because most runs have no constraint. */
+  #allowed: Tensor | null = null;
+  readonly #allowedPlans = new Map<GPUBuffer, Plan>();
 
   constructor(gpu: Gpu, arena: Arena, vocabulary: number) {
     this.#gpu = gpu;
+    this.#arena = arena;
     this.#vocabulary = vocabulary;
     this.#tokenRing = tokenRingOf(gpu);
     this.distributions = DistributionRing.acquire(gpu, vocabulary);
@@ -131,6 +137,8 @@ export class Sampler {
     const plans = this.#plans.get(logits.buffer);
     if (plans) destroy(plans);
     this.#plans.delete(logits.buffer);
+    this.#allowedPlans.get(logits.buffer)?.destroy();
+    this.#allowedPlans.delete(logits.buffer);
   }
 
   /**
@@ -159,6 +167,34 @@ export class Sampler {
     submission.run(plan, { keys: 0 });
     if (keeps) submission.run(this.#distributionPlan(logits, count), { keys: 0 });
     return first;
+  }
+
+  /** One draw among these tokens, submitted and read by itself. */
+  async drawAllowed(logits: Tensor, { row, sampling, position }: Wanted, allowed: Uint32Array): Promise<Choice> {
+    const plan = this.#allowedPlans.get(logits.buffer) ?? (await this.#prepareAllowed(logits));
+    const words = allowedWords(this.#vocabulary);
+    if (allowed.length !== words) throw refuse(`a set of allowed tokens has ${words} words, not ${allowed.length}`);
+    const first = this.#tokenRing.ring.take(1);
+    const { submission } = this.#gpu;
+    submission.upload(
+      this.draws,
+      packDraws([{ ...sampling, row, position, entry: this.#tokenRing.ring.entry(first) }]),
+    );
+    submission.upload(this.#allowed as Tensor, allowed);
+    submission.run(plan, { keys: 0 });
+    const read = this.read(first, 1);
+    submission.submit();
+    return (await read)[0] as Choice;
+  }
+
+  async #prepareAllowed(logits: Tensor): Promise<Plan> {
+    this.#allowed ??= this.#arena.storage(allowedWords(this.#vocabulary) * 4, 'allowed tokens');
+    const plan = new Plan(this.#gpu);
+    const tensors = { logits, draws: this.draws, allowed: this.#allowed, choices: this.#tokenRing.tensor };
+    const stride = logits.shape.at(-1) as number;
+    drawAllowed(plan, tensors, { rows: 1, vocabulary: this.#vocabulary, stride }, sampleTuning(this.#gpu));
+    this.#allowedPlans.set(logits.buffer, await plan.ready());
+    return plan;
   }
 
   #distributionPlan(logits: Tensor, count: number): Plan {
@@ -190,6 +226,8 @@ export class Sampler {
   free(): void {
     for (const plans of this.#plans.values()) destroy(plans);
     this.#plans.clear();
+    for (const plan of this.#allowedPlans.values()) plan.destroy();
+    this.#allowedPlans.clear();
     this.distributions.letGo(this);
     this.#tops.trim();
     DistributionRing.release(this.#gpu, this.#vocabulary);

@@ -102,6 +102,7 @@ const broken = (
 });
 
 const withSampling = (change: object) => (sequence: Sequence) => ({
+  ...sequence,
   tokens: sequence.tokens,
   budget: sequence.budget,
   alternatives: 0,

@@ -8,6 +8,7 @@ import type { LoadedModel } from '../../engine/load/loaded-models.ts';
 import type { RunRequest } from '../../engine/request.ts';
 import { distributionReference } from '../../kernels/sampling/sample.reference.ts';
 import type { LanguageModel, Sampling } from '../../model/interface.ts';
+import type { Tokenizer } from '../../text/tokenizer.ts';
 import { committedTokens, type TraceEvent } from '../../trace/index.ts';
 import { toyBlockDrafter, toyFeatureDrafter, toyMarkovDrafter } from '../toys/toy-drafters.ts';
 import { type ToyOptions, toyModel } from '../toys/toy-model.ts';
@@ -21,14 +22,19 @@ export const toyLoaded = (model: LanguageModel, stopTokens: readonly number[] = 
   stopTokens,
 });
 
-/** A target, and drafters of every kind that agree with it most of the time. */
-export const toyEngine = async (system: DecodingSystem, toy: ToyOptions, stopTokens: readonly number[] = []) => {
+/** A target, and drafters of every kind that agree with it most of the time. Its texts are token ids, or have a tokenizer. */
+export const toyEngine = async (
+  system: DecodingSystem,
+  toy: ToyOptions,
+  stopTokens: readonly number[] = [],
+  tokenizer: Tokenizer | null = null,
+) => {
   const engine = createEngine({ systems: [system] });
   const tokenRing = new ToyTokenRing();
   const { vocabulary, sharpness, context = 4096 } = toy;
   const like = { vocabulary, sharpness, noise: toy.noise ?? sharpness / 4, context, tokenRing };
   await engine.load({
-    target: toyLoaded(toyModel({ ...toy, noise: 0, tokenRing }), stopTokens),
+    target: { ...toyLoaded(toyModel({ ...toy, noise: 0, tokenRing }), stopTokens), tokenizer },
     draft: toyLoaded(toyModel({ ...like, seed: 1 })),
     dflash: { name: 'toy block', model: toyBlockDrafter({ ...like, seed: 2 }) },
     dspark: { name: 'toy walk', model: toyMarkovDrafter({ ...like, seed: 4 }) },

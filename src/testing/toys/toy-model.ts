@@ -2,6 +2,8 @@
 // refuses misuse as the device does (model/check-tree.ts), and is quick enough for tens of thousands of runs. Every
 // decoding system is tested on it.
 
+import { drawAllowedReference } from '../../kernels/sampling/draw-allowed.reference.ts';
+import { isAllowed } from '../../kernels/sampling/draw-allowed.ts';
 import { distributionReference } from '../../kernels/sampling/sample.reference.ts';
 import {
   MATCH,
@@ -60,6 +62,7 @@ export interface ToyOptions extends ToyDistribution {
   /** Wrong on purpose: how drafts are verified, and whether a node sees its elder siblings. */
   readonly match?: MatchRule;
   readonly ratio?: RatioRule;
+  readonly allowed?: typeof drawAllowedReference;
   readonly leak?: boolean;
   /** The same of an ensemble whose first member this is. */
   readonly join?: JoinRule;
@@ -134,6 +137,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
     tokenRing = new ToyTokenRing(),
     match = MATCH,
     ratio = RATIO,
+    allowed: drawAllowed = drawAllowedReference,
     join = JOIN,
     leak = false,
     bytes = 0,
@@ -208,6 +212,12 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         }),
         draw: (row, sampling, { distribution = false } = {}) =>
           tokenRing.draw(rowOf(row), position(row) + 1, sampling, distribution),
+        async drawAllowed(row, sampling, allowed) {
+          const draw = { ...sampling, position: position(row) + 1 };
+          const token = drawAllowed(rowOf(row), draw, (each) => isAllowed(allowed, each));
+          await tokenRing.look();
+          return toyChoice(rowOf(row), token);
+        },
         top: async (of, n) =>
           of.map((row) =>
             rowOf(row)

@@ -1,0 +1,81 @@
+// Compiles constraints, and keeps the compiled ones: an application asks for the same schema again and again.
+import type { GrammarCompiler } from '@mlc-ai/web-xgrammar';
+import { badConstraint } from '../base/refuse.ts';
+import type { Tokenizer } from '../text/tokenizer.ts';
+import type { Constraint } from './constraint.ts';
+import { schemaGrammar } from './json-schema.ts';
+import { literal } from './literal.ts';
+import type { Compiled } from './matcher.ts';
+import { patternGrammar } from './pattern.ts';
+import { compiling, loadXGrammar } from './xgrammar.ts';
+
+/** Compiled constraints that are kept, for each vocabulary. */
+const MOST_KEPT = 32;
+
+interface Vocabulary {
+  readonly tokenizer: Tokenizer;
+  readonly vocabulary: number;
+  readonly stopTokens: ReadonlySet<number>;
+}
+
+interface Compiler {
+  readonly compiler: GrammarCompiler;
+  /** By the constraint's JSON, in the order of their last use. */
+  readonly kept: Map<string, Compiled>;
+}
+
+export class ConstraintCompiler {
+  readonly #compilers = new Map<string, Promise<Compiler>>();
+  #tokenizer: Tokenizer | null = null;
+
+  /** `cached`: it was compiled before. Throws `bad-constraint`. */
+  async compile(constraint: Constraint, reader: Vocabulary): Promise<{ compiled: Compiled; cached: boolean }> {
+    const { compiler, kept } = await this.#compilerOf(reader);
+    const key = JSON.stringify(constraint);
+    const known = kept.get(key);
+    kept.delete(key);
+    const compiled = known ?? {
+      ...reader,
+      end: reader.vocabulary,
+      grammar: await compiling(() => compile(compiler, constraint)),
+    };
+    kept.set(key, compiled);
+    for (const [oldest, { grammar }] of [...kept].slice(0, -MOST_KEPT)) {
+      kept.delete(oldest);
+      grammar.dispose();
+    }
+    return { compiled, cached: known !== undefined };
+  }
+
+  #compilerOf(reader: Vocabulary): Promise<Compiler> {
+    // Another model has another vocabulary; that of the one before is not needed again.
+    if (this.#tokenizer !== reader.tokenizer) this.#compilers.clear();
+    this.#tokenizer = reader.tokenizer;
+    const key = `${reader.vocabulary} ${[...reader.stopTokens].join()}`;
+    const known = this.#compilers.get(key) ?? makeCompiler(reader);
+    this.#compilers.set(key, known);
+    known.catch(() => this.#compilers.delete(key));
+    return known;
+  }
+}
+
+const makeCompiler = async ({ tokenizer, vocabulary, stopTokens }: Vocabulary): Promise<Compiler> => {
+  const { GrammarCompiler, TokenizerInfo } = await loadXGrammar();
+  // As bytes, because a token may hold a part of a character. One more token stands for the end of the answer.
+  const entries = Array.from({ length: vocabulary + 1 }, (_, id) => tokenizer.bytes(id)) as unknown as string[];
+  const stops = [...stopTokens, vocabulary];
+  const info = await TokenizerInfo.createTokenizerInfo(entries, 'raw', false, vocabulary + 1, stops);
+  return { compiler: await GrammarCompiler.createGrammarCompiler(info, false), kept: new Map() };
+};
+
+const compile = (compiler: GrammarCompiler, constraint: Constraint) => compiler.compileGrammar(grammarOf(constraint));
+
+const grammarOf = (constraint: Constraint): string => {
+  if ('json_schema' in constraint) return schemaGrammar(constraint.json_schema, constraint.whitespace);
+  if ('regex' in constraint) {
+    const refuse = (what: string, hint?: string): Error => badConstraint(`regex: ${what}`, hint);
+    return `root ::= ${patternGrammar(constraint.regex, { json: false, refuse })}`;
+  }
+  if ('choice' in constraint) return `root ::= ${constraint.choice.map(literal).join(' | ')}`;
+  return constraint.grammar;
+};

@@ -1,0 +1,205 @@
+// Schemas as they are compiled: what is kept is kept exactly (random answers validate with ajv by the schema as it was
+// given), and what cannot be kept is refused by name.
+import { Ajv2020 as Ajv } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { bundledTokenizer } from '../testing/toys/text-engine.ts';
+import type { Tokenizer } from '../text/tokenizer.ts';
+import { ConstraintCompiler } from './compile.ts';
+import { checkConstraint, type JsonSchema } from './constraint.ts';
+import { schemaGrammar } from './json-schema.ts';
+import { ConstraintMatcher } from './matcher.ts';
+
+const KEPT: Readonly<Record<string, JsonSchema>> = {
+  'any JSON': true,
+  'an object': { type: 'object' },
+  'properties, some required': {
+    type: 'object',
+    properties: { name: { type: 'string' }, age: { type: 'integer' }, ok: { type: 'boolean' } },
+    required: ['name'],
+  },
+  'a required name without a schema': { type: 'object', required: ['a b'] },
+  'additional properties of one kind': { type: 'object', additionalProperties: { type: 'integer' } },
+  'properties and additional ones': {
+    properties: { a: { type: 'string' } },
+    required: ['a', 'b'],
+    additionalProperties: { type: 'null' },
+  },
+  'nothing but listed properties': { type: 'object', properties: { a: true }, additionalProperties: false },
+  'integers in a range': { type: 'integer', minimum: -3, exclusiveMaximum: 12 },
+  'numbers in a range': { type: 'number', minimum: 0, maximum: 1 },
+  'lengths of a string': { type: 'string', minLength: 2, maxLength: 4 },
+  'a pattern': { type: 'string', pattern: '^[A-Z]{2}-\\d+$' },
+  'a pattern that could match a quote': { type: 'string', pattern: '^.{1,3}[^a-z]$' },
+  'a range that holds a quote and a backslash': { type: 'string', pattern: '^[ -~]{1,5}$' },
+  'an array of 1 to 3': { type: 'array', items: { enum: ['a', 1, null] }, minItems: 1, maxItems: 3 },
+  'an empty array': { type: 'array', items: false },
+  'a tuple': { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }], items: false, minItems: 2 },
+  'several types': { type: ['string', 'null', 'integer'], minLength: 1, maximum: 5 },
+  'a constant': { const: { a: [1, 'x"\\', null] } },
+  'an enum of one type': { type: 'string', enum: ['a', 1, 'b'] },
+  anyOf: { anyOf: [{ type: 'integer' }, { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] }] },
+  'oneOf by a constant': {
+    oneOf: [
+      { type: 'object', properties: { kind: { const: 'a' }, n: { type: 'integer' } }, required: ['kind', 'n'] },
+      { type: 'object', properties: { kind: { const: 'b' } }, required: ['kind'] },
+    ],
+  },
+  'references, circular too': {
+    $defs: {
+      node: {
+        type: 'object',
+        properties: { value: { type: 'integer' }, next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] } },
+        required: ['value', 'next'],
+      },
+    },
+    $ref: '#/$defs/node',
+  },
+  'names that need escapes': {
+    type: 'object',
+    properties: { 'a"b\\c\n': { const: 1 }, é: { const: 2 } },
+    required: ['a"b\\c\n', 'é'],
+  },
+  date: { type: 'string', format: 'date' },
+  time: { type: 'string', format: 'time' },
+  'date-time': { type: 'string', format: 'date-time' },
+  uuid: { type: 'string', format: 'uuid' },
+  ipv4: { type: 'string', format: 'ipv4' },
+  email: { type: 'string', format: 'email' },
+  duration: { type: 'string', format: 'duration' },
+  hostname: { type: 'string', format: 'hostname' },
+  uri: { type: 'string', format: 'uri' },
+  'numbers with decimals in their bounds': { type: 'number', minimum: -1.25, exclusiveMaximum: 0.5 },
+  'a narrow range': { type: 'number', exclusiveMinimum: 0.2, maximum: 0.35 },
+  'a tuple that goes on': {
+    type: 'array',
+    prefixItems: [{ type: 'string' }, { const: 1 }],
+    items: { type: 'null' },
+    minItems: 1,
+    maxItems: 4,
+  },
+};
+
+const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: string]>> = {
+  false: [false, 'false allows no value'],
+  not: [{ not: { type: 'string' } }, 'at its root: not is not supported'],
+  uniqueItems: [{ properties: { a: { type: 'array', uniqueItems: true } } }, '/properties/a: uniqueItems'],
+  multipleOf: [{ type: 'number', multipleOf: 3 }, 'multipleOf'],
+  'several allOf': [{ allOf: [{ type: 'string' }, { minLength: 3 }] }, 'allOf of several schemas'],
+  'oneOf that overlaps': [{ oneOf: [{ type: 'integer' }, { type: 'number' }] }, 'under two branches of oneOf'],
+  if: [{ if: {}, else: {} }, 'if is not supported'],
+  patternProperties: [{ type: 'object', patternProperties: { a: true } }, 'patternProperties'],
+  minProperties: [{ type: 'object', minProperties: 2 }, 'minProperties'],
+  'an empty enum': [{ enum: [] }, 'enum allows no value'],
+  'an enum of another type': [{ type: 'integer', enum: ['a'] }, 'enum allows no value'],
+  'an unknown type': [{ type: 'text' }, 'type "text" does not exist'],
+  'crossed lengths': [{ type: 'string', minLength: 5, maxLength: 2 }, 'minLength 5 exceeds maxLength 2'],
+  'a required name that is forbidden': [
+    { properties: {}, required: ['x'], additionalProperties: false, type: 'object' },
+    '"x" is required',
+  ],
+  'a reference elsewhere': [{ $ref: 'https://example.com/schema' }, 'is not a place in this schema'],
+  'a reference to nothing': [{ $ref: '#/$defs/no' }, 'names nothing'],
+  'an unsupported format': [{ type: 'string', format: 'iri' }, 'format "iri" is not supported'],
+  'a look-ahead': [{ type: 'string', pattern: '^a(?=b)' }, 'look-around'],
+  'a quote in a pattern': [{ type: 'string', pattern: '"' }, 'which a JSON string escapes'],
+  'a pattern and a length': [{ type: 'string', pattern: 'a', minLength: 1 }, 'only one can be kept'],
+};
+
+let tokenizer: Tokenizer;
+let compiler: ConstraintCompiler;
+beforeAll(async () => {
+  tokenizer = await bundledTokenizer();
+  compiler = new ConstraintCompiler();
+});
+
+const hash = (n: number): number => {
+  n = Math.imul(n ^ (n >>> 16), 0x45d9f3b);
+  n = Math.imul(n ^ (n >>> 16), 0x45d9f3b);
+  return (n ^ (n >>> 16)) >>> 0;
+};
+
+/** Some answer that the constraint allows, each token drawn among the allowed ones; null: it did not end in time. */
+const randomAnswer = async (matcher: ConstraintMatcher, seed: number, most = 200): Promise<string | null> => {
+  const text: number[] = [];
+  while (text.length < most) {
+    if (await matcher.ends(text)) return tokenizer.decode(text);
+    // Where the answer may end, it does, every second time.
+    if (matcher.complete(text) && hash(seed + 7 * text.length) % 2 === 0) return tokenizer.decode(text);
+    const allowed = await matcher.allowed(text);
+    const possible = Array.from({ length: tokenizer.vocabulary }, (_, t) => t).filter(
+      (t) => ((allowed[t >>> 5] ?? 0) >>> (t & 31)) & 1,
+    );
+    // A short token, so that names and numbers come to an end.
+    const drawn = possible[hash(seed * 1000 + text.length) % possible.length];
+    if (drawn === undefined) throw new Error(`a dead end after ${JSON.stringify(tokenizer.decode(text))}`);
+    text.push(drawn);
+  }
+  return null;
+};
+
+const openMatcher = async (constraint: Parameters<ConstraintCompiler['compile']>[0]): Promise<ConstraintMatcher> => {
+  const reader = { tokenizer, vocabulary: tokenizer.vocabulary, stopTokens: new Set<number>() };
+  return ConstraintMatcher.open((await compiler.compile(constraint, reader)).compiled);
+};
+
+describe('schemas that are kept', () => {
+  const ajv = new Ajv({ strict: false, validateFormats: true });
+  addFormats.default(ajv as never);
+
+  it.each(Object.keys(KEPT))('%s: random answers are valid', async (name) => {
+    const schema = KEPT[name] as JsonSchema;
+    const valid = ajv.compile(schema as object);
+    for (const whitespace of ['fixed', 'any'] as const) {
+      using matcher = await openMatcher({ json_schema: schema, whitespace });
+      let complete = 0;
+      for (let seed = 0; seed < 12; seed++) {
+        const answer = await randomAnswer(matcher, seed);
+        // Bytes drawn at random are seldom characters; what is no text has no length that ajv and a grammar agree on.
+        if (answer === null || answer.includes('\ufffd')) continue;
+        complete++;
+        expect(valid(JSON.parse(answer)), answer).toBe(true);
+      }
+      if (name !== 'any JSON' && name !== 'an object') expect(complete, name).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe('schemas that are refused', () => {
+  it.each(Object.keys(REFUSED))('%s, by name and place', (name) => {
+    const [schema, message] = REFUSED[name] as (typeof REFUSED)[string];
+    expect(() => schemaGrammar(schema as JsonSchema)).toThrowError(
+      expect.objectContaining({ code: 'bad-constraint', message: expect.stringContaining(message) }),
+    );
+  });
+
+  it('a schema that is nested without end', () => {
+    let schema: JsonSchema = { type: 'null' };
+    for (let i = 0; i < 5000; i++) schema = { type: 'array', items: schema };
+    expect(() => schemaGrammar(schema)).toThrow('nested more than 64 deep');
+  });
+});
+
+describe('constraints that are refused', () => {
+  it.each([
+    [null, 'must be an object'],
+    [{}, 'nothing was given'],
+    [{ regex: 'a', choice: ['b'] }, 'has one of'],
+    [{ regex: '' }, 'not empty'],
+    [{ choice: [] }, 'choice must be a list'],
+    [{ regex: 'a', whitespace: 'any' }, 'has no field "whitespace"'],
+    [{ json_schema: 'x' }, 'json_schema must be an object'],
+    [{ grammar: 'x'.repeat(300_000) }, 'at most 262144'],
+  ])('%o', (constraint, message) => {
+    expect(() => checkConstraint(constraint)).toThrowError(
+      expect.objectContaining({ code: 'bad-constraint', message: expect.stringContaining(message as string) }),
+    );
+  });
+
+  it('a grammar with an error in line 2, by the compiler’s own words; the next one compiles', async () => {
+    await expect(openMatcher({ grammar: 'root ::= "a"\nroot2 ::= (' })).rejects.toThrow(/EBNF .* line 2/);
+    await expect(openMatcher({ regex: '(' })).rejects.toMatchObject({ code: 'bad-constraint' });
+    using matcher = await openMatcher({ regex: '[ab]c' });
+    expect(await randomAnswer(matcher, 1)).toMatch(/^[ab]c$/);
+  });
+});

@@ -1,0 +1,407 @@
+// A JSON Schema as a grammar. Every keyword is checked: it becomes a part of the grammar, or it is refused with its place.
+// The grammar may allow less than the schema (objects take no properties beyond those that are listed, in their order;
+// patterns match whole strings), never more. XGrammar's own converter is not used, because it ignores keywords that it
+// does not know and misreads some that it does (docs/decisions/0030-constraints.md).
+import { badConstraint } from '../base/refuse.ts';
+import type { JsonSchema } from './constraint.ts';
+import { characterClass, literal } from './literal.ts';
+import { integerPattern, numberPattern } from './number-range.ts';
+import { IN_JSON, patternGrammar } from './pattern.ts';
+
+type Node = { readonly [keyword: string]: unknown };
+type Type = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null';
+
+const TYPES: readonly Type[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
+
+/** They say nothing about which values are valid. */
+const ANNOTATIONS = new Set([
+  '$schema',
+  '$id',
+  'id',
+  '$anchor',
+  '$comment',
+  '$defs',
+  'definitions',
+  'title',
+  'description',
+  'default',
+  'examples',
+  'example',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'contentMediaType',
+  'contentEncoding',
+  'strict',
+  'nullable',
+]);
+
+/** Keywords that apply to one type of value. */
+const KEYWORDS: Readonly<Record<Type, readonly string[]>> = {
+  object: ['properties', 'required', 'additionalProperties'],
+  array: ['items', 'prefixItems', 'minItems', 'maxItems'],
+  string: ['minLength', 'maxLength', 'pattern', 'format'],
+  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+  integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+  boolean: [],
+  null: [],
+};
+
+const DAY = '(0[1-9]|[12]\\d|30)';
+const DATE = `\\d{4}-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-${DAY}|02-(0[1-9]|1\\d|2[0-8]))`;
+const TIME = '([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,6})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)';
+const BYTE = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+const LABEL = '[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?';
+
+/** Patterns whose every text has the format. They allow less than the formats do: no leap days, plain addresses. */
+const FORMATS: Readonly<Record<string, string>> = {
+  date: DATE,
+  time: TIME,
+  'date-time': `${DATE}T${TIME}`,
+  duration: 'P(\\d{1,4}W|(\\d{1,4}Y)?(\\d{1,2}M)?\\d{1,3}D(T\\d{1,3}H)?|T(\\d{1,3}H)?(\\d{1,3}M)?\\d{1,3}S)',
+  uuid: '[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}',
+  ipv4: `${BYTE}(\\.${BYTE}){3}`,
+  hostname: `${LABEL}(\\.${LABEL}){0,3}`,
+  email: `[a-z0-9]{1,30}([._+-][a-z0-9]{1,30}){0,2}@${LABEL}(\\.${LABEL}){0,2}\\.[a-z]{2,10}`,
+  uri: `https?://${LABEL}(\\.${LABEL}){0,3}(:[1-9]\\d{1,3})?(/[A-Za-z0-9_.~-]{0,40}){0,6}`,
+};
+
+/** Deeper schemas are no one's; a hostile one would exhaust the stack. */
+const MOST_DEPTH = 64;
+
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Larger counts make grammars of thousands of rules. */
+const MOST_COUNT = 10_000;
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MOST_COUNT;
+const isSchema = (value: unknown): value is JsonSchema => typeof value === 'boolean' || isNode(value);
+
+const refused = (path: string, what: string, hint = ''): Error =>
+  badConstraint(`json_schema at ${path === '' ? 'its root' : path}: ${what}`, hint);
+
+/** How values are laid out: in one line, or as the model likes. */
+export type Whitespace = 'fixed' | 'any';
+
+/** The rules of any JSON, which the rules of a schema use. */
+const rulesOfJson = (gap: string): readonly string[] => [
+  `space ::= ${gap === 'any' ? '[ \\n\\t]{0,20}' : '""'}`,
+  `comma ::= ${gap === 'any' ? 'space "," space' : '", "'}`,
+  `colon ::= ${gap === 'any' ? 'space ":" space' : '": "'}`,
+  'hex ::= [0-9A-Fa-f]',
+  // A lone half of a surrogate pair is no character, and a pair would be one: neither is written as an escape.
+  `plain ::= ${characterClass(IN_JSON)}`,
+  'short ::= "\\\\" ["\\\\/bfnrt]',
+  'long ::= "\\\\u" ([0-9A-Ca-cEFef] hex | [Dd] [0-7]) hex hex',
+  'character ::= plain | short',
+  'string ::= "\\"" (plain | short | long)* "\\""',
+  'integer ::= "-"? ("0" | [1-9] [0-9]{0,14})',
+  'number ::= integer ("." [0-9]{1,15})? ([eE] [+-]? [0-9]{1,2})?',
+  'object ::= "{" space (string colon value (comma string colon value)*)? space "}"',
+  'array ::= "[" space (value (comma value)*)? space "]"',
+  'value ::= object | array | string | number | "true" | "false" | "null"',
+];
+
+/** A grammar of the values that are valid. Throws `bad-constraint` where the schema cannot be kept, or allows nothing. */
+export const schemaGrammar = (schema: JsonSchema, whitespace: Whitespace = 'fixed'): string => {
+  const rules: string[] = [...rulesOfJson(whitespace)];
+  const names = new Map<string, string>();
+  const named = (right: string): string => {
+    const name = `s${rules.length}`;
+    rules.push(`${name} ::= ${right}`);
+    return name;
+  };
+
+  /** A local reference. Each is read once, so references may be circular. */
+  const reference = (pointer: unknown, path: string): string => {
+    if (typeof pointer !== 'string' || !/^#(\/|$)/.test(pointer))
+      throw refused(
+        path,
+        `$ref ${JSON.stringify(pointer)} is not a place in this schema`,
+        'Write it as "#/$defs/name".',
+      );
+    const known = names.get(pointer);
+    if (known !== undefined) return known;
+    const name = `ref${names.size}`;
+    names.set(pointer, name);
+    let found: unknown = schema;
+    for (const part of pointer.split('/').slice(1)) {
+      const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+      found = (isNode(found) || Array.isArray(found)) && Object.hasOwn(found, key) ? (found as Node)[key] : undefined;
+    }
+    if (!isSchema(found)) throw refused(path, `$ref "${pointer}" names nothing in this schema`);
+    if (isNode(found) && found.$ref === pointer) throw refused(path, `$ref "${pointer}" names itself`);
+    rules.push(`${name} ::= ${read(found, pointer, 0)}`);
+    return name;
+  };
+
+  /** The right-hand side of a rule: a name, a text, or alternatives in brackets. */
+  const read = (node: unknown, path: string, depth: number): string => {
+    if (depth > MOST_DEPTH) throw refused(path, `it is nested more than ${MOST_DEPTH} deep`);
+    if (node === true) return 'value';
+    if (node === false) throw refused(path, 'false allows no value');
+    if (!isNode(node)) throw refused(path, 'it must be an object or true');
+    const keywords = Object.keys(node).filter((name) => !ANNOTATIONS.has(name) && node[name] !== undefined);
+    const only = (name: string, ...also: string[]): void => {
+      const other = keywords.find((each) => each !== name && !also.includes(each));
+      if (other !== undefined) throw refused(path, `${other} next to ${name} is not supported`);
+    };
+    if (node.nullable === true) throw refused(path, 'nullable is not supported', 'Write "type": [..., "null"].');
+    if ('$ref' in node) {
+      only('$ref');
+      return reference(node.$ref, path);
+    }
+    if ('const' in node || 'enum' in node) {
+      only('const' in node ? 'const' : 'enum', 'type');
+      const types = typesOf(node, path);
+      const values = 'const' in node ? [node.const] : Array.isArray(node.enum) ? node.enum : [];
+      const possible = values.filter((value) => !types || types.some((type) => isOf(value, type)));
+      if (possible.length === 0) throw refused(path, `${'const' in node ? 'const' : 'enum'} allows no value`);
+      return alternatives(possible.map((value) => constant(value, path, depth)));
+    }
+    for (const name of ['anyOf', 'oneOf', 'allOf'] as const) {
+      if (!(name in node)) continue;
+      only(name);
+      const parts = node[name];
+      if (!Array.isArray(parts) || parts.length === 0) throw refused(`${path}/${name}`, 'it must be a list of schemas');
+      if (name === 'allOf' && parts.length > 1)
+        throw refused(path, 'allOf of several schemas is not supported', 'Merge them into one schema.');
+      if (name === 'oneOf') checkDisjoint(parts, path);
+      return alternatives(parts.map((each, i) => read(each, `${path}/${name}/${i}`, depth + 1)));
+    }
+    const types = typesOf(node, path) ?? impliedTypes(keywords);
+    const unknown = keywords.find((name) => name !== 'type' && !types?.some((type) => KEYWORDS[type].includes(name)));
+    if (unknown !== undefined && !harmless(unknown, node[unknown])) throw unsupported(path, unknown);
+    return types ? alternatives(types.map((type) => ofType(type, node, path, depth))) : 'value';
+  };
+
+  /** A value, as it is written with these gaps. */
+  const constant = (value: unknown, path: string, depth: number): string => {
+    if (depth > MOST_DEPTH) throw refused(path, `it is nested more than ${MOST_DEPTH} deep`);
+    const list = (open: string, parts: readonly string[], close: string): string =>
+      named([literal(open), 'space', parts.join(' comma '), 'space', literal(close)].join(' '));
+    if (Array.isArray(value))
+      return list(
+        '[',
+        value.map((each) => constant(each, path, depth + 1)),
+        ']',
+      );
+    if (!isNode(value)) return literal(JSON.stringify(value) ?? 'null');
+    const members = Object.entries(value).map(
+      ([name, each]) => `${literal(JSON.stringify(name))} colon ${constant(each, path, depth + 1)}`,
+    );
+    return list('{', members, '}');
+  };
+
+  const ofType = (type: Type, node: Node, path: string, depth: number): string => {
+    if (type === 'object') return objectOf(node, path, depth);
+    if (type === 'array') return arrayOf(node, path, depth);
+    if (type === 'string') return stringOf(node, path);
+    if (type === 'number' || type === 'integer') return numberOf(type, node, path);
+    return type === 'null' ? '"null"' : '("true" | "false")';
+  };
+
+  const objectOf = (node: Node, path: string, depth: number): string => {
+    const { properties = {}, required = [], additionalProperties = true } = node;
+    if (!isNode(properties)) throw refused(path, 'properties must be an object');
+    if (!Array.isArray(required) || !required.every((name) => typeof name === 'string'))
+      throw refused(path, 'required must be a list of names');
+    if (!isSchema(additionalProperties)) throw refused(path, 'additionalProperties must be a schema');
+    const members: { readonly text: string; readonly required: boolean }[] = [];
+    const add = (name: string, each: unknown, place: string): void => {
+      const text = `${literal(JSON.stringify(name))} colon ${read(each, place, depth + 1)}`;
+      members.push({ text: named(text), required: required.includes(name) });
+    };
+    for (const [name, each] of Object.entries(properties))
+      if (each !== false || required.includes(name)) add(name, each, `${path}/properties/${name}`);
+    for (const name of new Set<string>(required)) {
+      if (Object.hasOwn(properties, name)) continue;
+      if (additionalProperties === false) throw refused(path, `"${name}" is required, and not among the properties`);
+      add(name, additionalProperties, `${path}/additionalProperties`);
+    }
+    // Next to listed properties no others are written: a second value of a listed name could be of a wrong type.
+    if (members.length > 0) return named(`"{" space ${membersFrom(members)} space "}"`);
+    if (additionalProperties === false) return named('"{" space "}"');
+    if (additionalProperties === true) return 'object';
+    const value = read(additionalProperties, `${path}/additionalProperties`, depth + 1);
+    return named(`"{" space (string colon ${value} (comma string colon ${value})*)? space "}"`);
+  };
+
+  /** Members in their order; those that are not required may be left out, each with its comma. */
+  const membersFrom = (members: readonly { readonly text: string; readonly required: boolean }[]): string => {
+    /** After a member. */
+    let after = '""';
+    /** Before any. */
+    let first = '""';
+    for (const { text, required } of members.toReversed()) {
+      first = named(required ? `${text} ${after}` : `${text} ${after} | ${first}`);
+      after = named(required ? `comma ${text} ${after}` : `comma ${text} ${after} | ${after}`);
+    }
+    return first;
+  };
+
+  const arrayOf = (node: Node, path: string, depth: number): string => {
+    const { items = true, prefixItems = [], minItems = 0, maxItems } = node;
+    if (!isCount(minItems) || !(maxItems === undefined || isCount(maxItems)))
+      throw refused(path, `minItems and maxItems must be whole numbers, at most ${MOST_COUNT}`);
+    if (maxItems !== undefined && maxItems < minItems)
+      throw refused(path, `minItems ${minItems} exceeds maxItems ${maxItems}`);
+    if (Array.isArray(items)) throw refused(path, 'a list of items is not supported', 'Write prefixItems.');
+    if (!Array.isArray(prefixItems)) throw refused(path, 'prefixItems must be a list of schemas');
+    const most = Math.min(maxItems ?? Infinity, items === false ? prefixItems.length : Infinity);
+    if (most < minItems) throw refused(path, `minItems ${minItems} exceeds the ${most} items that are possible`);
+    const first = prefixItems.slice(0, most).map((each, i) => read(each, `${path}/prefixItems/${i}`, depth + 1));
+    const rest = most > first.length ? read(items, `${path}/items`, depth + 1) : null;
+    const more = ({ from, comma }: { from: number; comma: string }): string => {
+      if (!rest) return '""';
+      const [least, last] = [Math.max(0, minItems - from), most - from];
+      const count = last === Infinity ? `{${least},}` : `{${least},${last}}`;
+      if (comma !== '') return `(comma ${rest})${count}`;
+      const others = last === Infinity ? `{${Math.max(0, least - 1)},}` : `{${Math.max(0, least - 1)},${last - 1}}`;
+      return least > 0 ? `${rest} (comma ${rest})${others}` : `(${rest} (comma ${rest})${others})?`;
+    };
+    if (first.length === 0) return named(`"[" space ${most === 0 ? '""' : more({ from: 0, comma: '' })} space "]"`);
+    // Items of a tuple may end anywhere from minItems on.
+    let after = more({ from: first.length, comma: 'comma' });
+    for (const [i, each] of [...first.entries()].toReversed()) {
+      const whole = `${i > 0 ? 'comma ' : ''}${each} ${after}`;
+      after = named(i >= minItems ? `${whole} | ""` : whole);
+    }
+    return named(`"[" space ${after} space "]"`);
+  };
+
+  const stringOf = (node: Node, path: string): string => {
+    const { minLength, maxLength, pattern, format } = node;
+    const lengths = minLength !== undefined || maxLength !== undefined;
+    if ([lengths, pattern !== undefined, format !== undefined].filter(Boolean).length > 1)
+      throw refused(path, 'of a length, a pattern and a format only one can be kept');
+    const quoted = (text: string): string => {
+      const refuse = (what: string, hint?: string): Error => refused(path, what, hint);
+      return named(`"\\"" (${patternGrammar(text, { json: true, refuse })}) "\\""`);
+    };
+    if (pattern !== undefined) {
+      if (typeof pattern !== 'string') throw refused(path, 'pattern must be a text');
+      return quoted(pattern);
+    }
+    if (format !== undefined) {
+      if (typeof format !== 'string' || !Object.hasOwn(FORMATS, format))
+        throw refused(
+          path,
+          `format ${JSON.stringify(format)} is not supported`,
+          `Supported are ${Object.keys(FORMATS).join(', ')}.`,
+        );
+      return quoted(FORMATS[format] as string);
+    }
+    if (!lengths) return 'string';
+    const [least, most] = [minLength ?? 0, maxLength];
+    if (!isCount(least) || !(most === undefined || isCount(most)))
+      throw refused(path, `minLength and maxLength must be whole numbers, at most ${MOST_COUNT}`);
+    if (most !== undefined && most < least) throw refused(path, `minLength ${least} exceeds maxLength ${most}`);
+    return named(`"\\"" character{${least},${most ?? ''}} "\\""`);
+  };
+
+  const numberOf = (type: 'number' | 'integer', node: Node, path: string): string => {
+    const bounds: Partial<Record<string, number>> = {};
+    for (const name of KEYWORDS[type]) {
+      if (node[name] === undefined) continue;
+      if (!Number.isFinite(node[name])) throw refused(path, `${name} must be a number`);
+      bounds[name] = node[name] as number;
+    }
+    if (Object.keys(bounds).length === 0) return type;
+    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = bounds;
+    const above = (x: number): number => Math.floor(x) + 1;
+    const below = (x: number): number => Math.ceil(x) - 1;
+    const pattern =
+      type === 'number'
+        ? numberPattern(bounds)
+        : integerPattern(
+            Math.max(minimum ?? -Infinity, exclusiveMinimum === undefined ? -Infinity : above(exclusiveMinimum)),
+            Math.min(maximum ?? Infinity, exclusiveMaximum === undefined ? Infinity : below(exclusiveMaximum)),
+          );
+    if (pattern === null) throw refused(path, 'no number lies between its bounds');
+    return named(patternGrammar(pattern, { json: true, refuse: (what) => refused(path, what) }));
+  };
+
+  const root = read(schema, '', 0);
+  return [`root ::= ${root}`, ...rules].join('\n');
+};
+
+const alternatives = (parts: readonly string[]): string =>
+  parts.length === 1 ? (parts[0] as string) : `(${parts.join(' | ')})`;
+
+const unsupported = (path: string, keyword: string): Error =>
+  refused(path, `${keyword} is not supported`, 'Leave it out and check the answer, or write the schema without it.');
+
+/** Keywords that change nothing with this value. */
+const harmless = (keyword: string, value: unknown): boolean =>
+  (keyword === 'uniqueItems' && value === false) ||
+  (keyword === 'minProperties' && value === 0) ||
+  (keyword === 'unevaluatedProperties' && typeof value === 'boolean');
+
+const typesOf = (node: Node, path: string): readonly Type[] | null => {
+  if (node.type === undefined) return null;
+  const types = [node.type].flat();
+  const wrong = types.find((type) => !TYPES.includes(type as Type));
+  if (types.length === 0 || wrong !== undefined)
+    throw refused(path, `type ${JSON.stringify(wrong ?? node.type)} does not exist`, `Types: ${TYPES.join(', ')}.`);
+  // An integer is a number.
+  return (types as Type[]).filter((type) => type !== 'integer' || !types.includes('number'));
+};
+
+/** Without `type`: the one that the keywords are about. Other types would be valid too; they are not written. */
+const impliedTypes = (keywords: readonly string[]): readonly Type[] | null => {
+  const type = TYPES.find((each) => keywords.some((name) => KEYWORDS[each].includes(name)));
+  return type ? [type] : null;
+};
+
+const isOf = (value: unknown, type: Type): boolean => {
+  if (type === 'null') return value === null;
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return isNode(value);
+  if (type === 'integer') return Number.isInteger(value);
+  return typeof value === type;
+};
+
+/** What a branch of oneOf says at once about its values: their types, or the values themselves. */
+const kinds = (
+  node: unknown,
+): { readonly types: readonly Type[] | null; readonly values: readonly string[] | null } => {
+  if (!isNode(node)) return { types: null, values: null };
+  const values = 'const' in node ? [node.const] : Array.isArray(node.enum) ? node.enum : null;
+  if (values)
+    return {
+      types: TYPES.filter((type) => values.some((value) => isOf(value, type))),
+      values: values.map((value) => JSON.stringify(value)),
+    };
+  const types = [node.type].flat().filter((type) => TYPES.includes(type as Type)) as Type[];
+  return { types: types.length > 0 ? types : null, values: null };
+};
+
+/** oneOf is compiled as anyOf, which is the same only where no value is of two branches. */
+const checkDisjoint = (branches: readonly unknown[], path: string): void => {
+  for (const [i, a] of branches.entries())
+    for (const b of branches.slice(i + 1))
+      if (!disjoint(a, b))
+        throw refused(
+          path,
+          'a value may be valid under two branches of oneOf',
+          'Write anyOf, or give branches that differ by type or by a constant property.',
+        );
+};
+
+const disjoint = (a: unknown, b: unknown): boolean => {
+  const [first, second] = [kinds(a), kinds(b)];
+  if (first.values && second.values) return !first.values.some((value) => second.values?.includes(value));
+  if (first.types && second.types) {
+    const overlap = first.types.some((x) =>
+      second.types?.some((y) => x === y || (x === 'number' && y === 'integer') || (x === 'integer' && y === 'number')),
+    );
+    if (!overlap) return true;
+  }
+  if (!isNode(a) || !isNode(b) || !isNode(a.properties) || !isNode(b.properties)) return false;
+  const [mine, others] = [a.properties, b.properties];
+  const required = (node: Node, name: string): boolean => Array.isArray(node.required) && node.required.includes(name);
+  return Object.keys(mine).some((name) => {
+    const [x, y] = [kinds(mine[name]).values, kinds(others[name]).values];
+    return x && y && required(a, name) && required(b, name) && !x.some((value) => y.includes(value));
+  });
+};

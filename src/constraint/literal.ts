@@ -1,0 +1,76 @@
+// Texts and classes of characters, as EBNF writes them.
+
+const numbered = (at: number): string =>
+  at > 0xffff ? `\\U${at.toString(16).padStart(8, '0')}` : `\\u${at.toString(16).padStart(4, '0')}`;
+
+const escaped = (at: number): string => (at >= 0x20 && at < 0x7f ? String.fromCodePoint(at) : numbered(at));
+
+export const literal = (text: string): string =>
+  `"${Array.from(text, (character) =>
+    character === '"' || character === '\\' ? `\\${character}` : escaped(character.codePointAt(0) as number),
+  ).join('')}"`;
+
+export type Range = readonly [first: number, last: number];
+
+const LAST = 0x10ffff;
+/** The last character of two bytes in UTF-8. XGrammar misreads ranges beyond it. */
+const LAST_OF_TWO = 0x7ff;
+/** Characters beyond it that a class may name one by one. */
+const MOST_NAMED = 256;
+
+/** Sorted and joined. Surrogates are no characters, so it does not matter that they fill a gap. */
+const joined = (ranges: readonly Range[]): readonly Range[] => {
+  const out: Range[] = [];
+  for (const [first, last] of ranges.toSorted((a, b) => a[0] - b[0])) {
+    const before = out.at(-1);
+    const next = before && (before[1] === 0xd7ff ? 0xe000 : before[1] + 1);
+    if (before && next !== undefined && first <= next) out[out.length - 1] = [before[0], Math.max(before[1], last)];
+    else out.push([first, last]);
+  }
+  return out;
+};
+
+/** All other characters. */
+export const complement = (ranges: readonly Range[]): readonly Range[] => {
+  const out: Range[] = [];
+  let next = 0;
+  for (const [first, last] of joined(ranges)) {
+    if (first > next) out.push([next, first - 1]);
+    next = last + 1;
+  }
+  if (next <= LAST) out.push([next, LAST]);
+  return out;
+};
+
+/** Signs that mean something in a class are written by their numbers. */
+const member = (at: number): string => {
+  const character = String.fromCodePoint(at);
+  return /[\x20-\x7e]/.test(character) && !/[\\\]^"[-]/.test(character) ? character : numbered(at);
+};
+const members = (ranges: readonly Range[]): string =>
+  ranges.map(([first, last]) => (first === last ? member(first) : `${member(first)}-${member(last)}`)).join('');
+
+/** A class of characters. Null: XGrammar cannot read it, because it holds a part of the characters of three or four bytes. */
+export const characterClass = (ranges: readonly Range[]): string | null => {
+  const own = joined(ranges);
+  const [only] = own;
+  if (own.length === 1 && only && only[0] === only[1]) return literal(String.fromCodePoint(only[0]));
+  if ((own.at(-1)?.[1] ?? 0) <= LAST_OF_TWO) {
+    // A range must not span two lengths either.
+    const split = own.flatMap(([first, last]): Range[] =>
+      first < 0x80 && last >= 0x80
+        ? [
+            [first, 0x7f],
+            [0x80, last],
+          ]
+        : [[first, last]],
+    );
+    return `[${members(split)}]`;
+  }
+  const others = complement(own);
+  if ((others.at(-1)?.[1] ?? 0) < 0x80) return `[^${members(others.length > 0 ? others : [[0, 0]])}]`;
+  const count = own.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  if (count > MOST_NAMED) return null;
+  const named = own.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, i) => first + i));
+  return `(${named.map((at) => literal(String.fromCodePoint(at))).join(' | ')})`;
+};

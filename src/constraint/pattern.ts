@@ -1,0 +1,176 @@
+// A regular expression as EBNF. Groups, alternatives and repetitions are written alike in both; what remains are single
+// characters and classes. The grammar matches whole texts. Between the quotes of a JSON string a quote, a backslash and
+// control characters stand as escapes, so there every class is narrowed, and a pattern that asks for one of them by name is
+// refused.
+import { characterClass, complement, type Range } from './literal.ts';
+
+type Refuse = (what: string, hint?: string) => Error;
+
+const code = (character: string): number => character.codePointAt(0) as number;
+const between = (first: string, last: string): Range => [code(first), code(last)];
+
+const SETS: Readonly<Record<string, readonly Range[]>> = {
+  d: [between('0', '9')],
+  w: [between('0', '9'), between('A', 'Z'), between('_', '_'), between('a', 'z')],
+  s: [between('\t', '\r'), between(' ', ' ')],
+};
+const CONTROLS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', v: '\v', f: '\f', 0: '\0' };
+
+/** Any character but the end of a line. */
+const ANY = complement([between('\n', '\n'), between('\r', '\r')]);
+/** What a JSON string holds as it is. */
+export const IN_JSON: readonly Range[] = [
+  [0x20, 0x21],
+  [0x23, 0x5b],
+  [0x5d, 0x10ffff],
+];
+const TEXT: readonly Range[] = [[0, 0x10ffff]];
+
+const intersection = (ranges: readonly Range[], within: readonly Range[]): readonly Range[] =>
+  ranges.flatMap(([first, last]) =>
+    within
+      .map(([low, high]): Range => [Math.max(first, low), Math.min(last, high)])
+      .filter(([low, high]) => low <= high),
+  );
+
+/** The most repetitions that a pattern may count; more makes grammars of thousands of rules. */
+const MOST_REPEATS = 1000;
+
+export interface PatternOptions {
+  /** What the pattern is about: the characters between the quotes of a JSON string, or a text. */
+  readonly json: boolean;
+  readonly refuse: Refuse;
+}
+
+/** The right-hand side of a rule that matches what the pattern matches from its first character to its last. */
+export const patternGrammar = (pattern: string, { json, refuse }: PatternOptions): string => {
+  const possible = json ? IN_JSON : TEXT;
+  const reader = new ClassReader(pattern, refuse);
+  const parts: string[] = [];
+  let depth = 0;
+  /** Whether something stands before that a repetition can apply to. */
+  let repeatable = false;
+  const put = (ranges: readonly Range[], shown: string): void => {
+    const kept = intersection(ranges, possible);
+    if (kept.length === 0) throw refuse(`the pattern asks for ${shown}, which a JSON string escapes`);
+    const written = characterClass(kept);
+    if (written === null) throw refuse(`${shown} holds a part of the characters beyond U+07FF, which is not supported`);
+    parts.push(written);
+    repeatable = true;
+  };
+  while (reader.more) {
+    const character = reader.take();
+    const start = parts.length === 0 || /[(|]$/.test(parts.at(-1) ?? '');
+    if (character === '\\') {
+      const next = reader.take();
+      const set = SETS[next.toLowerCase()];
+      if (set) put(next === next.toLowerCase() ? set : complement(set), `\\${next}`);
+      else if (CONTROLS[next]) put([between(CONTROLS[next], CONTROLS[next])], `\\${next}`);
+      else if (next === '' || /[A-Za-z0-9]/.test(next))
+        throw refuse(`\\${next} in a pattern is not supported`, 'Write the characters themselves, or a class.');
+      else put([between(next, next)], next);
+    } else if (character === '.') put(ANY, '.');
+    else if (character === '[') put(reader.readClass(), 'a class of characters');
+    else if (character === '(') {
+      if (reader.skip('?') && !reader.skip(':'))
+        throw refuse('look-around and named groups in a pattern are not supported');
+      parts.push('(');
+      depth++;
+      repeatable = false;
+    } else if (character === ')') {
+      if (depth-- === 0) throw refuse('the pattern closes a group that is not open');
+      if (/[(|]$/.test(parts.at(-1) ?? '')) parts.push('""');
+      parts.push(')');
+      repeatable = true;
+    } else if (character === '|') {
+      if (start) parts.push('""');
+      parts.push('|');
+      repeatable = false;
+    } else if (/[*+?{]/.test(character)) {
+      if (!repeatable) throw refuse(`nothing stands before ${character} in the pattern`);
+      parts.push(character === '{' ? reader.readCount() : character);
+      reader.skip('?'); // lazy or not, the same texts match
+      repeatable = false;
+    } else if (character === '^') {
+      if (!start || depth > 0)
+        throw refuse('^ inside a pattern is not supported', 'A pattern matches whole texts anyway.');
+    } else if (character === '$') {
+      if (reader.more && !reader.at('|'))
+        throw refuse('$ inside a pattern is not supported', 'A pattern matches whole texts anyway.');
+    } else put([between(character, character)], JSON.stringify(character));
+  }
+  if (depth > 0) throw refuse('a group of the pattern is not closed');
+  if (parts.length === 0 || parts.at(-1) === '|') parts.push('""');
+  return parts.join(' ').replaceAll(/ ([*+?]|\{\d)/g, '$1');
+};
+
+class ClassReader {
+  readonly #characters: readonly string[];
+  readonly #refuse: Refuse;
+  #at = 0;
+
+  constructor(pattern: string, refuse: Refuse) {
+    this.#characters = [...pattern];
+    this.#refuse = refuse;
+  }
+
+  get more(): boolean {
+    return this.#at < this.#characters.length;
+  }
+
+  at(character: string): boolean {
+    return this.#characters[this.#at] === character;
+  }
+
+  take(): string {
+    return this.#characters[this.#at++] ?? '';
+  }
+
+  skip(character: string): boolean {
+    const found = this.at(character);
+    if (found) this.#at++;
+    return found;
+  }
+
+  /** `{m}`, `{m,}` or `{m,n}`, from behind its bracket on. */
+  readCount(): string {
+    let text = '';
+    while (this.more && !this.at('}')) text += this.take();
+    if (!this.skip('}') || !/^\d+(,\d*)?$/.test(text)) throw this.#refuse(`{${text}} is no repetition`);
+    const [least = 0, most = least] = text.split(',').map(Number);
+    if (Math.max(least, most) > MOST_REPEATS) throw this.#refuse(`{${text}} counts beyond ${MOST_REPEATS}`);
+    if (most > 0 && most < least) throw this.#refuse(`{${text}} ends before it begins`);
+    return `{${text}}`;
+  }
+
+  /** A class from behind its opening bracket on. */
+  readClass(): readonly Range[] {
+    const negated = this.skip('^');
+    const ranges: Range[] = [];
+    while (!this.skip(']')) {
+      if (!this.more) throw this.#refuse('a class of the pattern is not closed');
+      const first = this.#member();
+      if (typeof first !== 'string') ranges.push(...first);
+      else if (this.at('-') && this.#characters[this.#at + 1] !== ']') {
+        this.#at++;
+        const last = this.#member();
+        if (typeof last !== 'string' || code(last) < code(first)) throw this.#refuse('a range in a class is wrong');
+        ranges.push(between(first, last));
+      } else ranges.push(between(first, first));
+    }
+    return negated ? complement(ranges) : ranges;
+  }
+
+  /** One character of a class, or a named set of them. */
+  #member(): string | readonly Range[] {
+    const character = this.take();
+    if (character !== '\\') return character;
+    const next = this.take();
+    const set = SETS[next.toLowerCase()];
+    if (set) return next === next.toLowerCase() ? set : complement(set);
+    const control = CONTROLS[next];
+    if (control !== undefined) return control;
+    if (next === '' || /[A-Za-z0-9]/.test(next)) throw this.#refuse(`\\${next} in a class is not supported`);
+    return next;
+  }
+}

@@ -1,0 +1,75 @@
+// What a constraint says about the next token of a text, in the one order that every system keeps to: text that must come
+// is written without asking the model; a token that the model drew stays if it is allowed; otherwise the model draws again
+// among the allowed ones.
+import type { Choice } from '../../model/interface.ts';
+
+/** A constraint that follows a text (constraint/matcher.ts). Every answer depends on the text alone. */
+export interface TokenConstraint {
+  allows(text: readonly number[], token: number): boolean;
+  allowed(text: readonly number[]): Promise<Uint32Array>;
+  forced(text: readonly number[]): number | null;
+  /** Nothing may follow but the end. */
+  ends(text: readonly number[]): Promise<boolean>;
+  complete(text: readonly number[]): boolean;
+  readonly stopTokens: ReadonlySet<number>;
+}
+
+export class ConstrainedText {
+  readonly #constraint: TokenConstraint;
+  readonly #deadEnd: () => Error;
+  /** Draws that needed a mask. */
+  masked = 0;
+
+  /** `deadEnd`: the error where no token may follow. */
+  constructor(constraint: TokenConstraint, deadEnd: () => Error) {
+    this.#constraint = constraint;
+    this.#deadEnd = deadEnd;
+  }
+
+  /**
+   * The token after this text; null: the answer ends there, without a token. `choice`: what the model drew; `draw`: draws
+   * again, among these.
+   */
+  async next(
+    text: readonly number[],
+    choice: Choice,
+    draw: (allowed: Uint32Array) => Promise<Choice>,
+  ): Promise<Choice | null> {
+    const { stopTokens } = this.#constraint;
+    const last = text.at(-1);
+    if (last !== undefined && stopTokens.has(last)) return null;
+    const forced = this.#constraint.forced(text);
+    if (forced !== null) return forced === choice.token ? choice : { token: forced, logprob: 0 };
+    const ending = await this.ending(text);
+    if (ending) {
+      const [stop] = ending;
+      return stop === undefined ? null : stop === choice.token ? choice : { token: stop, logprob: 0 };
+    }
+    if (this.#constraint.allows(text, choice.token)) return choice;
+    const allowed = await this.#constraint.allowed(text);
+    if (allowed.every((word) => word === 0)) throw this.#deadEnd();
+    this.masked++;
+    return draw(allowed);
+  }
+
+  /** The tokens that must follow this text, at most so many. */
+  forced(text: readonly number[], most: number): readonly number[] {
+    const tokens: number[] = [];
+    while (tokens.length < most) {
+      const next = this.#constraint.forced([...text, ...tokens]);
+      if (next === null) break;
+      tokens.push(next);
+    }
+    return tokens;
+  }
+
+  /** Where nothing may follow this text: the token that ends the answer, if the model has one. Null: it goes on. */
+  async ending(text: readonly number[]): Promise<readonly number[] | null> {
+    if (!(await this.#constraint.ends(text))) return null;
+    return [...this.#constraint.stopTokens].slice(0, 1);
+  }
+
+  complete(text: readonly number[]): boolean {
+    return this.#constraint.complete(text);
+  }
+}
