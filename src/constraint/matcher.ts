@@ -4,7 +4,7 @@
 import type { CompiledGrammar, GrammarMatcher } from '@mlc-ai/web-xgrammar';
 import { OutriderError } from '../base/errors.ts';
 import { badConstraint } from '../base/refuse.ts';
-import { allowedWords, isAllowed } from '../kernels/sampling/draw-allowed.ts';
+import { allowedWords } from '../kernels/sampling/draw-allowed.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { loadXGrammar } from './xgrammar.ts';
 
@@ -152,5 +152,3 @@ export const deadEnd = (): Error =>
     'no token of this model continues the answer as the constraint wants it',
     'Change the constraint: it asks for characters that the vocabulary cannot write.',
   );
-
-export { isAllowed };

@@ -71,6 +71,9 @@ export const constrainedCursor = (cursor: Cursor, text: ConstrainedText, answer:
     get capacity() {
       return cursor.capacity;
     },
+    get levels() {
+      return cursor.levels ?? Number.POSITIVE_INFINITY;
+    },
     extend: async (tokens, options) => view(await cursor.extend(tokens, options), null),
     forward: (tree) => view(cursor.forward(tree), tree),
     rewind: (length) => cursor.rewind(length),
