@@ -104,6 +104,7 @@ export class AnswerView extends MessageView {
     tau: new Running(METRICS.tokens_per_round),
   };
   #places = 0;
+  #done = false;
   #last: DecodedRound | null = null;
 
   constructor() {
@@ -117,6 +118,7 @@ export class AnswerView extends MessageView {
     this.root.ariaBusy = 'true';
     this.actions.replaceChildren();
     this.#rounds = new RoundReader();
+    this.#done = false;
     for (const figure of Object.values(this.#figures)) figure.start();
   }
 
@@ -133,12 +135,14 @@ export class AnswerView extends MessageView {
       this.#last = round;
       this.text += round.committed.map(({ text }) => text).join('');
     }
+    if (event.type === 'done') this.#done = true;
     if (round || event.type === 'done') this.#showFigures(event.type === 'done' ? ENDS[event.finish_reason] : '');
   }
 
-  /** Also called after a failure. */
+  /** Also called after a failure, which ends a run without `done`. */
   finish(): void {
     this.root.ariaBusy = 'false';
+    if (!this.#done) this.#showFigures('ended early');
   }
 
   #showFigures(end: string): void {
