@@ -1,12 +1,13 @@
 // config.json comes from strangers. Damaged configs go through everything that reads one before weights are: the
 // architecture, the list of tensors, the memory estimate. The outcome is an architecture or `bad-checkpoint`, soon.
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { OutriderError } from '../../base/errors.ts';
 import { inputs, Stopwatch } from '../../testing/fuzz/inputs.ts';
 import { mutateJson } from '../../testing/fuzz/mutate-json.ts';
 import { pick, random } from '../../testing/fuzz/random.ts';
+import { noShared, shared } from '../../testing/goldens/shared.ts';
 import { openCheckpoint } from '../../weights/open.ts';
 import { tensorSpecs } from '../architecture.ts';
 import { readAny, readArchitecture } from '../families/families.ts';
@@ -109,6 +110,17 @@ const bundled = (name: string) => {
   return { config: JSON.parse(new TextDecoder().decode(file('config.json'))), weights: file('model.safetensors') };
 };
 
+/** The tiny reference models: a model or a drafter of every family that is read. */
+const references = () =>
+  noShared
+    ? []
+    : readdirSync(shared('golden')).flatMap((name) => {
+        const file = (part: string) => resolve(shared('golden'), name, part);
+        if (!existsSync(file('config.json')) || !existsSync(file('model.safetensors'))) return [];
+        const config = JSON.parse(readFileSync(file('config.json'), 'utf8'));
+        return [{ name, config, weights: new Uint8Array(readFileSync(file('model.safetensors'))) }];
+      });
+
 it(`${INPUTS} damaged configs: an architecture or bad-checkpoint`, async () => {
   const models = [...BUNDLED.map(bundled), ...OTHERS.map((config) => ({ config, weights: safetensors(config) }))];
   const read = async (config: unknown, weights: Uint8Array<ArrayBuffer>): Promise<void> => {
@@ -122,6 +134,22 @@ it(`${INPUTS} damaged configs: an architecture or bad-checkpoint`, async () => {
     scratchBytes(architecture);
   };
   for (const { config, weights } of models) await read(config, weights);
+  const families = new Set<string>();
+  for (const { config, weights } of references()) {
+    // Judges with heads of their own, and families that are not read.
+    if (
+      !(await read(config, weights).then(
+        () => true,
+        () => false,
+      ))
+    )
+      continue;
+    families.add(String(config.architectures?.[0]));
+    models.push({ config, weights });
+  }
+  console.log(
+    `families of ../shared: ${noShared ? 'absent, so only those in the checkout' : [...families].join(', ')}`,
+  );
   const below = random(SEED);
   const watch = new Stopwatch();
   const messages = new Set<string>();

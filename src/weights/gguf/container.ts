@@ -188,6 +188,7 @@ const readHeader = (reader: Reader): GgufHeader => {
   const metadata = new Map<string, GgufValue>();
   for (let i = 0; i < metadataCount; i++) {
     const key = reader.string();
+    if (key === '') throw bad(`${file}: a metadata entry has no name`);
     if (metadata.has(key)) throw bad(`${file}: metadata ${key} occurs twice`);
     metadata.set(key, reader.value(reader.u32()));
   }

@@ -1,0 +1,78 @@
+// Patterns made at random, on texts made at random (without surrogate pairs, into which V8 looks against the
+// specification): what the bounded pattern finds is what the browser finds. Where it
+// takes too many steps it says so.
+import { expect, it } from 'vitest';
+import { OutriderError } from '../base/errors.ts';
+import { inputs, Stopwatch } from '../testing/fuzz/inputs.ts';
+import { pick, type Random, random } from '../testing/fuzz/random.ts';
+import { BoundedPattern, Steps } from './bounded-pattern.ts';
+
+const SEED = 20_261_129;
+const INPUTS = inputs(3_000);
+
+const ATOMS = [
+  'a',
+  'b',
+  'c',
+  '.',
+  '\\s',
+  '\\p{L}',
+  '\\p{N}',
+  '[ab]',
+  '[^a]',
+  '[^\\s\\p{L}]',
+  '🙂',
+  '\\u{1f642}',
+  '\\n',
+  '$',
+  '^',
+  '\\b',
+];
+const QUANTIFIERS = ['', '', '', '*', '+', '?', '{2}', '{1,3}', '{2,}', '*?', '+?', '{0,2}?'];
+const OPENINGS = ['(?:', '(', '(?=', '(?!', '(?<=', '(?<!'];
+
+const made = (below: Random, depth = 0): string =>
+  Array.from({ length: 1 + below(3) }, () => {
+    if (below(3) > 0 || depth > 2) {
+      const atom = pick(ATOMS, below);
+      return ['$', '^', '\\b'].includes(atom) ? atom : atom + pick(QUANTIFIERS, below);
+    }
+    const opening = pick(OPENINGS, below);
+    const group = `${opening}${made(below, depth + 1)}${below(2) ? `|${made(below, depth + 1)}` : ''})`;
+    return opening.length < 4 && !/[=!]$/.test(opening) ? group + pick(QUANTIFIERS, below) : group;
+  }).join('');
+
+it(`${INPUTS} random patterns find what the browser finds`, () => {
+  const below = random(SEED);
+  const watch = new Stopwatch();
+  let found = 0;
+  for (let i = 0; i < INPUTS; i++) {
+    const native = new RegExp(made(below), 'gu');
+    const text = Array.from({ length: below(12) }, () =>
+      pick(['a', 'b', 'c', 'ab', ' ', '\n', '7', 'é', '!'], below),
+    ).join('');
+    const steps = new Steps();
+    steps.refill(text.length);
+    const bounded = new BoundedPattern(native, steps);
+    const places = (pattern: RegExp) => [...text.matchAll(pattern)].map((each) => [each.index, each[0]]);
+    const expected = places(native);
+    watch.begin();
+    expect(places(bounded), `input ${i}: ${native} on ${JSON.stringify(text)}`).toEqual(expected);
+    watch.end();
+    found += expected.length;
+    // The same pattern on a text that is made to keep it busy: an end, or an error.
+    if (i % 50 !== 0) continue;
+    const hostile = `${'ab'.repeat(200)}${' '.repeat(200)}${'a'.repeat(200)}!`;
+    steps.refill(hostile.length);
+    watch.begin();
+    try {
+      hostile.match(bounded);
+    } catch (error) {
+      if (!(error instanceof OutriderError) || error.code !== 'bad-checkpoint') throw error;
+    }
+    watch.end();
+  }
+  console.log(`${INPUTS} random patterns: ${found} places, slowest ${watch.slowest} ms`);
+  expect(found).toBeGreaterThan(INPUTS);
+  expect(watch.slowest).toBeLessThan(2000);
+}, 900_000);
