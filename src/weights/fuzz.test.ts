@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
 import { writeGguf } from '../testing/files/gguf-writer.ts';
+import { writeTorch } from '../testing/files/torch-writer.ts';
 import { inputs } from '../testing/fuzz/inputs.ts';
 import { mutateBytes } from '../testing/fuzz/mutate-bytes.ts';
 import { random } from '../testing/fuzz/random.ts';
@@ -71,6 +72,18 @@ it.each([
       new Map([
         ['config.json', encode({})],
         ['model.safetensors', file],
+      ]),
+  },
+  {
+    format: 'PyTorch',
+    base: writeTorch([
+      { name: 'fc.weight', storage: 'HalfStorage', shape: [4, 8], data: new Uint8Array(64) },
+      { name: 'd2t', storage: 'LongStorage', shape: [4], data: new Uint8Array(32) },
+    ]),
+    files: (file: Uint8Array) =>
+      new Map([
+        ['config.json', encode({})],
+        ['pytorch_model.bin', file],
       ]),
   },
   { format: 'GGUF', base: gguf(), files: (file: Uint8Array) => new Map([['model.gguf', file]]) },

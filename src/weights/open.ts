@@ -12,6 +12,7 @@ import { openGguf } from './gguf/open-gguf.ts';
 import { type Open, type Opened, SPLIT } from './opened-checkpoint.ts';
 import { type PlacedTensor, streamRowBlocks } from './row-blocks.ts';
 import { parseShardIndex, readSafetensors } from './safetensors.ts';
+import { readTorchArchive } from './torch-archive.ts';
 
 /** Where a checkpoint is. */
 export type Source =
@@ -109,7 +110,8 @@ const hintFor = (files: FileSet): string =>
 const ggufFile = (files: FileSet): string | null => {
   if (files.entry !== null) return files.entry.endsWith('.gguf') ? firstPart(files.entry) : null;
   const names = files.names ?? [];
-  if (names.includes('config.json') && names.some((name) => name.endsWith('.safetensors'))) return null;
+  if (names.includes('config.json') && names.some((name) => name.endsWith('.safetensors') || name === TORCH))
+    return null;
   const found = [...new Set(names.filter((name) => name.endsWith('.gguf')).map(firstPart))];
   if (found.length > 1) throw refuse(`${files.name} holds ${found.length} models`, `Name one: ${found.join(', ')}.`);
   return found[0] ?? null;
@@ -128,7 +130,8 @@ const openSafetensors = async (files: FileSet, open: Open, { signal }: OpenOptio
   const placed: PlacedTensor[] = [];
   for (const name of names) {
     const source = await open(name);
-    for (const { start, ...info } of await readSafetensors(source, signal)) {
+    const stored = name === TORCH ? await readTorchArchive(source, signal) : await readSafetensors(source, signal);
+    for (const { start, ...info } of stored) {
       if (shards && shards.get(info.name) !== name)
         throw bad(`${name} holds ${info.name}, which the index does not place there`);
       placed.push({ info, source, start, order: null });
@@ -144,9 +147,13 @@ const openSafetensors = async (files: FileSet, open: Open, { signal }: OpenOptio
   };
 };
 
+/** The weights where there is no safetensors file: a zip archive that PyTorch wrote. */
+const TORCH = 'pytorch_model.bin';
+
 const weightsFile = (files: FileSet): string => {
   if (files.entry?.endsWith('.safetensors')) return files.entry;
   const found = (files.names ?? []).filter((name) => name.endsWith('.safetensors'));
+  if (found.length === 0 && files.names?.includes(TORCH)) return TORCH;
   return found.length === 1 ? (found[0] as string) : 'model.safetensors';
 };
 

@@ -73,7 +73,10 @@ export const combinedDrafter = ({ lookup, drafter, cost: measured }: CombinedOpt
       proposed = 'drafter';
       const [own, looked] = [chained(proposal), found && (ratio > 1 / ALIKE || due) ? found.propose() : null];
       const tree = looked && chained(looked);
-      if (!own || !tree || own.tokens.length + tree.tokens.length - 1 > MOST_ROWS) return proposal;
+      if (!own || !tree || own.tokens.length + tree.tokens.length - 1 > MOST_ROWS) {
+        lookup.withdraw();
+        return proposal;
+      }
       proposed = 'both';
       boundary = tree.tokens.length;
       const both = joined(tree, own);

@@ -82,6 +82,11 @@ export class SuffixSource {
     };
   }
 
+  /** Its proposal is not used after all. */
+  withdraw(): void {
+    this.#proposed = null;
+  }
+
   /** After every round: what was committed, and how many drafts of its proposal were kept. */
   observe({ choices }: Pick<Outcome, 'choices'>, kept: number): void {
     // An answer's last tokens too, after which nothing is looked up any more.

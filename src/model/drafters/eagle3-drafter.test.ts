@@ -22,6 +22,7 @@ const TOLERANCE = 1e-3;
 describe.skipIf(noShared)('EAGLE-3 in other layouts', () => {
   test.each([
     ['eagle3-tiny-angelslim', 'config.json'],
+    ['layouts/eagle3-tiny-angelslim-bin', 'config.json'],
     ['eagle3-tiny-speculators', 'config.json'],
     ['eagle3-tiny-speculators', 'config.converted.json'],
   ])('%s, %s', async (name, config) => {

@@ -1,0 +1,50 @@
+// PyTorch's files: tables of tensors are read, and whatever else a pickle may say is refused by name.
+import { expect, test } from 'vitest';
+import { pickleOf, type TorchTensor, writeTorch } from '../testing/files/torch-writer.ts';
+import { openCheckpoint } from './open.ts';
+
+const TENSORS: readonly TorchTensor[] = [
+  {
+    name: 'fc.weight',
+    storage: 'FloatStorage',
+    shape: [2, 3],
+    data: new Uint8Array(Float32Array.of(1, 2, 3, 4, 5, 6).buffer),
+  },
+  { name: 'd2t', storage: 'LongStorage', shape: [2], data: new Uint8Array(BigInt64Array.of(7n, -1n).buffer) },
+];
+
+const open = (file: Uint8Array) =>
+  openCheckpoint({
+    kind: 'bytes',
+    files: new Map([
+      ['config.json', new TextEncoder().encode('{}')],
+      ['pytorch_model.bin', file],
+    ]),
+  });
+
+test('tensors are read as they were saved', async () => {
+  using checkpoint = await open(writeTorch(TENSORS));
+  const read = new Map<string, number[]>();
+  for await (const { tensor, decode } of checkpoint.stream()) read.set(tensor.name, [...decode()]);
+  expect(read.get('fc.weight')).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(read.get('d2t')).toEqual([7, -1]);
+  expect(checkpoint.tensors.get('fc.weight')).toMatchObject({ type: 'F32', shape: [2, 3] });
+});
+
+test('a pickle that names another function is refused', async () => {
+  for (const call of [
+    ['os', 'system'],
+    ['builtins', 'eval'],
+    ['torch', 'load'],
+  ])
+    await expect(open(writeTorch(TENSORS, pickleOf(TENSORS, call)))).rejects.toMatchObject({
+      code: 'bad-checkpoint',
+      message: expect.stringContaining(`it names ${call.join('.')}`),
+    });
+});
+
+test('rows that do not follow one another, and storages that are too short, are refused', async () => {
+  const [fc] = TENSORS as [TorchTensor];
+  await expect(open(writeTorch([{ ...fc, stride: [1, 2] }]))).rejects.toThrow('a call that makes no tensor');
+  await expect(open(writeTorch([{ ...fc, shape: [3, 3] }]))).rejects.toThrow('36 bytes at 0 of a storage of 24');
+});
