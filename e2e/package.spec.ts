@@ -180,8 +180,10 @@ test('npm install runs no script of anybody, and what is installed works', async
   const library = join(folder, 'node_modules/outrider/dist/library');
   const imported = /\.\/library\/(ort\.wasm\.[\w.]+)/.exec(readFileSync(join(library, '../cli.js'), 'utf8'))?.[1] ?? '';
   const policy = join(root, 'public/models/blockpilot/policy.onnx');
-  const run = `const { InferenceSession } = await import(${JSON.stringify(pathToFileURL(join(library, imported)).href)});
-    console.log((await InferenceSession.create(${JSON.stringify(policy)})).inputNames);`;
+  const run = `import { readFileSync } from 'node:fs';
+    const { env, InferenceSession } = await import(${JSON.stringify(pathToFileURL(join(library, imported)).href)});
+    env.wasm.numThreads = 1; // as src/judge/onnx.ts has it
+    console.log((await InferenceSession.create(readFileSync(${JSON.stringify(policy)}))).inputNames);`;
   const onnx = spawnSync(process.execPath, ['--input-type=module', '-e', run], { encoding: 'utf8' });
   expect(onnx.stdout, onnx.stderr).toContain('features');
   expect(readFileSync(join(library, '../LICENCES.md'), 'utf8')).toContain('## @huggingface/tokenizers');

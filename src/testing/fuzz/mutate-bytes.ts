@@ -43,12 +43,19 @@ const splice = (file: Uint8Array, at: number, remove: number, insert: Uint8Array
 /** One change, mostly within the first `header` bytes. */
 export const mutateBytes = (file: Uint8Array, header: number, below: Random): Uint8Array => {
   const size = file.length;
+  if (size === 0) return file;
   const at = below(below(8) ? Math.min(header, size) : size);
   const kind = below(9);
   if (kind === 0) return file.subarray(0, at);
   if (kind === 1) return splice(file, at, Math.min(1 + below(16), size - at), new Uint8Array(0));
   if (kind === 2) return splice(file, at, 0, file.slice(below(size), below(size)));
-  if (kind === 3) return splice(file, at, below(2), new TextEncoder().encode(WORDS[below(WORDS.length)] as string));
+  if (kind === 3)
+    return splice(
+      file,
+      at,
+      Math.min(below(2), size - at),
+      new TextEncoder().encode(WORDS[below(WORDS.length)] as string),
+    );
   const changed = file.slice();
   const view = new DataView(changed.buffer);
   const extreme = EXTREMES[below(EXTREMES.length)] as bigint;

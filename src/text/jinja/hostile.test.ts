@@ -23,6 +23,7 @@ describe('a hostile chat template', () => {
     'a list that grows':
       '{% set ns = namespace(x=[]) %}{% for i in range(100000) %}{% set ns.x = ns.x + [i] %}{% endfor %}',
     'a text that doubles': doubled("'ab'"),
+    'a long text written again and again': "{% set t = 'a' * 1000000 %}{% for i in range(1000) %}{{ t }}{% endfor %}",
     'a list that doubles': doubled('[1]'),
     'a list in a list in a list': `{% set ns = namespace(a=['x']) %}{% for i in range(60) %}{% set ns.a = [ns.a, ns.a] %}{% endfor %}{{ ns.a | tojson }}`,
     'an object in an object': `{% set ns = namespace(a={}) %}{% for i in range(60) %}{% set ns.a = {'l': ns.a, 'r': ns.a} %}{% endfor %}{{ ns.a ~ '' }}`,

@@ -19,6 +19,7 @@ import {
   isTrue,
   iterate,
   joinMarkup,
+  LONGEST,
   Markup,
   type Named,
   Namespace,
@@ -232,6 +233,7 @@ class Renderer {
 
   #write(text: string): null {
     checkLength(text.length);
+    if (this.#written.length + text.length > LONGEST) throw beyond(`it writes more than ${LONGEST} characters`);
     this.#written += text;
     return null;
   }
@@ -372,6 +374,8 @@ class Renderer {
 
   #filter(value: Value, filter: Node, scope: Scope): Value {
     if (filter.type === 'Identifier') return runFilter(filter.value as string, value);
+    if ((filter.callee as Node | undefined)?.type !== 'Identifier')
+      throw new TemplateFault('TemplateSyntaxError', 'a filter is a name');
     const { args, named } = this.#arguments(nodes(filter.args), scope);
     return runFilter((filter.callee as Node).value as string, value, args, named);
   }

@@ -86,7 +86,7 @@ export type Value =
   | readonly Value[];
 
 /** The longest text, and the most work: about half a second. 400 long messages take an eighth of it. */
-const LONGEST = 2 ** 21;
+export const LONGEST = 2 ** 21;
 const MOST_WORK = 2_000_000;
 
 /** What the template that is being rendered has left of its work. Rendering is never interrupted, so there is one. */
