@@ -2,7 +2,7 @@
 // A cut costs a round a second readback, because the host sizes the target's pass by it.
 import type { Cursor, MarkovCursor } from '../../model/interface.ts';
 import { chainOf } from '../core/chain.ts';
-import { draftSampling, greedySampling } from '../core/draft-sampling.ts';
+import { greedySampling } from '../core/draft-sampling.ts';
 import { assumedCost } from '../core/fallback.ts';
 import type { RunContext } from '../core/system.ts';
 import type { Drafter } from './speculate.ts';
@@ -86,15 +86,15 @@ export const markovDrafter = (
   let known: Cut | null = null;
   return {
     by: 'dspark',
-    async propose({ tokens, budget, sampling: targets }, most) {
-      const random = sampled && targets.temperature > 0;
+    async propose({ tokens, budget, drafting }, most) {
+      const random = sampled && drafting.temperature > 0;
       // Rows see each other, so a shorter block drafts other tokens. It shrinks to the tokens still wanted, of which
       // only what may be committed is verified.
       const room = cursor.capacity - cursor.length;
       const block = Math.min(size, budget, room - 1, random ? MOST_SAMPLED : size);
       if (block < 1 || most < 1 || cursor.length < tokens.length - 1) return null;
       known ??= await cutOf();
-      const sampling = random ? draftSampling(targets) : greedySampling(targets);
+      const sampling = random ? drafting : greedySampling(drafting);
       const anchor = tokens[tokens.length - 1] as number;
       const confidence = known.rule !== 'none';
       const drafted = cursor.draft(anchor, block, sampling, { confidence });

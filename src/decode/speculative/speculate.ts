@@ -74,9 +74,10 @@ export const speculate = (
   { timings, emit, sequence, models }: Pick<RunContext, 'timings' | 'emit' | 'sequence' | 'models'>,
   { fallBack, drawn }: SpeculateOptions,
 ): Round => {
+  const sampled = drawn && sequence.sampling.temperature > 0;
   // Under a constraint the target's own draws decide, so that it can be checked after them.
-  const random = drawn && sequence.sampling.temperature > 0 && !sequence.constraint;
-  let prepared = !random;
+  const random = sampled && !sequence.constraint;
+  let prepared = !sampled;
   const cost = random ? assumedCost : measuredCost(timings);
   const fallback = new FallbackController({ timings, cost, emit, fallBack });
 
