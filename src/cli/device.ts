@@ -27,6 +27,8 @@ export const precisionOption = choice(
   'of the weights on the device (default: as in the file); of one model: M@q4',
 );
 
+export const kvOption = choice(['f32', 'f16'], 'how keys and values are kept (default: f32); f16 takes half of it');
+
 /** Options that name auxiliary models. */
 export const auxiliaryOptions = {
   draft: text('M', 'a small model of the same vocabulary (default, for the bundled target: draft)'),

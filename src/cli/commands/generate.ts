@@ -10,7 +10,7 @@ import { SYSTEMS } from '../../systems/index.ts';
 import { committedTokens, type EventOf, type Metrics, measure, type TraceEvent } from '../../trace/index.ts';
 import { choice, flag, integer, integers, number, text, texts, UsageError, type Values } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
-import { auxiliaryOptions, openDevice, precisionOption } from '../device.ts';
+import { auxiliaryOptions, kvOption, openDevice, precisionOption } from '../device.ts';
 import { readKnobs } from '../knob-options.ts';
 import { messagesOption, readMessages, readTextFile } from '../messages.ts';
 import { modelOption } from '../model-source.ts';
@@ -47,6 +47,7 @@ const OPTIONS = {
   set: texts('KNOB=VALUE', "one of the system's settings; may be repeated"),
   logprobs: integer('N', 'with --json: each token’s log-probability, and N alternatives', { least: 0, most: 20 }),
   precision: precisionOption,
+  kv: kvOption,
   marks: flag(`signs for how each part came about: ${LEGEND}`),
 } as const;
 
@@ -180,7 +181,7 @@ export const generate = defineCommand({
     const models = await loadAll(device, far, values, [system], terminal);
     const target = readerOf(models) as LoadedModel;
     const engine = createEngine({ gpu: device.gpu });
-    const loaded = Object.entries((await engine.load(models)).models);
+    const loaded = Object.entries((await engine.load(models, { cache: values.kv ?? 'f32' })).models);
     const names = Object.fromEntries(loaded.map(([role, { name }]) => [role, name]));
     const prompt = fitPrompt(request.prompt, target, values, terminal);
 

@@ -79,6 +79,17 @@ describe.skipIf(noShared)('logits', PATIENCE, () => {
     }
   });
 
+  it('keeps keys and values as f16 when asked: near the reference, the same bits at any chunk', async () => {
+    const { prompt } = golden('qwen3-tiny');
+    const [whole, alone] = [join(scratch, 'kv.f32'), join(scratch, 'kv-1.f32')];
+    await logits('qwen3-tiny', prompt, '--kv', 'f16', '--out', whole);
+    await logits('qwen3-tiny', prompt, '--kv', 'f16', '--chunk', '1', '--out', alone);
+    expect(readFileSync(alone).equals(readFileSync(whole))).toBe(true);
+    const error = worstError(floats(whole), floats(shared('golden/qwen3-tiny/logits.f32')));
+    expect(error).toBeGreaterThan(1e-5);
+    expect(error).toBeLessThan(1e-2);
+  });
+
   it('scores a tree behind a committed prefix, its rows only', async () => {
     const { prefix, tokens, parents } = golden('llama-tiny').tree;
     const out = join(scratch, 'tree.f32');

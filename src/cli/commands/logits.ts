@@ -4,7 +4,7 @@ import { checkAborted } from '../../base/errors.ts';
 import type { Cursor, DeviceTensor, Forward } from '../../model/interface.ts';
 import { integer, integers, text, UsageError } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
-import { loadOnDevice, openDevice, precisionOption } from '../device.ts';
+import { kvOption, loadOnDevice, openDevice, precisionOption } from '../device.ts';
 import { modelOption } from '../model-source.ts';
 import { append, argmax, finite, OutputFiles } from '../raw-output.ts';
 
@@ -30,6 +30,7 @@ export const logits = defineCommand({
       most: MOST_ROWS,
     }),
     precision: precisionOption,
+    kv: kvOption,
     taps: integers('1,4', 'also write the stream after these layers (0-based) to FILE.tap-ID', { least: 0 }),
     out: text('FILE', 'where to write'),
   },
@@ -65,6 +66,7 @@ export const logits = defineCommand({
     using cursor = await model.open({
       capacity: tokens.length,
       tapLayers: taps,
+      cache: values.kv ?? 'f32',
       ...(parents ? { nodes: rest.length } : { length: tokens.length }),
     });
     if (prefix.length > 0) await cursor.extend(prefix, { chunk, signal: terminal.signal });
