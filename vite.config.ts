@@ -89,6 +89,11 @@ const WITHOUT_ONNX = {
   replacement: join(import.meta.dirname, 'src/widget/without-onnx.ts'),
 };
 
+const WITHOUT_GRAMMAR = {
+  find: /^@mlc-ai\/web-xgrammar$/,
+  replacement: join(import.meta.dirname, 'src/widget/without-grammar.ts'),
+};
+
 /** The widget follows the page's colour scheme by `light-dark()`, which older targets would have replaced by variables. */
 const CSS_TARGET = ['chrome123', 'firefox120', 'safari17.5'];
 
@@ -105,7 +110,7 @@ export default defineConfig(({ mode }) => ({
     rolldownOptions: { checks, output: { codeSplitting: CHUNKS } },
     plugins: () => [shaders()],
   },
-  resolve: { alias: mode === 'widget' ? [...ALIAS, WITHOUT_ONNX] : ALIAS },
+  resolve: { alias: mode === 'widget' ? [...ALIAS, WITHOUT_ONNX, WITHOUT_GRAMMAR] : ALIAS },
   test: {
     root: import.meta.dirname,
     include: ['src/**/*.test.ts', '.ci/**/*.test.ts', 'demo/**/*.test.ts'],

@@ -1,7 +1,7 @@
 // XGrammar in WebAssembly (`@mlc-ai/web-xgrammar`), loaded with the first constraint. It compiles a constraint for a
-// vocabulary, and follows an answer token by token. Two things about it are unusual. It is a script for pages: in Node it
-// needs to see a `location` while it starts. And it reports an error by ending its WebAssembly with a bare "Aborted()" after
-// it has printed the reason, which is caught here; calls after that still work.
+// vocabulary, and follows an answer token by token. It is a script for pages: to load in Node it needs to see a `location`,
+// and to start it must not see `process`, because a bundle has none of the modules that it would import there. It reports
+// an error by ending with a bare "Aborted()" after it has printed the reason, which is caught here; calls after that work.
 import { badConstraint } from '../base/refuse.ts';
 
 type Library = typeof import('@mlc-ai/web-xgrammar');
@@ -11,7 +11,19 @@ let library: Promise<Library> | null = null;
 let printed = '';
 
 const isLibrary = (value: unknown): value is Library =>
-  typeof value === 'object' && value !== null && 'TokenizerInfo' in value;
+  typeof value === 'object' && value !== null && (value as Partial<Library>).TokenizerInfo !== undefined;
+
+/** Calls something that looks at `process` before its first wait. */
+const withoutProcess = <T>(call: () => T): T => {
+  const own = Object.getOwnPropertyDescriptor(globalThis, 'process');
+  if (!own?.configurable) return call();
+  Object.defineProperty(globalThis, 'process', { value: undefined, configurable: true });
+  try {
+    return call();
+  } finally {
+    Object.defineProperty(globalThis, 'process', own);
+  }
+};
 
 const start = async (): Promise<Library> => {
   const page = globalThis as { location?: unknown; xgrammar?: unknown };
@@ -25,9 +37,10 @@ const start = async (): Promise<Library> => {
     // A bundler gives what it exports; loaded as it is, it names itself globally.
     const imported: { readonly default?: unknown } = await import('@mlc-ai/web-xgrammar');
     const found = [imported, imported.default, page.xgrammar].find(isLibrary);
-    if (!found) throw new Error('@mlc-ai/web-xgrammar exports nothing that is known here');
+    if (!found)
+      throw badConstraint('this build of the engine has no constraints', 'Import the engine from the package.');
     // Its WebAssembly starts with the first call, and keeps this console.
-    const info = await found.TokenizerInfo.createTokenizerInfo(['a'], 'raw', false, 1, [0]);
+    const info = await withoutProcess(() => found.TokenizerInfo.createTokenizerInfo(['a'], 'raw', false, 1, [0]));
     info.dispose();
     return found;
   } finally {
