@@ -6,12 +6,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './steps.mjs';
 
-/** The runtime as its makers publish it: it looks for its WebAssembly next to itself. @param {string} name */
+/**
+ * The runtime as its makers publish it: it looks for its WebAssembly next to itself, and in Node for the .mjs too.
+ * @param {string} name
+ */
 const onnxRuntime = (name) => {
   const folder = join(root, 'node_modules/onnxruntime-web/dist');
-  return [`ort.${name}.bundle.min.mjs`, `ort-wasm-simd-threaded${name === 'wasm' ? '' : `.${name}`}.wasm`].map(
-    (file) => ({ name: file, source: () => readFileSync(join(folder, file)) }),
-  );
+  const build = `ort-wasm-simd-threaded${name === 'wasm' ? '' : `.${name}`}`;
+  return [`ort.${name}.bundle.min.mjs`, `${build}.wasm`, `${build}.mjs`].map((file) => ({
+    name: file,
+    source: () => readFileSync(join(folder, file)),
+  }));
 };
 
 /** The line that starts the worker: plain JavaScript, but for the name of the worker's file. */

@@ -34,6 +34,16 @@ for (const parent of Object.values(lock.packages)) {
   }
 }
 
+// What is installed is checked against its digest. Binaries of other platforms that no registry at hand carries have
+// none: they are tools of development, optional, and npm takes them only on their platform.
+const unchecked = Object.entries(lock.packages)
+  .filter(([name, { integrity, link, dev, optional, os }]) => name && !integrity && !link && !(dev && optional && os))
+  .map(([name]) => name);
+if (unchecked.length > 0) {
+  console.error(`package-lock.json has no integrity for ${unchecked.join(', ')}`);
+  process.exitCode = 1;
+}
+
 if (missing.length > 0 && process.argv.includes('--write')) {
   const sorted = Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1));
   writeFileSync(path, `${JSON.stringify({ ...lock, packages: Object.fromEntries(sorted) }, null, 2)}\n`);

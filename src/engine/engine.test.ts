@@ -258,6 +258,27 @@ describe('what fails in the middle', () => {
     expect(done(events).text).toBe(tokenizer.decode(committedTokens(events)));
   });
 
+  it.each([0, 1, 4])(
+    'a run whose events are not read after %i gives the line free once its signal fires',
+    async (read) => {
+      const engine = await toyEngine();
+      const abort = new AbortController();
+      const left = engine.run(sampled, abort.signal)[Symbol.asyncIterator]();
+      for (let i = 0; i < read; i++) await left.next();
+      const next = collect(engine, sampled);
+      abort.abort(); // and `left` is never asked again
+      expect(committedTokens(await next)).toEqual(committedTokens(await collect(await toyEngine(), sampled)));
+      await engine.close();
+    },
+  );
+
+  it('close settles though a run is not read any more', async () => {
+    const engine = await toyEngine();
+    const left = engine.run(sampled)[Symbol.asyncIterator]();
+    await left.next();
+    await engine.close();
+  });
+
   it('close aborts what runs and refuses nothing twice', async () => {
     const engine = await toyEngine();
     const running = collect(engine, { ...sampled, maxTokens: 200 });
