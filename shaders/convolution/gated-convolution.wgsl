@@ -2,7 +2,7 @@
 #include "../include/convolve.wgsl"
 
 fn at(row: u32, part: u32, channel: u32) -> f32 {
-  return input[row * stride(3 * uniforms.channels) + part * uniforms.channels + channel];
+  return input[row * stride(uniforms.width) + part * uniforms.channels + channel];
 }
 
 fn inputOf(row: u32, channel: u32) -> f32 { return at(row, 0, channel) * at(row, 2, channel); }

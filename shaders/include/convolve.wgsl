@@ -1,10 +1,11 @@
 // A causal depthwise convolution: the sum over a row's own input and those of the `taps - 1` rows before it on its path.
 // A lane owns two channels of all rows. It first puts every row's input into the row's slot, so that it reads them
 // there again without a barrier, and then walks back from each row: ancestors in the tree, the row's own range, the
-// shared past. The order of the sum is that of the walk. Needs `inputOf` and `finish`.
+// shared past. The order of the sum is that of the walk. `width` elements lie in a row of the input. Needs `inputOf` and
+// `finish`.
 #include "structs/row.wgsl"
 
-struct Uniforms { rows: u32, channels: u32, taps: u32, half: u32 }
+struct Uniforms { rows: u32, channels: u32, taps: u32, width: u32, half: u32 }
 
 @group(0) @binding(0) var<storage, read> input: array<f32>;
 @group(0) @binding(1) var<storage, read> rows: array<Row>;
@@ -13,8 +14,8 @@ struct Uniforms { rows: u32, channels: u32, taps: u32, half: u32 }
 @group(0) @binding(4) var<storage, read_write> output: array<f32>;
 @group(0) @binding(5) var<uniform> uniforms: Uniforms;
 
-// Elements between two rows of an activation of this width.
-fn stride(width: u32) -> u32 { return (width + 31) / 32 * 32; }
+// Elements between two rows of an activation of so many elements.
+fn stride(elements: u32) -> u32 { return (elements + 31) / 32 * 32; }
 
 // A slot holds its channels in pairs: a word a pair at f16, two at f32.
 fn keep(slot: u32, pair: u32, value: vec2f) {

@@ -29,6 +29,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     row.base = place.base;
     row.end = place.base;
     row.alive = 1;
+    row.state = place.state;
     row.sources = 0xffffffffu; // every row, as rows.ts packs it
     // A window of 0 positions is none.
     let lowest = select(row.position + 1 - min(place.window, row.position + 1), 0, place.window == 0);

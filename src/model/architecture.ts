@@ -1,5 +1,6 @@
 // A model family as data. The loader's checklist, the shapes, the device matrices, the memory estimate and the forward
 // pass (forward/interpreter.ts) all follow from this one declaration.
+import { type DeltaShape, deltaChannels } from '../kernels/delta-net/delta-rule.ts';
 import type { Rope } from './forward/rope-table.ts';
 
 export interface Sizes {
@@ -28,6 +29,8 @@ export interface Attention {
   readonly scale: number;
   /** Scores become c·tanh(score / c) before the mask (Gemma 2). */
   readonly softCap: number | null;
+  /** What multiplies the output before its projection; its rows follow those of each head's query (Qwen3.5). */
+  readonly gate: 'sigmoid' | null;
 }
 
 /** out(C · conv(B · u)) of (B, C, u) = in(x): a causal depthwise convolution of so many taps (LFM2). */
@@ -37,8 +40,16 @@ export interface Convolution {
   readonly taps: number;
 }
 
+/** A state in place of keys and values, which each row changes by the gated delta rule (Qwen3.5). */
+export interface DeltaNet {
+  readonly kind: 'delta-net';
+  /** Of the convolution over queries, keys and values. */
+  readonly taps: number;
+  readonly shape: DeltaShape;
+}
+
 /** What mixes a row with those before it. */
-export type Mixer = Attention | Convolution;
+export type Mixer = Attention | Convolution | DeltaNet;
 
 /** down(activation(gate(x)) · up(x)). `gelu` is its tanh form. */
 export interface FeedForward {
@@ -71,6 +82,15 @@ export type WeightName =
   | 'convolutionInput'
   | 'convolution'
   | 'convolutionOutput'
+  | 'outputGate'
+  | 'deltaInput'
+  | 'deltaGate'
+  | 'deltaRate'
+  | 'deltaDecay'
+  | 'decayLog'
+  | 'decayBias'
+  | 'deltaNorm'
+  | 'deltaOutput'
   | 'attentionPostNorm'
   | 'feedForwardNorm'
   | 'gate'
@@ -157,6 +177,8 @@ export interface WeightSpec {
   readonly shape: readonly number[];
   /** Added to every value. */
   readonly offset: number;
+  /** Where the rows are not in one piece: of every `of` rows of the tensor, `rows` from `from` on are this weight's. */
+  readonly stripes?: { readonly rows: number; readonly from: number; readonly of: number };
 }
 
 /** A tensor of the checkpoint, and the weights that it holds. */
@@ -177,6 +199,7 @@ export const ropesOf = ({ blocks }: Pick<Architecture, 'blocks'>): readonly Rope
 
 const attentionWeights = (mixer: Attention): readonly WeightName[] => [
   'query',
+  ...(mixer.gate ? (['outputGate'] as const) : []),
   'key',
   'value',
   ...(mixer.bias.queryKeyValue ? (['queryBias', 'keyBias', 'valueBias'] as const) : []),
@@ -187,9 +210,47 @@ const attentionWeights = (mixer: Attention): readonly WeightName[] => [
 
 const CONVOLUTION: readonly WeightName[] = ['convolutionInput', 'convolution', 'convolutionOutput'];
 
+const DELTA: readonly WeightName[] = [
+  'deltaInput',
+  'deltaGate',
+  'deltaRate',
+  'deltaDecay',
+  'convolution',
+  'decayLog',
+  'decayBias',
+  'deltaNorm',
+  'deltaOutput',
+];
+
+const mixerWeights = (mixer: Mixer): readonly WeightName[] => {
+  switch (mixer.kind) {
+    case 'attention':
+      return attentionWeights(mixer);
+    case 'convolution':
+      return CONVOLUTION;
+    case 'delta-net':
+      return DELTA;
+  }
+};
+
+/** Of a delta net. */
+const deltaSizes = (hidden: number, shape: DeltaShape): Readonly<Partial<Record<WeightName, readonly number[]>>> => {
+  const values = shape.valueHeads * shape.valueDim;
+  return {
+    deltaInput: [deltaChannels(shape), hidden],
+    deltaGate: [values, hidden],
+    deltaRate: [shape.valueHeads, hidden],
+    deltaDecay: [shape.valueHeads, hidden],
+    decayLog: [shape.valueHeads],
+    decayBias: [shape.valueHeads],
+    deltaNorm: [shape.valueDim],
+    deltaOutput: [hidden, values],
+  };
+};
+
 const blockWeights = ({ mixer, norms }: Block): WeightName[] => [
   ...(norms === 'after' ? [] : (['attentionNorm'] as const)),
-  ...(mixer.kind === 'attention' ? attentionWeights(mixer) : CONVOLUTION),
+  ...mixerWeights(mixer),
   ...(norms === 'before' ? [] : (['attentionPostNorm'] as const)),
   ...(norms === 'after' ? [] : (['feedForwardNorm'] as const)),
   'gate',
@@ -225,11 +286,11 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
   const { markov = null, confidence = null } = markovHeads ?? {};
   const rank = markov?.rank ?? 0;
   const joint = markov?.kind === 'rnn' ? [3 * rank, 2 * rank + hidden] : [rank, rank + hidden];
-  type Alike = Exclude<WeightName, 'queryNorm' | 'keyNorm' | 'convolution'>;
-  const shapes: Readonly<Record<Alike, readonly number[]>> = {
+  const shapes: Readonly<Partial<Record<WeightName, readonly number[]>>> = {
     embedding: [vocabulary, hidden],
     attentionNorm: [hidden],
     query: [queries, read],
+    outputGate: [queries, read],
     key: [keys, read],
     value: [keys, read],
     queryBias: [queries],
@@ -260,10 +321,13 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
   /** The shapes of some weights depend on the mixer that they belong to. */
   const shapeOf = (name: WeightName, layer: number | null): readonly number[] => {
     const mixer = layer === null ? undefined : blocks[layer]?.mixer;
-    if (name === 'convolution') return [hidden, 1, mixer?.kind === 'convolution' ? mixer.taps : 0];
-    if (name !== 'queryNorm' && name !== 'keyNorm') return shapes[name];
-    if (mixer?.kind !== 'attention' || mixer.queryKeyNorm === 'head') return [headDim];
-    return [name === 'queryNorm' ? queries : keys];
+    const own = mixer?.kind === 'delta-net' ? deltaSizes(hidden, mixer.shape)[name] : undefined;
+    if (own) return own;
+    if (name === 'convolution' && mixer?.kind === 'convolution') return [hidden, 1, mixer.taps];
+    if (name === 'convolution' && mixer?.kind === 'delta-net') return [deltaChannels(mixer.shape), 1, mixer.taps];
+    if ((name === 'queryNorm' || name === 'keyNorm') && mixer?.kind === 'attention')
+      return [mixer.queryKeyNorm === 'head' ? headDim : name === 'queryNorm' ? queries : keys];
+    return shapes[name] as readonly number[];
   };
   /** Rows of each tensor that earlier weights have taken. */
   const taken = new Map<string, number>();
@@ -272,7 +336,13 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
     const shape = shapeOf(name, layer);
     const firstRow = taken.get(checkpoint) ?? 0;
     taken.set(checkpoint, firstRow + (shape[0] as number));
-    return { name, layer, checkpoint, firstRow, shape, offset: NORMS.has(name) ? norm.offset : 0 };
+    const plain = { name, layer, checkpoint, firstRow, shape, offset: NORMS.has(name) ? norm.offset : 0 };
+    // Where a tensor holds queries and gates, a head's gate follows the same head's query.
+    const mixer = layer === null ? undefined : blocks[layer]?.mixer;
+    const shared = mixer?.kind === 'attention' && mixer.gate !== null && names.query === names.outputGate;
+    if (!shared || (name !== 'query' && name !== 'outputGate')) return plain;
+    const from = name === 'query' ? 0 : headDim;
+    return { ...plain, firstRow: 0, stripes: { rows: headDim, from, of: 2 * headDim } };
   };
   return [
     ...(embedding === 'own' ? [spec('embedding', null)] : []),

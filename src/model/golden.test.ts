@@ -20,6 +20,7 @@ const COMPLETE = [
   'qwen2-tiny',
   'qwen3-tiny-deep',
   'lfm2-tiny',
+  'qwen3_5-tiny',
   'gemma3-tiny',
   'gemma2-tiny',
   'phi3-tiny',

@@ -9,6 +9,7 @@ import type { Transformer } from './transformer.ts';
 
 const MODELS = [
   'lfm2-tiny',
+  'qwen3_5-tiny',
   'phi3-longrope-tiny',
   'gemma3-tiny',
   'olmo2-tiny',

@@ -224,7 +224,8 @@ export class Transformer implements LanguageModel, Runner {
     const { cache, past, length: position, next: base } = cursor;
     if (count > cache.options.nodes) throw tooManyRows(count, cache.options.nodes);
     const version = cursor.beginDeviceTree(count, grown.levels);
-    const pass = this.#executor.run({ cache, rows: { from: 'tree', tree: grown, count, past }, logits: 'all' });
+    const rows = { from: 'tree', tree: grown, count, past } as const;
+    const pass = this.#executor.run({ cache, rows, logits: 'all' });
     return deviceTreeView(pass, cursor, { count, version, position, base });
   }
 

@@ -15,6 +15,6 @@ struct Row {
   ringEntry: u32,
   chunkBoundary: u32,
   sources: u32,
-  spare1: u32,
-  spare2: u32,
+  state: u32,
+  spare: u32,
 }

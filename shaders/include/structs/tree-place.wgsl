@@ -7,5 +7,6 @@ struct TreePlace {
   start: u32,
   base: u32,
   position: u32,
+  state: u32,
   window: u32,
 }

@@ -42,10 +42,11 @@ export const ROW = defineStruct(
     chunkBoundary: 'u32',
     /** The row is grounded on the rows at positions below it (rollout.ts); by default on all. */
     sources: 'u32',
-    spare1: 'u32',
-    spare2: 'u32',
+    /** Of a model with recurrent layers: which of the cache's states the row's sequence has (delta-rule.ts). */
+    state: 'u32',
+    spare: 'u32',
   },
-  { sources: EVERY_ROW, spare1: 0, spare2: 0 },
+  { sources: EVERY_ROW, state: 0, spare: 0 },
 );
 
 export type Row = Packed<typeof ROW>;

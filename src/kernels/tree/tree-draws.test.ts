@@ -15,7 +15,7 @@ for (const features of ['all', 'baseline'] as const)
       const packed = packDraws(parents.map((_, i) => ({ ...draw, row: i, entry: 64 + i })));
       const draws = tensorOf(gpu, packed);
       const nodes = tensorOf(gpu, packNodes(parents.map((parent) => ({ token: 1, ringEntry: 0, parent }))));
-      const at = { first: 0, count: 1, prefix: 0, start: 0, base: 0, window: null };
+      const at = { first: 0, count: 1, prefix: 0, start: 0, base: 0, state: 0, window: null };
       const place = tensorOf(gpu, packPlace({ ...at, position: 100 }));
       const [values] = await runKernel(gpu, [draws], (plan) =>
         treeDraws(plan, { place, nodes, draws }, { nodes: parents.length }),

@@ -3,7 +3,7 @@ import type { TreePlace } from './tree-rows.ts';
 
 /** Rows of nodes [first, first + count) of a tree. */
 export const treeRowsReference = (
-  { first, count, prefix, start, base, position, window }: TreePlace,
+  { first, count, prefix, start, base, position, state, window }: TreePlace,
   nodes: readonly { readonly token: number; readonly ringEntry: number; readonly parent: number }[],
 ): Row[] => {
   const path = (node: number): number[] => (node < 0 ? [] : [...path(nodes[node]?.parent ?? -1), node]);
@@ -25,6 +25,7 @@ export const treeRowsReference = (
       base,
       maskLow: Number(mask & 0xffff_ffffn),
       maskHigh: Number(mask >> 32n),
+      state,
       alive: 1,
       // The first node on the path that a causal run would have past the edge of the chunk of `base`.
       chunkBoundary: base + (own[64 - (base % 64)] ?? 64),

@@ -32,6 +32,7 @@ for (const features of ['all', 'baseline'] as const)
               start,
               base,
               position: prefix + base - start,
+              state: count % 3,
               window,
             };
             const rows = tensorOf(gpu, new Uint32Array(16 * ROW_WORDS).fill(99));

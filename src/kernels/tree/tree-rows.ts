@@ -14,6 +14,8 @@ export const TREE_PLACE = defineStruct('TreePlace', {
   base: 'u32',
   /** Of node 0. */
   position: 'u32',
+  /** As in rows.ts. */
+  state: 'u32',
   /** Positions that a row sees, itself included; 0 = all. */
   window: 'u32',
 });

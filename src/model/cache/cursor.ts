@@ -183,11 +183,11 @@ export class CachedCursor implements Cursor {
 
   rewind(length: number): void {
     this.#use();
-    const { prefix, start, own } = this.#past;
+    const { prefix, own } = this.#past;
     const lowest = this.#parent?.length ?? 0;
     if (!Number.isInteger(length) || length < lowest || length > prefix + own)
       throw refuse(`rewind to ${length}: the cursor holds ${lowest} to ${prefix + own} rows`);
-    this.#past = this.#parent ? { prefix, start, own: length - prefix } : { prefix: length, start: length, own: 0 };
+    this.#past = this.#parent ? { ...this.#past, own: length - prefix } : { prefix: length, start: length, own: 0 };
     this.#moved();
   }
 
@@ -204,11 +204,16 @@ export class CachedCursor implements Cursor {
     if (start + count * span > this.cache.slots)
       throw refuse(`${count} forks of ${room} rows do not fit this cursor's cache`, 'Set `forks` when opening it.');
     this.#version++;
+    const { states } = this.cache;
+    const numbers = Array.from({ length: count }, (_, i) => i + 1);
+    if (states && count > this.cache.options.forks.count)
+      throw refuse(`${count} forks of a cursor that was opened for ${this.cache.options.forks.count}`, 'Set `forks`.');
+    states?.fork(this.#past, numbers);
     const capacity = Math.min(length + room, this.capacity);
     const own = length - shared;
     const moves: Move[] = [];
     for (let i = 0; i < count; i++) {
-      const past = { prefix: shared, start: start + i * span, own };
+      const past = { prefix: shared, start: start + i * span, own, state: i + 1 };
       for (let row = 0; row < own; row++) moves.push({ from: shared + row, to: past.start + row });
       const fork = new CachedCursor(this.#runner, this.cache, capacity, this.#known, { parent: this, past });
       fork.#sources = this.#sources;
@@ -221,6 +226,7 @@ export class CachedCursor implements Cursor {
   adopt(fork: Cursor): void {
     const adopted = [...this.#forks].find((known) => known === fork);
     if (!adopted) throw refuse('adopt was given a cursor that is no living fork of this one');
+    this.cache.states?.adopt(adopted.#past);
     const { length } = this;
     const first = adopted.#past.start + length - adopted.#past.prefix;
     const rows = adopted.length - length;
@@ -246,9 +252,9 @@ export class CachedCursor implements Cursor {
   }
 
   #grow(rows: number): void {
-    const { prefix, start, own } = this.#past;
+    const { prefix, own } = this.#past;
     this.#past = this.#parent
-      ? { prefix, start, own: own + rows }
+      ? { ...this.#past, own: own + rows }
       : { prefix: prefix + rows, start: prefix + rows, own: 0 };
     this.#moved();
   }

@@ -12,7 +12,8 @@ import {
 import { type Attention, CHUNK } from '../../kernels/attention/attention-shape.ts';
 import { compact, type Move, packMoves } from '../../kernels/cache/compact.ts';
 import { moveRows } from '../../kernels/cache/kept-rows.ts';
-import { keptWords } from '../../kernels/convolution/gated-convolution.ts';
+import { keptWords } from '../../kernels/convolution/short-convolution.ts';
+import { deltaChannels, deltaWords } from '../../kernels/delta-net/delta-rule.ts';
 import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
 import { type Architecture, ropesOf } from '../architecture.ts';
 import { Arena } from '../arena.ts';
@@ -21,6 +22,7 @@ import type { Rollout } from '../interface.ts';
 import { MOST_NODES, MOST_ROWS } from '../limits.ts';
 import { LongRope, longRopeBytes, longRopeLimit } from './long-rope.ts';
 import { Pool } from './pooled-states.ts';
+import { layerStateBytes, RecurrentStates, stateScratch } from './recurrent-states.ts';
 import { RolloutState } from './rollout-state.ts';
 
 /** Moves of one compaction dispatch; verification writes as many. */
@@ -66,11 +68,19 @@ export const cacheSlots = ({ positions, forks }: Pick<CacheOptions, 'positions' 
 
 type CacheSize = Pick<CacheOptions, 'positions' | 'half'> & Partial<Pick<CacheOptions, 'forks'>>;
 
-/** The buffers that a layer keeps of its rows: keys and values, or the inputs of its convolution. */
+/**
+ * The buffers of a layer: keys and values of its rows, or the inputs of its convolution; of a delta net those, what the
+ * delta rule takes of each row, and the states.
+ */
 const layerBuffers = ({ sizes, blocks }: Architecture, layer: number, size: CacheSize): readonly number[] => {
   const { positions, half, forks = NO_FORKS } = size;
   const slots = cacheSlots({ positions, forks });
-  if (blocks[layer]?.mixer.kind === 'convolution') return [slots * keptWords(sizes.hidden, half) * 4];
+  const mixer = blocks[layer]?.mixer;
+  if (mixer?.kind === 'convolution') return [slots * keptWords(sizes.hidden, half) * 4];
+  if (mixer?.kind === 'delta-net') {
+    const inputs = slots * keptWords(deltaChannels(mixer.shape), half) * 4;
+    return [inputs, slots * deltaWords(mixer.shape) * 4, layerStateBytes(mixer.shape, forks.count)];
+  }
   const bytes = slots * sizes.keyValueHeads * sizes.headDim * (half ? 2 : 4);
   return [bytes, bytes];
 };
@@ -97,6 +107,7 @@ export const cacheScratch = (architecture: Architecture, size: CacheSize, tuning
     /** cos and sin of every position, for each RoPE. */
     ropes: ropesOf(architecture).map(({ dimensions }) => size.positions * dimensions * 4),
     longRope: longRopeBytes(architecture, { positions: size.positions, slots: capacity }),
+    states: Object.values(stateScratch(architecture, (size.forks ?? NO_FORKS).count)),
     attention: attentionScratchBytes({ rows: MOST_ROWS, heads, keyValueHeads, headDim, capacity }, tuning),
   };
 };
@@ -112,13 +123,19 @@ export interface KeyValueCache {
   readonly values: Tensor;
 }
 
-/** Inputs of a convolution: `[slot][channels]`, as gated-convolution.ts keeps them. */
+/** Inputs of a convolution: `[slot][channels]`, as short-convolution.ts keeps them. */
 export interface ConvolutionCache {
   readonly inputs: Tensor;
 }
 
+/** `rows`: `[slot][words]`, and `states`, as delta-rule.ts has them. */
+export interface DeltaCache extends ConvolutionCache {
+  readonly rows: Tensor;
+  readonly states: Tensor;
+}
+
 /** As its layer's mixer has it. */
-export type LayerCache = KeyValueCache | ConvolutionCache;
+export type LayerCache = KeyValueCache | ConvolutionCache | DeltaCache;
 
 export class Cache {
   readonly options: CacheOptions;
@@ -137,6 +154,8 @@ export class Cache {
   readonly longRope: LongRope | null;
   /** What each row is grounded on; null without `rollout`. */
   readonly rolloutState: RolloutState | null;
+  /** Null in a model without recurrent layers. */
+  readonly states: RecurrentStates | null;
   /** Each row's hidden state; null without `pool`. */
   readonly pool: Pool | null;
   /** Embedding and blocks, for each number of rows; recorded by the executor. */
@@ -183,12 +202,22 @@ export class Cache {
     this.attend = attentionOf(attentionTuning(gpu));
     this.slots = cacheSlots(options);
     const scratch = cacheScratch(architecture, options, attentionTuning(gpu));
+    const recurrent = blocks.some(({ mixer }) => mixer.kind === 'delta-net');
+    this.states = recurrent ? new RecurrentStates(gpu, arena, architecture, options.forks.count) : null;
     this.layers = blocks.map(({ mixer }, i): LayerCache => {
-      const [first, second] = layerBuffers(architecture, i, options) as [number, number];
+      const [first, second, third] = layerBuffers(architecture, i, options) as [number, number, number];
       if (mixer.kind === 'attention')
         return { keys: arena.storage(first, `${i}.keys`), values: arena.storage(second, `${i}.values`) };
-      const width = keptWords(hidden, options.half);
-      return { inputs: { ...arena.storage(first, `${i}.inputs`), shape: [this.slots, width] } };
+      const channels = mixer.kind === 'delta-net' ? deltaChannels(mixer.shape) : hidden;
+      const perSlot = (bytes: number, name: string, words: number): Tensor => {
+        const tensor = arena.storage(bytes, `${i}.${name}`);
+        return { ...tensor, shape: [this.slots, words] };
+      };
+      const inputs = perSlot(first, 'inputs', keptWords(channels, options.half));
+      if (mixer.kind === 'convolution') return { inputs };
+      const states = { ...arena.storage(third, `${i}.states`), bytes: third };
+      this.states?.add(states, mixer.shape);
+      return { inputs, rows: perSlot(second, 'rows', deltaWords(mixer.shape)), states };
     });
     this.tables = new Map(ropesOf(architecture).map((r, i) => [r, arena.storage(scratch.ropes[i] as number, 'rope')]));
     const tap = (rows: number, layer: number): Tensor => arena.activation(rows, hidden, `tap ${layer}`);
@@ -214,8 +243,9 @@ export class Cache {
     this.#compaction = new Plan(gpu);
     const shape = { count: MOVES, keyValueHeads, headDim, capacity: this.slots, half: options.half ? 1 : 0 };
     for (const layer of this.layers) if ('keys' in layer) compact(this.#compaction, { ...layer, moves }, shape);
-    const inputs = this.layers.flatMap((layer) => ('inputs' in layer ? [layer.inputs] : []));
-    for (const store of [...inputs, this.rolloutState?.tensor, this.pool?.tensor, this.longRope?.tokens])
+    const stores = this.layers.flatMap((layer) => ('inputs' in layer ? [layer.inputs] : []));
+    stores.push(...this.layers.flatMap((layer) => ('rows' in layer ? [layer.rows] : [])));
+    for (const store of [...stores, this.rolloutState?.tensor, this.pool?.tensor, this.longRope?.tokens])
       if (store) moveRows(this.#compaction, { store, moves }, { count: MOVES, width: store.shape.at(-1) as number });
   }
 
@@ -224,7 +254,7 @@ export class Cache {
   }
 
   async ready(): Promise<void> {
-    await Promise.all([this.pool, this.#compaction, ...this.bodies.values()].map((plan) => plan?.ready()));
+    await Promise.all([this.pool, this.states, this.#compaction, ...this.bodies.values()].map((plan) => plan?.ready()));
   }
 
   /** Moves rows in every layer, in order. */
@@ -243,6 +273,7 @@ export class Cache {
 
   free(): void {
     this.pool?.free();
+    this.states?.free();
     this.#compaction.destroy();
     for (const plan of this.bodies.values()) plan.destroy();
     this.#arena.free();

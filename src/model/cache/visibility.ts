@@ -12,6 +12,8 @@ export interface Past {
   /** A fork's own rows: slots [start, start + own). The next node goes to slot start + own. */
   readonly start: number;
   readonly own: number;
+  /** Of a model with recurrent layers: which of the cache's states is this sequence's. A root cursor's is 0. */
+  readonly state?: number;
 }
 
 export const lengthOf = ({ prefix, own }: Past): number => prefix + own;
@@ -78,6 +80,7 @@ export const treeRows = (
       maskHigh: high >>> 0,
       chunkBoundary: chunkBoundaryOf(path, base),
       sources,
+      state: past.state,
       alive: 1,
     });
   }

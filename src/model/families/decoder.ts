@@ -106,6 +106,7 @@ export const readLayers = (
         rope,
         scale: differences.scale ?? headDim ** -0.5,
         softCap: differences.softCap ?? null,
+        gate: null,
       },
       feedForward: { kind: 'gated', activation },
       norms,

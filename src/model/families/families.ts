@@ -16,6 +16,7 @@ import { readOlmo2 } from './olmo2.ts';
 import { readPhi3 } from './phi3.ts';
 import { readQwen2 } from './qwen2.ts';
 import { readQwen3 } from './qwen3.ts';
+import { readQwen35, readQwen35WithImages } from './qwen3-5.ts';
 import { readSmolLM3 } from './smollm3.ts';
 import { isSpeculators, readSpeculators } from './speculators.ts';
 
@@ -25,17 +26,19 @@ type Json = Readonly<Record<string, unknown>>;
 export type DrafterFamily = DFlash | DSpark | Eagle3;
 
 const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
-  Lfm2ForCausalLM: readLfm2,
   Gemma2ForCausalLM: readGemma2,
   Gemma3ForCausalLM: readGemma3,
   Gemma3ForConditionalGeneration: readGemma3WithImages,
   GraniteForCausalLM: readGranite,
+  Lfm2ForCausalLM: readLfm2,
   LlamaForCausalLM: readLlama,
   MistralForCausalLM: readMistral,
   Olmo2ForCausalLM: readOlmo2,
   Phi3ForCausalLM: readPhi3,
   Qwen2ForCausalLM: readQwen2,
   Qwen3ForCausalLM: readQwen3,
+  Qwen3_5ForCausalLM: readQwen35,
+  Qwen3_5ForConditionalGeneration: readQwen35WithImages,
   SmolLM3ForCausalLM: readSmolLM3,
 };
 

@@ -48,7 +48,7 @@ export const readLfm2 = (config: Config): Architecture => {
   config.must('conv_bias', false);
   config.must('use_pos_enc', true);
   for (const field of UNUSED) config.has(field);
-  const rope = readRope(config, sizes);
+  const rope = readRope(config, sizes, 1_000_000);
   const convolution = { kind: 'convolution', taps: config.count('conv_L_cache', 3) } as const;
   const attention = {
     kind: 'attention',
@@ -59,6 +59,7 @@ export const readLfm2 = (config: Config): Architecture => {
     rope,
     scale: sizes.headDim ** -0.5,
     softCap: null,
+    gate: null,
   } as const;
   const blocks = readLayerTypes(config, sizes.layers).map(
     (attends): Block => ({

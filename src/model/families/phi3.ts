@@ -19,6 +19,6 @@ export const readPhi3 = (config: Config): Architecture => {
     family: 'phi3',
     names: { query: QKV, key: QKV, value: QKV, gate: GATE_UP, up: GATE_UP },
     windows: (layers) => Array<number | null>(layers).fill(window),
-    ropes: (sizes) => Array(sizes.layers).fill(readRope(config, { ...sizes, partial: true, longrope: { original } })),
+    ropes: (sizes) => Array(sizes.layers).fill(readRope(config, { ...sizes, partial: 1, longrope: { original } })),
   });
 };

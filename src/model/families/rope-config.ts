@@ -6,8 +6,10 @@ import type { Config } from './config.ts';
 interface RopeContext {
   readonly headDim: number;
   readonly context: number;
-  /** Whether the family's code heeds `partial_rotary_factor`. */
-  readonly partial?: boolean;
+  /** Where the family's code heeds `partial_rotary_factor`: what it is where the config is silent. */
+  readonly partial?: number;
+  /** The family divides a head among the three positions of an image's patch, which are one and the same in text. */
+  readonly sections?: boolean;
   /** Where the family knows longrope: the length that the short factors hold for, if the config has it elsewhere. */
   readonly longrope?: { readonly original: number | undefined };
 }
@@ -67,11 +69,12 @@ const readScaling = (scaling: Config, { context, longrope }: RopeContext): RopeS
 /** The dimensions of a head that are rotated. */
 const readDimensions = (configs: readonly Config[], { headDim, partial }: RopeContext): number => {
   const named = configs.find((config) => config.has('partial_rotary_factor'));
-  if (!named) return headDim;
-  if (!partial) named.must('partial_rotary_factor', 1);
-  const dimensions = Math.floor(headDim * named.positive('partial_rotary_factor'));
+  if (partial === undefined) named?.must('partial_rotary_factor', 1);
+  const dimensions = Math.floor(headDim * (named?.positive('partial_rotary_factor') ?? partial ?? 1));
   if (dimensions < 2 || dimensions > headDim || dimensions % 2)
-    throw named.error(`partial_rotary_factor rotates ${dimensions} of the ${headDim} dimensions of a head`);
+    throw (named ?? (configs[0] as Config)).error(
+      `partial_rotary_factor rotates ${dimensions} of the ${headDim} dimensions of a head`,
+    );
   return dimensions;
 };
 
@@ -85,6 +88,7 @@ export const readRopeIn = (nested: Config, of: RopeContext, theta: number, outer
       if (factors && (factors.length !== dimensions / 2 || factors.some((factor) => factor <= 0)))
         throw nested.error(`longrope needs ${dimensions / 2} positive factors, found ${factors.length}`);
   const base = nested.positive('rope_theta', theta);
+  if (of.sections) for (const field of ['mrope_interleaved', 'mrope_section']) nested.has(field);
   nested.finish();
   return { base, dimensions, scaling };
 };

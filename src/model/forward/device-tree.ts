@@ -82,8 +82,8 @@ export class DeviceTreeRows {
   /** The rows of nodes [first, first + count), for every window. */
   fill(past: Past, { first, count, bucket }: { first: number; count: number; bucket: Bucket }): void {
     const { submission } = this.#gpu;
-    const { prefix, start, own } = past;
-    const place = { first, count, prefix, start, base: start + own, position: lengthOf(past) };
+    const { prefix, start, own, state = 0 } = past;
+    const place = { first, count, prefix, start, base: start + own, position: lengthOf(past), state };
     this.#windows.forEach((window, w) => {
       submission.upload(this.#place, packPlace({ ...place, window }));
       submission.run(this.#rows[w]?.get(bucket) as Plan, { keys: 0 });

@@ -114,6 +114,8 @@ export class Executor {
       for (let first = 0; first < rows.count; first += MOST_ROWS) {
         const count = Math.min(MOST_ROWS, rows.count - first);
         const bucket = this.#bucket(count);
+        if (first === 0) cache.states?.advance(trees.map(({ past }) => past));
+        else cache.states?.hold();
         this.#runBody(body, own, { first, count, bucket });
         this.#runHead(logits, count, bucket);
         if (!wide) continue;

@@ -6,8 +6,11 @@ import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import { attentionTuning } from '../../kernels/attention/attention.ts';
+import { outputGate } from '../../kernels/attention/output-gate.ts';
 import { gatherRows } from '../../kernels/cache/gather-rows.ts';
-import { gatedConvolution } from '../../kernels/convolution/gated-convolution.ts';
+import { gatedConvolution, siluConvolution } from '../../kernels/convolution/short-convolution.ts';
+import { deltaChannels, deltaRows, deltaRule } from '../../kernels/delta-net/delta-rule.ts';
+import { gatedNorm } from '../../kernels/delta-net/gated-norm.ts';
 import { embed } from '../../kernels/matmul/embed.ts';
 import { type Bucket, type MatmulTensors, type MatmulTuning, matmul } from '../../kernels/matmul/matmul.ts';
 import { pairNorm } from '../../kernels/norm/pair-norm.ts';
@@ -17,7 +20,8 @@ import { ropeAppend } from '../../kernels/rope/rope-append.ts';
 import { spreadLogits } from '../../kernels/sampling/spread-logits.ts';
 import type { Architecture, Block } from '../architecture.ts';
 import { rowsOf } from '../arena.ts';
-import type { Cache, ConvolutionCache, KeyValueCache } from '../cache/kv-cache.ts';
+import type { Cache, ConvolutionCache, DeltaCache, KeyValueCache } from '../cache/kv-cache.ts';
+import type { RecurrentStates } from '../cache/recurrent-states.ts';
 import type { Weights } from '../load/device-weights.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
 import { type Scratch, windowsOf } from './scratch.ts';
@@ -136,11 +140,11 @@ const addToStream = (
 
 /** Adds to the stream what a layer of attention makes of `input`. */
 const recordAttention = (plan: Plan, network: Network, cache: Cache, input: Tensor, place: Place): void => {
-  const { gpu, architecture, weights, scratch } = network;
+  const { gpu, architecture, weights, scratch, tuning } = network;
   const { bucket, layer } = place;
   const { heads, keyValueHeads, headDim } = architecture.sizes;
   const { window, scale, softCap } = mixerAs((architecture.blocks[layer] as Block).mixer, 'attention');
-  const { output, outputBias } = mixerAs((weights.blocks[layer] as Weighted).mixer, 'attention');
+  const { output, outputBias, gate } = mixerAs((weights.blocks[layer] as Weighted).mixer, 'attention');
   const { keys, values } = cache.layers[layer] as KeyValueCache;
   recordKeys(plan, network, cache, input, place);
   const attending = {
@@ -156,6 +160,12 @@ const recordAttention = (plan: Plan, network: Network, cache: Cache, input: Tens
   const shape = { ...sizes, half, scale, softCap: softCap ?? 0 } as const;
   cache.attend(plan, attending, shape);
   cache.rolloutState?.record(plan, attending, shape, attentionTuning(gpu), layer);
+  if (gate && scratch.outputGate) {
+    const gates = rowsOf(scratch.outputGate.gate, bucket);
+    matmul(plan, { input, matrix: gate, output: gates }, { rows: bucket, epilogue: 'store' }, tuning);
+    const stride = gates.shape.at(-1) as number;
+    outputGate(plan, { gate: gates, attended: attending.output }, { rows: bucket, stride });
+  }
   const bias = outputBias ? { bias: outputBias } : {};
   addToStream(plan, network, { input: attending.output, matrix: output, ...bias }, place, 'attentionPostNorm');
 };
@@ -166,6 +176,7 @@ const recordConvolution = (plan: Plan, network: Network, cache: Cache, input: Te
   const { bucket, layer } = place;
   const { taps } = mixerAs((architecture.blocks[layer] as Block).mixer, 'convolution');
   const matrices = mixerAs((weights.blocks[layer] as Weighted).mixer, 'convolution');
+  const { hidden } = architecture.sizes;
   const { gates, convolved } = scratch.convolution as NonNullable<Scratch['convolution']>;
   const [projected, output] = [rowsOf(gates, bucket), rowsOf(convolved, bucket)];
   matmul(plan, { input, matrix: matrices.input, output: projected }, { rows: bucket, epilogue: 'store' }, tuning);
@@ -178,14 +189,51 @@ const recordConvolution = (plan: Plan, network: Network, cache: Cache, input: Te
       kept: (cache.layers[layer] as ConvolutionCache).inputs,
       output,
     },
-    { rows: bucket, channels: architecture.sizes.hidden, taps, half: cache.options.half ? 1 : 0 },
+    { rows: bucket, channels: hidden, taps, width: 3 * hidden, half: cache.options.half ? 1 : 0 },
   );
   addToStream(plan, network, { input: output, matrix: matrices.output }, place, 'attentionPostNorm');
+};
+
+/** The same for a gated delta net. */
+const recordDelta = (plan: Plan, network: Network, cache: Cache, input: Tensor, place: Place): void => {
+  const { architecture, weights, scratch, tuning } = network;
+  const { bucket, layer } = place;
+  const { taps, shape } = mixerAs((architecture.blocks[layer] as Block).mixer, 'delta-net');
+  const own = mixerAs((weights.blocks[layer] as Weighted).mixer, 'delta-net');
+  const { inputs, rows: kept, states } = cache.layers[layer] as DeltaCache;
+  const { spans, count } = cache.states as RecurrentStates;
+  const view = (name: keyof NonNullable<Scratch['delta']>): Tensor => {
+    const { [name]: tensor } = scratch.delta as NonNullable<Scratch['delta']>;
+    return rowsOf(tensor, bucket);
+  };
+  const rows = scratch.rows[windowsOf(architecture).indexOf(null)] as Tensor;
+  const [projected, rates, convolved, queries] = [view('projected'), view('rates'), view('mixed'), view('queries')];
+  const [ruled, gatedOutput] = [view('ruled'), view('gatedOutput')];
+  const channels = deltaChannels(shape);
+  const width = channels + shape.valueHeads * shape.valueDim;
+  matmul(plan, { input, matrix: own.input, output: projected }, { rows: bucket, epilogue: 'store' }, tuning);
+  matmul(plan, { input, matrix: own.rates, output: rates }, { rows: bucket, epilogue: 'store' }, tuning);
+  siluConvolution(
+    plan,
+    { input: projected, rows, weight: own.taps, kept: inputs, output: convolved },
+    { rows: bucket, channels, taps, width, half: cache.options.half ? 1 : 0 },
+  );
+  const { decayLog, decayBias } = own;
+  deltaRows(plan, { convolved, rates, rows, decayLog, decayBias, kept, queries }, { rows: bucket, ...shape });
+  deltaRule(plan, { queries, kept, rows, spans, states, output: ruled }, { rows: bucket, ...shape, states: count });
+  const { epsilon } = architecture.norm;
+  gatedNorm(
+    plan,
+    { input: ruled, gates: projected, weight: own.norm, output: gatedOutput },
+    { rows: bucket, heads: shape.valueHeads, headDim: shape.valueDim, width, firstGate: channels, epsilon },
+  );
+  addToStream(plan, network, { input: gatedOutput, matrix: own.output }, place, 'attentionPostNorm');
 };
 
 const MIXERS: Readonly<Record<Block['mixer']['kind'], typeof recordAttention>> = {
   attention: recordAttention,
   convolution: recordConvolution,
+  'delta-net': recordDelta,
 };
 
 /** Embedding and the given blocks, leaving the residual stream in `scratch.stream` and the taps in the cache's. */

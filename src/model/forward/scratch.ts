@@ -3,12 +3,13 @@
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { ROW_WORDS } from '../../kernels/cache/rows.ts';
+import { deltaChannels } from '../../kernels/delta-net/delta-rule.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import type { Architecture, Block } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
 import { MOST_ROWS } from '../limits.ts';
 
-/** The window of a block; a convolution walks back along all rows, so it needs those without a window. */
+/** The window of a block; other mixers than attention go along all rows, so they need those without a window. */
 const windowOf = ({ mixer }: Block): number | null => (mixer.kind === 'attention' ? mixer.window : null);
 
 /** Distinct windows, in the order of their first layer. */
@@ -17,8 +18,27 @@ export const windowsOf = ({ blocks }: Architecture): readonly (number | null)[] 
 /** `width`: 16 rows of so many f32; `words`: so many words. */
 type Size = { readonly width: number } | { readonly words: number };
 
+/** Every delta net of a model has the same shape. */
+const deltaScratch = ({ blocks }: Architecture) => {
+  const mixer = blocks.map((block) => block.mixer).find(({ kind }) => kind === 'delta-net');
+  if (mixer?.kind !== 'delta-net') return null;
+  const { shape } = mixer;
+  const values = shape.valueHeads * shape.valueDim;
+  return {
+    /** Queries, keys, values and gates, as they were projected. */
+    projected: { width: deltaChannels(shape) + values },
+    rates: { width: 2 * shape.valueHeads },
+    mixed: { width: deltaChannels(shape) },
+    queries: { width: shape.keyHeads * shape.keyDim },
+    ruled: { width: values },
+    gatedOutput: { width: values },
+  };
+};
+
 /** `head`: rows of the matrix that gives the logits. A smaller pass uses the first rows of each activation. */
-const declare = ({ sizes, blocks, input: { features }, spreadOver }: Architecture, head: number) => {
+const declare = (architecture: Architecture, head: number) => {
+  const { sizes, blocks, spreadOver } = architecture;
+  const { features } = architecture.input;
   const { hidden, heads, keyValueHeads, headDim, feedForward } = sizes;
   return {
     always: {
@@ -43,6 +63,10 @@ const declare = ({ sizes, blocks, input: { features }, spreadOver }: Architectur
           gates: { width: 3 * hidden },
           convolved: { width: hidden },
         }
+      : null,
+    delta: deltaScratch(architecture),
+    outputGate: blocks.some(({ mixer }) => mixer.kind === 'attention' && mixer.gate)
+      ? { gate: { width: heads * headDim } }
       : null,
     /** Logits of a reduced head, spread over the target's vocabulary. */
     scores: spreadOver === null ? null : { width: spreadOver },
@@ -72,6 +96,10 @@ export interface Scratch extends Tensors<Declared['always']> {
   readonly scores: Tensor;
   /** Null where no layer convolves. */
   readonly convolution: Tensors<NonNullable<Declared['convolution']>> | null;
+  /** Null where no layer is a delta net. */
+  readonly delta: Tensors<NonNullable<Declared['delta']>> | null;
+  /** Null where no attention is gated. */
+  readonly outputGate: Tensors<NonNullable<Declared['outputGate']>> | null;
   /** Null in a language model. */
   readonly features: Tensors<NonNullable<Declared['features']>> | null;
 }
@@ -83,7 +111,7 @@ export const makeScratch = (
   architecture: Architecture,
   head = architecture.sizes.vocabulary,
 ): Scratch => {
-  const { always, rows, convolution, scores, features } = declare(architecture, head);
+  const { always, rows, convolution, delta, outputGate, scores, features } = declare(architecture, head);
   const make = (size: Size, label: string): Tensor =>
     'width' in size ? arena.activation(MOST_ROWS, size.width, label) : arena.storage(size.words * 4, label);
   const all = <T extends Readonly<Record<string, Size>>>(sizes: T): Tensors<T> =>
@@ -96,6 +124,8 @@ export const makeScratch = (
     rows: windowsOf(architecture).map(() => make(rows, 'rows')),
     scores: scores ? make(scores, 'scores') : tensors.logits,
     convolution: convolution && all(convolution),
+    delta: delta && all(delta),
+    outputGate: outputGate && all(outputGate),
     features: features && all(features),
   };
 };
@@ -104,12 +134,14 @@ const bytesOf = (size: Size): number => ('width' in size ? MOST_ROWS * stride32(
 
 /** Bytes of what `makeScratch` allocates. */
 export const scratchBytes = (architecture: Architecture, head = architecture.sizes.vocabulary): number => {
-  const { always, rows, convolution, scores, features } = declare(architecture, head);
+  const { always, rows, convolution, delta, outputGate, scores, features } = declare(architecture, head);
   const sizes: readonly Size[] = [
     ...Object.values(always),
     ...windowsOf(architecture).map(() => rows),
     ...(scores ? [scores] : []),
     ...Object.values(convolution ?? {}),
+    ...Object.values(delta ?? {}),
+    ...Object.values(outputGate ?? {}),
     ...Object.values(features ?? {}),
   ];
   return sizes.reduce((sum, size) => sum + bytesOf(size), 0);

@@ -19,6 +19,7 @@ const MODELS = {
   'qwen3-tiny-deep': 'qwen3-tiny-deep',
   'lfm2-tiny': 'lfm2-tiny',
   ...Object.fromEntries(DECLARED.map((name) => [name, name])),
+  'qwen3_5-tiny': 'qwen3_5-tiny',
   'gguf-llama-tiny': 'gguf-llama-tiny/llama-tiny.Q8_0.gguf',
   'gguf-qwen3-tiny': 'gguf-qwen3-tiny/qwen3-tiny.F16.gguf',
 };

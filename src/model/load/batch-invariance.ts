@@ -18,8 +18,8 @@ export const CHECK_CAPACITY = ROWS;
 /** One layer for each kind of block and combination of weight formats: the others run the same pipelines. */
 export const checkLayers = (architecture: Architecture, { blocks }: Weights): readonly number[] => {
   const kinds = blocks.map(({ mixer, gateUp, down }, layer) => {
-    const mixing = mixer.kind === 'attention' ? mixer.qkv : mixer.input;
-    const formats = [mixing, mixer.output, gateUp, down].map(({ format }) => format);
+    const matrices = Object.values(mixer).filter((value) => typeof value === 'object' && 'format' in value);
+    const formats = [...matrices, gateUp, down].map(({ format }) => format);
     return JSON.stringify([architecture.blocks[layer], formats]);
   });
   return kinds.flatMap((kind, layer) => (kinds.indexOf(kind) === layer ? [layer] : []));

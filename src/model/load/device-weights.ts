@@ -17,6 +17,7 @@ export interface AttentionWeights {
   readonly keyNorm: Tensor | undefined;
   readonly output: Matrix;
   readonly outputBias: Tensor | undefined;
+  readonly gate: Matrix | undefined;
 }
 
 export interface ConvolutionWeights {
@@ -28,10 +29,26 @@ export interface ConvolutionWeights {
   readonly output: Matrix;
 }
 
+export interface DeltaWeights {
+  readonly kind: 'delta-net';
+  /** Rows are queries, keys, values and gates. */
+  readonly input: Matrix;
+  /** Rows are the rates and then the decays of the value heads. */
+  readonly rates: Matrix;
+  /** `[channel][tap]`. */
+  readonly taps: Tensor;
+  readonly decayLog: Tensor;
+  readonly decayBias: Tensor;
+  readonly norm: Tensor;
+  readonly output: Matrix;
+}
+
+export type MixerWeights = AttentionWeights | ConvolutionWeights | DeltaWeights;
+
 export interface BlockWeights {
   /** Norms are undefined where the family has none. */
   readonly attentionNorm: Tensor | undefined;
-  readonly mixer: AttentionWeights | ConvolutionWeights;
+  readonly mixer: MixerWeights;
   readonly attentionPostNorm: Tensor | undefined;
   readonly feedForwardNorm: Tensor | undefined;
   readonly gateUp: Matrix;
@@ -208,6 +225,7 @@ export const assemble = (
         keyNorm: vectors.get(of('keyNorm')),
         output: matrix(of('output')),
         outputBias: vectors.get(of('outputBias')),
+        gate: matrices.get(of('outputGate')),
       });
       const convolution = (): ConvolutionWeights => ({
         kind: 'convolution',
@@ -215,9 +233,20 @@ export const assemble = (
         taps: vector(of('convolution')),
         output: matrix(of('convolutionOutput')),
       });
+      const deltaNet = (): DeltaWeights => ({
+        kind: 'delta-net',
+        input: matrix(of('deltaInput')),
+        rates: matrix(of('deltaRates')),
+        taps: vector(of('convolution')),
+        decayLog: vector(of('decayLog')),
+        decayBias: vector(of('decayBias')),
+        norm: vector(of('deltaNorm')),
+        output: matrix(of('deltaOutput')),
+      });
+      const mixers = { attention, convolution, 'delta-net': deltaNet };
       return {
         attentionNorm: vectors.get(of('attentionNorm')),
-        mixer: block.mixer.kind === 'attention' ? attention() : convolution(),
+        mixer: mixers[block.mixer.kind](),
         attentionPostNorm: vectors.get(of('attentionPostNorm')),
         feedForwardNorm: vectors.get(of('feedForwardNorm')),
         gateUp: matrix(of('gateUp')),

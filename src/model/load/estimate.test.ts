@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
-import { TINY, TINY_LFM2, TINY_PHI3, tinyCheckpoint } from '../../testing/toys/tiny.ts';
+import { TINY, TINY_LFM2, TINY_PHI3, TINY_QWEN35, tinyCheckpoint } from '../../testing/toys/tiny.ts';
 import type { Architecture } from '../architecture.ts';
 import { Arena } from '../arena.ts';
 import { readArchitecture, readDrafter } from '../families/families.ts';
@@ -17,6 +17,7 @@ const bundled = (name: string): Record<string, unknown> =>
 const ARCHITECTURES: readonly (readonly [string, Architecture])[] = [
   ['a language model', readArchitecture(TINY)],
   ['a model that convolves', readArchitecture({ ...TINY, ...TINY_LFM2 })],
+  ['a model with delta nets', readArchitecture({ ...TINY, ...TINY_QWEN35 })],
   ['a block drafter', readDrafter(bundled('dflash')).architecture],
   ['a drafter with a vocabulary of its own', readDrafter(bundled('eagle3')).architecture],
 ];
@@ -35,6 +36,7 @@ test.each([
   ['f32', TINY_LFM2],
   ['f16', TINY_LFM2],
   ['f32', TINY_PHI3],
+  ['f16', TINY_QWEN35],
 ] as const)('an %s cache, with the scratch that grows with it %#', async (cache, config) => {
   const gpu = await testGpu();
   using model = await loadModel(gpu, tinyCheckpoint({ config }), { batchInvariant: true });

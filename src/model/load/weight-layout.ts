@@ -44,6 +44,10 @@ const TOGETHER: Partial<Record<WeightName, { readonly key: string; readonly inte
   queryBias: { key: 'qkvBias', interleaved: false },
   keyBias: { key: 'qkvBias', interleaved: false },
   valueBias: { key: 'qkvBias', interleaved: false },
+  deltaInput: { key: 'deltaInput', interleaved: false },
+  deltaGate: { key: 'deltaInput', interleaved: false },
+  deltaRate: { key: 'deltaRates', interleaved: false },
+  deltaDecay: { key: 'deltaRates', interleaved: false },
   gate: { key: 'gateUp', interleaved: true },
   up: { key: 'gateUp', interleaved: true },
 };
@@ -66,11 +70,18 @@ const planWeight = (
 ): PlannedWeight => {
   const interleaved = TOGETHER[members[0]?.name as WeightName]?.interleaved ?? false;
   let rows = 0;
-  const pieces = members.map(({ checkpoint, firstRow: from, shape }, i) => {
+  const pieces = members.flatMap(({ checkpoint, firstRow: from, shape, stripes }, i): Piece[] => {
     const first = interleaved ? i : rows;
     const own = elementsOf(shape) / columnsOf(shape);
     rows += own;
-    return { checkpoint, from, rows: own, first, step: interleaved ? members.length : 1 };
+    if (!stripes) return [{ checkpoint, from, rows: own, first, step: interleaved ? members.length : 1 }];
+    return Array.from({ length: own / stripes.rows }, (_, stripe) => ({
+      checkpoint,
+      from: stripe * stripes.of + stripes.from,
+      rows: stripes.rows,
+      first: first + stripe * stripes.rows,
+      step: 1,
+    }));
   });
   const [shape] = members.map((member) => member.shape);
   const columns = columnsOf(shape as readonly number[]);

@@ -13,6 +13,7 @@ import { baselineOf, baselineSettings } from './exact-systems.ts';
 
 const FAMILIES = [
   'lfm2-tiny',
+  'qwen3_5-tiny',
   'gemma3-tiny',
   'gemma2-tiny',
   'phi3-tiny',

@@ -65,7 +65,7 @@ export const checkTrees = async (
   };
   const rows = trees.flatMap(({ prefix, start, base, parents, nodes }) => {
     const position = prefix + base - start;
-    const place = { first: 0, count: parents.length, prefix, start, base, position, window };
+    const place = { first: 0, count: parents.length, prefix, start, base, position, state: 0, window };
     const all = treeRowsReference(
       place,
       parents.map((parent) => ({ token: 0, ringEntry: 0, parent })),

@@ -37,6 +37,17 @@ export const TINY_PHI3: Readonly<Record<string, unknown>> = {
   rope_scaling: { type: 'longrope', short_factor: [1, 1, 1, 1], long_factor: [1, 2, 3, 4] },
 };
 
+/** What makes TINY a model with gated delta nets. */
+export const TINY_QWEN35: Readonly<Record<string, unknown>> = {
+  architectures: ['Qwen3_5ForCausalLM'],
+  layer_types: ['linear_attention', 'full_attention'],
+  linear_num_key_heads: 2,
+  linear_key_head_dim: 8,
+  linear_num_value_heads: 4,
+  linear_value_head_dim: 16,
+  linear_conv_kernel_dim: 3,
+};
+
 /** Uniform numbers around zero, the same for the same seed. */
 const noise = (count: number, seed: number, spread: number): Float32Array<ArrayBuffer> => {
   let state = seed * 2654435761;

@@ -5,8 +5,8 @@ import { deviation, exactNoise, noise, runKernel, strided, tensorOf } from '../.
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { putHalf, toHalf } from '../../weights/quantize/half.ts';
 import { packRows } from '../cache/rows.ts';
-import { gatedConvolutionReference } from './gated-convolution.reference.ts';
-import { gatedConvolution, keptWords } from './gated-convolution.ts';
+import { gatedConvolutionReference } from './short-convolution.reference.ts';
+import { gatedConvolution, keptWords } from './short-convolution.ts';
 
 const SLOTS = 256;
 /** A tree whose nodes lie on both sides of the 32nd, with several roots of chains and leaves between. */
@@ -15,7 +15,7 @@ const PARENTS = [-1, 0, 0, 1, 1, 2, 3, 3, 6, ...Array.from({ length: 28 }, (_, i
 const list = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
 
 for (const features of ['all', 'baseline'] as const)
-  test(`gated-convolution on ${features}`, async () => {
+  test(`short convolutions on ${features}`, async () => {
     const gpu = await testGpu(features);
     for (const [channels, taps, past] of [
       [1, 1, { prefix: 3, start: 3, own: 0 }],
@@ -59,7 +59,7 @@ for (const features of ['all', 'baseline'] as const)
               gatedConvolution(
                 plan,
                 { input: tensorOf(gpu, part), rows: tensorOf(gpu, rows), weight: weights, kept, output },
-                { rows: group, channels, taps, half: half ? 1 : 0 },
+                { rows: group, channels, taps, width: 3 * channels, half: half ? 1 : 0 },
               ),
             );
             const all = values as Float32Array;
