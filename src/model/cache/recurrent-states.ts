@@ -75,7 +75,7 @@ export class RecurrentStates {
   advance(pasts: readonly Past[]): void {
     const spans = this.#still();
     for (const past of pasts) {
-      this.#settle(past);
+      this.#goBack(past);
       const { prefix, start, state = 0 } = past;
       const sequence = this.#sequence(state);
       const newest = sequence.kept.at(-1)?.length ?? 0;
@@ -95,13 +95,13 @@ export class RecurrentStates {
 
   /** The forks begin with the state of the cursor that they are made of. */
   fork(parent: Past, forks: readonly number[]): void {
-    this.#settle(parent);
+    this.#goBack(parent);
     this.#take(parent.state ?? 0, forks);
   }
 
   /** The cursor goes on with a fork's state. */
   adopt(fork: Past): void {
-    this.#settle(fork);
+    this.#goBack(fork);
     const root = this.#sequence(0);
     const { kept } = root;
     this.#take(fork.state ?? 0, [0]);
@@ -109,7 +109,7 @@ export class RecurrentStates {
   }
 
   /** Where rows that a state has taken were dropped: an earlier state, or none. */
-  #settle(past: Past): void {
+  #goBack(past: Past): void {
     const { state = 0 } = past;
     const sequence = this.#sequence(state);
     const length = lengthOf(past);

@@ -10,6 +10,7 @@ import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
 import { type Arena, rowsOf } from '../arena.ts';
 import { type Cache, MOVE_BYTES, type Shared } from '../cache/kv-cache.ts';
 import type { LongRope } from '../cache/long-rope.ts';
+import type { Past } from '../cache/visibility.ts';
 import { treeRows } from '../cache/visibility.ts';
 import { MOST_ROWS } from '../limits.ts';
 import { Sampler } from '../sampling/sampler.ts';
@@ -21,6 +22,12 @@ import type { PassRows, RowsOf, TreePart } from './pass-rows.ts';
 import type { Span } from './rope-table.ts';
 import { windowsOf } from './scratch.ts';
 import { spanRuns } from './span-runs.ts';
+
+/** The sequences that the rows of a pass go on from. */
+const pastsOf = (rows: PassRows): readonly Past[] => {
+  if (rows.from === 'tree') return [rows.past];
+  return rows.from === 'host' ? (rows.trees ?? []).map(({ past }) => past) : [];
+};
 
 export interface PassDescription {
   readonly cache: Cache;
@@ -114,7 +121,7 @@ export class Executor {
       for (let first = 0; first < rows.count; first += MOST_ROWS) {
         const count = Math.min(MOST_ROWS, rows.count - first);
         const bucket = this.#bucket(count);
-        if (first === 0) cache.states?.advance(trees.map(({ past }) => past));
+        if (first === 0) cache.states?.advance(pastsOf(rows));
         else cache.states?.hold();
         this.#runBody(body, own, { first, count, bucket });
         this.#runHead(logits, count, bucket);
