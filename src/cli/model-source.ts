@@ -7,7 +7,7 @@ import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import { checkedFiles } from '../weights/files/checked.ts';
 import { folderFiles, folderSource } from '../weights/files/folder.ts';
-import { openCheckpoint, type Source } from '../weights/open.ts';
+import { openCheckpoint, openTokenizerFiles, type Source } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 import { text, UsageError } from './arguments.ts';
 import { openDiskStore } from './store.ts';
@@ -61,9 +61,12 @@ export const modelSource = async (model: string | undefined, root: string): Prom
 export const openModel = async (model: string | undefined, { root, signal }: Terminal): Promise<Checkpoint> =>
   openCheckpoint(await modelSource(model, root), { signal, store: openDiskStore() });
 
-/** Its tokenizer, or null: such a model serves token ids only. */
-export const openTokenizer = async (checkpoint: Checkpoint, signal: AbortSignal): Promise<Tokenizer | null> => {
-  const files = await checkpoint.tokenizer(signal);
+/** Its tokenizer alone, whose weights need not be there. Null: the model serves token ids only. */
+export const openTokenizer = async (
+  model: string | undefined,
+  { root, signal }: Terminal,
+): Promise<Tokenizer | null> => {
+  const files = await openTokenizerFiles(await modelSource(model, root), { signal });
   return files && loadTokenizer(files);
 };
 

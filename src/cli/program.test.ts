@@ -34,7 +34,7 @@ describe('the program', () => {
     [['-h'], 'unknown option -h', 'The nearest is --help'],
     [['tokenise'], 'unknown command tokenise', 'The nearest is tokenize'],
     [['tokenize', '--txt', 'x'], 'unknown option --txt', 'The nearest is --text'],
-    [['tokenize'], 'tokenize needs either --text or --ids', ''],
+    [['tokenize'], 'tokenize needs one of --text, --ids and --file', ''],
     [
       ['tokenize', '--text', 'a', '--model', 'nowhere'],
       'there is no model "nowhere"',

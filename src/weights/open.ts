@@ -8,7 +8,9 @@ import { type ByteSource, blobFiles, type FileSet, memoryFiles, readJson, readTe
 import { checkedFiles, type Digests } from './files/checked.ts';
 import { HttpSource } from './files/http.ts';
 import type { Store } from './files/store.ts';
+import { readGguf } from './gguf/container.ts';
 import { openGguf } from './gguf/open-gguf.ts';
+import { ggufTokenizer } from './gguf/tokenizer.ts';
 import { type Open, type Opened, SPLIT } from './opened-checkpoint.ts';
 import { type PlacedTensor, streamRowBlocks } from './row-blocks.ts';
 import { parseShardIndex, readSafetensors } from './safetensors.ts';
@@ -163,6 +165,16 @@ const refuseDuplicates = (placed: readonly PlacedTensor[]): void => {
     if (seen.has(info.name)) throw bad(`tensor ${info.name} occurs in two files`);
     seen.add(info.name);
   }
+};
+
+/** A model's tokenizer without its weights, which need not be there. */
+export const openTokenizerFiles = async (source: Source, options: OpenOptions = {}): Promise<TokenizerFiles | null> => {
+  const files = fileSet(source, options);
+  const gguf = ggufFile(files);
+  if (!gguf) return readTokenizer(files, options.signal);
+  using file = await files.open(gguf, { signal: options.signal });
+  if (!file) throw bad(missing(files, gguf), hintFor(files));
+  return ggufTokenizer((await readGguf(file, options.signal)).metadata);
 };
 
 export const readTokenizer = async (files: FileSet, signal?: AbortSignal): Promise<TokenizerFiles | null> => {

@@ -22,6 +22,8 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
   const named = new Set(tensors.map((tensor) => tensor.name));
   const embedding = tensors.find((tensor) => tensor.name === 'token_embd.weight');
   const blocks = fields.required('block_count');
+  if (tensors.length === 0)
+    throw bad('the file holds a tokenizer and no weights', 'It serves `outrider tokenize` and `outrider chat` alone.');
   // A loop over the layers must not run four billion times.
   if (blocks > tensors.length) throw bad(`${name}.block_count is ${blocks}, and there are ${tensors.length} tensors`);
   // Blocks that predict several tokens at once come last, and are not run.
