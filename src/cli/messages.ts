@@ -1,7 +1,8 @@
-// A conversation from a file: a JSON array of {role, content}, or an object with such an array under `messages`.
+// A conversation from a file: a JSON array of {role, content}, or an object with such an array under `messages`, which may
+// also have `tools` and `add_generation_prompt`.
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
-import type { ChatMessage } from '../text/chat-template.ts';
+import type { ChatMessage, ChatOptions } from '../text/chat-template.ts';
 import { text, UsageError } from './arguments.ts';
 
 export const messagesOption = text('F.json', 'a conversation: [{"role": "user", "content": "…"}, …]');
@@ -22,7 +23,11 @@ const isMessage = (value: unknown): value is ChatMessage => {
   return typeof role === 'string' && typeof content === 'string';
 };
 
-export const readMessages = async (path: string): Promise<readonly ChatMessage[]> => {
+export interface Conversation extends ChatOptions {
+  readonly messages: readonly ChatMessage[];
+}
+
+export const readConversation = async (path: string): Promise<Conversation> => {
   let read: unknown;
   try {
     read = JSON.parse(await readTextFile(path));
@@ -30,10 +35,18 @@ export const readMessages = async (path: string): Promise<readonly ChatMessage[]
     if (cause instanceof UsageError) throw cause;
     throw new UsageError(`${path}: not JSON: ${(cause as Error).message}`);
   }
-  const messages = Array.isArray(read) ? read : (read as { messages?: unknown } | null)?.messages;
+  const whole = (Array.isArray(read) ? { messages: read } : (read ?? {})) as Readonly<Record<string, unknown>>;
+  const { messages, tools, add_generation_prompt: generationPrompt = true } = whole;
   if (!Array.isArray(messages) || messages.length === 0)
     throw new UsageError(`${path}: not a list of messages`, 'Expected [{"role": "user", "content": "…"}, …].');
   const odd = messages.findIndex((message) => !isMessage(message));
   if (odd >= 0) throw new UsageError(`${path}: message ${odd} has no text in "role" and "content"`);
-  return messages as ChatMessage[];
+  if (tools !== undefined && tools !== null && !Array.isArray(tools))
+    throw new UsageError(`${path}: tools is not a list`);
+  if (typeof generationPrompt !== 'boolean')
+    throw new UsageError(`${path}: add_generation_prompt is neither true nor false`);
+  return { messages, tools: tools ?? undefined, generationPrompt };
 };
+
+export const readMessages = async (path: string): Promise<readonly ChatMessage[]> =>
+  (await readConversation(path)).messages;

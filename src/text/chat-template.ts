@@ -6,9 +6,17 @@ import { bad, refuse } from '../base/refuse.ts';
 export interface ChatMessage {
   readonly role: string;
   readonly content: string;
+  /** Calls that an assistant made: `{ id, type: 'function', function: { name, arguments } }`. */
+  readonly tool_calls?: readonly unknown[];
+  /** Of a message with a tool's result. */
+  readonly tool_call_id?: string;
+  readonly name?: string;
+  readonly reasoning_content?: string;
 }
 
 export interface ChatOptions {
+  /** Functions that the model may call, as JSON schemas; only templates that know tools write them. */
+  readonly tools?: readonly unknown[] | undefined;
   /** End with the opening of the assistant's message. Default true. */
   readonly generationPrompt?: boolean;
 }
@@ -16,23 +24,35 @@ export interface ChatOptions {
 /** Characters for private use. One that no message holds marks the places where a special token must not be read. */
 const MARKS = ['\uE000', '\uE001', '\uE002', '\uF8FF'] as const;
 
+/** Every text in plain data, the names of fields apart. */
+const mapTexts = <T>(data: T, change: (text: string) => string): T => {
+  if (typeof data === 'string') return change(data) as T;
+  if (Array.isArray(data)) return data.map((inner) => mapTexts(inner, change)) as T;
+  if (typeof data !== 'object' || data === null) return data;
+  return Object.fromEntries(Object.entries(data).map(([name, inner]) => [name, mapTexts(inner, change)])) as T;
+};
+
 /**
- * The messages with a mark inside every special token that stands in their text, and the mark. The rendered conversation is
- * split there before it is encoded: so what somebody writes stays text, and only the template's own special tokens are any.
- * Null: there is nothing to mark.
+ * A conversation with a mark inside every special token that stands in its texts, and the mark. The rendered conversation
+ * is split there before it is encoded: so what somebody writes stays text, and only the template's own special tokens are
+ * any. Null: there is nothing to mark.
  */
-export const markSpecials = (
-  messages: readonly ChatMessage[],
+export const markSpecials = <T>(
+  conversation: T,
   specials: readonly string[],
-): { readonly messages: readonly ChatMessage[]; readonly mark: string } | null => {
-  const texts = messages.flatMap(({ role, content }) => [role, content]);
+): { readonly conversation: T; readonly mark: string } | null => {
+  const texts: string[] = [];
+  mapTexts(conversation, (text) => {
+    texts.push(text);
+    return text;
+  });
   const found = specials.filter((special) => special.length > 1 && texts.some((text) => text.includes(special)));
   if (found.length === 0) return null;
   const mark = MARKS.find((each) => texts.every((text) => !text.includes(each)));
   if (!mark) throw refuse('the messages hold special tokens, and every character that could mark them', 'Remove one.');
   const marked = (text: string): string =>
     found.reduce((all, special) => all.replaceAll(special, special[0] + mark + special.slice(1)), text);
-  return { messages: messages.map(({ role, content }) => ({ role: marked(role), content: marked(content) })), mark };
+  return { conversation: mapTexts(conversation, marked), mark };
 };
 
 type Json = Readonly<Record<string, unknown>>;
@@ -47,11 +67,16 @@ export const specialToken = (config: Json, name: string): string | null => {
   return typeof text === 'string' && text !== '' ? text : null;
 };
 
-/** The template's text; null when there is none. Files with several templates call one of them `default`. */
-export const templateSource = ({ chat_template: given }: Json): string | null => {
+/**
+ * The template's text; null when there is none. Of several templates one is called `default`, and one may be called
+ * `tool_use`.
+ */
+export const templateSource = ({ chat_template: given }: Json, name = 'default'): string | null => {
   if (given === undefined || given === null || given === '') return null;
   if (typeof given === 'string') return given;
-  const named = Array.isArray(given) ? (given as Json[]).find((each) => each?.name === 'default')?.template : null;
+  const of = (own: string): unknown =>
+    Array.isArray(given) ? (given as Json[]).find((each) => each?.name === own)?.template : null;
+  const named = of(name) ?? of('default');
   if (typeof named === 'string') return named;
   throw bad('tokenizer_config.json: chat_template is neither a text nor a list with one that is named default');
 };
@@ -64,7 +89,7 @@ export const applyChatTemplate = (
   template: Template | null,
   config: Json,
   messages: readonly ChatMessage[],
-  { generationPrompt = true }: ChatOptions = {},
+  { generationPrompt = true, tools }: ChatOptions = {},
 ): string => {
   if (!template)
     throw refuse(
@@ -74,9 +99,9 @@ export const applyChatTemplate = (
   const specials = SPECIALS.flatMap((name) => [[name, specialToken(config, name)]] as const);
   try {
     return template({
-      messages: messages.map(({ role, content }) => ({ role, content })),
+      messages,
       add_generation_prompt: generationPrompt,
-      tools: null,
+      tools: tools?.length ? tools : null,
       documents: null,
       ...Object.fromEntries(specials.filter(([, token]) => token !== null)),
     });

@@ -2,16 +2,12 @@
 // @huggingface/jinja reads chat templates. What a file from a stranger can make them do is bounded here.
 import { Tokenizer } from '@huggingface/tokenizers';
 import { BoundedPattern, Steps } from './bounded-pattern.ts';
+import type { Encoder } from './encoder.ts';
+import { openSentencePiece, type SentencePieceModel } from './sentencepiece.ts';
 
 export { compileTemplate } from './jinja/render.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-
-export interface Encoder {
-  /** `special` adds what the tokenizer wraps a text in. */
-  encode(text: string, special: boolean): number[];
-  idOf(token: string): number | undefined;
-}
 
 /** Normalisers and pre-tokenisers are functions with properties; those in a sequence are in a list. */
 const boundPatterns = (step: unknown, steps: Steps): void => {
@@ -37,8 +33,11 @@ const tryAddedTokens = (tokenizer: Json, config: Json, steps: Steps): void => {
 
 /** `tokenizer` was checked (check-tokenizer.ts). Throws `bad-checkpoint`, or an error of the library's where tokenizer.json is not what it expects. */
 export const openEncoder = (tokenizer: Json, config: Json): Encoder => {
+  const added = (tokenizer.added_tokens ?? []) as { id: number; content: string }[];
+  const model = tokenizer.model as Json;
+  if (model.type === 'SentencePiece') return openSentencePiece(model as unknown as SentencePieceModel, added);
   const steps = new Steps();
-  const whole: Json = { ...tokenizer, added_tokens: tokenizer.added_tokens ?? [] };
+  const whole: Json = { ...tokenizer, added_tokens: added };
   if (JSON.stringify(tokenizer.normalizer)?.includes('"Regex"')) tryAddedTokens(whole, config, steps);
   const library = new Tokenizer(whole, config);
   boundPatterns(library.normalizer, steps);

@@ -1,7 +1,8 @@
 // SentencePiece's byte-pair encoding, which merges by score and needs no list of merges: Llama 2 and Gemma in GGUF. The
 // tokenizer library would need a list made of all ways to cut every piece: 600 000 merges for Gemma.
+import type { Encoder } from './encoder.ts';
 
-/** The `model` of such a tokenizer (weights/gguf/sentencepiece-tokenizer.ts writes it). */
+/** The `model` of such a tokenizer (weights/gguf/tokenizer.ts writes it). */
 export interface SentencePieceModel {
   readonly type: 'SentencePiece';
   /** [piece, score] by id, with `▁` for a space. */
@@ -21,12 +22,6 @@ interface Added {
   readonly id: number;
   readonly content: string;
   readonly rstrip?: boolean;
-}
-
-export interface SentencePiece {
-  /** `special` adds what the model wraps a text in. */
-  encode(text: string, special: boolean): number[];
-  idOf(token: string): number | undefined;
 }
 
 /** Two neighbours that could be merged. */
@@ -77,7 +72,7 @@ class Queue {
 
 const encoder = new TextEncoder();
 
-export const openSentencePiece = (model: SentencePieceModel, added: readonly Added[]): SentencePiece => {
+export const openSentencePiece = (model: SentencePieceModel, added: readonly Added[]): Encoder => {
   const closed = new Set(model.closed);
   const ids = new Map<string, number>();
   model.vocab.forEach(([piece], id) => {

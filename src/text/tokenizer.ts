@@ -66,11 +66,13 @@ export const loadTokenizer = async ({ tokenizer, config, generation = {} }: Toke
   const { compileTemplate, openEncoder } = await import('./library.ts');
   const pieces = build('tokenizer.json', () => new Pieces(tokenizer));
   const encoder = build('tokenizer.json', () => openEncoder(tokenizer, config));
-  const source = templateSource(config);
-  let read: Template | null = null;
+  const templates = new Map<string, Template>();
   /** Read when it is first used. */
-  const template = (): Template | null => {
-    if (source !== null) read ??= build('chat template', () => compileTemplate(source));
+  const template = ({ tools }: ChatOptions = {}): Template | null => {
+    const source = templateSource(config, tools?.length ? 'tool_use' : 'default');
+    if (source === null) return null;
+    const read = templates.get(source) ?? build('chat template', () => compileTemplate(source));
+    templates.set(source, read);
     return read;
   };
   const stream = (options?: { readonly special?: boolean }): TextStream => textStream(pieces, options);
@@ -88,15 +90,15 @@ export const loadTokenizer = async ({ tokenizer, config, generation = {} }: Toke
   };
   const specials = pieces.specials();
   const encode: Tokenizer['encode'] = (text, { special = false, plain = false } = {}) => {
-    const marked = plain ? markSpecials([{ role: '', content: text }], specials) : null;
-    return marked ? readParts((marked.messages[0]?.content ?? '').split(marked.mark), special) : ids(text, special);
+    const marked = plain ? markSpecials(text, specials) : null;
+    return marked ? readParts(marked.conversation.split(marked.mark), special) : ids(text, special);
   };
   return {
     vocabulary: pieces.size,
     eos: [
       ...new Set([encoder.idOf(specialToken(config, 'eos_token') ?? ''), generation.eos_token_id].flat().filter(isId)),
     ],
-    hasChatTemplate: source !== null,
+    hasChatTemplate: templateSource(config) !== null,
     entry: (id) => pieces.name(id),
     bytes: (id) => (pieces.isSpecial(id) ? new Uint8Array() : pieces.bytes(id)),
     encode,
@@ -104,11 +106,13 @@ export const loadTokenizer = async ({ tokenizer, config, generation = {} }: Toke
       const text = stream(options);
       return text.push(ids) + text.end();
     },
-    chat: (messages, options) => applyChatTemplate(template(), config, messages, options),
+    chat: (messages, options) => applyChatTemplate(template(options), config, messages, options),
     encodeChat(messages, options) {
-      const { messages: texts, mark } = markSpecials(messages, specials) ?? { messages, mark: null };
-      const prompt = applyChatTemplate(template(), config, texts, options);
-      return mark === null ? encode(prompt) : readParts(prompt.split(mark), false);
+      const marked = markSpecials({ messages, tools: options?.tools }, specials);
+      if (!marked) return encode(applyChatTemplate(template(options), config, messages, options));
+      const { messages: texts, tools } = marked.conversation;
+      const prompt = applyChatTemplate(template(options), config, texts, { ...options, tools });
+      return readParts(prompt.split(marked.mark), false);
     },
     stream,
   };

@@ -1,8 +1,8 @@
 // Prints the prompt that the chat template makes of a conversation, and its token ids.
 import { UsageError } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
-import { messagesOption, readMessages } from '../messages.ts';
-import { modelOption, needTokenizer, openModel, openTokenizer } from '../model-source.ts';
+import { messagesOption, readConversation } from '../messages.ts';
+import { modelOption, needTokenizer, openTokenizer } from '../model-source.ts';
 
 export const chat = defineCommand({
   name: 'chat',
@@ -12,9 +12,8 @@ export const chat = defineCommand({
   options: { model: modelOption, messages: messagesOption },
   async run({ values }, terminal) {
     if (values.messages === undefined) throw new UsageError('chat needs --messages F.json');
-    const messages = await readMessages(values.messages);
-    using checkpoint = await openModel(values.model, terminal);
-    const tokenizer = needTokenizer(await openTokenizer(checkpoint, terminal.signal), values.model);
-    await terminal.json({ prompt: tokenizer.chat(messages), ids: tokenizer.encodeChat(messages) });
+    const { messages, ...options } = await readConversation(values.messages);
+    const tokenizer = needTokenizer(await openTokenizer(values.model, terminal), values.model);
+    await terminal.json({ prompt: tokenizer.chat(messages, options), ids: tokenizer.encodeChat(messages, options) });
   },
 });

@@ -120,7 +120,8 @@ export const fromJson = (value: unknown): Value => {
   if (typeof value === 'number') return Number.isInteger(value) ? value : new Float(value);
   if (typeof value === 'string' || typeof value === 'boolean') return value;
   if (Array.isArray(value)) return value.map(fromJson);
-  return new Map(Object.entries(value as object).map(([key, inner]) => [key, fromJson(inner)]));
+  const given = Object.entries(value as object).filter(([, inner]) => inner !== undefined);
+  return new Map(given.map(([key, inner]) => [key, fromJson(inner)]));
 };
 
 export const isList = (value: Value): value is readonly Value[] => Array.isArray(value);

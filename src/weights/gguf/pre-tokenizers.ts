@@ -90,7 +90,7 @@ const LISTED: Readonly<Record<string, PreTokenizer>> = {
   mellum2: digitByDigit,
   // Qwen's own tokenizer composes characters first; the others that share its pattern do not.
   qwen2: { ...qwen2, normalizer: 'NFC' },
-  qwen35: { patterns: [wordsAnd('\\p{N}', '\\p{L}\\p{M}')], normalizer: 'NFC' },
+  qwen35: { patterns: [wordsAnd('\\p{N}', '\\p{L}\\p{M}')] },
   'smaug-bpe': threeDigits,
   dbrx: threeDigits,
   'chatglm-bpe': threeDigits,
