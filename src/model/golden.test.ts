@@ -38,6 +38,7 @@ const GGUF_FAMILIES = [
   'gguf-smollm3-tiny',
   'gguf-granite-tiny',
   'gguf-lfm2-tiny',
+  'gguf-qwen3_5-tiny',
 ];
 
 describe.skipIf(noShared).each(['all', 'baseline'] as const)('goldens, %s features', (features) => {

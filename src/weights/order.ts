@@ -24,6 +24,15 @@ interface Groups {
 
 export type Order = Pairs | Groups;
 
+/** Columns of a block on the device. */
+const BLOCK = 32;
+
+/** Whether columns that lay in one block come to lie in several. */
+export const scatters = (order: Order | null, shape: readonly number[]): boolean =>
+  order?.kind === 'groups' &&
+  order.axis === 'columns' &&
+  ((shape.at(-1) ?? 1) / (order.groups * order.members)) % BLOCK !== 0;
+
 /** Rows that must be read together, of a tensor of so many. */
 export const unitOf = (order: Order | null, { name, shape }: TensorInfo, rows: number): number => {
   if (order === null || (order.kind === 'groups' && order.axis === 'columns')) return 1;

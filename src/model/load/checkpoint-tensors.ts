@@ -5,7 +5,7 @@ import { bad } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { MatmulTuning, Matrix } from '../../kernels/matmul/matmul.ts';
 import { chooseTuning } from '../../kernels/matmul/matmul-tuning.ts';
-import type { Checkpoint } from '../../weights/checkpoint.ts';
+import { type Checkpoint, typeAsRead } from '../../weights/checkpoint.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
 import { type Architecture, ropesOf, tensorSpecs } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
@@ -141,7 +141,7 @@ export const prepareWeights = async (
   architecture: Architecture,
   { precision, lent, others = [] }: PrepareOptions,
 ): Promise<Prepared> => {
-  const own = planWeights(architecture, (tensor) => tensors.get(tensor)?.type ?? 'F32', precision);
+  const own = planWeights(architecture, (tensor) => typeAsRead(tensors.get(tensor)), precision);
   const planned = [...own, ...others];
   const bytes = planned.reduce((sum, weight) => sum + plannedBytes(weight), 0);
   const what = `${name}: ${(bytes / 2 ** 20).toFixed(0)} MiB of weights`;

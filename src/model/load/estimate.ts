@@ -1,7 +1,7 @@
 // The memory that a checkpoint would take on the device, computed from its headers with the loader's own declarations.
 import type { Gpu } from '../../gpu/device.ts';
 import { attentionTuning } from '../../kernels/attention/attention.ts';
-import type { Checkpoint } from '../../weights/checkpoint.ts';
+import { type Checkpoint, typeAsRead } from '../../weights/checkpoint.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
 import type { Architecture } from '../architecture.ts';
 import { cacheBytes, cacheScratch } from '../cache/kv-cache.ts';
@@ -12,7 +12,7 @@ export const weightBytes = (
   { tensors }: Pick<Checkpoint, 'tensors'>,
   precision: Precision | undefined,
 ): number =>
-  planWeights(architecture, (name) => tensors.get(name)?.type ?? 'F32', precision).reduce(
+  planWeights(architecture, (name) => typeAsRead(tensors.get(name)), precision).reduce(
     (sum, weight) => sum + plannedBytes(weight),
     0,
   );

@@ -2,6 +2,7 @@
 import { bad } from '../../base/refuse.ts';
 import type { ByteSource } from '../files/byte-source.ts';
 import { type Open, type Opened, SPLIT } from '../opened-checkpoint.ts';
+import { scatters } from '../order.ts';
 import { blockDecoders as decoders } from './block-decoders.ts';
 import { blockRepackers as repackers } from './block-repackers.ts';
 import { ggufConfig, ggufFamily } from './config.ts';
@@ -36,7 +37,8 @@ export const openGguf = async (name: string, open: Open, signal: AbortSignal | u
         shape,
         bytes,
       };
-      return { info, source, start, order: orderOf(info.name, family, config), blocks };
+      const order = orderOf(info.name, family, config);
+      return { info: { ...info, scattered: scatters(order, shape) }, source, start, order, blocks };
     }),
   );
   return { parts: { format: 'gguf', name, config, tokenizer: async () => ggufTokenizer(header.metadata) }, placed };
