@@ -95,6 +95,37 @@ describe('tokenize', () => {
     expect(JSON.parse(back.stdout)).toEqual({ ids, text });
   });
 
+  it('encodes a text a line', async () => {
+    const lines = [JSON.stringify('<user>1 + 2'), JSON.stringify({ text: 'a\nb' }), '""'];
+    const path = file('texts.jsonl', `${lines.join('\n')}\n`);
+    const ids = async (...more: string[]): Promise<number[][]> => {
+      const { stdout } = await runCli('tokenize', '--file', path, '--json', ...more);
+      return stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).ids);
+    };
+    const plain = await ids();
+    const single = await runCli('tokenize', '--text', '<user>1 + 2');
+    expect(plain).toHaveLength(3);
+    expect(plain[0]).toEqual(JSON.parse(single.stdout).ids);
+    expect(plain[2]).toEqual([]);
+    expect(await ids('--special')).toEqual(plain); // this tokenizer puts nothing around a text
+    const odd = await runCli('tokenize', '--file', file('odd.jsonl', '"a"\n7\n'));
+    expect(odd.status).toBe(2);
+    expect(odd.stderr).toContain('line 2 holds no text');
+  });
+
+  it.skipIf(noShared)('needs no weights, and adds a BOS on request', async () => {
+    const model = shared('golden/vocab/ggml-vocab-llama-spm.gguf');
+    const { stdout } = await runCli('tokenize', '--model', model, '--text', 'Hello world', '--special');
+    expect(JSON.parse(stdout)).toEqual({ ids: [1, 15043, 3186], text: '<s> Hello world' });
+    const plain = await runCli('tokenize', '--model', model, '--text', 'Hello world');
+    expect(JSON.parse(plain.stdout)).toEqual({ ids: [15043, 3186], text: 'Hello world' });
+    const refused = await runCli('inspect', model);
+    expect(refused.stderr).toContain('holds a tokenizer and no weights');
+  });
+
   it.skipIf(noShared)('serves ids without a tokenizer, and says what text would need', async () => {
     const model = shared('golden/llama-tiny');
     const { stdout } = await runCli('tokenize', '--model', model, '--ids', '1,2');
@@ -119,6 +150,22 @@ describe('chat', () => {
       expect(status).toBe(0);
       expect(JSON.parse(stdout).prompt).toBe(expected);
     }
+  });
+
+  it('hands tools to the template', async () => {
+    const folder = mkdtempSync(join(scratch, 'tools-'));
+    for (const name of ['tokenizer.json', 'tokenizer_config.json'])
+      copyFileSync(new URL(`../../public/models/target/${name}`, import.meta.url), join(folder, name));
+    const config = JSON.parse(readFileSync(join(folder, 'tokenizer_config.json'), 'utf8'));
+    const template =
+      '{{ tools | tojson }}{% for m in messages %}{{ m.role }}{{ m.tool_calls | default([]) | tojson }}{% endfor %}' +
+      '{{ add_generation_prompt }}';
+    writeFileSync(join(folder, 'tokenizer_config.json'), JSON.stringify({ ...config, chat_template: template }));
+    const messages = [{ role: 'assistant', content: '', tool_calls: [{ id: 'x' }] }];
+    const conversation = { messages, tools: [{ name: 'f' }], add_generation_prompt: false };
+    const path = file('tools.json', JSON.stringify(conversation));
+    const { stdout } = await runCli('chat', '--model', folder, '--messages', path);
+    expect(JSON.parse(stdout).prompt).toBe('[{"name": "f"}]assistant[{"id": "x"}]False');
   });
 
   it.each([

@@ -1,8 +1,12 @@
 // Every way in which a file can be wrong is named, with the tensor and the numbers.
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { GgufTensor } from '../testing/files/gguf-writer.ts';
 import { writeGguf } from '../testing/files/gguf-writer.ts';
 import type { Checkpoint } from './checkpoint.ts';
+import { folderSource } from './files/folder.ts';
 import type { GgufValue } from './gguf/container.ts';
 import { openCheckpoint } from './open.ts';
 
@@ -259,6 +263,14 @@ describe('GGUF', () => {
     let bytes = 0;
     for await (const block of checkpoint.stream()) bytes += block.raw.length;
     expect(bytes).toBe(checkpoint.bytes);
+    // The path of any part opens all.
+    const folder = mkdtempSync(join(tmpdir(), 'outrider-split-'));
+    writeFileSync(join(folder, a), first);
+    writeFileSync(join(folder, b), second);
+    for (const part of [a, b]) {
+      using whole = await openCheckpoint(await folderSource(join(folder, part)));
+      expect([...whole.tensors.keys()]).toEqual([...checkpoint.tensors.keys()]);
+    }
     await expect(openFiles({ [a]: first })).rejects.toThrow(/m-00002-of-00002.gguf is missing/);
     await expect(openFiles({ [a]: first, [b]: first })).rejects.toThrow(
       /token_embd|embed_tokens.weight occurs in two files/,

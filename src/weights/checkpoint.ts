@@ -11,12 +11,12 @@ export interface TensorInfo {
   /** Slowest dimension first: `[rows, columns]` of a matrix. */
   readonly shape: readonly number[];
   readonly bytes: number;
-  /** Its columns are put in an order that breaks up the blocks of its type: only single values hold it without loss. */
-  readonly scattered?: boolean;
+  /** Where its columns are put in an order that breaks up the blocks of its type: the type that keeps their values. */
+  readonly readAs?: string;
 }
 
 /** The type whose values a tensor has once it is read; F32 where there is no such tensor. */
-export const typeAsRead = (info: TensorInfo | undefined): string => (!info || info.scattered ? 'F32' : info.type);
+export const typeAsRead = (info: TensorInfo | undefined): string => info?.readAs ?? info?.type ?? 'F32';
 
 /** Whole rows of one tensor. A vector is one row; dimensions before the last are flattened into rows. */
 export interface RowBlock {

@@ -13,7 +13,8 @@ interface Pairs {
 /** Head j · groups + i is Hugging Face's head i · members + j. */
 interface Groups {
   readonly kind: 'groups';
-  readonly axis: 'rows' | 'columns';
+  /** `values`: columns of heads that blocks of the file's type do not fit, so that they are moved once decoded. */
+  readonly axis: 'rows' | 'columns' | 'values';
   /** Rows before the heads. */
   readonly from: number;
   readonly groups: number;
@@ -24,18 +25,9 @@ interface Groups {
 
 export type Order = Pairs | Groups;
 
-/** Columns of a block on the device. */
-const BLOCK = 32;
-
-/** Whether columns that lay in one block come to lie in several. */
-export const scatters = (order: Order | null, shape: readonly number[]): boolean =>
-  order?.kind === 'groups' &&
-  order.axis === 'columns' &&
-  ((shape.at(-1) ?? 1) / (order.groups * order.members)) % BLOCK !== 0;
-
 /** Rows that must be read together, of a tensor of so many. */
 export const unitOf = (order: Order | null, { name, shape }: TensorInfo, rows: number): number => {
-  if (order === null || (order.kind === 'groups' && order.axis === 'columns')) return 1;
+  if (order === null || (order.kind === 'groups' && order.axis !== 'rows')) return 1;
   const parts = order.kind === 'pairs' ? 2 * order.heads : order.groups * order.members;
   if ((rows - (order.kind === 'groups' ? order.from : 0)) % parts !== 0)
     throw bad(`${name} is [${shape}]: ${order.kind === 'pairs' ? order.heads : parts} heads do not divide its rows`);
@@ -47,6 +39,8 @@ export const unitOf = (order: Order | null, { name, shape }: TensorInfo, rows: n
 export const orderRows = (order: Order, raw: Uint8Array, rowBytes: number, firstRow: number, rows: number): void => {
   if (order.kind === 'groups') {
     if (order.axis === 'rows') regroup(order, raw.subarray(order.from * rowBytes));
+    if (order.axis === 'columns')
+      for (let at = 0; at < raw.length; at += rowBytes) regroup(order, raw.subarray(at, at + rowBytes));
     return;
   }
   const headRows = rows / order.heads;
@@ -77,14 +71,14 @@ const regroup = ({ groups, members }: Groups, heads: Uint8Array | Float32Array):
     }
 };
 
-/** Whether rows as stored are rows in order. Where columns or values are to change, they must be decoded. */
+/** Whether rows as stored are rows in order; else they must be decoded. */
 export const isOrderedByRows = (order: Order | null): boolean =>
-  order?.kind !== 'groups' || (order.value === undefined && (order.axis === 'rows' || order.members === 1));
+  order?.kind !== 'groups' || (order.value === undefined && order.axis !== 'values');
 
 /** The part of the order that concerns decoded values. */
 export const orderValues = (order: Order | null, values: Float32Array, columns: number): void => {
   if (order?.kind !== 'groups') return;
-  if (order.axis === 'columns')
+  if (order.axis === 'values')
     for (let at = 0; at < values.length; at += columns) regroup(order, values.subarray(at, at + columns));
   const { value } = order;
   if (value) for (let i = 0; i < values.length; i++) values[i] = value(values[i] as number);

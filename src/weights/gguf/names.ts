@@ -55,10 +55,15 @@ export const huggingFaceName = (
   return `model.layers.${layer}.${both ? GATE_UP : found}${BARE.includes(found) ? '' : kind}`;
 };
 
-/** Null: the tensor lies as Hugging Face's. */
-export const orderOf = (name: string, family: GgufFamily, config: Readonly<Record<string, unknown>>): Order | null => {
+/** Null: the tensor lies as Hugging Face's. `elements`: of a block of its type. */
+export const orderOf = (
+  name: string,
+  elements: number,
+  family: GgufFamily,
+  config: Readonly<Record<string, unknown>>,
+): Order | null => {
   if (family.permuted) return pairsOf(name, config);
-  return family.regrouped ? groupsOf(name, config) : null;
+  return family.regrouped ? groupsOf(name, elements, config) : null;
 };
 
 const pairsOf = (name: string, config: Readonly<Record<string, unknown>>): Order | null => {
@@ -70,20 +75,16 @@ const pairsOf = (name: string, config: Readonly<Record<string, unknown>>): Order
 };
 
 /** The tensors of a delta net, and of ssm_out the columns. ssm_a is −exp(A_log). */
-const groupsOf = (name: string, config: Readonly<Record<string, unknown>>): Order | null => {
+const groupsOf = (name: string, elements: number, config: Readonly<Record<string, unknown>>): Order | null => {
   const [, part] = /\.linear_attn\.(\w+)(?:\.weight)?$/.exec(name) ?? [];
   if (part === undefined || part === 'norm') return null;
   const groups = config.linear_num_key_heads as number;
   const members = (config.linear_num_value_heads as number) / groups;
   const value = part === 'A_log' ? (own: number): number => Math.log(-own) : undefined;
   if (!Number.isInteger(members)) throw bad(`${groups} key heads do not divide the value heads`);
+  if (members === 1 && !value) return null;
   const from = part === 'in_proj_qkv' || part === 'conv1d' ? 2 * groups * (config.linear_key_head_dim as number) : 0;
-  return {
-    kind: 'groups',
-    axis: part === 'out_proj' ? 'columns' : 'rows',
-    from,
-    groups,
-    members,
-    ...(value && { value }),
-  };
+  const columns = (config.linear_value_head_dim as number) % elements === 0 ? 'columns' : 'values';
+  const axis = part === 'out_proj' ? columns : 'rows';
+  return { kind: 'groups', axis, from, groups, members, ...(value && { value }) };
 };

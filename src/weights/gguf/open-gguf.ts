@@ -1,8 +1,8 @@
 // A GGUF checkpoint, in one file or split into several: header, configuration and tokenizer are all in its metadata.
 import { bad } from '../../base/refuse.ts';
+import { elementType } from '../element-types.ts';
 import type { ByteSource } from '../files/byte-source.ts';
 import { type Open, type Opened, SPLIT } from '../opened-checkpoint.ts';
-import { scatters } from '../order.ts';
 import { blockDecoders as decoders } from './block-decoders.ts';
 import { blockRepackers as repackers } from './block-repackers.ts';
 import { ggufConfig, ggufFamily } from './config.ts';
@@ -31,14 +31,14 @@ export const openGguf = async (name: string, open: Open, signal: AbortSignal | u
   const blocks = { decoders, repackers };
   const placed = files.flatMap(({ source, header: { tensors } }) =>
     tensors.map(({ name: ggml, type, shape, start, bytes }) => {
-      const info = {
-        name: huggingFaceName(ggml, names, family, config.num_hidden_layers as number),
-        type,
-        shape,
-        bytes,
-      };
-      const order = orderOf(info.name, family, config);
-      return { info: { ...info, scattered: scatters(order, shape) }, source, start, order, blocks };
+      const name = huggingFaceName(ggml, names, family, config.num_hidden_layers as number);
+      const elements = elementType(type)?.elements ?? 1;
+      const order = orderOf(name, elements, family, config);
+      // Other columns share a scale once they are moved, and a second rounding would add up. Blocks of 256 (all that
+      // published models bring here) are kept as halves, shorter ones exactly.
+      const moved = order?.kind === 'groups' && order.axis === 'values';
+      const info = { name, type, shape, bytes, ...(moved && { readAs: elements === 256 ? 'F16' : 'F32' }) };
+      return { info, source, start, order, blocks };
     }),
   );
   return { parts: { format: 'gguf', name, config, tokenizer: async () => ggufTokenizer(header.metadata) }, placed };
