@@ -51,6 +51,9 @@ export const loadEngine = async (gpu: Gpu, sources: ModelSources, precision?: Pr
 
 export const bundledSource = (name: string) => folderSource(resolve(PUBLIC, 'models', name));
 
+/** No DSpark drafter is bundled: the DFlash one, with Markov heads of random weights. */
+export const bundledDspark = () => withMarkovHeads(resolve(PUBLIC, 'models/dflash'));
+
 /** By role, the bundled models that exact systems may need. */
 const BUNDLED = { target: 'target', draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy: 'blockpilot' } as const;
 
@@ -59,8 +62,11 @@ export const bundledEngine = async (gpu: Gpu, precision: Precision): Promise<Eng
   const missing = EXACT.flatMap(({ needs }) => needs).filter((role) => !Object.hasOwn(covered, role));
   if (missing.length > 0) throw new Error(`no bundled model for ${missing.join(', ')}: their systems are not covered`);
   const sources = Object.entries(BUNDLED).map(async ([role, name]) => [role, await bundledSource(name)]);
-  const dspark = withMarkovHeads(resolve(PUBLIC, 'models/dflash'));
-  return loadEngine(gpu, { ...Object.fromEntries(await Promise.all(sources)), dspark } as ModelSources, precision);
+  return loadEngine(
+    gpu,
+    { ...Object.fromEntries(await Promise.all(sources)), dspark: bundledDspark() } as ModelSources,
+    precision,
+  );
 };
 
 const asConversations = (texts: readonly string[]): RunRequest['prompt'][] =>

@@ -5,7 +5,7 @@ import { loadSource } from '../../engine/load/language-model.ts';
 import type { LoadedModel } from '../../engine/load/loaded-models.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import { committedTokens } from '../../trace/index.ts';
-import { bundledSource, collect, requestOf } from './device-contract.ts';
+import { bundledDspark, bundledSource, collect, requestOf } from './device-contract.ts';
 import { combinedRows } from './ensemble-contract.ts';
 import { oneDraft, type Settings, type SystemVariant } from './exact-systems.ts';
 import { type Distance, distance, exactDistribution, jointDistribution, nextLogits } from './system-contract.ts';
@@ -62,7 +62,8 @@ export const smallModels = async (gpu: Gpu): Promise<SamplingBench> => {
 export const targetWithDrafters = async (gpu: Gpu): Promise<SamplingBench> => {
   const target = await loadSource(gpu, await bundledSource('target'));
   const engine = createEngine({ gpu });
-  await engine.load({ target, dflash: await bundledSource('dflash'), eagle3: await bundledSource('eagle3') });
+  const drafters = { dflash: await bundledSource('dflash'), eagle3: await bundledSource('eagle3') };
+  await engine.load({ target, ...drafters, dspark: bundledDspark() });
   return bench(engine, 'What is 12 + 7?', target, null);
 };
 
