@@ -5,6 +5,7 @@ export const TEXTS = [
   'model',
   'draft',
   'dflash',
+  'dspark',
   'eagle3',
   'system',
   'prompt',

@@ -7,7 +7,7 @@ import type { ModelSources } from '../engine/sources.ts';
 import type { Source } from '../weights/open.ts';
 
 /** Roles that the widget can fill, the target apart. */
-const PARTNER_ROLES = ['draft', 'dflash', 'eagle3', 'policy', 'prm', 'router'] as const;
+const PARTNER_ROLES = ['draft', 'dflash', 'dspark', 'eagle3', 'policy', 'prm', 'router'] as const;
 type Partner = (typeof PARTNER_ROLES)[number];
 
 const isPartner = (role: string): role is Partner => PARTNER_ROLES.some((each) => each === role);
@@ -17,6 +17,7 @@ export interface Named {
   readonly model: string | null;
   readonly draft: string | null;
   readonly dflash: string | null;
+  readonly dspark: string | null;
   readonly eagle3: string | null;
   readonly system: string | null;
   readonly base: string | null;
@@ -34,8 +35,8 @@ const sourceOf = (name: string, base: string | null, page: string): Source =>
 type Names = { readonly [Role in Partner]?: string };
 
 /** The models that attributes name. */
-const ownOf = ({ draft, dflash, eagle3 }: Named): Names =>
-  Object.fromEntries(Object.entries({ draft, dflash, eagle3 }).filter(([, name]) => name !== null));
+const ownOf = ({ draft, dflash, dspark, eagle3 }: Named): Names =>
+  Object.fromEntries(Object.entries({ draft, dflash, dspark, eagle3 }).filter(([, name]) => name !== null));
 
 const targetOf = ({ model }: Named): string => model ?? 'target';
 
@@ -47,6 +48,7 @@ export const systemOf = (named: Named): string => {
   const there: object = named.sources ?? { ...BUNDLED_PARTNERS[targetOf(named)], ...ownOf(named) };
   if (named.system) return named.system;
   if ('dflash' in there) return 'dflash';
+  if ('dspark' in there) return 'dspark';
   if ('eagle3' in there) return 'eagle3';
   return 'draft' in there ? 'draft-model' : 'prompt-lookup';
 };

@@ -17,6 +17,8 @@ export class ChatProperties extends Base {
   declare draft: string | null;
   /** A DFlash drafter for it, likewise. */
   declare dflash: string | null;
+  /** A DSpark drafter for it, likewise. */
+  declare dspark: string | null;
   /** An EAGLE-3 drafter for it, likewise. */
   declare eagle3: string | null;
   /** The decoding system. Default: the fastest that the models serve. */
