@@ -49,8 +49,8 @@ describe.skipIf(noShared)('draft-logits', PATIENCE, () => {
   });
 
   it.each([
-    [['--tokens', '1,2', '--block-size', '1'], '--block-size: 1 is less than 2'],
-    [['--tokens', '1,2', '--block-size', '0'], '--block-size: 0 is less than 2'],
+    [['--tokens', '1,2', '--block-size', '1'], '--block-size 1 leaves nothing to draft'],
+    [['--tokens', '1,2', '--block-size', '0'], '--block-size: 0 is less than 1'],
     [['--tokens', '1,2', '--block-size', '33'], 'a block of 33; this drafter was trained for 1 to 8'],
     [['--tokens', '1', '--block-size', '4'], 'a prefix and the anchor'],
     [['--tokens', '1,331', '--block-size', '4'], 'token 331 is outside the vocabulary of 331'],
