@@ -1,6 +1,6 @@
 // The visitor's own models, by role: what they would take is shown before they are downloaded, also for a model that
 // does not fit. The target may run on another machine.
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
@@ -162,4 +162,45 @@ test('SpecGuard’s draft is calibrated from the page, and calibration can be st
   await expect(button(page, 'Calibrate')).toBeEnabled();
   await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption('Plain decoding');
   await expect(page.locator('#calibration')).toBeHidden();
+});
+
+test('a hostile chat template and a hostile split pattern end with an error, and the page lives on', async ({
+  page,
+}) => {
+  test.slow();
+  const draft = join(root, 'public/models/draft');
+  const hostile = {
+    'tokenizer_config.json': (text: string) =>
+      text.replace(
+        /"chat_template": ".*"/,
+        '"chat_template": "{% for i in range(1000000000) %}{% for j in range(1000000000) %}x{% endfor %}{% endfor %}"',
+      ),
+    'tokenizer.json': (text: string) => {
+      const pattern = { type: 'Split', pattern: { Regex: '(a+)+$' }, behavior: 'Isolated', invert: false };
+      return JSON.stringify({ ...JSON.parse(text), pre_tokenizer: pattern });
+    },
+  };
+  await open(page, 'draft', 'autoregressive');
+  for (const [file, spoil] of Object.entries(hostile)) {
+    const folder = mkdtempSync(join(tmpdir(), 'outrider-hostile-'));
+    try {
+      cpSync(draft, folder, { recursive: true });
+      writeFileSync(join(folder, file), spoil(readFileSync(join(draft, file), 'utf8')));
+      await using server = new WatchedServer(folder);
+      await page.getByText('Your own model').click();
+      await byAddress(page, 'target', await server.listen());
+      await ready(page);
+      await page.locator('#problem').fill(`${'a'.repeat(40)}!`);
+      await page.getByRole('button', { name: 'Answer' }).click();
+      await expect(page.locator('#fault')).toBeVisible();
+      await expect(page.locator('#fault')).toContainText(/chat template|the pattern/);
+      await page.goto('about:blank');
+      await open(page, 'draft', 'autoregressive');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+  await page.getByRole('button', { name: 'Answer' }).click();
+  await finished(page);
+  await expect(page.locator('#answer')).not.toBeEmpty();
 });

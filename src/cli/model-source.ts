@@ -66,7 +66,7 @@ export const openTokenizer = async (
   model: string | undefined,
   { root, signal }: Terminal,
 ): Promise<Tokenizer | null> => {
-  const files = await openTokenizerFiles(await modelSource(model, root), { signal });
+  const files = await openTokenizerFiles(await modelSource(model, root), { signal, store: openDiskStore() });
   return files && loadTokenizer(files);
 };
 
