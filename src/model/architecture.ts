@@ -1,6 +1,6 @@
 // A model family as data. The loader's checklist, the shapes, the device matrices, the memory estimate and the forward
 // pass (forward/interpreter.ts) all follow from this one declaration.
-import { type DeltaShape, deltaChannels } from '../kernels/delta-net/delta-rule.ts';
+import { type DeltaShape, deltaChannels } from '../kernels/delta-net/delta-shape.ts';
 import type { Rope } from './forward/rope-table.ts';
 
 export interface Sizes {

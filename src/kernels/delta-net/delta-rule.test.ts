@@ -5,7 +5,8 @@ import { deviation, noise, runKernel, strided, tensorOf } from '../../testing/de
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { packRows } from '../cache/rows.ts';
 import { type DeltaInput, deltaReference } from './delta-rule.reference.ts';
-import { deltaChannels, deltaRows, deltaRule, deltaWords, STATE_SPAN, stateWords } from './delta-rule.ts';
+import { deltaRows, deltaRule, STATE_SPAN } from './delta-rule.ts';
+import { deltaChannels, deltaWords, stateWords } from './delta-shape.ts';
 
 const SLOTS = 256;
 /** Branches on both sides of the 32nd node. */

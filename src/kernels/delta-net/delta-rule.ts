@@ -5,25 +5,7 @@ import rowsWgsl from '../../../shaders/delta-net/delta-rows.wgsl?raw';
 import ruleWgsl from '../../../shaders/delta-net/delta-rule.wgsl?raw';
 import { defineKernel } from '../../gpu/kernel.ts';
 import { defineStruct } from '../../gpu/struct.ts';
-
-export interface DeltaShape {
-  readonly keyHeads: number;
-  readonly keyDim: number;
-  /** Value head h has the key head h div (valueHeads / keyHeads). */
-  readonly valueHeads: number;
-  readonly valueDim: number;
-}
-
-/** Channels of the convolution: queries, keys, values. */
-export const deltaChannels = ({ keyHeads, keyDim, valueHeads, valueDim }: DeltaShape): number =>
-  2 * keyHeads * keyDim + valueHeads * valueDim;
-
-/** Floats of a slot: keys, values, decays, rates. */
-export const deltaWords = ({ keyHeads, keyDim, valueHeads, valueDim }: DeltaShape): number =>
-  keyHeads * keyDim + valueHeads * valueDim + 2 * valueHeads;
-
-/** Floats of a state: `[value head][key dimension][value dimension]`. */
-export const stateWords = ({ keyDim, valueHeads, valueDim }: DeltaShape): number => valueHeads * keyDim * valueDim;
+import { deltaChannels } from './delta-shape.ts';
 
 /** Rows at positions [next, end) of a sequence, which its state lacks; and where the slots of its own rows begin. */
 export const STATE_SPAN = defineStruct('StateSpan', {

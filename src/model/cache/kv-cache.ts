@@ -13,7 +13,7 @@ import { type Attention, CHUNK } from '../../kernels/attention/attention-shape.t
 import { compact, type Move, packMoves } from '../../kernels/cache/compact.ts';
 import { moveRows } from '../../kernels/cache/kept-rows.ts';
 import { keptWords } from '../../kernels/convolution/short-convolution.ts';
-import { deltaChannels, deltaWords } from '../../kernels/delta-net/delta-rule.ts';
+import { deltaChannels, deltaWords } from '../../kernels/delta-net/delta-shape.ts';
 import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
 import { type Architecture, ropesOf } from '../architecture.ts';
 import { Arena } from '../arena.ts';

@@ -3,7 +3,7 @@
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { ROW_WORDS } from '../../kernels/cache/rows.ts';
-import { deltaChannels } from '../../kernels/delta-net/delta-rule.ts';
+import { deltaChannels } from '../../kernels/delta-net/delta-shape.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import type { Architecture, Block } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
