@@ -189,7 +189,7 @@ test('a hostile chat template and a hostile split pattern end with an error, and
       await using server = new WatchedServer(folder);
       await page.getByText('Your own model').click();
       await byAddress(page, 'target', await server.listen());
-      await ready(page);
+      await expect(page.locator('#phase')).toContainText('Ready', { timeout: 240_000 });
       await page.locator('#problem').fill(`${'a'.repeat(40)}!`);
       await page.getByRole('button', { name: 'Answer' }).click();
       await expect(page.locator('#fault')).toBeVisible();

@@ -101,9 +101,11 @@ describe.each(SYSTEMS)('%#', (models, request) => {
       await engine.load(models); // frees caches and readbacks; the models stay
       expect(gpu.bytes, `before ${k}`).toBe(before);
       memory.refuse(k);
+      const refusals = memory.refusals;
       const tokens: number[] = [];
       const failed = await refused(ask(request).then((all) => tokens.push(...all)));
       memory.refuse();
+      expect(memory.refusals - refusals, `refused ${k} of ${allocations}`).toBe(1);
       healthy(`refused ${k} of ${allocations}`);
       if (failed) expect(gpu.bytes, `after ${k}`).toBe(before);
       else expect(tokens, `refused ${k}`).toEqual(whole);
@@ -111,7 +113,6 @@ describe.each(SYSTEMS)('%#', (models, request) => {
       expect(await ask(request), `after ${k}`).toEqual(whole);
     }
     expect(survived, 'a smaller cache was tried').toBeGreaterThan(0);
-    expect(survived).toBeLessThan(allocations);
   }, 600_000);
 });
 

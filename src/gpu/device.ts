@@ -65,7 +65,9 @@ export class Gpu {
   /** Of a device that is open already. */
   static async over(device: GPUDevice): Promise<Gpu> {
     const memory = new DeviceMemory(device);
-    return new Gpu(device, memory, await UploadRing.allocate(memory, device.queue));
+    const gpu = new Gpu(device, memory, await UploadRing.allocate(memory, device.queue));
+    await gpu.staging.prepare();
+    return gpu;
   }
 
   get info(): GPUAdapterInfo {

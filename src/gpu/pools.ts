@@ -46,6 +46,11 @@ export class Staging {
   }
 }
 
+/** Bytes of the smallest buffer: a verdict fits, and so do draws. */
+const SMALLEST = 4096;
+/** Readbacks of that size that may be under way before another buffer is made. */
+const PREPARED = 4;
+
 /** MAP_READ buffers, reused by size (powers of two). */
 export class StagingPool {
   readonly #memory: DeviceMemory;
@@ -55,13 +60,20 @@ export class StagingPool {
     this.#memory = memory;
   }
 
+  /** Makes what a round reads with before the first one: a buffer that is new takes two submits of its own. */
+  prepare(): Promise<void> {
+    return this.#memory.allocating('the readbacks of a round', () => {
+      for (let i = 0; i < PREPARED; i++) this.give(this.#buffer(SMALLEST));
+    });
+  }
+
   take(bytes: number): Staging {
-    const size = 2 ** Math.ceil(Math.log2(Math.max(bytes, 256)));
+    const size = 2 ** Math.ceil(Math.log2(Math.max(bytes, SMALLEST)));
     const known = this.#free.get(size)?.pop();
     if (known) return new Staging(this, known, null);
     let made = null as GPUBuffer | null;
     const allocated = this.#memory.allocating(`a readback of ${size} bytes`, () => {
-      made = this.#memory.buffer(size, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST, 'readback', { pooled: true });
+      made = this.#buffer(size);
     });
     allocated.catch(() => {}); // `read` rejects with it; a readback that is never read must not count as unhandled
     if (!made) throw new OutriderError('out-of-memory', `a readback of ${size} bytes was refused`);
@@ -74,14 +86,18 @@ export class StagingPool {
     else this.#free.set(buffer.size, [buffer]);
   }
 
+  #buffer(size: number): GPUBuffer {
+    return this.#memory.buffer(size, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST, 'readback', { pooled: true });
+  }
+
   drop(buffer: GPUBuffer): void {
     this.#memory.free(buffer);
   }
 
-  /** Frees the buffers that wait to be used again. */
+  /** Frees the buffers that wait to be used again, but for those that were made first. */
   trim(): void {
-    for (const list of this.#free.values()) for (const buffer of list) this.drop(buffer);
-    this.#free.clear();
+    for (const [size, list] of this.#free)
+      for (const buffer of list.splice(size === SMALLEST ? PREPARED : 0)) this.drop(buffer);
   }
 }
 

@@ -80,10 +80,10 @@ export class Submission {
     for (const { encoder, tentative } of [...this.#recorded, { encoder: this.#encoder, tentative: null }]) {
       if (tentative) device.pushErrorScope('validation');
       device.queue.submit([encoder.finish()]);
+      gpu.counters.submits++;
       tentative?.copied(device.popErrorScope().catch(() => null));
     }
     profile?.read();
-    gpu.counters.submits++;
     gpu.closed(this);
     for (const { staging, bytes, resolve, reject } of this.#reads) {
       gpu.counters.readbacks++;

@@ -5,6 +5,8 @@ import type { Gpu } from '../../gpu/device.ts';
 export class RefusableMemory {
   /** Buffers that were made since the last call of `refuse`. */
   made = 0;
+  /** Allocations that were refused, in all. */
+  refusals = 0;
   /** Labels of buffers that were made where no error scope would tell a refusal. */
   readonly outside: string[] = [];
   /** Bytes of all buffers on the device, and the most that it gives. */
@@ -29,7 +31,10 @@ export class RefusableMemory {
       const refused = this.made++ === this.#refused || this.bytes + descriptor.size > this.most;
       const size = refused ? device.limits.maxBufferSize : descriptor.size;
       const buffer = create.call(device, { ...descriptor, size });
-      if (refused) return buffer;
+      if (refused) {
+        this.refusals++;
+        return buffer;
+      }
       const { destroy } = buffer;
       let there = true;
       this.bytes += size;
