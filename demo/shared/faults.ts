@@ -26,9 +26,9 @@ export const sentence = (text: string): string => {
 /** What the button of an error does: what would fit, or, where the models are gone, loading them again. */
 export type Offer = Remedy | 'reload';
 
-let take: (offer: Offer) => void = () => {};
+let take: ((offer: Offer) => void) | null = null;
 
-/** Who acts on the button of an error. */
+/** Who acts on the button of an error; a page without it has no such button. */
 export const onOffer = (act: (offer: Offer) => void): void => {
   take = act;
 };
@@ -41,13 +41,15 @@ const labelOf = (offer: Offer): string => {
 };
 
 const showOffer = (offer: Offer | null): void => {
+  const act = take;
+  if (!act) return;
   const button = element('fault-remedy', HTMLButtonElement);
   button.hidden = offer === null;
   if (offer === null) return;
   button.textContent = labelOf(offer);
   button.onclick = () => {
     hideFault();
-    take(offer);
+    act(offer);
   };
 };
 
