@@ -27,7 +27,7 @@ const startWorker = () => ({
 
 /** What is imported, and the files that are shipped for it, the imported one first. */
 const FILES = {
-  './start-worker.ts': [startWorker()],
+  '/start-worker.ts': [startWorker()], // from whichever folder
   'onnxruntime-web/wasm': onnxRuntime('wasm'),
   'onnxruntime-web/jspi': onnxRuntime('jspi'),
 };
@@ -37,7 +37,9 @@ export const libraryFiles = () => ({
   name: 'library-files',
   enforce: 'pre',
   resolveId(id) {
-    const [imported, ...others] = FILES[/** @type {keyof typeof FILES} */ (id)] ?? [];
+    const [, files] =
+      Object.entries(FILES).find(([name]) => (name.startsWith('/') ? id.endsWith(name) : id === name)) ?? [];
+    const [imported, ...others] = files ?? [];
     if (!imported) return null;
     for (const { name, source } of [imported, ...others])
       this.emitFile({ type: 'asset', fileName: name, source: source() });
