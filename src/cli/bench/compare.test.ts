@@ -185,6 +185,22 @@ describe('a system’s line', () => {
       judge_ms: null,
       answer_ms: null,
       answer_speedup: null,
+      whole_answers: { speedup: null, total_ms: null, total_speedup: null },
+      accuracy_ratio: 1,
+      intervals: {
+        speedup: [1, 1],
+        tokens_per_second: [100, 100],
+        tokens_per_round: [1, 1],
+        accuracy: [0, 1],
+        accuracy_ratio: [1, 1],
+        escalation_rate: null,
+        useless_escalations: null,
+        target_tokens: [18, 18],
+        answer_ms: null,
+        answer_speedup: null,
+        total_ms: null,
+        total_speedup: null,
+      },
       peak_bytes: 1001,
       prompts: [0, 1].map((prompt) => ({
         prompt,
@@ -218,6 +234,20 @@ describe('a system’s line', () => {
     const held = { ...baseline, samples: [ended(first, 300), ended(second, 200)] };
     const report = summarise({ id: 'x', equal: true }, [ended(first, 100), ended(second, 200)], held, ceiling);
     expect(report.answer_speedup).toEqual({ min: 1, median: 2, max: 3 });
+    expect(report.whole_answers).toEqual({ speedup: report.answer_speedup, total_ms: 300, total_speedup: 500 / 300 });
+    expect(report.intervals.total_speedup).toEqual([1, 3]);
+  });
+
+  it('is divided by the figures of another system on the same prompts', () => {
+    const many = (rounds: (prompt: number) => number) =>
+      Array.from({ length: 40 }, (_, prompt) => sample(`0/${prompt}`, prompt, rounds(prompt), 0, 0, 10));
+    const reference = { name: 'slow', samples: many((prompt) => 4 + (prompt % 5)) };
+    const twice = many((prompt) => 2 * (4 + (prompt % 5)) + 1);
+    const { against } = summarise({ id: 'x', equal: false }, twice, baseline, ceiling, reference);
+    // Each prompt has twice the tokens, so the ratio has no spread although the prompts differ.
+    expect(against).toMatchObject({ system: 'slow', ratios: { target_tokens: 2, accuracy: 1, total_ms: null } });
+    expect(against?.intervals.target_tokens).toEqual([2, 2]);
+    expect(summarise({ id: 'x', equal: false }, twice, baseline, ceiling).against).toBeUndefined();
   });
 
   it('has no accuracy where the token budget cut every answer off', () => {

@@ -24,6 +24,8 @@ export interface BenchOptions {
   readonly limit?: number | undefined;
   /** Plain decoding is always run, and so are the baselines of these. */
   readonly systems: readonly BenchEntry[];
+  /** One of them: every other one is also compared with it. */
+  readonly against?: string | undefined;
   /** Default 0. */
   readonly temperature?: number;
   /** Of the first run; the runs that are compared have the same. */
@@ -95,6 +97,11 @@ export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOption
   // Answers that are judged end where the model ends them; where only speed counts, every run is as long.
   const ignoreEos = prompts.every(({ result }) => result === null);
   const entries = withBaselines(options.systems);
+  if (options.against !== undefined && !entries.some(({ name }) => name === options.against))
+    throw refuse(
+      `${options.against} is not among the systems`,
+      `Name one of ${entries.map(({ name }) => name).join(', ')}.`,
+    );
   const engine = createEngine({ gpu });
   const loaded = { ...models, target };
   await engine.load(loaded);
@@ -153,12 +160,15 @@ export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOption
     ]),
   );
   const ceiling = { bytes, bandwidth: device.bandwidth_gb_per_second * 1e9 };
+  const reference =
+    options.against === undefined ? undefined : { name: options.against, samples: samples.get(options.against) ?? [] };
   const reports = entries.map((entry) => {
     const { name, system } = entry;
     const baseline = entries.find((other) => sameRuns(other, baselineOf(entry))) ?? PLAIN;
     const equal = system.guarantee === 'exact' && temperature === 0;
     const against = { name: baseline.name, samples: samples.get(baseline.name) ?? [] };
-    return summarise({ id: name, equal }, samples.get(name) ?? [], against, ceiling);
+    const mine = samples.get(name) ?? [];
+    return summarise({ id: name, equal }, mine, against, ceiling, name === reference?.name ? undefined : reference);
   });
   return {
     device,

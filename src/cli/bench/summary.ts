@@ -1,7 +1,8 @@
 // One system's line of the report, folded from the traces of its runs and from its baseline's on the same prompts.
-import { type Spread, spread } from '../../base/statistics.ts';
-import { committedTokens, type EventOf, measure, type TraceEvent } from '../../trace/index.ts';
-import { countEscalations } from './escalations.ts';
+import { type Interval, type Spread, spread } from '../../base/statistics.ts';
+import { committedTokens, type EventOf, type Metrics, measure, type TraceEvent } from '../../trace/index.ts';
+import { countEscalations, type Escalations } from './escalations.ts';
+import { Prompts, quotient } from './figures.ts';
 import { byPrompt, type PromptReport } from './per-prompt.ts';
 
 /** One run of one system on one prompt. */
@@ -15,6 +16,43 @@ export interface Sample {
   /** The true answer, step by step; absent where it is not known. */
   readonly answer?: string | undefined;
   readonly peakBytes: number;
+}
+
+/** From the requests to the ends of the answers. */
+export interface WholeAnswers {
+  /** Of single answers, as `answer_speedup`. */
+  readonly speedup: Spread | null;
+  /** Of all answers together, in milliseconds. */
+  readonly total_ms: number | null;
+  /** The baseline's total divided by this one. */
+  readonly total_speedup: number | null;
+}
+
+/** Figures with a 95 % interval. */
+type Estimated =
+  | 'speedup'
+  | 'tokens_per_second'
+  | 'tokens_per_round'
+  | 'accuracy'
+  | 'accuracy_ratio'
+  | 'escalation_rate'
+  | 'useless_escalations'
+  | 'target_tokens'
+  | 'answer_ms'
+  | 'answer_speedup'
+  | 'total_ms'
+  | 'total_speedup';
+
+/** 95 %, by the bootstrap over prompts, for the figure of the same name; null where the figure is. */
+export type Intervals = Readonly<Record<Estimated, Interval | null>>;
+
+const COMPARED = ['accuracy', 'escalated', 'target_tokens', 'total_ms'] as const;
+
+export interface Against {
+  readonly system: string;
+  readonly ratios: Readonly<Record<(typeof COMPARED)[number], number | null>>;
+  /** 95 %, of the ratios. */
+  readonly intervals: Readonly<Record<(typeof COMPARED)[number], Interval | null>>;
 }
 
 /** Names as `outrider bench --json` prints them. */
@@ -52,6 +90,12 @@ export interface SystemReport {
   readonly answer_ms: Spread | null;
   /** How many times the baseline takes for the same whole answers, prompts included. */
   readonly answer_speedup: Spread | null;
+  readonly whole_answers: WholeAnswers;
+  /** Accuracy divided by the baseline's. */
+  readonly accuracy_ratio: number | null;
+  readonly intervals: Intervals;
+  /** This system's figures divided by those of the system that --against names. */
+  readonly against?: Against;
   readonly peak_bytes: number;
   readonly prompts: readonly PromptReport[];
 }
@@ -107,10 +151,6 @@ const fallBacks = (samples: readonly Sample[]): number =>
 const sameAnswer = (a: Sample | undefined, b: Sample): boolean =>
   a !== undefined && committedTokens(a.events).join() === committedTokens(b.events).join();
 
-/** From the request to the end of the answer. */
-const answerTime = (sample: Sample | undefined): number | null =>
-  sample?.events.findLast(({ type }) => type === 'done')?.at ?? null;
-
 /** The true answer is known. */
 export const isJudged = ({ right }: Sample): boolean => right !== null;
 
@@ -140,41 +180,122 @@ export interface Ceiling {
   readonly bandwidth: number;
 }
 
+/** A sample and what its trace says. */
+interface Run extends Sample {
+  readonly metrics: Metrics;
+  readonly escalations: Escalations;
+  /** From the request to the end of the answer. */
+  readonly answerMs: number | null;
+}
+
+const readRun = (sample: Sample): Run => ({
+  ...sample,
+  metrics: measure(sample.events),
+  escalations: countEscalations(sample.events, sample.answer ?? null),
+  answerMs: sample.events.findLast(({ type }) => type === 'done')?.at ?? null,
+});
+
+export interface NamedSamples {
+  readonly name: string;
+  readonly samples: readonly Sample[];
+}
+
+const isRight = ({ right }: Run) => Number(right === true);
+const wasJudged = (run: Run) => Number(isJudged(run));
+const targetSteps = ({ metrics: { escalation_rate: rate, steps } }: Run) => Math.round((rate ?? 0) * steps);
+const targetTokens = ({ metrics }: Run) => metrics.target_tokens;
+const answerMs = (run: Run) => run.answerMs;
+
+/** Runs of both that had the same prompt in the same repetition. */
+const pairs = (runs: readonly Run[], others: readonly Run[]) => {
+  const partners = new Map(others.map((other) => [other.key, other]));
+  return runs.flatMap((run) => {
+    const other = partners.get(run.key);
+    return other ? [{ prompt: run.prompt, run, other }] : [];
+  });
+};
+
+type Pair = ReturnType<typeof pairs>[number];
+
+/** The sum over the runs of a pair's one side, divided by the other's. */
+const totalRatio = (prompts: Prompts, paired: readonly Pair[], measured: (run: Run) => number | null) =>
+  quotient(
+    prompts.total(paired, ({ run }) => measured(run)),
+    prompts.total(paired, ({ other }) => measured(other)),
+  );
+
+const compareWith = (runs: readonly Run[], { name, samples }: NamedSamples): Against => {
+  const paired = pairs(runs, samples.map(readRun));
+  const prompts = new Prompts(paired);
+  const statistics = {
+    accuracy: totalRatio(prompts, paired, isRight),
+    escalated: totalRatio(prompts, paired, targetSteps),
+    target_tokens: totalRatio(prompts, paired, targetTokens),
+    total_ms: totalRatio(prompts, paired, answerMs),
+  };
+  const ratios = Object.fromEntries(COMPARED.map((figure) => [figure, prompts.value(statistics[figure])]));
+  return { system: name, ratios: ratios as Against['ratios'], intervals: prompts.intervals(statistics) };
+};
+
+/** `reference`: what --against names. */
 export const summarise = (
   { id, equal }: { readonly id: string; readonly equal: boolean },
   samples: readonly Sample[],
-  baseline: { readonly name: string; readonly samples: readonly Sample[] },
+  baseline: NamedSamples,
   ceiling: Ceiling,
+  reference?: NamedSamples,
 ): SystemReport => {
-  const metrics = samples.map(({ events }) => measure(events));
-  const rate = (sample: Sample | undefined): number | null =>
-    sample ? measure(sample.events).tokens_per_second : null;
+  const runs = samples.map(readRun);
+  const metrics = runs.map((run) => run.metrics);
+  const prompts = new Prompts(runs);
+  const paired = pairs(runs, baseline.samples.map(readRun));
   /** Of runs with the same key. */
-  const ratios = (figure: (sample: Sample | undefined) => number | null): Spread | null =>
-    spread(
-      samples.flatMap((sample) => {
-        const [mine, theirs] = [figure(sample), figure(baseline.samples.find(({ key }) => key === sample.key))];
-        return mine && theirs ? [mine / theirs] : [];
-      }),
-    );
-  const haste = (sample: Sample | undefined): number | null => {
-    const ms = answerTime(sample);
-    return ms && 1 / ms;
+  const speedOf = (speed: (run: Run) => number | null) => (pair: Pair) => {
+    const [mine, theirs] = [speed(pair.run), speed(pair.other)];
+    return mine && theirs ? mine / theirs : null;
   };
-  const rounds = sum(metrics.map((m) => m.rounds));
+  const decoding = speedOf((run) => run.metrics.tokens_per_second);
+  const whole = speedOf((run) => run.answerMs && 1 / run.answerMs);
   const roundTokens = sum(metrics.flatMap((m) => m.acceptance_lengths));
-  const steps = sum(metrics.map((m) => m.steps));
-  const judged = samples.filter(isJudged);
+  const judged = runs.filter(isJudged);
   const seconds = sum(metrics.map((m) => m.decode_ms)) / 1000;
   const read = sum(samples.map(({ events }) => bytesRead(events, ceiling.bytes)));
-  const escalations = samples.map(({ events, answer = null }) => countEscalations(events, answer));
   const routes = sum(samples.map(({ events }) => events.filter(({ type }) => type === 'route').length));
+
+  const total = (measured: (run: Run) => number | null) => prompts.total(runs, measured);
+  const statistics = {
+    speedup: prompts.median(paired, decoding),
+    tokens_per_second: prompts.median(runs, (run) => run.metrics.tokens_per_second),
+    tokens_per_round: quotient(
+      total((run) => sum(run.metrics.acceptance_lengths)),
+      total((run) => run.metrics.rounds),
+    ),
+    accuracy: judged.every(isCutOff) ? () => null : quotient(total(isRight), total(wasJudged)),
+    accuracy_ratio: totalRatio(prompts, paired, isRight),
+    escalation_rate: quotient(
+      total(targetSteps),
+      total((run) => run.metrics.steps),
+    ),
+    useless_escalations: quotient(
+      total((run) => run.escalations.useless),
+      total((run) => run.escalations.escalated),
+    ),
+    target_tokens: total(targetTokens),
+    answer_ms: prompts.median(runs, answerMs),
+    answer_speedup: prompts.median(paired, whole),
+    total_ms: runs.some((run) => run.answerMs !== null) ? total(answerMs) : () => null,
+    total_speedup: quotient(
+      prompts.total(paired, ({ other }) => other.answerMs),
+      prompts.total(paired, ({ run }) => run.answerMs),
+    ),
+  };
+  const answerSpeedup = spread(paired.flatMap((pair) => whole(pair) ?? []));
   return {
     system: id,
     baseline: baseline.name,
-    speedup: ratios(rate),
+    speedup: spread(paired.flatMap((pair) => decoding(pair) ?? [])),
     tokens_per_second: spread(metrics.flatMap((m) => m.tokens_per_second ?? [])),
-    tokens_per_round: share(roundTokens, rounds),
+    tokens_per_round: prompts.value(statistics.tokens_per_round),
     passes_per_token: share(sum(metrics.map((m) => m.passes)), roundTokens),
     acceptance_by_slot: acceptanceBySlot(samples),
     dispatches_per_token: workPerToken(samples, 'dispatches'),
@@ -191,13 +312,21 @@ export const summarise = (
           ),
         )
       : null,
-    accuracy: judged.every(isCutOff) ? null : share(judged.filter(({ right }) => right).length, judged.length),
-    escalation_rate: share(sum(metrics.map((m) => (m.escalation_rate ?? 0) * m.steps)), steps),
-    useless_escalations: share(sum(escalations.map((e) => e.useless)), sum(escalations.map((e) => e.escalated))),
-    target_tokens: sum(metrics.map((m) => m.target_tokens)),
+    accuracy: prompts.value(statistics.accuracy),
+    escalation_rate: prompts.value(statistics.escalation_rate),
+    useless_escalations: prompts.value(statistics.useless_escalations),
+    target_tokens: prompts.value(statistics.target_tokens) ?? 0,
     judge_ms: share(sum(metrics.map((m) => m.judge_ms)), routes),
-    answer_ms: spread(samples.flatMap((sample) => answerTime(sample) ?? [])),
-    answer_speedup: ratios(haste),
+    answer_ms: spread(runs.flatMap((run) => run.answerMs ?? [])),
+    answer_speedup: answerSpeedup,
+    whole_answers: {
+      speedup: answerSpeedup,
+      total_ms: prompts.value(statistics.total_ms),
+      total_speedup: prompts.value(statistics.total_speedup),
+    },
+    accuracy_ratio: prompts.value(statistics.accuracy_ratio),
+    intervals: prompts.intervals(statistics),
+    ...(reference && { against: compareWith(runs, reference) }),
     peak_bytes: Math.max(0, ...samples.map(({ peakBytes }) => peakBytes)),
     prompts: byPrompt(samples),
   };

@@ -25,6 +25,12 @@ describe('bench', () => {
     expect(stderr).not.toContain('device:');
   });
 
+  it('refuses a comparison with a system that is not run', async () => {
+    const { status, stderr } = await runCli('bench', '--model', 'draft', '--limit', '1', '--against', 'rsd');
+    expect(status).toBe(2);
+    expect(stderr).toContain('rsd is not among the systems');
+  });
+
   it('takes --offset and --limit of the default prompts too, and writes whole numbers', async () => {
     const few = ['--offset', '1', '--limit', '2', '--max-tokens', '4', '--repeat', '1'];
     const { status, stdout } = await runCli('bench', '--model', 'draft', ...few);
@@ -57,5 +63,8 @@ describe('bench', () => {
     });
     expect(plain?.accuracy).toBeGreaterThanOrEqual(0);
     expect(plain?.accuracy).toBeLessThanOrEqual(1);
+    expect(plain?.intervals).toMatchObject({ accuracy_ratio: [1, 1], speedup: [1, 1], total_speedup: [1, 1] });
+    expect(plain?.intervals.accuracy).toHaveLength(2);
+    expect(plain?.whole_answers).toMatchObject({ speedup: plain?.answer_speedup, total_speedup: 1 });
   });
 });

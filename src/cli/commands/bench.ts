@@ -1,7 +1,7 @@
 // Measures decoding systems against their baselines on this machine, all on the same prompts in one session.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import type { Spread } from '../../base/statistics.ts';
+import type { Interval, Spread } from '../../base/statistics.ts';
 import { choice, flag, integer, number, text, UsageError, type Values, words } from '../arguments.ts';
 import { type BenchReport, bench as runBench } from '../bench/compare.ts';
 import { readEntry } from '../bench/entries.ts';
@@ -23,6 +23,7 @@ const OPTIONS = {
   ),
   ...auxiliaryOptions,
   ...remoteOptions,
+  against: text('SYSTEM', 'one of the systems as it is written there: ratios of all others to it'),
   prompts: text(
     'F.jsonl',
     'one prompt a line: a string, or {"prompt": …}, {"question": …}, {"turns": …}, {"tokens": …}; .gz too',
@@ -72,6 +73,41 @@ const counted = (count: number, what: string): string => `${count} ${what}${coun
 const figure = (value: number | null, digits = 2): string => (value === null ? '–' : value.toFixed(digits));
 
 const percent = (value: number | null): string => (value === null ? '–' : `${(100 * value).toFixed(1)} %`);
+
+/** A figure of all prompts with its interval. */
+const estimate = (value: number | null, interval: Interval | null, shown: (value: number) => string): string =>
+  value === null ? '–' : `${shown(value)}${interval ? ` [${interval.map(shown).join(', ')}]` : ''}`;
+
+const percents = (value: number): string => (100 * value).toFixed(1);
+
+const printIntervals = (systems: BenchReport['systems']): string => {
+  const ratio = (value: number) => value.toFixed(2);
+  const rows = systems.map(({ intervals, whole_answers: whole, ...s }) => [
+    s.system,
+    estimate(s.tokens_per_round, intervals.tokens_per_round, ratio),
+    estimate(s.speedup?.median ?? null, intervals.speedup, ratio),
+    estimate(whole.total_speedup, intervals.total_speedup, ratio),
+    estimate(s.accuracy, intervals.accuracy, percents),
+    estimate(s.accuracy_ratio, intervals.accuracy_ratio, percents),
+    estimate(s.escalation_rate, intervals.escalation_rate, percents),
+    estimate(s.target_tokens, intervals.target_tokens, (tokens) => tokens.toFixed(0)),
+  ]);
+  const header = ['system', 'τ', '× plain', '× plain, all answers', 'accuracy, %', "of plain's, %"];
+  return `\nwith 95 % intervals\n${table([...header, "target's steps, %", "target's tokens"], rows)}\n`;
+};
+
+const printAgainst = (systems: BenchReport['systems']): string => {
+  const [named] = systems.flatMap(({ against }) => against?.system ?? []);
+  if (named === undefined) return '';
+  const rows = systems.flatMap(({ system, against }) => {
+    if (!against) return [];
+    const figures = ['accuracy', 'escalated', 'target_tokens', 'total_ms'] as const;
+    const shown = (value: number) => value.toFixed(3);
+    return [[system, ...figures.map((name) => estimate(against.ratios[name], against.intervals[name], shown))]];
+  });
+  const header = ['system', 'accuracy', 'escalated steps', "target's tokens", 'time of all answers'];
+  return `\ndivided by those of ${named}, with 95 % intervals\n${table(header, rows)}\n`;
+};
 
 /** The slowest kernels of a round, each with its share. */
 const printProfile = ({ system, rounds, kernels }: NonNullable<BenchReport['profiles']>[number]): string => {
@@ -147,8 +183,9 @@ const print = ({ device, model, prefill, systems, profiles = [], ...report }: Be
   ];
   const stepped = steps.length > 0 ? `\nstep by step\n${table(stepHeader, steps)}\n` : '';
   const runs = `${counted(report.prompts, 'prompt')}, ${counted(report.repeat, 'run')} each${drawn}`;
-  const close = `${runs}; medians (ranges). Passes: of all models, a token.\n`;
-  return `${facts}\n\n${all}\n${kept}${stepped}${profiles.map(printProfile).join('')}\n${close}`;
+  const close = `${runs}; medians (ranges). Passes: of all models, a token. Intervals: bootstrap over prompts.\n`;
+  const sure = `${printIntervals(systems)}${printAgainst(systems)}`;
+  return `${facts}\n\n${all}\n${kept}${stepped}${sure}${profiles.map(printProfile).join('')}\n${close}`;
 };
 
 export const bench = defineCommand({
@@ -170,6 +207,7 @@ export const bench = defineCommand({
       offset: values.offset,
       limit: values.limit,
       systems,
+      against: values.against,
       profile: values.profile,
       temperature: values.temperature ?? 0,
       seed: values.seed ?? 0,

@@ -1,6 +1,8 @@
 // The usual range of a draft's signals: their 5th and 95th percentile over steps of the draft alone. SpecGuard places
 // every step's signals within it. Stored as calibration.json in the folder of the draft's weights.
+
 import { bad } from '../../base/refuse.ts';
+import { quantile } from '../../base/statistics.ts';
 import type { Rollout } from '../../model/interface.ts';
 
 export type Range = readonly [low: number, high: number];
@@ -61,16 +63,9 @@ export const rangesOf = (calibration: Calibration | null, key: string | null): R
 export const normalized = (value: number, [low, high]: Range): number =>
   Math.min(1, Math.max(0, (value - low) / (high - low)));
 
-/** Linear between neighbours, as in NumPy. */
-const quantile = (sorted: readonly number[], share: number): number => {
-  const at = share * (sorted.length - 1);
-  const below = sorted[Math.floor(at)] as number;
-  return below + (at % 1) * ((sorted[Math.ceil(at)] as number) - below);
-};
-
 /** The range of the signals of many steps; null for fewer than 20 steps, or where they are all equal. */
 export const usualRange = (values: readonly number[]): Range | null => {
-  const sorted = [...values].sort((a, b) => a - b);
+  const sorted = Float64Array.from(values).sort();
   const [low, high] = [quantile(sorted, 0.05), quantile(sorted, 0.95)];
   return sorted.length >= 20 && low < high ? [low, high] : null;
 };
