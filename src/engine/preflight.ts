@@ -74,11 +74,13 @@ const DRAFTERS: readonly ModelRole[] = ['dflash', 'dspark', 'eagle3'];
 const JUDGES: readonly ModelRole[] = ['prm', 'router'];
 
 /** The architecture as its role reads it. Whatever a load would refuse is refused here. */
-const readAs = (role: ModelRole, checkpoint: Checkpoint): Architecture => {
+const readAs = (role: ModelRole, checkpoint: Checkpoint, opened: readonly Opened[]): Architecture => {
   const { name, config, tensors } = checkpoint;
   const wrongRole = (what: string): OutriderError => bad(`${name} is no ${what}`, 'Load it under its own role.');
   if (DRAFTERS.includes(role)) {
-    const { kind, architecture } = readDrafter(config);
+    const target = opened.find((one) => one.role === 'target');
+    const vocabulary = config.vocab_size ?? target?.architecture.sizes.vocabulary; // GGUF may not say it
+    const { kind, architecture } = readDrafter('vocab_size' in config ? { ...config, vocab_size: vocabulary } : config);
     if (kind === role) return architecture;
     throw wrongRole(`drafter for ${role}: it is one for ${kind}`);
   }
@@ -205,7 +207,7 @@ export const preflight = async (
       continue;
     }
     using checkpoint = await openCheckpoint(from, how);
-    const one = { role, checkpoint, architecture: readAs(role, checkpoint) };
+    const one = { role, checkpoint, architecture: readAs(role, checkpoint, opened) };
     opened.push(one);
     parts.push(weigh(one, request, request.precisionOf(role)));
   }

@@ -287,7 +287,7 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
   const rank = markov?.rank ?? 0;
   const joint = markov?.kind === 'rnn' ? [3 * rank, 2 * rank + hidden] : [rank, rank + hidden];
   const shapes: Readonly<Partial<Record<WeightName, readonly number[]>>> = {
-    embedding: [vocabulary, hidden],
+    embedding: [spreadOver ?? vocabulary, hidden],
     attentionNorm: [hidden],
     query: [queries, read],
     outputGate: [queries, read],

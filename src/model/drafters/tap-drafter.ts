@@ -9,6 +9,7 @@ import { Cache, NO_FORKS } from '../cache/kv-cache.ts';
 import { treeRows } from '../cache/visibility.ts';
 import { Executor } from '../forward/executor.ts';
 import type { Network } from '../forward/interpreter.ts';
+import type { RopeDivisors } from '../forward/rope-table.ts';
 import { makeScratch } from '../forward/scratch.ts';
 import type { Forward, OpenDrafter, Token } from '../interface.ts';
 import { MOST_ROWS } from '../limits.ts';
@@ -37,6 +38,7 @@ export abstract class TapDrafter implements Disposable {
   readonly network: Network;
   readonly executor: Executor;
   readonly target: Transformer;
+  ropeDivisors: RopeDivisors = {};
   readonly #gpu: Gpu;
   readonly #arena: Arena;
   readonly #contexts = new Set<Context>();
@@ -80,7 +82,7 @@ export abstract class TapDrafter implements Disposable {
       this.#gpu,
       this.architecture,
       { positions: capacity, forks: NO_FORKS, half: kind === 'f16', tapLayers: [], nodes: MOST_ROWS },
-      { ...this.executor.shared, divisors: {} },
+      { ...this.executor.shared, divisors: this.ropeDivisors },
     );
     const arena = new Arena(this.#gpu);
     const { finalNorm, epsilon } = this.target.lend();

@@ -27,10 +27,19 @@ export interface BlockFacts extends DrafterFacts {
   readonly targetLayers: number | null;
 }
 
+/** The layers whose rows see their own row and those before it; rows of the others see the whole block. */
+type BlockCausality = 'none' | 'sliding' | 'all';
+
+/** Sliding layers by default, as in the authors' code since July 2026. */
+export const readCausality = (config: Config): BlockCausality => {
+  const ahead = config.flag('sliding_window_non_causal', false);
+  if (config.flag('is_causal', false)) return 'all';
+  return ahead ? 'none' : 'sliding';
+};
+
 interface BlockOptions {
   readonly family: string;
-  /** Sliding layers see the whole block, as full ones do. By default they see their own row and those before it. */
-  readonly slidingSeesAhead: boolean;
+  readonly causal: BlockCausality;
   /** The drafter's own vocabulary; null: the target's. */
   readonly drafted: number | null;
   /** How many layers of the target are fused. By default as many as the drafter has. */
@@ -41,7 +50,7 @@ interface BlockOptions {
 /** `layers` holds the sizes of the layers. */
 export const blockArchitecture = (
   layers: Config,
-  { family, slidingSeesAhead, drafted, taps, heads }: BlockOptions,
+  { family, causal, drafted, taps, heads }: BlockOptions,
 ): { readonly architecture: Architecture; readonly vocabulary: number; readonly copies: readonly string[] } => {
   const bias = layers.flag('attention_bias', false);
   const { sizes, blocks, norm } = readLayers(layers, {
@@ -61,7 +70,8 @@ export const blockArchitecture = (
     blocks: blocks.map((block) => {
       const { mixer } = block;
       if (mixer.kind !== 'attention') return block;
-      return { ...block, mixer: { ...mixer, causal: mixer.window !== null && !slidingSeesAhead } };
+      const masked = causal === 'all' || (causal === 'sliding' && mixer.window !== null);
+      return { ...block, mixer: { ...mixer, causal: masked } };
     }),
     norm,
     input: { embedding: 'target', features: { count: taps ?? sizes.layers, as: 'keys' }, scale: 1 },

@@ -1,6 +1,6 @@
 // DFlash drafters (arXiv 2602.06036; z-lab/dflash): they fill a block of masks in one pass, and row k scores the token at
 // its own position, so the anchor's row is not used.
-import { type BlockFacts, blockArchitecture, defaultTaps } from './block-drafter.ts';
+import { type BlockFacts, blockArchitecture, defaultTaps, readCausality } from './block-drafter.ts';
 import type { Config } from './config.ts';
 
 export interface DFlash extends BlockFacts {
@@ -25,8 +25,8 @@ export const readDFlash = (config: Config): DFlash => {
   const named = own.indices('target_layer_ids', -1);
   const block = blockArchitecture(config, {
     family: 'dflash',
-    slidingSeesAhead: config.flag('sliding_window_non_causal', false),
-    drafted: null,
+    causal: readCausality(config),
+    drafted: config.has('draft_vocab_size') ? config.count('draft_vocab_size') : null,
     taps: named?.length ?? null,
   });
   const count = block.architecture.input.features?.count ?? 0;

@@ -3,7 +3,7 @@
 // too, because all their rows draft. Which row drafts first is read from the config and never guessed: a wrong choice
 // would only show as drafts that are never accepted.
 import type { MarkovHeads } from '../architecture.ts';
-import { type BlockFacts, blockArchitecture } from './block-drafter.ts';
+import { type BlockFacts, blockArchitecture, readCausality } from './block-drafter.ts';
 import type { Config } from './config.ts';
 
 export interface DSpark extends BlockFacts {
@@ -50,7 +50,7 @@ export const readDSpark = (config: Config): DSpark => {
   config.ignore('num_anchors'); // of training
   const block = blockArchitecture(config, {
     family: 'dspark',
-    slidingSeesAhead: config.flag('sliding_window_non_causal', false),
+    causal: readCausality(config),
     drafted: config.has('draft_vocab_size') ? config.count('draft_vocab_size') : null,
     taps: taps.length,
     heads: readHeads(config),
@@ -83,7 +83,7 @@ export const readSpecForge = (config: Config): DSpark => {
   const temperatures = readTemperatures(own, blockSize - 1);
   const block = blockArchitecture(config, {
     family: 'dspark',
-    slidingSeesAhead: config.flag('sliding_window_non_causal', false),
+    causal: readCausality(config),
     drafted: null,
     taps: taps.length,
     heads: readHeads(own),

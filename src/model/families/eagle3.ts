@@ -22,6 +22,8 @@ interface Eagle3Options extends Pick<Features, 'tapNorms' | 'normedResidual' | '
   readonly layer: string;
   /** The embedding was trained further; otherwise it is a copy of the target's. */
   readonly ownEmbedding: boolean;
+  /** The head is the target's. */
+  readonly borrowsHead: boolean;
   readonly taps: number;
   readonly tapLayers: Eagle3['tapLayers'];
 }
@@ -29,7 +31,7 @@ interface Eagle3Options extends Pick<Features, 'tapNorms' | 'normedResidual' | '
 /** `config` holds the sizes of the layer. */
 export const eagle3Of = (
   config: Config,
-  { drafted, queryKeyNorm, layer, ownEmbedding, taps, tapLayers, ...norms }: Eagle3Options,
+  { drafted, queryKeyNorm, layer, ownEmbedding, borrowsHead, taps, tapLayers, ...norms }: Eagle3Options,
 ): Eagle3 => {
   const bias = config.flag('attention_bias', false);
   const { sizes, blocks, norm } = readLayers(config, {
@@ -56,7 +58,7 @@ export const eagle3Of = (
         features: { count: taps, as: 'stream', ...norms },
         scale: 1,
       },
-      head: 'own',
+      head: borrowsHead ? 'target' : 'own',
       spreadOver: vocabulary,
       logits: AS_THEY_ARE,
       names: {
@@ -75,6 +77,13 @@ export const eagle3Of = (
   };
 };
 
+/** The target's width, where a config states it; `hidden`: the drafter's. */
+export const readTargetWidth = (config: Config, hidden: number): void => {
+  const width = config.has('target_hidden_size') ? config.count('target_hidden_size') : hidden;
+  if (width !== hidden)
+    throw config.error(`target_hidden_size is ${width}, and the drafter's is ${hidden}: Outrider needs them equal`);
+};
+
 /** The authors' layout and AngelSlim's: flat. */
 export const readEagle3 = (config: Config): Eagle3 => {
   const eagle = config.inner('eagle_config');
@@ -87,13 +96,15 @@ export const readEagle3 = (config: Config): Eagle3 => {
     drafted: config.has('draft_vocab_size') ? config.count('draft_vocab_size') : null,
     queryKeyNorm: false,
     layer: 'midlayer',
-    ownEmbedding: false,
+    ownEmbedding: config.flag('embed_requires_grad', false),
+    borrowsHead: config.flag('borrows_head', false), // of GGUF
     normedResidual: config.flag('norm_before_residual', false),
     tapNorms: together ? 'together' : config.flag('fc_norm', false) ? 'each' : undefined,
     feedsBackNormed: config.flag('norm_output', false),
     taps: entered?.length ?? 3,
     tapLayers: entered ? () => entered.map((layer) => layer - 1) : defaultEagleTaps,
   });
+  readTargetWidth(config, drafter.architecture.sizes.hidden);
   config.finish();
   return drafter;
 };

@@ -115,6 +115,8 @@ export const readDrafter = (json: Json): DrafterFamily => {
   const name = named(json);
   const refused = readerIn(REFUSED, name);
   if (refused) throw unsupported(name, DRAFTERS, `It is a drafter of another kind: ${refused}.`);
+  if (json.vocab_size === null)
+    throw bad('the file does not tell the size of its vocabulary', 'Its target does: name both.');
   const read = isSpeculators(json) ? readSpeculators : readerIn(DRAFTERS, name);
   if (read) return read(new Config(json));
   const hint = readerIn(MODELS, name) ? 'It is a language model: load it as `draft`.' : '';

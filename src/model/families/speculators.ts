@@ -1,10 +1,10 @@
 // The layout of vLLM's speculators library for EAGLE-3, DFlash and DSpark: the sizes of the layers are nested in
 // `transformer_layer_config`, and layers of the target are named by their inputs, one more than by their outputs.
-import { type BlockFacts, blockArchitecture } from './block-drafter.ts';
+import { type BlockFacts, blockArchitecture, readCausality } from './block-drafter.ts';
 import type { Config } from './config.ts';
 import type { DFlash } from './dflash.ts';
 import { type DSpark, dsparkOf, readHeads } from './dspark.ts';
-import { defaultEagleTaps, type Eagle3, eagle3Of } from './eagle3.ts';
+import { defaultEagleTaps, type Eagle3, eagle3Of, readTargetWidth } from './eagle3.ts';
 
 /** Whether a config is of this layout. */
 export const isSpeculators = (json: Readonly<Record<string, unknown>>): boolean =>
@@ -22,9 +22,7 @@ const layersOf = (config: Config): Config => {
 /** Fields that both kinds have; `hidden`: the drafter's width. */
 const readCommon = (config: Config, hidden: number): void => {
   config.ignore('speculators_config', 'speculators_version', 'tie_word_embeddings');
-  const width = config.has('target_hidden_size') ? config.count('target_hidden_size') : hidden;
-  if (width !== hidden)
-    throw config.error(`target_hidden_size is ${width}, and the drafter's is ${hidden}: Outrider needs them equal`);
+  readTargetWidth(config, hidden);
 };
 
 /** How many tokens its first proposal method drafts; null where the config does not say. */
@@ -56,7 +54,7 @@ const readBlock = (config: Config, type: 'dflash' | 'dspark'): DFlash | DSpark =
   const heads = type === 'dspark' ? readHeads(config) : undefined;
   const block = blockArchitecture(layers, {
     family: type,
-    slidingSeesAhead: config.flag('sliding_window_non_causal', false),
+    causal: readCausality(config),
     drafted: config.count('draft_vocab_size'),
     taps: taps.length,
     ...(heads && { heads }),
@@ -91,6 +89,7 @@ const readEagle = (config: Config): Eagle3 => {
     queryKeyNorm: model === 'qwen3',
     layer: 'layers.0',
     ownEmbedding: config.flag('embed_requires_grad', false),
+    borrowsHead: false,
     normedResidual: config.flag('norm_before_residual', false),
     tapNorms: config.flag('norm_before_fc', false) ? 'together' : config.flag('fc_norm', false) ? 'each' : undefined,
     feedsBackNormed: config.flag('norm_output', false),

@@ -15,7 +15,13 @@ import type { Reduced } from '../forward/interpreter.ts';
 import type { BlockDrafter, FeatureDrafter, LanguageModel, MarkovDrafter } from '../interface.ts';
 import { MOST_ROWS } from '../limits.ts';
 import { Transformer } from '../transformer.ts';
-import { checkTensors, type LoadModelOptions, prepareWeights, streamWeights } from './checkpoint-tensors.ts';
+import {
+  checkTensors,
+  divisorSinks,
+  type LoadModelOptions,
+  prepareWeights,
+  streamWeights,
+} from './checkpoint-tensors.ts';
 
 const wrongTarget = (message: string): OutriderError =>
   refuse(message, 'A drafter serves the one target that it was trained for.');
@@ -42,7 +48,7 @@ const checkPair = (name: string, family: DrafterFamily, target: LanguageModel): 
     );
 };
 
-/** The map from a drafter's own vocabulary to the target's, as differences; `t2d` is its inverse. */
+/** The map from a drafter's own vocabulary to the target's: differences, or in GGUF ids. `t2d` is its inverse. */
 const MAP = 'd2t';
 const EXTRA = [MAP, 't2d'];
 
@@ -52,7 +58,7 @@ const mapVocabulary = (
   arena: Arena,
   { architecture, vocabulary }: DrafterFamily,
   { tensors }: Checkpoint,
-): { readonly reduced: Reduced; readonly fill: (differences: ArrayLike<number>) => readonly number[] } => {
+): { readonly reduced: Reduced; readonly fill: (map: readonly number[]) => readonly number[] } => {
   const { vocabulary: drafted } = architecture.sizes;
   const shape = tensors.get(MAP)?.shape;
   if (!shape && drafted < vocabulary) throw bad(`tensor ${MAP} is missing`, 'It maps the draft vocabulary.');
@@ -60,8 +66,7 @@ const mapVocabulary = (
     throw bad(`${MAP}: expected [${drafted}], found [${shape.join(', ')}]`);
   const ids = arena.storage(drafted * 4, 'draft ids');
   const index = arena.storage(vocabulary * 4, 'draft index');
-  const fill = (differences: ArrayLike<number>): readonly number[] => {
-    const map = Array.from(differences, (difference, i) => i + difference);
+  const fill = (map: readonly number[]): readonly number[] => {
     const entries = new Uint32Array(vocabulary).fill(NOT_THERE);
     for (const [i, id] of map.entries()) {
       if (!(Number.isInteger(id) && id >= 0 && id < vocabulary) || entries[id] !== NOT_THERE)
@@ -94,6 +99,14 @@ const makeDrafter = (family: DrafterFamily, parts: DrafterParts): AnyDrafter => 
   return family.kind === 'dspark' ? new DSparkDrafter(parts, family) : new Eagle3Drafter(parts);
 };
 
+/** A GGUF drafter has its target's vocabulary if no tensor has a row for each token: its tokenizer may lack padding. */
+const configFor = ({ config, format, tensors }: Checkpoint, { vocabulary }: LanguageModel): Checkpoint['config'] => {
+  const told = ['embed_tokens.weight', 'markov_head.markov_w1.weight', ...(tensors.has(MAP) ? [] : ['lm_head.weight'])];
+  return format === 'safetensors' || told.some((name) => tensors.has(name))
+    ? config
+    : { ...config, vocab_size: vocabulary };
+};
+
 export const loadDrafter = async (
   gpu: Gpu,
   checkpoint: Checkpoint,
@@ -102,7 +115,7 @@ export const loadDrafter = async (
 ): Promise<BlockDrafter | MarkovDrafter | FeatureDrafter> => {
   const { signal, precision, onProgress } = options;
   if (!(target instanceof Transformer)) throw wrongTarget('this target lends no embedding');
-  const family = readDrafter(checkpoint.config);
+  const family = readDrafter(configFor(checkpoint, target));
   const { architecture } = family;
   const spread = architecture.spreadOver !== null;
   checkPair(checkpoint.name, family, target);
@@ -125,11 +138,13 @@ export const loadDrafter = async (
       const mapped = makeDrafter(family, { ...parts, reduced });
       if (checkpoint.tensors.has(MAP))
         sinks.set(MAP, (block) => {
-          mapped.ids = fill(block.decode());
+          const absolute = checkpoint.format === 'gguf';
+          mapped.ids = fill(Array.from(block.decode(), (entry, i) => (absolute ? entry : i + entry)));
         });
-      else mapped.ids = fill(new Array<number>(architecture.sizes.vocabulary).fill(0));
+      else mapped.ids = fill(Array.from({ length: architecture.sizes.vocabulary }, (_, i) => i));
       return mapped;
     });
+    for (const [name, sink] of divisorSinks(made)) sinks.set(name, sink);
     drafter = made;
     onProgress?.({ phase: 'compile', loaded: 0, total: 1 });
     compiling = compile(made, target).then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));

@@ -9,9 +9,7 @@ import { DFlashDrafter } from '../../model/drafters/dflash-drafter.ts';
 import { unpad } from '../../model/forward/pass.ts';
 import type { BlockCursor, BlockDrafter, Choice, Cursor, LanguageModel } from '../../model/interface.ts';
 import { loadDrafter } from '../../model/load/load-drafter.ts';
-import { folderSource } from '../../weights/files/folder.ts';
-import { openCheckpoint } from '../../weights/open.ts';
-import { chain, GREEDY, goldenTensor, loadShared, relativeError } from './golden.ts';
+import { chain, GREEDY, goldenTensor, loadShared, openGolden, relativeError } from './golden.ts';
 import { shared } from './shared.ts';
 
 const TOLERANCE = 1e-3;
@@ -33,8 +31,8 @@ interface DFlashCase {
 
 const readCase = (name: string): DFlashCase => JSON.parse(readFileSync(shared('golden', name, 'case.json'), 'utf8'));
 
-const loadDFlash = async (gpu: Gpu, name: string, target: LanguageModel): Promise<DFlashDrafter> => {
-  using checkpoint = await openCheckpoint(await folderSource(shared('golden', name)));
+const loadDFlash = async (gpu: Gpu, name: string, target: LanguageModel, gguf?: Uint8Array): Promise<DFlashDrafter> => {
+  using checkpoint = await openGolden(name, gguf);
   const drafter = await loadDrafter(gpu, checkpoint, target);
   if (!(drafter instanceof DFlashDrafter)) throw new Error(`${name} is ${drafter.kind}`);
   return drafter;
@@ -87,10 +85,11 @@ const run = async (
   return { tokens, lengths, drafts };
 };
 
-export const checkDFlash = async (gpu: Gpu, name: string): Promise<void> => {
+/** `gguf`: the same drafter as GGUF. */
+export const checkDFlash = async (gpu: Gpu, name: string, gguf?: Uint8Array): Promise<void> => {
   const golden = readCase(name);
   using target = await loadShared(gpu, TARGET);
-  using drafter = await loadDFlash(gpu, name, target);
+  using drafter = await loadDFlash(gpu, name, target, gguf);
   expect(drafter).toMatchObject({ blockSize: 8, tapLayers: [1, 3, 5], context: 512 });
   using cursor = await target.open({ capacity: 128, tapLayers: drafter.tapLayers });
   using block = await drafter.open({ capacity: 128 });

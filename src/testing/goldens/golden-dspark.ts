@@ -7,9 +7,7 @@ import type { Gpu } from '../../gpu/device.ts';
 import { DSparkDrafter } from '../../model/drafters/dspark-drafter.ts';
 import type { Choice, LanguageModel, MarkovCursor } from '../../model/interface.ts';
 import { loadDrafter } from '../../model/load/load-drafter.ts';
-import { folderSource } from '../../weights/files/folder.ts';
-import { openCheckpoint } from '../../weights/open.ts';
-import { chain, GREEDY, goldenTensor, loadShared, relativeError } from './golden.ts';
+import { chain, GREEDY, goldenTensor, loadShared, openGolden, relativeError } from './golden.ts';
 import { shared } from './shared.ts';
 
 const TOLERANCE = 1e-3;
@@ -52,9 +50,19 @@ interface DSparkCase extends Rows {
 
 const readCase = (name: string): DSparkCase => JSON.parse(readFileSync(shared('golden', name, 'case.json'), 'utf8'));
 
-const load = async (gpu: Gpu, name: string, target: LanguageModel, config: string): Promise<DSparkDrafter> => {
-  using checkpoint = await openCheckpoint(await folderSource(shared('golden', name)));
-  const json = JSON.parse(readFileSync(shared('golden', name, config), 'utf8'));
+/** Makes the same drafter as GGUF, with the rows that a config says. */
+type Repackaged = (name: string, config: string) => Promise<Uint8Array>;
+
+interface Given {
+  readonly name: string;
+  readonly config: string;
+  readonly repackaged: Repackaged | undefined;
+}
+
+const load = async (gpu: Gpu, { name, config, repackaged }: Given, target: LanguageModel): Promise<DSparkDrafter> => {
+  const gguf = await repackaged?.(name, config);
+  using checkpoint = await openGolden(name, gguf);
+  const json = gguf ? checkpoint.config : JSON.parse(readFileSync(shared('golden', name, config), 'utf8'));
   const drafter = await loadDrafter(gpu, { ...checkpoint, config: json }, target);
   if (!(drafter instanceof DSparkDrafter)) throw new Error(`${name} is ${drafter.kind}`);
   return drafter;
@@ -121,15 +129,21 @@ const checkRun = async (
   expect(seen.verified).toEqual(golden.verified_drafts);
 };
 
+interface CaseRows extends Pick<Given, 'repackaged'> {
+  readonly prefix: readonly number[];
+  readonly suffix: string;
+  readonly committed: readonly number[];
+}
+
 /** `suffix`: what the names of the files begin with after `_logits`. */
 const checkRows = async (
   gpu: Gpu,
   name: string,
   rows: Rows,
-  { prefix, suffix, committed }: { prefix: readonly number[]; suffix: string; committed: readonly number[] },
+  { prefix, suffix, committed, repackaged }: CaseRows,
 ): Promise<void> => {
   using target = await loadShared(gpu, TARGET);
-  using drafter = await load(gpu, name, target, rows.config ?? 'config.json');
+  using drafter = await load(gpu, { name, config: rows.config ?? 'config.json', repackaged }, target);
   const { cursor, block } = await opened(target, drafter, prefix);
   using _ = cursor;
   using __ = block;
@@ -156,15 +170,15 @@ const checkRows = async (
   for (const run of rows.runs) await checkRun(target, drafter, prefix, run);
 };
 
-export const checkDSpark = async (gpu: Gpu, name: string): Promise<void> => {
+export const checkDSpark = async (gpu: Gpu, name: string, repackaged?: Repackaged): Promise<void> => {
   const golden = readCase(name);
   const { prefix } = golden;
   if (golden.round1)
-    return checkRows(gpu, name, golden, { prefix, suffix: '', committed: golden.round2.committed ?? [] });
+    return checkRows(gpu, name, golden, { prefix, suffix: '', committed: golden.round2.committed ?? [], repackaged });
   const committed = readCase('dspark-tiny-good').round2.committed ?? [];
   for (const [suffix, rows] of [
     ['anchor_first_', golden.anchor_first],
     ['bonus_anchor_', golden.bonus_anchor],
   ] as const)
-    await checkRows(gpu, name, rows as Rows, { prefix, suffix, committed });
+    await checkRows(gpu, name, rows as Rows, { prefix, suffix, committed, repackaged });
 };

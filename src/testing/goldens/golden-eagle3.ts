@@ -6,9 +6,7 @@ import type { Gpu } from '../../gpu/device.ts';
 import { Eagle3Drafter } from '../../model/drafters/eagle3-drafter.ts';
 import type { Choice, Cursor, DeviceTree, Draft, FeatureCursor, LanguageModel, Tree } from '../../model/interface.ts';
 import { loadDrafter } from '../../model/load/load-drafter.ts';
-import { folderSource } from '../../weights/files/folder.ts';
-import { openCheckpoint } from '../../weights/open.ts';
-import { chain, GREEDY, goldenTensor, loadShared, relativeError } from './golden.ts';
+import { chain, GREEDY, goldenTensor, loadShared, openGolden, relativeError } from './golden.ts';
 import { shared } from './shared.ts';
 
 const TOLERANCE = 1e-3;
@@ -39,11 +37,12 @@ export const loadEagle3 = async (
   gpu: Gpu,
   name: string,
   target: LanguageModel,
-  config = 'config.json',
+  source: string | Uint8Array = 'config.json',
 ): Promise<Eagle3Drafter> => {
-  using checkpoint = await openCheckpoint(await folderSource(shared('golden', name)));
-  const json = JSON.parse(readFileSync(shared('golden', name, config), 'utf8'));
-  const drafter = await loadDrafter(gpu, { ...checkpoint, config: json }, target);
+  const gguf = typeof source === 'string' ? undefined : source;
+  using checkpoint = await openGolden(name, gguf);
+  const config = gguf ? checkpoint.config : JSON.parse(readFileSync(shared('golden', name, source as string), 'utf8'));
+  const drafter = await loadDrafter(gpu, { ...checkpoint, config }, target);
   if (!(drafter instanceof Eagle3Drafter)) throw new Error(`${name} is ${drafter.kind}`);
   return drafter;
 };
@@ -104,10 +103,11 @@ export const runEagle3 = async (
   return { tokens, lengths, drafts };
 };
 
-export const checkEagle3 = async (gpu: Gpu, name: string, config = 'config.json'): Promise<void> => {
+/** `source`: the name of a config, or the same drafter as GGUF. */
+export const checkEagle3 = async (gpu: Gpu, name: string, source?: string | Uint8Array): Promise<void> => {
   const golden = readEagle3(name);
   using target = await loadShared(gpu, EAGLE3_TARGET);
-  using drafter = await loadEagle3(gpu, name, target, config);
+  using drafter = await loadEagle3(gpu, name, target, source);
   expect(drafter.tapLayers).toEqual([1, 3, 4]);
   using cursor = await target.open({ capacity: 128, tapLayers: drafter.tapLayers });
   using context = await drafter.open({ capacity: 128 });

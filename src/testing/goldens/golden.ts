@@ -5,6 +5,7 @@ import type { Cursor, LanguageModel, Sampling } from '../../model/interface.ts';
 import type { LoadModelOptions } from '../../model/load/checkpoint-tensors.ts';
 import { loadModel } from '../../model/load/load-model.ts';
 import type { Transformer } from '../../model/transformer.ts';
+import type { Checkpoint } from '../../weights/checkpoint.ts';
 import { folderSource } from '../../weights/files/folder.ts';
 import { openCheckpoint } from '../../weights/open.ts';
 import { shared } from './shared.ts';
@@ -45,6 +46,12 @@ export const readGolden = (name: string): GoldenCase =>
 
 export const goldenTensor = (name: string, file: string): Float32Array =>
   new Float32Array(new Uint8Array(readFileSync(shared('golden', name, file))).buffer);
+
+/** A golden drafter as its folder has it, or as GGUF. */
+export const openGolden = async (name: string, gguf?: Uint8Array): Promise<Checkpoint> =>
+  openCheckpoint(
+    gguf ? { kind: 'bytes', files: new Map([[`${name}.gguf`, gguf]]) } : await folderSource(shared('golden', name)),
+  );
 
 /** `path` is a folder or a file below ../shared. */
 export const loadShared = async (gpu: Gpu, path: string, options: LoadModelOptions = {}): Promise<Transformer> => {

@@ -1,16 +1,24 @@
 // Reads GGUF metadata as the config.json that Hugging Face would have published.
 import { bad } from '../../base/refuse.ts';
 import type { GgufHeader, GgufValue } from './container.ts';
+import { DRAFTER_FAMILIES, FORKS } from './drafters.ts';
 import { FAMILIES, type Facts, type GgufFamily } from './families.ts';
 import { Fields } from './fields.ts';
+
+const ALL = { ...FAMILIES, ...DRAFTER_FAMILIES };
 
 /** The family of a file. */
 export const ggufFamily = (metadata: ReadonlyMap<string, GgufValue>): GgufFamily => {
   const name = metadata.get('general.architecture');
   if (typeof name !== 'string') throw bad('GGUF metadata lacks general.architecture');
-  if (!Object.hasOwn(FAMILIES, name))
-    throw bad(`the architecture ${name} is not supported`, `Supported in GGUF: ${Object.keys(FAMILIES).join(', ')}.`);
-  return FAMILIES[name] as GgufFamily;
+  if (FORKS.includes(name))
+    throw bad(
+      `the architecture ${name} is a fork's, with other tensors than those of dflash`,
+      'Convert the drafter again with llama.cpp itself: its DFlash and DSpark files are both of architecture dflash.',
+    );
+  if (!Object.hasOwn(ALL, name))
+    throw bad(`the architecture ${name} is not supported`, `Supported in GGUF: ${Object.keys(ALL).join(', ')}.`);
+  return ALL[name] as GgufFamily;
 };
 
 export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, unknown> => {
@@ -19,8 +27,7 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
   const fields = new Fields(metadata, name);
   const heads = fields.required('attention.head_count');
   const hidden = fields.required('embedding_length');
-  const named = new Set(tensors.map((tensor) => tensor.name));
-  const embedding = tensors.find((tensor) => tensor.name === 'token_embd.weight');
+  const shapes = new Map(tensors.map((tensor) => [tensor.name, tensor.shape]));
   const blocks = fields.required('block_count');
   if (tensors.length === 0)
     throw bad('the file holds a tokenizer and no weights', 'It serves `outrider tokenize` and `outrider chat` alone.');
@@ -28,10 +35,10 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
   if (blocks > tensors.length) throw bad(`${name}.block_count is ${blocks}, and there are ${tensors.length} tensors`);
   // Blocks that predict several tokens at once come last, and are not run.
   const layers = blocks - (family.predictors ? (fields.optional('nextn_predict_layers') ?? 0) : 0);
-  const facts: Facts = { ...headSizes(fields, hidden / heads, family.partial ?? false), hidden, heads, layers, named };
+  const facts: Facts = { ...headSizes(fields, hidden / heads, family.partial ?? false), hidden, heads, layers, shapes };
   const config = {
     architectures: [family.architecture],
-    vocab_size: embedding?.shape[0] ?? fields.required('vocab_size'),
+    vocab_size: shapes.get('token_embd.weight')?.[0] ?? fields.optional('vocab_size'),
     hidden_size: hidden,
     intermediate_size: fields.required('feed_forward_length'),
     num_hidden_layers: layers,
@@ -43,11 +50,12 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
     rope_theta: fields.optional('rope.freq_base') ?? 10000,
     rope_scaling: ropeScaling(fields),
     max_position_embeddings: fields.required('context_length'),
-    tie_word_embeddings: !named.has('output.weight'),
+    tie_word_embeddings: !shapes.has('output.weight'),
     bos_token_id: metadata.get('tokenizer.ggml.bos_token_id') ?? null,
     eos_token_id: metadata.get('tokenizer.ggml.eos_token_id') ?? null,
     ...family.config(fields, facts),
   };
+  if (config.vocab_size === undefined) throw bad(`GGUF metadata lacks ${name}.vocab_size`);
   if (facts.rotated !== facts.headDim && !family.partial)
     throw bad(
       `rope.dimension_count is ${facts.rotated} of a head of ${facts.headDim}: partial rotation is not supported`,

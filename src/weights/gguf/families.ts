@@ -11,8 +11,8 @@ export interface Facts {
   /** Dimensions of a head that are rotated. */
   readonly rotated: number;
   readonly layers: number;
-  /** ggml's names of the tensors that are there. */
-  readonly named: ReadonlySet<string>;
+  /** The tensors that are there, by ggml's names. */
+  readonly shapes: ReadonlyMap<string, readonly number[]>;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -29,11 +29,13 @@ export interface GgufFamily {
   readonly regrouped?: true;
   /** Its files may end in blocks that predict several tokens at once. */
   readonly predictors?: true;
+  /** What stands before the names of a layer's tensors, if it is not `model.layers.{i}`. */
+  readonly layer?: string;
   /** ggml's names without number and suffix → Hugging Face's, where they are not LLaMA's. */
   readonly names?: Readonly<Record<string, string>>;
 }
 
-const bias = ({ named }: Facts): boolean => named.has('blk.0.attn_q.bias');
+const bias = ({ shapes }: Facts): boolean => shapes.has('blk.0.attn_q.bias');
 
 const window = (fields: Fields): number | null => fields.optional('attention.sliding_window') || null;
 
@@ -67,7 +69,7 @@ const gemma = (fields: Fields, { hidden, heads, headDim, layers }: Facts, larges
   rms_norm_offset: 0, // 1 is in the weights already
 });
 
-const phi3 = (fields: Fields, { headDim, rotated, named }: Facts): Json => {
+const phi3 = (fields: Fields, { headDim, rotated, shapes }: Facts): Json => {
   const attention = fields.optional('rope.scaling.attn_factor');
   const scaling = { rope_type: 'longrope', ...(attention === undefined ? {} : { attention_factor: attention }) };
   return {
@@ -75,7 +77,7 @@ const phi3 = (fields: Fields, { headDim, rotated, named }: Facts): Json => {
     sliding_window: window(fields),
     partial_rotary_factor: rotated / headDim,
     original_max_position_embeddings: fields.optional('rope.scaling.original_context_length') ?? null,
-    rope_scaling: named.has('rope_factors_long.weight') ? scaling : null,
+    rope_scaling: shapes.has('rope_factors_long.weight') ? scaling : null,
   };
 };
 

@@ -52,6 +52,26 @@ export class Fields {
     return Array.isArray(value) ? value : undefined;
   }
 
+  flag(key: string): boolean | undefined {
+    const value = this.#get(key);
+    if (value !== undefined && typeof value !== 'boolean')
+      throw bad(`${this.#prefix}.${key} is ${JSON.stringify(value)?.slice(0, 80)}, expected true or false`);
+    return value;
+  }
+
+  /** A whole number that is no field of the architecture's own. */
+  global(key: string): number {
+    const value = this.#metadata.get(key);
+    if (!Number.isInteger(value)) throw bad(`GGUF metadata lacks ${key}`);
+    return value as number;
+  }
+
+  /** The tokens of the tokenizer inside; null: there is none. */
+  get tokens(): number | null {
+    const tokens = this.#metadata.get('tokenizer.ggml.tokens');
+    return Array.isArray(tokens) ? tokens.length : null;
+  }
+
   text(key: string): string | undefined {
     const value = this.#get(key);
     if (value !== undefined && typeof value !== 'string') throw bad(`${this.#prefix}.${key} is not text`);

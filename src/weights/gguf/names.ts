@@ -52,7 +52,8 @@ export const huggingFaceName = (
   if (found === undefined) throw bad(`the tensor ${name} is not known to Outrider`);
   if (layer === undefined) return found + kind;
   const both = part === 'ffn_up' && found === IN_LAYER.ffn_up && !names.has(`blk.${layer}.ffn_gate${kind}`);
-  return `model.layers.${layer}.${both ? GATE_UP : found}${BARE.includes(found) ? '' : kind}`;
+  const at = (family.layer ?? 'model.layers.{i}').replace('{i}', layer);
+  return `${at}.${both ? GATE_UP : found}${BARE.includes(found) ? '' : kind}`;
 };
 
 /** Null: the tensor lies as Hugging Face's. `elements`: of a block of its type. */
