@@ -1,16 +1,45 @@
-// The models that come with Outrider.
+// The models that come with Outrider, and the published ones that its pages offer.
+import { CATALOGUE, type CatalogueEntry, catalogueAddress } from '../../catalogue/catalogue.ts';
+import { flag } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { bundledModels, openModel } from '../model-source.ts';
 import { formatBytes, table } from '../table.ts';
 import { describeCheckpoint } from './inspect.ts';
 
+const KNOWN = { weights: 'weights run', config: 'config read', name: 'name only' } as const;
+
+const amount = (megabytes: number): string =>
+  megabytes < 1000 ? `${Math.round(megabytes)} MB` : `${(megabytes / 1000).toFixed(2)} GB`;
+
+/** As scripts read it, with the address that --model takes. */
+const asJson = (entry: CatalogueEntry) => ({ ...entry, address: catalogueAddress(entry) });
+
+const catalogueRow = ({ id, role, parameters, files, memory, licence, partners, known }: CatalogueEntry): string[] => [
+  id,
+  role,
+  parameters === null ? 'unknown' : `${(parameters / 1e9).toFixed(2)} B`,
+  files.map(({ precision, megabytes }) => `${precision} ${amount(megabytes)}`).join(', ') || 'unknown',
+  memory ? `${amount(memory.q4)} / ${amount(memory.q8)} / ${amount(memory.f16)}` : 'unknown',
+  `${licence.name}${licence.terms ? ' (terms)' : ''}`,
+  partners.map((partner) => `${partner.role} ${partner.id}`).join(', ') || '–',
+  KNOWN[known],
+];
+
+const COLUMNS = ['id', 'role', 'parameters', 'download', 'device at q4 / q8 / f16', 'licence', 'drafted by', 'known'];
+
+const catalogue = (): string => {
+  const addresses = CATALOGUE.map((entry) => [entry.id, entry.goodAt, catalogueAddress(entry)]);
+  return `${table(COLUMNS, CATALOGUE.map(catalogueRow))}\n\n${table(['id', 'good at', 'address'], addresses)}\n`;
+};
+
 export const models = defineCommand({
   name: 'models',
-  summary: 'the models that come with Outrider',
-  usage: '',
+  summary: 'the models that come with Outrider, and published ones',
+  usage: '[--catalogue]',
   positionals: [],
-  options: {},
+  options: { catalogue: flag('published models: sizes, licences, drafters, and whether their weights were run') },
   async run({ values }, terminal) {
+    if (values.catalogue) return values.json ? terminal.json(CATALOGUE.map(asJson)) : terminal.write(catalogue());
     const list = [];
     for (const model of bundledModels(terminal.root)) {
       using checkpoint = await openModel(model, terminal);
