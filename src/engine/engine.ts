@@ -284,6 +284,9 @@ class LocalEngine implements Engine {
     };
     const open: RunContext['open'] = async (role, options) => {
       const cursor = await this.#prefixCache.open(role, models, [...tokens], rows, { ...options, cache: this.#cache });
+      const { rules } = job;
+      const prompt = job.prompt.length;
+      if ('adjust' in cursor) await cursor.adjust(rules && { rules, prompt, tokens: () => tokens });
       if (role !== 'target' || !constrained) return cursor;
       return constrainedCursor(cursor as Cursor, constrained.text, () =>
         tokens.slice(job.prompt.length),

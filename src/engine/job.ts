@@ -6,10 +6,12 @@ import { fittedKnobs, type KnobValue, resolveKnobs } from '../decode/core/knobs.
 import { missingRoles } from '../decode/core/missing-roles.ts';
 import type { DecodingSystem, Models } from '../decode/core/system.ts';
 import type { Limits } from '../decode/core/transcript.ts';
-import type { Sampling } from '../model/interface.ts';
+import type { LogitRules, Sampling } from '../model/interface.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { checkRequest } from './check-request.ts';
+import { inRange } from './in-range.ts';
 import { type LoadedModel, type LoadedModels, readerOf } from './load/loaded-models.ts';
+import { readLogitRules } from './logit-rules.ts';
 import type { Prompt, RunRequest } from './request.ts';
 
 /** A checked request, with every default filled in. */
@@ -21,6 +23,8 @@ export interface Job {
   readonly knobs: Readonly<Record<string, KnobValue>>;
   readonly prompt: readonly number[];
   readonly sampling: Sampling;
+  /** How the logits are changed; null: not at all. */
+  readonly rules: LogitRules | null;
   readonly limits: Limits;
   /** Alternatives per token. Null when no log-probabilities are wanted. */
   readonly logprobs: number | null;
@@ -30,12 +34,6 @@ export interface Job {
 }
 
 const DEFAULT_MAX_TOKENS = 1024;
-
-const inRange = (name: string, value: number, least: number, most: number, whole = false): number => {
-  if (!(value >= least && value <= most) || (whole && !Number.isInteger(value)))
-    throw refuse(`${name} must be ${whole ? 'a whole number ' : ''}from ${least} to ${most}, not ${value}`);
-  return value;
-};
 
 const needTokenizer = ({ name, tokenizer }: LoadedModel, why: string, hint = ''): Tokenizer => {
   if (!tokenizer) throw refuse(`${name} has no tokenizer, ${why}`, hint);
@@ -137,7 +135,8 @@ export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: 
     knobs: resolveKnobs({ id, knobs: fittedKnobs(system, models) }, request.knobs),
     prompt,
     sampling: readSampling(request),
-    limits: { maxTokens, stopTokens, stopStrings },
+    rules: readLogitRules(request, system, target, { stopTokens, maxTokens }),
+    limits: { maxTokens, minTokens: request.minTokens ?? 0, stopTokens, stopStrings },
     logprobs: request.logprobs === undefined ? null : inRange('logprobs', request.logprobs, 0, 20, true),
     constraint: readConstraint(request, system, target),
     profile: request.profile ?? false,

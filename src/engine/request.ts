@@ -27,6 +27,25 @@ export interface RunRequest {
   readonly seed?: number;
   readonly stop?: readonly string[];
   /**
+   * From 0.01 to 100; 1 changes nothing. Of tokens that occur in prompt or answer, positive logits are divided by it and
+   * the others multiplied. The order of all changes: `logitBias`, this, frequency, presence, then what is ruled out; then
+   * temperature and the filters. Plain decoding and speculative systems take these fields; the others refuse them.
+   */
+  readonly repetitionPenalty?: number;
+  /** From -2 to 2: subtracted from the logit of every token that occurs in the answer so far. */
+  readonly presencePenalty?: number;
+  /** From -2 to 2: subtracted for each time that the token occurs in the answer so far. */
+  readonly frequencyPenalty?: number;
+  /** By token id, from -100 to 100: added to the token's logit. */
+  readonly logitBias?: Readonly<Record<number, number>>;
+  /** No stop token is drawn, and no stop string ends the answer, before it has so many tokens. A constraint may. */
+  readonly minTokens?: number;
+  /**
+   * Texts, or lists of token ids, that are not written. A text is ruled out as the tokenizer splits it at the beginning
+   * of a text and after a space; other ways to split it are not found.
+   */
+  readonly badWords?: readonly (string | readonly number[])[];
+  /**
    * The whole answer has this form: valid JSON by a schema, a regular expression, a grammar, or one of several texts. With
    * plain decoding and speculative systems; at temperature > 0 drafts are kept where they are the target's own draws.
    */

@@ -2,6 +2,10 @@
 // that stay on the device until they are awaited; and of the drafters that read a target's hidden states. Types only:
 // transformer.ts, cache/cursor.ts, ensemble/ and drafters/ implement them.
 
+import type { LogitRules } from '../kernels/sampling/adjust-logits.ts';
+
+export type { LogitRules } from '../kernels/sampling/adjust-logits.ts';
+
 /** A value on the device, `rows` rows. Handing it on costs nothing; `read` is a GPU sync. */
 export interface DeviceTensor {
   readonly rows: number;
@@ -19,7 +23,16 @@ export interface Sampling {
   readonly seed: number;
 }
 
-/** A token drawn on the device, with its log-probability under the unmodified distribution (temperature 1). */
+/** How the logits of a run are changed before anything is drawn from them, and the text that this depends on. */
+export interface TextRules {
+  readonly rules: LogitRules;
+  /** Tokens of the prompt. */
+  readonly prompt: number;
+  /** Prompt and committed tokens: all rows of the cursor, and the token that the next pass begins with. */
+  tokens(): readonly number[];
+}
+
+/** A token drawn on the device, with its log-probability at temperature 1 without filters. */
 export interface Choice {
   readonly token: number;
   readonly logprob: number;
@@ -165,6 +178,11 @@ export interface Cursor extends Disposable {
    * which forgets to read the prompt gets an error. The default is 0.
    */
   expectPrompt(rows: number): void;
+  /**
+   * Passes to come change their logits by these rules, each row by its own text: what is committed, and the drafts on the
+   * way to the row. Null: they leave them as they are, which is the default.
+   */
+  adjust(rules: TextRules | null): Promise<void>;
   /**
    * Of a cursor with `rollout`: in passes to come, rows are grounded on those at positions below `length`, and forks
    * made later too. It may lie beyond `length`. Until it is called every row is a source.

@@ -14,6 +14,7 @@ import { joinModels } from './ensemble/device-ensemble.ts';
 import { GrownTree } from './forward/device-tree.ts';
 import { Executor, type PassDescription } from './forward/executor.ts';
 import { gather } from './forward/gather.ts';
+import type { Pass } from './forward/pass.ts';
 import type { PassRows } from './forward/pass-rows.ts';
 import type { RopeDivisors } from './forward/rope-table.ts';
 import { makeScratch } from './forward/scratch.ts';
@@ -29,12 +30,14 @@ import type {
   LanguageModel,
   OpenCursor,
   OpenEnsemble,
+  TextRules,
   Token,
   Tree,
 } from './interface.ts';
 import { MOST_NODES, MOST_ROWS } from './limits.ts';
 import type { Lent, Weights } from './load/device-weights.ts';
-import { tokenRingOf } from './sampling/token-ring.ts';
+import type { AdjustedText } from './sampling/adjusted-text.ts';
+import { type NamedToken, tokenRingOf } from './sampling/token-ring.ts';
 
 export interface TransformerParts {
   readonly gpu: Gpu;
@@ -208,6 +211,8 @@ export class Transformer implements LanguageModel, Runner {
       })),
     };
     const pass = this.#executor.run({ cache, rows, logits });
+    const [own] = named;
+    if (alone && own && logits !== 'none') this.#adjust(pass, own.cursor, own.tree, logits);
     let next = 0;
     return entries.map(({ cursor, tree }, i) => {
       const first = next;
@@ -226,7 +231,46 @@ export class Transformer implements LanguageModel, Runner {
     const version = cursor.beginDeviceTree(count, grown.levels);
     const rows = { from: 'tree', tree: grown, count, past } as const;
     const pass = this.#executor.run({ cache, rows, logits: 'all' });
+    if (cursor.adjusted) pass.adjust(cursor.adjusted, { rows: count, first: 0, base: position, nodes: null });
     return deviceTreeView(pass, cursor, { count, version, position, base });
+  }
+
+  /** Changes a pass's logits by the rules of its cursor's text, if there are any. */
+  #adjust(
+    pass: Pass,
+    cursor: CachedCursor,
+    { tokens, parents }: { tokens: readonly NamedToken[]; parents: readonly number[] },
+    logits: PassDescription['logits'],
+  ): void {
+    const { adjusted, unread } = cursor;
+    if (!adjusted) return;
+    const drafts = unread.map((token) => tokenRingOf(this.#gpu).name(token));
+    const all = [
+      ...drafts.map((token, i) => ({ ...token, parent: i - 1 })),
+      ...tokens.map((token, i) => {
+        const parent = parents[i] as number;
+        return { ...token, parent: drafts.length + parent };
+      }),
+    ];
+    const last = logits === 'last';
+    // Of a chain whose last row alone is scored, only that row's drafts count: of committed text there are none.
+    const nodes = last ? all.slice(-MOST_NODES).map((node, i) => ({ ...node, parent: i - 1 })) : all;
+    if (nodes.length > MOST_NODES) throw tooManyRows(nodes.length, MOST_NODES);
+    pass.adjust(adjusted, {
+      rows: last ? 1 : tokens.length,
+      first: last ? nodes.length - 1 : drafts.length,
+      base: cursor.length + tokens.length - nodes.length,
+      nodes,
+    });
+  }
+
+  adjusted(rules: TextRules, cache: Cache): Promise<AdjustedText> {
+    this.#use();
+    return this.#executor.adjusted(rules, cache);
+  }
+
+  flush(): void {
+    this.#gpu.flush();
   }
 
   submitted(): Promise<void> {

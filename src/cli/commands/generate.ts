@@ -39,6 +39,15 @@ const OPTIONS = {
   'min-p': number('P', 'sample among tokens at least P times as probable as the first', { least: 0, most: 1 }),
   seed: integer('S', 'the same seed gives the same answer', { least: 0, most: 2 ** 32 - 1 }),
   stop: texts('TEXT', 'end before this text; may be repeated'),
+  'repetition-penalty': number('X', '1 changes nothing: weakens tokens of prompt and answer', {
+    least: 0.01,
+    most: 100,
+  }),
+  'presence-penalty': number('X', 'subtracted from logits of tokens of the answer', { least: -2, most: 2 }),
+  'frequency-penalty': number('X', 'subtracted for each time that a token is in the answer', { least: -2, most: 2 }),
+  'logit-bias': texts('ID=X', 'added to a token’s logit, from -100 to 100; may be repeated'),
+  'min-tokens': integer('N', 'the answer does not end before it has N tokens', { least: 0 }),
+  'bad-words': text('F', 'what is not to be written: a JSON list of texts or of lists of token ids, or its file'),
   constraint: text(
     'F',
     'the answer’s form, a JSON file: {"json_schema": …}, {"regex": …}, {"grammar": …}, {"choice": […]}',
@@ -78,15 +87,35 @@ const readPrompt = async (given: Given): Promise<Prompt> => {
   return given.raw ? { text: content } : { messages: [{ role: 'user', content: content.replace(/\r?\n$/, '') }] };
 };
 
-const readConstraint = async (file: string): Promise<Constraint> => {
-  const content = await readTextFile(file);
+const readJson = (content: string, what: string): unknown => {
   try {
-    return checkConstraint(JSON.parse(content));
+    return JSON.parse(content);
   } catch (cause) {
-    if (cause instanceof SyntaxError) throw new UsageError(`${file}: not JSON: ${cause.message}`);
-    throw cause;
+    throw new UsageError(`${what}: not JSON: ${cause instanceof Error ? cause.message : cause}`);
   }
 };
+
+const readConstraint = async (file: string): Promise<Constraint> =>
+  checkConstraint(readJson(await readTextFile(file), file));
+
+const readBadWords = async (given: string): Promise<RunRequest['badWords']> => {
+  const inline = given.trimStart().startsWith('[');
+  const words = readJson(inline ? given : await readTextFile(given), inline ? '--bad-words' : given);
+  if (!Array.isArray(words)) throw new UsageError('--bad-words: not a list', 'Give ["word", [15, 27]] or its file.');
+  return words;
+};
+
+const readBias = (given: readonly string[]): Record<number, number> =>
+  Object.fromEntries(
+    given
+      .flatMap((pairs) => pairs.split(/[\s,]+/))
+      .map((pair) => {
+        const [, id, bias] = /^(\d+)=(.+)$/.exec(pair) ?? [];
+        if (id === undefined || !Number.isFinite(Number(bias)))
+          throw new UsageError(`--logit-bias: "${pair}" is not ID=X, such as 42=-5`);
+        return [id, Number(bias)];
+      }),
+  );
 
 /** Drops undefined options: the engine's defaults apply to absent ones. */
 const compact = <T extends object>(value: T) =>
@@ -108,6 +137,11 @@ const toRequest = (given: Given, system: DecodingSystem, prompt: Prompt): RunReq
     minP: given['min-p'],
     seed: given.seed,
     logprobs: given.logprobs,
+    repetitionPenalty: given['repetition-penalty'],
+    presencePenalty: given['presence-penalty'],
+    frequencyPenalty: given['frequency-penalty'],
+    logitBias: given['logit-bias'].length > 0 ? readBias(given['logit-bias']) : undefined,
+    minTokens: given['min-tokens'],
   }),
 });
 
@@ -175,7 +209,8 @@ export const generate = defineCommand({
     checkPrompt(values);
     const system = SYSTEMS.find(({ id }) => id === (values.system ?? 'autoregressive')) as DecodingSystem;
     const constraint = values.constraint === undefined ? undefined : await readConstraint(values.constraint);
-    const request = { ...toRequest(values, system, await readPrompt(values)), ...compact({ constraint }) };
+    const badWords = values['bad-words'] === undefined ? undefined : await readBadWords(values['bad-words']);
+    const request = { ...toRequest(values, system, await readPrompt(values)), ...compact({ constraint, badWords }) };
     const far = readFar(values, [system]);
     using device = await openDevice(terminal);
     const models = await loadAll(device, far, values, [system], terminal);

@@ -80,6 +80,7 @@ export const constrainedCursor = (cursor: Cursor, text: ConstrainedText, answer:
     fork: (count, room) => cursor.fork(count, room),
     adopt: (fork) => cursor.adopt(fork),
     expectPrompt: (rows) => cursor.expectPrompt(rows),
+    adjust: (rules) => cursor.adjust(rules),
     groundOn: (length) => cursor.groundOn(length),
     [Symbol.dispose]: () => cursor[Symbol.dispose](),
   };

@@ -9,6 +9,8 @@ import type { Commit, Vote } from './system.ts';
 
 export interface Limits {
   readonly maxTokens: number;
+  /** Stop strings are not looked for in so many tokens. */
+  readonly minTokens?: number;
   readonly stopTokens: ReadonlySet<number>;
   readonly stopStrings: readonly string[];
 }
@@ -104,13 +106,14 @@ export class Transcript {
   }
 
   #push(token: number): void {
-    const { maxTokens, stopTokens } = this.#limits;
+    const { maxTokens, minTokens = 0, stopTokens } = this.#limits;
     this.#length++;
     if (stopTokens.has(token)) {
       this.ending = { finish_reason: 'stop', stop: token };
       return;
     }
-    this.#text += this.#matcher.push(this.#stream?.push([token]) ?? '');
+    const text = this.#stream?.push([token]) ?? '';
+    this.#text += this.#length > minTokens ? this.#matcher.push(text) : text;
     if (this.#matcher.stopped !== null) this.ending = { finish_reason: 'stop', stop: this.#matcher.stopped };
     else if (this.#length === maxTokens) this.ending = OUT_OF_ROOM;
   }

@@ -5,8 +5,9 @@ import { checkAborted } from '../../base/errors.ts';
 import { refuse } from '../../base/refuse.ts';
 import type { Move } from '../../kernels/cache/compact.ts';
 import { chain, checkPath, checkPrompt, checkRoom, checkTokens, checkTree, movedOn, notChain } from '../check-tree.ts';
-import type { Cursor, DeviceTree, ExtendOptions, Forward, Tree, Verdict } from '../interface.ts';
+import type { Cursor, DeviceTree, ExtendOptions, Forward, TextRules, Token, Tree, Verdict } from '../interface.ts';
 import { MOST_ROWS } from '../limits.ts';
+import type { AdjustedText } from '../sampling/adjusted-text.ts';
 import { type Cache, forkSlots } from './kv-cache.ts';
 import { lengthOf, type Past } from './visibility.ts';
 
@@ -26,6 +27,10 @@ export interface Runner {
   ): readonly CursorPass[];
   /** Submits what was recorded, and waits for what was submitted before it. */
   submitted(): Promise<void>;
+  /** Rules for the logits of passes over this cache. */
+  adjusted(rules: TextRules, cache: Cache): Promise<AdjustedText>;
+  /** Commands that use memory must be submitted before it is freed. */
+  flush(): void;
   /** The cursor that owned this cache is gone. */
   closed(cache: Cache): void;
 }
@@ -50,6 +55,9 @@ export class CachedCursor implements Cursor {
   /** A verdict is awaited: how far the past reaches is not known yet. */
   #deciding = false;
   #disposed = false;
+  #adjusted: AdjustedText | null = null;
+  /** Tokens of the rows at the end that the text of the rules does not have yet. */
+  #unread: Token[] = [];
 
   /** `known`: see OpenCursor.length. */
   constructor(
@@ -88,6 +96,17 @@ export class CachedCursor implements Cursor {
 
   get levels(): number {
     return this.cache.longRope?.levels(this.#past) ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The rules for the logits of its passes. */
+  get adjusted(): AdjustedText | null {
+    return this.#adjusted;
+  }
+
+  /** The tokens of its last rows that are not in the text of the rules: drafts that it has read. */
+  get unread(): readonly Token[] {
+    const count = Math.max(0, this.length - (this.#adjusted?.length ?? this.length));
+    return this.#unread.slice(this.#unread.length - count);
   }
 
   /** The slot of the next row. */
@@ -163,6 +182,7 @@ export class CachedCursor implements Cursor {
     const base = this.next;
     const moves = path.map((node, i) => ({ from: base + node, to: base + i })).filter(({ from, to }) => from !== to);
     if (moves.length > 0) this.cache.move(moves);
+    if (this.#adjusted) this.#unread = [...this.unread, ...path.map((node) => tree.tokens[node] as Token)];
     this.#grow(path.length);
   }
 
@@ -173,6 +193,7 @@ export class CachedCursor implements Cursor {
     this.#deciding = true;
     try {
       const verdict = await decide();
+      if (this.#adjusted) this.#unread = verdict.path.map((node) => verdict.tokens[node] as number);
       this.#grow(verdict.path.length);
       this.#anchor = verdict.choices.at(-1)?.token ?? null;
       return verdict;
@@ -187,6 +208,7 @@ export class CachedCursor implements Cursor {
     const lowest = this.#parent?.length ?? 0;
     if (!Number.isInteger(length) || length < lowest || length > prefix + own)
       throw refuse(`rewind to ${length}: the cursor holds ${lowest} to ${prefix + own} rows`);
+    this.#unread = this.#unread.slice(0, Math.max(0, this.#unread.length - (this.length - length)));
     this.#past = this.#parent ? { ...this.#past, own: length - prefix } : { prefix: length, start: length, own: 0 };
     this.#moved();
   }
@@ -195,8 +217,15 @@ export class CachedCursor implements Cursor {
     this.#prompt = rows;
   }
 
+  async adjust(rules: TextRules | null): Promise<void> {
+    this.#use();
+    this.#letGoOfRules();
+    if (rules) this.#adjusted = await this.#runner.adjusted(rules, this.cache);
+  }
+
   fork(count: number, room: number): readonly CachedCursor[] {
     this.#use();
+    if (this.#adjusted) throw refuse('forks of a cursor whose logits are adjusted', 'Call adjust(null) first.');
     if (this.#parent) throw refuse('a fork cannot be forked again', 'Adopt it into its parent first.');
     const { length } = this;
     if (![count, room].every((n) => Number.isInteger(n) && n > 0)) throw refuse(`${count} forks of ${room} rows`);
@@ -247,8 +276,17 @@ export class CachedCursor implements Cursor {
     if (this.#disposed) return;
     this.#disposed = true;
     for (const fork of this.#forks) fork[Symbol.dispose]();
+    this.#letGoOfRules();
     if (this.#parent) this.#parent.#forks.delete(this);
     else this.#runner.closed(this.cache);
+  }
+
+  #letGoOfRules(): void {
+    if (!this.#adjusted) return;
+    this.#runner.flush();
+    this.#adjusted[Symbol.dispose]();
+    this.#adjusted = null;
+    this.#unread = [];
   }
 
   #grow(rows: number): void {

@@ -12,7 +12,9 @@ import { type Cache, MOVE_BYTES, type Shared } from '../cache/kv-cache.ts';
 import type { LongRope } from '../cache/long-rope.ts';
 import type { Past } from '../cache/visibility.ts';
 import { treeRows } from '../cache/visibility.ts';
+import type { TextRules } from '../interface.ts';
 import { MOST_ROWS } from '../limits.ts';
+import { AdjustedText } from '../sampling/adjusted-text.ts';
 import { Sampler } from '../sampling/sampler.ts';
 import { Verifier } from '../sampling/verifier.ts';
 import { DeviceTreeRows } from './device-tree.ts';
@@ -79,6 +81,15 @@ export class Executor {
     const { sampler, verifier } = this.#tools ?? {};
     await sampler?.keepDistributions();
     await verifier?.bindDistributions();
+  }
+
+  /** Rules for the logits that passes over this cache leave. */
+  async adjusted(rules: TextRules, cache: Cache): Promise<AdjustedText> {
+    const { scores } = this.#network.scratch;
+    const { nodes } = (this.#tools as PassTools).verifier;
+    const logits = cache.wide ? [scores, cache.wide.logits] : [scores];
+    const room = Math.min(cache.options.positions, outputsOf(this.#network));
+    return AdjustedText.open(this.#gpu, { rules, room, nodes, logits });
   }
 
   /** No cursor is open: frees what runs have taken since the load. */

@@ -10,6 +10,7 @@ import { rowsOf } from '../arena.ts';
 import type { Cache } from '../cache/kv-cache.ts';
 import type { Choice, DeviceDistribution, DeviceTensor, DeviceToken, Drawn, Sampling, Verdict } from '../interface.ts';
 import { MOST_DISTRIBUTIONS } from '../limits.ts';
+import type { AdjustedRows, AdjustedText } from '../sampling/adjusted-text.ts';
 import { MOST_DRAWS, type Sampler, type Wanted } from '../sampling/sampler.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
 import type { Verifier } from '../sampling/verifier.ts';
@@ -173,6 +174,11 @@ export class Pass {
   taps(first: number, count: number): readonly DeviceRows[] {
     const { taps, hidden, tapLayers } = this.#results;
     return taps.map((tap, i) => this.view(rowsOf(tap, count, first), hidden, tapLayers[i] as number));
+  }
+
+  /** Changes the logits by the rules of a text. */
+  adjust(text: AdjustedText, rows: AdjustedRows): void {
+    text.adjust(this.#results.logits, rows);
   }
 
   draw(row: number, sampling: Sampling, position: number, keepDistribution = false): Drawn {

@@ -2,6 +2,7 @@
 // refuses misuse as the device does (model/check-tree.ts), and is quick enough for tens of thousands of runs. Every
 // decoding system is tested on it.
 
+import { adjustReference } from '../../kernels/sampling/adjust-logits.reference.ts';
 import { drawAllowedReference } from '../../kernels/sampling/draw-allowed.reference.ts';
 import { isAllowed } from '../../kernels/sampling/draw-allowed.ts';
 import { distributionReference } from '../../kernels/sampling/sample.reference.ts';
@@ -30,6 +31,7 @@ import type {
   DeviceTree,
   Forward,
   LanguageModel,
+  TextRules,
   Tree,
   Verdict,
 } from '../../model/interface.ts';
@@ -64,6 +66,7 @@ export interface ToyOptions extends ToyDistribution {
   readonly ratio?: RatioRule;
   readonly allowed?: typeof drawAllowedReference;
   readonly leak?: boolean;
+  readonly adjust?: typeof adjustReference;
   /** The same of an ensemble whose first member this is. */
   readonly join?: JoinRule;
   /** Weighs nothing; an ensemble's smallest member drafts first. */
@@ -140,6 +143,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
     allowed: drawAllowed = drawAllowedReference,
     join = JOIN,
     leak = false,
+    adjust = adjustReference,
     bytes = 0,
   } = options;
   let scored = 0;
@@ -154,6 +158,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
     let version = 0;
     let sources = Number.POSITIVE_INFINITY;
     let prompt = 0;
+    let adjusted: TextRules | null = null;
     /** The token after the last committed row, as the newest verdict has it. */
     let anchor: number | null = null;
     let forks: { readonly cursor: Cursor; readonly rows: readonly number[] }[] = [];
@@ -183,7 +188,10 @@ export const toyModel = (options: ToyOptions): ToyModel => {
           : [...ancestry(parents[node] as number, leaking), ...(leaking ? elder(node) : []), tokens[node] as number];
       const contexts = tokens.map((_, node) => [...before, ...ancestry(node, false)]);
       const seen = leak ? tokens.map((_, node) => [...before, ...ancestry(node, true)]) : contexts;
-      const rows = seen.map((context) => toyLogits(options, context));
+      const rows = seen.map((context, row) => {
+        const logits = toyLogits(options, context);
+        return adjusted ? adjust(logits, contexts[row] as number[], adjusted.prompt, adjusted.rules) : logits;
+      });
       const rowOf = (row: number): number[] => {
         current();
         const found = rows[row];
@@ -306,6 +314,9 @@ export const toyModel = (options: ToyOptions): ToyModel => {
       },
       expectPrompt(rows) {
         prompt = rows;
+      },
+      async adjust(rules) {
+        adjusted = rules;
       },
       fork(count, room) {
         use(0);
