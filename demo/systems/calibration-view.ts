@@ -4,7 +4,7 @@ import type { Engine } from '../../src/index.ts';
 import { element, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 
-/** Taken from the end of the problem list, because the examples of the page come from its beginning. */
+/** Of the validation problems: nothing is measured on those. */
 const PROMPTS = 8;
 /** Enough tokens for the steps of an answer. */
 const MAX_TOKENS = 160;
@@ -36,8 +36,10 @@ export class CalibrationView {
     this.#button.textContent = 'Stop';
     hideFault();
     try {
-      const all: readonly { question: string }[] = await (await fetch('./problems.json')).json();
-      const prompts = all.slice(-PROMPTS).map(({ question }) => ({ messages: [{ role: 'user', content: question }] }));
+      const all: readonly { question: string }[] = await (await fetch('./problems-validation.json')).json();
+      const prompts = all
+        .slice(0, PROMPTS)
+        .map(({ question }) => ({ messages: [{ role: 'user', content: question }] }));
       const { calibration, kept } = await this.#engine.calibrate({
         prompts,
         maxTokens: MAX_TOKENS,

@@ -12,7 +12,7 @@
 @group(0) @binding(5) var<uniform> uniforms: Uniforms;
 
 var<workgroup> norms: array<vec2f, 64>;
-var<workgroup> folded: array<vec2f, 64>;
+var<workgroup> folded: array<vec3f, 64>;
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane: u32) {
@@ -45,7 +45,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   workgroupBarrier();
 
   let stride = ((uniforms.heads * uniforms.headDim + 31) / 32) * 8;
-  var sums = vec2f();
+  var sums = vec3f();
   for (var c = 0u; c < reached; c++) {
     let bits = seen(row, i32(c * 64));
     if ((select(bits.y, bits.x, lane < 32) & (1u << (lane & 31))) == 0) { continue; }
@@ -57,7 +57,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
       for (var i = 0u; i < quads; i++) { score = chain(query[q + i], key4(key + i * 64), score); }
       weights = fma(exp2(scored(vec4f(score)).x - norms[h].x), norms[h].y, weights);
     }
-    sums = fma(handed(row, c * 64 + lane), vec2f(averaged(weights)), sums);
+    sums = weighed(row, c * 64 + lane, averaged(weights), sums);
   }
   folded[lane] = sums;
   workgroupBarrier();

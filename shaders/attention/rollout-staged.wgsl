@@ -13,7 +13,7 @@ const lanes = 8u;
 // Of each head: where its scratch begins, and its maximum and the inverse of its sum.
 var<workgroup> cells: array<u32, 64>;
 var<workgroup> norms: array<vec2f, 64>;
-var<workgroup> parts: array<vec2f, lanes>;
+var<workgroup> parts: array<vec3f, lanes>;
 
 // As attention-scores.wgsl lays it out.
 fn cellOf(row: u32, head: u32) -> u32 {
@@ -46,7 +46,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   }
   workgroupBarrier();
 
-  var sums = vec2f();
+  var sums = vec3f();
   for (var c = 0u; c < chunks; c++) {
     if (all(seen(row, i32(c * 64)) == vec2u())) { continue; }
     // The lane's eight keys of the chunk: key 8 i + lane. Sums run chunk by chunk, so a fork's are its parent's.
@@ -63,7 +63,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
     }
     for (var i = 0u; i < 8; i++) {
       let weights = select(high[i % 4], low[i % 4], i < 4);
-      sums = fma(handed(row, c * 64 + i * lanes + lane), vec2f(averaged(weights)), sums);
+      sums = weighed(row, c * 64 + i * lanes + lane, averaged(weights), sums);
     }
   }
   parts[lane] = sums;

@@ -8,7 +8,7 @@ struct Uniforms {
   level: u32, levels: u32, skip: u32,
 }
 
-// 0 plain, 1 entries below 0.01 dropped, 2 half of every row stays where it is.
+// 0 plain, 1 entries below 0.01 dropped, 2 half of every row stays where it is, 3 as 1 with rows that sum to one again.
 override variant: u32 = 0;
 
 const LEAST = 0.01;
@@ -31,11 +31,17 @@ fn handed(row: Row, slot: u32) -> vec2f {
 // `weights`: summed over the heads.
 fn averaged(weights: f32) -> f32 {
   let mean = weights / f32(uniforms.heads);
-  return select(mean, 0.0, variant == 1 && mean < LEAST);
+  return select(mean, 0.0, (variant == 1 || variant == 3) && mean < LEAST);
 }
 
-fn store(row: Row, sums: vec2f) {
-  var stays = sums;
-  if (variant == 2) { stays = 0.5 * sums + 0.5 * handed(row, row.slot); }
+// What a key adds to a row's sums. z: the weights that were kept.
+fn weighed(row: Row, slot: u32, weight: f32, sums: vec3f) -> vec3f {
+  return fma(vec3f(handed(row, slot), 1), vec3f(weight), sums);
+}
+
+fn store(row: Row, sums: vec3f) {
+  var stays = sums.xy;
+  if (variant == 2) { stays = 0.5 * sums.xy + 0.5 * handed(row, row.slot); }
+  if (variant == 3) { stays = select(vec2f(), sums.xy / sums.z, sums.z > 0); }
   rolloutState[row.slot * uniforms.levels + uniforms.level] = stays;
 }

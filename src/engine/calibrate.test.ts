@@ -57,6 +57,7 @@ describe('calibrate', () => {
       '3 layers, threshold, without the sink',
       '3 layers, plain',
       '3 layers, residual',
+      '3 layers, renormalised',
     ]);
     for (const [low, high] of Object.values(grounding)) expect(0 <= low && low < high && high <= 1).toBe(true);
     expect(told[0]).toBe(0);
@@ -84,7 +85,7 @@ describe('calibrate', () => {
     const options = { prompts, maxTokens: 120 };
     const here = await engine.calibrate(options);
     expect(await client.calibrate({ ...options, onProgress: (done) => told.push(done) })).toEqual(here);
-    expect(told).toEqual(Array.from({ length: 42 }, (_, i) => i));
+    expect(told).toEqual(Array.from({ length: 48 }, (_, i) => i));
     const abort = new AbortController();
     const aborted = client.calibrate({ ...options, signal: abort.signal, onProgress: () => abort.abort() });
     await expect(aborted).rejects.toMatchObject({ code: 'aborted' });

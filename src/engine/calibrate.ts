@@ -37,6 +37,7 @@ const waysFor = (layers: number): readonly Way[] => {
     { layers: 3, variant: 'threshold', skip: 1 },
     { layers: 3, variant: 'plain', skip: 0 },
     { layers: 3, variant: 'residual', skip: 0 },
+    { layers: 3, variant: 'renormalised', skip: 0 },
   ];
   const keys = ways.map((way) => rolloutKey(way, layers));
   return ways.filter((_, i) => keys.indexOf(keys[i] as string) === i);

@@ -195,7 +195,7 @@ export interface Rollout {
   /** Where the model has fewer, all of them. */
   readonly layers: number | 'all';
   /** `threshold`: entries below 0.01 are dropped (the paper's); `residual`: half of every row stays where it is. */
-  readonly variant: 'threshold' | 'plain' | 'residual';
+  readonly variant: 'threshold' | 'renormalised' | 'plain' | 'residual';
   /** First positions that are never sources: 1 leaves out the attention sink. Default 0. */
   readonly skip?: number;
 }

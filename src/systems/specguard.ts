@@ -1,8 +1,8 @@
 // SpecGuard: verification from the draft's own signals (arXiv 2604.15244). Approximate, and without a judge. The draft
 // draws k candidate steps as one batch, and the most central one is judged by the draft's own pass: its least log-
-// probability (LPBV) and its least grounding by attention rollout (ABGV), weighed by β. Below τ the target draws k
-// candidates and the most central of those is committed. Beyond the paper, candidates may be compared by the draft's
-// own hidden states instead of a sentence model.
+// probability (LPBV) and its least grounding by attention rollout (ABGV), weighed by β. Below τ the target writes the
+// step: in the paper as the most central of k candidates, here by default as the request samples. Beyond the paper,
+// candidates may be compared by the draft's own hidden states instead of a sentence model.
 
 import { candidateSamplings, draftSampling } from '../decode/core/draft-sampling.ts';
 import type { Knobs, KnobValues } from '../decode/core/knobs.ts';
@@ -32,7 +32,7 @@ const knobs = {
   rollout: {
     kind: 'choice',
     label: 'Attention rollout',
-    options: ['threshold', 'plain', 'residual'],
+    options: ['threshold', 'renormalised', 'plain', 'residual'],
     initial: 'threshold',
   },
   sink: { kind: 'choice', label: 'The first token, as a source', options: ['counted', 'left-out'], initial: 'counted' },
@@ -41,6 +41,12 @@ const knobs = {
     label: 'Candidates are compared by',
     options: ['sentences', 'states', 'tokens', 'none'],
     initial: 'states',
+  },
+  escalated: {
+    kind: 'choice',
+    label: "An escalated step: by the system of `inner`, or the most central of the target's own k candidates",
+    options: ['inner', 'candidates'],
+    initial: 'inner',
   },
 } as const satisfies Knobs;
 
@@ -92,7 +98,7 @@ export default defineRouter({
   fit: fitSelector,
   draft: (run) => ({ samplings: candidateSamplings(draftSampling(samplingOf(run)), run.knobs.k), ...rowsOf(run) }),
   async scorer(run, { boundary, most }) {
-    const { k, beta, selector } = run.knobs;
+    const { k, beta, selector, escalated } = run.knobs;
     const { draft, target: model, remote, sentences } = run.models;
     const { rollout, pool } = rowsOf(run);
     const key = rollout && draft ? rolloutKey(rollout, draft.layers) : null;
@@ -101,7 +107,7 @@ export default defineRouter({
 
     const select = selectBy(selector, { sentences, textOf: (tokens) => textOf(tokens, run) });
     const score = specguardScore({ select, ranges, beta });
-    if (k === 1 || remote) return { by: 'draft', score };
+    if (k === 1 || remote || escalated === 'inner') return { by: 'draft', score };
 
     const room = most.tokens;
     const own = new Candidates({

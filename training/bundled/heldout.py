@@ -1,51 +1,63 @@
-"""Writes the fixed held-out problems: data/heldout.jsonl here, problems.json for the demo and the benchmark.
+"""Writes the fixed problems of the two splits that no model is trained on: data/*.jsonl here, and lists in public/.
 
-python -m bundled.heldout ../public/problems.json      (from training/)
-python -m bundled.heldout ../public/problems-hard.json hard
+Held-out problems are measured on. Validation problems are for choosing: thresholds, defaults, recipes. They have a key
+range of their own (task.py). The held-out lists are older than that range, so their keys in it are left out of it.
+
+python -m bundled.heldout      (from training/)
 """
 
-import argparse
 import json
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-from .task import LEVELS, problems
+from .task import LEVELS, Problem, problems
 
 DATA = Path(__file__).parent.parent / "data"
+PUBLIC = DATA.parent.parent / "public"
 FILES = {"trained": DATA / "heldout.jsonl", "hard": DATA / "heldout-hard.jsonl"}
+VALIDATION = {"trained": DATA / "validation.jsonl", "hard": DATA / "validation-hard.jsonl"}
+LISTS = {
+    FILES["trained"]: PUBLIC / "problems.json",
+    FILES["hard"]: PUBLIC / "problems-hard.json",
+    VALIDATION["trained"]: PUBLIC / "problems-validation.json",
+    VALIDATION["hard"]: PUBLIC / "problems-hard-validation.json",
+}
 COUNT, SEED = 600, 20_250
 
 
-def fixed(level: str = "trained") -> list[dict]:
-    """The same distinct problems every time."""
-    found, keys = [], set()
-    for problem in problems(SEED, held_out=True, level=LEVELS[level]):
-        if problem.key in keys:
-            continue
-        keys.add(problem.key)
-        found.append(
-            {
-                "question": problem.question,
-                "answer": problem.answer,
-                "result": str(problem.result),
-                "family": problem.family,
-                "steps": len(problem.steps),
-            }
-        )
+def distinct(stream: Iterator[Problem], without: frozenset[str] = frozenset()) -> list[Problem]:
+    """The first problems with keys of their own."""
+    found: dict[str, Problem] = {}
+    for problem in stream:
+        if problem.key not in without:
+            found.setdefault(problem.key, problem)
         if len(found) == COUNT:
-            return found
-    raise AssertionError("the stream is endless")
+            break
+    return list(found.values())
+
+
+@cache
+def fixed(level: str = "trained") -> list[Problem]:
+    """The held-out problems: the same every time."""
+    return distinct(problems(SEED, held_out=True, level=LEVELS[level]))
+
+
+def validation(level: str = "trained") -> list[Problem]:
+    """None of them is a held-out problem of any level."""
+    taken = frozenset(problem.key for each in LEVELS for problem in fixed(each))
+    stream = problems(SEED + 1, held_out=True, level=LEVELS[level])
+    return distinct((problem for problem in stream if problem.for_validation), taken)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("public", type=Path)
-    parser.add_argument("level", choices=LEVELS, default="trained", nargs="?")
-    args = parser.parse_args()
-    made = fixed(args.level)
     DATA.mkdir(exist_ok=True)
-    FILES[args.level].write_text("".join(json.dumps(p) + "\n" for p in made))
-    short = [{k: p[k] for k in ("question", "answer", "result")} for p in made]
-    args.public.write_text("[\n" + ",\n".join(json.dumps(p) for p in short) + "\n]\n")
+    for level in LEVELS:
+        for made, path in ((fixed(level), FILES[level]), (validation(level), VALIDATION[level])):
+            told = [{"question": p.question, "answer": p.answer, "result": str(p.result)} for p in made]
+            kinds = [{"family": p.family, "steps": len(p.steps)} for p in made]
+            path.write_text("".join(json.dumps(a | b) + "\n" for a, b in zip(told, kinds, strict=True)))
+            LISTS[path].write_text("[\n" + ",\n".join(json.dumps(p) for p in told) + "\n]\n")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ that holds one equation; steps are separated by one blank line; the last line is
 Everything random comes from the `random.Random` passed in, so a seed names a problem for good.
 
 Held out is decided by the arithmetic alone (family, operations, numbers; never names or objects):
-one key in forty. No training problem can therefore share its arithmetic with a held-out one.
+one key in forty. No training problem can therefore share its arithmetic with a held-out one. An eighth of these keys
+is the range of the validation problems, on which settings are chosen; `heldout.py` keeps both fixed lists apart.
 """
 
 import hashlib
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from random import Random
 
 HELD_OUT_ONE_IN = 40
+VALIDATION_ONE_IN = 8  # of the held-out keys
 STEP_BREAK = "\n\n"
 
 NAMES = ["Mia", "Tom", "Zoe", "Hugo", "Ana", "Ben", "Eva", "Leo", "Ida", "Max", "Nora", "Sam", "Lily", "Omar", "Ruth", "Finn"]
@@ -66,8 +68,16 @@ class Problem:
         return STEP_BREAK.join([*lines, f"The answer is {self.result}."])
 
     @property
+    def _place(self) -> int:
+        return int.from_bytes(hashlib.sha256(self.key.encode()).digest()[:8], "big")
+
+    @property
     def held_out(self) -> bool:
-        return int.from_bytes(hashlib.sha256(self.key.encode()).digest()[:8], "big") % HELD_OUT_ONE_IN == 0
+        return self._place % HELD_OUT_ONE_IN == 0
+
+    @property
+    def for_validation(self) -> bool:
+        return self.held_out and self._place // HELD_OUT_ONE_IN % VALIDATION_ONE_IN == 0
 
 
 class Unfit(Exception):

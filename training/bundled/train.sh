@@ -8,8 +8,7 @@ models=${MODELS:-../public/models}
 set -x
 
 python -m bundled.vocabulary "$runs/tokenizer" # 512 entries; seconds
-python -m bundled.heldout ../public/problems.json # also data/heldout.jsonl
-python -m bundled.heldout ../public/problems-hard.json hard
+python -m bundled.heldout # data/heldout*.jsonl, data/validation*.jsonl and the lists in public/
 
 python -m bundled.train target --tokenizer "$runs/tokenizer" --out "$runs/target" \
   --minutes 54 --processes 2 --tokens 3600 --decay 0.4

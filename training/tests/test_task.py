@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from bundled.checker import EQUATION, final_number, steps_of, true_equations
-from bundled.heldout import FILES
+from bundled.heldout import FILES, VALIDATION, fixed, validation
 from bundled.task import FAMILIES, LEVELS, LIMIT, MOST_STEPS, STEP_BREAK, TRAINED, Level, Unfit, calculate, problems
 
 
@@ -74,3 +74,15 @@ def test_fixed_problems_are_held_out(level: str) -> None:
         assert problem.held_out
         assert problem.answer == line["answer"]
         assert line["answer"].count(STEP_BREAK) == line["steps"]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_validation_problems_are_in_no_other_split(level: str) -> None:
+    """No arithmetic of theirs was trained on or is measured on; the committed file is what the generator makes."""
+    chosen = validation(level)
+    assert [json.loads(line)["question"] for line in VALIDATION[level].read_text().splitlines()] == [p.question for p in chosen]
+    assert all(p.held_out and p.for_validation for p in chosen)
+    assert len({p.key for p in chosen}) == len(chosen) == 600
+    for other in LEVELS:
+        assert not {p.key for p in chosen} & {p.key for p in fixed(other)}
+    assert not {p.key for p in chosen} & {p.key for p in sample(False, 5_000, level=LEVELS[level])}

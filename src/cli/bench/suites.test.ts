@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readSuite, SUITE_NAMES, suiteFile } from './suites.ts';
+import type { BenchPrompt } from './prompts.ts';
+import { readSuite, SPLITS, SUITE_NAMES, suiteFile } from './suites.ts';
 
 const read = (file: string) => readFileSync(new URL(`../../../public/${file}`, import.meta.url), 'utf8');
 const problems = read('problems.json');
@@ -24,4 +25,22 @@ test('a problem that is asked twice has its answer in between', () => {
       { role: 'user', content: known?.question },
     ],
   });
+});
+
+/** What was trained on and what was not is decided by a problem's arithmetic, so two problems that share it are one. */
+const arithmetic = ({ prompt, answer = '' }: BenchPrompt): string => {
+  const [question] = 'messages' in prompt ? prompt.messages : [];
+  const numbers = `${question?.content}`.match(/\d+/g) ?? [];
+  const equations = answer.match(/\d+ [-+*/] \d+ = \d+/g) ?? [];
+  return `${[...numbers, ...equations]}`;
+};
+
+test('no validation problem is a held-out one', () => {
+  const [heldOut, validation] = SPLITS.map((split) =>
+    (['bundled-math', 'bundled-math-hard'] as const).map((name) => readSuite(name, read(suiteFile(name, split)))),
+  );
+  for (const problems of [...(heldOut ?? []), ...(validation ?? [])]) expect(problems).toHaveLength(600);
+  const measured = new Set(heldOut?.flat().map(arithmetic));
+  expect(measured.size).toBeGreaterThan(1100);
+  expect(validation?.flat().filter((problem) => measured.has(arithmetic(problem)))).toEqual([]);
 });

@@ -1,5 +1,6 @@
-// The sets of prompts that come with Outrider: held-out problems of the bundled family (hard: its target fails on a
-// third of them), and prompts whose answers quote them, for the bundled family and for any chat model.
+// The sets of prompts that come with Outrider: problems that the bundled family was not trained on (hard: its target
+// fails on a third of them), and prompts whose answers quote them, for the bundled family and for any chat model.
+// Settings are chosen on the split `validation`, and what was chosen is measured on `held-out`.
 
 import type { BenchPrompt } from './prompts.ts';
 import { readPrompts } from './prompts.ts';
@@ -7,9 +8,12 @@ import { readPrompts } from './prompts.ts';
 export const SUITE_NAMES = ['bundled-math', 'bundled-math-hard', 'bundled-copy', 'copy'] as const;
 export type SuiteName = (typeof SUITE_NAMES)[number];
 
+export const SPLITS = ['held-out', 'validation'] as const;
+export type Split = (typeof SPLITS)[number];
+
 /** Where a suite's problems are, below public/. */
-export const suiteFile = (name: SuiteName): string =>
-  name === 'bundled-math-hard' ? 'problems-hard.json' : 'problems.json';
+export const suiteFile = (name: SuiteName, split: Split = 'held-out'): string =>
+  `problems${name === 'bundled-math-hard' ? '-hard' : ''}${split === 'validation' ? '-validation' : ''}.json`;
 
 const PASSAGES = [
   'Line 4 runs from the airport to the old town every twelve minutes between five in the morning and midnight. It stops at the university, at the main station, at the market and at the opera.',
@@ -46,6 +50,6 @@ const askedTwice = ({ question, answer }: Problem): BenchPrompt => ({
 /** `problems`: the text of the suite's file. */
 export const readSuite = (name: SuiteName, problems: string): readonly BenchPrompt[] => {
   if (name === 'copy') return copy();
-  if (name === 'bundled-math' || name === 'bundled-math-hard') return readPrompts(problems, suiteFile(name));
+  if (name === 'bundled-math' || name === 'bundled-math-hard') return readPrompts(problems, name);
   return (JSON.parse(problems) as Problem[]).map(askedTwice);
 };

@@ -6,7 +6,7 @@ import { choice, flag, integer, number, text, UsageError, type Values, words } f
 import { type BenchReport, bench as runBench } from '../bench/compare.ts';
 import { readEntry } from '../bench/entries.ts';
 import { type BenchPrompt, readPrompts } from '../bench/prompts.ts';
-import { readSuite, SUITE_NAMES, suiteFile } from '../bench/suites.ts';
+import { readSuite, SPLITS, SUITE_NAMES, suiteFile } from '../bench/suites.ts';
 import { defineCommand } from '../command.ts';
 import { auxiliaryOptions, openDevice, precisionOption } from '../device.ts';
 import { readTextFile } from '../messages.ts';
@@ -30,6 +30,7 @@ const OPTIONS = {
   ),
   category: text('NAME', 'only the prompts of this category, where a file has several'),
   suite: choice(SUITE_NAMES, 'held-out problems with known answers (with accuracy), or prompts to be quoted'),
+  split: choice(SPLITS, 'of a bundled-math suite: validation is for choosing settings (default: held-out)'),
   offset: integer('N', 'leaves out the first N prompts', { least: 0 }),
   limit: integer('N', 'at most N prompts', { least: 1 }),
   'max-tokens': integer('N', 'most tokens a run (default: 48, or 320 for a suite)', { least: 2 }),
@@ -43,11 +44,16 @@ const OPTIONS = {
 type Given = Values<typeof OPTIONS>;
 
 const readSet = async (
-  { prompts, category, suite }: Given,
+  { prompts, category, suite, split }: Given,
   { root }: Terminal,
 ): Promise<readonly BenchPrompt[] | null> => {
   if (prompts !== undefined && suite !== undefined) throw new UsageError('--prompts and --suite are both given');
-  if (suite) return readSuite(suite, await readTextFile(join(root, 'public', suiteFile(suite))));
+  if (split && !suite?.startsWith('bundled-math'))
+    throw new UsageError(
+      '--split is given without a suite that has splits',
+      'Those are bundled-math and bundled-math-hard.',
+    );
+  if (suite) return readSuite(suite, await readTextFile(join(root, 'public', suiteFile(suite, split))));
   if (prompts === undefined) return null;
   const all = readPrompts(await readTextFile(prompts), prompts, category);
   if (all.length === 0) throw new UsageError(`${prompts} has no prompts${category ? ` of category ${category}` : ''}`);

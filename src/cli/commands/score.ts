@@ -14,7 +14,7 @@ import type { Terminal } from '../terminal.ts';
 /** A pass scores at most this many rows. */
 const MOST_ROWS = 16;
 
-const VARIANTS = ['threshold', 'plain', 'residual'] as const;
+const VARIANTS = ['threshold', 'renormalised', 'plain', 'residual'] as const;
 
 const layersOf = (value: string | undefined): Rollout['layers'] => {
   if (value === undefined) return 3;
@@ -70,7 +70,10 @@ export const score = defineCommand({
     rollout: flag('what each token from --from on rests on (attention rollout), and its log-probability'),
     model: modelOption,
     from: integer('I', 'the tokens before this one are the sources', { least: 1 }),
-    variant: choice(VARIANTS, 'threshold drops entries below 0.01, residual adds the identity (default: threshold)'),
+    variant: choice(
+      VARIANTS,
+      'threshold drops entries below 0.01, renormalised lets the others sum to one again, residual adds the identity (default: threshold)',
+    ),
     layers: text('N', 'the last N layers are rolled out, or all (default: 3)'),
     skip: integer('N', 'the first N tokens are no sources: 1 leaves out the attention sink (default: 0)', { least: 0 }),
     cost: integer('N', 'also time N drafts after the tokens, with rollout and without', { least: 1 }),

@@ -27,7 +27,11 @@ import { toyGrounding } from '../../testing/toys/toy-model.ts';
 import { committedTokens, measure, type TraceEvent } from '../../trace/index.ts';
 import { draftSampling } from '../core/draft-sampling.ts';
 import type { SentenceEncoder } from '../core/system.ts';
+import type { Candidate } from './candidates.ts';
+import type { Question } from './route.ts';
 import { mostCentral } from './select-candidate.ts';
+import { specguardScore } from './specguard-score.ts';
+import type { StepScore } from './threshold-rule.ts';
 
 const SEED = 21;
 const DRAWN: Sampling = { ...GREEDY, temperature: 0.7, topP: 0.8, seed: SEED };
@@ -92,7 +96,7 @@ const guarded = ({ k, beta, tau, logprob = ASSUMED, grounding = [0, 1] }: Guard,
   return { tokens: text.slice(PROMPT.length, PROMPT.length + maxTokens), steps, scores };
 };
 
-const KNOBS = { selector: 'tokens' } as const;
+const KNOBS = { selector: 'tokens', escalated: 'candidates' } as const;
 
 describe('specguard', () => {
   it.each([
@@ -121,6 +125,43 @@ describe('specguard', () => {
     expect(committedTokens(all)).toEqual(committedTokens(await run(draftOnly, GREEDY)));
     const none = await run(specguard, { ...GREEDY, knobs: { ...knobs, tau: 1.01 } });
     expect(committedTokens(none)).toEqual(committedTokens(await run(targetOnly, { ...GREEDY, knobs: PLAIN })));
+  });
+
+  it.each([
+    ['grounding', 0, 'a token that rests on too little'],
+    ['log-probability', 1, 'a token that it was unsure of'],
+  ])('says that the %s was short where it alone counts', async (_, beta, reason) => {
+    const { run } = await routeEngine();
+    const events = await run(specguard, { seed: SEED, maxTokens: 60, knobs: { ...KNOBS, k: 1, beta, tau: 1.01 } });
+    expect(new Set(routesOf(events).map((route) => route.reason))).toEqual(new Set([reason]));
+  });
+
+  it('names the signal that is further below its share, not the smaller one', async () => {
+    const candidate: Candidate = {
+      tokens: [1],
+      ends: 'delimiter',
+      logprobs: [-1],
+      grounding: [0.9],
+      pooled: null,
+    };
+    const weakness = async (beta: number) => {
+      const ranges = { calibrated: true, logprob: [-2, 0], grounding: [0, 1] } as const;
+      const score = specguardScore({ select: async () => 0, ranges, beta });
+      return ((await score({ candidates: [candidate] } as unknown as Question)) as StepScore).weakness;
+    };
+    // The log-probability is half of its range, the grounding nine tenths.
+    expect(await weakness(0.5)).toBe('a token that it was unsure of');
+    expect(await weakness(0.9)).toBe('a token that it was unsure of');
+    expect(await weakness(0.1)).toBe('a token that rests on too little');
+  });
+
+  it('has escalated steps written by the inner system, whatever the number of candidates', async () => {
+    const { run } = await routeEngine();
+    const knobs = { selector: 'tokens', k: 3, tau: 1.01, inner: 'dflash' };
+    const events = await run(specguard, { ...GREEDY, knobs });
+    expect(committedTokens(events)).toEqual(committedTokens(await run(targetOnly, { ...GREEDY, knobs: PLAIN })));
+    const drafters = new Set(events.flatMap((event) => (event.type === 'draft' ? [event.by] : [])));
+    expect(drafters).toContain('dflash');
   });
 
   it('takes the first candidate where none is chosen, and compares hidden states otherwise', async () => {

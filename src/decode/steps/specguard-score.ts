@@ -19,13 +19,15 @@ export const specguardScore =
     const { logprobs, grounding: grounded } = candidates[chosen] as Candidate;
     const logprob = Math.min(...logprobs);
     const grounding = ranges.grounding && Math.min(...grounded);
-    const certainty = beta * normalized(logprob, ranges.logprob);
-    const support = ranges.grounding && grounding !== null ? (1 - beta) * normalized(grounding, ranges.grounding) : 0;
-    const ungrounded = ranges.grounding !== null && certainty >= support;
+    const certainty = normalized(logprob, ranges.logprob);
+    const support = ranges.grounding && grounding !== null ? normalized(grounding, ranges.grounding) : 0;
+    // What each signal is short of its share of a full score.
+    const unsure = beta * (1 - certainty);
+    const ungrounded = (1 - beta) * (1 - support);
     return {
-      score: certainty + support,
+      score: beta * certainty + (1 - beta) * support,
       chosen,
       signals: { logprob, grounding },
-      weakness: ungrounded ? 'a token that rests on too little' : 'a token that it was unsure of',
+      weakness: unsure >= ungrounded ? 'a token that it was unsure of' : 'a token that rests on too little',
     };
   };

@@ -31,7 +31,10 @@ export const rolloutReference = (
   own: number,
   variant: RolloutVariant,
 ): number => {
-  const kept = average.map((weight) => (variant === 'threshold' && weight < 0.01 ? 0 : weight));
+  const drops = variant === 'threshold' || variant === 'renormalised';
+  const kept = average.map((weight) => (drops && weight < 0.01 ? 0 : weight));
   const sum = kept.reduce((total, weight, slot) => total + weight * (value[slot] as number), 0);
+  const whole = kept.reduce((total, weight) => total + weight, 0);
+  if (variant === 'renormalised') return whole > 0 ? sum / whole : 0;
   return variant === 'residual' ? sum / 2 + (value[own] as number) / 2 : sum;
 };

@@ -140,7 +140,7 @@ for (const features of ['all', 'baseline'] as const)
       const gpu = await testGpu(features);
       for (const [i, shape] of shapes.entries())
         for (const [j, rows] of places.entries())
-          for (const kind of ['threshold', 'plain', 'residual'] as const) {
+          for (const kind of ['threshold', 'plain', 'residual', 'renormalised'] as const) {
             if (kind !== 'threshold' && i !== j) continue;
             const one = { ...shape, rows, variant: kind, half: j === 1 ? 1 : 0, softCap: j === 2 ? 2 : 0 } as const;
             await check(gpu, { variant }, one);

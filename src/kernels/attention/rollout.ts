@@ -14,9 +14,9 @@ import { type AttentionShape, type AttentionTensors, scoring } from './attention
 /** Heads that a workgroup has room for. */
 export const MOST_HEADS = 64;
 
-export type RolloutVariant = 'plain' | 'threshold' | 'residual';
-
-const VARIANTS: readonly RolloutVariant[] = ['plain', 'threshold', 'residual'];
+/** In the order of the shader's numbers. */
+const VARIANTS = ['plain', 'threshold', 'residual', 'renormalised'] as const;
+export type RolloutVariant = (typeof VARIANTS)[number];
 
 const UNIFORMS = {
   rows: 'u32',
