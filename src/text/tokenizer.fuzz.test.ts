@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
-import { inputs, Stopwatch } from '../testing/fuzz/inputs.ts';
+import { inputs, Watch } from '../testing/fuzz/inputs.ts';
 import { mutateJson } from '../testing/fuzz/mutate-json.ts';
 import { random } from '../testing/fuzz/random.ts';
 import { loadTokenizer } from './tokenizer.ts';
@@ -23,31 +23,29 @@ it(`${INPUTS} damaged tokenizers: a tokenizer or an error that names what is wro
   const small = { ...whole, tokenizer: { ...whole.tokenizer, model: few } };
   vi.spyOn(console, 'warn').mockReturnValue(); // the library warns of what it makes do without
   const below = random(SEED);
-  const watch = new Stopwatch();
+  const watch = new Watch();
   const messages = new Set<string>();
   let good = 0;
   for (let i = 0; i < INPUTS; i++) {
     const damaged = mutateJson(small, below);
     const shown = (): string => `input ${i}: ${JSON.stringify(damaged).slice(0, 3000)}`;
-    watch.begin();
     try {
-      const tokenizer = await loadTokenizer(damaged);
-      expect(tokenizer.vocabulary, shown()).toBeLessThan(2 ** 24);
-      const ids = tokenizer.encode('Ida has 54 stones.\n\nHow many?', { special: true });
-      tokenizer.decode(ids, { special: true });
-      if (tokenizer.hasChatTemplate) tokenizer.chat([{ role: 'user', content: 'Hello' }]);
+      await watch.input(async () => {
+        const tokenizer = await loadTokenizer(damaged);
+        expect(tokenizer.vocabulary, shown()).toBeLessThan(2 ** 24);
+        const ids = tokenizer.encode('Ida has 54 stones.\n\nHow many?', { special: true });
+        tokenizer.decode(ids, { special: true });
+        if (tokenizer.hasChatTemplate) tokenizer.chat([{ role: 'user', content: 'Hello' }]);
+      });
       good++;
     } catch (error) {
       if (!(error instanceof OutriderError) || (error.code !== 'bad-checkpoint' && error.code !== 'bad-request'))
         throw new Error(shown(), { cause: error });
       messages.add(error.message.slice(0, 60));
     }
-    watch.end();
-    expect(watch.slowest, shown()).toBeLessThan(1000);
+    watch.check(shown());
   }
-  console.log(
-    `${INPUTS} damaged tokenizers: ${good} loaded, refused in ${messages.size} ways, slowest ${watch.slowest} ms`,
-  );
+  console.log(`${INPUTS} damaged tokenizers: ${good} loaded, refused in ${messages.size} ways, ${watch}`);
   expect(good).toBeGreaterThan(INPUTS / 100);
   expect(messages.size).toBeGreaterThan(10);
 }, 300_000);
