@@ -4,7 +4,7 @@
 #include "../include/structs/choice.wgsl"
 #include "../include/structs/row.wgsl"
 
-// 0 f32, 1 f16, 2 q8, 3 q4, 4 q4 with a minimum.
+// 0 f32, 1 f16, 2 q8, 3 q4, 4 q4 with a minimum, 5 q6.
 override format: u32 = 0;
 
 struct Uniforms { count: u32, start: u32, partRows: u32, paddedRows: u32, columns: u32, scale: f32 }
@@ -40,7 +40,14 @@ fn element(n: u32, octet: u32, i: u32) -> f32 {
     }
     default: {
       let word = weights[(g * stride + n) * 4 + octet % 4];
-      let quant = f32(extractBits(word, i % 4 * 8 + i / 4 * 4, 4));
+      let low = extractBits(word, i % 4 * 8 + i / 4 * 4, 4);
+      if (format == 5) { // three planes: the scales of both halves, and two words of high bits
+        let upper = octet % 4 / 2;
+        let plane = 3 * g * stride + n;
+        let high = extractBits(scales[plane + (1 + upper) * stride], i % 4 * 8 + (octet % 2 * 2 + i / 4) * 2, 2);
+        return (f32(low + 16 * high) - 32.0) * unpack2x16float(scales[plane])[upper];
+      }
+      let quant = f32(low);
       let s = scaleOf(g, n);
       if (format == 4) { return fma(quant, s.x, s.y); }
       return (quant - 8.0) * s.x;

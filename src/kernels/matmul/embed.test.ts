@@ -13,7 +13,7 @@ const TOKENS = [0, 1, 15, 16, 17, 31, 32, 33, 46, 0, 5, 40, 46, 3, 16, 32];
 for (const features of ['all', 'baseline'] as const)
   test(`embed on ${features}: every format, whole and in parts, tokens by value and from the token ring`, async () => {
     const gpu = await testGpu(features);
-    for (const format of ['f32', 'f16', 'q8', 'q4', 'q4m'] as const)
+    for (const format of ['f32', 'f16', 'q8', 'q6', 'q4', 'q4m'] as const)
       for (const columns of [1, 31, 33, 64, 520])
         for (const rowsAPart of [16, 1024]) {
           const random = noise(columns);

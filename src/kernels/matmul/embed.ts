@@ -15,7 +15,7 @@ export const embedPart = defineKernel({
   grid: ({ count, columns }) => [Math.ceil(columns / 512), count],
 });
 
-const FORMATS = ['f32', 'f16', 'q8', 'q4', 'q4m'] as const;
+const FORMATS = ['f32', 'f16', 'q8', 'q4', 'q4m', 'q6'] as const;
 
 export interface EmbedTensors {
   readonly rows: Tensor;

@@ -15,7 +15,7 @@ process.env.VK_DRIVER_FILES = DRIVER;
 process.env.VK_ICD_FILENAMES = DRIVER;
 
 describe.skipIf(!present)('on SwiftShader', { timeout: 600_000 }, () => {
-  test.each(['f32', 'f16', 'q8', 'q4', 'q4m'] as const)('%s: right, and no bit depends on M', async (format) => {
+  test.each(['f32', 'f16', 'q8', 'q6', 'q4', 'q4m'] as const)('%s: right, and no bit depends on M', async (format) => {
     const gpu = await openNodeGpu();
     expect(gpu.info.architecture).toBe('swiftshader');
     expect(gpu.software).toBe(true);

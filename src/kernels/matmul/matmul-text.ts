@@ -49,9 +49,9 @@ const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
 /**
  * A group of 32 columns is walked in steps of this many vec4<f32>: one 16-byte cell of weights, or (4 bits, where a
- * cell is the whole group) one word of it. A step of q8 that took half a cell ran at half the speed on lavapipe.
+ * cell is the whole group) one word of it, or (6 bits) two words and a word of high bits. A step of q8 that took half a cell ran at half the speed on lavapipe.
  */
-const QUADS: Readonly<Record<WeightFormat, number>> = { f32: 1, f16: 2, q8: 4, q4: 2, q4m: 2 };
+const QUADS: Readonly<Record<WeightFormat, number>> = { f32: 1, f16: 2, q8: 4, q6: 4, q4: 2, q4m: 2 };
 export const stepsOfGroup = (format: WeightFormat): number => 8 / QUADS[format];
 
 /** Activation rows of one binding where lanes own rows: a lane can load from one binding at a time. */
@@ -63,12 +63,19 @@ const ownRows = ({ rows, together }: Loading): boolean => together > 0 && rows >
 export const rowsOfBinding = (variant: Loading): number => (ownRows(variant) ? ROWS_OF_BINDING : variant.rows);
 export const inputsOf = (variant: Loading): number => variant.rows / rowsOfBinding(variant);
 
-/** `s{r}`, the group's scale, and for q4m `n{r}`, its minimum. Without a minimum two rows share a word. */
+/** Of q6: word `p` of the group's scales and high bits. */
+const plane = (p: string, r: number): string => `(g * 3u + ${p}) * uniforms.paddedRows + source + ${r}u`;
+
+/**
+ * `s{r}`, the group's scale, and for q4m `n{r}`, its minimum; for q6 `z{r}`, the scales of both halves. q8 and q4 have
+ * the scales of two rows in a word.
+ */
 const scale = ({ format, perLane }: MatmulVariant, r: number): string[] => {
   const cell = 'g * uniforms.paddedRows + source';
   if (format === 'f32' || format === 'f16') return [];
   if (format === 'q4m')
     return [`let z${r} = unpack2x16float(scales[${cell} + ${r}u]);`, `let s${r} = z${r}.x;`, `let n${r} = z${r}.y;`];
+  if (format === 'q6') return [`let z${r} = unpack2x16float(scales[${plane('0u', r)}]);`];
   const own = format === 'q4' ? [`let n${r} = -8.0 * s${r};`] : [];
   if (perLane === 1)
     return [
@@ -80,8 +87,9 @@ const scale = ({ format, perLane }: MatmulVariant, r: number): string[] => {
   return [`let z${r} = unpack2x16float(scales[(${cell}) / 2u + ${r / 2}u]);`, `let s${r} = z${r}.x;`, ...own];
 };
 
-/** Whether a cell of 4 bits is loaded whole before the steps through it; with more rows the words took less time. */
-const wholeCell = ({ format, rows }: MatmulVariant): boolean => rows === 1 && (format === 'q4' || format === 'q4m');
+/** Whether a cell of a group is loaded whole before the steps through it; with more rows the words took less time. */
+const wholeCell = ({ format, rows }: MatmulVariant): boolean =>
+  rows === 1 && (format === 'q4' || format === 'q4m' || format === 'q6');
 
 const cellOf = (index: string, r: number): string => `weights[(${index}) * uniforms.paddedRows + source + ${r}u]`;
 
@@ -101,6 +109,22 @@ const decode = (variant: MatmulVariant, r: number): string[] => {
         `let w${r} = ${cellOf('g * 2u + c', r)};`,
         ...XYZW.map((word, i) => `let q${r}_${i} = vec4<f32>(unpack4xI8(w${r}.${word})) * s${r};`),
       ];
+    case 'q6': {
+      const cell = wholeCell(variant) ? `cell${r}` : cellOf('g', r);
+      const low = (word: number, shift: number): string => `((w${r}_${word} >> ${shift}u) & 0x0f0f0f0fu)`;
+      const high = (quad: number): string => `(((h${r} >> ${2 * quad}u) & 0x03030303u) << 4u)`;
+      return [
+        `let w${r}_0 = ${cell}[2u * c];`,
+        `let w${r}_1 = ${cell}[2u * c + 1u];`,
+        `let h${r} = scales[${plane('c + 1u', r)}];`,
+        `let s${r} = z${r}[c];`,
+        `let n${r} = -32.0 * s${r};`,
+        ...range(4).map((i) => {
+          const integers = `vec4<f32>(unpack4xU8(${low(i >> 1, 4 * (i & 1))} | ${high(i)}))`;
+          return `let q${r}_${i} = fma(${integers}, vec4(s${r}), vec4(n${r}));`;
+        }),
+      ];
+    }
     case 'q4':
     case 'q4m': {
       const value = (nibbles: string): string =>

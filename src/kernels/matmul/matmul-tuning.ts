@@ -17,7 +17,10 @@ import {
 } from './matmul.ts';
 import { type Epilogue, matmulText } from './matmul-text.ts';
 
-const most = (q4: Bucket, other: Bucket): MatmulChoice['most'] => ({ f32: other, f16: other, q8: other, q4, q4m: q4 });
+const most = (q4: Bucket, other: Bucket): MatmulChoice['most'] => ({
+  ...{ f32: other, f16: other, q8: other, q6: other },
+  ...{ q4, q4m: q4 },
+});
 
 /**
  * Rows per lane, measured on lavapipe and SwiftShader (docs/log/kernels.md). Lavapipe's subgroups have 8 lanes, and a
@@ -117,7 +120,7 @@ export const chooseTuning = async (gpu: Gpu, matrices: readonly Matrix[]): Promi
 
 /** Every text that a tuning can need, at one small K, for the test that compiles them all on a real adapter. */
 export const matmulVariants = (): { name: string; wgsl: string }[] =>
-  (['f32', 'f16', 'q8', 'q4', 'q4m'] as const).flatMap((format) =>
+  (['f32', 'f16', 'q8', 'q6', 'q4', 'q4m'] as const).flatMap((format) =>
     [software(0), software(8), ...CANDIDATES].flatMap((choice) =>
       BUCKETS.flatMap((rows) =>
         (['store', 'add', 'silu-mul', 'gelu-mul'] as const).flatMap((epilogue: Epilogue) =>

@@ -26,6 +26,13 @@ export const weightAt = (
       return halfAt(weights, ((k >> 3) * paddedRows + n) * 8 + (k & 7));
     case 'q8':
       return ((byte((2 * g + (i >> 4)) * paddedRows + n, i & 15) << 24) >> 24) * halfAt(scales, g * paddedRows + n);
+    case 'q6': {
+      const cell = g * paddedRows + n;
+      const plane = (p: number): number => (3 * g + p) * paddedRows + n;
+      const low = (byte(cell, 4 * (i >> 3) + (i & 3)) >> (i & 4)) & 15;
+      const high = ((scales[plane(1 + (i >> 4))] ?? 0) >> (8 * (i & 3) + 2 * ((i >> 2) & 3))) & 3;
+      return (low + 16 * high - 32) * halfAt(scales, 2 * plane(0) + (i >> 4));
+    }
     case 'q4':
     case 'q4m': {
       const cell = g * paddedRows + n;

@@ -7,7 +7,7 @@ import { matmulReference } from './matmul.reference.ts';
 import { BUCKETS } from './matmul.ts';
 import { matmulText } from './matmul-text.ts';
 
-const FORMATS: readonly WeightFormat[] = ['f32', 'f16', 'q8', 'q4', 'q4m'];
+const FORMATS: readonly WeightFormat[] = ['f32', 'f16', 'q8', 'q6', 'q4', 'q4m'];
 
 /** Every value within 1e-5 of the largest, and nothing written past the last output. */
 const agree = (actual: readonly Float32Array[], expected: readonly (readonly number[])[]): void => {

@@ -53,7 +53,7 @@ const TOGETHER: Partial<Record<WeightName, { readonly key: string; readonly inte
 };
 
 /** From the least to the most exact: tensors of one matrix that are stored differently take the better one. */
-const EXACTNESS: readonly WeightFormat[] = ['q4', 'q4m', 'q8', 'f16', 'f32'];
+const EXACTNESS: readonly WeightFormat[] = ['q4', 'q4m', 'q6', 'q8', 'f16', 'f32'];
 
 const elementsOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
 
@@ -94,7 +94,9 @@ const planWeight = (
     // A single row saves no memory, and thresholds are compared with what it gives.
     key === 'confidence' ? 'f32' : storedFormat(typeOf(checkpoint), precision, vocabulary),
   );
-  const format = EXACTNESS[Math.max(...formats.map((each) => EXACTNESS.indexOf(each)))] as WeightFormat;
+  const best = EXACTNESS[Math.max(...formats.map((each) => EXACTNESS.indexOf(each)))] as WeightFormat;
+  // Weights of 4 bits with a minimum would lose more in 6 bits than they do in 8.
+  const format = best === 'q6' && formats.some((each) => each !== 'q6') ? 'q8' : best;
   return { kind: 'matrix', key, format, rows, columns, pieces };
 };
 

@@ -14,6 +14,7 @@ export const everyFormat = (rows: Bucket): MatmulChoice['most'] => ({
   f32: rows,
   f16: rows,
   q8: rows,
+  q6: rows,
   q4: rows,
   q4m: rows,
 });

@@ -1,10 +1,11 @@
 // GGUF's quantised blocks → device quantisation without decoding: the same integers and scales in another order. Q4_K
 // and IQ4_XS round the scale: it is a product of a half and a 6-bit integer, and the device keeps a half. Q6_K has a
-// scale for 16 weights, so its weights are quantised anew, to the bits that decoding them first would give.
+// scale for 16 weights, as q6 has: a product of a half and an 8-bit integer, which is rounded too. At 8 bits its weights
+// are quantised anew, to the bits that decoding them first would give.
 import { bad } from '../../base/refuse.ts';
 import { halfTable } from '../quantize/dequantize.ts';
 import { putHalf, toHalf } from '../quantize/half.ts';
-import { quantizeBytes } from '../quantize/quantize-group.ts';
+import { putSixBits, quantizeBytes } from '../quantize/quantize-group.ts';
 import type { Repacker, Repackers } from '../quantize/repack.ts';
 import { groupMinimum, groupScale, q3kScale, q3kValue, tq1Digit, tq2Digit } from './block-decoders.ts';
 import { FP4_LEVELS, IQ4_LEVELS, iq4xsScale } from './codebook-decoders.ts';
@@ -191,20 +192,46 @@ const readLevels = (view: DataView, at: number, levels: readonly number[]): void
   }
 };
 
+/** Four integers from 0 to 63 of Q6_K's group g, a byte each: elements i to i + 3. */
+const sixBits = (view: DataView, at: number, g: number, i: number): number => {
+  const nibbles = (view.getUint32(at + 64 * (g >> 2) + 32 * (g & 1) + i, true) >>> (2 * (g & 2))) & LOW;
+  return nibbles | (((view.getUint32(at + 128 + 32 * (g >> 2) + i, true) >>> (2 * (g & 3))) & 0x03030303) << 4);
+};
+
+/** Of half a group. */
+const sixBitScale = (view: DataView, at: number, g: number, half: number): number => {
+  const scale = (halfTable()[view.getUint16(at + 208, true)] as number) * view.getInt8(at + 192 + 2 * g + half);
+  if (!Number.isFinite(scale)) throw bad('a weight is infinite or not a number');
+  return scale;
+};
+
+const q6k: Repacker = {
+  elements: 256,
+  bytes: 210,
+  row: (view, at, layout, into, row) => {
+    for (let g = 0; g < layout.groups; g++) {
+      const block = at + 210 * (g >> 3);
+      const own = g & 7;
+      for (let i = 0; i < 32; i += 4) {
+        const word = sixBits(view, block, own, i);
+        for (let b = 0; b < 4; b++) values[i + b] = (word >>> (8 * b)) & 63;
+      }
+      const scales = [0, 1].map((half) => toHalf(sixBitScale(view, block, own, half))) as [number, number];
+      if (scales.some((half) => (half & 0x7c00) === 0x7c00))
+        throw bad('a scale of a Q6_K weight does not fit 16-bit floats', 'Load the model with precision f32 or q8.');
+      putSixBits(values, scales, into, g, row, layout.paddedRows);
+    }
+  },
+};
+
 /** A group's 32 values as the decoder gives them, and what quantizeQ8 makes of them. */
 const products = new Float32Array(32);
-const q6k = bytesOf(256, 210, (view, at, g) => {
-  const scale = halfTable()[view.getUint16(at + 208, true)] as number;
-  const low = at + 64 * (g >> 2) + 32 * (g & 1);
-  const high = at + 128 + 32 * (g >> 2);
-  const [lowShift, highShift] = [2 * (g & 2), 2 * (g & 3)];
+const q6kBytes = bytesOf(256, 210, (view, at, g) => {
   let largest = 0;
   for (let half = 0; half < 2; half++) {
-    const factor = scale * view.getInt8(at + 192 + 2 * g + half);
-    if (!Number.isFinite(factor)) throw bad('a weight is infinite or not a number');
+    const factor = sixBitScale(view, at, g, half);
     for (let i = 16 * half; i < 16 * half + 16; i += 4) {
-      const nibbles = (view.getUint32(low + i, true) >>> lowShift) & LOW;
-      const word = nibbles | (((view.getUint32(high + i, true) >>> highShift) & 0x03030303) << 4);
+      const word = sixBits(view, at, g, i);
       for (let b = 0; b < 4; b++) {
         const product = Math.fround(factor * (((word >>> (8 * b)) & 63) - 32));
         products[i + b] = product;
@@ -244,7 +271,8 @@ export const blockRepackers: Repackers = {
   'TQ1_0→q4': ternary(54, tq1Digit),
   'TQ2_0→q4': ternary(66, tq2Digit),
   'Q3_K→q8': q3k,
-  'Q6_K→q8': q6k,
+  'Q6_K→q6': q6k,
+  'Q6_K→q8': q6kBytes,
   'IQ4_NL→q8': iq4nl,
   'IQ4_XS→q8': iq4xs,
   'MXFP4→q8': mxfp4,

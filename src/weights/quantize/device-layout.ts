@@ -2,8 +2,8 @@
 // adjacent and one 16-byte load is (at 4 bits) a whole group. Pure arithmetic: the packers and the kernels both read
 // it.
 
-/** `q4m` is q4 with a minimum for each group (GGUF Q4_1 and Q4_K). */
-export type WeightFormat = 'f32' | 'f16' | 'q8' | 'q4' | 'q4m';
+/** `q4m` is q4 with a minimum for each group (GGUF Q4_1 and Q4_K); `q6` has a scale for 16 weights (GGUF Q6_K). */
+export type WeightFormat = 'f32' | 'f16' | 'q8' | 'q6' | 'q4' | 'q4m';
 
 /** Columns in a quantisation group. */
 export const GROUP = 32;
@@ -32,8 +32,9 @@ export interface Packed {
 }
 
 /** Bytes that one group of 32 weights of one row takes. */
-const GROUP_BYTES: Readonly<Record<WeightFormat, number>> = { f32: 128, f16: 64, q8: 32, q4: 16, q4m: 16 };
-const SCALE_BYTES: Readonly<Record<WeightFormat, number>> = { f32: 0, f16: 0, q8: 2, q4: 2, q4m: 4 };
+const GROUP_BYTES: Readonly<Record<WeightFormat, number>> = { f32: 128, f16: 64, q8: 32, q6: 16, q4: 16, q4m: 16 };
+/** Of q6 two scales, and two high bits of each weight: three planes of a word, each `[row]`, for a group. */
+const SCALE_BYTES: Readonly<Record<WeightFormat, number>> = { f32: 0, f16: 0, q8: 2, q6: 12, q4: 2, q4m: 4 };
 
 export const matrixLayout = (format: WeightFormat, rows: number, columns: number): MatrixLayout => {
   const paddedRows = Math.ceil(rows / ROW_PAD) * ROW_PAD;

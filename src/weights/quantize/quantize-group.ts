@@ -64,6 +64,49 @@ export const quantizeQ8: GroupQuantizer = (values, from, into, group, row, padde
   return squaredError(halves[half] as number, 0, 0);
 };
 
+/** Integers from −31 to 31 of each half, with a scale of its own. */
+export const quantizeQ6: GroupQuantizer = (values, from, into, group, row, paddedRows) => {
+  load(values, from);
+  const used: [number, number] = [0, 0];
+  let error = 0;
+  for (const half of [0, 1] as const) {
+    let largest = 0;
+    for (let i = 16 * half; i < 16 * half + 16; i++) largest = Math.max(largest, Math.abs(x[i] as number));
+    used[half] = scaleHalf(largest / 31);
+    const scale = halves[used[half]] as number;
+    const inverse = scale === 0 ? 0 : 1 / scale;
+    for (let i = 16 * half; i < 16 * half + 16; i++) {
+      // As in quantizeBytes.
+      const value = Math.max(-31, Math.min(31, (((x[i] as number) * inverse + 1024.5) | 0) - 1024));
+      q[i] = value + 32;
+      error += (value * scale - (x[i] as number)) ** 2;
+    }
+  }
+  putSixBits(q, used, into, group, row, paddedRows);
+  return error;
+};
+
+/** Integers from 0 to 63, which stand for −32 to 31, and the halves of two scales into a group of q6. */
+export const putSixBits = (
+  integers: ArrayLike<number>,
+  scales: readonly [number, number],
+  into: Packed,
+  group: number,
+  row: number,
+  paddedRows: number,
+): void => {
+  for (let i = 0; i < GROUP; i++) q[i] = integers[i] as number;
+  const plane = 3 * group * paddedRows + row;
+  into.scales[plane] = scales[0] | (scales[1] << 16);
+  for (let half = 0; half < 2; half++) {
+    let word = 0;
+    for (let i = 0; i < 16; i++) word |= ((q[16 * half + i] as number) >> 4) << (8 * (i & 3) + 2 * (i >> 2));
+    into.scales[plane + (1 + half) * paddedRows] = word;
+  }
+  for (let i = 0; i < GROUP; i++) q[i] = (q[i] as number) & 15;
+  putNibbles(into.weights, group * paddedRows + row);
+};
+
 /** Nibbles of `q` into a cell: byte b of word c holds element 8c + b low and 8c + 4 + b high. */
 const putNibbles = (weights: Uint32Array, cell: number): void => {
   for (let c = 0; c < 4; c++) {

@@ -53,6 +53,7 @@ describe('MatrixPacker', () => {
 
   it.each([
     ['q8', 0.006],
+    ['q6', 0.022],
     ['q4', 0.09],
     ['q4m', 0.09],
   ] as const)('%s: relative error of normal weights below %f, on awkward shapes too', (format, limit) => {
@@ -67,7 +68,7 @@ describe('MatrixPacker', () => {
     }
   });
 
-  it.each(['q8', 'q4', 'q4m'] as const)('%s: reports the loss that reading back shows', (format) => {
+  it.each(['q8', 'q6', 'q4', 'q4m'] as const)('%s: reports the loss that reading back shows', (format) => {
     const values = noise(7 * 96, 3);
     const packer = new MatrixPacker(matrixLayout(format, 7, 96));
     packer.put(0, values);
@@ -82,7 +83,7 @@ describe('MatrixPacker', () => {
     const range = Float32Array.from({ length: 32 }, (_, i) => (i % 15) - 7);
     range[0] = -8;
     for (const values of [zeros, lone, range]) expect(packed('q4', 1, 32, values)).toEqual(values);
-    for (const format of ['q8', 'q4m'] as const) expect(packed(format, 1, 32, zeros)).toEqual(zeros);
+    for (const format of ['q8', 'q6', 'q4m'] as const) expect(packed(format, 1, 32, zeros)).toEqual(zeros);
   });
 
   it('takes rows with a step and in any order, and pads with zeros', () => {
@@ -112,10 +113,12 @@ describe('MatrixPacker', () => {
 });
 
 describe('storedFormat', () => {
-  it('keeps the file format unless asked, and an embedding at 8 bits', () => {
+  it('keeps the file format unless asked, and an embedding at 6 or 8 bits', () => {
     expect(storedFormat('Q4_1', undefined, false)).toBe('q4m');
     expect(storedFormat('BF16', undefined, false)).toBe('f32');
-    expect(storedFormat('Q6_K', undefined, true)).toBe('q8');
+    expect(storedFormat('Q6_K', undefined, true)).toBe('q6');
+    expect(storedFormat('Q6_K', 'q4', true)).toBe('q6');
+    expect(storedFormat('Q6_K', 'q4', false)).toBe('q4');
     expect(storedFormat('Q8_0', 'q4', true)).toBe('q8');
     expect(storedFormat('Q8_0', 'q4', false)).toBe('q4');
     expect(storedFormat('Q4_0', 'q4', true)).toBe('q4');
@@ -183,6 +186,22 @@ describe.skipIf(noShared)('loss-free repacks of every golden block', () => {
     decoded.put(0, dequantize('Q6_K', bytes, blockDecoders));
     expect(repacked.weights).toEqual(decoded.weights);
     expect(repacked.scales).toEqual(decoded.scales);
+  });
+
+  it.each(cases)('Q6_K → q6 rounds scales to halves only, and names one that is too large: %s', (name) => {
+    const bytes = file(`Q6_K.${name}.bin`);
+    const expected = dequantize('Q6_K', bytes, blockDecoders);
+    const packer = new MatrixPacker(matrixLayout('q6', 4, 512));
+    const repack = (): boolean => packer.putRaw(0, repackerOf('Q6_K', 'q6', blockRepackers), bytes);
+    if (Math.max(...expected.map(Math.abs)) > 32 * 65504) {
+      expect(repack).toThrow(/16-bit/);
+      return;
+    }
+    expect(repack()).toBe(true);
+    unpack(packer.layout, packer).forEach((value, i) => {
+      const own = expected[i] as number;
+      expect(Math.abs(value - own)).toBeLessThanOrEqual(Math.abs(own) * 2 ** -11 + 32 * 2 ** -25);
+    });
   });
 
   it.each(cases)('IQ4_XS → q8 rounds scales to halves only: %s', (name) => {

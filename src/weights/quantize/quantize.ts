@@ -5,7 +5,7 @@ import { OutriderError } from '../../base/errors.ts';
 import { bad } from '../../base/refuse.ts';
 import { GROUP, type MatrixLayout, type Packed, type WeightFormat } from './device-layout.ts';
 import { toHalf } from './half.ts';
-import { quantizeQ4, quantizeQ4m, quantizeQ8 } from './quantize-group.ts';
+import { type GroupQuantizer, quantizeQ4, quantizeQ4m, quantizeQ6, quantizeQ8 } from './quantize-group.ts';
 import type { Repacker } from './repack.ts';
 
 /** What is asked for; undefined = as in the file. */
@@ -20,19 +20,23 @@ const AS_IN_FILE: Readonly<Record<string, WeightFormat>> = {
   Q4_0: 'q4',
   Q4_1: 'q4m',
   Q4_K: 'q4m',
+  Q6_K: 'q6',
   Q1_0: 'q4',
   TQ1_0: 'q4',
   TQ2_0: 'q4',
 };
 
-/** The device format of a tensor: 4 bits keep the minimum where the file has one, an embedding keeps 8 bits. */
+/** The device format of a tensor: 4 bits keep the minimum where the file has one, an embedding keeps 6 or 8 bits. */
 export const storedFormat = (type: string, precision: Precision | undefined, isEmbedding: boolean): WeightFormat => {
   const own = AS_IN_FILE[type] ?? 'q8';
   if (precision === undefined) return own;
   if (precision !== 'q4') return precision;
   if (own === 'q4' || own === 'q4m') return own;
-  return isEmbedding ? 'q8' : 'q4';
+  if (isEmbedding) return own === 'q6' ? 'q6' : 'q8';
+  return 'q4';
 };
+
+const QUANTIZERS = { q8: quantizeQ8, q6: quantizeQ6, q4: quantizeQ4, q4m: quantizeQ4m } as const;
 
 export class MatrixPacker implements Packed {
   readonly layout: MatrixLayout;
@@ -57,7 +61,7 @@ export class MatrixPacker implements Packed {
       const own = values.subarray(r * columns, (r + 1) * columns);
       if (format === 'f32') this.#putF32(row + r * step, own);
       else if (format === 'f16') this.#putF16(row + r * step, own);
-      else this.#quantize(row + r * step, own);
+      else this.#quantize(QUANTIZERS[format], row + r * step, own);
     }
   }
 
@@ -96,9 +100,8 @@ export class MatrixPacker implements Packed {
     }
   }
 
-  #quantize(row: number, values: Float32Array): void {
-    const { format, groups, paddedRows } = this.layout;
-    const quantizer = format === 'q8' ? quantizeQ8 : format === 'q4' ? quantizeQ4 : quantizeQ4m;
+  #quantize(quantizer: GroupQuantizer, row: number, values: Float32Array): void {
+    const { groups, paddedRows } = this.layout;
     let error = 0;
     let squares = 0;
     for (let g = 0; g < groups; g++) error += quantizer(values, g * GROUP, this, g, row, paddedRows);

@@ -22,6 +22,12 @@ export const unpack = (layout: MatrixLayout, { weights, scales }: Packed): Float
     // Word lane / 8; the byte is lane % 4; the high nibble holds the second four of the eight.
     const nibble = ((weights[cell * 4 + (lane >> 3)] as number) >>> (8 * (lane & 3) + (lane & 4))) & 15;
     if (format === 'q4') return (nibble - 8) * half(scales, cell);
+    if (format === 'q6') {
+      // Plane 0 has the scales; planes 1 and 2 the high bits of 16 weights each, those of weight i in byte i % 4.
+      const plane = (p: number): number => (3 * (k >> 5) + p) * paddedRows + row;
+      const high = ((scales[plane(1 + (lane >> 4))] as number) >>> (8 * (lane & 3) + 2 * ((lane >> 2) & 3))) & 3;
+      return (nibble + 16 * high - 32) * half(scales, 2 * plane(0) + (lane >> 4));
+    }
     return nibble * half(scales, 2 * cell) + half(scales, 2 * cell + 1);
   };
   return Float32Array.from({ length: rows * columns }, (_, i) => value(Math.floor(i / columns), i % columns));
