@@ -10,12 +10,14 @@ import { element } from './shared/elements.ts';
 import { onDrop } from './shared/file-drop.ts';
 import { readHash, Tabs } from './shared/tabs.ts';
 import { startTheme } from './shared/theme.ts';
+import type { StructuredTab } from './structured/structured-tab.ts';
 import { playTrace } from './traces/play-trace.ts';
 import { replayInstead } from './traces/replay-without-webgpu.ts';
 import { TraceBar } from './traces/trace-bar.ts';
 
 startTheme();
 let chat: Promise<ChatTab> | null = null;
+let structured: Promise<StructuredTab> | null = null;
 let ready = false;
 
 /** Gives a finished run to Inspect and to the trace bar. */
@@ -31,7 +33,7 @@ const race: RaceTab = new RaceTab(
   (outcome, entry, plain) => keep(outcome, plain, entry.name, race.problems.question, entry),
 );
 const traces = new TraceBar(async (file, slower) => {
-  if (tabs.current === 'chat') tabs.choose('race');
+  if (tabs.current === 'chat' || tabs.current === 'structured') tabs.choose('race');
   inspect.take(outcomeOf(file.events));
   await playTrace(file, slower, race);
 });
@@ -39,6 +41,7 @@ const traces = new TraceBar(async (file, slower) => {
 const setReady = async (now: boolean): Promise<void> => {
   ready = now;
   if (chat) (await chat).ready = ready;
+  if (structured) (await structured).ready = ready;
 };
 
 const session: Session = new Session({
@@ -56,17 +59,26 @@ const session: Session = new Session({
   },
 });
 
+/** Keeps an answer that belongs to no problem of the Race tab. */
+const keepAlone = (outcome: Outcome, question: string): void =>
+  keep(outcome, null, session.systems.system.title, question);
+
 const openChat = async (): Promise<void> => {
-  chat ??= import('./chat/chat-tab.ts').then(
-    ({ ChatTab }) =>
-      new ChatTab(session, (outcome, question) => keep(outcome, null, session.systems.system.title, question)),
-  );
+  chat ??= import('./chat/chat-tab.ts').then(({ ChatTab }) => new ChatTab(session, keepAlone));
   (await chat).ready = ready;
+};
+
+const openStructured = async (): Promise<void> => {
+  structured ??= import('./structured/structured-tab.ts').then(
+    ({ StructuredTab }) => new StructuredTab(session, keepAlone),
+  );
+  (await structured).ready = ready;
 };
 
 const tabs = new Tabs((tab) => {
   inspect.show(tab === 'inspect');
   if (tab === 'chat') void openChat();
+  if (tab === 'structured') void openStructured();
 });
 
 let touring = false;

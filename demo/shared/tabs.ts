@@ -1,7 +1,7 @@
-// The tabs Race, Inspect and Chat, by the ARIA pattern: one tab stop, arrow keys move and choose. Each has an address,
+// The tabs Race, Inspect, Chat and Structured, by the ARIA pattern: one tab stop, arrow keys move and choose. Each has an address,
 // such as `#chat`; the hash may also carry a trace: `#inspect&trace=…`.
 
-export const TABS = ['race', 'inspect', 'chat'] as const;
+export const TABS = ['race', 'inspect', 'chat', 'structured'] as const;
 export type Tab = (typeof TABS)[number];
 
 const isTab = (name: string): name is Tab => TABS.some((tab) => tab === name);
