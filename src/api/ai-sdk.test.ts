@@ -70,7 +70,7 @@ describe('generateText', () => {
     const asked = { model, ...request, presencePenalty: 1, frequencyPenalty: 1, providerOptions };
     const { warnings } = await generateText(asked);
     const features = warnings?.map((warning) => 'feature' in warning && warning.feature);
-    expect(features).toEqual(['presencePenalty', 'frequencyPenalty', 'providerOptions.outrider.sistem']);
+    expect(features).toEqual(['providerOptions.outrider.sistem']);
     expect(await streamText(asked).warnings).toEqual(warnings);
     const file = { type: 'file' as const, data: new Uint8Array([1]), mediaType: 'application/pdf' };
     const sent = generateText({ model, messages: [{ role: 'user', content: [file] }] });

@@ -48,10 +48,8 @@ const SETTINGS: readonly string[] = ['system', 'knobs', 'minP', 'onEvent'];
 
 /** Settings that the engine would ignore: the SDK shows the warnings to the developer. */
 const warningsFor = (options: LanguageModelV4CallOptions): SharedV4Warning[] => {
-  const { presencePenalty, frequencyPenalty, tools, responseFormat, reasoning } = options;
+  const { tools, responseFormat, reasoning } = options;
   const asked: Readonly<Record<string, boolean>> = {
-    presencePenalty: Boolean(presencePenalty),
-    frequencyPenalty: Boolean(frequencyPenalty),
     tools: (tools?.length ?? 0) > 0,
     responseFormat: responseFormat?.type === 'json',
     reasoning: reasoning !== undefined && reasoning !== 'provider-default' && reasoning !== 'none',
@@ -73,6 +71,8 @@ const toRequest = (options: LanguageModelV4CallOptions, { system, knobs, minP }:
     temperature: options.temperature,
     topP: options.topP,
     topK: options.topK,
+    presencePenalty: options.presencePenalty,
+    frequencyPenalty: options.frequencyPenalty,
     seed: options.seed,
     stop: options.stopSequences,
   }),

@@ -52,12 +52,18 @@ const PARAMS: Readonly<Record<string, string>> = {
   minP: 'outrider.min_p',
   logprobs: 'top_logprobs',
   temperature: 'temperature',
+  presencePenalty: 'presence_penalty',
+  frequencyPenalty: 'frequency_penalty',
+  logitBias: 'logit_bias',
+  repetitionPenalty: 'outrider.repetition_penalty',
+  minTokens: 'outrider.min_tokens',
+  badWords: 'outrider.bad_words',
   seed: 'seed',
 };
 
 /** The same in OpenAI's words, and its parameter. */
 const inTheirWords = (text: string): { readonly message: string; readonly param: string | null } => {
-  const [, name = '', rest = ''] = /^(\w+)( must be .*)$/s.exec(text) ?? [];
+  const [, name = '', rest = ''] = /^(\w+)((?:\[\w+\])?(?: must be |:? is |: ).*)$/s.exec(text) ?? [];
   const param = PARAMS[name] ?? null;
   return { message: param ? `${param}${rest}` : text, param };
 };

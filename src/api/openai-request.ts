@@ -14,9 +14,6 @@ const isEmpty = (value: unknown): boolean =>
 
 /** Unsupported parameters, and the values of each that ask for nothing. */
 const HARMLESS: Readonly<Record<string, (value: unknown) => boolean>> = {
-  frequency_penalty: isEmpty,
-  presence_penalty: isEmpty,
-  logit_bias: isEmpty,
   tools: isEmpty,
   functions: isEmpty,
   tool_choice: (value) => isEmpty(value) || value === 'none' || value === 'auto',
@@ -24,9 +21,7 @@ const HARMLESS: Readonly<Record<string, (value: unknown) => boolean>> = {
   response_format: (value) => isEmpty(value) || (value as { type?: unknown }).type === 'text',
   audio: isEmpty,
   modalities: (value) => isEmpty(value) || (Array.isArray(value) && value.join() === 'text'),
-  echo: isEmpty,
   suffix: (value) => isEmpty(value) || value === '',
-  best_of: (value) => isEmpty(value) || value === 1,
   prediction: isEmpty,
   reasoning_effort: (value) => isEmpty(value) || value === 'none',
   verbosity: (value) => isEmpty(value) || value === 'medium',
@@ -36,9 +31,10 @@ const HARMLESS: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 /** What both interfaces take. */
-const SHARED = 'model max_tokens temperature top_p n seed stop stream stream_options signal outrider logprobs'.split(
-  ' ',
-);
+const SHARED =
+  'model max_tokens temperature top_p n seed stop stream stream_options signal outrider logprobs presence_penalty frequency_penalty logit_bias'.split(
+    ' ',
+  );
 
 /**
  * About a server's accounts, queues and caches, which an engine on the user's device has not: nothing is asked of the
@@ -50,9 +46,18 @@ const ABOUT_SERVERS =
   );
 
 const OF_CHAT = new Set([...SHARED, ...ABOUT_SERVERS, 'messages', 'max_completion_tokens', 'top_logprobs']);
-const OF_TEXT = new Set([...SHARED, ...ABOUT_SERVERS, 'prompt']);
+const OF_TEXT = new Set([...SHARED, ...ABOUT_SERVERS, 'prompt', 'echo', 'best_of']);
 
-const EXTRAS: readonly string[] = ['system', 'knobs', 'top_k', 'min_p', 'onEvent'];
+const EXTRAS: readonly string[] = [
+  'system',
+  'knobs',
+  'top_k',
+  'min_p',
+  'repetition_penalty',
+  'min_tokens',
+  'bad_words',
+  'onEvent',
+];
 
 const checkNames = (params: ChatCompletionParams | CompletionParams): void => {
   const known = 'messages' in params ? OF_CHAT : OF_TEXT;
@@ -113,7 +118,7 @@ const readStop = (stop: ChatCompletionParams['stop']): readonly string[] | undef
 /** The run of choice 0; `extras` as the caller of `openai()` set them, then as the request did. */
 export const toRunRequest = (
   params: ChatCompletionParams | CompletionParams,
-  { system, knobs, top_k, min_p }: OpenAIExtras,
+  { system, knobs, top_k, min_p, repetition_penalty, min_tokens, bad_words }: OpenAIExtras,
 ): RunRequest => {
   checkNames(params);
   const { prompt } = 'messages' in params ? { prompt: conversation(params.messages) } : rawPrompt(params);
@@ -125,6 +130,13 @@ export const toRunRequest = (
       knobs,
       topK: top_k,
       minP: min_p,
+      repetitionPenalty: repetition_penalty,
+      minTokens: min_tokens,
+      badWords: bad_words,
+      presencePenalty: given(params.presence_penalty),
+      frequencyPenalty: given(params.frequency_penalty),
+      logitBias: given(params.logit_bias),
+      ...readEcho(params),
       topP: given(params.top_p),
       maxTokens: given(('max_completion_tokens' in params ? params.max_completion_tokens : null) ?? params.max_tokens),
       seed: given(params.seed),
@@ -132,6 +144,14 @@ export const toRunRequest = (
       logprobs: readLogprobs(params),
     }),
   };
+};
+
+/** With an echo: the prompt's own scores where scores are asked for, and its text where only its tokens are known. */
+const readEcho = (params: ChatCompletionParams | CompletionParams): Pick<RunRequest, 'promptLogprobs'> => {
+  if ('messages' in params || !params.echo) return {};
+  if (params.echo !== true) invalid('echo', 'echo must be true or false');
+  const scored = typeof params.logprobs === 'number' || typeof params.prompt !== 'string';
+  return scored ? { promptLogprobs: params.logprobs ?? 0 } : {};
 };
 
 const rawPrompt = ({ prompt }: CompletionParams): Pick<RunRequest, 'prompt'> => {

@@ -11,10 +11,13 @@ import type {
   FinishReason,
 } from './openai-types.ts';
 
+/** A token and its log-probability; null of the first token of an echoed prompt, which only a text completion has. */
+export type Scored = Omit<TokenLogprob, 'logprob'> & { readonly logprob: number | null };
+
 /** What happens to a choice, before it has either interface's shape. */
 export type Step = { readonly index: number } & (
   | { readonly type: 'begun' }
-  | Piece
+  | (Omit<Piece, 'logprobs'> & { readonly logprobs: readonly Scored[] | null })
   | { readonly type: 'end'; readonly finish_reason: FinishReason; readonly report: Report }
 );
 
@@ -28,7 +31,7 @@ export interface Head {
 export interface Choice {
   readonly index: number;
   readonly text: string;
-  readonly logprobs: readonly TokenLogprob[] | null;
+  readonly logprobs: readonly Scored[] | null;
   readonly finish_reason: FinishReason;
   readonly report: Report;
 }
@@ -43,19 +46,19 @@ export interface Shape<Whole, Chunk> {
 
 const encoder = new TextEncoder();
 
-const scored = ({ text, logprob }: { readonly text: string | null; readonly logprob: number }) => ({
+const scored = ({ text, logprob }: { readonly text: string | null; readonly logprob: number | null }) => ({
   token: text ?? '',
-  logprob,
+  logprob: logprob ?? 0,
   bytes: text === null || text.includes('\uFFFD') ? null : [...encoder.encode(text)],
 });
 
-const chatLogprobs = (tokens: readonly TokenLogprob[] | null): ChatLogprobs | null =>
+const chatLogprobs = (tokens: readonly Scored[] | null): ChatLogprobs | null =>
   tokens && {
     content: tokens.map((token) => ({ ...scored(token), top_logprobs: token.top.map(scored) })),
     refusal: null,
   };
 
-const completionLogprobs = (tokens: readonly TokenLogprob[] | null): CompletionLogprobs | null =>
+const completionLogprobs = (tokens: readonly Scored[] | null): CompletionLogprobs | null =>
   tokens && {
     tokens: tokens.map(({ text }) => text ?? ''),
     token_logprobs: tokens.map(({ logprob }) => logprob),

@@ -35,9 +35,12 @@ interface SharedParams {
   /** May stand here or in the second argument. */
   readonly signal?: AbortSignal;
   readonly outrider?: OpenAIExtras;
-  readonly frequency_penalty?: unknown;
-  readonly presence_penalty?: unknown;
-  readonly logit_bias?: unknown;
+  /** From -2 to 2, as both penalties: subtracted for each time that a token is in the answer so far. */
+  readonly frequency_penalty?: number | null;
+  /** Subtracted once from tokens that are in the answer so far. */
+  readonly presence_penalty?: number | null;
+  /** By token id of the loaded model, from -100 to 100. */
+  readonly logit_bias?: Readonly<Record<string, number>> | null;
   readonly user?: unknown;
   readonly metadata?: unknown;
   readonly store?: unknown;
@@ -50,6 +53,9 @@ interface SharedParams {
 export interface OpenAIExtras extends Omit<Extras, 'minP'> {
   readonly top_k?: number;
   readonly min_p?: number;
+  readonly repetition_penalty?: number;
+  readonly min_tokens?: number;
+  readonly bad_words?: readonly (string | readonly number[])[];
 }
 
 /** What `chat.completions.create` takes. */
@@ -78,9 +84,11 @@ export interface CompletionParams extends SharedParams {
   readonly prompt: string | readonly number[];
   readonly logprobs?: number | null;
   readonly stream?: boolean | null;
-  readonly echo?: unknown;
+  /** The answer begins with the prompt; with `logprobs`, its tokens are scored too. */
+  readonly echo?: boolean | null;
   readonly suffix?: unknown;
-  readonly best_of?: unknown;
+  /** So many answers are written, and the n with the highest log-probability a token stay. Not with `stream`. */
+  readonly best_of?: number | null;
 }
 
 /** Beside the parameters, as OpenAI's client takes them. */
@@ -104,7 +112,8 @@ export interface ChatLogprobs {
 /** Log-probabilities of a completion's tokens. */
 export interface CompletionLogprobs {
   readonly tokens: readonly string[];
-  readonly token_logprobs: readonly number[];
+  /** Null of the first token of an echoed prompt. */
+  readonly token_logprobs: readonly (number | null)[];
   readonly top_logprobs: readonly Readonly<Record<string, number>>[];
 }
 

@@ -157,10 +157,14 @@ describe('chat.completions.create', () => {
   it("refuses in OpenAI's words what it cannot do", async () => {
     const { create } = openai(await toyTextEngine()).chat.completions;
     const cases: [Partial<Parameters<typeof create>[0]>, string | null, string | null][] = [
-      [{ presence_penalty: 0.5 }, 'presence_penalty', 'unsupported_parameter'],
+      [{ presence_penalty: 2.5 }, 'presence_penalty', null],
+      [{ frequency_penalty: '1' as unknown as number }, 'frequency_penalty', null],
       [{ tools: [{ type: 'function' }] }, 'tools', 'unsupported_parameter'],
       [{ response_format: { type: 'json_object' } }, 'response_format', 'unsupported_parameter'],
-      [{ logit_bias: { 50256: -100 } }, 'logit_bias', 'unsupported_parameter'],
+      [{ logit_bias: { 50256: -100 } }, 'logit_bias', null],
+      [{ logit_bias: { 7: 101 } }, 'logit_bias', null],
+      [{ outrider: { repetition_penalty: 0 } }, 'outrider.repetition_penalty', null],
+      [{ outrider: { min_tokens: 99 } }, 'outrider.min_tokens', null],
       [{ reasoning_effort: 'high' }, 'reasoning_effort', 'unsupported_parameter'],
       [{ max_token: 5 } as object, 'max_token', 'unknown_parameter'],
       [{ top_k: 5 } as object, 'top_k', 'unknown_parameter'],
@@ -206,14 +210,52 @@ describe('completions.create', () => {
     const [choice] = whole.choices;
     expect(whole).toMatchObject({ object: 'text_completion', choices: [{ index: 0, finish_reason: 'length' }] });
     expect(choice?.logprobs?.tokens).toHaveLength(12);
-    expect(choice?.logprobs?.token_logprobs.every((score) => score <= 0)).toBe(true);
+    expect(choice?.logprobs?.token_logprobs.every((score) => score !== null && score <= 0)).toBe(true);
     expect(choice?.logprobs?.top_logprobs.every((top) => Object.keys(top).length <= 3)).toBe(true);
     const chunks = await list(await create({ ...params, stream: true }));
     expect(chunks.map(({ choices }) => choices[0]?.text).join('')).toBe(choice?.text);
     const [run] = await list(engine.run({ prompt: { text: params.prompt }, maxTokens: 1 }));
     const prompt = (run as { prompt: readonly number[] }).prompt;
     expect((await create({ ...params, prompt })).choices).toEqual(whole.choices);
-    expect(await refusal(create({ ...params, echo: true }))).toMatchObject({ param: 'echo' });
+  });
+
+  it('echoes the prompt, with the scores of its tokens where scores are asked for', async () => {
+    const engine = await toyTextEngine();
+    const { create } = openai(engine).completions;
+    const params = { prompt: 'Eva has 3 cups.', seed: 4, max_tokens: 6 };
+    const [plain] = (await create(params)).choices;
+    const [echoed] = (await create({ ...params, echo: true, logprobs: 2 })).choices;
+    expect(echoed?.text).toBe(params.prompt + plain?.text);
+    const { tokens, token_logprobs, top_logprobs } = echoed?.logprobs ?? {};
+    expect(tokens?.join('')).toBe(echoed?.text);
+    expect(token_logprobs?.[0]).toBeNull();
+    // A prompt's token has the score that it would have as an answer.
+    const [run] = await list(engine.run({ prompt: { text: params.prompt }, maxTokens: 1 }));
+    const { prompt } = run as { prompt: readonly number[] };
+    const [bias, half] = [{ [prompt[4] as number]: 100 }, prompt.slice(0, 4)];
+    const [forced] = (await create({ prompt: half, max_tokens: 1, temperature: 0, logprobs: 2 })).choices;
+    expect(Object.entries(top_logprobs?.[4] ?? {})).toEqual(Object.entries(forced?.logprobs?.top_logprobs[0] ?? {}));
+    expect((await create({ prompt: half, max_tokens: 1, logit_bias: bias })).choices[0]?.text).toBe(tokens?.[4]);
+    const chunks = await list(await create({ ...params, prompt, echo: true, stream: true }));
+    expect(chunks.map(({ choices }) => choices[0]?.text).join('')).toBe(echoed?.text);
+  });
+
+  it('writes best_of answers and keeps the n most probable', async () => {
+    const { create } = openai(await toyTextEngine()).completions;
+    const params = { prompt: 'Eva has 3 cups.', seed: 4, max_tokens: 6 };
+    const five = (await create({ ...params, n: 5, logprobs: 0 })).choices;
+    const mean = ({ logprobs }: (typeof five)[number]): number =>
+      (logprobs?.token_logprobs ?? []).reduce<number>((sum, score) => sum + (score ?? 0), 0) / 6;
+    const sorted = five.toSorted((a, b) => mean(b) - mean(a)).map(({ text }) => text);
+    const kept = (await create({ ...params, n: 2, best_of: 5 })).choices;
+    expect(kept.map(({ text }) => text)).toEqual(sorted.slice(0, 2));
+    expect(kept.map(({ index, logprobs }) => [index, logprobs])).toEqual([
+      [0, null],
+      [1, null],
+    ]);
+    expect(await refusal(create({ ...params, n: 3, best_of: 2 }))).toMatchObject({ param: 'best_of' });
+    expect(await refusal(create({ ...params, best_of: 2, stream: true }))).toMatchObject({ param: 'best_of' });
+    expect(await refusal(create({ ...params, echo: 'yes' as unknown as boolean }))).toMatchObject({ param: 'echo' });
   });
 });
 

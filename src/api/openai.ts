@@ -1,11 +1,12 @@
 // `chat.completions.create` and `completions.create` in OpenAI's shape over any engine, so that code written for that
 // client runs on the user's own GPU. Settings that OpenAI does not have are under one key, `outrider`.
 import type { Engine } from '../engine/engine.ts';
-import type { TokenLogprob } from '../trace/index.ts';
 import { answer, leaveOnAbort, type Usage } from './completion.ts';
-import { APIError, aborted, invalid, toApiError } from './openai-error.ts';
+import { bestOf, countOf } from './openai-best-of.ts';
+import { Echo } from './openai-echo.ts';
+import { APIError, aborted, toApiError } from './openai-error.ts';
 import { nthChoice, toRunRequest } from './openai-request.ts';
-import { CHAT, type Choice, type Head, type Shape, type Step, TEXT } from './openai-shapes.ts';
+import { CHAT, type Choice, type Head, type Scored, type Shape, type Step, TEXT } from './openai-shapes.ts';
 import type {
   ChatCompletionParams,
   CompletionParams,
@@ -44,10 +45,13 @@ async function* steps(engine: Engine, params: Params, defaults: OpenAIExtras, si
   try {
     const extras = { ...defaults, ...params.outrider };
     const request = toRunRequest(params, extras);
-    const n = params.n ?? 1;
-    if (!(Number.isInteger(n) && n >= 1 && n <= 128)) invalid('n', `n must be a whole number from 1 to 128, not ${n}`);
+    const n = countOf('n', params.n);
+    const echo = new Echo(params, extras.onEvent);
+    const run = bestOf(params, n, (index, asked) =>
+      answer(engine, { ...nthChoice(request, index), ...asked }, { signal, onEvent: echo.onEvent }),
+    );
     for (let index = 0; index < n; index++)
-      for await (const event of answer(engine, nthChoice(request, index), { signal, onEvent: extras.onEvent })) {
+      for await (const event of echo.before(run(index))) {
         if (event.type !== 'end') yield { index, ...event };
         else {
           const { type, finish_reason, report } = event;
@@ -66,7 +70,7 @@ const whole = async <Whole>(run: Steps, shape: Shape<Whole, unknown>, head: Head
   const choices: Choice[] = [];
   let usage = sum([]);
   let text = '';
-  let logprobs: TokenLogprob[] | null = null;
+  let logprobs: Scored[] | null = null;
   for await (const step of run)
     if (step.type === 'usage') usage = step.usage;
     else if (step.type === 'begun') [text, logprobs] = ['', null];

@@ -40,6 +40,7 @@ const FIELDS: { readonly [Name in keyof Required<RunRequest>]: Kind } = {
   constraint: object,
   ignoreEos: flag,
   logprobs: number,
+  promptLogprobs: number,
   profile: flag,
   fresh: flag,
 };

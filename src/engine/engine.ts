@@ -31,6 +31,7 @@ import { EngineDevice } from './engine-device.ts';
 import { type Job, modelsOf, readRequest } from './job.ts';
 import type { LoadedDrafter, LoadedJudge, LoadedModel } from './load/loaded-models.ts';
 import { type Preflight, type PreflightOptions, preflight } from './preflight.ts';
+import { scorePrompt } from './prompt-scores.ts';
 import { Queue } from './queue.ts';
 import { ModelRegistry } from './registry.ts';
 import type { RunRequest } from './request.ts';
@@ -234,8 +235,11 @@ class LocalEngine implements Engine {
     const began = clock();
     using constrained = await ConstrainedRun.open(job, this.#constraints);
     if (constrained) yield { at: clock(), ...constrained.opened(clock() - began) };
+    let scored = job.promptLogprobs === null;
     for (;;) {
       try {
+        if (!scored) yield await this.#scorePrompt(job, answer, clock, signal);
+        scored = true;
         yield* this.#rounds(job, answer, constrained, clock, signal);
         break;
       } catch (error) {
@@ -256,6 +260,20 @@ class LocalEngine implements Engine {
       }
     }
     yield* answer.end(constrained?.outcome(answer.tokens));
+  }
+
+  async #scorePrompt(
+    { models, prompt, promptLogprobs, tokenizer }: Job,
+    { transcript }: Answer,
+    clock: () => number,
+    signal: AbortSignal,
+  ): Promise<TraceEvent> {
+    const began = clock();
+    const named = <T extends { readonly token: number }>(each: T) => ({ ...each, text: transcript.textOf(each.token) });
+    const scores = await scorePrompt(models.target, prompt, promptLogprobs ?? 0, signal);
+    const tokens = scores.map(({ top, ...score }) => ({ ...named(score), top: top.map(named) }));
+    const text = tokenizer?.decode(prompt, { special: true }) ?? null;
+    return { at: clock(), type: 'prompt', text, tokens, ms: clock() - began };
   }
 
   /** The round loop: every system, from plain decoding to step routing, repeats "commit at least one token". */

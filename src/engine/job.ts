@@ -28,6 +28,8 @@ export interface Job {
   readonly limits: Limits;
   /** Alternatives per token. Null when no log-probabilities are wanted. */
   readonly logprobs: number | null;
+  /** Alternatives per token of the prompt. Null when its log-probabilities are not wanted. */
+  readonly promptLogprobs: number | null;
   readonly constraint: Constraint | null;
   readonly profile: boolean;
   readonly fresh: boolean;
@@ -138,6 +140,8 @@ export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: 
     rules: readLogitRules(request, system, target, { stopTokens, maxTokens }),
     limits: { maxTokens, minTokens: request.minTokens ?? 0, stopTokens, stopStrings },
     logprobs: request.logprobs === undefined ? null : inRange('logprobs', request.logprobs, 0, 20, true),
+    promptLogprobs:
+      request.promptLogprobs === undefined ? null : inRange('promptLogprobs', request.promptLogprobs, 0, 20, true),
     constraint: readConstraint(request, system, target),
     profile: request.profile ?? false,
     fresh: request.fresh ?? false,

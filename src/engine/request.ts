@@ -54,6 +54,11 @@ export interface RunRequest {
   readonly ignoreEos?: boolean;
   /** Report each token's log-probability, and so many of the most probable alternatives (0 to 20). */
   readonly logprobs?: number;
+  /**
+   * Report the log-probability of the prompt's own tokens, with so many alternatives (0 to 20), in an event `prompt`. It
+   * reads the prompt once more, and reads back the logits of every row.
+   */
+  readonly promptLogprobs?: number;
   /** Time every kernel: the `spans` of each round. Slower; the device must have timestamps. */
   readonly profile?: boolean;
   /** Read the whole prompt, without the rows cached by earlier runs: for timing runs against each other. */

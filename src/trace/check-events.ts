@@ -175,6 +175,11 @@ const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string, Field
   'device-lost': { round: count, fault },
   recovered: { round: count, ms: number },
   constraint: { kind: oneOf('json_schema', 'regex', 'grammar', 'choice'), cached: flag, ms: number },
+  prompt: {
+    text: orNull(text),
+    tokens: listOf(record({ ...tokenText, logprob: orNull(number), top: listOf(record(tokenText)) })),
+    ms: number,
+  },
   done: {
     finish_reason: oneOf('stop', 'length', 'aborted'),
     text: orNull(text),

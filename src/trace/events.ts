@@ -252,6 +252,13 @@ export type TraceEvent = { readonly at: number } & (
       readonly cached: boolean;
       readonly ms: number;
     }
+  /** The prompt's own tokens with their log-probabilities, where they were asked for; null of the first. */
+  | {
+      readonly type: 'prompt';
+      readonly text: string | null;
+      readonly tokens: readonly (Omit<TokenLogprob, 'logprob'> & { readonly logprob: number | null })[];
+      readonly ms: number;
+    }
   /** `text` is the whole answer; `stop` the token or string that ended it. */
   | {
       readonly type: 'done';

@@ -1,0 +1,42 @@
+// The log-probability of every token of a prompt, for callers who ask: an extra reading of the prompt, with the logits of
+// every row read back.
+import { checkAborted } from '../base/errors.ts';
+import type { Choice, LanguageModel } from '../model/interface.ts';
+import { MOST_ROWS } from '../model/limits.ts';
+
+export interface PromptScore {
+  readonly token: number;
+  /** Null of the first token, which nothing comes before. */
+  readonly logprob: number | null;
+  readonly top: readonly Choice[];
+}
+
+/** `n`: alternatives of each token. */
+export const scorePrompt = async (
+  model: LanguageModel,
+  prompt: readonly number[],
+  n: number,
+  signal: AbortSignal,
+): Promise<readonly PromptScore[]> => {
+  using cursor = await model.open({ capacity: prompt.length });
+  const scores: PromptScore[] = [{ token: prompt[0] as number, logprob: null, top: [] }];
+  for (let from = 0; from < prompt.length - 1; from += MOST_ROWS) {
+    checkAborted(signal);
+    const tokens = prompt.slice(from, Math.min(from + MOST_ROWS, prompt.length - 1));
+    const pass = cursor.forward({ tokens, parents: tokens.map((_, i) => i - 1) });
+    const logits = await pass.logits.read();
+    const tops = n > 0 ? await pass.top(Array.from(tokens.keys()), n) : [];
+    pass.accept(Array.from(tokens.keys()));
+    for (const i of tokens.keys()) {
+      const row = logits.subarray(i * model.vocabulary, (i + 1) * model.vocabulary);
+      const token = prompt[from + i + 1] as number;
+      scores.push({ token, logprob: (row[token] as number) - logSumExp(row), top: tops[i] ?? [] });
+    }
+  }
+  return scores;
+};
+
+const logSumExp = (row: Float32Array): number => {
+  const most = row.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  return most + Math.log(row.reduce((sum, logit) => sum + Math.exp(logit - most), 0));
+};
