@@ -10,12 +10,14 @@ import { element } from './shared/elements.ts';
 import { onDrop } from './shared/file-drop.ts';
 import { readHash, Tabs } from './shared/tabs.ts';
 import { startTheme } from './shared/theme.ts';
+import { Stage } from './stage/stage.ts';
 import type { StructuredTab } from './structured/structured-tab.ts';
 import { playTrace } from './traces/play-trace.ts';
 import { replayInstead } from './traces/replay-without-webgpu.ts';
 import { TraceBar } from './traces/trace-bar.ts';
 
 startTheme();
+const stage = new Stage();
 let chat: Promise<ChatTab> | null = null;
 let structured: Promise<StructuredTab> | null = null;
 let ready = false;
@@ -114,5 +116,5 @@ onDrop(
 
 await race.problems.start();
 openTrace();
-if (!readHash(location.hash).trace) race.preview(session.systems.system.id).catch(() => {}); // optional
+stage.start().catch(() => {}); // the rest of the page works without its recordings
 await session.start();

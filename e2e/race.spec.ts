@@ -25,14 +25,6 @@ const timeOf = async (lane: ReturnType<typeof system>): Promise<number> => {
   return Number(amount) * (unit === 's' ? 1000 : 1);
 };
 
-test('before anything has run, a recording of the problem in the box is shown', async () => {
-  await expect(about()).toHaveText(
-    'A recording from another machine, slowed down. Press Race to run it live on this one.',
-  );
-  for (const lane of [system(), plain()]) await expect(lane.locator('.text')).toContainText('The answer is 52.');
-  await expect(plain().locator('.lane-clock')).toHaveText(/^⚑/);
-});
-
 test('the system runs first, alone; then plain decoding runs live next to a replay of the system', async () => {
   const seen = await history(page, '#finish-about', '#answer', '#plain-answer');
   await start();

@@ -4,7 +4,6 @@ import type { Session } from '../session.ts';
 import { element } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
-import { recorded, recordings, SLOWER } from '../traces/recordings.ts';
 import type { Outcome } from './outcome.ts';
 import { Problems } from './problems.ts';
 import { type Entry, Race } from './race.ts';
@@ -47,7 +46,6 @@ export class RaceTab {
   #label = 'Answer';
   #running: AbortController | null = null;
   #ended: Promise<unknown> = Promise.resolve();
-  readonly #preview = new AbortController();
   /** The current run makes room for a trace, so it is not reported as finished. */
   #replaced = false;
 
@@ -89,21 +87,6 @@ export class RaceTab {
   /** Keeps a plain run that need not be made, such as a recording's. */
   keepPlain(key: string, plain: Outcome): void {
     this.#race.keepPlain(key, plain);
-  }
-
-  /** Shows a recording of the problem in the box, if there is one, until something runs. */
-  async preview(system: string): Promise<void> {
-    const { signal } = this.#preview;
-    const found = (await recordings()).find(
-      (each) => each.system === system && each.problem.question === this.problems.question,
-    );
-    if (!found) return;
-    const [run, plain] = await Promise.all([recorded(found.file), recorded(found.plain)]);
-    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    const { title = system } = SYSTEMS.find(({ id }) => id === system) ?? {};
-    if (signal.aborted) return;
-    const options = { slower: still ? 0 : SLOWER, startWith: Promise.resolve(), signal };
-    await this.#race.preview(title, { system: run, plain }, options);
   }
 
   async answer(wanted: Wanted = { logprobs: ALTERNATIVES }): Promise<Outcome | null> {
@@ -180,7 +163,6 @@ export class RaceTab {
     this.#ended = new Promise<void>((resolve) => {
       ended = resolve;
     });
-    this.#preview.abort();
     this.#running = new AbortController();
     this.#showButtons();
     hideFault();

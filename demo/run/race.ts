@@ -7,7 +7,7 @@ import { baselineName, finishOf, type Terms } from './finish.ts';
 import { Lane } from './lane.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import type { Problem } from './problems.ts';
-import { Gate, type ReplayOptions, replayed } from './replay-clock.ts';
+import { Gate, replayed } from './replay-clock.ts';
 import type { RunView } from './run-view.ts';
 
 /** Which runs race, live or recorded. */
@@ -50,26 +50,6 @@ export class Race {
 
   plainOf(key: string): Outcome | null {
     return this.#plainRuns.get(key) ?? null;
-  }
-
-  /** Shows a recorded race before anything has run here. */
-  async preview(
-    name: string,
-    runs: Record<'system' | 'plain', readonly TraceEvent[]>,
-    options: ReplayOptions,
-  ): Promise<void> {
-    this.#begin(2);
-    say('finish-about', 'A recording from another machine, slowed down. Press Race to run it live on this one.');
-    const show = async (lane: Lane, title: string, events: readonly TraceEvent[]): Promise<void> => {
-      lane.start(title);
-      for await (const event of replayed(events, options)) {
-        if (options.signal.aborted) return; // another run uses the lane now
-        lane.add(event);
-      }
-      lane.finish();
-    };
-    const plain = sentence(baselineName('autoregressive'));
-    await Promise.all([show(this.#view.lane, name, runs.system), show(this.#plain, plain, runs.plain)]);
   }
 
   /** Runs the system alone. */

@@ -18,7 +18,8 @@ const HARD = /^Tom has 21 beads/;
 /**
  * One recording each, of the first problem that is answered correctly and matches `about`, if given. `models`: bundled
  * models by role. Choices that depend on timing are switched off if possible: a second run must decide the same.
- * @typedef {{ system: string, knobs?: object, models: Record<string, string>, about?: RegExp, baseline?: string }} Run
+ * `alone`: the draft's own answer is recorded too, to show what a judge that accepts everything would let pass.
+ * @typedef {{ system: string, knobs?: object, models: Record<string, string>, about?: RegExp, baseline?: string, alone?: true }} Run
  * @type {Run[]}
  */
 const RUNS = [
@@ -30,6 +31,7 @@ const RUNS = [
     knobs: { inner: 'dflash' },
     models: { draft: 'draft', prm: 'prm', dflash: 'dflash' },
     about: HARD,
+    alone: true,
   },
   {
     system: 'arbitrage',
@@ -121,10 +123,10 @@ const write = (file, events) =>
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-/** @type {{ file: string, plain: string, system: string, problem: object, device: string }[]} */
+/** @type {{ file: string, plain: string, draft?: string, system: string, problem: object, device: string }[]} */
 const index = [];
 for (const run of RUNS) {
-  const { system, knobs = {}, models, about, baseline } = run;
+  const { system, knobs = {}, models, about, baseline, alone } = run;
   const used = index.map(({ problem }) => problem);
   /** @param {typeof problems[number]} problem */
   const fits = (problem) => about?.test(problem.question) ?? !used.includes(problem);
@@ -135,8 +137,11 @@ for (const run of RUNS) {
     console.log(`${system}, ${right ? 'correct' : 'wrong'}: ${problem.question}`);
     if (!right) continue;
     const number = index.length + 1;
-    const entry = { file: `problem-${number}.jsonl`, plain: `problem-${number}-plain.jsonl`, system, problem, device };
+    const [file, plain] = [`problem-${number}.jsonl`, `problem-${number}-plain.jsonl`];
+    const draft = alone && { draft: `problem-${number}-draft.jsonl` };
+    const entry = { file, plain, ...draft, system, problem, device };
     write(entry.file, events);
+    if (draft) write(draft.draft, await answer(engine, problem.question, { system: 'draft-only', models }));
     const plainly = baseline ? { system: baseline, models } : { system: 'autoregressive' };
     await answer(engine, problem.question, plainly);
     write(entry.plain, await answer(engine, problem.question, plainly));

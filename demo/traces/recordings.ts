@@ -7,6 +7,8 @@ export interface Recording {
   readonly file: string;
   /** File of the run of the system's baseline on the same prompt, in the same session. */
   readonly plain: string;
+  /** File of the draft's own answer, where a judge decides on its steps. */
+  readonly draft?: string;
   readonly system: string;
   readonly problem: Problem;
   /** Where it was recorded. */

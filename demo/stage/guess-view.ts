@@ -1,0 +1,90 @@
+// The acts “guess tokens” and “let models vote”: next to plain decoding, drafts appear in a tray in bursts, a sweep
+// checks them, kept ones turn green, the first wrong one is struck and corrected.
+import { LETTERS } from '../run/votes.ts';
+import { make } from '../shared/elements.ts';
+import { captionsOf, counterOf, type Drawn, laneNode, textOf } from './lane-view.ts';
+import { type Burst, DURATION, type Scene } from './scene.ts';
+
+export interface Names {
+  readonly plain: string;
+  readonly plainAbout: string;
+  readonly system: string;
+  readonly systemAbout: string;
+  readonly captions: readonly [string, string, string, string];
+}
+
+const chipNode = (text: string, member: number | null): HTMLElement => {
+  const node = make('span', { className: 'chip', textContent: text });
+  if (member !== null && member >= 0) {
+    node.dataset.member = `${member}`;
+    node.dataset.letter = LETTERS[member] ?? '?';
+  }
+  return node;
+};
+
+const trayOf = (burst: Burst): Drawn => {
+  const { chips, own, from, checked, decided, corrected, ended } = burst;
+  const nodes = chips.map(({ text, member }) => chipNode(text, member));
+  const ownNode = own && make('span', { className: `chip own ${own.source}`, textContent: own.text });
+  const node = make('div', { className: 'tray' });
+  const first = chips.findIndex(({ status }) => status === 'rejected');
+  // The target's own token follows the last accepted draft.
+  const at = first < 0 ? nodes.length : first + 1;
+  node.append(...nodes.slice(0, at), ...(ownNode ? [ownNode] : []), ...nodes.slice(at));
+  const each = (checked - from) / (nodes.length + 1);
+  return {
+    node,
+    draw(seconds) {
+      node.classList.toggle('on', seconds >= from && (seconds < ended || ended >= DURATION - 1));
+      const swept = Math.min(1, Math.max(0, (seconds - checked) / (decided - checked)));
+      node.style.setProperty('--swept', `${100 * swept}%`);
+      node.classList.toggle('sweeping', swept > 0 && swept < 1);
+      for (const [i, chip] of nodes.entries()) {
+        chip.classList.toggle('on', seconds >= from + (i + 1) * each);
+        const status = chips[i]?.status;
+        chip.classList.toggle('kept', seconds >= decided && status !== 'rejected');
+        chip.classList.toggle('struck', seconds >= decided && status === 'rejected');
+      }
+      ownNode?.classList.toggle('on', seconds >= corrected);
+    },
+  };
+};
+
+/** Which moment of a round it is: guessing, checking, keeping or correcting. */
+const momentAt = (bursts: readonly Burst[], seconds: number): number | null => {
+  const burst = bursts.find(({ from, ended }) => from <= seconds && seconds < ended);
+  if (!burst) return null;
+  return [burst.checked, burst.decided, burst.corrected].filter((at) => at <= seconds).length;
+};
+
+export const guessView = (scene: Scene, names: Names): Drawn => {
+  const captions = captionsOf(names.captions);
+  const parts: Drawn[] = [];
+  const part = (drawn: Drawn): Drawn => {
+    parts.push(drawn);
+    return drawn;
+  };
+  const lanes = make('div', { className: 'stage-lanes' });
+  if (scene.plain) {
+    const count = part(counterOf(scene.plain.passes));
+    lanes.append(laneNode(names.plain, names.plainAbout, count, part(textOf(scene.plain, false)).node));
+  }
+  const count = part(counterOf(scene.system.passes));
+  const trays = scene.bursts.map((burst) => part(trayOf(burst)));
+  const last = trays.at(-1);
+  const tray = make('div', { className: 'trays', ariaHidden: 'true' }, ...trays.map(({ node }) => node));
+  lanes.append(
+    laneNode(names.system, names.systemAbout, count, part(textOf(scene.system, true)).node, ...(last ? [tray] : [])),
+  );
+  const end = make('p', { className: 'stage-end', textContent: scene.end });
+  return {
+    node: make('div', { className: 'scene' }, captions.node, lanes, end),
+    draw(seconds) {
+      for (const { draw } of parts) draw(seconds);
+      // The last round stays in its tray.
+      last?.node.classList.toggle('on', seconds >= (scene.bursts.at(-1)?.from ?? 0));
+      captions.mark(momentAt(scene.bursts, seconds));
+      end.classList.toggle('on', seconds >= DURATION - 1);
+    },
+  };
+};

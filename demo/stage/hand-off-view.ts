@@ -1,0 +1,147 @@
+// The act “hand off steps”: a card for each step, its score on a scale with the threshold as a tick, and a slider that
+// shows what a stricter or milder judge would have decided, at what cost.
+import { make } from '../shared/elements.ts';
+import { decide, type HandOffScene, type HandOffStep, place, strictness, thresholdFor } from './hand-off.ts';
+import { captionsOf, counterOf, type Drawn, laneNode, textOf } from './lane-view.ts';
+import { DURATION, shown } from './scene.ts';
+
+export const HAND_OFF_CAPTIONS = ['write a step', 'judge it', 'keep', 'hand off'] as const;
+
+/** Text that is written between two times. */
+const written = (pieces: readonly string[], className: string): { node: HTMLElement; draw(share: number): void } => {
+  const spans = pieces.map((text) => make('span', { textContent: shown(text) }));
+  return {
+    node: make('p', { className }, ...spans),
+    draw: (share) => {
+      for (const [i, span] of spans.entries()) span.classList.toggle('on', share > i / spans.length);
+    },
+  };
+};
+
+const shareOf = (seconds: number, from: number, to: number): number =>
+  Math.min(1, Math.max(0, (seconds - from) / Math.max(1e-9, to - from)));
+
+interface Card {
+  readonly node: HTMLElement;
+  draw(seconds: number, handedOff: boolean, threshold: number): void;
+}
+
+const cardOf = ({ step, draft, target, score, from, drafted, judged, ended }: HandOffStep): Card => {
+  const verdict = make('span', { className: 'muted' });
+  const pieces = draft.map((text, i) => (i === draft.length - 1 ? text.trimEnd() : text));
+  const own = written(pieces, 'hand-draft');
+  const better = written(target.split(/(?= )/), 'hand-target');
+  const kept = make('p', { className: 'hand-kept muted', textContent: 'The large model writes nothing here.' });
+  const scale = make('span', { className: 'score-scale', ariaHidden: 'true' });
+  const node = make(
+    'li',
+    { className: 'hand' },
+    make('div', { className: 'hand-head' }, make('strong', {}, `Step ${step}`), scale, verdict),
+    own.node,
+    make('div', { className: 'hand-end' }, kept, better.node),
+  );
+  return {
+    node,
+    draw(seconds, handedOff, threshold) {
+      const decided = seconds >= judged;
+      own.draw(shareOf(seconds, from, drafted));
+      better.draw(decided && handedOff ? shareOf(seconds, judged, ended) : 0);
+      node.classList.toggle('handed', decided && handedOff);
+      node.classList.toggle('kept', decided && !handedOff);
+      node.classList.toggle('judging', seconds >= drafted && !decided);
+      scale.style.setProperty('--score', `${100 * place(score ?? 0) * shareOf(seconds, drafted, judged)}%`);
+      scale.style.setProperty('--threshold', `${100 * place(threshold)}%`);
+      const read = score === null ? 'no score' : `score ${score < 0.001 ? score.toPrecision(1) : score.toFixed(3)}`;
+      const text = decided
+        ? `${read} · ${handedOff ? '↑ handed off' : '✓ kept'}`
+        : seconds >= drafted
+          ? 'judging …'
+          : '';
+      if (verdict.textContent !== text) verdict.textContent = text;
+    },
+  };
+};
+
+const milliseconds = (ms: number): string => `${Math.round(ms)} ms`;
+
+/** `touched`: called when the slider moves, to show the end. */
+export const handOffView = (scene: HandOffScene, touched: () => void): Drawn => {
+  const { rule, cost } = scene;
+  const captions = captionsOf(HAND_OFF_CAPTIONS);
+  const plainCount = counterOf(scene.plain.passes);
+  const plain = textOf(scene.plain, false);
+  const count = counterOf(scene.passes);
+  const cards = scene.steps.map(cardOf);
+  const slider = make('input', { type: 'range', id: 'strict', min: '0', max: '1', step: '0.01' });
+  slider.valueAsNumber = strictness(rule, scene.threshold);
+  const value = make('output');
+  const total = make('p', { className: 'hand-total', id: 'hand-total', ariaLive: 'polite' });
+  const bar = make('span', { className: 'hand-cost', ariaHidden: 'true' });
+  let threshold = scene.threshold;
+  let at = 0;
+  const show = (): void => {
+    const { handedOff, targetTokens, targetMs, totalMs, answer, right } = decide(scene, threshold);
+    for (const [i, card] of cards.entries()) card.draw(at, handedOff[i] ?? false, threshold);
+    const most = Math.max(cost.alone, cost.draft + cost.judge + scene.tokens * cost.token);
+    bar.style.setProperty('--small', `${(100 * (cost.draft + cost.judge)) / most}%`);
+    bar.style.setProperty('--total', `${(100 * totalMs) / most}%`);
+    bar.style.setProperty('--alone', `${(100 * cost.alone) / most}%`);
+    value.textContent = `threshold ${threshold.toFixed(threshold > 0.01 && threshold < 0.99 ? 2 : 4)}`;
+    const verdict =
+      answer === null ? 'The answer is not known.' : `Answer ${answer}: ${right ? '✓ right' : '✗ wrong'}.`;
+    const count = `${handedOff.filter(Boolean).length} of ${scene.steps.length} steps handed off`;
+    const time =
+      `${milliseconds(cost.draft + cost.judge)} to draft and judge + ${milliseconds(targetMs)} of the large model ` +
+      `(${targetTokens} of ${scene.tokens} tokens) = ${milliseconds(totalMs)}; alone it takes ${milliseconds(cost.alone)}.`;
+    total.replaceChildren(make('strong', {}, `${count}. ${verdict}`), ` ${time}`);
+    total.dataset.right = `${right}`;
+  };
+  slider.addEventListener('input', () => {
+    threshold = thresholdFor(rule, slider.valueAsNumber);
+    touched();
+    show();
+  });
+  const strict = make(
+    'div',
+    { className: 'strict' },
+    make('label', { htmlFor: 'strict' }, 'How strict is the judge?'),
+    value,
+    slider,
+    make(
+      'span',
+      { className: 'strict-ends muted', ariaHidden: 'true' },
+      make('span', {}, 'keeps all'),
+      make('span', {}, 'keeps none'),
+    ),
+    bar,
+    total,
+  );
+  const steps = make('ol', { className: 'hands' }, ...cards.map(({ node }) => node));
+  const lanes = make(
+    'div',
+    { className: 'stage-lanes with-strict' },
+    laneNode('The large model alone', 'It writes every token itself.', plainCount, plain.node),
+    laneNode(
+      'The small model writes, a judge decides',
+      'Steps with a good score stay. The large model writes the others.',
+      count,
+      steps,
+    ),
+    strict,
+  );
+  const end = make('p', { className: 'stage-end', textContent: scene.end });
+  return {
+    node: make('div', { className: 'scene' }, captions.node, lanes, end),
+    draw(seconds) {
+      at = seconds;
+      for (const each of [plainCount, plain, count]) each.draw(seconds);
+      show();
+      end.classList.toggle('on', seconds >= DURATION - 1 && threshold === scene.threshold);
+      const now = scene.steps.find(({ from, ended }) => from <= seconds && seconds < ended);
+      if (!now) captions.mark(null);
+      else if (seconds < now.drafted) captions.mark(0);
+      else if (seconds < now.judged) captions.mark(1);
+      else captions.mark(decide(scene, threshold).handedOff[scene.steps.indexOf(now)] ? 3 : 2);
+    },
+  };
+};

@@ -1,0 +1,67 @@
+// A lane of the stage: a title, a counter of the target's passes, and a text whose tokens appear in time. The whole text
+// is laid out from the beginning, so that nothing moves while it appears.
+
+import { LETTERS } from '../run/votes.ts';
+import { make } from '../shared/elements.ts';
+import type { LaneScene } from './scene.ts';
+
+export interface Drawn {
+  readonly node: HTMLElement;
+  draw(seconds: number): void;
+}
+
+/** How many of these ascending times have come. */
+const passed = (times: readonly number[], seconds: number): number => times.filter((at) => at <= seconds).length;
+
+export const counterOf = (passes: readonly number[]): Drawn => {
+  const count = make('b', { textContent: '0' });
+  const node = make('p', { className: 'stage-count' }, count, ' passes');
+  return {
+    node,
+    draw(seconds) {
+      const text = `${passed(passes, seconds)}`;
+      if (count.textContent !== text) count.textContent = text;
+    },
+  };
+};
+
+/** `marked`: tokens get the colours of their sources. */
+export const textOf = ({ marks }: LaneScene, marked: boolean): Drawn => {
+  let before: number | null = null;
+  const tokens = marks.map(({ text, source, member, at }) => {
+    const span = make('span', { className: marked ? source : '', textContent: text });
+    if (marked && member !== null && member >= 0) {
+      span.dataset.member = `${member}`;
+      if (member !== before && text.trim()) span.dataset.letter = LETTERS[member] ?? '?';
+    }
+    before = member;
+    return { span, at };
+  });
+  const node = make('p', { className: marked ? 'stage-text text' : 'stage-text' }, ...tokens.map(({ span }) => span));
+  return {
+    node,
+    draw: (seconds) => {
+      for (const { span, at } of tokens) span.classList.toggle('on', at <= seconds);
+    },
+  };
+};
+
+export const laneNode = (title: string, about: string, count: Drawn, ...content: readonly HTMLElement[]): HTMLElement =>
+  make(
+    'section',
+    { className: 'stage-lane' },
+    make('div', { className: 'stage-lane-head' }, make('h3', {}, title), count.node),
+    make('p', { className: 'muted' }, about),
+    ...content,
+  );
+
+/** The four moments of a round; the current one is marked. */
+export const captionsOf = (names: readonly string[]): { node: HTMLElement; mark(at: number | null): void } => {
+  const items = names.map((name) => make('li', {}, name));
+  return {
+    node: make('ol', { className: 'captions', ariaHidden: 'true' }, ...items),
+    mark: (at) => {
+      for (const [i, item] of items.entries()) item.classList.toggle('now', i === at);
+    },
+  };
+};

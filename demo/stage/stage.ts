@@ -1,0 +1,150 @@
+// The stage at the top of the page: it plays recorded runs before any model is loaded, one act for each kind of system,
+// and any run of this machine that is brought to it.
+import { SYSTEMS } from '../../src/index.ts';
+import type { TraceEvent } from '../../src/trace/index.ts';
+import type { ModelNames } from '../models/family.ts';
+import type { Outcome } from '../run/outcome.ts';
+import { LETTERS } from '../run/votes.ts';
+import { element, make, say } from '../shared/elements.ts';
+import { type Recording, recorded, recordings } from '../traces/recordings.ts';
+import { guessView, type Names } from './guess-view.ts';
+import { handOffOf } from './hand-off.ts';
+import { handOffView } from './hand-off-view.ts';
+import type { Drawn } from './lane-view.ts';
+import { Player } from './player.ts';
+import { sceneOf } from './scene.ts';
+import './stage.css';
+
+/** Each act is a recording of this system. */
+const ACTS = { guess: 'dflash', 'hand-off': 'rsd', vote: 'cos' } as const;
+type Act = keyof typeof ACTS;
+
+const isAct = (name: string): name is Act => Object.hasOwn(ACTS, name);
+
+const PASS = 'One pass for each token, a word or a part of one.';
+
+const GUESS: Names = {
+  plain: 'The large model alone',
+  plainAbout: PASS,
+  system: 'A small model guesses ahead',
+  systemAbout: 'One pass of the large model checks all guesses.',
+  captions: ['guess', 'check in one pass', 'keep', 'correct'],
+};
+
+const VOTE: Names = {
+  plain: 'Three models vote on every token',
+  plainAbout: 'Each model reads every token: one pass each.',
+  system: 'They propose for each other',
+  systemAbout: '',
+  captions: ['propose', 'vote in one pass', 'keep', 'replace'],
+};
+
+/** “A: target, B: mid, C: draft” */
+const membersOf = (models: ModelNames): string =>
+  Object.entries(models)
+    .filter(([role]) => role === 'target' || role.startsWith('also-'))
+    .map(([, name], i) => `${LETTERS[i]}: ${name}`)
+    .join(', ');
+
+const modelsOf = (events: readonly TraceEvent[]): ModelNames => {
+  const run = events.find((event) => event.type === 'run');
+  return run?.models ?? {};
+};
+
+interface View extends Drawn {
+  /** Where the run was made. */
+  readonly about: string;
+}
+
+export class Stage {
+  readonly #scenes = element('stage-scenes', HTMLElement);
+  readonly #player = new Player((seconds) => this.#shown?.draw(seconds));
+  readonly #views = new Map<string, View>();
+  readonly #switch = element('stage-acts', HTMLFieldSetElement);
+  #shown: View | null = null;
+  #all: Promise<readonly Recording[]> | null = null;
+
+  constructor() {
+    this.#switch.addEventListener('change', ({ target }) => {
+      if (target instanceof HTMLInputElement && isAct(target.value)) void this.play(target.value);
+    });
+  }
+
+  /** Plays the recording of an act from its beginning. */
+  async play(act: Act): Promise<void> {
+    const view = this.#views.get(act) ?? (await this.#make(act));
+    if (!view) return;
+    this.#views.set(act, view);
+    if (this.#switch.querySelector<HTMLInputElement>(':checked')?.value === act) this.#present(view);
+  }
+
+  /** Every act is laid out at once, so that switching between them moves nothing. */
+  async start(): Promise<void> {
+    await this.play('guess');
+    for (const act of ['hand-off', 'vote'] as const) {
+      const view = await this.#make(act);
+      if (view && !this.#views.has(act)) this.#views.set(act, view);
+    }
+  }
+
+  /** Brings a run of this machine on stage. */
+  show(title: string, run: Outcome, plain: Outcome | null, device: string): void {
+    const about = SYSTEMS.find(({ id }) => id === run.system)?.summary ?? '';
+    const names = { ...GUESS, system: title, systemAbout: about };
+    const drawn = guessView(sceneOf(run.events, plain?.events), names);
+    const view = { ...drawn, about: `${title}, run on this machine${device && ` (${device})`}, in slow motion.` };
+    for (const input of this.#switch.querySelectorAll('input')) input.checked = false;
+    this.#views.get('own')?.node.remove();
+    this.#views.set('own', view);
+    this.#add(view);
+    this.#present(view);
+  }
+
+  /** A run needs the machine for itself. */
+  rest(): void {
+    this.#player.end();
+  }
+
+  #add({ node }: Drawn): void {
+    this.#scenes.append(node);
+  }
+
+  #present(view: View): void {
+    for (const { node } of this.#views.values()) {
+      node.classList.toggle('current', node === view.node);
+      node.inert = node !== view.node;
+    }
+    this.#shown = view;
+    say('stage-about', view.about);
+    this.#player.start();
+  }
+
+  async #make(act: Act): Promise<View | null> {
+    this.#all ??= recordings();
+    const found = (await this.#all).find(({ system }) => system === ACTS[act]);
+    if (!found) return null;
+    const { file, plain, draft, device } = found;
+    const [run, alone, own] = await Promise.all([recorded(file), recorded(plain), draft ? recorded(draft) : []]);
+    const drawn = act === 'hand-off' ? this.#handOff(run, alone, own) : this.#guess(act, run, alone);
+    if (!drawn) return null;
+    const where = device.replace(/:.*/, '');
+    const view = {
+      ...drawn,
+      about: `Recorded on ${where}, without a GPU, and slowed down. No model is loaded for it.`,
+    };
+    view.node.dataset.act = act;
+    view.node.prepend(make('p', { className: 'stage-problem' }, found.problem.question));
+    this.#add(view);
+    return view;
+  }
+
+  #guess(act: Act, run: readonly TraceEvent[], plain: readonly TraceEvent[]): Drawn {
+    const vote = { ...VOTE, systemAbout: membersOf(modelsOf(run)) };
+    return guessView(sceneOf(run, plain), act === 'vote' ? vote : GUESS);
+  }
+
+  #handOff(run: readonly TraceEvent[], plain: readonly TraceEvent[], alone: readonly TraceEvent[]): Drawn | null {
+    const scene = handOffOf(run, plain, alone);
+    return scene && handOffView(scene, () => this.#player.end());
+  }
+}

@@ -1,0 +1,95 @@
+// The stage: it plays recordings before any model is loaded, by pointer and keyboard, and stands still if asked to.
+import { expect, type Page, test } from '@playwright/test';
+
+test.describe.configure({ mode: 'serial' });
+
+let page: Page;
+test.beforeAll(async ({ browser }) => {
+  page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
+  // The rest of the page waits: what follows needs no weights.
+  await page.route('**/models/**', () => {});
+});
+test.afterAll(() => page.close());
+
+const scene = () => page.locator('.scene.current');
+const at = () => page.getByRole('slider', { name: 'Position in the recording' });
+const count = (lane: number) => scene().locator('.stage-count b').nth(lane);
+
+test('a result is on the page within 3 seconds, with no model loaded, and plays by itself', async () => {
+  const began = performance.now();
+  await page.goto('/');
+  await expect(scene().locator('.chip.on').first()).toBeVisible();
+  const shown = performance.now() - began;
+  test.info().annotations.push({ type: 'first guess on the stage', description: `${Math.round(shown)} ms` });
+  expect(shown).toBeLessThan(3000);
+  await expect(page.locator('#lamp')).not.toHaveAttribute('data-state', 'ready');
+  const from = Number(await at().inputValue());
+  await expect.poll(async () => Number(await at().inputValue())).toBeGreaterThan(from);
+});
+
+test('it ends on a sentence with the passes of both lanes, whose texts are the same', async () => {
+  await at().press('End');
+  const sentence = (await scene().locator('.stage-end.on').textContent()) ?? '';
+  const [, passes, plain] =
+    /^(\d+) passes of the large model instead of (\d+), word for word the same\.$/.exec(sentence) ?? [];
+  await expect(count(0)).toHaveText(`${plain}`);
+  await expect(count(1)).toHaveText(`${passes}`);
+  const texts = await scene().locator('.stage-text').allTextContents();
+  expect(texts[0]).toBe(texts[1]);
+  expect(texts[0]).toContain('The answer is');
+  await expect(page.locator('#stage-play')).toHaveText('Replay');
+});
+
+test('the keyboard scrubs through guess, check, keep and correct', async () => {
+  await at().press('Home');
+  await expect(count(0)).toHaveText('0');
+  const seen = new Set<string>();
+  for (let i = 0; i < 100 && seen.size < 4; i++) {
+    await at().press('ArrowRight');
+    seen.add((await scene().locator('.captions .now').allTextContents()).join());
+    seen.delete('');
+  }
+  expect([...seen]).toEqual(['guess', 'check in one pass', 'keep', 'correct']);
+  await expect(scene().locator('.tray.on .chip.kept').first()).toBeVisible();
+  await expect(scene().locator('.tray.on .chip.struck').first()).toBeVisible();
+  await expect(scene().locator('.tray.on .chip.own.on')).toBeVisible();
+});
+
+test('switching acts moves nothing; the judge’s slider recolours steps, moves ticks and totals the cost', async () => {
+  const below = async () => (await page.locator('.ask').boundingBox())?.y;
+  const before = await below();
+  await page.getByRole('radio', { name: 'hand off steps' }).check({ force: true });
+  await at().press('End');
+  await expect(scene().locator('.hand.handed')).toContainText('27 + 18 = 45');
+  await expect(page.locator('#hand-total')).toContainText('Answer 9: ✓ right');
+  const strict = page.getByRole('slider', { name: 'How strict is the judge?' });
+  const tick = () =>
+    scene()
+      .locator('.score-scale')
+      .first()
+      .evaluate((node) => node.style.getPropertyValue('--threshold'));
+  const moderate = await tick();
+  await strict.press('Home');
+  await expect(scene().locator('.hand.kept')).toHaveCount(3);
+  await expect(page.locator('#hand-total')).toContainText('Answer 45: ✗ wrong');
+  expect(await tick()).not.toBe(moderate);
+  await strict.press('End');
+  await expect(scene().locator('.hand.handed')).toHaveCount(3);
+  await expect(page.locator('#hand-total')).toContainText('Answer 9: ✓ right');
+  await page.getByRole('radio', { name: 'let models vote' }).check({ force: true });
+  await at().press('End');
+  await expect(scene().locator('.stage-end.on')).toContainText('word for word the same');
+  await expect(scene().locator('.stage-text [data-letter]').first()).toBeVisible();
+  expect(await below()).toBe(before);
+  await page.screenshot({ path: 'test-results/page-stage-vote.png', animations: 'disabled' });
+});
+
+test('where reduced motion is wanted it shows its end, and fits a phone', async ({ browser }) => {
+  const still = await browser.newPage({ viewport: { width: 360, height: 740 }, reducedMotion: 'reduce' });
+  await still.route('**/models/**', () => {});
+  await still.goto('/');
+  await expect(still.locator('.stage-end.on')).toBeVisible();
+  await expect(still.locator('#stage-play')).toHaveText('Replay');
+  expect(await still.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  await still.close();
+});
