@@ -27,15 +27,15 @@ def orthogonal(m: Tensor, steps: int = 5) -> Tensor:
 
 
 def outermost(name: str) -> bool:
-    """Whether a matrix begins or ends the network: those are no maps between states, so Muon leaves them alone."""
-    return any(part in name for part in ("embed", "lm_head", "v_head", "score"))
+    """Whether a matrix is a table or ends the network: those are no maps between states, so Muon leaves them alone."""
+    return any(part in name for part in ("embed", "lm_head", "v_head", "score", "markov", "confidence"))
 
 
 class Optimizer:
     """Both optimizers behind one `step(scale)`; `scale` is the schedule's factor on every rate."""
 
     def __init__(self, model: nn.Module, rank: int, ranks: int, muon: float = 0.02, adam: float = 3e-3) -> None:
-        named = list(model.named_parameters())
+        named = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
         matrices = [p for n, p in named if p.ndim == 2 and not outermost(n)]
         self.rest = torch.optim.AdamW(
             [p for n, p in named if p.ndim != 2 or outermost(n)], lr=adam, betas=(0.9, 0.95), weight_decay=0.0

@@ -2,7 +2,8 @@
 
 Parameters carry the published names. Row t holds the feature of token t with the embedding of token t + 1, at
 rotary position t, and predicts token t + 2. Later draft rows use the layer's output before `norm` as feature.
-Its head covers the most frequent target tokens only: target id = i + d2t[i].
+Its head covers the most frequent target tokens only: target id = i + d2t[i]. With `normed` (norm_before_residual) the
+residual is the normed feature, which keeps the target's few enormous activations out of the stream.
 """
 
 import torch
@@ -39,8 +40,9 @@ class Attention(nn.Module):
 
 
 class MidLayer(nn.Module):
-    def __init__(self, s: Sizes) -> None:
+    def __init__(self, s: Sizes, normed: bool) -> None:
         super().__init__()
+        self.normed = normed
         self.input_layernorm = Norm(s.width, s.norm_eps)
         self.hidden_norm = Norm(s.width, s.norm_eps)
         self.self_attn = Attention(s)
@@ -53,16 +55,17 @@ class MidLayer(nn.Module):
 
     def finish(self, feature: Tensor, attended: Tensor) -> Tensor:
         """From the attention's heads [batch, heads, rows, head_dim] to the layer's output."""
-        x = feature + self.self_attn.o_proj(attended.transpose(1, 2).flatten(2))
+        residual = self.hidden_norm(feature) if self.normed else feature
+        x = residual + self.self_attn.o_proj(attended.transpose(1, 2).flatten(2))
         return x + self.mlp(self.post_attention_layernorm(x))
 
 
 class Eagle3(nn.Module):
-    def __init__(self, sizes: Sizes, drafted: int) -> None:
+    def __init__(self, sizes: Sizes, drafted: int, normed: bool = False) -> None:
         super().__init__()
         self.sizes = sizes
         self.fc = Linear(3 * sizes.width, sizes.width)
-        self.midlayer = MidLayer(sizes)
+        self.midlayer = MidLayer(sizes, normed)
         self.norm = Norm(sizes.width, sizes.norm_eps)
         self.lm_head = Linear(sizes.width, drafted)
         self.register_buffer("d2t", torch.zeros(drafted, dtype=torch.int64))

@@ -1,0 +1,100 @@
+"""Acceptance lengths of a trained drafter on held-out prompts: Spec-Bench's categories and GSM8K's test part.
+
+python -m smollm2.evaluate texts --target FOLDER --data FOLDER --out HELD [--each 8]     greedy answers, in f32
+python -m smollm2.evaluate tau --target FOLDER --held HELD CHECKPOINT... [--json FILE]   τ of drafters over them
+"""
+
+import argparse
+import json
+from pathlib import Path
+from random import Random
+
+import torch
+
+from .corpus import Corpus
+from .generate import Text, Writer, decode
+from .target import Target, chat, tokenizer_of
+from .train import folded, new, tau
+
+DRAFTS = [3, 5, 7, 8]
+
+
+def prompts(data: Path, each: int) -> list[tuple[str, str]]:
+    """The first turns of the first prompts of each category; MT-bench's eight are one category of their own here."""
+    made: dict[str, list[str]] = {}
+    for line in (data / "spec-bench.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        kind = row["category"] if row["question_id"] > 160 else "mt-bench"
+        made.setdefault(kind, []).append(row["turns"][0])
+    # Ten questions of each of MT-bench's subjects follow one another.
+    made["mt-bench"] = [prompt for at in range(10) for prompt in made["mt-bench"][at::10]]
+    made["gsm8k"] = [json.loads(line)["question"] for line in (data / "gsm8k-test.jsonl").read_text().splitlines()]
+    return [(kind, prompt) for kind, all_of in made.items() for prompt in all_of[: each * (2 if kind == "gsm8k" else 1)]]
+
+
+class Finite:
+    """A supply of fixed greedy answers."""
+
+    rng = Random(0)
+
+    def __init__(self, texts: list[Text]) -> None:
+        self.texts = texts
+
+    def next(self) -> Text | None:
+        return self.texts.pop() if self.texts else None
+
+    def finished(self, text: Text) -> None:
+        pass
+
+
+def texts(args: argparse.Namespace) -> None:
+    target, tokenizer = Target(args.target, torch.float32), tokenizer_of(args.target)
+    args.out.mkdir(parents=True, exist_ok=True)
+    made = []
+    for kind, prompt in prompts(args.data, args.each):
+        ids = tokenizer.encode(chat(prompt), add_special_tokens=False).ids
+        if len(ids) + args.limit <= args.length:
+            made.append(Text(kind, ids, args.limit, greedy=True))
+    print({"texts": len(made), "prompt_tokens": sum(len(text.ids) for text in made)}, flush=True)
+    decode(target, Finite(made), Writer(args.out, 0), (min(64, len(made)), args.length))
+
+
+def measure(args: argparse.Namespace) -> None:
+    embedding = Target(args.target).embedding.float()
+    held = Corpus(args.held, Random(0))
+    table = {}
+    for path in args.checkpoints:
+        saved = torch.load(path, weights_only=False)
+        drafter = new(saved["kind"])
+        drafter.load_state_dict(saved["model"])
+        for drafts in DRAFTS:
+            table[f"{saved['kind']} {drafts}"] = tau(folded(drafter, saved["scale"]), embedding, held, drafts)
+            print(path, drafts, table[f"{saved['kind']} {drafts}"], flush=True)
+    if args.json:
+        args.json.write_text(json.dumps(table, indent=1) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts = parser.add_subparsers(required=True)
+    write = parts.add_parser("texts")
+    write.set_defaults(run=texts)
+    write.add_argument("--data", type=Path, required=True)
+    write.add_argument("--out", type=Path, required=True)
+    write.add_argument("--each", type=int, default=8, help="prompts of a category, twice as many of GSM8K")
+    write.add_argument("--limit", type=int, default=128, help="most tokens of an answer")
+    write.add_argument("--length", type=int, default=1152, help="most tokens of a text; longer prompts are left out")
+    tell = parts.add_parser("tau")
+    tell.set_defaults(run=measure)
+    tell.add_argument("--held", type=Path, required=True)
+    tell.add_argument("--json", type=Path)
+    tell.add_argument("checkpoints", type=Path, nargs="+")
+    for part in (write, tell):
+        part.add_argument("--target", type=Path, required=True, help="folder of the GGUF file, its config and tokenizer")
+        part.add_argument("--tag", help="ignored: a word by which to find the process")
+    args = parser.parse_args()
+    args.run(args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""SmolLM2 and its drafters: golden outputs, the batched decoder, the loss's own gradient, and the packed passes."""
+
+import json
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from shared import SHARED, golden
+
+from bundled import evaluate
+from bundled.model import Sizes
+from drafters.eagle import Eagle3
+from smollm2 import generate, layout
+from smollm2.corpus import Batch, Corpus
+from smollm2.dspark import DSpark, cover
+from smollm2.evaluate import Finite
+from smollm2.losses import DISTANCE, TRUE, dspark_loss
+from smollm2.measure import dspark_lengths
+from smollm2.prompts import Evaluation
+from smollm2.target import END, TAPS, Target
+
+SMALL = Sizes(layers=2, width=32, heads=2, kv_heads=1, head_dim=16, ffn=48, vocabulary=64, tied=False)
+
+
+def tensor(folder: Path, case: dict, name: str) -> torch.Tensor:
+    entry = case["files"][name]
+    return torch.from_numpy(np.fromfile(folder / entry["file"], "<f4").reshape(entry["shape"]).copy())
+
+
+def near(actual: torch.Tensor, expected: torch.Tensor) -> None:
+    error = (actual - expected).abs().max() / expected.std()
+    assert error < 1e-4, f"off by {error:.2e} standard deviations"
+
+
+@pytest.fixture(scope="module")
+def smollm2() -> Target:
+    golden("smollm2")
+    return Target(SHARED / "models/smollm2-135m-instruct", torch.float32)
+
+
+@torch.no_grad()
+def test_dspark_golden() -> None:
+    folder = golden("dspark-tiny-speculators")
+    case = json.loads((folder / "case.json").read_text())
+    drafter, embedding = layout.load(folder), evaluate.load(golden("qwen3-tiny-deep")).model.embed_tokens.weight
+    fused = drafter.fuse(torch.cat((tensor(folder, case, "taps"), tensor(folder, case, "taps_round2")))[None])
+    for name in ("round1", "round2"):
+        wanted = case["anchor_first"][name]
+        at = wanted["start"]
+        context = drafter.context(fused[:, :at], torch.arange(at)[None])
+        # Only the anchor's place is read of the ids.
+        ids = F.pad(torch.tensor([[wanted["block_ids"][0]]]), (at, 0))
+        hidden = drafter.states(embedding, ids, context, torch.tensor([[at]]), 7)[0, 0]
+        near(hidden, tensor(folder, case, f"hidden_anchor_first_{name}"))
+        near(drafter.lm_head(hidden), tensor(folder, case, f"base_logits_anchor_first_{name}"))
+        drafts = drafter.drafts(hidden, torch.tensor(wanted["block_ids"][0]))
+        assert drafts.tolist() == wanted["drafts"]
+        logits, confidence = drafter.scored(hidden, torch.tensor([wanted["block_ids"][0], *wanted["drafts"][:-1]]))
+        near(logits, tensor(folder, case, f"corrected_logits_anchor_first_{name}"))
+        near(confidence, tensor(folder, case, f"confidence_logits_anchor_first_{name}"))
+
+
+@pytest.mark.parametrize(("config", "suffix"), [("config.json", ""), ("config.norm-before-residual.json", "_norm_before_residual")])
+@torch.no_grad()
+def test_eagle3_golden(config: str, suffix: str) -> None:
+    folder = golden("eagle3-tiny-speculators")
+    case = json.loads((folder / "case.json").read_text())
+    drafter, target = layout.load(folder, config), evaluate.load(golden("qwen3-tiny-deep"))
+    tokens = torch.tensor([case["prefill_tokens"][1:]])
+    fused = drafter.fc(tensor(folder, case, "features"))
+    near(fused, tensor(folder, case, "fused"))
+    near(drafter.unrolled(target.model.embed_tokens(tokens), fused[None], 1)[0][0], tensor(folder, case, f"prefill_out{suffix}"))
+
+
+@pytest.mark.parametrize("normed", [False, True])
+@pytest.mark.parametrize("kind", ["dspark", "eagle3"])
+def test_a_saved_drafter_is_read_back(kind: str, normed: bool, tmp_path: Path) -> None:
+    drafter = DSpark(SMALL, [1, 2, 4], 3, 8, 40, 4) if kind == "dspark" else Eagle3(SMALL, 40, normed)
+    cover(drafter, torch.arange(40) + 5, torch.randn(64, 32))
+    layout.save(drafter, [1, 2, 4], 7, tmp_path)
+    again = layout.load(tmp_path)
+    for name, value in drafter.state_dict().items():
+        assert torch.allclose(again.state_dict()[name].float(), value.float(), atol=2e-3), name
+    assert getattr(again, "taps", [1, 2, 4]) == [1, 2, 4]
+    assert kind == "dspark" or again.midlayer.normed == normed
+
+
+def test_the_loss_has_its_own_gradient_right() -> None:
+    torch.manual_seed(3)
+    logits = torch.randn(7, 11, dtype=torch.float32, requires_grad=True)
+    p = torch.randn(7, 13).softmax(-1)
+    p, outside = p[:, :11], p[:, 11:].sum(-1)
+    labels, weights = torch.tensor([3, -1, 0, 10, 5, -1, 2]), torch.rand(7)
+    confidence = torch.randn(7, requires_grad=True)
+    loss, accepted = dspark_loss(logits, confidence, p, outside, labels, weights)
+    loss.backward()
+    mine = logits.grad.clone()
+    logits.grad = None
+    q = logits.softmax(-1)
+    distance = (q - p).abs().sum(-1) + outside
+    truth = F.cross_entropy(logits, labels.clamp(min=0), reduction="none") * (labels >= 0)
+    sure = F.binary_cross_entropy_with_logits(confidence, accepted, reduction="none")
+    plain = (weights / weights.sum() * (TRUE * truth + DISTANCE * distance + sure)).sum()
+    plain.backward()
+    assert torch.allclose(loss, plain, atol=1e-6)
+    assert torch.allclose(mine, logits.grad, atol=1e-6)
+    assert torch.allclose(accepted, 1 - distance / 2, atol=1e-6)
+
+
+@torch.no_grad()
+def test_lengths_are_those_of_real_rounds() -> None:
+    """One text at a time, each block with a context cut before its anchor, gives what the batched count gives."""
+    torch.manual_seed(4)
+    drafter = DSpark(SMALL, [0], 3, 4, 40, 4).eval()
+    embedding = torch.randn(64, 32)
+    cover(drafter, torch.arange(40), embedding)
+    lengths = [18, 25]
+    batch = Batch(
+        ids=torch.randint(0, 3, (2, 25)), starts=torch.tensor([4, 9]), ends=torch.tensor([n - 1 for n in lengths]),
+        taps=torch.randn(2, 25, 32), states=torch.zeros(2, 25, 32), lse=torch.zeros(2, 25),
+    )  # fmt: skip
+    drafter.lm_head.weight[3:] = 0
+    drafter.lm_head.weight[3:, 0] = -50
+    drafter.norm.weight[0] = 0  # only tokens 0, 1, 2 are drafted, so some are right
+    drafter.lm_head.weight[:3] *= 3
+    drafter.markov_head.markov_w2.weight[3:] = 0
+    made = dspark_lengths(drafter, embedding, batch, 4)
+    for text, rounds in enumerate(made):
+        anchor, wanted = int(batch.starts[text]), []
+        while anchor < batch.ends[text]:
+            context = drafter.context(drafter.fuse(batch.taps[text : text + 1, :anchor]), torch.arange(anchor)[None])
+            ids = batch.ids[text : text + 1]
+            hidden = drafter.states(embedding, ids[:, : anchor + 1], context, torch.tensor([[anchor]]), 4)[0, 0]
+            drafts = drafter.drafts(hidden, ids[0, anchor]).tolist()
+            truth = ids[0, anchor + 1 : batch.ends[text] + 1].tolist()
+            right = 0
+            while right < min(len(truth), 4) and drafts[right] == truth[right]:
+                right += 1
+            wanted.append(min(right + 1, len(truth)))
+            anchor += wanted[-1]
+        assert rounds == wanted
+    assert len({length for rounds in made for length in rounds}) > 1
+
+
+def test_target_golden(smollm2: Target) -> None:
+    folder = golden("smollm2")
+    case = json.loads((folder / "case.json").read_text())
+    ids = torch.tensor([case["prompts"][0]["ids"]])
+    taps, hidden = smollm2.read(ids)
+    near(smollm2.head(hidden)[0, -1], tensor(folder, case, "logits_first_prompt"))
+    layers = tensor(folder, case, "hidden_last_position")
+    near(taps[0, -1], torch.cat([layers[layer + 1] for layer in TAPS]))
+
+
+def test_batched_answers_are_the_golden_ones(smollm2: Target, tmp_path: Path) -> None:
+    """Five prompts in eight slots, so that slots refill and idle; states are those of one pass over the whole text."""
+    case = json.loads((golden("smollm2") / "case.json").read_text())
+    prompts = [prompt["ids"] for prompt in case["prompts"]]
+
+    supply = Finite([generate.Text(str(i), list(ids), 24, greedy=True) for i, ids in enumerate(prompts)])
+    generate.decode(smollm2, supply, generate.Writer(tmp_path, 0), (8, 160))
+    corpus = Corpus(tmp_path, Random(0))
+    assert len(corpus.texts()) == len(prompts)
+    for text in corpus.texts():
+        batch = corpus.batch([text])
+        (chunk, i) = corpus.chunks[text[0]], text[1]
+        index, start = int(chunk["kinds"][i]), int(batch.starts)
+        wanted = case["prompts"][index]["greedy"][:24]
+        wanted = wanted[: wanted.index(END) + 1] if END in wanted else wanted
+        assert batch.ids[0, start:].tolist() == wanted
+        taps, hidden = smollm2.read(batch.ids)
+        assert (batch.taps[0, :-1] - taps[0, :-1]).abs().max() < 1e-3 * taps.std()
+        answer = slice(start - 1, int(batch.ends))
+        assert torch.allclose(batch.states[0, answer], hidden[0, answer], atol=2e-3)
+        assert torch.allclose(batch.lse[0, answer], smollm2.head(hidden[0, answer]).logsumexp(-1), atol=2e-3)
+
+
+def test_evaluation_prompts_are_refused() -> None:
+    evaluation = Evaluation(
+        iter(["Who played Anna?", "Ten pens cost three dollars each, so how much do seven pens and a book cost?"])
+    )
+    assert evaluation.holds("who played anna")
+    assert evaluation.holds("Please: ten pens cost three dollars each, so how much do seven")
+    assert not evaluation.holds("Who played Anna in the first film?")
+    assert not evaluation.holds("Ten pens cost three dollars each. How much do seven cost?")
+    assert not evaluation.holds("")
+
+
+def test_a_loop_ends_an_answer() -> None:
+    assert generate.loops([1, 2, 3] * 30)
+    assert not generate.loops([1, 2, 3] * 20)
+    assert not generate.loops([*range(40), *range(40), 9])
