@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { AxeBuilder } from '@axe-core/playwright';
-import { expect, type Page, test } from '@playwright/test';
+import { type Browser, expect, type Page, test } from '@playwright/test';
 import { answer, open } from './demo.ts';
 import { root } from './server.ts';
 
@@ -16,6 +16,11 @@ const PAGES = [
   { name: 'race', path: '/?model=draft#race', still: loaded },
   { name: 'inspect', path: '/?model=draft#inspect', still: loaded },
   { name: 'chat', path: '/?model=draft#chat', still: loaded },
+  {
+    name: 'structured',
+    path: '/?model=draft#structured',
+    still: (page: Page) => expect(page.getByRole('button', { name: 'Write' })).toBeEnabled(),
+  },
   {
     name: 'benchmark',
     path: '/benchmark.html',
@@ -43,23 +48,47 @@ const findings = async (page: Page): Promise<readonly string[]> => {
     .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`));
 };
 
+const withoutHash = (path: string): string => path.replace(/#.*/, '');
+
+interface OpenPage {
+  readonly page: Page;
+  readonly address: string;
+  /** Errors on the console. */
+  readonly printed: readonly string[];
+}
+
+/** The page of the test before. The tabs of one page share it, and with it the models that it loaded. */
+let opened: OpenPage | null = null;
+
+const openPage = async (browser: Browser, path: string): Promise<OpenPage> => {
+  const address = withoutHash(path);
+  if (opened?.address !== address) {
+    await opened?.page.context().close();
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
+    const page = await context.newPage();
+    const printed: string[] = [];
+    page.on('console', (message) => void (message.type() === 'error' && printed.push(message.text())));
+    page.on('pageerror', ({ message }) => printed.push(message));
+    opened = { page, address, printed };
+  }
+  await opened.page.goto(path); // changes the hash alone where the page is open
+  return opened;
+};
+
+test.afterAll(() => opened?.page.context().close());
+
 for (const { name, path, still } of PAGES)
   test.describe(name, () => {
     let page: Page;
-    const printed: string[] = [];
+    let printed: readonly string[];
 
     test.beforeAll(async ({ browser }) => {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
-      page = await context.newPage();
-      page.on('console', (message) => void (message.type() === 'error' && printed.push(message.text())));
-      page.on('pageerror', ({ message }) => printed.push(message));
-      await page.goto(path);
+      ({ page, printed } = await openPage(browser, path));
       await still(page);
       await page.locator('details').evaluateAll((all) => {
         for (const one of all) (one as HTMLDetailsElement).open = true;
       });
     });
-    test.afterAll(() => page.context().close());
 
     test('axe finds nothing serious, in either theme', async () => {
       for (const theme of THEMES) {
@@ -85,6 +114,7 @@ for (const { name, path, still } of PAGES)
       await page.evaluate(() => window.scrollTo(0, 0));
       await page.locator('body').evaluate((body) => {
         (document.activeElement as HTMLElement | null)?.blur();
+        for (const walked of body.querySelectorAll<HTMLElement>('[data-walked]')) delete walked.dataset.walked;
         body.focus();
       });
       const walk: { label: string; seen: boolean }[] = [];
@@ -160,7 +190,7 @@ test('arrow keys move between tabs, and each tab has an address', async ({ page 
   await expect(tab('Inspect')).toHaveAttribute('aria-selected', 'true');
   expect(page.url()).toMatch(/#inspect$/);
   await page.keyboard.press('End');
-  await expect(tab('Chat')).toBeFocused();
+  await expect(tab('Structured')).toBeFocused();
   await page.keyboard.press('ArrowRight');
   await expect(tab('Race')).toBeFocused();
   await expect(page.getByRole('tabpanel')).toHaveCount(1);
