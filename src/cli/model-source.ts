@@ -1,7 +1,9 @@
-// Reads the name of a model: an address, a bundled model's name, a folder, or a file.
+// Reads the name of a model: an address, a bundled model's name, a folder or a file, an entry of the catalogue, or a
+// repository on Hugging Face.
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { refuse } from '../base/refuse.ts';
+import { addressOfEntry, findModel, repositoryOf } from '../catalogue/find-model.ts';
 import { BUNDLED_DIGESTS } from '../engine/bundled-digests.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
@@ -20,7 +22,7 @@ export const DEFAULT_DRAFT = 'draft';
 
 export const modelOption = text(
   'M',
-  `a folder, a .gguf file, an address, or a bundled model (default: ${DEFAULT_MODEL})`,
+  `a folder, a .gguf file, an address, a name such as owner/model, or a bundled model (default: ${DEFAULT_MODEL})`,
 );
 
 const bundledFolder = (root: string): string => join(root, 'public/models');
@@ -54,8 +56,18 @@ export const modelSource = async (model: string | undefined, root: string): Prom
   if (/^https?:\/\//.test(name)) return { kind: 'url', url: name, revalidate: true };
   if (bundledNames(root).includes(name)) return bundledFiles(root, name);
   if (existsSync(name)) return folderSource(name);
+  const entry = addressOfEntry(name);
+  if (entry) return { kind: 'url', url: entry };
+  if (repositoryOf(name)) {
+    const { address, file, bytes, why } = await findModel(name);
+    process.stderr.write(`${name}: ${file}, ${Math.round(bytes / 1e6)} MB: ${why}\n`);
+    return { kind: 'url', url: address };
+  }
   const bundled = bundledModels(root).join(', ');
-  throw new UsageError(`there is no model "${name}"`, `It is neither a path nor bundled (${bundled}).`);
+  throw new UsageError(
+    `there is no model "${name}"`,
+    `It is no path, not bundled (${bundled}), and not in \`outrider models --catalogue\`.`,
+  );
 };
 
 export const openModel = async (model: string | undefined, { root, signal }: Terminal): Promise<Checkpoint> =>
