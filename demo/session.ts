@@ -8,14 +8,18 @@ import {
   type LoadOptions,
   type ModelRole,
   type RunRequest,
+  SYSTEMS,
 } from '../src/index.ts';
 import type { TraceEvent } from '../src/trace/index.ts';
 import { firstChoice, markBundled, startModels, unmarkBundled } from './models/bundled-models.ts';
+import type { ModelPick } from './models/catalogue-view.ts';
 import { MemberChoice } from './models/ensemble-members.ts';
 import { type Choice, Family, isAlso, type ModelNames, mayBeOnnx, namesOf, roleName } from './models/family.ts';
 import { FitView } from './models/fit-view.ts';
 import { LoadingView } from './models/loading-view.ts';
+import { ModelsPanel } from './models/models-panel.ts';
 import type { OwnModels } from './models/own-models.ts';
+import type { Remembered } from './models/remembered-model.ts';
 import { StoredView } from './models/stored-view.ts';
 import { element, megabytes, say } from './shared/elements.ts';
 import { hideFault, type Offer, onOffer, showFault } from './shared/faults.ts';
@@ -51,6 +55,14 @@ const describe = (loaded: Loaded, seconds: number): string => {
   return `${gpu}${software}${weights}, loaded in ${seconds.toFixed(1)} s${notice ? `. ${notice}` : ''}`;
 };
 
+/** What is loaded with a target, the system that suits it, and what loads it again. */
+type Along = Partial<Omit<ModelPick, 'target'>>;
+const ALONE: Along = {};
+
+/** Files and servers cannot be opened again without the visitor. */
+const addressOf = ({ source }: Choice): Remembered | null =>
+  typeof source === 'object' && 'kind' in source && source.kind === 'url' ? { kind: 'address', url: source.url } : null;
+
 export class Session {
   readonly engine: Engine = connect();
   readonly systems = new SystemPicker(() => void this.#systemChanged());
@@ -72,6 +84,15 @@ export class Session {
   #loadAbort: AbortController | null = null;
   #preflight: AbortController | null = null;
   readonly #fit = new FitView();
+  readonly panel = new ModelsPanel({
+    load: ({ target, partner, system, remember }) => void this.#chosen(target, 'target', { partner, system, remember }),
+    add: (role, choice) => void this.#chosen(choice, role),
+    memory: async () => (await this.engine.preflight({})).limits.memory,
+  });
+  /** What loads the target again on the next visit. */
+  #remembered: Remembered | null = null;
+  /** Where errors of the current load are shown: next to the form that began it, or at the top of the page. */
+  #form: HTMLElement | undefined;
   readonly #stored = new StoredView(this.engine);
   readonly #calibration = new CalibrationView(this.engine);
   /** Ends the current run when models change. */
@@ -127,12 +148,26 @@ export class Session {
     await this.#load(this.#roles, 'an f16 cache');
   }
 
+  /** The chosen target. */
+  get target(): Choice {
+    return this.#family.target;
+  }
+
   /** Loads a model of the visitor's own if it fits, or if they ask for it anyway. */
-  async #chosen(choice: Choice, role: ModelRole): Promise<void> {
-    const family = this.#family.with(role, choice);
-    if (typeof choice.source !== 'string' && !(await this.#fits(family, role, choice.label))) return;
+  async #chosen(choice: Choice, role: ModelRole, along: Along = ALONE): Promise<void> {
+    const { partner, system, remember } = along;
+    const target = this.#family.with(role, choice);
+    const family = partner ? target.with(...partner) : target;
+    const own = typeof choice.source !== 'string';
+    this.#form = own ? element('models-form', HTMLElement) : undefined;
+    if (!own) this.#fit.hide();
+    if (own && !(await this.#fits(family, role, choice.label, partner?.[0]))) return;
     this.#family = family;
-    if (role === 'target') return this.#targetChanged();
+    if (role === 'target') {
+      this.#remembered = remember ?? addressOf(choice);
+      if (system) this.systems.prefer(system);
+      return this.#targetChanged();
+    }
     this.#roles = this.#roles.filter((each) => each !== role);
     this.systems.offer(this.#family);
     this.#showMembers();
@@ -140,7 +175,7 @@ export class Session {
   }
 
   /** Reads headers to see what the models would take. Loaded models stay until that is known. */
-  async #fits(family: Family, role: ModelRole, label: string): Promise<boolean> {
+  async #fits(family: Family, role: ModelRole, label: string, partner?: ModelRole): Promise<boolean> {
     hideFault();
     this.#preflight?.abort();
     const abort = new AbortController();
@@ -148,8 +183,9 @@ export class Session {
     try {
       this.#fit.hide();
       const signal = AbortSignal.any([abort.signal, this.#loading.start(label, [role])]);
-      const roles = role === 'target' ? family.rolesOf(this.systems.system) : this.#roles;
-      const found = await this.engine.preflight(family.sources(this.systems.system, [...roles, role]), {
+      const others = role === 'target' ? family.rolesOf(this.systems.system) : this.#roles;
+      const roles = [...others, role, ...(partner ? [partner] : [])];
+      const found = await this.engine.preflight(family.sources(this.systems.system, roles), {
         ...this.#precisionOption,
         signal,
       });
@@ -160,7 +196,7 @@ export class Session {
       return go;
     } catch (error) {
       if (this.#preflight !== abort) return false;
-      const fault = showFault(error);
+      const fault = showFault(error, this.#form);
       this.#keepCurrent(fault.code === 'aborted' ? 'Cancelled' : 'Not loaded');
       await this.#listener.failed(fault);
       return false;
@@ -253,12 +289,15 @@ export class Session {
       this.#names = namesOf(loaded);
       this.systems.fit(loaded);
       lamp('ready');
+      await this.panel.showLoaded(loaded, this.#family.target, this.#remembered);
+      if (this.#loadAbort !== abort) return;
+      void this.panel.offer((system) => this.#family.missing(system), SYSTEMS);
       this.#listener.ready(loaded);
       this.#offerCalibration();
       void this.#stored.refresh();
     } catch (error) {
       if (this.#loadAbort !== abort) return;
-      const fault = showFault(error);
+      const fault = showFault(error, this.#form);
       const cancelled = fault.code === 'aborted';
       this.gone(cancelled ? 'Cancelled. Choose a model or a system to load one.' : 'Not loaded', 'No model is loaded');
       await this.#listener.failed(fault);

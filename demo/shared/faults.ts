@@ -57,10 +57,22 @@ export const hideFault = (): void => {
   element('fault', HTMLElement).hidden = true;
 };
 
-/** Shows anything that was thrown, except an abort, and returns it as data. */
-export const showFault = (error: unknown): Fault => {
+/** Where errors are shown that no form caused. */
+let before: Element | null = null;
+
+/** Moves the error next to the form that caused it, or back to the top. */
+const moveTo = (form: HTMLElement | undefined): void => {
+  const fault = element('fault', HTMLElement);
+  before ??= fault.previousElementSibling;
+  if (form) form.append(fault);
+  else if (fault.previousElementSibling !== before) before?.after(fault);
+};
+
+/** Shows anything that was thrown, except an abort, and returns it as data. `form`: what the visitor filled in. */
+export const showFault = (error: unknown, form?: HTMLElement): Fault => {
   const fault = toFault(error);
   if (fault.code === 'aborted') return fault;
+  moveTo(form);
   say('fault-message', sentence(fault.message));
   say('fault-hint', sentence(fault.hint || WHAT_TO_DO[fault.code]));
   showOffer(offerOf(fault));

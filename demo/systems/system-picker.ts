@@ -58,6 +58,12 @@ export class SystemPicker {
     this.#show();
   }
 
+  /** Chooses a system, where the next family allows it. */
+  prefer(id: string): void {
+    this.#choose((system) => system.id === id);
+    this.#show();
+  }
+
   /** Takes the knobs as the loaded models have them. */
   fit(loaded: Pick<Loaded, 'systems' | 'models'>): void {
     this.#fitted = loaded.systems;

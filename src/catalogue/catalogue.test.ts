@@ -58,6 +58,11 @@ describe('files', () => {
   );
 });
 
+test('a file other than a folder’s has a name', () => {
+  for (const { id, files } of CATALOGUE)
+    for (const { precision, name } of files) expect(name !== undefined, id).toBe(precision !== 'safetensors');
+});
+
 test('the catalogue names things once, and partners that share a vocabulary or were made for the target', () => {
   expect(new Set(CATALOGUE.map(({ id }) => id)).size).toBe(CATALOGUE.length);
   expect(CATALOGUE.filter(({ role }) => role === 'target').length).toBeGreaterThanOrEqual(20);

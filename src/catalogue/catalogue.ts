@@ -151,10 +151,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     context: 65_536,
     licence: APACHE,
     goodAt: 'reasoning step by step, six languages, tools',
-    files: [
-      { precision: 'Q4_K_M', name: 'SmolLM3-Q4_K_M.gguf', megabytes: 1915.3 },
-      { precision: 'Q8_0', megabytes: 3275.6 },
-    ],
+    files: [{ precision: 'Q4_K_M', name: 'SmolLM3-Q4_K_M.gguf', megabytes: 1915.3 }],
     memory: { q4: 1861.6, q8: 3267.7, f16: 6150.5 },
   }),
   target({
@@ -518,9 +515,11 @@ export const catalogueEntry = (id: string): CatalogueEntry | undefined => CATALO
 
 const HUB = 'https://huggingface.co';
 
-/** The address that a load takes: of the first file, or of the folder. */
-export const catalogueAddress = ({ repository, files: [file] }: CatalogueEntry): string =>
-  `${HUB}/${repository}${file?.name ? `/resolve/main/${file.name}` : ''}`;
+/** The address that a load takes: of one of the files, or of the folder. */
+export const catalogueAddress = ({ repository, files }: CatalogueEntry, file = 0): string => {
+  const name = files[file]?.name;
+  return `${HUB}/${repository}${name ? `/resolve/main/${name}` : ''}`;
+};
 
 /** Millions of bytes that the weights of the offered file take on the device; null where that is not known. */
 export const catalogueMemory = ({ memory, files: [file] }: CatalogueEntry): number | null => {

@@ -1,0 +1,13 @@
+// What the bundled models can do: they have up to 2.8 million weights and were trained on word problems of one kind.
+
+export const SCOPE =
+  'The bundled models have at most 2.8 million weights. They solve word problems like the examples, and nothing else.';
+
+/** Small enough for any device that runs the page. */
+export const GENERAL_MODEL = 'smollm2-360m';
+
+const OTHER =
+  /^\s*(who|why|when|where|which|explain|write|translate|summari[sz]e|tell|define|list|give|fix|rename|add)\b/i;
+
+/** Whether a question could be one of their problems: amounts, and nothing that asks for something else. */
+export const isWordProblem = (question: string): boolean => /\d/.test(question) && !OTHER.test(question);
