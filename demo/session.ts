@@ -6,6 +6,7 @@ import {
   type Fault,
   type Loaded,
   type LoadOptions,
+  type ModelInfo,
   type ModelRole,
   type RunRequest,
   SYSTEMS,
@@ -148,6 +149,9 @@ export class Session {
     await this.#load(this.#roles, 'an f16 cache');
   }
 
+  /** What the engine told of the target that is loaded. */
+  loadedTarget: Pick<ModelInfo, 'family' | 'bytes' | 'context'> | null = null;
+
   /** The chosen target. */
   get target(): Choice {
     return this.#family.target;
@@ -287,6 +291,7 @@ export class Session {
       say('device', describe(loaded, (performance.now() - began) / 1000));
       this.device = nameOf(loaded);
       this.#names = namesOf(loaded);
+      this.loadedTarget = loaded.models.target ?? null;
       this.systems.fit(loaded);
       lamp('ready');
       await this.panel.showLoaded(loaded, this.#family.target, this.#remembered);

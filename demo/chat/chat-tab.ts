@@ -3,6 +3,7 @@
 import { withinContext } from '../../src/api/context-window.ts';
 import { OutriderError, type RunRequest } from '../../src/index.ts';
 import { committedTokens, type TraceEvent } from '../../src/trace/index.ts';
+import { isWordProblem } from '../models/scope.ts';
 import { type Outcome, outcomeOf } from '../run/outcome.ts';
 import type { Session } from '../session.ts';
 import { element, make, say } from '../shared/elements.ts';
@@ -10,6 +11,8 @@ import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
 import { Conversation } from './conversation.ts';
 import { AnswerView, action, copyAction, QuestionView } from './message-view.ts';
+import { storeChat, storedChat } from './stored-chat.ts';
+import { isBundled, outOfScope, welcome } from './welcome.ts';
 
 /** The log follows the answer if it is scrolled this close to its end. */
 const NEAR = 32;
@@ -39,6 +42,9 @@ export class ChatTab {
   #unfinished: Unfinished | null = null;
   /** Added to the seed, so that a regenerated answer differs. */
   #tries = 0;
+  /** Shown while the log is empty. */
+  #welcome: HTMLElement | null = null;
+  #scopeNote: HTMLElement | null = null;
 
   constructor(session: Session, onAnswer: (outcome: Outcome, question: string) => void) {
     this.#session = session;
@@ -65,6 +71,46 @@ export class ChatTab {
       this.#latest.hidden = this.#following;
     });
     this.#latest.addEventListener('click', () => this.#follow());
+    this.#box.addEventListener('input', () => this.#showButton());
+    this.#system.addEventListener('change', () => this.#store());
+    this.#restore();
+  }
+
+  /** The conversation of an earlier visit. */
+  #restore(): void {
+    const stored = storedChat();
+    if (!stored) return;
+    this.#system.value = stored.system;
+    this.#conversation.restore(stored.messages);
+    for (const [at, { role, content }] of stored.messages.entries()) {
+      if (role === 'user') this.#log.append(new QuestionView(content, (text) => this.#edit(at, text)).root);
+      else this.#restoreAnswer(content);
+    }
+  }
+
+  #restoreAnswer(content: string): void {
+    const view = AnswerView.restored(content);
+    this.#log.append(view.root);
+    this.#addActions(view);
+  }
+
+  #store(): void {
+    storeChat({ system: this.#system.value, messages: this.#conversation.messages });
+  }
+
+  /** An empty log shows the loaded model and what to ask it. */
+  #welcomeIfEmpty(): void {
+    this.#welcome?.remove();
+    if (this.#articles.length > 0) return;
+    const { systems, target, loadedTarget } = this.#session;
+    const loaded = this.#ready && loadedTarget ? { ...loadedTarget, choice: target } : null;
+    this.#welcome = welcome(loaded, systems.system.title, {
+      ask: (text) => {
+        this.#box.value = text;
+        this.#ask();
+      },
+    });
+    this.#log.prepend(this.#welcome);
   }
 
   /** Whether a model is loaded. */
@@ -72,6 +118,7 @@ export class ChatTab {
     this.#ready = ready;
     if (!ready) this.#running?.abort();
     this.#showButton();
+    this.#welcomeIfEmpty();
   }
 
   get #following(): boolean {
@@ -84,13 +131,16 @@ export class ChatTab {
 
   #showButton(): void {
     this.#send.textContent = this.#running ? 'Stop' : 'Send';
-    this.#send.disabled = !this.#ready && !this.#running;
+    const empty = this.#box.value.trim() === '';
+    this.#send.disabled = !this.#running && (!this.#ready || empty);
   }
 
   #clear(): void {
     this.#running?.abort();
     this.#conversation.clear();
     this.#log.replaceChildren();
+    this.#store();
+    this.#welcomeIfEmpty();
     this.#latest.hidden = true;
     this.#box.focus();
   }
@@ -98,7 +148,24 @@ export class ChatTab {
   #ask(): void {
     const content = this.#box.value.trim();
     if (content === '' || !this.#ready || this.#running) return;
+    this.#scopeNote?.remove();
+    const first = this.#conversation.messages.length === 0;
+    if (first && isBundled(this.#session.target) && !isWordProblem(content)) {
+      this.#scopeNote = outOfScope({
+        show: (id) => void this.#session.panel.show(id),
+        anyway: () => this.#begin(content),
+      });
+      this.#log.append(this.#scopeNote);
+      this.#follow();
+      return;
+    }
+    this.#begin(content);
+  }
+
+  #begin(content: string): void {
+    if (!this.#ready || this.#running) return;
     this.#box.value = '';
+    this.#welcome?.remove();
     this.#conversation.ask(content);
     this.#append(content);
     void this.#answer();
@@ -227,12 +294,18 @@ export class ChatTab {
   #end(view: AnswerView): void {
     if (!view.root.isConnected) return; // the chat was cleared meanwhile
     this.#conversation.answer(view.text);
+    this.#store();
     if (view.text === '') view.root.remove();
+    this.#addActions(view);
+  }
+
+  #addActions(view: AnswerView): void {
     const retry = action('Regenerate', 'Regenerate the answer', () => this.#retry());
     retry.classList.add('retry');
     const go = action('Continue', 'Continue the answer', () => this.#continue());
     if (view.text !== '')
       view.actions.append(
+        ...view.toggle,
         copyAction(() => view.text),
         ...(this.#unfinished ? [go] : []),
         retry,

@@ -65,6 +65,12 @@ export class Conversation {
     return last >= 0;
   }
 
+  /** Takes up a conversation that was kept. */
+  restore(messages: readonly Message[]): void {
+    this.#messages = messages;
+    this.#forgotten = 0;
+  }
+
   clear(): void {
     this.#messages = [];
     this.#forgotten = 0;

@@ -1,9 +1,11 @@
-// A message in the chat log: its text, its figures, and its buttons.
+// A message in the chat log: its text, its figures, and its buttons. An answer with Markdown is shown formatted once it
+// is whole; a button shows its tokens, as they were drafted and accepted.
 import { METRICS, type TraceEvent } from '../../src/trace/index.ts';
 import { brief, Running } from '../run/figures.ts';
 import { interruptionSentence } from '../run/interruption.ts';
 import { drawRound } from '../run/lane.ts';
 import { type DecodedRound, RoundReader } from '../run/rounds.ts';
+import { drawMarkdown, parseMarkdown } from './markdown.ts';
 
 const make = <Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
@@ -95,6 +97,8 @@ const ENDS = { stop: '', length: 'token limit reached', aborted: 'stopped' } as 
 /** An answer, which grows with the events of its run. */
 export class AnswerView extends MessageView {
   text = '';
+  readonly #formatted = make('div', 'text formatted');
+  readonly #toggle = action('Show tokens', 'Show the tokens of this answer', () => this.#flip());
   #rounds = new RoundReader();
   readonly #figures = {
     prompt: new Running(METRICS.prompt_tokens),
@@ -113,9 +117,46 @@ export class AnswerView extends MessageView {
     this.about.textContent = 'Reading the prompt …';
   }
 
+  /** An answer of an earlier visit: its text, without its tokens. */
+  static restored(text: string): AnswerView {
+    const view = new AnswerView();
+    view.text = text;
+    view.body.textContent = text;
+    view.about.textContent = 'From an earlier visit';
+    view.root.ariaBusy = 'false';
+    view.#format();
+    return view;
+  }
+
+  /** The button between formatted text and tokens, where there is something to format. */
+  get toggle(): readonly HTMLElement[] {
+    return this.#formatted.isConnected ? [this.#toggle] : [];
+  }
+
+  #format(): void {
+    const parts = parseMarkdown(this.text);
+    if (!parts) return;
+    this.#formatted.replaceChildren(...drawMarkdown(parts));
+    this.body.after(this.#formatted);
+    this.#show(true);
+  }
+
+  #flip(): void {
+    this.#show(this.body.hidden === false);
+  }
+
+  #show(formatted: boolean): void {
+    this.body.hidden = formatted;
+    this.#formatted.hidden = !formatted;
+    this.#toggle.textContent = formatted ? 'Show tokens' : 'Show formatted';
+    this.#toggle.ariaLabel = formatted ? 'Show the tokens of this answer' : 'Show this answer formatted';
+  }
+
   /** The events of another run follow, which continues the text. */
   resume(): void {
     this.root.ariaBusy = 'true';
+    this.body.hidden = false;
+    this.#formatted.remove();
     this.actions.replaceChildren();
     this.#rounds = new RoundReader();
     this.#done = false;
@@ -143,6 +184,7 @@ export class AnswerView extends MessageView {
   finish(): void {
     this.root.ariaBusy = 'false';
     if (!this.#done) this.#showFigures('ended early');
+    this.#format();
   }
 
   #showFigures(end: string): void {

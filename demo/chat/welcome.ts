@@ -1,0 +1,103 @@
+// What an empty chat shows: the card of the loaded model, the system that suits it, and three examples that it can do.
+// The bundled models are offered nothing but word problems.
+import { catalogueEntry } from '../../src/catalogue/catalogue.ts';
+import type { Choice } from '../models/family.ts';
+import { GENERAL_MODEL, SCOPE } from '../models/scope.ts';
+import { make, megabytes } from '../shared/elements.ts';
+import { action } from './message-view.ts';
+
+interface Example {
+  readonly label: string;
+  readonly text: string;
+}
+
+const PROBLEMS: readonly Example[] = [
+  {
+    label: 'Trees',
+    text: 'Leo plants 5 trees every day for 5 days. Then Leo plants 3 trees every day for 9 days. How many trees is that in all?',
+  },
+  { label: 'Cups', text: 'A shop sells 4 cups for 3 dollars each. How much is that?' },
+  {
+    label: 'Chairs',
+    text: 'A hall has 9 rows with 7 chairs in each row. Then 7 rows with 6 chairs in each row are added. How many chairs are there now?',
+  },
+];
+
+const CODE = `function total(prices) {
+  let sum = 0;
+  for (let i = 0; i <= prices.length; i++) sum += prices[i];
+  return sum;
+}`;
+
+const GENERAL: readonly Example[] = [
+  { label: 'Chat', text: 'Give me three ideas for a rainy Sunday with two children. One sentence each.' },
+  {
+    label: 'Edit code',
+    text: `This function returns NaN. Write the corrected function, and change nothing else.\n\n\`\`\`js\n${CODE}\n\`\`\``,
+  },
+  {
+    label: 'Summarise',
+    text: 'Summarise in one sentence: A small model drafts several tokens. The large model checks all of them in one pass and keeps those that it would have written itself. The text is the same as without drafts, and the large model runs fewer times.',
+  },
+];
+
+/** What the engine told of the loaded target. */
+export interface Loaded {
+  readonly choice: Choice;
+  readonly family: string;
+  readonly bytes: number;
+  readonly context: number;
+}
+
+interface Actions {
+  ask(text: string): void;
+}
+
+export const isBundled = ({ source }: Choice): boolean => typeof source === 'string';
+
+/** The card of a model, and examples. */
+export const welcome = (loaded: Loaded | null, system: string, { ask }: Actions): HTMLElement => {
+  const root = make('section', { className: 'welcome', ariaLabel: 'The loaded model' });
+  if (!loaded) {
+    root.append(make('p', { className: 'muted' }, 'No model is loaded yet.'));
+    return root;
+  }
+  const { choice, family, bytes, context } = loaded;
+  const bundled = isBundled(choice);
+  const facts = [family, `${megabytes(bytes)} on the device`, `${context.toLocaleString('en')} tokens of context`];
+  const examples = bundled ? PROBLEMS : GENERAL;
+  root.append(
+    make('h3', {}, choice.label.charAt(0).toUpperCase() + choice.label.slice(1)),
+    make('p', { className: 'muted' }, facts.join(' · ')),
+    make('p', {}, bundled ? SCOPE : `Answers are decoded with “${system}”. Another system is chosen under Decoding.`),
+    make(
+      'div',
+      { className: 'row tight' },
+      ...examples.map(({ label, text }) => action(label, `Ask the example: ${label}`, () => ask(text))),
+    ),
+  );
+  return root;
+};
+
+/** Shown instead of an answer that the bundled models could only get wrong. */
+export const outOfScope = (actions: { show(id: string): void; anyway(): void }): HTMLElement => {
+  const entry = catalogueEntry(GENERAL_MODEL);
+  const [file] = entry?.files ?? [];
+  const root = make('div', { className: 'scope-note', role: 'status' }, make('p', {}, SCOPE));
+  if (entry && file) {
+    const offer = `${entry.title}, ${Math.round(file.megabytes)} MB, ${entry.licence.name}`;
+    root.append(make('p', {}, `A general model answers other questions: ${offer}.`));
+  }
+  root.append(
+    make(
+      'div',
+      { className: 'row tight' },
+      action('Show this model', `Show ${entry?.title} among the published models`, () => actions.show(GENERAL_MODEL)),
+      action('Ask anyway', 'Ask the bundled model anyway', () => {
+        root.remove();
+        actions.anyway();
+      }),
+    ),
+  );
+  return root;
+};
