@@ -13,7 +13,7 @@ test.beforeAll(async ({ browser }) => {
   });
   page = await context.newPage();
   await page.goto('/#chat');
-  await expect(page.getByRole('button', { name: 'Send' })).toBeEnabled({ timeout: 240_000 });
+  await expect(page.getByRole('region', { name: 'The loaded model' })).toContainText('qwen3', { timeout: 240_000 });
 });
 test.afterAll(() => page.context().close());
 
@@ -37,6 +37,24 @@ const figures = () => answers().last().locator('.head p');
 const TREES =
   'Leo plants 5 trees every day for 5 days. Then Leo plants 3 trees every day for 9 days. How many trees is that in all?';
 
+test('an empty chat shows the model, and a question that it cannot answer gets an offer instead', async () => {
+  const card = page.getByRole('region', { name: 'The loaded model' });
+  await expect(card).toContainText('They solve word problems like the examples, and nothing else.');
+  await expect(card.getByRole('button')).toHaveText(['Trees', 'Shop', 'Stones']);
+  await expect(send()).toBeDisabled();
+  const asked: string[] = [];
+  page.on('request', (request) => void asked.push(new URL(request.url()).hostname));
+  await message().fill('Who was Ada Lovelace?');
+  await send().click();
+  await expect(page.locator('.scope-note')).toContainText('SmolLM2 360M, 386 MB, Apache-2.0');
+  await expect(questions()).toHaveCount(0);
+  await page.getByRole('button', { name: /^Show SmolLM2 360M/ }).click();
+  await expect(page.getByRole('button', { name: /^Download 65[56] MB: SmolLM2 360M/ })).toBeFocused();
+  expect(new Set(asked)).toEqual(new Set(['localhost']));
+  await page.getByRole('button', { name: 'Clear chat' }).click();
+  await expect(page.locator('.scope-note')).toHaveCount(0);
+});
+
 test('the address opens the chat; Shift+Enter starts a new line and Enter sends', async () => {
   await expect(page.getByRole('tab', { name: 'Chat' })).toHaveAttribute('aria-selected', 'true');
   await expect(page.getByRole('tabpanel', { name: 'Chat' })).toBeVisible();
@@ -52,6 +70,22 @@ test('the address opens the chat; Shift+Enter starts a new line and Enter sends'
   await answered();
   await expect(answers()).toContainText('The answer is 52.');
   await expect(figures()).toContainText(/^7\d tokens · [\d.]+ tokens\/s · \d+\.\d per round · 0 of 45 prompt tokens/);
+});
+
+test('the chat survives a reload, and its answer stays text', async () => {
+  const said = (await answers().locator('.text').first().textContent()) ?? '';
+  await page.reload();
+  await expect(questions()).toHaveText(/Leo plants 5 trees/);
+  await expect(answers()).toContainText('From an earlier visit');
+  expect(await page.evaluate(() => localStorage.getItem('outrider-chat'))).toContain(TREES);
+  await expect(answers().getByRole('button', { name: 'Regenerate' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Send' })).toBeDisabled();
+  await message().fill('x');
+  await expect(page.getByRole('button', { name: 'Send' })).toBeEnabled({ timeout: 240_000 });
+  await message().fill('');
+  await answers().getByRole('button', { name: 'Regenerate' }).click();
+  await answered();
+  expect(said).toContain('The answer is 52.');
 });
 
 test('drafted tokens are marked unless that is switched off', async () => {

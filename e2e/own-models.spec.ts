@@ -98,6 +98,49 @@ test('models that fit are loaded at once, with a table of what each takes', asyn
   await expect(page.locator('#answer .drafted').first()).toBeVisible();
 });
 
+const LISTED = {
+  siblings: [
+    { rfilename: 'small-Q8_0.gguf', size: 639_447_744 },
+    { rfilename: '../../evil-Q4_K_M.gguf', size: 1 },
+    { rfilename: 'small-Q4_K_M.gguf', size: 396_705_472 },
+  ],
+  cardData: { license: 'apache-2.0' },
+};
+
+test('a published model, by name or from the list, shows its size and licence before anything is fetched', async ({
+  page,
+}) => {
+  const asked: string[] = [];
+  await page.route('https://huggingface.co/**', async (route) => {
+    asked.push(route.request().url());
+    if (route.request().url().includes('/api/')) await route.fulfill({ json: LISTED });
+    else await route.fulfill({ status: 404 });
+  });
+  await open(page, 'draft', 'autoregressive');
+  await page.getByText('Your own model').click();
+  const form = page.locator('#by-address');
+  await page.getByLabel(/^Address of a \.gguf/).fill('no model');
+  await form.getByRole('button', { name: 'Load' }).click();
+  await expect(form.locator('#fault')).toContainText('neither an address nor the name of a model');
+  await page.getByLabel(/^Address of a \.gguf/).fill('https://huggingface.co/owner/small-GGUF');
+  await form.getByRole('button', { name: 'Load', exact: true }).click();
+  await expect(form).toContainText('small-Q4_K_M.gguf was chosen: Q4_K_M keeps most of the quality');
+  await expect(form).toContainText('Licence: apache-2.0.');
+  await expect(form.getByRole('combobox')).toHaveText(/small-Q4_K_M\.gguf, 397 MBsmall-Q8_0\.gguf, 639 MB/);
+  await expect(button(page, 'Download 397 MB')).toBeFocused();
+  expect(asked).toEqual(['https://huggingface.co/api/models/owner/small-GGUF?blobs=true']);
+  await button(page, 'Download 397 MB').click();
+  await expect(page.locator('#models-form #fault')).toContainText('small-Q4_K_M.gguf is missing');
+  expect(asked.slice(1)).toEqual([expect.stringMatching(/\/owner\/small-GGUF\/resolve\/main\/small-Q4_K_M\.gguf$/)]);
+  await page.getByText('Published models').click();
+  const gemma = page.locator('.catalogue details').filter({ hasText: 'Gemma 3 1B806' });
+  await gemma.locator('summary').press('Enter');
+  await expect(gemma).toContainText('By downloading it you accept Google’s terms');
+  await expect(gemma.getByLabel('Drafted by')).toHaveText(/Gemma 3 270M, draft model, 292 MB/);
+  await expect(gemma.getByRole('button', { name: 'Download 1.10 GB: Gemma 3 1B with Gemma 3 270M' })).toBeVisible();
+  expect(asked).toHaveLength(2);
+});
+
 test('a target on another machine writes the steps; its key stays out of the page', async ({ page }) => {
   const key = 'sk-secret-of-mine';
   const server = await serveCompletions();

@@ -105,6 +105,9 @@ class EntryView {
       this.#load,
     );
     this.#load.addEventListener('click', () => choose(this.#pick()));
+    this.#details.addEventListener('toggle', () => {
+      if (this.#details.open) this.#details.scrollIntoView({ block: 'nearest' });
+    });
     for (const select of [this.#files, this.#partners]) select.addEventListener('change', () => this.#label());
     this.#label();
     this.root = make('li', {}, this.#details);
@@ -112,7 +115,6 @@ class EntryView {
 
   open(): void {
     this.#details.open = true;
-    this.#details.scrollIntoView({ block: 'nearest' });
     this.#load.focus();
   }
 
