@@ -89,7 +89,7 @@ const tokensOf = ({ usage }: Answer): LanguageModelV4Usage => {
 };
 
 const reasonOf = ({ finish_reason: raw }: Answer): LanguageModelV4FinishReason => ({
-  unified: raw === 'aborted' ? 'interrupted' : raw,
+  unified: raw === 'aborted' ? 'interrupted' : raw === 'tool_calls' ? 'tool-calls' : raw,
   raw,
 });
 

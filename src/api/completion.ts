@@ -3,6 +3,7 @@
 import type { KnobValue } from '../decode/core/knobs.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
+import { type AnswerPart, AnswerReader } from '../text/answer-format.ts';
 import { type EventOf, type Metrics, measure, type TokenLogprob, type TraceEvent, usage } from '../trace/index.ts';
 
 /** Settings that other interfaces do not have. */
@@ -16,7 +17,7 @@ export interface Extras {
 }
 
 /** `begun`: the engine has accepted the request; it runs or is queued. */
-export type AnswerEvent = { readonly type: 'begun' } | Piece | Answer;
+export type AnswerEvent = { readonly type: 'begun' } | Piece | Thought | ToolCall | Answer;
 
 export interface Piece {
   readonly type: 'piece';
@@ -25,9 +26,20 @@ export interface Piece {
   readonly logprobs: readonly TokenLogprob[] | null;
 }
 
+/** A piece of what the model thinks before it answers. */
+export interface Thought {
+  readonly type: 'thought';
+  readonly text: string;
+}
+
+/** The call with this number begins; or its arguments, JSON, go on. */
+export type ToolCall =
+  | { readonly type: 'call'; readonly call: number; readonly id: string; readonly name: string }
+  | { readonly type: 'arguments'; readonly call: number; readonly text: string };
+
 export interface Answer {
   readonly type: 'end';
-  readonly finish_reason: EventOf<'done'>['finish_reason'];
+  readonly finish_reason: EventOf<'done'>['finish_reason'] | 'tool_calls';
   readonly report: Report;
   readonly usage: Usage;
 }
@@ -35,8 +47,12 @@ export interface Answer {
 /** Which system wrote an answer, with which seed, and how fast. */
 export type Report = Pick<EventOf<'run'>, 'system' | 'knobs' | 'seed'> & { readonly metrics: Metrics };
 
+type Counts = ReturnType<typeof usage>;
+
 /** Token counts in OpenAI's shape. */
-export type Usage = ReturnType<typeof usage>;
+export type Usage = Counts & {
+  readonly completion_tokens_details: Counts['completion_tokens_details'] & { readonly reasoning_tokens: number };
+};
 
 /** Members that are undefined are left out: a request states what it wants and nothing else. */
 export const stated = <T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
@@ -54,34 +70,98 @@ export async function* answer(
   { signal, onEvent }: { readonly signal?: AbortSignal | undefined; readonly onEvent?: Extras['onEvent'] },
 ): AsyncGenerator<AnswerEvent, void, undefined> {
   const events: TraceEvent[] = [];
+  let parts: Parts | null = null;
   let held: EventOf<'commit'> | null = null;
   for await (const event of engine.run(request, signal)) {
     onEvent?.(event);
     events.push(event);
     if (events.length === 1) yield { type: 'begun' };
-    if (event.type === 'commit') {
-      if (held) yield piece(held);
+    if (event.type === 'run') parts = new Parts(request, event.format);
+    if (event.type === 'commit' && parts) {
+      if (held) yield* parts.of(held);
       held = request.logprobs === undefined ? null : event;
-      if (!held && event.text) yield piece(event);
+      if (!held) yield* parts.of(event);
     } else if (event.type === 'done') {
-      if (held) yield piece(held, event.stop);
-      yield ended(event, events, request);
+      if (held && parts) yield* parts.of(held, event.stop);
+      if (parts) yield* parts.end();
+      yield ended(event, events, request, parts);
     }
   }
 }
 
-const piece = ({ text, logprobs }: EventOf<'commit'>, stop: EventOf<'done'>['stop'] = null): Piece => ({
-  type: 'piece',
-  text: text ?? '',
-  logprobs: logprobs && (typeof stop === 'number' ? logprobs.slice(0, -1) : logprobs),
-});
+/** Divides the text of commits into text, thoughts and calls. */
+class Parts {
+  readonly #reader: AnswerReader;
+  /** Tokens of thoughts. */
+  thoughts = 0;
 
-const ended = ({ finish_reason }: EventOf<'done'>, events: readonly TraceEvent[], request: RunRequest): Answer => {
+  constructor({ tools }: RunRequest, format: EventOf<'run'>['format']) {
+    this.#reader = new AnswerReader(format ?? { tools: null, thoughts: null }, tools);
+  }
+
+  get called(): boolean {
+    return this.#reader.called;
+  }
+
+  *of({ text, pieces, logprobs }: EventOf<'commit'>, stop: EventOf<'done'>['stop'] = null) {
+    let scores = logprobs && (typeof stop === 'number' ? logprobs.slice(0, -1) : logprobs);
+    let said = '';
+    // Token by token, to count those of the thoughts.
+    for (const piece of pieces ?? [text ?? '']) {
+      const before = this.#reader.thinking;
+      for (const part of this.#reader.push(piece)) {
+        if (part.type === 'text') {
+          said += part.text;
+          continue;
+        }
+        if (said !== '') {
+          yield this.#piece(said, scores);
+          [said, scores] = ['', null];
+        }
+        yield this.#event(part);
+      }
+      if (before && this.#reader.thinking) this.thoughts++;
+    }
+    if (said !== '' || scores?.length) yield this.#piece(said, scores);
+  }
+
+  *end() {
+    for (const part of this.#reader.end())
+      yield part.type === 'text' ? this.#piece(part.text, null) : this.#event(part);
+  }
+
+  #piece(text: string, logprobs: Piece['logprobs']): Piece {
+    return { type: 'piece', text, logprobs };
+  }
+
+  #event(part: Exclude<AnswerPart, { readonly type: 'text' }>): Thought | ToolCall {
+    if (part.type === 'thought') return part;
+    if (part.type === 'arguments') return { type: 'arguments', call: part.index, text: part.text };
+    return { type: 'call', call: part.index, name: part.name, id: part.id ?? newId() };
+  }
+}
+
+/** Nine letters and digits: some models read no other ids. */
+const newId = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 9);
+
+const ended = (
+  { finish_reason }: EventOf<'done'>,
+  events: readonly TraceEvent[],
+  request: RunRequest,
+  parts: Parts | null,
+): Answer => {
   const run = events.find((event): event is EventOf<'run'> => event.type === 'run');
   // A run that was aborted in the queue has none.
   const { system, knobs, seed } = run ?? { system: request.system ?? 'autoregressive', knobs: {}, seed: 0 };
   const metrics = measure(events);
-  return { type: 'end', finish_reason, report: { system, knobs, seed, metrics }, usage: usage(metrics) };
+  const counts = usage(metrics);
+  const details = { ...counts.completion_tokens_details, reasoning_tokens: parts?.thoughts ?? 0 };
+  return {
+    type: 'end',
+    finish_reason: finish_reason === 'stop' && parts?.called ? 'tool_calls' : finish_reason,
+    report: { system, knobs, seed, metrics },
+    usage: { ...counts, completion_tokens_details: details },
+  };
 };
 
 /** Ends a stream's run when the signal fires, also when the stream is not read on: the run would block the queue. */

@@ -61,9 +61,27 @@ const PARAMS: Readonly<Record<string, string>> = {
   seed: 'seed',
 };
 
+/** Of refusals that begin with other words. */
+const BEGINNINGS: readonly (readonly [start: string, param: string, code: string | null])[] = [
+  ['json_schema', 'response_format', null],
+  ['tools', 'tools', null],
+  ['thinking: ', 'reasoning_effort', 'unsupported_parameter'],
+  ['thinking.budget', 'outrider.thinking_budget', null],
+  ['thinking.enabled', 'outrider.thinking', null],
+];
+
 /** The same in OpenAI's words, and its parameter. */
+<<<<<<< HEAD
 const inTheirWords = (text: string): { readonly message: string; readonly param: string | null } => {
   const [, name = '', rest = ''] = /^(\w+)((?:\[\w+\])?(?: must be |:? is |: ).*)$/s.exec(text) ?? [];
+=======
+const inTheirWords = (
+  text: string,
+): { readonly message: string; readonly param: string | null; readonly code?: string | null } => {
+  const known = BEGINNINGS.find(([start]) => text.startsWith(start));
+  if (known) return { message: text, param: known[1], code: known[2] };
+  const [, name = '', rest = ''] = /^(\w+)( must be .*)$/s.exec(text) ?? [];
+>>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
   const param = PARAMS[name] ?? null;
   return { message: param ? `${param}${rest}` : text, param };
 };
@@ -73,11 +91,11 @@ export const toApiError = (cause: unknown): APIError => {
   const { code, message, hint } = toFault(cause);
   if (code === 'aborted') return aborted();
   const text = hint === '' ? message : `${message}. ${hint}`;
-  if (!(cause instanceof OutriderError) || code !== 'bad-request')
+  if (!(cause instanceof OutriderError) || (code !== 'bad-request' && code !== 'bad-constraint'))
     return new APIError(500, { message: text, type: 'server_error', param: null, code }, { cause });
-  const { message: said, param } = inTheirWords(text);
+  const { message: said, param, code: theirs = null } = inTheirWords(text);
   const known = overflow(cause)
     ? ({ param: 'messages', code: 'context_length_exceeded' } as const)
-    : { param, code: null };
+    : { param, code: theirs };
   return new APIError(400, { message: said, type: 'invalid_request_error', ...known }, { cause });
 };

@@ -1,8 +1,9 @@
 // Reads OpenAI's parameters as ours. A parameter that the engine does not support, or that OpenAI does not have, is an
-// error that names it: a penalty, a tool or a misspelt limit that was silently ignored would give a wrong answer.
+// error that names it: a penalty or a misspelt limit that was silently ignored would give a wrong answer.
 import type { RunRequest } from '../engine/request.ts';
 import { stated } from './completion.ts';
 import { invalid } from './openai-error.ts';
+import { readChatParts, readToolMessage } from './openai-tools.ts';
 import type { ChatCompletionMessage, ChatCompletionParams, CompletionParams, OpenAIExtras } from './openai-types.ts';
 
 const isEmpty = (value: unknown): boolean =>
@@ -14,16 +15,19 @@ const isEmpty = (value: unknown): boolean =>
 
 /** Unsupported parameters, and the values of each that ask for nothing. */
 const HARMLESS: Readonly<Record<string, (value: unknown) => boolean>> = {
+<<<<<<< HEAD
   tools: isEmpty,
+=======
+  frequency_penalty: isEmpty,
+  presence_penalty: isEmpty,
+  logit_bias: isEmpty,
+>>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
   functions: isEmpty,
-  tool_choice: (value) => isEmpty(value) || value === 'none' || value === 'auto',
   function_call: (value) => isEmpty(value) || value === 'none' || value === 'auto',
-  response_format: (value) => isEmpty(value) || (value as { type?: unknown }).type === 'text',
   audio: isEmpty,
   modalities: (value) => isEmpty(value) || (Array.isArray(value) && value.join() === 'text'),
   suffix: (value) => isEmpty(value) || value === '',
   prediction: isEmpty,
-  reasoning_effort: (value) => isEmpty(value) || value === 'none',
   verbosity: (value) => isEmpty(value) || value === 'medium',
   web_search_options: (value) => value === undefined || value === null,
   moderation: isEmpty,
@@ -41,10 +45,11 @@ const SHARED =
  * answer.
  */
 const ABOUT_SERVERS =
-  'user metadata service_tier safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options parallel_tool_calls'.split(
+  'user metadata service_tier safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options'.split(
     ' ',
   );
 
+<<<<<<< HEAD
 const OF_CHAT = new Set([...SHARED, ...ABOUT_SERVERS, 'messages', 'max_completion_tokens', 'top_logprobs']);
 const OF_TEXT = new Set([...SHARED, ...ABOUT_SERVERS, 'prompt', 'echo', 'best_of']);
 
@@ -58,6 +63,23 @@ const EXTRAS: readonly string[] = [
   'bad_words',
   'onEvent',
 ];
+=======
+const OF_CHAT = new Set([
+  ...SHARED,
+  ...ABOUT_SERVERS,
+  'messages',
+  'max_completion_tokens',
+  'top_logprobs',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+]);
+const OF_TEXT = new Set([...SHARED, ...ABOUT_SERVERS, 'prompt']);
+
+const EXTRAS: readonly string[] = ['system', 'knobs', 'top_k', 'min_p', 'thinking', 'thinking_budget', 'onEvent'];
+>>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
 
 const checkNames = (params: ChatCompletionParams | CompletionParams): void => {
   const known = 'messages' in params ? OF_CHAT : OF_TEXT;
@@ -75,8 +97,9 @@ const checkNames = (params: ChatCompletionParams | CompletionParams): void => {
     invalid('stream_options', "The 'stream_options' parameter is only allowed when 'stream' is enabled.");
 };
 
-const textOf = ({ content }: ChatCompletionMessage, i: number): string => {
+const textOf = ({ content, role, tool_calls }: ChatCompletionMessage, i: number): string => {
   if (typeof content === 'string') return content;
+  if ((content ?? null) === null && role === 'assistant' && tool_calls?.length) return '';
   if (!Array.isArray(content)) return invalid(`messages[${i}].content`, `messages[${i}].content must be text`);
   return content
     .map((part) =>
@@ -85,7 +108,7 @@ const textOf = ({ content }: ChatCompletionMessage, i: number): string => {
     .join('');
 };
 
-const ROLES: readonly unknown[] = ['system', 'developer', 'user', 'assistant'];
+const ROLES: readonly unknown[] = ['system', 'developer', 'user', 'assistant', 'tool'];
 
 const conversation = (messages: readonly ChatCompletionMessage[]): RunRequest['prompt'] => {
   if (!Array.isArray(messages) || messages.length === 0) invalid('messages', 'messages must be a list, and not empty');
@@ -93,7 +116,14 @@ const conversation = (messages: readonly ChatCompletionMessage[]): RunRequest['p
     messages: messages.map((message, i) => {
       if (!ROLES.includes(message.role))
         invalid(`messages[${i}].role`, `messages[${i}].role must be one of ${ROLES.join(', ')}, not ${message.role}`);
-      return { role: message.role === 'developer' ? 'system' : message.role, content: textOf(message, i) };
+      const role = message.role === 'developer' ? 'system' : message.role;
+      const { reasoning_content } = message;
+      return {
+        role,
+        content: textOf(message, i),
+        ...(reasoning_content && { reasoning_content }),
+        ...readToolMessage(messages, i),
+      };
     }),
   };
 };
@@ -118,7 +148,11 @@ const readStop = (stop: ChatCompletionParams['stop']): readonly string[] | undef
 /** The run of choice 0; `extras` as the caller of `openai()` set them, then as the request did. */
 export const toRunRequest = (
   params: ChatCompletionParams | CompletionParams,
+<<<<<<< HEAD
   { system, knobs, top_k, min_p, repetition_penalty, min_tokens, bad_words }: OpenAIExtras,
+=======
+  { system, knobs, top_k, min_p, thinking, thinking_budget }: OpenAIExtras,
+>>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
 ): RunRequest => {
   checkNames(params);
   const { prompt } = 'messages' in params ? { prompt: conversation(params.messages) } : rawPrompt(params);
@@ -142,6 +176,7 @@ export const toRunRequest = (
       seed: given(params.seed),
       stop: readStop(params.stop),
       logprobs: readLogprobs(params),
+      ...('messages' in params ? readChatParts(params, { thinking, thinking_budget }) : null),
     }),
   };
 };

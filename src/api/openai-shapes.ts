@@ -1,10 +1,11 @@
 // A choice under way and a finished answer, as the chat and the text interface spell them.
 import type { TokenLogprob } from '../trace/index.ts';
-import type { Piece, Report, Usage } from './completion.ts';
+import type { Piece, Report, Thought, ToolCall, Usage } from './completion.ts';
 import type {
   ChatCompletion,
   ChatCompletionChunk,
   ChatLogprobs,
+  ChatToolCall,
   Completion,
   CompletionChunk,
   CompletionLogprobs,
@@ -17,7 +18,13 @@ export type Scored = Omit<TokenLogprob, 'logprob'> & { readonly logprob: number 
 /** What happens to a choice, before it has either interface's shape. */
 export type Step = { readonly index: number } & (
   | { readonly type: 'begun' }
+<<<<<<< HEAD
   | (Omit<Piece, 'logprobs'> & { readonly logprobs: readonly Scored[] | null })
+=======
+  | Piece
+  | Thought
+  | ToolCall
+>>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
   | { readonly type: 'end'; readonly finish_reason: FinishReason; readonly report: Report }
 );
 
@@ -31,7 +38,13 @@ export interface Head {
 export interface Choice {
   readonly index: number;
   readonly text: string;
+<<<<<<< HEAD
   readonly logprobs: readonly Scored[] | null;
+=======
+  readonly thought: string;
+  readonly calls: readonly ChatToolCall[];
+  readonly logprobs: readonly TokenLogprob[] | null;
+>>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
   readonly finish_reason: FinishReason;
   readonly report: Report;
 }
@@ -65,6 +78,18 @@ const completionLogprobs = (tokens: readonly Scored[] | null): CompletionLogprob
     top_logprobs: tokens.map(({ top }) => Object.fromEntries(top.map(({ text, logprob }) => [text ?? '', logprob]))),
   };
 
+type Delta = ChatCompletionChunk['choices'][number]['delta'];
+
+const deltaOf = (step: Exclude<Step, { readonly type: 'end' }>): Delta => {
+  if (step.type === 'begun') return { role: 'assistant', content: '' };
+  if (step.type === 'piece') return { content: step.text };
+  if (step.type === 'thought') return { reasoning_content: step.text };
+  if (step.type === 'arguments') return { tool_calls: [{ index: step.call, function: { arguments: step.text } }] };
+  return {
+    tool_calls: [{ index: step.call, id: step.id, type: 'function', function: { name: step.name, arguments: '' } }],
+  };
+};
+
 export const CHAT: Shape<ChatCompletion, ChatCompletionChunk> = {
   prefix: 'chatcmpl',
   chunk(head, step) {
@@ -74,17 +99,22 @@ export const CHAT: Shape<ChatCompletion, ChatCompletionChunk> = {
       const { finish_reason, report } = step;
       return { ...head, object, choices: [{ index, delta: {}, logprobs: null, finish_reason }], outrider: report };
     }
-    const delta = step.type === 'begun' ? { role: 'assistant' as const, content: '' } : { content: step.text };
-    const logprobs = step.type === 'begun' ? null : chatLogprobs(step.logprobs);
-    return { ...head, object, choices: [{ index, delta, logprobs, finish_reason: null }] };
+    const logprobs = step.type === 'piece' ? chatLogprobs(step.logprobs) : null;
+    return { ...head, object, choices: [{ index, delta: deltaOf(step), logprobs, finish_reason: null }] };
   },
   usage: (head, usage) => ({ ...head, object: 'chat.completion.chunk', choices: [], usage }),
   whole: (head, choices, usage) => ({
     ...head,
     object: 'chat.completion',
-    choices: choices.map(({ index, text, logprobs, finish_reason }) => ({
+    choices: choices.map(({ index, text, thought, calls, logprobs, finish_reason }) => ({
       index,
-      message: { role: 'assistant', content: text, refusal: null },
+      message: {
+        role: 'assistant',
+        content: text === '' && calls.length > 0 ? null : text,
+        refusal: null,
+        ...(thought !== '' && { reasoning_content: thought }),
+        ...(calls.length > 0 && { tool_calls: calls }),
+      },
       logprobs: chatLogprobs(logprobs),
       finish_reason,
     })),
@@ -103,6 +133,7 @@ export const TEXT: Shape<Completion, CompletionChunk> = {
       const logprobs = completionLogprobs(step.logprobs);
       return { ...head, object, choices: [{ index, text: step.text, logprobs, finish_reason: null }] };
     }
+    if (step.type !== 'end') return null; // a text has neither thoughts nor calls
     const { finish_reason, report } = step;
     return { ...head, object, choices: [{ index, text: '', logprobs: null, finish_reason }], outrider: report };
   },

@@ -1,9 +1,10 @@
-// The shapes of OpenAI's chat and text completions, as far as an engine without tools, images and sound can answer
-// them. Requests name further members as `unknown` where we refuse them by name (openai-request.ts) instead of ignoring
-// them.
+// The shapes of OpenAI's chat and text completions, as far as an engine without images and sound can answer them. Requests
+// name further members as `unknown` where we refuse them by name (openai-request.ts) instead of ignoring them.
 import type { Extras, Report, Usage } from './completion.ts';
+import type { ChatTool, ChatToolCall, ChatToolCallDelta, ResponseFormat, ToolChoice } from './openai-tool-types.ts';
 
 export type { Report, Usage } from './completion.ts';
+export type { ChatTool, ChatToolCall, ChatToolCallDelta, ResponseFormat, ToolChoice } from './openai-tool-types.ts';
 
 /** Text as a part of a message. */
 export interface TextPart {
@@ -14,9 +15,15 @@ export interface TextPart {
 /** A message of a conversation. */
 export interface ChatCompletionMessage {
   /** `developer` is what newer models call `system`. */
-  readonly role: 'system' | 'developer' | 'user' | 'assistant';
-  readonly content: string | readonly TextPart[];
+  readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
+  /** May be null where the assistant only calls tools. */
+  readonly content?: string | readonly TextPart[] | null;
   readonly name?: string;
+  readonly tool_calls?: readonly ChatToolCall[] | null;
+  /** Of a tool's result. */
+  readonly tool_call_id?: string;
+  /** What the assistant thought; most templates leave out the thoughts of earlier answers. */
+  readonly reasoning_content?: string | null;
 }
 
 /** What both kinds of completions take. */
@@ -53,9 +60,16 @@ interface SharedParams {
 export interface OpenAIExtras extends Omit<Extras, 'minP'> {
   readonly top_k?: number;
   readonly min_p?: number;
+<<<<<<< HEAD
   readonly repetition_penalty?: number;
   readonly min_tokens?: number;
   readonly bad_words?: readonly (string | readonly number[])[];
+=======
+  /** Whether the model thinks first; default: as its chat template has it. */
+  readonly thinking?: boolean;
+  /** The most tokens of thoughts. */
+  readonly thinking_budget?: number;
+>>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
 }
 
 /** What `chat.completions.create` takes. */
@@ -66,16 +80,17 @@ export interface ChatCompletionParams extends SharedParams {
   /** 0 to 20. */
   readonly top_logprobs?: number | null;
   readonly stream?: boolean | null;
-  readonly tools?: unknown;
-  readonly tool_choice?: unknown;
+  readonly tools?: readonly ChatTool[] | null;
+  readonly tool_choice?: ToolChoice | null;
+  readonly parallel_tool_calls?: boolean | null;
+  readonly response_format?: ResponseFormat | null;
+  /** `none` and `minimal` switch thinking off, other words switch it on. */
+  readonly reasoning_effort?: string | null;
   readonly functions?: unknown;
-  readonly response_format?: unknown;
   readonly audio?: unknown;
   readonly modalities?: unknown;
   readonly prediction?: unknown;
-  readonly reasoning_effort?: unknown;
   readonly verbosity?: unknown;
-  readonly parallel_tool_calls?: unknown;
 }
 
 /** What `completions.create` takes. */
@@ -118,7 +133,7 @@ export interface CompletionLogprobs {
 }
 
 /** Why an answer ended. */
-export type FinishReason = 'stop' | 'length';
+export type FinishReason = 'stop' | 'length' | 'tool_calls';
 
 interface Envelope<Name extends string> {
   readonly id: string;
@@ -131,7 +146,14 @@ interface Envelope<Name extends string> {
 export interface ChatCompletion extends Envelope<'chat.completion'> {
   readonly choices: readonly {
     readonly index: number;
-    readonly message: { readonly role: 'assistant'; readonly content: string; readonly refusal: null };
+    readonly message: {
+      readonly role: 'assistant';
+      /** Null where the answer only calls tools. */
+      readonly content: string | null;
+      readonly refusal: null;
+      readonly reasoning_content?: string;
+      readonly tool_calls?: readonly ChatToolCall[];
+    };
     readonly logprobs: ChatLogprobs | null;
     readonly finish_reason: FinishReason;
   }[];
@@ -144,7 +166,12 @@ export interface ChatCompletion extends Envelope<'chat.completion'> {
 export interface ChatCompletionChunk extends Envelope<'chat.completion.chunk'> {
   readonly choices: readonly {
     readonly index: number;
-    readonly delta: { readonly role?: 'assistant'; readonly content?: string };
+    readonly delta: {
+      readonly role?: 'assistant';
+      readonly content?: string;
+      readonly reasoning_content?: string;
+      readonly tool_calls?: readonly ChatToolCallDelta[];
+    };
     readonly logprobs: ChatLogprobs | null;
     readonly finish_reason: FinishReason | null;
   }[];

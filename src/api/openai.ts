@@ -1,14 +1,21 @@
 // `chat.completions.create` and `completions.create` in OpenAI's shape over any engine, so that code written for that
 // client runs on the user's own GPU. Settings that OpenAI does not have are under one key, `outrider`.
 import type { Engine } from '../engine/engine.ts';
+<<<<<<< HEAD
 import { answer, leaveOnAbort, type Usage } from './completion.ts';
 import { bestOf, countOf } from './openai-best-of.ts';
 import { Echo } from './openai-echo.ts';
 import { APIError, aborted, toApiError } from './openai-error.ts';
+=======
+import type { TokenLogprob } from '../trace/index.ts';
+import { answer, leaveOnAbort, type ToolCall, type Usage } from './completion.ts';
+import { APIError, aborted, invalid, toApiError } from './openai-error.ts';
+>>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
 import { nthChoice, toRunRequest } from './openai-request.ts';
 import { CHAT, type Choice, type Head, type Scored, type Shape, type Step, TEXT } from './openai-shapes.ts';
 import type {
   ChatCompletionParams,
+  ChatToolCall,
   CompletionParams,
   OpenAI,
   OpenAIExtras,
@@ -17,6 +24,7 @@ import type {
 } from './openai-types.ts';
 
 export { APIError, type ErrorBody } from './openai-error.ts';
+export { openaiFetch } from './openai-fetch.ts';
 export type * from './openai-types.ts';
 
 type Params = ChatCompletionParams | CompletionParams;
@@ -35,6 +43,7 @@ const sum = (all: readonly Usage[]): Usage => {
     completion_tokens_details: {
       accepted_prediction_tokens: details('accepted_prediction_tokens'),
       rejected_prediction_tokens: details('rejected_prediction_tokens'),
+      reasoning_tokens: details('reasoning_tokens'),
     },
   };
 };
@@ -66,15 +75,32 @@ async function* steps(engine: Engine, params: Params, defaults: OpenAIExtras, si
   yield { type: 'usage', usage: sum(usages) };
 }
 
+const withCall = (calls: readonly ChatToolCall[], step: ToolCall): ChatToolCall[] => {
+  if (step.type === 'call')
+    return [...calls, { id: step.id, type: 'function', function: { name: step.name, arguments: '' } }];
+  return calls.map((call, i) => {
+    const { name, arguments: own } = call.function;
+    return i === step.call ? { ...call, function: { name, arguments: own + step.text } } : call;
+  });
+};
+
 const whole = async <Whole>(run: Steps, shape: Shape<Whole, unknown>, head: Head): Promise<Whole> => {
   const choices: Choice[] = [];
   let usage = sum([]);
   let text = '';
+<<<<<<< HEAD
   let logprobs: Scored[] | null = null;
+=======
+  let thought = '';
+  let calls: ChatToolCall[] = [];
+  let logprobs: TokenLogprob[] | null = null;
+>>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
   for await (const step of run)
     if (step.type === 'usage') usage = step.usage;
-    else if (step.type === 'begun') [text, logprobs] = ['', null];
-    else if (step.type === 'end') choices.push({ ...step, text, logprobs });
+    else if (step.type === 'begun') [text, thought, calls, logprobs] = ['', '', [], null];
+    else if (step.type === 'end') choices.push({ ...step, text, thought, calls, logprobs });
+    else if (step.type === 'thought') thought += step.text;
+    else if (step.type === 'call' || step.type === 'arguments') calls = withCall(calls, step);
     else {
       text += step.text;
       if (step.logprobs) logprobs = [...(logprobs ?? []), ...step.logprobs];

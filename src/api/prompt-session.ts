@@ -221,7 +221,7 @@ export class Session extends EventTarget {
       const limit = kind === 'answer' ? {} : { maxTokens: 1 }; // the engine writes at least one token; it is not used
       try {
         for await (const event of answer(engine, { ...request, ...limit, prompt: { messages } }, { signal })) {
-          if (event.type === 'begun') continue;
+          if (event.type !== 'piece' && event.type !== 'end') continue;
           signal.throwIfAborted();
           if (this.#turns.length > turns.length - dropped) this.#drop(dropped);
           yield event;

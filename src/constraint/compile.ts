@@ -5,6 +5,7 @@ import type { Tokenizer } from '../text/tokenizer.ts';
 import type { Constraint } from './constraint.ts';
 import { schemaGrammar } from './json-schema.ts';
 import { literal } from './literal.ts';
+import { bytesOf, type Marks } from './marks.ts';
 import type { Compiled } from './matcher.ts';
 import { patternGrammar } from './pattern.ts';
 import { compiling, loadXGrammar } from './xgrammar.ts';
@@ -14,6 +15,7 @@ const MOST_KEPT = 32;
 
 interface Vocabulary {
   readonly tokenizer: Tokenizer;
+  readonly marks: Marks;
   readonly vocabulary: number;
   readonly stopTokens: ReadonlySet<number>;
 }
@@ -51,7 +53,7 @@ export class ConstraintCompiler {
     // Another model has another vocabulary; that of the one before is not needed again.
     if (this.#tokenizer !== reader.tokenizer) this.#compilers.clear();
     this.#tokenizer = reader.tokenizer;
-    const key = `${reader.vocabulary} ${[...reader.stopTokens].join()}`;
+    const key = `${reader.vocabulary} ${[...reader.stopTokens].join()} ${[...reader.marks.values()].join()}`;
     const known = this.#compilers.get(key) ?? makeCompiler(reader);
     this.#compilers.set(key, known);
     known.catch(() => this.#compilers.delete(key));
@@ -59,10 +61,12 @@ export class ConstraintCompiler {
   }
 }
 
-const makeCompiler = async ({ tokenizer, vocabulary, stopTokens }: Vocabulary): Promise<Compiler> => {
+const makeCompiler = async ({ tokenizer, marks, vocabulary, stopTokens }: Vocabulary): Promise<Compiler> => {
   const { GrammarCompiler, TokenizerInfo } = await loadXGrammar();
   // As bytes, because a token may hold a part of a character. One more token stands for the end of the answer.
-  const entries = Array.from({ length: vocabulary + 1 }, (_, id) => tokenizer.bytes(id)) as unknown as string[];
+  const entries = Array.from({ length: vocabulary + 1 }, (_, id) =>
+    bytesOf(tokenizer, marks, id),
+  ) as unknown as string[];
   const stops = [...stopTokens, vocabulary];
   const info = await TokenizerInfo.createTokenizerInfo(entries, 'raw', false, vocabulary + 1, stops);
   return { compiler: await GrammarCompiler.createGrammarCompiler(info, false), kept: new Map() };

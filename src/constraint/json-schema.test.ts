@@ -139,7 +139,7 @@ const randomAnswer = async (matcher: ConstraintMatcher, seed: number, most = 200
 };
 
 const openMatcher = async (constraint: Parameters<ConstraintCompiler['compile']>[0]): Promise<ConstraintMatcher> => {
-  const reader = { tokenizer, vocabulary: tokenizer.vocabulary, stopTokens: new Set<number>() };
+  const reader = { tokenizer, vocabulary: tokenizer.vocabulary, marks: new Map(), stopTokens: new Set<number>() };
   return ConstraintMatcher.open((await compiler.compile(constraint, reader)).compiled);
 };
 

@@ -83,7 +83,7 @@ const refused = (path: string, what: string, hint = ''): Error =>
 export type Whitespace = 'fixed' | 'any';
 
 /** The rules of any JSON, which the rules of a schema use. */
-const rulesOfJson = (gap: string): readonly string[] => [
+export const rulesOfJson = (gap: Whitespace): readonly string[] => [
   `space ::= ${gap === 'any' ? '[ \\n\\t]{0,20}' : '""'}`,
   `comma ::= ${gap === 'any' ? 'space "," space' : '", "'}`,
   `colon ::= ${gap === 'any' ? 'space ":" space' : '": "'}`,
@@ -103,10 +103,19 @@ const rulesOfJson = (gap: string): readonly string[] => [
 
 /** A grammar of the values that are valid. Throws `bad-constraint` where the schema cannot be kept, or allows nothing. */
 export const schemaGrammar = (schema: JsonSchema, whitespace: Whitespace = 'fixed'): string => {
-  const rules: string[] = [...rulesOfJson(whitespace)];
+  const { root, rules } = schemaRules(schema);
+  return [`root ::= ${root}`, ...rulesOfJson(whitespace), ...rules].join('\n');
+};
+
+/** The right-hand side of a value, and its rules beyond those of JSON. `prefix`: of their names. */
+export const schemaRules = (
+  schema: JsonSchema,
+  prefix = '',
+): { readonly root: string; readonly rules: readonly string[] } => {
+  const rules: string[] = [];
   const names = new Map<string, string>();
   const named = (right: string): string => {
-    const name = `s${rules.length}`;
+    const name = `${prefix}s${rules.length}`;
     rules.push(`${name} ::= ${right}`);
     return name;
   };
@@ -121,7 +130,7 @@ export const schemaGrammar = (schema: JsonSchema, whitespace: Whitespace = 'fixe
       );
     const known = names.get(pointer);
     if (known !== undefined) return known;
-    const name = `ref${names.size}`;
+    const name = `${prefix}ref${names.size}`;
     names.set(pointer, name);
     let found: unknown = schema;
     for (const part of pointer.split('/').slice(1)) {
@@ -321,8 +330,7 @@ export const schemaGrammar = (schema: JsonSchema, whitespace: Whitespace = 'fixe
     return named(patternGrammar(pattern, { json: true, refuse: (what) => refused(path, what) }));
   };
 
-  const root = read(schema, '', 0);
-  return [`root ::= ${root}`, ...rules].join('\n');
+  return { root: read(schema, '', 0), rules };
 };
 
 const alternatives = (parts: readonly string[]): string =>

@@ -6,12 +6,14 @@ import { OutriderError } from '../base/errors.ts';
 import { badConstraint } from '../base/refuse.ts';
 import { allowedWords } from '../kernels/sampling/draw-allowed.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
+import { bytesOf, encodeWith, type Marks } from './marks.ts';
 import { loadXGrammar } from './xgrammar.ts';
 
 /** A constraint, compiled for a vocabulary. */
 export interface Compiled {
   readonly grammar: CompiledGrammar;
   readonly tokenizer: Tokenizer;
+  readonly marks: Marks;
   /** Of the model: its logits have so many columns. */
   readonly vocabulary: number;
   /** Any of them may end the answer, once the constraint is fulfilled. */
@@ -129,9 +131,9 @@ export class ConstraintMatcher {
 
   /** No tokens where they would not be this very text, such as with a tokenizer that puts a space in front. */
   #encode(text: string): readonly number[] {
-    const { tokenizer } = this.#compiled;
-    const tokens = tokenizer.encode(text, { plain: true });
-    const bytes = tokens.flatMap((token) => [...tokenizer.bytes(token)]);
+    const { tokenizer, marks } = this.#compiled;
+    const tokens = encodeWith(tokenizer, marks, text);
+    const bytes = tokens.flatMap((token) => [...bytesOf(tokenizer, marks, token)]);
     const wanted = utf8.encode(text);
     return bytes.length === wanted.length && wanted.every((byte, i) => byte === bytes[i]) ? tokens : [];
   }

@@ -48,16 +48,16 @@ export class Answer {
   /** Committed tokens that are to be written again. */
   #again: readonly number[] = [];
 
-  constructor({ limits, tokenizer, logprobs }: Job, clock: () => number) {
-    this.transcript = new Transcript(limits, tokenizer);
+  constructor({ limits, tokenizer, logprobs, marks }: Job, clock: () => number) {
+    this.transcript = new Transcript(limits, tokenizer, new Set(marks.values()));
     this.#clock = clock;
     this.#withLogprobs = logprobs !== null;
   }
 
   /** Before the system starts; `started` is called when it has. */
-  begin({ system, prompt, sampling, limits, constraint }: Job): Begun {
+  begin({ system, prompt, sampling, limits, constraint, thoughts }: Job): Begun {
     const committed = [...this.#committed];
-    const fromText = constraint !== null || dependsOnTextAlone(system, sampling.temperature);
+    const fromText = constraint !== null || thoughts !== null || dependsOnTextAlone(system, sampling.temperature);
     this.#starting = committed.length > 0;
     this.#again = fromText ? [] : committed;
     this.#tokens = [...prompt, ...(fromText ? committed : [])];

@@ -19,6 +19,10 @@ const texts: Kind = {
   what: "a list of texts, as ['\\n\\n']",
 };
 const object: Kind = { is: isObject, what: 'an object' };
+const count: Kind = {
+  is: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+  what: 'a whole number from 0 on',
+};
 
 const FIELDS: { readonly [Name in keyof Required<RunRequest>]: Kind } = {
   prompt: object,
@@ -38,6 +42,8 @@ const FIELDS: { readonly [Name in keyof Required<RunRequest>]: Kind } = {
   minTokens: number,
   badWords: { is: Array.isArray, what: 'a list of texts or of lists of token ids' },
   constraint: object,
+  tools: object,
+  thinking: object,
   ignoreEos: flag,
   logprobs: number,
   promptLogprobs: number,
@@ -67,14 +73,55 @@ const checkMessages = (messages: unknown): void => {
 const checkPrompt = (prompt: unknown): void => {
   if (prompt === undefined) throw refuse('the request has no prompt', `Give prompt: ${WAYS}.`);
   if (!isObject(prompt)) throw refuse(`prompt must be ${WAYS}, not ${shown(prompt)}`, 'A text is { text: "…" }.');
-  const { messages, text: raw, tokens } = prompt;
+  const { messages, text: raw, tokens, begin } = prompt;
   const given = [messages, raw, tokens].filter((value) => value !== undefined).length;
   if (given !== 1) throw refuse(`prompt must be one of ${WAYS}; ${given} of them are given`);
   if (messages !== undefined) checkMessages(messages);
+  if (begin !== undefined && !text.is(begin)) throw wrong('prompt.begin', text.what, begin);
   if (raw !== undefined && !text.is(raw)) throw wrong('prompt.text', text.what, raw);
   if (prompt.plain !== undefined && !flag.is(prompt.plain)) throw wrong('prompt.plain', flag.what, prompt.plain);
   if (tokens !== undefined && !(Array.isArray(tokens) && tokens.every(number.is)))
     throw wrong('prompt.tokens', 'a list of token ids', tokens);
+};
+
+const checkFields = (
+  name: string,
+  value: Readonly<Record<string, unknown>>,
+  kinds: Readonly<Record<string, Kind>>,
+): void => {
+  for (const [field, own] of Object.entries(value)) {
+    const kind = kinds[field];
+    if (!kind) throw refuse(`${name} has no field "${field}"`, `Its fields are: ${Object.keys(kinds).join(', ')}.`);
+    if (own !== undefined && !kind.is(own)) throw wrong(`${name}.${field}`, kind.what, own);
+  }
+};
+
+const CHOICES: readonly unknown[] = ['auto', 'none', 'required'];
+const FUNCTION = { name: text, description: text, parameters: object, strict: flag };
+
+const checkTools = (tools: Readonly<Record<string, unknown>>): void => {
+  const choice: Kind = {
+    is: (value) => CHOICES.includes(value) || (isObject(value) && text.is(value.name)),
+    what: `${CHOICES.join(', ')} or { name }`,
+  };
+  const list: Kind = { is: Array.isArray, what: 'a list of functions' };
+  checkFields('tools', tools, { functions: list, choice, parallel: flag });
+  const functions = (tools.functions ?? []) as readonly unknown[];
+  const names = new Set<unknown>();
+  for (const [i, own] of functions.entries()) {
+    const name = `tools.functions[${i}]`;
+    if (!isObject(own)) throw wrong(name, 'an object { name, parameters }', own);
+    checkFields(name, own, FUNCTION);
+    if (typeof own.name !== 'string' || !/^[\w.-]{1,64}$/.test(own.name))
+      throw wrong(`${name}.name`, '1 to 64 letters, digits, dots, dashes and underscores', own.name);
+    if (names.has(own.name)) throw refuse(`two tools are called ${own.name}`, 'Give every function a name of its own.');
+    names.add(own.name);
+  }
+  const wanted = isObject(tools.choice) ? tools.choice.name : null;
+  if (wanted !== null && !names.has(wanted))
+    throw refuse(`tools.choice names "${wanted}", which is no function of tools`);
+  if (names.size === 0 && tools.choice === 'required')
+    throw refuse('tools.choice is required, and there are no functions');
 };
 
 /** Throws `bad-request` with the field's name. A field that is `undefined` counts as absent. */
@@ -87,4 +134,6 @@ export const checkRequest = (request: unknown): void => {
     if (value !== undefined && name !== 'prompt' && !kind.is(value)) throw wrong(name, kind.what, value);
   }
   checkPrompt(request.prompt);
+  if (isObject(request.tools)) checkTools(request.tools);
+  if (isObject(request.thinking)) checkFields('thinking', request.thinking, { enabled: flag, budget: count });
 };

@@ -2,8 +2,10 @@
 import type { ConstraintCompiler } from '../constraint/compile.ts';
 import { kindOf } from '../constraint/constraint.ts';
 import { ConstraintMatcher, deadEnd } from '../constraint/matcher.ts';
-import { ConstrainedText } from '../decode/core/constrained-text.ts';
+import { ThoughtConstraint } from '../constraint/thoughts.ts';
+import { ConstrainedText, type TokenConstraint } from '../decode/core/constrained-text.ts';
 import type { Commit } from '../decode/core/system.ts';
+import type { Tokenizer } from '../text/tokenizer.ts';
 import type { Emit, EventOf } from '../trace/index.ts';
 import type { Job } from './job.ts';
 
@@ -11,25 +13,33 @@ type Opened = Extract<Parameters<Emit>[0], { type: 'constraint' }>;
 
 export class ConstrainedRun {
   readonly text: ConstrainedText;
-  readonly #matcher: ConstraintMatcher;
+  readonly #constraint: TokenConstraint;
+  /** Null: only thoughts have a limit. */
+  readonly #matcher: ConstraintMatcher | null;
   readonly #kind: Opened['kind'];
   readonly #cached: boolean;
 
-  private constructor(matcher: ConstraintMatcher, kind: Opened['kind'], cached: boolean) {
+  private constructor(job: Job, tokenizer: Tokenizer, matcher: ConstraintMatcher | null, cached: boolean) {
+    const { thoughts, constraint, models, limits, marks } = job;
+    const reader = { tokenizer, vocabulary: models.target.vocabulary, marks, stopTokens: limits.stopTokens };
+    const constrained = thoughts ? new ThoughtConstraint(thoughts, reader, matcher) : matcher;
+    this.#constraint = constrained as TokenConstraint;
     this.#matcher = matcher;
-    this.#kind = kind;
+    this.#kind = constraint ? kindOf(constraint) : 'thoughts';
     this.#cached = cached;
-    this.text = new ConstrainedText(matcher, deadEnd);
+    this.text = new ConstrainedText(this.#constraint, deadEnd);
   }
 
   /** Null: the run has no constraint. Throws `bad-constraint` where it cannot be compiled, or allows no first token. */
   static async open(job: Job, compiler: ConstraintCompiler): Promise<ConstrainedRun | null> {
-    const { constraint, tokenizer, models, limits } = job;
-    if (!constraint || !tokenizer) return null;
+    const { constraint, thoughts, tokenizer, models, limits, marks } = job;
+    if (!tokenizer || !(constraint || thoughts)) return null;
+    if (!constraint) return new ConstrainedRun(job, tokenizer, null, false);
     const { vocabulary } = models.target;
     const { compiled, cached } = await compiler.compile(constraint, {
       tokenizer,
       vocabulary,
+      marks,
       stopTokens: limits.stopTokens,
     });
     const matcher = await ConstraintMatcher.open(compiled);
@@ -38,7 +48,7 @@ export class ConstrainedRun {
       matcher[Symbol.dispose]();
       throw deadEnd();
     }
-    return new ConstrainedRun(matcher, kindOf(constraint), cached);
+    return new ConstrainedRun(job, tokenizer, matcher, cached);
   }
 
   /** The event that tells of it. */
@@ -59,12 +69,12 @@ export class ConstrainedRun {
   }
 
   outcome(answer: readonly number[]): NonNullable<EventOf<'done'>['constraint']> {
-    const forced = answer.filter((_, i) => this.#matcher.forced(answer.slice(0, i)) !== null).length;
+    const forced = answer.filter((_, i) => this.#constraint.forced(answer.slice(0, i)) !== null).length;
     const { masked } = this.text;
-    return { valid: this.#matcher.complete(answer), forced, masked, ms: this.#matcher.ms };
+    return { valid: this.#constraint.complete(answer), forced, masked, ms: this.#matcher?.ms ?? 0 };
   }
 
   [Symbol.dispose](): void {
-    this.#matcher[Symbol.dispose]();
+    this.#matcher?.[Symbol.dispose]();
   }
 }

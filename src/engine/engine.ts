@@ -226,11 +226,21 @@ class LocalEngine implements Engine {
   ): AsyncGenerator<TraceEvent, void, undefined> {
     await this.#restoreModels(signal);
     let job = readRequest(request, this.#registry.models, this.#systems);
-    const { system, knobs, prompt, sampling } = job;
+    const { system, knobs, prompt, sampling, format } = job;
     const answer = new Answer(job, clock);
     const { escalates, threshold } = system;
     const rule = escalates && threshold ? { escalates, threshold } : null;
-    yield { at: clock(), type: 'run', version: 1, system: system.id, ...rule, knobs, seed: sampling.seed, prompt };
+    yield {
+      at: clock(),
+      type: 'run',
+      version: 1,
+      system: system.id,
+      ...rule,
+      knobs,
+      seed: sampling.seed,
+      prompt,
+      ...(format && { format }),
+    };
     if (job.fresh) this.#prefixCache.unread();
     const began = clock();
     using constrained = await ConstrainedRun.open(job, this.#constraints);

@@ -2,17 +2,21 @@
 // numbers.
 import { refuse } from '../base/refuse.ts';
 import { type Constraint, checkConstraint } from '../constraint/constraint.ts';
+import type { Marks } from '../constraint/marks.ts';
+import type { ThoughtLimits } from '../constraint/thoughts.ts';
 import { fittedKnobs, type KnobValue, resolveKnobs } from '../decode/core/knobs.ts';
 import { missingRoles } from '../decode/core/missing-roles.ts';
 import type { DecodingSystem, Models } from '../decode/core/system.ts';
 import type { Limits } from '../decode/core/transcript.ts';
 import type { LogitRules, Sampling } from '../model/interface.ts';
+import type { AnswerFormat } from '../text/answer-format.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { checkRequest } from './check-request.ts';
 import { inRange } from './in-range.ts';
 import { type LoadedModel, type LoadedModels, readerOf } from './load/loaded-models.ts';
 import { readLogitRules } from './logit-rules.ts';
-import type { Prompt, RunRequest } from './request.ts';
+import { needTokenizer, readPrompt } from './read-prompt.ts';
+import type { RunRequest } from './request.ts';
 
 /** A checked request, with every default filled in. */
 export interface Job {
@@ -31,28 +35,16 @@ export interface Job {
   /** Alternatives per token of the prompt. Null when its log-probabilities are not wanted. */
   readonly promptLogprobs: number | null;
   readonly constraint: Constraint | null;
+  /** Thoughts come before the answer, with a budget or in front of a constrained answer. */
+  readonly thoughts: ThoughtLimits | null;
+  readonly format: AnswerFormat | null;
+  /** Special tokens that are a part of the answer's text. */
+  readonly marks: Marks;
   readonly profile: boolean;
   readonly fresh: boolean;
 }
 
 const DEFAULT_MAX_TOKENS = 1024;
-
-const needTokenizer = ({ name, tokenizer }: LoadedModel, why: string, hint = ''): Tokenizer => {
-  if (!tokenizer) throw refuse(`${name} has no tokenizer, ${why}`, hint);
-  return tokenizer;
-};
-
-const encodePrompt = (prompt: Prompt, target: LoadedModel): readonly number[] => {
-  if ('tokens' in prompt) {
-    const { vocabulary } = target.model;
-    const wrong = prompt.tokens.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabulary));
-    if (wrong !== undefined) throw refuse(`token ${wrong} is not in the vocabulary of ${vocabulary}`);
-    return prompt.tokens;
-  }
-  const tokenizer = needTokenizer(target, 'so it cannot read a text', 'Give the prompt as token ids.');
-  if ('text' in prompt) return tokenizer.encode(prompt.text, { special: true, plain: prompt.plain ?? false });
-  return tokenizer.encodeChat(prompt.messages);
-};
 
 const readSampling = (request: RunRequest): Sampling => {
   const temperature = inRange('temperature', request.temperature ?? 0, 0, 100);
@@ -66,17 +58,18 @@ const readSampling = (request: RunRequest): Sampling => {
   };
 };
 
-const readConstraint = (
-  { constraint }: RunRequest,
-  { id, group }: DecodingSystem,
-  target: LoadedModel,
-): Constraint | null => {
-  if (!constraint) return null;
+/** Only these systems check every token against a constraint. */
+const expectExact = ({ id, group }: DecodingSystem, what: string): void => {
   if (group !== 'baseline' && group !== 'speculative')
     throw refuse(
-      `${id} cannot write under a constraint`,
+      `${id} cannot write under ${what}`,
       'Use plain decoding or a speculative system: their drafts are checked by the target token by token.',
     );
+};
+
+const readConstraint = ({ constraint }: RunRequest, system: DecodingSystem, target: LoadedModel): Constraint | null => {
+  if (!constraint) return null;
+  expectExact(system, 'a constraint');
   needTokenizer(target, 'and a constraint is about text');
   return checkConstraint(constraint);
 };
@@ -110,7 +103,15 @@ export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: 
 
   if (system.remote && loaded.remote) needTokenizer(target, 'and a remote target needs one');
 
-  const prompt = encodePrompt(request.prompt, target);
+  const {
+    tokens: prompt,
+    format,
+    marks,
+    constraint,
+    thoughts,
+  } = readPrompt(request, readConstraint(request, system, target), target);
+  if (thoughts) expectExact(system, 'a budget of thoughts');
+  if (constraint) expectExact(system, 'a constraint');
   if (prompt.length === 0) throw refuse('the prompt is empty', 'Give at least one token.');
   const { context } = target.model;
   const room = context - prompt.length;
@@ -140,9 +141,16 @@ export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: 
     rules: readLogitRules(request, system, target, { stopTokens, maxTokens }),
     limits: { maxTokens, minTokens: request.minTokens ?? 0, stopTokens, stopStrings },
     logprobs: request.logprobs === undefined ? null : inRange('logprobs', request.logprobs, 0, 20, true),
+<<<<<<< HEAD
     promptLogprobs:
       request.promptLogprobs === undefined ? null : inRange('promptLogprobs', request.promptLogprobs, 0, 20, true),
     constraint: readConstraint(request, system, target),
+=======
+    constraint,
+    thoughts,
+    format,
+    marks,
+>>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
     profile: request.profile ?? false,
     fresh: request.fresh ?? false,
   };

@@ -2,13 +2,23 @@
 import type { Constraint } from '../constraint/constraint.ts';
 import type { KnobValue } from '../decode/core/knobs.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
+import type { Tools } from '../text/tool-calls/tools.ts';
 
 /** A conversation (through the chat template), a text to continue as it is, or token ids. */
 export type Prompt =
-  | { readonly messages: readonly ChatMessage[] }
+  /** `begin`: how the answer begins; the model goes on from there. */
+  | { readonly messages: readonly ChatMessage[]; readonly begin?: string }
   /** Special tokens that are written in the text are read as such; with `plain` they stay text. */
   | { readonly text: string; readonly plain?: boolean }
   | { readonly tokens: readonly number[] };
+
+/** The thoughts of a model that thinks before it answers. */
+export interface Thinking {
+  /** Default: what the chat template does by itself. */
+  readonly enabled?: boolean;
+  /** The most tokens between the tags; there the closing tag is written for the model. */
+  readonly budget?: number;
+}
 
 /** What a run is asked for. */
 export interface RunRequest {
@@ -50,6 +60,10 @@ export interface RunRequest {
    * plain decoding and speculative systems; at temperature > 0 drafts are kept where they are the target's own draws.
    */
   readonly constraint?: Constraint;
+  /** Functions that the model may call. The `run` event says how it writes calls; answer-format.ts reads them. */
+  readonly tools?: Tools;
+  /** With this field, if only `{}`, thoughts are told apart: a constraint holds for the answer after them. */
+  readonly thinking?: Thinking;
   /** Continue after the model's own end-of-text tokens. */
   readonly ignoreEos?: boolean;
   /** Report each token's log-probability, and so many of the most probable alternatives (0 to 20). */

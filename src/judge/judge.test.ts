@@ -155,6 +155,8 @@ const letters: Tokenizer = {
   bytes: (id) => new TextEncoder().encode(String.fromCharCode(id)),
   encode: (text, { special = false } = {}) => [...(special ? [2] : []), ...Array.from(text, (c) => c.charCodeAt(0))],
   decode: (ids) => String.fromCharCode(...ids),
+  chatTemplate: () => null,
+  special: () => null,
   chat: () => '',
   encodeChat: () => [],
   stream: () => {

@@ -19,6 +19,10 @@ export interface ChatOptions {
   readonly tools?: readonly unknown[] | undefined;
   /** End with the opening of the assistant's message. Default true. */
   readonly generationPrompt?: boolean;
+  /** Further variables of the template. */
+  readonly variables?: Readonly<Record<string, unknown>> | undefined;
+  /** How the answer begins: the model goes on from there. */
+  readonly begin?: string | undefined;
 }
 
 /** Characters for private use. One that no message holds marks the places where a special token must not be read. */
@@ -89,7 +93,7 @@ export const applyChatTemplate = (
   template: Template | null,
   config: Json,
   messages: readonly ChatMessage[],
-  { generationPrompt = true, tools }: ChatOptions = {},
+  { generationPrompt = true, tools, variables, begin = '' }: ChatOptions = {},
 ): string => {
   if (!template)
     throw refuse(
@@ -98,13 +102,17 @@ export const applyChatTemplate = (
     );
   const specials = SPECIALS.flatMap((name) => [[name, specialToken(config, name)]] as const);
   try {
-    return template({
+    const given = tools?.length ? tools : null;
+    const prompt = template({
+      ...variables,
       messages,
       add_generation_prompt: generationPrompt,
-      tools: tools?.length ? tools : null,
+      tools: given,
+      ...(given && { xml_tools: given }), // SmolLM3's name for them
       documents: null,
       ...Object.fromEntries(specials.filter(([, token]) => token !== null)),
     });
+    return prompt + begin;
   } catch (cause) {
     if (cause instanceof OutriderError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -9,8 +9,11 @@ export interface TextStream {
   end(): string;
 }
 
-/** `special: true` also writes special tokens (`<|im_end|>`) out. */
-export const textStream = (pieces: Pieces, { special = false } = {}): TextStream => {
+/** `special: true` also writes special tokens (`<|im_end|>`) out, and `shown` these of them. */
+export const textStream = (
+  pieces: Pieces,
+  { special = false, shown }: { readonly special?: boolean; readonly shown?: ReadonlySet<number> } = {},
+): TextStream => {
   // ignoreBOM: a U+FEFF that the model wrote is text.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let atStart = pieces.trimStart;
@@ -25,7 +28,7 @@ export const textStream = (pieces: Pieces, { special = false } = {}): TextStream
     push(ids) {
       let text = '';
       for (const id of ids) {
-        if (!special && pieces.isSpecial(id)) continue;
+        if (!special && pieces.isSpecial(id) && !shown?.has(id)) continue;
         text += trim(decoder.decode(pieces.bytes(id), { stream: true }));
       }
       return text;

@@ -28,6 +28,10 @@ export interface Tokenizer {
   /** The ids that end a text: the tokenizer's own, and those that generation_config.json names. */
   readonly eos: readonly number[];
   readonly hasChatTemplate: boolean;
+  /** The text of the chat template, of the one for tools where there are two; null without any. */
+  chatTemplate(tools?: boolean): string | null;
+  /** The id of the special token with this text; null when there is none. */
+  special(text: string): number | null;
   /** The vocabulary's entry, as it is written in the file; null when there is none. */
   entry(id: number): string | null;
   /** What the token adds to a text, as bytes; none for a special token and for an id that does not exist. */
@@ -44,8 +48,8 @@ export interface Tokenizer {
   chat(messages: readonly ChatMessage[], options?: ChatOptions): string;
   /** The same as ids. Special tokens that stand in a message are encoded as the text that they are. */
   encodeChat(messages: readonly ChatMessage[], options?: ChatOptions): number[];
-  /** Ids into text, whole characters at a time. */
-  stream(options?: { readonly special?: boolean }): TextStream;
+  /** Ids into text, whole characters at a time. `shown`: special tokens that are written out. */
+  stream(options?: { readonly special?: boolean; readonly shown?: ReadonlySet<number> }): TextStream;
 }
 
 const isId = (value: unknown): value is number => Number.isInteger(value);
@@ -67,15 +71,16 @@ export const loadTokenizer = async ({ tokenizer, config, generation = {} }: Toke
   const pieces = build('tokenizer.json', () => new Pieces(tokenizer));
   const encoder = build('tokenizer.json', () => openEncoder(tokenizer, config));
   const templates = new Map<string, Template>();
+  const chatTemplate = (tools = false): string | null => templateSource(config, tools ? 'tool_use' : 'default');
   /** Read when it is first used. */
   const template = ({ tools }: ChatOptions = {}): Template | null => {
-    const source = templateSource(config, tools?.length ? 'tool_use' : 'default');
+    const source = chatTemplate(Boolean(tools?.length));
     if (source === null) return null;
     const read = templates.get(source) ?? build('chat template', () => compileTemplate(source));
     templates.set(source, read);
     return read;
   };
-  const stream = (options?: { readonly special?: boolean }): TextStream => textStream(pieces, options);
+  const stream: Tokenizer['stream'] = (options) => textStream(pieces, options);
   const ids = (text: string, special: boolean): number[] =>
     build('tokenizer.json', () => encoder.encode(text, special));
   /** Encodes each part by itself; the first and the last one have what the tokenizer wraps a text in. */
@@ -99,6 +104,11 @@ export const loadTokenizer = async ({ tokenizer, config, generation = {} }: Toke
       ...new Set([encoder.idOf(specialToken(config, 'eos_token') ?? ''), generation.eos_token_id].flat().filter(isId)),
     ],
     hasChatTemplate: templateSource(config) !== null,
+    chatTemplate,
+    special(text) {
+      const id = specials.includes(text) ? encoder.idOf(text) : undefined;
+      return isId(id) ? id : null;
+    },
     entry: (id) => pieces.name(id),
     bytes: (id) => (pieces.isSpecial(id) ? new Uint8Array() : pieces.bytes(id)),
     encode,
@@ -108,10 +118,10 @@ export const loadTokenizer = async ({ tokenizer, config, generation = {} }: Toke
     },
     chat: (messages, options) => applyChatTemplate(template(options), config, messages, options),
     encodeChat(messages, options) {
-      const marked = markSpecials({ messages, tools: options?.tools }, specials);
+      const marked = markSpecials({ messages, tools: options?.tools, begin: options?.begin }, specials);
       if (!marked) return encode(applyChatTemplate(template(options), config, messages, options));
-      const { messages: texts, tools } = marked.conversation;
-      const prompt = applyChatTemplate(template(options), config, texts, { ...options, tools });
+      const { messages: texts, ...others } = marked.conversation;
+      const prompt = applyChatTemplate(template(options), config, texts, { ...options, ...others });
       return readParts(prompt.split(marked.mark), false);
     },
     stream,

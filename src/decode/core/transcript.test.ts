@@ -13,6 +13,8 @@ const letters: Tokenizer = {
   bytes: () => new Uint8Array(),
   encode: (text) => [...text].map((letter) => letter.charCodeAt(0) - 97),
   decode: (ids) => String.fromCharCode(...ids.map((id) => id + 97)),
+  chatTemplate: () => null,
+  special: () => null,
   chat: () => '',
   encodeChat: () => [],
   stream: () => ({ push: (ids) => letters.decode(ids), end: () => '' }),

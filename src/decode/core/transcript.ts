@@ -45,11 +45,11 @@ export class Transcript {
   #length = 0;
   #text = '';
 
-  /** Without a tokenizer there is no text, only tokens. */
-  constructor(limits: Limits, tokenizer: Tokenizer | null) {
+  /** Without a tokenizer there is no text, only tokens. `shown`: special tokens that are a part of the text. */
+  constructor(limits: Limits, tokenizer: Tokenizer | null, shown: ReadonlySet<number> = new Set()) {
     this.#limits = limits;
     this.#tokenizer = tokenizer;
-    this.#stream = tokenizer?.stream() ?? null;
+    this.#stream = tokenizer?.stream({ shown }) ?? null;
     this.#matcher = stopMatcher(limits.stopStrings);
   }
 

@@ -27,6 +27,8 @@ export const lettersTokenizer = (tokens: readonly string[]): Tokenizer => {
       return ids;
     },
     decode: (ids) => ids.map((id) => tokens[id] ?? '').join(''),
+    chatTemplate: () => null,
+    special: () => null,
     chat: () => '',
     encodeChat: () => [],
     stream,

@@ -1,0 +1,114 @@
+// A prompt as tokens, and what the chat template says about the answer: how calls of tools and thoughts are written in it,
+// and which grammar follows from the tools.
+import { refuse } from '../base/refuse.ts';
+import type { Constraint } from '../constraint/constraint.ts';
+import type { Marks } from '../constraint/marks.ts';
+import type { ThoughtLimits } from '../constraint/thoughts.ts';
+import { toolGrammar } from '../constraint/tool-grammar.ts';
+import type { AnswerFormat } from '../text/answer-format.ts';
+import type { ChatOptions } from '../text/chat-template.ts';
+import { gapAfter, type ThoughtFormat, thinkingVariables, thoughtTags } from '../text/thoughts.ts';
+import type { Tokenizer } from '../text/tokenizer.ts';
+import { toolConversation } from '../text/tool-calls/conversation.ts';
+import type { LoadedModel } from './load/loaded-models.ts';
+import type { RunRequest } from './request.ts';
+
+export interface ReadPrompt {
+  readonly tokens: readonly number[];
+  /** Null: the request asks for neither tools nor thoughts. */
+  readonly format: AnswerFormat | null;
+  /** Special tokens that are a part of the answer's text. */
+  readonly marks: Marks;
+  /** Of the answer after thoughts; null: it has none. */
+  readonly constraint: Constraint | null;
+  /** Null: thoughts have no budget, and no constrained answer comes after them. */
+  readonly thoughts: ThoughtLimits | null;
+}
+
+type Asked = Pick<RunRequest, 'prompt' | 'tools' | 'thinking'>;
+
+export const needTokenizer = ({ name, tokenizer }: LoadedModel, why: string, hint = ''): Tokenizer => {
+  if (!tokenizer) throw refuse(`${name} has no tokenizer, ${why}`, hint);
+  return tokenizer;
+};
+
+const noMarks: Marks = new Map();
+
+/** `constraint`: the request's own. */
+export const readPrompt = (asked: Asked, constraint: Constraint | null, target: LoadedModel): ReadPrompt => {
+  const { prompt, tools, thinking } = asked;
+  if (!('messages' in prompt)) {
+    for (const name of ['tools', 'thinking'] as const)
+      if (asked[name])
+        throw refuse(`${name} needs a prompt of messages`, 'The chat template says how they are written.');
+    return { tokens: readRaw(prompt, target), format: null, marks: noMarks, constraint, thoughts: null };
+  }
+  const tokenizer = needTokenizer(target, 'so it cannot read a text', 'Give the prompt as token ids.');
+  const template = tokenizer.chatTemplate(Boolean(tools?.functions.length)) ?? '';
+  const conversation = toolConversation(template, prompt.messages, tools);
+  const { family, messages } = conversation;
+  const tags = thinking ? thoughtTags(template) : null;
+  if (thinking && !tags && (thinking.enabled || thinking.budget !== undefined))
+    throw refuse(
+      'thinking: the chat template of this model has no thoughts',
+      'Leave it out, or load a model that thinks.',
+    );
+  const options = (enabled = thinking?.enabled): ChatOptions => ({
+    tools: conversation.tools,
+    begin: prompt.begin,
+    variables: enabled === undefined ? undefined : thinkingVariables(enabled),
+  });
+  const tokens = tokenizer.encodeChat(messages, options());
+  const text = tags ? tokenizer.chat(messages, options()) : '';
+  const format: ThoughtFormat | null = tags && { ...tags, begun: text.trimEnd().endsWith(tags.open) };
+  // A template without a switch: the thoughts are ended where they begin.
+  const stuck = tags && thinking?.enabled === false && text === tokenizer.chat(messages, options(true));
+  const budget = stuck ? 0 : (thinking?.budget ?? null);
+  const own = withTools(asked, constraint, family);
+  const shown = [
+    ...(tags ? [tags.open, tags.close] : []),
+    ...(family ? [...family.open, ...family.close, '[ARGS]', '[CALL_ID]'] : []),
+  ];
+  return {
+    tokens,
+    format: tools || thinking ? { tools: family?.id ?? null, thoughts: format } : null,
+    marks: new Map(
+      shown.flatMap((mark) => {
+        const id = tokenizer.special(mark);
+        return id === null ? [] : [[mark, id] as const];
+      }),
+    ),
+    constraint: own,
+    thoughts: format && tags && (own || budget !== null) ? { ...format, budget, gap: gapAfter(template, tags) } : null,
+  };
+};
+
+const withTools = (
+  { tools }: Asked,
+  constraint: Constraint | null,
+  family: ReturnType<typeof toolConversation>['family'],
+): Constraint | null => {
+  if (!tools || !family) return constraint;
+  const isSchema = constraint && 'json_schema' in constraint;
+  if (constraint && (!isSchema || (tools.choice ?? 'auto') !== 'auto'))
+    throw refuse(
+      'tools and this constraint exclude each other',
+      'Only a json_schema may stand next to tools, with auto.',
+    );
+  const grammar = toolGrammar({ family, tools, answer: isSchema ? constraint.json_schema : undefined });
+  return grammar === null ? constraint : { grammar };
+};
+
+const readRaw = (
+  prompt: Exclude<RunRequest['prompt'], { messages: unknown }>,
+  target: LoadedModel,
+): readonly number[] => {
+  if ('tokens' in prompt) {
+    const { vocabulary } = target.model;
+    const wrong = prompt.tokens.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabulary));
+    if (wrong !== undefined) throw refuse(`token ${wrong} is not in the vocabulary of ${vocabulary}`);
+    return prompt.tokens;
+  }
+  const tokenizer = needTokenizer(target, 'so it cannot read a text', 'Give the prompt as token ids.');
+  return tokenizer.encode(prompt.text, { special: true, plain: prompt.plain ?? false });
+};

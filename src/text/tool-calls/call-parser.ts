@@ -1,0 +1,139 @@
+// Divides an answer into text and calls, as it is written. Text that may be the beginning of a mark waits; the arguments of
+// a call come in pieces. What is no call after all is text.
+import type { PartialCall, ToolFamily } from './family.ts';
+import type { ToolFunction } from './tools.ts';
+
+/** What a piece of an answer added. */
+export type CallEvent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'call'; readonly index: number; readonly name: string; readonly id: string | null }
+  | { readonly type: 'arguments'; readonly index: number; readonly text: string };
+
+/** How many characters at the end of `text` may be the beginning of one of these. */
+const partial = (text: string, marks: readonly string[]): number => {
+  const longest = Math.max(0, ...marks.map(({ length }) => length - 1));
+  for (let n = Math.min(longest, text.length); n > 0; n--)
+    if (marks.some((mark) => mark.startsWith(text.slice(-n)))) return n;
+  return 0;
+};
+
+export class CallParser {
+  readonly #family: ToolFamily;
+  readonly #functions: readonly ToolFunction[];
+  readonly #most: number;
+  #text = '';
+  /** Inside a list of calls: what was taken since the last call, to be text after all. Null: outside. */
+  #inside: string | null;
+  #index = 0;
+  /** Characters of the current call's arguments that were told; null: its name was not. */
+  #told: number | null = null;
+  /** The list has no call yet. */
+  #isNew = true;
+
+  /** `most`: further calls are left out. */
+  constructor(family: ToolFamily, functions: readonly ToolFunction[], most = Number.POSITIVE_INFINITY) {
+    this.#family = family;
+    this.#functions = functions;
+    this.#most = most;
+    this.#inside = family.atStart ? '' : null;
+  }
+
+  /** A call has been read. */
+  get called(): boolean {
+    return this.#index > 0 || this.#told !== null;
+  }
+
+  push(text: string): readonly CallEvent[] {
+    this.#text += text;
+    return this.#read(false);
+  }
+
+  end(): readonly CallEvent[] {
+    return this.#read(true);
+  }
+
+  #read(ended: boolean): readonly CallEvent[] {
+    const events: CallEvent[] = [];
+    while (this.#inside === null ? this.#outside(events, ended) : this.#step(events, ended));
+    return events.filter((event) => event.type !== 'text' || event.text !== '');
+  }
+
+  /** Text up to the next mark. True: a list begins. */
+  #outside(events: CallEvent[], ended: boolean): boolean {
+    const { open } = this.#family;
+    const found = open
+      .map((mark) => ({ mark, at: this.#text.indexOf(mark) }))
+      .filter(({ at }) => at >= 0)
+      .sort((a, b) => a.at - b.at)[0];
+    if (found) {
+      // White space in front of a call belongs to its form.
+      const before = this.#text.slice(0, found.at);
+      const text = before.trimEnd();
+      events.push({ type: 'text', text });
+      this.#inside = before.slice(text.length) + found.mark;
+      this.#isNew = true;
+      this.#text = this.#text.slice(found.at + found.mark.length);
+      return true;
+    }
+    if (ended) {
+      events.push({ type: 'text', text: this.called ? this.#text.trimEnd() : this.#text });
+      this.#text = '';
+    } else {
+      const text = this.#text.slice(0, this.#text.length - partial(this.#text, open)).trimEnd();
+      events.push({ type: 'text', text });
+      this.#text = this.#text.slice(text.length);
+    }
+    return false;
+  }
+
+  /** One call, or what stands between calls. True: something was read. */
+  #step(events: CallEvent[], ended: boolean): boolean {
+    if (this.#told === null) {
+      const [gap] = /^(?:\s|,|;|\[(?![A-Z])|\]|```(?:json)?)*/.exec(this.#text) as RegExpExecArray;
+      this.#take(gap.length);
+      const { close, open } = this.#family;
+      const mark = [...close, ...open].find((each) => this.#text.startsWith(each));
+      if (mark !== undefined) {
+        this.#take(mark.length);
+        if (close.includes(mark)) this.#inside = null;
+        return true;
+      }
+      if (!ended && (this.#text === '' || partial(this.#text, [...close, ...open]) === this.#text.length)) return false;
+      if (this.#text === '') return this.#giveUp(events);
+    }
+    const call = this.#family.read(this.#text, this.#functions, ended);
+    if (!call || (ended && call.name === null)) return this.#giveUp(events);
+    return this.#tell(call, events);
+  }
+
+  #tell({ name, id, arguments: own, used }: PartialCall, events: CallEvent[]): boolean {
+    if (name === null) return false;
+    const index = this.#index;
+    const wanted = index < this.#most;
+    if (this.#told === null) {
+      if (wanted) events.push({ type: 'call', index, name, id: id ?? null });
+      this.#told = 0;
+    }
+    if (wanted && own.length > this.#told) events.push({ type: 'arguments', index, text: own.slice(this.#told) });
+    this.#told = own.length;
+    if (used === null) return false;
+    this.#text = this.#text.slice(used);
+    this.#isNew = false;
+    this.#told = null;
+    this.#index++;
+    return true;
+  }
+
+  /** There is no call here. What was taken of a list without one is text. True: the rest is read as text. */
+  #giveUp(events: CallEvent[]): boolean {
+    if (this.#isNew) events.push({ type: 'text', text: this.#inside ?? '' });
+    this.#inside = null;
+    this.#told = null;
+    return true;
+  }
+
+  #take(length: number): void {
+    this.#inside += this.#text.slice(0, length);
+    this.#text = this.#text.slice(length);
+  }
+}

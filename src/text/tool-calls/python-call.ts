@@ -1,0 +1,111 @@
+// A call as Python writes it: `f(city="Rome", days=3)`. Its arguments become JSON when the call is complete.
+import { type PartialCall, WAIT } from './family.ts';
+
+const WORDS: Readonly<Record<string, string>> = {
+  True: 'true',
+  False: 'false',
+  None: 'null',
+  true: 'true',
+  false: 'false',
+  null: 'null',
+};
+
+/** Reads literals from a position on. It throws where there is none. */
+class Literals {
+  readonly #text: string;
+  at: number;
+
+  constructor(text: string, at: number) {
+    this.#text = text;
+    this.at = at;
+  }
+
+  skip(token: string): boolean {
+    this.#space();
+    if (!this.#text.startsWith(token, this.at)) return false;
+    this.at += token.length;
+    return true;
+  }
+
+  match(pattern: RegExp): string {
+    this.#space();
+    const [found] = pattern.exec(this.#text.slice(this.at)) ?? [];
+    if (found === undefined) throw new SyntaxError('no literal');
+    this.at += found.length;
+    return found;
+  }
+
+  /** As JSON. */
+  value(): string {
+    this.#space();
+    const next = this.#text[this.at] ?? '';
+    if (next === '"' || next === "'") return this.#string(next);
+    if (this.skip('[')) return `[${this.#list(']', () => this.value())}]`;
+    if (this.skip('{'))
+      return `{${this.#list('}', () => {
+        const name = this.value();
+        if (!this.skip(':')) throw new SyntaxError('no colon');
+        return `${name}: ${this.value()}`;
+      })}}`;
+    const word = this.match(/^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[A-Za-z]+)/);
+    const known = WORDS[word] ?? word;
+    JSON.parse(known);
+    return known;
+  }
+
+  #list(close: string, one: () => string): string {
+    const parts: string[] = [];
+    while (!this.skip(close)) {
+      parts.push(one());
+      if (!this.skip(',') && !this.#text.slice(this.at).trimStart().startsWith(close))
+        throw new SyntaxError('no comma');
+    }
+    return parts.join(', ');
+  }
+
+  #string(quote: string): string {
+    let value = '';
+    for (this.at++; this.at < this.#text.length; this.at++) {
+      const character = this.#text[this.at] as string;
+      if (character === quote) {
+        this.at++;
+        return JSON.stringify(value);
+      }
+      if (character !== '\\') value += character;
+      else {
+        const next = this.#text[++this.at] ?? '';
+        const digits = /^[0-9a-fA-F]{4}/.exec(this.#text.slice(this.at + 1))?.[0];
+        if (next === 'u' && digits) {
+          value += String.fromCharCode(Number.parseInt(digits, 16));
+          this.at += 4;
+        } else value += { n: '\n', t: '\t', r: '\r' }[next] ?? next;
+      }
+    }
+    throw new SyntaxError('a text goes on');
+  }
+
+  #space(): void {
+    while (/\s/.test(this.#text[this.at] ?? '')) this.at++;
+  }
+}
+
+/** `suffix`: what stands between the name and its bracket. */
+export const readPythonCall = (text: string, ended: boolean, suffix = ''): PartialCall | null => {
+  const [head, name = ''] = new RegExp(`^([A-Za-z_][\\w.-]*?)${suffix}\\(`).exec(text) ?? [];
+  if (head === undefined) return !ended && /^[\w.-]*$/.test(text) ? WAIT : null;
+  const literals = new Literals(text, head.length);
+  const parts: string[] = [];
+  try {
+    while (!literals.skip(')')) {
+      const key = literals.match(/^[A-Za-z_]\w*/);
+      if (!literals.skip('=')) throw new SyntaxError('no value');
+      parts.push(`${JSON.stringify(key)}: ${literals.value()}`);
+      if (!literals.skip(',') && !text.slice(literals.at).trimStart().startsWith(')'))
+        throw new SyntaxError('no comma');
+    }
+  } catch {
+    // It may only be cut.
+    return ended ? null : WAIT;
+  }
+  return { name, arguments: `{${parts.join(', ')}}`, used: literals.at };
+};
