@@ -1,5 +1,5 @@
-// A provider for the Vercel AI SDK (`ai` 7, language-model specification 4): generateText and streamText on the user's
-// own GPU. Of the SDK only types are imported, so this entry point adds no dependency to a page.
+// A provider for the Vercel AI SDK (`ai` 7, language-model specification 4): generateText, streamText, objects and tools
+// on the user's own GPU. Of the SDK only types are imported, so this entry point adds no dependency to a page.
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
@@ -15,13 +15,18 @@ import type {
 } from '@ai-sdk/provider';
 import { OutriderError } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
+import type { Constraint, JsonSchema } from '../constraint/constraint.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
+import type { ToolFunction, Tools } from '../text/tool-calls/tools.ts';
 import { type Answer, answer, type Extras, leaveOnAbort, stated } from './completion.ts';
 
 /** Settings that the SDK does not have: of a model, or of one call under `providerOptions.outrider`. */
-export type OutriderSettings = Extras;
+export interface OutriderSettings extends Extras {
+  /** The most tokens of thoughts. */
+  readonly thinkingBudget?: number | undefined;
+}
 
 /** A provider of language models for the Vercel AI SDK. */
 export interface OutriderProvider extends ProviderV4 {
@@ -30,43 +35,113 @@ export interface OutriderProvider extends ProviderV4 {
   languageModel(modelId?: string, settings?: OutriderSettings): LanguageModelV4;
 }
 
-const textOf = ({ role, content }: LanguageModelV4Prompt[number]): ChatMessage => ({
-  role,
-  content:
-    typeof content === 'string'
-      ? content
-      : content
-          .map((part) => {
-            if (part.type === 'text') return part.text;
-            if (part.type === 'reasoning') return ''; // the reasoning of an earlier answer is no part of the prompt
-            throw refuse(`the model reads text, not a ${part.type} part of a ${role} message`);
-          })
-          .join(''),
+type Message = LanguageModelV4Prompt[number];
+type Part = Exclude<Message['content'], string>[number];
+type Output = Extract<Part, { readonly type: 'tool-result' }>['output'];
+
+/** What a tool gave, as the model reads it. */
+const resultOf = (output: Output): string => {
+  if (output.type === 'text' || output.type === 'error-text') return output.value;
+  if (output.type === 'json' || output.type === 'error-json') return JSON.stringify(output.value);
+  if (output.type === 'execution-denied') return output.reason ?? 'The call was not allowed.';
+  return output.value
+    .map((part) => {
+      if (part.type === 'text') return part.text;
+      throw refuse(`the model reads text, not a ${part.type} part of a tool's result`);
+    })
+    .join('');
+};
+
+/** A message of ours; several where it holds the results of several calls. */
+const messagesOf = ({ role, content }: Message): readonly ChatMessage[] => {
+  if (typeof content === 'string') return [{ role, content }];
+  let text = '';
+  let thought = '';
+  const calls: unknown[] = [];
+  const results: ChatMessage[] = [];
+  for (const part of content) {
+    if (part.type === 'text') text += part.text;
+    else if (part.type === 'reasoning') thought += part.text;
+    else if (part.type === 'tool-call')
+      calls.push({
+        id: part.toolCallId,
+        type: 'function',
+        function: { name: part.toolName, arguments: JSON.stringify(part.input) },
+      });
+    else if (part.type === 'tool-result')
+      results.push({
+        role: 'tool',
+        content: resultOf(part.output),
+        tool_call_id: part.toolCallId,
+        name: part.toolName,
+      });
+    else throw refuse(`the model reads text, not a ${part.type} part of a ${role} message`);
+  }
+  if (role === 'tool') return results;
+  return [
+    {
+      role,
+      content: text,
+      ...(thought !== '' && { reasoning_content: thought }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+    },
+    ...results,
+  ];
+};
+
+/** Tools that run at the provider are not here: warningsFor names them. */
+const toolsOf = ({ tools, toolChoice }: LanguageModelV4CallOptions): Tools | undefined => {
+  const functions = (tools ?? []).flatMap((tool): readonly ToolFunction[] =>
+    tool.type === 'function'
+      ? [
+          {
+            name: tool.name,
+            ...(tool.description !== undefined && { description: tool.description }),
+            parameters: tool.inputSchema as NonNullable<ToolFunction['parameters']>,
+            ...(tool.strict && { strict: true }),
+          },
+        ]
+      : [],
+  );
+  if (functions.length === 0) return undefined;
+  const choice = toolChoice?.type === 'tool' ? { name: toolChoice.toolName } : toolChoice?.type;
+  return { functions, ...(choice && { choice }) };
+};
+
+const constraintOf = ({ responseFormat }: LanguageModelV4CallOptions): Constraint | undefined =>
+  responseFormat?.type === 'json'
+    ? { json_schema: (responseFormat.schema ?? { type: 'object' }) as JsonSchema }
+    : undefined;
+
+const thinkingOf = (
+  { reasoning }: LanguageModelV4CallOptions,
+  { thinkingBudget }: OutriderSettings,
+): NonNullable<RunRequest['thinking']> => ({
+  ...(reasoning !== undefined && reasoning !== 'provider-default' && { enabled: reasoning !== 'none' }),
+  ...(thinkingBudget !== undefined && { budget: thinkingBudget }),
 });
 
-const SETTINGS: readonly string[] = ['system', 'knobs', 'minP', 'onEvent'];
+const SETTINGS: readonly string[] = ['system', 'knobs', 'minP', 'thinkingBudget', 'onEvent'];
 
 /** Settings that the engine would ignore: the SDK shows the warnings to the developer. */
 const warningsFor = (options: LanguageModelV4CallOptions): SharedV4Warning[] => {
-  const { tools, responseFormat, reasoning } = options;
-  const asked: Readonly<Record<string, boolean>> = {
-    tools: (tools?.length ?? 0) > 0,
-    responseFormat: responseFormat?.type === 'json',
-    reasoning: reasoning !== undefined && reasoning !== 'provider-default' && reasoning !== 'none',
-  };
+  const { tools } = options;
   const unknown = Object.keys(options.providerOptions?.outrider ?? {}).filter((name) => !SETTINGS.includes(name));
   return [
-    ...Object.keys(asked).filter((feature) => asked[feature]),
+    ...(tools ?? []).flatMap((tool) => (tool.type === 'function' ? [] : [`tool ${tool.name}`])),
     ...unknown.map((name) => `providerOptions.outrider.${name}`),
   ].map((feature) => ({ type: 'unsupported', feature, details: 'It was ignored.' }));
 };
 
-const toRequest = (options: LanguageModelV4CallOptions, { system, knobs, minP }: OutriderSettings): RunRequest => ({
-  prompt: { messages: options.prompt.map(textOf) },
+const toRequest = (options: LanguageModelV4CallOptions, settings: OutriderSettings): RunRequest => ({
+  prompt: { messages: options.prompt.flatMap(messagesOf) },
+  thinking: thinkingOf(options, settings),
   ...stated({
-    system,
-    knobs,
-    minP,
+    tools: toolsOf(options),
+    constraint: constraintOf(options),
+    system: settings.system,
+    knobs: settings.knobs,
+    minP: settings.minP,
     maxTokens: options.maxOutputTokens,
     temperature: options.temperature,
     topP: options.topP,
@@ -81,9 +156,10 @@ const toRequest = (options: LanguageModelV4CallOptions, { system, knobs, minP }:
 const tokensOf = ({ usage }: Answer): LanguageModelV4Usage => {
   const { prompt_tokens: total, completion_tokens: written } = usage;
   const cacheRead = usage.prompt_tokens_details.cached_tokens;
+  const thoughts = usage.completion_tokens_details.reasoning_tokens;
   return {
     inputTokens: { total, noCache: total - cacheRead, cacheRead, cacheWrite: undefined },
-    outputTokens: { total: written, text: written, reasoning: undefined },
+    outputTokens: { total: written, text: written - thoughts, reasoning: thoughts || undefined },
     raw: usage,
   };
 };
@@ -112,11 +188,20 @@ const languageModel = (engine: Engine, modelId: string, settings: OutriderSettin
 
     async doGenerate(options): Promise<LanguageModelV4GenerateResult> {
       let text = '';
+      let thought = '';
+      const calls: { toolCallId: string; toolName: string; input: string }[] = [];
       for await (const event of begin(options))
         if (event.type === 'piece') text += event.text;
+        else if (event.type === 'thought') thought += event.text;
+        else if (event.type === 'call') calls[event.call] = { toolCallId: event.id, toolName: event.name, input: '' };
+        else if (event.type === 'arguments') (calls[event.call] as { input: string }).input += event.text;
         else if (event.type === 'end') {
           options.abortSignal?.throwIfAborted();
-          const content: LanguageModelV4Content[] = text === '' ? [] : [{ type: 'text', text }];
+          const content: LanguageModelV4Content[] = [
+            ...(thought === '' ? [] : [{ type: 'reasoning' as const, text: thought }]),
+            ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+            ...calls.map((call) => ({ type: 'tool-call' as const, ...call })),
+          ];
           return {
             content,
             finishReason: reasonOf(event),
@@ -159,16 +244,37 @@ async function* streamParts(
 ): AsyncGenerator<LanguageModelV4StreamPart, void, undefined> {
   yield { type: 'stream-start', warnings: warningsFor(options) };
   yield { type: 'response-metadata', modelId, timestamp: new Date() };
-  const id = 'answer';
-  let open = false;
+  /** The part that is being written, and what ends it. */
+  let open: LanguageModelV4StreamPart | null = null;
+  let last = { id: '', name: '', input: '' };
+  let parts = 0;
+  const close = function* (): Generator<LanguageModelV4StreamPart> {
+    if (open) yield open;
+    if (open?.type === 'tool-input-end')
+      yield { type: 'tool-call', toolCallId: last.id, toolName: last.name, input: last.input };
+    open = null;
+  };
   for await (const event of run) {
-    if (event.type === 'piece') {
-      if (!open) yield { type: 'text-start', id };
-      open = true;
-      yield { type: 'text-delta', id, delta: event.text };
+    if (event.type === 'piece' || event.type === 'thought') {
+      const kind = event.type === 'piece' ? 'text' : 'reasoning';
+      if (open?.type !== `${kind}-end`) {
+        yield* close();
+        last = { id: `${kind}-${parts++}`, name: '', input: '' };
+        open = { type: `${kind}-end`, id: last.id };
+        yield { type: `${kind}-start`, id: last.id };
+      }
+      yield { type: `${kind}-delta`, id: last.id, delta: event.text };
+    } else if (event.type === 'call') {
+      yield* close();
+      last = { id: event.id, name: event.name, input: '' };
+      open = { type: 'tool-input-end', id: event.id };
+      yield { type: 'tool-input-start', id: event.id, toolName: event.name };
+    } else if (event.type === 'arguments') {
+      last.input += event.text;
+      yield { type: 'tool-input-delta', id: last.id, delta: event.text };
     } else if (event.type === 'end') {
       options.abortSignal?.throwIfAborted();
-      if (open) yield { type: 'text-end', id };
+      yield* close();
       const finishReason = reasonOf(event);
       yield { type: 'finish', finishReason, usage: tokensOf(event), providerMetadata: metadataOf(event) };
     }

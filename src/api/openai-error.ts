@@ -71,17 +71,12 @@ const BEGINNINGS: readonly (readonly [start: string, param: string, code: string
 ];
 
 /** The same in OpenAI's words, and its parameter. */
-<<<<<<< HEAD
-const inTheirWords = (text: string): { readonly message: string; readonly param: string | null } => {
-  const [, name = '', rest = ''] = /^(\w+)((?:\[\w+\])?(?: must be |:? is |: ).*)$/s.exec(text) ?? [];
-=======
 const inTheirWords = (
   text: string,
 ): { readonly message: string; readonly param: string | null; readonly code?: string | null } => {
   const known = BEGINNINGS.find(([start]) => text.startsWith(start));
   if (known) return { message: text, param: known[1], code: known[2] };
-  const [, name = '', rest = ''] = /^(\w+)( must be .*)$/s.exec(text) ?? [];
->>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
+  const [, name = '', rest = ''] = /^(\w+)((?:\[\w+\])?(?: must be |:? is |: ).*)$/s.exec(text) ?? [];
   const param = PARAMS[name] ?? null;
   return { message: param ? `${param}${rest}` : text, param };
 };

@@ -15,13 +15,6 @@ const isEmpty = (value: unknown): boolean =>
 
 /** Unsupported parameters, and the values of each that ask for nothing. */
 const HARMLESS: Readonly<Record<string, (value: unknown) => boolean>> = {
-<<<<<<< HEAD
-  tools: isEmpty,
-=======
-  frequency_penalty: isEmpty,
-  presence_penalty: isEmpty,
-  logit_bias: isEmpty,
->>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
   functions: isEmpty,
   function_call: (value) => isEmpty(value) || value === 'none' || value === 'auto',
   audio: isEmpty,
@@ -49,21 +42,6 @@ const ABOUT_SERVERS =
     ' ',
   );
 
-<<<<<<< HEAD
-const OF_CHAT = new Set([...SHARED, ...ABOUT_SERVERS, 'messages', 'max_completion_tokens', 'top_logprobs']);
-const OF_TEXT = new Set([...SHARED, ...ABOUT_SERVERS, 'prompt', 'echo', 'best_of']);
-
-const EXTRAS: readonly string[] = [
-  'system',
-  'knobs',
-  'top_k',
-  'min_p',
-  'repetition_penalty',
-  'min_tokens',
-  'bad_words',
-  'onEvent',
-];
-=======
 const OF_CHAT = new Set([
   ...SHARED,
   ...ABOUT_SERVERS,
@@ -76,10 +54,20 @@ const OF_CHAT = new Set([
   'response_format',
   'reasoning_effort',
 ]);
-const OF_TEXT = new Set([...SHARED, ...ABOUT_SERVERS, 'prompt']);
+const OF_TEXT = new Set([...SHARED, ...ABOUT_SERVERS, 'prompt', 'echo', 'best_of']);
 
-const EXTRAS: readonly string[] = ['system', 'knobs', 'top_k', 'min_p', 'thinking', 'thinking_budget', 'onEvent'];
->>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
+const EXTRAS: readonly string[] = [
+  'system',
+  'knobs',
+  'top_k',
+  'min_p',
+  'repetition_penalty',
+  'min_tokens',
+  'bad_words',
+  'thinking',
+  'thinking_budget',
+  'onEvent',
+];
 
 const checkNames = (params: ChatCompletionParams | CompletionParams): void => {
   const known = 'messages' in params ? OF_CHAT : OF_TEXT;
@@ -148,11 +136,7 @@ const readStop = (stop: ChatCompletionParams['stop']): readonly string[] | undef
 /** The run of choice 0; `extras` as the caller of `openai()` set them, then as the request did. */
 export const toRunRequest = (
   params: ChatCompletionParams | CompletionParams,
-<<<<<<< HEAD
-  { system, knobs, top_k, min_p, repetition_penalty, min_tokens, bad_words }: OpenAIExtras,
-=======
-  { system, knobs, top_k, min_p, thinking, thinking_budget }: OpenAIExtras,
->>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
+  { system, knobs, top_k, min_p, repetition_penalty, min_tokens, bad_words, thinking, thinking_budget }: OpenAIExtras,
 ): RunRequest => {
   checkNames(params);
   const { prompt } = 'messages' in params ? { prompt: conversation(params.messages) } : rawPrompt(params);

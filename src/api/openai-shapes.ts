@@ -18,13 +18,9 @@ export type Scored = Omit<TokenLogprob, 'logprob'> & { readonly logprob: number 
 /** What happens to a choice, before it has either interface's shape. */
 export type Step = { readonly index: number } & (
   | { readonly type: 'begun' }
-<<<<<<< HEAD
   | (Omit<Piece, 'logprobs'> & { readonly logprobs: readonly Scored[] | null })
-=======
-  | Piece
   | Thought
   | ToolCall
->>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
   | { readonly type: 'end'; readonly finish_reason: FinishReason; readonly report: Report }
 );
 
@@ -38,13 +34,9 @@ export interface Head {
 export interface Choice {
   readonly index: number;
   readonly text: string;
-<<<<<<< HEAD
-  readonly logprobs: readonly Scored[] | null;
-=======
   readonly thought: string;
   readonly calls: readonly ChatToolCall[];
-  readonly logprobs: readonly TokenLogprob[] | null;
->>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
+  readonly logprobs: readonly Scored[] | null;
   readonly finish_reason: FinishReason;
   readonly report: Report;
 }

@@ -60,16 +60,13 @@ interface SharedParams {
 export interface OpenAIExtras extends Omit<Extras, 'minP'> {
   readonly top_k?: number;
   readonly min_p?: number;
-<<<<<<< HEAD
   readonly repetition_penalty?: number;
   readonly min_tokens?: number;
   readonly bad_words?: readonly (string | readonly number[])[];
-=======
   /** Whether the model thinks first; default: as its chat template has it. */
   readonly thinking?: boolean;
   /** The most tokens of thoughts. */
   readonly thinking_budget?: number;
->>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
 }
 
 /** What `chat.completions.create` takes. */

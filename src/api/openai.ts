@@ -1,16 +1,10 @@
 // `chat.completions.create` and `completions.create` in OpenAI's shape over any engine, so that code written for that
 // client runs on the user's own GPU. Settings that OpenAI does not have are under one key, `outrider`.
 import type { Engine } from '../engine/engine.ts';
-<<<<<<< HEAD
-import { answer, leaveOnAbort, type Usage } from './completion.ts';
+import { answer, leaveOnAbort, type ToolCall, type Usage } from './completion.ts';
 import { bestOf, countOf } from './openai-best-of.ts';
 import { Echo } from './openai-echo.ts';
 import { APIError, aborted, toApiError } from './openai-error.ts';
-=======
-import type { TokenLogprob } from '../trace/index.ts';
-import { answer, leaveOnAbort, type ToolCall, type Usage } from './completion.ts';
-import { APIError, aborted, invalid, toApiError } from './openai-error.ts';
->>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
 import { nthChoice, toRunRequest } from './openai-request.ts';
 import { CHAT, type Choice, type Head, type Scored, type Shape, type Step, TEXT } from './openai-shapes.ts';
 import type {
@@ -88,13 +82,9 @@ const whole = async <Whole>(run: Steps, shape: Shape<Whole, unknown>, head: Head
   const choices: Choice[] = [];
   let usage = sum([]);
   let text = '';
-<<<<<<< HEAD
-  let logprobs: Scored[] | null = null;
-=======
   let thought = '';
   let calls: ChatToolCall[] = [];
-  let logprobs: TokenLogprob[] | null = null;
->>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
+  let logprobs: Scored[] | null = null;
   for await (const step of run)
     if (step.type === 'usage') usage = step.usage;
     else if (step.type === 'begun') [text, thought, calls, logprobs] = ['', '', [], null];

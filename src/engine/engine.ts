@@ -230,6 +230,9 @@ class LocalEngine implements Engine {
     const answer = new Answer(job, clock);
     const { escalates, threshold } = system;
     const rule = escalates && threshold ? { escalates, threshold } : null;
+    const began = clock();
+    using constrained = await ConstrainedRun.open(job, this.#constraints); // a refused one has no event before
+    const compiled = clock() - began;
     yield {
       at: clock(),
       type: 'run',
@@ -242,9 +245,7 @@ class LocalEngine implements Engine {
       ...(format && { format }),
     };
     if (job.fresh) this.#prefixCache.unread();
-    const began = clock();
-    using constrained = await ConstrainedRun.open(job, this.#constraints);
-    if (constrained) yield { at: clock(), ...constrained.opened(clock() - began) };
+    if (constrained) yield { at: clock(), ...constrained.opened(compiled) };
     let scored = job.promptLogprobs === null;
     for (;;) {
       try {

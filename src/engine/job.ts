@@ -141,16 +141,12 @@ export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: 
     rules: readLogitRules(request, system, target, { stopTokens, maxTokens }),
     limits: { maxTokens, minTokens: request.minTokens ?? 0, stopTokens, stopStrings },
     logprobs: request.logprobs === undefined ? null : inRange('logprobs', request.logprobs, 0, 20, true),
-<<<<<<< HEAD
     promptLogprobs:
       request.promptLogprobs === undefined ? null : inRange('promptLogprobs', request.promptLogprobs, 0, 20, true),
-    constraint: readConstraint(request, system, target),
-=======
     constraint,
     thoughts,
     format,
     marks,
->>>>>>> f313659 (Tools and thoughts: calls by family, grammars for them, budgets of thoughts; OpenAI's tools, response formats and fetch)
     profile: request.profile ?? false,
     fresh: request.fresh ?? false,
   };

@@ -89,7 +89,7 @@ export class CallParser {
   /** One call, or what stands between calls. True: something was read. */
   #step(events: CallEvent[], ended: boolean): boolean {
     if (this.#told === null) {
-      const [gap] = /^(?:\s|,|;|\[(?![A-Z])|\]|```(?:json)?)*/.exec(this.#text) as RegExpExecArray;
+      const [gap] = /^(?:\s|,|;|\[(?![A-Z]|$)|\]|```json|```(?=\s))*/.exec(this.#text) as RegExpExecArray;
       this.#take(gap.length);
       const { close, open } = this.#family;
       const mark = [...close, ...open].find((each) => this.#text.startsWith(each));
@@ -98,7 +98,13 @@ export class CallParser {
         if (close.includes(mark)) this.#inside = null;
         return true;
       }
-      if (!ended && (this.#text === '' || partial(this.#text, [...close, ...open]) === this.#text.length)) return false;
+      if (
+        !ended &&
+        ('['.startsWith(this.#text) ||
+          '```json'.startsWith(this.#text) ||
+          partial(this.#text, [...close, ...open]) === this.#text.length)
+      )
+        return false;
       if (this.#text === '') return this.#giveUp(events);
     }
     const call = this.#family.read(this.#text, this.#functions, ended);

@@ -7,7 +7,7 @@ import { llama3 } from './llama3.ts';
 import { mistral, mistralList, mistralWithIds } from './mistral.ts';
 import { qwen3Coder } from './qwen3-coder.ts';
 
-const FAMILIES = [mistralWithIds, mistral, mistralList, phi4, granite, lfm2, qwen3Coder, hermes, llama3];
+export const FAMILIES = [mistralWithIds, mistral, mistralList, phi4, granite, lfm2, qwen3Coder, hermes, llama3];
 
 /** Null: the template knows no tools, or in a form that is not here. */
 export const familyOf = (template: string): ToolFamily | null =>
