@@ -2,6 +2,7 @@
 // vocabulary, and follows an answer token by token. It is a script for pages: to load in Node it needs to see a `location`,
 // and to start it must not see `process`, because a bundle has none of the modules that it would import there. It reports
 // an error by ending with a bare "Aborted()" after it has printed the reason, which is caught here; calls after that work.
+import { OutriderError } from '../base/errors.ts';
 import { badConstraint } from '../base/refuse.ts';
 
 type Library = typeof import('@mlc-ai/web-xgrammar');
@@ -63,6 +64,7 @@ export const compiling = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
   } catch (cause) {
+    if (cause instanceof OutriderError) throw cause; // it was refused before
     // `[FATAL] /path/of/its/build.cc:552: EBNF parser error at line 1: …`
     const reason = printed.match(/\.(?:cc|h):\d+: (?:Check failed: .*? is false: )?(.*)/)?.[1];
     const message = reason ?? (cause instanceof Error ? cause.message : String(cause));
