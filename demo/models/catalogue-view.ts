@@ -28,7 +28,7 @@ const amount = (megabytes: number): string =>
   megabytes < 1000 ? `${Math.round(megabytes)} MB` : `${(megabytes / 1000).toFixed(2)} GB`;
 
 const billions = (parameters: number): string =>
-  parameters < 1e9 ? `${Math.round(parameters / 1e6)} M` : `${(parameters / 1e9).toFixed(1)} B`;
+  parameters < 999.5e6 ? `${Math.round(parameters / 1e6)} M` : `${(parameters / 1e9).toFixed(1)} B`;
 
 const KNOWN = {
   weights: 'we ran these weights',

@@ -7,7 +7,14 @@ import { weightBytes } from '../model/load/estimate.ts';
 import { PUBLISHED } from '../testing/published/configs.ts';
 import { mixOf, publishedGguf } from '../testing/published/gguf-header.ts';
 import { openCheckpoint } from '../weights/open.ts';
-import { CATALOGUE, type CatalogueEntry, catalogueAddress, catalogueEntry, catalogueMemory } from './catalogue.ts';
+import {
+  addressOfEntry,
+  CATALOGUE,
+  type CatalogueEntry,
+  catalogueAddress,
+  catalogueEntry,
+  catalogueMemory,
+} from './catalogue.ts';
 
 const configOf = ({ repository, from = repository }: CatalogueEntry) => PUBLISHED[from];
 const known = CATALOGUE.filter((entry) => entry.known !== 'name');
@@ -85,4 +92,11 @@ test('an entry has an address and a need of memory', () => {
   );
   expect(catalogueMemory(coder as CatalogueEntry)).toBe(985.5);
   expect(catalogueMemory(catalogueEntry('llama-3.2-1b-eagle3') as CatalogueEntry)).toBeNull();
+});
+
+test('an entry of the catalogue is found by its id, unless its files are not known', () => {
+  expect(addressOfEntry('qwen3-4b')).toMatch(/\/Qwen\/Qwen3-4B-GGUF\/resolve\/main\/Qwen3-4B-Q4_K_M\.gguf$/);
+  expect(addressOfEntry('llama-3.2-1b-eagle3')).toBeUndefined();
+  expect(addressOfEntry('no-such')).toBeUndefined();
+  expect(CATALOGUE.filter(({ role, files }) => role === 'target' && files.length === 0)).toEqual([]);
 });

@@ -527,3 +527,9 @@ export const catalogueMemory = ({ memory, files: [file] }: CatalogueEntry): numb
   if (/^(F16|BF16|safetensors)/.test(precision)) return memory?.f16 ?? null;
   return (/^Q[23568]/.test(precision) ? memory?.q8 : memory?.q4) ?? null;
 };
+
+/** The address of an entry by its id; none where its files are not known. */
+export const addressOfEntry = (id: string): string | undefined => {
+  const entry = catalogueEntry(id);
+  return entry && entry.files.length > 0 ? catalogueAddress(entry) : undefined;
+};

@@ -2,8 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toFault } from '../base/errors.ts';
-import { CATALOGUE } from './catalogue.ts';
-import { addressOfEntry, findModel, repositoryOf } from './find-model.ts';
+import { findModel, repositoryOf } from './find-model.ts';
 
 let server: Server;
 let hub: string;
@@ -147,11 +146,4 @@ describe('a hostile or broken answer', () => {
     expect(await fault('no name')).toContain('bad-request: no name is not the name of a model');
     await expect(findModel('a/b', { hub: 'http://127.0.0.1:9' })).rejects.toThrow('cannot be fetched');
   });
-});
-
-test('an entry of the catalogue is found by its id, unless its files are not known', () => {
-  expect(addressOfEntry('qwen3-4b')).toMatch(/\/Qwen\/Qwen3-4B-GGUF\/resolve\/main\/Qwen3-4B-Q4_K_M\.gguf$/);
-  expect(addressOfEntry('llama-3.2-1b-eagle3')).toBeUndefined();
-  expect(addressOfEntry('no-such')).toBeUndefined();
-  expect(CATALOGUE.filter(({ role, files }) => role === 'target' && files.length === 0)).toEqual([]);
 });

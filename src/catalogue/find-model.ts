@@ -2,7 +2,6 @@
 // of its files, chooses one, and says why. No file is fetched. The list comes from a stranger and is checked.
 import { OutriderError } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
-import { CATALOGUE, catalogueAddress } from './catalogue.ts';
 
 /** A model whose files were listed. */
 export interface FoundModel {
@@ -163,10 +162,4 @@ export const findModel = async (text: string, { hub = HUB, signal }: FindOptions
     gated: answer.gated !== undefined && answer.gated !== false,
     others: others.map((other) => ({ file: other.name, address: addressOf(other), bytes: other.bytes })),
   };
-};
-
-/** The address of a catalogue's entry by its id. */
-export const addressOfEntry = (id: string): string | undefined => {
-  const entry = CATALOGUE.find((known) => known.id === id && known.files.length > 0);
-  return entry && catalogueAddress(entry);
 };

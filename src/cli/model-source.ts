@@ -3,7 +3,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { refuse } from '../base/refuse.ts';
-import { addressOfEntry, findModel, repositoryOf } from '../catalogue/find-model.ts';
+import { addressOfEntry } from '../catalogue/catalogue.ts';
+import { findModel, repositoryOf } from '../catalogue/find-model.ts';
 import { BUNDLED_DIGESTS } from '../engine/bundled-digests.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';

@@ -227,8 +227,8 @@ export class OutriderChat extends ChatProperties {
 
   #preparation(signal: AbortSignal): Preparation {
     return {
-      wanted: (systems) => ({
-        sources: sourcesOf(this, document.baseURI, systems),
+      wanted: async (systems) => ({
+        sources: await sourcesOf(this, document.baseURI, systems),
         precision: (this.precision ?? undefined) as LoadOptions['precision'],
       }),
       signal,

@@ -1,5 +1,5 @@
-// Which models an element loads, from its attributes: the bundled family by name, or checkpoints at addresses; and the
-// decoding system that fits them.
+// Which models an element loads, from its attributes: the bundled family by name, published models by their ids in the
+// catalogue, or checkpoints at addresses; and the decoding system that fits them.
 
 import type { SystemFacts } from '../decode/core/system.ts';
 import { BUNDLED, BUNDLED_PARTNERS, bundledSource } from '../engine/bundled.ts';
@@ -26,11 +26,18 @@ export interface Named {
 
 const isBundled = (name: string): boolean => BUNDLED.some((known) => known === name);
 
-/** A name without a dot or a slash must be a bundled one; `bundledSource` refuses any other. */
-const sourceOf = (name: string, base: string | null, page: string): Source =>
-  isBundled(name) || !/[./]/.test(name)
+/** Ids of the catalogue, which is fetched only for a name that could be one. */
+const published = async (name: string): Promise<string | undefined> =>
+  isBundled(name) || name.includes('/') ? undefined : (await import('../catalogue/catalogue.ts')).addressOfEntry(name);
+
+/** A name that is not published and has no dot or slash must be a bundled one; `bundledSource` refuses any other. */
+const sourceOf = async (name: string, base: string | null, page: string): Promise<Source> => {
+  const address = await published(name);
+  if (address !== undefined) return { kind: 'url', url: address };
+  return isBundled(name) || !/[./]/.test(name)
     ? bundledSource(name, new URL(base ?? '', page).href)
     : { kind: 'url', url: new URL(name, page).href };
+};
 
 type Names = { readonly [Role in Partner]?: string };
 
@@ -63,14 +70,13 @@ const partnersOf = (id: string, systems: readonly SystemFacts[]): readonly Partn
 };
 
 /** `page`: its address. `systems`: the engine's. */
-export const sourcesOf = (named: Named, page: string, systems: readonly SystemFacts[]): ModelSources => {
+export const sourcesOf = async (named: Named, page: string, systems: readonly SystemFacts[]): Promise<ModelSources> => {
   if (named.sources) return named.sources;
   const own = ownOf(named);
   const names: Names = { ...BUNDLED_PARTNERS[targetOf(named)], ...own };
   const roles = new Set([...partnersOf(systemOf(named), systems), ...(Object.keys(own) as Partner[])]);
-  const partners = [...roles].flatMap((role) => {
-    const name = names[role];
-    return name === undefined ? [] : [[role, sourceOf(name, named.base, page)] as const];
-  });
-  return { target: sourceOf(targetOf(named), named.base, page), ...Object.fromEntries(partners) };
+  const wanted = [...roles].flatMap((role) => (names[role] === undefined ? [] : [[role, names[role]] as const]));
+  const all = [['target', targetOf(named)] as const, ...wanted];
+  const found = await Promise.all(all.map(async ([role, name]) => [role, await sourceOf(name, named.base, page)]));
+  return Object.fromEntries(found);
 };

@@ -35,7 +35,7 @@ const setUp = () => {
 };
 
 const wants = (models: Readonly<Record<string, string>>): Preparation => ({
-  wanted: () => ({
+  wanted: async () => ({
     sources: Object.fromEntries(Object.entries(models).map(([role, url]) => [role, { kind: 'url', url }])),
     precision: undefined,
   }),

@@ -16,7 +16,7 @@ export interface Wanted {
 /** How an element is made ready to run. */
 export interface Preparation {
   /** What the element wants, given the engine's systems. */
-  readonly wanted: (systems: readonly SystemFacts[]) => Wanted;
+  readonly wanted: (systems: readonly SystemFacts[]) => Promise<Wanted>;
   readonly signal: AbortSignal;
   readonly onProgress: NonNullable<LoadOptions['onProgress']>;
   /** Not called when everything was loaded already. */
@@ -95,7 +95,7 @@ export class EnginePool {
   async #ready(user: object, { wanted: wantedOf, signal, onProgress, onLoaded }: Preparation): Promise<Engine> {
     checkAborted(signal);
     const engine = this.use();
-    const wanted = wantedOf(await engine.systems());
+    const wanted = await wantedOf(await engine.systems());
     this.#users.set(user, wanted);
     if (this.#there && covers(this.#there, wanted)) return engine;
     const others = [...this.#users.values()].filter((other) => other !== null);
