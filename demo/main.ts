@@ -51,7 +51,6 @@ const session: Session = new Session({
     race.block();
     void setReady(false);
   },
-  forget: () => race.forget(),
   ready() {
     race.offer((wanted) => race.live(session, wanted));
     void setReady(true);

@@ -31,8 +31,6 @@ export interface Listener {
   /** A load has started: nothing can run until `ready`. */
   loading(): void;
   ready(loaded: Loaded): void;
-  /** The models change, so earlier measurements no longer apply. */
-  forget(): void;
   failed(fault: Fault): Promise<void>;
 }
 
@@ -226,7 +224,6 @@ export class Session {
   #targetChanged(): Promise<void> {
     this.#roles = [];
     markBundled(this.#family.target);
-    this.#listener.forget();
     this.systems.offer(this.#family);
     this.#showMembers();
     return this.#load(this.#family.rolesOf(this.systems.system), this.#family.target.label);
@@ -241,7 +238,6 @@ export class Session {
   #membersChanged(chosen: readonly Choice[]): Promise<void> {
     this.#family.setMembers(chosen);
     this.#roles = this.#roles.filter((role) => !isAlso(role));
-    this.#listener.forget();
     return this.#load(this.#family.rolesOf(this.systems.system), 'the models of the ensemble');
   }
 

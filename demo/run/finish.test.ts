@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TraceEvent } from '../../src/trace/index.ts';
-import { finishOf, type Terms } from './finish.ts';
+import { finishOf, medianPair, type Terms } from './finish.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 
 const verify = (round: number): TraceEvent[] => [
@@ -27,25 +27,55 @@ const run = (tokens: readonly number[], size: number, ms: number): Outcome => {
 const terms = (greedy: boolean, exact = true, baseline = 'autoregressive'): Terms => ({ greedy, exact, baseline });
 const plain = run([1, 2, 3, 4, 5], 1, 25);
 
-test('a finish has the speed-up, whether the tokens are the same, and what each run took', () => {
-  expect(finishOf(run([1, 2, 3, 4, 5], 2, 25), plain, terms(true))).toEqual({
-    factor: '2.00×',
-    sentence: '2.00× as fast as plain decoding (80 against 40 tokens/s); ✓ the same 5 tokens.',
-    facts: ['50 ms against 100 ms', '2 target passes against 4', 'acceptance length 2.00 tokens per round'],
+test('a finish leads with passes, then whether the tokens are the same, and the speed', () => {
+  expect(finishOf([{ run: run([1, 2, 3, 4, 5], 2, 25), plain }], terms(true))).toEqual({
+    passes: '4 → 2 passes',
+    sentence: '✓ The same 5 tokens; 2.00× as fast as plain decoding here.',
+    facts: ['50 ms against 100 ms', '80 against 40 tokens/s'],
   });
-  expect(finishOf(plain, plain, terms(true, true, 'ensemble')).sentence).toContain(
+  expect(finishOf([{ run: plain, plain }], terms(true, true, 'ensemble')).sentence).toContain(
     '1.00× as fast as the plain ensemble',
   );
-  expect(finishOf(run([1], 1, 25), run([1], 1, 25), terms(true)).sentence).toBe(
-    'Too short to time; ✓ the same 1 tokens.',
+  expect(finishOf([{ run: run([1], 1, 25), plain: run([1], 1, 25) }], terms(true)).sentence).toBe(
+    '✓ The same 1 tokens; too short to time.',
   );
+  const approximate = finishOf([{ run: plain, plain }], terms(true, false)).sentence;
+  expect(approximate).toContain('✓ The same 5 tokens this time');
+  const recorded = finishOf([{ run: plain, plain }], { ...terms(true), recorded: true }).sentence;
+  expect(recorded).toContain('where it was recorded');
+});
+
+test('several runs give the median factor and the range; below .95 it is slower', () => {
+  const pairs = [50, 20, 25].map((ms) => ({ run: run([1, 2, 3, 4, 5], 1, ms), plain }));
+  expect(finishOf(pairs, terms(true)).sentence).toContain(
+    '1.00× as fast as plain decoding here (median of 3, from 0.50 to 1.25)',
+  );
+  expect(medianPair(pairs)).toBe(pairs[2]);
+  const slower = [26.6, 26.6, 50].map((ms) => ({ run: run([1, 2, 3, 4, 5], 1, ms), plain }));
+  expect(finishOf(slower, terms(true)).sentence).toContain('6 % slower here than plain decoding (median of 3');
+});
+
+test('a run that fell back has no factor', () => {
+  const { events } = plain;
+  const at: TraceEvent = { at: 1, type: 'fall-back', round: 1, to: 'plain', speculative_ms: 2, plain_ms: 1 };
+  const { sentence } = finishOf([{ run: outcomeOf([at, ...events]), plain }], terms(true));
+  expect(sentence).toBe('✓ The same 5 tokens; drafting did not pay here, so the run fell back to plain decoding.');
+});
+
+test('an acceptance length is shown only where drafts were accepted', () => {
+  const kept = { at: 0, type: 'verify', round: 1, by: 'target', path: [0, 1], next: 0, source: 'corrected', ms: 1 };
+  const { events } = plain;
+  const drafted = outcomeOf([kept as TraceEvent, ...events]);
+  expect(finishOf([{ run: drafted, plain }], terms(true)).facts.join()).toContain('acceptance length');
+  expect(finishOf([{ run: plain, plain }], terms(true)).facts.join()).not.toContain('acceptance length');
 });
 
 test('different tokens are an error for an exact system at temperature 0, and expected otherwise', () => {
-  const sentence = (tokens: number[], how: Terms): string => finishOf(run(tokens, 1, 9), plain, how).sentence;
-  expect(sentence([1, 9, 3, 4, 5], terms(true))).toContain('✗ different from token 2 on');
-  expect(sentence([1, 2], terms(true))).toContain('✗ different from token 3 on');
-  expect(sentence([1, 2, 3, 4, 5, 6], terms(true))).toContain('✗ different from token 6 on');
+  const sentence = (tokens: number[], how: Terms): string =>
+    finishOf([{ run: run(tokens, 1, 9), plain }], how).sentence;
+  expect(sentence([1, 9, 3, 4, 5], terms(true))).toContain('✗ Different from token 2 on');
+  expect(sentence([1, 2], terms(true))).toContain('✗ Different from token 3 on');
+  expect(sentence([1, 2, 3, 4, 5, 6], terms(true))).toContain('✗ Different from token 6 on');
   expect(sentence([1, 9], terms(false))).toContain('drawn from the same distribution');
   expect(sentence([1, 9], terms(true, false))).toContain('approximate');
 });

@@ -21,7 +21,13 @@ export const finalNumber = (text: string): string | null => /The answer is (-?\d
 
 export class Problems {
   readonly #text = element('problem', HTMLTextAreaElement);
+  readonly #changed: () => void;
   #all: readonly Problem[] = [];
+  #shown = '';
+
+  constructor(changed: () => void) {
+    this.#changed = changed;
+  }
 
   async start(): Promise<void> {
     this.#all = await (await fetch('./problems.json')).json();
@@ -61,6 +67,8 @@ export class Problems {
 
   #showTruth(): void {
     const { current, question } = this;
+    if (this.#shown !== '' && this.#shown !== question) this.#changed();
+    this.#shown = question;
     say(
       'truth',
       current ? `Correct answer: ${current.result}` : question ? 'Your own problem: its answer is not known.' : '',

@@ -13,6 +13,8 @@ import { RunView } from './run-view.ts';
 export interface Details {
   readonly logprobs?: number;
   readonly profile?: boolean;
+  /** Nothing that earlier runs have left is used: every run of a race begins alike. */
+  readonly fresh?: boolean;
 }
 
 /** Alternatives recorded at each position. */
@@ -29,13 +31,18 @@ export interface Wanted extends Details {
 /** Makes the entry of the next run. */
 export type Start = (wanted: Wanted) => Entry | Promise<Entry>;
 
+interface Shown {
+  readonly run: Outcome;
+  readonly plain?: Outcome;
+}
+
 export interface Finished {
   readonly run: Outcome;
   readonly plain: Outcome | null;
 }
 
 export class RaceTab {
-  readonly problems = new Problems();
+  readonly problems = new Problems(() => this.#problemChanged());
   readonly #race = new Race(new RunView());
   readonly #go = element('go', HTMLButtonElement);
   readonly #raceGo = element('race-go', HTMLButtonElement);
@@ -79,24 +86,16 @@ export class RaceTab {
     this.#running?.abort();
   }
 
-  /** Models changed, so earlier plain runs no longer apply. */
-  forget(): void {
-    this.#race.forget();
-  }
-
-  /** Keeps a plain run that need not be made, such as a recording's. */
-  keepPlain(key: string, plain: Outcome): void {
-    this.#race.keepPlain(key, plain);
-  }
-
   async answer(wanted: Wanted = { logprobs: ALTERNATIVES }): Promise<Outcome | null> {
-    const answered = (entry: Entry, signal: AbortSignal) => this.#race.answer(entry, signal);
+    const answered = async (entry: Entry, signal: AbortSignal) => ({ run: await this.#race.answer(entry, signal) });
     return (await this.#work(this.#start, wanted, answered))?.run ?? null;
   }
 
   /** Null if it could not start or was stopped. */
   async race(wanted: Wanted = {}): Promise<Finished | null> {
-    const finished = await this.#work(this.#start, wanted, (entry, signal) => this.#show(entry, signal));
+    const finished = await this.#work(this.#start, { fresh: true, ...wanted }, (entry, signal) =>
+      this.#show(entry, signal),
+    );
     return finished?.run.complete ? finished : null;
   }
 
@@ -113,8 +112,8 @@ export class RaceTab {
     );
   }
 
-  #show(entry: Entry, signal: AbortSignal): Promise<Outcome> {
-    return entry.alone ? this.#race.answer(entry, signal) : this.#race.race(entry, signal);
+  async #show(entry: Entry, signal: AbortSignal): Promise<Shown> {
+    return entry.alone ? { run: await this.#race.answer(entry, signal) } : this.#race.race(entry, signal);
   }
 
   /** The problem in the box, to be answered by the session's models. */
@@ -135,10 +134,14 @@ export class RaceTab {
       exact: guarantee === 'exact',
       baseline,
       alone: id === baseline,
-      key: JSON.stringify(plain),
       system: (signal) => session.run({ ...asked, system: id, knobs: session.systems.settings }, signal),
       plain: (signal) => session.run(plain, signal),
     };
+  }
+
+  /** What is on the page answers another problem. */
+  #problemChanged(): void {
+    if (!this.#running) this.#race.clear();
   }
 
   #press(): void {
@@ -156,7 +159,7 @@ export class RaceTab {
   async #work(
     start: Start | null,
     wanted: Wanted | null,
-    task: (entry: Entry, signal: AbortSignal) => Promise<Outcome>,
+    task: (entry: Entry, signal: AbortSignal) => Promise<Shown>,
   ): Promise<Finished | null> {
     if (!start || this.#running) return null;
     let ended = (): void => {};
@@ -168,8 +171,7 @@ export class RaceTab {
     hideFault();
     try {
       const entry = await start(wanted ?? {});
-      const run = await task(entry, this.#running.signal);
-      const plain = this.#race.plainOf(entry.key);
+      const { run, plain = null } = await task(entry, this.#running.signal);
       if (wanted && !this.#replaced) this.#onFinished(run, entry, plain);
       return { run, plain };
     } catch (error) {

@@ -1,13 +1,13 @@
-// A race of two lanes on one prompt. It is fair because each run has the machine to itself: first the chosen system,
-// then plain decoding, next to a replay of the system at its measured speed. Plain decoding of the same request is
-// timed once a session, so that a knob can be tried again and again against it.
+// A race of two lanes on one prompt. Each run has the machine to itself: first one of each, live and not timed, then
+// three of each in turn, and last a replay of both at their measured speeds. The baseline is timed anew in each race.
 import type { TraceEvent } from '../../src/trace/index.ts';
 import { element, make, say } from '../shared/elements.ts';
-import { baselineName, finishOf, type Terms } from './finish.ts';
+import { wantsStillness } from '../shared/stillness.ts';
+import { baselineName, finishOf, medianPair, type Pair, type Terms } from './finish.ts';
 import { Lane } from './lane.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import type { Problem } from './problems.ts';
-import { Gate, replayed } from './replay-clock.ts';
+import { replayed } from './replay-clock.ts';
 import type { RunView } from './run-view.ts';
 
 /** Which runs race, live or recorded. */
@@ -17,118 +17,97 @@ export interface Entry extends Terms {
   readonly problem: Problem | null;
   system(signal: AbortSignal): AsyncIterable<TraceEvent>;
   plain(signal: AbortSignal): AsyncIterable<TraceEvent>;
-  /** Requests with the same key have the same plain run. */
-  readonly key: string;
   /** There is no baseline run: the system is the baseline itself, or the trace has none. */
   readonly alone?: boolean;
-  /** Recordings: how many times slower they are shown. */
-  readonly slower?: number;
 }
 
+/** Timed runs of each. */
+const TIMED = 3;
+
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const collected = async (events: AsyncIterable<TraceEvent>): Promise<Outcome> => {
+  const seen: TraceEvent[] = [];
+  for await (const event of events) seen.push(event);
+  return outcomeOf(seen);
+};
 
 export class Race {
   readonly #view: RunView;
   readonly #lanes = element('lanes', HTMLElement);
-  readonly #finish = element('finish', HTMLElement);
   readonly #plain = new Lane(element('lane-plain', HTMLElement));
-  readonly #plainRuns = new Map<string, Outcome>();
 
   constructor(view: RunView) {
     this.#view = view;
   }
 
-  /** Models changed, so earlier plain runs no longer apply. */
-  forget(): void {
-    this.#plainRuns.clear();
-  }
-
-  /** Keeps a plain run that need not be made, such as a recording's. */
-  keepPlain(key: string, plain: Outcome): void {
-    this.#plainRuns.set(key, plain);
-  }
-
-  plainOf(key: string): Outcome | null {
-    return this.#plainRuns.get(key) ?? null;
+  /** Another problem: nothing of the last one stays. */
+  clear(): void {
+    this.#begin(Number(this.#lanes.dataset.count));
+    this.#view.clear();
+    this.#plain.start(sentence(baselineName('autoregressive')));
+    this.#plain.finish();
   }
 
   /** Runs the system alone. */
   answer(entry: Entry, signal: AbortSignal): Promise<Outcome> {
     this.#begin(1);
-    return this.#view.show(entry.system(signal), entry.problem, entry.name, () => {});
+    return this.#view.show(entry.system(signal), entry.problem, entry.name);
   }
 
-  async race(entry: Entry, signal: AbortSignal): Promise<Outcome> {
+  /** Returns the runs with the median factor; without `plain` it was stopped. */
+  async race(entry: Entry, signal: AbortSignal): Promise<Partial<Pair> & Pick<Pair, 'run'>> {
     this.#begin(2);
     const name = baselineName(entry.baseline);
     this.#plain.start(sentence(name));
-    const earlier = this.#plainRuns.get(entry.key);
-    if (earlier) return this.#raceAgainstReplay(earlier, entry, signal);
-    say('finish-about', `${entry.name} runs first, with the machine to itself. Then ${name} runs.`);
-    const run = await this.#view.show(entry.system(signal), entry.problem, entry.name, () => {});
-    if (!run.complete) return this.#showStopped(run);
-    say('finish-about', `Now ${name} runs live, next to a replay of ${entry.name} at its measured speed.`);
-    const plain = await this.#runPlain(run, entry, signal);
-    if (!plain.complete) return this.#showStopped(run);
-    this.#plainRuns.set(entry.key, plain);
-    this.#showFinish(run, plain, entry);
-    return run;
-  }
-
-  /** The plain run was timed before: it is replayed next to the live system, both from their first tokens on. */
-  async #raceAgainstReplay(earlier: Outcome, entry: Entry, signal: AbortSignal): Promise<Outcome> {
-    const name = baselineName(entry.baseline);
-    say('finish-about', `${entry.name} runs next to a replay of ${name} from its earlier run.`);
-    const first = new Gate();
-    const stop = new AbortController();
-    const options = { startWith: first.opened, signal: AbortSignal.any([signal, stop.signal]) };
-    const replay = { ...options, ...(entry.slower && { slower: entry.slower }) };
-    const shown = this.#showPlain(replayed(earlier.events, replay));
-    try {
-      const run = await this.#view.show(entry.system(signal), entry.problem, entry.name, first.open);
-      if (!run.complete) return this.#showStopped(run);
-      await shown;
-      if (signal.aborted) return this.#showStopped(run);
-      this.#showFinish(run, earlier, entry);
-      return run;
-    } finally {
-      stop.abort();
-      await shown;
+    if (entry.recorded) {
+      const pair = await this.#together(entry, entry.system(signal), entry.plain(signal));
+      if (!pair.run.complete || !pair.plain.complete) return this.#stopped(pair.run);
+      return this.#finished([pair], entry);
     }
-  }
-
-  /** Plain decoding, live, next to a replay of the system: both lanes begin with the first token. */
-  async #runPlain(run: Outcome, entry: Entry, signal: AbortSignal): Promise<Outcome> {
-    const first = new Gate();
-    const replay = this.#replaySystem(run, entry.name, first.opened, signal);
-    try {
-      return await this.#showPlain(entry.plain(signal), first.open);
-    } finally {
-      first.open();
-      await replay;
+    say('finish-about', `Warming up: ${entry.name} runs first, then ${name}.`);
+    const run = await this.#view.show(entry.system(signal), entry.problem, entry.name);
+    if (!run.complete) return this.#stopped(run);
+    const plain = await this.#showPlain(entry.plain(signal));
+    if (!plain.complete) return this.#stopped(run);
+    const pairs: Pair[] = [];
+    for (let i = 0; i < TIMED; i++) {
+      const timed: Outcome[] = [];
+      for (const [which, start] of [entry.system, entry.plain].entries()) {
+        say('finish-about', `Timing run ${2 * i + which + 1} of ${2 * TIMED}: ${which === 0 ? entry.name : name}.`);
+        const outcome = await collected(start(signal));
+        if (!outcome.complete) return this.#stopped(run);
+        timed.push(outcome);
+      }
+      const [mine, theirs] = timed as [Outcome, Outcome];
+      pairs.push({ run: mine, plain: theirs });
     }
-  }
-
-  async #replaySystem({ events }: Outcome, name: string, first: Promise<void>, signal: AbortSignal): Promise<void> {
-    const { lane } = this.#view;
-    await first;
-    if (signal.aborted) return;
-    lane.start(name);
-    for await (const event of replayed(events, { startWith: first, signal })) lane.add(event);
+    const median = medianPair(pairs);
+    say('finish-about', 'Both again, at their measured speeds.');
+    const options = { slower: 1, signal, ...(wantsStillness() && { slower: 0 }) };
+    await this.#together(entry, replayed(median.run.events, options), replayed(median.plain.events, options));
     if (signal.aborted) {
-      lane.start(name);
-      for (const event of events) lane.add(event); // a stopped replay leaves the whole answer
+      const whole = { slower: 0, signal: new AbortController().signal };
+      await this.#together(entry, replayed(median.run.events, whole), replayed(median.plain.events, whole));
     }
-    lane.finish();
+    return this.#finished(pairs, entry);
   }
 
-  async #showPlain(events: AsyncIterable<TraceEvent>, onFirstToken?: () => void): Promise<Outcome> {
+  /** Both lanes at once, from their first tokens on. */
+  async #together(entry: Entry, system: AsyncIterable<TraceEvent>, plain: AsyncIterable<TraceEvent>): Promise<Pair> {
+    this.#plain.start(sentence(baselineName(entry.baseline)));
+    const shown = this.#showPlain(plain);
+    const run = await this.#view.show(system, entry.problem, entry.name);
+    return { run, plain: await shown };
+  }
+
+  async #showPlain(events: AsyncIterable<TraceEvent>): Promise<Outcome> {
     const seen: TraceEvent[] = [];
     try {
       for await (const event of events) {
         if (seen.push(event) === 1) this.#view.strip.start(1);
         this.#view.strip.add(1, event);
-        if (this.#plain.add(event)) onFirstToken?.();
+        this.#plain.add(event);
       }
     } finally {
       this.#plain.finish();
@@ -138,20 +117,20 @@ export class Race {
 
   #begin(lanes: number): void {
     this.#lanes.dataset.count = `${lanes}`;
-    delete this.#finish.dataset.factor;
-    for (const id of ['finish-about', 'finish-factor']) say(id, '');
+    for (const id of ['finish-about', 'finish-passes']) say(id, '');
     element('finish-facts', HTMLUListElement).replaceChildren();
   }
 
-  #showStopped(run: Outcome): Outcome {
+  #stopped(run: Outcome): Pick<Pair, 'run'> {
     say('finish-about', 'The race was stopped.');
-    return run;
+    return { run };
   }
 
-  #showFinish(run: Outcome, plain: Outcome, entry: Entry): void {
-    const { factor, sentence, facts } = finishOf(run, plain, entry);
-    say('finish-factor', factor);
+  #finished(pairs: readonly Pair[], entry: Entry): Pair {
+    const { passes, sentence, facts } = finishOf(pairs, entry);
+    say('finish-passes', passes);
     say('finish-about', sentence);
     element('finish-facts', HTMLUListElement).replaceChildren(...facts.map((text) => make('li', {}, text)));
+    return medianPair(pairs);
   }
 }

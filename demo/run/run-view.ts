@@ -30,21 +30,24 @@ export class RunView {
     apply();
   }
 
-  /** Shows a run to its end and checks its answer against `problem`. Calls `onFirstToken` once. */
-  async show(
-    events: AsyncIterable<TraceEvent>,
-    problem: Problem | null,
-    name: string,
-    onFirstToken: () => void,
-  ): Promise<Outcome> {
+  /** Shows nothing but the name of the system. */
+  clear(name = 'The chosen system'): void {
     this.lane.start(name);
+    this.lane.finish();
     this.strip.start(0);
     for (const figure of this.#figures) figure.start();
+    this.#steps.start(false);
     this.#verdict.textContent = '';
     delete this.#verdict.dataset.right;
+    say('drafting', '');
+  }
+
+  /** Shows a run to its end and checks its answer against `problem`. */
+  async show(events: AsyncIterable<TraceEvent>, problem: Problem | null, name: string): Promise<Outcome> {
+    this.clear(name);
+    this.lane.start(name);
     say('status', 'Answering');
     let drafting = '';
-    say('drafting', drafting);
     const seen: TraceEvent[] = [];
     let committed = 0;
     try {
@@ -63,7 +66,6 @@ export class RunView {
         const round = this.lane.add(event);
         if (event.type === 'done') this.#end(event, problem);
         if (!round) continue;
-        if (committed === 0) onFirstToken();
         committed += round.committed.length;
         for (const figure of this.#figures) figure.show();
       }

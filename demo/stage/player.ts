@@ -1,9 +1,8 @@
 // The clock of the stage: it plays, pauses and is scrubbed, by pointer or keyboard. Where reduced motion is wanted it
 // starts at the end and plays only when asked to.
 import { element } from '../shared/elements.ts';
+import { wantsStillness } from '../shared/stillness.ts';
 import { DURATION } from './scene.ts';
-
-export const wantsStillness = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
 export class Player {
   readonly #button = element('stage-play', HTMLButtonElement);

@@ -128,10 +128,12 @@ export const createTour = (): readonly Stop[] => {
         raced ??= await host.race();
         if (!raced) return null;
         const { run, plain } = raced;
-        const { factor, facts } = finishOf(run, plain, { greedy: true, exact: true, baseline: 'autoregressive' });
+        const terms = { greedy: true, exact: true, baseline: 'autoregressive' };
+        const { passes, sentence } = finishOf([{ run, plain }], terms);
         const same = `${run.tokens}` === `${plain.tokens}` ? 'the same' : 'different';
         return (
-          `${facts[0]}: ${factor} as fast, with ${facts[1]}. The speed-up is one speed divided by the other. ` +
+          `${passes} of the target. ${sentence} ` +
+          'Passes do not depend on the machine; the speed does. ' +
           'The acceptance length is the number of tokens committed per round. ' +
           `Both lanes have ${same} tokens: speculation changes when the target runs, ` +
           'not what it answers.'

@@ -1,13 +1,10 @@
 // Plays an opened trace in the Race tab, against its plain run if that was saved with it.
 import { SYSTEMS } from '../../src/index.ts';
-import { outcomeOf } from '../run/outcome.ts';
 import type { Problem } from '../run/problems.ts';
 import type { Entry } from '../run/race.ts';
 import type { RaceTab } from '../run/race-tab.ts';
 import { replayed } from '../run/replay-clock.ts';
 import type { TraceFile } from './trace-file.ts';
-
-let opened = 0;
 
 /** A trace of the command line does not contain its problem. */
 const UNKNOWN: Problem = { question: '', answer: '', result: '' };
@@ -16,9 +13,7 @@ export const playTrace = async (file: TraceFile, slower: number, race: RaceTab):
   const { events, plain = [], problem, title } = file;
   const run = events.find((event) => event.type === 'run');
   const { guarantee, baseline = 'autoregressive' } = SYSTEMS.find(({ id }) => id === run?.system) ?? {};
-  const key = `trace ${++opened}`;
   race.problems.show(problem ?? UNKNOWN);
-  if (plain.length > 0) race.keepPlain(key, outcomeOf(plain));
   const entry: Entry = {
     name: title,
     problem: problem?.result ? problem : null,
@@ -26,8 +21,7 @@ export const playTrace = async (file: TraceFile, slower: number, race: RaceTab):
     exact: guarantee === 'exact',
     baseline,
     alone: plain.length === 0,
-    key,
-    slower,
+    recorded: true,
     system: (signal) => replayed(events, { slower, signal }),
     plain: (signal) => replayed(plain, { slower, signal }),
   };

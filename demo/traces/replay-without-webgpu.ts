@@ -1,6 +1,5 @@
 // The page without WebGPU: it explains what is missing and replays recordings of the real engine.
 import { SYSTEMS } from '../../src/index.ts';
-import { outcomeOf } from '../run/outcome.ts';
 import type { Entry } from '../run/race.ts';
 import type { RaceTab } from '../run/race-tab.ts';
 import { replayed } from '../run/replay-clock.ts';
@@ -24,7 +23,6 @@ export const replayInstead = async (why: string, session: Session, race: RaceTab
     race.problems.show(problem);
     session.systems.showRecorded(system);
     say('device', `Recorded on ${device}`);
-    race.keepPlain(file, outcomeOf(plainEvents));
     const { title = system, guarantee, baseline = 'autoregressive' } = SYSTEMS.find(({ id }) => id === system) ?? {};
     return {
       name: title,
@@ -32,8 +30,7 @@ export const replayInstead = async (why: string, session: Session, race: RaceTab
       greedy: true,
       exact: guarantee === 'exact',
       baseline,
-      key: file,
-      slower: SLOWER,
+      recorded: true,
       system: (signal) => replayed(events, { slower: SLOWER, signal }),
       plain: (signal) => replayed(plainEvents, { slower: SLOWER, signal }),
     };
