@@ -2,12 +2,15 @@
 // computes; this file only connects the parts.
 import type { ChatTab } from './chat/chat-tab.ts';
 import { InspectTab } from './inspect/inspect-tab.ts';
+import { AllSystems } from './run/all-systems.ts';
+import { chooseSystem } from './run/choose-system.ts';
 import { type Outcome, outcomeOf } from './run/outcome.ts';
 import type { Entry } from './run/race.ts';
 import { RaceTab } from './run/race-tab.ts';
 import { Session } from './session.ts';
-import { element } from './shared/elements.ts';
+import { element, say } from './shared/elements.ts';
 import { onDrop } from './shared/file-drop.ts';
+import { wantsStillness } from './shared/stillness.ts';
 import { readHash, Tabs } from './shared/tabs.ts';
 import { startTheme } from './shared/theme.ts';
 import { Stage } from './stage/stage.ts';
@@ -28,6 +31,22 @@ const keep = (outcome: Outcome, plain: Outcome | null, title: string, question: 
   inspect.take(outcome);
   traces.take(outcome, plain, { title, problem, device: session.device });
 };
+
+/** What the stage plays, run on this machine. */
+const raceHere = async (): Promise<void> => {
+  const { recording } = stage;
+  stage.rest();
+  race.stop();
+  const system = await chooseSystem(recording?.system ?? session.systems.system.id);
+  if (recording) race.problems.show(recording.problem);
+  say('stage-progress', '');
+  element('answer-title', HTMLElement).scrollIntoView({ behavior: wantsStillness() ? 'auto' : 'smooth' });
+  await race.race(system ? { system } : {});
+};
+element('stage-go', HTMLButtonElement).addEventListener('click', () => {
+  say('stage-progress', 'Getting ready …');
+  void raceHere();
+});
 
 const inspect = new InspectTab((details) => race.answer(details));
 const race: RaceTab = new RaceTab(
@@ -80,6 +99,24 @@ const tabs = new Tabs((tab) => {
   inspect.show(tab === 'inspect');
   if (tab === 'chat') void openChat();
   if (tab === 'structured') void openStructured();
+});
+
+new AllSystems({
+  answer: () => race.answer({ fresh: true }),
+  problem: () => race.problems.current,
+  show(title, run, plain) {
+    stage.show(title, run, plain, session.device);
+    element('stage-title', HTMLElement).scrollIntoView({ behavior: wantsStillness() ? 'auto' : 'smooth' });
+  },
+});
+
+element('embed-copy', HTMLButtonElement).addEventListener('click', async () => {
+  try {
+    await navigator.clipboard.writeText(element('embed-lines', HTMLElement).textContent ?? '');
+    say('embed-about', 'Copied');
+  } catch {
+    say('embed-about', 'Select the lines and copy them.');
+  }
 });
 
 let touring = false;

@@ -14,7 +14,7 @@ test('explains how to get WebGPU and replays a recorded run', async ({ baseURL, 
   await expect(page.locator('#go')).toHaveText('Replay');
   await expect(page.locator('#verdict')).toHaveText(/^✓ Correct/);
   expect(await page.locator('#answer .drafted').count()).toBeGreaterThan(10);
-  await expect(page.locator('#finish-about')).toContainText('✓ the same');
+  await expect(page.locator('#finish-about')).toContainText('✓ The same');
   const whole = (await page.locator('#plain-answer').textContent()) ?? '';
   await stopOnceWritten(page, () => page.getByRole('button', { name: 'Replay', exact: true }).click(), '#count');
   await expect(page.locator('#go')).toHaveText('Replay');

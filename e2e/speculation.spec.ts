@@ -49,7 +49,7 @@ test('DFlash: tokens are marked by source; rejected drafts are struck through an
 const race = async (): Promise<void> => {
   await page.getByRole('button', { name: 'Race', exact: true }).click();
   await finished(page);
-  await expect(page.locator('#finish-about')).toContainText('✓ the same');
+  await expect(page.locator('#finish-about')).toContainText('✓ The same');
 };
 
 test('plain decoding of the same prompt gives the same tokens', async () => {

@@ -35,13 +35,16 @@ export class LoadingView {
     const mean = steps.reduce((sum, step) => sum + done(step), 0) / steps.length;
     this.#bar.value = Math.max(this.#bar.value, mean);
     const current = steps.find((step) => this.#latest.has(step) && done(step) < 1);
-    if (current) say('phase', describe(this.#latest.get(current) as LoadProgress));
+    if (!current) return;
+    const text = describe(this.#latest.get(current) as LoadProgress);
+    for (const id of ['phase', 'stage-progress']) say(id, text);
   }
 
   finish(text: string, complete: boolean): void {
     this.#bar.value = complete ? 1 : 0;
     this.#cancel.disabled = true;
     say('phase', text);
+    say('stage-progress', '');
   }
 }
 

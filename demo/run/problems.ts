@@ -1,6 +1,6 @@
-// The problem box: held-out problems with their correct answers, three examples, and a button that picks another at
-// random.
-import { element, say } from '../shared/elements.ts';
+// The problem box: held-out problems with their correct answers, three examples, one of which no drafter can guess, and
+// a button that picks another at random.
+import { element, make, say } from '../shared/elements.ts';
 
 export interface Problem {
   readonly question: string;
@@ -14,8 +14,10 @@ export interface Problem {
 export const EXAMPLES = [
   { label: 'Trees', index: 0 },
   { label: 'Shop', index: 14 },
-  { label: 'Stones', index: 6 },
 ];
+
+/** No problem of the kind that the drafters know: most guesses are wrong, and the run falls back. */
+const UNLIKE = { label: 'Guessing fails', question: 'Every morning Hugo writes a long letter to the moon. Why?' };
 
 export const finalNumber = (text: string): string | null => /The answer is (-?\d+)/.exec(text)?.[1] ?? null;
 
@@ -31,11 +33,10 @@ export class Problems {
 
   async start(): Promise<void> {
     this.#all = await (await fetch('./problems.json')).json();
-    for (const { label, index } of EXAMPLES) {
-      const button = document.createElement('button');
-      button.type = 'button';
-      button.textContent = label;
-      button.addEventListener('click', () => this.show(this.#all[index]));
+    const known = EXAMPLES.map(({ label, index }) => ({ label, question: this.#all[index]?.question ?? '' }));
+    for (const { label, question } of [...known, UNLIKE]) {
+      const button = make('button', { type: 'button', textContent: label });
+      button.addEventListener('click', () => this.show({ question }));
       element('examples', HTMLElement).append(button);
     }
     element('fresh', HTMLButtonElement).addEventListener('click', () =>
@@ -45,7 +46,7 @@ export class Problems {
     if (this.#text.value === '') this.show(this.#all[0]);
   }
 
-  show(problem: Problem | undefined): void {
+  show(problem: Pick<Problem, 'question'> | undefined): void {
     if (!problem) return;
     this.#text.value = problem.question;
     this.#showTruth();

@@ -54,6 +54,8 @@ const modelsOf = (events: readonly TraceEvent[]): ModelNames => {
 interface View extends Drawn {
   /** Where the run was made. */
   readonly about: string;
+  /** What to run on this machine to see the same. */
+  readonly recording: Recording | null;
 }
 
 export class Stage {
@@ -92,12 +94,21 @@ export class Stage {
     const about = SYSTEMS.find(({ id }) => id === run.system)?.summary ?? '';
     const names = { ...GUESS, system: title, systemAbout: about };
     const drawn = guessView(sceneOf(run.events, plain?.events), names);
-    const view = { ...drawn, about: `${title}, run on this machine${device && ` (${device})`}, in slow motion.` };
+    const view = {
+      ...drawn,
+      about: `${title}, run on this machine${device && ` (${device})`}, in slow motion.`,
+      recording: null,
+    };
     for (const input of this.#switch.querySelectorAll('input')) input.checked = false;
     this.#views.get('own')?.node.remove();
     this.#views.set('own', view);
     this.#add(view);
     this.#present(view);
+  }
+
+  /** The recording on stage; null while a run of this machine is. */
+  get recording(): Recording | null {
+    return this.#shown?.recording ?? null;
   }
 
   /** A run needs the machine for itself. */
@@ -131,6 +142,7 @@ export class Stage {
     const view = {
       ...drawn,
       about: `Recorded on ${where}, without a GPU, and slowed down. No model is loaded for it.`,
+      recording: found,
     };
     view.node.dataset.act = act;
     view.node.prepend(make('p', { className: 'stage-problem' }, found.problem.question));

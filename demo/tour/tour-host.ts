@@ -1,9 +1,9 @@
 // What the tour does on the page: it chooses systems and problems through the page's controls and waits for the runs.
 import type { InspectView } from '../inspect/inspect-view.ts';
 import type { Moment } from '../inspect/moments.ts';
+import { chooseSystem } from '../run/choose-system.ts';
 import type { Outcome } from '../run/outcome.ts';
 import type { Finished, RaceTab } from '../run/race-tab.ts';
-import { element } from '../shared/elements.ts';
 import type { Tab } from '../shared/tabs.ts';
 import type { TourHost } from './tour-stops.ts';
 
@@ -11,18 +11,6 @@ import type { TourHost } from './tour-stops.ts';
 const RACE = { systems: ['dflash', 'eagle3', 'prompt-lookup'], problem: /^Leo plants 5 trees/ };
 /** The draft model gets the subtraction of this problem wrong. */
 const ROUTE = { systems: ['rsd'], problem: /^Tom has 21 beads/ };
-
-const enabled = (button: HTMLButtonElement): Promise<void> =>
-  new Promise((resolve) => {
-    const look = (): void => {
-      if (button.disabled) return;
-      observer.disconnect();
-      resolve();
-    };
-    const observer = new MutationObserver(look);
-    observer.observe(button, { attributeFilter: ['disabled'] });
-    look();
-  });
 
 const withProbabilities = ({ events }: Outcome): boolean =>
   events.some((event) => event.type === 'verify' && event.probabilities !== undefined);
@@ -35,25 +23,15 @@ export interface Page {
 }
 
 export const createHost = ({ race, open, inspect }: Page): TourHost => {
-  const select = element('system', HTMLSelectElement);
-  const go = element('race-go', HTMLButtonElement);
   let raced: Finished | null = null;
   let detailed: Outcome | null = null;
   let routed: Outcome | null = null;
 
-  /** Chooses a problem and the first system that can run; returns its id. Without WebGPU that is a recording's. */
+  /** Chooses a problem and the first system that can run; returns its id. */
   const choose = async ({ systems, problem }: typeof RACE): Promise<string | null> => {
     race.stop();
-    await enabled(go);
-    if (select.disabled) return systems[0] ?? null;
-    const possible = systems.find((id) => [...select.options].some(({ value, disabled }) => value === id && !disabled));
-    if (!possible) return null;
-    race.problems.find(problem);
-    if (select.value !== possible) {
-      select.value = possible;
-      select.dispatchEvent(new Event('change'));
-      await enabled(go);
-    }
+    const possible = await chooseSystem(...systems);
+    if (possible) race.problems.find(problem);
     return possible;
   };
 

@@ -30,6 +30,10 @@ export class Gpu {
   profile: Profile | null = null;
   /** The device's first error; every later readback rejects with it. */
   failure: OutriderError | null = null;
+  /** Pipelines that were asked for, and those that are compiled. */
+  readonly pipelines = { asked: 0, compiled: 0 };
+  /** Called whenever one of these numbers has changed. */
+  readonly onPipeline = new Set<() => void>();
   /** By shader text, because one text serves several sets of constants and two texts may share a name. */
   readonly #shaders = new Map<
     string,
@@ -153,8 +157,17 @@ export class Gpu {
       compute: { module: shader.module, constants: { ...constants } },
     });
     shader.pipelines.set(key, pipeline);
-    pipeline.catch(() => shader.pipelines.delete(key)); // what failed for want of memory may succeed later
+    this.#count('asked');
+    pipeline.then(
+      () => this.#count('compiled'),
+      () => shader.pipelines.delete(key), // what failed for want of memory may succeed later
+    );
     return pipeline;
+  }
+
+  #count(what: 'asked' | 'compiled'): void {
+    this.pipelines[what]++;
+    for (const listener of this.onPipeline) listener();
   }
 
   /** Layouts are explicit: an `auto` layout drops bindings that a variant does not read. */

@@ -22,6 +22,7 @@ import {
   prepareWeights,
   streamWeights,
 } from './checkpoint-tensors.ts';
+import { reportPipelines } from './compile-progress.ts';
 
 const wrongTarget = (message: string): OutriderError =>
   refuse(message, 'A drafter serves the one target that it was trained for.');
@@ -146,8 +147,7 @@ export const loadDrafter = async (
     });
     for (const [name, sink] of divisorSinks(made)) sinks.set(name, sink);
     drafter = made;
-    onProgress?.({ phase: 'compile', loaded: 0, total: 1 });
-    compiling = compile(made, target).then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
+    compiling = reportPipelines(gpu, onProgress, () => compile(made, target));
     await Promise.all([compiling, streamWeights(gpu, checkpoint, sinks, options)]);
     checkAborted(signal);
     if (gpu.failure) throw gpu.failure;

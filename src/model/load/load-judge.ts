@@ -16,6 +16,7 @@ import {
   prepareWeights,
   streamWeights,
 } from './checkpoint-tensors.ts';
+import { reportPipelines } from './compile-progress.ts';
 import type { PlannedMatrix } from './weight-layout.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -93,8 +94,7 @@ export const loadScored = async (
       () => new ScoredModel({ gpu, architecture, weights, tuning, head: scores, arena }),
     );
     model = made;
-    onProgress?.({ phase: 'compile', loaded: 0, total: 1 });
-    compiling = made.ready().then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
+    compiling = reportPipelines(gpu, onProgress, () => made.ready());
     const sinks = new Map([...prepared.sinks, ...divisorSinks(made)]);
     if (checkpoint.tensors.has(head.bias))
       sinks.set(head.bias, (block) => {

@@ -15,6 +15,7 @@ import {
   prepareWeights,
   streamWeights,
 } from './checkpoint-tensors.ts';
+import { reportPipelines } from './compile-progress.ts';
 
 export const loadModel = async (
   gpu: Gpu,
@@ -32,14 +33,15 @@ export const loadModel = async (
     checkAborted(signal);
     const made = await gpu.allocating(what, () => new Transformer({ gpu, architecture, weights, tuning, arena }));
     model = made;
-    onProgress?.({ phase: 'compile', loaded: 0, total: 1 });
     // Every pipeline of the model is in the plans of this cursor, so opening it compiles them all. It has one layer of
     // each kind, and later serves the check.
     const capacity = Math.min(CHECK_CAPACITY, made.context);
-    probing = made.ready().then(() => made.open({ capacity }, checkLayers(architecture, weights)));
-    const compiled = probing.then(() => onProgress?.({ phase: 'compile', loaded: 1, total: 1 }));
+    probing = reportPipelines(gpu, onProgress, async () => {
+      await made.ready();
+      return made.open({ capacity }, checkLayers(architecture, weights));
+    });
     const all = new Map([...sinks, ...divisorSinks(made)]);
-    await Promise.all([compiled, streamWeights(gpu, checkpoint, all, options)]);
+    await Promise.all([probing, streamWeights(gpu, checkpoint, all, options)]);
     using probe = await probing;
     if (!(options.batchInvariant ?? (await isBatchInvariant(probe, made.vocabulary)))) made.padPasses();
     checkAborted(signal);

@@ -1,0 +1,110 @@
+// All systems on the problem in the box, one after the other: a bar for the target's passes of each, which fills as the
+// run is made. A click brings a run on stage.
+import { SYSTEM_GROUPS, SYSTEMS, type SystemFacts } from '../../src/index.ts';
+import { fold, METRICS } from '../../src/trace/index.ts';
+import { element, make, say } from '../shared/elements.ts';
+import { chooseSystem } from './choose-system.ts';
+import type { Outcome } from './outcome.ts';
+import { finalNumber, type Problem } from './problems.ts';
+import './all-systems.css';
+
+interface Actions {
+  /** Runs the chosen system on the problem in the box; null if it could not start. */
+  answer(): Promise<Outcome | null>;
+  problem(): Problem | null;
+  show(title: string, run: Outcome, plain: Outcome | null): void;
+}
+
+interface Row {
+  readonly system: SystemFacts;
+  readonly button: HTMLButtonElement;
+  readonly passes: HTMLElement;
+  readonly about: HTMLElement;
+}
+
+const textOf = ({ events }: Outcome): string => {
+  const done = events.at(-1);
+  return (done?.type === 'done' && done.text) || '';
+};
+
+const aboutOf = (
+  { guarantee, baseline }: SystemFacts,
+  run: Outcome,
+  plain: Outcome | null,
+  problem: Problem | null,
+) => {
+  const given = problem && finalNumber(textOf(run));
+  const answer = problem ? [given === problem.result ? `✓ ${given}` : `✗ ${given ?? 'no number'}`] : [];
+  if (!plain || baseline === 'ensemble' || run === plain) return answer.join();
+  const same = `${run.tokens}` === `${plain.tokens}`;
+  return [...answer, same ? `same tokens${guarantee === 'exact' ? '' : ' this time'}` : 'other tokens'].join(' · ');
+};
+
+export class AllSystems {
+  readonly #actions: Actions;
+  readonly #go = element('all-go', HTMLButtonElement);
+  readonly #list = element('all-list', HTMLOListElement);
+  #running = false;
+
+  constructor(actions: Actions) {
+    this.#actions = actions;
+    this.#go.addEventListener('click', () => {
+      if (this.#running) this.#running = false;
+      else void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    const select = element('system', HTMLSelectElement);
+    const chosen = select.value;
+    const rows = this.#rows([...select.options].filter(({ disabled }) => !disabled).map(({ value }) => value));
+    this.#running = true;
+    this.#go.textContent = 'Stop';
+    const problem = this.#actions.problem();
+    let plain: Outcome | null = null;
+    let most = 1;
+    for (const [i, { system, button, passes, about }] of rows.entries()) {
+      say('all-about', `${i + 1} of ${rows.length}: ${system.title}`);
+      about.textContent = 'loading and running …';
+      if (!this.#running || !(await chooseSystem(system.id))) break;
+      const run = await this.#actions.answer();
+      if (!run?.complete) break;
+      if (system.id === 'autoregressive') plain = run;
+      const count = fold(METRICS.target_passes, run.events);
+      most = Math.max(most, count);
+      passes.textContent = `${count}`;
+      button.style.setProperty('--share', `${(100 * count) / most}%`);
+      about.textContent = aboutOf(system, run, plain, problem);
+      const shown = plain === run ? null : plain;
+      button.disabled = false;
+      button.addEventListener('click', () => this.#actions.show(system.title, run, shown));
+    }
+    const done = rows.filter(({ button }) => !button.disabled).length;
+    for (const { button, about } of rows) if (button.disabled) about.textContent = 'not run';
+    say('all-about', `${done} of ${rows.length} systems have run. Click one to see it on the stage.`);
+    this.#running = false;
+    this.#go.textContent = 'Run all';
+    await chooseSystem(chosen);
+  }
+
+  /** A row for each system, the baseline first, those for comparison left out. */
+  #rows(ids: readonly string[]): readonly Row[] {
+    const systems = SYSTEMS.filter(({ id, group }) => ids.includes(id) && group !== 'comparison');
+    const rows = systems.map((system): Row => {
+      const passes = make('b', {}, '');
+      const about = make('small', { className: 'muted' }, 'waits');
+      const bar = make('span', { className: 'all-bar', ariaHidden: 'true' });
+      const button = make(
+        'button',
+        { type: 'button', className: 'all-system', disabled: true, title: SYSTEM_GROUPS[system.group] },
+        make('span', {}, system.title),
+        bar,
+        passes,
+        about,
+      );
+      return { system, button, passes, about };
+    });
+    this.#list.replaceChildren(...rows.map(({ button }) => make('li', {}, button)));
+    return rows;
+  }
+}
