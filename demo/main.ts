@@ -150,6 +150,7 @@ onDrop(
   },
 );
 
+race.problems.onShowModel = (id) => void session.panel.show(id);
 await race.problems.start();
 openTrace();
 stage.start().catch(() => {}); // the rest of the page works without its recordings

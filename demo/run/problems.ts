@@ -1,5 +1,6 @@
 // The problem box: held-out problems with their correct answers, three examples, one of which no drafter can guess, and
 // a button that picks another at random.
+import { GENERAL_MODEL, isWordProblem, SCOPE } from '../models/scope.ts';
 import { element, make, say } from '../shared/elements.ts';
 
 export interface Problem {
@@ -24,6 +25,11 @@ export const finalNumber = (text: string): string | null => /The answer is (-?\d
 export class Problems {
   readonly #text = element('problem', HTMLTextAreaElement);
   readonly #changed: () => void;
+  readonly #general = make('button', { type: 'button', className: 'small', hidden: true }, 'Show a general model');
+  /** The text in the box may have changed. */
+  onShow: () => void = () => {};
+  /** The visitor wants to see a published model. */
+  onShowModel: (id: string) => void = () => {};
   #all: readonly Problem[] = [];
   #shown = '';
 
@@ -43,6 +49,8 @@ export class Problems {
       this.show(this.#all[Math.floor(Math.random() * this.#all.length)]),
     );
     this.#text.addEventListener('input', () => this.#showTruth());
+    element('truth', HTMLElement).after(this.#general);
+    this.#general.addEventListener('click', () => this.onShowModel(GENERAL_MODEL));
     if (this.#text.value === '') this.show(this.#all[0]);
   }
 
@@ -70,9 +78,11 @@ export class Problems {
     const { current, question } = this;
     if (this.#shown !== '' && this.#shown !== question) this.#changed();
     this.#shown = question;
-    say(
-      'truth',
-      current ? `Correct answer: ${current.result}` : question ? 'Your own problem: its answer is not known.' : '',
-    );
+    const bundled = document.querySelector('input[name=model]:checked') !== null;
+    const beyond = bundled && question !== '' && !current && !isWordProblem(question);
+    this.#general.hidden = !beyond;
+    const own = beyond ? SCOPE : 'Your own problem: its answer is not known.';
+    say('truth', current ? `Correct answer: ${current.result}` : question ? own : '');
+    this.onShow();
   }
 }

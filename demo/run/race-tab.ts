@@ -61,6 +61,7 @@ export class RaceTab {
     this.#onFinished = onFinished;
     this.#go.addEventListener('click', () => this.#press());
     this.#raceGo.addEventListener('click', () => void this.race());
+    this.problems.onShow = () => this.#showButtons();
     element('problem', HTMLTextAreaElement).addEventListener('keydown', (event) => {
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !this.#running) this.#press();
     });
@@ -146,13 +147,14 @@ export class RaceTab {
 
   #press(): void {
     if (this.#running) this.stop();
-    else void this.answer();
+    else if (!this.#go.disabled) void this.answer();
   }
 
   #showButtons(): void {
     this.#go.textContent = this.#running ? 'Stop' : this.#label;
-    this.#go.disabled = !this.#start && !this.#running;
-    this.#raceGo.disabled = !this.#start || this.#running !== null;
+    const nothing = !this.#start || this.problems.question === '';
+    this.#go.disabled = nothing && !this.#running;
+    this.#raceGo.disabled = nothing || this.#running !== null;
   }
 
   /** Runs one task at a time, which the button stops. A trace has nothing `wanted` and is not reported as finished. */
