@@ -4,6 +4,7 @@
 import './base/dispose.ts';
 
 export { type ErrorCode, type Fault, OutriderError, type Remedy, toFault } from './base/errors.ts';
+export type { Constraint } from './constraint/constraint.ts';
 export type { ChoiceKnob, Knob, Knobs, KnobValue, NumberKnob, NumbersKnob } from './decode/core/knobs.ts';
 export {
   missingRoles,

@@ -39,7 +39,10 @@ const start = async (): Promise<Library> => {
     const imported: { readonly default?: unknown } = await import('@mlc-ai/web-xgrammar');
     const found = [imported, imported.default, page.xgrammar].find(isLibrary);
     if (!found)
-      throw badConstraint('this build of the engine has no constraints', 'Import the engine from the package.');
+      throw badConstraint(
+        "the widget's single file has no grammar engine, so it cannot keep to a constraint",
+        'Install the package and import outrider/widget: it loads the engine with the first constraint.',
+      );
     // Its WebAssembly starts with the first call, and keeps this console.
     const info = await withoutProcess(() => found.TokenizerInfo.createTokenizerInfo(['a'], 'raw', false, 1, [0]));
     info.dispose();

@@ -220,8 +220,8 @@ export class OutriderChat extends ChatProperties {
   }
 
   #request(): Omit<RunRequest, 'prompt' | 'maxTokens'> {
-    const { knobs, temperature, topP, seed } = this;
-    const given = Object.entries({ knobs, temperature, topP, seed }).filter(([, value]) => value !== null);
+    const { knobs, constraint, temperature, topP, seed } = this;
+    const given = Object.entries({ knobs, constraint, temperature, topP, seed }).filter(([, value]) => value !== null);
     return { system: systemOf(this), ...Object.fromEntries(given) };
   }
 

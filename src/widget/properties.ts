@@ -1,4 +1,5 @@
 // What can be set on <outrider-chat>: attributes with properties of the same meaning, and a few properties alone.
+import type { Constraint } from '../constraint/constraint.ts';
 import type { KnobValue } from '../decode/core/knobs.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { ModelSources } from '../engine/sources.ts';
@@ -62,8 +63,10 @@ export class ChatProperties extends Base {
   declare sources: ModelSources | null;
   /** Settings of the decoding system. */
   declare knobs: Readonly<Record<string, KnobValue>> | null;
+  /** What every answer must be: JSON by a schema, a regular expression, a grammar, or one of several texts. */
+  declare constraint: Constraint | null;
 }
 
 reflect(ChatProperties.prototype);
 // Not fields: what a page set before the element was defined would be overwritten.
-Object.assign(ChatProperties.prototype, { engine: null, sources: null, knobs: null });
+Object.assign(ChatProperties.prototype, { engine: null, sources: null, knobs: null, constraint: null });

@@ -32,6 +32,14 @@ const commit = (text: string): Commit => {
 const transcript = (limits: Partial<Limits>) =>
   new Transcript({ maxTokens: 100, stopTokens: new Set(), stopStrings: [], ...limits }, letters);
 
+it('looks for stop strings only after the least number of tokens', () => {
+  for (const minTokens of [0, 2, 3, 4]) {
+    const answer = transcript({ stopStrings: ['c'], minTokens });
+    answer.take(commit('abcdcde'), false);
+    expect(answer.end(), `${minTokens}`).toBe(minTokens < 3 ? 'ab' : 'abcd');
+  }
+});
+
 describe('a block that goes past the end', () => {
   it('ends at the budget', () => {
     const answer = transcript({ maxTokens: 5 });
