@@ -61,8 +61,8 @@ export class ModelsPanel {
   /** The models that systems lack with this target and that were published for it, each with its size. */
   async offer(missing: (system: SystemFacts) => readonly ModelRole[], system: readonly SystemFacts[]): Promise<void> {
     const entry = this.#entry;
-    const lacking = new Set(system.flatMap((each) => missing(each)));
-    const partners = entry?.partners.filter(({ role }) => lacking.has(role)) ?? [];
+    const absent = new Set(system.flatMap((each) => missing(each)));
+    const partners = entry?.partners.filter(({ role }) => absent.has(role)) ?? [];
     this.#offers.hidden = partners.length === 0;
     if (!entry || partners.length === 0) return;
     const { catalogueAddress, catalogueEntry } = await catalogue();
