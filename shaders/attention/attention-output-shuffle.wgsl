@@ -47,13 +47,13 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   var sums: Sums;
   for (var c = 0u; c * 64 < end; c++) {
     if (!live(tile, c)) { continue; }
-    let source = (head * uniforms.capacity + c * 64) * quads + quad;
+    let source = head * uniforms.capacity + c * 64;
     var mixed = Sums(); // written out: lavapipe does not clear it in each iteration otherwise
     for (var i = 0u; i < min(64, end - c * 64); i += lanes) { // past the end weights are zero
       var weights: array<vec4f, MOST_VECTORS>;
       for (var t = 0u; t < pairVectors; t++) { weights[t] = scratch[cells[t] + c * 66 + i + lane]; }
       for (var k = 0u; k < lanes; k++) {
-        let v = value4(source + (i + k) * quads);
+        let v = value4(source + i + k, quad);
         for (var t = 0u; t < pairVectors; t++) {
           for (var p = 0u; p < 4; p++) { mixed[t][p] = fma(v, vec4f(subgroupShuffle(weights[t][p], k)), mixed[t][p]); }
         }

@@ -45,16 +45,16 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   for (var c = 0u; c * 64 < end; c++) {
     if (!live(tile, c)) { continue; }
     let start = cells + c * 66;
-    let source = (head * uniforms.capacity + c * 64) * quads + quad;
+    let source = head * uniforms.capacity + c * 64;
     var mixed = Mixed();
     for (var i = 0u; i < min(64, end - c * 64); i++) {
-      mixed = mix4(value4(source + i * quads), scratch[start + i], mixed);
+      mixed = mix4(value4(source + i, quad), scratch[start + i], mixed);
     }
     if (branched == 1) {
       let more = joined(tile, c);
       for (var i = 64u; i < min(128, end - c * 64); i++) {
         let weight = select(vec4f(), scratch[cells + chunks * 66 + i - 64], more);
-        mixed = mix4(value4(source + i * quads), weight, mixed);
+        mixed = mix4(value4(source + i, quad), weight, mixed);
       }
     }
     let sum = scratch[start + 65];

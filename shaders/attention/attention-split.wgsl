@@ -17,17 +17,27 @@ struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capac
 var<workgroup> weights: array<vec4f, 128>;
 var<workgroup> folded: array<vec4f, 64>;
 
-fn value(i: u32) -> f32 {
-  if (half == 0) { return bitcast<f32>(values[i]); }
+// As attention-values.wgsl, one dimension: a lane owns one.
+fn value(slot: u32, d: u32) -> f32 {
+  if (stored == 2) {
+    let cells = uniforms.headDim / 8;
+    let cell = d / 4 % cells;
+    let half = d / 4 / cells;
+    let first = slot * (cells + (cells + 7) / 8);
+    let integer = extractBits(bitcast<i32>(values[2 * (first + cell) + half]), d % 4 * 8, 8);
+    return f32(integer) * bitcast<f32>(values[2 * (first + cells + cell / 8) + half]);
+  }
+  let i = slot * uniforms.headDim + d;
+  if (stored == 0) { return bitcast<f32>(values[i]); }
   let pair = unpack2x16float(values[i / 2]);
   return select(pair.x, pair.y, (i & 1) == 1);
 }
 
 // Scaled scores of the lane's key of a chunk, hidden where a pair's bit is 0.
-fn scores(q: vec4u, key: u32, lane: u32, low: vec4u, high: vec4u) -> vec4f {
+fn scores(q: vec4u, block: u32, lane: u32, low: vec4u, high: vec4u) -> vec4f {
   var sum = vec4f();
   for (var i = 0u; i < uniforms.headDim / 4; i++) {
-    let k = key4(key + i * 64);
+    let k = key4(block, i, lane);
     sum.x = chain(query[q.x + i], k, sum.x);
     sum.y = chain(query[q.y + i], k, sum.y);
     sum.z = chain(query[q.z + i], k, sum.z);
@@ -69,15 +79,15 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
 
   let q = row * stride + (head * group + pair % group) * quads;
   let chunks = uniforms.capacity / 64;
-  let source = (head * chunks + chunk) * quads * 64 + lane;
+  let block = head * chunks + chunk;
   let low = vec4u(own[0].x, own[1].x, own[2].x, own[3].x);
   let high = vec4u(own[0].y, own[1].y, own[2].y, own[3].y);
-  let score = scores(q, source, lane, low, high);
+  let score = scores(q, block, lane, low, high);
   var further = vec4f(HIDDEN);
   if (longer) {
     let lowMore = vec4u(more[0].x, more[1].x, more[2].x, more[3].x);
     let highMore = vec4u(more[0].y, more[1].y, more[2].y, more[3].y);
-    further = scores(q, source + quads * 64, lane, lowMore, highMore);
+    further = scores(q, block + 1, lane, lowMore, highMore);
   }
 
   folded[lane] = max(score, further);
@@ -96,9 +106,9 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let cell = ((head * tiles + tile) * chunks + chunk) * (uniforms.headDim + 2);
   let count = select(64u, 128u, longer);
   for (var d = lane; d < uniforms.headDim; d += 64) {
-    let first = (head * uniforms.capacity + chunk * 64) * uniforms.headDim + d;
+    let first = head * uniforms.capacity + chunk * 64;
     var mixed = vec4f();
-    for (var i = 0u; i < count; i++) { mixed = fma(vec4f(value(first + i * uniforms.headDim)), weights[i], mixed); }
+    for (var i = 0u; i < count; i++) { mixed = fma(vec4f(value(first + i, d)), weights[i], mixed); }
     scratch[cell + d] = mixed;
   }
   if (lane == 0) {

@@ -1,14 +1,25 @@
-// Four dimensions of a cached key, f32 or f16, a query's product with them, and the score that follows. All kernels
-// that score keys compute in this order, so that their scores have the same bits. Needs `keys`,
-// `[kvHead][chunk][headDim / 4][64]`, and `uniforms` with `scale` and `softCap`.
+// Four dimensions of a cached key, a query's product with them, and the score that follows. All kernels that score keys
+// compute in this order, so that their scores have the same bits. Needs `keys`, `[kvHead][chunk][unit][64]` with the
+// units of cache-precision.ts, and `uniforms` with `headDim`, `scale` and `softCap`.
 
-// 1 = the cache is f16.
-override half: u32 = 0;
+// 0: the cache is f32, 1: f16, 2: q8.
+override stored: u32 = 0;
 // 1 = scores have a soft cap.
 override capped: u32 = 0;
 
-fn key4(i: u32) -> vec4f {
-  if (half == 1) { return vec4f(unpack2x16float(keys[i].x), unpack2x16float(keys[i].y)); }
+// Of a key in a block of 64: `block` counts chunks through all kv heads.
+fn key4(block: u32, quad: u32, key: u32) -> vec4f {
+  let quads = uniforms.headDim / 4;
+  if (stored == 2) {
+    let cells = quads / 2; // without the units of scales
+    let cell = quad % cells;
+    let half = quad / cells;
+    let first = block * (cells + (cells + 7) / 8) * 64 + key;
+    let scale = bitcast<f32>(keys[first + (cells + cell / 8) * 64][half]);
+    return vec4f(unpack4xI8(keys[first + cell * 64][half])) * scale;
+  }
+  let i = (block * quads + quad) * 64 + key;
+  if (stored == 1) { return vec4f(unpack2x16float(keys[i].x), unpack2x16float(keys[i].y)); }
   return vec4f(bitcast<vec2f>(keys[2 * i]), bitcast<vec2f>(keys[2 * i + 1]));
 }
 

@@ -9,7 +9,7 @@ override partly: u32 = 0;
 
 struct Uniforms {
   rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, rotated: u32, epsilon: f32, normed: u32, capacity: u32,
-  half: u32,
+  stored: u32,
 }
 
 @group(0) @binding(0) var<storage, read> qkv: array<vec4f>;
@@ -25,27 +25,47 @@ struct Uniforms {
 // Vec4s between two rows of an activation of this many elements.
 fn stride(elements: u32) -> u32 { return ((elements + 31) / 32) * 8; }
 
-// [kvHead][chunk of 64 keys][headDim/4][64], in quads.
+// Four dimensions of a head's first half and the same of its second.
+struct Pair { low: vec4f, high: vec4f }
+
+// The word of unit `unit` of a key and of a value (cache-precision.ts).
+fn keyWord(head: u32, slot: u32, units: u32, unit: u32) -> u32 {
+  return ((head * (uniforms.capacity / 64) + slot / 64) * units + unit) * 64 + slot % 64;
+}
+fn valueWord(head: u32, slot: u32, units: u32, unit: u32) -> u32 {
+  return (head * uniforms.capacity + slot) * units + unit;
+}
+
+fn half4(x: vec4f) -> vec2u { return vec2u(pack2x16float(x.xy), pack2x16float(x.zw)); }
+
 fn storeKey(head: u32, slot: u32, quad: u32, x: vec4f) {
-  let chunk = head * (uniforms.capacity / 64) + slot / 64;
-  let i = (chunk * (uniforms.headDim / 4) + quad) * 64 + slot % 64;
-  if (uniforms.half == 1) {
-    keys[i] = vec2u(pack2x16float(x.xy), pack2x16float(x.zw));
+  let i = keyWord(head, slot, uniforms.headDim / 4, quad);
+  if (uniforms.stored == 1) {
+    keys[i] = half4(x);
   } else {
     keys[2 * i] = bitcast<vec2u>(x.xy);
     keys[2 * i + 1] = bitcast<vec2u>(x.zw);
   }
 }
 
-// [kvHead][slot][headDim/4], in quads.
 fn storeValue(head: u32, slot: u32, quad: u32, x: vec4f) {
-  let i = (head * uniforms.capacity + slot) * (uniforms.headDim / 4) + quad;
-  if (uniforms.half == 1) {
-    values[i] = vec2u(pack2x16float(x.xy), pack2x16float(x.zw));
+  let i = valueWord(head, slot, uniforms.headDim / 4, quad);
+  if (uniforms.stored == 1) {
+    values[i] = half4(x);
   } else {
     values[2 * i] = bitcast<vec2u>(x.xy);
     values[2 * i + 1] = bitcast<vec2u>(x.zw);
   }
+}
+
+fn largestOf(x: vec4f) -> f32 {
+  let size = max(abs(x.xy), abs(x.zw));
+  return max(size.x, size.y);
+}
+
+fn bytes4(x: vec4f, scale: f32) -> u32 {
+  if (scale == 0) { return 0; }
+  return pack4xI8(vec4i(clamp(round(x / scale), vec4f(-127), vec4f(127))));
 }
 
 // What one dimension of a head becomes. `own` is the dimension, normed; `scale` is that of the head's norm.
@@ -72,31 +92,45 @@ fn turned4(own: vec4f, quad: u32, position: u32, source: u32, scale: f32, isKey:
   );
 }
 
+// What the cache or the query gets of quads `quad` and `quad + headDim / 8` of a head.
+fn pairOf(quad: u32, position: u32, source: u32, scale: f32, isKey: bool, isValue: bool) -> Pair {
+  let quads = uniforms.headDim / 4;
+  let lanes = quads / 2;
+  var low = qkv[source + quad];
+  var high = qkv[source + quad + lanes];
+  if (isValue) { return Pair(low, high); }
+  if (uniforms.normed == 1) {
+    low *= scale * select(queryNorm[quad], keyNorm[quad], isKey);
+    high *= scale * select(queryNorm[quad + lanes], keyNorm[quad + lanes], isKey);
+  }
+  if (partly == 1) {
+    return Pair(
+      turned4(low, quad, position, source, scale, isKey), turned4(high, quad + lanes, position, source, scale, isKey),
+    );
+  }
+  // The table holds (cos, sin) pairs, [position][headDim/2]; a vec4 is two of them.
+  let angle = position * quads + quad * 2;
+  let a = table[angle];
+  let b = table[angle + 1];
+  let cosine = vec4f(a.xz, b.xz);
+  let sine = vec4f(a.yw, b.yw);
+  return Pair(fma(low, cosine, -(high * sine)), fma(high, cosine, low * sine));
+}
+
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let quads = uniforms.headDim / 4;
-  let lanes = quads / 2; // a head's
+  let lanes = quads / 2;
   let all = uniforms.heads + 2 * uniforms.keyValueHeads;
   let head = id.x / lanes; // q heads, then k, then v
   if (head >= all) { return; }
   let quad = id.x % lanes;
   let row = rows[id.y];
   let source = id.y * stride(all * uniforms.headDim) + head * quads;
-  var low = qkv[source + quad];
-  var high = qkv[source + quad + lanes];
-
-  if (head >= uniforms.heads + uniforms.keyValueHeads) {
-    if (row.alive == 1) {
-      let valueHead = head - uniforms.heads - uniforms.keyValueHeads;
-      storeValue(valueHead, row.slot, quad, low);
-      storeValue(valueHead, row.slot, quad + lanes, high);
-    }
-    return;
-  }
-
-  let isKey = head >= uniforms.heads;
+  let isValue = head >= uniforms.heads + uniforms.keyValueHeads;
+  let isKey = head >= uniforms.heads && !isValue;
   var scale = 1.0;
-  if (uniforms.normed == 1) {
+  if (uniforms.normed == 1 && !isValue) {
     var sum = vec4f();
     for (var i = 0u; i < quads; i++) {
       let x = qkv[source + i];
@@ -104,32 +138,39 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     }
     let squares = (sum.x + sum.y) + (sum.z + sum.w);
     scale = 1.0 / sqrt(squares / f32(uniforms.headDim) + uniforms.epsilon);
-    low *= scale * select(queryNorm[quad], keyNorm[quad], isKey);
-    high *= scale * select(queryNorm[quad + lanes], keyNorm[quad + lanes], isKey);
   }
-
-  var turnedLow: vec4f;
-  var turnedHigh: vec4f;
-  if (partly == 1) {
-    turnedLow = turned4(low, quad, row.position, source, scale, isKey);
-    turnedHigh = turned4(high, quad + lanes, row.position, source, scale, isKey);
-  } else {
-    // The table holds (cos, sin) pairs, [position][headDim/2]; a vec4 is two of them.
-    let angle = row.position * quads + quad * 2;
-    let a = table[angle];
-    let b = table[angle + 1];
-    let cosine = vec4f(a.xz, b.xz);
-    let sine = vec4f(a.yw, b.yw);
-    turnedLow = fma(low, cosine, -(high * sine));
-    turnedHigh = fma(high, cosine, low * sine);
-  }
-
-  if (!isKey) {
+  let own = pairOf(quad, row.position, source, scale, isKey, isValue);
+  if (!isKey && !isValue) {
     let destination = id.y * stride(uniforms.heads * uniforms.headDim) + head * quads + quad;
-    query[destination] = turnedLow;
-    query[destination + lanes] = turnedHigh;
-  } else if (row.alive == 1) {
-    storeKey(head - uniforms.heads, row.slot, quad, turnedLow);
-    storeKey(head - uniforms.heads, row.slot, quad + lanes, turnedHigh);
+    query[destination] = own.low;
+    query[destination + lanes] = own.high;
+    return;
+  }
+  if (row.alive == 0) { return; }
+  let cached = (head - uniforms.heads) % uniforms.keyValueHeads;
+  if (uniforms.stored == 2) {
+    // The scales of 32 dimensions of each half: each lane finds them by itself.
+    var largest = vec2f();
+    for (var i = quad / 8 * 8; i < min(quad / 8 * 8 + 8, lanes); i++) {
+      let each = pairOf(i, row.position, source, scale, isKey, isValue);
+      largest = max(largest, vec2f(largestOf(each.low), largestOf(each.high)));
+    }
+    let scales = largest / 127;
+    let units = lanes + (lanes + 7) / 8;
+    let word = vec2u(bytes4(own.low, scales.x), bytes4(own.high, scales.y));
+    let unit = lanes + quad / 8;
+    if (isKey) {
+      keys[keyWord(cached, row.slot, units, quad)] = word;
+      if (quad % 8 == 0) { keys[keyWord(cached, row.slot, units, unit)] = bitcast<vec2u>(scales); }
+    } else {
+      values[valueWord(cached, row.slot, units, quad)] = word;
+      if (quad % 8 == 0) { values[valueWord(cached, row.slot, units, unit)] = bitcast<vec2u>(scales); }
+    }
+  } else if (isKey) {
+    storeKey(cached, row.slot, quad, own.low);
+    storeKey(cached, row.slot, quad + lanes, own.high);
+  } else {
+    storeValue(cached, row.slot, quad, own.low);
+    storeValue(cached, row.slot, quad + lanes, own.high);
   }
 }

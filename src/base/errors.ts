@@ -15,9 +15,9 @@ export type ErrorCode =
   | 'aborted'
   | 'bug';
 
-/** What would fit where memory did not suffice, for a button: an f16 cache, or an answer of at most so many tokens. */
+/** What would fit where memory did not suffice, for a button: a cache at f16 or q8, or an answer of at most so many tokens. */
 export interface Remedy {
-  readonly cache?: 'f16';
+  readonly cache?: 'f16' | 'q8';
   readonly maxTokens?: number;
 }
 

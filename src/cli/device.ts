@@ -10,6 +10,7 @@ import type {
   LoadedModel,
   LoadedModels,
   LoadSourceOptions,
+  ModelLoadTimes,
   Progress,
 } from '../engine/load/loaded-models.ts';
 import { loadPolicySource, loadSentencesSource } from '../engine/load/networks.ts';
@@ -27,7 +28,10 @@ export const precisionOption = choice(
   'of the weights on the device (default: as in the file); of one model: M@q4',
 );
 
-export const kvOption = choice(['f32', 'f16'], 'how keys and values are kept (default: f32); f16 takes half of it');
+export const kvOption = choice(
+  ['f32', 'f16', 'q8'],
+  'how keys and values are kept (default: f32); f16 takes half of it, q8 28 %',
+);
 
 /** Options that name auxiliary models. */
 export const auxiliaryOptions = {
@@ -84,6 +88,13 @@ export const loadOnDevice = async (
     store: openDiskStore(),
     onProgress: (state) => progress(tell(state)),
   });
+  const { total, tokenizer, read, repack, compile } = loaded.times as ModelLoadTimes;
+  const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+  note(
+    `loaded ${loaded.name} in ${seconds(total)}: tokenizer ${seconds(tokenizer)}, read ${seconds(read)}, ` +
+      `repack ${seconds(repack)}; shaders ${seconds(compile)} at the same time; ` +
+      `${formatBytes(loaded.model.bytes)} on the device`,
+  );
   if (!loaded.model.batchInvariant)
     note('warning: this device scores a row alone differently than among others; every pass is padded, and slower');
   return loaded;

@@ -1,6 +1,7 @@
 // Read this first. An engine holds the models of one device and answers requests one after another. A decoding system
 // commits tokens round by round, and the run is a stream of trace events that ends with `done`. A worker serves the
 // same interface (worker/client.ts).
+
 import { checkAborted, toFault } from '../base/errors.ts';
 import { ConstraintCompiler } from '../constraint/compile.ts';
 import { constrainedCursor } from '../decode/core/constrained-cursor.ts';
@@ -19,7 +20,7 @@ import { openBrowserGpu } from '../gpu/browser.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { meter } from '../gpu/meter.ts';
 import { Profile } from '../gpu/profile.ts';
-import type { Cursor } from '../model/interface.ts';
+import type { CachePrecision, Cursor } from '../model/interface.ts';
 import { SYSTEMS } from '../systems/index.ts';
 import type { TraceEvent } from '../trace/index.ts';
 import type { StoredModel } from '../weights/files/stored-models.ts';
@@ -29,7 +30,7 @@ import { ConstrainedRun } from './constrained-run.ts';
 import { type DeviceCard, type MeasureOptions, measureCard } from './device-card.ts';
 import { EngineDevice } from './engine-device.ts';
 import { type Job, modelsOf, readRequest } from './job.ts';
-import type { LoadedDrafter, LoadedJudge, LoadedModel } from './load/loaded-models.ts';
+import type { LoadedDrafter, LoadedJudge, LoadedModel, ModelLoadTimes } from './load/loaded-models.ts';
 import { type Preflight, type PreflightOptions, preflight } from './preflight.ts';
 import { scorePrompt } from './prompt-scores.ts';
 import { Queue } from './queue.ts';
@@ -101,6 +102,8 @@ export interface ModelInfo {
   readonly text: 'none' | 'raw' | 'chat';
   /** False when this device scores a row alone differently than among others: its passes are padded, and slower. */
   readonly batchInvariant?: boolean;
+  /** What its load took. Absent for drafters and judges. */
+  readonly times?: ModelLoadTimes;
 }
 
 /** An engine in this thread: on a page, in a worker, or in Node. */
@@ -113,7 +116,7 @@ class LocalEngine implements Engine {
   readonly #device: EngineDevice;
   readonly #registry: ModelRegistry;
   readonly #systems: readonly DecodingSystem[];
-  #cache: 'f32' | 'f16' = 'f32';
+  #cache: CachePrecision = 'f32';
   readonly #constraints = new ConstraintCompiler();
   /** By system: a pass of one keeps more rows than that of another. */
   readonly #timings = new Map<string, Timings>();
@@ -414,5 +417,6 @@ const describeModel = ({ name, model, ...loaded }: LoadedModel | LoadedDrafter |
   const tokenizer = 'tokenizer' in loaded ? loaded.tokenizer : null;
   const text = tokenizer ? (tokenizer.hasChatTemplate ? 'chat' : 'raw') : 'none';
   const own = 'vocabulary' in model ? { vocabulary: model.vocabulary, batchInvariant: model.batchInvariant } : null;
-  return { name, family, context, bytes, text, ...own };
+  const times = 'times' in loaded && loaded.times ? { times: loaded.times } : null;
+  return { name, family, context, bytes, text, ...own, ...times };
 };

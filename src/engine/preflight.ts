@@ -1,6 +1,7 @@
 // Tells whether models would fit this device before any is downloaded: it reads configs and the headers of the weights.
 // WebGPU states how large a buffer may be, but not how much memory there is. Some browsers state roughly how much
 // memory the computer has; in others only the size of buffers is checked.
+
 import { checkAborted, type OutriderError } from '../base/errors.ts';
 import { bad } from '../base/refuse.ts';
 import type { ModelRole } from '../decode/core/system.ts';
@@ -10,6 +11,7 @@ import type { Architecture } from '../model/architecture.ts';
 import { largestBuffer } from '../model/cache/kv-cache.ts';
 import { isScored, readArchitecture, readDrafter, readScored } from '../model/families/families.ts';
 import { scratchBytes } from '../model/forward/scratch.ts';
+import type { CachePrecision } from '../model/interface.ts';
 import { cacheEstimate, weightBytes } from '../model/load/estimate.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import { fileSet, openCheckpoint } from '../weights/open.ts';
@@ -20,7 +22,7 @@ import type { ModelSources } from './sources.ts';
 /** How models would be loaded. */
 export interface PreflightOptions {
   readonly precision?: Precision | { readonly [Role in ModelRole]?: Precision } | undefined;
-  readonly cache?: 'f32' | 'f16' | undefined;
+  readonly cache?: CachePrecision | undefined;
   /** Tokens of prompt and answer together, for the caches. Default: 2048, or the model's context if that is less. */
   readonly tokens?: number | undefined;
   /** The computer's memory in bytes. Default: what the browser states. */
@@ -118,19 +120,19 @@ interface Request {
   readonly gpu: Gpu;
   readonly precisionOf: (role: ModelRole) => Precision | undefined;
   readonly positionsOf: (architecture: Architecture) => number;
-  readonly half: boolean;
+  readonly cache: CachePrecision;
 }
 
-const requestOf = (gpu: Gpu, { precision, cache, tokens = DEFAULT_TOKENS }: PreflightOptions): Request => ({
+const requestOf = (gpu: Gpu, { precision, cache = 'f32', tokens = DEFAULT_TOKENS }: PreflightOptions): Request => ({
   gpu,
   precisionOf: (role) => (typeof precision === 'object' ? precision[role] : precision),
   positionsOf: ({ sizes: { context } }) => Math.min(tokens, context),
-  half: cache === 'f16',
+  cache,
 });
 
 const weigh = (
   { role, architecture, checkpoint }: Opened,
-  { gpu, positionsOf, half }: Request,
+  { gpu, positionsOf, cache }: Request,
   as: Precision | undefined,
 ) => ({
   role,
@@ -138,7 +140,7 @@ const weigh = (
   family: architecture.family,
   download: checkpoint.bytes,
   weights: weightBytes(architecture, checkpoint, as),
-  cache: cacheEstimate(gpu, architecture, { positions: positionsOf(architecture), half }),
+  cache: cacheEstimate(gpu, architecture, { positions: positionsOf(architecture), precision: cache }),
   scratch: scratchBytes(architecture),
 });
 
@@ -148,14 +150,14 @@ const onDevice = (parts: readonly PreflightPart[]): number =>
 type Verdict = Pick<Preflight, 'fits' | 'why' | 'hint'>;
 
 /** A layer's cache is one buffer; weights are split into buffers that fit. */
-const holdBuffers = (opened: readonly Opened[], limit: number, { positionsOf, half }: Request): Verdict | null => {
+const holdBuffers = (opened: readonly Opened[], limit: number, { positionsOf, cache }: Request): Verdict | null => {
   for (const { architecture, checkpoint } of opened) {
-    const layer = largestBuffer(architecture, { positions: positionsOf(architecture), half });
+    const layer = largestBuffer(architecture, { positions: positionsOf(architecture), precision: cache });
     if (layer > limit)
       return {
         fits: false,
         why: `${checkpoint.name}: the cache of one layer takes ${size(layer)}, and a buffer of this device holds ${size(limit)}`,
-        hint: half ? 'Ask for fewer tokens.' : 'Choose an f16 cache, or ask for fewer tokens.',
+        hint: cache === 'q8' ? 'Ask for fewer tokens.' : 'Choose a q8 cache, or ask for fewer tokens.',
       };
   }
   return null;

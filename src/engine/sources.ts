@@ -1,5 +1,7 @@
 // What a load takes: which model serves which role, where each comes from, and how they are loaded.
+
 import type { ModelRole } from '../decode/core/system.ts';
+import type { CachePrecision } from '../model/interface.ts';
 import type { LoadedRemote } from '../remote/remote-target.ts';
 import type { RemoteJudge, RemoteSource } from '../remote/server.ts';
 import type { Source } from '../weights/open.ts';
@@ -38,7 +40,7 @@ export interface LoadOptions extends Pick<LoadSourceOptions, 'signal' | 'onnx'> 
   /** Called with every step of a load. */
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   /** Keys and values as f32 (default), or rounded to f16, which halves the memory of a long context. */
-  readonly cache?: 'f32' | 'f16' | undefined;
+  readonly cache?: CachePrecision | undefined;
 }
 
 /** How far the model of one role is. */

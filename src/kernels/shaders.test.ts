@@ -59,7 +59,7 @@ const ADDRESS_SPACE: Readonly<Record<Access, { readonly type: string; readonly a
 
 /** Every value that an `override` constant may take. One that is missing here fails the test of its kernel. */
 const VALUES: Readonly<Record<string, readonly number[]>> = {
-  half: [0, 1],
+  stored: [0, 1, 2],
   branched: [0, 1],
   partly: [0, 1],
   capped: [0, 1],

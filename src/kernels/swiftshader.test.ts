@@ -75,11 +75,11 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
     const none = tensorOf(gpu, new Uint32Array(4));
     const scoring = { scale: headDim ** -0.5, softCap: 0 };
     const run = async (M: number) => {
-      const keys = tensorOf(gpu, packKeys(pastKeys, capacity, false));
-      const values = tensorOf(gpu, packValues(pastValues, capacity, false));
+      const keys = tensorOf(gpu, packKeys(pastKeys, capacity, 'f32'));
+      const values = tensorOf(gpu, packValues(pastValues, capacity, 'f32'));
       const query = gpu.activation(M, stride, 'query');
       const output = gpu.activation(M, stride, 'output');
-      const shape = { rows: M, heads, keyValueHeads, headDim, capacity, half: 0, ...scoring } as const;
+      const shape = { rows: M, heads, keyValueHeads, headDim, capacity, stored: 0, ...scoring } as const;
       const scratch = tensorOf(gpu, new Float32Array(attentionScratchBytes(shape, { variant }) / 4));
       const rowsTensor = tensorOf(gpu, packRows(rows.slice(0, M), M));
       const fused = tensorOf(

@@ -2,9 +2,12 @@
 // that stay on the device until they are awaited; and of the drafters that read a target's hidden states. Types only:
 // transformer.ts, cache/cursor.ts, ensemble/ and drafters/ implement them.
 
+import type { CachePrecision } from '../kernels/cache/cache-precision.ts';
 import type { LogitRules } from '../kernels/sampling/adjust-logits.ts';
 
 export type { LogitRules } from '../kernels/sampling/adjust-logits.ts';
+/** How keys and values are kept. */
+export type { CachePrecision };
 
 /** A value on the device, `rows` rows. Handing it on costs nothing; `read` is a GPU sync. */
 export interface DeviceTensor {
@@ -225,7 +228,7 @@ export interface OpenCursor {
   readonly capacity?: number;
   /** 0-based layers whose output stream every pass keeps. */
   readonly tapLayers?: readonly number[];
-  readonly cache?: 'f32' | 'f16';
+  readonly cache?: CachePrecision;
   /** What `fork` will be asked for at most: so many forks at once, each with so many rows. Default: none. */
   readonly forks?: { readonly count: number; readonly room: number };
   /** Nodes of the largest tree, at most 64; beyond 16 a tree takes several passes. Default 16. */
@@ -373,7 +376,7 @@ export interface LanguageModel extends Disposable {
 export interface OpenDrafter {
   /** Context rows it must hold; at most the drafter's limit, which is the default. */
   readonly capacity?: number;
-  readonly cache?: 'f32' | 'f16';
+  readonly cache?: CachePrecision;
 }
 
 /** A drafter that reads its target's taps, and was loaded for this target. */

@@ -34,6 +34,18 @@ describe.skipIf(noShared)(NAME, () => {
     expect(await greedy(model, long.prompt, long.greedy.length)).toEqual(long.greedy);
   });
 
+  test.each(['F16', 'Q8_0'])('past the limit from GGUF, whose factors are tensors: %s', async (type) => {
+    const gguf = `gguf-${NAME}`;
+    const { models, long_prompt: prompt = [] } = readGolden(gguf);
+    const { file, long_greedy: expected = [] } = models[type] as GoldenCase['models'][string];
+    expect(expected.length).toBeGreaterThan(0);
+    using model = await loadShared(await testGpu(), `golden/${gguf}/${file}`, { batchInvariant: true });
+    using cursor = await model.open({ capacity: prompt.length, length: prompt.length });
+    const logits = goldenTensor(gguf, `long_logits_${type}.f32`);
+    expect(relativeError((await scoreRows(cursor, prompt)).logits, logits)).toBeLessThan(TOLERANCE);
+    expect(await greedy(model, prompt, expected.length)).toEqual(expected);
+  });
+
   test('crossing the limit, one token at a time and in one pass', async () => {
     const crossing = readGolden(NAME).crossing as NonNullable<GoldenCase['crossing']>;
     const { prompt, greedy: tokens } = crossing;

@@ -1,6 +1,6 @@
 // Published models from end to end, in f32: tokens of greedy decoding as transformers writes them from the dequantised
 // weights. Their files are not in ../shared: OUTRIDER_MODELS names a folder that has them.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { testGpu } from '../testing/device/gpu.ts';
@@ -18,6 +18,36 @@ interface Prompt {
   readonly greedy: readonly number[];
   readonly greedy_gaps: readonly number[];
 }
+
+const MIB = 2 ** 20;
+const QWEN = join(FOLDER ?? '', 'qwen2.5-coder-1.5b/qwen2.5-coder-1.5b-q4_k_m.gguf');
+
+describe.skipIf(!existsSync(QWEN))('Qwen2.5-Coder-1.5B', () => {
+  test('takes 15 % more than its file on the device, and on the host 64 MiB and the largest tensor', async () => {
+    const gpu = await testGpu();
+    using checkpoint = await openCheckpoint(await folderSource(QWEN));
+    const largest = Math.max(...[...checkpoint.tensors.values()].map(({ bytes }) => bytes));
+    const held = (): number => {
+      const { heapUsed, arrayBuffers } = process.memoryUsage();
+      return heapUsed + arrayBuffers;
+    };
+    const [before, onDevice] = [held(), gpu.bytes];
+    let most = 0;
+    const onProgress = (): void => {
+      most = Math.max(most, held() - before);
+    };
+    using model = await loadModel(gpu, checkpoint, { batchInvariant: true, onProgress });
+    const device = gpu.bytes - onDevice;
+    console.log(
+      `device ${(device / MIB).toFixed(0)} MiB for a file of ${(checkpoint.bytes / MIB).toFixed(0)} MiB ` +
+        `(${((device / checkpoint.bytes - 1) * 100).toFixed(1)} % more), ` +
+        `host ${(most / MIB).toFixed(0)} MiB, largest tensor ${(largest / MIB).toFixed(0)} MiB, ` +
+        `ms: ${JSON.stringify(model.loadTimes)}`,
+    );
+    expect(device).toBeLessThan(1.15 * checkpoint.bytes);
+    expect(most).toBeLessThan(64 * MIB + 1.07 * largest); // at 7 bits a weight instead of Q6_K's 6.56
+  }, 900_000);
+});
 
 describe.skipIf(noShared || FOLDER === undefined)('published models', () => {
   test.each([['gemma3-270m', 'gemma-3-270m-q4_k_m.gguf']])(

@@ -47,7 +47,7 @@ describe.skipIf(noShared).each(MODELS)('%s', (name) => {
 
   test.each([
     [1, 'f32'],
-    [2, 'f32'],
+    [2, 'q8'],
     [3, 'f16'],
   ] as const)('random passes, trees, rewinds and forks, seed %i, a cache of %s', async (seed, kind) => {
     using model = await loadShared(await testGpu(), `golden/${name}`, { precision: 'f32', batchInvariant: true });

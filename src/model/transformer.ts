@@ -35,6 +35,7 @@ import type {
   Tree,
 } from './interface.ts';
 import { MOST_NODES, MOST_ROWS } from './limits.ts';
+import type { LoadTimes } from './load/checkpoint-tensors.ts';
 import type { Lent, Weights } from './load/device-weights.ts';
 import type { AdjustedText } from './sampling/adjusted-text.ts';
 import { type NamedToken, tokenRingOf } from './sampling/token-ring.ts';
@@ -58,6 +59,7 @@ export class Transformer implements LanguageModel, Runner {
   readonly architecture: Architecture;
   /** From the checkpoint's tensors, once they have been read. */
   ropeDivisors: RopeDivisors = {};
+  loadTimes: LoadTimes = { read: 0, repack: 0, compile: 0 };
   readonly #gpu: Gpu;
   readonly #arena: Arena;
   readonly #executor: Executor;
@@ -144,7 +146,7 @@ export class Transformer implements LanguageModel, Runner {
         throw refuse(
           `layer ${layer} cannot be tapped: the model has layers 0 to ${this.layers - 1}, and -1 is its input`,
         );
-    const made = { positions: capacity, forks, half: kind === 'f16', tapLayers, nodes, rollout, pool };
+    const made = { positions: capacity, forks, precision: kind, tapLayers, nodes, rollout, pool };
     const cache = await Cache.allocate(this.#gpu, this.architecture, made, {
       ...this.#executor.shared,
       divisors: this.ropeDivisors,

@@ -105,8 +105,9 @@ export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): 
     cache: architecture
       ? contexts.map((positions) => ({
           context: positions,
-          f32: cacheBytes(architecture, { positions, half: false }),
-          f16: cacheBytes(architecture, { positions, half: true }),
+          f32: cacheBytes(architecture, { positions, precision: 'f32' }),
+          f16: cacheBytes(architecture, { positions, precision: 'f16' }),
+          q8: cacheBytes(architecture, { positions, precision: 'q8' }),
         }))
       : [],
     tensors: [...tensors.values()],
@@ -138,10 +139,10 @@ const page = (it: Inspection): string => {
   ];
   const resident = table(
     ['context', 'KV cache', ...it.resident.map(({ precision }) => precision)],
-    it.cache.flatMap(({ context, f32, f16 }) =>
-      [f32, f16].map((cache, i) => [
+    it.cache.flatMap(({ context, ...sizes }) =>
+      Object.entries(sizes).map(([precision, cache]) => [
         String(context),
-        `${i === 0 ? 'f32' : 'f16'} ${formatBytes(cache)}`,
+        `${precision} ${formatBytes(cache)}`,
         ...it.resident.map(({ weights }) => formatBytes(weights + cache)),
       ]),
     ),

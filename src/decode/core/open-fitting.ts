@@ -1,21 +1,29 @@
 // Opens a cursor in the memory that there is. Where the roomy cache of a growing conversation is refused, caches that the
 // run does not use go, and the cache takes exactly what the run needs. Where that is refused too, the error says what
-// would fit: an f16 cache, or a shorter answer.
+// would fit: a cache at f16 or q8, or a shorter answer.
 import { OutriderError } from '../../base/errors.ts';
+import type { CachePrecision } from '../../model/interface.ts';
 
 interface How {
   readonly capacity: number;
-  readonly cache?: 'f32' | 'f16';
+  readonly cache?: CachePrecision;
 }
 
 interface Wanted {
   /** Rows, the better number first. */
   readonly capacities: readonly [number, number];
-  readonly cache: 'f32' | 'f16' | undefined;
+  readonly cache: CachePrecision | undefined;
   /** Tokens of the answer for which a cursor of so many rows would have room. */
   readonly answerAt: (rows: number) => number;
   readonly freeOthers: () => void;
 }
+
+/** What a cache could be instead, the most exact first. */
+const SMALLER: Readonly<Record<CachePrecision, readonly ('f16' | 'q8')[]>> = {
+  f32: ['f16', 'q8'],
+  f16: ['q8'],
+  q8: [],
+};
 
 /** Steps of the search for what would fit: it ends within 2 % of the rows that the run needs. */
 const STEPS = 6;
@@ -69,8 +77,9 @@ export const openFitting = async <C extends Disposable>(
       cause: exact,
       ...(remedy && { remedy }),
     });
-  if (cache !== 'f16' && (await fits({ capacity: needed, cache: 'f16' })))
-    throw tell("It fits with an f16 cache: load the models with the option cache: 'f16'.", { cache: 'f16' });
+  for (const smaller of SMALLER[cache ?? 'f32'])
+    if (await fits({ capacity: needed, cache: smaller }))
+      throw tell(`It fits at ${smaller}: load the models with the option cache: '${smaller}'.`, { cache: smaller });
   const rows = await mostRows((capacity) => fits(how(capacity)), needed, answerAt);
   if (rows === null) throw tell('Not even a short answer fits: choose a smaller model or precision.');
   const maxTokens = answerAt(rows);

@@ -17,15 +17,19 @@ const stopTokens = (config: Readonly<Record<string, unknown>>, tokenizer: Tokeni
 /** A language model from a checkpoint, ready to run. */
 export const loadSource = async (gpu: Gpu, source: Source, options: LoadSourceOptions = {}): Promise<LoadedModel> => {
   const { signal, precision, onProgress, store } = options;
+  const began = performance.now();
   using checkpoint = await openSource(source, options);
+  const opened = performance.now();
   const files = await checkpoint.tokenizer(signal);
   const tokenizer = files && (await loadTokenizer(files));
+  const tokenized = performance.now();
   const model = await loadModel(gpu, checkpoint, { precision, signal, onProgress });
   return {
     name: checkpoint.name,
     model,
     tokenizer,
     stopTokens: stopTokens(checkpoint.config, tokenizer),
+    times: { ...model.loadTimes, tokenizer: tokenized - opened, total: performance.now() - began },
     sidecar: openSidecar(source, checkpoint.version, store),
   };
 };

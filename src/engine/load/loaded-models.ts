@@ -1,11 +1,18 @@
 // What a load gives: models that are ready to run, each with what is needed to talk to it, and the options of a load.
 import type { AlsoRole, BlockPolicy, Judge, SentenceEncoder } from '../../decode/core/system.ts';
 import type { BlockDrafter, FeatureDrafter, LanguageModel, MarkovDrafter } from '../../model/interface.ts';
+import type { LoadTimes } from '../../model/load/checkpoint-tensors.ts';
 import type { LoadedRemote } from '../../remote/remote-target.ts';
 import type { Tokenizer } from '../../text/tokenizer.ts';
 import type { Store } from '../../weights/files/store.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
 import type { Sidecar } from './sidecar.ts';
+
+/** What loading a model took, in milliseconds; shaders compile while tensors are read and repacked. */
+export interface ModelLoadTimes extends LoadTimes {
+  readonly tokenizer: number;
+  readonly total: number;
+}
 
 /** A model that is ready to run, and what is needed to talk to it. */
 export interface LoadedModel {
@@ -13,6 +20,8 @@ export interface LoadedModel {
   readonly model: LanguageModel;
   readonly tokenizer: Tokenizer | null;
   readonly stopTokens: readonly number[];
+  /** What the load took, in milliseconds. */
+  readonly times?: ModelLoadTimes;
   /** Files that belong to the model and are no part of its checkpoint. */
   readonly sidecar?: Sidecar;
 }

@@ -38,14 +38,14 @@ export interface AttentionShape extends Shape {
   readonly softCap: number;
   /** Slots in the cache, a multiple of 64. */
   readonly capacity: number;
-  /** 1 = the cache is f16. */
-  readonly half: 0 | 1;
+  /** How the cache is stored: 0 f32, 1 f16, 2 q8 (cache-precision.ts). */
+  readonly stored: 0 | 1 | 2;
 }
 
 /** What the kernels that score keys are given of a shape: their scores carry the factor log2(e). */
-export const scoring = ({ scale, softCap, half }: Pick<AttentionShape, 'scale' | 'softCap' | 'half'>) => ({
+export const scoring = ({ scale, softCap, stored }: Pick<AttentionShape, 'scale' | 'softCap' | 'stored'>) => ({
   uniforms: { scale: scale * Math.LOG2E, softCap: softCap * Math.LOG2E },
-  tuning: { half, capped: softCap > 0 ? 1 : 0 },
+  tuning: { stored, capped: softCap > 0 ? 1 : 0 },
 });
 
 /** Records the dispatches of one layer. */

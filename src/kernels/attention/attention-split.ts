@@ -19,7 +19,7 @@ export const attentionSplit = defineKernel({
     scale: 'f32',
     softCap: 'f32',
   },
-  tuning: { half: 0, capped: 0 as number },
+  tuning: { stored: 0 as number, capped: 0 as number },
   grid: (shape, _, { keys }) => [Math.ceil(keys / CHUNK), shape.keyValueHeads, pairVectorsOf(shape)],
 });
 

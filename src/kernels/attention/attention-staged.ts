@@ -39,7 +39,7 @@ const scoresKernel = (name: string, wgsl: string) =>
       scale: 'f32',
       softCap: 'f32',
     },
-    tuning: { half: 0, capped: 0 as number, branched: 0 as number, pairVectors: 1 as number },
+    tuning: { stored: 0 as number, capped: 0 as number, branched: 0 as number, pairVectors: 1 as number },
     grid: (shape, tuning, live) => gridOf(Math.ceil(live.keys / CHUNK), tilesOf(shape, tuning), shape, tuning, live),
   });
 
@@ -61,7 +61,7 @@ const outputKernel = (name: string, wgsl: string) =>
     wgsl,
     bindings: { values: 'read', rows: 'read', scratch: 'read', output: 'write' },
     uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32' },
-    tuning: { half: 0, branched: 0 as number, pairVectors: 1 as number },
+    tuning: { stored: 0 as number, branched: 0 as number, pairVectors: 1 as number },
     grid: (shape, tuning, live) => gridOf(Math.ceil(shape.headDim / 32), tilesOf(shape, tuning), shape, tuning, live),
   });
 
@@ -75,7 +75,7 @@ const SHUFFLE = { scores: attentionScoresShuffle, output: attentionOutputShuffle
 const record =
   (stages: typeof PLAIN, vectorsOf: (shape: Shape) => number): Attention =>
   (plan, { query, keys, values, rows, scratch, output }, shape) => {
-    const { half } = shape;
+    const { stored } = shape;
     const { uniforms, tuning } = scoring(shape);
     for (const [own, branched, pairVectors] of [
       [stages, 0, vectorsOf(shape)],
@@ -83,7 +83,7 @@ const record =
     ] as const) {
       own.scores(plan, { query, keys, rows, scratch }, { ...shape, ...uniforms }, { ...tuning, branched, pairVectors });
       attentionSoftmax(plan, { rows, scratch }, shape, { branched, pairVectors });
-      own.output(plan, { values, rows, scratch, output }, shape, { half, branched, pairVectors });
+      own.output(plan, { values, rows, scratch, output }, shape, { stored, branched, pairVectors });
     }
   };
 

@@ -5,6 +5,8 @@ import { testGpu } from '../../testing/device/gpu.ts';
 import { deviation, exactNoise, runKernel, strided, tensorOf } from '../../testing/device/run-kernel.ts';
 import { branching, checkTrees, some, variantsOn } from '../../testing/toys/planted-trees.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
+import { storedReference } from '../cache/cache-precision.reference.ts';
+import { CACHE_PRECISIONS, type CachePrecision, storedAs } from '../cache/cache-precision.ts';
 import { packRows, type Row } from '../cache/rows.ts';
 import { attentionReference } from './attention.reference.ts';
 import { type AttentionTuning, attentionOf, attentionScratchBytes } from './attention.ts';
@@ -58,7 +60,7 @@ interface Case {
   readonly keyValueHeads: number;
   readonly headDim: number;
   readonly keys: number;
-  readonly half: 0 | 1;
+  readonly precision: CachePrecision;
   /** Of the scores; the scale is headDim^-½ without. */
   readonly scoring?: { readonly scale: number; readonly softCap: number };
 }
@@ -67,12 +69,13 @@ interface Case {
 const check = async (
   gpu: Gpu,
   tuning: AttentionTuning,
-  { heads, keyValueHeads, headDim, keys, half, scoring = { scale: headDim ** -0.5, softCap: 0 } }: Case,
+  { heads, keyValueHeads, headDim, keys, precision, scoring = { scale: headDim ** -0.5, softCap: 0 } }: Case,
 ): Promise<Float32Array> => {
   const attention = attentionOf(tuning);
   const random = exactNoise(heads * 1000 + headDim + keys);
   const list = <T>(length: number, make: () => T): T[] => Array.from({ length }, make);
-  const cache = (): PlainCache => list(keyValueHeads, () => list(keys, () => list(headDim, random)));
+  const cache = (): PlainCache =>
+    list(keyValueHeads, () => list(keys, () => storedReference(list(headDim, random), precision)));
   const [plainKeys, plainValues] = [cache(), cache()];
   const queries = list(16, () => list(heads, () => list(headDim, random)));
   const rows = allKinds(keys);
@@ -86,11 +89,11 @@ const check = async (
     ),
   );
   const tensors = {
-    keys: tensorOf(gpu, packKeys(plainKeys, capacity, half === 1)),
-    values: tensorOf(gpu, packValues(plainValues, capacity, half === 1)),
+    keys: tensorOf(gpu, packKeys(plainKeys, capacity, precision)),
+    values: tensorOf(gpu, packValues(plainValues, capacity, precision)),
   };
   const run = async (from: number, M: number): Promise<Float32Array> => {
-    const shape = { rows: M, heads, keyValueHeads, headDim, capacity, half, ...scoring };
+    const shape = { rows: M, heads, keyValueHeads, headDim, capacity, stored: storedAs(precision), ...scoring };
     const output = gpu.activation(M, stride, 'output');
     const scratch = tensorOf(gpu, new Float32Array(attentionScratchBytes(shape, tuning) / 4).fill(Number.NaN));
     const part = tensorOf(
@@ -124,7 +127,7 @@ const check = async (
     rows.map((each, i) => attentionReference(queries[i] ?? [], plainKeys, plainValues, each, scoring).flat()),
     stride,
   );
-  const name = JSON.stringify({ heads, keyValueHeads, headDim, keys, half, scoring });
+  const name = JSON.stringify({ heads, keyValueHeads, headDim, keys, precision, scoring });
   expect(deviation(whole, expected), name).toBeLessThan(5e-6);
   expect(whole.subarray(5 * stride, 7 * stride), `${name}: rows that see nothing`).toEqual(
     new Float32Array(2 * stride),
@@ -160,9 +163,9 @@ for (const features of ['all', 'baseline'] as const)
       const gpu = await testGpu(features);
       for (const shape of shapes)
         for (const keys of [1, 63, 64, 65, 200])
-          for (const half of [0, 1] as const) {
-            if (half === 1 && keys !== 65) continue;
-            await check(gpu, { variant }, { ...shape, keys, half });
+          for (const precision of CACHE_PRECISIONS) {
+            if (precision !== 'f32' && keys !== 65) continue;
+            await check(gpu, { variant }, { ...shape, keys, precision });
           }
     }, 180_000); // many shapes: ten seconds on a quiet machine, a minute on a busy one
 
@@ -192,13 +195,13 @@ for (const features of ['all', 'baseline'] as const)
         { scale: 0.9, softCap: 1.5 },
         { scale: 0.2, softCap: 50 },
       ])
-        await check(gpu, { variant }, { heads: 6, keyValueHeads: 2, headDim: 24, keys: 65, half: 0, scoring });
+        await check(gpu, { variant }, { heads: 6, keyValueHeads: 2, headDim: 24, keys: 65, precision: 'f32', scoring });
     }, 180_000);
 
 test('shuffle gives the bits of staged', async () => {
   const gpu = await testGpu();
   for (const [i, shape] of shapes.entries()) {
-    const one = { ...shape, keys: 65 + 27 * i, half: 0 } as const;
+    const one = { ...shape, keys: 65 + 27 * i, precision: i % 2 ? 'q8' : 'f32' } as const;
     expect(await check(gpu, { variant: 'shuffle' }, one)).toEqual(await check(gpu, { variant: 'staged' }, one));
   }
 }, 180_000);

@@ -1,5 +1,6 @@
 // Both variants against the CPU reference, over awkward shapes, levels and edges of chunks. A row's bits do not depend
 // on the other rows of its pass.
+
 import { expect, test } from 'vitest';
 import type { Gpu } from '../../gpu/device.ts';
 import { type PlainCache, packKeys, packValues } from '../../testing/device/cache.ts';
@@ -7,6 +8,7 @@ import { testGpu } from '../../testing/device/gpu.ts';
 import { deviation, exactNoise, runKernel, strided, tensorOf } from '../../testing/device/run-kernel.ts';
 import { variantsOn } from '../../testing/toys/planted-trees.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
+import { type CachePrecision, storedAs } from '../cache/cache-precision.ts';
 import { packRows, type Row } from '../cache/rows.ts';
 import { type AttentionTuning, attentionOf, attentionScratchBytes } from './attention.ts';
 import { averageReference, rolloutReference } from './rollout.reference.ts';
@@ -46,14 +48,14 @@ interface Case {
   readonly heads: number;
   readonly keyValueHeads: number;
   readonly headDim: number;
-  readonly half: 0 | 1;
+  readonly precision: CachePrecision;
   readonly softCap: number;
   readonly variant: RolloutVariant;
   readonly rows: readonly Row[];
 }
 
 const check = async (gpu: Gpu, tuning: AttentionTuning, one: Case): Promise<void> => {
-  const { heads, keyValueHeads, headDim, half, variant, rows, softCap } = one;
+  const { heads, keyValueHeads, headDim, precision, variant, rows, softCap } = one;
   const scoring = { scale: headDim ** -0.5, softCap };
   const attention = attentionOf(tuning);
   const keys = Math.max(...rows.map(({ slot }) => slot)) + 1;
@@ -68,7 +70,7 @@ const check = async (gpu: Gpu, tuning: AttentionTuning, one: Case): Promise<void
   const below = list(capacity, () => [Math.abs(random()), Math.abs(random())] as const);
 
   const run = async (level: 0 | 1, from: number, M: number): Promise<Float32Array> => {
-    const shape = { rows: M, heads, keyValueHeads, headDim, capacity, half, ...scoring };
+    const shape = { rows: M, heads, keyValueHeads, headDim, capacity, stored: storedAs(precision), ...scoring };
     const rolloutState = tensorOf(
       gpu,
       Float32Array.from(below.flatMap(([x, y]) => (level === 1 ? [x, y, 7, 7] : [7, 7, 7, 7]))),
@@ -76,8 +78,8 @@ const check = async (gpu: Gpu, tuning: AttentionTuning, one: Case): Promise<void
     const part = queries.slice(from, from + M).map((q) => q.flat());
     const tensors = {
       query: tensorOf(gpu, strided(part, stride)),
-      keys: tensorOf(gpu, packKeys(plainKeys, capacity, half === 1)),
-      values: tensorOf(gpu, packValues(plainValues, capacity, half === 1)),
+      keys: tensorOf(gpu, packKeys(plainKeys, capacity, precision)),
+      values: tensorOf(gpu, packValues(plainValues, capacity, precision)),
       rows: tensorOf(gpu, packRows(rows.slice(from, from + M), M)),
       scratch: tensorOf(gpu, new Float32Array(attentionScratchBytes(shape, tuning) / 4).fill(Number.NaN)),
       output: gpu.activation(M, stride, 'output'),
@@ -142,7 +144,13 @@ for (const features of ['all', 'baseline'] as const)
         for (const [j, rows] of places.entries())
           for (const kind of ['threshold', 'plain', 'residual', 'renormalised'] as const) {
             if (kind !== 'threshold' && i !== j) continue;
-            const one = { ...shape, rows, variant: kind, half: j === 1 ? 1 : 0, softCap: j === 2 ? 2 : 0 } as const;
+            const one = {
+              ...shape,
+              rows,
+              variant: kind,
+              precision: j === 1 ? 'f16' : 'f32',
+              softCap: j === 2 ? 2 : 0,
+            } as const;
             await check(gpu, { variant }, one);
           }
     }, 300_000);
@@ -152,7 +160,7 @@ test('rows of padding leave every column alone', async () => {
   for (const variant of ['staged', 'split'] as const) {
     const attention = attentionOf({ variant });
     const sizes = { rows: 2, heads: 2, keyValueHeads: 1, headDim: 16, capacity: 128 };
-    const shape = { ...sizes, half: 0, scale: 0.25, softCap: 0 } as const;
+    const shape = { ...sizes, stored: 0, scale: 0.25, softCap: 0 } as const;
     const dead = chain(2, 3, 3).map((row) => ({ ...row, alive: 0 as const }));
     const rolloutState = tensorOf(gpu, new Float32Array(128 * 2).fill(7));
     const tensors = {

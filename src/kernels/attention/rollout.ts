@@ -45,7 +45,7 @@ export const rolloutSplit = defineKernel({
   wgsl: splitWgsl,
   bindings: { query: 'read', keys: 'read', rows: 'read', scratch: 'read', rolloutState: 'update' },
   uniforms: UNIFORMS,
-  tuning: { half: 0, capped: 0 as number, variant: 0 },
+  tuning: { stored: 0 as number, capped: 0 as number, variant: 0 },
   grid: ({ rows }) => [rows],
 });
 

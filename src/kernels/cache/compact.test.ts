@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { packKeys, packValues } from '../../testing/device/cache.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { runKernel, tensorOf } from '../../testing/device/run-kernel.ts';
+import { CACHE_PRECISIONS, unitsOf } from './cache-precision.ts';
 import { compactReference } from './compact.reference.ts';
 import { compact, packMoves } from './compact.ts';
 
@@ -28,23 +29,23 @@ for (const features of ['all', 'baseline'] as const)
         [3, 64],
         [2, 80],
       ] as const)
-        for (const half of [0, 1] as const) {
+        for (const precision of CACHE_PRECISIONS) {
           const cache = Array.from({ length: keyValueHeads }, (_, h) =>
             Array.from({ length: capacity }, (_, slot) =>
               Array.from({ length: headDim }, (_, d) => ((h * 31 + slot * 7 + d) % 400) / 64),
             ),
           );
-          const keys = tensorOf(gpu, packKeys(cache, capacity, half === 1));
-          const values = tensorOf(gpu, packValues(cache, capacity, half === 1));
+          const keys = tensorOf(gpu, packKeys(cache, capacity, precision));
+          const values = tensorOf(gpu, packValues(cache, capacity, precision));
           const [movedKeys, movedValues] = (await runKernel(gpu, [keys, values], (plan) =>
             compact(
               plan,
               { keys, values, moves: tensorOf(gpu, packMoves(moves, moves.length === 2 ? 2 : 16)) },
-              { count: moves.length === 2 ? 2 : 16, keyValueHeads, headDim, capacity, half },
+              { count: moves.length === 2 ? 2 : 16, keyValueHeads, capacity, ...unitsOf(headDim, precision) },
             ),
           )) as [Float32Array, Float32Array];
           const expected = cache.map((head) => compactReference(head, moves));
-          expect(new Uint32Array(movedKeys.buffer)).toEqual(packKeys(expected, capacity, half === 1));
-          expect(new Uint32Array(movedValues.buffer)).toEqual(packValues(expected, capacity, half === 1));
+          expect(new Uint32Array(movedKeys.buffer)).toEqual(packKeys(expected, capacity, precision));
+          expect(new Uint32Array(movedValues.buffer)).toEqual(packValues(expected, capacity, precision));
         }
   });

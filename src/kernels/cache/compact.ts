@@ -8,9 +8,9 @@ export const compact = defineKernel({
   name: 'compact',
   wgsl,
   bindings: { keys: 'update', values: 'update', moves: 'read' },
-  uniforms: { count: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32', half: 'u32' },
+  uniforms: { count: 'u32', keyValueHeads: 'u32', units: 'u32', words: 'u32', capacity: 'u32' },
   tuning: {},
-  grid: ({ keyValueHeads, headDim }) => [Math.ceil((keyValueHeads * headDim) / 256)],
+  grid: ({ keyValueHeads, units }) => [Math.ceil((keyValueHeads * units) / 64)],
 });
 
 export interface Move {

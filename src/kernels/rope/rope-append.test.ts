@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import type { Tensor } from '../../gpu/kernel.ts';
 import { packKeys, packValues } from '../../testing/device/cache.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { deviation, noise, runKernel, strided, tensorOf } from '../../testing/device/run-kernel.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
+import { CACHE_PRECISIONS, storedAs, unitsOf } from '../cache/cache-precision.ts';
 import { packRows, type Row } from '../cache/rows.ts';
 import { ropeReference } from './rope-append.reference.ts';
 import { ropeAppend } from './rope-append.ts';
@@ -10,6 +12,36 @@ import { ropeAppend } from './rope-append.ts';
 const POSITIONS = 300;
 const CAPACITY = 128;
 const epsilon = 1e-6;
+
+/** Scales within their last places, integers within one, and those rarely apart. */
+const nearlyBytes = (
+  actual: Uint32Array,
+  expected: Uint32Array,
+  isScale: (unit: number) => boolean,
+  name: string,
+): void => {
+  const float = new Float32Array(1);
+  const word = new Uint32Array(float.buffer);
+  const floatOf = (bits: number): number => {
+    word[0] = bits;
+    return float[0] as number;
+  };
+  let apart = 0;
+  actual.forEach((bits, i) => {
+    const wanted = expected[i] as number;
+    if (bits === wanted) return;
+    if (isScale(Math.floor(i / 2))) {
+      expect(Math.abs(floatOf(bits) / floatOf(wanted) - 1), name).toBeLessThan(1e-5);
+      return;
+    }
+    for (let b = 0; b < 32; b += 8) {
+      const difference = ((bits << (24 - b)) >> 24) - ((wanted << (24 - b)) >> 24);
+      expect(Math.abs(difference), name).toBeLessThanOrEqual(1);
+      if (difference !== 0) apart++;
+    }
+  });
+  expect(apart / actual.length, name).toBeLessThan(0.01);
+};
 
 for (const features of ['all', 'baseline'] as const)
   test(`rope-append on ${features}`, async () => {
@@ -26,7 +58,7 @@ for (const features of ['all', 'baseline'] as const)
       [4, 2, 128, 128],
     ] as const)
       for (const normed of [0, 1] as const)
-        for (const half of [0, 1] as const) {
+        for (const precision of CACHE_PRECISIONS) {
           const random = noise(heads * 100 + headDim);
           const list = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
           const all = heads + 2 * keyValueHeads;
@@ -72,15 +104,18 @@ for (const features of ['all', 'baseline'] as const)
             queryNorm: tensorOf(gpu, Float32Array.from(queryNorm)),
             keyNorm: tensorOf(gpu, Float32Array.from(keyNorm)),
           };
+          const stored = storedAs(precision);
+          const { units, words } = unitsOf(headDim, precision);
           const run = async (M: number, partly = rotated < headDim ? 1 : 0) => {
             const query = gpu.activation(M, stride, 'query');
-            const keys = tensorOf(gpu, new Uint32Array((keyValueHeads * CAPACITY * headDim) / (half ? 2 : 1)));
-            const values = tensorOf(gpu, new Uint32Array((keyValueHeads * CAPACITY * headDim) / (half ? 2 : 1)));
+            const [keys, values] = [0, 1].map(() =>
+              tensorOf(gpu, new Uint32Array(keyValueHeads * CAPACITY * units * words * 2)),
+            ) as [Tensor, Tensor];
             return runKernel(gpu, [query, keys, values], (plan) =>
               ropeAppend(
                 plan,
                 { ...inputs, query, keys, values },
-                { rows: M, heads, keyValueHeads, headDim, rotated, epsilon, normed, capacity: CAPACITY, half },
+                { rows: M, heads, keyValueHeads, headDim, rotated, epsilon, normed, capacity: CAPACITY, stored },
                 { partly },
               ),
             ) as Promise<[Float32Array, Float32Array, Float32Array]>;
@@ -90,7 +125,7 @@ for (const features of ['all', 'baseline'] as const)
             const angles = table[rows[i]?.position ?? 0] ?? [];
             return ropeReference(qkv[i]?.[head] ?? [], angles, normed ? { weight, epsilon } : undefined);
           };
-          const name = JSON.stringify({ heads, keyValueHeads, headDim, rotated, normed, half });
+          const name = JSON.stringify({ heads, keyValueHeads, headDim, rotated, normed, precision });
           const [query, keys, values] = await run(16);
           const queries = list(16, (i) => list(heads, (h) => turned(i, h)).flat());
           expect(deviation(query, strided(queries, stride)), name).toBeLessThan(2e-6);
@@ -104,14 +139,26 @@ for (const features of ['all', 'baseline'] as const)
               }),
             );
           const plainValues = cache((i, h) => qkv[i]?.[heads + keyValueHeads + h] ?? []);
-          expect(new Uint32Array(values.buffer), `${name}: values`).toEqual(
-            packValues(plainValues, CAPACITY, half === 1),
-          );
+          const expectedValues = packValues(plainValues, CAPACITY, precision);
+          if (precision !== 'q8') expect(new Uint32Array(values.buffer), `${name}: values`).toEqual(expectedValues);
           const plainKeys = cache((i, h) => turned(i, heads + h));
-          const expected = packKeys(plainKeys, CAPACITY, half === 1);
+          const expected = packKeys(plainKeys, CAPACITY, precision);
           // The cache is mostly empty, so its standard deviation is a third of its rows'.
-          if (half === 0) expect(deviation(keys, new Float32Array(expected.buffer)), name).toBeLessThan(6e-6);
-          else {
+          if (precision === 'f32') expect(deviation(keys, new Float32Array(expected.buffer)), name).toBeLessThan(6e-6);
+          else if (precision === 'q8') {
+            nearlyBytes(
+              new Uint32Array(values.buffer),
+              expectedValues,
+              (unit) => unit % units >= headDim / 8,
+              `${name}: values`,
+            );
+            nearlyBytes(
+              new Uint32Array(keys.buffer),
+              expected,
+              (unit) => Math.floor(unit / 64) % units >= headDim / 8,
+              `${name}: keys`,
+            );
+          } else {
             // A value next to a tie may round either way: at most one unit of f16, and rarely.
             const [got, want] = [new Uint16Array(keys.buffer), new Uint16Array(expected.buffer)];
             const apart = got.map((bits, i) => Math.abs(bits - (want[i] as number)));

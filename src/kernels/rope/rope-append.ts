@@ -28,7 +28,7 @@ export const ropeAppend = defineKernel({
     epsilon: 'f32',
     normed: 'u32',
     capacity: 'u32',
-    half: 'u32',
+    stored: 'u32',
   },
   tuning: { partly: 0 as number },
   grid: ({ rows, heads, keyValueHeads, headDim }) => [

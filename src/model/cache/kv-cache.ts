@@ -10,6 +10,7 @@ import {
   attentionTuning,
 } from '../../kernels/attention/attention.ts';
 import { type Attention, CHUNK } from '../../kernels/attention/attention-shape.ts';
+import { type CachePrecision, unitsOf } from '../../kernels/cache/cache-precision.ts';
 import { compact, type Move, packMoves } from '../../kernels/cache/compact.ts';
 import { moveRows } from '../../kernels/cache/kept-rows.ts';
 import { keptWords } from '../../kernels/convolution/short-convolution.ts';
@@ -34,7 +35,7 @@ export interface CacheOptions {
   readonly positions: number;
   /** Memory for forks, besides the positions. */
   readonly forks: { readonly count: number; readonly room: number };
-  readonly half: boolean;
+  readonly precision: CachePrecision;
   readonly tapLayers: readonly number[];
   /** Of the largest tree, at most 64. */
   readonly nodes: number;
@@ -52,6 +53,9 @@ export interface Shared {
 
 export const NO_FORKS = { count: 0, room: 0 } as const;
 
+/** Whether inputs of convolutions are f16: they are at least that. */
+export const isHalf = (precision: CachePrecision): boolean => precision !== 'f32';
+
 const wholeChunks = (slots: number): number => Math.ceil(slots / CHUNK) * CHUNK;
 
 /** Where the forks of a cursor of `length` rows begin, and how many slots each takes. */
@@ -66,22 +70,23 @@ export const forkSlots = (length: number, room: number) => {
 export const cacheSlots = ({ positions, forks }: Pick<CacheOptions, 'positions' | 'forks'>): number =>
   wholeChunks(positions + MOST_NODES) + forks.count * wholeChunks(CHUNK - 1 + forks.room);
 
-type CacheSize = Pick<CacheOptions, 'positions' | 'half'> & Partial<Pick<CacheOptions, 'forks'>>;
+type CacheSize = Pick<CacheOptions, 'positions' | 'precision'> & Partial<Pick<CacheOptions, 'forks'>>;
 
 /**
  * The buffers of a layer: keys and values of its rows, or the inputs of its convolution; of a delta net those, what the
  * delta rule takes of each row, and the states.
  */
 const layerBuffers = ({ sizes, blocks }: Architecture, layer: number, size: CacheSize): readonly number[] => {
-  const { positions, half, forks = NO_FORKS } = size;
+  const { positions, precision, forks = NO_FORKS } = size;
   const slots = cacheSlots({ positions, forks });
   const mixer = blocks[layer]?.mixer;
-  if (mixer?.kind === 'convolution') return [slots * keptWords(sizes.hidden, half) * 4];
+  if (mixer?.kind === 'convolution') return [slots * keptWords(sizes.hidden, isHalf(precision)) * 4];
   if (mixer?.kind === 'delta-net') {
-    const inputs = slots * keptWords(deltaChannels(mixer.shape), half) * 4;
+    const inputs = slots * keptWords(deltaChannels(mixer.shape), isHalf(precision)) * 4;
     return [inputs, slots * deltaWords(mixer.shape) * 4, layerStateBytes(mixer.shape, forks.count)];
   }
-  const bytes = slots * sizes.keyValueHeads * sizes.headDim * (half ? 2 : 4);
+  const { units, words } = unitsOf(sizes.headDim, precision);
+  const bytes = slots * sizes.keyValueHeads * units * words * 8;
   return [bytes, bytes];
 };
 
@@ -213,7 +218,7 @@ export class Cache {
         const tensor = arena.storage(bytes, `${i}.${name}`);
         return { ...tensor, shape: [this.slots, words] };
       };
-      const inputs = perSlot(first, 'inputs', keptWords(channels, options.half));
+      const inputs = perSlot(first, 'inputs', keptWords(channels, isHalf(options.precision)));
       if (mixer.kind === 'convolution') return { inputs };
       const states = { ...arena.storage(third, `${i}.states`), bytes: third };
       this.states?.add(states, mixer.shape);
@@ -241,7 +246,7 @@ export class Cache {
     this.pool = options.pool ? new Pool(gpu, arena, this.slots, hidden) : null;
     this.#moves = moves;
     this.#compaction = new Plan(gpu);
-    const shape = { count: MOVES, keyValueHeads, headDim, capacity: this.slots, half: options.half ? 1 : 0 };
+    const shape = { count: MOVES, keyValueHeads, capacity: this.slots, ...unitsOf(headDim, options.precision) };
     for (const layer of this.layers) if ('keys' in layer) compact(this.#compaction, { ...layer, moves }, shape);
     const stores = this.layers.flatMap((layer) => ('inputs' in layer ? [layer.inputs] : []));
     stores.push(...this.layers.flatMap((layer) => ('rows' in layer ? [layer.rows] : [])));

@@ -81,7 +81,7 @@ export abstract class TapDrafter implements Disposable {
     const cache = await Cache.allocate(
       this.#gpu,
       this.architecture,
-      { positions: capacity, forks: NO_FORKS, half: kind === 'f16', tapLayers: [], nodes: MOST_ROWS },
+      { positions: capacity, forks: NO_FORKS, precision: kind, tapLayers: [], nodes: MOST_ROWS },
       { ...this.executor.shared, divisors: this.ropeDivisors },
     );
     const arena = new Arena(this.#gpu);

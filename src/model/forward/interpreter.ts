@@ -7,6 +7,7 @@ import type { Tensor } from '../../gpu/kernel.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import { attentionTuning } from '../../kernels/attention/attention.ts';
 import { outputGate } from '../../kernels/attention/output-gate.ts';
+import { storedAs } from '../../kernels/cache/cache-precision.ts';
 import { gatherRows } from '../../kernels/cache/gather-rows.ts';
 import { gatedConvolution, siluConvolution } from '../../kernels/convolution/short-convolution.ts';
 import { deltaRows, deltaRule } from '../../kernels/delta-net/delta-rule.ts';
@@ -21,7 +22,7 @@ import { ropeAppend } from '../../kernels/rope/rope-append.ts';
 import { spreadLogits } from '../../kernels/sampling/spread-logits.ts';
 import type { Architecture, Block } from '../architecture.ts';
 import { rowsOf } from '../arena.ts';
-import type { Cache, ConvolutionCache, DeltaCache, KeyValueCache } from '../cache/kv-cache.ts';
+import { type Cache, type ConvolutionCache, type DeltaCache, isHalf, type KeyValueCache } from '../cache/kv-cache.ts';
 import type { RecurrentStates } from '../cache/recurrent-states.ts';
 import type { Weights } from '../load/device-weights.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
@@ -113,7 +114,7 @@ export const recordKeys = (
       epsilon,
       normed: normed === 'head' ? 1 : 0,
       capacity: cache.slots,
-      half: cache.options.half ? 1 : 0,
+      stored: storedAs(cache.options.precision),
     },
     { partly: rotated < headDim ? 1 : 0 },
   );
@@ -156,9 +157,9 @@ const recordAttention = (plan: Plan, network: Network, cache: Cache, input: Tens
     scratch: cache.attention,
     output: rowsOf(scratch.attended, bucket),
   };
-  const half = cache.options.half ? 1 : 0;
+  const stored = storedAs(cache.options.precision);
   const sizes = { rows: bucket, heads, keyValueHeads, headDim, capacity: cache.slots } as const;
-  const shape = { ...sizes, half, scale, softCap: softCap ?? 0 } as const;
+  const shape = { ...sizes, stored, scale, softCap: softCap ?? 0 } as const;
   cache.attend(plan, attending, shape);
   cache.rolloutState?.record(plan, attending, shape, attentionTuning(gpu), layer);
   if (gate && scratch.outputGate) {
@@ -190,7 +191,7 @@ const recordConvolution = (plan: Plan, network: Network, cache: Cache, input: Te
       kept: (cache.layers[layer] as ConvolutionCache).inputs,
       output,
     },
-    { rows: bucket, channels: hidden, taps, width: 3 * hidden, half: cache.options.half ? 1 : 0 },
+    { rows: bucket, channels: hidden, taps, width: 3 * hidden, half: isHalf(cache.options.precision) ? 1 : 0 },
   );
   addToStream(plan, network, { input: output, matrix: matrices.output }, place, 'attentionPostNorm');
 };
@@ -217,7 +218,7 @@ const recordDelta = (plan: Plan, network: Network, cache: Cache, input: Tensor, 
   siluConvolution(
     plan,
     { input: projected, rows, weight: own.taps, kept: inputs, output: convolved },
-    { rows: bucket, channels, taps, width, half: cache.options.half ? 1 : 0 },
+    { rows: bucket, channels, taps, width, half: isHalf(cache.options.precision) ? 1 : 0 },
   );
   const { decayLog, decayBias } = own;
   deltaRows(plan, { convolved, rates, rows, decayLog, decayBias, kept, queries }, { rows: bucket, ...shape });

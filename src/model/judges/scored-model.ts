@@ -74,7 +74,13 @@ export class ScoredModel implements Disposable {
     this.#use();
     if (!Number.isInteger(capacity) || capacity < 1 || capacity > this.context)
       throw refuse(`a cursor of ${capacity} rows was asked for; the context of this judge is ${this.context}`);
-    const options = { positions: capacity, forks: NO_FORKS, half: false, tapLayers: [], nodes: MOST_ROWS };
+    const options = {
+      positions: capacity,
+      forks: NO_FORKS,
+      precision: 'f32' as const,
+      tapLayers: [],
+      nodes: MOST_ROWS,
+    };
     const cache = await Cache.allocate(this.#gpu, this.architecture, options, {
       ...this.#executor.shared,
       divisors: this.ropeDivisors,

@@ -29,6 +29,15 @@ export interface LoadModelOptions {
   readonly batchInvariant?: boolean | undefined;
 }
 
+/** What a load's time went into, in milliseconds. Shaders compile while tensors are read and repacked. */
+export interface LoadTimes {
+  /** Waiting for bytes of the file, and for the device to take what was written to it. */
+  readonly read: number;
+  /** Bringing tensors into the device's layout. */
+  readonly repack: number;
+  readonly compile: number;
+}
+
 /** GGUF's tensors that divide RoPE's frequencies, as rope-table.ts calls them. */
 const ROPE_DIVISORS = {
   'rope_freqs.weight': 'all',
@@ -88,20 +97,24 @@ export const checkTensors = (
 /** Bytes of a submission. Two may be on their way to the device at once: writeBuffer copies them into host memory. */
 const SUBMITTED = 8 << 20;
 
-/** Streams the tensors that have a sink. */
+/** Streams the tensors that have a sink; gives what the time went into. */
 export const streamWeights = async (
   gpu: Gpu,
   checkpoint: Checkpoint,
   sinks: ReadonlyMap<string, Sink>,
   { signal, onProgress }: LoadModelOptions,
-): Promise<void> => {
+): Promise<Omit<LoadTimes, 'compile'>> => {
   const wanted = (name: string): boolean => sinks.has(name);
   const total = [...checkpoint.tensors.values()].reduce((sum, { name, bytes }) => sum + (wanted(name) ? bytes : 0), 0);
   let previous: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   let loaded = 0;
+  let repack = 0;
+  const began = performance.now();
   for await (const block of checkpoint.stream({ signal, wanted })) {
+    const taken = performance.now();
     sinks.get(block.tensor.name)?.(block);
+    repack += performance.now() - taken;
     loaded += block.raw.byteLength;
     waiting += block.raw.byteLength;
     if (waiting >= SUBMITTED) {
@@ -114,6 +127,7 @@ export const streamWeights = async (
     checkAborted(signal);
     onProgress?.({ phase: 'upload', loaded, total });
   }
+  return { read: performance.now() - began - repack, repack };
 };
 
 export interface Prepared {

@@ -42,7 +42,7 @@ test.each([
   using model = await loadModel(gpu, tinyCheckpoint({ config }), { batchInvariant: true });
   const before = gpu.bytes;
   using cursor = await model.open({ capacity: 100, cache });
-  const size = { positions: 100, half: cache === 'f16' };
+  const size = { positions: 100, precision: cache };
   expect(cacheEstimate(gpu, model.architecture, size)).toBe(cursor.cache.bytes);
   expect(gpu.bytes - before).toBeGreaterThanOrEqual(cursor.cache.bytes);
 });

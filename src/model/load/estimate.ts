@@ -1,10 +1,12 @@
 // The memory that a checkpoint would take on the device, computed from its headers with the loader's own declarations.
+
 import type { Gpu } from '../../gpu/device.ts';
 import { attentionTuning } from '../../kernels/attention/attention.ts';
 import { type Checkpoint, typeAsRead } from '../../weights/checkpoint.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
 import type { Architecture } from '../architecture.ts';
 import { cacheBytes, cacheScratch } from '../cache/kv-cache.ts';
+import type { CachePrecision } from '../interface.ts';
 import { plannedBytes, planWeights } from './weight-layout.ts';
 
 export const weightBytes = (
@@ -21,7 +23,7 @@ export const weightBytes = (
 export const cacheEstimate = (
   gpu: Gpu,
   architecture: Architecture,
-  size: { readonly positions: number; readonly half: boolean },
+  size: { readonly positions: number; readonly precision: CachePrecision },
 ): number => {
   const scratch = Object.values(cacheScratch(architecture, size, attentionTuning(gpu))).flat();
   return scratch.reduce((sum, bytes) => sum + bytes, cacheBytes(architecture, size));

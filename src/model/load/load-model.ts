@@ -36,12 +36,15 @@ export const loadModel = async (
     // Every pipeline of the model is in the plans of this cursor, so opening it compiles them all. It has one layer of
     // each kind, and later serves the check.
     const capacity = Math.min(CHECK_CAPACITY, made.context);
+    const began = performance.now();
     probing = reportPipelines(gpu, onProgress, async () => {
       await made.ready();
       return made.open({ capacity }, checkLayers(architecture, weights));
     });
+    const compiled = probing.then(() => performance.now() - began);
     const all = new Map([...sinks, ...divisorSinks(made)]);
-    await Promise.all([probing, streamWeights(gpu, checkpoint, all, options)]);
+    const [compile, streamed] = await Promise.all([compiled, streamWeights(gpu, checkpoint, all, options)]);
+    made.loadTimes = { ...streamed, compile };
     using probe = await probing;
     if (!(options.batchInvariant ?? (await isBatchInvariant(probe, made.vocabulary)))) made.padPasses();
     checkAborted(signal);

@@ -1,11 +1,13 @@
 // The promise of exact systems on real models and a real adapter: engines with the bundled models, prompts, and a
 // comparison of a system's answers with its baseline's.
+
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createEngine, type Engine } from '../../engine/engine.ts';
 import type { RunRequest } from '../../engine/request.ts';
 import type { ModelSources } from '../../engine/sources.ts';
 import type { Gpu } from '../../gpu/device.ts';
+import type { CachePrecision } from '../../model/interface.ts';
 import { committedTokens, type TraceEvent } from '../../trace/index.ts';
 import { folderSource } from '../../weights/files/folder.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
@@ -43,9 +45,14 @@ export const requestOf = ({ system, knobs }: Pick<SystemVariant, 'system' | 'kno
   knobs: neverFallBack(system, knobs),
 });
 
-export const loadEngine = async (gpu: Gpu, sources: ModelSources, precision?: Precision): Promise<Engine> => {
+export const loadEngine = async (
+  gpu: Gpu,
+  sources: ModelSources,
+  precision?: Precision,
+  cache?: CachePrecision,
+): Promise<Engine> => {
   const engine = createEngine({ gpu });
-  await engine.load(sources, { precision });
+  await engine.load(sources, { precision, cache });
   return engine;
 };
 
@@ -57,7 +64,7 @@ export const bundledDspark = () => withMarkovHeads(resolve(PUBLIC, 'models/dflas
 /** By role, the bundled models that exact systems may need. */
 const BUNDLED = { target: 'target', draft: 'draft', dflash: 'dflash', eagle3: 'eagle3', policy: 'blockpilot' } as const;
 
-export const bundledEngine = async (gpu: Gpu, precision: Precision): Promise<Engine> => {
+export const bundledEngine = async (gpu: Gpu, precision: Precision, cache?: CachePrecision): Promise<Engine> => {
   const covered = { ...BUNDLED, dspark: 'dflash' };
   const missing = EXACT.flatMap(({ needs }) => needs).filter((role) => !Object.hasOwn(covered, role));
   if (missing.length > 0) throw new Error(`no bundled model for ${missing.join(', ')}: their systems are not covered`);
@@ -66,6 +73,7 @@ export const bundledEngine = async (gpu: Gpu, precision: Precision): Promise<Eng
     gpu,
     { ...Object.fromEntries(await Promise.all(sources)), dspark: bundledDspark() } as ModelSources,
     precision,
+    cache,
   );
 };
 

@@ -30,10 +30,10 @@ const PATIENCE = { timeout: FULL ? 3_600_000 : 900_000 };
 afterAll(async () => (await testGpu()).destroy());
 
 describe.each([
-  ['f32', 0],
-  ['q4', 1],
-] as const)('the bundled family at %s', (precision, begin) => {
-  const comparison = new BaselineComparison(async () => bundledEngine(await testGpu(), precision));
+  ['f32', 'f32', 0],
+  ['q4', 'q8', 1],
+] as const)('the bundled family at %s, its cache at %s', (precision, cache, begin) => {
+  const comparison = new BaselineComparison(async () => bundledEngine(await testGpu(), precision, cache));
   afterAll(() => comparison.close());
 
   /** Of a system with several variants, half at either precision. */

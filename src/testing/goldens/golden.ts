@@ -38,7 +38,14 @@ export interface GoldenCase {
   readonly long: { readonly prompt: readonly number[]; readonly greedy: readonly number[] };
   readonly crossing?: { readonly prompt: readonly number[]; readonly greedy: readonly number[] };
   readonly files: Readonly<Record<string, TensorFile>>;
-  readonly models: Readonly<Record<string, { readonly file: string; readonly greedy: readonly number[] }>>;
+  readonly models: Readonly<
+    Record<
+      string,
+      { readonly file: string; readonly greedy: readonly number[]; readonly long_greedy?: readonly number[] }
+    >
+  >;
+  /** Of a GGUF file with longrope: past the original length. */
+  readonly long_prompt?: readonly number[];
 }
 
 export const readGolden = (name: string): GoldenCase =>

@@ -42,15 +42,15 @@ export const checkTrees = async (
       keyValueHeads,
       headDim,
       capacity,
-      half: 0,
+      stored: 0,
       scale: headDim ** -0.5,
       softCap: 0,
     } as const;
     const output = gpu.activation(rows.length, stride, 'output');
     const tensors = {
       query: tensorOf(gpu, strided(queries, stride)),
-      keys: tensorOf(gpu, packKeys(cache[0] ?? [], capacity, false)),
-      values: tensorOf(gpu, packValues(cache[1] ?? [], capacity, false)),
+      keys: tensorOf(gpu, packKeys(cache[0] ?? [], capacity, 'f32')),
+      values: tensorOf(gpu, packValues(cache[1] ?? [], capacity, 'f32')),
       rows: tensorOf(gpu, packRows(rows, rows.length)),
       scratch: tensorOf(gpu, new Float32Array(attentionScratchBytes(shape, tuning) / 4).fill(Number.NaN)),
     };
