@@ -23,7 +23,7 @@ import type { OwnModels } from './models/own-models.ts';
 import type { Remembered } from './models/remembered-model.ts';
 import { StoredView } from './models/stored-view.ts';
 import { element, megabytes, say } from './shared/elements.ts';
-import { hideFault, type Offer, onOffer, showFault } from './shared/faults.ts';
+import { cacheName, hideFault, type Offer, onOffer, showFault } from './shared/faults.ts';
 import { CalibrationView } from './systems/calibration-view.ts';
 import { SystemPicker } from './systems/system-picker.ts';
 
@@ -144,7 +144,7 @@ export class Session {
     if (offer.maxTokens) element('max-tokens', HTMLInputElement).value = `${offer.maxTokens}`;
     if (!offer.cache) return;
     this.#cache = offer.cache;
-    await this.#load(this.#roles, 'an f16 cache');
+    await this.#load(this.#roles, cacheName(offer.cache));
   }
 
   /** What the engine told of the target that is loaded. */
@@ -282,7 +282,7 @@ export class Session {
       const names = added.map(
         (role) => (role === 'target' && loaded.models.target?.name) || roleName(role, namesOf(loaded)),
       );
-      const cache = this.#cache === 'f16' ? ', with an f16 cache' : '';
+      const cache = this.#cache === 'f32' ? '' : `, with ${cacheName(this.#cache)}`;
       this.#loading.finish(`Ready: ${names.join(', ')}${cache}`, true);
       say('device', describe(loaded, (performance.now() - began) / 1000));
       this.device = nameOf(loaded);

@@ -35,9 +35,13 @@ export const onOffer = (act: (offer: Offer) => void): void => {
 
 const offerOf = ({ code, remedy }: Fault): Offer | null => remedy ?? (code === 'device-lost' ? 'reload' : null);
 
+/** For people: `an f16 cache`, `a q8 cache`. */
+export const cacheName = (cache: NonNullable<Remedy['cache']>): string =>
+  cache === 'f16' ? 'an f16 cache' : 'a q8 cache';
+
 const labelOf = (offer: Offer): string => {
   if (offer === 'reload') return 'Load the models again';
-  return offer.cache ? 'Use an f16 cache' : `Limit answers to ${offer.maxTokens} tokens`;
+  return offer.cache ? `Use ${cacheName(offer.cache)}` : `Limit answers to ${offer.maxTokens} tokens`;
 };
 
 const showOffer = (offer: Offer | null): void => {
