@@ -58,7 +58,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
     }
   }
   let chunks = uniforms.capacity / 64;
-  let block = head * chunks + chunk;
+  let keyChunk = head * chunks + chunk;
   var sum: array<array<vec4f, keysPerLane>, MOST_VECTORS>;
   var words: array<vec4f, MOST_VECTORS>;
   for (var i = 0u; i < quads; i++) {
@@ -68,7 +68,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
       }
     }
     var k: array<vec4f, keysPerLane>;
-    for (var j = 0u; j < keysPerLane; j++) { k[j] = key4(block, i, lane + j * lanes); }
+    for (var j = 0u; j < keysPerLane; j++) { k[j] = key4(keyChunk, i, lane + j * lanes); }
     // All keys of one pair, then of the next: its four words stay in registers.
     for (var t = 0u; t < pairVectors; t++) {
       for (var p = 0u; p < 4; p++) {

@@ -42,7 +42,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
 
   let q = row * stride + (head * group + pair % group) * quads;
   let chunks = uniforms.capacity / 64;
-  let block = head * chunks + chunk;
+  let keyChunk = head * chunks + chunk;
   var sum: array<vec4f, keysPerLane>;
   for (var i = 0u; i < quads; i++) {
     let x = query[q.x + i];
@@ -50,7 +50,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
     let z = query[q.z + i];
     let w = query[q.w + i];
     for (var p = 0u; p < keysPerLane; p++) {
-      let k = key4(block, i, lane + p * lanes);
+      let k = key4(keyChunk, i, lane + p * lanes);
       sum[p] = vec4f(chain(x, k, sum[p].x), chain(y, k, sum[p].y), chain(z, k, sum[p].z), chain(w, k, sum[p].w));
     }
   }

@@ -34,10 +34,10 @@ fn value(slot: u32, d: u32) -> f32 {
 }
 
 // Scaled scores of the lane's key of a chunk, hidden where a pair's bit is 0.
-fn scores(q: vec4u, block: u32, lane: u32, low: vec4u, high: vec4u) -> vec4f {
+fn scores(q: vec4u, keyChunk: u32, lane: u32, low: vec4u, high: vec4u) -> vec4f {
   var sum = vec4f();
   for (var i = 0u; i < uniforms.headDim / 4; i++) {
-    let k = key4(block, i, lane);
+    let k = key4(keyChunk, i, lane);
     sum.x = chain(query[q.x + i], k, sum.x);
     sum.y = chain(query[q.y + i], k, sum.y);
     sum.z = chain(query[q.z + i], k, sum.z);
@@ -79,15 +79,15 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
 
   let q = row * stride + (head * group + pair % group) * quads;
   let chunks = uniforms.capacity / 64;
-  let block = head * chunks + chunk;
+  let keyChunk = head * chunks + chunk;
   let low = vec4u(own[0].x, own[1].x, own[2].x, own[3].x);
   let high = vec4u(own[0].y, own[1].y, own[2].y, own[3].y);
-  let score = scores(q, block, lane, low, high);
+  let score = scores(q, keyChunk, lane, low, high);
   var further = vec4f(HIDDEN);
   if (longer) {
     let lowMore = vec4u(more[0].x, more[1].x, more[2].x, more[3].x);
     let highMore = vec4u(more[0].y, more[1].y, more[2].y, more[3].y);
-    further = scores(q, block + 1, lane, lowMore, highMore);
+    further = scores(q, keyChunk + 1, lane, lowMore, highMore);
   }
 
   folded[lane] = max(score, further);

@@ -52,9 +52,9 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
     var weights = 0.0;
     for (var h = 0u; h < uniforms.heads; h++) {
       let q = id.x * stride + h * quads;
-      let block = h / group * chunks + c;
+      let keyChunk = h / group * chunks + c;
       var score = 0.0;
-      for (var i = 0u; i < quads; i++) { score = chain(query[q + i], key4(block, i, lane), score); }
+      for (var i = 0u; i < quads; i++) { score = chain(query[q + i], key4(keyChunk, i, lane), score); }
       weights = fma(exp2(scored(vec4f(score)).x - norms[h].x), norms[h].y, weights);
     }
     sums = weighed(row, c * 64 + lane, averaged(weights), sums);

@@ -7,18 +7,18 @@ override stored: u32 = 0;
 // 1 = scores have a soft cap.
 override capped: u32 = 0;
 
-// Of a key in a block of 64: `block` counts chunks through all kv heads.
-fn key4(block: u32, quad: u32, key: u32) -> vec4f {
+// Of key `key` of a chunk; `keyChunk` counts chunks through all kv heads.
+fn key4(keyChunk: u32, quad: u32, key: u32) -> vec4f {
   let quads = uniforms.headDim / 4;
   if (stored == 2) {
     let cells = quads / 2; // without the units of scales
     let cell = quad % cells;
     let half = quad / cells;
-    let first = block * (cells + (cells + 7) / 8) * 64 + key;
+    let first = keyChunk * (cells + (cells + 7) / 8) * 64 + key;
     let scale = bitcast<f32>(keys[first + (cells + cell / 8) * 64][half]);
     return vec4f(unpack4xI8(keys[first + cell * 64][half])) * scale;
   }
-  let i = (block * quads + quad) * 64 + key;
+  let i = (keyChunk * quads + quad) * 64 + key;
   if (stored == 1) { return vec4f(unpack2x16float(keys[i].x), unpack2x16float(keys[i].y)); }
   return vec4f(bitcast<vec2f>(keys[2 * i]), bitcast<vec2f>(keys[2 * i + 1]));
 }
