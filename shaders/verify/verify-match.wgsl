@@ -18,6 +18,7 @@ var<workgroup> drawn: array<u32, MOST_NODES>;
 
 @compute @workgroup_size(MOST_NODES)
 fn main(@builtin(local_invocation_index) lane: u32) {
+  let considered = min(job.nodes, job.limit);
   if (lane < job.nodes) {
     take(lane, nodes[lane]);
     drawn[lane] = tokenRing[job.draws + lane].token;
@@ -28,7 +29,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     length = 1;
     bonus = 1;
     var node = 0u;
-    for (var next = 1u; next < job.nodes; next++) { // a child comes after its parent
+    for (var next = 1u; next < considered; next++) { // a child comes after its parent
       if (parents[next] != node) { continue; }
       bonus = 0;
       if (tokens[next] != drawn[node]) { continue; }
@@ -53,5 +54,6 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     verdict.length = length;
     verdict.bonus = bonus;
     verdict.broken = atomicLoad(&broken);
+    verdict.limit = considered;
   }
 }

@@ -42,6 +42,7 @@ fn replace(lane: u32, node: u32, less: f32) {
 
 @compute @workgroup_size(threads)
 fn main(@builtin(local_invocation_index) lane: u32) {
+  let considered = min(job.nodes, job.limit);
   for (var i = lane; i < job.nodes; i += threads) {
     take(i, nodes[i]);
     path[i] = i;
@@ -49,7 +50,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
   workgroupBarrier();
   if (lane == 0) {
     var kept = 1u;
-    while (kept < job.nodes) {
+    while (kept < considered) {
       let token = tokens[kept];
       if (chance(job.position + kept, job.seed) * draft(kept, token) >= probability(kept, token)) { break; }
       kept++;
@@ -57,7 +58,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     length = kept;
   }
   let kept = workgroupUniformLoad(&length);
-  if (kept < job.nodes) {
+  if (kept < considered) {
     replace(lane, kept, 1);
     if (workgroupUniformLoad(&bestToken[0]) == uniforms.vocabulary) { replace(lane, kept, 0); }
   }
@@ -66,7 +67,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     if (i < kept) {
       var choice = tokenRing[job.draws + i];
       atomicOr(&broken, choice.flags);
-      if (i + 1 < job.nodes) {
+      if (i + 1 < considered) {
         choice.token = tokens[i + 1];
         if (i + 1 == kept) { choice.token = min(bestToken[0], uniforms.vocabulary - 1); }
         choice.logit = logitOf(i, choice.token);
@@ -77,8 +78,9 @@ fn main(@builtin(local_invocation_index) lane: u32) {
   workgroupBarrier();
   if (lane == 0) {
     verdict.length = kept;
-    verdict.bonus = u32(kept == job.nodes);
+    verdict.bonus = u32(kept == considered);
     verdict.broken = atomicLoad(&broken);
+    verdict.limit = considered;
     moves[0] = Move(END, END); // a kept chain lies where it belongs
   }
 }

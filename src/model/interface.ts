@@ -67,10 +67,17 @@ export interface Drawn {
   read(): Promise<readonly Choice[]>;
 }
 
+/** How many nodes of a tree are verified, which only the device knows. */
+export interface DeviceCut {
+  readonly cut: unknown;
+}
+
 /** Every node names an earlier node as its parent, or -1: a root, normally node 0 alone, the last committed token. */
 export interface Tree {
   readonly tokens: readonly Token[];
   readonly parents: readonly number[];
+  /** Nodes after the cut are scored and not kept. */
+  readonly cut?: DeviceCut;
 }
 
 /** A tree whose tokens and shape a drafter chose on the device; node 0 is the last committed token. */
@@ -91,7 +98,7 @@ export interface Draft {
 
 /** What became of a draft. */
 export interface Verdict {
-  /** The whole tree, read back together with the verdict. */
+  /** The whole tree, less what its cut left out, read back together with the verdict. */
   readonly tokens: readonly number[];
   readonly parents: readonly number[];
   /**
@@ -444,7 +451,16 @@ export interface MarkovBlock {
    * before that draft. One submit and one readback.
    */
   confidences(): Promise<readonly number[]>;
+  /** Cuts the block on the device, by the same confidences. Nothing is read back. */
+  cut(rule: DraftCut): DeviceCut;
 }
+
+/** Which drafts of a block are verified: whether draft k is depends on the tokens before it alone. */
+export type DraftCut =
+  /** Those before the first one whose confidence, or product of confidences so far, is below the threshold. */
+  | { readonly rule: 'each' | 'survival'; readonly threshold: number }
+  /** As long as the tokens expected for the cost still rise. `costs[n]`: of a pass over n drafts and the anchor. */
+  | { readonly rule: 'schedule'; readonly costs: readonly number[] };
 
 export interface MarkovCursor extends Disposable {
   /** Context rows appended. */
@@ -452,7 +468,7 @@ export interface MarkovCursor extends Disposable {
   readonly capacity: number;
   /** Takes the taps of these rows of a target's pass. */
   append(pass: Pick<Forward, 'taps'>, rows: readonly number[]): void;
-  /** Drafts from left to right. `confidence`: the confidences will be asked for. */
+  /** Drafts from left to right. `confidence`: the confidences, or a cut by them, will be asked for. */
   draft(anchor: Token, drafts: number, sampling: Sampling, options?: { readonly confidence?: boolean }): MarkovBlock;
   /** The logits of a block before any correction, over the drafter's own vocabulary. */
   base(anchor: Token, drafts: number): DeviceTensor;

@@ -36,7 +36,12 @@ const openDrafter = async (run: Run) => {
   const cut = async () => ({ rule: 'none' }) as const;
   const drafts: Drafter =
     'base' in drafter
-      ? markovDrafter(drafter, append, { size: Math.min(dspark?.drafts ?? 1, 15), sampled: false, cut })
+      ? markovDrafter(drafter, append, {
+          size: Math.min(dspark?.drafts ?? 1, 15),
+          sampled: false,
+          cut,
+          cutBy: 'device',
+        })
       : blockDrafter(drafter, append, dflash?.blockSize ?? 2, false);
   return { drafter, tapLayers, append, drafts };
 };

@@ -1,7 +1,8 @@
 // DSpark (arXiv 2607.05147). Exact. It is DFlash with three changes: the anchor's row drafts too, a Markov head corrects
 // each row of the block by the token drafted before it, and a confidence head says how likely the target keeps a draft.
-// The correction runs on the device, so a round is still one submit and one readback. A cut by confidence spares rows
-// of the target's pass and costs a second readback. Beyond the paper, the schedule's costs are measured on this device.
+// The correction and the cut by confidence run on the device, so a round is still one submit and one readback. Cut on
+// the host, the target's pass has fewer rows and a round two readbacks. Beyond the paper, the schedule's costs are
+// measured on this device.
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { refusedFirst } from '../decode/speculative/block-drafter.ts';
 import { type Cut, markovDrafter, passCosts } from '../decode/speculative/markov-drafter.ts';
@@ -26,9 +27,17 @@ const cut = {
   initial: 'none',
 } as const;
 
+const cutBy = {
+  kind: 'choice',
+  label: 'Where it is cut: device (one readback a round), host (a smaller pass)',
+  options: ['device', 'host'],
+  initial: 'device',
+} as const;
+
 const knobs = {
   'block-size': blockSize,
   cut,
+  'cut-by': cutBy,
   threshold: { kind: 'number', label: 'Least confidence (each, survival)', min: 0, max: 1, step: 0.01, initial: 0.5 },
   draft: {
     kind: 'choice',
@@ -52,6 +61,7 @@ export default {
   variants: [
     { knobs: { draft: 'sampled' }, drawn: true },
     { knobs: { draft: 'greedy' }, drawn: false },
+    { knobs: { draft: 'greedy', cut: 'each', threshold: 0.6, 'cut-by': 'host' }, drawn: false },
   ],
   fit: ({ dspark }) => {
     if (!dspark) return {};
@@ -64,7 +74,7 @@ export default {
     };
   },
   async start(run) {
-    const { 'block-size': wanted, cut: rule, threshold, draft } = run.knobs;
+    const { 'block-size': wanted, cut: rule, 'cut-by': cutBy, threshold, draft } = run.knobs;
     const { dspark } = run.models;
     // A block whose anchor row does not draft has one draft fewer than rows.
     const size = Math.min(wanted, dspark?.drafts ?? wanted);
@@ -79,7 +89,7 @@ export default {
       if (rule === 'schedule') return { rule, costs: await passCosts(target, size, random, run) };
       return { rule, threshold };
     };
-    const blocks = markovDrafter(drafter, append, { size, sampled, cut: cutOf });
+    const blocks = markovDrafter(drafter, append, { size, sampled, cut: cutOf, cutBy });
     const options = { fallBack: run.knobs['fall-back'] === 'on', drawn: sampled };
     return { first, round: speculate(target, refusedFirst(blocks, run), run, options) };
   },

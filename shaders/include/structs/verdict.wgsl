@@ -5,6 +5,6 @@ struct Verdict {
   length: u32,
   bonus: u32,
   broken: u32,
-  spare: u32,
+  limit: u32,
   entries: array<VerdictEntry>,
 }

@@ -8,4 +8,5 @@ struct VerifyJob {
   seed: u32,
   row: u32,
   distribution: u32,
+  limit: u32,
 }

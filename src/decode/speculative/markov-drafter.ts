@@ -1,6 +1,7 @@
 // Drafts of a DSpark network: a block whose tokens are drawn from left to right, and the cut that keeps its first ones.
-// A cut costs a round a second readback, because the host sizes the target's pass by it.
-import type { Cursor, MarkovCursor } from '../../model/interface.ts';
+// On the device a cut costs nothing and spares nothing of the target's pass; on the host it spares rows of that pass and
+// costs a second readback.
+import type { Cursor, DraftCut, MarkovCursor } from '../../model/interface.ts';
 import { chainOf } from '../core/chain.ts';
 import { greedySampling } from '../core/draft-sampling.ts';
 import { assumedCost } from '../core/fallback.ts';
@@ -12,12 +13,7 @@ import { timeBlockSizes } from './time-block-sizes.ts';
 /** A sampled draft has one token fewer than a dispatch can write distributions. */
 const MOST_SAMPLED = 15;
 
-export type Cut =
-  | { readonly rule: 'none' }
-  /** Keeps the drafts before the first one whose confidence, or product of confidences so far, is below the threshold. */
-  | { readonly rule: 'each' | 'survival'; readonly threshold: number }
-  /** Keeps drafts while the tokens expected for the cost still rise. `costs[n]`: of a pass over n drafts and the anchor. */
-  | { readonly rule: 'schedule'; readonly costs: readonly number[] };
+export type Cut = { readonly rule: 'none' } | DraftCut;
 
 /**
  * How many drafts are verified. Keeping draft k depends on the tokens before draft k alone, so a sampled run stays
@@ -75,13 +71,14 @@ export interface MarkovOptions {
   /** Drafts are drawn from the drafter's distribution at temperature > 0; else they are its most probable tokens. */
   readonly sampled: boolean;
   readonly cut: () => Promise<Cut>;
+  readonly cutBy: 'device' | 'host';
 }
 
 /** Drafts blocks of one size and verifies what the cut keeps of them. */
 export const markovDrafter = (
   cursor: MarkovCursor,
   append: AppendRows,
-  { size, sampled, cut: cutOf }: MarkovOptions,
+  { size, sampled, cut: cutOf, cutBy }: MarkovOptions,
 ): Drafter => {
   let known: Cut | null = null;
   return {
@@ -98,10 +95,11 @@ export const markovDrafter = (
       const anchor = tokens[tokens.length - 1] as number;
       const confidence = known.rule !== 'none';
       const drafted = cursor.draft(anchor, block, sampling, { confidence });
-      const kept = confidence ? keptDrafts(await drafted.confidences(), known) : block;
+      const kept = confidence && cutBy === 'host' ? keptDrafts(await drafted.confidences(), known) : block;
       const drafts = Math.min(kept, most);
+      const tree = chainOf([anchor, ...drafted.tokens.slice(0, drafts)]);
       return {
-        tree: chainOf([anchor, ...drafted.tokens.slice(0, drafts)]),
+        tree: known.rule !== 'none' && cutBy === 'device' ? { ...tree, cut: drafted.cut(known) } : tree,
         distributions: drafts > 0 ? (drafted.distributions?.slice(0, drafts) ?? null) : null,
         nodes: drafts + 1,
         passes: 1,

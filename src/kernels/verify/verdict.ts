@@ -48,8 +48,10 @@ export const VERIFY_JOB = defineStruct(
     row: 'u32',
     /** Entry of the target's distributions after node 0; those after the other nodes follow it. For `verifyRatio`. */
     distribution: 'u32',
+    /** Nodes that are considered, the anchor counted: a cut leaves out those after them. Last, so that it is replaced. */
+    limit: 'u32',
   },
-  { distribution: 0 },
+  { distribution: 0, limit: MOST_NODES },
 );
 
 export type Job = Packed<typeof VERIFY_JOB>;
@@ -77,7 +79,8 @@ export const VERDICT = defineStruct('Verdict', {
   length: 'u32',
   bonus: 'u32',
   broken: 'u32',
-  spare: 'u32',
+  /** Nodes that were considered. */
+  limit: 'u32',
   entries: listOf(VERDICT_ENTRY),
 });
 
@@ -92,7 +95,7 @@ interface Opinions {
 }
 
 export interface RawVerdict {
-  /** Of the whole draft. */
+  /** Of the whole draft, less what a cut left out. */
   readonly tokens: readonly number[];
   readonly parents: readonly number[];
   /** Of every node but the anchor. */
@@ -107,8 +110,10 @@ export interface RawVerdict {
 }
 
 export const unpackVerdict = (data: ArrayBuffer, nodes: number): RawVerdict => {
-  const [{ length, bonus, broken, entries }] = VERDICT.unpack(data) as [ReturnType<typeof VERDICT.unpack>[number]];
-  const drafts = entries.slice(0, nodes);
+  const [{ length, bonus, broken, limit, entries }] = VERDICT.unpack(data) as [
+    ReturnType<typeof VERDICT.unpack>[number],
+  ];
+  const drafts = entries.slice(0, Math.min(nodes, limit));
   const kept = entries.slice(0, length);
   return {
     tokens: drafts.map(({ token }) => token),

@@ -1,8 +1,11 @@
 // DSpark drafters of every kind and layout against the authors' code.
-import { describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { meter } from '../../gpu/meter.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
+import { chain, GREEDY, loadShared, openGolden } from '../../testing/goldens/golden.ts';
 import { checkDSpark } from '../../testing/goldens/golden-dspark.ts';
 import { noShared } from '../../testing/goldens/shared.ts';
+import { loadDrafter } from '../load/load-drafter.ts';
 
 describe.skipIf(noShared)('DSpark', () => {
   test.each(['dspark-tiny', 'dspark-tiny-good', 'dspark-tiny-gated', 'dspark-tiny-rnn', 'dspark-tiny-speculators'])(
@@ -14,5 +17,26 @@ describe.skipIf(noShared)('DSpark', () => {
 
   test('dspark-tiny-rnn, baseline features', async () => {
     await checkDSpark(await testGpu('baseline'), 'dspark-tiny-rnn');
+  });
+
+  test('a round with a cut is one submit and one readback', async () => {
+    const gpu = await testGpu('all');
+    using target = await loadShared(gpu, 'golden/qwen3-tiny-deep');
+    using checkpoint = await openGolden('dspark-tiny-good');
+    using drafter = await loadDrafter(gpu, checkpoint, target);
+    if (drafter.kind !== 'dspark') throw new Error(drafter.kind);
+    using cursor = await target.open({ capacity: 64, tapLayers: drafter.tapLayers });
+    using block = await drafter.open({ capacity: 64 });
+    const pass = cursor.forward(chain([1, 2, 3]));
+    block.append(pass, [0, 1, 2]);
+    pass.accept([0, 1, 2]);
+    gpu.flush();
+    const count = meter(gpu);
+    const drafted = block.draft(5, 7, GREEDY, { confidence: true });
+    // No confidence reaches 1, so all drafts are cut: what remains is a plain round.
+    const cut = drafted.cut({ rule: 'each', threshold: 1 });
+    const verdict = await cursor.forward({ ...chain([5, ...drafted.tokens]), cut }).verify(null, GREEDY);
+    expect(count()).toMatchObject({ submits: 1, readbacks: 1 });
+    expect(verdict).toMatchObject({ tokens: [5], parents: [-1], path: [0], probabilities: [], source: 'bonus' });
   });
 });

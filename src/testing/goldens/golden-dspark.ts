@@ -112,15 +112,20 @@ const checkRun = async (
     const kept = keptDrafts(confidences, cut);
     const all = drafted.tokens;
     // The drafts that were cut are named too, so that all of them are read: the verdict is for the path alone.
-    const pass = cursor.forward(chain([anchor, ...all]));
+    const whole = await cursor.forward(chain([anchor, ...all])).verify(null, GREEDY);
+    cursor.rewind(prefix.length + tokens.length - 1);
+    // The same cut on the device.
+    const tree = { ...chain([anchor, ...all]), ...(cut.rule !== 'none' && { cut: drafted.cut(cut) }) };
+    const pass = cursor.forward(tree);
     const verdict = await pass.verify(null, GREEDY);
-    const path = verdict.path.slice(0, kept + 1);
-    const committed = verdict.choices.slice(0, path.length).map(({ token }) => token);
-    cursor.rewind(prefix.length + tokens.length - 1 + path.length);
+    expect(verdict.tokens).toEqual(whole.tokens.slice(0, kept + 1));
+    const { path } = verdict;
+    expect(path).toEqual(whole.path.slice(0, kept + 1));
+    const committed = verdict.choices.map(({ token }) => token);
     block.append(pass, path);
     tokens.push(...committed.slice(0, left));
     seen.lengths.push(Math.min(committed.length, left));
-    seen.drafts.push([...verdict.tokens.slice(1)]);
+    seen.drafts.push([...whole.tokens.slice(1)]);
     seen.verified.push(kept);
   }
   expect(tokens).toEqual(golden.tokens);

@@ -1,5 +1,6 @@
 // Drafters that read a toy model's taps: one fills a block at once, the other drafts token by token. They continue a
 // text as the target would, with noise of their own, and refuse rows that do not continue the rows they have.
+import { keptDrafts } from '../../decode/speculative/markov-drafter.ts';
 import type {
   BlockCursor,
   BlockDrafter,
@@ -129,6 +130,8 @@ export const toyMarkovDrafter = (options: DrafterOptions, drafts = 6): MarkovDra
       rows: rows.length,
       read: async () => Float32Array.from(rows.flatMap(({ logits }) => logits)),
     });
+    const sure = (rows: readonly { readonly logits: readonly number[] }[]): number[] =>
+      rows.map(({ logits }) => Math.exp(0.3 * toyChoice(logits, most(logits)).logprob));
     const greedy: Sampling = { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0 };
     return {
       get length() {
@@ -148,8 +151,9 @@ export const toyMarkovDrafter = (options: DrafterOptions, drafts = 6): MarkovDra
           logits: logitsOf(rows),
           async confidences() {
             tokenRing.looks++;
-            return rows.map(({ logits }) => Math.exp(0.3 * toyChoice(logits, most(logits)).logprob));
+            return sure(rows);
           },
+          cut: (rule) => ({ cut: 1 + keptDrafts(sure(rows), rule) }),
         };
       },
       base: (anchor, count) => logitsOf(walk(anchor, count, greedy)),

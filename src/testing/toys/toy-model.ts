@@ -27,6 +27,7 @@ import type {
   Choice,
   Cursor,
   CursorRows,
+  DeviceCut,
   DeviceTensor,
   DeviceTree,
   Forward,
@@ -113,6 +114,7 @@ export interface ToyTree {
   readonly parents: readonly number[];
   /** What the drafter gave each node. */
   readonly drafted: readonly (number | null)[];
+  readonly cut?: DeviceCut;
 }
 
 /** Of a row: whole where it is a source itself, and otherwise any share, by the tokens that it follows. */
@@ -170,7 +172,11 @@ export const toyModel = (options: ToyOptions): ToyModel => {
     };
 
     /** `committed`: the tokens are the cache's newest rows, and nothing is to be accepted. */
-    const pass = ({ tokens, parents, drafted }: ToyTree, before: readonly number[], committed: boolean): Forward => {
+    const pass = (
+      { tokens, parents, drafted, cut }: ToyTree,
+      before: readonly number[],
+      committed: boolean,
+    ): Forward => {
       const made = ++version;
       const number = batched ?? ++passes;
       scored += tokens.length;
@@ -237,31 +243,33 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         async verify(distributions, sampling): Promise<Verdict> {
           checkDraft({ tokens, parents }, distributions);
           current();
+          const considered = Math.min(tokens.length, (cut?.cut as number | undefined) ?? tokens.length);
+          const own = { tokens: tokens.slice(0, considered), parents: parents.slice(0, considered) };
           const draws = rows.map((row, i) =>
             tokenRing.take(tokenRing.draw(row, position(i) + 1, sampling, false).token),
           );
           const { path, next, source } = distributions
             ? ratioReference(
                 {
-                  tokens,
-                  p: rows.map((row) => distributionReference(row, sampling)),
+                  tokens: own.tokens,
+                  p: rows.slice(0, considered).map((row) => distributionReference(row, sampling)),
                   q: distributions.map((distribution) => tokenRing.distribution(distribution)),
                   seed: sampling.seed,
                   position: before.length,
                 },
                 ratio,
               )
-            : matchReference({ tokens, parents, draws }, match);
+            : matchReference({ ...own, draws }, match);
           accept(path);
           anchor = next;
           await tokenRing.look();
           const committed = [...path.slice(1).map((node) => tokens[node] as number), next];
           const choices = committed.map((token, i) => toyChoice(rows[path[i] as number] as number[], token));
-          const probabilities = tokens.slice(1).map((token, i) => {
+          const probabilities = own.tokens.slice(1).map((token, i) => {
             const { logprob } = toyChoice(rows[parents[i + 1] as number] as number[], token);
             return { target: Math.exp(logprob), draft: drafted[i + 1] ?? null };
           });
-          return { tokens, parents, probabilities, path, choices, source };
+          return { ...own, probabilities, path, choices, source };
         },
       };
       letKeep(forward, (row) => ({ model, text: contexts[row] as number[], logits: rowOf(row) }));
@@ -275,6 +283,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
             parents: tree.parents,
             tokens: tree.tokens.map((token) => tokenRing.take(token)),
             drafted: tree.tokens.map((token) => tokenRing.probability(token)),
+            ...(tree.cut && { cut: tree.cut }),
           };
 
     const cursor: Cursor = {
