@@ -44,6 +44,7 @@ const FIELDS: { readonly [Name in keyof Required<RunRequest>]: Kind } = {
   constraint: object,
   tools: object,
   thinking: object,
+  document: text,
   ignoreEos: flag,
   logprobs: number,
   promptLogprobs: number,

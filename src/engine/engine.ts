@@ -338,6 +338,7 @@ class LocalEngine implements Engine {
         signal,
         timings,
         fresh: job.fresh,
+        document: job.document,
         tokenText: job.tokenizer && ((token) => answer.transcript.textOf(token) ?? ''),
         stopTokens: job.limits.stopTokens,
         sidecar: async (file) => (await this.#registry.models.draft?.sidecar?.read(file)) ?? null,

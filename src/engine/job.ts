@@ -40,11 +40,17 @@ export interface Job {
   readonly format: AnswerFormat | null;
   /** Special tokens that are a part of the answer's text. */
   readonly marks: Marks;
+  /** Tokens of a text to look up; none: there is no such text. */
+  readonly document: readonly number[];
   readonly profile: boolean;
   readonly fresh: boolean;
 }
 
 const DEFAULT_MAX_TOKENS = 1024;
+
+/** As a text is encoded inside a conversation: without special tokens. */
+const encodeDocument = (text: string, target: LoadedModel): readonly number[] =>
+  needTokenizer(target, 'so it cannot read a document').encode(text, { special: false, plain: true });
 
 const readSampling = (request: RunRequest): Sampling => {
   const temperature = inRange('temperature', request.temperature ?? 0, 0, 100);
@@ -147,6 +153,7 @@ export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: 
     thoughts,
     format,
     marks,
+    document: request.document ? encodeDocument(request.document, target) : [],
     profile: request.profile ?? false,
     fresh: request.fresh ?? false,
   };

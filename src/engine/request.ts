@@ -64,6 +64,11 @@ export interface RunRequest {
   readonly tools?: Tools;
   /** With this field, if only `{}`, thoughts are told apart: a constraint holds for the answer after them. */
   readonly thinking?: Thinking;
+  /**
+   * A text that answers may quote: a file to be edited, a page to be summarised. Look-ups draft from it too
+   * (`suffix-decoding`, `combined`); it is no part of the prompt.
+   */
+  readonly document?: string;
   /** Continue after the model's own end-of-text tokens. */
   readonly ignoreEos?: boolean;
   /** Report each token's log-probability, and so many of the most probable alternatives (0 to 20). */

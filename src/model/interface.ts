@@ -68,16 +68,16 @@ export interface Drawn {
 }
 
 /** How many nodes of a tree are verified, which only the device knows. */
-export interface DeviceCut {
-  readonly cut: unknown;
+export interface DeviceLimit {
+  readonly limit: unknown;
 }
 
 /** Every node names an earlier node as its parent, or -1: a root, normally node 0 alone, the last committed token. */
 export interface Tree {
   readonly tokens: readonly Token[];
   readonly parents: readonly number[];
-  /** Nodes after the cut are scored and not kept. */
-  readonly cut?: DeviceCut;
+  /** Nodes after the limit are scored and not kept. */
+  readonly limit?: DeviceLimit;
 }
 
 /** A tree whose tokens and shape a drafter chose on the device; node 0 is the last committed token. */
@@ -98,7 +98,7 @@ export interface Draft {
 
 /** What became of a draft. */
 export interface Verdict {
-  /** The whole tree, less what its cut left out, read back together with the verdict. */
+  /** The whole tree, less what its limit leaves out, read back together with the verdict. */
   readonly tokens: readonly number[];
   readonly parents: readonly number[];
   /**
@@ -451,12 +451,12 @@ export interface MarkovBlock {
    * before that draft. One submit and one readback.
    */
   confidences(): Promise<readonly number[]>;
-  /** Cuts the block on the device, by the same confidences. Nothing is read back. */
-  cut(rule: DraftCut): DeviceCut;
+  /** How many of them are verified, by the same confidences. It stays on the device. */
+  limit(rule: DraftLimit): DeviceLimit;
 }
 
 /** Which drafts of a block are verified: whether draft k is depends on the tokens before it alone. */
-export type DraftCut =
+export type DraftLimit =
   /** Those before the first one whose confidence, or product of confidences so far, is below the threshold. */
   | { readonly rule: 'each' | 'survival'; readonly threshold: number }
   /** As long as the tokens expected for the cost still rise. `costs[n]`: of a pass over n drafts and the anchor. */
@@ -468,7 +468,7 @@ export interface MarkovCursor extends Disposable {
   readonly capacity: number;
   /** Takes the taps of these rows of a target's pass. */
   append(pass: Pick<Forward, 'taps'>, rows: readonly number[]): void;
-  /** Drafts from left to right. `confidence`: the confidences, or a cut by them, will be asked for. */
+  /** Drafts from left to right. `confidence`: the confidences, or a limit by them, will be asked for. */
   draft(anchor: Token, drafts: number, sampling: Sampling, options?: { readonly confidence?: boolean }): MarkovBlock;
   /** The logits of a block before any correction, over the drafter's own vocabulary. */
   base(anchor: Token, drafts: number): DeviceTensor;

@@ -52,6 +52,7 @@ const OPTIONS = {
     'F',
     'the answer’s form, a JSON file: {"json_schema": …}, {"regex": …}, {"grammar": …}, {"choice": […]}',
   ),
+  document: text('F', 'a text that the answer may quote: look-ups draft from it (suffix-decoding, combined)'),
   'ignore-eos': flag('go on after the end-of-text token'),
   set: texts('KNOB=VALUE', "one of the system's settings; may be repeated"),
   logprobs: integer('N', 'with --json: each token’s log-probability, and N alternatives', { least: 0, most: 20 }),
@@ -209,8 +210,12 @@ export const generate = defineCommand({
     checkPrompt(values);
     const system = SYSTEMS.find(({ id }) => id === (values.system ?? 'autoregressive')) as DecodingSystem;
     const constraint = values.constraint === undefined ? undefined : await readConstraint(values.constraint);
+    const document = values.document === undefined ? undefined : await readTextFile(values.document);
     const badWords = values['bad-words'] === undefined ? undefined : await readBadWords(values['bad-words']);
-    const request = { ...toRequest(values, system, await readPrompt(values)), ...compact({ constraint, badWords }) };
+    const request = {
+      ...toRequest(values, system, await readPrompt(values)),
+      ...compact({ constraint, badWords, document }),
+    };
     const far = readFar(values, [system]);
     using device = await openDevice(terminal);
     const models = await loadAll(device, far, values, [system], terminal);

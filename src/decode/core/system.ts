@@ -198,6 +198,8 @@ export interface RunContext<K extends Knobs = Knobs> {
   readonly timings: Timings;
   /** Nothing that is remembered of earlier texts may be used: a benchmark repeats its prompts. */
   readonly fresh?: boolean;
+  /** A text that is no part of the sequence and may be quoted in it. */
+  readonly document?: readonly number[];
   /** The text of a single token; null where the models have no tokenizer. */
   readonly tokenText: ((token: number) => string) | null;
   /** Each of them ends an answer. */

@@ -1,7 +1,7 @@
 // Drafts of a DSpark network: a block whose tokens are drawn from left to right, and the cut that keeps its first ones.
 // On the device a cut costs nothing and spares nothing of the target's pass; on the host it spares rows of that pass and
 // costs a second readback.
-import type { Cursor, DraftCut, MarkovCursor } from '../../model/interface.ts';
+import type { Cursor, DraftLimit, MarkovCursor } from '../../model/interface.ts';
 import { chainOf } from '../core/chain.ts';
 import { greedySampling } from '../core/draft-sampling.ts';
 import { assumedCost } from '../core/fallback.ts';
@@ -13,7 +13,7 @@ import { timeBlockSizes } from './time-block-sizes.ts';
 /** A sampled draft has one token fewer than a dispatch can write distributions. */
 const MOST_SAMPLED = 15;
 
-export type Cut = { readonly rule: 'none' } | DraftCut;
+export type Cut = { readonly rule: 'none' } | DraftLimit;
 
 /**
  * How many drafts are verified. Keeping draft k depends on the tokens before draft k alone, so a sampled run stays
@@ -99,7 +99,7 @@ export const markovDrafter = (
       const drafts = Math.min(kept, most);
       const tree = chainOf([anchor, ...drafted.tokens.slice(0, drafts)]);
       return {
-        tree: known.rule !== 'none' && cutBy === 'device' ? { ...tree, cut: drafted.cut(known) } : tree,
+        tree: known.rule !== 'none' && cutBy === 'device' ? { ...tree, limit: drafted.limit(known) } : tree,
         distributions: drafts > 0 ? (drafted.distributions?.slice(0, drafts) ?? null) : null,
         nodes: drafts + 1,
         passes: 1,

@@ -34,11 +34,15 @@ export interface Found {
 
 const indices = new WeakMap<LanguageModel, SuffixIndex>();
 
-/** What was written with this target: the texts of all runs since it was loaded. */
-export const sessionIndex = ({ models: { target }, fresh }: Pick<RunContext, 'models' | 'fresh'>): SuffixIndex => {
-  if (fresh) return new SuffixIndex();
-  const index = indices.get(target) ?? new SuffixIndex();
-  indices.set(target, index);
+/** What was written with this target: the texts of all runs since it was loaded; and the document of this run. */
+export const sessionIndex = ({
+  models: { target },
+  fresh,
+  document = [],
+}: Pick<RunContext, 'models' | 'fresh' | 'document'>): SuffixIndex => {
+  const index = (fresh ? null : indices.get(target)) ?? new SuffixIndex();
+  if (!fresh) indices.set(target, index);
+  index.hold(document);
   return index;
 };
 

@@ -45,6 +45,19 @@ test('a conversation is followed, and counted once', () => {
   expect(index.match(8)).toMatchObject({ length: 2, places: [2] });
 });
 
+test('a document is looked up, remembered once, and never followed', () => {
+  const index = new SuffixIndex();
+  index.hold([1, 2, 3, 4]);
+  index.hold([1, 2, 3, 4]);
+  expect(index.size).toBe(5);
+  index.follow([9, 2, 3]);
+  expect(index.match(8)).toMatchObject({ length: 2, places: [3] });
+  index.hold([]);
+  index.follow([9, 2, 3, 4, 7]);
+  expect(index.size).toBe(10);
+  expect(indexOf([1, 2], [1, 2, 3]).size).toBe(3);
+});
+
 test('a repetition overlaps itself', () => {
   const index = indexOf([4, 6, 4, 6]);
   const match = index.match(8);

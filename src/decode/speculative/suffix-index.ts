@@ -41,10 +41,22 @@ export class SuffixIndex {
   readonly #byPair = new Map<number, number[]>();
   /** Where the newest text begins. */
   #start = 0;
+  /** The text that was held last, until it may have been forgotten. */
+  #held = '';
 
   /** Tokens remembered, ends of texts counted. */
   get size(): number {
     return this.#tokens.length;
+  }
+
+  /** Remembers a text that is not the newest one; the same one again is not remembered twice. */
+  hold(text: readonly number[]): void {
+    const held = text.join();
+    if (text.length === 0 || held === this.#held) return;
+    this.follow(text);
+    this.#append(END);
+    this.#start = this.#tokens.length;
+    this.#held = held;
   }
 
   /** The newest text becomes this one. What continues it is appended; any other begins a text of its own. */
@@ -141,6 +153,7 @@ export class SuffixIndex {
   }
 
   #forget(): void {
+    this.#held = '';
     const newest = this.#tokens.slice(Math.max(this.#start, this.#tokens.length - MOST_TOKENS / 2));
     const older = this.#tokens.slice(-MOST_TOKENS / 2, -newest.length || undefined);
     this.#tokens = [];

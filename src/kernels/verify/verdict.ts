@@ -48,7 +48,7 @@ export const VERIFY_JOB = defineStruct(
     row: 'u32',
     /** Entry of the target's distributions after node 0; those after the other nodes follow it. For `verifyRatio`. */
     distribution: 'u32',
-    /** Nodes that are considered, the anchor counted: a cut leaves out those after them. Last, so that it is replaced. */
+    /** Nodes that are considered, the anchor counted: those after them are left out. Last, so that it is replaced. */
     limit: 'u32',
   },
   { distribution: 0, limit: MOST_NODES },
@@ -95,7 +95,7 @@ interface Opinions {
 }
 
 export interface RawVerdict {
-  /** Of the whole draft, less what a cut left out. */
+  /** Of the whole draft, less what its limit leaves out. */
   readonly tokens: readonly number[];
   readonly parents: readonly number[];
   /** Of every node but the anchor. */

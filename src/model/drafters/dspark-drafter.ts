@@ -21,7 +21,7 @@ import type {
 import { MOST_ROWS } from '../limits.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
 import { blockRows, NO_TOKEN } from './block-rows.ts';
-import { deviceCut } from './device-cut.ts';
+import { deviceLimit } from './device-limit.ts';
 import { MarkovWalk } from './markov-walk.ts';
 import { type Context, ContextCursor, type DrafterParts, TapDrafter } from './tap-drafter.ts';
 
@@ -111,9 +111,9 @@ class DSparkCursor extends ContextCursor implements MarkovCursor {
         const logits = await walk.readConfidence(firstRow, drafts);
         return Array.from(logits, (z, i) => 1 / (1 + Math.exp(-z / (temperatures?.[i] ?? 1))));
       },
-      cut: (rule) => {
-        if (!confidence) throw refuse('a cut without confidences', 'Draft with { confidence: true }.');
-        return deviceCut(walk.cut(rule, { first: firstRow, count: drafts, divisors: temperatures }));
+      limit: (rule) => {
+        if (!confidence) throw refuse('a limit without confidences', 'Draft with { confidence: true }.');
+        return deviceLimit(walk.limit(rule, { first: firstRow, count: drafts, divisors: temperatures }));
       },
     };
   }

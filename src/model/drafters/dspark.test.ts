@@ -19,7 +19,7 @@ describe.skipIf(noShared)('DSpark', () => {
     await checkDSpark(await testGpu('baseline'), 'dspark-tiny-rnn');
   });
 
-  test('a round with a cut is one submit and one readback', async () => {
+  test('a round with a limit is one submit and one readback', async () => {
     const gpu = await testGpu('all');
     using target = await loadShared(gpu, 'golden/qwen3-tiny-deep');
     using checkpoint = await openGolden('dspark-tiny-good');
@@ -33,9 +33,9 @@ describe.skipIf(noShared)('DSpark', () => {
     gpu.flush();
     const count = meter(gpu);
     const drafted = block.draft(5, 7, GREEDY, { confidence: true });
-    // No confidence reaches 1, so all drafts are cut: what remains is a plain round.
-    const cut = drafted.cut({ rule: 'each', threshold: 1 });
-    const verdict = await cursor.forward({ ...chain([5, ...drafted.tokens]), cut }).verify(null, GREEDY);
+    // No confidence reaches 1, so no draft is verified: what remains is a plain round.
+    const limit = drafted.limit({ rule: 'each', threshold: 1 });
+    const verdict = await cursor.forward({ ...chain([5, ...drafted.tokens]), limit }).verify(null, GREEDY);
     expect(count()).toMatchObject({ submits: 1, readbacks: 1 });
     expect(verdict).toMatchObject({ tokens: [5], parents: [-1], path: [0], probabilities: [], source: 'bonus' });
   });

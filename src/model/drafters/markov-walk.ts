@@ -4,7 +4,7 @@ import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
 import { packRows, ROW_WORDS } from '../../kernels/cache/rows.ts';
-import { CUT_RULES, DRAFT_CUT, draftCut, MOST_CUT } from '../../kernels/markov/draft-cut.ts';
+import { DRAFT_LIMIT, draftLimit, LIMIT_RULES, MOST_LIMITED } from '../../kernels/markov/draft-limit.ts';
 import { addRow, markovGate, markovInput, markovRecur, NO_PART } from '../../kernels/markov/markov-heads.ts';
 import { embed } from '../../kernels/matmul/embed.ts';
 import { type Matrix, matmul } from '../../kernels/matmul/matmul.ts';
@@ -13,7 +13,7 @@ import type { MarkovHeads } from '../architecture.ts';
 import { type Arena, rowsOf } from '../arena.ts';
 import { type Network, outputsOf } from '../forward/interpreter.ts';
 import { unpad } from '../forward/pass.ts';
-import type { DraftCut } from '../interface.ts';
+import type { DraftLimit } from '../interface.ts';
 import { MOST_ROWS } from '../limits.ts';
 import { type NamedToken, tokenRingOf } from '../sampling/token-ring.ts';
 
@@ -30,8 +30,8 @@ interface WalkTensors {
   /** Input of the confidence head and what it gives, for all rows. */
   readonly judged: Tensor;
   readonly confidence: Tensor;
-  /** What the cut reads, and the nodes that it leaves. */
-  readonly cut: Tensor;
+  /** By what rule drafts are verified, and how many nodes that leaves. */
+  readonly rule: Tensor;
   readonly limit: Tensor;
 }
 
@@ -52,7 +52,7 @@ export class MarkovWalk {
   /** By row: its part of the confidence head's input. */
   readonly #judging: readonly Plan[];
   readonly #confidence: Plan;
-  readonly #cut: Plan;
+  readonly #limit: Plan;
 
   constructor(network: Network, arena: Arena, heads: MarkovHeads) {
     const { gpu, architecture } = network;
@@ -72,8 +72,8 @@ export class MarkovWalk {
       bias: row(vocabulary, 'markov bias'),
       judged: arena.activation(MOST_ROWS, hidden + rank, 'confidence input'),
       confidence: arena.activation(MOST_ROWS, 1, 'confidence'),
-      cut: arena.storage(DRAFT_CUT.words * 4, 'draft cut'),
-      limit: arena.storage(4, 'cut'),
+      rule: arena.storage(DRAFT_LIMIT.words * 4, 'limit by'),
+      limit: arena.storage(4, 'limit'),
     };
     const plans = (record: (plan: Plan, row: number) => void): Plan[] =>
       Array.from({ length: MOST_ROWS }, (_, at) => {
@@ -84,11 +84,11 @@ export class MarkovWalk {
     this.#corrections = heads.markov ? plans((plan, at) => this.#recordCorrection(plan, at)) : [];
     this.#judging = heads.confidence ? plans((plan, at) => this.#recordJudged(plan, at)) : [];
     this.#confidence = new Plan(gpu);
-    this.#cut = new Plan(gpu);
+    this.#limit = new Plan(gpu);
     if (heads.confidence) {
       this.#recordConfidence(this.#confidence);
-      const { cut, confidence, limit } = this.#tensors;
-      draftCut(this.#cut, { cut, confidence, limit }, { stride: confidence.shape.at(-1) as number });
+      const { rule: job, confidence, limit } = this.#tensors;
+      draftLimit(this.#limit, { job, confidence, limit }, { stride: confidence.shape.at(-1) as number });
     }
   }
 
@@ -128,24 +128,24 @@ export class MarkovWalk {
   }
 
   /** Leaves how many nodes of a block are verified, the anchor counted; after the last `judge`. */
-  cut(
-    rule: DraftCut,
+  limit(
+    by: DraftLimit,
     { first, count, divisors }: { first: number; count: number; divisors: readonly number[] | null },
   ): Tensor {
     const { submission } = this.#gpu;
-    const { cut, limit } = this.#tensors;
-    const [threshold, costs] = rule.rule === 'schedule' ? [0, rule.costs] : [rule.threshold, []];
+    const { rule, limit } = this.#tensors;
+    const [threshold, costs] = by.rule === 'schedule' ? [0, by.costs] : [by.threshold, []];
     const job = {
-      rule: CUT_RULES.indexOf(rule.rule),
+      rule: LIMIT_RULES.indexOf(by.rule),
       first,
       count,
       threshold,
-      divisors: Array.from({ length: MOST_CUT }, (_, i) => divisors?.[i] ?? 1),
-      costs: Array.from({ length: MOST_CUT + 1 }, (_, i) => costs[i] ?? 1),
+      divisors: Array.from({ length: MOST_LIMITED }, (_, i) => divisors?.[i] ?? 1),
+      costs: Array.from({ length: MOST_LIMITED + 1 }, (_, i) => costs[i] ?? 1),
     };
     submission.run(this.#confidence, { keys: 0 });
-    submission.upload(cut, DRAFT_CUT.pack([job]));
-    submission.run(this.#cut, { keys: 0 });
+    submission.upload(rule, DRAFT_LIMIT.pack([job]));
+    submission.run(this.#limit, { keys: 0 });
     return limit;
   }
 
@@ -154,7 +154,7 @@ export class MarkovWalk {
   }
 
   get #plans(): readonly Plan[] {
-    return [...this.#corrections, ...this.#judging, this.#confidence, this.#cut];
+    return [...this.#corrections, ...this.#judging, this.#confidence, this.#limit];
   }
 
   #recordCorrection(plan: Plan, row: number): void {

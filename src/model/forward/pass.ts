@@ -144,7 +144,7 @@ export interface DraftRows {
   /** Of sampled drafts, which are a chain that the host knows. */
   readonly distributions: readonly DeviceDistribution[] | null;
   /** How many nodes are considered, where only the device knows. */
-  readonly cut: Tensor | null;
+  readonly limit: Tensor | null;
 }
 
 /** What the passes of a model share to draw tokens from their logits and to verify drafts. */
@@ -207,7 +207,7 @@ export class Pass {
     this.#use();
     const { sampler, verifier, treeRows } = this.#need();
     this.#recordDraws();
-    const { first, base, position, count, nodes, sampling, distributions, cut } = draft;
+    const { first, base, position, count, nodes, sampling, distributions, limit } = draft;
     const { ring } = sampler.distributions;
     const distribution = distributions && ring.take(count);
     const wanted = Array.from({ length: count }, (_, i) => ({
@@ -225,8 +225,8 @@ export class Pass {
         ...node,
         distribution: i > 0 ? ring.entry((distributions[i - 1] as DeviceDistribution).distribution) : 0,
       }));
-      verifier.decide({ ...job, distribution: ring.entry(distribution) }, drafted, logits, { rule: 'ratio', cut });
-    } else verifier.decide(job, nodes, logits, { rule: 'match', cut });
+      verifier.decide({ ...job, distribution: ring.entry(distribution) }, drafted, logits, { rule: 'ratio', limit });
+    } else verifier.decide(job, nodes, logits, { rule: 'match', limit });
     const chain = nodes?.every(({ parent }, i) => parent === i - 1);
     if (!chain) cache.compact(); // a kept chain lies where it belongs
     const verdict = verifier.read(count);

@@ -4,7 +4,7 @@
 import { refuse } from '../../base/refuse.ts';
 import type { CachedCursor, CursorPass } from '../cache/cursor.ts';
 import { checkDraft, depths, rowIn } from '../check-tree.ts';
-import { cutTensor } from '../drafters/device-cut.ts';
+import { limitTensor } from '../drafters/device-limit.ts';
 import type { Tree } from '../interface.ts';
 import type { TokenRing } from '../sampling/token-ring.ts';
 import type { PassDescription } from './executor.ts';
@@ -62,8 +62,8 @@ export const treeView = (
         parent: tree.parents[i] as number,
         position: length + (depth[i] as number),
       }));
-      const cut = tree.cut ? cutTensor(tree.cut) : null;
-      const draft = { first, base: cursor.next, position: length, count: rows, nodes, sampling, distributions, cut };
+      const limit = tree.limit ? limitTensor(tree.limit) : null;
+      const draft = { first, base: cursor.next, position: length, count: rows, nodes, sampling, distributions, limit };
       return cursor.keepVerdict(version, () => pass.verify(draft, cursor.cache));
     },
     lastRow: () => {
@@ -120,7 +120,7 @@ export const deviceTreeView = (
     accept: unknown,
     verify: async (distributions, sampling) => {
       if (distributions) throw refuse('sampled drafts that are not a chain');
-      const draft = { first: 0, ...place, count, nodes: null, sampling, distributions, cut: null };
+      const draft = { first: 0, ...place, count, nodes: null, sampling, distributions, limit: null };
       const verdict = await cursor.keepVerdict(version, () => pass.verify(draft, cursor.cache));
       depth = depths(verdict.parents);
       return verdict;

@@ -91,20 +91,20 @@ export class Verifier {
 
   /**
    * Records the decision; `nodes`: null where they are on the device already; `rule`: ratio of the job's distributions,
-   * or match; `cut`: how many nodes are considered, where only the device knows.
+   * or match; `limit`: how many nodes are considered, where only the device knows.
    */
   decide(
     job: Job,
     nodes: readonly DraftNode[] | null,
     logits: Tensor,
-    { rule, cut }: { readonly rule: 'match' | 'ratio'; readonly cut: Tensor | null },
+    { rule, limit }: { readonly rule: 'match' | 'ratio'; readonly limit: Tensor | null },
   ): void {
     const { submission } = this.#gpu;
     const plan = (rule === 'ratio' ? this.#ratios : this.#matches).get(logits.buffer);
     if (!plan) throw new Error('verification by logits that were not prepared');
     submission.upload(this.#job, packJob(job));
-    const limit = this.#job.offset + (JOB_WORDS - 1) * 4;
-    if (cut) submission.copy({ ...cut, bytes: 4 }, { ...this.#job, offset: limit, bytes: 4 });
+    const place = this.#job.offset + (JOB_WORDS - 1) * 4;
+    if (limit) submission.copy({ ...limit, bytes: 4 }, { ...this.#job, offset: place, bytes: 4 });
     if (nodes) submission.upload(this.nodes, packNodes(nodes));
     submission.run(plan, { keys: 0 });
   }

@@ -115,7 +115,7 @@ const checkRun = async (
     const whole = await cursor.forward(chain([anchor, ...all])).verify(null, GREEDY);
     cursor.rewind(prefix.length + tokens.length - 1);
     // The same cut on the device.
-    const tree = { ...chain([anchor, ...all]), ...(cut.rule !== 'none' && { cut: drafted.cut(cut) }) };
+    const tree = { ...chain([anchor, ...all]), ...(cut.rule !== 'none' && { limit: drafted.limit(cut) }) };
     const pass = cursor.forward(tree);
     const verdict = await pass.verify(null, GREEDY);
     expect(verdict.tokens).toEqual(whole.tokens.slice(0, kept + 1));

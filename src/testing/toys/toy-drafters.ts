@@ -153,7 +153,7 @@ export const toyMarkovDrafter = (options: DrafterOptions, drafts = 6): MarkovDra
             tokenRing.looks++;
             return sure(rows);
           },
-          cut: (rule) => ({ cut: 1 + keptDrafts(sure(rows), rule) }),
+          limit: (rule) => ({ limit: 1 + keptDrafts(sure(rows), rule) }),
         };
       },
       base: (anchor, count) => logitsOf(walk(anchor, count, greedy)),

@@ -27,7 +27,7 @@ import type {
   Choice,
   Cursor,
   CursorRows,
-  DeviceCut,
+  DeviceLimit,
   DeviceTensor,
   DeviceTree,
   Forward,
@@ -114,7 +114,7 @@ export interface ToyTree {
   readonly parents: readonly number[];
   /** What the drafter gave each node. */
   readonly drafted: readonly (number | null)[];
-  readonly cut?: DeviceCut;
+  readonly limit?: DeviceLimit;
 }
 
 /** Of a row: whole where it is a source itself, and otherwise any share, by the tokens that it follows. */
@@ -173,7 +173,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
 
     /** `committed`: the tokens are the cache's newest rows, and nothing is to be accepted. */
     const pass = (
-      { tokens, parents, drafted, cut }: ToyTree,
+      { tokens, parents, drafted, limit }: ToyTree,
       before: readonly number[],
       committed: boolean,
     ): Forward => {
@@ -243,7 +243,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
         async verify(distributions, sampling): Promise<Verdict> {
           checkDraft({ tokens, parents }, distributions);
           current();
-          const considered = Math.min(tokens.length, (cut?.cut as number | undefined) ?? tokens.length);
+          const considered = Math.min(tokens.length, (limit?.limit as number | undefined) ?? tokens.length);
           const own = { tokens: tokens.slice(0, considered), parents: parents.slice(0, considered) };
           const draws = rows.map((row, i) =>
             tokenRing.take(tokenRing.draw(row, position(i) + 1, sampling, false).token),
@@ -283,7 +283,7 @@ export const toyModel = (options: ToyOptions): ToyModel => {
             parents: tree.parents,
             tokens: tree.tokens.map((token) => tokenRing.take(token)),
             drafted: tree.tokens.map((token) => tokenRing.probability(token)),
-            ...(tree.cut && { cut: tree.cut }),
+            ...(tree.limit && { limit: tree.limit }),
           };
 
     const cursor: Cursor = {

@@ -1,16 +1,16 @@
-import type { CUT_RULES } from './draft-cut.ts';
+import type { LIMIT_RULES } from './draft-limit.ts';
 
-export interface CutReference {
-  readonly rule: (typeof CUT_RULES)[number];
+export interface LimitReference {
+  readonly rule: (typeof LIMIT_RULES)[number];
   readonly threshold: number;
   readonly divisors: readonly number[];
   readonly costs: readonly number[];
 }
 
 /** The drafts that are kept, given the logits of their confidences. */
-export const draftCutReference = (
+export const draftLimitReference = (
   logits: readonly number[],
-  { rule, threshold, divisors, costs }: CutReference,
+  { rule, threshold, divisors, costs }: LimitReference,
 ): number => {
   const own = logits.map((z, i) => 1 / (1 + Math.exp(-z / (divisors[i] as number))));
   const survival = own.map((_, n) => own.slice(0, n + 1).reduce((a, b) => a * b));

@@ -1,6 +1,6 @@
-// Generated from DRAFT_CUT in src/kernels/markov/draft-cut.ts.
+// Generated from DRAFT_LIMIT in src/kernels/markov/draft-limit.ts.
 // To write it again: npx vitest run src/kernels/shaders.test.ts -u
-struct DraftCut {
+struct DraftLimit {
   rule: u32,
   first: u32,
   count: u32,
