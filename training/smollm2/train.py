@@ -5,8 +5,9 @@ python -m smollm2.train {dspark,eagle3} --target FOLDER --answers FOLDER --held 
 Both see the same number of texts an update and the same loss at the same number of random anchors. The rate is
 constant after a short warm-up and falls to zero over the last `--decay` of `--minutes`. OUT/checkpoint.pt is written
 every few minutes, OUT/curve.jsonl grows with it. Started again with the same OUT, a run goes on from its checkpoint
-with a new clock; `--answers` may have grown. Several processes of one thread share an update's texts: on a busy
-machine they are faster than one of several threads.
+with a new clock; `--answers` may have grown. Several processes (`--processes`) train
+apart and average their weights every few updates: on a busy machine, where processes that wait for one another lose
+their time slices, that uses it best.
 """
 
 import argparse
@@ -40,6 +41,7 @@ MASK = 15  # <jupyter_script>: reserved, and never part of a chat
 DRAFTED, RANK, BLOCK = 8192, 64, 8
 ANCHORS = 24  # of a text in an update
 ROWS = {"dspark": 7, "eagle3": 5}  # drafts of an anchor in training
+APART = 8  # updates of each process before their weights are averaged
 GAMMA = 4  # draft k weighs exp(-k / GAMMA)
 
 
@@ -130,15 +132,15 @@ def tau(drafter: DSpark | Eagle3, embedding: Tensor, held: Corpus, drafts: int) 
     return {"tau": round(mean([rounds for each in lengths.values() for rounds in each]), 3), **made}
 
 
-def share_gradients(drafter: nn.Module, ranks: int, over: bool) -> bool:
-    """The mean of all processes' gradients; whether any process says that the run is over."""
+def average(drafter: nn.Module, ranks: int, over: bool) -> bool:
+    """The mean of all processes' weights; whether any process says that the run is over."""
     if ranks == 1:
         return over
     trained = [p for p in drafter.parameters() if p.requires_grad]
-    flat = torch.cat([*(p.grad.flatten() for p in trained), torch.tensor([float(over)])])
+    flat = torch.cat([*(p.detach().flatten() for p in trained), torch.tensor([float(over)])])
     dist.all_reduce(flat)
-    for p, grad in zip(trained, flat[:-1].div_(ranks).split([p.numel() for p in trained]), strict=True):
-        p.grad.copy_(grad.view_as(p))
+    for p, mean_of in zip(trained, flat[:-1].div_(ranks).split([p.numel() for p in trained]), strict=True):
+        p.data.copy_(mean_of.view_as(p))
     return bool(flat[-1] > 0)
 
 
@@ -155,7 +157,7 @@ def train(rank: int, args: argparse.Namespace) -> None:
     drafter, checkpoint = new(args.kind), args.out / "checkpoint.pt"
     # The heads' rows stay the target's.
     drafter.lm_head.weight.requires_grad_(False)
-    optimizer = Optimizer(drafter, rank, args.processes)
+    optimizer = Optimizer(drafter, 0, 1)
     updates, tokens, minutes = 0, 0, 0.0
     if checkpoint.exists():
         saved = torch.load(checkpoint, weights_only=False)
@@ -171,7 +173,7 @@ def train(rank: int, args: argparse.Namespace) -> None:
     corpus.rng.seed(args.seed + 100 * updates + rank)
     stream, recent, last, over = corpus.batches(args.tokens), [], time.time(), False
     while True:
-        if rank == 0 and (over or time.time() - last > args.every):
+        if rank == 0 and (over or (updates % APART == 0 and recent and time.time() - last > args.every)):
             minutes += (time.time() - last) / 60
             line = {"minutes": round(minutes, 1), "updates": updates, "tokens": tokens, "scale": round(clock.scale(updates), 3)}
             line |= {name: round(sum(c) / len(c), 3) for name, c in zip(("loss", "length"), zip(*recent, strict=True), strict=True)}
@@ -190,11 +192,12 @@ def train(rank: int, args: argparse.Namespace) -> None:
         batch = next(stream)
         loss, length = update_loss(drafter, index, embedding, batch, scale)
         loss.backward()
-        over = share_gradients(drafter, args.processes, clock.progress() >= 1)
         optimizer.step(args.rate * clock.scale(updates))
         drafter.zero_grad(set_to_none=True)
         updates, tokens = updates + 1, tokens + batch.tokens * args.processes
         recent.append((loss.item(), length))
+        if updates % APART == 0:
+            over = average(drafter, args.processes, clock.progress() >= 1)
 
 
 def main() -> None:
