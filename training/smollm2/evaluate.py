@@ -1,22 +1,32 @@
 """Acceptance lengths of a trained drafter on held-out prompts: Spec-Bench's categories and GSM8K's test part.
 
-python -m smollm2.evaluate texts --target FOLDER --data FOLDER --out HELD [--each 8]     greedy answers, in f32
+python -m smollm2.evaluate texts --target FOLDER --data FOLDER --out HELD [--each 8]     greedy answers, in bf16
 python -m smollm2.evaluate tau --target FOLDER --held HELD CHECKPOINT... [--json FILE]   τ of drafters over them
+python -m smollm2.evaluate engine --target FOLDER --data FOLDER --drafter FOLDER [--each 1]  the engine's rounds and ours
+
+The last runs the engine on the same prompts and counts the rounds of the engine's own answers here: both must agree.
 """
 
 import argparse
 import json
+import subprocess
 from pathlib import Path
 from random import Random
 
 import torch
 
-from .corpus import Corpus
+from drafters.eagle import Eagle3
+from drafters.measure import mean
+
+from . import layout
+from .corpus import Batch, Corpus
 from .generate import Text, Writer, decode
+from .measure import dspark_lengths, eagle_lengths
 from .target import Target, chat, tokenizer_of
 from .train import folded, new, tau
 
 DRAFTS = [3, 5, 7, 8]
+PROJECT = Path(__file__).parents[2]
 
 
 def prompts(data: Path, each: int) -> list[tuple[str, str]]:
@@ -48,7 +58,8 @@ class Finite:
 
 
 def texts(args: argparse.Namespace) -> None:
-    target, tokenizer = Target(args.target, torch.float32), tokenizer_of(args.target)
+    torch.set_num_threads(1)
+    target, tokenizer = Target(args.target), tokenizer_of(args.target)
     args.out.mkdir(parents=True, exist_ok=True)
     made = []
     for kind, prompt in prompts(args.data, args.each):
@@ -74,6 +85,41 @@ def measure(args: argparse.Namespace) -> None:
         args.json.write_text(json.dumps(table, indent=1) + "\n")
 
 
+def engine_run(args: argparse.Namespace, prompt: list[int], system: str, knobs: list[str]) -> dict:
+    """The last event of a greedy run: its tokens and how many each round committed."""
+    command = ["npm", "run", "-s", "outrider", "--", "generate", "--model", args.target, "--drafter", args.drafter.resolve()]
+    command += ["--system", system, "--tokens", ",".join(map(str, prompt)), "--max-tokens", str(args.limit), "--json"]
+    command += [part for knob in ("fall-back=off", *knobs) for part in ("--set", knob)]
+    done = subprocess.run(list(map(str, command)), cwd=PROJECT, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@torch.no_grad()
+def engine(args: argparse.Namespace) -> None:
+    target, drafter = Target(args.target, torch.float32), layout.load(args.drafter)
+    eagle = isinstance(drafter, Eagle3)
+    system, measure = ("eagle3", eagle_lengths) if eagle else ("dspark", dspark_lengths)
+    knobs = ["shape=chain", f"depth={args.drafts}"] if eagle else [f"block-size={args.drafts}"]
+    tokenizer = tokenizer_of(args.target)
+    both: tuple[list[list[int]], list[list[int]]] = ([], [])
+    for kind, said in prompts(args.data, args.each):
+        prompt = tokenizer.encode(chat(said), add_special_tokens=False).ids
+        if len(prompt) > args.longest:
+            continue
+        run = engine_run(args, prompt, system, knobs)
+        theirs = run["metrics"]["acceptance_lengths"]
+        ids = torch.tensor([[*prompt, *run["tokens"]]])
+        taps, states = target.read(ids)
+        end = torch.tensor([ids.shape[1] - 1])
+        batch = Batch(ids, torch.tensor([len(prompt)]), end, taps, states, torch.zeros(ids.shape))
+        (ours,) = measure(drafter, target.embedding, batch, args.drafts)
+        both[0].append(theirs)
+        both[1].append(ours)
+        print({"kind": kind, "tokens": len(run["tokens"]), "engine": theirs, "here": ours}, flush=True)
+    theirs, ours = (mean(lengths) for lengths in both)
+    print({"engine": round(theirs, 4), "here": round(ours, 4), "ratio": round(theirs / ours, 4)})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = parser.add_subparsers(required=True)
@@ -89,7 +135,15 @@ def main() -> None:
     tell.add_argument("--held", type=Path, required=True)
     tell.add_argument("--json", type=Path)
     tell.add_argument("checkpoints", type=Path, nargs="+")
-    for part in (write, tell):
+    compare = parts.add_parser("engine")
+    compare.set_defaults(run=engine)
+    compare.add_argument("--data", type=Path, required=True)
+    compare.add_argument("--drafter", type=Path, required=True, help="folder in the speculators layout")
+    compare.add_argument("--each", type=int, default=1, help="prompts of a category")
+    compare.add_argument("--longest", type=int, default=1024, help="tokens of a prompt; longer ones are left out")
+    compare.add_argument("--limit", type=int, default=64)
+    compare.add_argument("--drafts", type=int, default=7)
+    for part in (write, tell, compare):
         part.add_argument("--target", type=Path, required=True, help="folder of the GGUF file, its config and tokenizer")
         part.add_argument("--tag", help="ignored: a word by which to find the process")
     args = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Reads a GGUF file's tensors as f32: F32, F16, Q8_0 and Q4_1, which is what SmolLM2's file holds.
+"""Reads a GGUF file's tensors as f32: F32, F16, Q8_0 and Q4_1, which SmolLM2's file holds; I64 stays as it is.
 
 Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
@@ -13,8 +13,8 @@ from torch import Tensor
 SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 STRING, ARRAY = 8, 9
 BLOCK = 32
-F32, F16, Q4_1, Q8_0 = 0, 1, 3, 8
-BYTES = {F32: 4 * BLOCK, F16: 2 * BLOCK, Q4_1: 20, Q8_0: 34}  # of 32 weights
+F32, F16, Q4_1, Q8_0, I64 = 0, 1, 3, 8, 27
+BYTES = {F32: 4 * BLOCK, F16: 2 * BLOCK, Q4_1: 20, Q8_0: 34, I64: 8 * BLOCK}  # of 32 weights
 
 
 class Reader:
@@ -48,6 +48,8 @@ def decode(kind: int, raw: np.ndarray) -> np.ndarray:
     """The weights of whole blocks, flat."""
     if kind == F32:
         return raw.view(np.float32)
+    if kind == I64:
+        return raw.view(np.int64)
     if kind == F16:
         return raw.view(np.float16).astype(np.float32)
     blocks = raw.reshape(-1, BYTES[kind])
@@ -80,7 +82,7 @@ def read(path: Path) -> tuple[dict, dict[str, Tensor]]:
     made = {}
     for name, shape, kind, offset in infos:
         if kind not in BYTES:
-            raise ValueError(f"{path}: tensor {name} has type {kind}; only F32, F16, Q4_1 and Q8_0 are read")
+            raise ValueError(f"{path}: tensor {name} has type {kind}; only F32, F16, Q4_1, Q8_0 and I64 are read")
         size = int(np.prod(shape)) * BYTES[kind] // BLOCK
         raw = np.array(data[start + offset : start + offset + size])
         made[name] = torch.from_numpy(decode(kind, raw).reshape(shape).copy())

@@ -51,12 +51,29 @@ def new(kind: str) -> DSpark | Eagle3:
     return Eagle3(Sizes(layers=1, ffn=1536, **WIDTHS), DRAFTED, normed=True)
 
 
-def start(drafter: DSpark | Eagle3, corpus: Corpus, embedding: Tensor) -> None:
-    """The drafted tokens are the most used ones; heads begin as the target's, and the Markov head adds nothing yet."""
-    uses = corpus.usage(len(embedding))
+def most_used(corpus: Corpus, vocabulary: int) -> Tensor:
+    """The target ids that the texts use most, ascending; of those used alike the lower ones, which are commoner."""
+    uses = corpus.usage(vocabulary)
     chosen = uses.argsort(descending=True, stable=True)[:DRAFTED].sort().values
     print({"drafted_tokens": DRAFTED, "cover": round((uses[chosen].sum() / uses.sum()).item(), 5)}, flush=True)
+    return chosen
+
+
+@torch.no_grad()
+def choose_again(drafter: DSpark | Eagle3, optimizer: Optimizer, chosen: Tensor, embedding: Tensor) -> None:
+    """Another draft vocabulary: what the Markov head learned of tokens that stay is kept, others begin with nothing."""
+    old = torch.where(drafter.t2d, drafter.t2d.cumsum(0) - 1, -1)[chosen]
     cover(drafter, chosen, embedding.float())
+    if isinstance(drafter, DSpark):
+        weight = drafter.markov_head.markov_w2.weight
+        state = optimizer.rest.state[weight]
+        for rows in (weight, state["exp_avg"], state["exp_avg_sq"]):
+            rows.copy_(torch.where((old >= 0)[:, None], rows[old.clamp(min=0)], 0))
+
+
+def start(drafter: DSpark | Eagle3, corpus: Corpus, embedding: Tensor) -> None:
+    """The drafted tokens are the most used ones; heads begin as the target's, and the Markov head adds nothing yet."""
+    cover(drafter, most_used(corpus, len(embedding)), embedding.float())
     if isinstance(drafter, DSpark):
         # The main directions of the embedding: tokens that are alike correct alike from the first update on.
         table = embedding.float() - embedding.float().mean(0)
@@ -164,6 +181,8 @@ def train(rank: int, args: argparse.Namespace) -> None:
         drafter.load_state_dict(saved["model"])
         optimizer.restore(saved["optimizer"])
         updates, tokens, minutes, scale = saved["updates"], saved["tokens"], saved["minutes"], saved["scale"]
+        if args.choose:
+            choose_again(drafter, optimizer, most_used(corpus, len(embedding)), embedding)
     else:
         start(drafter, corpus, embedding)
         scale = tap_scale(corpus)
@@ -213,6 +232,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=1.0, help="multiplies every learning rate")
     parser.add_argument("--every", type=float, default=240, help="seconds between checkpoints")
     parser.add_argument("--drafts", type=int, default=7, help="in the measured rounds")
+    parser.add_argument("--choose", action="store_true", help="a run that goes on chooses its draft vocabulary anew")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tag", help="ignored: a word by which to find the process")

@@ -12,15 +12,16 @@ from shared import SHARED, golden
 
 from bundled import evaluate
 from bundled.model import Sizes
+from bundled.optimizer import Optimizer
 from drafters.eagle import Eagle3
-from smollm2 import generate, layout
+from smollm2 import export, generate, gguf, layout, train
 from smollm2.corpus import Batch, Corpus
 from smollm2.dspark import DSpark, cover
 from smollm2.evaluate import Finite
 from smollm2.losses import DISTANCE, TRUE, dspark_loss
 from smollm2.measure import dspark_lengths
 from smollm2.prompts import Evaluation
-from smollm2.target import END, TAPS, Target
+from smollm2.target import END, TAPS, Target, halves
 
 SMALL = Sizes(layers=2, width=32, heads=2, kv_heads=1, head_dim=16, ffn=48, vocabulary=64, tied=False)
 
@@ -86,6 +87,45 @@ def test_a_saved_drafter_is_read_back(kind: str, normed: bool, tmp_path: Path) -
         assert torch.allclose(again.state_dict()[name].float(), value.float(), atol=2e-3), name
     assert getattr(again, "taps", [1, 2, 4]) == [1, 2, 4]
     assert kind == "dspark" or again.midlayer.normed == normed
+
+
+@pytest.mark.parametrize("kind", ["dspark", "eagle3"])
+def test_a_gguf_drafter_is_read_back(kind: str, tmp_path: Path) -> None:
+    drafter = DSpark(SMALL, [1, 2, 4], 3, 8, 40, 4) if kind == "dspark" else Eagle3(SMALL, 40, normed=True)
+    ids = torch.arange(40) + 5
+    cover(drafter, ids, torch.randn(64, 32))
+    (tmp_path / "drafter.gguf").write_bytes(export.gguf(drafter, [1, 2, 4]))
+    metadata, tensors = gguf.read(tmp_path / "drafter.gguf")
+    arch = "dflash" if kind == "dspark" else "eagle3"
+    assert metadata["general.architecture"] == arch
+    assert metadata[f"{arch}.target_layers"] == [2, 3, 5]
+    assert tensors["d2t"].tolist() == ids.tolist()
+    written = {export.ggml_name(name): value for name, value in drafter.state_dict().items() if name != "t2d"}
+    assert tensors.keys() == written.keys()
+    for name, value in written.items():
+        if name != "d2t":
+            read = tensors[name]
+            if kind == "eagle3" and name in ("blk.0.attn_q.weight", "blk.0.attn_k.weight"):
+                read = halves(read, 2 if "attn_q" in name else 1)
+            assert (read - value).abs().max() <= value.abs().max() / 250, name
+
+
+def test_a_new_draft_vocabulary_keeps_what_stays() -> None:
+    torch.manual_seed(5)
+    embedding, drafter = torch.randn(64, 32), DSpark(SMALL, [0], 3, 8, 40, 4)
+    drafter.lm_head.weight.requires_grad_(False)
+    cover(drafter, torch.arange(40), embedding)
+    optimizer = Optimizer(drafter, 0, 1)
+    for p in drafter.parameters():
+        p.grad = torch.randn_like(p)
+    optimizer.step(1.0)
+    hidden, previous = torch.randn(3, 32), torch.tensor([1, 2, 60])
+    before = drafter.scored(hidden, previous)[0]
+    train.choose_again(drafter, optimizer, torch.arange(40) + 10, embedding)
+    after = drafter.scored(hidden, previous)[0]
+    assert torch.allclose(after[:, :30], before[:, 10:], atol=1e-5)
+    assert torch.allclose(after[:, 30:], hidden @ embedding[40:50].T, atol=1e-5)
+    assert optimizer.rest.state[drafter.markov_head.markov_w2.weight]["exp_avg"][30:].abs().max() == 0
 
 
 def test_the_loss_has_its_own_gradient_right() -> None:
