@@ -71,7 +71,10 @@ const session: Session = new Session({
     void setReady(false);
   },
   ready() {
-    race.offer((wanted) => race.live(session, wanted));
+    race.offer((wanted) => {
+      stage.rest();
+      return race.live(session, wanted);
+    });
     void setReady(true);
   },
   async failed({ code, message }) {

@@ -11,9 +11,21 @@ test('explains how to get WebGPU and replays a recorded run', async ({ baseURL, 
   await expect(page.getByRole('heading', { name: /No usable WebGPU/ })).toBeVisible();
   await expect(page.locator('#no-webgpu')).toContainText('--use-webgpu-adapter=swiftshader');
   await expect(page.locator('#device')).toContainText('Recorded on');
+  await expect(page.locator('#examples button')).toHaveText([
+    'DFlash',
+    'EAGLE-3',
+    'BlockPilot',
+    'RSD',
+    'Arbitrage',
+    'CoS',
+  ]);
   await expect(page.locator('#go')).toHaveText('Replay');
   await expect(page.locator('#verdict')).toHaveText(/^✓ Correct/);
   expect(await page.locator('#answer .drafted').count()).toBeGreaterThan(10);
+  await expect(page.locator('#finish-about')).toContainText('✓ The same');
+  await page.getByRole('button', { name: 'EAGLE-3' }).click();
+  await expect(page.getByLabel('Problem for the model')).toHaveValue(/^A hall has 9 rows/);
+  await expect(page.locator('#answer')).toContainText('The answer is 105.');
   await expect(page.locator('#finish-about')).toContainText('✓ The same');
   const whole = (await page.locator('#plain-answer').textContent()) ?? '';
   await stopOnceWritten(page, () => page.getByRole('button', { name: 'Replay', exact: true }).click(), '#count');

@@ -100,28 +100,6 @@ test('another problem clears the last verdict and answer', async () => {
   await expect(page.locator('#answer')).toBeEmpty();
 });
 
-test('all systems: a bar for each, filled as they run; a click brings one on stage', async () => {
-  await page.getByRole('button', { name: 'Run all' }).click();
-  const rows = page.locator('.all-system');
-  await expect(page.locator('#all-about')).toContainText('systems have run', { timeout: 400_000 });
-  expect(await rows.count()).toBeGreaterThan(8);
-  await expect(page.locator('.all-system:disabled')).toHaveCount(0);
-  const dflash = rows.filter({ hasText: 'DFlash' });
-  await expect(dflash).toContainText('✓ 52 · same tokens');
-  const passes = await Promise.all(
-    ['DFlash', 'Plain decoding'].map(async (name) =>
-      Number(await rows.filter({ hasText: name }).locator('b').textContent()),
-    ),
-  );
-  expect(passes[0]).toBeLessThan((passes[1] ?? 0) / 2);
-  await dflash.click();
-  await page.getByRole('slider', { name: 'Position in the recording' }).press('End');
-  await expect(page.locator('.scene.current .stage-end')).toContainText(
-    `${passes[0]} passes of the large model instead of`,
-  );
-  await expect(page.locator('#stage-about')).toContainText('run on this machine');
-});
-
 test('plain decoding has no opponent: one lane', async () => {
   await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption({ label: 'Plain decoding' });
   await ready(page);

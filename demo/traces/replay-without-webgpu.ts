@@ -1,10 +1,11 @@
 // The page without WebGPU: it explains what is missing and replays recordings of the real engine.
 import { SYSTEMS } from '../../src/index.ts';
+import { chooseSystem } from '../run/choose-system.ts';
 import type { Entry } from '../run/race.ts';
 import type { RaceTab } from '../run/race-tab.ts';
 import { replayed } from '../run/replay-clock.ts';
 import type { Session } from '../session.ts';
-import { element, say } from '../shared/elements.ts';
+import { element, make, say } from '../shared/elements.ts';
 import { hideFault, sentence } from '../shared/faults.ts';
 import { type Recording, recorded, recordings, SLOWER } from './recordings.ts';
 
@@ -38,8 +39,21 @@ export const replayInstead = async (why: string, session: Session, race: RaceTab
   race.offer(start, 'Replay');
   element('problem', HTMLTextAreaElement).readOnly = true;
   for (const control of document.querySelectorAll<HTMLButtonElement | HTMLInputElement | HTMLSelectElement>(
-    ':is(.models, .systems) :is(button, input, select), #fresh, #examples button',
+    ':is(.models, .systems) :is(button, input, select), #fresh, #all-go',
   ))
     control.disabled = true;
+  element('fresh', HTMLButtonElement).hidden = true;
+  say('stage-go', 'Replay this race');
+  const names = all.map(({ system }) => {
+    const { title = system } = SYSTEMS.find(({ id }) => id === system) ?? {};
+    const button = make('button', { type: 'button', textContent: title });
+    button.addEventListener('click', async () => {
+      race.stop();
+      await chooseSystem(system);
+      await race.race({ system });
+    });
+    return button;
+  });
+  element('examples', HTMLElement).replaceChildren(...names);
   if (run) await race.race();
 };
