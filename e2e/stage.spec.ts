@@ -55,6 +55,16 @@ test('the keyboard scrubs through guess, check, keep and correct', async () => {
   await expect(scene().locator('.tray.on .chip.own.on')).toBeVisible();
 });
 
+test('the first screen, in both themes', async () => {
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await at().fill('3');
+    await expect(scene().locator('.chip.own.on')).toBeVisible();
+    await page.screenshot({ path: `test-results/stage-${scheme}.png`, animations: 'disabled' });
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+});
+
 test('switching acts moves nothing; the judge’s slider recolours steps, moves ticks and totals the cost', async () => {
   const below = async () => (await page.locator('.ask').boundingBox())?.y;
   const before = await below();
@@ -81,7 +91,7 @@ test('switching acts moves nothing; the judge’s slider recolours steps, moves 
   await expect(scene().locator('.stage-end.on')).toContainText('word for word the same');
   await expect(scene().locator('.stage-text [data-letter]').first()).toBeVisible();
   expect(await below()).toBe(before);
-  await page.screenshot({ path: 'test-results/page-stage-vote.png', animations: 'disabled' });
+  await page.screenshot({ path: 'test-results/stage-vote.png', animations: 'disabled' });
 });
 
 test('where reduced motion is wanted it shows its end, and fits a phone', async ({ browser }) => {

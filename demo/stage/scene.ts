@@ -185,9 +185,11 @@ export const sceneOf = (events: readonly TraceEvent[], plainEvents: readonly Tra
       marks.push({ at, text: shown(text), source, member: members[place] ?? null });
     });
   }
+  // The pass that checks a burst is counted when it has decided.
+  const passed = (at: number): number => bursts.find(({ from, ended }) => from < at && at <= ended)?.decided ?? at;
   return {
     plain: plainEvents && laneOf(plainEvents, time),
-    system: { marks, passes: passesOf(events, (at) => time(at - first)) },
+    system: { marks, passes: passesOf(events, (at) => passed(time(at - first))) },
     bursts,
     end: endOf(outcomeOf(events), plainEvents && outcomeOf(plainEvents)),
   };
