@@ -31,7 +31,7 @@ test('a finish leads with passes, then whether the tokens are the same, and the 
   expect(finishOf([{ run: run([1, 2, 3, 4, 5], 2, 25), plain }], terms(true))).toEqual({
     passes: '4 → 2 passes',
     sentence: '✓ The same 5 tokens; 2.00× as fast as plain decoding here.',
-    facts: ['50 ms against 100 ms', '80 against 40 tokens/s'],
+    facts: ['50 ms against 100 ms', '80 against 40 tokens/s', 'acceptance length 2.00 tokens a round'],
   });
   expect(finishOf([{ run: plain, plain }], terms(true, true, 'ensemble')).sentence).toContain(
     '1.00× as fast as the plain ensemble',
@@ -63,11 +63,12 @@ test('a run that fell back has no factor', () => {
 });
 
 test('an acceptance length is shown only where drafts were accepted', () => {
-  const kept = { at: 0, type: 'verify', round: 1, by: 'target', path: [0, 1], next: 0, source: 'corrected', ms: 1 };
-  const { events } = plain;
-  const drafted = outcomeOf([kept as TraceEvent, ...events]);
-  expect(finishOf([{ run: drafted, plain }], terms(true)).facts.join()).toContain('acceptance length');
-  expect(finishOf([{ run: plain, plain }], terms(true)).facts.join()).not.toContain('acceptance length');
+  const sampled = plain.events.map((event) =>
+    event.type === 'commit' ? { ...event, source: event.tokens.map(() => 'sampled' as const) } : event,
+  );
+  const facts = (run: Outcome): string => finishOf([{ run, plain }], terms(true)).facts.join();
+  expect(facts(plain)).toContain('acceptance length');
+  expect(facts(outcomeOf(sampled))).not.toContain('acceptance length');
 });
 
 test('different tokens are an error for an exact system at temperature 0, and expected otherwise', () => {
