@@ -37,7 +37,7 @@ test('it ends on a sentence with the passes of both lanes, whose texts are the s
   const texts = await scene().locator('.stage-text').allTextContents();
   expect(texts[0]).toBe(texts[1]);
   expect(texts[0]).toContain('The answer is');
-  await expect(page.locator('#stage-play')).toHaveText('Replay');
+  await expect(page.locator('#stage-play')).toHaveText('Play again');
 });
 
 test('the keyboard scrubs through guess, check, keep and correct', async () => {
@@ -99,7 +99,7 @@ test('where reduced motion is wanted it shows its end, and fits a phone', async 
   await still.route('**/models/**', () => {});
   await still.goto('/');
   await expect(still.locator('.stage-end.on')).toBeVisible();
-  await expect(still.locator('#stage-play')).toHaveText('Replay');
+  await expect(still.locator('#stage-play')).toHaveText('Play again');
   expect(await still.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   await still.close();
 });

@@ -67,7 +67,7 @@ export class Player {
   }
 
   #label(): void {
-    const label = this.#playing ? 'Pause' : this.#at >= DURATION ? 'Replay' : 'Play';
+    const label = this.#playing ? 'Pause' : this.#at >= DURATION ? 'Play again' : 'Play';
     if (this.#button.textContent !== label) this.#button.textContent = label;
   }
 }
