@@ -24,7 +24,7 @@ const open = async (page: Page, query: string, wanted?: RegExp): Promise<void> =
 };
 
 const run = (page: Page) => page.getByRole('button', { name: 'Run', exact: true });
-const finished = (page: Page) => expect(run(page)).toBeVisible({ timeout: 280_000 });
+const finished = (page: Page) => expect(run(page)).toBeEnabled({ timeout: 280_000 });
 const row = (page: Page, system: string) => page.locator(`tr[data-system="${system}"]`);
 const figure = (page: Page, system: string, title: string) => row(page, system).locator(`td[data-label="${title}"]`);
 
@@ -53,6 +53,10 @@ test('the device is measured, systems alternate with plain decoding, and the res
   await run(page).click();
   await finished(page);
   await expect(page.locator('#fault')).toBeHidden();
+  await expect(page.getByRole('list', { name: 'Tokens per second' }).getByRole('listitem')).toHaveText([
+    /^Plain decoding[\d.]+ .*tokens\/s$/,
+    /^DFlash[\d.]+ .*tokens\/s, \d\.\d\d× plain decoding$/,
+  ]);
 
   await expect(page.locator('#adapter')).toContainText(/swiftshader/i);
   for (const id of ['bandwidth', 'multiply-adds', 'flatness'])
@@ -173,7 +177,7 @@ test('a hidden tab pauses the queue, which goes on afterwards; Cancel ends it', 
   await expect(page.locator('#paused')).toContainText('Paused: this tab is hidden');
   await expect(page).toHaveTitle(/^Paused/);
   await page.waitForTimeout(6000); // a run takes a fraction of a second
-  await expect(run(page)).toBeHidden();
+  await expect(run(page)).toBeDisabled();
   await expect(row(page, 'autoregressive').locator('li[data-state=done]')).toHaveCount(0);
   await page.evaluate(() => {
     Object.defineProperty(document, 'hidden', { configurable: true, value: false });
@@ -186,7 +190,7 @@ test('a hidden tab pauses the queue, which goes on afterwards; Cancel ends it', 
   await run(page).click();
   await page.getByRole('button', { name: 'Cancel' }).click();
   await expect(page.locator('#status')).toContainText('Cancelled');
-  await expect(run(page)).toBeVisible();
+  await finished(page);
 });
 
 test('transformers.js runs in the same page on the same weights, and writes the same tokens', async ({ page }) => {
@@ -317,6 +321,23 @@ test('own prompts are read from the text box or a file, and a wrong line is name
   await page.getByLabel('Token limit').fill('1');
   await run(page).click();
   await expect(page.locator('#fault')).toContainText(/Token limit: .*2/);
+});
+
+test('Quick measures three systems on whole answers, without a choice; the form shows its plan', async ({ page }) => {
+  await open(page, '');
+  await expect(run(page)).toBeHidden();
+  const quick = page.getByRole('button', { name: 'Quick (1 minute)' });
+  await quick.click();
+  await expect(quick).toBeDisabled();
+  await expect(quick).toBeEnabled({ timeout: 280_000 });
+  await expect(page.getByRole('list', { name: 'Tokens per second' }).getByRole('listitem')).toHaveCount(4);
+  for (const system of ['autoregressive', 'dflash', 'draft-model', 'prompt-lookup']) {
+    await expect(figure(page, system, 'Lossless')).toHaveText('✓ same tokens');
+    await expect(figure(page, system, 'Accuracy')).toHaveText(/^\d+\.\d %$/);
+  }
+  await page.getByText('Choose yourself').click();
+  await expect(page.getByLabel('Prompt limit')).toHaveValue('3');
+  await expect(page.getByRole('checkbox', { name: 'DFlash' })).toBeChecked();
 });
 
 test('every width and both themes: no sideways scrolling', async ({ page }) => {

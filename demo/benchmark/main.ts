@@ -15,16 +15,21 @@ import { hostMemoryNote } from './results/columns.ts';
 import { CompareView } from './results/compare-view.ts';
 import { markdownOf } from './results/markdown.ts';
 import { type ResultFile, resultFileOf } from './results/result-file.ts';
+import { resultOf } from './results/result-row.ts';
 import { ResultTable } from './results/result-table.ts';
+import { SpeedBars } from './results/speed-bars.ts';
 import { PlanForm } from './setup/plan-form.ts';
+import { PRESETS } from './setup/presets.ts';
 
 const go = element('go', HTMLButtonElement);
 const measure = element('measure', HTMLButtonElement);
+const cancel = element('cancel', HTMLButtonElement);
 const bar = element('bar', HTMLProgressElement);
 const title = document.title;
 
 const device = new DeviceView();
 const form = new PlanForm();
+const bars = new SpeedBars();
 const table = new ResultTable((row) => void work((signal) => runRows([row], signal)));
 
 interface Session {
@@ -57,6 +62,9 @@ const showCost = async (): Promise<void> => {
   chart.show(spec);
 };
 
+const showBars = ({ plan, rows }: Session): void =>
+  bars.show(rows.map((row) => resultOf(row, rows, plan, device.card)));
+
 /** Rows that changed; a row is redrawn once, however often it changes in 50 ms. */
 const pending = new Set<Row>();
 const changed = (row: Row): void => {
@@ -66,6 +74,7 @@ const changed = (row: Row): void => {
     for (const each of pending) table.show(each, device.card);
     pending.clear();
     if (!session) return;
+    showBars(session);
     const cells = session.rows.flatMap((each) => each.cells);
     const finished = cells.filter(({ state }) => state === 'done' || state === 'failed').length;
     bar.value = cells.length > 0 ? finished / cells.length : 0;
@@ -94,27 +103,30 @@ const runRows = async (rows: readonly Row[], signal: AbortSignal): Promise<void>
   await showCost();
 };
 
-const runAll = async (signal: AbortSignal): Promise<void> => {
+const runAll = async (signal: AbortSignal, measured = true): Promise<void> => {
   const plan = await form.plan(); // before the form is frozen: a disabled form always counts as valid
   // The device first: the used bandwidth is a share of the measured one.
-  if (!device.card) await Promise.race([measureNow(), aborted(signal)]);
+  if (measured && !device.card) await Promise.race([measureNow(), aborted(signal)]);
   if (signal.aborted) return say('status', 'Cancelled');
   session = { plan, rows: rowsOf(plan), made: new Date() };
   element('results', HTMLElement).hidden = false;
   table.start(plan, session.rows, device.card);
+  showBars(session);
   await runRows(session.rows, signal);
 };
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
-/** Runs one task at a time, which the button cancels. */
+const startButtons = [...Object.keys(PRESETS), 'go', 'measure'].map((id) => element(id, HTMLButtonElement));
+
+/** Runs one task at a time, which Cancel ends. */
 const work = async (task: (signal: AbortSignal) => Promise<void>): Promise<void> => {
   if (running) return;
   running = new AbortController();
   hideFault();
-  go.textContent = 'Cancel';
-  measure.disabled = true;
+  for (const button of startButtons) button.disabled = true;
+  cancel.disabled = false;
   table.freeze(true);
   try {
     await task(running.signal);
@@ -124,8 +136,8 @@ const work = async (task: (signal: AbortSignal) => Promise<void>): Promise<void>
   } finally {
     running = null;
     form.freeze(false);
-    go.textContent = 'Run';
-    measure.disabled = false;
+    for (const button of startButtons) button.disabled = false;
+    cancel.disabled = true;
     table.freeze(false);
     const hasResults = session?.rows.some(({ samples }) => samples.length > 0) ?? false;
     for (const id of ['copy', 'save']) element(id, HTMLButtonElement).disabled = !hasResults;
@@ -158,10 +170,14 @@ const save = (): void => {
   URL.revokeObjectURL(href);
 };
 
-go.addEventListener('click', () => {
-  if (running) running.abort();
-  else void work(runAll);
-});
+go.addEventListener('click', () => void work(runAll));
+cancel.addEventListener('click', () => running?.abort());
+for (const [id, preset] of Object.entries(PRESETS))
+  element(id, HTMLButtonElement).addEventListener('click', () => {
+    if (running) return;
+    form.fill(preset);
+    void work((signal) => runAll(signal, preset.device));
+  });
 measure.addEventListener('click', () => void work((signal) => Promise.race([measureNow(), aborted(signal)])));
 element('copy', HTMLButtonElement).addEventListener('click', () => void copy());
 element('save', HTMLButtonElement).addEventListener('click', save);

@@ -27,6 +27,12 @@ const lossless = ({ lossless, guarantee }: ResultRow): string => {
 const work = ({ dispatches_per_token, submits_per_token, readbacks_per_token }: ResultRow): string =>
   [dispatches_per_token, submits_per_token, readbacks_per_token].map((each) => figure(each)).join(' · ');
 
+/** Answers that the token limit ended are neither right nor wrong. */
+const accuracy = ({ accuracy: share, cut_off: cutOff, runs }: ResultRow): string => {
+  if (cutOff === 0) return percent(share);
+  return cutOff === runs ? 'cut off' : `${percent(share)}, ${cutOff} of ${runs} cut off`;
+};
+
 export interface Column {
   readonly title: string;
   /** Explanation below the title. */
@@ -44,7 +50,12 @@ export const COLUMNS: readonly Column[] = [
         ? '1'
         : `${spreadText(speedup)}${baseline === 'autoregressive' || !speedup ? '' : ` vs ${baseline}`}`,
   },
-  { title: 'Acceptance length', about: 'tokens per round', text: (row) => figure(row.tokens_per_round) },
+  {
+    title: 'Acceptance length',
+    about: 'tokens per round',
+    // A step router's rounds write steps, which are not accepted token by token.
+    text: (row) => (row.guarantee === 'approximate' ? NONE : figure(row.tokens_per_round)),
+  },
   { title: 'Lossless', about: 'against baseline', text: lossless },
   { title: 'Bandwidth used', about: 'by reading weights', text: (row) => percent(row.bandwidth_share || null) },
   {
@@ -58,7 +69,7 @@ export const COLUMNS: readonly Column[] = [
     text: ({ host_memory: host }) => (host ? megabytes(host.bytes) : NONE),
   },
   { title: 'GPU calls per token', about: 'dispatches · submits · maps', text: work },
-  { title: 'Accuracy', about: 'correct answers', text: (row) => percent(row.accuracy) },
+  { title: 'Accuracy', about: 'correct answers', text: accuracy },
 ];
 
 const HOST_MEMORY: Readonly<Record<HostMemory['by'], string>> = {

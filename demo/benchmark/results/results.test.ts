@@ -4,9 +4,12 @@ import { PLAIN, readEntry } from '../../../src/cli/bench/report.ts';
 import type { TraceEvent } from '../../../src/trace/index.ts';
 import { type Plan, type Row, rowsOf } from '../queue/plan.ts';
 import { costChart } from './chart-specs.ts';
+import { COLUMNS } from './columns.ts';
 import { compare } from './compare.ts';
 import { markdownOf } from './markdown.ts';
 import { type ResultFile, readResult, resultFileOf } from './result-file.ts';
+import type { ResultRow } from './result-row.ts';
+import { barText } from './speed-bars.ts';
 
 const counted = { dispatches: 20, submits: 3, maps: 3, bindGroups: 0, bytes: 900, peakBytes: 2_000_000 };
 
@@ -213,4 +216,20 @@ it('the cost chart has only systems with judged answers', () => {
       'time',
     ),
   ).toBeNull();
+});
+
+it('answers that were cut off are said to be, and are neither right nor wrong', () => {
+  const accuracy = COLUMNS.find(({ title }) => title === 'Accuracy');
+  const [, row] = result().rows as [ResultRow, ResultRow];
+  expect(row).toMatchObject({ runs: 1, cut_off: 1 });
+  expect(accuracy?.text({ ...row, accuracy: null })).toBe('cut off');
+  expect(accuracy?.text({ ...row, accuracy: 0.5, runs: 2 })).toBe('50.0 %, 1 of 2 cut off');
+  expect(accuracy?.text({ ...row, accuracy: 0.5, runs: 2, cut_off: 0 })).toBe('50.0 %');
+});
+
+it('a bar names its speed and the ratio to its baseline', () => {
+  const [plain, fast] = result().rows as [ResultRow, ResultRow];
+  expect(barText(plain)).toBe('100 tokens/s');
+  expect(barText(fast)).toBe('200 tokens/s, 2.00× plain decoding');
+  expect(barText({ ...fast, tokens_per_second: null })).toBe('not measured yet');
 });

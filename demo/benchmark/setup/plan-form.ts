@@ -4,6 +4,7 @@ import { Family } from '../../models/family.ts';
 import { element, make } from '../../shared/elements.ts';
 import type { PeerEntry, Plan } from '../queue/plan.ts';
 import type { EngineSetup } from '../queue/runner.ts';
+import type { Preset } from './presets.ts';
 import { isSuite, promptsOf, SUITES } from './prompts.ts';
 import { SystemBoxes } from './system-boxes.ts';
 
@@ -45,6 +46,7 @@ export class PlanForm {
         control.value = value;
     }
     this.#peer.checked = parameters.get('peer') === 'bundled';
+    element('choose', HTMLDetailsElement).open = parameters.size > 0;
     this.#suite.addEventListener('change', () => this.#showSuite());
     for (const control of [this.#model, this.#address]) control.addEventListener('change', () => this.#showModel());
     this.#file.addEventListener('change', () => void this.#openFile());
@@ -76,6 +78,17 @@ export class PlanForm {
       peers: this.#peers(),
       setup: ({ system }) => this.#setup(family.sources(system, [])),
     };
+  }
+
+  /** Fills in a plan that needs no choices, on the bundled target. */
+  fill({ prompts, repeat, tokens, systems }: Preset): void {
+    const plain = { precision: '', suite: 'bundled-math', temperature: 0, seed: 0, hub: '' };
+    for (const [id, value] of Object.entries({ model: 'target', prompts, repeat, tokens, ...plain }))
+      (document.getElementById(id) as HTMLInputElement | HTMLSelectElement).value = `${value}`;
+    this.#showSuite();
+    this.#showModel();
+    this.#peer.checked = false;
+    this.#systems.choose(systems);
   }
 
   /** Disables the form while something runs. */

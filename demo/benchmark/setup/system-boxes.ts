@@ -53,6 +53,13 @@ export class SystemBoxes {
     }
   }
 
+  /** Checks exactly these systems, and no variants. */
+  choose(systems: readonly string[]): void {
+    for (const box of this.#boxes)
+      box.checked = box.value === 'autoregressive' || (systems.includes(box.value) && !box.disabled);
+    this.#variants.value = '';
+  }
+
   /** Throws if a setting is wrong. */
   get chosen(): readonly BenchEntry[] {
     const boxes = this.#boxes.filter(({ checked, disabled }) => checked && !disabled).map(({ value }) => value);
