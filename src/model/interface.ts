@@ -103,9 +103,9 @@ export interface Verdict {
   readonly parents: readonly number[];
   /**
    * Of every node but the anchor, what the target and the drafter gave that token at temperature 1 without filters;
-   * null where the drafter has no distribution.
+   * null where the drafter has no distribution. Null: they are not known, under a constraint.
    */
-  readonly probabilities: readonly { readonly target: number; readonly draft: number | null }[];
+  readonly probabilities: readonly { readonly target: number; readonly draft: number | null }[] | null;
   /** The kept nodes, node 0 (the anchor) first. */
   readonly path: readonly number[];
   /** The kept drafts and then the corrected or bonus token: as many as the path has nodes. */

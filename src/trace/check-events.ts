@@ -76,6 +76,7 @@ const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string, Field
     tokens,
     parents: listOf(index),
     pieces: optional(texts),
+    forced: optional(count),
     passes: count,
     ms: number,
     step: optional(count),

@@ -105,6 +105,8 @@ export type TraceEvent = { readonly at: number } & (
       readonly parents: readonly number[];
       /** Each token as text, special ones too. The engine adds it when there is a tokenizer. */
       readonly pieces?: readonly string[];
+      /** The first so many drafts are text that a constraint leaves no choice about. */
+      readonly forced?: number;
       readonly passes: number;
       readonly ms: number;
       readonly step?: Nested;

@@ -2,10 +2,14 @@
 // as if there were no constraint; then the kept tokens are followed through it on the host. By the match rule each of them
 // is the target's own draw, and a draw that the constraint allows is also the constrained draw, since the noise is the same
 // (docs/decisions/0030-constraints.md). So only the first token that is not allowed is drawn again, among those that are,
-// from the same row. A model that keeps to the constraint by itself costs nothing more.
+// from the same row. A model that keeps to the constraint by itself costs nothing more. Where the host knows the drafts, it
+// follows them itself, so that a draft is also kept where the constraint has chosen it and not the model.
 import { refuse } from '../../base/refuse.ts';
 import type { Choice, Cursor, DeviceTree, Drawn, Forward, Sampling, Tree, Verdict } from '../../model/interface.ts';
 import type { ConstrainedText } from './constrained-text.ts';
+
+const isKnown = (tree: Tree | DeviceTree): tree is Tree & { readonly tokens: readonly number[] } =>
+  'tokens' in tree && tree.tokens.every((token) => typeof token === 'number');
 
 /** `answer`: the tokens committed so far, without the prompt. */
 export const constrainedCursor = (cursor: Cursor, text: ConstrainedText, answer: () => readonly number[]): Cursor => {
@@ -23,6 +27,27 @@ export const constrainedCursor = (cursor: Cursor, text: ConstrainedText, answer:
     };
     const keep = (row: number, before: readonly number[], sampling: Sampling, choice: Choice): Promise<Choice | null> =>
       text.next(before, choice, (allowed) => pass.drawAllowed(row, sampling, allowed));
+    /** Every row is drawn, in one readback; a draft that the constraint has chosen is kept like one that was drawn. */
+    const walk = async (
+      { tokens, parents }: Tree & { readonly tokens: readonly number[] },
+      sampling: Sampling,
+    ): Promise<Verdict> => {
+      const draws = await Promise.all(tokens.map((_, row) => pass.draw(row, sampling)).map((drawn) => drawn.read()));
+      const before = [...answer()];
+      const path: number[] = [];
+      const choices: Choice[] = [];
+      for (let node = 0; node >= 0; ) {
+        const choice = await keep(node, before, sampling, draws[node]?.[0] as Choice);
+        if (!choice) break;
+        path.push(node);
+        choices.push(choice);
+        before.push(choice.token);
+        node = parents.findIndex((parent, child) => parent === node && tokens[child] === choice.token);
+      }
+      pass.accept(path);
+      const source = parents.includes(path.at(-1) as number) ? 'corrected' : 'bonus';
+      return { tokens, parents, probabilities: null, path, choices, source };
+    };
     return {
       rows: pass.rows,
       logits: pass.logits,
@@ -47,6 +72,7 @@ export const constrainedCursor = (cursor: Cursor, text: ConstrainedText, answer:
       top: (rows, n) => pass.top(rows, n),
       accept: (path) => pass.accept(path),
       async verify(_distributions, sampling): Promise<Verdict> {
+        if (tree && isKnown(tree)) return walk(tree, sampling);
         const { length } = cursor;
         const before = [...answer()];
         const verdict = await pass.verify(null, sampling);

@@ -35,9 +35,7 @@ export class ConstrainedText {
     choice: Choice,
     draw: (allowed: Uint32Array) => Promise<Choice>,
   ): Promise<Choice | null> {
-    const { stopTokens } = this.#constraint;
-    const last = text.at(-1);
-    if (last !== undefined && stopTokens.has(last)) return null;
+    if (this.#isOver(text)) return null;
     const forced = this.#constraint.forced(text);
     if (forced !== null) return forced === choice.token ? choice : { token: forced, logprob: 0 };
     const ending = await this.ending(text);
@@ -52,9 +50,15 @@ export class ConstrainedText {
     return draw(allowed);
   }
 
+  /** Whether a draft of this token after this text can be kept. */
+  allows(text: readonly number[], token: number): boolean {
+    return !this.#isOver(text) && this.#constraint.allows(text, token);
+  }
+
   /** The tokens that must follow this text, at most so many. */
   forced(text: readonly number[], most: number): readonly number[] {
     const tokens: number[] = [];
+    if (this.#isOver(text)) return tokens;
     while (tokens.length < most) {
       const next = this.#constraint.forced([...text, ...tokens]);
       if (next === null) break;
@@ -71,5 +75,10 @@ export class ConstrainedText {
 
   complete(text: readonly number[]): boolean {
     return this.#constraint.complete(text);
+  }
+
+  #isOver(text: readonly number[]): boolean {
+    const last = text.at(-1);
+    return last !== undefined && this.#constraint.stopTokens.has(last);
   }
 }

@@ -45,6 +45,7 @@ export const lookupDrafter = (ngram: number, gamma: number): Drafter => {
   let proposed: { readonly match: number; readonly drafts: number } | null = null;
   return {
     by: 'lookup',
+    onHost: true,
     propose({ tokens }, most) {
       const match = lookUp(tokens, ngram);
       if (!match) return null;

@@ -6,6 +6,7 @@ import type { Role, Source } from '../../trace/index.ts';
 import { assumedCost, FallbackController, measuredCost } from '../core/fallback.ts';
 import { commitOf, forcedText, keepPlainRound, plainRound } from '../core/plain-round.ts';
 import type { Models, Round, RoundContext, RunContext, Sequence } from '../core/system.ts';
+import { constrainedDraft } from './constrained-draft.ts';
 
 /** A draft, and what it cost. */
 export interface Proposal extends Draft {
@@ -20,6 +21,8 @@ export interface Proposal extends Draft {
 export interface Drafter {
   /** The model that drafts, for the trace. */
   readonly by: Role;
+  /** The host knows its drafts, so it may be asked about a text that ends in forced tokens, which are in the same pass. */
+  readonly onHost?: true;
   /**
    * A tree whose root is the last committed token, at most `most` levels deep: the budget allows no more. Null: there
    * is nothing to propose, and the round is plain.
@@ -49,10 +52,28 @@ const timePlainRounds = async (
   }
 };
 
-const sourcesOf = ({ path, source }: Verdict): readonly Source[] => [
-  ...path.slice(1).map(() => 'drafted' as const),
+const sourcesOf = ({ path, source }: Verdict, forced: number): readonly Source[] => [
+  ...path.slice(1).map((_, i) => (i < forced ? ('forced' as const) : ('drafted' as const))),
   source,
 ];
+
+/** The part after forced text, for a drafter that was asked about the text with it. */
+const from = ({ pass, path, choices, base }: Outcome, forced: number): Outcome => ({
+  pass,
+  path: path.slice(forced),
+  choices: choices.slice(forced),
+  base: base + forced,
+});
+
+/** What a constraint leaves of a proposal; null: nothing. */
+const constrained = (
+  proposal: Proposal,
+  text: Parameters<typeof constrainedDraft>[2],
+  anchor: number | undefined,
+): Proposal | null => {
+  const tree = constrainedDraft(proposal.tree, anchor as number, text);
+  return tree && { ...proposal, tree, nodes: 'tokens' in tree ? tree.tokens.length : proposal.nodes };
+};
 
 /** Memory for the distributions of drafts; `by`: the role that drafts, which may be no model's. */
 const keepDistributions = async ({ target, ...models }: Models, by: Role): Promise<void> => {
@@ -89,33 +110,44 @@ export const speculate = (
     // A bonus token and a draft are drawn with different noise. Where drafts are drawn at random, the answer's last
     // token is drafted too, so that a smaller budget cuts the answer and does not change it.
     const most = Math.min(context.sequence.budget - (random ? 0 : 1), (target.levels ?? Infinity) - 1);
-    // Forced text is a draft that cannot be refused: nothing else is proposed in its round.
+    // Forced text is a draft that cannot be refused. Drafts that the host knows go on after it, in the same pass.
     const forced = forcedText(context.sequence);
-    const proposes = forced.length === 0 && most > 0 && fallback.next(context.round);
-    const draft = proposes ? await drafter.propose(context.sequence, most) : null;
-    if (draft) return verifyRound(draft, context, start);
+    const { tokens, constraint, prompt } = context.sequence;
+    const after = drafter.onHost ? forced : [];
+    const proposes = after.length === forced.length && most > forced.length && fallback.next(context.round);
+    const text = after.length > 0 ? { ...context.sequence, tokens: [...tokens, ...after] } : context.sequence;
+    const proposal = proposes ? await drafter.propose(text, most - after.length) : null;
+    const draft =
+      proposal && constraint
+        ? constrained(proposal, { constraint, answer: tokens.slice(prompt), forced: after, most }, tokens.at(-1))
+        : proposal;
+    if (draft) return verifyRound(draft, context, start, after.length);
 
     const plain = await plainRound(target, context.sequence, forced);
-    const base = context.sequence.tokens.length - 1;
+    const base = tokens.length - 1;
     const commit = await keepPlainRound(plain, { ...context, emit }, start);
-    drafter.observe({ ...plain, base });
+    drafter.observe(from({ ...plain, base }, proposes ? after.length : 0));
     if (forced.length === 0) fallback.plain(performance.now() - start);
     return commit;
   };
 
-  async function verifyRound(draft: Proposal, { round, sequence: now }: RoundContext, start: number) {
+  /** `forced`: nodes after the anchor that are forced text. */
+  async function verifyRound(draft: Proposal, { round, sequence: now }: RoundContext, start: number, forced: number) {
     const drafted = performance.now();
     const pass = target.forward(draft.tree);
     const verdict = await pass.verify(draft.distributions, now.sampling);
     const { path, choices, source, tokens, parents } = verdict;
-    drafter.observe({ pass, path, choices, base: now.tokens.length - 1 });
+    drafter.observe(from({ pass, path, choices, base: now.tokens.length - 1 }, forced));
     const end = performance.now();
     const { nodes, passes, by = drafter.by } = draft;
-    emit({ type: 'draft', round, by, tokens, parents, passes, ms: drafted - start });
+    const told = forced > 0 ? { forced } : {};
+    emit({ type: 'draft', round, by, tokens, parents, ...told, passes, ms: drafted - start });
     const next = (choices.at(-1) as Choice).token;
-    const probabilities = now.alternatives === null ? {} : { probabilities: verdict.probabilities };
+    const known = now.alternatives === null ? null : verdict.probabilities;
+    const probabilities = known ? { probabilities: known } : {};
     emit({ type: 'verify', round, by: 'target', path, next, source, ...probabilities, ms: end - drafted });
-    fallback.speculative(round, { nodes, passes }, end - start, path.length);
-    return commitOf(pass, path, choices, sourcesOf(verdict), now);
+    // With forced text in it a round is not comparable with others.
+    if (forced === 0) fallback.speculative(round, { nodes, passes }, end - start, path.length);
+    return commitOf(pass, path, choices, sourcesOf(verdict, forced), now);
   }
 };

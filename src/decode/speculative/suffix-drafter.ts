@@ -109,6 +109,7 @@ export class SuffixSource {
 
 export const suffixDrafter = (source: SuffixSource): Drafter => ({
   by: 'lookup',
+  onHost: true,
   propose(sequence, most) {
     const proposal = source.find(sequence, most)?.propose();
     return proposal && proposal.nodes > 1 ? proposal : null;

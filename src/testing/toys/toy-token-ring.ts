@@ -22,6 +22,7 @@ export class ToyTokenRing {
   /** Of the round that is under way; so many were before it. */
   #entries: Entry[] = [];
   #over = 0;
+  #reading: Promise<void> | null = null;
   /** Readbacks so far: each ends a round, and the tokens and distributions of that round. */
   looks = 0;
 
@@ -37,7 +38,12 @@ export class ToyTokenRing {
       read: async () => {
         if (this.#entry(ringEntry).handedOn)
           throw new Error('toy token ring: a draft was read before the verdict on it');
-        await this.look();
+        // Draws that are read at once come in one readback, as those of one pass on the device.
+        this.#reading ??= Promise.resolve().then(() => {
+          this.#reading = null;
+          return this.look();
+        });
+        await this.#reading;
         return [toyChoice(logits, token)];
       },
     };

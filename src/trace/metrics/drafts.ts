@@ -4,7 +4,9 @@ import { both, total } from '../fold.ts';
 /** Drafts inside an escalated step do not count: all tokens of such a step are the target's. */
 export const drafted = total((e) => {
   if (e.type === 'candidates') return e.by === 'draft' ? e.written : 0;
-  return e.type === 'draft' && e.step === undefined && e.by !== 'constraint' ? e.tokens.length - 1 : 0;
+  return e.type === 'draft' && e.step === undefined && e.by !== 'constraint'
+    ? e.tokens.length - 1 - (e.forced ?? 0)
+    : 0;
 });
 
 export const accepted = total((e) =>
