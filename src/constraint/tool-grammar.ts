@@ -33,7 +33,7 @@ class Writer implements GrammarRules {
     }
   }
 
-  json(schema: unknown): string {
+  readonly json = (schema: unknown): string => {
     const name = `v${this.#schemas}`;
     try {
       const { root, rules } = schemaRules(schema as JsonSchema, `t${this.#schemas++}`);
@@ -43,12 +43,10 @@ class Writer implements GrammarRules {
       if (this.#strict) throw cause;
       return (schema as { readonly type?: unknown } | null)?.type === 'object' ? 'object' : 'value';
     }
-  }
+  };
 
   /** Narrower than it could be: the text has no `</` at all. */
-  until(end: string): string {
-    return `(${not('<')} | "<" ${not('<', '/')})* ${literal(end)}`;
-  }
+  readonly until = (end: string): string => `(${not('<')} | "<" ${not('<', '/')})* ${literal(end)}`;
 }
 
 export interface ToolGrammarOptions {

@@ -63,6 +63,8 @@ export const readPrompt = (asked: Asked, constraint: Constraint | null, target: 
   const format: ThoughtFormat | null = tags && { ...tags, begun: text.trimEnd().endsWith(tags.open) };
   // A template without a switch: the thoughts are ended where they begin.
   const stuck = tags && thinking?.enabled === false && text === tokenizer.chat(messages, options(true));
+  // Where the prompt has closed the thoughts, or they are not wanted, a constrained answer opens none.
+  const mayThink = stuck || (thinking?.enabled !== false && tags !== null && !text.trimEnd().endsWith(tags.close));
   const budget = stuck ? 0 : (thinking?.budget ?? null);
   const own = withTools(asked, constraint, family);
   const shown = [
@@ -79,7 +81,10 @@ export const readPrompt = (asked: Asked, constraint: Constraint | null, target: 
       }),
     ),
     constraint: own,
-    thoughts: format && tags && (own || budget !== null) ? { ...format, budget, gap: gapAfter(template, tags) } : null,
+    thoughts:
+      format && tags && mayThink && (own || budget !== null)
+        ? { ...format, budget, gap: gapAfter(template, tags) }
+        : null,
   };
 };
 

@@ -12,16 +12,21 @@ const MODELS = resolve(import.meta.dirname, '../../../public/models');
 
 const json = (file: string) => JSON.parse(readFileSync(resolve(MODELS, 'target', file), 'utf8'));
 
-export const bundledTokenizer = (): Promise<Tokenizer> =>
+/** `template`: in the place of its own. */
+export const bundledTokenizer = (template?: string): Promise<Tokenizer> =>
   loadTokenizer({
     tokenizer: json('tokenizer.json'),
-    config: json('tokenizer_config.json'),
+    config: { ...json('tokenizer_config.json'), ...(template !== undefined && { chat_template: template }) },
     generation: json('generation_config.json'),
   });
 
 /** Writes nonsense in bundled tokens, and takes conversations. */
-export const toyTextEngine = async (context = 256, stopTokens: readonly number[] = []): Promise<Engine> => {
-  const tokenizer = await bundledTokenizer();
+export const toyTextEngine = async (
+  context = 256,
+  stopTokens: readonly number[] = [],
+  template?: string,
+): Promise<Engine> => {
+  const tokenizer = await bundledTokenizer(template);
   const engine = createEngine();
   const model = toyModel({ vocabulary: tokenizer.vocabulary, sharpness: 8, context });
   await engine.load({ target: { name: 'toy', model, tokenizer, stopTokens } });

@@ -16,9 +16,9 @@ export interface PartialCall {
 /** Rules of values, for a family's grammar. */
 export interface GrammarRules {
   /** The name of a rule for the JSON that a schema allows. */
-  json(schema: unknown): string;
+  readonly json: (schema: unknown) => string;
   /** Any text in which `end` does not stand, and `end`. */
-  until(end: string): string;
+  readonly until: (end: string) => string;
 }
 
 export interface ToolFamily {

@@ -1,0 +1,158 @@
+// Tools, response formats and thoughts by OpenAI's own client over `openaiFetch`, on a toy model that writes nonsense: what
+// it writes is right only where the constraint makes it so.
+import { APIError, BadRequestError, OpenAI as Client } from 'openai';
+import { describe, expect, it } from 'vitest';
+import { HERMES_TEMPLATE, THINKING_TEMPLATE } from '../testing/toys/chat-templates.ts';
+import { bundledTokenizer, toyTextEngine } from '../testing/toys/text-engine.ts';
+import { committedTokens } from '../trace/committed-tokens.ts';
+import type { TraceEvent } from '../trace/index.ts';
+import { openai, openaiFetch } from './openai.ts';
+
+const city = { type: 'string', enum: ['Rome', 'Oslo'] };
+const schema = { type: 'object', properties: { city, days: { type: 'integer' } }, required: ['city', 'days'] };
+const parameters = { ...schema, additionalProperties: false };
+const weather = { type: 'function' as const, function: { name: 'weather', parameters, strict: true } };
+const time = { type: 'function' as const, function: { name: 'time', parameters: { type: 'object', properties: {} } } };
+const messages = [{ role: 'user' as const, content: 'A cup costs 6 dollars.' }];
+const request = { model: 'toy', messages, seed: 5, max_tokens: 200 };
+
+const client = async (template?: string, system = 'autoregressive'): Promise<Client> => {
+  const engine = await toyTextEngine(1024, [], template);
+  return new Client({ apiKey: '-', fetch: openaiFetch(openai(engine, { system })), maxRetries: 0 });
+};
+
+describe.each([undefined, HERMES_TEMPLATE])('tools, template %#', (template) => {
+  it('are called where they must be, and the same under an exact system', async () => {
+    const asked = {
+      ...request,
+      tools: [weather, time],
+      tool_choice: { type: 'function' as const, function: { name: 'weather' } },
+      parallel_tool_calls: false,
+    };
+    const answer = await (await client(template)).chat.completions.create(asked);
+    const [choice] = answer.choices;
+    expect(choice).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } });
+    const [call, ...others] = choice?.message.tool_calls ?? [];
+    expect(others).toEqual([]);
+    if (call?.type !== 'function') throw new Error('no function was called');
+    expect(call).toMatchObject({ id: expect.stringMatching(/^\w{9}$/), function: { name: 'weather' } });
+    const own = JSON.parse(call.function.arguments);
+    expect(['Rome', 'Oslo']).toContain(own.city);
+    expect(Number.isInteger(own.days)).toBe(true);
+    const again = await (await client(template, 'prompt-lookup')).chat.completions.create(asked);
+    expect(again.choices[0]?.message.tool_calls).toMatchObject([{ function: call.function }]);
+  });
+
+  it('are streamed by name and pieces of arguments, and their results are read', async () => {
+    const own = await client(template);
+    const asked = { ...request, tools: [weather], tool_choice: 'required' as const, parallel_tool_calls: false };
+    const deltas: object[] = [];
+    const stream = own.chat.completions.stream(asked);
+    stream.on('chunk', ({ choices }) => deltas.push(...(choices[0]?.delta.tool_calls ?? [])));
+    const whole = await stream.finalChatCompletion();
+    const [call] = whole.choices[0]?.message.tool_calls ?? [];
+    expect(deltas[0]).toEqual({
+      index: 0,
+      id: call?.id,
+      type: 'function',
+      function: { name: 'weather', arguments: '' },
+    });
+    expect(deltas.length).toBeGreaterThan(3);
+    expect(deltas[1]).toEqual({ index: 0, function: { arguments: expect.any(String) } });
+    if (call?.type !== 'function') throw new Error('no function was called');
+    const [unstreamed] = (await own.chat.completions.create(asked)).choices[0]?.message.tool_calls ?? [];
+    expect(unstreamed).toMatchObject({ function: { name: 'weather', arguments: call.function.arguments } });
+    const history = [
+      ...messages,
+      { role: 'assistant' as const, content: null, tool_calls: [call] },
+      { role: 'tool' as const, tool_call_id: call.id, content: '{"sky": "clear"}' },
+    ];
+    const answer = await own.chat.completions.create({
+      ...request,
+      messages: history,
+      tools: [weather],
+      max_tokens: 8,
+    });
+    expect(answer.usage?.prompt_tokens).toBeGreaterThan(20);
+    const wrong = history.map((message) => (message.role === 'tool' ? { ...message, tool_call_id: 'other' } : message));
+    await expect(own.chat.completions.create({ ...request, messages: wrong })).rejects.toMatchObject({
+      status: 400,
+      param: 'messages[1].tool_calls',
+    });
+  });
+});
+
+it('writes what a response format wants, and parses it', async () => {
+  const own = await client();
+  const format = { type: 'json_schema' as const, json_schema: { name: 'trip', schema: parameters, strict: true } };
+  const answer = await own.chat.completions.parse({ ...request, response_format: format });
+  expect(['Rome', 'Oslo']).toContain(JSON.parse(answer.choices[0]?.message.content ?? '').city);
+  const refused = own.chat.completions.create({
+    ...request,
+    response_format: { type: 'json_schema', json_schema: { name: 'a', schema: { not: {} } } },
+  });
+  await expect(refused).rejects.toThrow(BadRequestError);
+  await expect(refused).rejects.toMatchObject({ param: 'response_format' });
+  await expect(own.embeddings.create({ model: 'toy', input: 'x' })).rejects.toThrow(APIError);
+  expect((await own.models.list()).data[0]?.id).toBe('outrider');
+});
+
+describe('thoughts', () => {
+  const think = { ...request, max_tokens: 40 };
+
+  it('end at their budget, exactly, under every exact system', async () => {
+    const answers: unknown[] = [];
+    const tokenizer = await bundledTokenizer();
+    const close = tokenizer.encode('</think>');
+    for (const system of ['autoregressive', 'prompt-lookup', 'suffix-decoding']) {
+      const engine = await toyTextEngine(1024, [], THINKING_TEMPLATE);
+      const events: TraceEvent[] = [];
+      const outrider = { system, thinking_budget: 7, onEvent: (event: TraceEvent) => void events.push(event) };
+      const answer = await openai(engine).chat.completions.create({ ...think, outrider });
+      const { message } = answer.choices[0] as NonNullable<(typeof answer.choices)[0]>;
+      expect(message.reasoning_content).toBeTruthy();
+      expect(message.content).not.toContain('think>');
+      const written = committedTokens(events);
+      expect(written.slice(7, 7 + close.length)).toEqual(close);
+      expect(tokenizer.decode(written.slice(0, 7))).not.toContain('</think>');
+      answers.push(message);
+    }
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[2]).toEqual(answers[0]);
+  });
+
+  it('come before a constrained answer, and can be switched off', async () => {
+    const own = openai(await toyTextEngine(1024, [], THINKING_TEMPLATE)).chat.completions;
+    const response_format = { type: 'json_schema' as const, json_schema: { name: 'trip', schema: parameters } };
+    const asked = { ...think, max_tokens: 200, response_format };
+    const answer = await own.create({ ...asked, outrider: { thinking_budget: 5 } });
+    expect(answer.choices[0]?.message.reasoning_content).toBeTruthy();
+    expect(['Rome', 'Oslo']).toContain(JSON.parse(answer.choices[0]?.message.content ?? '').city);
+    const off = await own.create({ ...asked, reasoning_effort: 'none' });
+    expect(off.choices[0]?.message.reasoning_content).toBeUndefined();
+    expect(['Rome', 'Oslo']).toContain(JSON.parse(off.choices[0]?.message.content ?? '').city);
+  });
+
+  it('of earlier answers are left out, and everything before them is not read again', async () => {
+    const engine = await toyTextEngine(1024, [], THINKING_TEMPLATE);
+    const own = openai(engine).chat.completions;
+    const outrider = { thinking_budget: 6 };
+    const first = await own.create({ ...think, outrider });
+    const { content, reasoning_content } = first.choices[0]?.message ?? {};
+    const second = await own.create({
+      ...think,
+      messages: [
+        ...messages,
+        { role: 'assistant', content: content ?? '', reasoning_content: reasoning_content ?? '' },
+        { role: 'user', content: 'And two?' },
+      ],
+      outrider,
+    });
+    // The prompts part where the first answer began to think: the template writes no thoughts there.
+    const shared = first.usage.prompt_tokens;
+    const cached = second.usage.prompt_tokens_details.cached_tokens;
+    expect(cached).toBeGreaterThan(0);
+    expect(cached).toBeLessThanOrEqual(shared);
+    expect(shared - cached).toBeLessThanOrEqual(8); // `<think>` and its line break, in the tokens of this vocabulary
+  });
+});
