@@ -1,5 +1,5 @@
 // The provider under the real `ai` package: what its users call, not what the specification lists.
-import { createProviderRegistry, generateText, streamText } from 'ai';
+import { createProviderRegistry, generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../engine/engine.ts';
 import { testGpu } from '../testing/device/gpu.ts';
@@ -134,4 +134,56 @@ it('streams an answer of a real model', async () => {
   });
   expect(await text).toContain('The answer is 84.');
   await real.close();
+});
+
+describe('objects and tools', () => {
+  const schema = jsonSchema<{ city: string }>({
+    type: 'object',
+    properties: { city: { type: 'string', enum: ['Rome', 'Oslo'] } },
+    required: ['city'],
+    additionalProperties: false,
+  });
+
+  it('writes objects, whole and streamed', async () => {
+    const model = createOutrider(engine)();
+    const asked = { model, prompt, seed: 5, maxOutputTokens: 60, output: Output.object({ schema }) };
+    const { output } = await generateText(asked);
+    expect(['Rome', 'Oslo']).toContain(output.city);
+    const streamed = streamText(asked);
+    const parts: unknown[] = [];
+    for await (const part of streamed.partialOutputStream) parts.push(part);
+    expect(parts.at(-1)).toEqual(output);
+  });
+
+  it('calls a tool and gives its result back', async () => {
+    const cities: string[] = [];
+    const weather = tool({
+      description: 'The weather',
+      inputSchema: schema,
+      execute: async ({ city }) => {
+        cities.push(city);
+        return { sky: 'clear' };
+      },
+    });
+    const stops = Array.from({ length: 200 }, (_, token) => token); // the toy ends an answer where it may
+    const asked = {
+      model: createOutrider(await toyTextEngine(4096, stops))(),
+      prompt,
+      seed: 5,
+      maxOutputTokens: 400,
+      tools: { weather },
+      toolChoice: { type: 'tool' as const, toolName: 'weather' as const },
+    };
+    const { toolCalls, toolResults, finishReason } = await generateText({ ...asked, stopWhen: stepCountIs(1) });
+    expect(finishReason).toBe('tool-calls');
+    expect(toolCalls.length).toBeGreaterThan(0);
+    expect(toolResults[0]).toMatchObject({ toolName: 'weather', output: { sky: 'clear' } });
+    const { steps } = await generateText({ ...asked, stopWhen: stepCountIs(2) });
+    expect(steps).toHaveLength(2);
+    const types: string[] = [];
+    for await (const part of streamText({ ...asked, stopWhen: stepCountIs(1) }).stream) types.push(part.type);
+    for (const type of ['tool-input-start', 'tool-input-delta', 'tool-input-end', 'tool-call', 'tool-result'])
+      expect(types).toContain(type);
+    expect(cities.every((city) => ['Rome', 'Oslo'].includes(city))).toBe(true);
+  });
 });

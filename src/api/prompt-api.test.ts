@@ -2,9 +2,11 @@
 import { resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createEngine, type Engine } from '../engine/engine.ts';
+import type { RunRequest } from '../engine/request.ts';
 import { testGpu } from '../testing/device/gpu.ts';
 import { bundledTokenizer } from '../testing/toys/text-engine.ts';
 import { toyModel } from '../testing/toys/toy-model.ts';
+import type { ChatMessage } from '../text/chat-template.ts';
 import { folderSource } from '../weights/files/folder.ts';
 import { type LanguageModelCreateOptions, promptApi, QuotaExceededError } from './prompt-api.ts';
 
@@ -59,7 +61,6 @@ describe('availability', () => {
     const image = { expectedInputs: [{ type: 'image' }] };
     expect(await LanguageModel.availability(image)).toBe('unavailable');
     await expect(create(image)).rejects.toMatchObject({ name: 'NotSupportedError' });
-    await expect(create({ tools: [{ name: 'x' }] })).rejects.toMatchObject({ name: 'NotSupportedError' });
     expect(await LanguageModel.availability({ expectedInputs: [{ type: 'text', languages: ['en'] }] })).toBe(
       'downloadable',
     );
@@ -201,10 +202,64 @@ describe('a session', () => {
       [session.prompt([{ role: 'tool' as 'user', content: 'x' }]), 'TypeError'],
       [session.prompt(user([{ type: 'image', value: new Uint8Array(4) }])), 'NotSupportedError'],
       [session.prompt(user([{ type: 'text', value: 3 }])), 'TypeError'],
-      [session.prompt([{ role: 'assistant', content: 'Well', prefix: true }]), 'NotSupportedError'],
       [session.prompt([{ role: 'user', content: 'Well', prefix: true }]), 'SyntaxError'],
-      [session.prompt('One', { responseConstraint: {} }), 'NotSupportedError'],
+      [session.prompt('One', { responseConstraint: { not: {} } }), 'NotSupportedError'],
+      [session.prompt('One', { responseConstraint: /a/i }), 'NotSupportedError'],
     ];
     for (const [answer, name] of cases) await expect(answer).rejects.toMatchObject({ name });
+  });
+
+  it('keeps to a responseConstraint, and goes on from a prefix', async () => {
+    const { create } = await sessions();
+    const session = await create();
+    expect(['yes', 'no']).toContain(
+      await session.prompt('One', { responseConstraint: { enum: ['yes', 'no'] } }).then(JSON.parse),
+    );
+    expect(await session.prompt('Two', { responseConstraint: /[ab]{3}/ })).toMatch(/^[ab]{3}$/);
+    const used = session.contextUsage;
+    const added = await session.measureContextUsage('Three');
+    await session.prompt(
+      [
+        { role: 'user', content: 'Three' },
+        { role: 'assistant', content: 'Well then', prefix: true },
+      ],
+      { responseConstraint: /[ab]{3}/ },
+    );
+    expect(session.contextUsage).toBeGreaterThan(used + added);
+  });
+
+  it('calls tools, tells the model what they gave, and goes on until it answers', async () => {
+    const engine = createEngine();
+    const seen: unknown[] = [];
+    const tool = {
+      name: 'add',
+      description: 'Adds.',
+      inputSchema: { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] },
+      execute: async (input: unknown) => {
+        seen.push(input);
+        return 'seven';
+      },
+    };
+    // The toy writes nonsense, so its first answer is made a call: the engine is asked for one.
+    const asked: RunRequest[] = [];
+    const calling: Engine = Object.create(engine);
+    calling.load = (...options) => engine.load(...options);
+    calling.run = (request, signal) => {
+      asked.push(request);
+      const { tools } = request;
+      const must =
+        asked.length > 1 || !tools ? null : { tools: { ...tools, choice: 'required' as const, parallel: false } };
+      return engine.run({ ...request, ...must }, signal);
+    };
+    const session = await promptApi(calling, { models: { target: await toy() }, maxTokens: 60, seed: 3 }).create({
+      tools: [tool],
+    });
+    const answer = await session.prompt('One');
+    expect(answer).not.toBe('');
+    expect(seen).toEqual([{ a: expect.any(Number) }]);
+    const [, second] = asked as [RunRequest, RunRequest];
+    const { messages } = second.prompt as { messages: readonly ChatMessage[] };
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+    expect(messages[2]).toMatchObject({ content: 'seven', name: 'add' });
   });
 });

@@ -1,6 +1,6 @@
 // The shape of the browser's Prompt API (webmachinelearning/prompt-api, June 2026) over an engine: a page written for
-// Chrome's built-in `LanguageModel` runs on models of its own, in every browser with WebGPU. Text only: images, sound,
-// tools, prefixes and constrained answers are refused with NotSupportedError.
+// Chrome's built-in `LanguageModel` runs on models of its own, in every browser with WebGPU. Text only: images and
+// sound are refused with NotSupportedError.
 
 import { OutriderError } from '../base/errors.ts';
 import type { Engine, Loaded } from '../engine/engine.ts';
@@ -23,6 +23,7 @@ export type {
   LanguageModelExpected,
   LanguageModelMessage,
   LanguageModelPrompt,
+  LanguageModelTool,
   SamplingMode,
 } from './prompt-input.ts';
 export { type LanguageModelPromptOptions, QuotaExceededError, type Session } from './prompt-session.ts';
@@ -121,6 +122,7 @@ export const promptApi = (engine: Engine, { models, load, ...rest }: PromptApiOp
           mode,
           sampler,
           initial,
+          tools: options.tools ?? [],
         });
         await session.begin(signal ? { signal } : {});
         signal?.addEventListener('abort', () => session.destroy(signal.reason), { once: true });

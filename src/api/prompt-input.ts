@@ -1,4 +1,5 @@
 // What may be said to a Prompt API session, and how: the checks of the specification, in its order and with its errors.
+import type { Constraint, JsonSchema } from '../constraint/constraint.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 
 /** A message of a conversation. */
@@ -28,7 +29,17 @@ export interface LanguageModelCreateCoreOptions {
   readonly topK?: number;
   readonly expectedInputs?: readonly LanguageModelExpected[];
   readonly expectedOutputs?: readonly LanguageModelExpected[];
-  readonly tools?: readonly unknown[];
+  /** Functions that the model may call; their results go back to it until it answers. */
+  readonly tools?: readonly LanguageModelTool[];
+}
+
+/** A function of the page that the model may call. */
+export interface LanguageModelTool {
+  readonly name: string;
+  readonly description: string;
+  /** A JSON Schema of the arguments. */
+  readonly inputSchema: object;
+  readonly execute: (input: unknown) => Promise<string> | string;
 }
 
 export interface Sampler {
@@ -67,10 +78,20 @@ export const readSampling = (options: LanguageModelCreateCoreOptions): [Sampling
   return [null, { temperature: Math.min(heat, PARAMS.maxTemperature), topK: k, topP: 1 }];
 };
 
-/** Text in, text out, no tools. */
-export const isWithin = ({ expectedInputs, expectedOutputs, tools }: LanguageModelCreateCoreOptions): boolean =>
-  [...(expectedInputs ?? []), ...(expectedOutputs ?? [])].every(({ type }) => type === 'text') &&
-  (tools ?? []).length === 0;
+/** Text in, text out. */
+export const isWithin = ({ expectedInputs, expectedOutputs }: LanguageModelCreateCoreOptions): boolean =>
+  [...(expectedInputs ?? []), ...(expectedOutputs ?? [])].every(({ type }) => type === 'text');
+
+/** A JSON Schema, or a regular expression for the whole answer. */
+export const readConstraint = (wanted: object | undefined): Constraint | undefined => {
+  if (wanted === undefined) return undefined;
+  if (wanted instanceof RegExp) {
+    if (wanted.flags.replace(/[dguvy]/g, '') !== '')
+      throw unsupported(`the flags ${wanted.flags} of a responseConstraint`);
+    return { regex: wanted.source };
+  }
+  return { json_schema: wanted as JsonSchema };
+};
 
 const textOf = ({ content }: LanguageModelMessage): string => {
   if (typeof content === 'string') return content;
@@ -92,19 +113,24 @@ export const readPrompt = (input: LanguageModelPrompt, later: boolean): readonly
     if (!['system', 'user', 'assistant'].includes(role)) throw new TypeError(`there is no role "${role}"`);
     if (prefix && (role !== 'assistant' || i !== input.length - 1))
       throw new DOMException('prefix belongs to a last message of the assistant', 'SyntaxError');
-    if (prefix) throw unsupported('prefix');
     if (role === 'system' && (later || i > 0)) throw new TypeError('a system prompt must be the first message');
     return { role, content: textOf(message) };
   });
 };
 
+/** The assistant's last message with `prefix`: the answer goes on from there. */
+export const beginOf = (input: LanguageModelPrompt): boolean =>
+  typeof input !== 'string' && input.at(-1)?.prefix === true;
+
 /** Most chat templates want the roles in turn; what one role says twice is one message to them. */
 export const inTurn = (messages: readonly ChatMessage[]): readonly ChatMessage[] => {
   const turns: ChatMessage[] = [];
-  for (const { role, content } of messages) {
+  for (const message of messages) {
     const last = turns.at(-1);
-    if (last?.role === role) turns.splice(-1, 1, { role, content: `${last.content}\n\n${content}` });
-    else turns.push({ role, content });
+    const { role, content } = message;
+    const isPlain = role !== 'tool' && !message.tool_calls && !last?.tool_calls;
+    if (isPlain && last?.role === role) turns.splice(-1, 1, { role, content: `${last.content}\n\n${content}` });
+    else turns.push(message);
   }
   return turns;
 };

@@ -1,24 +1,33 @@
 // A session of the Prompt API over an engine: a conversation with one operation at a time. When it exceeds the context
 // window, its oldest messages are left out. The engine recognises the conversation's beginning and does not read it
 // twice.
+
+import { OutriderError } from '../base/errors.ts';
+import type { Constraint } from '../constraint/constraint.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
-import { type Answer, answer, type Piece } from './completion.ts';
+import type { ToolFunction } from '../text/tool-calls/tools.ts';
+import { type Answer, answer, type Piece, type ToolCall } from './completion.ts';
 import { overflow } from './context-window.ts';
 import {
+  beginOf,
   inTurn,
   type LanguageModelPrompt,
+  type LanguageModelTool,
+  readConstraint,
   readPrompt,
   type Sampler,
   type SamplingMode,
-  unsupported,
 } from './prompt-input.ts';
 
 /** Of one operation. */
 export interface LanguageModelPromptOptions {
   readonly signal?: AbortSignal;
+  /** A JSON Schema, or a RegExp: the whole answer has this form. */
   readonly responseConstraint?: object;
+  /** The schema is never added to the prompt, so this changes nothing. */
+  readonly omitResponseConstraintInput?: boolean;
 }
 
 /** As the specification has it: how much was asked for, and how much there is. */
@@ -41,7 +50,31 @@ export interface SessionSetup {
   readonly sampler: Sampler;
   /** Never dropped. */
   readonly initial: readonly ChatMessage[];
+  readonly tools: readonly LanguageModelTool[];
 }
+
+/** A model that only calls tools would never answer. */
+const MOST_CALLS = 8;
+
+/** What an operation does, and what its answer is to be. */
+interface Asked {
+  readonly kind: 'answer' | 'read' | 'measure' | 'begin';
+  readonly signal: AbortSignal;
+  readonly begin: string | undefined;
+  readonly constraint: Constraint | undefined;
+}
+
+interface ChatCall {
+  readonly id: string;
+  readonly name: string;
+  input: string;
+}
+
+const asked = (content: string, calls: readonly ChatCall[]): ChatMessage => ({
+  role: 'assistant',
+  content,
+  tool_calls: calls.map(({ id, name, input }) => ({ id, type: 'function', function: { name, arguments: input } })),
+});
 
 const destroyed = (): DOMException => new DOMException('the session was destroyed', 'AbortError');
 
@@ -131,7 +164,6 @@ export class Session extends EventTarget {
 
   /** How much `contextUsage` would grow by this, before an answer. */
   async measureContextUsage(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): Promise<number> {
-    if (options.responseConstraint) throw unsupported('responseConstraint');
     try {
       let tokens = 0;
       for await (const event of this.#operate(input, options, 'measure'))
@@ -171,7 +203,6 @@ export class Session extends EventTarget {
     input: LanguageModelPrompt,
     options: LanguageModelPromptOptions,
   ): AsyncGenerator<string, void, undefined> {
-    if (options.responseConstraint) throw unsupported('responseConstraint');
     for await (const event of this.#operate(input, options, 'answer')) if (event.type === 'piece') yield event.text;
   }
 
@@ -190,12 +221,24 @@ export class Session extends EventTarget {
     this.#last = before.then(() => finished);
     try {
       await unlessAborted(before, signal);
-      const said = kind === 'begin' ? [] : readPrompt(input, this.#setup.initial.length + this.#turns.length > 0);
-      let text = '';
-      for await (const event of this.#run(said, kind, signal)) {
-        if (event.type === 'piece') text += event.text;
-        else if (kind !== 'measure') this.#keep(said, kind === 'answer' ? text : null, event);
-        yield event;
+      let said = kind === 'begin' ? [] : readPrompt(input, this.#setup.initial.length + this.#turns.length > 0);
+      const begin = kind === 'answer' && beginOf(input) ? (said.at(-1)?.content ?? '') : undefined;
+      if (begin !== undefined) said = said.slice(0, -1);
+      const how = { kind, signal, begin, constraint: readConstraint(options.responseConstraint) };
+      for (let called = 0; ; called++) {
+        let text = '';
+        const calls: ChatCall[] = [];
+        for await (const event of this.#run(said, called === 0 ? how : { ...how, begin: undefined })) {
+          if (event.type === 'piece') text += event.text;
+          else if (event.type === 'call') calls.push({ id: event.id, name: event.name, input: '' });
+          else if (event.type === 'arguments') (calls[event.call] as ChatCall).input += event.text;
+          else if (kind !== 'measure' && calls.length === 0)
+            this.#keep(said, kind === 'answer' ? (called === 0 ? (begin ?? '') : '') + text : null, event);
+          if (event.type === 'piece' || (event.type === 'end' && calls.length === 0)) yield event;
+        }
+        if (calls.length === 0) break;
+        if (called === MOST_CALLS) throw new DOMException(`the model called tools ${called} times`, 'OperationError');
+        said = [...said, asked(text, calls), ...(await Promise.all(calls.map((call) => this.#execute(call))))];
       }
     } finally {
       finish();
@@ -208,20 +251,42 @@ export class Session extends EventTarget {
     this.#usage = text === null ? usage.prompt_tokens : usage.total_tokens;
   }
 
+  async #execute({ id, name, input }: ChatCall): Promise<ChatMessage> {
+    const tool = this.#setup.tools.find((each) => each.name === name);
+    const result = async (): Promise<string> => {
+      if (!tool) return `There is no tool ${name}.`;
+      return String(await tool.execute(JSON.parse(input)));
+    };
+    // The model hears of a tool that failed, and may go on.
+    const content = await result().catch((error: unknown) => `The tool failed: ${String(error)}`);
+    return { role: 'tool', content, tool_call_id: id, name };
+  }
+
   /** The model on the conversation so far and this, without the oldest messages when they do not fit. */
-  async *#run(
-    said: readonly ChatMessage[],
-    kind: 'answer' | 'read' | 'measure' | 'begin',
-    signal: AbortSignal,
-  ): AsyncGenerator<Piece | Answer, void, undefined> {
-    const { engine, request, initial } = this.#setup;
+  async *#run(said: readonly ChatMessage[], how: Asked): AsyncGenerator<Piece | ToolCall | Answer, void, undefined> {
+    const { engine, request, initial, tools } = this.#setup;
+    const { kind, signal, begin, constraint } = how;
     const turns = this.#turns;
+    const functions = tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      parameters: inputSchema as NonNullable<ToolFunction['parameters']>,
+    }));
+    const extras = {
+      ...(functions.length > 0 && { tools: { functions } }),
+      ...(constraint && { constraint }),
+      thinking: {},
+    };
     for (let dropped = 0; ; dropped++) {
       const messages = inTurn([...initial, ...turns.slice(dropped).flat(), ...said]);
       const limit = kind === 'answer' ? {} : { maxTokens: 1 }; // the engine writes at least one token; it is not used
       try {
-        for await (const event of answer(engine, { ...request, ...limit, prompt: { messages } }, { signal })) {
-          if (event.type !== 'piece' && event.type !== 'end') continue;
+        for await (const event of answer(
+          engine,
+          { ...request, ...limit, ...extras, prompt: { messages, ...(begin !== undefined && { begin }) } },
+          { signal },
+        )) {
+          if (event.type === 'begun' || event.type === 'thought') continue;
           signal.throwIfAborted();
           if (this.#turns.length > turns.length - dropped) this.#drop(dropped);
           yield event;
@@ -229,6 +294,8 @@ export class Session extends EventTarget {
         return;
       } catch (error) {
         const over = overflow(error);
+        if (error instanceof OutriderError && error.code === 'bad-constraint')
+          throw new DOMException(error.message, 'NotSupportedError');
         if (!over) throw error;
         if (kind === 'measure' || dropped === turns.length)
           throw new QuotaExceededError(over.requested - (limit.maxTokens ?? 0), over.context);
