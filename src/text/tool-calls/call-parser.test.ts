@@ -1,5 +1,5 @@
-// Calls in every family's form, whole and character by character. The cases with `special_function` say what
-// llama.cpp's tests/test-chat.cpp expects of the same texts (ggml-org/llama.cpp, commit 0042e20).
+// Calls in every family's form, whole and character by character. Sixteen texts of Hermes, Llama 3, Mistral, Granite and
+// `functools`, and what they should give, are those of llama.cpp's tests/test-chat.cpp (ggml-org/llama.cpp, 0042e20).
 import { describe, expect, it } from 'vitest';
 import { type AnswerFormat, type AnswerPart, AnswerReader } from '../answer-format.ts';
 import type { ToolFunction } from './tools.ts';
