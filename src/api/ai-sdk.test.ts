@@ -165,7 +165,7 @@ describe('objects and tools', () => {
         return { sky: 'clear' };
       },
     });
-    const stops = Array.from({ length: 200 }, (_, token) => token); // the toy ends an answer where it may
+    const stops = Array.from({ length: 200 }, (_, i) => 300 + i); // the toy ends an answer where it may
     const asked = {
       model: createOutrider(await toyTextEngine(4096, stops))(),
       prompt,
