@@ -15,6 +15,7 @@ import { models } from './commands/models.ts';
 import { score } from './commands/score.ts';
 import { store } from './commands/store.ts';
 import { systems } from './commands/systems.ts';
+import { thresholds } from './commands/thresholds.ts';
 import { tokenize } from './commands/tokenize.ts';
 import { nearest } from './nearest.ts';
 import { openDiskStore } from './store.ts';
@@ -33,6 +34,7 @@ const COMMANDS: readonly Command[] = [
   systems,
   bench,
   calibrate,
+  thresholds,
 ];
 
 const help = (): string => {

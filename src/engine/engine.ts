@@ -30,7 +30,13 @@ import { ConstrainedRun } from './constrained-run.ts';
 import { type DeviceCard, type MeasureOptions, measureCard } from './device-card.ts';
 import { EngineDevice } from './engine-device.ts';
 import { type Job, modelsOf, readRequest } from './job.ts';
-import type { LoadedDrafter, LoadedJudge, LoadedModel, ModelLoadTimes } from './load/loaded-models.ts';
+import {
+  type LoadedDrafter,
+  type LoadedJudge,
+  type LoadedModel,
+  type ModelLoadTimes,
+  modelsFor,
+} from './load/loaded-models.ts';
 import { type Preflight, type PreflightOptions, preflight } from './preflight.ts';
 import { scorePrompt } from './prompt-scores.ts';
 import { Queue } from './queue.ts';
@@ -393,18 +399,20 @@ class LocalEngine implements Engine {
 
   #describe(): Loaded {
     const loaded = this.#registry.models;
-    const models = modelsOf(loaded);
     // These read no text of a run, or are known by name only: no ModelInfo describes them.
-    const { policy: _, remote: __, sentences, ...readers } = loaded;
+    const { policy: _, remote: __, textTarget: ___, sentences, ...readers } = loaded;
     const notices = [this.#registry.store, loaded.remote, loaded.prm, loaded.router, sentences].flatMap(
       (each) => each?.notice ?? [],
     );
     const info = this.#device.current?.info;
     return {
       adapter: info ? { vendor: info.vendor, architecture: info.architecture, description: info.description } : null,
-      systems: this.#systems
-        .filter((system) => models && missingRoles(system, (role) => loaded[role] !== undefined).length === 0)
-        .map((system) => describeSystem(system, models ?? undefined)),
+      systems: this.#systems.flatMap((system) => {
+        const served = modelsFor(system, loaded);
+        const models = modelsOf(served);
+        const missing = missingRoles(system, (role) => served[role] !== undefined);
+        return models && missing.length === 0 ? [describeSystem(system, models)] : [];
+      }),
       models: Object.fromEntries(
         Object.entries(readers).flatMap(([role, loaded]) => (loaded ? [[role, describeModel(loaded)]] : [])),
       ),

@@ -13,7 +13,8 @@ import type { AnswerFormat } from '../text/answer-format.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { checkRequest } from './check-request.ts';
 import { inRange } from './in-range.ts';
-import { type LoadedModel, type LoadedModels, readerOf } from './load/loaded-models.ts';
+import { type LoadedModel, type LoadedModels, modelsFor, readerOf } from './load/loaded-models.ts';
+import { checkVocabulary } from './load/vocabulary.ts';
 import { readLogitRules } from './logit-rules.ts';
 import { needTokenizer, readPrompt } from './read-prompt.ts';
 import type { RunRequest } from './request.ts';
@@ -81,8 +82,8 @@ const readConstraint = ({ constraint }: RunRequest, system: DecodingSystem, targ
 };
 
 /** The loaded models as systems see them. Null when there is no model whose tokens make the text. */
-export const modelsOf = (loaded: LoadedModels): Models | null => {
-  const { remote, ...here } = loaded;
+export const modelsOf = (loaded: LoadedModels, prompt?: Prompt): Models | null => {
+  const { remote, textTarget: _, ...here } = loaded;
   const reader = readerOf(loaded);
   if (!reader) return null;
   const models = Object.entries(here).flatMap(([role, there]) => (there ? [[role, there.model] as const] : []));
@@ -90,19 +91,23 @@ export const modelsOf = (loaded: LoadedModels): Models | null => {
   return {
     ...Object.fromEntries(models),
     target: reader.model,
-    ...(remote && tokenizer && { remote: remote.open({ tokenizer, stopTokens }) }),
+    ...(remote && tokenizer && { remote: remote.open({ tokenizer, stopTokens }, prompt) }),
   };
 };
 
-export const readRequest = (request: RunRequest, loaded: LoadedModels, systems: readonly DecodingSystem[]): Job => {
+export const readRequest = (request: RunRequest, all: LoadedModels, systems: readonly DecodingSystem[]): Job => {
   checkRequest(request);
-  const target = readerOf(loaded);
-  const models = modelsOf(loaded);
-  if (!target || !models)
-    throw refuse('no model is loaded on this machine', 'Load a target, or a draft for a remote target.');
   const id = request.system ?? 'autoregressive';
   const system = systems.find((known) => known.id === id);
-  if (!system) throw refuse(`there is no system "${id}"`, `Systems: ${systems.map((known) => known.id).join(', ')}.`);
+  if (!system && readerOf(all))
+    throw refuse(`there is no system "${id}"`, `Systems: ${systems.map((known) => known.id).join(', ')}.`);
+  const loaded = system ? modelsFor(system, all) : all;
+  const target = readerOf(loaded);
+  const models = modelsOf(loaded, request.prompt);
+  if (!system || !target || !models)
+    throw refuse('no model is loaded on this machine', 'Load a target, or a draft for a remote target.');
+  if (all.textTarget && !loaded.draft && system.needs.includes('draft') && all.target && all.draft)
+    checkVocabulary(all.target, all.draft);
   const missing = missingRoles(system, (role) => loaded[role] !== undefined);
   if (missing.length > 0)
     throw refuse(`${id} needs a model for: ${missing.join(', ')}`, 'Load one under each of these roles.');

@@ -25,6 +25,7 @@ import {
   readerOf,
 } from './load/loaded-models.ts';
 import { loadPolicySource, loadSentencesSource } from './load/networks.ts';
+import { TextTarget } from './load/text-target.ts';
 import { checkVocabulary } from './load/vocabulary.ts';
 import type { LoadOptions, ModelSource, ModelSources } from './sources.ts';
 
@@ -119,6 +120,7 @@ export class ModelRegistry {
 
   /** Frees drafters before their target. */
   clear(): void {
+    this.#freeTextTarget();
     for (const role of [...this.#entries.keys()].reverse()) this.#free(role);
     this.#gpu = null;
   }
@@ -134,6 +136,7 @@ export class ModelRegistry {
   }
 
   #freeOthers(sources: ModelSources, options: RegistryOptions): void {
+    this.#freeTextTarget();
     const stays = (role: ModelRole): boolean => {
       const [entry, from] = [this.#entries.get(role), sources[role]];
       if (!entry || from === undefined || entry.precision !== precisionOf(role, options)) return false;
@@ -141,6 +144,13 @@ export class ModelRegistry {
       return sameSource(entry.source, this.resolve(from)) && (!BOUND_TO_TARGET.includes(role) || stays('target'));
     };
     for (const role of [...this.#entries.keys()].reverse().filter((each) => !stays(each))) this.#free(role);
+  }
+
+  /** It has a cache of its own on the target, and is made anew with every load. */
+  #freeTextTarget(): void {
+    const { textTarget, ...others } = this.models;
+    textTarget?.[Symbol.dispose]();
+    this.models = others;
   }
 
   #free(role: ModelRole): void {
@@ -156,7 +166,7 @@ export class ModelRegistry {
     for (const role of Object.keys(sources).filter(isWriter)) {
       await this.#loadOne(role, sources[role], options, loadSource);
       const { target, [role]: writer } = this.models;
-      if (target && writer) checkVocabulary(target, writer);
+      if (target && writer) this.#checkWriter(role, target, writer, options);
     }
     const { remote } = sources;
     if (remote) this.#put('remote', 'kind' in remote ? openRemote(remote) : remote, remote);
@@ -166,6 +176,16 @@ export class ModelRegistry {
     await this.#loadOne('policy', sources.policy, options, (_, source, how) => loadPolicySource(source, how));
     await this.#loadOne('sentences', sources.sentences, options, (_, source, how) => loadSentencesSource(source, how));
     for (const role of ['prm', 'router'] as const) await this.#loadJudge(role, sources[role], options);
+  }
+
+  /** A draft of another vocabulary serves step systems: they exchange texts with the target. */
+  #checkWriter(role: string, target: LoadedModel, writer: LoadedModel, { vocabularies }: RegistryOptions): void {
+    try {
+      checkVocabulary(target, writer);
+    } catch (mismatch) {
+      if (vocabularies !== 'own' || role !== 'draft' || !target.tokenizer || !writer.tokenizer) throw mismatch;
+      this.models = { ...this.models, textTarget: new TextTarget(target, target.tokenizer) };
+    }
   }
 
   #drafter<Kind extends DrafterKind>(kind: Kind) {
@@ -178,7 +198,8 @@ export class ModelRegistry {
     from: RemoteJudge | ModelSource<LoadedJudge> | undefined,
     options: RegistryOptions,
   ): Promise<void> {
-    const reader = (): LoadedModel => this.#need('a judge', readerOf(this.models));
+    const { textTarget, draft } = this.models;
+    const reader = (): LoadedModel => this.#need('a judge', textTarget ? draft : readerOf(this.models));
     if (from && isRemoteJudge(from))
       this.#put(
         role,

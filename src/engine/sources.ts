@@ -41,6 +41,11 @@ export interface LoadOptions extends Pick<LoadSourceOptions, 'signal' | 'onnx'> 
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   /** Keys and values: f32 (default), f16 in half the memory of a long context, or q8 in 28 % of it. */
   readonly cache?: CachePrecision | undefined;
+  /**
+   * `own`: a draft of another vocabulary than the target's is loaded too. Step systems then exchange texts with the
+   * target, and every other system has the target alone. Default: `shared`, where such a draft is an error.
+   */
+  readonly vocabularies?: 'shared' | 'own' | undefined;
 }
 
 /** How far the model of one role is. */

@@ -3,6 +3,8 @@
 
 import { checkAborted, type Fault, OutriderError, sharedFault } from '../base/errors.ts';
 import type { RemoteTarget, StepRequest, WrittenStep } from '../decode/core/remote-target.ts';
+import type { Prompt } from '../engine/request.ts';
+import { retokenise, unwrappedText } from '../text/retokenise.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { exposedKey } from './address.ts';
 import { type Completion, CompletionsServer } from './completions.ts';
@@ -20,26 +22,9 @@ export interface LoadedRemote {
   readonly name: string;
   /** For people: a reason not to use this server. */
   readonly notice?: string | undefined;
-  /** For one run: a server that failed is left alone until the next. */
-  open(reader: Reader): RemoteTarget;
+  /** For one run, of this prompt: a server that failed is left alone until the next. */
+  open(reader: Reader, prompt?: Prompt): RemoteTarget;
 }
-
-/** So many tokens before the seam are tokenised together with what follows: a word may reach across it. */
-const SEAM = 8;
-
-const retokenise = (before: readonly number[], text: string, tokenizer: Tokenizer): readonly number[] => {
-  const known = before.slice(-SEAM);
-  const whole = tokenizer.encode(tokenizer.decode(known, { special: true }) + text);
-  // What is kept stays as it is; then the step is spelled by itself.
-  return known.every((token, i) => whole[i] === token) ? whole.slice(known.length) : tokenizer.encode(text);
-};
-
-/** The prompt as text, without what a server's tokenizer wraps it in again (a BOS, where the model wants one). */
-const tokenText = (tokens: readonly number[], tokenizer: Tokenizer): string => {
-  const wrapped = tokenizer.encode('', { special: true });
-  const own = wrapped.length > 0 && wrapped.every((token, i) => tokens[i] === token) ? wrapped.length : 0;
-  return tokenizer.decode(tokens.slice(own), { special: true });
-};
 
 export const openRemote = (source: RemoteSource, timing?: Partial<Timing>): LoadedRemote => {
   const server = new CompletionsServer(source, timing);
@@ -70,7 +55,7 @@ export const openRemote = (source: RemoteSource, timing?: Partial<Timing>): Load
             emit({ type: 'remote', model: name, tries, ms: performance.now() - began, ...outcome });
           try {
             const written = await server.complete({
-              prompt: tokenText(tokens, reader.tokenizer),
+              prompt: unwrappedText(tokens, reader.tokenizer),
               delimiter,
               maxTokens,
               // Steps that begin alike are drawn with numbers of their own, as the positions of one run are.

@@ -17,7 +17,7 @@ export default defineRouter({
       min: -30,
       max: 0,
       step: 0.01,
-      initial: -0.7,
+      initial: -0.15,
     },
   },
   threshold: 'tau',

@@ -46,7 +46,7 @@ describe('prompts', () => {
 
   it('are those of one category, where a set has several', () => {
     const lines = '{"turns":["a"],"category":"qa"}\n{"turns":["b"],"category":"summarization"}\n"c"';
-    expect(readPrompts(lines, 'f', 'summarization').map(({ prompt }) => prompt)).toEqual([
+    expect(readPrompts(lines, 'f', { category: 'summarization' }).map(({ prompt }) => prompt)).toEqual([
       { messages: [{ role: 'user', content: 'b' }] },
     ]);
   });

@@ -104,7 +104,7 @@ export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOption
     );
   const engine = createEngine({ gpu });
   const loaded = { ...models, target };
-  await engine.load(loaded);
+  await engine.load(loaded, { vocabularies: 'own' });
 
   const { passes, ...device } = await measureCard(gpu, target, {
     signal,

@@ -4,11 +4,14 @@ import type { LoadedModel } from '../../engine/load/loaded-models.ts';
 import type { Prompt } from '../../engine/request.ts';
 import { someTokens } from '../../engine/verify-cost.ts';
 import type { ChatMessage } from '../../text/chat-template.ts';
+import { type AnswerForm, givesAnswer, publishedAnswer } from './answers.ts';
 
 export interface BenchPrompt {
   readonly prompt: Prompt;
   /** The exact final answer; null when it is unknown. */
   readonly result: string | null;
+  /** How an answer is compared with the result. Default: by the bundled family's last sentence. */
+  readonly form?: AnswerForm;
   /** The true answer with its steps, when a set has it. */
   readonly answer?: string;
 }
@@ -52,21 +55,29 @@ export const fitted = (prompt: Prompt, { tokenizer }: LoadedModel): Prompt => {
 
 /** `messages`, `tokens`, or a text under one of the usual names; of `turns` the first. */
 const readPrompt = (entry: Readonly<Record<string, unknown>>): Prompt | null => {
-  const { messages, tokens, turns, prompt, question, problem } = entry;
+  const { messages, tokens, turns, prompt, question, problem, Body: body, Question: last } = entry;
   if (Array.isArray(messages)) return { messages: messages as ChatMessage[] };
   if (Array.isArray(tokens)) return { tokens: tokens as number[] };
   const text = [prompt, question, problem, Array.isArray(turns) ? turns[0] : null].find(isText);
-  return text === undefined ? null : ask(text);
+  if (text !== undefined) return ask(text);
+  return isText(body) && isText(last) ? ask(`${body.replace(/\.?\s*$/, '.')} ${last}`) : null;
 };
 
-const readEntry = (value: unknown, where: string): BenchPrompt => {
-  if (isText(value)) return { prompt: ask(value), result: null };
+const readEntry = (value: unknown, where: string, answers: boolean): BenchPrompt => {
+  if (isText(value) && !answers) return { prompt: ask(value), result: null };
   const entry = (typeof value === 'object' && value !== null ? value : {}) as Readonly<Record<string, unknown>>;
   const prompt = readPrompt(entry);
   if (!prompt)
     throw refuse(
       `${where} has no prompt`,
-      'Expected a string, or an object with messages, tokens, prompt, question, problem or turns.',
+      'Expected a string, or an object with messages, tokens, prompt, question, problem, turns, or Body and Question.',
+    );
+  const published = answers && !isText(entry.result) ? publishedAnswer(entry) : null;
+  if (published) return { prompt, ...published };
+  if (answers && !isText(entry.result))
+    throw refuse(
+      `${where} has no answer`,
+      'Expected "result", "Answer", a "problem" with "answer", or "#### N" in "answer".',
     );
   const answer = isText(entry.answer) ? { answer: entry.answer } : {};
   return { prompt, result: isText(entry.result) ? entry.result : null, ...answer };
@@ -80,8 +91,19 @@ const parse = (text: string, where: string): unknown => {
   }
 };
 
-/** A JSON array, or one JSON value a line. `category`: only entries of this one, where a set has several. */
-export const readPrompts = (text: string, name: string, category?: string): readonly BenchPrompt[] => {
+export interface ReadPrompts {
+  /** Only entries of this one, where a set has several. */
+  readonly category?: string | undefined;
+  /** Answers are judged by the set's own: every entry must have one. Default: only by "result", where there is one. */
+  readonly answers?: boolean;
+}
+
+/** A JSON array, or one JSON value a line. */
+export const readPrompts = (
+  text: string,
+  name: string,
+  { category, answers = false }: ReadPrompts = {},
+): readonly BenchPrompt[] => {
   const lines = text.split('\n').map((line, i) => [line, `${name}:${i + 1}`] as const);
   const values = text.trimStart().startsWith('[')
     ? (parse(text, name) as unknown[]).map((value, i) => [value, `${name}: entry ${i}`] as const)
@@ -89,12 +111,9 @@ export const readPrompts = (text: string, name: string, category?: string): read
   const wanted = values.filter(
     ([value]) => category === undefined || (value as { category?: unknown } | null)?.category === category,
   );
-  return wanted.map(([value, where]) => readEntry(value, where));
+  return wanted.map(([value, where]) => readEntry(value, where, answers));
 };
 
-/** The bundled family ends every answer with this sentence; training/bundled/checker.py reads it the same way. */
-const finalAnswer = (text: string): string | null => /The answer is (\d+)\.\s*$/.exec(text)?.[1] ?? null;
-
 /** Null when the truth is not known. */
-export const isRight = ({ result }: BenchPrompt, text: string | null): boolean | null =>
-  result === null ? null : finalAnswer(text ?? '') === result;
+export const isRight = ({ result, form = 'sentence' }: BenchPrompt, text: string | null): boolean | null =>
+  result === null ? null : givesAnswer(text ?? '', result, form);

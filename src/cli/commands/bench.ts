@@ -29,6 +29,7 @@ const OPTIONS = {
     'one prompt a line: a string, or {"prompt": …}, {"question": …}, {"turns": …}, {"tokens": …}; .gz too',
   ),
   category: text('NAME', 'only the prompts of this category, where a file has several'),
+  answers: flag("judges answers by the set's own, as GSM8K, SVAMP and MATH have them"),
   suite: choice(SUITE_NAMES, 'held-out problems with known answers (with accuracy), or prompts to be quoted'),
   split: choice(SPLITS, 'of a bundled-math suite: validation is for choosing settings (default: held-out)'),
   offset: integer('N', 'leaves out the first N prompts', { least: 0 }),
@@ -44,7 +45,7 @@ const OPTIONS = {
 type Given = Values<typeof OPTIONS>;
 
 const readSet = async (
-  { prompts, category, suite, split }: Given,
+  { prompts, category, answers, suite, split }: Given,
   { root }: Terminal,
 ): Promise<readonly BenchPrompt[] | null> => {
   if (prompts !== undefined && suite !== undefined) throw new UsageError('--prompts and --suite are both given');
@@ -55,7 +56,7 @@ const readSet = async (
     );
   if (suite) return readSuite(suite, await readTextFile(join(root, 'public', suiteFile(suite, split))));
   if (prompts === undefined) return null;
-  const all = readPrompts(await readTextFile(prompts), prompts, category);
+  const all = readPrompts(await readTextFile(prompts), prompts, { category, answers });
   if (all.length === 0) throw new UsageError(`${prompts} has no prompts${category ? ` of category ${category}` : ''}`);
   return all;
 };

@@ -221,7 +221,9 @@ export const generate = defineCommand({
     const models = await loadAll(device, far, values, [system], terminal);
     const target = readerOf(models) as LoadedModel;
     const engine = createEngine({ gpu: device.gpu });
-    const loaded = Object.entries((await engine.load(models, { cache: values.kv ?? 'f32' })).models);
+    const loaded = Object.entries(
+      (await engine.load(models, { cache: values.kv ?? 'f32', vocabularies: 'own' })).models,
+    );
     const names = Object.fromEntries(loaded.map(([role, { name }]) => [role, name]));
     const prompt = fitPrompt(request.prompt, target, values, terminal);
 

@@ -1,5 +1,5 @@
 // What a load gives: models that are ready to run, each with what is needed to talk to it, and the options of a load.
-import type { AlsoRole, BlockPolicy, Judge, SentenceEncoder } from '../../decode/core/system.ts';
+import type { AlsoRole, BlockPolicy, Judge, SentenceEncoder, SystemFacts } from '../../decode/core/system.ts';
 import type { BlockDrafter, FeatureDrafter, LanguageModel, MarkovDrafter } from '../../model/interface.ts';
 import type { LoadTimes } from '../../model/load/checkpoint-tensors.ts';
 import type { LoadedRemote } from '../../remote/remote-target.ts';
@@ -69,11 +69,29 @@ export interface LoadedModels {
   readonly router?: LoadedJudge;
   readonly sentences?: LoadedSentences;
   readonly remote?: LoadedRemote;
+  /** The target, where its vocabulary is not the draft's: it goes with step systems only, which exchange texts. */
+  readonly textTarget?: LoadedRemote & Disposable;
 }
 
 /** The model whose tokens the text is made of: the target, or the draft when the target is on another machine. */
 export const readerOf = ({ target, draft, remote }: LoadedModels): LoadedModel | undefined =>
   target ?? (remote && draft);
+
+/**
+ * What a system may use of the loaded models. A target and a draft of different vocabularies exchange texts in a step
+ * system; every other system has the target alone.
+ */
+export const modelsFor = ({ remote: stepwise }: Pick<SystemFacts, 'remote'>, loaded: LoadedModels): LoadedModels => {
+  const { textTarget, ...others } = loaded;
+  if (!textTarget) return loaded;
+  const { target, draft, prm, router, sentences } = others;
+  if (stepwise) {
+    const there = Object.entries({ draft, prm, router, sentences }).filter(([, model]) => model);
+    return { ...Object.fromEntries(there), remote: textTarget };
+  }
+  const { draft: _, ...alone } = others;
+  return target ? alone : others;
+};
 
 /** How far a load is. */
 export interface Progress {

@@ -11,7 +11,9 @@ interface Reader extends Pick<LoadedModel, 'name' | 'tokenizer'> {
 const tokenText = (entry: string | null): string => (entry === null ? 'no token' : JSON.stringify(entry));
 
 export const checkVocabulary = (target: Reader, draft: Reader): void => {
-  const hint = 'Models that decode together need one vocabulary: choose a draft of the same family.';
+  const hint =
+    'Models that decode together need one vocabulary: choose a draft of the same family. ' +
+    "Step routers do without: load with vocabularies: 'own'.";
   const [mine, theirs] = [target.tokenizer, draft.tokenizer];
   if (mine && theirs)
     for (let id = 0; id < Math.max(mine.vocabulary, theirs.vocabulary); id++)

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { runCli } from '../../testing/run-cli.ts';
+import type { BenchReport } from '../bench/compare.ts';
+import type { Sweep } from '../bench/sweep.ts';
+
+it.each([
+  [['--systems', 'dflash'], 'dflash has no threshold'],
+  [['--systems', 'rsd:delta=0.5'], 'rsd:delta=0.5 sets delta'],
+  [['--suite', 'copy'], 'has no "result"'],
+])('refuses %j before it opens a device', async (args, message) => {
+  const { status, stdout, stderr } = await runCli('thresholds', ...args);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toContain(message);
+  expect(stderr).not.toContain('device:');
+});
+
+it('says of a threshold what a benchmark at that threshold measures', async () => {
+  const args = ['--suite', 'bundled-math', '--limit', '3', '--json'];
+  const { stdout } = await runCli('thresholds', '--systems', 'confidence:inner=dflash', ...args);
+  const { systems, target_accuracy } = JSON.parse(stdout) as { systems: Sweep[]; target_accuracy: number };
+  const [{ points }] = systems as [Sweep];
+  const middle = points[points.length >> 1] as Sweep['points'][number];
+  const entry = `confidence:inner=dflash:tau=${middle.threshold}`;
+  const bench = await runCli('bench', '--split', 'validation', '--systems', entry, ...args);
+  const [plain, routed] = (JSON.parse(bench.stdout) as BenchReport).systems;
+  expect(plain?.accuracy).toBe(target_accuracy);
+  expect(routed?.accuracy).toBe(middle.accuracy);
+  expect(routed?.escalation_rate).toBeCloseTo(middle.escalation_rate as number);
+  expect(routed?.useless_escalations ?? null).toBe(middle.useless_escalations);
+});

@@ -1,0 +1,127 @@
+// Chooses the thresholds of step routers on validation problems: accuracy and escalations at every threshold, and the
+// one that escalates least among those that keep a share of the target's accuracy. Measure it once, with bench, on the
+// held-out problems.
+import { join } from 'node:path';
+import { checkAborted } from '../../base/errors.ts';
+import type { Interval } from '../../base/statistics.ts';
+import { createEngine } from '../../engine/engine.ts';
+import { readerOf } from '../../engine/load/loaded-models.ts';
+import targetOnly from '../../systems/target-only.ts';
+import { type TraceEvent, thresholdOf } from '../../trace/index.ts';
+import { choice, integer, number, text, UsageError, words } from '../arguments.ts';
+import { type BenchEntry, readEntry } from '../bench/entries.ts';
+import { chosenPrompts, fitted, readPrompts } from '../bench/prompts.ts';
+import { readSuite, SPLITS, SUITE_NAMES, suiteFile } from '../bench/suites.ts';
+import { atEscalation, type Sweep, type SweepPoint, sweep, targetAnswers } from '../bench/sweep.ts';
+import { defineCommand } from '../command.ts';
+import { auxiliaryOptions, openDevice, precisionOption } from '../device.ts';
+import { readTextFile } from '../messages.ts';
+import { modelOption } from '../model-source.ts';
+import { loadAll } from '../remote-options.ts';
+import { table } from '../table.ts';
+
+const OPTIONS = {
+  model: modelOption,
+  systems: words('a,b,c', 'step routers; with settings: specguard:k=1:beta=1 (default: rsd,arbitrage,confidence)'),
+  ...auxiliaryOptions,
+  prompts: text('F.jsonl', 'problems with answers, as for bench (default: those of --suite)'),
+  suite: choice(SUITE_NAMES, 'a set with answers (default: bundled-math)'),
+  split: choice(SPLITS, 'of a bundled-math suite (default: validation)'),
+  offset: integer('N', 'leaves out the first N problems', { least: 0 }),
+  limit: integer('N', 'at most N problems', { least: 2 }),
+  keep: number('SHARE', "share of the target's accuracy to keep (default: 0.98)", { least: 0, most: 1 }),
+  'max-tokens': integer('N', 'most tokens an answer (default: 320)', { least: 2 }),
+  precision: precisionOption,
+} as const;
+
+const SHARES = [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5] as const;
+
+const readRouter = (name: string): BenchEntry => {
+  const entry = readEntry(name);
+  const { threshold } = thresholdOf(entry.system) ?? {};
+  if (threshold === undefined) throw new UsageError(`${entry.system.id} has no threshold`);
+  if (Object.hasOwn(entry.knobs, threshold))
+    throw new UsageError(`${name} sets ${threshold}`, 'It is what this command chooses: leave it out.');
+  return entry;
+};
+
+const percent = (value: number | null, interval?: Interval | null): string => {
+  const shown = (share: number) => (100 * share).toFixed(1);
+  return value === null ? '–' : `${shown(value)}${interval ? ` [${interval.map(shown).join(', ')}]` : ''}`;
+};
+
+const print = (sweeps: readonly Sweep[], keep: number, target: number, problems: number): string => {
+  const rows = sweeps.map(({ system, knob, chosen }) => [
+    system,
+    knob,
+    chosen ? `${chosen.threshold}` : '–',
+    ...(['accuracy', 'accuracy_ratio', 'escalation_rate', 'useless_escalations', 'target_tokens'] as const).map(
+      (name) => percent(chosen?.[name] ?? null, chosen?.intervals[name]),
+    ),
+  ]);
+  const header = ['system', 'knob', 'chosen', 'accuracy, %', "of the target's", 'steps escalated', 'of them useless'];
+  const at = (point: SweepPoint | null) => (point ? percent(point.accuracy) : '–');
+  const equal = sweeps.map((each) => [each.system, ...SHARES.map((share) => at(atEscalation(each, share)))]);
+  const shares = SHARES.map((share) => `${100 * share} %`);
+  return [
+    `${problems} problems; the target alone: ${percent(target)} %; chosen to keep ${percent(keep)} % of it\n`,
+    table([...header, "target's tokens"], rows),
+    '\naccuracy, %, where at most so many steps are escalated',
+    table(['system', ...shares], equal),
+    '\n95 % intervals by the bootstrap over problems\n',
+  ].join('\n');
+};
+
+export const thresholds = defineCommand({
+  name: 'thresholds',
+  summary: 'chooses the thresholds of step routers on validation problems',
+  usage: '[--systems a,b,c] [--suite NAME | --prompts F.jsonl] [--limit N] [--keep SHARE] [--json]',
+  positionals: [],
+  options: OPTIONS,
+  async run({ values }, terminal) {
+    const { keep = 0.98, suite = 'bundled-math', split = 'validation', 'max-tokens': maxTokens = 320 } = values;
+    const entries = (values.systems ?? ['rsd', 'arbitrage', 'confidence']).map(readRouter);
+    const file = values.prompts ?? join(terminal.root, 'public', suiteFile(suite, split));
+    const content = await readTextFile(file);
+    const read =
+      values.prompts === undefined ? readSuite(suite, content) : readPrompts(content, file, { answers: true });
+    const prompts = chosenPrompts(read, values);
+    if (prompts.some(({ result }) => result === null)) throw new UsageError(`${file}: a problem has no "result"`);
+    using device = await openDevice(terminal);
+    const ways = [...entries.map(({ system }) => system), targetOnly];
+    const models = await loadAll(device, { target: null, judge: null }, values, ways, terminal);
+    const engine = createEngine({ gpu: device.gpu });
+    await engine.load(models, { vocabularies: 'own' });
+    const reader = readerOf(models);
+    if (!reader) throw new UsageError('there is no target');
+
+    const runs = (system: string) => {
+      let done = 0;
+      return async (index: number, knobs: BenchEntry['knobs'] | null): Promise<readonly TraceEvent[]> => {
+        terminal.progress(`${system}: problem ${index + 1} of ${prompts.length}, run ${++done}`);
+        const prompt = fitted((prompts[index] as (typeof prompts)[number]).prompt, reader);
+        const id = knobs ? system : targetOnly.id;
+        const request = { prompt, system: id, knobs: knobs ?? {}, maxTokens, temperature: 0, seed: index };
+        const events: TraceEvent[] = [];
+        for await (const event of engine.run(request, terminal.signal)) events.push(event);
+        checkAborted(terminal.signal);
+        return events;
+      };
+    };
+    const target = await targetAnswers({ prompts, keep, run: runs(targetOnly.id) });
+    const sweeps: Sweep[] = [];
+    for (const entry of entries) sweeps.push(await sweep(entry, target, { prompts, keep, run: runs(entry.system.id) }));
+    await engine.close();
+    const accuracy = target.reduce((sum, { right }) => sum + right, 0) / target.length;
+    if (values.json)
+      await terminal.json({
+        suite: values.prompts ?? suite,
+        split,
+        prompts: prompts.length,
+        keep,
+        target_accuracy: accuracy,
+        systems: sweeps,
+      });
+    else await terminal.write(print(sweeps, keep, accuracy, prompts.length));
+  },
+});
