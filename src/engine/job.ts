@@ -17,7 +17,7 @@ import { type LoadedModel, type LoadedModels, modelsFor, readerOf } from './load
 import { checkVocabulary } from './load/vocabulary.ts';
 import { readLogitRules } from './logit-rules.ts';
 import { needTokenizer, readPrompt } from './read-prompt.ts';
-import type { RunRequest } from './request.ts';
+import type { Prompt, RunRequest } from './request.ts';
 
 /** A checked request, with every default filled in. */
 export interface Job {
