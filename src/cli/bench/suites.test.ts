@@ -36,11 +36,11 @@ const arithmetic = ({ prompt, answer = '' }: BenchPrompt): string => {
 };
 
 test('no validation problem is a held-out one', () => {
-  const [heldOut, validation] = SPLITS.map((split) =>
+  const [headline, validation] = SPLITS.map((split) =>
     (['bundled-math', 'bundled-math-hard'] as const).map((name) => readSuite(name, read(suiteFile(name, split)))),
   );
-  for (const problems of [...(heldOut ?? []), ...(validation ?? [])]) expect(problems).toHaveLength(600);
-  const measured = new Set(heldOut?.flat().map(arithmetic));
+  for (const problems of [...(headline ?? []), ...(validation ?? [])]) expect(problems).toHaveLength(600);
+  const measured = new Set(headline?.flat().map(arithmetic));
   expect(measured.size).toBeGreaterThan(1100);
   expect(validation?.flat().filter((problem) => measured.has(arithmetic(problem)))).toEqual([]);
 });
