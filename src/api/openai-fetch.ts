@@ -50,6 +50,10 @@ const readBody = async (request: Request): Promise<ChatCompletionParams & Comple
   }
 };
 
+/**
+ * A `fetch` for OpenAI's own client: `/models`, `/chat/completions` and `/completions` are answered by `client`, streamed
+ * where the request asks for it. Any other path is a 404; nothing leaves this machine.
+ */
 export const openaiFetch =
   (client: OpenAI): typeof fetch =>
   async (input, init) => {

@@ -39,6 +39,7 @@ export interface LanguageModelTool {
   readonly description: string;
   /** A JSON Schema of the arguments. */
   readonly inputSchema: object;
+  /** Called with the model's arguments; what it returns is the tool's answer. */
   readonly execute: (input: unknown) => Promise<string> | string;
 }
 

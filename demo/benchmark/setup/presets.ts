@@ -25,5 +25,3 @@ export const PRESETS = {
     ],
   },
 } as const satisfies Readonly<Record<string, Preset>>;
-
-export type PresetName = keyof typeof PRESETS;
