@@ -5,9 +5,8 @@ python -m smollm2.train {dspark,eagle3} --target FOLDER --answers FOLDER --held 
 Both see the same number of texts an update and the same loss at the same number of random anchors. The rate is
 constant after a short warm-up and falls to zero over the last `--decay` of `--minutes`. OUT/checkpoint.pt is written
 every few minutes, OUT/curve.jsonl grows with it. Started again with the same OUT, a run goes on from its checkpoint
-with a new clock; `--answers` may have grown. Several processes (`--processes`) train
-apart and average their weights every few updates: on a busy machine, where processes that wait for one another lose
-their time slices, that uses it best.
+with a new clock; `--answers` may have grown. Several processes
+(`--processes`) train apart and average their weights every few updates.
 """
 
 import argparse
