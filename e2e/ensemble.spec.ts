@@ -10,7 +10,12 @@ let page: Page;
 test.beforeAll(async ({ browser }) => {
   page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
   await open(page, undefined, 'cos');
-  await page.getByRole('button', { name: 'Stones' }).click();
+  await page
+    .getByRole('textbox', { name: 'Problem for the model' })
+    .fill(
+      'Ida has 54 stones. Ida finds 30 more stones. Ida shares all stones equally among 7 friends. ' +
+        'How many stones does each friend get?',
+    );
 });
 
 test.afterAll(() => page.close());

@@ -61,7 +61,10 @@ describe('the bundled family', () => {
     },
   );
 
-  it.each(speculative)('$name takes one submit and one readback of some hundred bytes a round', async (variant) => {
+  /** A cut on the host reads the confidences before the target's pass: that is what the knob is for. */
+  const oneSubmit = speculative.filter(({ knobs }) => knobs['cut-by'] !== 'host');
+
+  it.each(oneSubmit)('$name takes one submit and one readback of some hundred bytes a round', async (variant) => {
     const request = { ...requestOf(variant), prompt, maxTokens: 60, ignoreEos: true };
     const events = await collect(await comparison.engine(), request);
     const work = events.filter((event): event is EventOf<'kernels'> => event.type === 'kernels' && event.round > 0);
@@ -72,7 +75,7 @@ describe('the bundled family', () => {
     }
   });
 
-  it.each(speculative)(
+  it.each(oneSubmit)(
     '$name tells what target and drafter gave every draft, in that same readback',
     PATIENCE,
     async (variant) => {
