@@ -7,7 +7,15 @@ import type { Job } from './job.ts';
 
 const job = {
   system: { guarantee: 'approximate', group: 'step-level' } as DecodingSystem,
-  ...{ tokenizer: null, logprobs: null, constraint: null, prompt: [9, 9], sampling: { temperature: 1 } },
+  ...{
+    tokenizer: null,
+    logprobs: null,
+    constraint: null,
+    thoughts: null,
+    marks: new Map(),
+    prompt: [9, 9],
+    sampling: { temperature: 1 },
+  },
   limits: { maxTokens: 20, stopTokens: new Set<number>(), stopStrings: [] },
 } as unknown as Job;
 const round = (...tokens: number[]) => ({ tokens, source: tokens.map(() => 'sampled' as const), scores: null });

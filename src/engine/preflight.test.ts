@@ -109,7 +109,7 @@ test('a cache that no buffer of the device holds does not fit, whatever the memo
   expect(limits.buffer).toBe(Math.min(gpu.device.limits.maxBufferSize, gpu.device.limits.maxStorageBufferBindingSize));
   expect(fits).toBe(false);
   expect(why).toMatch(/cache of one layer takes 34\.\d GB, and a buffer of this device holds/);
-  expect(hint).toContain('f16 cache');
+  expect(hint).toContain('q8 cache');
 });
 
 test('a checkpoint under a role that it was not made for is refused before it is downloaded', async () => {
