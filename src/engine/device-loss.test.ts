@@ -23,6 +23,7 @@ const CHOSEN: readonly Partial<RunRequest>[] = [
   { system: 'autoregressive', temperature: 1 },
   { system: 'prompt-lookup', temperature: 0.8 },
   { system: 'draft-model', temperature: 1 },
+  { system: 'draft-model', temperature: 1, repetitionPenalty: 1.3, frequencyPenalty: 0.5, minTokens: 9 },
   { system: 'dflash' },
   { system: 'dflash', temperature: 1, knobs: { draft: 'sampled' } },
   { system: 'blockpilot', temperature: 1 },
