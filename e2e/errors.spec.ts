@@ -89,7 +89,7 @@ test('a GPU that is lost in the middle of an answer interrupts it, and the same 
 test('a chat keeps an answer that lost its GPU twice, and continues it once the model is loaded', async ({ page }) => {
   await listenForLoss(page);
   await page.goto('/?system=autoregressive#chat');
-  await expect(page.getByRole('button', { name: 'Send' })).toBeEnabled();
+  await expect(page.locator('#lamp')).toHaveAttribute('data-state', 'ready', { timeout: 240_000 });
   const answer = page.getByRole('article', { name: 'Outrider' });
   // In the page, because a message from here would be late: once text has arrived, and again when the answer goes on.
   await page.evaluate(() => {
@@ -117,7 +117,7 @@ test('a chat keeps an answer that lost its GPU twice, and continues it once the 
   const target = page.getByRole('radio', { name: /^Target/ });
   await expect(target).not.toBeChecked();
   await target.check();
-  await expect(page.getByRole('button', { name: 'Send' })).toBeEnabled();
+  await expect(page.locator('#lamp')).toHaveAttribute('data-state', 'ready', { timeout: 240_000 });
   await answer.getByRole('button', { name: 'Continue' }).click();
   await expect(answer.locator('.text')).toContainText('The answer is 52.');
   await expect(answer).toHaveAttribute('aria-busy', 'false');
