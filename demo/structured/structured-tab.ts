@@ -18,6 +18,7 @@ const LEGEND = [
   ['forced', 'forced by the form'],
   ['drafted', 'draft, accepted'],
   ['corrected', 'corrected by the target'],
+  ['bonus', 'bonus token'],
 ] as const;
 
 export class StructuredTab {
@@ -37,7 +38,7 @@ export class StructuredTab {
     this.#session = session;
     this.#onAnswer = onAnswer;
     this.#validity.role = 'status';
-    this.#text.dataset.empty = 'The answer appears here. Whatever the model would rather write, it has the form.';
+    this.#text.dataset.empty = 'The answer appears here. It has this form, unless the token limit cuts it off.';
     this.#kind.append(...Object.entries(KINDS).map(([kind, label]) => new Option(label, kind)));
     element('structured', HTMLElement).replaceChildren(this.#left(), this.#right());
     element('structured', HTMLElement).addEventListener('keydown', (event) => {

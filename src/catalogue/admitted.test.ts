@@ -68,7 +68,9 @@ const tableOf = (rows: readonly Row[]): string =>
 
 const share = (rows: readonly Row[]): string => {
   const read = rows.filter(({ read }) => read !== '–');
-  return `${read.filter(({ refused }) => refused === '').length} of ${read.length}`;
+  const unread = rows.length - read.length;
+  const admitted = `${read.filter(({ refused }) => refused === '').length} of ${read.length}`;
+  return unread === 0 ? admitted : `${admitted}; ${unread} more are known by name only`;
 };
 
 test('docs/admitted.md says which published models are admitted', async () => {

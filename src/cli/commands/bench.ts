@@ -19,7 +19,7 @@ const OPTIONS = {
   model: modelOption,
   systems: words(
     'a,b,c',
-    'systems to run beside autoregressive; with settings: dflash:block-size=8:draft=greedy, cos:lambda=0.3/0.7',
+    'systems to compare with autoregressive; with settings: dflash:block-size=8:draft=greedy, cos:lambda=0.3/0.7',
   ),
   ...auxiliaryOptions,
   ...remoteOptions,
