@@ -50,7 +50,7 @@ test('another threshold is tried on the same scores, by keyboard', async () => {
   const said = page.locator('#what-if-about');
   const all = await cards().count();
   await expect(said).toHaveText(
-    `Threshold 0.70: ${await escalated().count()} of ${all} escalated, every decision stays the same.`,
+    `Threshold 0.85: ${await escalated().count()} of ${all} escalated, every decision stays the same.`,
   );
   await slider.press('Home');
   await expect(said).toHaveText(
