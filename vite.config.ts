@@ -23,6 +23,7 @@ const ENTRIES = {
   openai: 'src/api/openai.ts',
   'ai-sdk': 'src/api/ai-sdk.ts',
   'prompt-api': 'src/api/prompt-api.ts',
+  'prompt-api-polyfill': 'src/api/prompt-api-polyfill.ts',
 };
 
 /** The engine is one chunk. Next to it: what must run first, and what a page needs whose engine is in a worker. */

@@ -10,6 +10,7 @@ import { folderSource } from '../weights/files/folder.ts';
 import { createOutrider } from './ai-sdk.ts';
 import { openai, openaiFetch } from './openai.ts';
 import { promptApi } from './prompt-api.ts';
+import { type PolyfillBackendClass, promptApiBackend } from './prompt-api-polyfill.ts';
 
 const guide = readFileSync(resolve(import.meta.dirname, '../../docs/guide/tools.md'), 'utf8');
 const examples = [...guide.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code);
@@ -27,13 +28,22 @@ const draftAt = (gpu: Awaited<ReturnType<typeof testGpu>>) => (): Engine => {
   return engine;
 };
 
-it('has examples', () => expect(examples).toHaveLength(4));
+/** A file that exports a backend is used as the polyfill uses it. */
+const ask = async (Backend: PolyfillBackendClass): Promise<string> => {
+  const backend = new Backend();
+  await backend.createSession({}, {});
+  return (await backend.generateContent([{ role: 'user', parts: [{ text: 'Ida has 54 stones.' }] }])).text;
+};
+
+it('has examples', () => expect(examples).toHaveLength(5));
 
 it.each(examples)('%s', { timeout: 120_000 }, async (code) => {
-  const values = { connect: draftAt(await testGpu()), openai, openaiFetch, createOutrider, promptApi, OpenAI, ...ai };
+  const facades = { openai, openaiFetch, createOutrider, promptApi, promptApiBackend, ask };
+  const values = { connect: draftAt(await testGpu()), ...facades, OpenAI, ...ai };
+  const body = code.replaceAll(/^import .*$/gm, '').replace(/^export default (.*);$/m, 'console.log(await ask($1));');
   const log = vi.spyOn(console, 'log').mockImplementation(() => {});
   try {
-    await new AsyncFunction(...Object.keys(values), code.replaceAll(/^import .*$/gm, ''))(...Object.values(values));
+    await new AsyncFunction(...Object.keys(values), body)(...Object.values(values));
     expect(log).toHaveBeenCalled();
     expect(log.mock.calls.at(-1)?.every((value) => value !== undefined && value !== '')).toBe(true);
   } finally {

@@ -50,6 +50,8 @@ export interface SessionSetup {
   readonly sampler: Sampler;
   /** Never dropped. */
   readonly initial: readonly ChatMessage[];
+  /** What was said afterwards, one list a question with its answer. */
+  readonly turns?: readonly (readonly ChatMessage[])[];
   readonly tools: readonly LanguageModelTool[];
 }
 
@@ -85,7 +87,7 @@ export class Session extends EventTarget {
   readonly #setup: SessionSetup;
   readonly #end = new AbortController();
   /** One list an operation: what was said and, if the model answered, its answer. */
-  #turns: readonly (readonly ChatMessage[])[] = [];
+  #turns: readonly (readonly ChatMessage[])[];
   #usage = 0;
   /** The operation before the next. */
   #last: Promise<unknown> = Promise.resolve();
@@ -93,6 +95,7 @@ export class Session extends EventTarget {
   constructor(setup: SessionSetup) {
     super();
     this.#setup = setup;
+    this.#turns = setup.turns ?? [];
     this.addEventListener('contextoverflow', (event) => this.oncontextoverflow?.(event));
   }
 

@@ -1,0 +1,85 @@
+// The models that sessions of the Prompt API share: the first session loads them, and those that come meanwhile wait for
+// the same load.
+
+import { OutriderError } from '../base/errors.ts';
+import type { Engine, Loaded } from '../engine/engine.ts';
+import type { RunRequest } from '../engine/request.ts';
+import type { LoadOptions, ModelSources } from '../engine/sources.ts';
+import { unlessAborted } from './prompt-session.ts';
+
+/** Settings of sessions that the Prompt API does not have. */
+export interface PromptApiOptions extends Pick<RunRequest, 'system' | 'knobs' | 'maxTokens' | 'seed'> {
+  /** What the first session loads. */
+  readonly models: ModelSources;
+  readonly load?: Pick<LoadOptions, 'precision' | 'cache'>;
+}
+
+/** As the Prompt API has it. */
+export type Availability = 'unavailable' | 'downloadable' | 'downloading' | 'available';
+
+/** Browsers without WebGPU, and pages that are not served securely, have no `gpu`; Node's engines bring their own. */
+const browserLacksWebGpu = (): boolean => 'isSecureContext' in globalThis && !('gpu' in navigator);
+
+type Listener = (loaded: number) => void;
+
+export class SharedLoad {
+  #state: Availability = browserLacksWebGpu() ? 'unavailable' : 'downloadable';
+  #loading: Promise<Loaded> | null = null;
+  readonly #engine: Engine;
+  readonly #options: Pick<PromptApiOptions, 'models' | 'load'>;
+  readonly #listeners = new Set<Listener>();
+
+  constructor(engine: Engine, options: Pick<PromptApiOptions, 'models' | 'load'>) {
+    this.#engine = engine;
+    this.#options = options;
+  }
+
+  get state(): Availability {
+    return this.#state;
+  }
+
+  /** The context window of the target. `listener` hears of a load that runs, from 0 to 1. */
+  async load(listener: Listener, signal?: AbortSignal): Promise<number> {
+    if (this.#state === 'unavailable') throw new DOMException('there is no WebGPU here', 'NotSupportedError');
+    this.#listeners.add(listener);
+    try {
+      this.#loading ??= this.#start();
+      const { models } = await (signal ? unlessAborted(this.#loading, signal) : this.#loading);
+      return models.target?.context ?? 0;
+    } finally {
+      this.#listeners.delete(listener);
+    }
+  }
+
+  async #start(): Promise<Loaded> {
+    this.#state = 'downloading';
+    const { models, load } = this.#options;
+    const roles = Object.keys(models);
+    this.#tell(0);
+    try {
+      const loaded = await this.#engine.load(models, {
+        ...load,
+        onProgress: ({ role, phase, loaded: bytes, total }) => {
+          if (phase === 'download')
+            this.#tell((Math.max(0, roles.indexOf(role)) + bytes / Math.max(1, total)) / roles.length);
+        },
+      });
+      this.#state = 'available';
+      this.#tell(1);
+      return loaded;
+    } catch (error) {
+      this.#loading = null; // the next session tries again
+      const never = error instanceof OutriderError && error.code === 'no-webgpu';
+      this.#state = never ? 'unavailable' : 'downloadable';
+      throw error;
+    }
+  }
+
+  #tell(loaded: number): void {
+    for (const listener of this.#listeners) listener(loaded);
+  }
+}
+
+/** A `downloadprogress` event for a page's monitor. */
+export const progressEvent = (loaded: number): Event =>
+  Object.assign(new Event('downloadprogress'), { loaded, total: 1, lengthComputable: true });
