@@ -144,7 +144,7 @@ test('an unused import costs nothing, and a facade does not bring the engine', a
   const empty = await size('');
   expect(await size("import 'outrider'; import { connect } from 'outrider';")).toBe(empty);
   for (const name of ['openai', 'ai-sdk', 'prompt-api', 'prompt-api-polyfill', 'trace'])
-    expect(await size(`import * as all from 'outrider/${name}'; globalThis.all = all;`)).toBeLessThan(empty + 15_000);
+    expect(await size(`import * as all from 'outrider/${name}'; globalThis.all = all;`)).toBeLessThan(empty + 40_000); // the engine has 500 kB
 });
 
 test('a browser without Symbol.dispose gets it before all else, in the worker too', () => {

@@ -1,4 +1,4 @@
-// A backend for prompt-api-polyfill 1.20 (GoogleChromeLabs/web-ai-demos), which defines `LanguageModel` in a page. The
+// A backend for prompt-api-polyfill (GoogleChromeLabs/web-ai-demos), which defines `LanguageModel` in a page. The
 // polyfill keeps the conversation and hands it over whole, in Gemini's shape; each answer is a session that begins
 // with it. The engine recognises what it has read before.
 
@@ -26,8 +26,9 @@ export interface PolyfillSessionParams {
   readonly generationConfig?: { readonly responseSchema?: object };
 }
 
-/** A piece of a streamed answer. The last is empty and has the count. */
+/** A piece of a streamed answer. */
 export interface PolyfillChunk {
+  /** Empty in the last piece, which has the count. */
   text(): string;
   /** 0 until the answer is complete. */
   readonly usageMetadata: { readonly totalTokenCount: number };
