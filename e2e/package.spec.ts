@@ -118,7 +118,11 @@ test('the examples of the guide run as they stand', async ({ page }) => {
   const calls = all.map((_, i) => `await import('./example-${i}.js');\nconsole.log('(end ${i})');`).join('\n');
   const main = `const run = async () => {\n${calls}\n};\nrun().catch((error) => console.log('(failed)', String(error)));`;
   const files = Object.fromEntries(all.map((code, i) => [`example-${i}.js`, code]));
-  const folder = freshProject(outrider, { html: HTML, files: { ...files, 'main.js': main }, packages: ['ai', 'zod'] });
+  const folder = freshProject(outrider, {
+    html: HTML,
+    files: { ...files, 'main.js': main },
+    packages: ['ai', 'openai', 'zod'],
+  });
   await build({ root: folder, configFile: false, logLevel: 'error', base: './', worker: { format: 'es' } });
   await using server = new WatchedServer(join(folder, 'dist'));
   let printed = '';

@@ -24,7 +24,7 @@ const PAGES = [
   {
     name: 'benchmark',
     path: '/benchmark.html',
-    still: (page: Page) => expect(page.getByRole('button', { name: 'Run', exact: true })).toBeEnabled(),
+    still: (page: Page) => expect(page.getByRole('button', { name: 'Quick (1 minute)' })).toBeEnabled(),
   },
   {
     name: 'widget',

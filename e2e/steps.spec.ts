@@ -37,7 +37,7 @@ const expectCards = async (judge: string): Promise<void> => {
   expect(await struck.evaluate((node) => getComputedStyle(node).textDecorationLine)).toContain('line-through');
   expect(await first.locator('.target-step').textContent()).not.toBe(await struck.textContent());
   await expect(first).toContainText(new RegExp(`judged in \\d.*${judge} \\d\\.\\d\\d, threshold \\d\\.\\d\\d: `));
-  await expect(page.locator('.score-scale')).toHaveCount(await cards().count());
+  await expect(page.locator('#step-list .score-scale')).toHaveCount(await cards().count());
 };
 
 test('RSD: every step is a card, and a rejected draft is struck through', async () => {

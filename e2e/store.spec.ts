@@ -17,6 +17,7 @@ const load = async (page: Page, address: string): Promise<void> => {
   await page.goto(`/?model=${encodeURIComponent(address)}`);
   await ready(page);
   await page.locator('#by-address').getByRole('button', { name: 'Load' }).click();
+  await expect(page.locator('#phase')).not.toContainText('Ready:'); // of the page's own model
 };
 
 const loaded = async (page: Page): Promise<void> => {
