@@ -11,6 +11,10 @@ export const open = async (page: Page, model?: string, system?: string): Promise
 export const ready = (page: Page): Promise<void> =>
   expect(page.getByRole('button', { name: 'Answer' })).toBeEnabled({ timeout: 240_000 });
 
+/** The models are loaded, whether or not there is a problem that could be answered. */
+export const loaded = (page: Page): Promise<void> =>
+  expect(page.locator('#lamp')).toHaveAttribute('data-state', 'ready', { timeout: 240_000 });
+
 /** A run has ended when the button is back and the answer is no longer busy. */
 export const finished = async (page: Page): Promise<void> => {
   await expect(page.getByRole('button', { name: /^(Answer|Replay)$/ })).toBeVisible({ timeout: 240_000 });

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
-import { finished, open, ready } from './demo.ts';
+import { finished, loaded, open, ready } from './demo.ts';
 import { listenForLoss, patchWorker } from './lost-device.ts';
 import { root, WatchedServer } from './server.ts';
 
@@ -89,7 +89,7 @@ test('a GPU that is lost in the middle of an answer interrupts it, and the same 
 test('a chat keeps an answer that lost its GPU twice, and continues it once the model is loaded', async ({ page }) => {
   await listenForLoss(page);
   await page.goto('/?system=autoregressive#chat');
-  await expect(page.locator('#lamp')).toHaveAttribute('data-state', 'ready', { timeout: 240_000 });
+  await loaded(page);
   const answer = page.getByRole('article', { name: 'Outrider' });
   // In the page, because a message from here would be late: once text has arrived, and again when the answer goes on.
   await page.evaluate(() => {
@@ -117,7 +117,7 @@ test('a chat keeps an answer that lost its GPU twice, and continues it once the 
   const target = page.getByRole('radio', { name: /^Target/ });
   await expect(target).not.toBeChecked();
   await target.check();
-  await expect(page.locator('#lamp')).toHaveAttribute('data-state', 'ready', { timeout: 240_000 });
+  await loaded(page);
   await answer.getByRole('button', { name: 'Continue' }).click();
   await expect(answer.locator('.text')).toContainText('The answer is 52.');
   await expect(answer).toHaveAttribute('aria-busy', 'false');

@@ -5,11 +5,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, expect, type Page, test } from '@playwright/test';
-import { answer, open } from './demo.ts';
+import { answer, loaded, open } from './demo.ts';
 import { root } from './server.ts';
-
-/** The model is loaded, and the controls of loading are disabled again. */
-const loaded = (page: Page) => expect(page.locator('#lamp')).toHaveAttribute('data-state', 'ready');
 
 /** Every page and tab, with the sign that it has finished opening. */
 const PAGES = [

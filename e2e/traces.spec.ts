@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, expect, type Page, test } from '@playwright/test';
-import { answer, open, ready } from './demo.ts';
+import { answer, loaded, open } from './demo.ts';
 import { root } from './server.ts';
 
 const recorded = (name: string): string => join(root, 'public/traces', name);
@@ -131,14 +131,14 @@ test.describe('with a GPU', () => {
     await page.getByRole('tab', { name: 'Race' }).click();
     const system = page.getByRole('combobox', { name: 'Decoding', exact: true });
     await system.selectOption('ensemble'); // of target and draft alone
-    await ready(page);
+    await loaded(page); // the recording has no problem
     await expect(legend).toContainText('proposed by the mid model');
     await page.getByRole('tab', { name: 'Inspect' }).click();
     await page.getByRole('slider', { name: 'Round' }).press('ArrowLeft');
     await expect(page.locator('.vote-bars').first()).toContainText('B mid model');
     await page.getByRole('tab', { name: 'Race' }).click();
     await system.selectOption('dflash');
-    await ready(page);
+    await loaded(page); // the recording has no problem
     await openFile(page, recorded('problem-4.jsonl'));
     await played(page);
     await expect(legend).toContainText('step of the target');
