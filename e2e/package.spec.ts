@@ -122,6 +122,7 @@ test('the examples of the guide run as they stand', async ({ page }) => {
     html: HTML,
     files: { ...files, 'main.js': main },
     packages: ['ai', 'openai', 'zod'],
+    models: ['draft', 'target'],
   });
   await build({ root: folder, configFile: false, logLevel: 'error', base: './', worker: { format: 'es' } });
   await using server = new WatchedServer(join(folder, 'dist'));
