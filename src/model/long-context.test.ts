@@ -64,6 +64,7 @@ describe.skipIf(noShared || !FULL)('SmolLM2', () => {
             ? `; Kullback-Leibler divergence ${median(apart).toExponential(1)}, same best token in ${same} of ${PASSES}`
             : ''),
       );
+      expect(long / short, `${cache}: a token after ${FAR} rows`).toBeLessThan(1.5); // missed so far: docs/log/engine.md
       if (apart.length > 0) expect(median(apart)).toBeLessThan(cache === 'f16' ? 1e-4 : 1e-2);
     }
   }, 3_600_000);
