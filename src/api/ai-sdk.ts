@@ -24,8 +24,8 @@ import { type Answer, answer, type Extras, leaveOnAbort, stated } from './comple
 
 /** Settings that the SDK does not have: of a model, or of one call under `providerOptions.outrider`. */
 export interface OutriderSettings extends Extras {
-  /** The most tokens of thoughts. */
-  readonly thinkingBudget?: number | undefined;
+  /** The most tokens of reasoning. */
+  readonly reasoningBudget?: number | undefined;
 }
 
 /** A provider of language models for the Vercel AI SDK. */
@@ -56,12 +56,12 @@ const resultOf = (output: Output): string => {
 const messagesOf = ({ role, content }: Message): readonly ChatMessage[] => {
   if (typeof content === 'string') return [{ role, content }];
   let text = '';
-  let thought = '';
+  let reasoning = '';
   const calls: unknown[] = [];
   const results: ChatMessage[] = [];
   for (const part of content) {
     if (part.type === 'text') text += part.text;
-    else if (part.type === 'reasoning') thought += part.text;
+    else if (part.type === 'reasoning') reasoning += part.text;
     else if (part.type === 'tool-call')
       calls.push({
         id: part.toolCallId,
@@ -82,7 +82,7 @@ const messagesOf = ({ role, content }: Message): readonly ChatMessage[] => {
     {
       role,
       content: text,
-      ...(thought !== '' && { reasoning_content: thought }),
+      ...(reasoning !== '' && { reasoning_content: reasoning }),
       ...(calls.length > 0 && { tool_calls: calls }),
     },
     ...results,
@@ -113,15 +113,15 @@ const constraintOf = ({ responseFormat }: LanguageModelV4CallOptions): Constrain
     ? { json_schema: (responseFormat.schema ?? { type: 'object' }) as JsonSchema }
     : undefined;
 
-const thinkingOf = (
+const reasoningOf = (
   { reasoning }: LanguageModelV4CallOptions,
-  { thinkingBudget }: OutriderSettings,
-): NonNullable<RunRequest['thinking']> => ({
+  { reasoningBudget }: OutriderSettings,
+): NonNullable<RunRequest['reasoning']> => ({
   ...(reasoning !== undefined && reasoning !== 'provider-default' && { enabled: reasoning !== 'none' }),
-  ...(thinkingBudget !== undefined && { budget: thinkingBudget }),
+  ...(reasoningBudget !== undefined && { budget: reasoningBudget }),
 });
 
-const SETTINGS: readonly string[] = ['system', 'knobs', 'minP', 'thinkingBudget', 'onEvent'];
+const SETTINGS: readonly string[] = ['system', 'knobs', 'minP', 'reasoningBudget', 'onEvent'];
 
 /** Settings that the engine would ignore: the SDK shows the warnings to the developer. */
 const warningsFor = (options: LanguageModelV4CallOptions): SharedV4Warning[] => {
@@ -135,7 +135,7 @@ const warningsFor = (options: LanguageModelV4CallOptions): SharedV4Warning[] => 
 
 const toRequest = (options: LanguageModelV4CallOptions, settings: OutriderSettings): RunRequest => ({
   prompt: { messages: options.prompt.flatMap(messagesOf) },
-  thinking: thinkingOf(options, settings),
+  reasoning: reasoningOf(options, settings),
   ...stated({
     tools: toolsOf(options),
     constraint: constraintOf(options),
@@ -156,10 +156,10 @@ const toRequest = (options: LanguageModelV4CallOptions, settings: OutriderSettin
 const tokensOf = ({ usage }: Answer): LanguageModelV4Usage => {
   const { prompt_tokens: total, completion_tokens: written } = usage;
   const cacheRead = usage.prompt_tokens_details.cached_tokens;
-  const thoughts = usage.completion_tokens_details.reasoning_tokens;
+  const reasoning = usage.completion_tokens_details.reasoning_tokens;
   return {
     inputTokens: { total, noCache: total - cacheRead, cacheRead, cacheWrite: undefined },
-    outputTokens: { total: written, text: written - thoughts, reasoning: thoughts || undefined },
+    outputTokens: { total: written, text: written - reasoning, reasoning: reasoning || undefined },
     raw: usage,
   };
 };
@@ -188,17 +188,17 @@ const languageModel = (engine: Engine, modelId: string, settings: OutriderSettin
 
     async doGenerate(options): Promise<LanguageModelV4GenerateResult> {
       let text = '';
-      let thought = '';
+      let reasoning = '';
       const calls: { toolCallId: string; toolName: string; input: string }[] = [];
       for await (const event of begin(options))
         if (event.type === 'piece') text += event.text;
-        else if (event.type === 'thought') thought += event.text;
+        else if (event.type === 'reasoning') reasoning += event.text;
         else if (event.type === 'call') calls[event.call] = { toolCallId: event.id, toolName: event.name, input: '' };
         else if (event.type === 'arguments') (calls[event.call] as { input: string }).input += event.text;
         else if (event.type === 'end') {
           options.abortSignal?.throwIfAborted();
           const content: LanguageModelV4Content[] = [
-            ...(thought === '' ? [] : [{ type: 'reasoning' as const, text: thought }]),
+            ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
             ...(text === '' ? [] : [{ type: 'text' as const, text }]),
             ...calls.map((call) => ({ type: 'tool-call' as const, ...call })),
           ];
@@ -255,7 +255,7 @@ async function* streamParts(
     open = null;
   };
   for await (const event of run) {
-    if (event.type === 'piece' || event.type === 'thought') {
+    if (event.type === 'piece' || event.type === 'reasoning') {
       const kind = event.type === 'piece' ? 'text' : 'reasoning';
       if (open?.type !== `${kind}-end`) {
         yield* close();

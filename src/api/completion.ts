@@ -17,7 +17,7 @@ export interface Extras {
 }
 
 /** `begun`: the engine has accepted the request; it runs or is queued. */
-export type AnswerEvent = { readonly type: 'begun' } | Piece | Thought | ToolCall | Answer;
+export type AnswerEvent = { readonly type: 'begun' } | Piece | Reasoning | ToolCall | Answer;
 
 export interface Piece {
   readonly type: 'piece';
@@ -27,8 +27,8 @@ export interface Piece {
 }
 
 /** A piece of what the model thinks before it answers. */
-export interface Thought {
-  readonly type: 'thought';
+export interface Reasoning {
+  readonly type: 'reasoning';
   readonly text: string;
 }
 
@@ -89,14 +89,14 @@ export async function* answer(
   }
 }
 
-/** Divides the text of commits into text, thoughts and calls. */
+/** Divides the text of commits into text, reasoning and calls. */
 class Parts {
   readonly #reader: AnswerReader;
-  /** Tokens of thoughts. */
-  thoughts = 0;
+  /** Tokens of reasoning. */
+  reasoning = 0;
 
   constructor({ tools }: RunRequest, format: EventOf<'run'>['format']) {
-    this.#reader = new AnswerReader(format ?? { tools: null, thoughts: null }, tools);
+    this.#reader = new AnswerReader(format ?? { tools: null, reasoning: null }, tools);
   }
 
   get called(): boolean {
@@ -106,9 +106,9 @@ class Parts {
   *of({ text, pieces, logprobs }: EventOf<'commit'>, stop: EventOf<'done'>['stop'] = null) {
     let scores = logprobs && (typeof stop === 'number' ? logprobs.slice(0, -1) : logprobs);
     let said = '';
-    // Token by token, to count those of the thoughts.
+    // Token by token, to count those of the reasoning.
     for (const piece of pieces ?? [text ?? '']) {
-      const before = this.#reader.thinking;
+      const before = this.#reader.inReasoning;
       for (const part of this.#reader.push(piece)) {
         if (part.type === 'text') {
           said += part.text;
@@ -120,7 +120,7 @@ class Parts {
         }
         yield this.#event(part);
       }
-      if (before && this.#reader.thinking) this.thoughts++;
+      if (before && this.#reader.inReasoning) this.reasoning++;
     }
     if (said !== '' || scores?.length) yield this.#piece(said, scores);
   }
@@ -134,8 +134,8 @@ class Parts {
     return { type: 'piece', text, logprobs };
   }
 
-  #event(part: Exclude<AnswerPart, { readonly type: 'text' }>): Thought | ToolCall {
-    if (part.type === 'thought') return part;
+  #event(part: Exclude<AnswerPart, { readonly type: 'text' }>): Reasoning | ToolCall {
+    if (part.type === 'reasoning') return part;
     if (part.type === 'arguments') return { type: 'arguments', call: part.index, text: part.text };
     return { type: 'call', call: part.index, name: part.name, id: part.id ?? newId() };
   }
@@ -155,7 +155,7 @@ const ended = (
   const { system, knobs, seed } = run ?? { system: request.system ?? 'autoregressive', knobs: {}, seed: 0 };
   const metrics = measure(events);
   const counts = usage(metrics);
-  const details = { ...counts.completion_tokens_details, reasoning_tokens: parts?.thoughts ?? 0 };
+  const details = { ...counts.completion_tokens_details, reasoning_tokens: parts?.reasoning ?? 0 };
   return {
     type: 'end',
     finish_reason: finish_reason === 'stop' && parts?.called ? 'tool_calls' : finish_reason,

@@ -65,9 +65,9 @@ const PARAMS: Readonly<Record<string, string>> = {
 const BEGINNINGS: readonly (readonly [start: string, param: string, code: string | null])[] = [
   ['json_schema', 'response_format', null],
   ['tools', 'tools', null],
-  ['thinking: ', 'reasoning_effort', 'unsupported_parameter'],
-  ['thinking.budget', 'outrider.thinking_budget', null],
-  ['thinking.enabled', 'outrider.thinking', null],
+  ['reasoning: ', 'reasoning_effort', 'unsupported_parameter'],
+  ['reasoning.budget', 'outrider.reasoning_budget', null],
+  ['reasoning.enabled', 'outrider.reasoning', null],
 ];
 
 /** The same in OpenAI's words, and its parameter. */

@@ -64,8 +64,8 @@ const EXTRAS: readonly string[] = [
   'repetition_penalty',
   'min_tokens',
   'bad_words',
-  'thinking',
-  'thinking_budget',
+  'reasoning',
+  'reasoning_budget',
   'onEvent',
 ];
 
@@ -136,7 +136,7 @@ const readStop = (stop: ChatCompletionParams['stop']): readonly string[] | undef
 /** The run of choice 0; `extras` as the caller of `openai()` set them, then as the request did. */
 export const toRunRequest = (
   params: ChatCompletionParams | CompletionParams,
-  { system, knobs, top_k, min_p, repetition_penalty, min_tokens, bad_words, thinking, thinking_budget }: OpenAIExtras,
+  { system, knobs, top_k, min_p, repetition_penalty, min_tokens, bad_words, reasoning, reasoning_budget }: OpenAIExtras,
 ): RunRequest => {
   checkNames(params);
   const { prompt } = 'messages' in params ? { prompt: conversation(params.messages) } : rawPrompt(params);
@@ -160,7 +160,7 @@ export const toRunRequest = (
       seed: given(params.seed),
       stop: readStop(params.stop),
       logprobs: readLogprobs(params),
-      ...('messages' in params ? readChatParts(params, { thinking, thinking_budget }) : null),
+      ...('messages' in params ? readChatParts(params, { reasoning, reasoning_budget }) : null),
     }),
   };
 };

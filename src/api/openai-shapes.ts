@@ -1,6 +1,6 @@
 // A choice under way and a finished answer, as the chat and the text interface spell them.
 import type { TokenLogprob } from '../trace/index.ts';
-import type { Piece, Report, Thought, ToolCall, Usage } from './completion.ts';
+import type { Piece, Reasoning, Report, ToolCall, Usage } from './completion.ts';
 import type {
   ChatCompletion,
   ChatCompletionChunk,
@@ -19,7 +19,7 @@ export type Scored = Omit<TokenLogprob, 'logprob'> & { readonly logprob: number 
 export type Step = { readonly index: number } & (
   | { readonly type: 'begun' }
   | (Omit<Piece, 'logprobs'> & { readonly logprobs: readonly Scored[] | null })
-  | Thought
+  | Reasoning
   | ToolCall
   | { readonly type: 'end'; readonly finish_reason: FinishReason; readonly report: Report }
 );
@@ -34,7 +34,7 @@ export interface Head {
 export interface Choice {
   readonly index: number;
   readonly text: string;
-  readonly thought: string;
+  readonly reasoning: string;
   readonly calls: readonly ChatToolCall[];
   readonly logprobs: readonly Scored[] | null;
   readonly finish_reason: FinishReason;
@@ -75,7 +75,7 @@ type Delta = ChatCompletionChunk['choices'][number]['delta'];
 const deltaOf = (step: Exclude<Step, { readonly type: 'end' }>): Delta => {
   if (step.type === 'begun') return { role: 'assistant', content: '' };
   if (step.type === 'piece') return { content: step.text };
-  if (step.type === 'thought') return { reasoning_content: step.text };
+  if (step.type === 'reasoning') return { reasoning_content: step.text };
   if (step.type === 'arguments') return { tool_calls: [{ index: step.call, function: { arguments: step.text } }] };
   return {
     tool_calls: [{ index: step.call, id: step.id, type: 'function', function: { name: step.name, arguments: '' } }],
@@ -98,13 +98,13 @@ export const CHAT: Shape<ChatCompletion, ChatCompletionChunk> = {
   whole: (head, choices, usage) => ({
     ...head,
     object: 'chat.completion',
-    choices: choices.map(({ index, text, thought, calls, logprobs, finish_reason }) => ({
+    choices: choices.map(({ index, text, reasoning, calls, logprobs, finish_reason }) => ({
       index,
       message: {
         role: 'assistant',
         content: text === '' && calls.length > 0 ? null : text,
         refusal: null,
-        ...(thought !== '' && { reasoning_content: thought }),
+        ...(reasoning !== '' && { reasoning_content: reasoning }),
         ...(calls.length > 0 && { tool_calls: calls }),
       },
       logprobs: chatLogprobs(logprobs),
@@ -125,7 +125,7 @@ export const TEXT: Shape<Completion, CompletionChunk> = {
       const logprobs = completionLogprobs(step.logprobs);
       return { ...head, object, choices: [{ index, text: step.text, logprobs, finish_reason: null }] };
     }
-    if (step.type !== 'end') return null; // a text has neither thoughts nor calls
+    if (step.type !== 'end') return null; // a text has neither reasoning nor calls
     const { finish_reason, report } = step;
     return { ...head, object, choices: [{ index, text: '', logprobs: null, finish_reason }], outrider: report };
   },

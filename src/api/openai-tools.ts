@@ -85,34 +85,34 @@ const readFormat = (format: unknown): Constraint | undefined => {
 };
 
 /** Of `outrider`. */
-interface ThinkingExtras {
-  readonly thinking?: boolean | undefined;
-  readonly thinking_budget?: number | undefined;
+interface ReasoningExtras {
+  readonly reasoning?: boolean | undefined;
+  readonly reasoning_budget?: number | undefined;
 }
 
 const EFFORTS: readonly unknown[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
 
-const readThinking = (
+const readReasoning = (
   { reasoning_effort: effort }: ChatCompletionParams,
-  { thinking, thinking_budget }: ThinkingExtras,
-): NonNullable<RunRequest['thinking']> => {
+  { reasoning, reasoning_budget }: ReasoningExtras,
+): NonNullable<RunRequest['reasoning']> => {
   if ((effort ?? null) !== null && !EFFORTS.includes(effort))
     invalid('reasoning_effort', `reasoning_effort must be one of ${EFFORTS.join(', ')}`);
-  const enabled = thinking ?? ((effort ?? null) === null ? undefined : effort !== 'none' && effort !== 'minimal');
+  const enabled = reasoning ?? ((effort ?? null) === null ? undefined : effort !== 'none' && effort !== 'minimal');
   return {
     ...(enabled !== undefined && { enabled }),
-    ...(thinking_budget !== undefined && { budget: thinking_budget }),
+    ...(reasoning_budget !== undefined && { budget: reasoning_budget }),
   };
 };
 
-/** What a chat request asks for beyond a text. Thoughts are always told apart. */
+/** What a chat request asks for beyond a text. Reasoning is always told apart. */
 export const readChatParts = (
   params: ChatCompletionParams,
-  extras: ThinkingExtras,
-): Pick<RunRequest, 'tools' | 'constraint' | 'thinking'> => {
+  extras: ReasoningExtras,
+): Pick<RunRequest, 'tools' | 'constraint' | 'reasoning'> => {
   const tools = readTools(params);
   const constraint = readFormat(params.response_format);
-  return { ...(tools && { tools }), ...(constraint && { constraint }), thinking: readThinking(params, extras) };
+  return { ...(tools && { tools }), ...(constraint && { constraint }), reasoning: readReasoning(params, extras) };
 };
 
 const idsOf = (message: ChatCompletionMessage | undefined): readonly string[] =>

@@ -22,7 +22,7 @@ export interface ChatCompletionMessage {
   readonly tool_calls?: readonly ChatToolCall[] | null;
   /** Of a tool's result. */
   readonly tool_call_id?: string;
-  /** What the assistant thought; most templates leave out the thoughts of earlier answers. */
+  /** The assistant's reasoning; most templates leave out the reasoning of earlier answers. */
   readonly reasoning_content?: string | null;
 }
 
@@ -64,9 +64,9 @@ export interface OpenAIExtras extends Omit<Extras, 'minP'> {
   readonly min_tokens?: number;
   readonly bad_words?: readonly (string | readonly number[])[];
   /** Whether the model thinks first; default: as its chat template has it. */
-  readonly thinking?: boolean;
-  /** The most tokens of thoughts. */
-  readonly thinking_budget?: number;
+  readonly reasoning?: boolean;
+  /** The most tokens of reasoning. */
+  readonly reasoning_budget?: number;
 }
 
 /** What `chat.completions.create` takes. */
@@ -81,7 +81,7 @@ export interface ChatCompletionParams extends SharedParams {
   readonly tool_choice?: ToolChoice | null;
   readonly parallel_tool_calls?: boolean | null;
   readonly response_format?: ResponseFormat | null;
-  /** `none` and `minimal` switch thinking off, other words switch it on. */
+  /** `none` and `minimal` switch reasoning off, other words switch it on. */
   readonly reasoning_effort?: string | null;
   readonly functions?: unknown;
   readonly audio?: unknown;

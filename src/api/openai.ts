@@ -82,14 +82,14 @@ const whole = async <Whole>(run: Steps, shape: Shape<Whole, unknown>, head: Head
   const choices: Choice[] = [];
   let usage = sum([]);
   let text = '';
-  let thought = '';
+  let reasoning = '';
   let calls: ChatToolCall[] = [];
   let logprobs: Scored[] | null = null;
   for await (const step of run)
     if (step.type === 'usage') usage = step.usage;
-    else if (step.type === 'begun') [text, thought, calls, logprobs] = ['', '', [], null];
-    else if (step.type === 'end') choices.push({ ...step, text, thought, calls, logprobs });
-    else if (step.type === 'thought') thought += step.text;
+    else if (step.type === 'begun') [text, reasoning, calls, logprobs] = ['', '', [], null];
+    else if (step.type === 'end') choices.push({ ...step, text, reasoning, calls, logprobs });
+    else if (step.type === 'reasoning') reasoning += step.text;
     else if (step.type === 'call' || step.type === 'arguments') calls = withCall(calls, step);
     else {
       text += step.text;

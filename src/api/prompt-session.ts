@@ -278,7 +278,7 @@ export class Session extends EventTarget {
     const extras = {
       ...(functions.length > 0 && { tools: { functions } }),
       ...(constraint && { constraint }),
-      thinking: {},
+      reasoning: {},
     };
     for (let dropped = 0; ; dropped++) {
       const messages = inTurn([...initial, ...turns.slice(dropped).flat(), ...said]);
@@ -289,7 +289,7 @@ export class Session extends EventTarget {
           { ...request, ...limit, ...extras, prompt: { messages, ...(begin !== undefined && { begin }) } },
           { signal },
         )) {
-          if (event.type === 'begun' || event.type === 'thought') continue;
+          if (event.type === 'begun' || event.type === 'reasoning') continue;
           signal.throwIfAborted();
           if (this.#turns.length > turns.length - dropped) this.#drop(dropped);
           yield event;

@@ -1,8 +1,8 @@
-// Tools, response formats and thoughts by OpenAI's own client over `openaiFetch`, on a toy model that writes nonsense: what
+// Tools, response formats and reasoning by OpenAI's own client over `openaiFetch`, on a toy model that writes nonsense: what
 // it writes is right only where the constraint makes it so.
 import { APIError, BadRequestError, OpenAI as Client } from 'openai';
 import { describe, expect, it } from 'vitest';
-import { HERMES_TEMPLATE, THINKING_TEMPLATE } from '../testing/toys/chat-templates.ts';
+import { HERMES_TEMPLATE, REASONING_TEMPLATE } from '../testing/toys/chat-templates.ts';
 import { bundledTokenizer, toyTextEngine } from '../testing/toys/text-engine.ts';
 import { committedTokens } from '../trace/committed-tokens.ts';
 import type { TraceEvent } from '../trace/index.ts';
@@ -97,7 +97,7 @@ it('writes what a response format wants, and parses it', async () => {
   expect((await own.models.list()).data[0]?.id).toBe('outrider');
 });
 
-describe('thoughts', () => {
+describe('reasoning', () => {
   const think = { ...request, max_tokens: 40 };
 
   it('end at their budget, exactly, under every exact system', async () => {
@@ -105,9 +105,9 @@ describe('thoughts', () => {
     const tokenizer = await bundledTokenizer();
     const close = tokenizer.encode('</think>');
     for (const system of ['autoregressive', 'prompt-lookup', 'suffix-decoding']) {
-      const engine = await toyTextEngine(1024, [], THINKING_TEMPLATE);
+      const engine = await toyTextEngine(1024, [], REASONING_TEMPLATE);
       const events: TraceEvent[] = [];
-      const outrider = { system, thinking_budget: 7, onEvent: (event: TraceEvent) => void events.push(event) };
+      const outrider = { system, reasoning_budget: 7, onEvent: (event: TraceEvent) => void events.push(event) };
       const answer = await openai(engine).chat.completions.create({ ...think, outrider });
       const { message } = answer.choices[0] as NonNullable<(typeof answer.choices)[0]>;
       expect(message.reasoning_content).toBeTruthy();
@@ -122,10 +122,10 @@ describe('thoughts', () => {
   });
 
   it('come before a constrained answer, and can be switched off', async () => {
-    const own = openai(await toyTextEngine(1024, [], THINKING_TEMPLATE)).chat.completions;
+    const own = openai(await toyTextEngine(1024, [], REASONING_TEMPLATE)).chat.completions;
     const response_format = { type: 'json_schema' as const, json_schema: { name: 'trip', schema: parameters } };
     const asked = { ...think, max_tokens: 200, response_format };
-    const answer = await own.create({ ...asked, outrider: { thinking_budget: 5 } });
+    const answer = await own.create({ ...asked, outrider: { reasoning_budget: 5 } });
     expect(answer.choices[0]?.message.reasoning_content).toBeTruthy();
     expect(['Rome', 'Oslo']).toContain(JSON.parse(answer.choices[0]?.message.content ?? '').city);
     const off = await own.create({ ...asked, reasoning_effort: 'none' });
@@ -134,9 +134,9 @@ describe('thoughts', () => {
   });
 
   it('of earlier answers are left out, and everything before them is not read again', async () => {
-    const engine = await toyTextEngine(1024, [], THINKING_TEMPLATE);
+    const engine = await toyTextEngine(1024, [], REASONING_TEMPLATE);
     const own = openai(engine).chat.completions;
-    const outrider = { thinking_budget: 6 };
+    const outrider = { reasoning_budget: 6 };
     const first = await own.create({ ...think, outrider });
     const { content, reasoning_content } = first.choices[0]?.message ?? {};
     const second = await own.create({
@@ -148,7 +148,7 @@ describe('thoughts', () => {
       ],
       outrider,
     });
-    // The prompts part where the first answer began to think: the template writes no thoughts there.
+    // The prompts part where the first answer began to think: the template writes no reasoning there.
     const shared = first.usage.prompt_tokens;
     const cached = second.usage.prompt_tokens_details.cached_tokens;
     expect(cached).toBeGreaterThan(0);

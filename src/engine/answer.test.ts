@@ -11,7 +11,7 @@ const job = {
     tokenizer: null,
     logprobs: null,
     constraint: null,
-    thoughts: null,
+    reasoning: null,
     marks: new Map(),
     prompt: [9, 9],
     sampling: { temperature: 1 },

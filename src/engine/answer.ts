@@ -55,9 +55,9 @@ export class Answer {
   }
 
   /** Before the system starts; `started` is called when it has. */
-  begin({ system, prompt, sampling, limits, constraint, thoughts }: Job): Begun {
+  begin({ system, prompt, sampling, limits, constraint, reasoning }: Job): Begun {
     const committed = [...this.#committed];
-    const fromText = constraint !== null || thoughts !== null || dependsOnTextAlone(system, sampling.temperature);
+    const fromText = constraint !== null || reasoning !== null || dependsOnTextAlone(system, sampling.temperature);
     this.#starting = committed.length > 0;
     this.#again = fromText ? [] : committed;
     this.#tokens = [...prompt, ...(fromText ? committed : [])];

@@ -43,7 +43,7 @@ const FIELDS: { readonly [Name in keyof Required<RunRequest>]: Kind } = {
   badWords: { is: Array.isArray, what: 'a list of texts or of lists of token ids' },
   constraint: object,
   tools: object,
-  thinking: object,
+  reasoning: object,
   document: text,
   ignoreEos: flag,
   logprobs: number,
@@ -136,5 +136,5 @@ export const checkRequest = (request: unknown): void => {
   }
   checkPrompt(request.prompt);
   if (isObject(request.tools)) checkTools(request.tools);
-  if (isObject(request.thinking)) checkFields('thinking', request.thinking, { enabled: flag, budget: count });
+  if (isObject(request.reasoning)) checkFields('reasoning', request.reasoning, { enabled: flag, budget: count });
 };

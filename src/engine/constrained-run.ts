@@ -2,7 +2,7 @@
 import type { ConstraintCompiler } from '../constraint/compile.ts';
 import { kindOf } from '../constraint/constraint.ts';
 import { ConstraintMatcher, deadEnd } from '../constraint/matcher.ts';
-import { ThoughtConstraint } from '../constraint/thoughts.ts';
+import { ReasoningConstraint } from '../constraint/reasoning.ts';
 import { ConstrainedText, type TokenConstraint } from '../decode/core/constrained-text.ts';
 import type { Commit } from '../decode/core/system.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
@@ -14,26 +14,26 @@ type Opened = Extract<Parameters<Emit>[0], { type: 'constraint' }>;
 export class ConstrainedRun {
   readonly text: ConstrainedText;
   readonly #constraint: TokenConstraint;
-  /** Null: only thoughts have a limit. */
+  /** Null: only reasoning has a limit. */
   readonly #matcher: ConstraintMatcher | null;
   readonly #kind: Opened['kind'];
   readonly #cached: boolean;
 
   private constructor(job: Job, tokenizer: Tokenizer, matcher: ConstraintMatcher | null, cached: boolean) {
-    const { thoughts, constraint, models, limits, marks } = job;
+    const { reasoning, constraint, models, limits, marks } = job;
     const reader = { tokenizer, vocabulary: models.target.vocabulary, marks, stopTokens: limits.stopTokens };
-    const constrained = thoughts ? new ThoughtConstraint(thoughts, reader, matcher) : matcher;
+    const constrained = reasoning ? new ReasoningConstraint(reasoning, reader, matcher) : matcher;
     this.#constraint = constrained as TokenConstraint;
     this.#matcher = matcher;
-    this.#kind = constraint ? kindOf(constraint) : 'thoughts';
+    this.#kind = constraint ? kindOf(constraint) : 'reasoning';
     this.#cached = cached;
     this.text = new ConstrainedText(this.#constraint, deadEnd);
   }
 
   /** Null: the run has no constraint. Throws `bad-constraint` where it cannot be compiled, or allows no first token. */
   static async open(job: Job, compiler: ConstraintCompiler): Promise<ConstrainedRun | null> {
-    const { constraint, thoughts, tokenizer, models, limits, marks } = job;
-    if (!tokenizer || !(constraint || thoughts)) return null;
+    const { constraint, reasoning, tokenizer, models, limits, marks } = job;
+    if (!tokenizer || !(constraint || reasoning)) return null;
     if (!constraint) return new ConstrainedRun(job, tokenizer, null, false);
     const { vocabulary } = models.target;
     const { compiled, cached } = await compiler.compile(constraint, {

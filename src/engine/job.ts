@@ -3,7 +3,7 @@
 import { refuse } from '../base/refuse.ts';
 import { type Constraint, checkConstraint } from '../constraint/constraint.ts';
 import type { Marks } from '../constraint/marks.ts';
-import type { ThoughtLimits } from '../constraint/thoughts.ts';
+import type { ReasoningLimits } from '../constraint/reasoning.ts';
 import { fittedKnobs, type KnobValue, resolveKnobs } from '../decode/core/knobs.ts';
 import { missingRoles } from '../decode/core/missing-roles.ts';
 import type { DecodingSystem, Models } from '../decode/core/system.ts';
@@ -36,8 +36,8 @@ export interface Job {
   /** Alternatives per token of the prompt. Null when its log-probabilities are not wanted. */
   readonly promptLogprobs: number | null;
   readonly constraint: Constraint | null;
-  /** Thoughts come before the answer, with a budget or in front of a constrained answer. */
-  readonly thoughts: ThoughtLimits | null;
+  /** Reasoning comes before the answer, with a budget or in front of a constrained answer. */
+  readonly reasoning: ReasoningLimits | null;
   readonly format: AnswerFormat | null;
   /** Special tokens that are a part of the answer's text. */
   readonly marks: Marks;
@@ -119,9 +119,9 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
     format,
     marks,
     constraint,
-    thoughts,
+    reasoning,
   } = readPrompt(request, readConstraint(request, system, target), target);
-  if (thoughts) expectExact(system, 'a budget of thoughts');
+  if (reasoning) expectExact(system, 'a reasoning budget');
   if (constraint) expectExact(system, 'a constraint');
   if (prompt.length === 0) throw refuse('the prompt is empty', 'Give at least one token.');
   const { context } = target.model;
@@ -155,7 +155,7 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
     promptLogprobs:
       request.promptLogprobs === undefined ? null : inRange('promptLogprobs', request.promptLogprobs, 0, 20, true),
     constraint,
-    thoughts,
+    reasoning,
     format,
     marks,
     document: request.document ? encodeDocument(request.document, target) : [],

@@ -1,13 +1,13 @@
-// A prompt as tokens, and what the chat template says about the answer: how calls of tools and thoughts are written in it,
+// A prompt as tokens, and what the chat template says about the answer: how calls of tools and reasoning are written in it,
 // and which grammar follows from the tools.
 import { refuse } from '../base/refuse.ts';
 import type { Constraint } from '../constraint/constraint.ts';
 import type { Marks } from '../constraint/marks.ts';
-import type { ThoughtLimits } from '../constraint/thoughts.ts';
+import type { ReasoningLimits } from '../constraint/reasoning.ts';
 import { toolGrammar } from '../constraint/tool-grammar.ts';
 import type { AnswerFormat } from '../text/answer-format.ts';
 import type { ChatOptions } from '../text/chat-template.ts';
-import { gapAfter, type ThoughtFormat, thinkingVariables, thoughtTags } from '../text/thoughts.ts';
+import { gapAfter, type ReasoningFormat, reasoningTags, reasoningVariables } from '../text/reasoning.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { toolConversation } from '../text/tool-calls/conversation.ts';
 import type { LoadedModel } from './load/loaded-models.ts';
@@ -15,17 +15,17 @@ import type { RunRequest } from './request.ts';
 
 export interface ReadPrompt {
   readonly tokens: readonly number[];
-  /** Null: the request asks for neither tools nor thoughts. */
+  /** Null: the request asks for neither tools nor reasoning. */
   readonly format: AnswerFormat | null;
   /** Special tokens that are a part of the answer's text. */
   readonly marks: Marks;
-  /** Of the answer after thoughts; null: it has none. */
+  /** Of the answer after reasoning; null: it has none. */
   readonly constraint: Constraint | null;
-  /** Null: thoughts have no budget, and no constrained answer comes after them. */
-  readonly thoughts: ThoughtLimits | null;
+  /** Null: reasoning has no budget, and no constrained answer comes after it. */
+  readonly reasoning: ReasoningLimits | null;
 }
 
-type Asked = Pick<RunRequest, 'prompt' | 'tools' | 'thinking'>;
+type Asked = Pick<RunRequest, 'prompt' | 'tools' | 'reasoning'>;
 
 export const needTokenizer = ({ name, tokenizer }: LoadedModel, why: string, hint = ''): Tokenizer => {
   if (!tokenizer) throw refuse(`${name} has no tokenizer, ${why}`, hint);
@@ -36,36 +36,36 @@ const noMarks: Marks = new Map();
 
 /** `constraint`: the request's own. */
 export const readPrompt = (asked: Asked, constraint: Constraint | null, target: LoadedModel): ReadPrompt => {
-  const { prompt, tools, thinking } = asked;
+  const { prompt, tools, reasoning } = asked;
   if (!('messages' in prompt)) {
-    for (const name of ['tools', 'thinking'] as const)
+    for (const name of ['tools', 'reasoning'] as const)
       if (asked[name])
         throw refuse(`${name} needs a prompt of messages`, 'The chat template says how they are written.');
-    return { tokens: readRaw(prompt, target), format: null, marks: noMarks, constraint, thoughts: null };
+    return { tokens: readRaw(prompt, target), format: null, marks: noMarks, constraint, reasoning: null };
   }
   const tokenizer = needTokenizer(target, 'so it cannot read a text', 'Give the prompt as token ids.');
   const template = tokenizer.chatTemplate(Boolean(tools?.functions.length)) ?? '';
   const conversation = toolConversation(template, prompt.messages, tools);
   const { family, messages } = conversation;
-  const tags = thinking ? thoughtTags(template) : null;
-  if (thinking && !tags && (thinking.enabled || thinking.budget !== undefined))
+  const tags = reasoning ? reasoningTags(template) : null;
+  if (reasoning && !tags && (reasoning.enabled || reasoning.budget !== undefined))
     throw refuse(
-      'thinking: the chat template of this model has no thoughts',
+      'reasoning: the chat template of this model has no tags for it',
       'Leave it out, or load a model that thinks.',
     );
-  const options = (enabled = thinking?.enabled): ChatOptions => ({
+  const options = (enabled = reasoning?.enabled): ChatOptions => ({
     tools: conversation.tools,
     begin: prompt.begin,
-    variables: enabled === undefined ? undefined : thinkingVariables(enabled),
+    variables: enabled === undefined ? undefined : reasoningVariables(enabled),
   });
   const tokens = tokenizer.encodeChat(messages, options());
   const text = tags ? tokenizer.chat(messages, options()) : '';
-  const format: ThoughtFormat | null = tags && { ...tags, begun: text.trimEnd().endsWith(tags.open) };
-  // A template without a switch: the thoughts are ended where they begin.
-  const stuck = tags && thinking?.enabled === false && text === tokenizer.chat(messages, options(true));
-  // Where the prompt has closed the thoughts, or they are not wanted, a constrained answer opens none.
-  const mayThink = stuck || (thinking?.enabled !== false && tags !== null && !text.trimEnd().endsWith(tags.close));
-  const budget = stuck ? 0 : (thinking?.budget ?? null);
+  const format: ReasoningFormat | null = tags && { ...tags, begun: text.trimEnd().endsWith(tags.open) };
+  // A template without a switch: the reasoning is ended where it begins.
+  const stuck = tags && reasoning?.enabled === false && text === tokenizer.chat(messages, options(true));
+  // Where the prompt has closed the reasoning, or none is wanted, a constrained answer opens none.
+  const mayThink = stuck || (reasoning?.enabled !== false && tags !== null && !text.trimEnd().endsWith(tags.close));
+  const budget = stuck ? 0 : (reasoning?.budget ?? null);
   const own = withTools(asked, constraint, family);
   const shown = [
     ...(tags ? [tags.open, tags.close] : []),
@@ -73,7 +73,7 @@ export const readPrompt = (asked: Asked, constraint: Constraint | null, target: 
   ];
   return {
     tokens,
-    format: tools || thinking ? { tools: family?.id ?? null, thoughts: format } : null,
+    format: tools || reasoning ? { tools: family?.id ?? null, reasoning: format } : null,
     marks: new Map(
       shown.flatMap((mark) => {
         const id = tokenizer.special(mark);
@@ -81,7 +81,7 @@ export const readPrompt = (asked: Asked, constraint: Constraint | null, target: 
       }),
     ),
     constraint: own,
-    thoughts:
+    reasoning:
       format && tags && mayThink && (own || budget !== null)
         ? { ...format, budget, gap: gapAfter(template, tags) }
         : null,

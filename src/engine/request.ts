@@ -12,8 +12,8 @@ export type Prompt =
   | { readonly text: string; readonly plain?: boolean }
   | { readonly tokens: readonly number[] };
 
-/** The thoughts of a model that thinks before it answers. */
-export interface Thinking {
+/** The reasoning of a model that thinks before it answers. */
+export interface Reasoning {
   /** Default: what the chat template does by itself. */
   readonly enabled?: boolean;
   /** The most tokens between the tags; there the closing tag is written for the model. */
@@ -62,8 +62,8 @@ export interface RunRequest {
   readonly constraint?: Constraint;
   /** Functions that the model may call. The `run` event says how it writes calls; answer-format.ts reads them. */
   readonly tools?: Tools;
-  /** With this field, if only `{}`, thoughts are told apart: a constraint holds for the answer after them. */
-  readonly thinking?: Thinking;
+  /** With this field, if only `{}`, reasoning is told apart: a constraint holds for the answer after it. */
+  readonly reasoning?: Reasoning;
   /**
    * A text that answers may quote: a file to be edited, a page to be summarised. Look-ups draft from it too
    * (`suffix-decoding`, `combined`); it is no part of the prompt.

@@ -1,7 +1,7 @@
-// The parts of an answer: thoughts, text, and calls of tools. The engine says how the model writes them (the `format` of the
+// The parts of an answer: reasoning, text, and calls of tools. The engine says how the model writes them (the `format` of the
 // `run` event); the facades read them with this.
 
-import { type ThoughtFormat, ThoughtSplitter } from './thoughts.ts';
+import { type ReasoningFormat, ReasoningSplitter } from './reasoning.ts';
 import { type CallEvent, CallParser } from './tool-calls/call-parser.ts';
 import { familyById } from './tool-calls/families.ts';
 import type { Tools } from './tool-calls/tools.ts';
@@ -10,25 +10,25 @@ import type { Tools } from './tool-calls/tools.ts';
 export interface AnswerFormat {
   /** The family whose form the calls have; null: the request has no tools. */
   readonly tools: string | null;
-  readonly thoughts: ThoughtFormat | null;
+  readonly reasoning: ReasoningFormat | null;
 }
 
-export type AnswerPart = CallEvent | { readonly type: 'thought'; readonly text: string };
+export type AnswerPart = CallEvent | { readonly type: 'reasoning'; readonly text: string };
 
 export class AnswerReader {
-  readonly #thoughts: ThoughtSplitter | null;
+  readonly #reasoning: ReasoningSplitter | null;
   readonly #calls: CallParser | null;
 
-  constructor({ tools: family, thoughts }: AnswerFormat, tools: Tools | undefined) {
+  constructor({ tools: family, reasoning }: AnswerFormat, tools: Tools | undefined) {
     const known = family === null ? null : familyById(family);
     const most = tools?.parallel === false ? 1 : undefined;
-    this.#thoughts = thoughts && new ThoughtSplitter(thoughts);
+    this.#reasoning = reasoning && new ReasoningSplitter(reasoning);
     this.#calls = known && tools ? new CallParser(known, tools.functions, most) : null;
   }
 
-  /** The last piece was a part of the thoughts. */
-  get thinking(): boolean {
-    return this.#thoughts?.thinking ?? false;
+  /** The last piece was a part of the reasoning. */
+  get inReasoning(): boolean {
+    return this.#reasoning?.inside ?? false;
   }
 
   /** A tool has been called. */
@@ -37,17 +37,17 @@ export class AnswerReader {
   }
 
   push(text: string): readonly AnswerPart[] {
-    const { thought, answer } = this.#thoughts?.push(text) ?? { thought: '', answer: text };
-    return this.#parts(thought, answer);
+    const { reasoning, answer } = this.#reasoning?.push(text) ?? { reasoning: '', answer: text };
+    return this.#parts(reasoning, answer);
   }
 
   end(): readonly AnswerPart[] {
-    const { thought, answer } = this.#thoughts?.end() ?? { thought: '', answer: '' };
-    return [...this.#parts(thought, answer), ...(this.#calls?.end() ?? [])];
+    const { reasoning, answer } = this.#reasoning?.end() ?? { reasoning: '', answer: '' };
+    return [...this.#parts(reasoning, answer), ...(this.#calls?.end() ?? [])];
   }
 
-  #parts(thought: string, answer: string): readonly AnswerPart[] {
-    const own: AnswerPart[] = thought === '' ? [] : [{ type: 'thought', text: thought }];
+  #parts(reasoning: string, answer: string): readonly AnswerPart[] {
+    const own: AnswerPart[] = reasoning === '' ? [] : [{ type: 'reasoning', text: reasoning }];
     if (this.#calls) return [...own, ...this.#calls.push(answer)];
     return answer === '' ? own : [...own, { type: 'text', text: answer }];
   }

@@ -66,7 +66,7 @@ const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string, Field
     threshold: optional(text),
     models: optional(valuesOf(text)),
     format: optional(
-      record({ tools: orNull(text), thoughts: orNull(record({ open: text, close: text, begun: flag })) }),
+      record({ tools: orNull(text), reasoning: orNull(record({ open: text, close: text, begun: flag })) }),
     ),
   },
   prefill: { by: text, rows: count, reused: count, ms: number, step: optional(count) },
@@ -178,7 +178,7 @@ const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string, Field
   },
   'device-lost': { round: count, fault },
   recovered: { round: count, ms: number },
-  constraint: { kind: oneOf('json_schema', 'regex', 'grammar', 'choice', 'thoughts'), cached: flag, ms: number },
+  constraint: { kind: oneOf('json_schema', 'regex', 'grammar', 'choice', 'reasoning'), cached: flag, ms: number },
   prompt: {
     text: orNull(text),
     tokens: listOf(record({ ...tokenText, logprob: orNull(number), top: listOf(record(tokenText)) })),

@@ -69,12 +69,12 @@ interface Run extends Partial<ThresholdRule> {
   readonly seed: number;
   readonly prompt: readonly number[];
   /**
-   * How thoughts and calls of tools are written, where the request asks for them: `tools` is the form of a family of
+   * How reasoning and calls of tools are written, where the request asks for them: `tools` is the form of a family of
    * models. The text of the answer then holds their marks.
    */
   readonly format?: {
     readonly tools: string | null;
-    readonly thoughts: { readonly open: string; readonly close: string; readonly begun: boolean } | null;
+    readonly reasoning: { readonly open: string; readonly close: string; readonly begun: boolean } | null;
   };
   /** The names of the loaded models, by role. The command line and the demo add them; the engine does not. */
   readonly models?: Readonly<Record<string, string>>;
@@ -258,8 +258,8 @@ export type TraceEvent = { readonly at: number } & (
   /** The answer is constrained. `ms`: what compiling took, or finding what was compiled before. */
   | {
       readonly type: 'constraint';
-      /** `thoughts`: only their length is limited. */
-      readonly kind: 'json_schema' | 'regex' | 'grammar' | 'choice' | 'thoughts';
+      /** `reasoning`: only its length is limited. */
+      readonly kind: 'json_schema' | 'regex' | 'grammar' | 'choice' | 'reasoning';
       readonly cached: boolean;
       readonly ms: number;
     }

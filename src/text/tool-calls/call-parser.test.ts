@@ -16,16 +16,16 @@ const functions: readonly ToolFunction[] = [
 
 interface Answer {
   text: string;
-  thought: string;
+  reasoning: string;
   calls: [name: string, args: string, id: string | null][];
 }
 
 const read = (format: AnswerFormat, pieces: readonly string[], parallel = true): Answer => {
   const reader = new AnswerReader(format, { functions, parallel });
-  const answer: Answer = { text: '', thought: '', calls: [] };
+  const answer: Answer = { text: '', reasoning: '', calls: [] };
   const add = (part: AnswerPart): void => {
     if (part.type === 'text') answer.text += part.text;
-    else if (part.type === 'thought') answer.thought += part.text;
+    else if (part.type === 'reasoning') answer.reasoning += part.text;
     else if (part.type === 'call') answer.calls[part.index] = [part.name, '', part.id];
     else (answer.calls[part.index] as [string, string, string | null])[1] += part.text;
   };
@@ -43,7 +43,7 @@ const ONE = [call('{"arg1": 1}')];
 const HELLO = "Hello, world!\nWhat's up?";
 const THINK = { open: '<think>', close: '</think>' };
 
-type Case = readonly [written: string, calls: Answer['calls'], text?: string, thought?: string];
+type Case = readonly [written: string, calls: Answer['calls'], text?: string, reasoning?: string];
 
 const CASES: Readonly<Record<string, readonly Case[]>> = {
   hermes: [
@@ -127,22 +127,22 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
 };
 
 describe.each(Object.keys(CASES))('%s', (tools) => {
-  it.each((CASES[tools] ?? []).map((each) => [each] as const))('%j', ([written, calls, text = '', thought = '']) => {
-    const format: AnswerFormat = { tools, thoughts: { ...THINK, begun: false } };
-    expect(read(format, [written])).toEqual({ text, thought, calls });
-    expect(read(format, [...written])).toEqual({ text, thought, calls });
+  it.each((CASES[tools] ?? []).map((each) => [each] as const))('%j', ([written, calls, text = '', reasoning = '']) => {
+    const format: AnswerFormat = { tools, reasoning: { ...THINK, begun: false } };
+    expect(read(format, [written])).toEqual({ text, reasoning, calls });
+    expect(read(format, [...written])).toEqual({ text, reasoning, calls });
   });
 });
 
 it('keeps one call where several are not wanted', () => {
   const written = CASES.mistral?.[1]?.[0] as string;
-  expect(read({ tools: 'mistral', thoughts: null }, [...written], false).calls).toEqual(ONE);
+  expect(read({ tools: 'mistral', reasoning: null }, [...written], false).calls).toEqual(ONE);
 });
 
-it('begins with thoughts where the prompt has opened them', () => {
-  const format: AnswerFormat = { tools: null, thoughts: { ...THINK, begun: true } };
-  const whole = { text: HELLO, thought: "I'm\nthinking", calls: [] };
+it('begins with reasoning where the prompt has opened them', () => {
+  const format: AnswerFormat = { tools: null, reasoning: { ...THINK, begun: true } };
+  const whole = { text: HELLO, reasoning: "I'm\nthinking", calls: [] };
   expect(read(format, [`I'm\nthinking\n</think>\n\n${HELLO}`])).toEqual(whole);
   expect(read(format, [...`\nI'm\nthinking\n</think>\n\n${HELLO}`])).toEqual(whole);
-  expect(read(format, ['no end'])).toEqual({ text: '', thought: 'no end', calls: [] });
+  expect(read(format, ['no end'])).toEqual({ text: '', reasoning: 'no end', calls: [] });
 });

@@ -1,13 +1,13 @@
-// A constraint for a model that thinks first: the thoughts are free up to a budget, where the closing tag is written for the
+// A constraint for a model that thinks first: the reasoning is free up to a budget, where the closing tag is written for the
 // model, and the answer after them may have a constraint of its own. Like any constraint it depends on the text alone, so
-// every exact system cuts the thoughts at the same token.
+// every exact system cuts the reasoning at the same token.
 import type { TokenConstraint } from '../decode/core/constrained-text.ts';
 import { allowedWords } from '../kernels/sampling/draw-allowed.ts';
-import type { ThoughtFormat } from '../text/thoughts.ts';
+import type { ReasoningFormat } from '../text/reasoning.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { bytesOf, encodeWith, type Marks } from './marks.ts';
 
-export interface ThoughtLimits extends ThoughtFormat {
+export interface ReasoningLimits extends ReasoningFormat {
   /** Tokens between the tags; null: as many as the model likes. */
   readonly budget: number | null;
   /** White space between the closing tag and a constrained answer, as the template writes it. */
@@ -21,15 +21,15 @@ interface Reader {
   readonly stopTokens: ReadonlySet<number>;
 }
 
-/** Where a text stands, where its thoughts or its answer begin, and the end of it that may be a part of a tag. */
+/** Where a text stands, where its reasoning or its answer begin, and the end of it that may be a part of a tag. */
 type Place =
   | { readonly in: 'start'; readonly text: string }
-  | { readonly in: 'thoughts'; readonly begin: number; readonly text: string }
+  | { readonly in: 'reasoning'; readonly begin: number; readonly text: string }
   /** `gap`: the white space in front of the answer is not complete. */
   | { readonly in: 'answer'; readonly begin: number; readonly gap: boolean };
 
-export class ThoughtConstraint implements TokenConstraint {
-  readonly #limits: ThoughtLimits;
+export class ReasoningConstraint implements TokenConstraint {
+  readonly #limits: ReasoningLimits;
   readonly #reader: Reader;
   readonly #inner: TokenConstraint | null;
   readonly #close: readonly number[];
@@ -39,13 +39,13 @@ export class ThoughtConstraint implements TokenConstraint {
   readonly #tokens: number[] = [];
   readonly #places: Place[];
 
-  constructor(limits: ThoughtLimits, reader: Reader, inner: TokenConstraint | null) {
+  constructor(limits: ReasoningLimits, reader: Reader, inner: TokenConstraint | null) {
     this.#limits = limits;
     this.#reader = reader;
     this.#inner = inner;
     this.#close = encodeWith(reader.tokenizer, reader.marks, limits.close);
     this.#gap = inner ? encodeWith(reader.tokenizer, reader.marks, limits.gap) : [];
-    this.#places = [limits.begun ? { in: 'thoughts', begin: 0, text: '' } : { in: 'start', text: '' }];
+    this.#places = [limits.begun ? { in: 'reasoning', begin: 0, text: '' } : { in: 'start', text: '' }];
   }
 
   get stopTokens(): ReadonlySet<number> {
@@ -56,7 +56,7 @@ export class ThoughtConstraint implements TokenConstraint {
     const place = this.#place(text);
     if (place.in === 'answer') return this.#inner?.allows(text.slice(place.begin), token) ?? true;
     if (!this.#inner) return true;
-    if (place.in === 'thoughts') return this.#staysThought(place.text, token);
+    if (place.in === 'reasoning') return this.#staysInside(place.text, token);
     return this.#opens(place.text, token) || (this.#follows(text) && this.#inner.allows(text, token));
   }
 
@@ -69,7 +69,7 @@ export class ThoughtConstraint implements TokenConstraint {
     if (inner) words.set(inner);
     const free = (token: number): boolean => {
       if (!this.#inner || place.in === 'answer') return true;
-      return place.in === 'thoughts' ? this.#staysThought(place.text, token) : this.#opens(place.text, token);
+      return place.in === 'reasoning' ? this.#staysInside(place.text, token) : this.#opens(place.text, token);
     };
     for (let token = 0; token < vocabulary; token++)
       if (free(token)) words[token >>> 5] = (words[token >>> 5] ?? 0) | (1 << (token & 31));
@@ -118,7 +118,7 @@ export class ThoughtConstraint implements TokenConstraint {
     const { open, close } = this.#limits;
     if (place.in === 'answer') return place;
     let seen = place.text + this.#text(token);
-    let begin = place.in === 'thoughts' ? place.begin : length;
+    let begin = place.in === 'reasoning' ? place.begin : length;
     if (place.in === 'start') {
       seen = seen.trimStart();
       if (!seen.startsWith(open))
@@ -127,15 +127,15 @@ export class ThoughtConstraint implements TokenConstraint {
       begin = length;
     }
     if (seen.includes(close)) return { in: 'answer', begin: length + this.#gap.length, gap: true };
-    return { in: 'thoughts', begin, text: seen.slice(-close.length) };
+    return { in: 'reasoning', begin, text: seen.slice(-close.length) };
   }
 
-  /** Thoughts go on, or end with nothing of the answer in the same token; the whole answer does not end here. */
-  #staysThought(thoughts: string, token: number): boolean {
+  /** Reasoning goes on, or ends with nothing of the answer in the same token; the whole answer does not end here. */
+  #staysInside(reasoning: string, token: number): boolean {
     if (this.#reader.stopTokens.has(token)) return false;
     const { close } = this.#limits;
     const own = this.#text(token);
-    const text = thoughts + own;
+    const text = reasoning + own;
     const end = text.indexOf(close);
     return end === -1 || text.slice(end + close.length).trim() === '';
   }
