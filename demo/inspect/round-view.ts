@@ -19,7 +19,7 @@ const STATUSES: Readonly<Record<TokenStatus, string>> = {
   sampled: 'by the target',
 };
 
-const drawCell = ({ text, status, row, column, up }: Cell): HTMLElement => {
+export const drawCell = ({ text, status, row, column, up }: Cell): HTMLElement => {
   const cell = make(status === 'rejected' ? 's' : 'span', {
     className: `cell ${status}`,
     textContent: visible(text),

@@ -1,26 +1,33 @@
-// The clock of the stage: it plays, pauses and is scrubbed, by pointer or keyboard. Where reduced motion is wanted it
-// starts at the end and plays only when asked to.
-import { element } from '../shared/elements.ts';
+// The clock of a recording on the page: it plays, pauses and is scrubbed, by pointer or keyboard. Where reduced motion is
+// wanted it starts at the end and plays only when asked to.
 import { wantsStillness } from '../shared/stillness.ts';
-import { DURATION } from './scene.ts';
+
+export interface Controls {
+  readonly button: HTMLButtonElement;
+  readonly slider: HTMLInputElement;
+  /** Seconds. */
+  readonly duration: number;
+  draw(seconds: number): void;
+  /** What a screen reader says for a moment; default: its time. */
+  says?(seconds: number): string;
+}
 
 export class Player {
-  readonly #button = element('stage-play', HTMLButtonElement);
-  readonly #slider = element('stage-at', HTMLInputElement);
-  readonly #draw: (seconds: number) => void;
+  readonly #controls: Controls;
   #at = 0;
   #playing = false;
 
-  constructor(draw: (seconds: number) => void) {
-    this.#draw = draw;
-    this.#slider.max = `${DURATION}`;
-    this.#slider.addEventListener('input', () => {
+  constructor(controls: Controls) {
+    this.#controls = controls;
+    const { slider, button, duration } = controls;
+    slider.max = `${duration}`;
+    slider.addEventListener('input', () => {
       this.#playing = false;
-      this.#show(this.#slider.valueAsNumber);
+      this.#show(slider.valueAsNumber);
     });
-    this.#button.addEventListener('click', () => {
+    button.addEventListener('click', () => {
       if (this.#playing) this.pause();
-      else this.play(this.#at >= DURATION ? 0 : this.#at);
+      else this.play(this.#at >= duration ? 0 : this.#at);
     });
   }
 
@@ -41,7 +48,7 @@ export class Player {
       // A tab in the background draws no frames: it goes on where it was.
       const at = this.#at + Math.min(0.1, (now - before) / 1000);
       before = now;
-      if (at >= DURATION) this.end();
+      if (at >= this.#controls.duration) this.end();
       else this.#show(at);
       requestAnimationFrame(tick);
     };
@@ -55,19 +62,21 @@ export class Player {
 
   end(): void {
     this.#playing = false;
-    this.#show(DURATION);
+    this.#show(this.#controls.duration);
   }
 
   #show(at: number): void {
+    const { slider, duration } = this.#controls;
     this.#at = at;
-    this.#slider.value = `${at}`;
-    this.#slider.ariaValueText = `${at.toFixed(1)} of ${DURATION} seconds`;
+    slider.value = `${at}`;
+    slider.ariaValueText = this.#controls.says?.(at) ?? `${at.toFixed(1)} of ${duration} seconds`;
     this.#label();
-    this.#draw(at);
+    this.#controls.draw(at);
   }
 
   #label(): void {
-    const label = this.#playing ? 'Pause' : this.#at >= DURATION ? 'Play again' : 'Play';
-    if (this.#button.textContent !== label) this.#button.textContent = label;
+    const { button, duration } = this.#controls;
+    const label = this.#playing ? 'Pause' : this.#at >= duration ? 'Play again' : 'Play';
+    if (button.textContent !== label) button.textContent = label;
   }
 }

@@ -12,7 +12,7 @@ import { handOffOf } from './hand-off.ts';
 import { handOffView } from './hand-off-view.ts';
 import type { Drawn } from './lane-view.ts';
 import { Player } from './player.ts';
-import { sceneOf } from './scene.ts';
+import { DURATION, sceneOf } from './scene.ts';
 import './stage.css';
 
 /** Each act is a recording of this system. */
@@ -60,7 +60,12 @@ interface View extends Drawn {
 
 export class Stage {
   readonly #scenes = element('stage-scenes', HTMLElement);
-  readonly #player = new Player((seconds) => this.#shown?.draw(seconds));
+  readonly #player = new Player({
+    button: element('stage-play', HTMLButtonElement),
+    slider: element('stage-at', HTMLInputElement),
+    duration: DURATION,
+    draw: (seconds) => this.#shown?.draw(seconds),
+  });
   readonly #views = new Map<string, View>();
   readonly #switch = element('stage-acts', HTMLFieldSetElement);
   #shown: View | null = null;
