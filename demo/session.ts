@@ -1,6 +1,7 @@
 // The page's engine, which runs in a worker, and its models: which are wanted, loaded or loading. Every load of the
 // demo page starts here; the listener is told when one starts, ends or fails.
 import {
+  type ChatMessage,
   connect,
   type Engine,
   type Fault,
@@ -148,7 +149,14 @@ export class Session {
   }
 
   /** What the engine told of the target that is loaded. */
-  loadedTarget: Pick<ModelInfo, 'family' | 'bytes' | 'context'> | null = null;
+  loadedTarget: Pick<ModelInfo, 'family' | 'bytes' | 'context' | 'text'> | null = null;
+
+  /** A model without a chat template continues the text: each message but an answer starts a paragraph of its own. */
+  promptOf(messages: readonly ChatMessage[]): RunRequest['prompt'] {
+    if (this.loadedTarget?.text !== 'raw') return { messages };
+    const begins = ({ role }: ChatMessage, at: number): boolean => at > 0 && role !== 'assistant';
+    return { text: messages.map((message, at) => (begins(message, at) ? '\n\n' : '') + message.content).join('') };
+  }
 
   /** The chosen target. */
   get target(): Choice {

@@ -98,6 +98,31 @@ test('models that fit are loaded at once, with a table of what each takes', asyn
   await expect(page.locator('#answer .drafted').first()).toBeVisible();
 });
 
+test('a model without a chat template continues what is written, in the race and in the chat', async ({ page }) => {
+  const draft = join(root, 'public/models/draft');
+  const folder = mkdtempSync(join(tmpdir(), 'outrider-raw-'));
+  try {
+    cpSync(draft, folder, { recursive: true });
+    const { chat_template: _, ...config } = JSON.parse(readFileSync(join(draft, 'tokenizer_config.json'), 'utf8'));
+    writeFileSync(join(folder, 'tokenizer_config.json'), JSON.stringify(config));
+    await using server = new WatchedServer(folder);
+    await open(page, 'draft', 'autoregressive');
+    await page.getByText('Your own model').click();
+    await byAddress(page, 'target', await server.listen());
+    await expect(page.locator('#phase')).toContainText(/Ready: (?!draft)/, { timeout: 240_000 });
+    await page.getByRole('button', { name: 'Answer' }).click();
+    await finished(page);
+    await expect(page.locator('#answer')).not.toBeEmpty();
+    await page.getByRole('tab', { name: 'Chat' }).click();
+    await expect(page.getByRole('region', { name: 'The loaded model' })).toContainText('it continues what you write');
+    await page.getByRole('button', { name: 'Ask the example: Story' }).click();
+    await expect(page.getByRole('button', { name: 'Regenerate the answer' })).toBeVisible({ timeout: 240_000 });
+    await expect(page.locator('#fault')).toBeHidden();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 const LISTED = {
   siblings: [
     { rfilename: 'small-Q8_0.gguf', size: 639_447_744 },

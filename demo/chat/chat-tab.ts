@@ -214,7 +214,10 @@ export class ChatTab {
       this.#conversation.exchanges,
       maxTokens,
       (seen, limit) =>
-        this.#session.run({ ...request, ...limit, prompt: { messages: this.#conversation.asked(seen) } }, signal),
+        this.#session.run(
+          { ...request, ...limit, prompt: this.#session.promptOf(this.#conversation.asked(seen)) },
+          signal,
+        ),
       (exchanges) => this.#forget(exchanges),
     );
   }

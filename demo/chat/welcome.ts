@@ -45,12 +45,25 @@ const GENERAL: readonly Example[] = [
   },
 ];
 
+/** For a model without a chat template. */
+const BEGINNINGS: readonly Example[] = [
+  {
+    label: 'Colours',
+    text: 'The three primary colours are red, yellow and blue. When you mix red and yellow, you get',
+  },
+  { label: 'Story', text: 'The lighthouse keeper opened the old book. On its first page someone had written' },
+  { label: 'Code', text: 'def is_even(n):\n    return n % 2 == 0\n\ndef is_odd(n):\n' },
+];
+
+const CONTINUES = 'This model has no chat template: it continues what you write.';
+
 /** What the engine told of the loaded target. */
 export interface Loaded {
   readonly choice: Choice;
   readonly family: string;
   readonly bytes: number;
   readonly context: number;
+  readonly text: 'none' | 'raw' | 'chat';
 }
 
 interface Actions {
@@ -59,6 +72,9 @@ interface Actions {
 
 export const isBundled = ({ source }: Choice): boolean => typeof source === 'string';
 
+/** A file's name or an address stays as it is. */
+const titled = (label: string): string => (/[./]/.test(label) ? label : label.charAt(0).toUpperCase() + label.slice(1));
+
 /** The card of a model, and examples. */
 export const welcome = (loaded: Loaded | null, system: string, { ask }: Actions): HTMLElement => {
   const root = make('section', { className: 'welcome', ariaLabel: 'The loaded model' });
@@ -66,14 +82,16 @@ export const welcome = (loaded: Loaded | null, system: string, { ask }: Actions)
     root.append(make('p', { className: 'muted' }, 'No model is loaded yet.'));
     return root;
   }
-  const { choice, family, bytes, context } = loaded;
+  const { choice, family, bytes, context, text } = loaded;
   const bundled = isBundled(choice);
   const facts = [family, `${megabytes(bytes)} on the device`, `${context.toLocaleString('en')} tokens of context`];
-  const examples = bundled ? PROBLEMS : GENERAL;
+  const raw = text === 'raw';
+  const examples = bundled ? PROBLEMS : raw ? BEGINNINGS : GENERAL;
+  const decoding = `Answers are decoded with “${system}”. Another system is chosen under Decoding.`;
   root.append(
-    make('h3', {}, choice.label.charAt(0).toUpperCase() + choice.label.slice(1)),
+    make('h3', {}, titled(choice.label)),
     make('p', { className: 'muted' }, facts.join(' · ')),
-    make('p', {}, bundled ? SCOPE : `Answers are decoded with “${system}”. Another system is chosen under Decoding.`),
+    make('p', {}, bundled ? SCOPE : raw ? `${CONTINUES} ${decoding}` : decoding),
     make(
       'div',
       { className: 'row tight' },

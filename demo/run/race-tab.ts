@@ -120,7 +120,7 @@ export class RaceTab {
   /** The problem in the box, to be answered by the session's models. */
   live(session: Session, { system: _, ...details }: Wanted): Entry {
     const asked: RunRequest = {
-      prompt: { messages: [{ role: 'user', content: this.problems.question }] },
+      prompt: session.promptOf([{ role: 'user', content: this.problems.question }]),
       ...sampling(),
       ...details,
     };

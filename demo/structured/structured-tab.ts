@@ -128,7 +128,7 @@ export class StructuredTab {
   #request(): RunRequest {
     const { system } = this.#session.systems;
     return {
-      prompt: { messages: [{ role: 'user', content: this.#prompt.value }] },
+      prompt: this.#session.promptOf([{ role: 'user', content: this.#prompt.value }]),
       ...sampling(),
       system: system.id,
       knobs: this.#session.systems.settings,

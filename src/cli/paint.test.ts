@@ -5,7 +5,7 @@ import { painter } from './paint.ts';
 
 /** Token i is the i-th letter; 26 and 27 are the two bytes of é. */
 const vocab = Object.fromEntries([...'abcdefghijklmnopqrstuvwxyzÃ©'].map((name, i) => [name, i]));
-const pieces = new Pieces({ model: { vocab }, decoder: { type: 'ByteLevel' } });
+const pieces = new Pieces({ decoder: { type: 'ByteLevel' } }, Object.entries(vocab));
 const make = (options: { colour: boolean; marks: boolean }) => painter(textStream(pieces), options);
 
 describe('painting', () => {

@@ -2,6 +2,7 @@
 // makes a stream of deltas add up to the text exactly.
 import type { OutriderError } from '../base/errors.ts';
 import { bad } from '../base/refuse.ts';
+import type { Entries } from './check-tokenizer.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -78,17 +79,10 @@ export class Pieces {
   readonly #added = new Map<number, AddedToken>();
   readonly #spelling: Spelling;
 
-  constructor(tokenizer: Json) {
+  constructor(tokenizer: Json, entries: Entries) {
     this.#spelling = readSpelling(tokenizer.decoder);
     this.trimStart = this.#spelling.trimStart;
-    const vocabulary = (tokenizer.model as Json | undefined)?.vocab;
-    if (Array.isArray(vocabulary)) {
-      vocabulary.forEach((entry: readonly [string, number], id) => {
-        this.#names[id] = entry[0];
-      });
-    } else {
-      for (const [name, id] of Object.entries((vocabulary ?? {}) as Record<string, number>)) this.#names[id] = name;
-    }
+    for (const [name, id] of entries) this.#names[id] = name;
     for (const token of (tokenizer.added_tokens ?? []) as AddedToken[]) {
       this.#names[token.id] = token.content;
       this.#added.set(token.id, token);

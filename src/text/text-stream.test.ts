@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { shared } from '../testing/goldens/shared.ts';
+import { checkTokenizer } from './check-tokenizer.ts';
 import { Pieces } from './pieces.ts';
 import { textStream } from './text-stream.ts';
 import { loadTokenizer } from './tokenizer.ts';
@@ -58,7 +59,7 @@ describe.each(folders)('any text through %s', (_, folder, missing) => {
   it.skipIf(!existsSync(folder))('comes back from a stream as it went in', async () => {
     const source = JSON.parse(readFileSync(`${folder}/tokenizer.json`, 'utf8'));
     const tokenizer = await loadTokenizer({ tokenizer: source, config: {} });
-    const pieces = new Pieces(source);
+    const pieces = new Pieces(source, checkTokenizer(source));
     const next = random(7);
     for (let i = 0; i < 1500; i++) {
       const text = randomText(next).replaceAll('\ufffd', '').replaceAll(missing, '');
@@ -97,7 +98,7 @@ function hex(byte: number): string {
 }
 
 describe('text streams', () => {
-  const pieces = new Pieces(sentencePiece);
+  const pieces = new Pieces(sentencePiece, checkTokenizer(sentencePiece));
 
   it('waits for the last byte of a character', () => {
     const stream = textStream(pieces);

@@ -66,9 +66,9 @@ const build = <T>(file: string, work: () => T): T => {
 
 /** From `tokenizer.json` and the files next to it. */
 export const loadTokenizer = async ({ tokenizer, config, generation = {} }: TokenizerSource): Promise<Tokenizer> => {
-  checkTokenizer(tokenizer);
+  const entries = checkTokenizer(tokenizer);
   const { compileTemplate, openEncoder } = await import('./library.ts');
-  const pieces = build('tokenizer.json', () => new Pieces(tokenizer));
+  const pieces = build('tokenizer.json', () => new Pieces(tokenizer, entries));
   const encoder = build('tokenizer.json', () => openEncoder(tokenizer, config));
   const templates = new Map<string, Template>();
   const chatTemplate = (tools = false): string | null => templateSource(config, tools ? 'tool_use' : 'default');

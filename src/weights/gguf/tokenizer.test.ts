@@ -123,7 +123,6 @@ describe('ggufTokenizer', () => {
   });
 
   it('names what it does not know', () => {
-    expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.model': 'bert' }))).toThrow(/tokenizer bert/);
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.model': 'llama' }))).toThrow(/scores is missing/);
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.pre': 'kimi-k9' }))).toThrow(/pre-tokenizer kimi-k9/);
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.merges': ['a b c'] }))).toThrow(/merges\[0\] is "a b c"/);
@@ -131,6 +130,16 @@ describe('ggufTokenizer', () => {
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.token_type': [1] }))).toThrow(/257 tokens and 1 token types/);
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.bos_token_id': 257 }))).toThrow(/257 of 257 tokens/);
     expect(ggufTokenizer(metadata({ 'tokenizer.ggml.model': '' }))).toBeNull();
+  });
+
+  it.each(['bert', 't5', 'rwkv', 'plamo2'])('refuses the tokenizer %s, which llama.cpp has, by its name', (model) => {
+    expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.model': model }))).toThrow(
+      expect.objectContaining({
+        code: 'bad-checkpoint',
+        message: `the tokenizer ${model} inside the GGUF file is not supported`,
+        hint: expect.stringContaining('Load the safetensors version'),
+      }),
+    );
   });
 
   it('ends a text at every token that the file names', () => {

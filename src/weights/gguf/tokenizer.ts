@@ -31,7 +31,7 @@ export const ggufTokenizer = (metadata: Metadata): TokenizerFiles | null => {
   if (model !== 'gpt2' && model !== 'llama' && model !== 'gemma4')
     throw bad(
       `the tokenizer ${String(model)} inside the GGUF file is not supported`,
-      'Supported: gpt2, gemma4 (merges) and llama (SentencePiece). Token ids still work, and so does a safetensors version.',
+      'Supported: gpt2 and gemma4 (merges), llama (SentencePiece). Load the safetensors version: it has a tokenizer.json.',
     );
   const pre =
     model === 'llama' ? null : preTokenizerOf(model === 'gemma4' ? 'gemma4' : metadata.get('tokenizer.ggml.pre'));
