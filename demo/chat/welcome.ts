@@ -52,7 +52,7 @@ const BEGINNINGS: readonly Example[] = [
     text: 'The three primary colours are red, yellow and blue. When you mix red and yellow, you get',
   },
   { label: 'Story', text: 'The lighthouse keeper opened the old book. On its first page someone had written' },
-  { label: 'Code', text: 'def is_even(n):\n    return n % 2 == 0\n\ndef is_odd(n):\n' },
+  { label: 'Capitals', text: 'The capital of France is Paris. The capital of Italy is Rome. The capital of Japan is' },
 ];
 
 const CONTINUES = 'This model has no chat template: it continues what you write.';
