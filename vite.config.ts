@@ -9,6 +9,7 @@ import type { UserConfig } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { apiReference } from './.ci/api-reference.mjs';
 import { contentSecurityPolicy } from './.ci/content-security-policy.mjs';
+import { documents } from './.ci/documents.mjs';
 import { libraryFiles } from './.ci/library-files.mjs';
 import { LongestFirst } from './.ci/longest-first.mjs';
 import { testEnvironment } from './.ci/machine.mjs';
@@ -37,7 +38,7 @@ const CHUNKS = {
 };
 
 /** The pages of the demo. */
-const PAGES = ['index', 'benchmark', 'widget']
+const PAGES = ['index', 'how', 'benchmark', 'widget']
   .map((name) => join(import.meta.dirname, `demo/${name}.html`))
   .filter((page) => existsSync(page));
 
@@ -50,7 +51,7 @@ const BUILDS: Readonly<Record<string, Build>> = {
   demo: {
     root: 'demo',
     publicDir: '../public',
-    plugins: [contentSecurityPolicy(), apiReference()],
+    plugins: [contentSecurityPolicy(), apiReference(), documents()],
     build: { outDir: '../dist/demo', emptyOutDir: true, rolldownOptions: { input: PAGES, checks } },
   },
   harness: {

@@ -14,7 +14,7 @@ const examples = readdirSync(USES).flatMap((name) =>
   ),
 );
 
-const POLICY = [
+export const POLICY = [
   "default-src 'none'",
   `script-src 'self' 'wasm-unsafe-eval' ${examples.join(' ')}`, // the ONNX runtime compiles WebAssembly
   "worker-src 'self' blob:", // the benchmark starts a worker for every run

@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
+import { anchors } from './anchors.mjs';
 import { root } from './steps.mjs';
 import { staleTables } from './tables.mjs';
 import { KEEPS_OLD_NAMES, NAMES, WORDS } from './words.mjs';
@@ -104,20 +105,11 @@ export const documentShape = (path, text) => {
 
 /** The anchors of a page, as GitHub makes them from headings. @param {string} text @returns {Set<string>} */
 export const anchorsOf = (text) => {
-  /** @type {Map<string, number>} */
-  const seen = new Map();
   const headings = linesOf(text).flatMap(({ text, code }) => (code ? [] : (/^#+ (.*)/.exec(text)?.[1] ?? [])));
-  const anchors = headings.map((heading) => {
-    const slug = heading
-      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-');
-    const count = seen.get(slug) ?? 0;
-    seen.set(slug, count + 1);
-    return count === 0 ? slug : `${slug}-${count}`;
-  });
-  return new Set([...anchors, ...[...text.matchAll(/\b(?:id|name)="([^"]+)"/g)].map(([, id = '']) => id)]);
+  return new Set([
+    ...headings.map(anchors()),
+    ...[...text.matchAll(/\b(?:id|name)="([^"]+)"/g)].map(([, id = '']) => id),
+  ]);
 };
 
 /** Placeholders and patterns are no paths. */

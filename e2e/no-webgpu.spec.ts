@@ -24,8 +24,8 @@ test('explains how to get WebGPU and replays a recorded run', async ({ baseURL, 
   expect(await page.locator('#answer .drafted').count()).toBeGreaterThan(10);
   await expect(page.locator('#finish-about')).toContainText('✓ The same');
   await page.getByRole('button', { name: 'EAGLE-3' }).click();
-  await expect(page.getByLabel('Problem for the model')).toHaveValue(/^A hall has 9 rows/);
-  await expect(page.locator('#answer')).toContainText('The answer is 105.');
+  await expect(page.getByLabel('Problem for the model')).toHaveValue(/^Ida has 21 shells/);
+  await expect(page.locator('#answer')).toContainText('The answer is 25.');
   await expect(page.locator('#finish-about')).toContainText('✓ The same');
   const whole = (await page.locator('#plain-answer').textContent()) ?? '';
   await stopOnceWritten(page, () => page.getByRole('button', { name: 'Replay', exact: true }).click(), '#count');

@@ -19,6 +19,21 @@ const PAGES = [
     still: (page: Page) => expect(page.getByRole('button', { name: 'Write' })).toBeEnabled(),
   },
   {
+    name: 'how',
+    path: '/how.html',
+    still: async (page: Page) => {
+      for (const figure of await page.locator('figure').all()) {
+        await figure.scrollIntoViewIfNeeded();
+        await expect(figure.getByRole('slider', { name: 'Moment' })).toBeVisible();
+      }
+    },
+  },
+  {
+    name: 'guide',
+    path: '/repository/docs/guide/getting-started.html',
+    still: (page: Page) => expect(page.getByRole('heading', { level: 1 })).toBeVisible(),
+  },
+  {
     name: 'benchmark',
     path: '/benchmark.html',
     still: (page: Page) => expect(page.getByRole('button', { name: 'Quick (1 minute)' })).toBeEnabled(),

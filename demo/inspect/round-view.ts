@@ -3,6 +3,7 @@
 import { describeRound, spokenRound } from '../run/round-text.ts';
 import { type Cell, layOut, type TokenStatus, visible } from '../run/rounds.ts';
 import { make } from '../shared/elements.ts';
+import { percent } from '../shared/percent.ts';
 import { type Moment, type Row, rowsOf } from './moments.ts';
 import './tokens.css';
 
@@ -29,12 +30,6 @@ export const drawCell = ({ text, status, row, column, up }: Cell): HTMLElement =
   cell.style.setProperty('--up', `${up}`);
   if (up > 0) cell.classList.add('branch');
   return cell;
-};
-
-const percent = (probability: number): string => {
-  const hundred = 100 * probability;
-  if (hundred > 0 && hundred < 0.1) return '< 0.1 %';
-  return `${hundred.toFixed(hundred < 9.95 ? 1 : 0)} %`;
 };
 
 const share = (probability: number | null, who: 'target' | 'draft'): HTMLElement => {

@@ -3,9 +3,8 @@ import { type ModelNames, roleName } from '../models/family.ts';
 import { visible } from '../run/rounds.ts';
 import { barsOf, LETTERS, memberOf, type VoteBar, type VotedToken } from '../run/votes.ts';
 import { make } from '../shared/elements.ts';
+import { percent } from '../shared/percent.ts';
 import type { Moment } from './moments.ts';
-
-const percent = (probability: number): string => `${(100 * probability).toFixed(probability < 0.0995 ? 1 : 0)} %`;
 
 const drawBar = ({ letter, member, committed, instead }: VoteBar, name: string): HTMLElement => {
   const bar = make('span', { className: 'share' });

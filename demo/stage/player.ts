@@ -23,7 +23,7 @@ export class Player {
     slider.max = `${duration}`;
     slider.addEventListener('input', () => {
       this.#playing = false;
-      this.#show(slider.valueAsNumber);
+      this.show(slider.valueAsNumber);
     });
     button.addEventListener('click', () => {
       if (this.#playing) this.pause();
@@ -38,7 +38,7 @@ export class Player {
   }
 
   play(from: number): void {
-    this.#show(from);
+    this.show(from);
     if (this.#playing) return;
     this.#playing = true;
     this.#label();
@@ -49,7 +49,7 @@ export class Player {
       const at = this.#at + Math.min(0.1, (now - before) / 1000);
       before = now;
       if (at >= this.#controls.duration) this.end();
-      else this.#show(at);
+      else this.show(at);
       requestAnimationFrame(tick);
     };
     requestAnimationFrame(tick);
@@ -62,10 +62,11 @@ export class Player {
 
   end(): void {
     this.#playing = false;
-    this.#show(this.#controls.duration);
+    this.show(this.#controls.duration);
   }
 
-  #show(at: number): void {
+  /** Shows this moment, without playing on from a paused one. */
+  show(at: number): void {
     const { slider, duration } = this.#controls;
     this.#at = at;
     slider.value = `${at}`;

@@ -1,0 +1,116 @@
+// The project's documents as pages of the demo, at their paths below `repository/`: the README, the guide, and what they
+// link to. Links to files that are no documents become plain text, because the demo does not contain them.
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix, resolve } from 'node:path';
+import { Marked } from 'marked';
+import { anchors } from './anchors.mjs';
+import { POLICY } from './content-security-policy.mjs';
+import { root } from './steps.mjs';
+
+/** @param {string} folder @returns {string[]} */
+const documentsIn = (folder) =>
+  readdirSync(join(root, folder), { recursive: folder !== '', encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => posix.join(folder, name.replaceAll('\\', '/')));
+
+/** @param {string} link @param {string} path @param {ReadonlySet<string>} documents Null where the demo has no such page. */
+const target = (link, path, documents) => {
+  if (/^(https?:|mailto:|#)/.test(link)) return link;
+  const [file = '', anchor] = link.split('#');
+  if (!documents.has(posix.normalize(posix.join(posix.dirname(path), file)))) return null;
+  return file.replace(/\.md$/, '.html') + (anchor === undefined ? '' : `#${anchor}`);
+};
+
+/** @param {string} path @param {string} text @param {ReadonlySet<string>} documents */
+const bodyOf = (path, text, documents) => {
+  const anchor = anchors();
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, text: heading }) {
+        return `<h${depth} id="${anchor(heading)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const text = this.parser.parseInline(tokens);
+        const to = href.startsWith('#') || /\.(png|svg)$/.test(href) ? href : target(href, path, documents);
+        return to === null ? text : `<a href="${to}">${text}</a>`;
+      },
+      // Wide tables and code scroll by themselves, by keyboard too.
+      table(token) {
+        const row = (/** @type {typeof token.header} */ cells) =>
+          `<tr>${cells.map((cell) => this.tablecell(cell)).join('')}</tr>`;
+        const body = token.rows.map(row).join('\n');
+        return `<div class="wide" tabindex="0" role="region" aria-label="Table"><table><thead>${row(token.header)}</thead><tbody>${body}</tbody></table></div>\n`;
+      },
+      code({ text: code }) {
+        const escaped = code.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+        return `<pre tabindex="0"><code>${escaped}</code></pre>\n`;
+      },
+    },
+  });
+  return marked.parse(text, { async: false });
+};
+
+/** @param {string} path @param {string} body @param {string} title */
+const page = (path, body, title) => {
+  const up = '../'.repeat(path.split('/').length);
+  const link = (/** @type {string} */ href, /** @type {string} */ name) =>
+    `<a href="${up}${href}"${href === `repository/${path.replace(/md$/, 'html')}` ? ' aria-current="page"' : ''}>${name}</a>`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="stylesheet" href="${up}repository/document.css">
+<script src="${up}theme.js"></script>
+</head>
+<body>
+<header><nav aria-label="Pages">
+${link('index.html', 'Demo')} ${link('how.html', 'How it works')} ${link('benchmark.html', 'Benchmark')}
+${link('widget.html', 'Widget')} ${link('repository/docs/guide/getting-started.html', 'Guide')}
+${link('repository/README.html', 'Repository')}
+</nav></header>
+<main>
+${body}</main>
+</body>
+</html>
+`;
+};
+
+/** Writes the pages into a folder. @param {string} out */
+export const writeDocuments = (out) => {
+  const documents = new Set([...documentsIn(''), ...documentsIn('docs'), 'training/README.md']);
+  const pictures = new Set();
+  for (const path of documents) {
+    const text = readFileSync(join(root, path), 'utf8');
+    const body = bodyOf(path, text, documents);
+    const file = join(out, path.replace(/md$/, 'html'));
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, page(path, body, /^# (.*)/m.exec(text)?.[1] ?? path));
+    for (const [, link = ''] of body.matchAll(/\b(?:src|srcset|href)="([^":]+\.(?:png|svg))"/g))
+      pictures.add(join(dirname(path), link));
+  }
+  for (const picture of pictures) {
+    mkdirSync(dirname(join(out, picture)), { recursive: true });
+    copyFileSync(join(root, picture), join(out, picture));
+  }
+  const styles = ['colours', 'document'].map((name) => readFileSync(join(root, `demo/shared/${name}.css`), 'utf8'));
+  writeFileSync(join(out, 'document.css'), styles.join('\n'));
+};
+
+/** @returns {import('vite').Plugin} */
+export const documents = () => {
+  let out = '';
+  return {
+    name: 'documents',
+    apply: 'build',
+    configResolved({ root: pages, build }) {
+      out = join(resolve(pages, build.outDir), 'repository');
+    },
+    closeBundle() {
+      writeDocuments(out);
+    },
+  };
+};

@@ -1,0 +1,15 @@
+// The page “How it works”: five figures, each a recorded run of the engine.
+import { startTheme } from '../shared/theme.ts';
+import { blockFigure } from './block-figure.ts';
+import { startFigure } from './figure.ts';
+import { roundFigure } from './round-figure.ts';
+import { routeFigure } from './route-figure.ts';
+import { treeFigure } from './tree-figure.ts';
+import { voteFigure } from './vote-figure.ts';
+
+startTheme();
+startFigure('figure-round', roundFigure);
+startFigure('figure-tree', treeFigure);
+startFigure('figure-block', blockFigure);
+startFigure('figure-vote', voteFigure);
+startFigure('figure-route', routeFigure);

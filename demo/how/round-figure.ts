@@ -1,0 +1,81 @@
+// One round, moment by moment: what the small model guesses, what the target makes of each guess in its one pass, and
+// what is kept, corrected and discarded.
+import { type Moment, momentsOf, rowsOf } from '../inspect/moments.ts';
+import { outcomeOf } from '../run/outcome.ts';
+import { visible } from '../run/rounds.ts';
+import { make } from '../shared/elements.ts';
+import { percent } from '../shared/percent.ts';
+import { endOf } from '../stage/scene.ts';
+import type { Drawing } from './figure.ts';
+import { recordingOf } from './recording-of.ts';
+
+/** The corrected round with the most accepted drafts. */
+const choose = (moments: readonly Moment[]): Moment => {
+  const corrected = moments.filter(({ committed }) => committed.at(-1)?.source === 'corrected');
+  const [best] = corrected.toSorted((a, b) => b.path.length - a.path.length);
+  if (!best) throw new Error('no round of this recording has a corrected token');
+  return best;
+};
+
+const quoted = (text: string): string => `“${visible(text).trim()}”`;
+
+export const roundFigure = async (): Promise<Drawing> => {
+  const { events, plain } = await recordingOf('dflash');
+  const moments = momentsOf(events);
+  const round = choose(moments);
+  const rows = rowsOf(round).filter(({ status }) => status !== 'corrected');
+  const own = round.committed.at(-1)?.text ?? '';
+  const before = moments.filter(({ before }) => before < round.before).flatMap(({ committed }) => committed);
+  const context = make('p', { className: 'so-far' }, ...before.map(({ text }) => text.replace(/\n+/g, '\n')));
+  const correction = make(
+    'li',
+    { className: 'guess own' },
+    make('span', { className: 'chip own', textContent: visible(own) }),
+    make('span', { className: 'verdict-of' }, 'by the target'),
+  );
+  const guesses = rows.map(({ text, status, target }) => {
+    const bar = make('span', { className: 'share', ariaHidden: 'true' });
+    bar.style.setProperty('--share', `${100 * (target ?? 0)}%`);
+    const chip = make('span', { className: 'chip', textContent: visible(text) });
+    const verdict = make('span', { className: 'verdict-of' }, target === null ? '' : percent(target));
+    return { kept: status === 'drafted', chip, node: make('li', { className: 'guess' }, chip, bar, verdict) };
+  });
+  const first = guesses.findIndex(({ kept }) => !kept);
+  const nodes = guesses.map(({ node }) => node);
+  const list = make(
+    'ol',
+    { className: 'guesses', ariaLabel: 'The guesses, with the probability that the target gives each of them' },
+    ...nodes.slice(0, first + 1),
+    correction,
+    ...nodes.slice(first + 1),
+  );
+  const wrong = quoted(rows[first]?.text ?? '');
+  const SAYS = [
+    'The text so far. The target would now take one pass for each token.',
+    `Draft: the small model guesses ${rows.length} tokens.`,
+    'Verify: one pass of the target gives every guess the probability that it would write this token itself.',
+    `Accept: the target agrees with ${first} guesses. They are part of the answer now.`,
+    `Correct: the target does not agree with ${wrong}. It writes ${quoted(own)} instead.`,
+    `Guesses after it continue a text that no longer exists. One pass of the target has written ${first + 1} tokens.`,
+  ];
+  return {
+    node: make('div', { className: 'drawing' }, context, list),
+    about:
+      'Under each guess: the probability that the target gives it. ' +
+      `The whole answer took ${endOf(outcomeOf(events), outcomeOf(plain))}`,
+    step: 2,
+    last: SAYS.length - 1,
+    draw(moment) {
+      for (const [i, { node, chip, kept }] of guesses.entries()) {
+        node.classList.toggle('on', moment >= 1);
+        node.classList.toggle('scored', moment >= 2);
+        chip.classList.toggle('on', moment >= 1);
+        chip.classList.toggle('kept', kept && moment >= 3);
+        chip.classList.toggle('struck', !kept && moment >= (i === first ? 4 : 5));
+      }
+      correction.classList.toggle('on', moment >= 4);
+      correction.firstElementChild?.classList.toggle('on', moment >= 4);
+    },
+    says: (moment) => SAYS[moment] ?? '',
+  };
+};
