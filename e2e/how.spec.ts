@@ -16,7 +16,7 @@ const walk = async (page: Page, name: Name): Promise<readonly string[]> => {
   const said: string[] = [];
   for (let i = 0; i < 400; i++) {
     const text = (await slider.getAttribute('aria-valuetext')) ?? '';
-    await expect(figure(page, name).locator('.now')).toHaveText(text);
+    await expect(figure(page, name).locator('p.now')).toHaveText(text);
     if (said.at(-1) !== text) said.push(text);
     if ((await slider.inputValue()) === (await slider.getAttribute('max'))) break;
     await slider.press(name === 'route' ? 'PageUp' : 'ArrowRight');

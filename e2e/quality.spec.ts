@@ -41,7 +41,7 @@ const PAGES = [
   {
     name: 'widget',
     path: '/widget.html',
-    still: (page: Page) => expect(page.locator('outrider-chat')).toHaveCount(6),
+    still: (page: Page) => expect(page.locator('outrider-chat')).toHaveCount(9),
   },
 ];
 const THEMES = ['light', 'dark'] as const;

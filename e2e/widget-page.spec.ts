@@ -1,5 +1,5 @@
-// The widget's page: five uses whose source is what runs; by keyboard, for screen readers, in both themes, from narrow to
-// wide, and without WebGPU.
+// The widget's page: a configurator, and uses whose source is what runs; by keyboard, for screen readers, in both themes,
+// from narrow to wide, and without WebGPU.
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium, expect, type Page, test } from '@playwright/test';
 import { expectCalm } from './demo.ts';
@@ -13,31 +13,126 @@ const open = async (page: Page): Promise<readonly string[]> => {
     if (message.type() === 'error') complaints.push(message.text());
   });
   await page.goto(PAGE);
-  await expect(page.locator('outrider-chat')).toHaveCount(6);
+  await expect(page.locator('outrider-chat')).toHaveCount(9);
   return complaints;
 };
 
+const FIRST = '#recordings outrider-chat:first-of-type';
+const recording = (page: Page) => page.locator(FIRST);
+
+/** Recordings play when the page opens. */
+const stopRecordings = (page: Page): Promise<void> =>
+  page.locator('#recordings').evaluate(async (section) => {
+    const chats = [...section.querySelectorAll('outrider-chat')];
+    for (const chat of chats) chat.stop();
+    while (chats.some(({ busy }) => busy)) await new Promise((resolve) => setTimeout(resolve, 10));
+  });
+
 /** The recording, to its end. */
-const play = (page: Page): Promise<void> =>
-  page.locator('#trace outrider-chat').evaluate(async (chat: HTMLElementTagNameMap['outrider-chat']) => {
+const play = async (page: Page): Promise<void> => {
+  await stopRecordings(page);
+  await recording(page).evaluate(async (chat: HTMLElementTagNameMap['outrider-chat']) => {
     chat.speed = 2;
     await chat.send();
   });
+};
 
-test('shows the source that runs, and starts nothing by itself', async ({ page }) => {
+test('shows the source that runs, plays recordings, and starts no model by itself', async ({ page }) => {
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   const complaints = await open(page);
   await page.waitForTimeout(500);
-  expect(asked.filter((path) => /\/models\/|\/traces\/|worker/.test(path))).toEqual([]);
+  expect(asked.filter((path) => /\/models\/|\/(worker|engine)-/.test(path))).toEqual([]);
+  expect(asked.filter((path) => path.includes('/traces/')).length).toBe(3);
+  for (const chat of await page.locator('#recordings outrider-chat').all())
+    await expect(chat.locator('[part~=token]').first()).toBeVisible();
   expect(page.workers()).toHaveLength(0);
-  for (const id of ['plain', 'themed', 'events', 'trace', 'pair']) {
+  for (const id of ['recordings', 'own', 'themed', 'events', 'pair']) {
     const tag = (text: string): string => /<outrider-chat[^>]*>/.exec(text)?.[0].replaceAll(/\s+/g, ' ') ?? id;
     const live = await page.locator(`#${id} .live`).evaluate((node) => node.innerHTML);
     const shown = (await page.locator(`#${id} pre`).textContent()) ?? '';
     expect(tag(live).replaceAll('=""', '')).toBe(tag(shown).replaceAll(/ (?=>)/g, ''));
   }
   expect(complaints).toEqual([]);
+});
+
+test('the configurator: each choice is an attribute of the element next to it and of the lines to copy', async ({
+  page,
+}) => {
+  const complaints = await open(page);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const chat = page.locator('#config-live outrider-chat');
+  const lines = page.locator('#config-lines');
+  await page.getByLabel('Model', { exact: true }).selectOption('mid');
+  await expect(page.getByLabel('Decoding', { exact: true }).locator('option')).not.toContainText(['DFlash']); // mid has no such drafter
+  await page.getByLabel('Decoding', { exact: true }).selectOption('draft-model');
+  await page.getByLabel('Theme', { exact: true }).selectOption('dark');
+  await page.getByLabel('Title', { exact: true }).fill('A “tutor” & more');
+  await page.getByLabel('Most tokens').fill('50');
+  await page.getByLabel('Show rejected drafts').check();
+  await page.getByLabel('Constraint', { exact: true }).selectOption('choice');
+  const wanted = { model: 'mid', system: 'draft-model', theme: 'dark', label: 'A “tutor” & more', 'max-tokens': '50' };
+  for (const [name, value] of Object.entries(wanted)) await expect(chat).toHaveAttribute(name, value);
+  await expect(lines).toContainText("import 'outrider/widget'");
+  await expect(page.locator('#config-note')).toContainText('no grammar engine');
+  await page.getByRole('button', { name: 'Copy the two lines' }).click();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toBe(await lines.textContent());
+  // What was copied makes the same element.
+  const same = await page.evaluate((text) => {
+    const made = new DOMParser().parseFromString(text, 'text/html').querySelector('outrider-chat');
+    const live = document.querySelector('#config-live outrider-chat');
+    const of = (node: Element | null) =>
+      [...(node?.attributes ?? [])].map(({ name, value }) => `${name}=${value}`).sort();
+    return [of(made), of(live)];
+  }, copied);
+  expect(same[0]).toEqual(same[1]);
+  expect(same[0]?.length).toBe(8);
+  await page.getByLabel('Constraint', { exact: true }).selectOption('');
+  await expect(lines).toContainText('src="./outrider-chat.js"');
+  await expect(chat).not.toHaveAttribute('constraint');
+  expect(complaints).toEqual([]);
+});
+
+test('a constraint that is an attribute holds; its tokens are marked', async ({ page }) => {
+  const complaints = await open(page);
+  const chat = page.locator('#config-live outrider-chat');
+  await page.getByLabel('Model', { exact: true }).selectOption('draft');
+  await page.getByLabel('Constraint', { exact: true }).selectOption('json');
+  await chat.getByRole('button', { name: 'Send' }).click();
+  await expect(chat.getByRole('log')).toContainText(/\{"answer": \d+\}/);
+  await expect(chat.locator('[part~=forced]').first()).toHaveAttribute('title', 'forced by the constraint');
+  await chat.evaluate((node) => node.setAttribute('constraint', '{broken'));
+  await chat.getByRole('textbox', { name: 'Message' }).fill('Leo has 3 trees. How many are that?');
+  await page.keyboard.press('Enter');
+  await expect(chat.getByRole('alert')).toContainText('the attribute constraint is not JSON');
+  expect(complaints).toEqual([]);
+});
+
+test('a model of the visitor’s own: nothing is fetched before the button is pressed', async ({ page, baseURL }) => {
+  await open(page);
+  const own = page.locator('#own');
+  const address = new URL('models/draft/', baseURL).href;
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await own.getByRole('textbox', { name: 'Address' }).fill(address);
+  await page.waitForTimeout(300);
+  expect(asked.filter((url) => url.includes('/models/'))).toEqual([]);
+  await expect(own.getByRole('button', { name: 'Send' })).toBeDisabled();
+  await own.getByRole('button', { name: 'Use this model' }).click();
+  const box = own.getByRole('textbox', { name: 'Message' });
+  await expect(box).toBeFocused();
+  expect(asked.filter((url) => url.startsWith(address)).length).toBeGreaterThan(2);
+  await box.fill('Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?');
+  await page.keyboard.press('Enter');
+  await expect(own.locator('outrider-chat').getByRole('status')).toContainText('84');
+});
+
+test('where reduced motion is wanted a recording is there at once', async ({ browser }) => {
+  const page = await browser.newPage({ reducedMotion: 'reduce' });
+  await page.goto(PAGE);
+  await expect(recording(page).getByRole('log')).toContainText('The answer is 52.', { timeout: 5000 });
+  await page.close();
 });
 
 test('by keyboard: asks, stops, reads on; the page hears of every round', async ({ page }) => {
@@ -81,7 +176,7 @@ for (const colorScheme of ['light', 'dark'] as const)
         .locator(`${id} outrider-chat`)
         .first()
         .evaluate((chat) => getComputedStyle(chat.shadowRoot?.querySelector('.panel') ?? chat).backgroundColor);
-    expect(await background('#plain')).toBe(colorScheme === 'dark' ? 'rgb(23, 26, 31)' : 'rgb(255, 254, 251)');
+    expect(await background('#config-live')).toBe(colorScheme === 'dark' ? 'rgb(23, 26, 31)' : 'rgb(255, 254, 251)');
     expect(await background('#themed')).toBe('rgb(16, 32, 28)'); // of its own, by a variable
     const send = page.locator('#themed').getByRole('button', { name: 'Send' });
     expect(await send.evaluate((node) => getComputedStyle(node).borderRadius)).toBe('32px'); // by a part
@@ -96,17 +191,18 @@ for (const colorScheme of ['light', 'dark'] as const)
 
 test('streaming does not disturb the page: no long task, enough frames, and no layout shift', async ({ page }) => {
   await open(page);
-  const chat = page.locator('#plain outrider-chat');
+  const chat = page.locator('#config-live outrider-chat');
   const question = await chat.getAttribute('prompt');
   expect(await chat.evaluate((node: HTMLElementTagNameMap['outrider-chat']) => node.load())).toBe(true);
   const box = chat.getByRole('textbox', { name: 'Message' });
-  await expectCalm(page, '#plain outrider-chat [part=send]', () => box.fill(question ?? ''));
+  await expectCalm(page, '#config-live outrider-chat [part=send]', () => box.fill(question ?? ''));
   await expect(chat.getByRole('log')).toContainText('The answer is 84.');
 });
 
 test('nothing moves while a recording is played', async ({ page }) => {
   await open(page);
-  await expectCalm(page, '#trace outrider-chat [part=send]');
+  await stopRecordings(page);
+  await expectCalm(page, `${FIRST} [part=send]`);
 });
 
 test('without WebGPU it says so, and offers the recording that the page names', async ({ baseURL, launchOptions }) => {
@@ -114,7 +210,7 @@ test('without WebGPU it says so, and offers the recording that the page names', 
   const browser = await chromium.launch({ ...launchOptions, args: [...args, '--disable-features=WebGPUService'] });
   const page = await browser.newPage();
   await page.goto(new URL(PAGE, baseURL).href);
-  const chat = page.locator('#plain outrider-chat');
+  const chat = page.locator('#config-live outrider-chat');
   await chat.evaluate((node) => {
     node.setAttribute('model', 'target');
     node.setAttribute('trace', './traces/problem-2.jsonl');

@@ -1,6 +1,7 @@
 // An answer's Markdown as elements. The parser's tokens become nodes made one by one with their text, so nothing that a
 // model writes is ever read as HTML: tags in an answer are shown as they stand, and images are not fetched.
 import { Lexer, type Token, type Tokens } from 'marked';
+import { copyOnClick } from '../shared/copy.ts';
 import { make } from '../shared/elements.ts';
 
 /** A node of the formatted text, without the DOM. */
@@ -124,16 +125,7 @@ export const parseMarkdown = (text: string): readonly Part[] | null => {
 
 const copyButton = (code: string): HTMLElement => {
   const button = make('button', { type: 'button', className: 'quiet small copy' }, 'Copy code');
-  button.addEventListener('click', async () => {
-    const done = await navigator.clipboard.writeText(code).then(
-      () => 'Copied',
-      () => 'Copy failed',
-    );
-    button.textContent = done;
-    setTimeout(() => {
-      button.textContent = 'Copy code';
-    }, 1500);
-  });
+  copyOnClick(button, () => code);
   return button;
 };
 

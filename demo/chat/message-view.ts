@@ -5,6 +5,7 @@ import { brief, Running } from '../run/figures.ts';
 import { interruptionSentence } from '../run/interruption.ts';
 import { drawRound } from '../run/lane.ts';
 import { type DecodedRound, RoundReader } from '../run/rounds.ts';
+import { copyOnClick } from '../shared/copy.ts';
 import { drawMarkdown, parseMarkdown } from './markdown.ts';
 
 const make = <Tag extends keyof HTMLElementTagNameMap>(
@@ -23,16 +24,8 @@ export const action = (label: string, about: string, press: () => void): HTMLBut
 
 /** A Copy button, which reports the result for a moment. */
 export const copyAction = (text: () => string): HTMLButtonElement => {
-  const button = action('Copy', 'Copy this message', async () => {
-    const done = await navigator.clipboard.writeText(text()).then(
-      () => 'Copied',
-      () => 'Copy failed',
-    );
-    button.textContent = done;
-    setTimeout(() => {
-      button.textContent = 'Copy';
-    }, 1500);
-  });
+  const button = action('Copy', 'Copy this message', () => {});
+  copyOnClick(button, text);
   return button;
 };
 

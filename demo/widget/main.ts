@@ -1,13 +1,15 @@
-// The widget page: five uses. Each is an HTML file that is both put on the page and shown as source, so that the code
-// that is read is the code that runs.
+// The widget page: a configurator, and uses. Each use is an HTML file that is both put on the page and shown as source, so
+// that the code that is read is the code that runs.
 import '../../src/widget/index.ts';
+import { copyOnClick } from '../shared/copy.ts';
 import { make } from '../shared/elements.ts';
 import { startTheme } from '../shared/theme.ts';
+import { startConfigurator } from './configurator.ts';
 import events from './uses/events.html?raw';
+import own from './uses/own.html?raw';
 import pair from './uses/pair.html?raw';
-import plain from './uses/plain.html?raw';
+import recordings from './uses/recordings.html?raw';
 import themed from './uses/themed.html?raw';
-import trace from './uses/trace.html?raw';
 
 interface Use {
   readonly id: string;
@@ -18,10 +20,18 @@ interface Use {
 
 const USES: readonly Use[] = [
   {
-    id: 'plain',
-    title: 'Default',
-    about: 'The bundled model with its DFlash drafter. Both are downloaded when the first message is sent.',
-    source: plain,
+    id: 'recordings',
+    title: 'Recorded runs',
+    about:
+      'With “trace” an element plays a recorded run, here in slow motion. It needs no model and no GPU, so it works in every browser.',
+    source: recordings,
+  },
+  {
+    id: 'own',
+    title: 'Your own model',
+    about:
+      'The visitor names a model. Its address must allow requests from other pages (CORS), as that of Hugging Face does.',
+    source: own,
   },
   {
     id: 'themed',
@@ -37,12 +47,6 @@ const USES: readonly Use[] = [
     source: events,
   },
   {
-    id: 'trace',
-    title: 'Without a GPU',
-    about: 'Plays a run recorded on another machine, eight times slower than it ran. Works in every browser.',
-    source: trace,
-  },
-  {
     id: 'pair',
     title: 'Side by side',
     about:
@@ -51,18 +55,10 @@ const USES: readonly Use[] = [
   },
 ];
 
-const copyButton = (text: string): HTMLButtonElement => {
-  const button = make('button', { type: 'button', className: 'quiet copy' }, 'Copy');
-  button.addEventListener('click', async () => {
-    const copied = await navigator.clipboard.writeText(text).then(
-      () => true,
-      () => false, // the browser refused; the text can still be selected
-    );
-    button.textContent = copied ? 'Copied' : 'Copy failed';
-    setTimeout(() => {
-      button.textContent = 'Copy';
-    }, 2000);
-  });
+const copyButton = (text: string, what: string): HTMLButtonElement => {
+  const button = make('button', { type: 'button', className: 'quiet copy', ariaLabel: `Copy the source of ${what}` });
+  button.textContent = 'Copy';
+  copyOnClick(button, () => text);
   return button;
 };
 
@@ -73,7 +69,7 @@ const section = ({ id, title, about, source }: Use): HTMLElement => {
   const code = make('pre', { tabIndex: 0, role: 'region', ariaLabel: `Source of “${title}”` }, make('code', {}, text));
   const box = make('section', { id, className: 'card use' }, heading, make('p', { className: 'muted' }, about), live);
   box.setAttribute('aria-labelledby', heading.id);
-  box.append(make('div', { className: 'source' }, copyButton(text), code));
+  box.append(make('div', { className: 'source' }, copyButton(text, `“${title}”`), code));
   return box;
 };
 
@@ -82,4 +78,5 @@ uses.append(...USES.map(section));
 // Scripts of a contextual fragment run when they are inserted, after their elements.
 for (const { id, source } of USES)
   document.querySelector(`#${id} .live`)?.append(document.createRange().createContextualFragment(source));
+startConfigurator();
 startTheme();

@@ -9,6 +9,7 @@ export const MARKS = {
   corrected: { part: 'corrected', text: 'corrected by the target' },
   bonus: { part: 'bonus', text: 'bonus token' },
   routed: { part: 'routed', text: 'step of the target' },
+  forced: { part: 'forced', text: 'forced by the constraint' },
 } as const;
 
 const isMarked = (source: ChatToken['source']): source is keyof typeof MARKS => source in MARKS;
@@ -102,9 +103,9 @@ export class AnswerView {
     this.#verdict = null;
   }
 
-  /** Of drafts that were accepted together the first has the sign. */
+  /** Of consecutive drafts that were accepted, and of routed or forced tokens, the first has the sign. */
   #mark({ text, source }: ChatToken): HTMLElement {
-    const goes = source === this.#source && (source === 'drafted' || source === 'routed');
+    const goes = source === this.#source && ['drafted', 'routed', 'forced'].includes(source);
     this.#source = source;
     if (!isMarked(source)) return make('span', { part: 'token' }, text);
     const { part, text: title } = MARKS[source];

@@ -1,5 +1,6 @@
 // The element's attributes, each with a property of the same meaning; the property's name is the attribute's in camel
 // case.
+import { badConstraint } from '../base/refuse.ts';
 
 export const TEXTS = [
   'model',
@@ -19,39 +20,52 @@ export const TEXTS = [
 ] as const;
 export const NUMBERS = ['maxTokens', 'temperature', 'topP', 'seed', 'history', 'speed'] as const;
 export const FLAGS = ['disabled', 'autoplay', 'rejected'] as const;
+/** The attribute is JSON text, the property its value. */
+export const VALUES = ['constraint'] as const;
 
 const dashed = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-export const OBSERVED: readonly string[] = [...TEXTS, ...NUMBERS, ...FLAGS].map(dashed);
+export const OBSERVED: readonly string[] = [...TEXTS, ...NUMBERS, ...FLAGS, ...VALUES].map(dashed);
 
-type Reflected = (typeof TEXTS | typeof NUMBERS | typeof FLAGS)[number];
+type Reflected = (typeof TEXTS | typeof NUMBERS | typeof FLAGS | typeof VALUES)[number];
 
 const number = (text: string | null): number | null => {
   const value = text === null || text.trim() === '' ? Number.NaN : Number(text);
   return Number.isFinite(value) ? value : null;
 };
 
+/** What the engine is given; it checks the value itself. */
+const parsed = (text: string, attribute: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badConstraint(`the attribute ${attribute} is not JSON`, 'Write {"choice": ["yes", "no"]}, for instance.');
+  }
+};
+
 const accessor = (name: Reflected): PropertyDescriptor & ThisType<HTMLElement> => {
   const attribute = dashed(name);
   const isFlag = FLAGS.some((flag) => flag === name);
   const isNumber = NUMBERS.some((each) => each === name);
+  const isValue = VALUES.some((each) => each === name);
   return {
     enumerable: true,
     configurable: true,
     get() {
       if (isFlag) return this.hasAttribute(attribute);
       const text = this.getAttribute(attribute);
+      if (isValue) return text === null ? null : parsed(text, attribute);
       return isNumber ? number(text) : text;
     },
     set(value: unknown) {
       if (isFlag) this.toggleAttribute(attribute, Boolean(value));
       else if (value === null || value === undefined) this.removeAttribute(attribute);
-      else this.setAttribute(attribute, String(value));
+      else this.setAttribute(attribute, isValue ? JSON.stringify(value) : String(value));
     },
   };
 };
 
-const NAMES: readonly Reflected[] = [...TEXTS, ...NUMBERS, ...FLAGS];
+const NAMES: readonly Reflected[] = [...TEXTS, ...NUMBERS, ...FLAGS, ...VALUES];
 
 /** Gives a class of elements the properties. */
 export const reflect = (prototype: HTMLElement): void => {

@@ -21,6 +21,9 @@ import { View } from './view.ts';
 /** Errors that a second try would give again. */
 const FINAL: readonly ErrorCode[] = ['no-webgpu', 'bad-request', 'vocabulary-mismatch'];
 
+/** Whether the visitor's system asks for pages without motion. */
+const wantsStillness = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
+
 /** The engine of all elements that bring none of their own; set when the element is defined. */
 let shared: EnginePool | null = null;
 
@@ -50,7 +53,7 @@ export class OutriderChat extends ChatProperties {
     });
     this.#view.text = this.prompt ?? '';
     this.#update();
-    if (this.autoplay) void this.send();
+    if (this.autoplay) void (this.#replays ? this.#play(wantsStillness()) : this.send());
   }
 
   /** Called by the browser. */
@@ -151,7 +154,8 @@ export class OutriderChat extends ChatProperties {
     });
   }
 
-  async #play(): Promise<string | null> {
+  /** `still`: the whole recording at once. */
+  async #play(still = false): Promise<string | null> {
     if (!this.#emit('outrider-start', { prompt: this.prompt ?? '', replay: true })) return null;
     let answer: string | null = null;
     const play = async (signal: AbortSignal): Promise<void> => {
@@ -159,9 +163,12 @@ export class OutriderChat extends ChatProperties {
       const question = recording.prompt ?? this.prompt ?? '';
       this.#view?.clear();
       this.#view?.begin(question);
-      answer = await this.#show(replay(recording, this.speed ?? 1, signal), question);
+      answer = await this.#show(
+        replay(recording, still ? Number.POSITIVE_INFINITY : (this.speed ?? 1), signal),
+        question,
+      );
     };
-    await this.#do(play, () => void this.#play());
+    await this.#do(play, () => void this.#play(still));
     return answer;
   }
 

@@ -8,7 +8,7 @@ import { OBSERVED, reflect } from './attributes.ts';
 /** Servers that render pages import this file too; they have no `HTMLElement`. */
 const Base: typeof HTMLElement = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
 
-/** The settings of an `<outrider-chat>`. Those up to `rejected` are attributes too, in kebab case: `max-tokens`. */
+/** The settings of an `<outrider-chat>`. Those up to `constraint` are attributes too, in kebab case: `max-tokens`. */
 export class ChatProperties extends Base {
   static readonly observedAttributes = OBSERVED;
 
@@ -49,13 +49,21 @@ export class ChatProperties extends Base {
    * How many earlier exchanges the model sees. Default: all; none for the bundled models, which know single questions.
    */
   declare history: number | null;
-  /** Of a replay: 0.25 is a quarter of the recorded pace. */
+  /** Of a replay: 0.25 is a quarter of the recorded speed. */
   declare speed: number | null;
   declare disabled: boolean;
-  /** Sends the prompt, or plays the trace, as soon as the element is on the page. */
+  /**
+   * Sends the prompt, or plays the trace, as soon as the element is on the page. Where the visitor wants no motion, the
+   * whole trace is shown at once.
+   */
   declare autoplay: boolean;
   /** Shows rejected drafts, struck through, at their places. */
   declare rejected: boolean;
+  /**
+   * What every answer must be: JSON by a schema, a regular expression, a grammar, or one of several texts. The
+   * attribute is JSON.
+   */
+  declare constraint: Constraint | null;
 
   /** An engine of the page's own with its models loaded: the element loads nothing into it and does not close it. */
   declare engine: Engine | null;
@@ -63,10 +71,8 @@ export class ChatProperties extends Base {
   declare sources: ModelSources | null;
   /** Settings of the decoding system. */
   declare knobs: Readonly<Record<string, KnobValue>> | null;
-  /** What every answer must be: JSON by a schema, a regular expression, a grammar, or one of several texts. */
-  declare constraint: Constraint | null;
 }
 
 reflect(ChatProperties.prototype);
 // Not fields: what a page set before the element was defined would be overwritten.
-Object.assign(ChatProperties.prototype, { engine: null, sources: null, knobs: null, constraint: null });
+Object.assign(ChatProperties.prototype, { engine: null, sources: null, knobs: null });

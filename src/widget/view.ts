@@ -54,12 +54,15 @@ const styles = (): CSSStyleSheet => {
   return sheet;
 };
 
+/** Few runs have them; where they occur their tooltip explains them. */
+const RARE = ['routed', 'forced'];
+
 const legend = (): HTMLElement =>
   make(
     'ul',
     { part: 'legend', className: 'legend', ariaLabel: 'How tokens are marked' },
     ...Object.entries(MARKS)
-      .filter(([source]) => source !== 'routed')
+      .filter(([source]) => !RARE.includes(source))
       .map(([source, { part, text }]) =>
         make('li', {}, make('span', { part: `mark ${part}`, className: `${source} first` }, text)),
       ),
