@@ -1,5 +1,5 @@
 // Compiles constraints, and keeps the compiled ones: an application asks for the same schema again and again.
-import type { GrammarCompiler } from '@mlc-ai/web-xgrammar';
+import type { CompiledGrammar, GrammarCompiler } from '@mlc-ai/web-xgrammar';
 import { badConstraint } from '../base/refuse.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import type { Constraint } from './constraint.ts';
@@ -8,6 +8,7 @@ import { literal } from './literal.ts';
 import { bytesOf, type Marks } from './marks.ts';
 import type { Compiled } from './matcher.ts';
 import { patternGrammar } from './pattern.ts';
+import { safeAlternatives } from './safe-alternatives.ts';
 import { compiling, loadXGrammar } from './xgrammar.ts';
 
 /** Compiled constraints that are kept, for each vocabulary. */
@@ -72,7 +73,13 @@ const makeCompiler = async ({ tokenizer, marks, vocabulary, stopTokens }: Vocabu
   return { compiler: await GrammarCompiler.createGrammarCompiler(info, false), kept: new Map() };
 };
 
-const compile = (compiler: GrammarCompiler, constraint: Constraint) => compiler.compileGrammar(grammarOf(constraint));
+const compile = async (compiler: GrammarCompiler, constraint: Constraint): Promise<CompiledGrammar> => {
+  const { Grammar } = await loadXGrammar();
+  const grammar = await Grammar.fromEBNF(grammarOf(constraint));
+  const printed = grammar.toString();
+  grammar.dispose();
+  return compiler.compileGrammar(safeAlternatives(printed));
+};
 
 const grammarOf = (constraint: Constraint): string => {
   if ('json_schema' in constraint) return schemaGrammar(constraint.json_schema, constraint.whitespace);

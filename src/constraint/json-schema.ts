@@ -93,7 +93,8 @@ export const rulesOfJson = (gap: Whitespace): readonly string[] => [
   'short ::= "\\\\" ["\\\\/bfnrt]',
   'long ::= "\\\\u" ([0-9A-Ca-cEFef] hex | [Dd] [0-7]) hex hex',
   'character ::= plain | short',
-  'string ::= "\\"" (plain | short | long)* "\\""',
+  // A class with a star is a loop; a rule with a star is a recursion, which is slow in a long text.
+  `string ::= "\\"" ${characterClass(IN_JSON)}* ((short | long) ${characterClass(IN_JSON)}*)* "\\""`,
   'integer ::= "-"? ("0" | [1-9] [0-9]{0,14})',
   'number ::= integer ("." [0-9]{1,15})? ([eE] [+-]? [0-9]{1,2})?',
   'object ::= "{" space (string colon value (comma string colon value)*)? space "}"',

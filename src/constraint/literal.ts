@@ -13,10 +13,10 @@ export const literal = (text: string): string =>
 export type Range = readonly [first: number, last: number];
 
 const LAST = 0x10ffff;
-/** The last character of two bytes in UTF-8. XGrammar misreads ranges beyond it. */
-const LAST_OF_TWO = 0x7ff;
+/** The last character of one byte in UTF-8. XGrammar reads the characters of a class as bytes. */
+export const LAST_OF_ONE = 0x7f;
 /** Characters beyond it that a class may name one by one. */
-const MOST_NAMED = 256;
+const MOST_NAMED = 512;
 
 /** Sorted and joined. Surrogates are no characters, so it does not matter that they fill a gap. */
 const joined = (ranges: readonly Range[]): readonly Range[] => {
@@ -50,27 +50,22 @@ const member = (at: number): string => {
 const members = (ranges: readonly Range[]): string =>
   ranges.map(([first, last]) => (first === last ? member(first) : `${member(first)}-${member(last)}`)).join('');
 
-/** A class of characters. Null: XGrammar cannot read it, because it holds a part of the characters of three or four bytes. */
+/** A class of characters. Null: it holds too many of the characters beyond ASCII, and not all of them. */
 export const characterClass = (ranges: readonly Range[]): string | null => {
   const own = joined(ranges);
   const [only] = own;
   if (own.length === 1 && only && only[0] === only[1]) return literal(String.fromCodePoint(only[0]));
-  if ((own.at(-1)?.[1] ?? 0) <= LAST_OF_TWO) {
-    // A range must not span two lengths either.
-    const split = own.flatMap(([first, last]): Range[] =>
-      first < 0x80 && last >= 0x80
-        ? [
-            [first, 0x7f],
-            [0x80, last],
-          ]
-        : [[first, last]],
-    );
-    return `[${members(split)}]`;
-  }
+  if ((own.at(-1)?.[1] ?? 0) <= LAST_OF_ONE) return `[${members(own)}]`;
   const others = complement(own);
-  if ((others.at(-1)?.[1] ?? 0) < 0x80) return `[^${members(others.length > 0 ? others : [[0, 0]])}]`;
-  const count = own.reduce((sum, [first, last]) => sum + last - first + 1, 0);
-  if (count > MOST_NAMED) return null;
-  const named = own.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, i) => first + i));
-  return `(${named.map((at) => literal(String.fromCodePoint(at))).join(' | ')})`;
+  if ((others.at(-1)?.[1] ?? 0) <= LAST_OF_ONE) return `[^${members(others.length > 0 ? others : [[0, 0]])}]`;
+  const ascii = own
+    .filter(([first]) => first <= LAST_OF_ONE)
+    .map(([first, last]): Range => [first, Math.min(last, LAST_OF_ONE)]);
+  const beyond = own
+    .map(([first, last]): Range => [Math.max(first, LAST_OF_ONE + 1), last])
+    .filter(([first, last]) => first <= last);
+  if (beyond.reduce((sum, [first, last]) => sum + last - first + 1, 0) > MOST_NAMED) return null;
+  const named = beyond.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, i) => first + i));
+  const parts = named.map((at) => literal(String.fromCodePoint(at)));
+  return `(${[...(ascii.length > 0 ? [`[${members(ascii)}]`] : []), ...parts].join(' | ')})`;
 };

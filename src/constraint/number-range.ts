@@ -31,6 +31,14 @@ const natural = (first: number, last: number): readonly string[] => {
   const parts: string[] = [];
   for (let low = first; low <= last; ) {
     const length = String(low).length;
+    let longest = length;
+    while (10 ** (longest + 1) - 1 <= last) longest++;
+    if (low === 10 ** (length - 1) && longest > length) {
+      // All numbers of several lengths.
+      parts.push(`[1-9][0-9]{${length - 1},${longest - 1}}`);
+      low = 10 ** longest;
+      continue;
+    }
     const high = Math.min(last, 10 ** length - 1);
     parts.push(...sameLength(String(low), String(high)));
     low = high + 1;

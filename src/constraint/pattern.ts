@@ -54,7 +54,8 @@ export const patternGrammar = (pattern: string, { json, refuse }: PatternOptions
     const kept = intersection(ranges, possible);
     if (kept.length === 0) throw refuse(`the pattern asks for ${shown}, which a JSON string escapes`);
     const written = characterClass(kept);
-    if (written === null) throw refuse(`${shown} holds a part of the characters beyond U+07FF, which is not supported`);
+    if (written === null)
+      throw refuse(`${shown} holds too many characters beyond ASCII, and not all of them`, 'Name at most 512.');
     parts.push(written);
     repeatable = true;
   };
