@@ -23,7 +23,7 @@ interface Vitals {
   readonly shift: number;
   /** Milliseconds of each task over 50 ms. */
   readonly longTasks: readonly number[];
-  /** Compressed, as they came. */
+  /** As the server sent them: the preview server does not compress. */
   readonly kilobytes: number;
   readonly requests: number;
 }

@@ -1,5 +1,6 @@
 // The visitor's last model from the catalogue or from an address, kept in this browser. It is offered on the next visit and
 // never loaded by itself.
+import { asObject, store, stored } from '../shared/stored.ts';
 
 /** What loads it again: an entry of the catalogue with its file and drafter, or an address. */
 export type Remembered =
@@ -10,14 +11,7 @@ const KEY = 'outrider-model';
 
 /** Null for anything that this page did not write. */
 export const readRemembered = (text: string | null): Remembered | null => {
-  let value: unknown;
-  try {
-    value = JSON.parse(text ?? 'null');
-  } catch {
-    return null;
-  }
-  if (typeof value !== 'object' || value === null) return null;
-  const { kind, id, file, partner, url } = value as Record<string, unknown>;
+  const { kind, id, file, partner, url } = asObject(text) ?? {};
   if (kind === 'address' && typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url))
     return { kind, url };
   const drafted = partner === null || typeof partner === 'string';
@@ -25,19 +19,10 @@ export const readRemembered = (text: string | null): Remembered | null => {
   return { kind, id, file: file as number, partner };
 };
 
-/** Storage may be full or switched off: the page works without. */
-const quietly = <T>(act: () => T): T | null => {
-  try {
-    return act();
-  } catch {
-    return null;
-  }
-};
-
-export const remembered = (): Remembered | null => readRemembered(quietly(() => localStorage.getItem(KEY)));
+export const remembered = (): Remembered | null => readRemembered(stored(KEY));
 
 /** Addresses with a password or a query may hold a secret and are not kept. */
 export const remember = (model: Remembered | null): void => {
   const secret = model?.kind === 'address' && (new URL(model.url).search !== '' || new URL(model.url).password !== '');
-  quietly(() => (model && !secret ? localStorage.setItem(KEY, JSON.stringify(model)) : localStorage.removeItem(KEY)));
+  store(KEY, model && !secret ? JSON.stringify(model) : null);
 };

@@ -1,6 +1,8 @@
 // A trace as a file and as part of an address. The file is JSON lines: a header, the events of the run, and after its
 // `done` the events of the plain run, if there is one. The output of `outrider generate --json`, which has no header,
 // opens too.
+
+import { isObject } from '../../src/base/is-object.ts';
 import { OutriderError, SYSTEMS } from '../../src/index.ts';
 import { readTraceText, type TraceEvent } from '../../src/trace/index.ts';
 import type { Problem } from '../run/problems.ts';
@@ -24,9 +26,6 @@ interface Header {
   readonly problem?: Problem;
   readonly device?: string;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const readHeader = ({ title, device, problem }: Readonly<Record<string, unknown>>): Header => {
   const { question, answer, result } = (isObject(problem) ? problem : {}) as Partial<Problem>;

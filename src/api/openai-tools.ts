@@ -1,13 +1,12 @@
 // OpenAI's tools, tool messages, response formats and reasoning effort, read as ours.
+
+import { isObject } from '../base/is-object.ts';
 import type { Constraint, JsonSchema } from '../constraint/constraint.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 import type { ToolFunction, Tools } from '../text/tool-calls/tools.ts';
 import { invalid } from './openai-error.ts';
 import type { ChatCompletionMessage, ChatCompletionParams } from './openai-types.ts';
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const unsupported = (param: string, what: string): never =>
   invalid(param, `${what} is not supported by this engine`, 'unsupported_parameter');

@@ -1,6 +1,7 @@
 // A model by its name on Hugging Face, such as `Qwen/Qwen3-0.6B-GGUF`, or by the address of its page: asks for the list
 // of its files, chooses one, and says why. No file is fetched. The list comes from a stranger and is checked.
 import { OutriderError } from '../base/errors.ts';
+import { isObject } from '../base/is-object.ts';
 import { refuse } from '../base/refuse.ts';
 
 /** A model whose files were listed. */
@@ -50,9 +51,6 @@ interface Listed {
   readonly bytes: number;
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const wrong = (repository: string, what: string): OutriderError =>
   new OutriderError('download-failed', `the list of ${repository}: ${what}`, 'Give the address of a file instead.');
 
@@ -61,7 +59,7 @@ const readFiles = (repository: string, siblings: unknown): readonly Listed[] => 
   if (!Array.isArray(siblings)) throw wrong(repository, 'it names no files');
   if (siblings.length > MAX_FILES) throw wrong(repository, `it names ${siblings.length} files`);
   return siblings.flatMap((entry: unknown): Listed[] => {
-    const { rfilename: name, size } = isRecord(entry) ? entry : {};
+    const { rfilename: name, size } = isObject(entry) ? entry : {};
     if (typeof name !== 'string' || !/^[\w.+ ()-]{1,200}$/.test(name)) return [];
     if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) return [];
     return [{ name, bytes: size }];
@@ -148,11 +146,11 @@ export const findModel = async (text: string, { hub = HUB, signal }: FindOptions
   const repository = repositoryOf(text, hub);
   if (repository === null) throw refuse(`${text} is not the name of a model`, 'A name is owner/model, as on its page.');
   const answer = await fetchList(`${hub}/api/models/${repository}?blobs=true`, repository, signal);
-  if (!isRecord(answer)) throw wrong(repository, 'it is not an object');
+  if (!isObject(answer)) throw wrong(repository, 'it is not an object');
   const [chosen, why, others] = choose(repository, readFiles(repository, answer.siblings));
   const addressOf = ({ name }: Listed): string =>
     `${hub}/${repository}/resolve/main/${name.split('/').map(encodeURIComponent).join('/')}`;
-  const card = isRecord(answer.cardData) ? answer.cardData : {};
+  const card = isObject(answer.cardData) ? answer.cardData : {};
   return {
     address: addressOf(chosen),
     file: chosen.name || repository,

@@ -1,5 +1,7 @@
 // Checks the shape of a request. Callers may write JavaScript or pass on JSON, so its types are not certain: every
 // field is checked before any is used, and an unknown field is an error instead of being ignored.
+
+import { isObject } from '../base/is-object.ts';
 import { refuse } from '../base/refuse.ts';
 import type { RunRequest } from './request.ts';
 
@@ -7,9 +9,6 @@ interface Kind {
   readonly is: (value: unknown) => boolean;
   readonly what: string;
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const number: Kind = { is: (value) => typeof value === 'number', what: 'a number' };
 const text: Kind = { is: (value) => typeof value === 'string', what: 'text' };

@@ -1,14 +1,11 @@
 // Checks tokenizer.json before anything is built from it. The file comes from a stranger: an id decides how long lists
 // become, and a replacement how long a text. Patterns are bounded where they run (bounded-pattern.ts).
-import { bad } from '../base/refuse.ts';
 
-type Json = Readonly<Record<string, unknown>>;
+import { isObject } from '../base/is-object.ts';
+import { bad } from '../base/refuse.ts';
 
 /** Ids beyond twice the entries and this many have no place in a vocabulary; published files leave few gaps. */
 const GAP = 100_000;
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const wrong = (what: string, hint = ''): Error => bad(`tokenizer.json: ${what}`, hint);
 

@@ -1,5 +1,6 @@
 // The reasoning of a model that thinks before it answers: `<think>…</think>`. The template decides which tags there are, and
 // whether the prompt has opened them already.
+import { partialMark } from './partial-mark.ts';
 
 export interface ReasoningTags {
   readonly open: string;
@@ -31,12 +32,6 @@ export const reasoningVariables = (enabled: boolean): Readonly<Record<string, bo
 export const gapAfter = (template: string, { close }: ReasoningTags): string => {
   const breaks = template.split(close).map((rest) => /^(?:\\n|\n)+/.exec(rest)?.[0] ?? '');
   return (breaks.find((text) => text !== '') ?? '').replaceAll('\\n', '\n');
-};
-
-/** How much of the end of `text` may be the beginning of `mark`. */
-const held = (text: string, mark: string): number => {
-  for (let n = Math.min(mark.length - 1, text.length); n > 0; n--) if (mark.startsWith(text.slice(-n))) return n;
-  return 0;
 };
 
 /** Divides an answer, piece by piece. White space around both parts belongs to the tags. */
@@ -72,7 +67,7 @@ export class ReasoningSplitter {
     }
     if (this.#state === 'inside') {
       const end = this.#text.indexOf(close);
-      const sure = this.#text.slice(0, end === -1 ? this.#text.length - held(this.#text, close) : end);
+      const sure = this.#text.slice(0, end === -1 ? this.#text.length - partialMark(this.#text, [close]) : end);
       if (!this.#some) this.#text = this.#text.slice(sure.length - sure.trimStart().length);
       reasoning = (this.#some ? sure : sure.trimStart()).trimEnd();
       this.#some ||= reasoning !== '';

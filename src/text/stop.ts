@@ -1,5 +1,6 @@
 // Finds stop strings in a stream of text. Text that may be the beginning of a stop string is held back until that is
 // certain, so a part of one is never shown. A match may span any number of deltas.
+import { partialMark } from './partial-mark.ts';
 
 export interface StopMatcher {
   /** Text that can be shown. After `stopped` it is always empty. */
@@ -9,13 +10,6 @@ export interface StopMatcher {
   /** The stop string that ended the text, or null. */
   readonly stopped: string | null;
 }
-
-/** Length of the longest end of `text` that is a beginning of `stop`, and not all of it. */
-const overlap = (text: string, stop: string): number => {
-  for (let length = Math.min(text.length, stop.length - 1); length > 0; length--)
-    if (text.endsWith(stop.slice(0, length))) return length;
-  return 0;
-};
 
 export const stopMatcher = (stops: readonly string[]): StopMatcher => {
   const wanted = stops.filter((stop) => stop !== '');
@@ -40,7 +34,7 @@ export const stopMatcher = (stops: readonly string[]): StopMatcher => {
         held = '';
         return text.slice(0, at);
       }
-      const hold = Math.max(0, ...wanted.map((stop) => overlap(text, stop)));
+      const hold = partialMark(text, wanted);
       held = text.slice(text.length - hold);
       return text.slice(0, text.length - hold);
     },

@@ -1,8 +1,10 @@
 // The safetensors format (huggingface/safetensors): eight bytes of header length, a JSON header, then all tensors
 // without gaps. A header is checked completely before any of it is used.
+
+import { isObject } from '../base/is-object.ts';
 import { bad } from '../base/refuse.ts';
 import { elementType } from './element-types.ts';
-import { type ByteSource, isRecord, parseJson, readBytes, truncated } from './files/byte-source.ts';
+import { type ByteSource, parseJson, readBytes, truncated } from './files/byte-source.ts';
 
 /** A tensor and where its bytes lie in its file. */
 export interface StoredTensor {
@@ -59,7 +61,7 @@ export const parseSafetensorsHeader = (file: string, header: Uint8Array, size: n
 const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const tensorOf = (file: string, name: string, entry: unknown, dataStart: number): StoredTensor => {
-  if (!isRecord(entry)) throw bad(`${file}: ${name} has no dtype, shape and data_offsets`);
+  if (!isObject(entry)) throw bad(`${file}: ${name} has no dtype, shape and data_offsets`);
   const { dtype, shape, data_offsets: offsets } = entry;
   if (typeof dtype !== 'string') throw bad(`${file}: ${name} has no dtype`);
   const element = elementType(dtype);
@@ -116,7 +118,7 @@ const afterString = (json: string, quote: number): number => {
 /** Tensor name → shard, as `model.safetensors.index.json` says. */
 export const parseShardIndex = (file: string, index: Record<string, unknown>): Map<string, string> => {
   const map = index.weight_map;
-  if (!isRecord(map)) throw bad(`${file}: no weight_map`);
+  if (!isObject(map)) throw bad(`${file}: no weight_map`);
   return new Map(
     Object.entries(map).map(([name, shard]) => {
       if (typeof shard !== 'string' || !/^[\w.-]+\.safetensors$/.test(shard))

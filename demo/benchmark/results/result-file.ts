@@ -1,5 +1,7 @@
 // A result as a file: the whole plan, so that it can be repeated, the table, and every run. Reading a file checks what
 // the page shows and names the part that is wrong.
+
+import { isObject } from '../../../src/base/is-object.ts';
 import { type DeviceCard, type KnobValue, OutriderError, type Prompt } from '../../../src/index.ts';
 import { committedTokens, type Metrics, measure } from '../../../src/trace/index.ts';
 import type { PeerModel } from '../peer/peer-service.ts';
@@ -100,9 +102,6 @@ export const resultFileOf = (
 const refuse = (name: string, why: string): never => {
   throw new OutriderError('bad-request', `${name}: ${why}`, 'Open a file that this page saved with “Save JSON”.');
 };
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isSpread = (value: unknown): boolean =>
   value === null || (isObject(value) && ['median', 'min', 'max'].every((key) => typeof value[key] === 'number'));

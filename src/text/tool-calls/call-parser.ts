@@ -1,5 +1,6 @@
 // Divides an answer into text and calls, as it is written. Text that may be the beginning of a mark waits; the arguments of
 // a call come in pieces. What is no call after all is text.
+import { partialMark } from '../partial-mark.ts';
 import type { PartialCall, ToolFamily } from './family.ts';
 import type { ToolFunction } from './tools.ts';
 
@@ -8,14 +9,6 @@ export type CallEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'call'; readonly index: number; readonly name: string; readonly id: string | null }
   | { readonly type: 'arguments'; readonly index: number; readonly text: string };
-
-/** How many characters at the end of `text` may be the beginning of one of these. */
-const partial = (text: string, marks: readonly string[]): number => {
-  const longest = Math.max(0, ...marks.map(({ length }) => length - 1));
-  for (let n = Math.min(longest, text.length); n > 0; n--)
-    if (marks.some((mark) => mark.startsWith(text.slice(-n)))) return n;
-  return 0;
-};
 
 export class CallParser {
   readonly #family: ToolFamily;
@@ -79,7 +72,7 @@ export class CallParser {
       events.push({ type: 'text', text: this.called ? this.#text.trimEnd() : this.#text });
       this.#text = '';
     } else {
-      const text = this.#text.slice(0, this.#text.length - partial(this.#text, open)).trimEnd();
+      const text = this.#text.slice(0, this.#text.length - partialMark(this.#text, open)).trimEnd();
       events.push({ type: 'text', text });
       this.#text = this.#text.slice(text.length);
     }
@@ -102,7 +95,7 @@ export class CallParser {
         !ended &&
         ('['.startsWith(this.#text) ||
           '```json'.startsWith(this.#text) ||
-          partial(this.#text, [...close, ...open]) === this.#text.length)
+          partialMark(this.#text, [...close, ...open]) === this.#text.length)
       )
         return false;
       if (this.#text === '') return this.#giveUp(events);

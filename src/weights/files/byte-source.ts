@@ -1,6 +1,7 @@
 // Sources of bytes: a file that can be read at any place, and a set of such files under their names. Memory and `File`s
 // are here; http.ts reads an address, store.ts keeps downloads, folder.ts (Node only) reads a disk.
 import { checkAborted, type OutriderError } from '../../base/errors.ts';
+import { isObject } from '../../base/is-object.ts';
 import { bad } from '../../base/refuse.ts';
 
 export interface ByteSource extends Disposable {
@@ -120,9 +121,6 @@ export const readText = async (source: ByteSource, signal?: AbortSignal): Promis
   return new TextDecoder().decode(await readBytes(source, 0, source.size, signal));
 };
 
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 export const parseJson = (name: string, text: string): Record<string, unknown> => {
   let value: unknown;
   try {
@@ -130,6 +128,6 @@ export const parseJson = (name: string, text: string): Record<string, unknown> =
   } catch (error) {
     throw bad(`${name}: not JSON: ${(error as Error).message}`);
   }
-  if (!isRecord(value)) throw bad(`${name}: not a JSON object`);
+  if (!isObject(value)) throw bad(`${name}: not a JSON object`);
   return value;
 };

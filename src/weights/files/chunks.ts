@@ -1,7 +1,7 @@
 // Stores a file in the browser's file system, in chunks named by their SHA-256. A chunk appears under its name only
 // when it is complete, so an interruption at any byte loses one chunk at most. Chunks are checked against their names
 // when they are read. Each version of a file has a folder of its own, so two versions cannot be mixed.
-import { isRecord } from './byte-source.ts';
+import { isObject } from '../../base/is-object.ts';
 import { sha256, sha256OfText } from './digest.ts';
 
 /** The part of `FileSystemDirectoryHandle` that the store uses; tests run on a folder of the disk. */
@@ -156,7 +156,7 @@ export const readEntry = async (folder: StoreFolder, name: string): Promise<Entr
   const text = await readText(folder, name);
   if (text === null) return null;
   const entry: unknown = JSON.parse(text); // its digest was right: we wrote it
-  const known = isRecord(entry) && typeof entry.address === 'string' && Number.isSafeInteger(entry.size);
+  const known = isObject(entry) && typeof entry.address === 'string' && Number.isSafeInteger(entry.size);
   return known && typeof entry.version === 'string' && (entry.chunkBytes as number) > 0
     ? (entry as unknown as Entry)
     : null;
