@@ -14,6 +14,7 @@ import { scratchBytes } from '../model/forward/scratch.ts';
 import type { CachePrecision } from '../model/interface.ts';
 import { cacheEstimate, weightBytes } from '../model/load/estimate.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
+import { probed } from '../weights/files/probed.ts';
 import { fileSet, openCheckpoint } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 import type { ModelRegistry } from './registry.ts';
@@ -203,12 +204,12 @@ export const preflight = async (
       continue;
     }
     const how = { signal, ...(from.kind === 'url' && { store: await registry.openStore() }) };
-    const files = fileSet(from, how);
+    using files = probed(fileSet(from, how));
     if (ON_HOST.includes(role) || (JUDGES.includes(role) && (await isOnnx(files, signal)))) {
       parts.push(nothing(role, files.name));
       continue;
     }
-    using checkpoint = await openCheckpoint(from, how);
+    using checkpoint = await openCheckpoint({ kind: 'folder', files }, { signal });
     const one = { role, checkpoint, architecture: readAs(role, checkpoint, opened) };
     opened.push(one);
     parts.push(weigh(one, request, request.precisionOf(role)));

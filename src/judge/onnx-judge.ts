@@ -5,6 +5,7 @@ import { bad, refuse } from '../base/refuse.ts';
 import type { LoadSourceOptions } from '../engine/load/loaded-models.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import { type FileSet, readBytes, readJson } from '../weights/files/byte-source.ts';
+import type { ProbedFiles } from '../weights/files/probed.ts';
 import { readTokenizer } from '../weights/open.ts';
 import { layoutOf } from './input-layout.ts';
 import { readJudgeConfig } from './judge-config.ts';
@@ -14,17 +15,11 @@ import { type OnnxEncoder, openTextOnnx } from './onnx.ts';
 const NETWORK = 'model.onnx';
 const WEIGHTS = ['model.safetensors', 'model.safetensors.index.json'];
 
-const holds = async (files: FileSet, name: string, signal: AbortSignal | undefined): Promise<boolean> => {
-  if (files.names) return files.names.includes(name);
-  using file = await files.open(name, { signal, optional: true });
-  return file !== null;
-};
-
 /** Whether the ONNX network is the file that was named, or the folder has no other weights. */
-export const isOnnx = async (files: FileSet, signal: AbortSignal | undefined): Promise<boolean> => {
+export const isOnnx = async (files: ProbedFiles, signal: AbortSignal | undefined): Promise<boolean> => {
   if (files.entry) return files.entry.endsWith('.onnx');
-  for (const name of WEIGHTS) if (await holds(files, name, signal)) return false;
-  return holds(files, NETWORK, signal);
+  for (const name of WEIGHTS) if (await files.has(name, signal)) return false;
+  return files.has(NETWORK, signal);
 };
 
 /** As many bytes as the file has, and the network that they are. */

@@ -3,6 +3,7 @@
 import type { LoadSourceOptions } from '../engine/load/loaded-models.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { loadScored } from '../model/load/load-judge.ts';
+import { probed } from '../weights/files/probed.ts';
 import { fileSet, openCheckpoint, type Source } from '../weights/open.ts';
 import { isOnnx, readNetwork } from './onnx-judge.ts';
 import { answerOf } from './row-score.ts';
@@ -25,7 +26,7 @@ export const probabilitiesOf = async (
   options: Pick<LoadSourceOptions, 'precision' | 'signal' | 'store'>,
 ): Promise<Probabilities> => {
   const { signal, store } = options;
-  const files = fileSet(source, { signal, store });
+  using files = probed(fileSet(source, { signal, store }));
   if (await isOnnx(files, signal)) {
     using network = (await readNetwork(files, { signal })).network;
     const { rows, width, data } = await network.run(tokens);
@@ -35,7 +36,7 @@ export const probabilitiesOf = async (
     const labels = Array.from({ length: width }, (_, i) => `LABEL_${i}`);
     return { labels: width > 1 ? labels : null, at: pick(found, positions) };
   }
-  using checkpoint = await openCheckpoint(source, { signal, store });
+  using checkpoint = await openCheckpoint({ kind: 'folder', files }, { signal });
   const loaded = await loadScored(gpu, checkpoint, options);
   using model = loaded.model;
   using cursor = await model.open(tokens.length);

@@ -3,6 +3,7 @@ import type { Gpu } from '../../gpu/device.ts';
 import { loadScoredJudge } from '../../judge/device-judge.ts';
 import type { VocabularyJudge } from '../../judge/judge-cursor.ts';
 import { isOnnx, loadOnnxJudge } from '../../judge/onnx-judge.ts';
+import { probed } from '../../weights/files/probed.ts';
 import { fileSet, openCheckpoint, type Source } from '../../weights/open.ts';
 import type { LoadedJudge, LoadedModel, LoadSourceOptions } from './loaded-models.ts';
 import { checkVocabulary } from './vocabulary.ts';
@@ -19,11 +20,11 @@ const open = async (
 ): Promise<{ name: string; judge: VocabularyJudge; notice?: string | undefined }> => {
   const { target, signal, store, precision, onnx, onProgress } = options;
   const download = (loaded: number): void => onProgress?.({ phase: 'download', loaded, total: loaded });
-  const files = fileSet(source, { signal, store, onProgress: download });
+  using files = probed(fileSet(source, { signal, store, onProgress: download }));
   const words = target?.tokenizer ?? null;
   if (await isOnnx(files, signal))
     return { name: files.name, ...(await loadOnnxJudge(files, words, { signal, onnx })) };
-  using checkpoint = await openCheckpoint(source, { signal, store, onProgress: download });
+  using checkpoint = await openCheckpoint({ kind: 'folder', files }, { signal });
   const judge = await loadScoredJudge(gpu, checkpoint, words, { precision, signal, onProgress });
   return { name: checkpoint.name, judge };
 };
