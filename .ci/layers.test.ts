@@ -1,5 +1,5 @@
 // The layer rule is only as good as the violations it catches: in a copy of the configuration, each wrong line must be
-// refused, and the right one beside it not.
+// refused, and the right one next to it not.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -42,7 +42,7 @@ export const testEnvironment = () => {
   return {
     XDG_RUNTIME_DIR: process.env.XDG_RUNTIME_DIR ?? tmpdir(),
     // Our dispatches are small: lavapipe's threads spend more time on each other than on them (docs/log.md). Test files
-    // run beside each other instead.
+    // run at the same time instead.
     LP_NUM_THREADS: process.env.LP_NUM_THREADS ?? '0',
     ...(manifest && {
       VK_DRIVER_FILES: process.env.VK_DRIVER_FILES ?? manifest,

@@ -15,7 +15,7 @@ import { root } from './steps.mjs';
 /**
  * How a table was measured (docs/results/runs.json), by its name.
  * @typedef {object} Run
- * @property {string} file Beside runs.json: what `bench --json` printed, or, where `columns` are named in it, rows by hand.
+ * @property {string} file Next to runs.json: what `bench --json` printed, or, where `columns` are named in it, rows by hand.
  * @property {string} date
  * @property {string} command
  * @property {string} machine

@@ -28,7 +28,7 @@ export const WORDS = [
   {
     word: /\bbeside\b/i,
     say: 'next to, compared with, with',
-    only: /^([A-Z]+\.md|docs\/(guide|decisions)\/.*|docs\/(ensembles|remote|remote-example|promises)\.md)$/,
+    only: /^(src|demo|e2e|shaders|training|\.ci)\/|^([A-Z]+\.md|docs\/(guide|decisions)\/.*|docs\/(ensembles|remote|remote-example|promises)\.md)$/,
   },
 ];
 

@@ -58,6 +58,7 @@ export type { LoadOptions, LoadProgress, ModelSource, ModelSources } from './eng
 export { openBrowserGpu } from './gpu/browser.ts';
 export { Gpu } from './gpu/device.ts';
 export type {
+  CachePrecision,
   Choice,
   Combination,
   Cursor,
@@ -86,5 +87,6 @@ export { loadTokenizer, type Tokenizer } from './text/tokenizer.ts';
 export * from './trace/index.ts';
 export type { StoredModel } from './weights/files/stored-models.ts';
 export type { Source as CheckpointSource } from './weights/open.ts';
+export type { Precision } from './weights/quantize/quantize.ts';
 export { type ConnectOptions, connect } from './worker/connect.ts';
 export type { Client } from './worker/shared-client.ts';

@@ -103,7 +103,7 @@ export interface CompletionParams extends SharedParams {
   readonly best_of?: number | null;
 }
 
-/** Beside the parameters, as OpenAI's client takes them. */
+/** Next to the parameters, as OpenAI's client takes them. */
 export interface RequestOptions {
   readonly signal?: AbortSignal;
 }

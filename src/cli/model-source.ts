@@ -87,6 +87,6 @@ export const needTokenizer = (tokenizer: Tokenizer | null, model: string | undef
   if (tokenizer) return tokenizer;
   throw refuse(
     `${basename(model ?? DEFAULT_MODEL)} has no tokenizer: it takes token ids only`,
-    'Give ids with --tokens, or put tokenizer.json and tokenizer_config.json beside the weights.',
+    'Give ids with --tokens, or put tokenizer.json and tokenizer_config.json next to the weights.',
   );
 };

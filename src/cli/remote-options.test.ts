@@ -116,7 +116,7 @@ describe('a run with a remote target', PATIENCE, () => {
     expect(stdout + stderr).not.toContain('sk-secret');
   });
 
-  it('is measured like any other, beside plain decoding of the draft', async () => {
+  it('is measured like any other, next to plain decoding of the draft', async () => {
     server.behave({ says: () => ['The answer is 42.'] });
     const from = ['--suite', 'bundled-math', '--offset', '598', '--limit', '5', '--max-tokens', '60'];
     const far = ['--remote', server.address, '--remote-model', 'big'];

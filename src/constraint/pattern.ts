@@ -133,7 +133,7 @@ class ClassReader {
     return found;
   }
 
-  /** `{m}`, `{m,}` or `{m,n}`, from behind its bracket on. */
+  /** `{m}`, `{m,}` or `{m,n}`, from after its bracket on. */
   readCount(): string {
     let text = '';
     while (this.more && !this.at('}')) text += this.take();
@@ -144,7 +144,7 @@ class ClassReader {
     return `{${text}}`;
   }
 
-  /** A class from behind its opening bracket on. */
+  /** A class from after its opening bracket on. */
   readClass(): readonly Range[] {
     const negated = this.skip('^');
     const ranges: Range[] = [];

@@ -46,7 +46,7 @@ const failure = async (run: Promise<unknown>): Promise<OutriderError> => {
 };
 
 describe('a step', () => {
-  it('ends with its delimiter, though that came in two pieces with text behind it, and the server is told to stop', async () => {
+  it('ends with its delimiter, though that came in two pieces with text after it, and the server is told to stop', async () => {
     const heard: string[] = [];
     expect(await complete({ onText: (text) => heard.push(text) })).toMatchObject({ text: STEP, finish: 'delimiter' });
     expect(heard.join('')).toBe(STEP);

@@ -1,5 +1,5 @@
 // Against a real llama.cpp: the bundled target as GGUF, which must write what it writes here, and SmolLM2, whose
-// vocabulary is another than that of the draft beside it.
+// vocabulary is another than that of the draft on this machine.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

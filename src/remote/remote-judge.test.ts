@@ -49,7 +49,7 @@ describe('what it is shown', () => {
     expect(server.asked[0]?.body.input).toBe('ab\nModel 0: c\nModel 1: d\nModel 0: e\n');
   });
 
-  it('with a question behind it, where words are asked for', async () => {
+  it('with a question after it, where words are asked for', async () => {
     server.answer = () => nextWords({ yes: 0.5, no: 0.5 });
     await ask({ by: 'words', words: ['no', 'yes'], question: 'Right? ' });
     expect(server.asked[0]).toMatchObject({

@@ -70,7 +70,7 @@ const collect = async (engine: Engine, system = 'all-remote', signal?: AbortSign
   return events;
 };
 
-it('writes an answer, step by step, beside a draft alone', async () => {
+it('writes an answer, step by step, with only a draft on this machine', async () => {
   const engine = createEngine({ systems });
   const loaded = await engine.load({ draft, remote: far() });
   const ids = loaded.systems.map(({ id }) => id);

@@ -123,7 +123,7 @@ export const parseShardIndex = (file: string, index: Record<string, unknown>): M
     Object.entries(map).map(([name, shard]) => {
       if (typeof shard !== 'string' || !/^[\w.-]+\.safetensors$/.test(shard))
         throw bad(
-          `${file}: ${name} lies in ${JSON.stringify(shard)}, which is not a safetensors file beside the index`,
+          `${file}: ${name} lies in ${JSON.stringify(shard)}, which is not a safetensors file next to the index`,
         );
       return [name, shard];
     }),

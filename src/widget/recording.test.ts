@@ -19,7 +19,7 @@ describe('trace files', () => {
     expect(events).toEqual(lines.map((line) => JSON.parse(line)));
   });
 
-  it('may say what was asked, and keep the plain run beside this one', () => {
+  it('may say what was asked, and keep the plain run next to this one', () => {
     const header = JSON.stringify({
       outrider: 'trace',
       version: 1,

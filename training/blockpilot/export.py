@@ -1,4 +1,4 @@
-"""Writes a policy that predicts log τ as ONNX: "features" [1, n] to "tau" [1, sizes]; config.json beside it says the rest.
+"""Writes a policy that predicts log τ as ONNX: "features" [1, n] to "tau" [1, sizes]; config.json next to it says the rest.
 
 Built node by node, so that the file holds five kinds of operator and nothing an exporter adds.
 """

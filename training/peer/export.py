@@ -1,9 +1,9 @@
-"""A bundled language model as ONNX, the way transformers.js reads it: what the benchmark page runs beside our engine.
+"""A bundled language model as ONNX, the way transformers.js reads it: what the benchmark page compares our engine with.
 
 python -m peer.export ../public/models/target ../public/peers/target      (from training/)
 
 The graph is onnxruntime-genai's own for its WebGPU provider, with f32 arithmetic and a key/value cache. Weights that f16 holds
-without loss (all of the trained ones: they were published in f16) lie in the file as f16 behind a Cast, which the runtime folds
+without loss (all of the trained ones: they were published in f16) lie in the file as f16 before a Cast, which the runtime folds
 when it loads the model: half the download, the same numbers.
 """
 
@@ -42,7 +42,7 @@ def fix_cache_shape(model: onnx.ModelProto, head_dim: int) -> None:
 
 def fix_head(model: onnx.ModelProto, source: Path) -> None:
     """The builder takes whatever has as many rows as the vocabulary for the head. Here gate and up have them too, so its head
-    reads the first layer and holds the last one's weights: it belongs behind the final norm, and is the embedding."""
+    reads the first layer and holds the last one's weights: it belongs after the final norm, and is the embedding."""
     embedding = load_file(source / "model.safetensors")["model.embed_tokens.weight"].astype(np.float32)
     graph = model.graph
     (weight,) = [each for each in graph.initializer if each.name == "lm_head.MatMul.weight"]

@@ -102,7 +102,7 @@ def attention(g: Graph, s: Sizes, x: str, w: dict, at: str, cos: str, sin: str, 
         normed = g.op("Transpose", g.norm(part(which, count), name, w[name], s.norm_eps), perm=[0, 2, 1, 3])
         return g.rotate(normed, cos, sin, s.head_dim // 2)
 
-    # Query heads in groups beside their one key head: [batch, key heads, group, length, head_dim].
+    # Query heads in groups, each with its one key head: [batch, key heads, group, length, head_dim].
     q = g.op("Reshape", turned("q", s.heads), g.ints(0, s.kv_heads, group, -1, s.head_dim))
     k = g.op("Unsqueeze", g.op("Transpose", turned("k", s.kv_heads), perm=[0, 1, 3, 2]), g.ints(2))
     v = g.op("Unsqueeze", g.op("Transpose", part("v", s.kv_heads), perm=[0, 2, 1, 3]), g.ints(2))

@@ -199,7 +199,7 @@ def main() -> None:
     parser.add_argument("--problems", type=int, default=2500)
     parser.add_argument("--level", choices=LEVELS, default="trained")
     parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--target-samples", type=int, default=3, help="beside its greedy step")
+    parser.add_argument("--target-samples", type=int, default=3, help="in addition to its greedy step")
     parser.add_argument("--draft-only", action="store_true", help="no candidates of the target")
     parser.add_argument("--held-out", action="store_true", help="the first of the fixed held-out problems (for measuring only)")
     args = parser.parse_args()

@@ -2,7 +2,7 @@
 
     python -m routers.table PRM.pt STEPS.jsonl HELD_OUT.jsonl --json data/routers.json [--problems 1000] [--epochs 2]
 
-Measured on the greedy draft steps of the held-out problems' contexts, beside two judges that cost no training: the draft's least
+Measured on the greedy draft steps of the held-out problems' contexts, next to two judges that cost no training: the draft's least
 log-probability, and the reward model alone (what rsd uses).
 """
 

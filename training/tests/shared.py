@@ -1,4 +1,4 @@
-"""Reference material beside the project; absent in a plain checkout, where what needs it is skipped, loudly."""
+"""Reference material next to the project; absent in a plain checkout, where what needs it is skipped, loudly."""
 
 import os
 from pathlib import Path

@@ -31,7 +31,7 @@ export interface Inspection {
   readonly format: Checkpoint['format'];
   readonly architecture: string | null;
   readonly family: string | null;
-  /** It drafts for a target, and runs beside it only. */
+  /** It drafts for a target, and runs only with it. */
   readonly drafter: boolean;
   /** It scores steps: a reward model or a router. */
   readonly judge: boolean;

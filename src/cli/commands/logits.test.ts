@@ -93,7 +93,7 @@ describe.skipIf(noShared)('logits', PATIENCE, () => {
     expect(error).toBeLessThan(most);
   });
 
-  it('scores a tree behind a committed prefix, its rows only', async () => {
+  it('scores a tree after a committed prefix, its rows only', async () => {
     const { prefix, tokens, parents } = golden('llama-tiny').tree;
     const out = join(scratch, 'tree.f32');
     const tree = ['--prefix-length', String(prefix.length), '--parents', parents.join(',')];

@@ -1,4 +1,4 @@
-// Scores every row of a sequence, or of a tree behind a committed prefix, and writes the raw numbers: how the engine is
+// Scores every row of a sequence, or of a tree after a committed prefix, and writes the raw numbers: how the engine is
 // compared with other implementations, and how anybody checks that the result does not depend on the rows of a pass.
 import { checkAborted } from '../../base/errors.ts';
 import type { Cursor, DeviceTensor, Forward } from '../../model/interface.ts';

@@ -132,7 +132,7 @@ export class SuffixIndex {
     };
   }
 
-  /** The token `after` places behind a place. A copy may reach into itself, as in LZ77. */
+  /** The token `after` places after a place. A copy may reach into itself, as in LZ77. */
   #following(place: number, after: number): number {
     const period = this.#tokens.length - place;
     return this.#tokens[place + (after % period)] as number;

@@ -22,7 +22,7 @@ afterEach(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-describe('what lies beside a model', () => {
+describe('what lies next to a model', () => {
   it('at an address: the file there, until one is made here for these very weights', async () => {
     const folder = new DiskFolder(path);
     const at = (version: string) => openSidecar({ kind: 'url', url: server.address }, version, new Store(folder));

@@ -85,7 +85,7 @@ describe('bit for bit what causal passes give', () => {
     expect(await cursor.forward(chain([9])).logits.read()).toEqual(await causal([...PREFIX, 2, 4, 9]));
   });
 
-  // Behind 9 rows, at the end of a chunk of 64 keys, and just across it.
+  // After 9 rows, at the end of a chunk of 64 keys, and just across it.
   test.each([9, 62, 64, 70])('forks of %i rows in one pass, then one of them adopted', async (length) => {
     const prefix = Array.from({ length }, (_, i) => (i * 13) % 50);
     using cursor = await open(prefix, { forks: { count: 3, room: 8 } });

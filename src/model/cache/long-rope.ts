@@ -97,7 +97,7 @@ export class LongRope {
         );
   }
 
-  /** Behind a body: keeps the tokens of its rows. */
+  /** After a body: keeps the tokens of its rows. */
   record(plan: Plan, rows: Tensor, count: number): void {
     keepTokens(plan, { rows, tokenRing: tokenRingOf(this.#gpu).tensor, tokens: this.tokens }, { rows: count });
   }

@@ -39,7 +39,7 @@ export class Pool {
     meanRows(this.#mean, tensors, { spans: MOST_MEANS, stride });
   }
 
-  /** Behind the last layer of a pass. */
+  /** After the last layer of a pass. */
   record(plan: Plan, stream: Tensor, rows: Tensor): void {
     const [count, stride] = stream.shape as [number, number];
     keepRows(plan, { input: stream, rows, kept: this.tensor }, { rows: count, stride });

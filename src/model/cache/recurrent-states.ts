@@ -1,7 +1,7 @@
 // The states of a cache's recurrent layers: one for the cursor and one for each of its forks. A pass leaves a state
 // where the committed rows end, because what the state takes of a row stays at the row's slot: the next pass of the same
 // sequence applies the rows that were kept since, and then no longer needs to know which were dropped. For a rewind
-// behind that, two earlier states are kept; from the newer one that is early enough, or from nothing, the slots give the
+// past that, two earlier states are kept; from the newer one that is early enough, or from nothing, the slots give the
 // state again. Either way a state is made of the same rows in the same order, so it has the same bits.
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';

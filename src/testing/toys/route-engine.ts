@@ -77,7 +77,7 @@ export const routeEngine = async ({
   return { engine, run, judges };
 };
 
-/** Beside a model: one calibration, or none. */
+/** Next to a model: one calibration, or none. */
 export const sidecarWith = (calibration: unknown = null): Sidecar => {
   const files = new Map([[CALIBRATION_FILE, calibration]]);
   return {

@@ -1,4 +1,4 @@
-// Files are asked about, then opened: each is requested once, and what nobody opened is closed.
+// Files are asked about, then opened: each is requested once, and what was not opened is closed.
 import { expect, it } from 'vitest';
 import { isOnnx } from '../../judge/onnx-judge.ts';
 import { serveFiles } from '../../testing/servers/file-server.ts';
