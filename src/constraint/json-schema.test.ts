@@ -71,6 +71,25 @@ const KEPT: Readonly<Record<string, JsonSchema>> = {
   uri: { type: 'string', format: 'uri' },
   'numbers with decimals in their bounds': { type: 'number', minimum: -1.25, exclusiveMaximum: 0.5 },
   'a narrow range': { type: 'number', exclusiveMinimum: 0.2, maximum: 0.35 },
+  'a type next to anyOf': {
+    type: ['string', 'number'],
+    anyOf: [{ type: 'integer' }, { maxLength: 2 }, { type: 'null' }],
+  },
+  'keywords of other types': {
+    type: 'string',
+    maxLength: 3,
+    properties: { a: false },
+    multipleOf: 2,
+    uniqueItems: true,
+  },
+  'annotations of an application': { 'x-order': 3, name: 'a', type: 'string', maxLength: 3, readonly: true },
+  'counts that listed properties fulfil': {
+    type: 'object',
+    properties: { a: { const: 1 }, b: { const: 2 } },
+    required: ['a'],
+    minProperties: 1,
+    maxProperties: 2,
+  },
   'a tuple that goes on': {
     type: 'array',
     prefixItems: [{ type: 'string' }, { const: 1 }],
@@ -101,6 +120,10 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
   'a reference elsewhere': [{ $ref: 'https://example.com/schema' }, 'is not a place in this schema'],
   'a reference to nothing': [{ $ref: '#/$defs/no' }, 'names nothing'],
   'an unsupported format': [{ type: 'string', format: 'iri' }, 'format "iri" is not supported'],
+  'a misspelt keyword': [{ type: 'string', maxLenght: 3 }, 'maxLenght is no keyword'],
+  'required as a flag': [{ properties: { a: { type: 'string', required: true } } }, 'required must be a list'],
+  'types that exclude each other': [{ type: 'string', anyOf: [{ type: 'integer' }] }, 'anyOf allows no value'],
+  'more properties than are listed': [{ properties: { a: true }, maxProperties: 0 }, 'maxProperties'],
   'a look-ahead': [{ type: 'string', pattern: '^a(?=b)' }, 'look-around'],
   'a quote in a pattern': [{ type: 'string', pattern: '"' }, 'which a JSON string escapes'],
   'a pattern and a length': [{ type: 'string', pattern: 'a', minLength: 1 }, 'only one can be kept'],
@@ -170,6 +193,19 @@ describe('schemas that are refused', () => {
     const [schema, message] = REFUSED[name] as (typeof REFUSED)[string];
     expect(() => schemaGrammar(schema as JsonSchema)).toThrowError(
       expect.objectContaining({ code: 'bad-constraint', message: expect.stringContaining(message) }),
+    );
+  });
+
+  it('flags of draft 4 make bounds exclusive', () => {
+    expect(
+      schemaGrammar({ type: 'integer', minimum: 3, maximum: 5, exclusiveMinimum: true, exclusiveMaximum: true }),
+    ).toBe(schemaGrammar({ type: 'integer', minimum: 4, maximum: 4 }));
+  });
+
+  it('a list of items is a tuple, as until 2019', () => {
+    const tuple = [{ type: 'string' }, { const: 1 }];
+    expect(schemaGrammar({ type: 'array', items: tuple, additionalItems: false })).toBe(
+      schemaGrammar({ type: 'array', prefixItems: tuple, items: false }),
     );
   });
 

@@ -13,38 +13,50 @@ type Type = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | '
 
 const TYPES: readonly Type[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
 
-/** They say nothing about which values are valid. */
-const ANNOTATIONS = new Set([
-  '$schema',
-  '$id',
-  'id',
-  '$anchor',
-  '$comment',
-  '$defs',
-  'definitions',
-  'title',
-  'description',
-  'default',
-  'examples',
-  'example',
-  'deprecated',
-  'readOnly',
-  'writeOnly',
-  'contentMediaType',
-  'contentEncoding',
-  'strict',
-  'nullable',
-]);
-
-/** Keywords that apply to one type of value. */
+/** Keywords that are kept, by the type of value that they apply to. */
 const KEYWORDS: Readonly<Record<Type, readonly string[]>> = {
-  object: ['properties', 'required', 'additionalProperties'],
-  array: ['items', 'prefixItems', 'minItems', 'maxItems'],
+  object: ['properties', 'required', 'additionalProperties', 'minProperties', 'maxProperties'],
+  array: ['items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems', 'uniqueItems'],
   string: ['minLength', 'maxLength', 'pattern', 'format'],
   number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
   integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
   boolean: [],
   null: [],
+};
+
+/** Keywords of any draft that are not kept, by the type of value that they apply to. */
+const UNKEPT: Readonly<Record<Type | 'any', readonly string[]>> = {
+  any: ['not', 'if', 'then', 'else', '$dynamicRef', '$recursiveRef', 'extends', 'disallow'],
+  object: [
+    'patternProperties',
+    'propertyNames',
+    'dependencies',
+    'dependentRequired',
+    'dependentSchemas',
+    'unevaluatedProperties',
+  ],
+  array: ['contains', 'minContains', 'maxContains', 'unevaluatedItems'],
+  string: [],
+  number: ['multipleOf', 'divisibleBy'],
+  integer: ['multipleOf', 'divisibleBy'],
+  boolean: [],
+  null: [],
+};
+
+/** All keywords that say which values are valid. By the specification others are annotations. */
+const ASSERTIONS = new Set([
+  ...['type', 'enum', 'const', '$ref', 'anyOf', 'oneOf', 'allOf'],
+  ...[KEYWORDS, UNKEPT].flatMap((own) => Object.values(own).flat()),
+]);
+
+/** One letter more, less, other or swapped. */
+const isSlip = (a: string, b: string): boolean => {
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start++;
+  let end = 0;
+  while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++;
+  const [x, y] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
+  return Math.max(x.length, y.length) <= 1 || (x.length === 2 && x === [...y].reverse().join(''));
 };
 
 const DAY = '(0[1-9]|[12]\\d|30)';
@@ -150,11 +162,14 @@ export const schemaRules = (
     if (node === true) return 'value';
     if (node === false) throw refused(path, 'false allows no value');
     if (!isNode(node)) throw refused(path, 'it must be an object or true');
-    const keywords = Object.keys(node).filter((name) => !ANNOTATIONS.has(name) && node[name] !== undefined);
+    const keywords = Object.keys(node).filter((name) => ASSERTIONS.has(name) && node[name] !== undefined);
+    checkSpelling(node, path);
     const only = (name: string, ...also: string[]): void => {
       const other = keywords.find((each) => each !== name && !also.includes(each));
       if (other !== undefined) throw refused(path, `${other} next to ${name} is not supported`);
     };
+    if (node.required !== undefined && !Array.isArray(node.required))
+      throw refused(path, 'required must be a list of names');
     if (node.nullable === true) throw refused(path, 'nullable is not supported', 'Write "type": [..., "null"].');
     if ('$ref' in node) {
       only('$ref');
@@ -170,17 +185,25 @@ export const schemaRules = (
     }
     for (const name of ['anyOf', 'oneOf', 'allOf'] as const) {
       if (!(name in node)) continue;
-      only(name);
-      const parts = node[name];
-      if (!Array.isArray(parts) || parts.length === 0) throw refused(`${path}/${name}`, 'it must be a list of schemas');
+      only(name, 'type');
+      if (!Array.isArray(node[name]) || node[name].length === 0)
+        throw refused(`${path}/${name}`, 'it must be a list of schemas');
+      const types = typesOf(node, path);
+      const parts: unknown[] = types ? node[name].map((part) => narrowed(part, types, path)) : node[name];
       if (name === 'allOf' && parts.length > 1)
         throw refused(path, 'allOf of several schemas is not supported', 'Merge them into one schema.');
       if (name === 'oneOf') checkDisjoint(parts, path);
-      return alternatives(parts.map((each, i) => read(each, `${path}/${name}/${i}`, depth + 1)));
+      const written = parts.flatMap((each, i) =>
+        each === false ? [] : [read(each, `${path}/${name}/${i}`, depth + 1)],
+      );
+      if (written.length === 0) throw refused(path, `${name} allows no value`);
+      return alternatives(written);
     }
     const types = typesOf(node, path) ?? impliedTypes(keywords);
-    const unknown = keywords.find((name) => name !== 'type' && !types?.some((type) => KEYWORDS[type].includes(name)));
-    if (unknown !== undefined && !harmless(unknown, node[unknown])) throw unsupported(path, unknown);
+    const unkept = keywords.find(
+      (name) => UNKEPT.any.includes(name) || (types ?? TYPES).some((type) => UNKEPT[type].includes(name)),
+    );
+    if (unkept !== undefined && !harmless(unkept, node[unkept])) throw unsupported(path, unkept);
     return types ? alternatives(types.map((type) => ofType(type, node, path, depth))) : 'value';
   };
 
@@ -211,10 +234,10 @@ export const schemaRules = (
   };
 
   const objectOf = (node: Node, path: string, depth: number): string => {
-    const { properties = {}, required = [], additionalProperties = true } = node;
+    const { properties = {}, additionalProperties = true } = node;
+    const required = (node.required ?? []) as readonly unknown[];
     if (!isNode(properties)) throw refused(path, 'properties must be an object');
-    if (!Array.isArray(required) || !required.every((name) => typeof name === 'string'))
-      throw refused(path, 'required must be a list of names');
+    if (!required.every((name) => typeof name === 'string')) throw refused(path, 'required must be a list of names');
     if (!isSchema(additionalProperties)) throw refused(path, 'additionalProperties must be a schema');
     const members: { readonly text: string; readonly required: boolean }[] = [];
     const add = (name: string, each: unknown, place: string): void => {
@@ -228,6 +251,11 @@ export const schemaRules = (
       if (additionalProperties === false) throw refused(path, `"${name}" is required, and not among the properties`);
       add(name, additionalProperties, `${path}/additionalProperties`);
     }
+    const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = node;
+    const open = members.length === 0 && additionalProperties !== false;
+    const [least, most] = [members.filter((member) => member.required).length, open ? Infinity : members.length];
+    if (!(Number(minProperties) <= least)) throw unsupported(path, 'minProperties');
+    if (!(Number(maxProperties) >= most)) throw unsupported(path, 'maxProperties');
     // Next to listed properties no others are written: a second value of a listed name could be of a wrong type.
     if (members.length > 0) return named(`"{" space ${membersFrom(members)} space "}"`);
     if (additionalProperties === false) return named('"{" space "}"');
@@ -250,15 +278,19 @@ export const schemaRules = (
   };
 
   const arrayOf = (node: Node, path: string, depth: number): string => {
-    const { items = true, prefixItems = [], minItems = 0, maxItems } = node;
+    const { minItems = 0, maxItems, additionalItems = true, uniqueItems = false } = node;
+    // Until 2019 a tuple was a list of items.
+    const [prefixItems = [], items = true] = Array.isArray(node.items)
+      ? [node.items, additionalItems]
+      : [node.prefixItems, node.items];
     if (!isCount(minItems) || !(maxItems === undefined || isCount(maxItems)))
       throw refused(path, `minItems and maxItems must be whole numbers, at most ${MOST_COUNT}`);
     if (maxItems !== undefined && maxItems < minItems)
       throw refused(path, `minItems ${minItems} exceeds maxItems ${maxItems}`);
-    if (Array.isArray(items)) throw refused(path, 'a list of items is not supported', 'Write prefixItems.');
     if (!Array.isArray(prefixItems)) throw refused(path, 'prefixItems must be a list of schemas');
     const most = Math.min(maxItems ?? Infinity, items === false ? prefixItems.length : Infinity);
     if (most < minItems) throw refused(path, `minItems ${minItems} exceeds the ${most} items that are possible`);
+    if (uniqueItems !== false && most > 1) throw unsupported(path, 'uniqueItems');
     const first = prefixItems.slice(0, most).map((each, i) => read(each, `${path}/prefixItems/${i}`, depth + 1));
     const rest = most > first.length ? read(items, `${path}/items`, depth + 1) : null;
     const more = ({ from, comma }: { from: number; comma: string }): string => {
@@ -302,7 +334,8 @@ export const schemaRules = (
       return quoted(FORMATS[format] as string);
     }
     if (!lengths) return 'string';
-    const [least, most] = [minLength ?? 0, maxLength];
+    // A longer limit is narrowed to one that can be counted.
+    const [least, most] = [minLength ?? 0, typeof maxLength === 'number' ? Math.min(maxLength, MOST_COUNT) : maxLength];
     if (!isCount(least) || !(most === undefined || isCount(most)))
       throw refused(path, `minLength and maxLength must be whole numbers, at most ${MOST_COUNT}`);
     if (most !== undefined && most < least) throw refused(path, `minLength ${least} exceeds maxLength ${most}`);
@@ -313,6 +346,12 @@ export const schemaRules = (
     const bounds: Partial<Record<string, number>> = {};
     for (const name of KEYWORDS[type]) {
       if (node[name] === undefined) continue;
+      // In draft 4 a flag makes the bound exclusive.
+      if (name.startsWith('exclusive') && typeof node[name] === 'boolean') {
+        const bound = node[name === 'exclusiveMinimum' ? 'minimum' : 'maximum'];
+        if (node[name] && Number.isFinite(bound)) bounds[name] = bound as number;
+        continue;
+      }
       if (!Number.isFinite(node[name])) throw refused(path, `${name} must be a number`);
       bounds[name] = node[name] as number;
     }
@@ -342,9 +381,30 @@ const unsupported = (path: string, keyword: string): Error =>
 
 /** Keywords that change nothing with this value. */
 const harmless = (keyword: string, value: unknown): boolean =>
-  (keyword === 'uniqueItems' && value === false) ||
-  (keyword === 'minProperties' && value === 0) ||
-  (keyword === 'unevaluatedProperties' && typeof value === 'boolean');
+  /^unevaluated/.test(keyword) && typeof value === 'boolean';
+
+/** A misspelt keyword would be taken for an annotation. */
+const checkSpelling = (node: Node, path: string): void => {
+  for (const name of Object.keys(node)) {
+    if (ASSERTIONS.has(name) || !/^[a-z]/i.test(name)) continue;
+    const meant = [...ASSERTIONS].find((known) => known.length > 5 && isSlip(name, known));
+    if (meant) throw refused(path, `${name} is no keyword`, `Did you mean ${meant}?`);
+  }
+};
+
+/** A branch of anyOf, oneOf or allOf next to which these types stand. */
+const narrowed = (part: unknown, types: readonly Type[], path: string): unknown => {
+  if (!isNode(part)) return part === true ? { type: types } : part;
+  const own = typesOf(part, path);
+  const both = own
+    ? types.flatMap((a) =>
+        own.flatMap((b) =>
+          a === b || (a === 'number' && b === 'integer') ? [b] : a === 'integer' && b === 'number' ? [a] : [],
+        ),
+      )
+    : types;
+  return both.length === 0 ? false : { ...part, type: both };
+};
 
 const typesOf = (node: Node, path: string): readonly Type[] | null => {
   if (node.type === undefined) return null;

@@ -94,8 +94,11 @@ const instructions = ({ functions }: Tools): string =>
     '<tool_call>\n{"name": <name>, "arguments": <object>}\n</tool_call>',
   ].join('\n');
 
-const withSystem = (messages: readonly ChatMessage[], text: string): readonly ChatMessage[] => {
+const withSystem = (messages: readonly ChatMessage[], text: string, template = ''): readonly ChatMessage[] => {
   const [first, ...others] = messages;
+  // Gemma 2 has no system message, so the first question has it.
+  if (template.includes('System role not supported') && first)
+    return [{ ...first, content: `${text}\n\n${first.content}` }, ...others];
   if (first?.role !== 'system') return [{ role: 'system', content: text }, ...messages];
   return [{ ...first, content: first.content === '' ? text : `${first.content}\n\n${text}` }, ...others];
 };
@@ -131,7 +134,7 @@ export const toolConversation = (
   const wanted = functions ? family : null;
   if (!own) {
     const plain = plainResults(prepared.map(asContent(hermes)));
-    const messages = tools && functions ? withSystem(plain, instructions(tools)) : plain;
+    const messages = tools && functions ? withSystem(plain, instructions(tools), template) : plain;
     return { family: wanted, messages, tools: undefined };
   }
   const messages = template.includes('tool_calls') ? prepared : prepared.map(asContent(family));
