@@ -1,15 +1,18 @@
 // The demo page: a model, a decoding system, and three tabs. The engine runs in a worker, so the main thread never
 // computes; this file only connects the parts.
 import type { ChatTab } from './chat/chat-tab.ts';
+import { startEmbed } from './embed.ts';
 import { InspectTab } from './inspect/inspect-tab.ts';
 import { AllSystems } from './run/all-systems.ts';
 import { chooseSystem } from './run/choose-system.ts';
 import { type Outcome, outcomeOf } from './run/outcome.ts';
-import type { Entry } from './run/race.ts';
-import { RaceTab } from './run/race-tab.ts';
+import type { Entry, Raced } from './run/race.ts';
+import { RaceTab, showAnswer } from './run/race-tab.ts';
 import { Session } from './session.ts';
 import { element, say } from './shared/elements.ts';
 import { onDrop } from './shared/file-drop.ts';
+import { startHints } from './shared/hints.ts';
+import { keepFocus } from './shared/keep-focus.ts';
 import { wantsStillness } from './shared/stillness.ts';
 import { readHash, Tabs } from './shared/tabs.ts';
 import { startTheme } from './shared/theme.ts';
@@ -20,16 +23,18 @@ import { replayInstead } from './traces/replay-without-webgpu.ts';
 import { TraceBar } from './traces/trace-bar.ts';
 
 startTheme();
+startHints();
+keepFocus();
 const stage = new Stage();
 let chat: Promise<ChatTab> | null = null;
 let structured: Promise<StructuredTab> | null = null;
 let ready = false;
 
 /** Gives a finished run to Inspect and to the trace bar. */
-const keep = (outcome: Outcome, plain: Outcome | null, title: string, question: string, entry?: Entry): void => {
+const keep = ({ run, plain, detailed = run }: Raced, title: string, question: string, entry?: Entry): void => {
   const problem = entry?.problem ?? { question, answer: '', result: '' };
-  inspect.take(outcome);
-  traces.take(outcome, plain, { title, problem, device: session.device });
+  inspect.take(detailed);
+  traces.take(run, plain ?? null, { title, problem, device: session.device });
 };
 
 /** What the stage plays, run on this machine. */
@@ -40,7 +45,7 @@ const raceHere = async (): Promise<void> => {
   const system = await chooseSystem(recording?.system ?? session.systems.system.id);
   if (recording) race.problems.show(recording.problem);
   say('stage-progress', '');
-  element('answer-title', HTMLElement).scrollIntoView({ behavior: wantsStillness() ? 'auto' : 'smooth' });
+  showAnswer();
   await race.race(system ? { system } : {});
 };
 element('stage-go', HTMLButtonElement).addEventListener('click', () => {
@@ -51,7 +56,7 @@ element('stage-go', HTMLButtonElement).addEventListener('click', () => {
 const inspect = new InspectTab((details) => race.answer(details));
 const race: RaceTab = new RaceTab(
   () => session.lost(),
-  (outcome, entry, plain) => keep(outcome, plain, entry.name, race.problems.question, entry),
+  (raced, entry) => keep(raced, entry.name, race.problems.question, entry),
 );
 const traces = new TraceBar(async (file, slower) => {
   if (tabs.current === 'chat' || tabs.current === 'structured') tabs.choose('race');
@@ -78,13 +83,16 @@ const session: Session = new Session({
     void setReady(true);
   },
   async failed({ code, message }) {
-    if (code === 'no-webgpu') await replayInstead(message, session, race, !readHash(location.hash).trace);
+    if (code !== 'no-webgpu') return;
+    const replaying = replayInstead(message, session, race, !readHash(location.hash).trace);
+    void setReady(false);
+    await replaying;
   },
 });
 
 /** Keeps an answer that belongs to no problem of the Race tab. */
 const keepAlone = (outcome: Outcome, question: string): void =>
-  keep(outcome, null, session.systems.system.title, question);
+  keep({ run: outcome }, session.systems.system.title, question);
 
 const openChat = async (): Promise<void> => {
   chat ??= import('./chat/chat-tab.ts').then(({ ChatTab }) => new ChatTab(session, keepAlone));
@@ -113,14 +121,7 @@ new AllSystems({
   },
 });
 
-element('embed-copy', HTMLButtonElement).addEventListener('click', async () => {
-  try {
-    await navigator.clipboard.writeText(element('embed-lines', HTMLElement).textContent ?? '');
-    say('embed-about', 'Copied');
-  } catch {
-    say('embed-about', 'Select the lines and copy them.');
-  }
-});
+startEmbed();
 
 let touring = false;
 element('tour', HTMLButtonElement).addEventListener('click', async () => {

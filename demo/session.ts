@@ -74,6 +74,8 @@ export class Session {
   readonly own: OwnModels;
   /** Name of the GPU. */
   device = '';
+  /** This browser has no WebGPU: nothing can be loaded. */
+  withoutWebGpu = false;
   #family: Family;
   /** Names of the loaded models, which every trace carries. */
   #names: ModelNames = {};

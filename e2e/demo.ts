@@ -15,6 +15,17 @@ export const ready = (page: Page): Promise<void> =>
 export const loaded = (page: Page): Promise<void> =>
   expect(page.locator('#lamp')).toHaveAttribute('data-state', 'ready', { timeout: 240_000 });
 
+/** Opens the knobs that are under Advanced. */
+export const advanced = (page: Page): Promise<void> =>
+  page.locator('#advanced').evaluate((details: HTMLDetailsElement) => {
+    details.open = true;
+  });
+
+/** Opens the menu of the trace, which any click elsewhere closes. */
+export const traceMenu = async (page: Page): Promise<void> => {
+  if (!(await page.locator('#trace').isVisible())) await page.locator('#trace-menu').click();
+};
+
 /** A run has ended when the button is back and the answer is no longer busy. */
 export const finished = async (page: Page): Promise<void> => {
   await expect(page.getByRole('button', { name: /^(Answer|Replay)$/ })).toBeVisible({ timeout: 240_000 });

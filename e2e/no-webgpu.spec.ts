@@ -23,7 +23,8 @@ test('explains how to get WebGPU and replays a recorded run', async ({ baseURL, 
   await expect(page.locator('#verdict')).toHaveText(/^✓ Correct/);
   expect(await page.locator('#answer .drafted').count()).toBeGreaterThan(10);
   await expect(page.locator('#finish-about')).toContainText('✓ The same');
-  await page.getByRole('button', { name: 'EAGLE-3' }).click();
+  await page.getByRole('tab', { name: 'EAGLE-3' }).click();
+  await expect(page.getByRole('tab', { name: 'EAGLE-3' })).toHaveAttribute('aria-selected', 'true');
   await expect(page.getByLabel('Problem for the model')).toHaveValue(/^Ida has 21 shells/);
   await expect(page.locator('#answer')).toContainText('The answer is 25.');
   await expect(page.locator('#finish-about')).toContainText('✓ The same');
@@ -33,6 +34,10 @@ test('explains how to get WebGPU and replays a recorded run', async ({ baseURL, 
   expect(((await page.locator('#answer').textContent()) ?? '').length).toBeLessThan(whole.length);
   await page.getByRole('tab', { name: 'Chat' }).click();
   await expect(page.getByRole('button', { name: 'Send' })).toBeDisabled(); // no model is loaded
+  await expect(page.locator('#chat')).toContainText('Chat needs WebGPU');
   await page.screenshot({ path: 'test-results/page-no-webgpu.png', fullPage: true, animations: 'disabled' });
+  await page.goto(`${baseURL}benchmark.html`);
+  await expect(page.locator('#fault')).toContainText('WebGPU');
+  await expect(page.getByRole('button', { name: /^Quick/ })).toBeDisabled();
   await browser.close();
 });

@@ -7,7 +7,7 @@ import { expect, type Page, test } from '@playwright/test';
 import { tensorSpecs } from '../src/model/architecture.ts';
 import { readArchitecture } from '../src/model/families/families.ts';
 import { serveCompletions } from '../src/testing/servers/completions-server.ts';
-import { finished, open, ready } from './demo.ts';
+import { advanced, finished, open, ready } from './demo.ts';
 import { root, WatchedServer } from './server.ts';
 
 const fit = (page: Page) => page.locator('#fit');
@@ -222,6 +222,7 @@ test('the visitor’s own router, as ONNX files, runs in WebAssembly or on WebGP
 
 test('SpecGuard’s draft is calibrated from the page, and calibration can be stopped', async ({ page }) => {
   await open(page, undefined, 'specguard');
+  await advanced(page);
   await expect(page.locator('#calibration')).toContainText('Press Calibrate to measure');
   await button(page, 'Calibrate').click();
   await expect(page.locator('#calibration-about')).toHaveText(/^The draft model answers alone: [1-9]\d* of \d+$/);

@@ -1,7 +1,7 @@
 // Speculation: drafted tokens and their sources, the speed-up, and the fall-back where drafting does not pay. Real runs
 // of the bundled models, on one page.
 import { expect, type Page, test } from '@playwright/test';
-import { answer, finished, open, ready, truth } from './demo.ts';
+import { advanced, answer, finished, open, ready, truth } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -100,6 +100,7 @@ test('EAGLE-3: trees change no token', async () => {
   await page.getByLabel('Shape of a draft').selectOption('tree');
   const nodes = page.getByRole('slider', { name: 'Nodes' });
   while ((await nodes.inputValue()) !== '20') await nodes.press('ArrowRight');
+  await advanced(page);
   await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // SwiftShader may fall back
   await race();
   await expect(page.locator('#verdict')).toHaveText(`✓ Correct: ${await truth(page)}`);

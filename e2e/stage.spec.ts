@@ -46,7 +46,7 @@ test('the keyboard scrubs through guess, check, keep and correct', async () => {
   const seen = new Set<string>();
   for (let i = 0; i < 100 && seen.size < 4; i++) {
     await at().press('ArrowRight');
-    seen.add((await scene().locator('.captions .now').allTextContents()).join());
+    seen.add((await scene().locator('.captions .now .term').allTextContents()).join());
     seen.delete('');
   }
   expect([...seen]).toEqual(['guess', 'check in one pass', 'keep', 'correct']);

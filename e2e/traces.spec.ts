@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, expect, type Page, test } from '@playwright/test';
-import { answer, loaded, open } from './demo.ts';
+import { answer, loaded, open, traceMenu } from './demo.ts';
 import { root } from './server.ts';
 
 const recorded = (name: string): string => join(root, 'public/traces', name);
@@ -34,9 +34,11 @@ test.describe('with a GPU', () => {
   test.afterAll(() => page.context().close());
 
   test('a run is saved as JSON lines, with its problem and the device', async () => {
+    await traceMenu(page);
     await expect(page.getByRole('button', { name: 'Save' })).toBeDisabled();
     await answer(page);
     const download = page.waitForEvent('download');
+    await traceMenu(page);
     await page.getByRole('button', { name: 'Save' }).click();
     const file = await download;
     expect(file.suggestedFilename()).toBe('outrider-dflash.jsonl');
@@ -63,6 +65,7 @@ test.describe('with a GPU', () => {
   });
 
   test('it is shared as a link, which opens it', async () => {
+    await traceMenu(page);
     await page.getByRole('button', { name: 'Share' }).click();
     await expect(page.locator('#trace-about')).toContainText('Copied a link');
     const link = await page.evaluate(() => navigator.clipboard.readText());
@@ -94,6 +97,7 @@ test.describe('with a GPU', () => {
     await openFile(page, text('long.jsonl', [header, run, ...filler, ...events].join('\n')));
     await played(page);
     const before = page.url();
+    await traceMenu(page);
     await page.getByRole('button', { name: 'Share' }).click();
     await expect(page.locator('#trace-about')).toContainText(
       /too long for a link \([\d.]+ kB, limit 8\.2 kB\)\. Save it/,
@@ -179,9 +183,11 @@ test.describe('with a GPU', () => {
       .map((line) => JSON.parse(line));
     const first = events.find(({ type }) => type === 'commit').at;
     const decoding = events.at(-1).at - first;
+    await traceMenu(page);
     await page.getByLabel('Replay speed').selectOption('¼×');
     const slow = await drop();
     expect(slow).toBeGreaterThan(first + 4 * decoding - 50);
+    await traceMenu(page);
     await page.getByLabel('Replay speed').selectOption('1×');
     // A busy machine can make any one replay late, so one that is in time shows it.
     await expect(async () => expect(slow - (await drop())).toBeGreaterThan(2 * decoding)).toPass();
@@ -201,10 +207,12 @@ test('a shared trace plays without WebGPU', async ({ baseURL, launchOptions }) =
   await page.getByRole('tab', { name: 'Inspect' }).click();
   await expect(page.locator('#inspect-title')).toHaveText(/^CoS: \d+ tokens in \d+ rounds$/);
   await page.getByRole('tab', { name: 'Race' }).click();
-  await expect(page.getByLabel('Problem for the model')).toHaveValue('');
+  await expect(page.locator('#truth')).toContainText('does not tell its problem');
+  await expect(page.locator('#go')).toBeEnabled(); // the visitor's own problem is still in the box
   await openFile(page, recorded('problem-1.jsonl'));
   await expect(page.locator('#trace-about')).toContainText('problem-1.jsonl');
   await played(page);
+  await traceMenu(page);
   await page.getByRole('button', { name: 'Share' }).click();
   await expect(page.locator('#trace-about')).toContainText('link');
   const link = page.url();

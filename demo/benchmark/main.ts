@@ -1,9 +1,12 @@
 // The benchmark page: the device, the plan, the results, and the comparison of two results. All computing happens in
 // workers; this file decides which buttons can be pressed when.
 import { version } from '../../package.json';
+import { connect } from '../../src/index.ts';
 import type { ChartView } from '../shared/chart.ts';
 import { element, make, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
+import { startHints } from '../shared/hints.ts';
+import { keepFocus } from '../shared/keep-focus.ts';
 import { startTheme } from '../shared/theme.ts';
 import { DeviceView } from './device-view.ts';
 import { type Plan, type Row, rowsOf } from './queue/plan.ts';
@@ -188,5 +191,22 @@ document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape') running?.abort();
 });
 
+/** Results can be compared without WebGPU, but nothing can be measured. */
+const checkDevice = async (): Promise<void> => {
+  const engine = connect();
+  try {
+    await engine.preflight({});
+  } catch (error) {
+    showFault(error);
+    for (const button of startButtons) button.disabled = true;
+    say('status', 'Nothing can be measured in this browser. Results from elsewhere can be compared below.');
+  } finally {
+    await engine.close();
+  }
+};
+
 startTheme();
+startHints();
+keepFocus();
 new CompareView();
+await checkDevice();

@@ -104,7 +104,10 @@ export class ChatTab {
     if (this.#articles.length > 0) return;
     const { systems, target, loadedTarget } = this.#session;
     const loaded = this.#ready && loadedTarget ? { ...loadedTarget, choice: target } : null;
-    this.#welcome = welcome(loaded, systems.system.title, {
+    const absent = this.#session.withoutWebGpu
+      ? 'Chat needs WebGPU, which this browser does not offer. Race and Inspect play recordings of the real engine.'
+      : 'No model is loaded yet.';
+    this.#welcome = welcome(loaded ?? absent, systems.system.title, {
       ask: (text) => {
         this.#box.value = text;
         this.#ask();

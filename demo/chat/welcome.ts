@@ -75,11 +75,11 @@ export const isBundled = ({ source }: Choice): boolean => typeof source === 'str
 /** A file's name or an address stays as it is. */
 const titled = (label: string): string => (/[./]/.test(label) ? label : label.charAt(0).toUpperCase() + label.slice(1));
 
-/** The card of a model, and examples. */
-export const welcome = (loaded: Loaded | null, system: string, { ask }: Actions): HTMLElement => {
+/** The card of a model, and examples; or why there is none. */
+export const welcome = (loaded: Loaded | string, system: string, { ask }: Actions): HTMLElement => {
   const root = make('section', { className: 'welcome', ariaLabel: 'The loaded model' });
-  if (!loaded) {
-    root.append(make('p', { className: 'muted' }, 'No model is loaded yet.'));
+  if (typeof loaded === 'string') {
+    root.append(make('p', { className: 'muted' }, loaded));
     return root;
   }
   const { choice, family, bytes, context, text } = loaded;

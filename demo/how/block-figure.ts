@@ -1,5 +1,5 @@
 // Blocks: each round, one pass of the drafter fills a row of empty places, and one pass of the target checks them.
-import { momentsOf } from '../inspect/moments.ts';
+import { momentsOf } from '../run/moments.ts';
 import { statusesOf, visible } from '../run/rounds.ts';
 import { make } from '../shared/elements.ts';
 import { shown } from '../stage/scene.ts';

@@ -1,6 +1,6 @@
 // One round, moment by moment: what the small model guesses, what the target makes of each guess in its one pass, and
 // what is kept, corrected and discarded.
-import { type Moment, momentsOf, rowsOf } from '../inspect/moments.ts';
+import { type Moment, momentsOf, rowsOf } from '../run/moments.ts';
 import { outcomeOf } from '../run/outcome.ts';
 import { visible } from '../run/rounds.ts';
 import { make } from '../shared/elements.ts';

@@ -1,7 +1,8 @@
 // A draft tree: it grows by one level for each pass of the drafter, the target scores all of it in one pass, and the
 // path on which the target agrees is kept.
-import { type Moment, momentsOf } from '../inspect/moments.ts';
+
 import { drawCell } from '../inspect/round-view.ts';
+import { type Moment, momentsOf } from '../run/moments.ts';
 import { layOut, visible } from '../run/rounds.ts';
 import { make } from '../shared/elements.ts';
 import type { Drawing } from './figure.ts';

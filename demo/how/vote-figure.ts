@@ -1,8 +1,8 @@
 // A vote: the tokens up to the one on which the models agree least, each with its probability by every model.
 
-import { momentsOf } from '../inspect/moments.ts';
 import { VoteView } from '../inspect/vote-view.ts';
 import { roleName } from '../models/family.ts';
+import { momentsOf } from '../run/moments.ts';
 import { visible } from '../run/rounds.ts';
 import { barsOf, type VotedToken } from '../run/votes.ts';
 import { make } from '../shared/elements.ts';

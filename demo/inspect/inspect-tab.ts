@@ -1,6 +1,6 @@
 // The Inspect tab, which shows the latest run or an opened trace. Its view is imported when the tab is first used.
 import type { Outcome } from '../run/outcome.ts';
-import type { Details } from '../run/race-tab.ts';
+import type { Details } from '../run/race.ts';
 import { element } from '../shared/elements.ts';
 import type { InspectView } from './inspect-view.ts';
 

@@ -3,12 +3,13 @@
 import { SYSTEMS } from '../../src/index.ts';
 import { drawRound } from '../run/lane.ts';
 import type { Outcome } from '../run/outcome.ts';
-import type { Details } from '../run/race-tab.ts';
+import type { Details } from '../run/race.ts';
 import { type Step, StepReader } from '../run/steps.ts';
+import { TokenDetails } from '../run/token-details.ts';
 import { element, make } from '../shared/elements.ts';
 import './inspect.css';
+import { LOGPROBS, type Moment, momentsOf } from '../run/moments.ts';
 import { KernelsView } from './kernels-view.ts';
-import { type Moment, momentsOf } from './moments.ts';
 import { RoundView } from './round-view.ts';
 import { ScoresView } from './scores-view.ts';
 import { Timeline } from './timeline.ts';
@@ -19,6 +20,8 @@ const stepsOf = ({ events }: Outcome): readonly Step[] => {
   for (const event of events) reader.add(event);
   return reader.steps;
 };
+
+const TEXT = 'Text so far. Arrow keys go from token to token.';
 
 const many = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
@@ -35,7 +38,8 @@ export class InspectView {
     'Nothing has run yet. Open Race and press Answer or Race.',
   );
   readonly #title = make('p', { className: 'inspect-title', id: 'inspect-title' });
-  readonly #text = make('section', { className: 'text', id: 'inspect-text', tabIndex: 0, ariaLabel: 'Text so far' });
+  readonly #text = make('section', { className: 'text', id: 'inspect-text', tabIndex: 0, ariaLabel: TEXT });
+  readonly #details = new TokenDetails(this.#text);
   readonly #timeline = new Timeline((index) => this.#moved(index));
   readonly #round = new RoundView();
   readonly #votes = new VoteView();
@@ -70,7 +74,7 @@ export class InspectView {
     );
     this.#runAgain.addEventListener('click', () => {
       this.#runAgain.disabled = true;
-      void runAgain({ logprobs: 3, profile: this.#profile.checked }).finally(() => {
+      void runAgain({ logprobs: LOGPROBS, profile: this.#profile.checked }).finally(() => {
         this.#runAgain.disabled = false;
       });
     });
@@ -88,6 +92,7 @@ export class InspectView {
     this.#body.hidden = this.#moments.length === 0;
     this.#title.textContent = summary(outcome.system, this.#moments);
     this.#drawText();
+    this.#details.take(outcome.events);
     this.#round.start(this.#moments);
     this.#scores.start(stepsOf(outcome));
     this.#controls.hidden = this.#system.disabled;

@@ -1,31 +1,22 @@
 // One round: its draft tree, with the committed path on the first row and rejected drafts branching off below, and a
 // table of its tokens with their probabilities.
-import { describeRound, spokenRound } from '../run/round-text.ts';
-import { type Cell, layOut, type TokenStatus, visible } from '../run/rounds.ts';
+
+import { type Moment, type Row, rowsOf } from '../run/moments.ts';
+import { alternativesText, describeRound, STATUSES, spokenRound } from '../run/round-text.ts';
+import { type Cell, layOut, visible } from '../run/rounds.ts';
 import { make } from '../shared/elements.ts';
+import { hinted } from '../shared/hints.ts';
 import { percent } from '../shared/percent.ts';
-import { type Moment, type Row, rowsOf } from './moments.ts';
 import './tokens.css';
 
-/** The status of a token, as a sign and words. */
-const STATUSES: Readonly<Record<TokenStatus, string>> = {
-  anchor: 'anchor',
-  drafted: '✓ accepted',
-  rejected: '✗ rejected',
-  past: 'after the end',
-  corrected: '✎ corrected',
-  bonus: '+ bonus',
-  routed: '↑ by the target',
-  forced: '= forced by the constraint',
-  sampled: 'by the target',
-};
+const ANCHOR = 'Anchor: the last committed token, which the drafts continue.';
 
 export const drawCell = ({ text, status, row, column, up }: Cell): HTMLElement => {
   const cell = make(status === 'rejected' ? 's' : 'span', {
     className: `cell ${status}`,
     textContent: visible(text),
-    title: status === 'anchor' ? 'anchor: the last committed token, which the drafts continue' : STATUSES[status],
   });
+  cell.dataset.hint = status === 'anchor' ? ANCHOR : `${STATUSES[status]}.`;
   cell.style.gridArea = `${row + 1} / ${column + 1}`;
   cell.style.setProperty('--up', `${up}`);
   if (up > 0) cell.classList.add('branch');
@@ -41,7 +32,7 @@ const share = (probability: number | null, who: 'target' | 'draft'): HTMLElement
 
 const drawRow = ({ text, status, place, target, draft, alternatives }: Row): HTMLElement => {
   const shown = make(status === 'rejected' ? 's' : 'span', { className: `cell ${status}`, textContent: visible(text) });
-  const others = alternatives.map(({ text, probability }) => `“${visible(text)}” ${percent(probability)}`).join(', ');
+  const others = alternativesText(alternatives);
   const row = make(
     'tr',
     {},
@@ -56,14 +47,14 @@ const drawRow = ({ text, status, place, target, draft, alternatives }: Row): HTM
   return row;
 };
 
-/** Headings with tooltips. */
+/** Headings with what they mean. */
 const HEADINGS = [
-  ['Position', 'Position after the last committed token'],
-  ['Token', ''],
-  ['Status', 'What the target decided'],
-  ['Drafter gives', 'Probability of the token by the drafter'],
-  ['Target gives', 'Probability of the token by the target'],
-  ['Alternatives', 'Other tokens that the target finds probable'],
+  ['Position', 'Position after the last committed token. Drafts of one position are branches of a tree.'],
+  ['Token', 'A word, a part of a word or a sign. ␣ is a space, ↵ a line end, ∎ the end of the answer.'],
+  ['Status', 'What the target decided.'],
+  ['Drafter gives', 'Probability of the token by the drafter.'],
+  ['Target gives', 'Probability of the token by the target.'],
+  ['Alternatives', 'The three other tokens that the target finds most probable.'],
 ] as const;
 
 export class RoundView {
@@ -77,7 +68,11 @@ export class RoundView {
     make(
       'table',
       { id: 'round-tokens' },
-      make('thead', {}, make('tr', {}, ...HEADINGS.map(([text, title]) => make('th', { scope: 'col', title }, text)))),
+      make(
+        'thead',
+        {},
+        make('tr', {}, ...HEADINGS.map(([text, about]) => make('th', { scope: 'col' }, hinted(text, about)))),
+      ),
       this.#body,
     ),
   );

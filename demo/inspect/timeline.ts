@@ -1,9 +1,10 @@
 // The timeline of a run: a bar for every round, with committed tokens above the line and rejected drafts below it; a
 // slider, and a button that plays the rounds at their recorded times or slower.
+
+import type { Moment } from '../run/moments.ts';
 import { describeRound } from '../run/round-text.ts';
 import { visible } from '../run/rounds.ts';
 import { make } from '../shared/elements.ts';
-import type { Moment } from './moments.ts';
 
 const SLOWER: readonly (readonly [number, string])[] = [
   [1, 'real time'],
@@ -51,17 +52,14 @@ export class Timeline {
     new MutationObserver(() => this.#draw()).observe(document.documentElement, { attributeFilter: ['data-theme'] });
   }
 
-  /** Shows another run, at its first round with drafts. */
+  /** Shows another run, at the first round where the target disagreed; else at its first round with drafts. */
   start(moments: readonly Moment[]): void {
     this.#stop();
     this.#moments = moments;
     this.#slider.max = `${moments.length}`;
-    this.go(
-      Math.max(
-        0,
-        moments.findIndex(({ pieces, step }) => pieces.length > 0 || step !== null),
-      ),
-    );
+    const disagreed = moments.findIndex(isDisagreement);
+    const drafted = moments.findIndex(({ pieces, step }) => pieces.length > 0 || step !== null);
+    this.go(Math.max(0, disagreed < 0 ? drafted : disagreed));
   }
 
   get index(): number {
@@ -154,3 +152,6 @@ export class Timeline {
 }
 
 const rejectedOf = ({ pieces, path }: Moment): number => Math.max(0, pieces.length - path.length);
+
+/** The target rejected a draft, or a step was escalated to it. */
+const isDisagreement = (moment: Moment): boolean => rejectedOf(moment) > 0 || moment.route?.to === 'target';

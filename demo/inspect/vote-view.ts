@@ -1,10 +1,10 @@
 // How the models of an ensemble voted on each token of a round.
 import { type ModelNames, roleName } from '../models/family.ts';
+import type { Moment } from '../run/moments.ts';
 import { visible } from '../run/rounds.ts';
 import { barsOf, LETTERS, memberOf, type VoteBar, type VotedToken } from '../run/votes.ts';
 import { make } from '../shared/elements.ts';
 import { percent } from '../shared/percent.ts';
-import type { Moment } from './moments.ts';
 
 const drawBar = ({ letter, member, committed, instead }: VoteBar, name: string): HTMLElement => {
   const bar = make('span', { className: 'share' });

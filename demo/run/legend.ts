@@ -3,14 +3,14 @@
 import type { SystemFacts } from '../../src/index.ts';
 import type { Role } from '../../src/trace/index.ts';
 import { isAlso, type ModelNames, roleName } from '../models/family.ts';
-import { element } from '../shared/elements.ts';
+import { element, make } from '../shared/elements.ts';
+import { hinted } from '../shared/hints.ts';
 import { LETTERS } from './votes.ts';
 
 interface Mark {
   readonly className: string;
   readonly text: string;
-  /** Tooltip. */
-  readonly about?: string;
+  readonly about: string;
   /** Ensembles: index of the model. */
   readonly member?: number;
 }
@@ -33,7 +33,11 @@ const DRAFTS: readonly Mark[] = [
 ];
 
 const STEPS: readonly Mark[] = [
-  { className: 'drafted', text: 'step of the draft, accepted' },
+  {
+    className: 'drafted',
+    text: 'step of the draft, accepted',
+    about: 'Written by the draft model, and good enough for the judge: the target writes nothing here',
+  },
   {
     className: 'routed',
     text: 'step of the target',
@@ -52,9 +56,14 @@ const ensemble = (models: ModelNames): readonly Mark[] => [
   ...membersOf(models).map((role, member) => ({
     className: '',
     text: `proposed by the ${roleName(role, models)}`,
+    about: `The ${roleName(role, models)} proposed the token, and the vote of all models kept it`,
     member,
   })),
-  { className: 'corrected', text: 'drawn from the combined distribution' },
+  {
+    className: 'corrected',
+    text: 'drawn from the combined distribution',
+    about: 'No proposal was kept here: the token is the choice of all models together',
+  },
   REJECTED,
 ];
 
@@ -62,13 +71,9 @@ type Marked = Pick<SystemFacts, 'joins' | 'guarantee'>;
 
 const draw = ({ joins, guarantee }: Marked, models: ModelNames): void => {
   const marks = joins ? ensemble(models) : guarantee === 'approximate' ? STEPS : DRAFTS;
-  const items = marks.map(({ className, text, about = '', member }) => {
+  const items = marks.map(({ className, text, about, member }) => {
     const item = document.createElement('li');
-    const mark = Object.assign(document.createElement(className === 'rejected' ? 's' : 'span'), {
-      className,
-      textContent: text,
-      title: about,
-    });
+    const mark = make(className === 'rejected' ? 's' : 'span', { className }, hinted(text, `${about}.`));
     if (member !== undefined) Object.assign(mark.dataset, { member: `${member}`, letter: LETTERS[member] });
     item.append(mark);
     return item;

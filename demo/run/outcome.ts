@@ -19,5 +19,28 @@ export const outcomeOf = (events: readonly TraceEvent[]): Outcome => {
   };
 };
 
+/**
+ * A timed run with the probabilities of another, where both decided the same: reading probabilities back costs time.
+ * Otherwise the timed run as it is.
+ */
+export const withProbabilities = (timed: Outcome, detailed: Outcome): Outcome => {
+  // Work on the device differs: reading back is work.
+  const of = ({ events }: Outcome): readonly TraceEvent[] => events.filter(({ type }) => type !== 'kernels');
+  const [plain, full] = [of(timed), of(detailed)];
+  const decided = (event: TraceEvent | undefined): string =>
+    event ? `${event.type} ${'tokens' in event ? event.tokens : ''}` : '';
+  if (plain.length !== full.length || plain.some((event, i) => decided(event) !== decided(full[i]))) return timed;
+  const known = new Map(plain.map((event, i) => [event, full[i]]));
+  const events = timed.events.map((event): TraceEvent => {
+    const other = known.get(event);
+    if (event.type === 'verify' && other?.type === 'verify' && other.probabilities)
+      return { ...event, probabilities: other.probabilities };
+    if (event.type === 'commit' && other?.type === 'commit' && other.logprobs)
+      return { ...event, logprobs: other.logprobs };
+    return event;
+  });
+  return { ...timed, events };
+};
+
 /** Tokens per second after the first token; null if there were too few to measure. */
 export const rateOf = ({ events }: Outcome): number | null => fold(METRICS.tokens_per_second, events);

@@ -25,13 +25,15 @@ export const finalNumber = (text: string): string | null => /The answer is (-?\d
 export class Problems {
   readonly #text = element('problem', HTMLTextAreaElement);
   readonly #changed: () => void;
-  readonly #general = make('button', { type: 'button', className: 'small', hidden: true }, 'Show a general model');
+  readonly #general = make('button', { type: 'button', className: 'small', hidden: true });
   /** The text in the box may have changed. */
   onShow: () => void = () => {};
   /** The visitor wants to see a published model. */
   onShowModel: (id: string) => void = () => {};
   #all: readonly Problem[] = [];
   #shown = '';
+  /** The question in the box is nothing that the bundled models can answer. */
+  #beyond = false;
 
   constructor(changed: () => void) {
     this.#changed = changed;
@@ -60,6 +62,12 @@ export class Problems {
     this.#showTruth();
   }
 
+  /** A trace of the command line does not contain its problem: the visitor's own stays in the box. */
+  showUnknown(): void {
+    this.#changed();
+    say('truth', 'The answer below is that of a trace, which does not tell its problem.');
+  }
+
   /** Shows the first problem that matches. */
   find(about: RegExp): void {
     this.show(this.#all.find(({ question }) => about.test(question)));
@@ -74,13 +82,25 @@ export class Problems {
     return this.#all.find(({ question }) => question === this.question) ?? null;
   }
 
+  /** A general model with its size and licence; the catalogue is fetched for it. */
+  async #offerGeneral(wanted: boolean): Promise<void> {
+    this.#beyond = wanted;
+    if (wanted && this.#general.textContent === '') {
+      const { catalogueEntry } = await import('../../src/catalogue/catalogue.ts');
+      const entry = catalogueEntry(GENERAL_MODEL);
+      const size = `${Math.round(entry?.files[0]?.megabytes ?? 0)} MB`;
+      this.#general.textContent = `Show ${entry?.title}, ${size}, ${entry?.licence.name}`;
+    }
+    this.#general.hidden = !this.#beyond;
+  }
+
   #showTruth(): void {
     const { current, question } = this;
     if (this.#shown !== '' && this.#shown !== question) this.#changed();
     this.#shown = question;
     const bundled = document.querySelector('input[name=model]:checked') !== null;
     const beyond = bundled && question !== '' && !current && !isWordProblem(question);
-    this.#general.hidden = !beyond;
+    void this.#offerGeneral(beyond);
     const own = beyond ? SCOPE : 'Your own problem: its answer is not known.';
     say('truth', current ? `Correct answer: ${current.result}` : question ? own : '');
     this.onShow();

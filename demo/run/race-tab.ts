@@ -4,37 +4,27 @@ import type { Session } from '../session.ts';
 import { element } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
+import { wantsStillness } from '../shared/stillness.ts';
+import { LOGPROBS } from './moments.ts';
 import type { Outcome } from './outcome.ts';
 import { Problems } from './problems.ts';
-import { type Entry, Race } from './race.ts';
+import { type Details, type Entry, Race, type Raced } from './race.ts';
 import { RunView } from './run-view.ts';
 
-/** What Inspect needs of a run. It costs time, so a race does without. */
-export interface Details {
-  readonly logprobs?: number;
-  readonly profile?: boolean;
-  /** Nothing that earlier runs have left is used: every run of a race begins alike. */
-  readonly fresh?: boolean;
-}
-
-/** Alternatives recorded at each position. */
-const ALTERNATIVES = 3;
-
 /** Called after every live run, with the plain run of the same request if there is one. */
-export type OnFinished = (outcome: Outcome, entry: Entry, plain: Outcome | null) => void;
+export type OnFinished = (raced: Raced, entry: Entry) => void;
 
 /** What to run. `system` chooses among recordings; live runs use the system chosen on the page. */
 export interface Wanted extends Details {
   readonly system?: string;
 }
 
+/** Brings the answer into view. */
+export const showAnswer = (): void =>
+  element('answer-title', HTMLElement).scrollIntoView({ behavior: wantsStillness() ? 'auto' : 'smooth' });
+
 /** Makes the entry of the next run. */
 export type Start = (wanted: Wanted) => Entry | Promise<Entry>;
-
-interface Shown {
-  readonly run: Outcome;
-  readonly plain?: Outcome;
-}
 
 export interface Finished {
   readonly run: Outcome;
@@ -60,7 +50,10 @@ export class RaceTab {
     this.#onDeviceLost = onDeviceLost;
     this.#onFinished = onFinished;
     this.#go.addEventListener('click', () => this.#press());
-    this.#raceGo.addEventListener('click', () => void this.race());
+    this.#raceGo.addEventListener('click', () => {
+      showAnswer();
+      void this.race();
+    });
     this.problems.onShow = () => this.#showButtons();
     element('problem', HTMLTextAreaElement).addEventListener('keydown', (event) => {
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !this.#running) this.#press();
@@ -87,7 +80,7 @@ export class RaceTab {
     this.#running?.abort();
   }
 
-  async answer(wanted: Wanted = { logprobs: ALTERNATIVES }): Promise<Outcome | null> {
+  async answer(wanted: Wanted = { logprobs: LOGPROBS }): Promise<Outcome | null> {
     const answered = async (entry: Entry, signal: AbortSignal) => ({ run: await this.#race.answer(entry, signal) });
     return (await this.#work(this.#start, wanted, answered))?.run ?? null;
   }
@@ -113,7 +106,7 @@ export class RaceTab {
     );
   }
 
-  async #show(entry: Entry, signal: AbortSignal): Promise<Shown> {
+  async #show(entry: Entry, signal: AbortSignal): Promise<Raced> {
     return entry.alone ? { run: await this.#race.answer(entry, signal) } : this.#race.race(entry, signal);
   }
 
@@ -135,8 +128,8 @@ export class RaceTab {
       exact: guarantee === 'exact',
       baseline,
       alone: id === baseline,
-      system: (signal) => session.run({ ...asked, system: id, knobs: session.systems.settings }, signal),
-      plain: (signal) => session.run(plain, signal),
+      system: (signal, more) => session.run({ ...asked, ...more, system: id, knobs: session.systems.settings }, signal),
+      plain: (signal, more) => session.run({ ...plain, ...more }, signal),
     };
   }
 
@@ -161,7 +154,7 @@ export class RaceTab {
   async #work(
     start: Start | null,
     wanted: Wanted | null,
-    task: (entry: Entry, signal: AbortSignal) => Promise<Shown>,
+    task: (entry: Entry, signal: AbortSignal) => Promise<Raced>,
   ): Promise<Finished | null> {
     if (!start || this.#running) return null;
     let ended = (): void => {};
@@ -173,9 +166,9 @@ export class RaceTab {
     hideFault();
     try {
       const entry = await start(wanted ?? {});
-      const { run, plain = null } = await task(entry, this.#running.signal);
-      if (wanted && !this.#replaced) this.#onFinished(run, entry, plain);
-      return { run, plain };
+      const raced = await task(entry, this.#running.signal);
+      if (wanted && !this.#replaced) this.#onFinished(raced, entry);
+      return { run: raced.detailed ?? raced.run, plain: raced.plain ?? null };
     } catch (error) {
       if (showFault(error).code === 'device-lost') this.#onDeviceLost();
       return null;

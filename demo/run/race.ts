@@ -5,20 +5,37 @@ import { element, make, say } from '../shared/elements.ts';
 import { wantsStillness } from '../shared/stillness.ts';
 import { baselineName, finishOf, medianPair, type Pair, type Terms } from './finish.ts';
 import { Lane } from './lane.ts';
-import { type Outcome, outcomeOf } from './outcome.ts';
+import { LOGPROBS } from './moments.ts';
+import { type Outcome, outcomeOf, withProbabilities } from './outcome.ts';
 import type { Problem } from './problems.ts';
 import { replayed } from './replay-clock.ts';
 import type { RunView } from './run-view.ts';
+import { TokenDetails } from './token-details.ts';
 
 /** Which runs race, live or recorded. */
 export interface Entry extends Terms {
   /** Name of the system's lane. */
   readonly name: string;
   readonly problem: Problem | null;
-  system(signal: AbortSignal): AsyncIterable<TraceEvent>;
-  plain(signal: AbortSignal): AsyncIterable<TraceEvent>;
+  system(signal: AbortSignal, details?: Details): AsyncIterable<TraceEvent>;
+  plain(signal: AbortSignal, details?: Details): AsyncIterable<TraceEvent>;
   /** There is no baseline run: the system is the baseline itself, or the trace has none. */
   readonly alone?: boolean;
+}
+
+/** What Inspect needs of a run. It costs time, so timed runs do without. */
+export interface Details {
+  readonly logprobs?: number;
+  readonly profile?: boolean;
+  /** Nothing that earlier runs have left is used: every run of a race begins alike. */
+  readonly fresh?: boolean;
+}
+
+/** A race: the runs with the median factor; without `plain` it was stopped. `detailed`: the run, with probabilities. */
+export interface Raced {
+  readonly run: Outcome;
+  readonly plain?: Outcome;
+  readonly detailed?: Outcome;
 }
 
 /** Timed runs of each. */
@@ -36,6 +53,7 @@ export class Race {
   readonly #view: RunView;
   readonly #lanes = element('lanes', HTMLElement);
   readonly #plain = new Lane(element('lane-plain', HTMLElement));
+  readonly #details = new TokenDetails(element('plain-answer', HTMLElement));
 
   constructor(view: RunView) {
     this.#view = view;
@@ -55,8 +73,7 @@ export class Race {
     return this.#view.show(entry.system(signal), entry.problem, entry.name);
   }
 
-  /** Returns the runs with the median factor; without `plain` it was stopped. */
-  async race(entry: Entry, signal: AbortSignal): Promise<Partial<Pair> & Pick<Pair, 'run'>> {
+  async race(entry: Entry, signal: AbortSignal): Promise<Raced> {
     this.#begin(2);
     const name = baselineName(entry.baseline);
     this.#plain.start(sentence(name));
@@ -66,9 +83,10 @@ export class Race {
       return this.#finished([pair], entry);
     }
     say('finish-about', `Warming up: ${entry.name} runs first, then ${name}.`);
-    const run = await this.#view.show(entry.system(signal), entry.problem, entry.name);
+    const details = { logprobs: LOGPROBS };
+    const run = await this.#view.show(entry.system(signal, details), entry.problem, entry.name);
     if (!run.complete) return this.#stopped(run);
-    const plain = await this.#showPlain(entry.plain(signal));
+    const plain = await this.#showPlain(entry.plain(signal, details));
     if (!plain.complete) return this.#stopped(run);
     const pairs: Pair[] = [];
     for (let i = 0; i < TIMED; i++) {
@@ -90,7 +108,10 @@ export class Race {
       const whole = { slower: 0, signal: new AbortController().signal };
       await this.#together(entry, replayed(median.run.events, whole), replayed(median.plain.events, whole));
     }
-    return this.#finished(pairs, entry);
+    const detailed = withProbabilities(median.run, run);
+    this.#view.details.take(detailed.events);
+    this.#details.take(withProbabilities(median.plain, plain).events);
+    return { ...this.#finished(pairs, entry), detailed };
   }
 
   /** Both lanes at once, from their first tokens on. */
@@ -103,6 +124,7 @@ export class Race {
 
   async #showPlain(events: AsyncIterable<TraceEvent>): Promise<Outcome> {
     const seen: TraceEvent[] = [];
+    this.#details.take(seen);
     try {
       for await (const event of events) {
         if (seen.push(event) === 1) this.#view.strip.start(1);

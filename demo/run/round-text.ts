@@ -1,7 +1,26 @@
-// A round in words: which role drafted how many tokens, how many were accepted, and what followed them.
+// A round and its tokens in words: which role drafted how many tokens, how many were accepted, and what followed them.
 import type { Role } from '../../src/trace/index.ts';
 import { isAlso, type ModelNames, roleName } from '../models/family.ts';
-import { type DecodedRound, visible } from './rounds.ts';
+import { percent } from '../shared/percent.ts';
+import type { Row } from './moments.ts';
+import { type DecodedRound, type TokenStatus, visible } from './rounds.ts';
+
+/** The status of a token, as a sign and words. */
+export const STATUSES: Readonly<Record<TokenStatus, string>> = {
+  anchor: 'anchor',
+  drafted: '✓ accepted',
+  rejected: '✗ rejected',
+  past: 'after the end',
+  corrected: '✎ corrected',
+  bonus: '+ bonus',
+  routed: '↑ by the target',
+  forced: '= forced by the constraint',
+  sampled: 'by the target',
+};
+
+/** “5” 1.2 %, “6” < 0.1 % */
+export const alternativesText = (alternatives: Row['alternatives']): string =>
+  alternatives.map(({ text, probability }) => `“${visible(text)}” ${percent(probability)}`).join(', ');
 
 const DRAFTERS: Readonly<Record<Exclude<Role, `also-${number}`>, string>> = {
   target: 'the target',

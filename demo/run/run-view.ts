@@ -11,12 +11,14 @@ import { type Outcome, outcomeOf } from './outcome.ts';
 import { finalNumber, type Problem } from './problems.ts';
 import { StepPanel } from './step-panel.ts';
 import { Strip } from './strip.ts';
+import { TokenDetails } from './token-details.ts';
 
 const REASONS = { stop: 'finished', length: 'reached the token limit', aborted: 'was stopped' } as const;
 
 export class RunView {
   readonly lane = new Lane(element('lane-system', HTMLElement));
   readonly strip = new Strip();
+  readonly details = new TokenDetails(element('answer', HTMLElement));
   readonly #figures = createFigures();
   readonly #steps = new StepPanel();
   readonly #verdict = element('verdict', HTMLElement);
@@ -49,6 +51,7 @@ export class RunView {
     say('status', 'Answering');
     let drafting = '';
     const seen: TraceEvent[] = [];
+    this.details.take(seen);
     let committed = 0;
     try {
       for await (const event of events) {

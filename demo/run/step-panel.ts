@@ -1,7 +1,8 @@
 // The panel for a step router's run: a card for every step, accepted or escalated, with its score on a scale. A slider
 // shows what another threshold would have decided on the same scores.
 import type { TraceEvent } from '../../src/trace/index.ts';
-import { element, hold, release, say } from '../shared/elements.ts';
+import { element, hold, make, release, say } from '../shared/elements.ts';
+import { hinted } from '../shared/hints.ts';
 import { rangeOf, type Step, StepReader, stepText, whatIf } from './steps.ts';
 
 /** What the score of a step is called, by the role that gives it. */
@@ -25,8 +26,14 @@ const milliseconds = (ms: number): string => `${ms.toFixed(ms < 10 ? 1 : 0)} ms`
 
 export const twoDigits = (value: number): string => value.toFixed(2);
 
+/** The step was escalated, and the target wrote the same text. */
+const agrees = ({ by, ms, draft, text }: Step): boolean =>
+  by === 'target' && ms !== null && draft !== null && stepText(draft) === stepText(text);
+
 /** The outcome of a step, as a sign and a word. */
-const headingOf = ({ route, by, ms, draft }: Step): string => {
+const headingOf = (step: Step): string => {
+  const { route, by, ms, draft } = step;
+  if (agrees(step)) return '↑ asked the target: it agreed';
   if (by === 'target') return draft === null ? '→ target' : '↑ escalated';
   return ms === null && !route ? '… being judged' : '✓ accepted';
 };
@@ -53,9 +60,9 @@ const scoreOf = ({ route }: Step, range: { min: number; max: number } | null): H
   scale.style.setProperty('--threshold', place(threshold));
   const read = score === null ? 'no score' : twoDigits(score);
   const name = SCORE_NAMES[by] ?? by;
-  const about = node('small', 'muted', `${name} ${read}, threshold ${twoDigits(threshold)}: ${reason}`);
-  about.title = SCORES_ABOUT[by] ?? '';
-  return [scale, about];
+  const about = hinted(name, `${SCORES_ABOUT[by] ?? 'The score of the step'}.`);
+  const compared = ` ${read}, threshold ${twoDigits(threshold)}: ${reason}`;
+  return [scale, make('small', { className: 'muted' }, about, compared)];
 };
 
 /** `cold`: the target has not written yet, so its shaders are compiled with its first step. */
@@ -66,7 +73,9 @@ const drawStep = (step: Step, range: { min: number; max: number } | null, cold: 
   const { draft, by, text } = step;
   const escalated = by === 'target';
   const lines = [
-    ...(draft === null || (!escalated && text) ? [] : [node(escalated ? 's' : 'p', 'draft-step', stepText(draft))]),
+    ...(draft === null || agrees(step) || (!escalated && text)
+      ? []
+      : [node(escalated ? 's' : 'p', 'draft-step', stepText(draft))]),
     ...(text ? [node('p', escalated ? 'target-step' : 'kept-step', stepText(text))] : []),
     ...(escalated && !text
       ? [node('p', 'muted', `The target ${cold ? 'compiles its shaders, then ' : ''}writes this step …`)]

@@ -28,7 +28,7 @@ const lengthOf = ({ bars }: Lane): number => (bars.at(-1)?.at ?? 0) - (bars[0]?.
 
 export class Strip {
   readonly #canvas = element('strip', HTMLCanvasElement);
-  #lanes: Lane[] = [];
+  #lanes: Lane[] = [emptyLane(), emptyLane()];
   #scheduled = false;
 
   constructor() {

@@ -2,7 +2,7 @@
 // checks them, kept ones turn green, the first wrong one is struck and corrected.
 import { LETTERS } from '../run/votes.ts';
 import { make } from '../shared/elements.ts';
-import { captionsOf, counterOf, type Drawn, laneNode, textOf } from './lane-view.ts';
+import { type Caption, captionsOf, counterOf, type Drawn, laneNode, textOf } from './lane-view.ts';
 import { type Burst, DURATION, type Scene } from './scene.ts';
 
 export interface Names {
@@ -10,7 +10,7 @@ export interface Names {
   readonly plainAbout: string;
   readonly system: string;
   readonly systemAbout: string;
-  readonly captions: readonly [string, string, string, string];
+  readonly captions: readonly Caption[];
 }
 
 const chipNode = (text: string, member: number | null): HTMLElement => {

@@ -2,10 +2,19 @@
 // shows what a stricter or milder judge would have decided, at what cost.
 import { make } from '../shared/elements.ts';
 import { decide, type HandOffScene, type HandOffStep, place, strictness, thresholdFor } from './hand-off.ts';
-import { captionsOf, counterOf, type Drawn, laneNode, textOf } from './lane-view.ts';
+import { type Caption, captionsOf, counterOf, type Drawn, laneNode, textOf } from './lane-view.ts';
 import { DURATION, shown } from './scene.ts';
 
-export const HAND_OFF_CAPTIONS = ['write a step', 'judge it', 'keep', 'hand off'] as const;
+const CAPTIONS: readonly Caption[] = [
+  ['write a step', 'draft', 'Draft: the small model writes a whole step of the solution.'],
+  ['judge it', 'score', 'Score: a third model, the judge, says how good the step is, as a number.'],
+  ['keep', 'accept', 'Accept: the score passes the threshold. The step stays, and the large model writes nothing.'],
+  [
+    'hand off',
+    'escalate',
+    'Escalate: the score fails the threshold. The large model, the target, writes this step instead.',
+  ],
+];
 
 /** Text that is written between two times. */
 const written = (pieces: readonly string[], className: string): { node: HTMLElement; draw(share: number): void } => {
@@ -26,7 +35,7 @@ interface Card {
   draw(seconds: number, handedOff: boolean, threshold: number): void;
 }
 
-const cardOf = ({ step, draft, target, score, from, drafted, judged, ended }: HandOffStep): Card => {
+const cardOf = ({ step, draft, target, score, differs, from, drafted, judged, ended }: HandOffStep): Card => {
   const verdict = make('span', { className: 'muted' });
   const pieces = draft.map((text, i) => (i === draft.length - 1 ? text.trimEnd() : text));
   const own = written(pieces, 'hand-draft');
@@ -47,13 +56,14 @@ const cardOf = ({ step, draft, target, score, from, drafted, judged, ended }: Ha
       own.draw(shareOf(seconds, from, drafted));
       better.draw(decided && handedOff ? shareOf(seconds, judged, ended) : 0);
       node.classList.toggle('handed', decided && handedOff);
+      node.classList.toggle('agreed', decided && handedOff && !differs);
       node.classList.toggle('kept', decided && !handedOff);
       node.classList.toggle('judging', seconds >= drafted && !decided);
       scale.style.setProperty('--score', `${100 * place(score ?? 0) * shareOf(seconds, drafted, judged)}%`);
       scale.style.setProperty('--threshold', `${100 * place(threshold)}%`);
       const read = score === null ? 'no score' : `score ${score < 0.001 ? score.toPrecision(1) : score.toFixed(3)}`;
       const text = decided
-        ? `${read} · ${handedOff ? '↑ handed off' : '✓ kept'}`
+        ? `${read} · ${handedOff ? (differs ? '↑ handed off' : '↑ asked: it agreed') : '✓ kept'}`
         : seconds >= drafted
           ? 'judging …'
           : '';
@@ -67,7 +77,7 @@ const milliseconds = (ms: number): string => `${Math.round(ms)} ms`;
 /** `touched`: called when the slider moves, to show the end. */
 export const handOffView = (scene: HandOffScene, touched: () => void): Drawn => {
   const { rule, cost } = scene;
-  const captions = captionsOf(HAND_OFF_CAPTIONS);
+  const captions = captionsOf(CAPTIONS);
   const plainCount = counterOf(scene.plain.passes);
   const plain = textOf(scene.plain, false);
   const count = counterOf(scene.passes);

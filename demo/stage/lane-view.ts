@@ -3,6 +3,7 @@
 
 import { LETTERS } from '../run/votes.ts';
 import { make } from '../shared/elements.ts';
+import { hinted } from '../shared/hints.ts';
 import type { LaneScene } from './scene.ts';
 
 export interface Drawn {
@@ -55,11 +56,16 @@ export const laneNode = (title: string, about: string, count: Drawn, ...content:
     ...content,
   );
 
+/** A moment of a round in plain words, the field's word for it, and what happens. */
+export type Caption = readonly [name: string, term: string, about: string];
+
 /** The four moments of a round; the current one is marked. */
-export const captionsOf = (names: readonly string[]): { node: HTMLElement; mark(at: number | null): void } => {
-  const items = names.map((name) => make('li', {}, name));
+export const captionsOf = (captions: readonly Caption[]): { node: HTMLElement; mark(at: number | null): void } => {
+  const items = captions.map(([name, term, about]) =>
+    make('li', {}, hinted(name, about), ...(term ? [make('small', {}, ` ${term}`)] : [])),
+  );
   return {
-    node: make('ol', { className: 'captions', ariaHidden: 'true' }, ...items),
+    node: make('ol', { className: 'captions' }, ...items),
     mark: (at) => {
       for (const [i, item] of items.entries()) item.classList.toggle('now', i === at);
     },

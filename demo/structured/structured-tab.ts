@@ -50,6 +50,8 @@ export class StructuredTab {
   /** Whether a model is loaded. */
   set ready(ready: boolean) {
     this.#ready = ready;
+    if (this.#session.withoutWebGpu)
+      this.#text.dataset.empty = 'Writing needs WebGPU, which this browser does not offer.';
     if (!ready) this.#running?.abort();
     this.#showButton();
   }

@@ -1,6 +1,7 @@
 // Controls for a system's knobs, built from the system's own facts: a slider for a number, a list for a choice, a text
 // line for several numbers. The visitor's settings are remembered for each system.
 import type { ChoiceKnob, Knob, KnobValue, NumberKnob, NumbersKnob } from '../../src/index.ts';
+import { make } from '../shared/elements.ts';
 
 export type Settings = Readonly<Record<string, KnobValue>>;
 
@@ -66,14 +67,22 @@ const allowed = (knob: Knob, value: KnobValue | undefined): KnobValue => {
   return knob.initial;
 };
 
+const NOTHING =
+  'This system has nothing to set: it decodes in one way. Temperature, seed and token limit are under Sampling, and apply to every system.';
+
+/** As many knobs are shown at once, the first that the system declares; the others are under Advanced. */
+const FIRST = 2;
+
 export class KnobPanel {
   readonly #box: HTMLElement;
+  readonly #more: HTMLElement;
   readonly #kept = new Map<string, Record<string, KnobValue>>();
   #shown = '';
   #system = '';
 
-  constructor(box: HTMLElement) {
+  constructor(box: HTMLElement, more: HTMLElement) {
     this.#box = box;
+    this.#more = more;
   }
 
   /** Rebuilds the controls only if they differ, so that a slider being moved stays in place. */
@@ -82,7 +91,10 @@ export class KnobPanel {
     if (shown === this.#shown) return;
     this.#shown = shown;
     this.#system = system;
-    this.#box.replaceChildren(...Object.entries(knobs).map(([name, knob]) => this.#build(name, knob)));
+    const controls = Object.entries(knobs).map(([name, knob]) => this.#build(name, knob));
+    const none = make('p', { className: 'muted' }, NOTHING);
+    this.#box.replaceChildren(...(controls.length > 0 ? controls.slice(0, FIRST) : [none]));
+    this.#more.replaceChildren(...controls.slice(FIRST));
   }
 
   /** Only what the visitor changed; the system has initial values for the rest. */

@@ -7,8 +7,16 @@ import { element, say } from '../shared/elements.ts';
 import { KnobPanel, type Settings } from './knob-panel.ts';
 
 const GUARANTEES = {
-  exact: { badge: '= exact', title: 'Never changes the answer: the same tokens, or the same distribution' },
-  approximate: { badge: '≈ approximate', title: 'May change the answer to save time' },
+  exact: {
+    badge: '= exact',
+    about:
+      'Never changes the answer: at temperature 0 the tokens are those of plain decoding, else their distribution is.',
+  },
+  approximate: {
+    badge: '≈ approximate',
+    about:
+      'May change the answer to save time: what the judge lets pass stays, whether or not the target would write it.',
+  },
 } as const;
 
 /** The page opens with the first of these that exists. */
@@ -16,7 +24,7 @@ const FAVOURITES = ['dflash', 'autoregressive'];
 
 export class SystemPicker {
   readonly #select = element('system', HTMLSelectElement);
-  readonly #knobs = new KnobPanel(element('knobs', HTMLElement));
+  readonly #knobs = new KnobPanel(element('knobs', HTMLElement), element('more-knobs', HTMLElement));
   #fitted: Loaded['systems'] = [];
   #models: ModelNames = {};
 
@@ -75,7 +83,7 @@ export class SystemPicker {
   showRecorded(id: string): void {
     this.#choose((system) => system.id === id);
     this.#show();
-    element('knobs', HTMLElement).replaceChildren();
+    for (const place of ['knobs', 'more-knobs']) element(place, HTMLElement).replaceChildren();
   }
 
   #choose(fits: (system: SystemFacts) => boolean): boolean {
@@ -87,9 +95,9 @@ export class SystemPicker {
   #show(): void {
     const { id, title, summary, paper, guarantee, knobs } =
       this.#fitted.find((each) => each.id === this.system.id) ?? this.system;
-    const badge = element('guarantee', HTMLElement);
+    const badge = element('guarantee', HTMLButtonElement);
     badge.textContent = GUARANTEES[guarantee].badge;
-    badge.title = GUARANTEES[guarantee].title;
+    badge.dataset.hint = GUARANTEES[guarantee].about;
     badge.dataset.guarantee = guarantee;
     const link = element('paper', HTMLAnchorElement);
     link.hidden = paper === '';

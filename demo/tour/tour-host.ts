@@ -1,7 +1,7 @@
 // What the tour does on the page: it chooses systems and problems through the page's controls and waits for the runs.
 import type { InspectView } from '../inspect/inspect-view.ts';
-import type { Moment } from '../inspect/moments.ts';
 import { chooseSystem } from '../run/choose-system.ts';
+import { LOGPROBS, type Moment } from '../run/moments.ts';
 import type { Outcome } from '../run/outcome.ts';
 import type { Finished, RaceTab } from '../run/race-tab.ts';
 import type { Tab } from '../shared/tabs.ts';
@@ -44,7 +44,7 @@ export const createHost = ({ race, open, inspect }: Page): TourHost => {
     },
     async route() {
       const system = routed ? null : await choose(ROUTE);
-      if (system) routed = await race.answer({ system, logprobs: 3 });
+      if (system) routed = await race.answer({ system, logprobs: LOGPROBS });
       return routed;
     },
     async inspect(run, fits): Promise<Moment | null> {

@@ -1,8 +1,8 @@
 // The stops of the tour. Each explains a run that has just been made, live or recorded, and takes its figures from that
 // run.
 import { fold, METRICS } from '../../src/trace/index.ts';
-import type { Moment } from '../inspect/moments.ts';
 import { finishOf } from '../run/finish.ts';
+import type { Moment } from '../run/moments.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { visible } from '../run/rounds.ts';
 

@@ -1,19 +1,16 @@
 // Plays an opened trace in the Race tab, against its plain run if that was saved with it.
 import { SYSTEMS } from '../../src/index.ts';
-import type { Problem } from '../run/problems.ts';
 import type { Entry } from '../run/race.ts';
 import type { RaceTab } from '../run/race-tab.ts';
 import { replayed } from '../run/replay-clock.ts';
 import type { TraceFile } from './trace-file.ts';
 
-/** A trace of the command line does not contain its problem. */
-const UNKNOWN: Problem = { question: '', answer: '', result: '' };
-
 export const playTrace = async (file: TraceFile, slower: number, race: RaceTab): Promise<void> => {
   const { events, plain = [], problem, title } = file;
   const run = events.find((event) => event.type === 'run');
   const { guarantee, baseline = 'autoregressive' } = SYSTEMS.find(({ id }) => id === run?.system) ?? {};
-  race.problems.show(problem ?? UNKNOWN);
+  if (problem) race.problems.show(problem);
+  else race.problems.showUnknown();
   const entry: Entry = {
     name: title,
     problem: problem?.result ? problem : null,

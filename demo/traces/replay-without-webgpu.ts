@@ -14,15 +14,18 @@ export const replayInstead = async (why: string, session: Session, race: RaceTab
   hideFault();
   element('no-webgpu', HTMLElement).hidden = false;
   say('no-webgpu-why', sentence(why));
+  session.withoutWebGpu = true;
   session.gone('Loading a model needs WebGPU.', 'No WebGPU: playing a recording');
   const all = await recordings();
   let next = 0;
+  let mark = (_system: string): void => {};
   const start = async ({ system: wanted }: { system?: string }): Promise<Entry> => {
     const found = all.find(({ system }) => system === wanted);
     const { file, plain, system, problem, device } = found ?? (all[next++ % all.length] as Recording);
     const [events, plainEvents] = await Promise.all([recorded(file), recorded(plain)]);
     race.problems.show(problem);
     session.systems.showRecorded(system);
+    mark(system);
     say('device', `Recorded on ${device}`);
     const { title = system, guarantee, baseline = 'autoregressive' } = SYSTEMS.find(({ id }) => id === system) ?? {};
     return {
@@ -44,16 +47,35 @@ export const replayInstead = async (why: string, session: Session, race: RaceTab
     control.disabled = true;
   element('fresh', HTMLButtonElement).hidden = true;
   say('stage-go', 'Replay this race');
-  const names = all.map(({ system }) => {
+  const tabs = all.map(({ system }) => {
     const { title = system } = SYSTEMS.find(({ id }) => id === system) ?? {};
-    const button = make('button', { type: 'button', textContent: title });
-    button.addEventListener('click', async () => {
-      race.stop();
-      await chooseSystem(system);
-      await race.race({ system });
-    });
-    return button;
+    return make('button', { type: 'button', role: 'tab', textContent: title, value: system });
   });
-  element('examples', HTMLElement).replaceChildren(...names);
+  mark = (system) => {
+    for (const tab of tabs) {
+      tab.ariaSelected = `${tab.value === system}`;
+      tab.tabIndex = tab.value === system ? 0 : -1;
+    }
+  };
+  mark(all[0]?.system ?? '');
+  const choose = async ({ value: system }: HTMLButtonElement): Promise<void> => {
+    race.stop();
+    await chooseSystem(system);
+    await race.race({ system });
+  };
+  for (const [at, tab] of tabs.entries()) {
+    tab.setAttribute('aria-controls', 'lanes');
+    tab.addEventListener('click', () => void choose(tab));
+    tab.addEventListener('keydown', ({ key }) => {
+      const next = tabs[(at + (key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? tabs.length - 1 : 0)) % tabs.length];
+      if (!next || next === tab) return;
+      next.focus();
+      void choose(next);
+    });
+  }
+  const list = element('examples', HTMLElement);
+  list.role = 'tablist';
+  list.ariaLabel = 'Recordings';
+  list.replaceChildren(...tabs);
   if (run) await race.race();
 };

@@ -4,6 +4,7 @@ import type { Outcome } from '../run/outcome.ts';
 import type { Problem } from '../run/problems.ts';
 import { element, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
+import { placeAt } from '../shared/hints.ts';
 import { decodeTrace, encodeTrace, readTrace, type TraceFile, writeTrace } from './trace-file.ts';
 
 /** Chat and mail programs accept addresses up to about this length. */
@@ -21,6 +22,8 @@ export class TraceBar {
 
   constructor(play: Play) {
     this.#play = play;
+    const menu = element('trace', HTMLElement);
+    menu.addEventListener('toggle', () => placeAt(menu, element('trace-menu', HTMLElement).getBoundingClientRect()));
     const picker = element('trace-file', HTMLInputElement);
     element('trace-open', HTMLButtonElement).addEventListener('click', () => picker.click());
     picker.addEventListener('change', () => {

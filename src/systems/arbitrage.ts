@@ -13,7 +13,7 @@ export default defineRouter({
   knobs: {
     tau: {
       kind: 'number',
-      label: 'τ: escalate where P(the target does better) is above',
+      label: 'Threshold: escalate where P(the target does better) is above',
       min: 0,
       max: 1,
       step: 0.01,

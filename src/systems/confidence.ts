@@ -13,7 +13,7 @@ export default defineRouter({
   knobs: {
     tau: {
       kind: 'number',
-      label: 'τ: least log-probability of any token in a step that stays',
+      label: 'Threshold: least log-probability of any token in a step that stays',
       min: -30,
       max: 0,
       step: 0.01,

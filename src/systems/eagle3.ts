@@ -11,9 +11,9 @@ import { fallBackKnob } from './fall-back-knob.ts';
 
 const knobs = {
   shape: { kind: 'choice', label: 'Shape of a draft', options: ['tree', 'chain'], initial: 'tree' },
+  nodes: { kind: 'number', label: 'Nodes of a tree (the anchor not counted)', min: 1, max: 63, step: 1, initial: 7 },
   depth: { kind: 'number', label: 'Depth, tokens', min: 1, max: 15, step: 1, initial: 7, oneDraft: 1 },
   width: { kind: 'number', label: 'Beam of a tree', min: 1, max: 10, step: 1, initial: 3 },
-  nodes: { kind: 'number', label: 'Nodes of a tree (the anchor not counted)', min: 1, max: 63, step: 1, initial: 7 },
   'fall-back': fallBackKnob,
 } as const;
 

@@ -14,7 +14,7 @@ export default defineRouter({
   knobs: {
     tau: {
       kind: 'number',
-      label: 'τ: escalate where the target scores better by more than',
+      label: 'Threshold: escalate where the target scores better by more than',
       min: -1,
       max: 1,
       step: 0.01,

@@ -12,7 +12,14 @@ export default defineRouter({
   needs: ['target', 'draft', 'prm'],
   remote: true,
   knobs: {
-    delta: { kind: 'number', label: 'δ: least reward of a step that stays', min: 0, max: 1, step: 0.01, initial: 0.85 },
+    delta: {
+      kind: 'number',
+      label: 'Threshold: least reward of a step that stays',
+      min: 0,
+      max: 1,
+      step: 0.01,
+      initial: 0.85,
+    },
   },
   threshold: 'delta',
   escalates: 'low',

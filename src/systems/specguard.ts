@@ -17,6 +17,14 @@ import { defineRouter } from './define-router.ts';
 
 const knobs = {
   k: { kind: 'number', label: 'Candidates of a step', min: 1, max: 16, step: 1, initial: 4 },
+  tau: {
+    kind: 'number',
+    label: 'Threshold: least score of a step that stays',
+    min: 0,
+    max: 1.01,
+    step: 0.01,
+    initial: 0.5,
+  },
   temperature: { kind: 'number', label: 'Temperature of the candidates', min: 0, max: 2, step: 0.05, initial: 0.7 },
   'top-p': { kind: 'number', label: 'Top-p of the candidates', min: 0, max: 1, step: 0.05, initial: 0.8 },
   beta: {
@@ -27,7 +35,6 @@ const knobs = {
     step: 0.05,
     initial: 0.5,
   },
-  tau: { kind: 'number', label: 'τ: least score of a step that stays', min: 0, max: 1.01, step: 0.01, initial: 0.5 },
   layers: { kind: 'choice', label: 'Last layers rolled out', options: ['1', '2', '3', 'all'], initial: '3' },
   rollout: {
     kind: 'choice',

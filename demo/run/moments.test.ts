@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TraceEvent } from '../../src/trace/index.ts';
-import { sharesOf } from './kernels-view.ts';
-import { momentsOf, rowsOf } from './moments.ts';
+import { explainToken, momentsOf, rowsOf } from './moments.ts';
 
 const logprob = (token: number, text: string, probability: number, others: readonly [number, string, number][]) => ({
   token,
@@ -60,8 +59,10 @@ test('rows of a tree have the status of each token and its probabilities', () =>
     ['d', 'rejected', 2, null, 0.01],
     ['x', 'corrected', 2, null, expect.closeTo(0.6)],
   ]);
-  // Alternatives under a thousandth are left out.
-  expect(rowsOf(moment).at(-1)?.alternatives).toEqual([{ text: 'y', probability: expect.closeTo(0.3) }]);
+  expect(rowsOf(moment).at(-1)?.alternatives).toEqual([
+    { text: 'y', probability: expect.closeTo(0.3) },
+    { text: 'd', probability: expect.closeTo(0.0001) },
+  ]);
 });
 
 test('a run without probabilities has rows without them', () => {
@@ -98,10 +99,10 @@ test('an accepted step has the probabilities of the draft that wrote it', () => 
   expect(rowsOf(moment)).toMatchObject([{ text: 'b', target: null, draft: expect.closeTo(0.75) }]);
 });
 
-test('kernels of one name are one bar, the longest first, and the shortest are summed up', () => {
-  const spans = Array.from({ length: 12 }, (_, i) => ({ name: `k${i % 10}`, ms: i + 1 }));
-  const shares = sharesOf(spans);
-  expect(shares[0]).toEqual({ name: 'k1', ms: 2 + 12 });
-  expect(shares.at(-1)).toEqual({ name: 'others', ms: 3 + 4 });
-  expect(shares.reduce((sum, { ms }) => sum + ms, 0)).toBe(78);
+test('a token is explained by its place, and a corrected one with the draft that it replaces', () => {
+  const moments = momentsOf([...ROUND, ...ROUND]);
+  expect(explainToken(moments, 0)).toMatchObject({ row: { text: 'b', draft: 0.5, target: 0.9 }, instead: null });
+  for (const place of [1, 3])
+    expect(explainToken(moments, place)).toMatchObject({ row: { text: 'x' }, instead: { text: 'd', target: 0.01 } });
+  expect(explainToken(moments, 4)).toBeNull();
 });

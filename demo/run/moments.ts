@@ -1,8 +1,8 @@
 // A run as a list of moments, one for each round: the drafts and their status, the probabilities of target and drafter,
 // the decision on the step, and the work on the device.
 import type { EventOf, TokenLogprob, TraceEvent } from '../../src/trace/index.ts';
-import { type DecodedRound, RoundReader, statusesOf, type TokenStatus } from '../run/rounds.ts';
-import { type VotedToken, votesOf } from '../run/votes.ts';
+import { type DecodedRound, RoundReader, statusesOf, type TokenStatus } from './rounds.ts';
+import { type VotedToken, votesOf } from './votes.ts';
 
 type Probability = NonNullable<EventOf<'verify'>['probabilities']>[number];
 
@@ -50,18 +50,22 @@ export interface Row {
   readonly place: number;
   readonly target: number | null;
   readonly draft: number | null;
-  /** Other probable tokens of the target at this position, where they are known. */
+  /** What the target finds most probable at this position besides the token, where that is known. */
   readonly alternatives: readonly { readonly text: string; readonly probability: number }[];
 }
 
-/** Less probable alternatives are not shown. */
-const LEAST = 0.001;
+/** As many are shown. */
+const ALTERNATIVES = 3;
+
+/** Candidates that a run records at each position: one of them may be the token itself. */
+export const LOGPROBS = ALTERNATIVES + 1;
 
 const alternativesOf = (scored: TokenLogprob | undefined): Row['alternatives'] =>
   (scored?.top ?? [])
     .filter(({ token }) => token !== scored?.token)
     .map(({ token, text, logprob }) => ({ text: text ?? `${token}`, probability: Math.exp(logprob) }))
-    .filter(({ probability }) => probability >= LEAST);
+    .toSorted((a, b) => b.probability - a.probability)
+    .slice(0, ALTERNATIVES);
 
 /** Alternatives of the target are known along the accepted path; a rejected draft has only its own probability. */
 export const rowsOf = (moment: Moment): readonly Row[] => {
@@ -87,4 +91,20 @@ export const rowsOf = (moment: Moment): readonly Row[] => {
     .slice(from)
     .map(({ text, source }, i): Row => ({ text, status: source, place: from + i + 1, ...scoreOf(from + i) }));
   return [...drafted, ...own].toSorted((a, b) => a.place - b.place);
+};
+
+/** A committed token, and the draft that it took the place of. */
+export interface Explained {
+  readonly row: Row;
+  readonly instead: Row | null;
+}
+
+/** The token at a place of the answer, from 0. */
+export const explainToken = (moments: readonly Moment[], place: number): Explained | null => {
+  const moment = moments.findLast(({ before }) => before <= place);
+  const rows = moment ? rowsOf(moment).filter((row) => row.place === place - moment.before + 1) : [];
+  const row = rows.find(({ status }) => status !== 'rejected' && status !== 'past');
+  if (!row) return null;
+  const corrected = row.status === 'corrected' || row.status === 'routed';
+  return { row, instead: (corrected && rows.find(({ status }) => status === 'rejected')) || null };
 };
