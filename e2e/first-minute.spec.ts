@@ -40,7 +40,7 @@ test('one button is the primary one; sampling, traces and all knobs but two are 
   await expect(page.locator('#race button.primary:visible, .stage button.primary:visible')).toHaveCount(1);
   for (const name of ['Open trace', 'Save', 'Share']) await expect(page.getByRole('button', { name })).toBeHidden();
   for (const label of ['Temperature', 'Plain decoding where drafting loses time'])
-    await expect(page.getByLabel(label)).toBeHidden();
+    await expect(page.getByLabel(label, { exact: true })).toBeHidden();
   await expect(page.locator('#knobs > .knob')).toHaveCount(2);
 });
 

@@ -37,6 +37,12 @@ const walk = async (page: Page): Promise<void> => {
     await expect(next(page)).toBeEnabled();
     await expect(page.locator('.toured')).toHaveCount(1);
     await expect(page.locator('.toured')).toBeInViewport();
+    const own = page.locator('#round-tree :is(.corrected, .bonus)');
+    if (['Draft', 'Verify', 'Accept'].includes(title)) await expect(own).toBeHidden(); // it is revealed by the next stop
+    if (title.startsWith('Corrected')) await expect(own).toBeVisible();
+    const status = page.locator('#round-tokens td.status.rejected').first();
+    if (title === 'Verify') await expect(status).toBeHidden();
+    if (title === 'Accept') await expect(status).toBeVisible();
     if (i < TITLES.length - 1) await page.keyboard.press('ArrowRight');
   }
 };

@@ -1,7 +1,7 @@
 // The Inspect view of a run: a timeline to go to any round; the tokens of the round with their sources and
 // probabilities; the scores of step routers, the votes of ensembles, and the work on the device.
 import { SYSTEMS } from '../../src/index.ts';
-import { drawRound } from '../run/lane.ts';
+import { drawRound, lastLettered } from '../run/lane.ts';
 import type { Outcome } from '../run/outcome.ts';
 import type { Details } from '../run/race.ts';
 import { type Step, StepReader } from '../run/steps.ts';
@@ -118,7 +118,7 @@ export class InspectView {
     let member: number | undefined;
     const rounds = this.#moments.map((moment, i) => {
       const tokens = drawRound(moment, moment.before, member).filter(({ localName }) => localName !== 's');
-      member = moment.committed.at(-1)?.member ?? member;
+      member = lastLettered(tokens) ?? member;
       const span = make('span', { className: 'moment' }, ...tokens);
       span.dataset.moment = `${i}`;
       return span;

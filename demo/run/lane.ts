@@ -4,7 +4,7 @@
 import { type EventOf, METRICS, type TraceEvent } from '../../src/trace/index.ts';
 import { brief, duration, Running } from './figures.ts';
 import { type DecodedRound, RoundReader, rejectedLine, visible } from './rounds.ts';
-import { LETTERS } from './votes.ts';
+import { hasRoomForLetter, LETTERS } from './votes.ts';
 
 /** Shown tokens of a rejected line: more would hide the answer. Inspect shows all of them. */
 const MOST_REJECTED = 3;
@@ -19,7 +19,7 @@ const marked = (
   span.dataset.place = `${place}`;
   if (member === undefined || member < 0) return span;
   span.dataset.member = `${member}`;
-  if (member !== before && text) span.dataset.letter = LETTERS[member] ?? '?';
+  if (member !== before && hasRoomForLetter(text)) span.dataset.letter = LETTERS[member] ?? '?';
   return span;
 };
 
@@ -35,12 +35,18 @@ export const drawRound = (round: DecodedRound, place: number, before: number | u
   let member = before;
   const tokens = round.committed.map((token, i) => {
     const span = marked(token, place + i, member);
-    member = token.member;
+    if (span.dataset.letter || token.member === undefined || token.member < 0) member = token.member;
     return span;
   });
   const rejected = rejectedLine(round);
   const own = round.committed.length === round.path.length;
   return rejected.length > 0 && own ? tokens.toSpliced(-1, 0, struck(rejected)) : tokens;
+};
+
+/** The model whose letter is the last one among these tokens. */
+export const lastLettered = (tokens: readonly HTMLElement[]): number | undefined => {
+  const member = tokens.findLast(({ dataset }) => dataset.letter)?.dataset.member;
+  return member === undefined ? undefined : Number(member);
 };
 
 export class Lane {
@@ -54,7 +60,7 @@ export class Lane {
   #passes = new Running(METRICS.target_passes);
   /** Tokens so far. */
   #places = 0;
-  /** Ensembles: the model that proposed the newest token. */
+  /** Ensembles: the model whose letter was shown last. */
   #member: number | undefined;
   text = '';
 
@@ -86,9 +92,10 @@ export class Lane {
     const round = this.#rounds.add(event);
     if (!round) return null;
     const following = this.#box.scrollHeight - this.#box.scrollTop - this.#box.clientHeight < 24;
-    this.#box.append(...drawRound(round, this.#places, this.#member));
+    const drawn = drawRound(round, this.#places, this.#member);
+    this.#box.append(...drawn);
     this.#places += round.committed.length;
-    this.#member = round.committed.at(-1)?.member ?? this.#member;
+    this.#member = lastLettered(drawn) ?? this.#member;
     this.text += round.committed.map(({ text }) => text).join('');
     if (following) this.#box.scrollTop = this.#box.scrollHeight;
     this.#showFigures();

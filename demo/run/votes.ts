@@ -5,6 +5,9 @@ import type { EventOf, Role, TokenVote } from '../../src/trace/index.ts';
 /** Each model has a colour (votes.css) and a letter, by its order in the vote: colour alone is not accessible. */
 export const LETTERS = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'] as const;
 
+/** Whether a token has room for its letter: those of two narrow neighbours would collide. */
+export const hasRoomForLetter = (text: string): boolean => text.trim() !== '' && !/^[.,:;!'|]$/.test(text.trim());
+
 export interface VotedToken {
   readonly text: string;
   /** The role that proposed it; null: it was drawn from the combined distribution. */

@@ -1,7 +1,7 @@
 // A lane of the stage: a title, a counter of the target's passes, and a text whose tokens appear in time. The whole text
 // is laid out from the beginning, so that nothing moves while it appears.
 
-import { LETTERS } from '../run/votes.ts';
+import { hasRoomForLetter, LETTERS } from '../run/votes.ts';
 import { make } from '../shared/elements.ts';
 import { hinted } from '../shared/hints.ts';
 import type { LaneScene } from './scene.ts';
@@ -33,9 +33,9 @@ export const textOf = ({ marks }: LaneScene, marked: boolean): Drawn => {
     const span = make('span', { className: marked ? source : '', textContent: text });
     if (marked && member !== null && member >= 0) {
       span.dataset.member = `${member}`;
-      if (member !== before && text.trim()) span.dataset.letter = LETTERS[member] ?? '?';
+      if (member !== before && hasRoomForLetter(text)) span.dataset.letter = LETTERS[member] ?? '?';
     }
-    before = member;
+    if (span.dataset.letter || member === null || member < 0) before = member;
     return { span, at };
   });
   const node = make('p', { className: marked ? 'stage-text text' : 'stage-text' }, ...tokens.map(({ span }) => span));

@@ -21,6 +21,8 @@ export interface Stop {
   readonly title: string;
   /** Selector of the element that the stop points at. */
   readonly at: string;
+  /** How much of a round is shown so far: its drafts; what the target gives; what it accepts. Default: all. */
+  readonly reveals?: 'draft' | 'verify' | 'accept';
   /** Shown while the run is being made. */
   readonly waiting?: string;
   /** Makes the run, if needed, and returns the text of the stop; null if it was stopped. */
@@ -66,6 +68,7 @@ export const createTour = (): readonly Stop[] => {
     },
     {
       title: 'Draft',
+      reveals: 'draft',
       at: '#round-tree',
       explain: (host) =>
         withRound(host, rejectedIn, ({ pieces, round }) => {
@@ -79,6 +82,7 @@ export const createTour = (): readonly Stop[] => {
     },
     {
       title: 'Verify',
+      reveals: 'verify',
       at: '.tokens',
       explain: (host) =>
         withRound(
@@ -93,6 +97,7 @@ export const createTour = (): readonly Stop[] => {
     },
     {
       title: 'Accept',
+      reveals: 'accept',
       at: '#round-tree',
       explain: (host) =>
         withRound(host, rejectedIn, ({ path, pieces }) => {

@@ -48,6 +48,7 @@ export class Tour {
   end(): void {
     this.#going++;
     this.#point(null);
+    delete document.body.dataset.reveal;
     this.#card.remove();
     document.body.classList.remove('touring');
     if (this.#from instanceof HTMLElement) this.#from.focus();
@@ -77,6 +78,7 @@ export class Tour {
     this.#next.textContent = last ? 'Done' : 'Next →';
     this.#back.disabled = to === 0;
     this.#next.disabled = true;
+    document.body.dataset.reveal = stop.reveals ?? 'all';
     this.#title.focus({ preventScroll: true });
     this.#point(null);
     const explained = stop.explain(this.#host);
