@@ -1,5 +1,6 @@
 // Published models from end to end: tokens of greedy decoding as transformers writes them from the dequantised weights,
-// at the file's own precision, Gemma at f32 too. Their files are not in ../shared: OUTRIDER_MODELS names a folder with them.
+// at the file's own precision, Gemma at f32 too. Their files are not in ../shared: OUTRIDER_MODELS names a folder that
+// has them.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
