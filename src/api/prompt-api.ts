@@ -5,6 +5,7 @@
 import type { Engine } from '../engine/engine.ts';
 import { stated } from './completion.ts';
 import {
+  checkTools,
   isWithin,
   type LanguageModelCreateCoreOptions,
   type LanguageModelMessage,
@@ -58,6 +59,7 @@ export const promptApi = (engine: Engine, { models, load, ...rest }: PromptApiOp
       signal?.throwIfAborted();
       if (!isWithin(options)) throw unsupported('anything but text');
       const [mode, sampler] = readSampling(options);
+      checkTools(options.tools ?? []);
       const initial = initialPrompts.length > 0 ? readPrompt(initialPrompts, false) : [];
       const listener = new EventTarget();
       monitor?.(listener);

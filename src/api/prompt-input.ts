@@ -9,7 +9,7 @@ export interface LanguageModelMessage {
   readonly prefix?: boolean;
 }
 
-/** A text is the user's. */
+/** A text is the user's. What is no list is taken as a text, as browsers do. */
 export type LanguageModelPrompt = string | readonly LanguageModelMessage[];
 
 /** A kind of input or output. */
@@ -19,7 +19,14 @@ export interface LanguageModelExpected {
 }
 
 /** Sampling by a word in the place of numbers. */
-export type SamplingMode = 'most-predictable' | 'predictable' | 'balanced' | 'creative' | 'most-creative';
+export type SamplingMode =
+  | 'most-predictable'
+  | 'predictable'
+  | 'slightly-predictable'
+  | 'balanced'
+  | 'slightly-creative'
+  | 'creative'
+  | 'most-creative';
 
 /** How a session samples, and what goes in and out. */
 export interface LanguageModelCreateCoreOptions {
@@ -53,7 +60,9 @@ export interface Sampler {
 const MODES: Readonly<Record<SamplingMode, Sampler>> = {
   'most-predictable': { temperature: 0, topK: 0, topP: 1 },
   predictable: { temperature: 0.4, topK: 0, topP: 0.95 },
+  'slightly-predictable': { temperature: 0.55, topK: 0, topP: 0.95 },
   balanced: { temperature: 0.7, topK: 0, topP: 0.95 },
+  'slightly-creative': { temperature: 0.85, topK: 0, topP: 0.95 },
   creative: { temperature: 1, topK: 0, topP: 0.95 },
   'most-creative': { temperature: 1.3, topK: 0, topP: 0.98 },
 };
@@ -68,7 +77,7 @@ export const readSampling = (options: LanguageModelCreateCoreOptions): [Sampling
   const { samplingMode, temperature, topK } = options;
   if (temperature === undefined && topK === undefined) {
     const mode = samplingMode ?? 'balanced';
-    if (!(mode in MODES)) throw new TypeError(`there is no sampling mode "${mode}"`);
+    if (!Object.hasOwn(MODES, mode)) throw new TypeError(`there is no sampling mode "${mode}"`);
     return [mode, MODES[mode]];
   }
   if (samplingMode !== undefined) throw new TypeError('samplingMode and temperature or topK exclude each other');
@@ -79,19 +88,50 @@ export const readSampling = (options: LanguageModelCreateCoreOptions): [Sampling
   return [null, { temperature: Math.min(heat, PARAMS.maxTemperature), topK: k, topP: 1 }];
 };
 
-/** Text in, text out. */
-export const isWithin = ({ expectedInputs, expectedOutputs }: LanguageModelCreateCoreOptions): boolean =>
-  [...(expectedInputs ?? []), ...(expectedOutputs ?? [])].every(({ type }) => type === 'text');
+const TYPES = ['text', 'tool-call', 'tool-response'];
 
-/** A JSON Schema, or a regular expression for the whole answer. */
-export const readConstraint = (wanted: object | undefined): Constraint | undefined => {
+/** Text in, text out; calls of tools are text to the model. Throws a RangeError for what is no language tag. */
+export const isWithin = ({ expectedInputs, expectedOutputs }: LanguageModelCreateCoreOptions): boolean => {
+  const all = [...(expectedInputs ?? []), ...(expectedOutputs ?? [])];
+  for (const { languages } of all) Intl.getCanonicalLocales(languages);
+  return all.every(({ type }) => TYPES.includes(type));
+};
+
+const wrongTool = (name: string, what: string): TypeError => new TypeError(`the tool "${name}" ${what}`);
+
+/** Every tool is whole, and its schema can be written down. */
+export const checkTools = (tools: readonly LanguageModelTool[]): void => {
+  const names = new Set<string>();
+  for (const { name, description, inputSchema, execute } of tools) {
+    if (typeof name !== 'string' || name === '') throw new TypeError('a tool has no name');
+    if (names.has(name)) throw new TypeError(`two tools are called "${name}"`);
+    names.add(name);
+    if (typeof description !== 'string' || description === '') throw wrongTool(name, 'has no description');
+    if (typeof execute !== 'function') throw wrongTool(name, 'has no execute function');
+    const schema: unknown = inputSchema && JSON.parse(JSON.stringify(inputSchema));
+    const { type, properties = {}, required = [] } = (schema ?? {}) as Readonly<Record<string, unknown>>;
+    if (type !== 'object') throw wrongTool(name, 'needs an inputSchema of type object');
+    if (typeof properties !== 'object' || properties === null || Array.isArray(properties))
+      throw wrongTool(name, 'has properties that are no object');
+    if (!Array.isArray(required)) throw wrongTool(name, 'has a required that is no list');
+  }
+};
+
+/** A JSON Schema, or a regular expression for the whole answer. `begun`: the answer has a prefix. */
+export const readConstraint = (wanted: object | undefined, begun = false): Constraint | undefined => {
   if (wanted === undefined) return undefined;
   if (wanted instanceof RegExp) {
     if (wanted.flags.replace(/[dguvy]/g, '') !== '')
       throw unsupported(`the flags ${wanted.flags} of a responseConstraint`);
     return { regex: wanted.source };
   }
-  return { json_schema: wanted as JsonSchema };
+  try {
+    const json_schema = JSON.parse(JSON.stringify(wanted)) as JsonSchema;
+    // A prefix may lay the object out as it likes.
+    return { json_schema, ...(begun && { whitespace: 'any' as const }) };
+  } catch {
+    throw unsupported('a responseConstraint that cannot be written as JSON');
+  }
 };
 
 const textOf = ({ content }: LanguageModelMessage): string => {
@@ -107,7 +147,7 @@ const textOf = ({ content }: LanguageModelMessage): string => {
 
 /** `later`: something was said before, so a system prompt comes too late. */
 export const readPrompt = (input: LanguageModelPrompt, later: boolean): readonly ChatMessage[] => {
-  if (typeof input === 'string') return [{ role: 'user', content: input }];
+  if (!Array.isArray(input)) return [{ role: 'user', content: String(input) }];
   if (input.length === 0) return [{ role: 'user', content: '' }];
   return input.map((message, i) => {
     const { role, prefix } = message;
@@ -120,8 +160,7 @@ export const readPrompt = (input: LanguageModelPrompt, later: boolean): readonly
 };
 
 /** The assistant's last message with `prefix`: the answer goes on from there. */
-export const beginOf = (input: LanguageModelPrompt): boolean =>
-  typeof input !== 'string' && input.at(-1)?.prefix === true;
+export const beginOf = (input: LanguageModelPrompt): boolean => Array.isArray(input) && input.at(-1)?.prefix === true;
 
 /** Most chat templates want the roles in turn; what one role says twice is one message to them. */
 export const inTurn = (messages: readonly ChatMessage[]): readonly ChatMessage[] => {

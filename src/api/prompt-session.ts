@@ -78,7 +78,7 @@ const asked = (content: string, calls: readonly ChatCall[]): ChatMessage => ({
   tool_calls: calls.map(({ id, name, input }) => ({ id, type: 'function', function: { name, arguments: input } })),
 });
 
-const destroyed = (): DOMException => new DOMException('the session was destroyed', 'AbortError');
+const destroyed = (): DOMException => new DOMException('the session was destroyed', 'InvalidStateError');
 
 /** A conversation. */
 export class Session extends EventTarget {
@@ -195,7 +195,8 @@ export class Session extends EventTarget {
   /** Reads the initial prompts, and throws where they alone are too long. */
   async begin(options: LanguageModelPromptOptions): Promise<void> {
     // Otherwise read with the first prompt: templates want a question last.
-    if (this.#setup.initial.at(-1)?.role === 'user') await this.#drain(this.#operate([], options, 'begin'));
+    const last = this.#setup.initial.at(-1)?.role;
+    if (last !== undefined) await this.#drain(this.#operate([], options, last === 'user' ? 'begin' : 'measure'));
   }
 
   #signal(signal: AbortSignal | undefined): AbortSignal {
@@ -227,7 +228,7 @@ export class Session extends EventTarget {
       let said = kind === 'begin' ? [] : readPrompt(input, this.#setup.initial.length + this.#turns.length > 0);
       const begin = kind === 'answer' && beginOf(input) ? (said.at(-1)?.content ?? '') : undefined;
       if (begin !== undefined) said = said.slice(0, -1);
-      const how = { kind, signal, begin, constraint: readConstraint(options.responseConstraint) };
+      const how = { kind, signal, begin, constraint: readConstraint(options.responseConstraint, begin !== undefined) };
       for (let called = 0; ; called++) {
         let text = '';
         const calls: ChatCall[] = [];

@@ -39,9 +39,19 @@ export class ConstraintMatcher {
     this.#matcher = matcher;
   }
 
-  static async open(compiled: Compiled): Promise<ConstraintMatcher> {
+  /** `begin`: how the answer begins, before its first token. */
+  static async open(compiled: Compiled, begin = ''): Promise<ConstraintMatcher> {
     const { GrammarMatcher } = await loadXGrammar();
-    return new ConstraintMatcher(compiled, await GrammarMatcher.createGrammarMatcher(compiled.grammar));
+    const matcher = new ConstraintMatcher(compiled, await GrammarMatcher.createGrammarMatcher(compiled.grammar));
+    if (begin === '') return matcher;
+    const follows = matcher.#matcher._acceptString(begin);
+    if (follows && !(await matcher.ends([]))) return matcher;
+    matcher[Symbol.dispose]();
+    throw badConstraint(
+      follows
+        ? 'the beginning of the answer fulfils the constraint, and nothing may follow'
+        : `the constraint does not allow an answer that begins with ${JSON.stringify(begin.slice(0, 60))}`,
+    );
   }
 
   /** Whether `token` may follow this text. */

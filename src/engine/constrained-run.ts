@@ -32,7 +32,7 @@ export class ConstrainedRun {
 
   /** Null: the run has no constraint. Throws `bad-constraint` where it cannot be compiled, or allows no first token. */
   static async open(job: Job, compiler: ConstraintCompiler): Promise<ConstrainedRun | null> {
-    const { constraint, reasoning, tokenizer, models, limits, marks } = job;
+    const { constraint, reasoning, tokenizer, models, limits, marks, begin } = job;
     if (!tokenizer || !(constraint || reasoning)) return null;
     if (!constraint) return new ConstrainedRun(job, tokenizer, null, false);
     const { vocabulary } = models.target;
@@ -42,7 +42,7 @@ export class ConstrainedRun {
       marks,
       stopTokens: limits.stopTokens,
     });
-    const matcher = await ConstraintMatcher.open(compiled);
+    const matcher = await ConstraintMatcher.open(compiled, begin);
     const first = await matcher.allowed([]);
     if (first.every((word) => word === 0)) {
       matcher[Symbol.dispose]();

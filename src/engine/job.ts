@@ -36,6 +36,8 @@ export interface Job {
   /** Alternatives per token of the prompt. Null when its log-probabilities are not wanted. */
   readonly promptLogprobs: number | null;
   readonly constraint: Constraint | null;
+  /** How the answer begins; the constraint holds for it too. */
+  readonly begin: string;
   /** Reasoning comes before the answer, with a budget or in front of a constrained answer. */
   readonly reasoning: ReasoningLimits | null;
   readonly format: AnswerFormat | null;
@@ -155,6 +157,7 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
     promptLogprobs:
       request.promptLogprobs === undefined ? null : inRange('promptLogprobs', request.promptLogprobs, 0, 20, true),
     constraint,
+    begin: ('begin' in request.prompt && request.prompt.begin) || '',
     reasoning,
     format,
     marks,

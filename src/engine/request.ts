@@ -56,7 +56,7 @@ export interface RunRequest {
    */
   readonly badWords?: readonly (string | readonly number[])[];
   /**
-   * The whole answer has this form: valid JSON by a schema, a regular expression, a grammar, or one of several texts. With
+   * The whole answer, with `prompt.begin`, has this form: valid JSON by a schema, a regular expression, a grammar, or one of several texts. With
    * plain decoding and speculative systems; at temperature > 0 drafts are kept where they are the target's own draws.
    */
   readonly constraint?: Constraint;
