@@ -1,7 +1,7 @@
 // The package that `npm pack` makes, as its users get it: a fresh project for each way of loading it, each in a real
 // browser, and its types under the strictest settings.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -129,6 +129,13 @@ test('the examples of the guide run as they stand', async ({ page }) => {
   let printed = '';
   page.on('console', (message) => {
     printed += message.text();
+  });
+  // Tests use no network: at the address of a published model is a bundled one.
+  const published = /^https:\/\/huggingface\.co\/HuggingFaceTB\/SmolLM2-135M-Instruct\/resolve\/main\/([\w.]+)$/;
+  await page.route('https://huggingface.co/**', async (route) => {
+    const file = join(root, 'public/models/draft', published.exec(route.request().url())?.[1] ?? '-');
+    if (existsSync(file)) await route.fulfill({ path: file, headers: { 'access-control-allow-origin': '*' } });
+    else await route.fulfill({ status: 404, headers: { 'access-control-allow-origin': '*' } });
   });
   await page.goto(await server.listen());
   await expect

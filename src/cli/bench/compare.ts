@@ -9,7 +9,9 @@ import { createEngine, type Engine } from '../../engine/engine.ts';
 import { type LoadedModel, type LoadedModels, readerOf } from '../../engine/load/loaded-models.ts';
 import { someTokens } from '../../engine/verify-cost.ts';
 import type { Gpu } from '../../gpu/device.ts';
+import type { CachePrecision } from '../../model/interface.ts';
 import { measure, type TraceEvent } from '../../trace/index.ts';
+import type { Written } from '../request-options.ts';
 import { type BenchEntry, baselineOf, PLAIN, sameRuns, withBaselines } from './entries.ts';
 import { type ProfiledRounds, profileRounds } from './profile-rounds.ts';
 import { type BenchPrompt, chosenPrompts, defaultPrompts, fitted, isRight } from './prompts.ts';
@@ -30,6 +32,10 @@ export interface BenchOptions {
   readonly temperature?: number;
   /** Of the first run; the runs that are compared have the same. */
   readonly seed?: number;
+  /** What every run is asked for: how tokens are drawn, a constraint, a document to quote. */
+  readonly written?: Written;
+  /** How keys and values are kept. Default: f32. */
+  readonly cache?: CachePrecision;
   /** Times every kernel too, in runs of their own. */
   readonly profile: boolean;
   readonly maxTokens: number;
@@ -62,6 +68,7 @@ export interface BenchReport {
   readonly repeat: number;
   readonly temperature: number;
   readonly seed: number;
+  readonly cache: CachePrecision;
 }
 
 /** Prompts timed for the prefill. */
@@ -89,13 +96,13 @@ const measurePrefill = async (engine: Engine, { model }: LoadedModel, signal: Ab
 };
 
 export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOptions): Promise<BenchReport> => {
-  const { maxTokens, repeat, signal, onProgress, temperature = 0, seed = 0 } = options;
+  const { maxTokens, repeat, signal, onProgress, temperature = 0, seed = 0, written = {}, cache = 'f32' } = options;
   // Only the steps of a target on another machine are known here, so the draft is measured instead of it.
   const target = readerOf(models);
   if (!target) throw refuse('there is no model to measure', 'Load a target, or a draft for a remote target.');
   const prompts = chosenPrompts(options.prompts ?? defaultPrompts(target), options);
-  // Answers that are judged end where the model ends them; where only speed counts, every run is as long.
-  const ignoreEos = prompts.every(({ result }) => result === null);
+  // Answers that are judged or constrained end where they end; where only speed counts, every run is as long.
+  const ignoreEos = !written.constraint && prompts.every(({ result }) => result === null);
   const entries = withBaselines(options.systems);
   if (options.against !== undefined && !entries.some(({ name }) => name === options.against))
     throw refuse(
@@ -104,7 +111,7 @@ export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOption
     );
   const engine = createEngine({ gpu });
   const loaded = { ...models, target };
-  await engine.load(loaded, { vocabularies: 'own' });
+  await engine.load(loaded, { cache, vocabularies: 'own' });
 
   const { passes, ...device } = await measureCard(gpu, target, {
     signal,
@@ -117,7 +124,8 @@ export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOption
   const ask = ({ system, knobs }: BenchEntry, index: number, repetition = 0) => {
     const prompt = fitted((prompts[index] as BenchPrompt).prompt, target);
     const drawn = { temperature, seed: seed + repetition * prompts.length + index };
-    return engine.run({ prompt, system: system.id, knobs, maxTokens, ignoreEos, ...drawn, fresh: true }, signal);
+    const asked = { ...written, prompt, system: system.id, knobs, maxTokens, ignoreEos, ...drawn };
+    return engine.run({ ...asked, fresh: true }, signal);
   };
   const runOne = async (entry: BenchEntry, index: number, repetition: number): Promise<Sample> => {
     gpu.peakBytes = gpu.bytes;
@@ -184,5 +192,6 @@ export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOption
     repeat,
     temperature,
     seed,
+    cache,
   };
 };

@@ -5,7 +5,9 @@
 import type { BenchPrompt } from './prompts.ts';
 import { readPrompts } from './prompts.ts';
 
-export const SUITE_NAMES = ['bundled-math', 'bundled-math-hard', 'bundled-copy', 'copy'] as const;
+/** Their problems have answers. */
+export const MATH_SUITES = ['bundled-math', 'bundled-math-hard'] as const;
+export const SUITE_NAMES = [...MATH_SUITES, 'bundled-copy', 'copy'] as const;
 export type SuiteName = (typeof SUITE_NAMES)[number];
 
 export const SPLITS = ['held-out', 'validation'] as const;

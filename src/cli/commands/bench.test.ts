@@ -17,6 +17,8 @@ describe('bench', () => {
     [['--prompts', 'nowhere.jsonl'], 'cannot read nowhere.jsonl'],
     [['--prompts', prompts('\n')], 'has no prompts'],
     [['--prompts', prompts('{"q": 1}')], 'prompts.jsonl:1 has no prompt'],
+    [['--constraint', prompts('{"colour": 1}')], 'a constraint has one of json_schema'],
+    [['--document', 'nowhere.txt'], 'cannot read nowhere.txt'],
     [['--suite', 'chess'], '"chess" is not one of bundled-math'],
   ])('refuses %j before it opens a device', async (args, message) => {
     const { status, stdout, stderr } = await runCli('bench', ...args);
@@ -37,6 +39,20 @@ describe('bench', () => {
     expect(status).toBe(0);
     expect(stdout).toContain('2 prompts, 1 run each; ');
     expect(stdout).not.toMatch(/\de\+\d/);
+  });
+
+  it('takes a constraint, a document and a precision of the cache, as generate does', async () => {
+    const few = ['--systems', 'suffix-decoding', '--limit', '1', '--max-tokens', '40', '--repeat', '1', '--json'];
+    const constraint = prompts('{"choice": ["Ida has 84 stones.", "Ida has 85 stones."]}');
+    const document = prompts('Ida has 85 stones.');
+    const asked = ['--kv', 'q8', '--constraint', constraint, '--document', document];
+    const { status, stdout } = await runCli('bench', '--model', 'draft', ...few, ...asked);
+    expect(status).toBe(0);
+    const { cache, systems } = JSON.parse(stdout) as BenchReport;
+    expect(cache).toBe('q8');
+    expect(systems.map(({ lossless }) => lossless)).toEqual([true, true]);
+    // All but one of the answer's tokens follow from the choices.
+    for (const { passes_per_token: passes } of systems) expect(passes).toBeLessThan(1);
   });
 
   it('gives no accuracy where every answer was cut off, and says so', async () => {

@@ -8,10 +8,11 @@ import { readEntry } from '../bench/entries.ts';
 import { type BenchPrompt, readPrompts } from '../bench/prompts.ts';
 import { readSuite, SPLITS, SUITE_NAMES, suiteFile } from '../bench/suites.ts';
 import { defineCommand } from '../command.ts';
-import { auxiliaryOptions, openDevice, precisionOption } from '../device.ts';
+import { auxiliaryOptions, kvOption, openDevice, precisionOption } from '../device.ts';
 import { readTextFile } from '../messages.ts';
 import { modelOption } from '../model-source.ts';
 import { loadAll, readFar, remoteOptions } from '../remote-options.ts';
+import { readWritten, requestOptions } from '../request-options.ts';
 import { formatBytes, formatFigure, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -37,9 +38,11 @@ const OPTIONS = {
   'max-tokens': integer('N', 'most tokens a run (default: 48, or 320 for a suite)', { least: 2 }),
   repeat: integer('N', 'runs of each system on each prompt (default: 3, or 1 for a suite)', { least: 1 }),
   temperature: number('T', '0 (the default) takes the most probable token', { least: 0 }),
+  ...requestOptions,
   seed: integer('S', 'seed of the first run; runs that are compared have the same seed', { least: 0, most: 2 ** 31 }),
   profile: flag('also times every kernel, in runs of their own'),
   precision: precisionOption,
+  kv: kvOption,
 } as const;
 
 type Given = Values<typeof OPTIONS>;
@@ -204,6 +207,7 @@ export const bench = defineCommand({
   options: OPTIONS,
   async run({ values }, terminal) {
     const prompts = await readSet(values, terminal);
+    const written = await readWritten(values);
     const systems = (values.systems ?? []).map(readEntry);
     const ways = systems.map(({ system }) => system);
     const far = readFar(values, ways);
@@ -218,6 +222,8 @@ export const bench = defineCommand({
       profile: values.profile,
       temperature: values.temperature ?? 0,
       seed: values.seed ?? 0,
+      written,
+      cache: values.kv ?? 'f32',
       maxTokens: values['max-tokens'] ?? (values.suite ? 320 : 48),
       repeat: values.repeat ?? (values.suite ? 1 : 3),
       signal: terminal.signal,

@@ -1,4 +1,4 @@
-// Prints the prompt that the chat template makes of a conversation, and its token ids.
+// Prints the prompt that the chat template makes of a conversation, and its token ids. It runs no model.
 import { UsageError } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { messagesOption, readConversation } from '../messages.ts';
@@ -6,7 +6,7 @@ import { modelOption, needTokenizer, openTokenizer } from '../model-source.ts';
 
 export const chat = defineCommand({
   name: 'chat',
-  summary: 'prints the prompt that a conversation becomes, and its token ids',
+  summary: 'prints the prompt that a conversation becomes, and its ids; generate --messages answers it',
   usage: '[--model M] --messages F.json',
   positionals: [],
   options: { model: modelOption, messages: messagesOption },

@@ -1,7 +1,6 @@
 // Continues a prompt. The text streams to stdout as it becomes certain; with --json every trace event is a line there,
 // the last one, `done`, carrying the answer and the metrics as well.
 import { refuse } from '../../base/refuse.ts';
-import { type Constraint, checkConstraint } from '../../constraint/constraint.ts';
 import type { DecodingSystem } from '../../decode/core/system.ts';
 import { createEngine } from '../../engine/engine.ts';
 import { type LoadedModel, readerOf } from '../../engine/load/loaded-models.ts';
@@ -16,6 +15,7 @@ import { messagesOption, readMessages, readTextFile } from '../messages.ts';
 import { modelOption } from '../model-source.ts';
 import { LEGEND, painter } from '../paint.ts';
 import { loadAll, readFar, remoteOptions } from '../remote-options.ts';
+import { compact, readJson, readWritten, requestOptions } from '../request-options.ts';
 import { formatFigure } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -34,9 +34,7 @@ const OPTIONS = {
   raw: flag('continue the prompt as it is, without the chat template'),
   'max-tokens': integer('N', 'most tokens to commit', { least: 1 }),
   temperature: number('T', '0 (the default) takes the most probable token', { least: 0, most: 100 }),
-  'top-k': integer('N', 'sample among the N most probable tokens', { least: 0, most: 2 ** 31 }),
-  'top-p': number('P', 'sample among the fewest tokens that hold this much probability', { least: 0, most: 1 }),
-  'min-p': number('P', 'sample among tokens at least P times as probable as the first', { least: 0, most: 1 }),
+  ...requestOptions,
   seed: integer('S', 'the same seed gives the same answer', { least: 0, most: 2 ** 32 - 1 }),
   stop: texts('TEXT', 'end before this text; may be repeated'),
   'repetition-penalty': number('X', '1 changes nothing: weakens tokens of prompt and answer', {
@@ -48,11 +46,6 @@ const OPTIONS = {
   'logit-bias': texts('ID=X', 'added to a token’s logit, from -100 to 100; may be repeated'),
   'min-tokens': integer('N', 'the answer does not end before it has N tokens', { least: 0 }),
   'bad-words': text('F', 'what is not to be written: a JSON list of texts or of lists of token ids, or its file'),
-  constraint: text(
-    'F',
-    'the answer’s form, a JSON file: {"json_schema": …}, {"regex": …}, {"grammar": …}, {"choice": […]}',
-  ),
-  document: text('F', 'a text that the answer may quote: look-ups draft from it (suffix-decoding, combined)'),
   'ignore-eos': flag('go on after the end-of-text token'),
   set: texts('KNOB=VALUE', "one of the system's settings; may be repeated"),
   logprobs: integer('N', 'with --json: each token’s log-probability, and N alternatives', { least: 0, most: 20 }),
@@ -88,17 +81,6 @@ const readPrompt = async (given: Given): Promise<Prompt> => {
   return given.raw ? { text: content } : { messages: [{ role: 'user', content: content.replace(/\r?\n$/, '') }] };
 };
 
-const readJson = (content: string, what: string): unknown => {
-  try {
-    return JSON.parse(content);
-  } catch (cause) {
-    throw new UsageError(`${what}: not JSON: ${cause instanceof Error ? cause.message : cause}`);
-  }
-};
-
-const readConstraint = async (file: string): Promise<Constraint> =>
-  checkConstraint(readJson(await readTextFile(file), file));
-
 const readBadWords = async (given: string): Promise<RunRequest['badWords']> => {
   const inline = given.trimStart().startsWith('[');
   const words = readJson(inline ? given : await readTextFile(given), inline ? '--bad-words' : given);
@@ -118,12 +100,6 @@ const readBias = (given: readonly string[]): Record<number, number> =>
       }),
   );
 
-/** Drops undefined options: the engine's defaults apply to absent ones. */
-const compact = <T extends object>(value: T) =>
-  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
-
 const toRequest = (given: Given, system: DecodingSystem, prompt: Prompt): RunRequest => ({
   prompt,
   ignoreEos: given['ignore-eos'],
@@ -133,9 +109,6 @@ const toRequest = (given: Given, system: DecodingSystem, prompt: Prompt): RunReq
   ...compact({
     maxTokens: given['max-tokens'],
     temperature: given.temperature,
-    topK: given['top-k'],
-    topP: given['top-p'],
-    minP: given['min-p'],
     seed: given.seed,
     logprobs: given.logprobs,
     repetitionPenalty: given['repetition-penalty'],
@@ -209,12 +182,12 @@ export const generate = defineCommand({
   async run({ values }, terminal) {
     checkPrompt(values);
     const system = SYSTEMS.find(({ id }) => id === (values.system ?? 'autoregressive')) as DecodingSystem;
-    const constraint = values.constraint === undefined ? undefined : await readConstraint(values.constraint);
-    const document = values.document === undefined ? undefined : await readTextFile(values.document);
+    const written = await readWritten(values);
     const badWords = values['bad-words'] === undefined ? undefined : await readBadWords(values['bad-words']);
     const request = {
       ...toRequest(values, system, await readPrompt(values)),
-      ...compact({ constraint, badWords, document }),
+      ...written,
+      ...compact({ badWords }),
     };
     const far = readFar(values, [system]);
     using device = await openDevice(terminal);

@@ -11,7 +11,7 @@ import { type TraceEvent, thresholdOf } from '../../trace/index.ts';
 import { choice, integer, number, text, UsageError, words } from '../arguments.ts';
 import { type BenchEntry, readEntry } from '../bench/entries.ts';
 import { chosenPrompts, fitted, readPrompts } from '../bench/prompts.ts';
-import { readSuite, SPLITS, SUITE_NAMES, suiteFile } from '../bench/suites.ts';
+import { MATH_SUITES, readSuite, SPLITS, suiteFile } from '../bench/suites.ts';
 import { atEscalation, type Sweep, type SweepPoint, sweep, targetAnswers } from '../bench/sweep.ts';
 import { defineCommand } from '../command.ts';
 import { auxiliaryOptions, openDevice, precisionOption } from '../device.ts';
@@ -25,8 +25,8 @@ const OPTIONS = {
   systems: words('a,b,c', 'step routers; with settings: specguard:k=1:beta=1 (default: rsd,arbitrage,confidence)'),
   ...auxiliaryOptions,
   prompts: text('F.jsonl', 'problems with answers, as for bench (default: those of --suite)'),
-  suite: choice(SUITE_NAMES, 'a set with answers (default: bundled-math)'),
-  split: choice(SPLITS, 'of a bundled-math suite (default: validation)'),
+  suite: choice(MATH_SUITES, 'a set with answers (default: bundled-math)'),
+  split: choice(SPLITS, 'of the suite (default: validation)'),
   offset: integer('N', 'leaves out the first N problems', { least: 0 }),
   limit: integer('N', 'at most N problems', { least: 2 }),
   keep: number('SHARE', "share of the target's accuracy to keep (default: 0.98)", { least: 0, most: 1 }),
