@@ -188,6 +188,36 @@ describe('schemas that are kept', () => {
   });
 });
 
+describe('expressions that applications use', () => {
+  it.each([
+    /^https?:\/\/[^\s$.?#].[^\s]{0,9}$/,
+    /^[\w.%+-]{1,5}@[\w.-]{1,5}\.[a-zA-Z]{2,4}$/,
+    /^\s?"[a-zA-Z]{1,4}"(?:,\s?"[a-zA-Z]{1,4}")?$/,
+    /^([^,]{1,4},){1,2}[^,]{1,4}$/,
+    /^(\* .{1,4}\n?){1,2}$/,
+    /^([01]?\d|2[0-3]):[0-5]\d$/,
+  ])('%s: random answers match', async (pattern) => {
+    using matcher = await openMatcher({ regex: pattern.source });
+    let matched = 0;
+    for (let seed = 0; seed < 12; seed++) {
+      const answer = await randomAnswer(matcher, seed);
+      if (answer === null || answer.includes('\ufffd')) continue;
+      expect(answer).toMatch(pattern);
+      matched++;
+    }
+    expect(matched).toBeGreaterThan(0);
+  });
+
+  it('go on from the beginning of an answer, if it follows them', async () => {
+    const reader = { tokenizer, vocabulary: tokenizer.vocabulary, marks: new Map(), stopTokens: new Set<number>() };
+    const { compiled } = await compiler.compile({ regex: 'Well(ab|c)' }, reader);
+    using matcher = await ConstraintMatcher.open(compiled, 'Wel');
+    expect(await randomAnswer(matcher, 1)).toMatch(/^l(ab|c)$/);
+    await expect(ConstraintMatcher.open(compiled, 'We will')).rejects.toThrow('begins with "We will"');
+    await expect(ConstraintMatcher.open(compiled, 'Wellc')).rejects.toThrow('nothing may follow');
+  });
+});
+
 describe('schemas that are refused', () => {
   it.each(Object.keys(REFUSED))('%s, by name and place', (name) => {
     const [schema, message] = REFUSED[name] as (typeof REFUSED)[string];
