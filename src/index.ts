@@ -4,7 +4,7 @@
 import './base/dispose.ts';
 
 export { type ErrorCode, type Fault, OutriderError, type Remedy, toFault } from './base/errors.ts';
-export type { Constraint } from './constraint/constraint.ts';
+export type { Constraint, JsonSchema } from './constraint/constraint.ts';
 export type { ChoiceKnob, Knob, Knobs, KnobValue, NumberKnob, NumbersKnob } from './decode/core/knobs.ts';
 export {
   missingRoles,
@@ -53,7 +53,7 @@ export type {
   Sidecar as Beside,
 } from './engine/load/sidecar.ts';
 export type { Preflight, PreflightOptions, PreflightPart } from './engine/preflight.ts';
-export type { Prompt, RunRequest } from './engine/request.ts';
+export type { Prompt, Reasoning, RunRequest } from './engine/request.ts';
 export type { LoadOptions, LoadProgress, ModelSource, ModelSources } from './engine/sources.ts';
 export { openBrowserGpu } from './gpu/browser.ts';
 export { Gpu } from './gpu/device.ts';
@@ -82,8 +82,10 @@ export type {
 } from './model/interface.ts';
 export { type JudgedBy, type RemoteJudge, type RemoteSource, remote, remoteJudge } from './remote/server.ts';
 export { SYSTEMS } from './systems/index.ts';
+export { type AnswerFormat, type AnswerPart, AnswerReader } from './text/answer-format.ts';
 export type { ChatMessage } from './text/chat-template.ts';
 export { loadTokenizer, type Tokenizer } from './text/tokenizer.ts';
+export type { ToolFunction, Tools } from './text/tool-calls/tools.ts';
 export * from './trace/index.ts';
 export type { StoredModel } from './weights/files/stored-models.ts';
 export type { Source as CheckpointSource } from './weights/open.ts';

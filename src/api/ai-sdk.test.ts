@@ -1,5 +1,16 @@
 // The provider under the real `ai` package: what its users call, not what the specification lists.
-import { createProviderRegistry, generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 'ai';
+import {
+  createProviderRegistry,
+  generateObject,
+  generateText,
+  jsonSchema,
+  NoObjectGeneratedError,
+  Output,
+  stepCountIs,
+  streamObject,
+  streamText,
+  tool,
+} from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../engine/engine.ts';
 import { testGpu } from '../testing/device/gpu.ts';
@@ -153,6 +164,31 @@ describe('objects and tools', () => {
     const parts: unknown[] = [];
     for await (const part of streamed.partialOutputStream) parts.push(part);
     expect(parts.at(-1)).toEqual(output);
+  });
+
+  it('generateObject and streamObject give the same object, lists and choices too', async () => {
+    const model = createOutrider(engine)();
+    const asked = { model, prompt, seed: 5, maxOutputTokens: 60 };
+    const { object, finishReason } = await generateObject({ ...asked, schema });
+    expect(['Rome', 'Oslo']).toContain(object.city);
+    expect(finishReason).toBe('stop');
+    const streamed = streamObject({ ...asked, schema });
+    let last: unknown;
+    for await (const partial of streamed.partialObjectStream) last = partial;
+    expect(last).toEqual(object);
+    expect(await streamed.object).toEqual(object);
+    const chosen = await generateObject({ ...asked, output: 'enum', enum: ['sunny', 'rainy'] });
+    expect(['sunny', 'rainy']).toContain(chosen.object);
+  });
+
+  it('an object that the budget cuts is the SDK’s own error, with its text and reason', async () => {
+    const model = createOutrider(engine)();
+    const cut = generateObject({ model, prompt, seed: 5, maxOutputTokens: 3, schema });
+    const error = await cut.catch((reason: unknown) => reason);
+    expect(NoObjectGeneratedError.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({ finishReason: 'length', text: expect.stringMatching(/^\{/) });
+    const wrong = generateObject({ model, prompt, schema: jsonSchema({ type: 'object', not: {} }) });
+    await expect(wrong).rejects.toThrow('not is not supported');
   });
 
   it('calls a tool and gives its result back', async () => {

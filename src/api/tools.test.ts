@@ -1,6 +1,7 @@
 // Tools, response formats and reasoning by OpenAI's own client over `openaiFetch`, on a toy model that writes nonsense: what
 // it writes is right only where the constraint makes it so.
 import { APIError, BadRequestError, OpenAI as Client } from 'openai';
+import { LengthFinishReasonError } from 'openai/error';
 import { describe, expect, it } from 'vitest';
 import { HERMES_TEMPLATE, REASONING_TEMPLATE } from '../testing/toys/chat-templates.ts';
 import { bundledTokenizer, toyTextEngine } from '../testing/toys/text-engine.ts';
@@ -80,6 +81,47 @@ describe.each([undefined, HERMES_TEMPLATE])('tools, template %#', (template) => 
       param: 'messages[1].tool_calls',
     });
   });
+});
+
+it('calls several functions in one answer, or one where only one is wanted', async () => {
+  const own = await client(HERMES_TEMPLATE);
+  const counts: number[] = [];
+  for (let seed = 0; seed < 6; seed++) {
+    const asked = { ...request, seed, tools: [weather, time], tool_choice: 'required' as const };
+    const { choices } = await own.chat.completions.create(asked);
+    const calls = choices[0]?.message.tool_calls ?? [];
+    counts.push(calls.length);
+    if (choices[0]?.finish_reason === 'tool_calls' && choices[0].message.content === null)
+      expect(new Set(calls.map(({ id }) => id)).size).toBe(calls.length);
+    const single = await own.chat.completions.create({ ...asked, parallel_tool_calls: false });
+    expect(single.choices[0]?.message.tool_calls).toHaveLength(1);
+  }
+  expect(Math.max(...counts)).toBeGreaterThan(1);
+});
+
+it('strict functions keep their schema with auto, others do not', async () => {
+  const engine = await toyTextEngine(1024, [], HERMES_TEMPLATE);
+  // The toy writes nonsense, so its answer is begun for it: with a call of this function.
+  const begin = '<tool_call>\n{"name": "weather", "arguments": ';
+  const written = async (strict: boolean): Promise<string> => {
+    const functions = [{ name: 'weather', parameters, strict }];
+    const asked = { prompt: { messages, begin }, tools: { functions }, maxTokens: 60, temperature: 1, seed: 3 };
+    let text = '';
+    for await (const event of engine.run(asked)) if (event.type === 'done') text = event.text ?? '';
+    return text;
+  };
+  expect(await written(true)).toMatch(/^\{"city": "(Rome|Oslo)", "days": /);
+  expect(await written(false)).not.toMatch(/^\{"city": "(Rome|Oslo)", "days": /);
+});
+
+it('a budget that ends inside an object is finish_reason length, for every client', async () => {
+  const own = await client();
+  const format = { type: 'json_schema' as const, json_schema: { name: 'trip', schema: parameters, strict: true } };
+  const cut = await own.chat.completions.create({ ...request, max_tokens: 3, response_format: format });
+  expect(cut.choices[0]?.finish_reason).toBe('length');
+  expect(() => JSON.parse(cut.choices[0]?.message.content ?? '')).toThrow();
+  const parsed = own.chat.completions.parse({ ...request, max_tokens: 3, response_format: format });
+  await expect(parsed).rejects.toBeInstanceOf(LengthFinishReasonError);
 });
 
 it('writes what a response format wants, and parses it', async () => {

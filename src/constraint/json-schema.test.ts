@@ -71,6 +71,7 @@ const KEPT: Readonly<Record<string, JsonSchema>> = {
   uri: { type: 'string', format: 'uri' },
   'numbers with decimals in their bounds': { type: 'number', minimum: -1.25, exclusiveMaximum: 0.5 },
   'a narrow range': { type: 'number', exclusiveMinimum: 0.2, maximum: 0.35 },
+  'an integer of 32 bits': { type: 'integer', format: 'int32', minimum: -5 },
   'a type next to anyOf': {
     type: ['string', 'number'],
     anyOf: [{ type: 'integer' }, { maxLength: 2 }, { type: 'null' }],

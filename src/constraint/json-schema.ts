@@ -355,6 +355,11 @@ export const schemaRules = (
       if (!Number.isFinite(node[name])) throw refused(path, `${name} must be a number`);
       bounds[name] = node[name] as number;
     }
+    // No draft has formats of numbers, but OpenAPI does, and validators check this one.
+    if (type === 'integer' && node.format === 'int32') {
+      bounds.minimum = Math.max(bounds.minimum ?? -Infinity, -(2 ** 31));
+      bounds.maximum = Math.min(bounds.maximum ?? Infinity, 2 ** 31 - 1);
+    }
     if (Object.keys(bounds).length === 0) return type;
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = bounds;
     const above = (x: number): number => Math.floor(x) + 1;
