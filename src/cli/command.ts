@@ -13,6 +13,8 @@ export interface Command<O extends Options = Options> {
   readonly summary: string;
   /** What follows the name on the help page's first line. */
   readonly usage: string;
+  /** A sentence after the summary on the help page. */
+  readonly about?: string;
   /** Names of the arguments that it needs besides options. */
   readonly positionals: readonly string[];
   /** Names of arguments that may follow them. */
@@ -27,5 +29,5 @@ export interface Command<O extends Options = Options> {
 /** Keeps the option types for `run` and forgets them for the list of commands. */
 export const defineCommand = <const O extends Options>(command: Command<O>): Command => command as unknown as Command;
 
-export const commandHelp = ({ name, summary, usage, options }: Command): string =>
-  `outrider ${name} ${usage}\n${summary}\n\n${describeOptions({ ...options, ...COMMON })}\n`;
+export const commandHelp = ({ name, summary, usage, about, options }: Command): string =>
+  `${[`outrider ${name} ${usage}`, summary, ...(about ? [about] : [])].join('\n')}\n\n${describeOptions({ ...options, ...COMMON })}\n`;

@@ -28,6 +28,8 @@ describe('the program', () => {
       expect(page.stdout).toMatch(new RegExp(`^outrider ${command} `));
       expect(page.stdout).toContain('--json');
     }
+    expect((await runCli('help')).stdout).toBe(stdout);
+    expect((await runCli('help', 'chat')).stdout).toBe((await runCli('chat', '--help')).stdout);
   });
 
   it.each([

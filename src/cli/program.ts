@@ -23,28 +23,30 @@ import { openTerminal, type Terminal } from './terminal.ts';
 
 const COMMANDS: readonly Command[] = [
   generate,
-  logits,
-  draftLogits,
-  score,
+  systems,
+  models,
+  inspect,
+  store,
+  bench,
+  thresholds,
+  calibrate,
   tokenize,
   chat,
-  inspect,
-  models,
-  store,
-  systems,
-  bench,
-  calibrate,
-  thresholds,
+  score,
+  logits,
+  draftLogits,
 ];
 
 const help = (): string => {
   const rows = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(13)} ${summary}`);
   return `outrider COMMAND …: language models on your own GPU, in Node.\n\n${rows.join('\n')}\n
 A model is a folder in the Hugging Face layout, a .gguf file, an https:// address of either, or the name of a bundled
-model. \`outrider COMMAND --help\` lists a command's options. Results go to stdout, everything else to stderr.\n`;
+model. \`outrider help COMMAND\` lists a command's options. Results go to stdout, everything else to stderr.\n`;
 };
 
-const run = async ([name, ...rest]: readonly string[], terminal: Terminal): Promise<void> => {
+/** `help COMMAND` is `COMMAND --help`. */
+const run = async ([first, ...others]: readonly string[], terminal: Terminal): Promise<void> => {
+  const [name, ...rest] = first === 'help' ? [...others, '--help'] : [first, ...others];
   if (name === undefined || name === '--help') return terminal.write(help());
   const command = COMMANDS.find((known) => known.name === name);
   if (!command && name.startsWith('-')) throw new UsageError(`unknown option ${name}`, 'The nearest is --help.');

@@ -64,7 +64,7 @@ export const calibrate = defineCommand({
       onProgress: (done, all) => terminal.progress(`answer ${done + 1} of ${all}`),
     });
     await engine.close();
-    const where = out ?? `${CALIBRATION_FILE} next to ${loaded.name}`;
+    const where = out ?? `${CALIBRATION_FILE} in the folder of ${loaded.name}`;
     terminal.note(kept ? `written to ${where}` : 'not written: name a file with --out');
     if (values.json) return terminal.json(calibration);
     const ranges = { 'log-probability': calibration.logprob, ...calibration.grounding };

@@ -7,7 +7,8 @@ import { formatBytes, table } from '../table.ts';
 export const store = defineCommand({
   name: 'store',
   summary: 'the downloaded models that are kept on this machine',
-  usage: `[delete NAME]\nThey are in ${storePath()}; the variable OUTRIDER_STORE names another folder.`,
+  usage: '[delete NAME]',
+  about: `They are in ${storePath()}; the variable OUTRIDER_STORE names another folder.`,
   positionals: [],
   optional: ['delete', 'NAME'],
   options: {},

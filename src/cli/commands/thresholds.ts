@@ -6,6 +6,7 @@ import { checkAborted } from '../../base/errors.ts';
 import type { Interval } from '../../base/statistics.ts';
 import { createEngine } from '../../engine/engine.ts';
 import { readerOf } from '../../engine/load/loaded-models.ts';
+import { SYSTEMS } from '../../systems/index.ts';
 import targetOnly from '../../systems/target-only.ts';
 import { type TraceEvent, thresholdOf } from '../../trace/index.ts';
 import { choice, integer, number, text, UsageError, words } from '../arguments.ts';
@@ -39,7 +40,11 @@ const SHARES = [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5] as const;
 const readRouter = (name: string): BenchEntry => {
   const entry = readEntry(name);
   const { threshold } = thresholdOf(entry.system) ?? {};
-  if (threshold === undefined) throw new UsageError(`${entry.system.id} has no threshold`);
+  if (threshold === undefined)
+    throw new UsageError(
+      `${entry.system.id} has no threshold`,
+      `These have one: ${SYSTEMS.filter((system) => thresholdOf(system)).map(({ id }) => id)}.`,
+    );
   if (Object.hasOwn(entry.knobs, threshold))
     throw new UsageError(`${name} sets ${threshold}`, 'It is what this command chooses: leave it out.');
   return entry;
