@@ -31,12 +31,12 @@ const failure = (name, message = '') => `${name}\n${stripVTControlCharacters(mes
 
 /**
  * Runs a suite that writes a report, and counts from it. A suite that dies without a report is one failure.
- * @param {{ title: string, report: string, command: string[] }} what
+ * @param {{ title: string, report: string, command: string[], env?: Record<string, string> }} what
  * @param {(report: any) => Counts} count
  */
-const suite = async ({ title, report, command }, count) => {
+const suite = async ({ title, report, command, env }, count) => {
   console.log(`\n== ${title}`);
-  const { code, output } = await run(command, { live: true, env: { PLAYWRIGHT_JSON_OUTPUT_NAME: report } });
+  const { code, output } = await run(command, { live: true, env: { PLAYWRIGHT_JSON_OUTPUT_NAME: report, ...env } });
   if (!existsSync(report))
     return add({ passed: 0, failed: 1, failures: [failure(`${title}: no report`, output.slice(-2000))] });
   const text = readFileSync(report, 'utf8');
@@ -85,12 +85,19 @@ const failuresIn = ({ file, specs = [], suites = [] }) => [
   ...suites.flatMap(failuresIn),
 ];
 
-const playwright = () =>
+/**
+ * @param {string} title
+ * @param {string} name of the report
+ * @param {string[]} options
+ * @param {Record<string, string>} [env]
+ */
+const playwright = (title, name, options, env = {}) =>
   suite(
     {
-      title: 'the page in Chromium (playwright)',
-      report: join(results, 'playwright.json'),
-      command: [tool('playwright'), 'test', '--config', 'e2e', '--reporter=list,json'],
+      title: `${title} (playwright)`,
+      report: join(results, `${name}.json`),
+      command: [tool('playwright'), 'test', '--config', 'e2e', '--reporter=list,json', ...options],
+      env,
     },
     ({ stats, suites }) => ({
       passed: stats.expected,
@@ -100,6 +107,13 @@ const playwright = () =>
       failures: suites.flatMap(failuresIn),
     }),
   );
+
+/** Two pages keep two cores busy. Tests that require a speed come last, with the machine for each of them alone. */
+const pages = async () => {
+  await playwright('the pages in Chromium', 'playwright', ['--workers=2', '--grep-invert=@alone']);
+  const built = { OUTRIDER_PAGES_BUILT: '1' };
+  await playwright('frames and long tasks in Chromium', 'playwright-alone', ['--workers=1', '--grep=@alone'], built);
+};
 
 const pytest = async () => {
   const python = findPython('pytest', 'torch', 'numpy', 'tokenizers');
@@ -127,9 +141,9 @@ mkdirSync(results, { recursive: true });
 console.log('\n== check');
 add(await check());
 
-// One after another: both fill the machine, and the page's tests meet it as a person's browser does.
+// One after another: both fill the machine.
 await vitest();
-await playwright();
+await pages();
 await pytest();
 
 for (const each of failures) console.log(`\nFAILED  ${each}`);

@@ -1,6 +1,6 @@
 // A run never disturbs the page: no long task, enough frames, no layout shift, for several kinds of run on one load.
 import { expect, type Page, test } from '@playwright/test';
-import { answer, expectCalm, open, ready } from './demo.ts';
+import { ALONE, answer, expectCalm, open, ready } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -25,7 +25,7 @@ for (const [system, problem] of [
   ['Arbitrage', BEADS],
   ['CoS', TREES],
 ] as const)
-  test(`${system}: nothing blocks the main thread, and nothing moves`, async () => {
+  test(`${system}: nothing blocks the main thread, and nothing moves`, ALONE, async () => {
     await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption({ label: system });
     await ready(page);
     await page.getByLabel('Problem for the model').fill(problem);
@@ -33,7 +33,7 @@ for (const [system, problem] of [
     await expectCalm(page);
   });
 
-test('a chat: nothing blocks the main thread, and nothing moves', async () => {
+test('a chat: nothing blocks the main thread, and nothing moves', ALONE, async () => {
   await page.getByRole('tab', { name: 'Chat' }).click();
   const type = () => page.getByRole('textbox', { name: 'Message' }).fill(TREES);
   await type();

@@ -1,6 +1,9 @@
 // Actions of a visitor on the demo page, for tests.
 import { expect, type Page, test } from '@playwright/test';
 
+/** Of tests that require a speed: `npm test` runs them one after another at its end, and the others in two workers. */
+export const ALONE = { tag: '@alone' };
+
 /** Opens the page with a model and a system (default: the page's choice) and waits until it is ready. */
 export const open = async (page: Page, model?: string, system?: string): Promise<void> => {
   const query = new URLSearchParams({ ...(model && { model }), ...(system && { system }) });

@@ -12,8 +12,8 @@ import { freshProject, packed } from './fresh-project.ts';
 import { root, WatchedServer } from './server.ts';
 
 let outrider = '';
-test.beforeAll(() => {
-  outrider = packed();
+test.beforeAll(async () => {
+  outrider = await packed();
 });
 
 const QUESTION = 'Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?';

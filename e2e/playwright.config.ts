@@ -1,5 +1,5 @@
 // The pages in a real browser: full Chromium (the headless shell has no WebGPU) on SwiftShader, so that every machine
-// gives the same pixels and tokens. One worker, because SwiftShader uses all cores by itself.
+// gives the same pixels and tokens. One worker by default; .ci/test.mjs takes two, because one keeps 1.1 cores busy.
 import { defineConfig } from '@playwright/test';
 import { findChromium } from '../.ci/machine.mjs';
 
@@ -7,6 +7,8 @@ const SOFTWARE = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader', 
 const port = 4179;
 const vite = 'node node_modules/vite/bin/vite.js';
 const BUILDS = [`${vite} build --logLevel warn`, `${vite} build --mode harness --logLevel warn`];
+/** `npm test` builds once for all its runs of Playwright. */
+const builds = process.env.OUTRIDER_PAGES_BUILT === '1' ? [] : BUILDS;
 
 export default defineConfig({
   testDir: '.',
@@ -24,7 +26,7 @@ export default defineConfig({
     },
   },
   webServer: {
-    command: [...BUILDS, `${vite} preview --port ${port} --strictPort`].join(' && '),
+    command: [...builds, `${vite} preview --port ${port} --strictPort`].join(' && '),
     cwd: '..',
     url: `http://localhost:${port}/`,
     timeout: 600_000,

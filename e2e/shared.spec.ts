@@ -7,6 +7,7 @@ import { root, WatchedServer } from './server.ts';
 interface Harness {
   readonly outrider: typeof import('../src/index.ts');
   client: import('../src/index.ts').Client;
+  started: Promise<void>;
   running: Promise<string>;
 }
 
@@ -21,26 +22,44 @@ const open = async (page: Page, base: string): Promise<boolean> => {
   });
 };
 
-/** Starts a run; `running` is what it ends with. */
-const start = (page: Page, maxTokens: number): Promise<void> =>
-  page.evaluate(async (maxTokens) => {
-    const harness = globalThis as unknown as Harness;
-    const content = 'Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?';
-    const request = {
-      prompt: { messages: [{ role: 'user', content }] },
-      maxTokens,
-      ignoreEos: maxTokens > 100,
-    } as const;
-    const run = harness.client.run(request)[Symbol.asyncIterator]();
-    const first = await run.next();
-    harness.running = (async () => {
-      let text = `${first.value?.type}: `;
-      for (let next = await run.next(); !next.done; next = await run.next())
-        if (next.value.type === 'commit') text += next.value.text;
-      return text;
-    })();
-  }, maxTokens);
+/**
+ * Starts a run, now or as soon as the other page's has started: a message from here could be late. `started` is its
+ * first event, and `running` what it ends with.
+ */
+const start = (page: Page, maxTokens: number, when: 'now' | 'after the other'): Promise<void> =>
+  page.evaluate(
+    ([maxTokens, when]) => {
+      const harness = globalThis as unknown as Harness;
+      const runs = new BroadcastChannel('runs');
+      const content = 'Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?';
+      const request = {
+        prompt: { messages: [{ role: 'user', content }] },
+        maxTokens,
+        ignoreEos: maxTokens > 100,
+      } as const;
+      const other = new Promise((resolve) => {
+        runs.onmessage = resolve;
+      });
+      harness.started = new Promise((resolve) => {
+        harness.running = (async () => {
+          if (when !== 'now') await other;
+          let text = '';
+          for await (const event of harness.client.run(request)) {
+            if (text === '') {
+              text = `${event.type}: `;
+              runs.postMessage('');
+              resolve();
+            }
+            if (event.type === 'commit') text += event.text;
+          }
+          return text;
+        })();
+      });
+    },
+    [maxTokens, when] as const,
+  );
 
+const started = (page: Page): Promise<void> => page.evaluate(() => (globalThis as unknown as Harness).started);
 const finished = (page: Page): Promise<string> => page.evaluate(() => (globalThis as unknown as Harness).running);
 
 test('two pages share one engine, and a page that is closed ends its run', async ({ context }) => {
@@ -53,10 +72,11 @@ test('two pages share one engine, and a page that is closed ends its run', async
   // The model is on the device already: it is not even asked for.
   expect(server.requests.filter(({ path }) => path.includes('/models/'))).toEqual([]);
 
-  await start(first, 100);
+  await start(first, 100, 'now');
   expect(await finished(first)).toContain('The answer is 84.');
-  await start(first, 900);
-  await start(second, 100);
+  await start(second, 100, 'after the other');
+  await start(first, 900, 'now');
+  await started(second);
   await first.close();
   expect(await finished(second)).toMatch(/^queued: .*The answer is 84\./s);
 });

@@ -1,30 +1,35 @@
 // The stage: it plays recordings before any model is loaded, by pointer and keyboard, and stands still if asked to.
 import { expect, type Page, test } from '@playwright/test';
+import { ALONE } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
 let page: Page;
+/** The rest of the page waits: what follows needs no weights. */
+const withoutModels = (page: Page) => page.route('**/models/**', () => {});
+
 test.beforeAll(async ({ browser }) => {
   page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
-  // The rest of the page waits: what follows needs no weights.
-  await page.route('**/models/**', () => {});
+  await withoutModels(page);
+  await page.goto('/');
 });
 test.afterAll(() => page.close());
 
-const scene = () => page.locator('.scene.current');
-const at = () => page.getByRole('slider', { name: 'Position in the recording' });
+const scene = (on = page) => on.locator('.scene.current');
+const at = (on = page) => on.getByRole('slider', { name: 'Position in the recording' });
 const count = (lane: number) => scene().locator('.stage-count b').nth(lane);
 
-test('a result is on the page within 3 seconds, with no model loaded, and plays by itself', async () => {
+test('a result is on the page within 3 seconds, with no model loaded, and plays by itself', ALONE, async ({ page }) => {
+  await withoutModels(page);
   const began = performance.now();
   await page.goto('/');
-  await expect(scene().locator('.chip.on').first()).toBeVisible();
+  await expect(scene(page).locator('.chip.on').first()).toBeVisible();
   const shown = performance.now() - began;
   test.info().annotations.push({ type: 'first guess on the stage', description: `${Math.round(shown)} ms` });
   expect(shown).toBeLessThan(3000);
   await expect(page.locator('#lamp')).not.toHaveAttribute('data-state', 'ready');
-  const from = Number(await at().inputValue());
-  await expect.poll(async () => Number(await at().inputValue())).toBeGreaterThan(from);
+  const from = Number(await at(page).inputValue());
+  await expect.poll(async () => Number(await at(page).inputValue())).toBeGreaterThan(from);
 });
 
 test('it ends on a sentence with the passes of both lanes, whose texts are the same', async () => {
@@ -96,7 +101,7 @@ test('switching acts moves nothing; the judge’s slider recolours steps, moves 
 
 test('where reduced motion is wanted it shows its end, and fits a phone', async ({ browser }) => {
   const still = await browser.newPage({ viewport: { width: 360, height: 740 }, reducedMotion: 'reduce' });
-  await still.route('**/models/**', () => {});
+  await withoutModels(still);
   await still.goto('/');
   await expect(still.locator('.stage-end.on')).toBeVisible();
   await expect(still.locator('#stage-play')).toHaveText('Play again');

@@ -14,7 +14,7 @@ const weightsAsked = (server: WatchedServer): number[] =>
 
 /** A link proposes the model; Load fetches it. */
 const load = async (page: Page, address: string): Promise<void> => {
-  await page.goto(`/?model=${encodeURIComponent(address)}`);
+  await page.goto(`/?model=${encodeURIComponent(address)}&system=autoregressive`);
   await ready(page);
   await page.locator('#by-address').getByRole('button', { name: 'Load' }).click();
   await expect(page.locator('#phase')).not.toContainText('Ready:'); // of the page's own model

@@ -10,8 +10,8 @@ import { freshProject, packed } from './fresh-project.ts';
 import { root, WatchedServer } from './server.ts';
 
 let outrider = '';
-test.beforeAll(() => {
-  outrider = packed();
+test.beforeAll(async () => {
+  outrider = await packed();
 });
 
 const guide = readFileSync(join(root, 'docs/guide/widget.md'), 'utf8');

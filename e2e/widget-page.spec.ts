@@ -2,7 +2,7 @@
 // from narrow to wide, and without WebGPU.
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium, expect, type Page, test } from '@playwright/test';
-import { expectCalm } from './demo.ts';
+import { ALONE, expectCalm } from './demo.ts';
 
 const PAGE = '/widget.html';
 
@@ -189,17 +189,21 @@ for (const colorScheme of ['light', 'dark'] as const)
     expect(complaints).toEqual([]);
   });
 
-test('streaming does not disturb the page: no long task, enough frames, and no layout shift', async ({ page }) => {
-  await open(page);
-  const chat = page.locator('#config-live outrider-chat');
-  const question = await chat.getAttribute('prompt');
-  expect(await chat.evaluate((node: HTMLElementTagNameMap['outrider-chat']) => node.load())).toBe(true);
-  const box = chat.getByRole('textbox', { name: 'Message' });
-  await expectCalm(page, '#config-live outrider-chat [part=send]', () => box.fill(question ?? ''));
-  await expect(chat.getByRole('log')).toContainText('The answer is 84.');
-});
+test(
+  'streaming does not disturb the page: no long task, enough frames, and no layout shift',
+  ALONE,
+  async ({ page }) => {
+    await open(page);
+    const chat = page.locator('#config-live outrider-chat');
+    const question = await chat.getAttribute('prompt');
+    expect(await chat.evaluate((node: HTMLElementTagNameMap['outrider-chat']) => node.load())).toBe(true);
+    const box = chat.getByRole('textbox', { name: 'Message' });
+    await expectCalm(page, '#config-live outrider-chat [part=send]', () => box.fill(question ?? ''));
+    await expect(chat.getByRole('log')).toContainText('The answer is 84.');
+  },
+);
 
-test('nothing moves while a recording is played', async ({ page }) => {
+test('nothing moves while a recording is played', ALONE, async ({ page }) => {
   await open(page);
   await stopRecordings(page);
   await expectCalm(page, `${FIRST} [part=send]`);

@@ -8,6 +8,8 @@ import { packed } from './fresh-project.ts';
 import { listenForLoss } from './lost-device.ts';
 import { root, WatchedServer } from './server.ts';
 
+test.describe.configure({ mode: 'parallel' }); // the last file: two workers share its tests
+
 const folder = mkdtempSync(join(tmpdir(), 'outrider-widget-'));
 const QUESTION = 'Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?';
 const SCRIPT = '<script type="module" src="./outrider-chat.js"></script>';
@@ -15,8 +17,8 @@ const SCRIPT = '<script type="module" src="./outrider-chat.js"></script>';
 const put = (name: string, body: string): void =>
   writeFileSync(join(folder, name), `<!doctype html><html lang="en"><title>A page</title><body>${body}</body></html>`);
 
-test.beforeAll(() => {
-  cpSync(join(packed(), 'dist/library/outrider-chat.js'), join(folder, 'outrider-chat.js'));
+test.beforeAll(async () => {
+  cpSync(join(await packed(), 'dist/library/outrider-chat.js'), join(folder, 'outrider-chat.js'));
   symlinkSync(join(root, 'public/models'), join(folder, 'models'));
   cpSync(join(root, 'public/traces'), join(folder, 'traces'), { recursive: true });
   put('index.html', `${SCRIPT}<outrider-chat prompt="${QUESTION}"></outrider-chat>`);
