@@ -15,8 +15,9 @@ export const averageReference = (
   const heads = query.map((q, head) => {
     const cache = keys[Math.floor(head / (query.length / keys.length))] ?? [];
     const powers = slots.map((slot) => {
+      if (!visibleReference(row, slot)) return 0;
       const product = q.reduce((sum, x, i) => sum + x * (cache[slot]?.[i] as number), 0);
-      return visibleReference(row, slot) ? Math.exp(scoreReference(product, scoring)) : 0;
+      return Math.exp(scoreReference(product, scoring));
     });
     const total = powers.reduce((a, b) => a + b, 0);
     return powers.map((power) => power / total);

@@ -95,9 +95,10 @@ const check = async (gpu: Gpu, tuning: AttentionTuning, one: Case): Promise<void
     );
   };
 
+  const averages = rows.map((row, i) => averageReference(queries[i] ?? [], plainKeys, row, scoring));
   for (const level of [0, 1] as const) {
     const expected = rows.flatMap((row, i) => {
-      const average = averageReference(queries[i] ?? [], plainKeys, row, scoring);
+      const average = averages[i] ?? [];
       const place = (slot: number): number => (slot < row.prefix ? slot : slot - row.slot + row.position);
       const values = average.map((_, slot) => (level === 1 ? (below[slot] as readonly [number, number]) : null));
       const whole = values.map((pair, slot) => (pair ? pair[0] : Number(place(slot) >= skip)));

@@ -9,12 +9,10 @@ import { SYSTEMS } from '../../systems/index.ts';
 import { committedTokens } from '../../trace/index.ts';
 import { JOIN, type JoinRule } from '../toys/toy-ensemble.ts';
 import { type EnsembleTrial, greedyFailures, samplingDistance, toyEnsemble } from './ensemble-contract.ts';
+import { FEWER_RUNS, RUNS } from './system-contract.ts';
 
 const PROMPTS = 50;
 const TOKENS = 64;
-const RUNS = 20_000;
-/** Enough to see what is broken. */
-const FEWER_RUNS = 8000;
 /** As in system-contract.test.ts. */
 const MARGIN = 1.5;
 const PATIENCE = { timeout: 900_000 };

@@ -5,8 +5,8 @@ import ensemble from '../../systems/ensemble.ts';
 import ensembleParallel from '../../systems/ensemble-parallel.ts';
 import { SYSTEMS } from '../../systems/index.ts';
 import { samplingDistance } from './ensemble-contract.ts';
+import { RUNS } from './system-contract.ts';
 
-const RUNS = 20_000;
 /** As in system-contract.test.ts. */
 const MARGIN = 1.5;
 

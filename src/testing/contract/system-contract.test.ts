@@ -19,13 +19,10 @@ import {
   type Settings,
   variantsOf,
 } from './exact-systems.ts';
-import { greedyFailures, samplingDistance, type Trial, toyEngine } from './system-contract.ts';
+import { FEWER_RUNS, greedyFailures, RUNS, samplingDistance, type Trial, toyEngine } from './system-contract.ts';
 
 const PROMPTS = 50;
 const TOKENS = 64;
-const RUNS = 20_000;
-/** Enough to see what is broken. */
-const FEWER_RUNS = 8000;
 /**
  * The distance of a correct system scatters about the noise floor by 10 % or so; broken ones are at 3 to 20 times it.
  */
