@@ -8,8 +8,6 @@ import { packed } from './fresh-project.ts';
 import { listenForLoss } from './lost-device.ts';
 import { root, WatchedServer } from './server.ts';
 
-test.describe.configure({ mode: 'parallel' }); // the last file: two workers share its tests
-
 const folder = mkdtempSync(join(tmpdir(), 'outrider-widget-'));
 const QUESTION = 'Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?';
 const SCRIPT = '<script type="module" src="./outrider-chat.js"></script>';
