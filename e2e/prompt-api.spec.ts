@@ -38,6 +38,11 @@ test('a LanguageModel of the library does what web-platform-tests asks of every 
     const tool = { name: 'f', description: 'A tool.', inputSchema: { type: 'object' }, execute: () => '' };
 
     const before = await LanguageModel.availability();
+    /** Scripts that were fetched so far: the grammar engine must not be one of them until a constraint is given. */
+    const scripts = () =>
+      (performance.getEntriesByType('resource') as PerformanceResourceTiming[]).filter(({ name }) =>
+        /\.m?js$/.test(name),
+      );
     const session = await create();
     const found: Record<string, unknown> = {
       availability: [
@@ -110,12 +115,16 @@ test('a LanguageModel of the library does what web-platform-tests asks of every 
     found.late = [await rejected(open.prompt(late)), await rejected(open.append([system] as never))];
     found.quota = await rejected(open.prompt('How many? '.repeat(3000)));
 
+    const early = scripts().length;
     const begun = [
       { role: 'user', content: 'Rate it.' },
       { role: 'assistant', content: '{ "Rating": ', prefix: true },
     ];
     const ask = (input: unknown, responseConstraint: object) => session.prompt(input as never, { responseConstraint });
     found.rating = JSON.parse(await ask('Rate it.', schema));
+    found.grammarEngine = scripts()
+      .slice(early)
+      .reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0);
     found.prefixed = JSON.parse(`{ "Rating": ${await ask(begun, schema)}`);
     found.pattern = await ask('Say hello.', /hello/);
     found.refused = [
@@ -160,10 +169,14 @@ test('a LanguageModel of the library does what web-platform-tests asks of every 
     late: ['TypeError', 'TypeError'],
     quota: 'QuotaExceededError',
     rating: { Rating: expect.any(Number) },
+    grammarEngine: expect.any(Number),
     prefixed: { Rating: expect.any(Number) },
     pattern: 'hello',
     refused: ['NotSupportedError', 'NotSupportedError', 'NotSupportedError', 'SyntaxError'],
     aborted: Array.from({ length: 5 }, () => 'AbortError'),
     destroyed: ['InvalidStateError', 'InvalidStateError', 'number'],
   });
+  // Its WebAssembly is in the script: about 1 MB, fetched with the first constraint.
+  expect(seen.grammarEngine).toBeGreaterThan(900_000);
+  expect(seen.grammarEngine).toBeLessThan(1_200_000);
 });

@@ -6,6 +6,7 @@ import OpenAI from 'openai';
 import { expect, it, vi } from 'vitest';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import { testGpu } from '../testing/device/gpu.ts';
+import { AnswerReader } from '../text/answer-format.ts';
 import { folderSource } from '../weights/files/folder.ts';
 import { createOutrider } from './ai-sdk.ts';
 import { openai, openaiFetch } from './openai.ts';
@@ -35,10 +36,10 @@ const ask = async (Backend: PolyfillBackendClass): Promise<string> => {
   return (await backend.generateContent([{ role: 'user', parts: [{ text: 'Ida has 54 stones.' }] }])).text;
 };
 
-it('has examples', () => expect(examples).toHaveLength(5));
+it('has examples', () => expect(examples).toHaveLength(6));
 
 it.each(examples)('%s', { timeout: 120_000 }, async (code) => {
-  const facades = { openai, openaiFetch, createOutrider, promptApi, promptApiBackend, ask };
+  const facades = { AnswerReader, openai, openaiFetch, createOutrider, promptApi, promptApiBackend, ask };
   const values = { connect: draftAt(await testGpu()), ...facades, OpenAI, ...ai };
   const body = code.replaceAll(/^import .*$/gm, '').replace(/^export default (.*);$/m, 'console.log(await ask($1));');
   const log = vi.spyOn(console, 'log').mockImplementation(() => {});
