@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect, type Page, test } from '@playwright/test';
 import vue from '@vitejs/plugin-vue';
 import { build, type PluginOption } from 'vite';
@@ -52,6 +53,22 @@ test('plain HTML: one file and the models, copied as the guide says', async ({ p
   await page.goto(address);
   await asks(page, null);
   expect(asked.filter((url) => !/^$|^outrider-chat\.js$|^models\/(target|dflash)\//.test(url))).toEqual([]);
+});
+
+/** Gzipped, with all that they import statically. */
+const kilobytes = (file: string, seen = new Set<string>()): number => {
+  if (seen.has(file)) return 0;
+  seen.add(file);
+  const text = readFileSync(file, 'utf8');
+  const imports = [...text.matchAll(/(?:\bfrom|\bimport)\s*"(\.{1,2}\/[^"]+\.js)"/g)].map(([, path = '']) => path);
+  return gzipSync(text).length / 1000 + imports.reduce((sum, path) => sum + kilobytes(join(file, '..', path), seen), 0);
+};
+
+test('the sizes that the guide states are those of the files', () => {
+  const said = [...guide.matchAll(/(\d+) kB gzipped/g)].map(([, size]) => Number(size));
+  const sizes = ['outrider-chat.js', 'widget.js'].map((name) => kilobytes(join(outrider, 'dist/library', name)));
+  expect(said).toHaveLength(sizes.length);
+  for (const [i, size] of sizes.entries()) expect(Math.abs((said[i] ?? 0) / size - 1)).toBeLessThan(0.05);
 });
 
 const builtPage = async (
