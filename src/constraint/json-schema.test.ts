@@ -2,7 +2,7 @@
 // given), and what cannot be kept is refused by name.
 import { Ajv2020 as Ajv } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundledTokenizer } from '../testing/toys/text-engine.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { ConstraintCompiler } from './compile.ts';
@@ -207,6 +207,16 @@ describe('expressions that applications use', () => {
       matched++;
     }
     expect(matched).toBeGreaterThan(0);
+  });
+
+  it('a special token that a model draws prints nothing: the command line writes JSON there', async () => {
+    const log = vi.spyOn(console, 'log');
+    const special = tokenizer.eos[0] as number;
+    const reader = { tokenizer, vocabulary: tokenizer.vocabulary, marks: new Map(), stopTokens: new Set<number>() };
+    using matcher = await ConstraintMatcher.open((await compiler.compile({ regex: '(.|\\n)*' }, reader)).compiled);
+    expect(matcher.allows([], special)).toBe(false);
+    expect(log).not.toHaveBeenCalled();
+    log.mockRestore();
   });
 
   it('go on from the beginning of an answer, if it follows them', async () => {

@@ -23,12 +23,16 @@ export interface Compiled {
 }
 
 const utf8 = new TextEncoder();
+/** In the place of a token. */
+const NONE = -1;
 
 export class ConstraintMatcher {
   readonly #compiled: Compiled;
   readonly #matcher: GrammarMatcher;
   /** The tokens that it has accepted. */
   readonly #at: number[] = [];
+  /** What is known of the text that it stands at: a round asks the same more than once. */
+  #here: { forced?: number; complete?: boolean } = {};
   /** The forced text of a state is asked for often, and texts repeat. */
   readonly #encoded = new Map<string, readonly number[]>();
   /** Time spent in the grammar, in milliseconds. */
@@ -82,13 +86,8 @@ export class ConstraintMatcher {
   forced(text: readonly number[]): number | null {
     return this.#timed(() => {
       this.#go(text);
-      const must = this.#matcher.findJumpForwardString();
-      if (must === '') return null;
-      const tokens = this.#encoded.get(must) ?? this.#encode(must);
-      this.#encoded.set(must, tokens);
-      const [first, second] = tokens;
-      if (first === undefined || second === undefined || !this.#accept(first)) return null;
-      return first;
+      this.#here.forced ??= this.#forced();
+      return this.#here.forced === NONE ? null : this.#here.forced;
     });
   }
 
@@ -99,7 +98,8 @@ export class ConstraintMatcher {
       // A stop token that the constraint allowed ended it.
       if (last !== undefined && this.#compiled.stopTokens.has(last)) return this.complete(text.slice(0, -1));
       this.#go(text);
-      return this.#accept(this.#compiled.end);
+      this.#here.complete ??= this.#accept(this.#compiled.end);
+      return this.#here.complete;
     });
   }
 
@@ -120,6 +120,15 @@ export class ConstraintMatcher {
     this.#matcher.dispose();
   }
 
+  #forced(): number {
+    const must = this.#matcher.findJumpForwardString();
+    if (must === '') return NONE;
+    const tokens = this.#encoded.get(must) ?? this.#encode(must);
+    this.#encoded.set(must, tokens);
+    const [first, second] = tokens;
+    return first === undefined || second === undefined || !this.#accept(first) ? NONE : first;
+  }
+
   /** Asks about one token, and goes back. */
   #accept(token: number): boolean {
     if (!this.#matcher.acceptToken(token)) return false;
@@ -130,6 +139,8 @@ export class ConstraintMatcher {
   #go(text: readonly number[]): void {
     let common = 0;
     while (common < text.length && text[common] === this.#at[common]) common++;
+    if (common === text.length && common === this.#at.length) return;
+    this.#here = {};
     if (this.#at.length > common) this.#matcher.rollBack(this.#at.length - common);
     this.#at.length = common;
     for (const token of text.slice(common)) {

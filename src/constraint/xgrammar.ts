@@ -10,6 +10,8 @@ type Library = typeof import('@mlc-ai/web-xgrammar');
 let library: Promise<Library> | null = null;
 /** What it printed since the last compilation began. */
 let printed = '';
+/** Characters of that which are kept: it also prints a line for every special token that a model draws. */
+const MOST_PRINTED = 10_000;
 
 const isLibrary = (value: unknown): value is Library =>
   typeof value === 'object' && value !== null && (value as Partial<Library>).TokenizerInfo !== undefined;
@@ -29,10 +31,10 @@ const withoutProcess = <T>(call: () => T): T => {
 const start = async (): Promise<Library> => {
   const page = globalThis as { location?: unknown; xgrammar?: unknown };
   const alone = page.location === undefined;
-  const { error } = console;
+  const { error, log } = console;
   if (alone) page.location = { href: 'file:///' };
-  console.error = (...parts: unknown[]) => {
-    printed += `${parts.join(' ')}\n`;
+  console.error = console.log = (...parts: unknown[]) => {
+    printed = `${printed}${parts.join(' ')}\n`.slice(-MOST_PRINTED);
   };
   try {
     // A bundler gives what it exports; loaded as it is, it names itself globally.
@@ -48,7 +50,7 @@ const start = async (): Promise<Library> => {
     info.dispose();
     return found;
   } finally {
-    console.error = error;
+    Object.assign(console, { error, log });
     if (alone) delete page.location;
   }
 };
