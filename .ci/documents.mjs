@@ -50,6 +50,20 @@ const bodyOf = (path, text, documents) => {
   return marked.parse(text, { async: false });
 };
 
+/** @param {string} path */
+const titleOf = (path) => /^# (.*)/m.exec(readFileSync(join(root, path), 'utf8'))?.[1] ?? path;
+
+/** Links to all pages of the guide, from one of them. @param {string} path */
+const guide = (path) => {
+  const links = documentsIn('docs/guide')
+    .toSorted((a, b) => Number(b.endsWith('getting-started.md')) - Number(a.endsWith('getting-started.md')))
+    .map((each) => {
+      const current = each === path ? ' aria-current="page"' : '';
+      return `<a href="${posix.basename(each, '.md')}.html"${current}>${titleOf(each)}</a>`;
+    });
+  return `<nav aria-label="Guide">\n${links.join('\n')}\n</nav>`;
+};
+
 /** @param {string} path @param {string} body @param {string} title */
 const page = (path, body, title) => {
   const up = '../'.repeat(path.split('/').length);
@@ -63,6 +77,7 @@ const page = (path, body, title) => {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
+<link rel="icon" href="${up}repository/logo.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${up}repository/document.css">
 <script src="${up}theme.js"></script>
 </head>
@@ -71,7 +86,7 @@ const page = (path, body, title) => {
 ${link('index.html', 'Demo')} ${link('how.html', 'How it works')} ${link('benchmark.html', 'Benchmark')}
 ${link('widget.html', 'Widget')} ${link('repository/docs/guide/getting-started.html', 'Guide')}
 ${link('repository/README.html', 'Repository')}
-</nav></header>
+</nav>${path.startsWith('docs/guide/') ? guide(path) : ''}</header>
 <main>
 ${body}</main>
 </body>
@@ -88,7 +103,7 @@ export const writeDocuments = (out) => {
     const body = bodyOf(path, text, documents);
     const file = join(out, path.replace(/md$/, 'html'));
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, page(path, body, /^# (.*)/m.exec(text)?.[1] ?? path));
+    writeFileSync(file, page(path, body, titleOf(path)));
     for (const [, link = ''] of body.matchAll(/\b(?:src|srcset|href)="([^":]+\.(?:png|svg))"/g))
       pictures.add(join(dirname(path), link));
   }
@@ -98,6 +113,7 @@ export const writeDocuments = (out) => {
   }
   const styles = ['colours', 'document'].map((name) => readFileSync(join(root, `demo/shared/${name}.css`), 'utf8'));
   writeFileSync(join(out, 'document.css'), styles.join('\n'));
+  copyFileSync(join(root, 'demo/shared/logo.svg'), join(out, 'logo.svg'));
 };
 
 /** @returns {import('vite').Plugin} */
