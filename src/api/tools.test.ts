@@ -142,7 +142,7 @@ it('writes what a response format wants, and parses it', async () => {
 describe('reasoning', () => {
   const think = { ...request, max_tokens: 40 };
 
-  it('end at their budget, exactly, under every exact system', async () => {
+  it('ends at its budget, exactly, under every exact system', async () => {
     const answers: unknown[] = [];
     const tokenizer = await bundledTokenizer();
     const close = tokenizer.encode('</think>');
@@ -163,7 +163,7 @@ describe('reasoning', () => {
     expect(answers[2]).toEqual(answers[0]);
   });
 
-  it('come before a constrained answer, and can be switched off', async () => {
+  it('comes before a constrained answer, and can be switched off', async () => {
     const own = openai(await toyTextEngine(1024, [], REASONING_TEMPLATE)).chat.completions;
     const response_format = { type: 'json_schema' as const, json_schema: { name: 'trip', schema: parameters } };
     const asked = { ...think, max_tokens: 200, response_format };
@@ -175,7 +175,7 @@ describe('reasoning', () => {
     expect(['Rome', 'Oslo']).toContain(JSON.parse(off.choices[0]?.message.content ?? '').city);
   });
 
-  it('of earlier answers are left out, and everything before them is not read again', async () => {
+  it('of earlier answers is left out, and everything before it is not read again', async () => {
     const engine = await toyTextEngine(1024, [], REASONING_TEMPLATE);
     const own = openai(engine).chat.completions;
     const outrider = { reasoning_budget: 6 };

@@ -66,6 +66,13 @@ const firstBytes = (atom: Atom): ReadonlySet<number> => {
   ]);
 };
 
+const commonLength = (sequences: readonly Sequence[]): number => {
+  const [one = []] = sequences;
+  let length = 0;
+  while (length < one.length && sequences.every((each) => each[length] === one[length])) length++;
+  return length;
+};
+
 class Writer {
   readonly #rules: ReadonlyMap<string, readonly Sequence[]>;
   readonly written: string[] = [];
@@ -83,11 +90,11 @@ class Writer {
       const [first] = sequence;
       if (first !== undefined) groups.set(first, [...(groups.get(first) ?? []), sequence]);
     }
-    const alternatives = [...groups].map(([first, [one, ...others]]): Sequence => {
-      if (others.length === 0) return one as Sequence;
-      const rests = [one as Sequence, ...others].map((sequence) => sequence.slice(1));
-      const unique = [...new Map(rests.map((rest) => [rest.join(' '), rest])).values()];
-      return unique.length === 1 ? (one as Sequence) : [first, this.#new(name, unique)];
+    const alternatives = [...groups.values()].map((group): Sequence => {
+      const [one] = group as [Sequence];
+      const same = commonLength(group);
+      const rests = [...new Map(group.map((each) => [each.slice(same).join(' '), each.slice(same)])).values()];
+      return rests.length === 1 ? one : [...one.slice(0, same), this.#new(name, rests)];
     });
     const safe = alternatives.length === 1 || this.#differ(alternatives);
     const texts = alternatives.map((sequence) => {
