@@ -48,10 +48,11 @@ const XYZW = ['x', 'y', 'z', 'w'] as const;
 const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
 /**
- * A group of 32 columns is walked in steps of this many vec4<f32>: one 16-byte cell of weights, or (4 bits, where a
- * cell is the whole group) one word of it, or (6 bits) two words and a word of high bits. A step of q8 that took half a cell ran at half the speed on lavapipe.
+ * A group of 32 columns is walked in steps of this many vec4<f32>: one 16-byte cell of weights, or (4 and 6 bits, where a
+ * cell is the whole group) one word of it. On lavapipe a step of half a cell of q8 ran at half the speed, and so did one
+ * of two words of q6.
  */
-const QUADS: Readonly<Record<WeightFormat, number>> = { f32: 1, f16: 2, q8: 4, q6: 4, q4: 2, q4m: 2 };
+const QUADS: Readonly<Record<WeightFormat, number>> = { f32: 1, f16: 2, q8: 4, q6: 2, q4: 2, q4m: 2 };
 export const stepsOfGroup = (format: WeightFormat): number => 8 / QUADS[format];
 
 /** Activation rows of one binding where lanes own rows: a lane can load from one binding at a time. */
@@ -91,6 +92,9 @@ const scale = ({ format, perLane }: MatmulVariant, r: number): string[] => {
 const wholeCell = ({ format, rows }: MatmulVariant): boolean =>
   rows === 1 && (format === 'q4' || format === 'q4m' || format === 'q6');
 
+/** The high bits of q6 that go with such a cell. */
+const highBits = (r: number): string => `let high${r} = vec2(scales[${plane('1u', r)}], scales[${plane('2u', r)}]);`;
+
 const cellOf = (index: string, r: number): string => `weights[(${index}) * uniforms.paddedRows + source + ${r}u]`;
 
 /** Step c of group g in matrix row `row + r` as vec4<f32> `q{r}_0`, `q{r}_1`, … in K's order. */
@@ -110,19 +114,16 @@ const decode = (variant: MatmulVariant, r: number): string[] => {
         ...XYZW.map((word, i) => `let q${r}_${i} = vec4<f32>(unpack4xI8(w${r}.${word})) * s${r};`),
       ];
     case 'q6': {
-      const cell = wholeCell(variant) ? `cell${r}` : cellOf('g', r);
-      const low = (word: number, shift: number): string => `((w${r}_${word} >> ${shift}u) & 0x0f0f0f0fu)`;
-      const high = (quad: number): string => `(((h${r} >> ${2 * quad}u) & 0x03030303u) << 4u)`;
+      const high = wholeCell(variant) ? `high${r}[c / 2u]` : `scales[${plane('c / 2u + 1u', r)}]`;
+      const value = (nibbles: string, bits: string): string =>
+        `fma(vec4<f32>(unpack4xU8((${nibbles} & 0x0f0f0f0fu) | (${bits} & 0x30303030u))), vec4(s${r}), vec4(n${r}))`;
       return [
-        `let w${r}_0 = ${cell}[2u * c];`,
-        `let w${r}_1 = ${cell}[2u * c + 1u];`,
-        `let h${r} = scales[${plane('c + 1u', r)}];`,
-        `let s${r} = z${r}[c];`,
+        `let w${r} = ${wholeCell(variant) ? `cell${r}` : cellOf('g', r)}[c];`,
+        `let h${r} = ${high} >> (c % 2u * 4u);`,
+        `let s${r} = select(z${r}.x, z${r}.y, c > 1u);`,
         `let n${r} = -32.0 * s${r};`,
-        ...range(4).map((i) => {
-          const integers = `vec4<f32>(unpack4xU8(${low(i >> 1, 4 * (i & 1))} | ${high(i)}))`;
-          return `let q${r}_${i} = fma(${integers}, vec4(s${r}), vec4(n${r}));`;
-        }),
+        `let q${r}_0 = ${value(`w${r}`, `(h${r} << 4u)`)};`,
+        `let q${r}_1 = ${value(`(w${r} >> 4u)`, `(h${r} << 2u)`)};`,
       ];
     }
     case 'q4':
@@ -174,6 +175,7 @@ const multiply = (variant: MatmulVariant): string[] => {
   return [
     ...own.flatMap((r) => scale(variant, r)),
     ...(wholeCell(variant) ? own.map((r) => `let cell${r} = ${cellOf('g', r)};`) : []),
+    ...(wholeCell(variant) && format === 'q6' ? own.map(highBits) : []),
     `for (var c = 0u; c < ${unroll ? `${stepsOfGroup(format)}u` : 'uniforms.steps'}; c++) {`,
     ...own.flatMap((r) => decode(variant, r)),
     ...range(rows).flatMap((m) => [

@@ -17,9 +17,10 @@ import {
 } from './matmul.ts';
 import { type Epilogue, matmulText } from './matmul-text.ts';
 
-const most = (q4: Bucket, other: Bucket): MatmulChoice['most'] => ({
-  ...{ f32: other, f16: other, q8: other, q6: other },
-  ...{ q4, q4m: q4 },
+/** `small`: of the formats whose step is one word of weights. */
+const most = (small: Bucket, other: Bucket): MatmulChoice['most'] => ({
+  ...{ f32: other, f16: other, q8: other },
+  ...{ q6: small, q4: small, q4m: small },
 });
 
 /**
