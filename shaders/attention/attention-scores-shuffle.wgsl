@@ -1,7 +1,7 @@
 // Attention without barriers, 1 of 3, for subgroups of eight lanes or more: the scores of attention-scores.wgsl, bit
 // for bit and in the same layout. A lane owns eight keys for up to three pair vectors, which share each load of a key.
-// Of eight words of a query each lane loads one and hands it to the others: on lavapipe a load costs more than the
-// products it feeds.
+// Of four queries' two dimensions each lane loads one word and hands it to the others: on lavapipe a load costs more
+// than the products it feeds.
 enable subgroups;
 
 #include "../include/attention-tile.wgsl"
@@ -18,13 +18,7 @@ struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capac
 const keysPerLane = 8u;
 const MOST_VECTORS = 3u; // of a tile
 const lanes = 64u / keysPerLane;
-
-fn four(word: f32, first: u32) -> vec4f {
-  return vec4f(
-    subgroupShuffle(word, first), subgroupShuffle(word, first + 1),
-    subgroupShuffle(word, first + 2), subgroupShuffle(word, first + 3),
-  );
-}
+override twos: u32 = select(1u, 2u, stored == 2); // of the dimensions of a step
 
 // Hidden where the lane's bit of all four pairs is 0.
 fn masked(sum: vec4f, bits: vec4u, bit: u32) -> vec4f {
@@ -43,14 +37,15 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let pairs = uniforms.rows * group;
   let quads = uniforms.headDim / 4;
   let stride = ((uniforms.heads * uniforms.headDim + 31) / 32) * 32;
-  var q: array<vec4u, MOST_VECTORS>;
+  var q: array<u32, MOST_VECTORS>;
   // The keys that its row sees, for each pair: short loops are unrolled, and only then are arrays kept in registers.
   var low: array<vec4u, MOST_VECTORS>;
   var high: array<vec4u, MOST_VECTORS>;
   for (var t = 0u; t < pairVectors; t++) {
     let pair = min(vec4u(0, 1, 2, 3) + 4 * (pairVectors * tile + t), vec4u(pairs - 1)); // a spare pair repeats the last
     let row = pair / group;
-    q[t] = row * stride + (head * group + pair % group) * uniforms.headDim + lane;
+    let own = lane / 2; // of the vector's four pairs, the one that the lane loads words for
+    q[t] = row[own] * stride + (head * group + pair[own] % group) * uniforms.headDim + lane % 2;
     for (var p = 0u; p < 4; p++) {
       let bits = seen(rows[row[p]], start);
       low[t][p] = bits.x;
@@ -59,21 +54,29 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   }
   let chunks = uniforms.capacity / 64;
   let keyChunk = head * chunks + chunk;
-  var sum: array<array<vec4f, keysPerLane>, MOST_VECTORS>;
-  var words: array<vec4f, MOST_VECTORS>;
-  for (var i = 0u; i < quads; i++) {
-    if (i % 2 == 0) { // eight words serve two steps; a head has a multiple of eight dimensions
-      for (var t = 0u; t < pairVectors; t++) {
-        for (var p = 0u; p < 4; p++) { words[t][p] = query[q[t][p] + i * 4]; }
-      }
-    }
+  var sum: array<array<array<f32, keysPerLane>, 4>, MOST_VECTORS>;
+  // All loads of a step come before its products: a load is a branch for each lane, around which sums are spilled. A
+  // step is two dimensions, of q8 four, which are one word. (At f32 steps of four took a third longer at M = 1.)
+  for (var i = 0u; i < uniforms.headDim / 2; i += twos) {
+    var words: array<array<f32, MOST_VECTORS>, 2>;
     var k: array<vec4f, keysPerLane>;
-    for (var j = 0u; j < keysPerLane; j++) { k[j] = key4(keyChunk, i, lane + j * lanes); }
-    // All keys of one pair, then of the next: its four words stay in registers.
-    for (var t = 0u; t < pairVectors; t++) {
-      for (var p = 0u; p < 4; p++) {
-        let x = four(words[t][p], 4 * (i % 2));
-        for (var j = 0u; j < keysPerLane; j++) { sum[t][j][p] = chain(x, k[j], sum[t][j][p]); }
+    for (var h = 0u; h < twos; h++) {
+      for (var t = 0u; t < pairVectors; t++) { words[h][t] = query[q[t] + 2 * (i + h)]; }
+    }
+    for (var j = 0u; j < keysPerLane; j++) {
+      let key = lane + j * lanes;
+      if (stored == 2) { k[j] = key4(keyChunk, i / 2, key); } else { k[j] = vec4f(key2(keyChunk, i, key), vec2f()); }
+    }
+    // All keys of one pair, then of the next: its words stay in registers.
+    for (var h = 0u; h < twos; h++) {
+      for (var t = 0u; t < pairVectors; t++) {
+        for (var p = 0u; p < 4; p++) {
+          let x = subgroupShuffle(words[h][t], 2 * p);
+          let y = subgroupShuffle(words[h][t], 2 * p + 1);
+          for (var j = 0u; j < keysPerLane; j++) {
+            sum[t][p][j] = fma(y, k[j][2 * h + 1], fma(x, k[j][2 * h], sum[t][p][j]));
+          }
+        }
       }
     }
   }
@@ -85,7 +88,8 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
       let cells = (head * stored + pairVector) * (chunks * 66 + 64) + lane;
       for (var j = 0u; j < keysPerLane; j++) {
         let bits = select(high[t], low[t], j < keysPerLane / 2);
-        scratch[cells + chunk * 66 + j * lanes] = masked(sum[t][j], bits, (lane + j * lanes) & 31);
+        let own = vec4f(sum[t][0][j], sum[t][1][j], sum[t][2][j], sum[t][3][j]);
+        scratch[cells + chunk * 66 + j * lanes] = masked(own, bits, (lane + j * lanes) & 31);
       }
     }
   }

@@ -23,6 +23,13 @@ fn key4(keyChunk: u32, quad: u32, key: u32) -> vec4f {
   return vec4f(bitcast<vec2f>(keys[2 * i]), bitcast<vec2f>(keys[2 * i + 1]));
 }
 
+// Two dimensions of the same, where the cache is f32 or f16.
+fn key2(keyChunk: u32, two: u32, key: u32) -> vec2f {
+  let i = (keyChunk * (uniforms.headDim / 4) + two / 2) * 64 + key;
+  if (stored == 1) { return unpack2x16float(keys[i][two % 2]); }
+  return bitcast<vec2f>(keys[2 * i + two % 2]);
+}
+
 // Near 0 by its series: there tanh, which WGSL lets be (exp(x) - exp(-x)) / (exp(x) + exp(-x)), loses its digits.
 fn exactTanh(x: vec4f) -> vec4f {
   let z = x * x;

@@ -48,11 +48,10 @@ const XYZW = ['x', 'y', 'z', 'w'] as const;
 const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
 /**
- * A group of 32 columns is walked in steps of this many vec4<f32>: one 16-byte cell of weights, or (4 and 6 bits, where a
- * cell is the whole group) one word of it. On lavapipe a step of half a cell of q8 ran at half the speed, and so did one
- * of two words of q6.
+ * A group of 32 columns is walked in steps of this many vec4<f32>. Steps of sixteen columns took up to twice as long for
+ * q8 and q6 on lavapipe, and with steps of eight a dispatch takes sixteen rows (docs/log/kernels.md).
  */
-const QUADS: Readonly<Record<WeightFormat, number>> = { f32: 1, f16: 2, q8: 4, q6: 2, q4: 2, q4m: 2 };
+const QUADS: Readonly<Record<WeightFormat, number>> = { f32: 1, f16: 2, q8: 2, q6: 2, q4: 2, q4m: 2 };
 export const stepsOfGroup = (format: WeightFormat): number => 8 / QUADS[format];
 
 /** Activation rows of one binding where lanes own rows: a lane can load from one binding at a time. */
@@ -110,8 +109,10 @@ const decode = (variant: MatmulVariant, r: number): string[] => {
       ];
     case 'q8':
       return [
-        `let w${r} = ${cellOf('g * 2u + c', r)};`,
-        ...XYZW.map((word, i) => `let q${r}_${i} = vec4<f32>(unpack4xI8(w${r}.${word})) * s${r};`),
+        ...[0, 1].map((i) => {
+          const word = `${cellOf('g * 2u + c / 2u', r)}[c % 2u * 2u + ${i}u]`;
+          return `let q${r}_${i} = vec4<f32>(unpack4xI8(${word})) * s${r};`;
+        }),
       ];
     case 'q6': {
       const high = wholeCell(variant) ? `high${r}[c / 2u]` : `scales[${plane('c / 2u + 1u', r)}]`;

@@ -17,10 +17,10 @@ import {
 } from './matmul.ts';
 import { type Epilogue, matmulText } from './matmul-text.ts';
 
-/** `small`: of the formats whose step is one word of weights. */
-const most = (small: Bucket, other: Bucket): MatmulChoice['most'] => ({
-  ...{ f32: other, f16: other, q8: other },
-  ...{ q6: small, q4: small, q4m: small },
+/** `integers`: of the formats with 8 bits or fewer. */
+const most = (integers: Bucket, floats: Bucket): MatmulChoice['most'] => ({
+  ...{ f32: floats, f16: floats },
+  ...{ q8: integers, q6: integers, q4: integers, q4m: integers },
 });
 
 /**
