@@ -18,7 +18,6 @@ struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capac
 const keysPerLane = 8u;
 const MOST_VECTORS = 3u; // of a tile
 const lanes = 64u / keysPerLane;
-override twos: u32 = select(1u, 2u, stored == 2); // of the dimensions of a step
 
 // Hidden where the lane's bit of all four pairs is 0.
 fn masked(sum: vec4f, bits: vec4u, bit: u32) -> vec4f {
@@ -57,6 +56,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   var sum: array<array<array<f32, keysPerLane>, 4>, MOST_VECTORS>;
   // All loads of a step come before its products: a load is a branch for each lane, around which sums are spilled. A
   // step is two dimensions, of q8 four, which are one word. (At f32 steps of four took a third longer at M = 1.)
+  let twos = select(1u, 2u, stored == 2);
   for (var i = 0u; i < uniforms.headDim / 2; i += twos) {
     var words: array<array<f32, MOST_VECTORS>, 2>;
     var k: array<vec4f, keysPerLane>;
