@@ -1,4 +1,5 @@
 // The page “How it works”: five figures, each a recorded run of the engine.
+import { startHints } from '../shared/hints.ts';
 import { startTheme } from '../shared/theme.ts';
 import { blockFigure } from './block-figure.ts';
 import { startFigure } from './figure.ts';
@@ -8,6 +9,7 @@ import { treeFigure } from './tree-figure.ts';
 import { voteFigure } from './vote-figure.ts';
 
 startTheme();
+startHints();
 startFigure('figure-round', roundFigure);
 startFigure('figure-tree', treeFigure);
 startFigure('figure-block', blockFigure);
