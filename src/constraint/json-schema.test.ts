@@ -45,6 +45,15 @@ const KEPT: Readonly<Record<string, JsonSchema>> = {
       { type: 'object', properties: { kind: { const: 'b' } }, required: ['kind'] },
     ],
   },
+  'oneOf by the properties that are required': {
+    oneOf: [{ $ref: '#/$defs/a' }, { type: 'object', properties: { b: { const: 1 } }, required: ['b'] }],
+    $defs: { a: { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] } },
+  },
+  'a type next to a reference': {
+    properties: { a: { type: 'string', $ref: '#/$defs/a' } },
+    required: ['a'],
+    $defs: { a: { type: 'string', maxLength: 2 } },
+  },
   'references, circular too': {
     $defs: {
       node: {
@@ -123,6 +132,19 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
   'an unsupported format': [{ type: 'string', format: 'iri' }, 'format "iri" is not supported'],
   'a misspelt keyword': [{ type: 'string', maxLenght: 3 }, 'maxLenght is no keyword'],
   'required as a flag': [{ properties: { a: { type: 'string', required: true } } }, 'required must be a list'],
+  'oneOf that is not told apart': [
+    {
+      oneOf: [
+        { properties: { a: true }, required: ['a'] },
+        { properties: { a: true, b: true }, required: ['b'] },
+      ],
+    },
+    'under two branches of oneOf',
+  ],
+  'another type next to a reference': [
+    { properties: { a: { type: 'integer', $ref: '#/$defs/a' } }, $defs: { a: { type: 'string' } } },
+    'type next to $ref',
+  ],
   'types that exclude each other': [{ type: 'string', anyOf: [{ type: 'integer' }] }, 'anyOf allows no value'],
   'more properties than are listed': [{ properties: { a: true }, maxProperties: 0 }, 'maxProperties'],
   'a look-ahead': [{ type: 'string', pattern: '^a(?=b)' }, 'look-around'],

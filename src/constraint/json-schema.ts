@@ -81,6 +81,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 /** Deeper schemas are no one's; a hostile one would exhaust the stack. */
 const MOST_DEPTH = 64;
 
+const asNode = (value: unknown): Node => (isNode(value) ? value : {});
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
 /** Larger counts make grammars of thousands of rules. */
 const MOST_COUNT = 10_000;
@@ -133,6 +134,22 @@ export const schemaRules = (
     return name;
   };
 
+  /** What a local reference names. */
+  const lookUp = (pointer: string): unknown => {
+    let found: unknown = schema;
+    for (const part of pointer.split('/').slice(1)) {
+      const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+      found = (isNode(found) || Array.isArray(found)) && Object.hasOwn(found, key) ? (found as Node)[key] : undefined;
+    }
+    return found;
+  };
+
+  /** A schema in the place of references to it. */
+  const resolved = (node: unknown, depth = 0): unknown =>
+    isNode(node) && typeof node.$ref === 'string' && node.$ref.startsWith('#') && depth < MOST_DEPTH
+      ? resolved(lookUp(node.$ref), depth + 1)
+      : node;
+
   /** A local reference. Each is read once, so references may be circular. */
   const reference = (pointer: unknown, path: string): string => {
     if (typeof pointer !== 'string' || !/^#(\/|$)/.test(pointer))
@@ -145,11 +162,7 @@ export const schemaRules = (
     if (known !== undefined) return known;
     const name = `${prefix}ref${names.size}`;
     names.set(pointer, name);
-    let found: unknown = schema;
-    for (const part of pointer.split('/').slice(1)) {
-      const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-      found = (isNode(found) || Array.isArray(found)) && Object.hasOwn(found, key) ? (found as Node)[key] : undefined;
-    }
+    const found = lookUp(pointer);
     if (!isSchema(found)) throw refused(path, `$ref "${pointer}" names nothing in this schema`);
     if (isNode(found) && found.$ref === pointer) throw refused(path, `$ref "${pointer}" names itself`);
     rules.push(`${name} ::= ${read(found, pointer, 0)}`);
@@ -172,7 +185,10 @@ export const schemaRules = (
       throw refused(path, 'required must be a list of names');
     if (node.nullable === true) throw refused(path, 'nullable is not supported', 'Write "type": [..., "null"].');
     if ('$ref' in node) {
-      only('$ref');
+      only('$ref', 'type');
+      const [types, own] = [typesOf(node, path), typesOf(asNode(resolved(node)), path)];
+      if (types && !own?.every((type) => types.includes(type)))
+        throw refused(path, 'type next to $ref is not supported', 'Write it where the reference points.');
       return reference(node.$ref, path);
     }
     if ('const' in node || 'enum' in node) {
@@ -192,7 +208,11 @@ export const schemaRules = (
       const parts: unknown[] = types ? node[name].map((part) => narrowed(part, types, path)) : node[name];
       if (name === 'allOf' && parts.length > 1)
         throw refused(path, 'allOf of several schemas is not supported', 'Merge them into one schema.');
-      if (name === 'oneOf') checkDisjoint(parts, path);
+      if (name === 'oneOf')
+        checkDisjoint(
+          parts.map((part) => resolved(part)),
+          path,
+        );
       const written = parts.flatMap((each, i) =>
         each === false ? [] : [read(each, `${path}/${name}/${i}`, depth + 1)],
       );
@@ -462,6 +482,18 @@ const checkDisjoint = (branches: readonly unknown[], path: string): void => {
         );
 };
 
+/** No object that is written for `a` is valid under `b`, which requires a property that is not written. */
+const lacks = (a: unknown, b: unknown): boolean => {
+  if (!isNode(a) || !isNode(b) || [a, b].some((node) => '$ref' in node || 'anyOf' in node || 'oneOf' in node))
+    return false;
+  if ([a, b].some((node) => [node.type ?? 'object'].flat().join() !== 'object')) return false;
+  const [properties, required] = [a.properties ?? {}, a.required ?? []];
+  if (!isNode(properties) || !Array.isArray(required) || !Array.isArray(b.required)) return false;
+  const written = new Set<unknown>([...Object.keys(properties), ...required]);
+  if (written.size === 0 && a.additionalProperties !== false) return false;
+  return b.required.some((name) => !written.has(name));
+};
+
 const disjoint = (a: unknown, b: unknown): boolean => {
   const [first, second] = [kinds(a), kinds(b)];
   if (first.values && second.values) return !first.values.some((value) => second.values?.includes(value));
@@ -471,6 +503,7 @@ const disjoint = (a: unknown, b: unknown): boolean => {
     );
     if (!overlap) return true;
   }
+  if (lacks(a, b) && lacks(b, a)) return true;
   if (!isNode(a) || !isNode(b) || !isNode(a.properties) || !isNode(b.properties)) return false;
   const [mine, others] = [a.properties, b.properties];
   const required = (node: Node, name: string): boolean => Array.isArray(node.required) && node.required.includes(name);
