@@ -33,6 +33,7 @@ test('a model is ready within 8 seconds of a quiet machine', async () => {
   const slowness = Math.max(1, before / QUIET_WORK, workTime() / QUIET_WORK);
   const description = `${(took / 1000).toFixed(1)} s, on a machine ${slowness.toFixed(1)} times slower than a quiet one`;
   test.info().annotations.push({ type: 'target and drafter ready', description });
+  console.log(`target and drafter ready: ${description}`);
   expect(took / 1000, description).toBeLessThan(8 * slowness);
 });
 

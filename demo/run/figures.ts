@@ -53,6 +53,14 @@ const acceptance: Metric<{ kept: number; all: number }, number | null> = {
   value: ({ kept, all }) => (all > 0 ? kept / all : null),
 };
 
+const { tokens_per_round: perRound } = METRICS;
+/** A plain run has one token a round, and a step that was not checked token by token has no such length. */
+const acceptanceLength: Metric<{ kept: number; rounds: typeof perRound.start }, number | null> = {
+  start: { kept: accepted.start, rounds: perRound.start },
+  add: ({ kept, rounds }, event) => ({ kept: accepted.add(kept, event), rounds: perRound.add(rounds, event) }),
+  value: ({ kept, rounds }) => (kept > 0 ? perRound.value(rounds) : null),
+};
+
 /** Two significant digits, or a whole number. */
 export const brief = (value: number): string => value.toFixed(value < 9.95 ? 1 : 0);
 
@@ -66,7 +74,7 @@ export const createFigures = (): readonly Figure[] => [
   figure('first', firstToken, or(duration)),
   figure(
     'tau',
-    METRICS.tokens_per_round,
+    acceptanceLength,
     or((tau) => tau.toFixed(2)),
   ),
   figure(
