@@ -90,6 +90,7 @@ test('switching acts moves nothing; the judge’s slider recolours steps, moves 
   expect(await tick()).not.toBe(moderate);
   await strict.press('End');
   await expect(scene().locator('.hand.handed')).toHaveCount(3);
+  await expect(scene().locator('.hand.agreed')).toHaveText([/Step 1.*asked: it agreed/s, /Step 3.*asked: it agreed/s]);
   await expect(page.locator('#hand-total')).toContainText('Answer 9: ✓ right');
   await page.getByRole('radio', { name: 'let models vote' }).check({ force: true });
   await at().press('End');

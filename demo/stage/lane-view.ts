@@ -11,12 +11,15 @@ export interface Drawn {
   draw(seconds: number): void;
 }
 
+const PASSES =
+  'Times that the large model has run, after it read the problem. Each time it reads all its weights, which takes most of the time.';
+
 /** How many of these ascending times have come. */
 const passed = (times: readonly number[], seconds: number): number => times.filter((at) => at <= seconds).length;
 
 export const counterOf = (passes: readonly number[]): Drawn => {
   const count = make('b', { textContent: '0' });
-  const node = make('p', { className: 'stage-count' }, count, ' passes');
+  const node = make('p', { className: 'stage-count' }, count, ' ', hinted('passes', PASSES));
   return {
     node,
     draw(seconds) {
