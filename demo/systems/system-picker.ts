@@ -83,7 +83,7 @@ export class SystemPicker {
   showRecorded(id: string): void {
     this.#choose((system) => system.id === id);
     this.#show();
-    for (const place of ['knobs', 'more-knobs']) element(place, HTMLElement).replaceChildren();
+    for (const place of ['knobs', 'advanced']) element(place, HTMLElement).hidden = true;
   }
 
   #choose(fits: (system: SystemFacts) => boolean): boolean {

@@ -42,14 +42,14 @@ export const replayInstead = async (why: string, session: Session, race: RaceTab
   race.offer(start, 'Replay');
   element('problem', HTMLTextAreaElement).readOnly = true;
   for (const control of document.querySelectorAll<HTMLButtonElement | HTMLInputElement | HTMLSelectElement>(
-    ':is(.models, .systems) :is(button, input, select), #fresh, #all-go',
+    ':is(.models, .systems) :is(button:not(.badge), input, select), #fresh, #all-go',
   ))
     control.disabled = true;
   element('fresh', HTMLButtonElement).hidden = true;
   say('stage-go', 'Replay this race');
   const tabs = all.map(({ system }) => {
     const { title = system } = SYSTEMS.find(({ id }) => id === system) ?? {};
-    return make('button', { type: 'button', role: 'tab', textContent: title, value: system });
+    return make('button', { type: 'button', role: 'tab', className: 'recording', textContent: title, value: system });
   });
   mark = (system) => {
     for (const tab of tabs) {
