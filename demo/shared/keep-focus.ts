@@ -25,9 +25,9 @@ export const keepFocus = (): void => {
     for (let node = target.parentElement; node && node !== document.body; node = node.parentElement)
       if (node.matches('section, main, fieldset, form, dialog')) around = [...around, node];
   });
-  // The visitor has left the control on purpose.
-  document.addEventListener('pointerdown', ({ target }) => {
-    if (target instanceof Node && !document.activeElement?.contains(target)) last = null;
+  // A control that could keep the focus has been left on purpose.
+  document.addEventListener('focusout', ({ target }) => {
+    if (target === last && last && canTake(last)) last = null;
   });
   let scheduled = false;
   const look = (): void => {
