@@ -29,8 +29,11 @@ export const showHint = (at: Element, ...content: readonly (Node | string)[]): v
   shown = at;
   box.replaceChildren(...content);
   box.showPopover();
-  placeAt(box, at.getClientRects()[0] ?? at.getBoundingClientRect());
+  place(at);
 };
+
+/** At the first line of an element that is broken over lines. */
+const place = (at: Element): void => placeAt(box, at.getClientRects()[0] ?? at.getBoundingClientRect());
 
 export const hideHint = (): void => {
   clearTimeout(leaving);
@@ -60,6 +63,14 @@ const explain = (control: HTMLElement): void => {
   control.setAttribute('aria-describedby', box.id);
 };
 
+/** What is explained has been scrolled: by a key that moved on, or by the visitor, until it is out of sight. */
+const follow = (scrolled: Node): void => {
+  if (!shown || !scrolled.contains(shown)) return;
+  const { top, bottom } = shown.getBoundingClientRect();
+  if (bottom < 0 || top > document.documentElement.clientHeight) hideHint();
+  else place(shown);
+};
+
 /** One set of listeners serves every such control of the page, whenever it was made. */
 export const startHints = (): void => {
   document.addEventListener('pointerover', ({ target }) => {
@@ -82,14 +93,10 @@ export const startHints = (): void => {
     if (control) explain(control);
     else if (target !== box && !(shown && target instanceof Node && shown.contains(target))) hideHint();
   });
-  document.addEventListener(
-    'scroll',
-    ({ target }) => target instanceof Node && shown && target.contains(shown) && hideHint(),
-    {
-      capture: true,
-      passive: true,
-    },
-  );
+  document.addEventListener('scroll', ({ target }) => target instanceof Node && follow(target), {
+    capture: true,
+    passive: true,
+  });
   document.addEventListener(
     'keydown',
     (event) => {
