@@ -72,7 +72,7 @@ export class TokenDetails {
       if (token) this.#show(token);
     });
     box.addEventListener('pointerout', ({ target }) => {
-      if (this.#tokenOf(target)) leaveHint();
+      leaveHint(this.#tokenOf(target));
     });
     box.addEventListener('click', ({ target }) => {
       const token = this.#tokenOf(target);

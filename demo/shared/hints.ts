@@ -42,8 +42,9 @@ export const hideHint = (): void => {
   if (box.isConnected) box.hidePopover();
 };
 
-/** Hides it soon, unless the pointer comes back to it. */
-export const leaveHint = (): void => {
+/** The pointer has left this: its explanation is hidden soon, unless the pointer comes back to it. */
+export const leaveHint = (left: Element | null): void => {
+  if (!left || (left !== shown && left !== box)) return;
   clearTimeout(leaving);
   leaving = setTimeout(hideHint, LINGER);
 };
@@ -79,7 +80,7 @@ export const startHints = (): void => {
     if (control && control !== shown) explain(control);
   });
   document.addEventListener('pointerout', ({ target }) => {
-    if (target === box || controlOf(target)) leaveHint();
+    leaveHint(target === box ? box : controlOf(target));
   });
   document.addEventListener('focusin', ({ target }) => {
     const control = controlOf(target);
