@@ -6,7 +6,7 @@ import { preview } from 'vite';
 import { findChromium } from '../.ci/machine.mjs';
 
 const root = resolve(import.meta.dirname, '..');
-const server = await preview({ root, logLevel: 'warn', preview: { port: 4178 } });
+const server = await preview({ logLevel: 'warn', preview: { port: 4178 } });
 const address = server.resolvedUrls?.local[0] ?? 'http://localhost:4178/';
 const browser = await chromium.launch({
   executablePath: findChromium() ?? 'chromium',
