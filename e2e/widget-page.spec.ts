@@ -105,7 +105,7 @@ test('a constraint that is an attribute holds; its tokens are marked', async ({ 
   await chat.evaluate((node) => node.setAttribute('constraint', '{broken'));
   await chat.getByRole('textbox', { name: 'Message' }).fill('Leo has 3 trees. How many are that?');
   await page.keyboard.press('Enter');
-  await expect(chat.getByRole('alert')).toContainText('the attribute constraint is not JSON');
+  await expect(chat.getByRole('alert')).toContainText('The attribute constraint is not JSON');
   expect(complaints).toEqual([]);
 });
 
