@@ -107,7 +107,9 @@ test('any token tells its source, its probabilities and alternatives, by arrow k
     /Drafted, and accepted.*Probability: target [\d.]+ %, draft [\d.]+ %.*Alternatives: (“.*”.*){3}/s,
   );
   await expect(spoken).toContainText('Drafted, and accepted');
-  await page.locator('#answer .corrected').first().hover();
+  await page.keyboard.press('Escape');
+  await expect(hint).toBeHidden();
+  await page.locator('#answer .corrected').first().dispatchEvent('pointerover'); // a space may be too narrow to hover
   await expect(hint).toContainText(/Corrected.*Rejected here: “.*”, draft/s);
   await page.locator('#plain-answer').focus();
   await page.keyboard.press('End');
