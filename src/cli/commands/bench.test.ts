@@ -17,7 +17,7 @@ describe('bench', () => {
     [['--prompts', 'nowhere.jsonl'], 'cannot read nowhere.jsonl'],
     [['--prompts', prompts('\n')], 'has no prompts'],
     [['--prompts', prompts('{"q": 1}')], 'prompts.jsonl:1 has no prompt'],
-    [['--constraint', prompts('{"colour": 1}')], 'a constraint has one of json_schema'],
+    [['--constraint', prompts('no JSON')], 'prompts.jsonl: not JSON'],
     [['--document', 'nowhere.txt'], 'cannot read nowhere.txt'],
     [['--suite', 'chess'], '"chess" is not one of bundled-math'],
   ])('refuses %j before it opens a device', async (args, message) => {

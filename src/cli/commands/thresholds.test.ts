@@ -6,7 +6,7 @@ import type { Sweep } from '../bench/sweep.ts';
 it.each([
   [['--systems', 'dflash'], 'dflash has no threshold'],
   [['--systems', 'rsd:delta=0.5'], 'rsd:delta=0.5 sets delta'],
-  [['--suite', 'copy'], 'has no "result"'],
+  [['--suite', 'copy'], '"copy" is not one of bundled-math, bundled-math-hard'],
 ])('refuses %j before it opens a device', async (args, message) => {
   const { status, stdout, stderr } = await runCli('thresholds', ...args);
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
