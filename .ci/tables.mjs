@@ -48,10 +48,17 @@ const paperLink = (paper) => {
 };
 
 /** @param {DecodingSystem} system */
-const needs = ({ needs, uses = [] }) => {
-  const [must, may] = [needs.filter((role) => role !== 'target'), uses.filter((role) => !needs.includes(role))];
+const needs = ({ needs, uses = [], instead = {} }) => {
+  const others = Object.values(instead);
+  const must = needs.filter((role) => role !== 'target');
+  const may = uses.filter((role) => !needs.includes(role) && !others.includes(role));
   return [
-    ...must.map((role) => `\`${role}\``),
+    ...must.map((role) =>
+      [role, instead[role] ?? []]
+        .flat()
+        .map((r) => `\`${r}\``)
+        .join(' or '),
+    ),
     ...(may.length > 0 ? [`(${may.map((r) => `\`${r}\``).join(', ')})`] : []),
   ];
 };

@@ -50,7 +50,7 @@ export const roleName = (role: ModelRole | Role, names: ModelNames = {}): string
   return names[role] ? `${names[role]} model` : `model ${Number(role.slice('also-'.length)) + 1}`;
 };
 
-type Needs = Pick<SystemFacts, 'needs' | 'uses' | 'joins' | 'remote'>;
+type Needs = Pick<SystemFacts, 'needs' | 'uses' | 'joins' | 'remote' | 'instead'>;
 
 export class Family {
   readonly target: Choice;

@@ -146,7 +146,7 @@ const nameOf = (role: ModelRole, wanted: WantedTogether): string | undefined => 
 export const loadTogether = async (
   device: OpenedDevice,
   wanted: WantedTogether,
-  systems: readonly Pick<DecodingSystem, 'needs' | 'uses' | 'joins'>[],
+  systems: readonly Pick<DecodingSystem, 'needs' | 'uses' | 'joins' | 'instead'>[],
   terminal: Terminal,
 ): Promise<LoadedModels & { readonly target: LoadedModel }> => {
   const { root, signal, progress } = terminal;

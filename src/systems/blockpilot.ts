@@ -2,18 +2,30 @@
 // once, after the prefill: a small network reads the target's last row of logits and predicts the acceptance length τ
 // of every size. The paper takes the size with the largest τ. Here a round of every size is timed on this device when
 // the models are first used, and the size with the least time a token wins; of sizes about as good, the smallest. Size
-// 1 is plain decoding.
+// 1 is plain decoding. Beyond the paper, a DSpark drafter may fill the blocks.
 import { refuse } from '../base/refuse.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
-import { blockDrafter, refusedFirst } from '../decode/speculative/block-drafter.ts';
+import { refusedFirst } from '../decode/speculative/block-drafter.ts';
 import { chooseSize } from '../decode/speculative/choose-block-size.ts';
+import { mostRows, openBlocks } from '../decode/speculative/open-blocks.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
-import { appendInOrder, prefillBlocks } from '../decode/speculative/taps.ts';
+import { prefillBlocks } from '../decode/speculative/taps.ts';
 import { timeBlockSizes } from '../decode/speculative/time-block-sizes.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
+const candidates = {
+  kind: 'numbers',
+  label: 'Block sizes to choose from (the anchor counted)',
+  min: 1,
+  max: 32,
+  initial: [1, 4, 8, 12, 16],
+} as const;
+
+const drafter = { kind: 'choice', label: 'Drafter', options: ['dflash', 'dspark'], initial: 'dflash' } as const;
+
 const knobs = {
-  candidates: { kind: 'numbers', label: 'Block sizes to choose from', min: 1, max: 32, initial: [1, 4, 8, 12, 16] },
+  candidates,
+  drafter,
   label: {
     kind: 'choice',
     label: 'Take the size with the least time a token, or the largest τ',
@@ -31,27 +43,36 @@ export default {
   paper: 'https://arxiv.org/abs/2606.31315',
   guarantee: 'exact',
   needs: ['target', 'dflash', 'policy'],
+  uses: ['dspark'],
+  instead: { dflash: 'dspark' },
   knobs,
   writesSteps: 'by-default',
-  variants: [{ knobs: {}, drawn: false }],
-  fit: ({ policy }) => (policy ? { candidates: { ...knobs.candidates, initial: policy.blockSizes } } : {}),
+  variants: [
+    { knobs: {}, drawn: false },
+    { knobs: { drafter: 'dspark' }, drawn: false },
+  ],
+  fit: (models) => {
+    const loaded = drafter.options.filter((role) => models[role]);
+    const [initial] = loaded;
+    if (!models.policy || !initial) return {};
+    const sizes = models.policy.blockSizes.filter((size) => size <= (mostRows(models, initial) as number));
+    const others = 'Load a drafter under that role.';
+    return { candidates: { ...candidates, initial: sizes }, drafter: { ...drafter, options: loaded, initial, others } };
+  },
   async start(run) {
-    const { candidates, label, 'fall-back': fallBack } = run.knobs;
-    const { policy, dflash } = run.models;
-    if (!policy || !dflash) throw new Error('blockpilot was started without its models');
+    const { candidates, drafter: role, label, 'fall-back': fallBack } = run.knobs;
+    const { policy } = run.models;
+    const trained = mostRows(run.models, role);
+    if (!policy || trained === null) throw new Error('blockpilot was started without its models');
     const most = Math.max(...candidates);
-    if (most > dflash.blockSize)
-      throw refuse(`blockpilot: a block of ${most}; the drafter was trained for ${dflash.blockSize}`);
-    const drafter = await run.open('dflash');
-    const target = await run.open('target', { tapLayers: dflash.tapLayers, nodes: Math.max(16, most) });
-    const append = appendInOrder(drafter, (pass, rows) => drafter.append(pass, rows));
-    // Greedy drafts: at any temperature the output is that of plain decoding, whichever size is fastest.
-    const ofSize = (size: number) => blockDrafter(drafter, append, size, false);
+    if (most > trained) throw refuse(`blockpilot: a block of ${most}; the ${role} drafter was trained for ${trained}`);
+    const { context, append, tapLayers, ofSize } = await openBlocks(run, role);
+    const target = await run.open('target', { tapLayers, nodes: Math.max(16, most) });
     const rounds = (size: number) =>
       speculate(target, refusedFirst(ofSize(size), run), run, { fallBack: fallBack === 'on', drawn: false });
     const [only, ...others] = candidates;
     const chosen = others.length === 0 ? only : undefined;
-    const { first, logits } = await prefillBlocks(run, target, drafter, append, { logits: chosen === undefined });
+    const { first, logits } = await prefillBlocks(run, target, context, append, { logits: chosen === undefined });
     if (chosen !== undefined) return { first, round: rounds(chosen) };
     if (!logits) throw new Error('the logits were not read');
     const times = () => timeBlockSizes(target, ofSize, candidates, run);

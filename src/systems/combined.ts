@@ -4,13 +4,13 @@
 // choice does not change what is sampled.
 import { measuredCost } from '../decode/core/fallback.ts';
 import { prefill } from '../decode/core/prefill.ts';
-import type { DecodingSystem, RunContext } from '../decode/core/system.ts';
-import { blockDrafter, refusedFirst } from '../decode/speculative/block-drafter.ts';
-import { combinedDrafter } from '../decode/speculative/combined-drafter.ts';
-import { markovDrafter } from '../decode/speculative/markov-drafter.ts';
-import { type Drafter, speculate } from '../decode/speculative/speculate.ts';
+import type { DecodingSystem, Models } from '../decode/core/system.ts';
+import { refusedFirst } from '../decode/speculative/block-drafter.ts';
+import { combinedDrafter, MOST_ROWS } from '../decode/speculative/combined-drafter.ts';
+import { type BlockRole, openBlocks } from '../decode/speculative/open-blocks.ts';
+import { speculate } from '../decode/speculative/speculate.ts';
 import { SuffixSource, sessionIndex } from '../decode/speculative/suffix-drafter.ts';
-import { appendInOrder, prefillBlocks } from '../decode/speculative/taps.ts';
+import { prefillBlocks } from '../decode/speculative/taps.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
 const sources = {
@@ -24,26 +24,10 @@ const knobs = { sources, 'fall-back': fallBackKnob } as const;
 
 const LOOK_UP = { match: 32, depth: 15, nodes: 15 } as const;
 
-type Run = RunContext<typeof knobs>;
-
-/** The loaded drafter with its cursor, and how the prompt is read into it; null: there is none to use. */
-const openDrafter = async (run: Run) => {
-  const { dspark, dflash } = run.models;
-  if (run.knobs.sources === 'suffix' || !(dspark ?? dflash)) return null;
-  const drafter = dspark ? await run.open('dspark') : await run.open('dflash');
-  const tapLayers = (dspark ?? dflash)?.tapLayers ?? [];
-  const append = appendInOrder(drafter, (pass, rows) => drafter.append(pass, rows));
-  const cut = async () => ({ rule: 'none' }) as const;
-  const drafts: Drafter =
-    'base' in drafter
-      ? markovDrafter(drafter, append, {
-          size: Math.min(dspark?.drafts ?? 1, 15),
-          sampled: false,
-          cut,
-          cutBy: 'device',
-        })
-      : blockDrafter(drafter, append, dflash?.blockSize ?? 2, false);
-  return { drafter, tapLayers, append, drafts };
+/** DSpark corrects its drafts from left to right, so it is asked where both are loaded. */
+const drafterOf = ({ dspark, dflash }: Models): BlockRole | null => {
+  if (dspark) return 'dspark';
+  return dflash ? 'dflash' : null;
 };
 
 export default {
@@ -60,16 +44,18 @@ export default {
   variants: [{ knobs: {}, drawn: false }],
   async start(run) {
     const options = { fallBack: run.knobs['fall-back'] === 'on', drawn: false };
-    const opened = await openDrafter(run);
+    const role = run.knobs.sources === 'suffix' ? null : drafterOf(run.models);
+    const opened = role && (await openBlocks(run, role));
+    const drafter = opened?.ofSize(Math.min(MOST_ROWS, opened.most)) ?? null;
     const target = await run.open('target', { tapLayers: opened?.tapLayers ?? [] });
     const { first } = opened
-      ? await prefillBlocks(run, target, opened.drafter, opened.append)
+      ? await prefillBlocks(run, target, opened.context, opened.append)
       : await prefill(run, target);
-    if (opened && run.knobs.sources === 'drafter')
-      return { first, round: speculate(target, refusedFirst(opened.drafts, run), run, options) };
+    if (drafter && run.knobs.sources === 'drafter')
+      return { first, round: speculate(target, refusedFirst(drafter, run), run, options) };
     const lookup = new SuffixSource(sessionIndex(run), LOOK_UP);
     const cost = measuredCost(run.timings);
-    const both = combinedDrafter({ lookup, drafter: opened?.drafts ?? null, cost });
+    const both = combinedDrafter({ lookup, drafter, cost });
     return { first, round: speculate(target, refusedFirst(both, run), run, options) };
   },
 } satisfies DecodingSystem<typeof knobs>;

@@ -1,5 +1,6 @@
 // The knobs of all step systems: their limits, and the exact system that writes the target's steps.
 import type { ChoiceKnob, Knobs, KnobValues } from '../decode/core/knobs.ts';
+import { missingRoles } from '../decode/core/missing-roles.ts';
 import type { DecodingSystem, ModelRole, Models } from '../decode/core/system.ts';
 import autoregressive from './autoregressive.ts';
 import { TOKEN_LEVEL } from './token-level.ts';
@@ -38,7 +39,8 @@ export const WRITER_USES: readonly ModelRole[] = [
 
 /** Offers the systems that these models serve. The initial one is the default system that uses most of them. */
 export const fitInner = (models: Models): Knobs => {
-  const serves = ({ needs }: DecodingSystem): boolean => needs.every((role) => models[role] !== undefined);
+  const serves = (system: DecodingSystem): boolean =>
+    missingRoles(system, (role) => models[role] !== undefined).length === 0;
   const [best = autoregressive] = BY_DEFAULT.filter(serves).toSorted((a, b) => b.needs.length - a.needs.length);
   return { inner: { ...innerKnob, options: WRITERS.filter(serves).map(({ id }) => id), initial: best.id } };
 };

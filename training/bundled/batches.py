@@ -7,7 +7,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from .task import FAMILIES, TRAINED, Problem, Unfit, calculate, draw
+from .task import FAMILIES, LIMIT, Problem, Unfit, calculate, draw
 from .vocabulary import ASSISTANT, BOS, EOS, PAD, USER
 
 IGNORE = -100
@@ -41,12 +41,12 @@ def drill(rng: Random) -> list[str]:
     while len(lines) < 8:
         operator = rng.choice("+++---**/")
         if operator in "+-":
-            left, right = rng.randint(2, TRAINED.limit), rng.randint(2, 60)
+            left, right = rng.randint(2, LIMIT), rng.randint(2, 60)
         else:
             left, right = rng.randint(2, 9), rng.randint(2, 9)
             left = left * right if operator == "/" else left
         result = calculate(left, operator, right)
-        if 1 <= result <= TRAINED.limit:
+        if 1 <= result <= LIMIT:
             lines.append(f"{left} {operator} {right} = {result}")
     rng.shuffle(lines)
     return lines

@@ -35,13 +35,15 @@ def held_out(count: int | None = None, level: str = "trained") -> list[dict]:
     return [json.loads(line) for line in lines[:count]]
 
 
-def greedy_ids(model: LanguageModel, prompts: list[list[int]], batch: int = 100, offset: int = 0) -> list[list[int]]:
-    """Greedy answers, without <eos>; prompts of like length are decoded together."""
+def greedy_ids(
+    model: LanguageModel, prompts: list[list[int]], batch: int = 100, offset: int = 0, drawn: torch.Generator | None = None
+) -> list[list[int]]:
+    """Greedy answers, without <eos>; prompts of like length are decoded together. `drawn`: as in `greedy`."""
     order = sorted(range(len(prompts)), key=lambda i: len(prompts[i]))
     made: list[list[int]] = [[] for _ in prompts]
     for start in range(0, len(order), batch):
         chosen = order[start : start + batch]
-        answers = greedy(model, [prompts[i] for i in chosen], vocabulary.EOS, vocabulary.PAD, offset=offset)
+        answers = greedy(model, [prompts[i] for i in chosen], vocabulary.EOS, vocabulary.PAD, offset=offset, drawn=drawn)
         for index, ids in zip(chosen, answers, strict=True):
             made[index] = ids
     return made

@@ -191,11 +191,18 @@ class LanguageModel(nn.Module):
 
 @torch.no_grad()
 def greedy(
-    model: LanguageModel, prompts: list[list[int]], eos: int, pad: int, limit: int = 260, offset: int = 0
+    model: LanguageModel,
+    prompts: list[list[int]],
+    eos: int,
+    pad: int,
+    limit: int = 260,
+    offset: int = 0,
+    drawn: torch.Generator | None = None,
 ) -> list[list[int]]:
     """Batched greedy answers with a KV cache; prompts are padded on the left, so positions stay true.
 
-    `offset` moves every position (a check that RoPE holds further out than a problem is long).
+    `offset` moves every position (a check that RoPE holds further out than a problem is long). `drawn`: at temperature 1
+    instead, with this generator.
     """
     width = max(len(p) for p in prompts)
     ids = torch.tensor([[pad] * (width - len(p)) + p for p in prompts])
@@ -210,7 +217,10 @@ def greedy(
     answers: list[list[int]] = [[] for _ in prompts]
     open_rows = list(range(len(prompts)))
     for index in range(limit):
-        token = model.head(hidden)[:, 0].argmax(-1)
+        logits = model.head(hidden)[:, 0]
+        if drawn:
+            logits = logits - torch.rand(logits.shape, generator=drawn).log().neg().log()
+        token = logits.argmax(-1)
         keep = []
         for row, value in enumerate(token.tolist()):
             if value != eos:

@@ -30,8 +30,10 @@ class Batch:
 
 
 @torch.no_grad()
-def read(target: LanguageModel, tokens: list[list[int]], prompts: list[int], dtype: torch.dtype) -> Batch:
-    """One pass over whole texts; a row ends where the target disagrees, with what it would have said."""
+def read(
+    target: LanguageModel, tokens: list[list[int]], prompts: list[int], dtype: torch.dtype, drawn: bool = False
+) -> Batch:
+    """One pass over whole texts; a row ends where the target disagrees, with what it would have said, unless it was drawn."""
     ids, _ = pack([(text, text) for text in tokens])
     states = target.states(ids, dtype)
     chosen = target.head(target.model.norm(states[-1])).argmax(-1)
@@ -39,9 +41,11 @@ def read(target: LanguageModel, tokens: list[list[int]], prompts: list[int], dty
     lengths = torch.tensor([len(text) for text in tokens])
     places = torch.arange(ids.shape[1] - 1)[None] + 1
     wrong = (chosen[:, :-1] != ids[:, 1:]) & (places >= starts[:, None]) & (places < lengths[:, None])
-    ends = torch.where(wrong.any(1), wrong.int().argmax(1) + 1, lengths - 1)
-    rows = torch.arange(len(tokens))
-    ids[rows, ends] = chosen[rows, ends - 1]
+    ends = lengths - 1
+    if not drawn:
+        ends = torch.where(wrong.any(1), wrong.int().argmax(1) + 1, ends)
+        rows = torch.arange(len(tokens))
+        ids[rows, ends] = chosen[rows, ends - 1]
     return Batch(ids, starts, ends, states)
 
 
@@ -65,8 +69,10 @@ def batches(target: LanguageModel, tokenizer: Tokenizer, tokens: int, seed: int,
             yield read(target, [text for text, _ in group], [start for _, start in group], dtype)
 
 
-def greedy_texts(target: LanguageModel, tokenizer: Tokenizer, questions: list[str]) -> tuple[list[list[int]], list[int]]:
-    """Whole greedy answers: the ids of prompt, answer and <eos>, and where each answer starts."""
+def greedy_texts(
+    target: LanguageModel, tokenizer: Tokenizer, questions: list[str], drawn: torch.Generator | None = None
+) -> tuple[list[list[int]], list[int]]:
+    """Whole greedy answers (`drawn`: at temperature 1): the ids of prompt, answer and <eos>, and where each answer starts."""
     prompts = [prompt_ids(tokenizer, question) for question in questions]
-    answers = greedy_ids(target, prompts)
+    answers = greedy_ids(target, prompts, drawn=drawn)
     return [[*p, *a, EOS] for p, a in zip(prompts, answers, strict=True)], [len(p) for p in prompts]

@@ -24,9 +24,9 @@ def groups(texts: list[list[int]], size: int = 60) -> list[list[int]]:
     return [order[i : i + size] for i in range(0, len(order), size)]
 
 
-def whole(target: LanguageModel, texts: list[list[int]], prompts: list[int]) -> Batch:
-    """The target's states over its own greedy texts, in f32."""
-    return read(target, texts, prompts, torch.float32)
+def whole(target: LanguageModel, texts: list[list[int]], prompts: list[int], drawn: bool = False) -> Batch:
+    """The target's states over its own texts, in f32. `drawn`: they are not its greedy ones."""
+    return read(target, texts, prompts, torch.float32, drawn)
 
 
 @torch.no_grad()

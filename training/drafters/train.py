@@ -63,9 +63,9 @@ def widen(drafter: DFlash | Eagle3, wider: DFlash | Eagle3) -> None:
         theirs[name][:rows, :columns].copy_(value) if columns else theirs[name].copy_(value)
 
 
-def dflash_updates(target: LanguageModel, drafter: DFlash, batch: Batch, rng: Random, repeat: int):
-    """Losses (and mean lengths) of `repeat` packed passes over one batch."""
-    block = rng.choices(list(BLOCKS), list(BLOCKS.values()))[0]
+def dflash_updates(target: LanguageModel, drafter: DFlash, batch: Batch, rng: Random, repeat: int, only: int | None):
+    """Losses (and mean lengths) of `repeat` packed passes over one batch, in blocks of one size."""
+    block = only or rng.choices(list(BLOCKS), list(BLOCKS.values()))[0]
     count = BLOCK_ROWS // block
     rows = torch.arange(batch.ids.shape[1])[None].expand(len(batch.ids), -1)
     tapped = drafter.tapped(batch.states)
@@ -175,7 +175,7 @@ def train(args: argparse.Namespace) -> None:
             return
         batch = next(stream)
         made = (
-            dflash_updates(target, drafter, batch, rng, args.repeat)
+            dflash_updates(target, drafter, batch, rng, args.repeat, args.block)
             if args.kind == "dflash"
             else eagle_updates(target, drafter, batch)
         )
@@ -197,6 +197,7 @@ def main() -> None:
     parser.add_argument("--decay", type=float, default=0.5, help="share of the time in which the rate falls to zero")
     parser.add_argument("--tokens", type=int, default=2400, help="padded tokens of the target's pass")
     parser.add_argument("--repeat", type=int, default=3, help="DFlash: updates from one pass of the target")
+    parser.add_argument("--block", type=int, help="DFlash: one block size for the whole run, in place of a mixture")
     parser.add_argument("--rate", type=float, default=1.0, help="multiplies every learning rate")
     parser.add_argument("--ffn", type=int, default=512)
     parser.add_argument("--start", type=Path, help="a checkpoint, perhaps of a narrower FFN, to go on from on a new clock")

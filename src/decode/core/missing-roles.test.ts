@@ -19,3 +19,9 @@ it('lets members that were named take the place of an ensemble’s draft', () =>
   expect(missingRoles(ensemble, among('target', 'draft'))).toEqual([]);
   expect(missingRoles(ensemble, among('target', 'also-1', 'also-2'))).toEqual([]);
 });
+
+it('lets a role that is named for it take the place of another', () => {
+  const system = { needs: ['target', 'dflash'], instead: { dflash: 'dspark' } } as const;
+  expect(missingRoles(system, among('target', 'dspark'))).toEqual([]);
+  expect(missingRoles(system, among('target', 'eagle3'))).toEqual(['dflash']);
+});

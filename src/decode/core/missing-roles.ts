@@ -3,10 +3,13 @@ import type { ModelRole, SystemFacts } from './system.ts';
 
 /** The roles that a system needs and for which no model is loaded. */
 export const missingRoles = (
-  { needs, joins, remote }: Pick<SystemFacts, 'needs' | 'joins' | 'remote'>,
+  { needs, joins, remote, instead }: Pick<SystemFacts, 'needs' | 'joins' | 'remote' | 'instead'>,
   has: (role: ModelRole) => boolean,
 ): readonly ModelRole[] => {
-  const replaced = (role: ModelRole): boolean =>
-    (joins && role === 'draft' && has('also-1')) || (remote && role === 'target' && has('remote')) || false;
+  const replaced = (role: ModelRole): boolean => {
+    const other = instead?.[role];
+    if (other && has(other)) return true;
+    return (joins && role === 'draft' && has('also-1')) || (remote && role === 'target' && has('remote')) || false;
+  };
   return needs.filter((role) => !has(role) && !replaced(role));
 };

@@ -254,6 +254,8 @@ export interface SystemFacts {
   readonly needs: readonly ModelRole[];
   /** Optional models: where they are loaded, the system is faster or better. */
   readonly uses?: readonly ModelRole[];
+  /** By a role that it needs: another that serves in its place. */
+  readonly instead?: Readonly<Partial<Record<ModelRole, ModelRole>>>;
   /** An ensemble: where further members (`also-1`, …) are loaded, it needs no draft. */
   readonly joins?: true;
   /** With a remote target it needs no local one. */

@@ -16,7 +16,7 @@ const DECAY = 0.85;
 /** Rounds in a row without the drafter, before it is tried again: what it writes may suit the text by now. */
 const TRY_EVERY = 16;
 /** Rows of a tree that holds both drafts: more would not fit into one pass. */
-const MOST_ROWS = 16;
+export const MOST_ROWS = 16;
 
 const chained = ({ tree }: Proposal): Tree | null => ('tokens' in tree ? tree : null);
 

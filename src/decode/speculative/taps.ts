@@ -6,7 +6,7 @@ import { type Prefilled, type PrefillOptions, prefill } from '../core/prefill.ts
 import type { Commit, RunContext } from '../core/system.ts';
 
 /** What the cursors of such drafters have in common. */
-interface DrafterContext {
+export interface DrafterContext {
   readonly length: number;
   readonly capacity: number;
   rewind(length: number): void;
