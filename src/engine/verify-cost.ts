@@ -4,7 +4,7 @@ import { checkAborted } from '../base/errors.ts';
 import { median } from '../base/statistics.ts';
 import type { Cursor, LanguageModel, Sampling } from '../model/interface.ts';
 
-const ROWS = [1, 2, 4, 8, 16] as const;
+const ROWS = [1, 2, 4, 8, 12, 16] as const;
 const GREEDY: Sampling = { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0 };
 /** Rows that the cache holds when a pass is timed. */
 const PREFIX = 32;

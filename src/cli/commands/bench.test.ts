@@ -67,7 +67,7 @@ describe('bench', () => {
     const { status, stdout } = await runCli('bench', ...args, '--json');
     expect(status).toBe(0);
     const report = JSON.parse(stdout) as BenchReport & { commit: unknown };
-    expect(Object.keys(report.verify_cost)).toEqual(['1', '2', '4', '8', '16']);
+    expect(Object.keys(report.verify_cost)).toEqual(['1', '2', '4', '8', '12', '16']);
     expect(report).toMatchObject({ prompts: 3, repeat: 2, model: { family: 'qwen3' } });
     expect(report).toHaveProperty('commit');
     const [plain] = report.systems;

@@ -3,6 +3,7 @@
 // overdrawn, the run decodes plainly; it tries again when one more lost round would still keep all losses below a small
 // share of the run. So text on which no draft is kept costs at most that share plus the overdraft (a few tokens),
 // however bad the drafter is. In text that usually goes well, earlier gains pay for a run of bad luck.
+import { paddedRows } from '../../base/pass-rows.ts';
 import type { Emit } from '../../trace/index.ts';
 import { type Ledger, newLedger, type Timings } from './timings.ts';
 
@@ -39,8 +40,8 @@ export interface RoundKind {
 /** Costs in plain rounds; null where they are not known yet. */
 export type Cost = (kind: RoundKind) => number | null;
 
-/** The name under which rounds of a kind are timed: the device pads their rows to a power of two. */
-export const roundName = ({ nodes, passes }: RoundKind): string => `${passes}+${2 ** Math.ceil(Math.log2(nodes))}`;
+/** The name under which rounds of a kind are timed: the device pads their rows. */
+export const roundName = ({ nodes, passes }: RoundKind): string => `${passes}+${paddedRows(nodes)}`;
 
 export const measuredCost =
   (timings: Timings): Cost =>

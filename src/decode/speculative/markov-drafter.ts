@@ -1,6 +1,7 @@
 // Drafts of a DSpark network: a block whose tokens are drawn from left to right, and the cut that keeps its first ones.
 // On the device a cut costs nothing and spares nothing of the target's pass; on the host it spares rows of that pass and
 // costs a second readback.
+import { paddedRows } from '../../base/pass-rows.ts';
 import type { Cursor, DraftLimit, MarkovCursor } from '../../model/interface.ts';
 import { chainOf } from '../core/chain.ts';
 import { greedySampling } from '../core/draft-sampling.ts';
@@ -58,8 +59,8 @@ export const passCosts = async (
       return { tree, distributions: null, nodes: size, passes: 0 };
     },
   });
-  // Passes are padded to a power of two, so the times of a few sizes are those of all.
-  const padded = rows.map((size) => 2 ** Math.ceil(Math.log2(size)));
+  // Passes are padded, so the times of a few sizes are those of all.
+  const padded = rows.map(paddedRows);
   const sizes = [...new Set(padded)].map((size) => Math.min(size, most + 1));
   const times = await timeBlockSizes(target, chain, sizes, run);
   return padded.map((size) => times[sizes.indexOf(Math.min(size, most + 1))] as number);

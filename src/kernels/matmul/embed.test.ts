@@ -53,7 +53,7 @@ for (const features of ['all', 'baseline'] as const)
           );
           const tokenRing = tensorOf(gpu, Uint32Array.from(TOKENS.flatMap((token) => [token, 7, 7, 7])));
           const stride = stride32(columns);
-          for (const M of [1, 2, 4, 8, 16]) {
+          for (const M of [1, 2, 4, 8, 12, 16]) {
             const output = gpu.activation(M, stride, 'output');
             const [values] = await runKernel(gpu, [output], (plan) =>
               embed(

@@ -35,13 +35,13 @@ export const software = (together: 0 | 8): MatmulChoice => ({
   unroll: false,
   together,
   most: together > 0 ? most(16, 8) : most(8, 8),
-  perLane: together > 0 ? { 1: 4, 2: 4, 4: 4, 8: 4, 16: 4 } : { 1: 4, 2: 4, 4: 8, 8: 8, 16: 8 },
+  perLane: together > 0 ? { 1: 4, 2: 4, 4: 4, 8: 4, 12: 4, 16: 4 } : { 1: 4, 2: 4, 4: 8, 8: 8, 12: 8, 16: 8 },
 });
 
 const softwareFor = ({ device, info }: Gpu): MatmulChoice =>
   software(device.features.has('subgroups') && (info.subgroupMinSize ?? 0) >= 8 ? 8 : 0);
 
-const two = { 1: 2, 2: 2, 4: 2, 8: 2, 16: 2 } as const;
+const two = { 1: 2, 2: 2, 4: 2, 8: 2, 12: 2, 16: 2 } as const;
 /** Sliced: 32, 16 and 8 lanes over rows, so that a load of neighbouring cells is 512, 256 or 128 bytes. */
 const sliced = (slices: number): MatmulChoice => ({
   slices,

@@ -1,6 +1,7 @@
 // y = W·x for the 1…16 activation rows of a pass, in every weight format, as one kernel family: the same text generator
 // serves decoding, verification and prefill, so their bits agree. What a device runs (slices, rows a lane, how the
 // activations are bound) is data, `MatmulTuning`; of it only `slices` touches the order of a sum.
+import { PASS_ROWS, type PassRowCount } from '../../base/pass-rows.ts';
 import { type Access, defineKernel, type Tensor } from '../../gpu/kernel.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { MatrixLayout, WeightFormat } from '../../weights/quantize/device-layout.ts';
@@ -18,8 +19,8 @@ import {
 export type { Epilogue } from './matmul-text.ts';
 
 /** Activation rows that a pass is recorded for. */
-export const BUCKETS = [1, 2, 4, 8, 16] as const;
-export type Bucket = (typeof BUCKETS)[number];
+export const BUCKETS = PASS_ROWS;
+export type Bucket = PassRowCount;
 
 /** Neighbouring rows of a matrix, small enough for one binding. */
 export interface MatrixPart {
@@ -70,26 +71,27 @@ const MAX_CONSTANT = 65536;
 
 /** What a product is for. `scale` and `softCap`: see MatmulVariant. */
 export interface MatmulShape {
-  readonly rows: Bucket;
+  readonly rows: number;
   readonly epilogue: Epilogue;
   readonly scale?: number;
   readonly softCap?: number | null;
 }
 
-/** A choice as it applies to one pass: the activation rows of each dispatch, and what it is compiled from. */
+/** A choice as it applies to so many rows of a pass: those of its first dispatch, and what that is compiled from. */
 export const matmulVariant = (
   { format, columns }: Pick<Matrix, 'format' | 'columns'>,
   { rows, epilogue, bias, scale = 1, softCap = null }: MatmulShape & { readonly bias: boolean },
   { slices, workgroup, input, unroll, together, most, perLane }: MatmulChoice,
 ): MatmulVariant => {
   const groups = Math.ceil(columns / 32);
-  const wanted = Math.min(rows, most[format]) as Bucket;
+  // Lanes that own rows take eight to a binding: they take twelve as eight and four.
+  const sizes = BUCKETS.filter((size) => size <= Math.min(rows, most[format]) && (together === 0 || size !== 12));
+  const wanted = sizes.at(-1) as Bucket;
   // Activations past 64 KiB are bound in several dispatches of fewer rows; where too few rows fit, as storage. Offsets
   // are multiples of 256 bytes, which takes two rows; lanes that own rows want all eight of a binding.
   const least = Math.min(rows, together > 0 ? ROWS_OF_BINDING : 2);
-  const fitting = BUCKETS.findLast(
-    (bucket) =>
-      bucket <= wanted && bucket >= least && rowsOfBinding({ rows: bucket, together }) * groups * 128 <= MAX_CONSTANT,
+  const fitting = sizes.findLast(
+    (size) => size >= least && rowsOfBinding({ rows: size, together }) * groups * 128 <= MAX_CONSTANT,
   );
   const constant = input === 'constant' && fitting !== undefined;
   // As storage, sixteen rows of lanes that own rows took as long as twice eight.
@@ -159,29 +161,31 @@ export const matmul = (
 ): void => {
   const choice = tuning.shapes[shapeName(matrix)] ?? tuning.fallback;
   const { rows } = shape;
-  const variant = matmulVariant(matrix, { ...shape, bias: bias !== undefined }, choice);
-  const record = kernel(variant);
   const steps = stepsOfGroup(matrix.format);
   const outputStride = output.shape.at(-1) ?? 0;
-  const bindings = inputsOf(variant);
-  const inputBytes = (variant.rows / bindings) * variant.groups * 128;
-  const outputBytes = variant.rows * outputStride * 4;
   for (const { start, layout, weights, scales } of matrix.parts)
-    for (let i = 0; i < rows / variant.rows; i++)
-      record(
+    for (let first = 0; first < rows; ) {
+      const rest = { ...shape, rows: rows - first, bias: bias !== undefined };
+      const variant = matmulVariant(matrix, rest, choice);
+      const bindings = inputsOf(variant);
+      const inputBytes = variant.groups * 128;
+      const inputs = range(bindings).map((j) => {
+        const bound = variant.rows / bindings;
+        const offset = input.offset + (first + j * bound) * inputBytes;
+        return [`input${j}`, { ...input, offset, bytes: bound * inputBytes }] as const;
+      });
+      const rowBytes = outputStride * 4;
+      kernel(variant)(
         plan,
         {
-          ...Object.fromEntries(
-            range(bindings).map((j) => {
-              const offset = input.offset + (i * bindings + j) * inputBytes;
-              return [`input${j}`, { ...input, offset, bytes: inputBytes }];
-            }),
-          ),
+          ...Object.fromEntries(inputs),
           weights,
           scales,
           ...(bias ? { bias } : {}),
-          output: { ...output, offset: output.offset + i * outputBytes, bytes: outputBytes },
+          output: { ...output, offset: output.offset + first * rowBytes, bytes: variant.rows * rowBytes },
         },
         { outputs: layout.rows, paddedRows: layout.paddedRows, start, outputStride, groups: layout.groups, steps },
       );
+      first += variant.rows;
+    }
 };

@@ -29,7 +29,7 @@ for (const features of ['all', 'baseline'] as const)
           stride,
         );
         const all: Float32Array[] = [];
-        for (const rows of [1, 2, 4, 8, 16]) {
+        for (const rows of [1, 2, 4, 8, 12, 16]) {
           const output = gpu.activation(16, stride, 'output');
           const [values] = await runKernel(gpu, [output], (plan) =>
             pairNorm(plan, { ...tensors, output }, { rows, width, epsilon: 1e-5 }, tuning),

@@ -27,7 +27,7 @@ for (const features of ['all', 'baseline'] as const)
           stride,
         );
         const all: Float32Array[] = [];
-        for (const M of [1, 2, 4, 8, 16]) {
+        for (const M of [1, 2, 4, 8, 12, 16]) {
           const qkv = tensorOf(gpu, strided(rows, stride));
           const [values] = await runKernel(gpu, [qkv], (plan) =>
             queryKeyNorm(plan, { queryNorm, keyNorm, qkv }, { rows: M, stride, queries, keys, epsilon: 1e-5 }, tuning),

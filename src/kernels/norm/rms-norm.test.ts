@@ -19,7 +19,7 @@ for (const features of ['all', 'baseline'] as const)
         const input = tensorOf(gpu, strided(rows, stride));
         const weights = tensorOf(gpu, Float32Array.from(weight));
         const all: Float32Array[] = [];
-        for (const M of [1, 2, 4, 8, 16]) {
+        for (const M of [1, 2, 4, 8, 12, 16]) {
           const output = gpu.activation(16, stride, 'output');
           const [values] = await runKernel(gpu, [output], (plan) =>
             rmsNorm(plan, { input, weight: weights, output }, { rows: M, width, epsilon: 1e-5 }, tuning),

@@ -7,12 +7,12 @@ import { chain } from '../check-tree.ts';
 import type { Cursor } from '../interface.ts';
 import type { Weights } from './device-weights.ts';
 
-/** Rows of the longest pass of the check: more than 8, so that it takes the bucket of 16. */
-const ROWS = 9;
+/** Rows of the longest pass of the check: more than 12, so that it takes the bucket of 16. */
+const ROWS = 13;
 /** Rows that are also scored alone. */
 const SINGLES = 5;
 /** One pass for each bucket beyond 1. */
-const WIDTHS = [2, 3, SINGLES, ROWS] as const;
+const WIDTHS = [2, 3, SINGLES, 9, ROWS] as const;
 export const CHECK_CAPACITY = ROWS;
 
 /** One layer for each kind of block and combination of weight formats: the others run the same pipelines. */

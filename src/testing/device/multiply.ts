@@ -7,7 +7,7 @@ import { type RandomMatrix, random } from './matrix.ts';
 import { runKernel, strided, tensorOf } from './run-kernel.ts';
 
 /** The same R for every M. */
-export const everywhere = (r: number): MatmulChoice['perLane'] => ({ 1: r, 2: r, 4: r, 8: r, 16: r });
+export const everywhere = (r: number): MatmulChoice['perLane'] => ({ 1: r, 2: r, 4: r, 8: r, 12: r, 16: r });
 
 /** The same most rows of a dispatch for every format. */
 export const everyFormat = (rows: Bucket): MatmulChoice['most'] => ({
@@ -63,14 +63,18 @@ export const multiply = async (
   const stride = stride32(isPaired(epilogue) ? matrix.rows / 2 : matrix.rows);
   const outputs = [];
   for (let i = 0; i < x.length; i += rows) {
-    const input = tensorOf(gpu, strided(x.slice(i, i + rows), stride32(matrix.columns)));
+    // The last pass may lack rows.
+    const given = Array.from({ length: rows }, (_, m) => x[i + m] ?? new Array<number>(matrix.columns).fill(0));
+    const input = tensorOf(gpu, strided(given, stride32(matrix.columns)));
     const output = { ...tensorOf(gpu, new Float32Array(rows * stride).fill(1)), shape: [rows, stride] };
     const biases = bias ? { bias: tensorOf(gpu, Float32Array.from(bias)) } : {};
     const [result] = await runKernel(gpu, [output], (plan) =>
       matmul(plan, { input, matrix, output, ...biases }, { ...shape, epilogue }, { fallback: choice, shapes: {} }),
     );
     outputs.push(
-      ...Array.from({ length: rows }, (_, m) => (result as Float32Array).slice(m * stride, (m + 1) * stride)),
+      ...Array.from({ length: Math.min(rows, x.length - i) }, (_, m) =>
+        (result as Float32Array).slice(m * stride, (m + 1) * stride),
+      ),
     );
     for (const { buffer } of [input, output, ...Object.values(biases)]) gpu.free(buffer);
   }

@@ -1,0 +1,13 @@
+// Rows that a pass is recorded for; missing rows are padded. So passes of as many rows after padding cost the same.
+
+export const PASS_ROWS = [1, 2, 4, 8, 12, 16] as const;
+export type PassRowCount = (typeof PASS_ROWS)[number];
+
+const MOST = 16;
+
+/** The rows that are computed for so many; more than 16 take several passes. */
+export const paddedRows = (rows: number): number => {
+  const whole = MOST * Math.floor(rows / MOST);
+  const rest = rows - whole;
+  return rest === 0 ? whole : whole + (PASS_ROWS.find((count) => count >= rest) as number);
+};
