@@ -78,21 +78,38 @@ const byGroup = ({ systems, groups }, columns, row) =>
     ]),
   );
 
+/**
+ * The median, and the 95 % interval over prompts; of reports from before there was one, the smallest and largest.
+ * @param {Spread | null} spread @param {readonly [number, number] | null | undefined} interval @param {number} digits
+ */
+const estimate = (spread, interval, digits) =>
+  spread && interval
+    ? `${spread.median.toFixed(digits)} (${interval.map((end) => end.toFixed(digits)).join('–')})`
+    : range(spread, digits);
+
+/** Its title and its settings. @param {Facts} facts @param {string} name */
+const titleOf = ({ systems }, name) => {
+  const [id, ...settings] = name.split(':');
+  return [systems.find((each) => each.id === id)?.title ?? id, ...settings.map((each) => `\`${each}\``)].join(', ');
+};
+
 /** Of systems in a report of `bench`. @param {Facts} facts @param {string} name @param {(id: string) => boolean} wanted */
-const measured = ({ runs, results, systems, folder }, name, wanted) => {
+const measured = (facts, name, wanted) => {
+  const { runs, results, folder } = facts;
   const [run, report] = [/** @type {Run} */ (runs[name]), /** @type {BenchReport} */ (results[name])];
   const plain = report.systems.find((each) => wanted(each.system) && each.system === each.baseline)?.system ?? 'plain';
   const rows = report.systems
     .filter(({ system }) => wanted(system.split(':')[0] ?? ''))
     .map((each) => [
-      systems.find(({ id }) => id === each.system)?.title ?? each.system,
-      range(each.tokens_per_second, 0),
-      each.system === each.baseline ? '1' : range(each.speedup, 2),
+      titleOf(facts, each.system),
+      estimate(each.tokens_per_second, each.intervals?.tokens_per_second, 0),
+      each.system === each.baseline ? '1' : estimate(each.speedup, each.intervals?.speedup, 2),
       each.tokens_per_round?.toFixed(2) ?? '–',
       each.passes_per_token?.toFixed(2) ?? '–',
       each.lossless === null ? '–' : each.lossless ? 'yes' : 'NO',
     ]);
-  const title = systems.find(({ id }) => id === plain)?.title ?? plain;
+  const title = titleOf(facts, plain);
+  const spread = report.systems.some(({ intervals }) => intervals) ? '95 % interval over prompts' : 'smallest–largest';
   const columns = [
     '',
     'tokens a second',
@@ -105,7 +122,7 @@ const measured = ({ runs, results, systems, folder }, name, wanted) => {
   return [
     markdown(columns, rows),
     '',
-    `Median (smallest–largest) of ${report.prompts} prompts, ${runsEach}, at commit ${report.commit}; × is the median of the ratios.`,
+    `Median (${spread}) of ${report.prompts} prompts, ${runsEach}, at commit ${report.commit}; × is the median of the ratios.`,
     'Passes: of all models.',
     caption(run, folder),
   ].join('\n');
