@@ -1,8 +1,9 @@
 """Does a block size for each prompt beat the best fixed size? With 95 % intervals over held-out problems.
 
-    python -m blockpilot.compare TRAIN.npz HELD_OUT.npz [--costs FILE] [--candidates 6 7 8 9 10]      (from training/)
+    python -m blockpilot.compare DUMP.npz [--costs FILE] [--candidates 6 7 8 9 10]      (from training/)
 
-"Gain" is the time of the best fixed size (chosen on the training problems) divided by that of the row, minus 1.
+Five folds: for each fifth of the problems, the best fixed size and the policies are learned from the other four.
+"Gain" is the time of the best fixed size divided by that of the row, minus 1.
 Costs of 1 for every size (`--costs flat`) compare rounds, hence τ. Where every problem has several drawn answers, the
 oracle is cross-validated: it takes the size that was quickest over a problem's other answers. The oracle that sees the
 very answer it is timed on is shown as a bound.
@@ -10,15 +11,15 @@ very answer it is timed on is shown as a bound.
 
 import argparse
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from .policy import Data, choose, costs, learn, read
-from .table import best_fixed, fixed
+from .policy import Data, best_fixed, choose, costs, fixed, learn, read
 
-SEEDS = range(3)
+FOLDS = 5
 DRAWS = 2000
 
 
@@ -27,6 +28,18 @@ def answers_of(path: Path) -> int:
     with np.load(path) as found:
         _, counts = np.unique(found["questions"], return_counts=True)
     return int(counts.min())
+
+
+def part(data: Data, rows: torch.Tensor) -> Data:
+    return Data(data.logits[rows], data.times[rows], data.tokens[rows], data.rounds[rows], data.blocks)
+
+
+def crossed(data: Data, fold: torch.Tensor, chosen: Callable[[Data, Data], torch.Tensor]) -> torch.Tensor:
+    """Every row's choice, made by what the other folds taught."""
+    choice = torch.zeros(len(fold), dtype=torch.int64)
+    for i in range(FOLDS):
+        choice[fold == i] = chosen(part(data, fold != i), part(data, fold == i))
+    return choice
 
 
 def cross_validated(data: Data, answers: int) -> torch.Tensor:
@@ -56,35 +69,44 @@ def histogram(data: Data, choices: list[torch.Tensor]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("train", type=Path)
-    parser.add_argument("held_out", type=Path)
+    parser.add_argument("dump", type=Path, help="what dump.py wrote")
     parser.add_argument("--costs", help='JSON {"block size": milliseconds of a round}, or "flat"')
     parser.add_argument("--candidates", type=int, nargs="*", help="block sizes (default: all)")
     parser.add_argument("--widths", type=int, nargs="*", default=[64, 2048])
     parser.add_argument("--epochs", type=int, default=60)
+    parser.add_argument("--seeds", type=int, default=3)
     args = parser.parse_args()
     torch.set_num_threads(1)
-    with np.load(args.held_out) as found:
+    with np.load(args.dump) as found:
         blocks = args.candidates or found["blocks"].tolist()
     cost = np.ones(len(blocks)) if args.costs == "flat" else costs(Path(args.costs) if args.costs else None, blocks)
-    answers = answers_of(args.held_out)
-    train, held = read(args.train, blocks, cost), read(args.held_out, blocks, cost)
-    base = fixed(held, best_fixed(train))
-    print(f"{len(held.tokens) // answers} problems, {answers} answers each; best fixed size {held.blocks[int(base[0])]}\n")
+    answers, data = answers_of(args.dump), read(args.dump, blocks, cost)
+    problems = len(data.tokens) // answers
+    fold = torch.arange(problems).repeat_interleave(answers) % FOLDS
+    base = crossed(data, fold, lambda train, held: fixed(held, best_fixed(train)))
+    best = ", ".join(str(blocks[i]) for i in base.unique().tolist())
+    print(f"{problems} problems, {answers} answers each; best fixed size {best}\n")
     print("| chosen by | gain over it | 95 % | sizes |\n| --- | --- | --- | --- |")
 
     def row(name: str, choices: list[torch.Tensor]) -> None:
-        value, low, high = gain(held, base, choices, answers)
-        print(f"| {name} | {value:+.1f} % | {low:+.1f} to {high:+.1f} | {histogram(held, choices)} |", flush=True)
+        value, low, high = gain(data, base, choices, answers)
+        print(f"| {name} | {value:+.1f} % | {low:+.1f} to {high:+.1f} | {histogram(data, choices)} |", flush=True)
 
-    row("oracle that sees the answer", [held.times.argmin(1)])
+    row("oracle that sees the answer", [data.times.argmin(1)])
     if answers > 1:
-        row("oracle, cross-validated", [cross_validated(held, answers)])
+        row("oracle, cross-validated", [cross_validated(data, answers)])
     for width in args.widths:
         for goal, name in (("rate", "predicted τ and costs"), ("time", "label: the quickest"), ("tau", "label: largest τ")):
-            policies = [learn(train, width=width, goal=goal, epochs=args.epochs, seed=seed) for seed in SEEDS]
             by = cost if goal == "rate" else None
-            row(f"policy of width {width}, {name}", [choose(policy, held.logits, "raw", by) for policy in policies])
+
+            def chosen(seed: int) -> torch.Tensor:
+                def learned(train: Data, held: Data) -> torch.Tensor:
+                    policy = learn(train, width=width, goal=goal, epochs=args.epochs, seed=seed)
+                    return choose(policy, held.logits, "raw", by)
+
+                return crossed(data, fold, learned)
+
+            row(f"policy of width {width}, {name}", [chosen(seed) for seed in range(args.seeds)])
 
 
 if __name__ == "__main__":

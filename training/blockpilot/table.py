@@ -13,18 +13,9 @@ import numpy as np
 import torch
 
 from .export import export
-from .policy import GOALS, INPUTS, Data, Policy, choose, costs, features, learn, read, speed, tau
+from .policy import GOALS, INPUTS, Data, Policy, best_fixed, choose, costs, features, fixed, learn, read, speed, tau
 
 SEEDS = range(3)
-
-
-def fixed(data: Data, index: int) -> torch.Tensor:
-    return torch.full((len(data.tokens),), index)
-
-
-def best_fixed(data: Data) -> int:
-    """The index of the one size that is quickest over all problems."""
-    return min(range(len(data.blocks)), key=lambda index: speed(data, fixed(data, index)))
 
 
 def around(train: Data, radius: int) -> list[int]:
