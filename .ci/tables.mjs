@@ -20,6 +20,7 @@ import { root } from './steps.mjs';
  * @property {string} command
  * @property {string} machine
  * @property {string} [source] Of rows by hand: where their figures stand.
+ * @property {readonly string[]} [systems] Those of a report that are shown; default: all.
  */
 /** @typedef {{ columns: string[], rows: string[][] }} Rows */
 /** @typedef {{ folder: string, systems: readonly DecodingSystem[], groups: Readonly<Record<string, string>>, runs: Record<string, Run>, results: Record<string, any> }} Facts */
@@ -99,7 +100,7 @@ const measured = (facts, name, wanted) => {
   const [run, report] = [/** @type {Run} */ (runs[name]), /** @type {BenchReport} */ (results[name])];
   const plain = report.systems.find((each) => wanted(each.system) && each.system === each.baseline)?.system ?? 'plain';
   const rows = report.systems
-    .filter(({ system }) => wanted(system.split(':')[0] ?? ''))
+    .filter(({ system }) => wanted(system.split(':')[0] ?? '') && (run.systems?.includes(system) ?? true))
     .map((each) => [
       titleOf(facts, each.system),
       estimate(each.tokens_per_second, each.intervals?.tokens_per_second, 0),
@@ -115,7 +116,7 @@ const measured = (facts, name, wanted) => {
     'tokens a second',
     `× ${title.toLowerCase()}`,
     'tokens a round',
-    'passes a token',
+    'passes of all models a token',
     'same tokens',
   ];
   const runsEach = report.repeat > 1 ? `${report.repeat} runs each` : 'one run each';
@@ -123,7 +124,6 @@ const measured = (facts, name, wanted) => {
     markdown(columns, rows),
     '',
     `Median (${spread}) of ${report.prompts} prompts, ${runsEach}, at commit ${report.commit}; × is the median of the ratios.`,
-    'Passes: of all models.',
     caption(run, folder),
   ].join('\n');
 };
