@@ -7,7 +7,7 @@ import { Plan } from '../../gpu/plan.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import {
   BUCKETS,
-  type Bucket,
+  type Dispatched,
   type MatmulChoice,
   type MatmulTuning,
   type Matrix,
@@ -18,7 +18,7 @@ import {
 import { type Epilogue, matmulText } from './matmul-text.ts';
 
 /** `integers`: of the formats with 8 bits or fewer. */
-const most = (integers: Bucket, floats: Bucket): MatmulChoice['most'] => ({
+const most = (integers: Dispatched, floats: Dispatched): MatmulChoice['most'] => ({
   ...{ f32: floats, f16: floats },
   ...{ q8: integers, q6: integers, q4: integers, q4m: integers },
 });
@@ -35,13 +35,13 @@ export const software = (together: 0 | 8): MatmulChoice => ({
   unroll: false,
   together,
   most: together > 0 ? most(16, 8) : most(8, 8),
-  perLane: together > 0 ? { 1: 4, 2: 4, 4: 4, 8: 4, 12: 4, 16: 4 } : { 1: 4, 2: 4, 4: 8, 8: 8, 12: 8, 16: 8 },
+  perLane: together > 0 ? { 1: 4, 2: 4, 4: 4, 8: 4, 16: 4 } : { 1: 4, 2: 4, 4: 8, 8: 8, 16: 8 },
 });
 
 const softwareFor = ({ device, info }: Gpu): MatmulChoice =>
   software(device.features.has('subgroups') && (info.subgroupMinSize ?? 0) >= 8 ? 8 : 0);
 
-const two = { 1: 2, 2: 2, 4: 2, 8: 2, 12: 2, 16: 2 } as const;
+const two = { 1: 2, 2: 2, 4: 2, 8: 2, 16: 2 } as const;
 /** Sliced: 32, 16 and 8 lanes over rows, so that a load of neighbouring cells is 512, 256 or 128 bytes. */
 const sliced = (slices: number): MatmulChoice => ({
   slices,
@@ -64,7 +64,7 @@ export const CANDIDATES: readonly MatmulChoice[] = [
 /** Dispatches of one timing: enough to hide what a submit costs. */
 const REPEATS = 8;
 const TIMINGS = 3;
-const RACED: readonly Bucket[] = [1, 8];
+const RACED: readonly Dispatched[] = [1, 8];
 
 /** Milliseconds of M = 1 and M = 8 together, the best of a few timings. */
 const time = async (gpu: Gpu, matrix: Matrix, choice: MatmulChoice): Promise<number> => {

@@ -22,6 +22,10 @@ export type { Epilogue } from './matmul-text.ts';
 export const BUCKETS = PASS_ROWS;
 export type Bucket = PassRowCount;
 
+/** Activation rows of a dispatch. */
+const DISPATCHED = [1, 2, 4, 8, 16] as const;
+export type Dispatched = (typeof DISPATCHED)[number];
+
 /** Neighbouring rows of a matrix, small enough for one binding. */
 export interface MatrixPart {
   /** The part's first row in the whole matrix; a multiple of 16. */
@@ -50,9 +54,9 @@ export interface MatmulChoice {
   /** Lanes that load activations for each other; 0 without subgroups: see MatmulVariant. */
   readonly together: 0 | 8;
   /** The most activation rows of one dispatch: a pass of more takes several. */
-  readonly most: Readonly<Record<WeightFormat, Bucket>>;
+  readonly most: Readonly<Record<WeightFormat, Dispatched>>;
   /** Matrix rows a lane owns, for each M of a dispatch. */
-  readonly perLane: Readonly<Record<Bucket, number>>;
+  readonly perLane: Readonly<Record<Dispatched, number>>;
 }
 
 export interface MatmulTuning {
@@ -77,25 +81,27 @@ export interface MatmulShape {
   readonly softCap?: number | null;
 }
 
-/** A choice as it applies to so many rows of a pass: those of its first dispatch, and what that is compiled from. */
+/**
+ * A choice as it applies to so many rows of a pass: those of its first dispatch, and what that is compiled from. Inputs
+ * and outputs have memory for sixteen rows.
+ */
 export const matmulVariant = (
   { format, columns }: Pick<Matrix, 'format' | 'columns'>,
   { rows, epilogue, bias, scale = 1, softCap = null }: MatmulShape & { readonly bias: boolean },
   { slices, workgroup, input, unroll, together, most, perLane }: MatmulChoice,
 ): MatmulVariant => {
   const groups = Math.ceil(columns / 32);
-  // Lanes that own rows take eight to a binding: they take twelve as eight and four.
-  const sizes = BUCKETS.filter((size) => size <= Math.min(rows, most[format]) && (together === 0 || size !== 12));
-  const wanted = sizes.at(-1) as Bucket;
+  // Twelve rows are padded where one dispatch takes them all; eight and four would decode each weight twice.
+  const wanted = DISPATCHED.find((size) => size >= Math.min(rows, most[format])) as Dispatched;
   // Activations past 64 KiB are bound in several dispatches of fewer rows; where too few rows fit, as storage. Offsets
   // are multiples of 256 bytes, which takes two rows; lanes that own rows want all eight of a binding.
   const least = Math.min(rows, together > 0 ? ROWS_OF_BINDING : 2);
-  const fitting = sizes.findLast(
-    (size) => size >= least && rowsOfBinding({ rows: size, together }) * groups * 128 <= MAX_CONSTANT,
+  const fitting = DISPATCHED.findLast(
+    (size) => size <= wanted && size >= least && rowsOfBinding({ rows: size, together }) * groups * 128 <= MAX_CONSTANT,
   );
   const constant = input === 'constant' && fitting !== undefined;
   // As storage, sixteen rows of lanes that own rows took as long as twice eight.
-  const stored = together > 0 ? (Math.min(wanted, ROWS_OF_BINDING) as Bucket) : wanted;
+  const stored = together > 0 ? (Math.min(wanted, ROWS_OF_BINDING) as Dispatched) : wanted;
   const dispatched = constant ? fitting : stored;
   return {
     format,
