@@ -13,8 +13,10 @@ export interface AnswerFormat {
   readonly reasoning: ReasoningFormat | null;
 }
 
+/** A part of an answer, as it arrives: reasoning, text, or a piece of a tool call. */
 export type AnswerPart = CallEvent | { readonly type: 'reasoning'; readonly text: string };
 
+/** Divides the text of an answer into its parts, piece by piece, as it arrives. */
 export class AnswerReader {
   readonly #reasoning: ReasoningSplitter | null;
   readonly #calls: CallParser | null;
@@ -36,11 +38,13 @@ export class AnswerReader {
     return this.#calls?.called ?? false;
   }
 
+  /** The parts that `text`, the next piece of the answer, completes. What may begin a tag or a call waits. */
   push(text: string): readonly AnswerPart[] {
     const { reasoning, answer } = this.#reasoning?.push(text) ?? { reasoning: '', answer: text };
     return this.#parts(reasoning, answer);
   }
 
+  /** The parts that were still waiting when the answer ended. */
   end(): readonly AnswerPart[] {
     const { reasoning, answer } = this.#reasoning?.end() ?? { reasoning: '', answer: '' };
     return [...this.#parts(reasoning, answer), ...(this.#calls?.end() ?? [])];

@@ -5,6 +5,7 @@
 
 /** In the order of the shaders' numbers. */
 export const CACHE_PRECISIONS = ['f32', 'f16', 'q8'] as const;
+/** The number format of cached keys and values. `q8`: signed bytes, with one f32 scale for 32 of them. */
 export type CachePrecision = (typeof CACHE_PRECISIONS)[number];
 
 /** The number that shaders know a precision by. */
