@@ -128,6 +128,25 @@ const measured = (facts, name, wanted) => {
   ].join('\n');
 };
 
+/** What the README says of step routers: the main columns of the whole table. @param {Facts} facts */
+const routers = ({ runs, results, folder }) => {
+  const [run, { columns, rows }] = [/** @type {Run} */ (runs.routers), /** @type {Rows} */ (results.routers)];
+  const kept = ['', 'right answers', 'steps the target wrote', 'tokens the target wrote', '× plain, steps by dflash'];
+  const plain = columns.indexOf('× plain, steps by plain decoding');
+  const cells = rows.map((row) =>
+    kept.map((name) => {
+      const cell = row[columns.indexOf(name)] ?? '';
+      return cell === '–' && name.startsWith('×') ? (row[plain] ?? '') : cell;
+    }),
+  );
+  const chosen = cells.filter(([name]) => !/`(specguard|random|oracle|majority|best-of-n|draft-model)`/.test(name ?? ''));
+  return [
+    markdown([`of ${rows[0]?.[columns.indexOf('problems')]} held-out problems`, ...kept.slice(1)], chosen),
+    '',
+    caption(run, folder),
+  ].join('\n');
+};
+
 /** The tables, by name. @type {Record<string, (facts: Facts) => string>} */
 const TABLES = {
   systems: (facts) =>
@@ -149,6 +168,7 @@ const TABLES = {
     measured(facts, 'speculative', (id) =>
       facts.systems.some((s) => s.id === id && (s.group === 'baseline' || s.group === 'speculative')),
     ),
+  routers,
   ensembles: (facts) =>
     measured(facts, 'ensembles', (id) => facts.systems.some((s) => s.id === id && s.group === 'ensemble')),
 };

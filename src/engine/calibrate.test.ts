@@ -34,8 +34,8 @@ const prompts = Array.from({ length: 6 }, (_, i) => ({ tokens: [i, 4, 9] }));
 /** What a run of SpecGuard goes by. */
 const rangesIn = async (engine: Engine): Promise<TraceEvent | undefined> => {
   const events: TraceEvent[] = [];
-  for await (const event of engine.run({ system: 'specguard', prompt: { tokens: [1, 2] }, maxTokens: 9 }))
-    events.push(event);
+  const request = { system: 'specguard', prompt: { tokens: [1, 2] }, knobs: { beta: 0.5 }, maxTokens: 9 };
+  for await (const event of engine.run(request)) events.push(event);
   return events.find(({ type }) => type === 'calibration');
 };
 

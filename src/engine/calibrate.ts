@@ -43,9 +43,10 @@ const waysFor = (layers: number): readonly Way[] => {
   return ways.filter((_, i) => keys.indexOf(keys[i] as string) === i);
 };
 
-/** A threshold of 0 keeps every step: the target is never asked. */
+/** A threshold of 0 keeps every step: the target is never asked. β below 1 reads the grounding too. */
 const knobsFor = ({ layers, variant, skip }: Way): Readonly<Record<string, KnobValue>> => ({
   k: 1,
+  beta: 0.5,
   tau: 0,
   layers: `${layers}`,
   rollout: variant,

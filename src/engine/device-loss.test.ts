@@ -33,7 +33,7 @@ const CHOSEN: readonly Partial<RunRequest>[] = [
   { system: 'ensemble-speculative', knobs: { combine: 'contrastive' }, temperature: 1 },
   { system: 'rsd', knobs: { delta: 0.9 } },
   { system: 'arbitrage', knobs: { tau: 0.05 } },
-  { system: 'specguard', temperature: 1 },
+  { system: 'specguard', temperature: 1, knobs: { k: 4, beta: 0.5, tau: 0.5 } },
   { system: 'majority', knobs: { n: 3 } },
 ];
 

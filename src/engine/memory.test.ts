@@ -42,7 +42,7 @@ const SYSTEMS: readonly [ModelSources, Partial<RunRequest>][] = [
   ],
   [
     { target, draft },
-    { system: 'specguard', knobs: { k: 2, delimiter: 7, 'step-tokens': 8 } },
+    { system: 'specguard', knobs: { k: 2, beta: 0.5, delimiter: 7, 'step-tokens': 8 } },
   ],
   [
     { target, draft },

@@ -2,7 +2,8 @@
 // draws k candidate steps as one batch, and the most central one is judged by the draft's own pass: its least log-
 // probability (LPBV) and its least grounding by attention rollout (ABGV), weighed by β. Below τ the target writes the
 // step: in the paper as the most central of k candidates, here by default as the request samples. Beyond the paper,
-// candidates may be compared by the draft's own hidden states instead of a sentence model.
+// candidates may be compared by the draft's own hidden states instead of a sentence model. k, β and τ were chosen on
+// validation problems (docs/log/routers.md); the paper's are k = 16, β = .3 and τ = .7.
 
 import { candidateSamplings, draftSampling } from '../decode/core/draft-sampling.ts';
 import type { Knobs, KnobValues } from '../decode/core/knobs.ts';
@@ -16,14 +17,14 @@ import { candidateWriter } from '../decode/steps/step-writer.ts';
 import { defineRouter } from './define-router.ts';
 
 const knobs = {
-  k: { kind: 'number', label: 'Candidates of a step', min: 1, max: 16, step: 1, initial: 4 },
+  k: { kind: 'number', label: 'Candidates of a step', min: 1, max: 16, step: 1, initial: 1 },
   tau: {
     kind: 'number',
     label: 'Threshold: least score of a step that stays',
     min: 0,
     max: 1.01,
     step: 0.01,
-    initial: 0.5,
+    initial: 0.89,
   },
   temperature: { kind: 'number', label: 'Temperature of the candidates', min: 0, max: 2, step: 0.05, initial: 0.7 },
   'top-p': { kind: 'number', label: 'Top-p of the candidates', min: 0, max: 1, step: 0.05, initial: 0.8 },
@@ -33,7 +34,7 @@ const knobs = {
     min: 0,
     max: 1,
     step: 0.05,
-    initial: 0.5,
+    initial: 1,
   },
   layers: { kind: 'choice', label: 'Last layers rolled out', options: ['1', '2', '3', 'all'], initial: '3' },
   rollout: {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Simulates routing on the held-out problems, as trained and harder, and draws the curves. Needs train-prm.sh and train-router.sh.
+# Simulates routing on the held-out problems, as trained and harder. Needs train-prm.sh and train-router.sh.
 # RUNS names the folder with their checkpoints, MODELS the folder of the exported models (default: public/models).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,7 +10,6 @@ set -x
 
 # As trained.
 python -m routers.curves "$models" --prm "$models/prm" --router "$runs/router-third.pt" --json data/routers-curves.json
-python -m routers.plot data/routers-curves.json ../docs/images/routers.svg
 python -m routers.curves "$models" --target mid # the bounds of another pair
 
 # A reward model retrained on harder problems, 5 minutes of one core.
@@ -26,4 +25,3 @@ python -m routers.curves "$models" --level hard --problems 500 --prm "$models/pr
   --json data/routers-hard-curves.json
 python -m routers.curves "$models" --level hard --problems 500 --prm "$runs/prm-hard/checkpoint.pt" \
   --json data/routers-hard-retrained-curves.json
-python -m routers.plot data/routers-hard-curves.json ../docs/images/routers-hard.svg data/routers-hard-retrained-curves.json

@@ -1,9 +1,7 @@
-"""Draws accuracy against the share of escalated steps, one line a rule, as one small SVG.
+"""Draws what `outrider thresholds --json` measured, one line a router, as one small SVG.
 
-python -m routers.plot data/routers-curves.json ../docs/images/routers.svg      (from training/)
-python -m routers.plot data/routers-hard-curves.json ../docs/images/routers-hard.svg data/routers-hard-retrained-curves.json
-
-A third file gives one line more: `rsd` with another reward model.
+python -m routers.plot THRESHOLDS.json ../docs/images/routers.svg            (from training/) accuracy against escalated steps
+python -m routers.plot THRESHOLDS.json ../docs/images/routers-useless.svg --useless   useless escalations against them
 """
 
 import json
@@ -13,49 +11,49 @@ from pathlib import Path
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 640, 360, 48, 40, 16, 130
 COLOURS = {
-    "truth": "#888",
     "oracle": "#2a7f4f",
     "arbitrage": "#1f5fbf",
     "rsd": "#b8541a",
-    "rsd, retrained": "#d9a441",
-    "min-logprob": "#7a3fa0",
-    "random": "#bbb",
+    "specguard": "#d9a441",
+    "confidence": "#7a3fa0",
+    "random": "#999",
 }
 
 
-def draw(measured: dict) -> str:
-    curves = measured["curves"]
-    reached = [p["accuracy"] for curve in curves.values() for p in curve]
+def draw(measured: dict, figure: str = "accuracy") -> str:
+    lines = {each["system"].split(":")[0]: [p for p in each["points"] if p[figure] is not None] for each in measured["systems"]}
+    reached = [p[figure] for line in lines.values() for p in line]
     lowest, highest = math.floor(10 * min(reached)) / 10, math.ceil(10 * max(reached)) / 10
 
-    def place(share: float, accuracy: float) -> tuple[float, float]:
+    def place(share: float, height: float) -> tuple[float, float]:
         x = LEFT + share * (WIDTH - LEFT - RIGHT)
-        return x, HEIGHT - BOTTOM - (accuracy - lowest) / (highest - lowest) * (HEIGHT - BOTTOM - TOP)
+        return x, HEIGHT - BOTTOM - (height - lowest) / (highest - lowest) * (HEIGHT - BOTTOM - TOP)
 
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="11">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
     ]
-    for accuracy in (tenth / 10 for tenth in range(round(10 * lowest), round(10 * highest) + 1)):
-        x, y = place(1, accuracy)
+    for height in (tenth / 10 for tenth in range(round(10 * lowest), round(10 * highest) + 1)):
+        x, y = place(1, height)
         parts.append(f'<path d="M{LEFT} {y:.1f}H{x:.1f}" stroke="#ddd"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{accuracy:.0%}</text>')
+        parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{height:.0%}</text>')
     for share in (0, 0.2, 0.4, 0.6, 0.8, 1):
         x, y = place(share, lowest)
         parts.append(f'<text x="{x:.1f}" y="{y + 16:.1f}" text-anchor="middle">{share:.0%}</text>')
-    line = 0.98 * measured["summary"]["target"]
-    (x, y), (end, _) = place(0, line), place(1, line)
-    parts.append(f'<path d="M{x:.1f} {y:.1f}H{end:.1f}" stroke="#444" stroke-dasharray="4 3"/>')
-    parts.append(f'<text x="{end + 6:.1f}" y="{y + 4:.1f}">98 % of the target</text>')
-    harder = "harder " if measured.get("level") == "hard" else ""
-    told = f"share of steps escalated; exact final answers of {measured['problems']} {harder}held-out problems"
+    if figure == "accuracy":
+        (x, y), (end, _) = place(0, 0.98 * measured["target_accuracy"]), place(1, 0)
+        parts.append(f'<path d="M{x:.1f} {y:.1f}H{end:.1f}" stroke="#444" stroke-dasharray="4 3"/>')
+        parts.append(f'<text x="{end + 6:.1f}" y="{y + 4:.1f}">98 % of the target</text>')
+    shown = "exact final answers" if figure == "accuracy" else "escalations that the target did not better"
+    level = "harder " if measured["suite"].endswith("hard") else ""
+    told = f"across: share of steps escalated; up: {shown}; {measured['prompts']} {level}{measured['split']} problems"
     parts.append(f'<text x="{LEFT}" y="{HEIGHT - 6}">{told}</text>')
-    for index, (name, colour) in enumerate((n, c) for n, c in COLOURS.items() if n in curves):
-        points = sorted((p["escalated"], p["accuracy"]) for p in curves[name])
+    for index, (name, colour) in enumerate((n, c) for n, c in COLOURS.items() if n in lines):
+        points = sorted((p["escalation_rate"], p[figure]) for p in lines[name])
         path = " ".join("{:.1f},{:.1f}".format(*place(*point)) for point in points)
         parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
         x, y = place(1, lowest)
-        y -= 130 - 16 * index
+        y -= 120 - 16 * index
         parts.append(f'<path d="M{x + 8:.1f} {y - 4:.1f}h16" stroke="{colour}" stroke-width="2"/>')
         parts.append(f'<text x="{x + 30:.1f}" y="{y:.1f}">{name}</text>')
     return "\n".join([*parts, "</svg>", ""])
@@ -63,6 +61,4 @@ def draw(measured: dict) -> str:
 
 if __name__ == "__main__":
     told = json.loads(Path(sys.argv[1]).read_text())
-    for other in sys.argv[3:4]:
-        told["curves"]["rsd, retrained"] = json.loads(Path(other).read_text())["curves"]["rsd"]
-    Path(sys.argv[2]).write_text(draw(told))
+    Path(sys.argv[2]).write_text(draw(told, "useless_escalations" if "--useless" in sys.argv else "accuracy"))

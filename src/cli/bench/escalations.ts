@@ -10,14 +10,19 @@ export interface Escalations {
 
 /** The text of some tokens, the token that ended the answer left out. */
 const textOf = (tokens: readonly number[], pieces: readonly string[] | undefined, stop: unknown): string =>
-  (pieces ?? tokens.map((token) => `${token} `))
-    .filter((_, i) => tokens[i] !== stop)
-    .join('')
-    .trim();
+  (pieces ?? tokens.map((token) => `${token} `)).filter((_, i) => tokens[i] !== stop).join('');
+
+/** Null where they are not known. */
+export const trueSteps = (answer: string | null | undefined): readonly string[] | null =>
+  answer?.split('\n\n').map((step) => step.trim()) ?? null;
+
+/** `right`: the true step; null where only equal steps can be told. */
+export const isUseless = (drafted: string, written: string, right: string | null): boolean =>
+  written.trim() === drafted.trim() || (right !== null && written.trim() !== right);
 
 /** `answer`: the true one; null where only equal steps can be told. */
 export const countEscalations = (events: readonly TraceEvent[], answer: string | null): Escalations => {
-  const truth = answer?.split('\n\n').map((step) => step.trim());
+  const truth = trueSteps(answer);
   const done = events.find((event): event is EventOf<'done'> => event.type === 'done');
   let drafted: EventOf<'candidates'> | null = null;
   let asked: string | null = null;
@@ -31,9 +36,8 @@ export const countEscalations = (events: readonly TraceEvent[], answer: string |
     }
     if (event.type !== 'step' || event.by !== 'target' || asked === null) continue;
     const written = textOf(event.ids ?? [], event.pieces, done?.stop);
-    const right = truth?.[event.step - 1];
     escalated++;
-    if (written === asked || (truth && written !== right)) useless++;
+    if (isUseless(asked, written, truth && (truth[event.step - 1] ?? ''))) useless++;
     asked = null;
   }
   return { escalated, useless };

@@ -1,82 +1,105 @@
 import { expect, it } from 'vitest';
 import type { NumberKnob } from '../../decode/core/knobs.ts';
-import type { TraceEvent } from '../../trace/index.ts';
 import { readEntry } from './entries.ts';
+import type { Asked, OneStep, Steps } from './one-steps.ts';
 import { readPrompts } from './prompts.ts';
-import { beyond, sweep, targetAnswers } from './sweep.ts';
+import { areaUnderCurve, beyond, sweep } from './sweep.ts';
 
 const PROBLEMS = 12;
 const STEPS = 4;
+const [DRAFTED, ESCALATED] = [1, 2];
 
 /** A score that depends on the problem and on who wrote every step before. */
-const scoreOf = (problem: number, path: string): number => {
+const scoreOf = (problem: number, answer: readonly number[]): number => {
   let hash = problem + 1;
-  for (const letter of path) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x9e3779b1) >>> 0;
+  for (const by of answer) hash = Math.imul(hash ^ by, 0x9e3779b1) >>> 0;
   return ((hash >>> 8) % 997) / 997;
 };
 
 /** An answer is right where the target wrote the second step, or the first scored above .6. */
-const runAt = (problem: number, threshold: number | null, low: boolean): TraceEvent[] => {
-  const events: TraceEvent[] = [];
-  let path = '';
-  for (let step = 1; step <= STEPS; step++) {
-    const score = scoreOf(problem, path);
-    const kept = threshold !== null && (low ? score >= threshold : score <= threshold);
-    const by = kept ? 'draft' : 'target';
-    const told = { at: step, step, reason: '', threshold: threshold ?? 0 };
-    if (threshold !== null) events.push({ ...told, type: 'route', by: 'prm', to: by, score });
-    events.push({ at: step, type: 'step', step, by, tokens: 5, ms: 1 });
-    if (threshold === null)
-      events.push({
-        at: step,
-        type: 'commit',
-        round: step,
-        tokens: [1, 2, 3, 4, 5],
-        source: [],
-        text: '',
-        logprobs: null,
-        ms: 1,
-      });
-    path += kept ? 'd' : 't';
-  }
-  const right = path[1] === 't' || scoreOf(problem, '') > 0.6;
-  events.push({ at: 9, type: 'done', finish_reason: 'stop', stop: null, text: `The answer is ${right ? 4 : 5}.` });
-  return events;
+const lastText = (problem: number, answer: readonly number[]): string =>
+  `The answer is ${answer[1] === ESCALATED || scoreOf(problem, []) > 0.6 ? 4 : 5}.`;
+
+/** Every step is one token, which says who wrote it. */
+const steps = (): Steps & { readonly asked: Set<string> } => {
+  const asked = new Set<string>();
+  const write = async (by: number, { seed }: Asked, answer: readonly number[]): Promise<OneStep> => {
+    asked.add(`${by} ${seed} ${answer}`);
+    const stopped = answer.length === STEPS - 1;
+    const text = stopped ? lastText(seed, [...answer, by]) : `${by}. `;
+    return { tokens: [by], text, stopped, score: by === DRAFTED ? scoreOf(seed, answer) : null, written: by - 1 };
+  };
+  return {
+    asked,
+    drafted: (_, asked, answer) => write(DRAFTED, asked, answer),
+    escalated: (_, asked, answer) => write(ESCALATED, asked, answer),
+  };
 };
 
-const prompts = readPrompts(Array(PROBLEMS).fill('{"question":"q","result":"4"}').join('\n'), 'f');
+const problems = readPrompts(Array(PROBLEMS).fill('{"question":"q","result":"4"}').join('\n'), 'f');
+const asked = problems.map((_, seed) => ({ prompt: [7], seed, maxTokens: 100 }));
 
 it.each([
   ['rsd', 'delta', true],
   ['arbitrage', 'tau', false],
 ])('finds what %s does at every threshold', async (id, knob, low) => {
   const entry = readEntry(id);
-  let runs = 0;
-  const options = {
-    prompts,
+  const { points, chosen, initial, target_accuracy } = await sweep(entry, {
+    problems,
+    asked,
     keep: 0.9,
-    run: async (index: number, knobs: Readonly<Record<string, unknown>> | null) => {
-      runs++;
-      return runAt(index, knobs ? Number(knobs[knob]) : null, low);
-    },
-  };
-  const target = await targetAnswers(options);
-  const { points, chosen } = await sweep(entry, target, options);
-  expect(runs).toBeLessThan(PROBLEMS * 12);
+    steps: steps(),
+  });
   expect(points.length).toBeGreaterThan(10);
-  const { min, max, step } = entry.system.knobs[knob] as NumberKnob;
+  expect(target_accuracy).toBe(1);
+  const { min, max, step, initial: byDefault } = entry.system.knobs[knob] as NumberKnob;
   for (let i = 0; i <= Math.round((max - min) / step); i++) {
     const threshold = Number((min + i * step).toFixed(2));
-    const all = prompts.map((_, problem) => runAt(problem, threshold, low));
-    const steps = all.flat().filter((event) => event.type === 'step');
-    const escalated = steps.filter((event) => event.by === 'target').length / steps.length;
-    const accuracy = all.filter((events) => JSON.stringify(events.at(-1)).includes('is 4.')).length / PROBLEMS;
-    const point = points.findLast((each) => (low ? each.threshold <= threshold : each.threshold >= threshold));
-    expect(point).toMatchObject({ escalation_rate: escalated, accuracy, target_tokens: escalated });
+    const answers = problems.map((_, problem) => {
+      const answer: number[] = [];
+      while (answer.length < STEPS) {
+        const score = scoreOf(problem, answer);
+        answer.push((low ? score >= threshold : score <= threshold) ? DRAFTED : ESCALATED);
+      }
+      return answer;
+    });
+    const escalated = answers.flat().filter((by) => by === ESCALATED).length / (PROBLEMS * STEPS);
+    const accuracy = answers.filter((answer, problem) => lastText(problem, answer).includes('4')).length / PROBLEMS;
+    const expected = { escalation_rate: escalated, accuracy, target_tokens: escalated };
+    expect(points.findLast((each) => (low ? each.threshold <= threshold : each.threshold >= threshold))).toMatchObject(
+      expected,
+    );
+    if (threshold === byDefault) expect(initial).toMatchObject({ threshold, ...expected });
   }
   const from = points.indexOf(chosen as (typeof points)[number]);
   expect(points.slice(from).every((point) => (point.accuracy_ratio ?? 0) >= 0.9)).toBe(true);
   if (from > 0) expect(points[from - 1]?.accuracy_ratio).toBeLessThan(0.9);
+});
+
+it('ends an answer where the model ends it, at the most steps and at the most tokens', async () => {
+  for (const [name, maxTokens, last] of [
+    ['rsd', 100, STEPS - 1],
+    ['rsd:max-steps=2', 100, 1],
+    ['rsd', 3, 2],
+  ] as const) {
+    const seen = steps();
+    await sweep(readEntry(name), {
+      problems,
+      asked: asked.map((one) => ({ ...one, maxTokens })),
+      keep: 1,
+      steps: seen,
+    });
+    const written = Math.max(...[...seen.asked].map((each) => each.split(/[ ,]/).slice(2).filter(Boolean).length));
+    expect(written).toBe(last);
+  }
+});
+
+it('knows how well scores tell steps apart', () => {
+  expect(areaUnderCurve([0.1, 0.2], [0.3, 0.4])).toBe(1);
+  expect(areaUnderCurve([0.3, 0.4], [0.1, 0.2])).toBe(0);
+  expect(areaUnderCurve([0.2, 0.2], [0.2, 0.2])).toBe(0.5);
+  expect(areaUnderCurve([0.1, 0.3], [0.2, 0.3, 0.4])).toBeCloseTo(4.5 / 6);
+  expect(areaUnderCurve([], [0.2])).toBeNull();
 });
 
 it('goes to the next threshold of the grid, on either side', () => {

@@ -7,7 +7,7 @@ import type { Sidecar } from '../../engine/load/sidecar.ts';
 import type { Prompt } from '../../engine/request.ts';
 import { integer, text, type Values } from '../arguments.ts';
 import { readPrompts } from '../bench/prompts.ts';
-import { readSuite } from '../bench/suites.ts';
+import { readSuite, suiteFile } from '../bench/suites.ts';
 import { defineCommand } from '../command.ts';
 import { loadOnDevice, openDevice, precisionOption } from '../device.ts';
 import { readTextFile } from '../messages.ts';
@@ -17,20 +17,21 @@ import type { Terminal } from '../terminal.ts';
 
 const OPTIONS = {
   model: text('M', `the draft: a folder, a .gguf file, an address, or a bundled model (default: ${DEFAULT_DRAFT})`),
-  prompts: text('F.jsonl', 'one prompt a line, as for bench (default: the last 100 bundled problems)'),
+  prompts: text('F.jsonl', 'one prompt a line, as for bench (default: the last 100 validation problems)'),
   limit: integer('N', 'only the first N prompts', { least: 1 }),
   'max-tokens': integer('N', 'most tokens an answer (default: 320)', { least: 2 }),
   precision: precisionOption,
   out: text('FILE', `the file to write (default: ${CALIBRATION_FILE} in the draft's folder)`),
 } as const;
 
-/** Of the bundled problems, so that the first 500 are left to measure on. */
+/** Of the validation problems: held-out ones are measured on. */
 const BUNDLED_PROMPTS = 100;
+const VALIDATION = suiteFile('bundled-math', 'validation');
 
 const readSet = async ({ prompts, limit }: Values<typeof OPTIONS>, { root }: Terminal): Promise<readonly Prompt[]> => {
   const all =
     prompts === undefined
-      ? readSuite('bundled-math', await readTextFile(join(root, 'public/problems.json'))).slice(-BUNDLED_PROMPTS)
+      ? readSuite('bundled-math', await readTextFile(join(root, 'public', VALIDATION))).slice(-BUNDLED_PROMPTS)
       : readPrompts(await readTextFile(prompts), prompts);
   return all.slice(0, limit).map(({ prompt }) => prompt);
 };

@@ -1,3 +1,6 @@
+import { appendFileSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runCli } from '../../testing/run-cli.ts';
 import type { BenchReport } from '../bench/compare.ts';
@@ -14,9 +17,18 @@ it.each([
   expect(stderr).not.toContain('device:');
 });
 
-it('says of a threshold what a benchmark at that threshold measures', async () => {
+it('says of a threshold what a benchmark at that threshold measures, and goes on from a journal', async () => {
   const args = ['--suite', 'bundled-math', '--limit', '3', '--json'];
-  const { stdout } = await runCli('thresholds', '--systems', 'confidence:inner=dflash', ...args);
+  const journal = join(mkdtempSync(join(tmpdir(), 'journal-')), 'steps.jsonl');
+  const choose = ['--systems', 'confidence:inner=dflash', ...args, '--journal', journal];
+  const { stdout } = await runCli('thresholds', ...choose);
+  const kept = readFileSync(journal, 'utf8');
+  appendFileSync(journal, '["cut off');
+  expect((await runCli('thresholds', ...choose)).stdout).toBe(stdout);
+  expect(readFileSync(journal, 'utf8')).toBe(kept);
+  const other = await runCli('thresholds', ...choose, '--max-tokens', '100');
+  expect(other).toMatchObject({ status: 2, stdout: '' });
+  expect(other.stderr).toContain('"maxTokens":320');
   const { systems, target_accuracy } = JSON.parse(stdout) as { systems: Sweep[]; target_accuracy: number };
   const [{ points }] = systems as [Sweep];
   const middle = points[points.length >> 1] as Sweep['points'][number];

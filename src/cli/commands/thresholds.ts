@@ -6,14 +6,16 @@ import { checkAborted } from '../../base/errors.ts';
 import type { Interval } from '../../base/statistics.ts';
 import { createEngine } from '../../engine/engine.ts';
 import { readerOf } from '../../engine/load/loaded-models.ts';
+import type { RunRequest } from '../../engine/request.ts';
 import { SYSTEMS } from '../../systems/index.ts';
-import targetOnly from '../../systems/target-only.ts';
+import random from '../../systems/random.ts';
 import { type TraceEvent, thresholdOf } from '../../trace/index.ts';
 import { choice, integer, number, text, UsageError, words } from '../arguments.ts';
 import { type BenchEntry, readEntry } from '../bench/entries.ts';
+import { type Asked, OneSteps, openJournal } from '../bench/one-steps.ts';
 import { chosenPrompts, fitted, readPrompts } from '../bench/prompts.ts';
 import { MATH_SUITES, readSuite, SPLITS, suiteFile } from '../bench/suites.ts';
-import { atEscalation, type Sweep, type SweepPoint, sweep, targetAnswers } from '../bench/sweep.ts';
+import { atEscalation, type Sweep, type SweepPoint, sweep } from '../bench/sweep.ts';
 import { defineCommand } from '../command.ts';
 import { auxiliaryOptions, openDevice, precisionOption } from '../device.ts';
 import { readTextFile } from '../messages.ts';
@@ -31,6 +33,7 @@ const OPTIONS = {
   offset: integer('N', 'leaves out the first N problems', { least: 0 }),
   limit: integer('N', 'at most N problems', { least: 2 }),
   keep: number('SHARE', "share of the target's accuracy to keep (default: 0.98)", { least: 0, most: 1 }),
+  journal: text('FILE', 'keeps every step that is run, and runs none that it holds: a long command can go on later'),
   'max-tokens': integer('N', 'most tokens an answer (default: 320)', { least: 2 }),
   precision: precisionOption,
 } as const;
@@ -90,43 +93,46 @@ export const thresholds = defineCommand({
     const content = await readTextFile(file);
     const read =
       values.prompts === undefined ? readSuite(suite, content) : readPrompts(content, file, { answers: true });
-    const prompts = chosenPrompts(read, values);
-    if (prompts.some(({ result }) => result === null)) throw new UsageError(`${file}: a problem has no "result"`);
+    const problems = chosenPrompts(read, values);
+    if (problems.some(({ result }) => result === null)) throw new UsageError(`${file}: a problem has no "result"`);
     using device = await openDevice(terminal);
-    const ways = [...entries.map(({ system }) => system), targetOnly];
+    const ways = [...entries.map(({ system }) => system), random];
     const models = await loadAll(device, { target: null, judge: null }, values, ways, terminal);
     const engine = createEngine({ gpu: device.gpu });
-    await engine.load(models, { vocabularies: 'own' });
+    await engine.load(models);
     const reader = readerOf(models);
     if (!reader) throw new UsageError('there is no target');
 
-    const runs = (system: string) => {
-      let done = 0;
-      return async (index: number, knobs: BenchEntry['knobs'] | null): Promise<readonly TraceEvent[]> => {
-        terminal.progress(`${system}: problem ${index + 1} of ${prompts.length}, run ${++done}`);
-        const prompt = fitted((prompts[index] as (typeof prompts)[number]).prompt, reader);
-        const id = knobs ? system : targetOnly.id;
-        const request = { prompt, system: id, knobs: knobs ?? {}, maxTokens, temperature: 0, seed: index };
-        const events: TraceEvent[] = [];
-        for await (const event of engine.run(request, terminal.signal)) events.push(event);
-        checkAborted(terminal.signal);
-        return events;
-      };
+    const names = Object.entries(models).flatMap(([role, model]) => (model ? [[role, model.name]] : []));
+    const about = { models: Object.fromEntries(names), precision: values.precision ?? null, maxTokens };
+    const run = async (request: RunRequest): Promise<readonly TraceEvent[]> => {
+      const events: TraceEvent[] = [];
+      for await (const event of engine.run(request, terminal.signal)) events.push(event);
+      checkAborted(terminal.signal);
+      return events;
     };
-    const target = await targetAnswers({ prompts, keep, run: runs(targetOnly.id) });
+    const asked: Asked[] = [];
+    for (const [index, { prompt }] of problems.entries()) {
+      const [first] = await run({ prompt: fitted(prompt, reader), maxTokens: 1 });
+      if (first?.type !== 'run') throw new Error('a run that does not begin with its request');
+      asked.push({ prompt: first.prompt, seed: (values.offset ?? 0) + index, maxTokens });
+    }
+    const options = { problems, asked, keep, steps: new OneSteps(run, openJournal(values.journal, about)) };
+    const counted = (name: string) => (index: number) =>
+      terminal.progress(`${name}: problem ${index + 1} of ${problems.length}`);
     const sweeps: Sweep[] = [];
-    for (const entry of entries) sweeps.push(await sweep(entry, target, { prompts, keep, run: runs(entry.system.id) }));
+    for (const entry of entries) sweeps.push(await sweep(entry, { ...options, onProblem: counted(entry.name) }));
     await engine.close();
-    const accuracy = target.reduce((sum, { right }) => sum + right, 0) / target.length;
+    const [{ target_accuracy }] = sweeps as [Sweep];
     if (values.json)
       await terminal.json({
         suite: values.prompts ?? suite,
         split,
-        prompts: prompts.length,
+        prompts: problems.length,
         keep,
-        target_accuracy: accuracy,
+        target_accuracy,
         systems: sweeps,
       });
-    else await terminal.write(print(sweeps, keep, accuracy, prompts.length));
+    else await terminal.write(print(sweeps, keep, target_accuracy, problems.length));
   },
 });

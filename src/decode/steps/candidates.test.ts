@@ -96,7 +96,7 @@ const guarded = ({ k, beta, tau, logprob = ASSUMED, grounding = [0, 1] }: Guard,
   return { tokens: text.slice(PROMPT.length, PROMPT.length + maxTokens), steps, scores };
 };
 
-const KNOBS = { selector: 'tokens', escalated: 'candidates' } as const;
+const KNOBS = { k: 4, temperature: 0.7, beta: 0.5, selector: 'tokens', escalated: 'candidates' } as const;
 
 describe('specguard', () => {
   it.each([
@@ -167,7 +167,9 @@ describe('specguard', () => {
   it('takes the first candidate where none is chosen, and compares hidden states otherwise', async () => {
     const { run } = await routeEngine();
     const chosen = async (selector: string) =>
-      routesOf(await run(specguard, { seed: SEED, knobs: { selector, tau: 0 } })).map((route) => route.chosen);
+      routesOf(await run(specguard, { seed: SEED, knobs: { ...KNOBS, selector, tau: 0 } })).map(
+        (route) => route.chosen,
+      );
     expect(new Set(await chosen('none'))).toEqual(new Set([0]));
     expect((await chosen('tokens')).some((choice) => choice !== 0)).toBe(true);
     expect((await chosen('states')).length).toBeGreaterThan(1);
@@ -185,7 +187,7 @@ describe('specguard', () => {
       [Symbol.dispose]: () => {},
     };
     const { run } = await routeEngine({ sentences, stopTokens: [STOP] });
-    const events = await run(specguard, { seed: SEED, maxTokens: 120, knobs: { k: 5, tau: 0 } });
+    const events = await run(specguard, { seed: SEED, maxTokens: 120, knobs: { k: 5, temperature: 0.7, tau: 0 } });
     const written = events.flatMap((event) => (event.type === 'candidates' ? [event.tokens] : []));
     const texts = written.map((step) => step.map((tokens) => tokens.join(' ')));
     const central = texts.map((step) => mostCentral(step.map(place)));

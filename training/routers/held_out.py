@@ -1,0 +1,117 @@
+"""Writes the table of all routers on held-out problems: docs/results/routers-{usual,hard}.json, from which the pages' tables
+are made (`node .ci/tables.mjs --write`).
+
+    python -m routers.held_out CURVES.json TIMES.json OUT.json [--at rsd=0.9 …] [--sampled BENCH.json …]     (from training/)
+
+CURVES: `outrider thresholds --split held-out --json`, for accuracy, escalations and tokens, at the systems' own defaults
+or where `--at` says. TIMES: `outrider bench --json`, run quietly, for times. Systems that are not in CURVES have their
+accuracy from TIMES too, or from the parts in `--sampled`.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+
+NAMES = {"autoregressive": "target alone", "draft-only": "draft alone"}
+ALONE = {
+    **dict.fromkeys(("autoregressive", "dflash", "draft-model"), "all"),
+    **dict.fromkeys(("draft-only", "majority", "best-of-n"), "none"),
+}
+ORDER = [
+    *("autoregressive", "dflash", "draft-model", "confidence", "specguard", "rsd", "arbitrage", "oracle", "random"),
+    *("majority", "best-of-n", "draft-only"),
+]
+COLUMNS = [
+    "",
+    "setting",
+    "problems",
+    "right answers",
+    "steps the target wrote",
+    "of them useless",
+    "tokens the target wrote",
+    "× plain, steps by plain decoding",
+    "× plain, steps by dflash",
+]
+
+
+def percent(value: float | None, interval: list[float] | None = None) -> str:
+    if value is None:
+        return "–"
+    ends = f" [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]" if interval else ""
+    return f"{100 * value:.1f} %{ends}"
+
+
+def times(report: dict | None) -> str:
+    if report is None:
+        return "–"
+    low, high = report["intervals"]["total_speedup"]
+    return f"{report['whole_answers']['total_speedup']:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def at(sweep: dict, threshold: float) -> dict:
+    """The point that holds at a threshold: that of the last one before it."""
+    sign = 1 if sweep["escalates"] == "low" else -1
+    return [p for p in sweep["points"] if sign * (threshold - p["threshold"]) >= -1e-9][-1]
+
+
+def right_of(reports: list[dict]) -> tuple[str, str]:
+    """The share of right answers of several parts together, and how many there are."""
+    right = np.array([p["right"] for report in reports for p in report["prompts"]], dtype=float)
+    drawn = np.random.default_rng(1).choice(right, (1000, len(right))).mean(1)
+    return percent(right.mean(), list(np.quantile(drawn, [0.025, 0.975]))), f"{len(right)}"
+
+
+def rows(curves: dict, timed: dict, picked: dict[str, float], sampled: list[dict]) -> list[list[str]]:
+    sweeps = {each["system"].split(":")[0]: each for each in curves["systems"]}
+    reports = {each["system"]: each for each in timed["systems"]}
+    target = reports["autoregressive"]["target_tokens"]
+    made = []
+    for system in ORDER:
+        mine = {name: report for name, report in reports.items() if name.split(":")[0] == system}
+        plain = next((r for name, r in mine.items() if "inner=dflash" not in name), None)
+        nested = next((r for name, r in mine.items() if "inner=dflash" in name), None)
+        name = NAMES.get(system, f"`{system}`")
+        if system in sweeps:
+            sweep = sweeps[system]
+            point = at(sweep, picked[system]) if system in picked else sweep["initial"]
+            setting = f"{sweep['knob']} = {picked.get(system, point['threshold']):g}"
+            ends = point["intervals"]
+            figures = [percent(point[f], ends[f]) for f in ("accuracy", "escalation_rate", "useless_escalations", "target_tokens")]
+            made.append([name, setting, f"{curves['prompts']}", *figures, times(plain), times(nested)])
+        elif plain:
+            parts = [r for report in sampled for r in report["systems"] if r["system"].split(":")[0] == system] or [plain]
+            accuracy, count = right_of(parts)
+            if ALONE.get(system) == "all":
+                accuracy, count = percent(curves["target_accuracy"]), f"{curves['prompts']}"
+            kept = [p for sweep in sweeps.values() for p in sweep["points"] if p["escalation_rate"] == 0]
+            if system == "draft-only" and kept:
+                accuracy, count = percent(kept[0]["accuracy"], kept[0]["intervals"]["accuracy"]), f"{curves['prompts']}"
+            share = ALONE.get(system) or percent(plain["escalation_rate"], plain["intervals"]["escalation_rate"])
+            tokens = percent(plain["target_tokens"] / target)
+            made.append(
+                [name, "", count, accuracy, share, percent(plain["useless_escalations"]), tokens, times(plain), times(nested)]
+            )
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("curves", type=Path)
+    parser.add_argument("times", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--at", nargs="*", default=[])
+    parser.add_argument("--sampled", type=Path, nargs="*", default=[])
+    asked = parser.parse_args()
+
+    def read(path: Path) -> dict:
+        return json.loads(path.read_text())
+
+    picked = {system: float(threshold) for system, threshold in (each.split("=") for each in asked.at)}
+    table = rows(read(asked.curves), read(asked.times), picked, [*map(read, asked.sampled)])
+    asked.out.write_text(json.dumps({"columns": COLUMNS, "rows": table}, indent=2, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

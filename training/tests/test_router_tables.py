@@ -1,0 +1,82 @@
+"""SpecGuard's signals by every variant, and the tables and plots of what the engine measured."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from bundled import evaluate, vocabulary
+from bundled.heldout import validation
+from routers import held_out, plot, signals
+from routers.steps import record
+
+MODELS = Path(__file__).parent.parent.parent / "public" / "models"
+
+
+def test_auc_counts_pairs() -> None:
+    better = np.array([True, True, False, False, False])
+    assert signals.auc(np.array([0.1, 0.3, 0.2, 0.3, 0.4]), better) == pytest.approx(4.5 / 6)
+    assert signals.auc(np.array([0.5] * 5), better) == 0.5
+
+
+def test_attention_is_the_models_own() -> None:
+    """Weights times values, through the output matrix, are what the attention gives."""
+    torch.manual_seed(1)
+    model, ids = evaluate.load(MODELS / "draft"), list(range(3, 40))
+    with torch.no_grad():
+        state = model.states(torch.tensor([ids]))[0]
+        layer = model.model.layers[0]
+        x, cos, sin = layer.input_layernorm(state), model.cos[: len(ids)], model.sin[: len(ids)]
+        attention = layer.self_attn
+        values = attention.v_proj(x).view(len(ids), attention.kv_heads, -1).transpose(0, 1)
+        mixed = signals.weights(attention, x[0], cos, sin) @ values.repeat_interleave(attention.heads // attention.kv_heads, 0)
+        expected = attention(x, cos, sin, None, None)
+        assert torch.allclose(attention.o_proj(mixed.transpose(0, 1).reshape(1, len(ids), -1)), expected, atol=1e-5)
+
+
+def test_groundings_are_shares() -> None:
+    tokenizer = vocabulary.load(MODELS / "target")
+    records = [record(tokenizer, p.question, p.answer) for p in validation()[:2]]
+    draft, target = evaluate.load(MODELS / "draft"), evaluate.load(MODELS / "target")
+    made = signals.contexts(draft, target, records)
+    for one in records:
+        assert len(one.kept) == sum(text[: len(one.prompt)] == one.prompt for text, *_ in made)
+    text, step, logprobs, _ = made[-1]
+    assert len(step) == len(logprobs)
+    with torch.no_grad():
+        found = signals.groundings(draft, text, step)
+        later = signals.groundings(draft, text + step[:-1], step[-1:])
+    assert len(found) == 2 * (2 + 3) * 4 * 2
+    assert all((values > -1e-5).all() and (values < 1 + 1e-4).all() for key, values in found.items() if key[1] != "max")
+    key = (2, "mean", "plain", "counted")
+    assert found[key][-1] < later[key][0]  # the same token rests on more where the step's other tokens count too
+
+
+def point(threshold: float, share: float) -> dict:
+    figures = {"accuracy": 0.5 + share / 2, "escalation_rate": share, "useless_escalations": share / 2, "target_tokens": share}
+    return {"threshold": threshold, **figures, "intervals": {name: [value / 2, value] for name, value in figures.items()}}
+
+
+def test_tables_and_plots_say_what_was_measured() -> None:
+    points = [point(0.0, 0.01), point(0.4, 0.3), point(0.8, 0.6)]
+    rsd = {"system": "rsd", "knob": "delta", "escalates": "low", "points": points, "initial": point(0.85, 0.6)}
+    curves = {"suite": "bundled-math", "split": "held-out", "prompts": 9, "target_accuracy": 0.9, "systems": [rsd]}
+    for figure in ("accuracy", "useless_escalations"):
+        assert plot.draw(curves, figure).count("<polyline") == 1
+
+    def timed(system: str, right: list[bool]) -> dict:
+        report = {"system": system, "target_tokens": 50, "prompts": [{"right": each} for each in right]}
+        report |= {"escalation_rate": 0.25, "useless_escalations": 0.5, "whole_answers": {"total_speedup": 1.5}}
+        return report | {"intervals": {"total_speedup": [1.25, 1.75], "escalation_rate": [0.125, 0.375]}}
+
+    names = ("autoregressive", "dflash", "rsd:inner=autoregressive", "rsd:inner=dflash", "oracle", "majority")
+    report = {"systems": [timed(name, [True, False]) for name in names]}
+    table = {row[0]: row for row in held_out.rows(curves, report, {}, [])}
+    assert table["`rsd`"][1:5] == ["delta = 0.85", "9", "80.0 % [40.0, 80.0]", "60.0 % [30.0, 60.0]"]
+    assert table["`rsd`"][-2:] == ["1.50 [1.25, 1.75]"] * 2
+    assert table["`dflash`"][2:5] == ["9", "90.0 %", "all"]
+    assert table["`majority`"][2:5] == ["2", "50.0 % [0.0, 100.0]", "none"]
+    assert table["`oracle`"][4:6] == ["25.0 % [12.5, 37.5]", "50.0 %"]
+    at = {row[0]: row for row in held_out.rows(curves, report, {"rsd": 0.41}, [])}
+    assert at["`rsd`"][1:4] == ["delta = 0.41", "9", "65.0 % [32.5, 65.0]"]
