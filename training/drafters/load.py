@@ -76,7 +76,7 @@ def configuration(drafter: DFlash | Eagle3, target_layers: int) -> dict:
         "architectures": ["DFlashDraftModel"],
         "model_type": "qwen3",
         "block_size": drafter.block,
-        "dflash_config": {"mask_token_id": drafter.mask_id, "target_layer_ids": drafter.taps},
+        "dflash_config": {"mask_token_id": drafter.mask_id, "target_layer_ids": drafter.taps, "taps_before_norm": True},
         "num_target_layers": target_layers,
         "layer_types": ["full_attention"] * s.layers,
         "attention_dropout": 0.0,

@@ -3,11 +3,18 @@
 import { refuse } from '../../base/refuse.ts';
 import { rowsOf } from '../arena.ts';
 import { rowIn } from '../check-tree.ts';
+import type { DFlash } from '../families/dflash.ts';
 import type { BlockCursor, BlockDrafter, OpenDrafter, Scores, Token } from '../interface.ts';
 import { MaskCursor, MaskDrafter } from './mask-drafter.ts';
+import type { DrafterParts } from './tap-drafter.ts';
 
 export class DFlashDrafter extends MaskDrafter implements BlockDrafter {
   readonly kind = 'dflash';
+
+  constructor(parts: DrafterParts, { tapsBeforeNorm = false, ...block }: DFlash) {
+    super(parts, block);
+    this.tapsBeforeNorm = tapsBeforeNorm;
+  }
 
   async open(options: OpenDrafter = {}): Promise<BlockCursor> {
     return new DFlashCursor(this, await this.allocate(options));

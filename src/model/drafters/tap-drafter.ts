@@ -39,6 +39,8 @@ export abstract class TapDrafter implements Disposable {
   readonly executor: Executor;
   readonly target: Transformer;
   ropeDivisors: RopeDivisors = {};
+  /** Whether a tap of the target's last layer is read before the final norm. */
+  tapsBeforeNorm = false;
   readonly #gpu: Gpu;
   readonly #arena: Arena;
   readonly #contexts = new Set<Context>();
@@ -86,7 +88,7 @@ export abstract class TapDrafter implements Disposable {
     );
     const arena = new Arena(this.#gpu);
     const { finalNorm, epsilon } = this.target.lend();
-    const last = this.tapLayers.indexOf(this.target.layers - 1);
+    const last = this.tapsBeforeNorm ? -1 : this.tapLayers.indexOf(this.target.layers - 1);
     const tapped = { layers: this.tapLayers, last, finalNorm, epsilon };
     const make = () => new FeatureQueue(this.network, cache, arena, tapped);
     const queue = await this.#gpu.allocating(`the taps of ${this.tapLayers.length} layers`, make).catch((error) => {

@@ -30,7 +30,7 @@ const TAPS = 'Open the target with the tapLayers of its drafter.';
  */
 export interface Tapped {
   readonly layers: readonly number[];
-  /** The place of the target's last layer among them; -1: it is not tapped. */
+  /** The place of the target's last layer among them; -1: it is not tapped, or before the norm. */
   readonly last: number;
   readonly finalNorm: Tensor;
   readonly epsilon: number;

@@ -5,6 +5,8 @@ import type { Config } from './config.ts';
 
 export interface DFlash extends BlockFacts {
   readonly kind: 'dflash';
+  /** A tap of the target's last layer is read before the final norm, unlike in the authors' code (our own drafter). */
+  readonly tapsBeforeNorm?: boolean;
 }
 
 export const readDFlash = (config: Config): DFlash => {
@@ -22,6 +24,7 @@ export const readDFlash = (config: Config): DFlash => {
   if (blockSize < 2) throw config.error(`a block_size of ${blockSize} leaves nothing to draft`);
   const maskToken = own.index('mask_token_id');
   const targetLayers = config.has('num_target_layers') ? config.count('num_target_layers') : null;
+  const tapsBeforeNorm = own.flag('taps_before_norm', false);
   const named = own.indices('target_layer_ids', -1);
   const block = blockArchitecture(config, {
     family: 'dflash',
@@ -39,5 +42,6 @@ export const readDFlash = (config: Config): DFlash => {
     blockSize,
     maskToken,
     targetLayers,
+    tapsBeforeNorm,
   };
 };

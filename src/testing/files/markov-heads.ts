@@ -47,8 +47,9 @@ export const withMarkovHeads = (folder: string): Source => {
   }
   const text = new TextEncoder().encode(JSON.stringify(header));
   const size = new Uint8Array(new BigUint64Array([BigInt(text.byteLength)]).buffer);
+  const { taps_before_norm: _, ...dflash } = config.dflash_config;
   const own = {
-    ...config.dflash_config,
+    ...dflash,
     projector_type: 'dspark',
     markov_rank: RANK,
     markov_head_type: 'vanilla',
