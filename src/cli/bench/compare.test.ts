@@ -299,10 +299,10 @@ describe('verify cost', () => {
   it('times every M against one row', async () => {
     const model = toyModel({ vocabulary: 200, sharpness: 1 });
     const { relative, milliseconds } = await verifyCost(model, 3);
-    expect(Object.keys(relative)).toEqual(['1', '2', '4', '8', '16']);
+    expect(Object.keys(relative)).toEqual(['1', '2', '4', '8', '12', '16']);
     expect(relative['1']).toBe(1);
     expect((milliseconds['16'] ?? 0) / (milliseconds['1'] ?? 1)).toBeCloseTo(relative['16'] ?? 0);
-    // 32 rows of prompt, then 1 + 2 + 4 + 8 + 16 rows in each of the rounds and the warm-up.
-    expect(model.rows).toBe(32 + 4 * 31);
+    // 32 rows of prompt, then 1 + 2 + 4 + 8 + 12 + 16 rows in each of the rounds and the warm-up.
+    expect(model.rows).toBe(32 + 4 * 43);
   });
 });
