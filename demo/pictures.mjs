@@ -45,7 +45,7 @@ for (const scheme of /** @type {const} */ (['light', 'dark'])) {
 await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
 await ready();
 await run('#race-go');
-await shoot('race', '#race .answer');
+await shoot('race', '#race .card.answer');
 await page.locator('#tab-inspect').click();
 await shoot('inspect', '#inspect');
 await page.locator('#tab-race').click();
@@ -53,7 +53,7 @@ await choose('cos');
 await page.locator('#member').selectOption('both');
 await ready();
 await run('#go');
-await shoot('page-ensemble', '#race .answer');
+await shoot('page-ensemble', '#race .card.answer');
 await choose('rsd');
 await page
   .locator('#problem')
@@ -61,7 +61,7 @@ await page
     'Tom has 21 beads. Hugo gets 6 more beads than Tom. Max gets 18 fewer beads than Hugo. How many beads does Max have?',
   );
 await run('#go');
-await shoot('page-steps', '#race .answer');
+await shoot('page-steps', '#race .card.answer');
 await page.goto(`${address}benchmark.html`);
 await page.locator('#quick:enabled').click();
 await page.locator('#status', { hasText: 'Finished' }).waitFor();

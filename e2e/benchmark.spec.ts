@@ -119,7 +119,8 @@ test('the device is measured, systems alternate with plain decoding, and the res
 });
 
 test('a dead worker and a lost device do not stop the queue, and their runs can be repeated', async ({ page }) => {
-  // Workers in order of their start: for the device card, one that is killed, one that loses its device at once.
+  // Workers in order of their start: for the check of WebGPU, for the device card, one that is killed, one that loses
+  // its device at once.
   await page.addInitScript(() => {
     const { Worker } = globalThis;
     const module = (code: string): string => URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
@@ -135,8 +136,8 @@ test('a dead worker and a lost device do not stop the queue, and their runs can 
     let started = 0;
     globalThis.Worker = class extends Worker {
       constructor(url: string | URL, options?: WorkerOptions) {
-        super(++started === 3 ? lossy(url) : url, options);
-        if (started !== 2) return;
+        super(++started === 4 ? lossy(url) : url, options);
+        if (started !== 3) return;
         setTimeout(() => {
           this.terminate();
           this.dispatchEvent(new ErrorEvent('error', { message: 'killed by the test' }));

@@ -56,7 +56,9 @@ test('the plain ensemble gives the same tokens', async () => {
 
 test('another model votes with the target', async () => {
   await answer(page); // one lane again
-  await page.locator('#race .answer').screenshot({ path: 'test-results/page-ensemble.png', animations: 'disabled' });
+  await page
+    .locator('#race .card.answer')
+    .screenshot({ path: 'test-results/page-ensemble.png', animations: 'disabled' });
   await page.getByLabel('Models that vote with the target').selectOption('both');
   await ready(page);
   await answer(page);

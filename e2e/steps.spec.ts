@@ -72,7 +72,7 @@ test('Arbitrage: the same, with the advantage of the target as score', async () 
 });
 
 test('fits a narrow screen', async () => {
-  await page.locator('#race .answer').screenshot({ path: 'test-results/page-steps.png', animations: 'disabled' });
+  await page.locator('#race .card.answer').screenshot({ path: 'test-results/page-steps.png', animations: 'disabled' });
   await page.setViewportSize({ width: 360, height: 740 });
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
 });
