@@ -1,6 +1,7 @@
 // Drafts of two sources: what a look-up finds, and what a drafter with weights writes. Each round takes the source that
 // is expected to commit more tokens for its cost, by the acceptance measured so far. Where the two are about as good,
-// one tree holds both drafts, as branches from the anchor.
+// one tree holds both drafts, as branches from the anchor. Where the drafter loses time and nothing is found, the round
+// is plain.
 import type { Token, Tree } from '../../model/interface.ts';
 import type { Cost } from '../core/fallback.ts';
 import { assumedCost } from '../core/fallback.ts';
@@ -13,8 +14,11 @@ const ALIKE = 1.25;
 const ASSUMED = 2;
 /** How much an older round counts, for each that came after it. */
 const DECAY = 0.85;
-/** Rounds in a row without the drafter, before it is tried again: what it writes may suit the text by now. */
-const TRY_EVERY = 16;
+/**
+ * Rounds in a row without the drafter, before it is tried again: what it writes may suit the text by now. Doubled by
+ * each try that loses time.
+ */
+const PAUSE = { least: 16, most: 256 } as const;
 /** Rows of a tree that holds both drafts: more would not fit into one pass. */
 export const MOST_ROWS = 16;
 
@@ -39,6 +43,9 @@ export interface CombinedOptions {
 export const combinedDrafter = ({ lookup, drafter, cost: measured }: CombinedOptions): Drafter => {
   let kept = { sum: ASSUMED, rounds: 1 };
   let unused = 0;
+  let pause: number = PAUSE.least;
+  /** The last proposal was the drafter's, although it lost time before. */
+  let trying = false;
   let proposed: 'lookup' | 'drafter' | 'both' | null = null;
   /** Rows of the look-up in a joined tree. */
   let boundary = 0;
@@ -49,12 +56,21 @@ export const combinedDrafter = ({ lookup, drafter, cost: measured }: CombinedOpt
   const lookupRate = (found: Found): number => (1 + found.expected) / price(Math.ceil(found.expected) + 2, 0);
   const drafterRate = (): number => (1 + kept.sum / kept.rounds) / price(usual.nodes, usual.passes);
 
-  const byLookup = (found: Found): Proposal | null => {
-    const proposal = found.propose();
-    if (proposal.nodes < 2) return null;
-    proposed = 'lookup';
+  const byLookup = (found: Found | null): Proposal | null => {
     unused++;
+    const proposal = found?.propose();
+    if (!proposal || proposal.nodes < 2) return null;
+    proposed = 'lookup';
     return proposal;
+  };
+
+  const remember = (count: number): void => {
+    const paid = 1 + count >= price(usual.nodes, usual.passes);
+    // After a pause, one round that pays says more about the text than those before it.
+    kept =
+      trying && paid ? { sum: count, rounds: 1 } : { sum: DECAY * kept.sum + count, rounds: DECAY * kept.rounds + 1 };
+    if (drafterRate() >= 1) pause = PAUSE.least;
+    else if (trying) pause = Math.min(2 * pause, PAUSE.most);
   };
 
   return {
@@ -62,13 +78,15 @@ export const combinedDrafter = ({ lookup, drafter, cost: measured }: CombinedOpt
     async propose(sequence, most) {
       proposed = null;
       const found = lookup.find(sequence, most);
-      if (!drafter) return found && byLookup(found);
-      const due = unused >= TRY_EVERY;
+      if (!drafter) return byLookup(found);
+      const due = unused >= pause;
       const ratio = found ? lookupRate(found) / drafterRate() : 0;
-      if (found && ratio > ALIKE && !due) return byLookup(found);
+      const loses = drafterRate() < 1;
+      if (!due && (ratio > ALIKE || loses)) return byLookup(found);
       const proposal = await drafter.propose(sequence, most);
-      if (!proposal) return found && byLookup(found);
+      if (!proposal) return byLookup(found);
       unused = 0;
+      trying = loses;
       usual = { nodes: proposal.nodes, passes: proposal.passes };
       proposed = 'drafter';
       const [own, looked] = [chained(proposal), found && (ratio > 1 / ALIKE || due) ? found.propose() : null];
@@ -88,8 +106,7 @@ export const combinedDrafter = ({ lookup, drafter, cost: measured }: CombinedOpt
       // In a joined tree the walk follows one branch; what the other one would have kept was not tested.
       const ofLookup = proposed === 'lookup' || (proposed === 'both' && (path[1] ?? boundary) < boundary);
       lookup.observe(outcome, ofLookup ? count : 0);
-      if (proposed === 'drafter' || (proposed === 'both' && !ofLookup))
-        kept = { sum: DECAY * kept.sum + count, rounds: DECAY * kept.rounds + 1 };
+      if (proposed === 'drafter' || (proposed === 'both' && !ofLookup)) remember(count);
       proposed = null;
       drafter?.observe(outcome);
     },
