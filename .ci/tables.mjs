@@ -139,7 +139,9 @@ const routers = ({ runs, results, folder }) => {
       return cell === '–' && name.startsWith('×') ? (row[plain] ?? '') : cell;
     }),
   );
-  const chosen = cells.filter(([name]) => !/`(specguard|random|oracle|majority|best-of-n|draft-model)`/.test(name ?? ''));
+  const chosen = cells.filter(
+    ([name]) => !/`(specguard|random|oracle|majority|best-of-n|draft-model)`/.test(name ?? ''),
+  );
   return [
     markdown([`of ${rows[0]?.[columns.indexOf('problems')]} held-out problems`, ...kept.slice(1)], chosen),
     '',
