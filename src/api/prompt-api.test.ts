@@ -165,6 +165,17 @@ describe('a session', () => {
     expect(await session.prompt('Six')).toBe(await plain(engine, 'One', await first, 'Three', await third, 'Six'));
   });
 
+  it('writes a streamed answer that is not read, and then answers the next prompt', async () => {
+    const { engine, create } = await sessions();
+    const session = await create();
+    const stream = session.promptStreaming('One');
+    const second = await session.prompt('Two');
+    let first = '';
+    for await (const chunk of stream) first += chunk;
+    expect(first).not.toBe('');
+    expect(second).toBe(await plain(engine, 'One', first, 'Two'));
+  });
+
   it('ends with destroy, and with the signal that it was created with', async () => {
     const { create } = await sessions();
     const session = await create();

@@ -142,21 +142,22 @@ export class Session extends EventTarget {
     return text;
   }
 
-  /** The answer as it is written. */
+  /** The answer as it is written. It is written whether or not the stream is read, so that the next prompt can start. */
   promptStreaming(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): ReadableStream<string> {
     const left = new AbortController();
     const signal = AbortSignal.any([left.signal, ...(options.signal ? [options.signal] : [])]);
     const chunks = this.#respond(input, { ...options, signal });
+    const write = async (controller: ReadableStreamDefaultController<string>): Promise<void> => {
+      try {
+        for await (const chunk of chunks) controller.enqueue(chunk);
+        controller.close();
+      } catch (error) {
+        if (!left.signal.aborted) controller.error(error);
+      }
+    };
     return new ReadableStream({
-      async pull(controller) {
-        const { done, value } = await chunks.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      async cancel() {
-        left.abort();
-        await chunks.return();
-      },
+      start: (controller) => void write(controller),
+      cancel: () => left.abort(),
     });
   }
 

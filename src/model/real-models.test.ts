@@ -12,6 +12,7 @@ import { openCheckpoint } from '../weights/open.ts';
 import { loadModel } from './load/load-model.ts';
 
 const FOLDER = process.env.OUTRIDER_MODELS;
+if (FOLDER === undefined) console.warn('\n*** OUTRIDER_MODELS is not set: Qwen and Gemma are not tested ***\n');
 const TOLERANCE = 1e-3;
 
 interface Prompt {
