@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { random } from '../testing/fuzz/random.ts';
-import { intervals, type Statistic } from './statistics.ts';
+import { intervals, type Statistic, shareOfDraws } from './statistics.ts';
 
 const mean =
   (values: readonly number[]): Statistic =>
@@ -42,4 +42,14 @@ it('draws the same units for every figure, so a ratio of equal figures is exactl
   const { ratio, value } = intervals(4, { ratio: (drawn) => (one(drawn) ?? 0) / (one(drawn) ?? 1), value: one });
   expect(ratio).toEqual([1, 1]);
   expect(value?.[0]).toBeLessThan(value?.[1] ?? 0);
+});
+
+it('says in which share of the draws a figure is reached, as the ends of its interval do', () => {
+  const values = Array.from({ length: 400 }, (_, i) => (i % 10 < 3 ? 1 : 0));
+  const { share } = intervals(400, { share: mean(values) });
+  expect(shareOfDraws(400, mean(values), share?.[0] ?? 0)).toBeCloseTo(0.975, 1);
+  expect(shareOfDraws(400, mean(values), share?.[1] ?? 0)).toBeLessThan(0.06);
+  expect(shareOfDraws(400, mean(values), 0)).toBe(1);
+  expect(shareOfDraws(400, () => null, 0)).toBe(0);
+  expect(shareOfDraws(1, mean(values), 0)).toBeNull();
 });

@@ -39,6 +39,16 @@ const uniforms = (seed: number) => {
   };
 };
 
+/** Units drawn anew with replacement, a thousand times: the same draws for as many units and the same seed. */
+function* draws(units: number, seed: number): Generator<ArrayLike<number>> {
+  const next = uniforms(seed);
+  const drawn = new Uint32Array(units);
+  for (let i = 0; units > 1 && i < RESAMPLES; i++) {
+    for (let j = 0; j < units; j++) drawn[j] = next() * units;
+    yield drawn;
+  }
+}
+
 /**
  * The 95 % interval of each figure by the percentile bootstrap (Efron 1979): units are drawn anew with replacement.
  * All figures of as many units see the same draws, so a ratio of two systems is paired. Null below two units, and
@@ -51,18 +61,21 @@ export const intervals = <Name extends string>(
 ): Readonly<Record<Name, Interval | null>> => {
   const names = Object.keys(statistics) as Name[];
   const values = new Map(names.map((name) => [name, [] as number[]]));
-  const next = uniforms(seed);
-  const drawn = new Uint32Array(units);
-  for (let i = 0; units > 1 && i < RESAMPLES; i++) {
-    for (let j = 0; j < units; j++) drawn[j] = next() * units;
+  for (const drawn of draws(units, seed))
     for (const name of names) {
       const value = statistics[name](drawn);
       if (value !== null && Number.isFinite(value)) values.get(name)?.push(value);
     }
-  }
   const ends = (name: Name): Interval | null => {
     const all = Float64Array.from(values.get(name) ?? []).sort();
     return all.length < RESAMPLES / 2 ? null : [quantile(all, 0.025), quantile(all, 0.975)];
   };
   return Object.fromEntries(names.map((name) => [name, ends(name)])) as Record<Name, Interval | null>;
+};
+
+/** The share of the same draws in which a figure is at least so much; null below two units. */
+export const shareOfDraws = (units: number, statistic: Statistic, least: number, seed = 1): number | null => {
+  let reached = 0;
+  for (const drawn of draws(units, seed)) if ((statistic(drawn) ?? Number.NEGATIVE_INFINITY) >= least) reached++;
+  return units > 1 ? reached / RESAMPLES : null;
 };

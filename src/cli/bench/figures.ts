@@ -1,6 +1,6 @@
 // Figures of a system over many prompts, as functions of which prompts are counted: the report has each one for all
 // prompts, and its 95 % interval over prompts drawn anew (base/statistics.ts).
-import { type Interval, intervals, median, type Statistic } from '../../base/statistics.ts';
+import { type Interval, intervals, median, type Statistic, shareOfDraws } from '../../base/statistics.ts';
 
 /** What one run adds to a figure; null: nothing. */
 type Measured<Run> = (run: Run) => number | null;
@@ -45,6 +45,11 @@ export class Prompts {
     statistics: Readonly<Record<Name, Statistic>>,
   ): Readonly<Record<Name, Interval | null>> {
     return intervals(this.#prompts.length, statistics);
+  }
+
+  /** How sure it is, from 0 to 1, that the figure is at least so much. */
+  sureOf(statistic: Statistic, least: number): number | null {
+    return shareOfDraws(this.#prompts.length, statistic, least);
   }
 
   #values<Run extends OfPrompt>(runs: readonly Run[], measured: Measured<Run>): readonly number[][] {

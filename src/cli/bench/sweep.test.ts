@@ -48,6 +48,7 @@ it.each([
     problems,
     asked,
     keep: 0.9,
+    sure: 0,
     steps: steps(),
   });
   expect(points.length).toBeGreaterThan(10);
@@ -76,6 +77,20 @@ it.each([
   if (from > 0) expect(points[from - 1]?.accuracy_ratio).toBeLessThan(0.9);
 });
 
+it('chooses more strictly the surer it must be', async () => {
+  const chosen = async (sure: number) => {
+    const { points, chosen } = await sweep(readEntry('rsd'), { problems, asked, keep: 0.8, sure, steps: steps() });
+    const from = points.indexOf(chosen as (typeof points)[number]);
+    const sureAt = (i: number) => points[i]?.sure ?? 0;
+    expect(points.slice(from).every((_, i) => sureAt(from + i) >= sure)).toBe(true);
+    return { from, sure: sureAt(from), before: sureAt(from - 1) };
+  };
+  const [plain, sure] = [await chosen(0), await chosen(0.95)];
+  expect(plain.sure).toBeLessThan(0.95);
+  expect(sure.from).toBeGreaterThan(plain.from);
+  expect(sure.before).toBeLessThan(0.95);
+});
+
 it('ends an answer where the model ends it, at the most steps and at the most tokens', async () => {
   for (const [name, maxTokens, last] of [
     ['rsd', 100, STEPS - 1],
@@ -87,6 +102,7 @@ it('ends an answer where the model ends it, at the most steps and at the most to
       problems,
       asked: asked.map((one) => ({ ...one, maxTokens })),
       keep: 1,
+      sure: 0,
       steps: seen,
     });
     const written = Math.max(...[...seen.asked].map((each) => each.split(/[ ,]/).slice(2).filter(Boolean).length));

@@ -28,6 +28,8 @@ type Figures<Value> = Readonly<Record<(typeof FIGURES)[number], Value>>;
 export interface SweepPoint extends Figures<number | null> {
   readonly threshold: number;
   readonly intervals: Figures<Interval | null>;
+  /** The share of the bootstrap's draws in which it keeps the share of the target's accuracy that was asked for. */
+  readonly sure: number | null;
 }
 
 /** Names as `outrider thresholds --json` prints them. */
@@ -38,7 +40,7 @@ export interface Sweep {
   readonly target_accuracy: number;
   /** From where nothing is escalated to where most is. */
   readonly points: readonly SweepPoint[];
-  /** Of the points from which on accuracy stays at the share of the target's that was asked for: the first. */
+  /** Of the points from which on the accuracy that was asked for is kept as surely as was asked for: the first. */
   readonly chosen: SweepPoint | null;
   /** At the system's own default. */
   readonly initial: SweepPoint | null;
@@ -56,6 +58,8 @@ export interface SweepOptions {
   readonly asked: readonly Asked[];
   /** The share of the target's accuracy that a threshold must keep. */
   readonly keep: number;
+  /** How sure that must be, as `SweepPoint.sure`. 0: the share in all problems is enough. */
+  readonly sure: number;
   readonly steps: Steps;
   readonly onProblem?: (index: number) => void;
 }
@@ -221,11 +225,14 @@ export const sweep = async (entry: BenchEntry, options: SweepOptions): Promise<S
       ),
     };
     const values = Object.fromEntries(FIGURES.map((name) => [name, all.value(statistics[name])]));
-    return { threshold, ...(values as Figures<number | null>), intervals: all.intervals(statistics) };
+    const sure = all.sureOf(statistics.accuracy_ratio, options.keep);
+    return { threshold, ...(values as Figures<number | null>), intervals: all.intervals(statistics), sure };
   };
   const thresholds = [...new Set(outcomes.flat().map(({ from }) => from))].sort((a, b) => sign * (a - b));
   const points = thresholds.map(pointAt);
-  const short = points.findLastIndex((point) => (point.accuracy_ratio ?? 0) < options.keep);
+  const short = points.findLastIndex(
+    ({ accuracy_ratio, sure }) => (accuracy_ratio ?? 0) < options.keep || (sure ?? 0) < options.sure,
+  );
   const auc: Statistic = (drawn) => {
     const steps = Array.from(drawn, (i) => judged[i] ?? []).flat();
     const scores = (wanted: boolean) =>

@@ -1,6 +1,6 @@
 // Chooses the thresholds of step routers on validation problems: accuracy and escalations at every threshold, and the
-// one that escalates least among those that keep a share of the target's accuracy. Measure it once, with bench, on the
-// held-out problems.
+// one that escalates least among those that surely keep a share of the target's accuracy. Surely: in most of the
+// bootstrap's draws. Measure it once, on the held-out problems.
 import { join } from 'node:path';
 import { checkAborted } from '../../base/errors.ts';
 import type { Interval } from '../../base/statistics.ts';
@@ -33,6 +33,7 @@ const OPTIONS = {
   offset: integer('N', 'leaves out the first N problems', { least: 0 }),
   limit: integer('N', 'at most N problems', { least: 2 }),
   keep: number('SHARE', "share of the target's accuracy to keep (default: 0.98)", { least: 0, most: 1 }),
+  sure: number('SHARE', 'how sure that must be, by the bootstrap over problems (default: 0.9)', { least: 0, most: 1 }),
   journal: text('FILE', 'keeps every step that is run, and runs none that it holds: a long command can go on later'),
   'max-tokens': integer('N', 'most tokens an answer (default: 320)', { least: 2 }),
   precision: precisionOption,
@@ -58,7 +59,14 @@ const percent = (value: number | null, interval?: Interval | null): string => {
   return value === null ? '–' : `${shown(value)}${interval ? ` [${interval.map(shown).join(', ')}]` : ''}`;
 };
 
-const print = (sweeps: readonly Sweep[], keep: number, target: number, problems: number): string => {
+interface Chosen {
+  readonly keep: number;
+  readonly sure: number;
+  readonly target: number;
+  readonly problems: number;
+}
+
+const print = (sweeps: readonly Sweep[], { keep, sure, target, problems }: Chosen): string => {
   const rows = sweeps.map(({ system, knob, chosen }) => [
     system,
     knob,
@@ -72,7 +80,7 @@ const print = (sweeps: readonly Sweep[], keep: number, target: number, problems:
   const equal = sweeps.map((each) => [each.system, ...SHARES.map((share) => at(atEscalation(each, share)))]);
   const shares = SHARES.map((share) => `${100 * share} %`);
   return [
-    `${problems} problems; the target alone: ${percent(target)} %; chosen to keep ${percent(keep)} % of it\n`,
+    `${problems} problems; the target alone: ${percent(target)} %\nchosen to keep ${percent(keep)} % of it in ${percent(sure)} % of the bootstrap's draws, there and at all stricter thresholds\n`,
     table([...header, "target's tokens"], rows),
     '\naccuracy, %, where at most so many steps are escalated',
     table(['system', ...shares], equal),
@@ -87,7 +95,13 @@ export const thresholds = defineCommand({
   positionals: [],
   options: OPTIONS,
   async run({ values }, terminal) {
-    const { keep = 0.98, suite = 'bundled-math', split = 'validation', 'max-tokens': maxTokens = 320 } = values;
+    const {
+      keep = 0.98,
+      sure = 0.9,
+      suite = 'bundled-math',
+      split = 'validation',
+      'max-tokens': maxTokens = 320,
+    } = values;
     const entries = (values.systems ?? ['rsd', 'arbitrage', 'confidence']).map(readRouter);
     const file = values.prompts ?? join(terminal.root, 'public', suiteFile(suite, split));
     const content = await readTextFile(file);
@@ -117,7 +131,7 @@ export const thresholds = defineCommand({
       if (first?.type !== 'run') throw new Error('a run that does not begin with its request');
       asked.push({ prompt: first.prompt, seed: (values.offset ?? 0) + index, maxTokens });
     }
-    const options = { problems, asked, keep, steps: new OneSteps(run, openJournal(values.journal, about)) };
+    const options = { problems, asked, keep, sure, steps: new OneSteps(run, openJournal(values.journal, about)) };
     const counted = (name: string) => (index: number) =>
       terminal.progress(`${name}: problem ${index + 1} of ${problems.length}`);
     const sweeps: Sweep[] = [];
@@ -130,9 +144,10 @@ export const thresholds = defineCommand({
         split,
         prompts: problems.length,
         keep,
+        sure,
         target_accuracy,
         systems: sweeps,
       });
-    else await terminal.write(print(sweeps, keep, target_accuracy, problems.length));
+    else await terminal.write(print(sweeps, { keep, sure, target: target_accuracy, problems: problems.length }));
   },
 });
