@@ -4,8 +4,10 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { refuse } from '../../base/refuse.ts';
 import type { KnobValue, NumberKnob } from '../../decode/core/knobs.ts';
+import { weigh } from '../../decode/steps/specguard-score.ts';
 import type { RunRequest } from '../../engine/request.ts';
 import random from '../../systems/random.ts';
+import specguard from '../../systems/specguard.ts';
 import { stepKnobs } from '../../systems/step-knobs.ts';
 import { type EventOf, type TraceEvent, thresholdOf } from '../../trace/index.ts';
 import type { BenchEntry } from './entries.ts';
@@ -20,6 +22,8 @@ export interface OneStep {
   readonly score: number | null;
   /** Tokens that the target wrote: 0 for a drafted step, unless the target wrote for its score. */
   readonly written: number;
+  /** SpecGuard's score by either signal alone. */
+  readonly signals?: { readonly grounding: number; readonly logprob: number };
 }
 
 /** A problem as the models read it. */
@@ -84,6 +88,18 @@ const writerOf = (entry: BenchEntry): BenchEntry => {
   return { name: ['target', ...shared.flat()].join(':'), system: random, knobs: Object.fromEntries(shared) };
 };
 
+/** SpecGuard drafts alike at every β: where one is named, steps are run with both signals, and weighed afterwards. */
+const drafterOf = (entry: BenchEntry): BenchEntry => {
+  if (entry.system !== specguard || entry.knobs.beta === undefined) return entry;
+  const settings = entry.name.split(':').filter((setting) => !setting.startsWith('beta='));
+  return { ...entry, name: [...settings, 'both signals'].join(':'), knobs: { ...entry.knobs, beta: 0.5 } };
+};
+
+const weighed = (step: OneStep, beta: KnobValue | undefined): OneStep =>
+  step.signals && typeof beta === 'number'
+    ? { ...step, score: beta * step.signals.logprob + (1 - beta) * step.signals.grounding }
+    : step;
+
 export class OneSteps implements Steps {
   readonly #run: (request: RunRequest) => Promise<readonly TraceEvent[]>;
   readonly #journal: Journal;
@@ -94,20 +110,25 @@ export class OneSteps implements Steps {
   }
 
   async drafted(entry: BenchEntry, asked: Asked, answer: readonly number[]): Promise<OneStep> {
-    return this.#once(`${entry.name} drafts`, asked, answer, async (request) => {
-      const { knob, least } = thresholdsOf(entry);
-      const events = await this.#ask(entry, { [knob]: least }, request);
+    const drafter = drafterOf(entry);
+    const step = await this.#once(`${drafter.name} drafts`, asked, answer, async (request) => {
+      const { knob, least } = thresholdsOf(drafter);
+      const events = await this.#ask(drafter, { [knob]: least }, request);
       const route = events.find(is('route'));
       const step = events.find(is('step'));
       const { stop = null } = events.find(is('done')) ?? {};
       const candidates = events.find((event) => is('candidates')(event) && event.by === 'draft');
       if (!route || !step || candidates?.type !== 'candidates') throw new Error(`${entry.name} drafted no step`);
-      const { chosen = 0, score } = route;
+      const { chosen = 0, score, signals: read } = route;
+      const ranges = events.find(is('calibration'));
+      const alone = (beta: number) => (read && ranges ? weigh(read, ranges, beta).score : 0);
+      const signals = drafter === entry ? {} : { signals: { grounding: alone(0), logprob: alone(1) } };
       const tokens = candidates.tokens[chosen] ?? [];
       const stopped = step.by === 'draft' && stop !== null && tokens.at(-1) === stop;
       const written = step.by === 'draft' ? (step.written ?? 0) : 0;
-      return { tokens, text: textOf(tokens, candidates.pieces?.[chosen], stop), stopped, score, written };
+      return { tokens, text: textOf(tokens, candidates.pieces?.[chosen], stop), stopped, score, written, ...signals };
     });
+    return weighed(step, entry.knobs.beta);
   }
 
   async escalated(entry: BenchEntry, asked: Asked, answer: readonly number[]): Promise<OneStep> {

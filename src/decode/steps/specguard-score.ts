@@ -12,22 +12,28 @@ export interface SpecGuardOptions {
   readonly beta: number;
 }
 
+/** The least of a step's tokens; `grounding` is null where it is not used. */
+export interface Signals {
+  readonly logprob: number;
+  readonly grounding: number | null;
+}
+
+/** Both signals on a scale from 0 to 1, weighed by β. */
+export const weigh = ({ logprob, grounding }: Signals, ranges: Ranges, beta: number) => {
+  const certainty = normalized(logprob, ranges.logprob);
+  const support = ranges.grounding && grounding !== null ? normalized(grounding, ranges.grounding) : 0;
+  // What each signal is short of its share of a full score.
+  const unsure = beta * (1 - certainty);
+  const ungrounded = (1 - beta) * (1 - support);
+  const weakness = unsure >= ungrounded ? 'a token that it was unsure of' : 'a token that rests on too little';
+  return { score: beta * certainty + (1 - beta) * support, weakness };
+};
+
 export const specguardScore =
   ({ select, ranges, beta }: SpecGuardOptions): ScoreStep =>
   async ({ candidates }) => {
     const chosen = await select(candidates);
-    const { logprobs, grounding: grounded } = candidates[chosen] as Candidate;
-    const logprob = Math.min(...logprobs);
-    const grounding = ranges.grounding && Math.min(...grounded);
-    const certainty = normalized(logprob, ranges.logprob);
-    const support = ranges.grounding && grounding !== null ? normalized(grounding, ranges.grounding) : 0;
-    // What each signal is short of its share of a full score.
-    const unsure = beta * (1 - certainty);
-    const ungrounded = (1 - beta) * (1 - support);
-    return {
-      score: beta * certainty + (1 - beta) * support,
-      chosen,
-      signals: { logprob, grounding },
-      weakness: unsure >= ungrounded ? 'a token that it was unsure of' : 'a token that rests on too little',
-    };
+    const { logprobs, grounding } = candidates[chosen] as Candidate;
+    const signals = { logprob: Math.min(...logprobs), grounding: ranges.grounding && Math.min(...grounding) };
+    return { ...weigh(signals, ranges, beta), chosen, signals };
   };
