@@ -20,7 +20,8 @@ it.each([
 it('says of a threshold what a benchmark at that threshold measures, and goes on from a journal', async () => {
   const args = ['--suite', 'bundled-math', '--limit', '3', '--json'];
   const journal = join(mkdtempSync(join(tmpdir(), 'journal-')), 'steps.jsonl');
-  const choose = ['--systems', 'confidence:inner=dflash', ...args, '--journal', journal];
+  const routers = ['confidence:inner=dflash', 'specguard:k=2:top-p=1:beta=0.3'];
+  const choose = ['--systems', `${routers}`, ...args, '--journal', journal];
   const { stdout } = await runCli('thresholds', ...choose);
   const kept = readFileSync(journal, 'utf8');
   appendFileSync(journal, '["cut off');
@@ -30,13 +31,14 @@ it('says of a threshold what a benchmark at that threshold measures, and goes on
   expect(other).toMatchObject({ status: 2, stdout: '' });
   expect(other.stderr).toContain('holds steps of');
   const { systems, target_accuracy } = JSON.parse(stdout) as { systems: Sweep[]; target_accuracy: number };
-  const [{ points }] = systems as [Sweep];
-  const middle = points[points.length >> 1] as Sweep['points'][number];
-  const entry = `confidence:inner=dflash:tau=${middle.threshold}`;
-  const bench = await runCli('bench', '--split', 'validation', '--systems', entry, ...args);
-  const [plain, routed] = (JSON.parse(bench.stdout) as BenchReport).systems;
+  const middles = systems.map(({ points }) => points[points.length >> 1] as Sweep['points'][number]);
+  const entries = routers.map((router, i) => `${router}:tau=${middles[i]?.threshold}`);
+  const bench = await runCli('bench', '--split', 'validation', '--systems', `${entries}`, ...args);
+  const [plain, ...routed] = (JSON.parse(bench.stdout) as BenchReport).systems;
   expect(plain?.accuracy).toBe(target_accuracy);
-  expect(routed?.accuracy).toBe(middle.accuracy);
-  expect(routed?.escalation_rate).toBeCloseTo(middle.escalation_rate as number);
-  expect(routed?.useless_escalations ?? null).toBe(middle.useless_escalations);
+  for (const [i, middle] of middles.entries()) {
+    expect(routed[i]?.accuracy).toBe(middle.accuracy);
+    expect(routed[i]?.escalation_rate).toBeCloseTo(middle.escalation_rate as number);
+    expect(routed[i]?.useless_escalations ?? null).toBe(middle.useless_escalations);
+  }
 });
