@@ -222,7 +222,7 @@ test('a shared trace plays without WebGPU', async ({ baseURL, launchOptions }) =
   await page.getByRole('tab', { name: 'Inspect' }).click();
   await expect(page.locator('#inspect-title')).toHaveText(/^CoS: \d+ tokens in \d+ rounds$/);
   await page.getByRole('tab', { name: 'Race' }).click();
-  await expect(page.locator('#truth')).toContainText('does not tell its problem');
+  await expect(page.locator('#truth')).toContainText('does not contain its problem');
   await expect(page.locator('#go')).toBeEnabled(); // the visitor's own problem is still in the box
   await openFile(page, recorded('problem-1.jsonl'));
   await expect(page.locator('#trace-about')).toContainText('problem-1.jsonl');

@@ -34,8 +34,8 @@ export class DeviceView {
       'passes-about',
       passes
         ? `A pass of ${passes.model} over 8 rows takes ${flatness} times as long as over one. ` +
-            'A round with a draft of 7 tokens must commit more tokens than that to be faster.'
-        : 'Passes are timed only with a model.',
+            `A round with 7 drafts is faster only if it commits more than ${flatness} tokens.`
+        : 'No model is loaded, so no pass was timed.',
     );
     const features = USEFUL.map((name) => {
       const has = card.features.includes(name);

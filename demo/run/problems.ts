@@ -65,7 +65,7 @@ export class Problems {
   /** A trace of the command line does not contain its problem: the visitor's own stays in the box. */
   showUnknown(): void {
     this.#changed();
-    say('truth', 'The answer below is that of a trace, which does not tell its problem.');
+    say('truth', 'The answer below comes from a trace that does not contain its problem.');
   }
 
   /** Shows the first problem that matches. */
@@ -101,7 +101,7 @@ export class Problems {
     const bundled = document.querySelector('input[name=model]:checked') !== null;
     const beyond = bundled && question !== '' && !current && !isWordProblem(question);
     void this.#offerGeneral(beyond);
-    const own = beyond ? SCOPE : 'Your own problem: its answer is not known.';
+    const own = beyond ? SCOPE : 'Your own problem: there is no answer to check against.';
     say('truth', current ? `Correct answer: ${current.result}` : question ? own : '');
     this.onShow();
   }

@@ -15,7 +15,7 @@ const SOURCES: Readonly<Record<TokenStatus, string>> = {
   past: '',
   corrected: '✎ Corrected: written by the target in place of a rejected draft.',
   bonus: '+ Bonus: written by the target after a draft that it accepted whole.',
-  routed: '↑ Written by the target, which the step was handed to.',
+  routed: '↑ Written by the target: the step was escalated.',
   forced: '= Forced: the constraint allows nothing else.',
   sampled: 'Written by the target, without a draft.',
 };

@@ -91,7 +91,7 @@ export const createTour = (): readonly Stop[] => {
           ({ pieces }) =>
             `One pass of the target reads all ${pieces.length - 1} drafts at once ` +
             'and gives the probability of each in its position. ' +
-            'A pass over many tokens takes hardly longer than a pass over one. ' +
+            'A pass over many tokens takes less time than a pass for each of them. ' +
             'That is where the time is saved.',
         ),
     },

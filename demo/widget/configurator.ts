@@ -60,7 +60,7 @@ const offerSystems = (): void => {
     ({ group, needs }) =>
       ['baseline', 'speculative'].includes(group) && needs.every((role) => there.includes(role) && role !== 'policy'),
   );
-  select.replaceChildren(new Option('the fastest that the model has', ''));
+  select.replaceChildren(new Option('default: its drafter, else prompt lookup', ''));
   for (const { id, title } of usable) select.add(new Option(title, id));
   select.value = usable.some(({ id }) => id === before) ? before : '';
 };

@@ -32,7 +32,7 @@ export const remoteOptions = {
   'remote-judge-step-end': text('TEXT', 'follows each step (default: a newline)'),
   'remote-judge-fall-back': choice(
     ['target', 'fail'],
-    'when it cannot be had: the target writes the steps from there on, or fail (default)',
+    'when that server fails: the target writes all remaining steps, or fail (default)',
   ),
 } as const;
 

@@ -55,7 +55,7 @@ export const patternGrammar = (pattern: string, { json, refuse }: PatternOptions
     if (kept.length === 0) throw refuse(`the pattern asks for ${shown}, which a JSON string escapes`);
     const written = characterClass(kept);
     if (written === null)
-      throw refuse(`${shown} holds too many characters beyond ASCII, and not all of them`, 'Name at most 512.');
+      throw refuse(`${shown} has more than 512 characters beyond ASCII, but not all`, 'Name fewer, or allow them all.');
     parts.push(written);
     repeatable = true;
   };
@@ -139,7 +139,7 @@ class ClassReader {
     while (this.more && !this.at('}')) text += this.take();
     if (!this.skip('}') || !/^\d+(,\d*)?$/.test(text)) throw this.#refuse(`{${text}} is no repetition`);
     const [least = 0, most = least] = text.split(',').map(Number);
-    if (Math.max(least, most) > MOST_REPEATS) throw this.#refuse(`{${text}} counts beyond ${MOST_REPEATS}`);
+    if (Math.max(least, most) > MOST_REPEATS) throw this.#refuse(`{${text}} repeats more than ${MOST_REPEATS} times`);
     if (most > 0 && most < least) throw this.#refuse(`{${text}} ends before it begins`);
     return `{${text}}`;
   }

@@ -75,8 +75,8 @@ export interface Engine {
 /** Where an engine takes its device, the bundled models and its systems from. */
 export interface EngineOptions {
   /**
-   * Default: the browser's, opened by the first load that needs it. In Node: `openNodeGpu`, or a device that it opened. A
-   * lost device is replaced where this is a function; a device that the caller brought is the caller's to replace.
+   * Default: the browser's, opened by the first load that needs it. Elsewhere: a device, in Node of the npm package
+   * `webgpu`, or a function that opens one. Only a function can replace a lost device.
    */
   readonly gpu?: Gpu | GPUDevice | (() => Promise<Gpu>);
   /** The address under which `models/` is served. Default: the page's own. */

@@ -70,10 +70,7 @@ const readSampling = (request: RunRequest): Sampling => {
 /** Only these systems check every token against a constraint. */
 const expectExact = ({ id, group }: DecodingSystem, what: string): void => {
   if (group !== 'baseline' && group !== 'speculative')
-    throw refuse(
-      `${id} cannot write under ${what}`,
-      'Use plain decoding or a speculative system: their drafts are checked by the target token by token.',
-    );
+    throw refuse(`${id} does not support ${what}`, 'Use `autoregressive` or a speculative system.');
 };
 
 const readConstraint = ({ constraint }: RunRequest, system: DecodingSystem, target: LoadedModel): Constraint | null => {

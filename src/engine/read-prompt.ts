@@ -40,7 +40,7 @@ export const readPrompt = (asked: Asked, constraint: Constraint | null, target: 
   if (!('messages' in prompt)) {
     for (const name of ['tools', 'reasoning'] as const)
       if (asked[name])
-        throw refuse(`${name} needs a prompt of messages`, 'The chat template says how they are written.');
+        throw refuse(`${name} needs a conversation, and the prompt is none`, 'Give prompt: { messages: […] }.');
     return { tokens: readRaw(prompt, target), format: null, marks: noMarks, constraint, reasoning: null };
   }
   const tokenizer = needTokenizer(target, 'so it cannot read a text', 'Give the prompt as token ids.');
@@ -51,7 +51,7 @@ export const readPrompt = (asked: Asked, constraint: Constraint | null, target: 
   if (reasoning && !tags && (reasoning.enabled || reasoning.budget !== undefined))
     throw refuse(
       'reasoning: the chat template of this model has no tags for it',
-      'Leave it out, or load a model that thinks.',
+      'Leave `reasoning` out, or load a model whose template has tags such as <think>.',
     );
   const options = (enabled = reasoning?.enabled): ChatOptions => ({
     tools: conversation.tools,
@@ -98,7 +98,7 @@ const withTools = (
   if (constraint && (!isSchema || (tools.choice ?? 'auto') !== 'auto'))
     throw refuse(
       'tools and this constraint exclude each other',
-      'Only a json_schema may stand next to tools, with auto.',
+      'Give a json_schema with tools.choice "auto", or one of the two alone.',
     );
   const grammar = toolGrammar({ family, tools, answer: isSchema ? constraint.json_schema : undefined });
   return grammar === null ? constraint : { grammar };

@@ -76,7 +76,12 @@ export class StagingPool {
       made = this.#buffer(size);
     });
     allocated.catch(() => {}); // `read` rejects with it; a readback that is never read must not count as unhandled
-    if (!made) throw new OutriderError('out-of-memory', `a readback of ${size} bytes was refused`);
+    if (!made)
+      throw new OutriderError(
+        'out-of-memory',
+        `a readback of ${size} bytes was refused`,
+        'Close other pages that use the GPU.',
+      );
     return new Staging(this, made, allocated);
   }
 

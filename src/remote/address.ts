@@ -21,7 +21,7 @@ export const serverAddress = ({ address, model, key }: Server, path: string, pag
   if (url.username || url.password || url.search || url.hash)
     throw refuse(
       "the remote's address carries a user name, a password, a query or a fragment",
-      'Give the bare address, and what authorises as the key.',
+      'Give the address without them, and the credentials as the key.',
     );
   if (model === '') throw refuse('the remote model has no name', 'Give the name under which the server has it.');
   if (key !== undefined && !/^[\x21-\x7e]+$/.test(key))

@@ -5,7 +5,7 @@ import { defineRouter, judgedBy } from './define-router.ts';
 export default defineRouter({
   id: 'arbitrage',
   title: 'Arbitrage',
-  summary: 'A router guesses whether the target would write a better step, without asking it.',
+  summary: 'A router predicts whether the target would write a better step, without running the target.',
   group: 'step-level',
   paper: 'https://arxiv.org/abs/2512.05033',
   needs: ['target', 'draft', 'router'],

@@ -28,7 +28,7 @@ const knobs = {
   drafter,
   label: {
     kind: 'choice',
-    label: 'Take the size with the least time a token, or the largest τ',
+    label: 'Choose by time a token, or by acceptance length τ',
     options: ['time', 'tau'],
     initial: 'time',
   },
@@ -38,7 +38,7 @@ const knobs = {
 export default {
   id: 'blockpilot',
   title: 'BlockPilot',
-  summary: 'DFlash with a block size for each prompt: a small policy picks the fastest one on this device.',
+  summary: 'DFlash with a block size for each prompt: a small policy predicts which one is fastest on this device.',
   group: 'speculative',
   paper: 'https://arxiv.org/abs/2606.31315',
   guarantee: 'exact',

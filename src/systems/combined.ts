@@ -33,7 +33,7 @@ const drafterOf = ({ dspark, dflash }: Models): BlockRole | null => {
 export default {
   id: 'combined',
   title: 'Combined',
-  summary: 'Look-ups draft where the text repeats itself, a drafter elsewhere: whichever pays more.',
+  summary: 'Drafts from repeated text where there is any, else from a drafter; each is used while it pays.',
   group: 'speculative',
   paper: '',
   guarantee: 'exact',

@@ -5,7 +5,7 @@ import { defineRouter } from './define-router.ts';
 export default defineRouter({
   id: 'confidence',
   title: "The draft's confidence",
-  summary: 'A step stays where the draft was sure of every token: the least that a judge must beat.',
+  summary: 'A step stays if the draft gave each token enough probability: the baseline without a judge.',
   group: 'comparison',
   paper: '',
   needs: ['target', 'draft'],

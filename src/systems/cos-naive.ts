@@ -8,7 +8,7 @@ import { gammaKnob, propose } from './ensemble-speculative.ts';
 export default defineEnsemble({
   id: 'cos-naive',
   title: 'CoS, naive',
-  summary: 'The smallest model writes ahead and all decide on it; a draft kept whole adds no extra token.',
+  summary: 'The smallest model drafts and all models verify; a draft accepted whole brings no bonus token.',
   knobs: { gamma: gammaKnob },
   round:
     (decoder, { knobs }) =>

@@ -22,14 +22,14 @@ const blockSize = {
 
 const cut = {
   kind: 'choice',
-  label: 'Drafts to verify: all, or cut by confidence',
+  label: 'Verify fewer drafts: those each surer than the threshold, as long as their product is, or as many as pay',
   options: ['none', 'each', 'survival', 'schedule'],
   initial: 'none',
 } as const;
 
 const cutBy = {
   kind: 'choice',
-  label: 'Where it is cut: device (one readback a round), host (a smaller pass)',
+  label: 'Choose how many on the device (one readback a round) or the host (a smaller pass, two readbacks)',
   options: ['device', 'host'],
   initial: 'device',
 } as const;
@@ -38,7 +38,7 @@ const knobs = {
   'block-size': blockSize,
   cut,
   'cut-by': cutBy,
-  threshold: { kind: 'number', label: 'Least confidence (each, survival)', min: 0, max: 1, step: 0.01, initial: 0.5 },
+  threshold: { kind: 'number', label: 'Minimum confidence (each, survival)', min: 0, max: 1, step: 0.01, initial: 0.5 },
   draft: {
     kind: 'choice',
     label: 'Drafts at temperature > 0',

@@ -20,7 +20,7 @@ const knobs = {
 export default {
   id: 'eagle3',
   title: 'EAGLE-3',
-  summary: 'One layer on the target’s own features drafts a tree of continuations; the longest right path is kept.',
+  summary: 'One layer on the target’s own features drafts a tree of continuations; the longest accepted path is kept.',
   group: 'speculative',
   paper: 'https://arxiv.org/abs/2503.01840',
   guarantee: 'exact',

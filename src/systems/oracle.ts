@@ -1,13 +1,13 @@
 // The oracle of Arbitrage (arXiv 2512.05033). Approximate, and for evaluation only. Draft and target both write every
-// step, a reward model scores both, and the target's is committed where it scores more than τ better. By this reward
-// model no router can route better, and none costs more.
+// step, a reward model scores both, and the target's is committed where it scores more than τ better. It is an
+// upper bound of the mean reward, not of accuracy, because the reward model errs too.
 import { oracleScore } from '../decode/steps/oracle-score.ts';
 import { defineRouter } from './define-router.ts';
 
 export default defineRouter({
   id: 'oracle',
   title: 'Oracle (for evaluation: both models write every step)',
-  summary: 'Both models write every step and the better one stays: the best a router could do, at the highest cost.',
+  summary: 'Both models write every step; the one with the higher reward stays. For evaluation, at the highest cost.',
   group: 'comparison',
   paper: 'https://arxiv.org/abs/2512.05033',
   needs: ['target', 'draft', 'prm'],

@@ -6,7 +6,7 @@ import { defineRouter } from './define-router.ts';
 export default defineRouter({
   id: 'random',
   title: 'Random routing',
-  summary: 'Chance escalates a share of the steps: what any rule must beat.',
+  summary: 'A random share of the steps is escalated: the baseline for every rule.',
   group: 'comparison',
   paper: '',
   needs: ['target', 'draft'],

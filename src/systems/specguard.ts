@@ -20,7 +20,7 @@ const knobs = {
   k: { kind: 'number', label: 'Candidates of a step', min: 1, max: 16, step: 1, initial: 1 },
   tau: {
     kind: 'number',
-    label: 'Threshold: least score of a step that stays',
+    label: 'Threshold: minimum score to keep a step',
     min: 0,
     max: 1.01,
     step: 0.01,
@@ -92,7 +92,7 @@ const rowsOf = ({ knobs: { k, beta, layers, rollout: variant, sink, selector } }
 export default defineRouter({
   id: 'specguard',
   title: 'SpecGuard',
-  summary: 'No judge: the draft’s own certainty and what its attention rests on decide on each step.',
+  summary: 'No judge: the draft’s token probabilities and its attention to the prompt decide on each step.',
   group: 'step-level',
   paper: 'https://arxiv.org/abs/2604.15244',
   needs: ['target', 'draft'],

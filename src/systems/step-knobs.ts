@@ -16,8 +16,8 @@ const innerKnob: ChoiceKnob = {
 };
 
 export const limitKnobs = {
-  'step-tokens': { kind: 'number', label: 'Most tokens of a step', min: 1, max: 4096, step: 1, initial: 128 },
-  'max-steps': { kind: 'number', label: 'Most steps of an answer', min: 1, max: 4096, step: 1, initial: 256 },
+  'step-tokens': { kind: 'number', label: 'Maximum tokens of a step', min: 1, max: 4096, step: 1, initial: 128 },
+  'max-steps': { kind: 'number', label: 'Maximum steps of an answer', min: 1, max: 4096, step: 1, initial: 256 },
   delimiter: {
     kind: 'number',
     label: 'Token that ends a step (-1: a blank line of the text)',

@@ -53,7 +53,11 @@ export const markSpecials = <T>(
   const found = specials.filter((special) => special.length > 1 && texts.some((text) => text.includes(special)));
   if (found.length === 0) return null;
   const mark = MARKS.find((each) => texts.every((text) => !text.includes(each)));
-  if (!mark) throw refuse('the messages hold special tokens, and every character that could mark them', 'Remove one.');
+  if (!mark)
+    throw refuse(
+      'the messages hold special tokens, and all the private-use characters that would keep them as text',
+      'Remove the special tokens, or one of U+E000, U+E001, U+E002 and U+F8FF.',
+    );
   const marked = (text: string): string =>
     found.reduce((all, special) => all.replaceAll(special, special[0] + mark + special.slice(1)), text);
   return { conversation: mapTexts(conversation, marked), mark };
@@ -98,7 +102,7 @@ export const applyChatTemplate = (
   if (!template)
     throw refuse(
       'this model has no chat template',
-      'Give the prompt raw: exactly the text that the model is to continue.',
+      "Give prompt: { text: '…' }, exactly the text that the model is to continue (command line: --raw).",
     );
   const specials = SPECIALS.flatMap((name) => [[name, specialToken(config, name)]] as const);
   try {

@@ -32,7 +32,7 @@ export type Source =
     }
   | { readonly kind: 'files'; readonly files: readonly File[] }
   | { readonly kind: 'bytes'; readonly files: ReadonlyMap<string, Uint8Array> }
-  /** A set of files: from `folderSource(path)` of folder.ts, which only Node can import, or one that is open already. */
+  /** A set of files that is open already. */
   | { readonly kind: 'folder'; readonly files: FileSet };
 
 export interface OpenOptions {

@@ -20,7 +20,7 @@ const figure = (value: number | null): string => (value === null ? NONE : short(
 const percent = (value: number | null): string => (value === null ? NONE : `${(100 * value).toFixed(1)} %`);
 
 const lossless = ({ lossless, guarantee }: ResultRow): string => {
-  if (lossless === null) return guarantee === 'approximate' ? 'not expected' : NONE;
+  if (lossless === null) return guarantee === 'approximate' ? 'approximate: may differ' : NONE;
   return lossless ? '✓ same tokens' : '✗ different tokens';
 };
 

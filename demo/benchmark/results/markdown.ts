@@ -52,7 +52,7 @@ export const markdownOf = (file: ResultFile): string => {
     ...rows.map((row) => line([row.title, ...COLUMNS.map((column) => column.text(row))])),
     '',
     'Figures are medians, with the range in brackets. ' +
-      'Every run of a system has a run of its baseline next to it, in a worker of their own.',
+      'A ratio compares a run with the baseline run next to it in the same worker.',
     ...(memory ? [memory] : []),
     ...(failed.length > 0 ? ['', 'Errors:', '', ...failed] : []),
     '',

@@ -32,12 +32,12 @@ const OPTIONS = {
   tokens: integers('1,2,3', 'the prompt as token ids', { least: 0 }),
   messages: messagesOption,
   raw: flag('continue the prompt as it is, without the chat template'),
-  'max-tokens': integer('N', 'most tokens to commit', { least: 1 }),
+  'max-tokens': integer('N', 'maximum tokens of the answer (default: 1024, or what the context leaves)', { least: 1 }),
   temperature: number('T', '0 (the default) takes the most probable token', { least: 0, most: 100 }),
   ...requestOptions,
   seed: integer('S', 'the same seed gives the same answer', { least: 0, most: 2 ** 32 - 1 }),
   stop: texts('TEXT', 'end before this text; may be repeated'),
-  'repetition-penalty': number('X', '1 changes nothing: weakens tokens of prompt and answer', {
+  'repetition-penalty': number('X', 'above 1: tokens of prompt and answer become less likely (default: 1)', {
     least: 0.01,
     most: 100,
   }),

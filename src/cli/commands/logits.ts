@@ -31,7 +31,7 @@ export const logits = defineCommand({
     }),
     precision: precisionOption,
     kv: kvOption,
-    taps: integers('1,4', 'also write the stream after these layers (0-based) to FILE.tap-ID', { least: 0 }),
+    taps: integers('1,4', 'also write the residual stream after these layers (0-based) to FILE.tap-ID', { least: 0 }),
     out: text('FILE', 'where to write'),
   },
   async run({ values }, terminal) {

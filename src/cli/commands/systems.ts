@@ -40,7 +40,9 @@ const promiseOf = ({ id, guarantee, baseline = 'autoregressive' }: SystemFacts):
 };
 
 const whole = (system: SystemFacts): string => {
-  const { id, title, summary, group, paper, baseline = 'autoregressive', needs, uses, knobs } = system;
+  const { id, title, summary, group, paper, baseline = 'autoregressive', needs, instead = {}, knobs } = system;
+  const roles = needs.map((role) => (instead[role] ? `${role} or ${instead[role]}` : role));
+  const uses = system.uses?.filter((role) => !Object.values(instead).includes(role)) ?? [];
   const { joins, remote, escalates, threshold } = system;
   const rows: [string, string][] = [
     ['title', title],
@@ -48,8 +50,8 @@ const whole = (system: SystemFacts): string => {
     ...(paper === '' ? [] : [['paper', paper] as [string, string]]),
     ['guarantee', promiseOf(system)],
     ['compared with', baseline],
-    ['needs', `${needs.join(', ')}${joins ? '; other models (--also) may take the place of the draft' : ''}`],
-    ...(uses ? [['uses, where loaded', uses.join(', ')] as [string, string]] : []),
+    ['needs', `${roles.join(', ')}${joins ? '; other models (--also) may take the place of the draft' : ''}`],
+    ...(uses.length > 0 ? [['uses, where loaded', uses.join(', ')] as [string, string]] : []),
     ...(remote ? [['remote target', 'may take the place of a local one'] as [string, string]] : []),
     ...(escalates
       ? [['escalates', `steps that score ${escalates === 'high' ? 'above' : 'below'} ${threshold}`] as [string, string]]

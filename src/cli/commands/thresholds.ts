@@ -33,8 +33,11 @@ const OPTIONS = {
   offset: integer('N', 'leaves out the first N problems', { least: 0 }),
   limit: integer('N', 'at most N problems', { least: 2 }),
   keep: number('SHARE', "share of the target's accuracy to keep (default: 0.98)", { least: 0, most: 1 }),
-  sure: number('SHARE', 'how sure that must be, by the bootstrap over problems (default: 0.9)', { least: 0, most: 1 }),
-  journal: text('FILE', 'keeps every step that is run, and runs none that it holds: a long command can go on later'),
+  sure: number('SHARE', 'probability that this is so, by the bootstrap over problems (default: 0.9)', {
+    least: 0,
+    most: 1,
+  }),
+  journal: text('FILE', 'stores finished steps: an interrupted command continues from it'),
   'max-tokens': integer('N', 'most tokens an answer (default: 320)', { least: 2 }),
   precision: precisionOption,
 } as const;

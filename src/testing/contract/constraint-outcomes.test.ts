@@ -63,7 +63,7 @@ describe('a system that asks several models', () => {
       for (const constraint of [{ choice: ['ab'] }, { json_schema: true }] as const)
         await expect(running(constraint, system)).rejects.toMatchObject({
           code: 'bad-request',
-          message: `${id} cannot write under a constraint`,
+          message: `${id} does not support a constraint`,
           hint: expect.stringContaining('Use plain decoding or a speculative system'),
         });
     },

@@ -11,7 +11,10 @@ export class TemplateFault extends Error {
 
 /** A bound is passed: an error of the file's, whatever the conversation. */
 export const beyond = (what: string): Error =>
-  bad(`chat template: ${what}`, 'The template is broken, or made to keep a page busy.');
+  bad(
+    `chat template: ${what}`,
+    'The template is broken or hostile. Load the model from elsewhere, or give the prompt as text.',
+  );
 
 export const typeError = (message: string): TemplateFault => new TemplateFault('TypeError', message);
 

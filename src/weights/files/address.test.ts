@@ -43,7 +43,7 @@ describe('addresses', () => {
     expect(entry('https://a.test/m/config.json')).toBeNull();
     expect(await asked('https://a.test/m/x.gguf', 'tiny one.gguf')).toEqual(['https://a.test/m/tiny%20one.gguf']);
     expect(await asked('https://a.test/m/', 'onnx/a b.onnx')).toEqual(['https://a.test/m/onnx/a%20b.onnx']);
-    expect(() => addressFiles('no address', async () => null)).toThrow(/no address is not an address/);
+    expect(() => addressFiles('no address', async () => null)).toThrow(/no address is not a URL/);
   });
 });
 

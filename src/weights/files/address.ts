@@ -32,7 +32,7 @@ const fileAddress = (address: string): URL => {
   try {
     url = new URL(address, globalThis.location?.href);
   } catch {
-    throw refuse(`${address} is not an address`, 'It begins with https://.');
+    throw refuse(`${address} is not a URL`, 'Give one such as https://host/folder/.');
   }
   if (url.hostname !== 'huggingface.co') return url;
   const page = /^\/([^/]+\/[^/]+)\/?$/.exec(url.pathname);
