@@ -64,7 +64,7 @@ describe('a system that asks several models', () => {
         await expect(running(constraint, system)).rejects.toMatchObject({
           code: 'bad-request',
           message: `${id} does not support a constraint`,
-          hint: expect.stringContaining('Use plain decoding or a speculative system'),
+          hint: expect.stringContaining('Use `autoregressive` or a speculative system'),
         });
     },
   );
