@@ -2,8 +2,8 @@
 // suffix decoding; elsewhere a DSpark or DFlash drafter does, if one is loaded. Each round takes the source that pays
 // more by the acceptance and the times measured so far, or both in one tree. Drafts are never drawn at random, so the
 // choice does not change what is sampled.
-import { measuredCost } from '../decode/core/fallback.ts';
 import { prefill } from '../decode/core/prefill.ts';
+import { expectedCost } from '../decode/core/round-cost.ts';
 import type { DecodingSystem, Models } from '../decode/core/system.ts';
 import { refusedFirst } from '../decode/speculative/block-drafter.ts';
 import { combinedDrafter, MOST_ROWS } from '../decode/speculative/combined-drafter.ts';
@@ -54,7 +54,7 @@ export default {
     if (drafter && run.knobs.sources === 'drafter')
       return { first, round: speculate(target, refusedFirst(drafter, run), run, options) };
     const lookup = new SuffixSource(sessionIndex(run), LOOK_UP);
-    const cost = measuredCost(run.timings);
+    const cost = expectedCost(options.fallBack ? run.timings : null);
     const both = combinedDrafter({ lookup, drafter, cost });
     return { first, round: speculate(target, refusedFirst(both, run), run, options) };
   },

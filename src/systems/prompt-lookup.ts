@@ -1,22 +1,20 @@
 // Prompt lookup (Saxena 2023; n-gram speculation in vLLM and transformers). Exact, and it needs no weights. It finds
 // where the last n tokens occurred before, in prompt or answer, and drafts what followed them there, so it is fast
 // where an answer quotes its input. Beyond the original, a copy may reach into itself, as in LZ77: a repetition is
-// drafted to full length.
+// drafted to full length. How much of it is verified follows the length of the match and what rows cost on this device.
 import { prefill } from '../decode/core/prefill.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
-import { lookupDrafter } from '../decode/speculative/lookup-drafter.ts';
+import { lookupDrafter, MOST_COPIED } from '../decode/speculative/lookup-drafter.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
-
-const MOST = 15;
 
 const knobs = {
   ngram: { kind: 'number', label: 'Longest match, tokens', min: 1, max: 8, step: 1, initial: 3 },
   gamma: {
     kind: 'number',
-    label: 'γ, tokens a draft (0: follows the acceptance)',
+    label: 'γ, tokens a draft (0: as many as pay)',
     min: 0,
-    max: MOST,
+    max: MOST_COPIED,
     step: 1,
     initial: 0,
     oneDraft: 1,

@@ -16,15 +16,6 @@ describe('draft lengths', () => {
     for (let i = 0; i < 200; i++) acceptance.add(10, 1); // one of two tested ones
     expect(acceptance.drafts).toBe(1);
   });
-
-  it('may come to nothing where that is asked for', () => {
-    const acceptance = new Acceptance({ cost: 0.4, most: 15, least: 0, begin: 0.5, decay: 0.6 });
-    expect(acceptance.drafts).toBe(1);
-    acceptance.add(1, 0);
-    expect(acceptance.drafts).toBe(0); // 1.25 · 0.6 of 2.5 · 0.6 + 1
-    acceptance.add(1, 1);
-    expect(acceptance.drafts).toBe(1);
-  });
 });
 
 describe('theory (Leviathan et al. 2023)', () => {

@@ -5,10 +5,6 @@ export interface AcceptanceOptions {
   /** What a draft costs, in tokens: it is made if it is kept with at least this probability. */
   readonly cost: number;
   readonly most: number;
-  /**
-   * 0 allows no draft at all, and the caller tries again from time to time. Default 1, so that every round is evidence.
-   */
-  readonly least?: 0 | 1;
   /** The share that is assumed before the first round. */
   readonly begin: number;
   /** How much an older round counts, for each that came after it. */
@@ -38,15 +34,10 @@ export class Acceptance {
     return Math.min(0.99, Math.max(0.01, this.#kept / this.#tested));
   }
 
-  /** Of so many drafts in a chain, how many are expected to be kept. */
-  expected(drafts: number): number {
-    const rate = this.#rate;
-    return (rate * (1 - rate ** drafts)) / (1 - rate);
-  }
-
   get drafts(): number {
-    const { cost, most, least = 1 } = this.#options;
+    const { cost, most } = this.#options;
     const rate = this.#rate;
-    return Math.max(least, Math.min(most, Math.floor(Math.log(cost) / Math.log(rate))));
+    // At least one, so that every round is evidence.
+    return Math.max(1, Math.min(most, Math.floor(Math.log(cost) / Math.log(rate))));
   }
 }

@@ -2,7 +2,8 @@
 // luck, and that a clock decides nothing where drafts are drawn.
 import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../../trace/index.ts';
-import { assumedCost, type Cost, FallbackController, measuredCost, type RoundKind } from './fallback.ts';
+import { FallbackController } from './fallback.ts';
+import { assumedCost, type Cost, measuredCost, type RoundKind } from './round-cost.ts';
 import { Timings } from './timings.ts';
 
 const KIND: RoundKind = { nodes: 8, passes: 1 };

@@ -3,8 +3,8 @@
 // overdrawn, the run decodes plainly; it tries again when one more lost round would still keep all losses below a small
 // share of the run. So text on which no draft is kept costs at most that share plus the overdraft (a few tokens),
 // however bad the drafter is. In text that usually goes well, earlier gains pay for a run of bad luck.
-import { paddedRows } from '../../base/pass-rows.ts';
 import type { Emit } from '../../trace/index.ts';
+import { assumedCost, type Cost, type RoundKind, roundName } from './round-cost.ts';
 import { type Ledger, newLedger, type Timings } from './timings.ts';
 
 /** Plain tokens that may be lost before the run falls back, or as many as take this long: too little to be noticed. */
@@ -25,36 +25,6 @@ const PAUSE = { least: 16, most: 512 } as const;
  * ones would, one round is plain and is timed again.
  */
 const RECHECK = { rounds: 16, tokens: 1.5 } as const;
-
-/** Rounds of a kind before its measured cost is used. */
-const ENOUGH = 4;
-
-/** What a speculative round consisted of: rounds of one kind cost the same. */
-export interface RoundKind {
-  /** Rows that the target verified. */
-  readonly nodes: number;
-  /** Passes of the drafter. */
-  readonly passes: number;
-}
-
-/** Costs in plain rounds; null where they are not known yet. */
-export type Cost = (kind: RoundKind) => number | null;
-
-/** The name under which rounds of a kind are timed: the device pads their rows. */
-export const roundName = ({ nodes, passes }: RoundKind): string => `${passes}+${paddedRows(nodes)}`;
-
-export const measuredCost =
-  (timings: Timings): Cost =>
-  (kind) => {
-    const [speculative, plain] = [timings.least(roundName(kind), ENOUGH), timings.least('plain')];
-    return speculative !== null && plain !== null ? speculative / plain : null;
-  };
-
-/**
- * For drafts that were drawn at random. Which of their rounds are plain decides what is drawn, so it must not depend on
- * the clock: one seed would give two answers. The line fits what rounds cost on the slowest adapters (docs/log.md).
- */
-export const assumedCost: Cost = ({ nodes, passes }) => 1.2 + 0.15 * nodes + 0.3 * passes;
 
 export interface FallbackOptions {
   readonly timings: Timings;

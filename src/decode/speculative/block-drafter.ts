@@ -3,7 +3,7 @@ import type { BlockCursor } from '../../model/interface.ts';
 import { chainOf } from '../core/chain.ts';
 import { greedySampling } from '../core/draft-sampling.ts';
 import type { RunContext } from '../core/system.ts';
-import type { Drafter } from './speculate.ts';
+import type { Drafter } from './drafter.ts';
 import type { AppendRows } from './taps.ts';
 
 /** Every pass of the target has room for so many drafts: one less than the rows of its narrowest tree. */

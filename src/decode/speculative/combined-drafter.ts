@@ -3,10 +3,10 @@
 // one tree holds both drafts, as branches from the anchor. Where the drafter loses time and nothing is found, the round
 // is plain.
 import type { Token, Tree } from '../../model/interface.ts';
-import type { Cost } from '../core/fallback.ts';
-import { assumedCost } from '../core/fallback.ts';
-import type { Drafter, Proposal } from './speculate.ts';
-import type { Found, SuffixSource } from './suffix-drafter.ts';
+import type { RoundKind } from '../core/round-cost.ts';
+import type { Drafter, Proposal } from './drafter.ts';
+import { payingDraft } from './paying-draft.ts';
+import type { SuffixSource } from './suffix-drafter.ts';
 
 /** Ratio of rates within which two sources count as equally good. */
 const ALIKE = 1.25;
@@ -36,11 +36,11 @@ export interface CombinedOptions {
   readonly lookup: SuffixSource;
   /** Greedy, so that the choice of a source never changes what is sampled. Null: there is none. */
   readonly drafter: Drafter | null;
-  /** Of a round; null where it was not measured yet. */
-  readonly cost: Cost;
+  /** Of a round, in plain rounds. */
+  readonly cost: (kind: RoundKind) => number;
 }
 
-export const combinedDrafter = ({ lookup, drafter, cost: measured }: CombinedOptions): Drafter => {
+export const combinedDrafter = ({ lookup, drafter, cost }: CombinedOptions): Drafter => {
   let kept = { sum: ASSUMED, rounds: 1 };
   let unused = 0;
   let pause: number = PAUSE.least;
@@ -51,21 +51,16 @@ export const combinedDrafter = ({ lookup, drafter, cost: measured }: CombinedOpt
   let boundary = 0;
   /** Rows and passes of the drafter's last proposal, which say what its next one will cost. */
   let usual = { nodes: 8, passes: 1 };
-  const price = (nodes: number, passes: number): number =>
-    measured({ nodes, passes }) ?? (assumedCost({ nodes, passes }) as number);
-  const lookupRate = (found: Found): number => (1 + found.expected) / price(Math.ceil(found.expected) + 2, 0);
-  const drafterRate = (): number => (1 + kept.sum / kept.rounds) / price(usual.nodes, usual.passes);
+  const drafterRate = (): number => (1 + kept.sum / kept.rounds) / cost(usual);
 
-  const byLookup = (found: Found | null): Proposal | null => {
+  const byLookup = (found: Proposal | null): Proposal | null => {
     unused++;
-    const proposal = found?.propose();
-    if (!proposal || proposal.nodes < 2) return null;
-    proposed = 'lookup';
-    return proposal;
+    if (found) proposed = 'lookup';
+    return found;
   };
 
   const remember = (count: number): void => {
-    const paid = 1 + count >= price(usual.nodes, usual.passes);
+    const paid = 1 + count >= cost(usual);
     // After a pause, one round that pays says more about the text than those before it.
     kept =
       trying && paid ? { sum: count, rounds: 1 } : { sum: DECAY * kept.sum + count, rounds: DECAY * kept.rounds + 1 };
@@ -75,12 +70,15 @@ export const combinedDrafter = ({ lookup, drafter, cost: measured }: CombinedOpt
 
   return {
     by: drafter?.by ?? 'lookup',
+    // Look-ups alone can be asked about a text that is not committed yet.
+    ...(drafter ? {} : { onHost: true }),
     async propose(sequence, most) {
       proposed = null;
-      const found = lookup.find(sequence, most);
+      const found = lookup.propose(sequence, most);
+      const looked = found && payingDraft(found, cost);
       if (!drafter) return byLookup(found);
       const due = unused >= pause;
-      const ratio = found ? lookupRate(found) / drafterRate() : 0;
+      const ratio = looked?.draft ? looked.rate / drafterRate() : 0;
       const loses = drafterRate() < 1;
       if (!due && (ratio > ALIKE || loses)) return byLookup(found);
       const proposal = await drafter.propose(sequence, most);
@@ -89,12 +87,9 @@ export const combinedDrafter = ({ lookup, drafter, cost: measured }: CombinedOpt
       trying = loses;
       usual = { nodes: proposal.nodes, passes: proposal.passes };
       proposed = 'drafter';
-      const [own, looked] = [chained(proposal), found && (ratio > 1 / ALIKE || due) ? found.propose() : null];
-      const tree = looked && chained(looked);
-      if (!own || !tree || own.tokens.length + tree.tokens.length - 1 > MOST_ROWS) {
-        lookup.withdraw();
-        return proposal;
-      }
+      const own = chained(proposal);
+      const tree = looked?.draft && (ratio > 1 / ALIKE || due) ? chained(looked.draft) : null;
+      if (!own || !tree || own.tokens.length + tree.tokens.length - 1 > MOST_ROWS) return proposal;
       proposed = 'both';
       boundary = tree.tokens.length;
       const both = joined(tree, own);
@@ -105,7 +100,7 @@ export const combinedDrafter = ({ lookup, drafter, cost: measured }: CombinedOpt
       const count = path.length - 1;
       // In a joined tree the walk follows one branch; what the other one would have kept was not tested.
       const ofLookup = proposed === 'lookup' || (proposed === 'both' && (path[1] ?? boundary) < boundary);
-      lookup.observe(outcome, ofLookup ? count : 0);
+      lookup.observe(outcome);
       if (proposed === 'drafter' || (proposed === 'both' && !ofLookup)) remember(count);
       proposed = null;
       drafter?.observe(outcome);

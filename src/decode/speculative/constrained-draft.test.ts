@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ConstrainedText } from '../core/constrained-text.ts';
-import { constrainedDraft } from './constrained-draft.ts';
+import { allowedDraft, forcedAfter } from './constrained-draft.ts';
 
 /** Texts of digits; after a 7 comes 8, then 9; 0 ends. A 3 is never allowed. */
 const constraint = new ConstrainedText(
@@ -14,33 +14,53 @@ const constraint = new ConstrainedText(
   },
   () => new Error('a dead end'),
 );
-const drafted = (tokens: number[], parents: number[], forced: readonly number[] = [], most = 15) =>
-  constrainedDraft({ tokens, parents }, 5, { constraint, answer: [1, 5], forced, most });
+const answer = [1, 5];
+const proposed = (tokens: number[], parents: number[]) => ({
+  tree: { tokens, parents },
+  chances: tokens.map((_, i) => 1 / (i + 1)),
+  distributions: null,
+  nodes: tokens.length,
+  passes: 0,
+});
+const allowed = (tokens: number[], parents: number[], forced: readonly number[] = []) =>
+  allowedDraft(proposed(tokens, parents), 5, { constraint, answer, forced });
+const filled = (tokens: number[], parents: number[], most = 15) =>
+  forcedAfter(proposed(tokens, parents), { constraint, answer, most }).tree;
 
 test('forbidden nodes go, with what follows them', () => {
-  expect(drafted([5, 1, 3, 2], [-1, 0, 1, 2])).toEqual({ tokens: [5, 1], parents: [-1, 0] });
-  expect(drafted([5, 3, 1, 2, 4], [-1, 0, 0, 1, 2])).toEqual({ tokens: [5, 1, 4], parents: [-1, 0, 1] });
-  expect(drafted([5, 3], [-1, 0])).toBeNull();
-  expect(drafted([5, 0, 2], [-1, 0, 1])).toEqual({ tokens: [5, 0], parents: [-1, 0] }); // nothing follows a stop token
+  expect(allowed([5, 1, 3, 2], [-1, 0, 1, 2])?.tree).toEqual({ tokens: [5, 1], parents: [-1, 0] });
+  const draft = allowed([5, 3, 1, 2, 4], [-1, 0, 0, 1, 2]);
+  expect(draft?.tree).toEqual({ tokens: [5, 1, 4], parents: [-1, 0, 1] });
+  expect(draft).toMatchObject({ chances: [1, 1 / 3, 1 / 5], nodes: 3 });
+  expect(allowed([5, 3], [-1, 0])).toBeNull();
+  expect(allowed([5, 0, 2], [-1, 0, 1])?.tree).toEqual({ tokens: [5, 0], parents: [-1, 0] }); // nothing follows a stop
 });
 
-test('text that must come goes before the draft and after its leaves, as far as pass and budget reach', () => {
-  const [before, after] = [
-    [7, 8],
-    [9, 1, 7],
-  ];
-  expect(drafted([8, ...after], [-1, 0, 1, 2], before)).toEqual({
-    tokens: [5, 7, 8, 9, 1, 7, 8, 9],
-    parents: [-1, 0, 1, 2, 3, 4, 5, 6],
+test('text that must come goes before the draft, as far as the pass reaches, and cannot be refused', () => {
+  expect(allowed([8, 9, 1, 7], [-1, 0, 1, 2], [7, 8])).toMatchObject({
+    tree: { tokens: [5, 7, 8, 9, 1, 7], parents: [-1, 0, 1, 2, 3, 4] },
+    chances: [1, 1, 1, 1 / 2, 1 / 3, 1 / 4],
   });
-  expect(drafted([8, ...after], [-1, 0, 1, 2], before, 6)).toMatchObject({ tokens: [5, 7, 8, 9, 1, 7, 8] });
-  expect(drafted([5, 7, 7], [-1, 0, 0])).toEqual({ tokens: [5, 7, 7, 8, 9, 8, 9], parents: [-1, 0, 0, 1, 3, 2, 5] });
   const long = Array.from({ length: 20 }, () => 1);
-  const whole = drafted([5, ...long], [-1, ...long.keys()]);
-  expect(whole && 'tokens' in whole && whole.tokens).toHaveLength(16);
+  expect(allowed([5, ...long], [-1, ...long.keys()])?.nodes).toBe(16);
+});
+
+test('text that must follow the leaves fills the rows of the pass, as far as the budget reaches', () => {
+  expect(filled([5, 1, 7], [-1, 0, 1])).toEqual({ tokens: [5, 1, 7, 8], parents: [-1, 0, 1, 2] });
+  expect(filled([5, 7, 7, 1, 2], [-1, 0, 0, 0, 0])).toEqual({
+    tokens: [5, 7, 7, 1, 2, 8, 9, 8],
+    parents: [-1, 0, 0, 0, 0, 1, 5, 2],
+  });
+  expect(filled([5, 1, 2, 1, 7], [-1, 0, 1, 2, 3], 5)).toMatchObject({ tokens: [5, 1, 2, 1, 7, 8] });
 });
 
 test('a draft that the host does not know stays as it is', () => {
-  const tree = { tokens: [5, { record: () => 1 }], parents: [-1, 0] };
-  expect(constrainedDraft(tree, 5, { constraint, answer: [], forced: [], most: 4 })).toBe(tree);
+  const proposal = {
+    tree: { tokens: [5, { record: () => 1 }], parents: [-1, 0] },
+    distributions: null,
+    nodes: 2,
+    passes: 1,
+  };
+  expect(allowedDraft(proposal, 5, { constraint, answer: [], forced: [] })).toBe(proposal);
+  expect(forcedAfter(proposal, { constraint, answer: [], most: 4 })).toBe(proposal);
 });

@@ -1,7 +1,9 @@
-// A draft whose tokens the host knows, under a constraint: nodes that the constraint forbids are left out, and text that must
-// come is added where it costs no more than a row: before the draft, and after its leaves.
+// A draft whose tokens the host knows, under a constraint: text that must come is put in front of it, nodes that the
+// constraint forbids are left out, and rows that the pass computes anyway are filled with the text that must follow.
+import { paddedRows } from '../../base/pass-rows.ts';
 import type { Draft, Tree } from '../../model/interface.ts';
 import type { ConstrainedText } from '../core/constrained-text.ts';
+import type { Proposal } from './drafter.ts';
 
 /** Rows of one pass. */
 const MOST_ROWS = 16;
@@ -23,37 +25,56 @@ interface Text {
 const isKnown = (tree: Draft['tree']): tree is KnownTree =>
   'tokens' in tree && tree.tokens.every((token) => typeof token === 'number');
 
-/** Null: nothing of the draft is left. A draft that the host does not know stays as it is. */
-export const constrainedDraft = (
-  tree: Draft['tree'],
+/** The text that a node of the tree ends. */
+const textOf = ({ tokens, parents }: KnownTree, node: number, answer: readonly number[]): readonly number[] => {
+  const drafts: number[] = [];
+  for (let at = node; at > 0; at = parents[at] as number) drafts.unshift(tokens[at] as number);
+  return [...answer, ...drafts];
+};
+
+/**
+ * The draft after the forced text, without what is forbidden. Null: nothing of it is left. A draft that the host does
+ * not know stays as it is.
+ */
+export const allowedDraft = (
+  proposal: Proposal,
   anchor: number,
-  { constraint, answer, forced, most }: Text,
-): Draft['tree'] | null => {
-  if (!isKnown(tree)) return tree;
+  { constraint, answer, forced }: Omit<Text, 'most'>,
+): Proposal | null => {
+  const { tree } = proposal;
+  if (!isKnown(tree)) return proposal;
   const tokens = [anchor, ...forced];
   const parents = tokens.map((_, i) => i - 1);
-  /** The text that each node ends. */
-  const texts = tokens.map((_, i) => [...answer, ...forced.slice(0, i)]);
+  const chances = tokens.map(() => 1);
   /** Where the nodes of the draft are now. */
   const places = new Map([[0, forced.length]]);
-  const add = (parent: number, token: number): number => {
-    parents.push(parent);
-    texts.push([...(texts[parent] as number[]), token]);
-    return tokens.push(token) - 1;
-  };
-  const drafts: readonly number[] = tree.tokens;
-  for (const [node, token] of drafts.entries()) {
+  for (const [node, token] of tree.tokens.entries()) {
     const parent = places.get(tree.parents[node] as number);
     if (node === 0 || parent === undefined || tokens.length === MOST_ROWS) continue;
-    if (constraint.allows(texts[parent] as number[], token)) places.set(node, add(parent, token));
+    if (!constraint.allows(textOf({ tokens, parents }, parent, answer), token)) continue;
+    parents.push(parent);
+    chances.push(proposal.chances?.[node] as number);
+    places.set(node, tokens.push(token) - 1);
   }
   if (places.size === 1) return null;
-  const leaves = [...places.values()].filter((place) => !parents.includes(place));
-  for (const leaf of leaves) {
-    const text = texts[leaf] as number[];
-    const room = Math.min(MOST_ROWS - tokens.length, most - (text.length - answer.length));
+  const known = proposal.chances ? { chances } : {};
+  return { ...proposal, ...known, tree: { tokens, parents }, nodes: tokens.length };
+};
+
+/** With the text that must follow its leaves, as far as that costs no row. */
+export const forcedAfter = (proposal: Proposal, { constraint, answer, most }: Omit<Text, 'forced'>): Proposal => {
+  const { tree } = proposal;
+  if (!isKnown(tree)) return proposal;
+  const [tokens, parents] = [[...tree.tokens], [...tree.parents]];
+  const rows = paddedRows(tokens.length);
+  for (const leaf of tree.tokens.keys()) {
+    if (tree.parents.includes(leaf)) continue;
+    const text = textOf(tree, leaf, answer);
     let end = leaf;
-    for (const token of constraint.forced(text, room)) end = add(end, token);
+    for (const token of constraint.forced(text, Math.min(rows - tokens.length, most - (text.length - answer.length)))) {
+      parents.push(end);
+      end = tokens.push(token) - 1;
+    }
   }
-  return { tokens, parents };
+  return { ...proposal, tree: { tokens, parents }, nodes: tokens.length };
 };

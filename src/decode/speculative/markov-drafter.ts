@@ -5,9 +5,9 @@ import { paddedRows } from '../../base/pass-rows.ts';
 import type { Cursor, DraftLimit, MarkovCursor } from '../../model/interface.ts';
 import { chainOf } from '../core/chain.ts';
 import { greedySampling } from '../core/draft-sampling.ts';
-import { assumedCost } from '../core/fallback.ts';
+import { assumedCost } from '../core/round-cost.ts';
 import type { RunContext } from '../core/system.ts';
-import type { Drafter } from './speculate.ts';
+import type { Drafter } from './drafter.ts';
 import type { AppendRows } from './taps.ts';
 import { timeBlockSizes } from './time-block-sizes.ts';
 

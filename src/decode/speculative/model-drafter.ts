@@ -2,7 +2,7 @@
 import type { Cursor, DeviceDistribution, DeviceToken } from '../../model/interface.ts';
 import { Acceptance } from '../core/acceptance.ts';
 import { chainOf } from '../core/chain.ts';
-import type { Drafter } from './speculate.ts';
+import type { Drafter } from './drafter.ts';
 
 /** What a draft costs, in plain tokens: a pass of the draft and a row of the target's. */
 const COST = 0.4;

@@ -2,8 +2,8 @@
 // temperature the output is that of plain decoding, whatever the size of a block.
 import type { RunContext } from '../core/system.ts';
 import { blockDrafter } from './block-drafter.ts';
+import type { Drafter } from './drafter.ts';
 import { markovDrafter } from './markov-drafter.ts';
-import type { Drafter } from './speculate.ts';
 import { type AppendRows, appendInOrder, type DrafterContext } from './taps.ts';
 
 /** Roles of drafters that fill blocks. */

@@ -1,44 +1,15 @@
 // Draft, then verify: what every exact speculative system shares. A system's drafter only proposes and observes. This
 // file turns that into rounds of one submit and one readback, emits their events, and decodes plainly where there is
 // nothing to propose or nothing to gain.
-import type { Choice, Cursor, Draft, Forward, Verdict } from '../../model/interface.ts';
+import type { Choice, Cursor, Verdict } from '../../model/interface.ts';
 import type { Role, Source } from '../../trace/index.ts';
-import { assumedCost, FallbackController, measuredCost } from '../core/fallback.ts';
+import { FallbackController } from '../core/fallback.ts';
 import { commitOf, forcedText, keepPlainRound, plainRound } from '../core/plain-round.ts';
+import { assumedCost, expectedCost, measuredCost, roundName } from '../core/round-cost.ts';
 import type { Models, Round, RoundContext, RunContext, Sequence } from '../core/system.ts';
-import { constrainedDraft } from './constrained-draft.ts';
-
-/** A draft, and what it cost. */
-export interface Proposal extends Draft {
-  /** The model that drafted it, where that is not the drafter's own. */
-  readonly by?: Role;
-  /** Rows of the tree, including the anchor's. */
-  readonly nodes: number;
-  /** Forward passes of the drafter. */
-  readonly passes: number;
-}
-
-export interface Drafter {
-  /** The model that drafts, for the trace. */
-  readonly by: Role;
-  /** The host knows its drafts, so it may be asked about a text that ends in forced tokens, which are in the same pass. */
-  readonly onHost?: true;
-  /**
-   * A tree whose root is the last committed token, at most `most` levels deep: the budget allows no more. Null: there
-   * is nothing to propose, and the round is plain.
-   */
-  propose(sequence: Sequence, most: number): Proposal | null | Promise<Proposal | null>;
-  /** Called after every round, plain ones too: these rows of the pass are committed, each followed by its choice. */
-  observe(outcome: Outcome): void;
-}
-
-export interface Outcome {
-  readonly pass: Forward;
-  readonly path: readonly number[];
-  readonly choices: readonly Choice[];
-  /** The anchor's position in the sequence, which is that of `path[0]`. */
-  readonly base: number;
-}
+import { allowedDraft, forcedAfter } from './constrained-draft.ts';
+import type { Drafter, Outcome, Proposal } from './drafter.ts';
+import { payingDraft } from './paying-draft.ts';
 
 /** Times plain rounds, once for each set of models. Their passes are not accepted. */
 const timePlainRounds = async (
@@ -64,16 +35,6 @@ const from = ({ pass, path, choices, base }: Outcome, forced: number): Outcome =
   choices: choices.slice(forced),
   base: base + forced,
 });
-
-/** What a constraint leaves of a proposal; null: nothing. */
-const constrained = (
-  proposal: Proposal,
-  text: Parameters<typeof constrainedDraft>[2],
-  anchor: number | undefined,
-): Proposal | null => {
-  const tree = constrainedDraft(proposal.tree, anchor as number, text);
-  return tree && { ...proposal, tree, nodes: 'tokens' in tree ? tree.tokens.length : proposal.nodes };
-};
 
 /** Memory for the distributions of drafts; `by`: the role that drafts, which may be no model's. */
 const keepDistributions = async ({ target, ...models }: Models, by: Role): Promise<void> => {
@@ -101,6 +62,9 @@ export const speculate = (
   let prepared = !sampled;
   const cost = random ? assumedCost : measuredCost(timings);
   const fallback = new FallbackController({ timings, cost, emit, fallBack });
+  // Where the fall-back is off, something is drafted whatever it costs, and the clock decides nothing: such runs can be
+  // repeated.
+  const price = expectedCost(fallBack && !random ? timings : null);
 
   return async (context) => {
     if (!prepared) await keepDistributions(models, drafter.by);
@@ -112,15 +76,12 @@ export const speculate = (
     const most = Math.min(context.sequence.budget - (random ? 0 : 1), (target.levels ?? Infinity) - 1);
     // Forced text is a draft that cannot be refused. Drafts that the host knows go on after it, in the same pass.
     const forced = forcedText(context.sequence);
-    const { tokens, constraint, prompt } = context.sequence;
+    const { tokens } = context.sequence;
     const after = drafter.onHost ? forced : [];
     const proposes = after.length === forced.length && most > forced.length && fallback.next(context.round);
     const text = after.length > 0 ? { ...context.sequence, tokens: [...tokens, ...after] } : context.sequence;
     const proposal = proposes ? await drafter.propose(text, most - after.length) : null;
-    const draft =
-      proposal && constraint
-        ? constrained(proposal, { constraint, answer: tokens.slice(prompt), forced: after, most }, tokens.at(-1))
-        : proposal;
+    const draft = proposal && sized(proposal, context.sequence, after, most);
     if (draft) return verifyRound(draft, context, start, after.length);
 
     const plain = await plainRound(target, context.sequence, forced);
@@ -130,6 +91,20 @@ export const speculate = (
     if (forced.length === 0) fallback.plain(performance.now() - start);
     return commit;
   };
+
+  /** As much of a proposal as the constraint allows and as pays; null: nothing. */
+  function sized(
+    proposal: Proposal,
+    { tokens, prompt, constraint }: Sequence,
+    forced: readonly number[],
+    most: number,
+  ) {
+    const text = constraint && { constraint, answer: tokens.slice(prompt), forced, most };
+    const allowed = text ? allowedDraft(proposal, tokens.at(-1) as number, text) : proposal;
+    const chances = allowed?.chances;
+    const draft = allowed && chances ? payingDraft({ ...allowed, chances }, price, fallBack ? 0 : 1).draft : allowed;
+    return draft && text ? forcedAfter(draft, text) : draft;
+  }
 
   /** `forced`: nodes after the anchor that are forced text. */
   async function verifyRound(draft: Proposal, { round, sequence: now }: RoundContext, start: number, forced: number) {
@@ -146,8 +121,9 @@ export const speculate = (
     const known = now.alternatives === null ? null : verdict.probabilities;
     const probabilities = known ? { probabilities: known } : {};
     emit({ type: 'verify', round, by: 'target', path, next, source, ...probabilities, ms: end - drafted });
-    // With forced text in it a round is not comparable with others.
+    // What a round with forced text commits says little of the drafts, so the fall-back does not count it.
     if (forced === 0) fallback.speculative(round, { nodes, passes }, end - start, path.length);
+    else timings.add(roundName({ nodes, passes }), end - start);
     return commitOf(pass, path, choices, sourcesOf(verdict, forced), now);
   }
 };

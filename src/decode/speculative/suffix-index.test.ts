@@ -16,7 +16,7 @@ test('the longest match decides, and its continuation is proposed', () => {
   expect(index.grow(match as NonNullable<typeof match>, { nodes: 2, depth: 9 })).toEqual({
     tokens: [3, 9, 5],
     parents: [-1, 0, 1],
-    depth: 2,
+    shares: [1, 1, 1],
   });
 });
 
@@ -27,7 +27,7 @@ test('continuations are a tree, the most frequent first', () => {
   expect(index.grow(match as NonNullable<typeof match>, ALL)).toEqual({
     tokens: [1, 5, 6, 4],
     parents: [-1, 0, 0, 1],
-    depth: 2,
+    shares: [1, 2 / 3, 1 / 3, 1 / 2],
   });
 });
 

@@ -1,6 +1,7 @@
 // Finds where the end of a text occurred before, in this text or in earlier ones, and what followed there. Memory is
 // linear: the tokens, and each place twice, by the token and by the pair of tokens before it. Look-ups read at most
 // `MOST_PLACES` of them, the latest first.
+import type { Continuations } from './match-acceptance.ts';
 
 /** Ends a text: a match never reaches from one text into the next. No token has this id. */
 const END = -1;
@@ -18,13 +19,6 @@ export interface Match {
   readonly places: readonly number[];
   /** How many tokens before the place are those before the end of the text. */
   readonly length: number;
-}
-
-/** Node 0 is the last token of the text. */
-export interface Continuations {
-  readonly tokens: readonly number[];
-  readonly parents: readonly number[];
-  readonly depth: number;
 }
 
 interface Node {
@@ -128,7 +122,7 @@ export class SuffixIndex {
     return {
       tokens: kept.map(({ token }) => token),
       parents: kept.map(({ parent }) => parent),
-      depth: Math.max(...kept.map((node) => node.depth)),
+      shares: kept.map(({ parent, places: { length } }) => length / (kept[parent]?.places.length ?? length)),
     };
   }
 

@@ -4,7 +4,7 @@
 import type { Cursor } from '../../model/interface.ts';
 import { plainRound } from '../core/plain-round.ts';
 import type { RunContext } from '../core/system.ts';
-import type { Drafter } from './speculate.ts';
+import type { Drafter } from './drafter.ts';
 
 /** Timed rounds of each size, after one that warms up. */
 const ENOUGH = 4;

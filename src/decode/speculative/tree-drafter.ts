@@ -1,7 +1,7 @@
 // Drafts of an EAGLE-3 layer, which feeds its own output back: a chain, or a tree that grows on the device.
 import type { FeatureCursor } from '../../model/interface.ts';
 import { chainOf } from '../core/chain.ts';
-import type { Drafter, Proposal } from './speculate.ts';
+import type { Drafter, Proposal } from './drafter.ts';
 
 interface Shape {
   readonly shape: 'tree' | 'chain';

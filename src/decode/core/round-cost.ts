@@ -1,0 +1,67 @@
+// What rounds cost, in plain rounds: as measured on this device, as assumed where the clock must not decide, or as
+// expected from both where few kinds of rounds were timed yet.
+import { PASS_ROWS, paddedRows } from '../../base/pass-rows.ts';
+import type { Timings } from './timings.ts';
+
+/** What a speculative round consisted of: rounds of one kind cost the same. */
+export interface RoundKind {
+  /** Rows that the target verified. */
+  readonly nodes: number;
+  /** Passes of the drafter. */
+  readonly passes: number;
+}
+
+/** Costs in plain rounds; null where they are not known yet. */
+export type Cost = (kind: RoundKind) => number | null;
+
+/** Rounds of a kind before its measured cost is used. */
+const ENOUGH = 4;
+
+/** The name under which rounds of a kind are timed: the device pads their rows. */
+export const roundName = ({ nodes, passes }: RoundKind): string => `${passes}+${paddedRows(nodes)}`;
+
+export const measuredCost =
+  (timings: Timings): Cost =>
+  (kind) => {
+    const [speculative, plain] = [timings.least(roundName(kind), ENOUGH), timings.least('plain')];
+    return speculative !== null && plain !== null ? speculative / plain : null;
+  };
+
+/**
+ * For drafts that were drawn at random. Which of their rounds are plain decides what is drawn, so it must not depend on
+ * the clock: one seed would give two answers. The line fits what rounds cost on the slowest adapters (docs/log.md).
+ */
+export const assumedCost: Cost = ({ nodes, passes }) => 1.2 + 0.15 * nodes + 0.3 * passes;
+
+/**
+ * Passes of as many rows, in passes of one, on a software adapter (docs/log/speculation.md). Other devices differ in how
+ * fast the cost grows, so what was measured stretches the whole curve.
+ */
+const USUAL: Readonly<Record<number, number>> = { 1: 1, 2: 1.3, 4: 1.8, 8: 2.4, 12: 4.2, 16: 4.5 };
+/** A drafter's pass. */
+const USUAL_DRAFTING = 0.3;
+
+const usualCost = ({ nodes, passes }: RoundKind): number => {
+  const rows = paddedRows(nodes);
+  const rest = rows % 16;
+  return ((rows - rest) / 16) * (USUAL[16] as number) + (USUAL[rest] ?? 0) + USUAL_DRAFTING * passes;
+};
+
+/**
+ * Always a number: a kind of round that was not timed costs what the nearest one that was suggests. Without timings it
+ * is the same on every device.
+ */
+export const expectedCost =
+  (timings: Timings | null): ((kind: RoundKind) => number) =>
+  ({ nodes, passes }) => {
+    const rows = paddedRows(nodes);
+    const usual = usualCost({ nodes, passes });
+    const plain = timings?.least('plain') ?? null;
+    if (timings === null || plain === null) return usual;
+    const timed = [rows, ...PASS_ROWS].filter((each) => timings.least(roundName({ nodes: each, passes })) !== null);
+    const [nearest] = timed.toSorted((a, b) => Math.abs(a - rows) - Math.abs(b - rows));
+    if (nearest === undefined) return usual;
+    const kind = { nodes: nearest, passes };
+    const stretch = ((timings.least(roundName(kind)) as number) / plain - 1) / (usualCost(kind) - 1);
+    return 1 + Math.max(0, stretch) * (usual - 1);
+  };
