@@ -16,12 +16,15 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'auto_map', // names the Python files that transformers would run
   'bos_token_id',
   'cache_implementation', // names a cache of transformers
+  'chunk_size_feed_forward', // memory only
   'dtype',
   'embd_pdrop',
   'eos_token_id',
   'hidden_dropout',
+  'id2label', // names a classifier's answers
   'initializer_range',
   'is_llama_config',
+  'label2id',
   'model_type',
   'output_attentions',
   'output_hidden_states',

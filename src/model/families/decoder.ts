@@ -79,6 +79,8 @@ export interface LayerDifferences extends Partial<Pick<Attention, 'causal' | 'qu
   readonly norms?: Block['norms'];
   readonly residualScale?: number;
   readonly normOffset?: number;
+  /** Of the norms, where the config does not say. */
+  readonly epsilon?: number;
   readonly sizes?: SizeDefaults;
 }
 
@@ -112,7 +114,11 @@ export const readLayers = (
       norms,
       residualScale,
     })),
-    norm: { kind: 'rms', epsilon: config.positive('rms_norm_eps', 1e-6), offset: differences.normOffset ?? 0 },
+    norm: {
+      kind: 'rms',
+      epsilon: config.positive('rms_norm_eps', differences.epsilon ?? 1e-6),
+      offset: differences.normOffset ?? 0,
+    },
   };
 };
 

@@ -129,6 +129,7 @@ test('LFM2: layers, feed-forward width, taps', () => {
   expect(width({})).toBe(144);
   expect(width({ block_ff_dim: 100 })).toBe(80);
   expect(width({ block_ffn_dim_multiplier: 1.3 })).toBe(176);
+  expect(width({ block_ffn_dim_multiplier: null, intermediate_size: 310 })).toBe(206);
   expect(width({ block_auto_adjust_ff_dim: false })).toBe(200);
   const shapes = new Map(weightSpecs(readArchitecture(LFM2)).map(({ checkpoint, shape }) => [checkpoint, shape]));
   expect(shapes.get('model.layers.0.conv.conv.weight')).toEqual([96, 1, 4]);
@@ -229,6 +230,22 @@ test.each([
   expect(message({ ...LLAMA, ...change })).toContain(expected);
 });
 
+test('a silent config means what the configuration class of its family means', () => {
+  const { rms_norm_eps: _, ...silent } = LLAMA;
+  const epsilon = (family: string) =>
+    readArchitecture({ ...silent, architectures: [`${family}ForCausalLM`] }).norm.epsilon;
+  expect([epsilon('Llama'), epsilon('Olmo2'), epsilon('Phi3')]).toEqual([1e-6, 1e-5, 1e-5]);
+  expect(readArchitecture({ ...LLAMA, architectures: ['Qwen3ForCausalLM'] }).sizes.headDim).toBe(128);
+});
+
+test('Gemma 3 has no soft cap of scores, whatever its config says, as in the published code', () => {
+  const gemma = { ...LLAMA, hidden_act: undefined, head_dim: 16, attn_logit_softcapping: 5 };
+  const cap = (version: number) =>
+    attention(readArchitecture({ ...gemma, architectures: [`Gemma${version}ForCausalLM`] }).blocks[0] as Block).softCap;
+  expect([cap(2), cap(3)]).toEqual([5, null]);
+});
+
 test('fields that change nothing, and nulls, are let through', () => {
   readArchitecture({ ...LLAMA, torch_dtype: 'bfloat16', pretraining_tp: 1, bos_token_id: 1, some_field: null });
+  readArchitecture({ ...LLAMA, chunk_size_feed_forward: 0, id2label: { 0: 'LABEL_0' }, label2id: { LABEL_0: 0 } });
 });

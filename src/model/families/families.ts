@@ -126,16 +126,7 @@ export const readDrafter = (json: Json): DrafterFamily => {
 /**
  * Fields of a judge's config that say nothing of its body: those of its classes, and those of judge/judge-config.ts.
  */
-const HEAD_FIELDS = new Set([
-  'classifier_dropout',
-  'gives',
-  'id2label',
-  'label2id',
-  'layout',
-  'num_labels',
-  'problem_type',
-  'step_token_id',
-]);
+const HEAD_FIELDS = new Set(['classifier_dropout', 'gives', 'layout', 'num_labels', 'problem_type', 'step_token_id']);
 
 /** A LLaMA, Qwen2 … with another head goes by a name of its own. */
 const HEADED = /^(\w+)For(?:TokenClassification|SequenceClassification|RewardModel|PrmModel)$/;

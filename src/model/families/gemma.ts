@@ -75,11 +75,11 @@ export const readGemma3 = (config: Config): Architecture => {
   const older = config.has('_sliding_window_pattern') ? config.count('_sliding_window_pattern') : 6;
   const pattern = config.count('sliding_window_pattern', older);
   const { alike, sliding } = readGemma(config, (layer) => (layer + 1) % pattern !== 0);
+  config.has('attn_logit_softcapping'); // the published code reads it in Gemma 2 alone
   return readDecoder(config, {
     family: 'gemma3',
     ...alike,
     queryKeyNorm: 'head',
-    softCap: config.cap('attn_logit_softcapping', null),
     logits: { scale: 1, softCap: config.cap('final_logit_softcapping', null) },
     ropes: (sizes) => {
       const { local, global } = readRopes(config, sizes);

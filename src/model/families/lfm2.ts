@@ -16,12 +16,13 @@ const UNUSED = [
 /** The width of the feed-forward part, from the width that the config states. */
 const readFeedForward = (config: Config): number => {
   const stated = config.count(config.has('block_ff_dim') ? 'block_ff_dim' : 'intermediate_size');
-  const multiplier = config.positive('block_ffn_dim_multiplier', 1);
+  const multiplier = config.cap('block_ffn_dim_multiplier', 1);
   const multiple = config.count('block_multiple_of', 256);
   config.has('intermediate_size'); // where both are there, block_ff_dim holds
   if (!config.flag('block_auto_adjust_ff_dim', true)) return stated;
-  const width = Math.floor(multiplier * Math.floor((2 * stated) / 3));
-  return Math.ceil(width / multiple) * multiple;
+  const width = Math.floor((2 * stated) / 3);
+  // Null: the published code neither multiplies nor rounds.
+  return multiplier === null ? width : Math.ceil(Math.floor(multiplier * width) / multiple) * multiple;
 };
 
 /** Which layers attend. */

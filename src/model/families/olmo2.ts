@@ -12,6 +12,7 @@ export const readOlmo2 = (config: Config): Architecture => {
     queryKeyNorm: 'row',
     bias: { queryKeyValue: bias, output: bias },
     norms: 'after',
+    epsilon: 1e-5,
     names: {
       attentionPostNorm: `${AT}.post_attention_layernorm.weight`,
       feedForwardPostNorm: `${AT}.post_feedforward_layernorm.weight`,

@@ -17,6 +17,7 @@ export const readPhi3 = (config: Config): Architecture => {
     : undefined;
   return readDecoder(config, {
     family: 'phi3',
+    epsilon: 1e-5,
     names: { query: QKV, key: QKV, value: QKV, gate: GATE_UP, up: GATE_UP },
     windows: (layers) => Array<number | null>(layers).fill(window),
     ropes: (sizes) => Array(sizes.layers).fill(readRope(config, { ...sizes, partial: 1, longrope: { original } })),

@@ -8,6 +8,7 @@ export const readQwen3 = (config: Config): Architecture => {
   const bias = config.flag('attention_bias', false);
   return readDecoder(config, {
     family: 'qwen3',
+    sizes: { headDim: 128 },
     queryKeyNorm: 'head',
     bias: { queryKeyValue: bias, output: bias },
     windows: readWindows(config),
