@@ -29,7 +29,7 @@ const logprob = (row: Float32Array, token: number): number => {
   return (row[token] as number) - top - Math.log(row.reduce((sum, logit) => sum + Math.exp(logit - top), 0));
 };
 
-/** Every token from `from` on: what it rests on, and how likely it was. */
+/** Every token from `from` on: its attention rollout over the sources, and its log-probability. */
 const signalsOf = async (
   model: LanguageModel,
   tokens: readonly number[],
@@ -67,7 +67,7 @@ export const score = defineCommand({
     judge: text('M', 'a reward model or a token classifier: a folder, model.onnx, an address, or a bundled one'),
     tokens: integers('1,2,3', "the text, in the judge's or the model's own token ids", { least: 0 }),
     positions: integers('i,j', 'score at these tokens, from 0 (default: the last)', { least: 0 }),
-    rollout: flag('what each token from --from on rests on (attention rollout), and its log-probability'),
+    rollout: flag('attention rollout of each token from --from on, and its log-probability'),
     model: modelOption,
     from: integer('I', 'the tokens before this one are the sources', { least: 1 }),
     variant: choice(

@@ -128,7 +128,7 @@ describe('specguard', () => {
   });
 
   it.each([
-    ['grounding', 0, 'a token that rests on too little'],
+    ['grounding', 0, 'a token whose attention reaches too little of the sources'],
     ['log-probability', 1, 'a token that it was unsure of'],
   ])('says that the %s was short where it alone counts', async (_, beta, reason) => {
     const { run } = await routeEngine();
@@ -152,7 +152,7 @@ describe('specguard', () => {
     // The log-probability is half of its range, the grounding nine tenths.
     expect(await weakness(0.5)).toBe('a token that it was unsure of');
     expect(await weakness(0.9)).toBe('a token that it was unsure of');
-    expect(await weakness(0.1)).toBe('a token that rests on too little');
+    expect(await weakness(0.1)).toBe('a token whose attention reaches too little of the sources');
   });
 
   it('has escalated steps written by the inner system, whatever the number of candidates', async () => {

@@ -13,7 +13,7 @@ export interface Candidate {
   readonly ends: StepEnd;
   /** Each token's, under the model's unmodified distribution. */
   readonly logprobs: readonly number[];
-  /** The share of each token's attention that rests on prompt and accepted steps; empty where it was not requested. */
+  /** The share of each token's attention rollout that reaches prompt and accepted steps; empty where it was not requested. */
   readonly grounding: readonly number[];
   /** The mean of the tokens' last hidden states; null where it was not requested. */
   readonly pooled: Float32Array | null;

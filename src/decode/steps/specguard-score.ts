@@ -1,5 +1,5 @@
 // SpecGuard's score of a step, from the draft's own pass: how sure the draft was of its least certain token, and how
-// well the worst grounded token rests on the prompt and the accepted steps.
+// much of the worst grounded token's attention reaches the prompt and the accepted steps.
 import { normalized, type Ranges } from './calibration.ts';
 import type { Candidate } from './candidates.ts';
 import type { SelectCandidate } from './select-candidate.ts';
@@ -25,7 +25,10 @@ export const weigh = ({ logprob, grounding }: Signals, ranges: Ranges, beta: num
   // What each signal is short of its share of a full score.
   const unsure = beta * (1 - certainty);
   const ungrounded = (1 - beta) * (1 - support);
-  const weakness = unsure >= ungrounded ? 'a token that it was unsure of' : 'a token that rests on too little';
+  const weakness =
+    unsure >= ungrounded
+      ? 'a token that it was unsure of'
+      : 'a token whose attention reaches too little of the sources';
   return { score: beta * certainty + (1 - beta) * support, weakness };
 };
 
