@@ -2,7 +2,7 @@
 // checks them, kept ones turn green, the first wrong one is struck and corrected.
 import { LETTERS } from '../run/votes.ts';
 import { make } from '../shared/elements.ts';
-import { type Caption, captionsOf, counterOf, type Drawn, laneNode, textOf } from './lane-view.ts';
+import { type Caption, captionsOf, counterOf, type Drawn, laneNode, squaresOf, textOf } from './lane-view.ts';
 import { type Burst, DURATION, type Scene } from './scene.ts';
 
 export interface Names {
@@ -67,15 +67,16 @@ export const guessView = (scene: Scene, names: Names): Drawn => {
   const lanes = make('div', { className: 'stage-lanes' });
   if (scene.plain) {
     const count = part(counterOf(scene.plain.passes));
-    lanes.append(laneNode(names.plain, names.plainAbout, count, part(textOf(scene.plain, false)).node));
+    const squares = part(squaresOf(scene.plain.passes));
+    lanes.append(laneNode(names.plain, names.plainAbout, count, part(textOf(scene.plain, false)).node, squares.node));
   }
   const count = part(counterOf(scene.system.passes));
   const trays = scene.bursts.map((burst) => part(trayOf(burst)));
   const last = trays.at(-1);
   const tray = make('div', { className: 'trays', ariaHidden: 'true' }, ...trays.map(({ node }) => node));
-  lanes.append(
-    laneNode(names.system, names.systemAbout, count, part(textOf(scene.system, true)).node, ...(last ? [tray] : [])),
-  );
+  const content = [part(textOf(scene.system, true)).node, ...(last ? [tray] : [])];
+  const squares = part(squaresOf(scene.system.passes));
+  lanes.append(laneNode(names.system, names.systemAbout, count, ...content, squares.node));
   const end = make('p', { className: 'stage-end', textContent: scene.end });
   return {
     node: make('div', { className: 'scene' }, captions.node, lanes, end),

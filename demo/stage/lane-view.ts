@@ -29,6 +29,18 @@ export const counterOf = (passes: readonly number[]): Drawn => {
   };
 };
 
+/** A square for each pass, in rows: filled once the pass has ended. */
+export const squaresOf = (passes: readonly number[]): Drawn => {
+  const squares = passes.map(() => make('i'));
+  return {
+    node: make('div', { className: 'stage-passes', ariaHidden: 'true' }, ...squares),
+    draw(seconds) {
+      const done = passed(passes, seconds);
+      for (const [i, square] of squares.entries()) square.classList.toggle('on', i < done);
+    },
+  };
+};
+
 /** `marked`: tokens get the colours of their sources. */
 export const textOf = ({ marks }: LaneScene, marked: boolean): Drawn => {
   let before: number | null = null;
