@@ -13,6 +13,7 @@ import { documents } from './.ci/documents.mjs';
 import { libraryFiles } from './.ci/library-files.mjs';
 import { LongestFirst } from './.ci/longest-first.mjs';
 import { testEnvironment } from './.ci/machine.mjs';
+import { pageHeader } from './.ci/page-header.mjs';
 import { shaders } from './.ci/wgsl.mjs';
 
 /** What `exports` in package.json names, and the worker. */
@@ -51,7 +52,7 @@ const BUILDS: Readonly<Record<string, Build>> = {
   demo: {
     root: 'demo',
     publicDir: '../public',
-    plugins: [contentSecurityPolicy(), apiReference(), documents()],
+    plugins: [pageHeader(), contentSecurityPolicy(), apiReference(), documents()],
     build: { outDir: '../dist/demo', emptyOutDir: true, rolldownOptions: { input: PAGES, checks } },
   },
   harness: {

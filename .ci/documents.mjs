@@ -5,6 +5,7 @@ import { dirname, join, posix, resolve } from 'node:path';
 import { Marked } from 'marked';
 import { anchors } from './anchors.mjs';
 import { POLICY } from './content-security-policy.mjs';
+import { pageLinks } from './page-header.mjs';
 import { root } from './steps.mjs';
 
 /** @param {string} folder @returns {string[]} */
@@ -67,8 +68,8 @@ const guide = (path) => {
 /** @param {string} path @param {string} body @param {string} title */
 const page = (path, body, title) => {
   const up = '../'.repeat(path.split('/').length);
-  const link = (/** @type {string} */ href, /** @type {string} */ name) =>
-    `<a href="${up}${href}"${href === `repository/${path.replace(/md$/, 'html')}` ? ' aria-current="page"' : ''}>${name}</a>`;
+  const here = `repository/${path.replace(/md$/, 'html')}`;
+  const repository = 'repository/README.html';
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -83,9 +84,8 @@ const page = (path, body, title) => {
 </head>
 <body>
 <header><nav aria-label="Pages">
-${link('index.html', 'Demo')} ${link('how.html', 'How it works')} ${link('benchmark.html', 'Benchmark')}
-${link('widget.html', 'Widget')} ${link('repository/docs/guide/getting-started.html', 'Guide')}
-${link('repository/README.html', 'Repository')}
+${pageLinks(up, here)}
+<a href="${up}${repository}"${here === repository ? ' aria-current="page"' : ''}>Repository</a>
 </nav>${path.startsWith('docs/guide/') ? guide(path) : ''}</header>
 <main>
 ${body}</main>

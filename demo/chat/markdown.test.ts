@@ -40,6 +40,14 @@ test('plain text has nothing to format', () => {
   expect(parseMarkdown('')).toBeNull();
 });
 
+test('a program without fences keeps its lines and their indentation', () => {
+  const program = '# Numbers of Fibonacci\ndef fib(n):\n    if n < 2:\n        return n\n    return fib(n - 1) * **kw';
+  expect(parseMarkdown(program)).toBeNull();
+  expect(parseMarkdown(`    if n < 2:\n        return n\n\n# Then\nprint(fib(3))`)).toBeNull();
+  expect(tags(parseMarkdown(`Use **this**:\n\n\`\`\`py\n${program}\n\`\`\``))).toEqual(['p', 'strong', 'pre', 'code']);
+  expect(tags(parseMarkdown('- one\n    more of one\n- two'))).toEqual(['ul', 'li', 'li']);
+});
+
 describe('what a model may write', () => {
   test.each([
     '<script>alert(1)</script>',

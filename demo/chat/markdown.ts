@@ -107,12 +107,23 @@ const read = (token: Token, depth: number): Part['children'] => {
   }
 };
 
+const isFenced = ({ type, raw }: Token): boolean => type === 'code' && /^ {0,3}(`{3}|~{3})/.test(raw);
+
+/** Indented lines outside of lists and fences: Markdown would join those of a paragraph to one line. */
+const isIndented = (token: Token): boolean =>
+  (token.type === 'code' && !isFenced(token)) || (token.type === 'paragraph' && /\n(?: {2,}|\t)\S/.test(token.raw));
+
+/** A model that goes on with a program writes it without fences. Its lines must stay as they are. */
+const isProgram = (tokens: readonly Token[]): boolean => tokens.some(isIndented) && !tokens.some(isFenced);
+
 /** The formatted text; null where there is nothing to format, or the text cannot be read. */
 export const parseMarkdown = (text: string): readonly Part[] | null => {
   if (text.length > LONGEST) return null;
   let parts: Part['children'];
   try {
-    parts = new Lexer({ gfm: true }).lex(text).flatMap((token) => read(token, 0));
+    const tokens = new Lexer({ gfm: true }).lex(text);
+    if (isProgram(tokens)) return null;
+    parts = tokens.flatMap((token) => read(token, 0));
   } catch {
     return null; // nested beyond the stack
   }
