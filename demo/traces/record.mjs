@@ -16,6 +16,8 @@ const problems = JSON.parse(readFileSync(join(root, 'public/problems.json'), 'ut
 const HARD = /^Tom has 21 beads/;
 /** EAGLE-3 guesses two digits of its second line wrong at first, and right at second. */
 const SECOND_GUESS = /^Ida has 21 shells/;
+/** All three models propose tokens for this one, and are overruled. */
+const VOTED = /^Ruth has 40 beads/;
 
 /**
  * One recording each, of the first problem that is answered correctly and matches `about`, if given. `models`: bundled
@@ -41,9 +43,11 @@ const RUNS = [
     models: { draft: 'draft', router: 'router', dflash: 'dflash' },
     about: HARD,
   },
-  { system: 'cos', models: { 'also-1': 'mid', 'also-2': 'draft' }, baseline: 'ensemble' },
+  { system: 'cos', models: { 'also-1': 'mid', 'also-2': 'draft' }, about: VOTED, baseline: 'ensemble' },
 ];
 const TRIES = 4;
+/** The committed token and three alternatives. */
+const LOGPROBS = 4;
 
 Object.assign(process.env, testEnvironment());
 const vite = await createServer({
@@ -99,7 +103,7 @@ const timedAnswer = async (engine, question, how) => {
   await answer(engine, question, how);
   for (let tries = 1; tries <= TRIES; tries++) {
     const events = await answer(engine, question, how);
-    const detailed = await answer(engine, question, { ...how, logprobs: 3 });
+    const detailed = await answer(engine, question, { ...how, logprobs: LOGPROBS });
     const same = events.every(
       ({ type, tokens }, i) => type === detailed[i]?.type && `${tokens}` === `${detailed[i]?.tokens}`,
     );
