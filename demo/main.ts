@@ -34,7 +34,8 @@ let ready = false;
 const keep = ({ run, plain, detailed = run }: Raced, title: string, question: string, entry?: Entry): void => {
   const problem = entry?.problem ?? { question, answer: '', result: '' };
   inspect.take(detailed);
-  traces.take(run, plain ?? null, { title, problem, device: session.device });
+  const { document } = entry ?? {};
+  traces.take(run, plain ?? null, { title, problem, device: session.device, ...(document && { document }) });
 };
 
 /** What the stage plays, run on this machine. */
@@ -61,6 +62,7 @@ const race: RaceTab = new RaceTab(
 const traces = new TraceBar(async (file, slower) => {
   if (tabs.current === 'chat' || tabs.current === 'structured') tabs.choose('race');
   inspect.take(outcomeOf(file.events));
+  if (file.document) session.systems.document.fill(file.document);
   await playTrace(file, slower, race);
 });
 

@@ -13,7 +13,7 @@ import {
   SYSTEMS,
 } from '../src/index.ts';
 import type { TraceEvent } from '../src/trace/index.ts';
-import { firstChoice, markBundled, startModels, unmarkBundled } from './models/bundled-models.ts';
+import { firstChoice, markBundled, startModels, unmarkBundled, wholeFamily } from './models/bundled-models.ts';
 import type { ModelPick } from './models/catalogue-view.ts';
 import { MemberChoice } from './models/ensemble-members.ts';
 import { type Choice, Family, isAlso, type ModelNames, mayBeOnnx, namesOf, roleName } from './models/family.ts';
@@ -89,6 +89,8 @@ export class Session {
   readonly panel = new ModelsPanel({
     load: ({ target, partner, system, remember }) => void this.#chosen(target, 'target', { partner, system, remember }),
     add: (role, choice) => void this.#chosen(choice, role),
+    loadBundled: () => void this.#chosen(wholeFamily(), 'target'),
+    openForm: (role) => this.own.open(role),
     memory: async () => (await this.engine.preflight({})).limits.memory,
   });
   /** What loads the target again on the next visit. */
@@ -123,7 +125,10 @@ export class Session {
 
   /** Starts a run, which a load of other models aborts as well. */
   async *run(request: RunRequest, signal: AbortSignal): AsyncGenerator<TraceEvent, void, undefined> {
-    for await (const event of this.engine.run(request, AbortSignal.any([signal, this.#interrupt.signal])))
+    const { system, document } = this.systems;
+    const quoted = document.text !== undefined && request.system === system.id ? { document: document.text } : {};
+    const signals = AbortSignal.any([signal, this.#interrupt.signal]);
+    for await (const event of this.engine.run({ ...request, ...quoted }, signals))
       yield event.type === 'run' ? { ...event, models: this.#names } : event;
   }
 
@@ -230,11 +235,18 @@ export class Session {
     this.#members.show(this.systems.system.joins ?? false, this.#family);
   }
 
+  /** What the systems that cannot run need. */
+  #offerModels(): void {
+    void this.panel.offer(this.#family.target, [...new Set(SYSTEMS.flatMap((system) => this.#family.missing(system)))]);
+  }
+
   /** A new target has its own drafters, or none. */
   #targetChanged(): Promise<void> {
     this.#roles = [];
     markBundled(this.#family.target);
+    this.panel.leave();
     this.systems.offer(this.#family);
+    this.#offerModels();
     this.#showMembers();
     return this.#load(this.#family.rolesOf(this.systems.system), this.#family.target.label);
   }
@@ -302,7 +314,7 @@ export class Session {
       lamp('ready');
       await this.panel.showLoaded(loaded, this.#family.target, this.#remembered);
       if (this.#loadAbort !== abort) return;
-      void this.panel.offer((system) => this.#family.missing(system), SYSTEMS);
+      this.#offerModels();
       this.#listener.ready(loaded);
       this.#offerCalibration();
       void this.#stored.refresh();

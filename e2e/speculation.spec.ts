@@ -1,7 +1,7 @@
 // Speculation: drafted tokens and their sources, the speed-up, and the fall-back where drafting does not pay. Real runs
 // of the bundled models, on one page.
 import { expect, type Page, test } from '@playwright/test';
-import { advanced, answer, finished, open, ready, truth } from './demo.ts';
+import { advanced, answer, finished, open, ready, traceMenu, truth } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -104,6 +104,38 @@ test('EAGLE-3: trees change no token', async () => {
   await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // SwiftShader may fall back
   await race();
   await expect(page.locator('#verdict')).toHaveText(`✓ Correct: ${await truth(page)}`);
+});
+
+test('a document that the answer quotes is drafted from, and a link to the run holds it', async () => {
+  await choose('Suffix decoding');
+  await advanced(page);
+  await page.getByLabel('Plain decoding where drafting loses time').selectOption('off');
+  const field = page.getByLabel('Document that answers may quote');
+  const problems: { question: string; answer: string }[] = await (await page.request.get('/problems.json')).json();
+  // Two of a kind: look-ups also draft from the answers that this page has seen.
+  const [other, quoted] = problems.filter(({ question }) => /plants \d+ trees/.test(question)).slice(-2);
+  const passesOfTen = async (question = '', document = ''): Promise<number> => {
+    await page.getByLabel('Problem for the model').fill(question);
+    await field.fill(document);
+    await answer(page);
+    const [passes, tokens] = await page.locator('#passes, #count').allTextContents();
+    return (10 * Number(passes)) / Number(tokens);
+  };
+  const without = await passesOfTen(other?.question);
+  expect(await passesOfTen(quoted?.question, quoted?.answer)).toBeLessThan(without / 2);
+  await traceMenu(page);
+  await page.locator('#trace-share').click();
+  await expect(page.locator('#trace-about')).toContainText('link that holds the whole run');
+  await field.fill('');
+  const link = await page.evaluate(() => location.hash);
+  await page.evaluate((hash) => {
+    location.hash = '';
+    location.hash = hash;
+  }, link);
+  await finished(page);
+  await expect(field).toHaveValue(`${quoted?.answer}`);
+  await choose('DFlash');
+  await expect(field).toBeHidden();
 });
 
 test('where drafting does not pay the run falls back to plain decoding, and the page says so', async () => {

@@ -100,6 +100,34 @@ test('switching acts moves nothing; the judge’s slider recolours steps, moves 
   await page.screenshot({ path: 'test-results/stage-vote.png', animations: 'disabled' });
 });
 
+test('no text box of an act has more than 48 px of empty room, and no part is wider than a phone', async () => {
+  for (const width of [360, 768, 1280, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const act of ['guess tokens', 'hand off steps', 'let models vote']) {
+      await page.getByRole('radio', { name: act }).check({ force: true });
+      await at().press('End');
+      const holes = await scene()
+        .locator('.stage-text, .hand, .trays')
+        .evaluateAll((boxes) =>
+          boxes.map((box) => {
+            const range = document.createRange();
+            const texts = [...box.querySelectorAll('span, p')].filter(
+              (node) => node.childElementCount === 0 && node.checkVisibility({ visibilityProperty: true }),
+            );
+            const bottoms = texts.flatMap((node) => {
+              range.selectNodeContents(node);
+              return [...range.getClientRects()].map(({ bottom }) => bottom);
+            });
+            return box.getBoundingClientRect().bottom - Math.max(...bottoms);
+          }),
+        );
+      expect(Math.max(...holes), `${act}, ${width} px`).toBeLessThan(48);
+    }
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+  }
+  await page.setViewportSize({ width: 1280, height: 900 });
+});
+
 test('where reduced motion is wanted it shows its end, and fits a phone', async ({ browser }) => {
   const still = await browser.newPage({ viewport: { width: 360, height: 740 }, reducedMotion: 'reduce' });
   await withoutModels(still);

@@ -43,17 +43,20 @@ export const startModels = (choose: Choose): OwnModels => {
 export const firstChoice = (): Choice => {
   const wanted = wantedModel();
   if (!wanted) return chosenBundled();
-  if (!isAddress(wanted)) return { label: `the bundled ${wanted}`, source: wanted };
+  if (!isAddress(wanted)) return bundledChoice(wanted);
   element('own', HTMLDetailsElement).open = true;
   element('address', HTMLInputElement).value = wanted;
   say('proposed', 'The link names this model. Press Load to download it.');
   return chosenBundled();
 };
 
-const chosenBundled = (): Choice => {
-  const name = document.querySelector<HTMLInputElement>('input[name=model]:checked')?.value ?? BUNDLED[0].name;
-  return { label: `the bundled ${name}`, source: name };
-};
+const bundledChoice = (name: string): Choice => ({ label: `the bundled ${name}`, source: name });
+
+const chosenBundled = (): Choice =>
+  bundledChoice(document.querySelector<HTMLInputElement>('input[name=model]:checked')?.value ?? BUNDLED[0].name);
+
+/** The bundled target, whose drafters and judges are bundled too. */
+export const wholeFamily = (): Choice => bundledChoice(BUNDLED[0].name);
 
 export const unmarkBundled = (): void => markBundled({ label: '', source: '' });
 

@@ -8,9 +8,8 @@ import {
   catalogueMemory,
 } from '../../src/catalogue/catalogue.ts';
 import type { ModelRole } from '../../src/index.ts';
-import { make } from '../shared/elements.ts';
-import type { Choice } from './family.ts';
-import { roleName } from './family.ts';
+import { make, size } from '../shared/elements.ts';
+import { type Choice, choiceAt, roleName } from './family.ts';
 import type { Remembered } from './remembered-model.ts';
 
 /** A target, what drafts for it, and the system that suits them. */
@@ -24,8 +23,7 @@ export interface ModelPick {
 /** Bytes of memory that this computer has; null: the browser does not say. */
 export type Memory = () => Promise<number | null>;
 
-const amount = (megabytes: number): string =>
-  megabytes < 1000 ? `${Math.round(megabytes)} MB` : `${(megabytes / 1000).toFixed(2)} GB`;
+const amount = (megabytes: number): string => size(megabytes * 1e6);
 
 const billions = (parameters: number): string =>
   parameters < 999.5e6 ? `${Math.round(parameters / 1e6)} M` : `${(parameters / 1e9).toFixed(1)} B`;
@@ -47,10 +45,7 @@ const SYSTEM_OF: Readonly<Record<string, string>> = {
   eagle3: 'eagle3',
 };
 
-const choiceOf = (entry: CatalogueEntry, file = 0): Choice => ({
-  label: entry.title,
-  source: { kind: 'url', url: catalogueAddress(entry, file) },
-});
+const choiceOf = (entry: CatalogueEntry, file = 0): Choice => choiceAt(catalogueAddress(entry, file), entry.title);
 
 /** What a load of this entry takes. */
 export const pickOf = (entry: CatalogueEntry, file: number, partnerId: string | null): ModelPick => {
@@ -87,9 +82,9 @@ class EntryView {
   constructor(entry: CatalogueEntry, choose: (pick: ModelPick) => void) {
     this.entry = entry;
     const { title, goodAt, licence, parameters, context, repository, files, known } = entry;
-    const size = make('span', { className: 'size' }, amount(files[0]?.megabytes ?? 0));
+    const takes = make('span', { className: 'size' }, amount(files[0]?.megabytes ?? 0));
     this.#details.append(
-      make('summary', {}, make('span', { className: 'name' }, title), size, make('small', {}, goodAt)),
+      make('summary', {}, make('span', { className: 'name' }, title), takes, make('small', {}, goodAt)),
       make(
         'dl',
         { className: 'facts' },
@@ -134,8 +129,8 @@ class EntryView {
     this.#partners.append(new Option('nothing: the prompt is looked up', ''));
     for (const { role, id } of partners) {
       const [file] = catalogueEntry(id)?.files ?? [];
-      const size = file ? amount(file.megabytes) : 'size not known';
-      this.#partners.append(new Option(`${catalogueEntry(id)?.title}, ${roleName(role)}, ${size}`, id));
+      const takes = file ? amount(file.megabytes) : 'size not known';
+      this.#partners.append(new Option(`${catalogueEntry(id)?.title}, ${roleName(role)}, ${takes}`, id));
     }
     this.#partners.value = suggested(this.entry) ?? '';
     const row = (name: string, select: HTMLElement): HTMLElement =>

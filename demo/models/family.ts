@@ -16,6 +16,9 @@ export interface Choice {
   readonly source: ModelSource<never> | RemoteSource;
 }
 
+/** A model at an address. */
+export const choiceAt = (url: string, label = url): Choice => ({ label, source: { kind: 'url', url } });
+
 type AlsoRole = `also-${number}`;
 
 const ROLE_NAMES: Readonly<Record<Exclude<ModelRole | Role, AlsoRole>, string>> = {

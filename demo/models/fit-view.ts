@@ -1,14 +1,12 @@
 // Shows what the visitor's own models would take before any is downloaded: a row for each model, the total, and whether
 // it fits. Models that certainly fit are loaded without asking.
 import type { Preflight } from '../../src/index.ts';
-import { element, megabytes, say } from '../shared/elements.ts';
+import { element, say, size } from '../shared/elements.ts';
 import { sentence } from '../shared/faults.ts';
 import { roleName } from './family.ts';
 
 /** Below this share of the known memory, or this size if it is unknown, models certainly fit. */
 const CERTAIN = { share: 0.25, bytes: 512e6 };
-
-const size = (bytes: number): string => (bytes < 1e9 ? megabytes(bytes) : `${(bytes / 1e9).toFixed(1)} GB`);
 
 const certainlyFits = ({ fits, device, limits: { memory } }: Preflight): boolean =>
   fits && device <= (memory === null ? CERTAIN.bytes : CERTAIN.share * memory);

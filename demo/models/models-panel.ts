@@ -1,18 +1,16 @@
 // The panel of models besides the bundled ones: the last one used, the published ones, the one that is loaded, and what
 // drafts for it. The list of published models is fetched when the panel is opened.
 import type { CatalogueEntry } from '../../src/catalogue/catalogue.ts';
-import type { Loaded, ModelRole, SystemFacts } from '../../src/index.ts';
-import { element, make, megabytes } from '../shared/elements.ts';
+import type { Loaded, ModelRole } from '../../src/index.ts';
+import { element, make, megabytes, size } from '../shared/elements.ts';
 import type { CatalogueView, Memory, ModelPick } from './catalogue-view.ts';
-import type { Choice } from './family.ts';
-import { roleName } from './family.ts';
+import { type Choice, choiceAt } from './family.ts';
+import { type OfferActions, OffersView, type Published } from './offers-view.ts';
 import { type Remembered, remember, remembered } from './remembered-model.ts';
 
-interface Actions {
+interface Actions extends OfferActions {
   /** Loads a target and what drafts for it. */
   load(pick: ModelPick): void;
-  /** Adds a model to the loaded target. */
-  add(role: ModelRole, choice: Choice): void;
   readonly memory: Memory;
 }
 
@@ -24,16 +22,16 @@ export class ModelsPanel {
   readonly #actions: Actions;
   readonly #published = make('details', { id: 'published' }, make('summary', {}, 'Published models'));
   readonly #loaded = make('div', { className: 'loaded-model', hidden: true });
-  readonly #offers = make('p', { id: 'offers', className: 'row tight', hidden: true });
+  readonly #offers: OffersView;
   #view: Promise<CatalogueView> | null = null;
   /** Of the target that is loaded, if the catalogue has it. */
   #entry: CatalogueEntry | null = null;
 
   constructor(actions: Actions) {
     this.#actions = actions;
+    this.#offers = new OffersView(actions);
     const own = element('own', HTMLDetailsElement);
     own.before(this.#loaded, this.#published);
-    element('about', HTMLElement).after(this.#offers);
     this.#published.addEventListener('toggle', () => {
       if (this.#published.open) void this.#open();
     });
@@ -44,6 +42,12 @@ export class ModelsPanel {
   async show(id: string): Promise<void> {
     this.#published.open = true;
     (await this.#open()).open(id);
+  }
+
+  /** Another target is about to be loaded: nothing of the last one stays. */
+  leave(): void {
+    this.#entry = null;
+    this.#loaded.hidden = true;
   }
 
   /** The card of a target that is not bundled. */
@@ -58,30 +62,20 @@ export class ModelsPanel {
     if (from?.kind === 'entry') this.#entry = (await catalogue()).catalogueEntry(from.id) ?? null;
   }
 
-  /** The models that systems lack with this target and that were published for it, each with its size. */
-  async offer(missing: (system: SystemFacts) => readonly ModelRole[], system: readonly SystemFacts[]): Promise<void> {
+  /** Offers what systems lack with this target. */
+  async offer(target: Choice, absent: readonly ModelRole[]): Promise<void> {
     const entry = this.#entry;
-    const absent = new Set(system.flatMap((each) => missing(each)));
-    const partners = entry?.partners.filter(({ role }) => absent.has(role)) ?? [];
-    this.#offers.hidden = partners.length === 0;
-    if (!entry || partners.length === 0) return;
+    this.#offers.show(target, absent, entry ? await this.#publishedFor(entry, absent) : []);
+  }
+
+  async #publishedFor({ partners }: CatalogueEntry, absent: readonly ModelRole[]): Promise<readonly Published[]> {
     const { catalogueAddress, catalogueEntry } = await catalogue();
-    this.#offers.replaceChildren(
-      'Systems that need a drafter can have one:',
-      ...partners.flatMap(({ role, id }) => {
-        const partner = catalogueEntry(id);
-        if (!partner) return [];
-        const size = partner.files[0] ? `${Math.round(partner.files[0].megabytes)} MB` : 'size not known';
-        const button = make(
-          'button',
-          { type: 'button', className: 'small' },
-          `${roleName(role)}: ${partner.title}, ${size}`,
-        );
-        const choice: Choice = { label: partner.title, source: { kind: 'url', url: catalogueAddress(partner) } };
-        button.addEventListener('click', () => this.#actions.add(role, choice));
-        return [button];
-      }),
-    );
+    return partners.flatMap(({ role, id }) => {
+      const partner = absent.includes(role) && catalogueEntry(id);
+      if (!partner) return [];
+      const takes = partner.files[0] ? size(partner.files[0].megabytes * 1e6) : 'size not known';
+      return [{ role, choice: choiceAt(catalogueAddress(partner), partner.title), size: takes }];
+    });
   }
 
   #open(): Promise<CatalogueView> {
@@ -116,8 +110,7 @@ export class ModelsPanel {
 
   async #pickOf(last: Remembered): Promise<ModelPick | null> {
     if (last.kind === 'address') {
-      const target: Choice = { label: last.url, source: { kind: 'url', url: last.url } };
-      return { target, partner: null, system: 'prompt-lookup', remember: last };
+      return { target: choiceAt(last.url), partner: null, system: 'prompt-lookup', remember: last };
     }
     const [{ catalogueEntry }, { pickOf }] = await Promise.all([catalogue(), views()]);
     const entry = catalogueEntry(last.id);

@@ -4,7 +4,7 @@ import type { FoundModel } from '../../src/catalogue/find-model.ts';
 import { type ModelRole, OutriderError, remote } from '../../src/index.ts';
 import { element, make, megabytes, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
-import { type Choice, mayBeOnnx } from './family.ts';
+import { type Choice, choiceAt, mayBeOnnx } from './family.ts';
 
 export type Choose = (choice: Choice, role: ModelRole) => void;
 
@@ -41,6 +41,14 @@ export class OwnModels {
     this.#show();
   }
 
+  /** Opens the form for a role. */
+  open(role: ModelRole): void {
+    element('own', HTMLDetailsElement).open = true;
+    this.#role.value = role;
+    this.#show();
+    field('address').focus();
+  }
+
   /** Takes files that belong to one model. */
   take(files: readonly File[]): void {
     const largest = files.toSorted((a, b) => b.size - a.size)[0];
@@ -68,7 +76,7 @@ export class OwnModels {
 
   #takeAddress(text: string): void {
     if (/^https?:\/\//.test(text) && URL.canParse(text)) {
-      this.#take({ label: text, source: { kind: 'url', url: text } });
+      this.#take(choiceAt(text));
       return;
     }
     const what = `“${text}” is neither an address nor the name of a model`;

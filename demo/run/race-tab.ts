@@ -124,6 +124,7 @@ export class RaceTab {
     return {
       name: title,
       problem: this.problems.current,
+      document: session.systems.document.text,
       greedy: asked.temperature === 0,
       exact: guarantee === 'exact',
       baseline,

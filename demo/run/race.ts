@@ -17,6 +17,8 @@ export interface Entry extends Terms {
   /** Name of the system's lane. */
   readonly name: string;
   readonly problem: Problem | null;
+  /** The document of the request. */
+  readonly document?: string | undefined;
   system(signal: AbortSignal, details?: Details): AsyncIterable<TraceEvent>;
   plain(signal: AbortSignal, details?: Details): AsyncIterable<TraceEvent>;
   /** There is no baseline run: the system is the baseline itself, or the trace has none. */

@@ -4,6 +4,7 @@ import { type Loaded, SYSTEM_GROUPS, SYSTEMS, type SystemFacts } from '../../src
 import { type Family, type ModelNames, namesOf, roleName } from '../models/family.ts';
 import { showLegendOfChoice } from '../run/legend.ts';
 import { element, say } from '../shared/elements.ts';
+import { DocumentField } from './document-field.ts';
 import { KnobPanel, type Settings } from './knob-panel.ts';
 
 const GUARANTEES = {
@@ -25,6 +26,7 @@ const FAVOURITES = ['dflash', 'autoregressive'];
 export class SystemPicker {
   readonly #select = element('system', HTMLSelectElement);
   readonly #knobs = new KnobPanel(element('knobs', HTMLElement), element('more-knobs', HTMLElement));
+  readonly document = new DocumentField();
   #fitted: Loaded['systems'] = [];
   #models: ModelNames = {};
 
@@ -106,6 +108,7 @@ export class SystemPicker {
     say('about', summary);
     showLegendOfChoice(this.system, this.#models);
     this.#knobs.show(id, knobs);
+    this.document.show(id);
   }
 }
 

@@ -1,7 +1,6 @@
 // The trace bar: the run on the page can be saved, shared and replayed, and an opened trace takes its place. It works
 // without a GPU too.
 import type { Outcome } from '../run/outcome.ts';
-import type { Problem } from '../run/problems.ts';
 import { element, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { placeAt } from '../shared/hints.ts';
@@ -37,7 +36,7 @@ export class TraceBar {
   }
 
   /** Takes a finished run, which can be saved from now on. */
-  take({ events }: Outcome, plain: Outcome | null, about: { title: string; problem: Problem; device: string }): void {
+  take({ events }: Outcome, plain: Outcome | null, about: Omit<TraceFile, 'events' | 'plain'>): void {
     this.#setCurrent({ ...about, events, ...(plain && { plain: plain.events }) });
     say('trace-about', '');
   }

@@ -42,6 +42,16 @@ test('an address keeps all but counts of dispatches and digits that the page doe
   for (const [i, { at }] of events.entries()) expect(at).toBeCloseTo(shared[i]?.at ?? 0, 1);
 });
 
+test('an address keeps a short document, a file any', async () => {
+  const [short, long] = ['a page', 'a page '.repeat(100)].map((document) => ({ ...whole, document })) as [
+    TraceFile,
+    TraceFile,
+  ];
+  expect((await decodeTrace(await encodeTrace(short))).document).toBe('a page');
+  expect((await decodeTrace(await encodeTrace(long))).document).toBeUndefined();
+  expect(readTrace(writeTrace(long)).document).toBe(long.document);
+});
+
 test('an address keeps kernel times', async () => {
   const kernels = { at: 2, type: 'kernels', round: 0, dispatches: 1, submits: 1, readbacks: 1, spans: [] };
   const timed = { ...kernels, spans: [{ name: 'matmul', ms: 1.5 }] };

@@ -12,6 +12,8 @@ export interface TraceFile {
   readonly problem?: Problem | undefined;
   /** Where it was recorded. */
   readonly device?: string | undefined;
+  /** The document of the request. A link holds a short one only. */
+  readonly document?: string | undefined;
   readonly events: readonly TraceEvent[];
   /** The same prompt decoded plainly, in the same session. */
   readonly plain?: readonly TraceEvent[] | undefined;
@@ -25,14 +27,16 @@ interface Header {
   readonly title?: string;
   readonly problem?: Problem;
   readonly device?: string;
+  readonly document?: string;
 }
 
-const readHeader = ({ title, device, problem }: Readonly<Record<string, unknown>>): Header => {
+const readHeader = ({ title, device, document, problem }: Readonly<Record<string, unknown>>): Header => {
   const { question, answer, result } = (isObject(problem) ? problem : {}) as Partial<Problem>;
   const known = typeof question === 'string' && typeof result === 'string';
   return {
     ...(typeof title === 'string' && { title }),
     ...(typeof device === 'string' && { device }),
+    ...(typeof document === 'string' && { document }),
     ...(known && { problem: { question, result, answer: typeof answer === 'string' ? answer : '' } }),
   };
 };
@@ -82,9 +86,13 @@ const rounded = (_: string, value: unknown): unknown =>
 const isCount = ({ type, spans }: { type?: string; spans?: readonly unknown[] }): boolean =>
   type === 'kernels' && spans?.length === 0;
 
+/** Characters of a document that are worth their length in an address. */
+const SHORT_DOCUMENT = 500;
+
 /** Packs a trace into an address, without counts of dispatches, which are not worth their length. Kernel times stay. */
-export const encodeTrace = async (file: TraceFile): Promise<string> => {
-  const lines = writeTrace(file)
+export const encodeTrace = async ({ document, ...file }: TraceFile): Promise<string> => {
+  const short = document !== undefined && document.length <= SHORT_DOCUMENT;
+  const lines = writeTrace({ ...file, ...(short && { document }) })
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))

@@ -1,6 +1,7 @@
 // The columns of the results: how each figure of a row is written in the table and in the Markdown.
 import type { Spread } from '../../../src/cli/bench/report.ts';
 import { megabytes } from '../../shared/elements.ts';
+import { percent } from '../../shared/percent.ts';
 import type { HostMemory } from '../queue/host-memory.ts';
 import type { ResultRow } from './result-row.ts';
 
@@ -17,7 +18,7 @@ export const spreadText = (value: Spread | null): string => {
 
 const figure = (value: number | null): string => (value === null ? NONE : short(value));
 
-const percent = (value: number | null): string => (value === null ? NONE : `${(100 * value).toFixed(1)} %`);
+const share = (value: number | null): string => (value === null ? NONE : percent(value));
 
 const lossless = ({ lossless, guarantee }: ResultRow): string => {
   if (lossless === null) return guarantee === 'approximate' ? 'approximate: may differ' : NONE;
@@ -28,9 +29,9 @@ const work = ({ dispatches_per_token, submits_per_token, readbacks_per_token }: 
   [dispatches_per_token, submits_per_token, readbacks_per_token].map((each) => figure(each)).join(' · ');
 
 /** Answers that the token limit ended are neither right nor wrong. */
-const accuracy = ({ accuracy: share, cut_off: cutOff, runs }: ResultRow): string => {
-  if (cutOff === 0) return percent(share);
-  return cutOff === runs ? 'cut off' : `${percent(share)}, ${cutOff} of ${runs} cut off`;
+const accuracy = ({ accuracy: right, cut_off: cutOff, runs }: ResultRow): string => {
+  if (cutOff === 0) return share(right);
+  return cutOff === runs ? 'cut off' : `${share(right)}, ${cutOff} of ${runs} cut off`;
 };
 
 export interface Column {
@@ -57,7 +58,7 @@ export const COLUMNS: readonly Column[] = [
     text: (row) => (row.guarantee === 'approximate' ? NONE : figure(row.tokens_per_round)),
   },
   { title: 'Lossless', about: 'against baseline', text: lossless },
-  { title: 'Bandwidth used', about: 'by reading weights', text: (row) => percent(row.bandwidth_share || null) },
+  { title: 'Bandwidth used', about: 'by reading weights', text: (row) => share(row.bandwidth_share || null) },
   {
     title: 'Peak memory',
     about: 'GPU buffers',

@@ -223,8 +223,8 @@ it('answers that were cut off are said to be, and are neither right nor wrong', 
   const [, row] = result().rows as [ResultRow, ResultRow];
   expect(row).toMatchObject({ runs: 1, cut_off: 1 });
   expect(accuracy?.text({ ...row, accuracy: null })).toBe('cut off');
-  expect(accuracy?.text({ ...row, accuracy: 0.5, runs: 2 })).toBe('50.0 %, 1 of 2 cut off');
-  expect(accuracy?.text({ ...row, accuracy: 0.5, runs: 2, cut_off: 0 })).toBe('50.0 %');
+  expect(accuracy?.text({ ...row, accuracy: 0.5, runs: 2 })).toBe('50 %, 1 of 2 cut off');
+  expect(accuracy?.text({ ...row, accuracy: 0.5, runs: 2, cut_off: 0 })).toBe('50 %');
 });
 
 it('a bar names its speed and the ratio to its baseline', () => {

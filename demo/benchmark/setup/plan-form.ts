@@ -1,6 +1,6 @@
 // The form for a plan: a model, prompts, systems and peers.
 import { type LoadOptions, type ModelSources, OutriderError } from '../../../src/index.ts';
-import { Family } from '../../models/family.ts';
+import { choiceAt, Family } from '../../models/family.ts';
 import { element, make } from '../../shared/elements.ts';
 import type { PeerEntry, Plan } from '../queue/plan.ts';
 import type { EngineSetup } from '../queue/runner.ts';
@@ -99,7 +99,7 @@ export class PlanForm {
   get #family(): Family {
     const url = this.#address.value.trim();
     if (this.#model.value !== 'address') return new Family({ label: this.#model.value, source: this.#model.value });
-    return new Family({ label: url, source: { kind: 'url', url } });
+    return new Family(choiceAt(url));
   }
 
   #setup(sources: ModelSources): EngineSetup {

@@ -1,0 +1,61 @@
+// Offers of models to the systems that cannot run with this target: models that were published for it, the bundled
+// target, whose partners come with the page, or a model of the visitor's own.
+import { BUNDLED_PARTNERS, type ModelRole } from '../../src/index.ts';
+import { element, make } from '../shared/elements.ts';
+import { BUNDLED } from './bundled-models.ts';
+import { type Choice, roleName } from './family.ts';
+
+/** A model that was published for the target. */
+export interface Published {
+  readonly role: ModelRole;
+  readonly choice: Choice;
+  /** “292 MB” */
+  readonly size: string;
+}
+
+export interface OfferActions {
+  /** Adds a model to the loaded target. */
+  add(role: ModelRole, choice: Choice): void;
+  loadBundled(): void;
+  /** Opens the form for a model of the visitor's own. */
+  openForm(role: ModelRole): void;
+}
+
+const [WHOLE] = BUNDLED;
+
+export class OffersView {
+  readonly #actions: OfferActions;
+  readonly #line = make('p', { id: 'offers', className: 'row tight', hidden: true });
+
+  constructor(actions: OfferActions) {
+    this.#actions = actions;
+    element('about', HTMLElement).after(this.#line);
+  }
+
+  /** `absent`: the roles that some system needs and that nothing fills. */
+  show(target: Choice, absent: readonly ModelRole[], published: readonly Published[]): void {
+    const { add, loadBundled, openForm } = this.#actions;
+    const own = absent.filter((role) => !published.some((each) => each.role === role));
+    const bundled = typeof target.source === 'string' && own.some((role) => BUNDLED_PARTNERS[WHOLE.name]?.[role]);
+    const [first] = own;
+    this.#line.hidden = absent.length === 0;
+    this.#line.replaceChildren(
+      'Systems in grey need another model:',
+      ...published.map(({ role, choice, size }) =>
+        this.#button(`${roleName(role)}: ${choice.label}, ${size}`, () => add(role, choice)),
+      ),
+      ...(bundled
+        ? [this.#button(`The bundled target, ${(WHOLE.weights / 1e6).toFixed(1)} M weights`, loadBundled)]
+        : []),
+      ...(first
+        ? [this.#button(own.length > 1 ? 'Your own …' : `Your own ${roleName(first)} …`, () => openForm(first))]
+        : []),
+    );
+  }
+
+  #button(text: string, press: () => void): HTMLElement {
+    const button = make('button', { type: 'button', className: 'small' }, text);
+    button.addEventListener('click', press);
+    return button;
+  }
+}
