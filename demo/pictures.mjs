@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { chromium } from '@playwright/test';
 import { preview } from 'vite';
 import { findChromium } from '../.ci/machine.mjs';
+import { listenForLoss } from '../e2e/lost-device.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const server = await preview({ logLevel: 'warn', preview: { port: 4178 } });
@@ -66,5 +67,19 @@ await page.goto(`${address}benchmark.html`);
 await page.locator('#quick:enabled').click();
 await page.locator('#status', { hasText: 'Finished' }).waitFor();
 await shoot('benchmark');
+await page.goto(`${address}widget.html`);
+await page.locator('outrider-chat[trace]').first().getByText('The answer is').waitFor();
+await shoot('widget-light');
+const losing = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
+await listenForLoss(losing);
+await losing.goto(`${address}?system=autoregressive`);
+await losing.locator('#go:enabled').click();
+await losing.locator('#answer [data-place="3"]').waitFor();
+await losing.evaluate(() => new BroadcastChannel('lose').postMessage(''));
+await losing.locator('#drafting', { hasText: 'and the answer goes on' }).waitFor();
+await losing.locator('#go', { hasText: 'Answer' }).waitFor();
+await losing
+  .locator('#race .card.answer')
+  .screenshot({ path: join(root, 'docs/images/device-lost.png'), animations: 'disabled' });
 await browser.close();
 await server.close();

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { finished, loaded, open, ready } from './demo.ts';
-import { listenForLoss, patchWorker } from './lost-device.ts';
+import { listenForLoss, patchWorker } from './lost-device.mjs';
 import { root, WatchedServer } from './server.ts';
 
 const bundled = (model: string, name: string): Buffer => readFileSync(join(root, 'public/models', model, name));

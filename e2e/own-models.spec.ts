@@ -142,8 +142,13 @@ test('a published model, by name or from the list, shows its size and licence be
     else await route.fulfill({ status: 404 });
   });
   await open(page, 'draft', 'autoregressive');
-  await page.getByText('Your own model').click();
+  await expect(page.getByRole('option', { name: 'DFlash (needs a DFlash drafter)' })).toBeDisabled();
+  await expect(page.locator('#offers')).toContainText('need another model');
+  await expect(button(page, 'The bundled target, 2.8 M weights')).toBeVisible();
+  await button(page, 'Your own …').click();
   const form = page.locator('#by-address');
+  await expect(page.getByLabel(/^Address of a \.gguf/)).toBeFocused();
+  await page.getByLabel('Role', { exact: true }).selectOption('target');
   await page.getByLabel(/^Address of a \.gguf/).fill('no model');
   await form.getByRole('button', { name: 'Load' }).click();
   await expect(form.locator('#fault')).toContainText('neither an address nor the name of a model');

@@ -141,7 +141,8 @@ test('a document that the answer quotes is drafted from, and a link to the run h
 test('where drafting does not pay the run falls back to plain decoding, and the page says so', async () => {
   await choose('Draft model');
   await page.getByRole('slider', { name: 'γ' }).press('End');
-  await page.getByLabel('Problem for the model').fill('Every morning Hugo writes a long letter to the moon. Why?');
+  await expect(page.locator('#examples button')).toHaveText(['Trees', 'Shop', 'Guessing fails']);
+  await page.getByRole('button', { name: 'Guessing fails' }).click();
   await answer(page);
   await expect(page.locator('#drafting')).toHaveText(
     /^Drafting cost more time than it saved .*: plain decoding from token \d+/,

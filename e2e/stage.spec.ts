@@ -27,6 +27,8 @@ test('a result is on the page within 3 seconds, with no model loaded, and plays 
   const shown = performance.now() - began;
   test.info().annotations.push({ type: 'first guess on the stage', description: `${Math.round(shown)} ms` });
   expect(shown).toBeLessThan(3000);
+  expect((await page.locator('.headline').textContent())?.match(/\p{L}+/gu)).toHaveLength(9);
+  await expect(at(page)).toHaveAttribute('max', '12');
   await expect(page.locator('#lamp')).not.toHaveAttribute('data-state', 'ready');
   const from = Number(await at(page).inputValue());
   await expect.poll(async () => Number(await at(page).inputValue())).toBeGreaterThan(from);
@@ -49,12 +51,15 @@ test('the keyboard scrubs through guess, check, keep and correct', async () => {
   await at().press('Home');
   await expect(count(0)).toHaveText('0');
   const seen = new Set<string>();
+  let swept = 0;
   for (let i = 0; i < 100 && seen.size < 4; i++) {
     await at().press('ArrowRight');
+    swept += await scene().locator('.tray.sweeping').count();
     seen.add((await scene().locator('.captions .now .term').allTextContents()).join());
     seen.delete('');
   }
   expect([...seen]).toEqual(['guess', 'check in one pass', 'keep', 'correct']);
+  expect(swept).toBeGreaterThan(0);
   await expect(scene().locator('.tray.on .chip.kept').first()).toBeVisible();
   await expect(scene().locator('.tray.on .chip.struck').first()).toBeVisible();
   await expect(scene().locator('.tray.on .chip.own.on')).toBeVisible();

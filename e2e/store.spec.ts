@@ -44,6 +44,7 @@ test('an interrupted download resumes, and a second load makes no request', asyn
 
   server.requests.length = 0;
   await load(page, address);
+  await expect(page.getByRole('button', { name: `Load ${address} again` })).toBeVisible(); // the last model is offered
   await loaded(page);
   expect(server.requests).toEqual([]);
 });

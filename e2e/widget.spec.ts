@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { packed } from './fresh-project.ts';
-import { listenForLoss } from './lost-device.ts';
+import { listenForLoss } from './lost-device.mjs';
 import { root, WatchedServer } from './server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'outrider-widget-'));

@@ -25,7 +25,7 @@ const [WHOLE] = BUNDLED;
 
 export class OffersView {
   readonly #actions: OfferActions;
-  readonly #line = make('p', { id: 'offers', className: 'row tight', hidden: true });
+  readonly #line = make('p', { id: 'offers', className: 'muted row tight', hidden: true });
 
   constructor(actions: OfferActions) {
     this.#actions = actions;

@@ -18,7 +18,7 @@ export const PRESETS = {
     systems: ['dflash', 'draft-model', 'prompt-lookup'],
   },
   full: {
-    ...{ prompts: 6, repeat: 3, tokens: TOKENS, device: true },
+    ...{ prompts: 4, repeat: 3, tokens: TOKENS, device: true },
     systems: [
       ...['dflash', 'blockpilot', 'eagle3', 'draft-model', 'prompt-lookup', 'suffix-decoding', 'combined'],
       ...['confidence', 'rsd', 'arbitrage', 'specguard'],

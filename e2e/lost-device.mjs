@@ -1,8 +1,10 @@
 // A page whose engine can be made to lose its GPU: the newest device of its worker listens to a channel.
-import type { Page } from '@playwright/test';
 
-/** Call it before the page is opened; then a message on the channel `lose` ends the device. */
-export const listenForLoss = (page: Page): Promise<void> =>
+/**
+ * Call it before the page is opened; then a message on the channel `lose` ends the device.
+ * @param {import('@playwright/test').Page} page
+ */
+export const listenForLoss = (page) =>
   patchWorker(
     page,
     `const { requestDevice } = GPUAdapter.prototype;
@@ -14,14 +16,18 @@ export const listenForLoss = (page: Page): Promise<void> =>
     };`,
   );
 
-/** Runs a script in every worker of the page before its own. Call it before the page is opened. */
-export const patchWorker = async (page: Page, script: string): Promise<void> => {
+/**
+ * Runs a script in every worker of the page before its own. Call it before the page is opened.
+ * @param {import('@playwright/test').Page} page @param {string} script
+ */
+export const patchWorker = async (page, script) => {
   await page.addInitScript((patching) => {
     const { Worker } = globalThis;
-    const module = (code: string): string => URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
+    const module = (/** @type {string} */ code) => URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
     const patch = module(patching);
     globalThis.Worker = class extends Worker {
-      constructor(url: string | URL, options?: WorkerOptions) {
+      /** @param {string | URL} url @param {WorkerOptions} [options] */
+      constructor(url, options) {
         super(module(`import '${patch}'; import '${new URL(url, location.href)}';`), options);
       }
     };
