@@ -1,20 +1,10 @@
 // The act “hand off steps”: a card for each step, its score on a scale with the threshold as a tick, and a slider that
 // shows what a stricter or milder judge would have decided, at what cost.
 import { make } from '../shared/elements.ts';
+import { HAND_OFF_CAPTIONS } from './captions.ts';
 import { decide, type HandOffScene, type HandOffStep, place, strictness, thresholdFor } from './hand-off.ts';
-import { type Caption, captionsOf, counterOf, type Drawn, laneNode, textOf } from './lane-view.ts';
+import { captionsOf, counterOf, type Drawn, laneNode, textOf } from './lane-view.ts';
 import { DURATION, shown } from './scene.ts';
-
-const CAPTIONS: readonly Caption[] = [
-  ['write a step', 'draft', 'Draft: the small model writes a whole step of the solution.'],
-  ['judge it', 'score', 'Score: a third model, the judge, says how good the step is, as a number.'],
-  ['keep', 'accept', 'Accept: the score passes the threshold. The step stays, and the large model writes nothing.'],
-  [
-    'hand off',
-    'escalate',
-    'Escalate: the score fails the threshold. The large model, the target, writes this step instead.',
-  ],
-];
 
 /** Text that is written between two times. */
 const written = (pieces: readonly string[], className: string): { node: HTMLElement; draw(share: number): void } => {
@@ -77,7 +67,7 @@ const milliseconds = (ms: number): string => `${Math.round(ms)} ms`;
 /** `touched`: called when the slider moves, to show the end. */
 export const handOffView = (scene: HandOffScene, touched: () => void): Drawn => {
   const { rule, cost } = scene;
-  const captions = captionsOf(CAPTIONS);
+  const captions = captionsOf(HAND_OFF_CAPTIONS);
   const plainCount = counterOf(scene.plain.passes);
   const plain = textOf(scene.plain, false);
   const count = counterOf(scene.passes);

@@ -7,6 +7,7 @@ import type { Outcome } from '../run/outcome.ts';
 import { LETTERS } from '../run/votes.ts';
 import { element, make, say } from '../shared/elements.ts';
 import { type Recording, recorded, recordings } from '../traces/recordings.ts';
+import { GUESS_CAPTIONS, VOTE_CAPTIONS } from './captions.ts';
 import { guessView, type Names } from './guess-view.ts';
 import { handOffOf } from './hand-off.ts';
 import { handOffView } from './hand-off-view.ts';
@@ -28,24 +29,7 @@ const GUESS: Names = {
   plainAbout: PASS,
   system: 'A small model guesses ahead',
   systemAbout: 'One pass of the large model checks all guesses.',
-  captions: [
-    [
-      'guess',
-      'draft',
-      'Draft: the small model writes several tokens ahead. That is cheap, and nothing is decided yet.',
-    ],
-    [
-      'check in one pass',
-      'verify',
-      'Verify: one pass of the large model, the target, reads all guesses at once and says what it would have written.',
-    ],
-    ['keep', 'accept', 'Accept: guesses stay, from the left, for as long as the target would have written them too.'],
-    [
-      'correct',
-      'reject',
-      'Reject: the first wrong guess and all after it go. The same pass gives the target’s own token in its place.',
-    ],
-  ],
+  captions: GUESS_CAPTIONS,
 };
 
 const VOTE: Names = {
@@ -53,16 +37,7 @@ const VOTE: Names = {
   plainAbout: 'Each model reads every token: one pass each.',
   system: 'They propose for each other',
   systemAbout: '',
-  captions: [
-    ['propose', 'draft', 'Draft: one of the models writes tokens ahead, and the others have not read them yet.'],
-    ['vote in one pass', 'verify', 'Verify: each model reads the proposals in one pass and gives its probabilities.'],
-    ['keep', 'accept', 'Accept: a proposal stays if the models together would have chosen it too.'],
-    [
-      'replace',
-      'reject',
-      'Reject: the first other token and all after it go. The models’ common choice takes its place.',
-    ],
-  ],
+  captions: VOTE_CAPTIONS,
 };
 
 /** “A: target, B: mid, C: draft” */
