@@ -77,7 +77,7 @@ test('blocks: a round each, and the text is the recorded answer', async () => {
   expect(said).toHaveLength(3 * rounds);
   await expect(block.locator('.chip.empty')).toHaveCount(0);
   const kept = (await block.locator('.chip:not(.struck)').allTextContents()).join('').replaceAll('␣', ' ');
-  expect(kept).toContain('8 * 4 = 32 eggs.');
+  expect(kept).toContain('9 * 7 = 63 chairs.');
 });
 
 test('a vote: the average decides against two of three', async () => {
