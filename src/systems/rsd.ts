@@ -23,6 +23,6 @@ export default defineRouter({
   },
   threshold: 'delta',
   escalates: 'low',
-  reasons: { kept: 'the reward reaches δ', escalated: 'the reward is below δ' },
+  reasons: { kept: 'the reward reaches the threshold', escalated: 'the reward is below it' },
   scorer: judgedBy('prm'),
 });
