@@ -1,7 +1,7 @@
 // A message in the chat log: its text, its figures, and its buttons. An answer with Markdown is shown formatted once it
 // is whole; a button shows its tokens, as they were drafted and accepted.
 import { METRICS, type TraceEvent } from '../../src/trace/index.ts';
-import { brief, Running } from '../run/figures.ts';
+import { acceptanceLength, brief, Running } from '../run/figures.ts';
 import { interruptionSentence } from '../run/interruption.ts';
 import { drawRound } from '../run/lane.ts';
 import { type DecodedRound, RoundReader } from '../run/rounds.ts';
@@ -98,7 +98,7 @@ export class AnswerView extends MessageView {
     reused: new Running(METRICS.reused_tokens),
     tokens: new Running(METRICS.tokens),
     speed: new Running(METRICS.tokens_per_second),
-    tau: new Running(METRICS.tokens_per_round),
+    tau: new Running(acceptanceLength),
   };
   #places = 0;
   #done = false;
@@ -185,7 +185,7 @@ export class AnswerView extends MessageView {
     this.about.textContent = [
       `${tokens.value} tokens`,
       speed.value === null ? '' : `${brief(speed.value)} tokens/s`,
-      tau.value === null ? '' : `${tau.value.toFixed(1)} per round`,
+      tau.value === null ? '' : `${tau.value.toFixed(1)} tokens a round`,
       `${reused.value} of ${prompt.value} prompt tokens from the cache`,
       end,
     ]

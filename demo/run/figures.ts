@@ -54,12 +54,17 @@ const acceptance: Metric<{ kept: number; all: number }, number | null> = {
 };
 
 const { tokens_per_round: perRound } = METRICS;
-/** A plain run has one token a round, and a step that was not checked token by token has no such length. */
-const acceptanceLength: Metric<{ kept: number; rounds: typeof perRound.start }, number | null> = {
-  start: { kept: accepted.start, rounds: perRound.start },
-  add: ({ kept, rounds }, event) => ({ kept: accepted.add(kept, event), rounds: perRound.add(rounds, event) }),
-  value: ({ kept, rounds }) => (kept > 0 ? perRound.value(rounds) : null),
-};
+/** A plain run has one token a round. Rounds of a step router write steps, which are not accepted token by token. */
+export const acceptanceLength: Metric<{ kept: number; routed: boolean; rounds: typeof perRound.start }, number | null> =
+  {
+    start: { kept: accepted.start, routed: false, rounds: perRound.start },
+    add: ({ kept, routed, rounds }, event) => ({
+      kept: accepted.add(kept, event),
+      routed: routed || event.type === 'route',
+      rounds: perRound.add(rounds, event),
+    }),
+    value: ({ kept, routed, rounds }) => (kept > 0 && !routed ? perRound.value(rounds) : null),
+  };
 
 /** Two significant digits, or a whole number. */
 export const brief = (value: number): string => value.toFixed(value < 9.95 ? 1 : 0);

@@ -69,6 +69,8 @@ test('an acceptance length is shown only where drafts were accepted', () => {
   const facts = (run: Outcome): string => finishOf([{ run, plain }], terms(true)).facts.join();
   expect(facts(plain)).toContain('acceptance length');
   expect(facts(outcomeOf(sampled))).not.toContain('acceptance length');
+  const route = { at: 1, type: 'route', round: 1, step: 1, by: 'prm', to: 'draft', threshold: 0, reason: '' } as const;
+  expect(facts(outcomeOf([{ ...route, score: 0 }, ...plain.events]))).not.toContain('acceptance length');
 });
 
 test('different tokens are an error for an exact system at temperature 0, and expected otherwise', () => {

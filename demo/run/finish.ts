@@ -1,7 +1,7 @@
 // The result of a race: passes first, which noise cannot move; whether the tokens are the same; then the speed, as the
 // median of several runs with its range.
 import { fold, METRICS } from '../../src/trace/index.ts';
-import { brief, duration } from './figures.ts';
+import { acceptanceLength, brief, duration } from './figures.ts';
 import { type Outcome, rateOf } from './outcome.ts';
 
 /** What the page calls a baseline: the system that others race against. */
@@ -80,8 +80,7 @@ const passesOf = ({ events }: Outcome): number => fold(METRICS.target_passes, ev
 const factsOf = ({ run, plain }: Pair): readonly string[] => {
   const [mine, theirs] = [rateOf(run), rateOf(plain)];
   const times = [run, plain].map(({ events }) => duration(fold(METRICS.decode_ms, events)));
-  // A plain run has one token a round, and a step that was not checked token by token has no such length.
-  const tau = fold(METRICS.accepted, run.events) > 0 ? fold(METRICS.tokens_per_round, run.events) : null;
+  const tau = fold(acceptanceLength, run.events);
   return [
     times.join(' against '),
     ...(mine === null || theirs === null ? [] : [`${brief(mine)} against ${brief(theirs)} tokens/s`]),
