@@ -69,7 +69,9 @@ test('the address opens the chat; Shift+Enter starts a new line and Enter sends'
   await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
   await answered();
   await expect(answers()).toContainText('The answer is 52.');
-  await expect(figures()).toContainText(/^7\d tokens · [\d.]+ tokens\/s · \d+\.\d tokens a round · 0 of 45 prompt tokens/);
+  await expect(figures()).toContainText(
+    /^7\d tokens · [\d.]+ tokens\/s · \d+\.\d tokens a round · 0 of 45 prompt tokens/,
+  );
 });
 
 test('the chat survives a reload, and its answer stays text', async () => {

@@ -121,6 +121,7 @@ test('EAGLE-3: a round is a tree', async () => {
   await choose('EAGLE-3');
   await page.getByLabel('Shape of a draft').selectOption('tree');
   const nodes = page.getByRole('slider', { name: 'Nodes' });
+  expect(Number(await nodes.inputValue())).toBeGreaterThanOrEqual(15); // 16 with the anchor
   while ((await nodes.inputValue()) !== '20') await nodes.press('ArrowRight');
   await advanced(page);
   await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // SwiftShader may fall back

@@ -63,10 +63,12 @@ export class InspectView {
       this.#timeline.node,
       this.#text,
       this.#round.node,
-      this.#votes.node,
       this.#scores.node,
       this.#kernels.node,
       make('div', { className: 'details' }, this.#about, this.#controls),
+      // What has as many rows as the round has tokens comes last, so that nothing moves from round to round.
+      this.#round.table,
+      this.#votes.node,
     );
     this.#controls.append(
       this.#runAgain,

@@ -62,7 +62,7 @@ export class RoundView {
   readonly #about = make('p', { className: 'muted', id: 'round-about' });
   readonly #tree = make('div', { className: 'tree', id: 'round-tree', tabIndex: 0, role: 'img' });
   readonly #body = make('tbody');
-  readonly #table = make(
+  readonly table = make(
     'div',
     { className: 'tokens', tabIndex: 0, role: 'region', ariaLabel: 'Tokens of the round' },
     make(
@@ -76,7 +76,7 @@ export class RoundView {
       this.#body,
     ),
   );
-  readonly node = make('section', { className: 'round' }, this.#about, this.#tree, this.#spoken, this.#table);
+  readonly node = make('section', { className: 'round' }, this.#about, this.#tree, this.#spoken);
 
   constructor() {
     this.#tree.ariaLabel = 'Drafts of the round';
@@ -85,8 +85,8 @@ export class RoundView {
 
   /** Reserves the height that the trees of this run need, so that nothing moves from round to round. */
   start(moments: readonly Moment[]): void {
-    const tall = moments.some((moment) => layOut(moment).some(({ row }) => row > 1));
-    this.#tree.classList.toggle('tall', tall);
+    const rows = moments.flatMap((moment) => layOut(moment).map(({ row }) => row + 1));
+    this.#tree.style.setProperty('--rows', `${Math.max(2, ...rows)}`);
   }
 
   show(moment: Moment): void {
@@ -101,6 +101,6 @@ export class RoundView {
     const end = drawn[cells.findIndex(({ status }) => status !== 'anchor' && status !== 'drafted')];
     const endRow = rows.find(({ dataset }) => dataset.status !== 'drafted');
     this.#tree.scrollLeft = (end?.offsetLeft ?? 0) - this.#tree.clientWidth / 2;
-    this.#table.scrollTop = (endRow?.offsetTop ?? 0) - this.#table.clientHeight / 2;
+    this.table.scrollTop = (endRow?.offsetTop ?? 0) - this.table.clientHeight / 2;
   }
 }

@@ -47,7 +47,10 @@ const line = (knob: NumbersKnob, value: KnobValue): Control => {
   node.type = 'text';
   const whole = Number.isInteger(knob.step ?? 1);
   node.inputMode = whole ? 'numeric' : 'decimal';
-  node.value = [value].flat().join(', ');
+  node.value = [value]
+    .flat()
+    .map((each) => (typeof each === 'number' ? Number(each.toPrecision(4)) : each))
+    .join(', ');
   const read = (): readonly number[] | null => parseNumbers(node.value, knob);
   node.addEventListener('input', () =>
     node.setCustomValidity(
@@ -73,10 +76,13 @@ const NOTHING =
 /** As many knobs are shown at once, the first that the system declares; the others are under Advanced. */
 const FIRST = 2;
 
+/** Where the page begins with another value than the system: a tree of 16 nodes, with its anchor, has branches to see. */
+const BEGINS: Readonly<Record<string, Record<string, KnobValue>>> = { eagle3: { nodes: 15 } };
+
 export class KnobPanel {
   readonly #box: HTMLElement;
   readonly #more: HTMLElement;
-  readonly #kept = new Map<string, Record<string, KnobValue>>();
+  readonly #kept = new Map(Object.entries(BEGINS));
   #shown = '';
   #system = '';
 
@@ -97,7 +103,7 @@ export class KnobPanel {
     this.#more.replaceChildren(...controls.slice(FIRST));
   }
 
-  /** Only what the visitor changed; the system has initial values for the rest. */
+  /** What the page or the visitor changed; the system has initial values for the rest. */
   get settings(): Settings {
     return this.#kept.get(this.#system) ?? {};
   }

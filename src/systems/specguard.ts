@@ -52,7 +52,7 @@ const knobs = {
   },
   escalated: {
     kind: 'choice',
-    label: "An escalated step: by the system of `inner`, or the most central of the target's own k candidates",
+    label: 'The target writes an escalated step with its own system, or as the most central of k candidates',
     options: ['inner', 'candidates'],
     initial: 'inner',
   },
