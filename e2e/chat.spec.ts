@@ -143,6 +143,9 @@ test('Stop keeps the text so far, and the token limit is reported', async () => 
   await expect(figures()).toContainText('stopped');
   await page.getByText('Sampling', { exact: true }).click();
   await page.getByLabel('Token limit').fill('5');
+  await message().fill('Who was Ada Lovelace?'); // later messages get the offer too
+  await send().click();
+  await expect(page.locator('.scope-note')).toBeVisible();
   await ask('And now?');
   await expect(figures()).toContainText(/^5 tokens .* token limit reached$/);
   await page.getByLabel('Token limit').fill('256');

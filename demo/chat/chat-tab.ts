@@ -3,7 +3,7 @@
 import { withinContext } from '../../src/api/context-window.ts';
 import { OutriderError, type RunRequest } from '../../src/index.ts';
 import { committedTokens, type TraceEvent } from '../../src/trace/index.ts';
-import { isWordProblem } from '../models/scope.ts';
+import { isFollowUp, isWordProblem } from '../models/scope.ts';
 import { type Outcome, outcomeOf } from '../run/outcome.ts';
 import type { Session } from '../session.ts';
 import { element, make, say } from '../shared/elements.ts';
@@ -152,8 +152,8 @@ export class ChatTab {
     const content = this.#box.value.trim();
     if (content === '' || !this.#ready || this.#running) return;
     this.#scopeNote?.remove();
-    const first = this.#conversation.messages.length === 0;
-    if (first && isBundled(this.#session.target) && !isWordProblem(content)) {
+    const solves = this.#conversation.messages.length === 0 ? isWordProblem : isFollowUp;
+    if (isBundled(this.#session.target) && !solves(content)) {
       this.#scopeNote = outOfScope({
         show: (id) => void this.#session.panel.show(id),
         anyway: () => this.#begin(content),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isWordProblem } from './scope.ts';
+import { isFollowUp, isWordProblem } from './scope.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -21,4 +21,5 @@ test('every problem of the family is one, and questions of another kind are not'
     '',
   ])
     expect(isWordProblem(other), other).toBe(false);
+  expect(['And now?', 'How many has Leo then?', 'Who wrote Faust?'].map(isFollowUp)).toEqual([true, true, false]);
 });

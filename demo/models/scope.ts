@@ -9,5 +9,8 @@ export const GENERAL_MODEL = 'smollm2-360m';
 const OTHER =
   /^\s*(who|why|when|where|which|explain|write|translate|summari[sz]e|tell|define|list|give|fix|rename|add)\b/i;
 
+/** Whether a question could go on with one of their problems: nothing that asks for something else. */
+export const isFollowUp = (question: string): boolean => !OTHER.test(question);
+
 /** Whether a question could be one of their problems: amounts, and nothing that asks for something else. */
-export const isWordProblem = (question: string): boolean => /\d/.test(question) && !OTHER.test(question);
+export const isWordProblem = (question: string): boolean => /\d/.test(question) && isFollowUp(question);
