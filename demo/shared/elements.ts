@@ -15,7 +15,8 @@ export const say = (id: string, text: string): void => {
 export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
 
 /** Of models, which may take gigabytes. */
-export const size = (bytes: number): string => (bytes < 1e9 ? megabytes(bytes) : `${(bytes / 1e9).toFixed(2)} GB`);
+export const size = (bytes: number): string =>
+  bytes < 1e9 ? megabytes(bytes) : `${(bytes / 1e9).toFixed(bytes < 1e10 ? 2 : 1)} GB`;
 
 /** Shows or hides a panel. A shown panel keeps its height until `release`, so that nothing below it moves. */
 export const hold = (panel: HTMLElement, shown: boolean): void => {
