@@ -20,6 +20,7 @@ test('explains how to get WebGPU and replays a recorded run', async ({ baseURL, 
     'CoS',
   ]);
   await expect(page.locator('#go')).toHaveText('Replay');
+  await expect(page.locator('#offers')).toBeHidden(); // no model can be loaded
   await expect(page.locator('#verdict')).toHaveText(/^✓ Correct/);
   expect(await page.locator('#answer .drafted').count()).toBeGreaterThan(10);
   await expect(page.locator('#finish-about')).toContainText('✓ The same');

@@ -45,7 +45,7 @@ export const replayInstead = async (why: string, session: Session, race: RaceTab
     ':is(.models, .systems) :is(button:not(.badge), input, select), #fresh, #all-go',
   ))
     control.disabled = true;
-  element('fresh', HTMLButtonElement).hidden = true;
+  for (const id of ['fresh', 'offers']) element(id, HTMLElement).hidden = true;
   say('stage-go', 'Replay this race');
   const tabs = all.map(({ system }) => {
     const { title = system } = SYSTEMS.find(({ id }) => id === system) ?? {};
