@@ -21,6 +21,9 @@ const LEGEND = [
   ['bonus', 'bonus token'],
 ] as const;
 
+const NO_FACTS =
+  'After a run this says whether the answer has the form, and how many tokens follow from the form alone.';
+
 export class StructuredTab {
   readonly #session: Session;
   readonly #onAnswer: (outcome: Outcome, question: string) => void;
@@ -30,7 +33,7 @@ export class StructuredTab {
   readonly #go = make('button', { type: 'submit', className: 'primary', disabled: true }, 'Write');
   readonly #validity = make('p', { className: 'verdict' });
   readonly #text = make('section', { className: 'text', tabIndex: 0, ariaLabel: 'Structured answer' });
-  readonly #facts = make('p', { className: 'muted structured-facts' });
+  readonly #facts = make('p', { className: 'muted structured-facts', textContent: NO_FACTS });
   #ready = false;
   #running: AbortController | null = null;
 
@@ -142,7 +145,7 @@ export class StructuredTab {
     if (!this.#ready || this.#prompt.value.trim() === '') return;
     hideFault();
     this.#text.replaceChildren();
-    this.#facts.textContent = '';
+    this.#facts.textContent = NO_FACTS;
     this.#say('');
     const abort = new AbortController();
     this.#running = abort;
