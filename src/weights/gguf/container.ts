@@ -96,7 +96,8 @@ class Reader {
   at = 0;
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
-  readonly #text = new TextDecoder();
+  // ignoreBOM: a vocabulary may have a U+FEFF as a token.
+  readonly #text = new TextDecoder('utf-8', { ignoreBOM: true });
 
   constructor(file: string, bytes: Uint8Array, size: number) {
     this.file = file;

@@ -8,7 +8,6 @@ export interface PreTokenizer {
   readonly ignoreMerges?: true;
   /** Where the file does not say (`tokenizer.ggml.add_bos_token`). */
   readonly addsBos?: true;
-  readonly normalizer?: 'NFC';
   /** The vocabulary is written in plain text with `▁` for a space, not in GPT-2's byte alphabet. */
   readonly plain?: true;
 }
@@ -88,8 +87,6 @@ const LISTED: Readonly<Record<string, PreTokenizer>> = {
   exaone: digitByDigit,
   'minerva-7b': digitByDigit,
   mellum2: digitByDigit,
-  // Qwen's own tokenizer composes characters first; the others that share its pattern do not.
-  qwen2: { ...qwen2, normalizer: 'NFC' },
   qwen35: { patterns: [wordsAnd('\\p{N}', '\\p{L}\\p{M}')] },
   'smaug-bpe': threeDigits,
   dbrx: threeDigits,
@@ -177,7 +174,7 @@ const SHARED: readonly (readonly [PreTokenizer, string])[] = [
     'gpt-2 phi-2 olmo mpt mellum gigachat trillion jais jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code ' +
       'roberta-bpe modern-bert a.x-4.0 exaone4 granite-docling',
   ],
-  [qwen2, 'deepseek-r1-qwen kormo f2llmv2 stablelm2 hunyuan megrez solar-open grok-2'],
+  [qwen2, 'qwen2 deepseek-r1-qwen kormo f2llmv2 stablelm2 hunyuan megrez solar-open grok-2'],
   [llama3, 'llama-bpe llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano'],
   [gpt4o, 'gpt-4o llama4 kanana2 talkie minimax-m2'],
   [deepseek3, 'deepseek-v3 hunyuan-dense hy_v4 joyai-llm'],

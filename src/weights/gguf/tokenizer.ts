@@ -96,11 +96,8 @@ const merged = (
   metadata: Metadata,
   pre: PreTokenizer,
 ): Readonly<Record<string, unknown>> => ({
-  normalizer: pre.plain
-    ? { type: 'Replace', pattern: { String: ' ' }, content: '▁' }
-    : pre.normalizer
-      ? { type: pre.normalizer }
-      : null,
+  // Nothing is composed first, as in llama.cpp; Qwen's own tokenizer.json does compose (NFC).
+  normalizer: pre.plain ? { type: 'Replace', pattern: { String: ' ' }, content: '▁' } : null,
   pre_tokenizer: preTokenizer(pre),
   post_processor: postProcessor(before, after),
   decoder: pre.plain
