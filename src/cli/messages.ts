@@ -1,5 +1,5 @@
 // A conversation from a file: a JSON array of {role, content}, or an object with such an array under `messages`, which may
-// also have `tools` and `add_generation_prompt`.
+// also have `tools`, `documents` and `add_generation_prompt`.
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import type { ChatMessage, ChatOptions } from '../text/chat-template.ts';
@@ -18,9 +18,11 @@ export const readTextFile = async (path: string): Promise<string> => {
   }
 };
 
+/** As programs store them, a message that only calls tools has null for its content, or none. */
 const isMessage = (value: unknown): value is ChatMessage => {
-  const { role, content } = (value ?? {}) as Partial<ChatMessage>;
-  return typeof role === 'string' && typeof content === 'string';
+  const { role, content, tool_calls: calls } = (value ?? {}) as Partial<ChatMessage>;
+  const silent = (content ?? null) === null && Array.isArray(calls) && calls.length > 0;
+  return typeof role === 'string' && (typeof content === 'string' || silent);
 };
 
 export interface Conversation extends ChatOptions {
@@ -36,16 +38,18 @@ export const readConversation = async (path: string): Promise<Conversation> => {
     throw new UsageError(`${path}: not JSON: ${(cause as Error).message}`);
   }
   const whole = (Array.isArray(read) ? { messages: read } : (read ?? {})) as Readonly<Record<string, unknown>>;
-  const { messages, tools, add_generation_prompt: generationPrompt = true } = whole;
+  const { messages, tools, documents, add_generation_prompt: generationPrompt = true } = whole;
   if (!Array.isArray(messages) || messages.length === 0)
     throw new UsageError(`${path}: not a list of messages`, 'Expected [{"role": "user", "content": "…"}, …].');
   const odd = messages.findIndex((message) => !isMessage(message));
   if (odd >= 0) throw new UsageError(`${path}: message ${odd} has no text in "role" and "content"`);
   if (tools !== undefined && tools !== null && !Array.isArray(tools))
     throw new UsageError(`${path}: tools is not a list`);
+  if (documents !== undefined && documents !== null && !Array.isArray(documents))
+    throw new UsageError(`${path}: documents is not a list`);
   if (typeof generationPrompt !== 'boolean')
     throw new UsageError(`${path}: add_generation_prompt is neither true nor false`);
-  return { messages, tools: tools ?? undefined, generationPrompt };
+  return { messages, tools: tools ?? undefined, generationPrompt, ...(documents && { variables: { documents } }) };
 };
 
 export const readMessages = async (path: string): Promise<readonly ChatMessage[]> =>

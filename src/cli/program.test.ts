@@ -135,6 +135,11 @@ describe('tokenize', () => {
     const refused = await runCli('tokenize', '--model', model, '--text', 'a');
     expect(refused.status).toBe(2);
     expect(refused.stderr).toContain('llama-tiny has no tokenizer');
+    const outside = await runCli('tokenize', '--ids', '1,100000000');
+    expect([outside.status, outside.stderr]).toEqual([
+      2,
+      expect.stringContaining('100000000 is outside the vocabulary'),
+    ]);
   });
 });
 
@@ -154,26 +159,27 @@ describe('chat', () => {
     }
   });
 
-  it('hands tools to the template', async () => {
+  it('hands tools, documents and a message without content to the template', async () => {
     const folder = mkdtempSync(join(scratch, 'tools-'));
     for (const name of ['tokenizer.json', 'tokenizer_config.json'])
       copyFileSync(new URL(`../../public/models/target/${name}`, import.meta.url), join(folder, name));
     const config = JSON.parse(readFileSync(join(folder, 'tokenizer_config.json'), 'utf8'));
     const template =
       '{{ tools | tojson }}{% for m in messages %}{{ m.role }}{{ m.tool_calls | default([]) | tojson }}{% endfor %}' +
-      '{{ add_generation_prompt }}';
+      '{{ documents | tojson }}{{ messages[0].content is none }}{{ add_generation_prompt }}';
     writeFileSync(join(folder, 'tokenizer_config.json'), JSON.stringify({ ...config, chat_template: template }));
-    const messages = [{ role: 'assistant', content: '', tool_calls: [{ id: 'x' }] }];
-    const conversation = { messages, tools: [{ name: 'f' }], add_generation_prompt: false };
+    const messages = [{ role: 'assistant', content: null, tool_calls: [{ id: 'x' }] }];
+    const conversation = { messages, tools: [{ name: 'f' }], documents: [1], add_generation_prompt: false };
     const path = file('tools.json', JSON.stringify(conversation));
     const { stdout } = await runCli('chat', '--model', folder, '--messages', path);
-    expect(JSON.parse(stdout).prompt).toBe('[{"name": "f"}]assistant[{"id": "x"}]False');
+    expect(JSON.parse(stdout).prompt).toBe('[{"name": "f"}]assistant[{"id": "x"}][1]TrueFalse');
   });
 
   it.each([
     ['{', 'not JSON'],
     ['[]', 'not a list of messages'],
     ['[{"role": "user"}]', 'message 0 has no text'],
+    ['[{"role": "assistant", "content": null, "tool_calls": []}]', 'message 0 has no text'],
     ['[{"role": "wizard", "content": ""}]', 'unknown role wizard'],
   ])('refuses %s', async (content, message) => {
     const { status, stderr } = await runCli('chat', '--messages', file('odd.json', content));

@@ -108,12 +108,12 @@ export const applyChatTemplate = (
   try {
     const given = tools?.length ? tools : null;
     const prompt = template({
+      documents: null,
       ...variables,
       messages,
       add_generation_prompt: generationPrompt,
       tools: given,
       ...(given && { xml_tools: given }), // SmolLM3's name for them
-      documents: null,
       ...Object.fromEntries(specials.filter(([, token]) => token !== null)),
     });
     return prompt + begin;

@@ -46,6 +46,9 @@ export const tokenize = defineCommand({
       for (const each of texts) await terminal.json({ ids: encode(each, { special }) });
       return;
     }
+    const outside = values.ids?.find((id) => tokenizer && id >= tokenizer.vocabulary);
+    if (outside !== undefined)
+      throw new UsageError(`token ${outside} is outside the vocabulary of ${tokenizer?.vocabulary}`);
     const ids = values.ids ?? needTokenizer(tokenizer, values.model).encode(values.text ?? '', { special });
     await terminal.json({ ids, text: tokenizer?.decode(ids, { special: true }) ?? null });
   },
