@@ -1,5 +1,5 @@
 // A figure of the page: a drawing that a recording fills, a sentence about the moment it shows, and the controls. It
-// loads when it comes near, plays when it is seen, and pauses when it is not.
+// loads when it comes near or the page has been idle, plays when it is seen, and pauses when it is not.
 
 import { make } from '../shared/elements.ts';
 import { wantsStillness } from '../shared/stillness.ts';
@@ -17,6 +17,9 @@ export interface Drawing {
   /** The moment in words. */
   says(moment: number): string;
 }
+
+/** Milliseconds after which a figure loads, wherever it is. */
+const IDLE = 2000;
 
 const FAILED = 'This figure could not be loaded. Check the connection, then reload the page.';
 
@@ -72,17 +75,16 @@ class Figure {
 export const startFigure = (id: string, drawing: (end: () => void) => Promise<Drawing>): void => {
   const node = document.getElementById(id) as HTMLElement;
   const figure = new Figure(node);
-  const near = new IntersectionObserver(
-    async ([entry]) => {
-      if (!entry?.isIntersecting) return;
-      near.disconnect();
-      await figure.load(drawing);
-      const seen = new IntersectionObserver(([entry]) => figure.seen(entry?.isIntersecting ?? false), {
-        threshold: 0.4,
-      });
-      seen.observe(node);
-    },
-    { rootMargin: '50% 0px' },
-  );
+  const start = async (): Promise<void> => {
+    clearTimeout(idle);
+    near.disconnect();
+    await figure.load(drawing);
+    const seen = new IntersectionObserver(([entry]) => figure.seen(entry?.isIntersecting ?? false), { threshold: 0.4 });
+    seen.observe(node);
+  };
+  const idle = setTimeout(start, IDLE);
+  const near = new IntersectionObserver(([entry]) => void (entry?.isIntersecting && start()), {
+    rootMargin: '50% 0px',
+  });
   near.observe(node);
 };
