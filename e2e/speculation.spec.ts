@@ -143,6 +143,7 @@ test('where drafting does not pay the run falls back to plain decoding, and the 
   await page.getByRole('slider', { name: 'γ' }).press('End');
   await expect(page.locator('#examples button')).toHaveText(['Trees', 'Shop', 'Guessing fails']);
   await page.getByRole('button', { name: 'Guessing fails' }).click();
+  await expect(page.locator('#truth')).toContainText('most guesses are rejected here');
   await answer(page);
   await expect(page.locator('#drafting')).toHaveText(
     /^Drafting cost more time than it saved .*: plain decoding from token \d+/,

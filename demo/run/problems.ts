@@ -18,7 +18,12 @@ export const EXAMPLES = [
 ];
 
 /** No problem of the kind that the drafters know: most guesses are wrong, and the run falls back. */
-const UNLIKE = { label: 'Guessing fails', question: 'Every morning Hugo writes a long letter to the moon. Why?' };
+const UNLIKE = {
+  label: 'Guessing fails',
+  question: 'Every morning Hugo writes a long letter to the moon. Why?',
+  about:
+    'The drafters know word problems only: most guesses are rejected here, and drafting may cost more than it saves.',
+};
 
 export const finalNumber = (text: string): string | null => /The answer is (-?\d+)/.exec(text)?.[1] ?? null;
 
@@ -99,9 +104,10 @@ export class Problems {
     if (this.#shown !== '' && this.#shown !== question) this.#changed();
     this.#shown = question;
     const bundled = document.querySelector('input[name=model]:checked') !== null;
-    const beyond = bundled && question !== '' && !current && !isWordProblem(question);
+    const unlike = bundled && question === UNLIKE.question;
+    const beyond = bundled && question !== '' && !current && !unlike && !isWordProblem(question);
     void this.#offerGeneral(beyond);
-    const own = beyond ? SCOPE : 'Your own problem: there is no answer to check against.';
+    const own = unlike ? UNLIKE.about : beyond ? SCOPE : 'Your own problem: there is no answer to check against.';
     say('truth', current ? `Correct answer: ${current.result}` : question ? own : '');
     this.onShow();
   }
