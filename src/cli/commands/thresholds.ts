@@ -7,6 +7,7 @@ import type { Interval } from '../../base/statistics.ts';
 import { createEngine } from '../../engine/engine.ts';
 import { readerOf } from '../../engine/load/loaded-models.ts';
 import type { RunRequest } from '../../engine/request.ts';
+import draftOnly from '../../systems/draft-only.ts';
 import { SYSTEMS } from '../../systems/index.ts';
 import random from '../../systems/random.ts';
 import { type TraceEvent, thresholdOf } from '../../trace/index.ts';
@@ -116,7 +117,7 @@ export const thresholds = defineCommand({
     const ways = [...entries.map(({ system }) => system), random];
     const models = await loadAll(device, { target: null, judge: null }, values, ways, terminal);
     const engine = createEngine({ gpu: device.gpu });
-    await engine.load(models);
+    await engine.load(models, { vocabularies: 'own' });
     const reader = readerOf(models);
     if (!reader) throw new UsageError('there is no target');
 
@@ -130,7 +131,8 @@ export const thresholds = defineCommand({
     };
     const asked: Asked[] = [];
     for (const [index, { prompt }] of problems.entries()) {
-      const [first] = await run({ prompt: fitted(prompt, reader), maxTokens: 1 });
+      // As a step system reads it, in the draft's vocabulary where the target has another.
+      const [first] = await run({ prompt: fitted(prompt, reader), maxTokens: 1, system: draftOnly.id });
       if (first?.type !== 'run') throw new Error('a run that does not begin with its request');
       asked.push({ prompt: first.prompt, seed: (values.offset ?? 0) + index, maxTokens });
     }
