@@ -34,7 +34,7 @@ const OPTIONS = {
   offset: integer('N', 'leaves out the first N problems', { least: 0 }),
   limit: integer('N', 'at most N problems', { least: 2 }),
   keep: number('SHARE', "share of the target's accuracy to keep (default: 0.98)", { least: 0, most: 1 }),
-  sure: number('SHARE', 'probability that this is so, by the bootstrap over problems (default: 0.9)', {
+  sure: number('SHARE', 'probability that this is so, by the bootstrap over problems (default: 0.975)', {
     least: 0,
     most: 1,
   }),
@@ -101,7 +101,7 @@ export const thresholds = defineCommand({
   async run({ values }, terminal) {
     const {
       keep = 0.98,
-      sure = 0.9,
+      sure = 0.975,
       suite = 'bundled-math',
       split = 'validation',
       'max-tokens': maxTokens = 320,
