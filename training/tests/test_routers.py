@@ -15,10 +15,11 @@ from routers import onnx_file, steps
 from routers.curves import EVERY, NONE, area, least
 from routers.decode import BREAK, confirm_steps, write_steps
 from routers.export import export
+from routers.head import HEADS, read, scored
 from routers.judge import Judge, auc, from_judge, from_language_model, load_judge
 from routers.prm import rewards
 from routers.router import Recipe, gains, label, labelled, predict, spearman, tokens_of
-from routers.rows import NOTES, collate, pack
+from routers.rows import NOTES, Judged, Row, collate, pack
 from routers.simulate import Contexts, Scores, annotated, rules, simulate
 
 MODELS = Path(__file__).parent.parent.parent / "public" / "models"
@@ -111,6 +112,23 @@ def test_one_packed_pass_equals_each_text_alone(records, judge) -> None:
             texts = [one.before(j.number) + step for step in candidates.get(j.kind, context.target)]
             alone = [judge.judge(judge.hidden(torch.tensor([text])))[0, -1, 0].sigmoid().item() for text in texts]
             assert min(abs(value - other) for other in alone) < 1e-4
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_a_head_judges_a_packed_step_as_it_judges_the_text_alone(records, name) -> None:
+    draft, rows = evaluate.load(MODELS / "draft"), labelled(records, gains(records, None), False)
+    torch.manual_seed(4)
+    head = HEADS[name](read(draft, collate(rows[:1])).shape[-1])
+    for j, value in scored(draft, rows, head):
+        context = records[j.group].contexts[j.number]
+        step = context.draft[j.kind == "sampled"]
+        text = records[j.group].before(j.number) + step
+        row = Row(text, [*range(len(text))], [], [], trunk=len(text))
+        row.judged = [Judged(len(text) - 1, j.number, j.kind, j.right, len(step))]
+        [(_, alone)] = scored(draft, [row], head)
+        assert abs(alone - value) < 1e-3
+        said = read(draft, collate([row]))[0, len(text) - len(step) : len(text), -1]
+        assert np.allclose(said, np.maximum(context.logprobs[j.kind == "sampled"], -12), atol=1e-3)
 
 
 def test_annotated_rows_read_what_a_run_reads(records, judge) -> None:
