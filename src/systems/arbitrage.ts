@@ -17,7 +17,7 @@ export default defineRouter({
       min: 0,
       max: 1,
       step: 0.01,
-      initial: 0.12,
+      initial: 0.06,
     },
   },
   threshold: 'tau',

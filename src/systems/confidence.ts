@@ -17,7 +17,7 @@ export default defineRouter({
       min: -30,
       max: 0,
       step: 0.01,
-      initial: -0.15,
+      initial: -0.11,
     },
   },
   threshold: 'tau',

@@ -18,7 +18,7 @@ export default defineRouter({
       min: 0,
       max: 1,
       step: 0.01,
-      initial: 0.85,
+      initial: 0.9,
     },
   },
   threshold: 'delta',

@@ -24,7 +24,7 @@ const knobs = {
     min: 0,
     max: 1.01,
     step: 0.01,
-    initial: 0.89,
+    initial: 0.92,
   },
   temperature: { kind: 'number', label: 'Temperature of the candidates', min: 0, max: 2, step: 0.05, initial: 0.7 },
   'top-p': { kind: 'number', label: 'Top-p of the candidates', min: 0, max: 1, step: 0.05, initial: 0.8 },
