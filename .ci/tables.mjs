@@ -131,7 +131,7 @@ const measured = (facts, name, wanted) => {
 /** What the README says of step routers: the main columns of the whole table. @param {Facts} facts */
 const routers = ({ runs, results, folder }) => {
   const [run, { columns, rows }] = [/** @type {Run} */ (runs.routers), /** @type {Rows} */ (results.routers)];
-  const kept = ['', 'right answers', 'steps the target wrote', 'tokens the target wrote', '× plain, steps by dflash'];
+  const kept = ['', "of the target's", 'steps the target wrote', 'tokens the target wrote', '× plain, steps by dflash'];
   const plain = columns.indexOf('× plain, steps by plain decoding');
   const cells = rows.map((row) =>
     kept.map((name) => {
@@ -143,7 +143,14 @@ const routers = ({ runs, results, folder }) => {
     ([name]) => !/`(specguard|random|oracle|majority|best-of-n|draft-model)`/.test(name ?? ''),
   );
   return [
-    markdown([`of ${rows[0]?.[columns.indexOf('problems')]} held-out problems`, ...kept.slice(1)], chosen),
+    markdown(
+      [
+        `${rows[0]?.[columns.indexOf('problems')]} held-out problems`,
+        "right answers, of the target's",
+        ...kept.slice(2),
+      ],
+      chosen,
+    ),
     '',
     caption(run, folder),
   ].join('\n');

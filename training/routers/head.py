@@ -32,6 +32,12 @@ WIDTH = 32  # of a head's own states
 RECIPE = Recipe(balanced=False, every=1)
 
 
+def zero(layer: nn.Linear) -> nn.Linear:
+    for parameter in layer.parameters():
+        nn.init.zeros_(parameter)
+    return layer
+
+
 def before(row: Row, width: int) -> list[int]:
     """Of every token the place of the one that it follows."""
     made = [max(0, i - 1) for i in range(width)]
@@ -53,15 +59,31 @@ def read(draft: LanguageModel, batch: Batch) -> Tensor:
     return torch.cat((*scaled, last[rows, previous], said.clamp_min(-12)), dim=-1)
 
 
+def doubt(logprob: Tensor) -> Tensor:
+    """From the log-probability that all is well, the logit that it is not."""
+    at_most = logprob.clamp_max(-1e-6)
+    return torch.log(-torch.expm1(at_most)) - at_most
+
+
+def so_far(logprob: Tensor, batch: Batch) -> Tensor:
+    """The sum over a step's tokens up to each of them."""
+    total = torch.zeros_like(logprob)
+    for r, row in enumerate(batch.rows):
+        for j in row.judged:
+            mine = slice(j.index - j.length + 1, j.index + 1)
+            total[r, mine] = logprob[r, mine].cumsum(0)
+    return total
+
+
 class Linear(nn.Module):
-    """The states of a step's last token."""
+    """The states of a step's last token. As every head it begins as the draft's own doubt of the step."""
 
     def __init__(self, inputs: int) -> None:
         super().__init__()
-        self.top = nn.Linear(inputs, 1)
+        self.top = zero(nn.Linear(inputs, 1))
 
-    def forward(self, seen: Tensor, _batch: Batch) -> Tensor:
-        return self.top(seen)[..., 0]
+    def forward(self, seen: Tensor, batch: Batch) -> Tensor:
+        return doubt(so_far(seen[..., -1], batch)) + self.top(seen)[..., 0]
 
 
 class Tokens(nn.Module):
@@ -70,33 +92,28 @@ class Tokens(nn.Module):
     def __init__(self, inputs: int) -> None:
         super().__init__()
         self.inner = nn.Linear(inputs, WIDTH)
-        self.top = nn.Linear(WIDTH, 1)
-        nn.init.constant_(self.top.bias, -4.0)
+        self.top = zero(nn.Linear(WIDTH, 1))
 
     def forward(self, seen: Tensor, batch: Batch) -> Tensor:
-        good = F.logsigmoid(-self.top(F.silu(self.inner(seen)))[..., 0])  # the log-probability that a token is not
-        total = torch.zeros_like(good)
-        for r, row in enumerate(batch.rows):
-            for j in row.judged:
-                mine = slice(j.index - j.length + 1, j.index + 1)
-                total[r, mine] = good[r, mine].cumsum(0)
-        return torch.log(-torch.expm1(total.clamp_max(-1e-6))) - total
+        bad = doubt(seen[..., -1]) + self.top(F.silu(self.inner(seen)))[..., 0]
+        return doubt(so_far(F.logsigmoid(-bad), batch))
 
 
 class Attend(nn.Module):
     """A narrow layer of attention over the draft's states."""
 
-    def __init__(self, inputs: int, width: int = WIDTH) -> None:
+    def __init__(self, inputs: int) -> None:
         super().__init__()
-        sizes = Sizes(layers=1, width=width, heads=2, kv_heads=1, head_dim=width // 2, ffn=2 * width)
-        self.inner = nn.Linear(inputs, width)
+        sizes = Sizes(layers=1, width=WIDTH, heads=2, kv_heads=1, head_dim=WIDTH // 2, ffn=2 * WIDTH)
+        self.inner = nn.Linear(inputs, WIDTH)
         self.layer = Layer(sizes)
-        self.top = nn.Linear(width, 1)
+        self.top = zero(nn.Linear(WIDTH, 1))
         self.cos, self.sin = rope(sizes)
 
     def forward(self, seen: Tensor, batch: Batch) -> Tensor:
         cos, sin = self.cos[batch.positions][:, None], self.sin[batch.positions][:, None]
-        return self.top(self.layer(self.inner(seen), cos, sin, None, batch.mask))[..., 0]
+        told = self.top(self.layer(self.inner(seen), cos, sin, None, batch.mask))[..., 0]
+        return doubt(so_far(seen[..., -1], batch)) + told
 
 
 HEADS = {"linear": Linear, "tokens": Tokens, "attend": Attend}
@@ -106,7 +123,7 @@ def train(draft: LanguageModel, rows: list[Row], head: nn.Module, epochs: float,
     rng, optimizer = Random(5), torch.optim.AdamW(head.parameters(), lr=rate, weight_decay=0.01)
     plan: list[list[Row]] = []
     for _ in range(round(epochs)):
-        groups = batches(rng.sample(rows, len(rows)), 6000)
+        groups = batches(rng.sample(rows, len(rows)), 3000)
         plan += rng.sample(groups, len(groups))
     total = 0.0
     for update, group in enumerate(plan):
@@ -166,7 +183,7 @@ def main() -> None:
     parser.add_argument("fresh", type=Path)
     parser.add_argument("data", type=Path, nargs="+")
     parser.add_argument("--heads", nargs="+", choices=HEADS, default=[*HEADS])
-    parser.add_argument("--epochs", type=float, default=4)
+    parser.add_argument("--epochs", type=float, default=20)
     parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--problems", type=int, nargs="+", help="also with only so many problems of the data, for a curve")
     args = parser.parse_args()

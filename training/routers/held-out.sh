@@ -1,25 +1,31 @@
 #!/usr/bin/env bash
-# Measures every router in the engine: thresholds on validation problems, then, once, the held-out ones. Writes the figures of
-# the tables and the plots. OUT names a folder for what the commands print; journals there let an interrupted one go on.
-# Counts bear other work on the machine; the times of `bench` need a quiet one.
+# Measures every router in the engine: thresholds on validation problems, then, once, the held-out ones, and the same on the
+# harder problems at the same thresholds. Writes the figures of the tables and the plots. OUT names a folder for what the
+# commands print; journals there let an interrupted one go on. Counts bear other work on the machine; the times of `bench`
+# need a quiet one.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=${OUT:?set OUT to a folder}
-problems=${PROBLEMS:-600} timed=${TIMED:-30}
+problems=${PROBLEMS:-600} hard=${HARD:-600} timed=${TIMED:-40} first=${FIRST:-150}
 routers=rsd,arbitrage,confidence,specguard
 outrider() { npm run -s outrider -- "$@" --json; }
 inner() { for each in "$@"; do printf '%s:inner=autoregressive,%s:inner=dflash,' "$each" "$each"; done; }
-exact=dflash,draft-model,draft-only,majority,best-of-n
+both="--against rsd:inner=dflash --offset $first --limit $timed"
 set -x
 
-outrider thresholds --systems $routers --limit 300 --journal "$out/validation.jsonl" > "$out/validation.json"
+outrider thresholds --systems $routers --limit 600 --journal "$out/validation.jsonl" > "$out/validation.json"
 outrider thresholds --systems $routers,oracle,random --split held-out --limit "$problems" --journal "$out/held-out.jsonl" \
   > "$out/held-out.json"
-outrider bench --suite bundled-math --limit "$timed" --against rsd:inner=dflash \
-  --systems "$(inner rsd arbitrage confidence specguard oracle random:share=0.2)$exact" > "$out/times.json"
+outrider thresholds --suite bundled-math-hard --systems $routers,random --split held-out --limit "$hard" \
+  --journal "$out/hard.jsonl" > "$out/hard.json"
+outrider bench --suite bundled-math $both --systems "$(inner rsd arbitrage confidence specguard oracle random:share=0.2)\
+dflash,draft-model,draft-only,majority,best-of-n" > "$out/times.json"
+outrider bench --suite bundled-math-hard $both --systems "$(inner rsd arbitrage confidence specguard)dflash,draft-only" \
+  > "$out/hard-times.json"
 
 cd training
 python -m routers.held_out "$out/held-out.json" "$out/times.json" ../docs/results/routers.json --at random=0.2
+python -m routers.held_out "$out/hard.json" "$out/hard-times.json" ../docs/results/routers-hard.json --at random=0.2
 python -m routers.plot "$out/held-out.json" ../docs/images/routers.svg
 python -m routers.plot "$out/held-out.json" ../docs/images/routers-useless.svg --useless
 cd ..

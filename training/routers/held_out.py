@@ -1,5 +1,5 @@
-"""Writes the table of all routers on held-out problems: docs/results/routers-{usual,hard}.json, from which the pages' tables
-are made (`node .ci/tables.mjs --write`).
+"""Writes the table of all routers on held-out problems: docs/results/routers.json and routers-hard.json, from which the
+pages' tables are made (`node .ci/tables.mjs --write`).
 
     python -m routers.held_out CURVES.json TIMES.json OUT.json [--at rsd=0.9 …] [--sampled BENCH.json …]     (from training/)
 
@@ -23,11 +23,13 @@ ORDER = [
     *("autoregressive", "dflash", "draft-model", "confidence", "specguard", "rsd", "arbitrage", "oracle", "random"),
     *("majority", "best-of-n", "draft-only"),
 ]
+FIGURES = ("accuracy", "accuracy_ratio", "escalation_rate", "useless_escalations", "target_tokens")
 COLUMNS = [
     "",
     "setting",
     "problems",
     "right answers",
+    "of the target's",
     "steps the target wrote",
     "of them useless",
     "tokens the target wrote",
@@ -78,20 +80,33 @@ def rows(curves: dict, timed: dict, picked: dict[str, float], sampled: list[dict
             point = at(sweep, picked[system]) if system in picked else sweep["initial"]
             setting = f"{sweep['knob']} = {picked.get(system, point['threshold']):g}"
             ends = point["intervals"]
-            figures = [percent(point[f], ends[f]) for f in ("accuracy", "escalation_rate", "useless_escalations", "target_tokens")]
+            figures = [percent(point[f], ends[f]) for f in FIGURES]
             made.append([name, setting, f"{curves['prompts']}", *figures, times(plain), times(nested)])
         elif plain:
             parts = [r for report in sampled for r in report["systems"] if r["system"].split(":")[0] == system] or [plain]
             accuracy, count = right_of(parts)
+            ratio = percent(plain["accuracy_ratio"], plain["intervals"]["accuracy_ratio"])
             if ALONE.get(system) == "all":
-                accuracy, count = percent(curves["target_accuracy"]), f"{curves['prompts']}"
+                accuracy, ratio, count = percent(curves["target_accuracy"]), percent(1), f"{curves['prompts']}"
             kept = [p for sweep in sweeps.values() for p in sweep["points"] if p["escalation_rate"] == 0]
             if system == "draft-only" and kept:
-                accuracy, count = percent(kept[0]["accuracy"], kept[0]["intervals"]["accuracy"]), f"{curves['prompts']}"
+                accuracy, ratio = (percent(kept[0][f], kept[0]["intervals"][f]) for f in FIGURES[:2])
+                count = f"{curves['prompts']}"
             share = ALONE.get(system) or percent(plain["escalation_rate"], plain["intervals"]["escalation_rate"])
             tokens = percent(plain["target_tokens"] / target)
             made.append(
-                [name, "", count, accuracy, share, percent(plain["useless_escalations"]), tokens, times(plain), times(nested)]
+                [
+                    name,
+                    "",
+                    count,
+                    accuracy,
+                    ratio,
+                    share,
+                    percent(plain["useless_escalations"]),
+                    tokens,
+                    times(plain),
+                    times(nested),
+                ]
             )
     return made
 

@@ -54,7 +54,13 @@ def test_groundings_are_shares() -> None:
 
 
 def point(threshold: float, share: float) -> dict:
-    figures = {"accuracy": 0.5 + share / 2, "escalation_rate": share, "useless_escalations": share / 2, "target_tokens": share}
+    figures = {
+        "accuracy": 0.5 + share / 2,
+        "accuracy_ratio": 0.6 + share / 2,
+        "escalation_rate": share,
+        "useless_escalations": share / 2,
+        "target_tokens": share,
+    }
     return {"threshold": threshold, **figures, "intervals": {name: [value / 2, value] for name, value in figures.items()}}
 
 
@@ -67,16 +73,23 @@ def test_tables_and_plots_say_what_was_measured() -> None:
 
     def timed(system: str, right: list[bool]) -> dict:
         report = {"system": system, "target_tokens": 50, "prompts": [{"right": each} for each in right]}
-        report |= {"escalation_rate": 0.25, "useless_escalations": 0.5, "whole_answers": {"total_speedup": 1.5}}
-        return report | {"intervals": {"total_speedup": [1.25, 1.75], "escalation_rate": [0.125, 0.375]}}
+        report |= {
+            "accuracy_ratio": 0.75,
+            "escalation_rate": 0.25,
+            "useless_escalations": 0.5,
+            "whole_answers": {"total_speedup": 1.5},
+        }
+        return report | {
+            "intervals": {"total_speedup": [1.25, 1.75], "accuracy_ratio": [0.5, 1], "escalation_rate": [0.125, 0.375]}
+        }
 
     names = ("autoregressive", "dflash", "rsd:inner=autoregressive", "rsd:inner=dflash", "oracle", "majority")
     report = {"systems": [timed(name, [True, False]) for name in names]}
     table = {row[0]: row for row in held_out.rows(curves, report, {}, [])}
-    assert table["`rsd`"][1:5] == ["delta = 0.85", "9", "80.0 % [40.0, 80.0]", "60.0 % [30.0, 60.0]"]
+    assert table["`rsd`"][1:6] == ["delta = 0.85", "9", "80.0 % [40.0, 80.0]", "90.0 % [45.0, 90.0]", "60.0 % [30.0, 60.0]"]
     assert table["`rsd`"][-2:] == ["1.50 [1.25, 1.75]"] * 2
-    assert table["`dflash`"][2:5] == ["9", "90.0 %", "all"]
-    assert table["`majority`"][2:5] == ["2", "50.0 % [0.0, 100.0]", "none"]
-    assert table["`oracle`"][4:6] == ["25.0 % [12.5, 37.5]", "50.0 %"]
+    assert table["`dflash`"][2:6] == ["9", "90.0 %", "100.0 %", "all"]
+    assert table["`majority`"][2:6] == ["2", "50.0 % [0.0, 100.0]", "75.0 % [50.0, 100.0]", "none"]
+    assert table["`oracle`"][5:7] == ["25.0 % [12.5, 37.5]", "50.0 %"]
     at = {row[0]: row for row in held_out.rows(curves, report, {"rsd": 0.41}, [])}
     assert at["`rsd`"][1:4] == ["delta = 0.41", "9", "65.0 % [32.5, 65.0]"]

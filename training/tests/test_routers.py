@@ -119,6 +119,7 @@ def test_a_head_judges_a_packed_step_as_it_judges_the_text_alone(records, name) 
     draft, rows = evaluate.load(MODELS / "draft"), labelled(records, gains(records, None), False)
     torch.manual_seed(4)
     head = HEADS[name](read(draft, collate(rows[:1])).shape[-1])
+    torch.nn.init.normal_(head.top.weight)
     for j, value in scored(draft, rows, head):
         context = records[j.group].contexts[j.number]
         step = context.draft[j.kind == "sampled"]
