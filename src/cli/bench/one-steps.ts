@@ -123,7 +123,7 @@ export class OneSteps implements Steps {
       const ranges = events.find(is('calibration'));
       const alone = (beta: number) => (read && ranges ? weigh(read, ranges, beta).score : 0);
       const signals = drafter === entry ? {} : { signals: { grounding: alone(0), logprob: alone(1) } };
-      const tokens = candidates.tokens[chosen] ?? [];
+      const tokens = (candidates.tokens[chosen] ?? []).slice(0, request.maxTokens);
       const stopped = step.by === 'draft' && stop !== null && tokens.at(-1) === stop;
       const written = step.by === 'draft' ? (step.written ?? 0) : 0;
       return { tokens, text: textOf(tokens, candidates.pieces?.[chosen], stop), stopped, score, written, ...signals };
