@@ -1,11 +1,11 @@
 """Writes the table of all routers on held-out problems: docs/results/routers.json and routers-hard.json, from which the
 pages' tables are made (`node .ci/tables.mjs --write`).
 
-    python -m routers.held_out CURVES.json TIMES.json OUT.json [--at rsd=0.9 …] [--sampled BENCH.json …]     (from training/)
+    python -m routers.held_out CURVES.json TIMES.json OUT.json [--also CURVES.json] [--at rsd=0.9 …] [--sampled BENCH.json …]
 
-CURVES: `outrider thresholds --split held-out --json`, for accuracy, escalations and tokens, at the systems' own defaults
-or where `--at` says. TIMES: `outrider bench --json`, run quietly, for times. Systems that are not in CURVES have their
-accuracy from TIMES too, or from the parts in `--sampled`.
+From training/. CURVES: `outrider thresholds --split held-out --json`, for accuracy, escalations and tokens, at the systems'
+own defaults or where `--at` says; `--also`: of more systems, on fewer problems. TIMES: `outrider bench --json`, run quietly,
+for times. Systems without curves have their accuracy from TIMES too, or from the parts in `--sampled`.
 """
 
 import argparse
@@ -65,8 +65,11 @@ def right_of(reports: list[dict]) -> tuple[str, str]:
     return percent(right.mean(), list(np.quantile(drawn, [0.025, 0.975]))), f"{len(right)}"
 
 
-def rows(curves: dict, timed: dict, picked: dict[str, float], sampled: list[dict]) -> list[list[str]]:
-    sweeps = {each["system"].split(":")[0]: each for each in curves["systems"]}
+def rows(curves: dict, timed: dict, picked: dict[str, float], sampled: list[dict], also: dict | None = None) -> list[list[str]]:
+    """`also`: the curves of other systems, on fewer problems."""
+    both = [part for part in (also, curves) if part]
+    sweeps = {each["system"].split(":")[0]: each for part in both for each in part["systems"]}
+    counts = {each["system"].split(":")[0]: f"{part['prompts']}" for part in both for each in part["systems"]}
     reports = {each["system"]: each for each in timed["systems"]}
     target = reports["autoregressive"]["target_tokens"]
     made = []
@@ -81,14 +84,14 @@ def rows(curves: dict, timed: dict, picked: dict[str, float], sampled: list[dict
             setting = f"{sweep['knob']} = {picked.get(system, point['threshold']):g}"
             ends = point["intervals"]
             figures = [percent(point[f], ends[f]) for f in FIGURES]
-            made.append([name, setting, f"{curves['prompts']}", *figures, times(plain), times(nested)])
+            made.append([name, setting, counts[system], *figures, times(plain), times(nested)])
         elif plain:
             parts = [r for report in sampled for r in report["systems"] if r["system"].split(":")[0] == system] or [plain]
             accuracy, count = right_of(parts)
             ratio = percent(plain["accuracy_ratio"], plain["intervals"]["accuracy_ratio"])
             if ALONE.get(system) == "all":
                 accuracy, ratio, count = percent(curves["target_accuracy"]), percent(1), f"{curves['prompts']}"
-            kept = [p for sweep in sweeps.values() for p in sweep["points"] if p["escalation_rate"] == 0]
+            kept = [p for sweep in curves["systems"] for p in sweep["points"] if p["escalation_rate"] == 0]
             if system == "draft-only" and kept:
                 accuracy, ratio = (percent(kept[0][f], kept[0]["intervals"][f]) for f in FIGURES[:2])
                 count = f"{curves['prompts']}"
@@ -116,6 +119,7 @@ def main() -> None:
     parser.add_argument("curves", type=Path)
     parser.add_argument("times", type=Path)
     parser.add_argument("out", type=Path)
+    parser.add_argument("--also", type=Path)
     parser.add_argument("--at", nargs="*", default=[])
     parser.add_argument("--sampled", type=Path, nargs="*", default=[])
     asked = parser.parse_args()
@@ -124,7 +128,8 @@ def main() -> None:
         return json.loads(path.read_text())
 
     picked = {system: float(threshold) for system, threshold in (each.split("=") for each in asked.at)}
-    table = rows(read(asked.curves), read(asked.times), picked, [*map(read, asked.sampled)])
+    also = read(asked.also) if asked.also else None
+    table = rows(read(asked.curves), read(asked.times), picked, [*map(read, asked.sampled)], also)
     asked.out.write_text(json.dumps({"columns": COLUMNS, "rows": table}, indent=2, ensure_ascii=False) + "\n")
 
 

@@ -1,7 +1,7 @@
 """Draws what `outrider thresholds --json` measured, one line a router, as one small SVG.
 
-python -m routers.plot THRESHOLDS.json ../docs/images/routers.svg            (from training/) accuracy against escalated steps
-python -m routers.plot THRESHOLDS.json ../docs/images/routers-useless.svg --useless   useless escalations against them
+python -m routers.plot THRESHOLDS.json … ../docs/images/routers.svg          (from training/) accuracy against escalated steps
+python -m routers.plot THRESHOLDS.json … ../docs/images/routers-useless.svg --useless   useless escalations against them
 """
 
 import json
@@ -60,5 +60,7 @@ def draw(measured: dict, figure: str = "accuracy") -> str:
 
 
 if __name__ == "__main__":
-    told = json.loads(Path(sys.argv[1]).read_text())
-    Path(sys.argv[2]).write_text(draw(told, "useless_escalations" if "--useless" in sys.argv else "accuracy"))
+    *files, out = [Path(each) for each in sys.argv[1:] if each != "--useless"]
+    told, *others = [json.loads(file.read_text()) for file in files]
+    told["systems"] += [each for other in others for each in other["systems"]]
+    out.write_text(draw(told, "useless_escalations" if "--useless" in sys.argv else "accuracy"))
