@@ -62,7 +62,7 @@ bundled draft and target and knows nothing else.
 Input: {layout}.
 `model.onnx`: the same model with matrices of 8-bit integers; `input_ids`, `attention_mask` (int64, [batch, length]) to
 `logits` ([batch, length, 2]).
-Scores are not calibrated: take the threshold from the curve in `training/routers/README.md`.
+Scores are not calibrated: choose a threshold on problems of your own (`outrider thresholds`).
 
 ## Data
 {data}.
