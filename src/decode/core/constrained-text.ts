@@ -38,12 +38,15 @@ export class ConstrainedText {
     if (this.#isOver(text)) return null;
     const forced = this.#constraint.forced(text);
     if (forced !== null) return forced === choice.token ? choice : { token: forced, logprob: 0 };
+    // A token that goes on shows that the text does, so no mask is needed to know it.
+    const allows = this.#constraint.allows(text, choice.token);
+    if (allows && !this.#constraint.stopTokens.has(choice.token)) return choice;
     const ending = await this.ending(text);
     if (ending) {
       const [stop] = ending;
       return stop === undefined ? null : stop === choice.token ? choice : { token: stop, logprob: 0 };
     }
-    if (this.#constraint.allows(text, choice.token)) return choice;
+    if (allows) return choice;
     const allowed = await this.#constraint.allowed(text);
     if (allowed.every((word) => word === 0)) throw this.#deadEnd();
     this.masked++;
