@@ -39,6 +39,28 @@ const KEPT: Readonly<Record<string, JsonSchema>> = {
   'a constant': { const: { a: [1, 'x"\\', null] } },
   'an enum of one type': { type: 'string', enum: ['a', 1, 'b'] },
   anyOf: { anyOf: [{ type: 'integer' }, { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] }] },
+  'allOf: bounds and lengths': {
+    allOf: [
+      { type: ['number', 'string'], minimum: 3, maxLength: 4 },
+      { maximum: 5, minLength: 2 },
+    ],
+    type: ['integer', 'string'],
+  },
+  'allOf: properties of all parts': {
+    properties: { a: { type: 'integer', minimum: 0 } },
+    required: ['a'],
+    allOf: [
+      { $ref: '#/$defs/named' },
+      { title: 'a', properties: { a: { maximum: 9 }, b: { type: 'array', maxItems: 2 } }, required: ['b', 'a'] },
+    ],
+    $defs: { named: { properties: { name: { maxLength: 3, type: 'string' }, b: { items: { const: 1 } } } } },
+  },
+  'nothing that is not evaluated': {
+    properties: { none: { type: 'object', unevaluatedProperties: false }, list: { unevaluatedItems: false } },
+    required: ['none', 'list', 'a'],
+    allOf: [{ properties: { a: { const: 1 } } }],
+    unevaluatedProperties: false,
+  },
   'oneOf by a constant': {
     oneOf: [
       { type: 'object', properties: { kind: { const: 'a' }, n: { type: 'integer' } }, required: ['kind', 'n'] },
@@ -114,7 +136,26 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
   not: [{ not: { type: 'string' } }, 'at its root: not is not supported'],
   uniqueItems: [{ properties: { a: { type: 'array', uniqueItems: true } } }, '/properties/a: uniqueItems'],
   multipleOf: [{ type: 'number', multipleOf: 3 }, 'multipleOf'],
-  'several allOf': [{ allOf: [{ type: 'string' }, { minLength: 3 }] }, 'allOf of several schemas'],
+  'allOf with two patterns': [{ allOf: [{ pattern: 'a' }, { pattern: 'b' }] }, 'pattern in several parts of allOf'],
+  'allOf without a common type': [{ allOf: [{ type: 'string' }, { type: 'null' }] }, 'type in several parts of allOf'],
+  'allOf that closes a part': [
+    { allOf: [{ properties: { a: true }, additionalProperties: false }, { properties: { b: true } }] },
+    'additionalProperties in a part of allOf',
+  ],
+  'allOf with a part that evaluates alone': [
+    { allOf: [{ properties: { a: true }, unevaluatedProperties: false }, { properties: { b: true } }] },
+    'unevaluatedProperties in a part of allOf',
+  ],
+  'allOf of circular references': [
+    {
+      $defs: {
+        a: { properties: { l: { $ref: '#/$defs/a' }, r: { $ref: '#/$defs/a' } } },
+        b: { properties: { l: { $ref: '#/$defs/b' }, r: { $ref: '#/$defs/b' } } },
+      },
+      allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/b' }],
+    },
+    'nested more than 64 deep',
+  ],
   'oneOf that overlaps': [{ oneOf: [{ type: 'integer' }, { type: 'number' }] }, 'under two branches of oneOf'],
   if: [{ if: {}, else: {} }, 'if is not supported'],
   patternProperties: [{ type: 'object', patternProperties: { a: true } }, 'patternProperties'],

@@ -5,6 +5,7 @@
 import { badConstraint } from '../base/refuse.ts';
 import type { JsonSchema } from './constraint.ts';
 import { characterClass, literal } from './literal.ts';
+import { mergeSchemas } from './merge-schemas.ts';
 import { integerPattern, numberPattern } from './number-range.ts';
 import { IN_JSON, patternGrammar } from './pattern.ts';
 
@@ -80,6 +81,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 /** Deeper schemas are no one's; a hostile one would exhaust the stack. */
 const MOST_DEPTH = 64;
+/** Circular references that are merged would branch without end. */
+const MOST_MERGES = 256;
 
 const asNode = (value: unknown): Node => (isNode(value) ? value : {});
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -128,6 +131,7 @@ export const schemaRules = (
 ): { readonly root: string; readonly rules: readonly string[] } => {
   const rules: string[] = [];
   const names = new Map<string, string>();
+  let merges = 0;
   const named = (right: string): string => {
     const name = `${prefix}s${rules.length}`;
     rules.push(`${name} ::= ${right}`);
@@ -169,6 +173,23 @@ export const schemaRules = (
     return name;
   };
 
+  /** All that `allOf` and the keywords next to it say, as one schema. */
+  const allOf = ({ allOf: parts, unevaluatedProperties, unevaluatedItems, ...own }: Node, path: string): Node => {
+    if (!Array.isArray(parts) || parts.length === 0) throw refused(`${path}/allOf`, 'it must be a list of schemas');
+    if (++merges > MOST_MERGES) throw refused(path, `more than ${MOST_MERGES} allOf are not supported`);
+    const said = [own, ...parts.map((part) => resolved(part))].filter((part) => part !== true);
+    if (said.includes(false)) throw refused(path, 'allOf allows no value');
+    if (!said.every(isNode)) throw refused(`${path}/allOf`, 'it must be a list of schemas');
+    const refuse = (what: string): Error => refused(path, what, 'Merge them into one schema.');
+    const merged = mergeSchemas(said, (name) => ASSERTIONS.has(name), refuse);
+    // Next to allOf these two see what its parts evaluate; within a part they would not.
+    return {
+      ...merged,
+      ...(unevaluatedProperties === undefined ? {} : { unevaluatedProperties }),
+      ...(unevaluatedItems === undefined ? {} : { unevaluatedItems }),
+    };
+  };
+
   /** The right-hand side of a rule: a name, a text, or alternatives in brackets. */
   const read = (node: unknown, path: string, depth: number): string => {
     if (depth > MOST_DEPTH) throw refused(path, `it is nested more than ${MOST_DEPTH} deep`);
@@ -199,15 +220,14 @@ export const schemaRules = (
       if (possible.length === 0) throw refused(path, `${'const' in node ? 'const' : 'enum'} allows no value`);
       return alternatives(possible.map((value) => constant(value, path, depth)));
     }
-    for (const name of ['anyOf', 'oneOf', 'allOf'] as const) {
+    if ('allOf' in node) return read(allOf(node, path), path, depth + 1);
+    for (const name of ['anyOf', 'oneOf'] as const) {
       if (!(name in node)) continue;
       only(name, 'type');
       if (!Array.isArray(node[name]) || node[name].length === 0)
         throw refused(`${path}/${name}`, 'it must be a list of schemas');
       const types = typesOf(node, path);
       const parts: unknown[] = types ? node[name].map((part) => narrowed(part, types, path)) : node[name];
-      if (name === 'allOf' && parts.length > 1)
-        throw refused(path, 'allOf of several schemas is not supported', 'Merge them into one schema.');
       if (name === 'oneOf')
         checkDisjoint(
           parts.map((part) => resolved(part)),
@@ -254,7 +274,7 @@ export const schemaRules = (
   };
 
   const objectOf = (node: Node, path: string, depth: number): string => {
-    const { properties = {}, additionalProperties = true } = node;
+    const { properties = {}, additionalProperties = node.unevaluatedProperties !== false } = node;
     const required = (node.required ?? []) as readonly unknown[];
     if (!isNode(properties)) throw refused(path, 'properties must be an object');
     if (!required.every((name) => typeof name === 'string')) throw refused(path, 'required must be a list of names');
@@ -300,7 +320,7 @@ export const schemaRules = (
   const arrayOf = (node: Node, path: string, depth: number): string => {
     const { minItems = 0, maxItems, additionalItems = true, uniqueItems = false } = node;
     // Until 2019 a tuple was a list of items.
-    const [prefixItems = [], items = true] = Array.isArray(node.items)
+    const [prefixItems = [], items = node.unevaluatedItems !== false] = Array.isArray(node.items)
       ? [node.items, additionalItems]
       : [node.prefixItems, node.items];
     if (!isCount(minItems) || !(maxItems === undefined || isCount(maxItems)))
@@ -417,7 +437,7 @@ const checkSpelling = (node: Node, path: string): void => {
   }
 };
 
-/** A branch of anyOf, oneOf or allOf next to which these types stand. */
+/** A branch of anyOf or oneOf next to which these types stand. */
 const narrowed = (part: unknown, types: readonly Type[], path: string): unknown => {
   if (!isNode(part)) return part === true ? { type: types } : part;
   const own = typesOf(part, path);

@@ -1,0 +1,77 @@
+// The parts of an `allOf` as one schema: what all of them say of a value. A keyword that two parts have, and that cannot
+// be merged without weakening one of them, is refused by its name.
+
+type Node = { readonly [keyword: string]: unknown };
+
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const LEAST = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']);
+const MOST = new Set(['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']);
+/** They speak of what another keyword of the same part leaves over. */
+const REST = [
+  'additionalProperties',
+  'additionalItems',
+  'prefixItems',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+] as const;
+/** What they leave over is read from these. */
+const LISTED = ['properties', 'items', ...REST] as const;
+
+const typesOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
+
+/** The types that both name; every integer is a number. */
+const commonTypes = (a: unknown, b: unknown): readonly unknown[] => {
+  const within = (types: readonly unknown[], type: unknown): boolean =>
+    types.includes(type) || (type === 'integer' && types.includes('number'));
+  const [own, other] = [typesOf(a), typesOf(b)];
+  return [...new Set([...own.filter((type) => within(other, type)), ...other.filter((type) => within(own, type))])];
+};
+
+const bothProperties = (a: Node, b: Node): Node => {
+  const all = { ...a, ...b };
+  for (const name of Object.keys(a)) if (Object.hasOwn(b, name)) all[name] = { allOf: [a[name], b[name]] };
+  return all;
+};
+
+/** Two values of a keyword as one; undefined: that would say less than both. */
+const both = (keyword: string, a: unknown, b: unknown): unknown => {
+  if (keyword === 'type') {
+    const types = commonTypes(a, b);
+    return types.length > 0 ? types : undefined;
+  }
+  if (keyword === 'required' && Array.isArray(a) && Array.isArray(b)) return [...new Set([...a, ...b])];
+  if (keyword === 'properties' && isNode(a) && isNode(b)) return bothProperties(a, b);
+  if (keyword === 'items' && !Array.isArray(a) && !Array.isArray(b)) return { allOf: [a, b] };
+  if (typeof a === 'number' && typeof b === 'number') {
+    if (LEAST.has(keyword)) return Math.max(a, b);
+    if (MOST.has(keyword)) return Math.min(a, b);
+  }
+  return JSON.stringify(a) === JSON.stringify(b) ? a : undefined;
+};
+
+const speaksOfRest = (part: Node): boolean =>
+  REST.some((keyword) => part[keyword] !== undefined && part[keyword] !== true);
+
+/** `asserts`: whether a keyword says which values are valid; others are annotations, of which the last one stays. */
+export const mergeSchemas = (
+  parts: readonly Node[],
+  asserts: (keyword: string) => boolean,
+  refuse: (what: string) => Error,
+): Node => {
+  const merged: Record<string, unknown> = {};
+  for (const part of parts) {
+    for (const [one, other] of [
+      [merged, part],
+      [part, merged],
+    ] as const)
+      if (speaksOfRest(one) && LISTED.some((keyword) => other[keyword] !== undefined))
+        throw refuse(`${REST.find((keyword) => one[keyword] !== undefined)} in a part of allOf is not supported`);
+    for (const [keyword, value] of Object.entries(part)) {
+      const known = merged[keyword];
+      merged[keyword] = known === undefined || !asserts(keyword) ? value : both(keyword, known, value);
+      if (merged[keyword] === undefined) throw refuse(`${keyword} in several parts of allOf is not supported`);
+    }
+  }
+  return merged;
+};
