@@ -12,7 +12,7 @@ describe('outrider systems', () => {
     const one = await runCli('systems', 'rsd');
     expect(one.stdout).toMatch(/^guarantee +approximate/m);
     expect(one.stdout).toMatch(/^escalates +steps that score below delta$/m);
-    expect(one.stdout).toMatch(/^delta +number +0\.85 +0 to 1, in steps of 0\.01 /m);
+    expect(one.stdout).toMatch(/^delta +number +0\.9 +0 to 1, in steps of 0\.01 /m);
   });
 
   it('prints one JSON array', async () => {
