@@ -52,5 +52,13 @@ export const readConversation = async (path: string): Promise<Conversation> => {
   return { messages, tools: tools ?? undefined, generationPrompt, ...(documents && { variables: { documents } }) };
 };
 
-export const readMessages = async (path: string): Promise<readonly ChatMessage[]> =>
-  (await readConversation(path)).messages;
+/** The messages of a conversation for a command that gives the model neither tools nor documents. */
+export const readMessages = async (path: string): Promise<readonly ChatMessage[]> => {
+  const { messages, tools, variables } = await readConversation(path);
+  if (tools?.length || variables)
+    throw new UsageError(
+      `${path}: tools and documents cannot be used here`,
+      'Remove them from the file. `outrider chat` shows the prompt with them.',
+    );
+  return messages;
+};

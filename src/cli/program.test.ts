@@ -173,6 +173,9 @@ describe('chat', () => {
     const path = file('tools.json', JSON.stringify(conversation));
     const { stdout } = await runCli('chat', '--model', folder, '--messages', path);
     expect(JSON.parse(stdout).prompt).toBe('[{"name": "f"}]assistant[{"id": "x"}][1]TrueFalse');
+    const { status, stderr } = await runCli('generate', '--messages', path);
+    expect(status).toBe(2);
+    expect(stderr).toContain('tools and documents cannot be used here');
   });
 
   it.each([
