@@ -7,7 +7,8 @@ import { defineRouter } from './define-router.ts';
 export default defineRouter({
   id: 'oracle',
   title: 'Oracle (for evaluation: both models write every step)',
-  summary: 'Both models write every step, and the one with the higher reward stays: for evaluation, at the highest cost.',
+  summary:
+    'Both models write every step, and the one with the higher reward stays: for evaluation, at the highest cost.',
   group: 'comparison',
   paper: 'https://arxiv.org/abs/2512.05033',
   needs: ['target', 'draft', 'prm'],
