@@ -22,6 +22,7 @@ import { meter } from '../gpu/meter.ts';
 import { Profile } from '../gpu/profile.ts';
 import type { CachePrecision, Cursor } from '../model/interface.ts';
 import { SYSTEMS } from '../systems/index.ts';
+import { retokenise } from '../text/retokenise.ts';
 import type { TraceEvent } from '../trace/index.ts';
 import type { StoredModel } from '../weights/files/stored-models.ts';
 import { Answer } from './answer.ts';
@@ -304,7 +305,7 @@ class LocalEngine implements Engine {
     clock: () => number,
     signal: AbortSignal,
   ): AsyncGenerator<TraceEvent, void, undefined> {
-    const { system, models, knobs, sampling, logprobs } = job;
+    const { system, models, knobs, sampling, logprobs, tokenizer } = job;
     const gpu = this.#device.current;
     const work = gpu && meter(gpu);
     const { tokens, rows, emit } = answer.begin(job);
@@ -345,7 +346,8 @@ class LocalEngine implements Engine {
         timings,
         fresh: job.fresh,
         document: job.document,
-        tokenText: job.tokenizer && ((token) => answer.transcript.textOf(token) ?? ''),
+        tokenText: tokenizer && ((token) => answer.transcript.textOf(token) ?? ''),
+        retokenise: tokenizer && ((before, text) => retokenise(before, text, tokenizer)),
         stopTokens: job.limits.stopTokens,
         sidecar: async (file) => (await this.#registry.models.draft?.sidecar?.read(file)) ?? null,
         open,

@@ -9,7 +9,7 @@ import { refusedFirst } from '../decode/speculative/block-drafter.ts';
 import { combinedDrafter, MOST_ROWS } from '../decode/speculative/combined-drafter.ts';
 import { type BlockRole, openBlocks } from '../decode/speculative/open-blocks.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
-import { SuffixSource, sessionIndex } from '../decode/speculative/suffix-drafter.ts';
+import { SuffixSource } from '../decode/speculative/suffix-drafter.ts';
 import { prefillBlocks } from '../decode/speculative/taps.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
@@ -53,7 +53,7 @@ export default {
       : await prefill(run, target);
     if (drafter && run.knobs.sources === 'drafter')
       return { first, round: speculate(target, refusedFirst(drafter, run), run, options) };
-    const lookup = new SuffixSource(sessionIndex(run), LOOK_UP);
+    const lookup = new SuffixSource(run, LOOK_UP);
     const cost = expectedCost(options.fallBack ? run.timings : null);
     const both = combinedDrafter({ lookup, drafter, cost });
     return { first, round: speculate(target, refusedFirst(both, run), run, options) };

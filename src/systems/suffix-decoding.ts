@@ -6,7 +6,7 @@
 import { prefill } from '../decode/core/prefill.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
-import { SuffixSource, sessionIndex, suffixDrafter } from '../decode/speculative/suffix-drafter.ts';
+import { SuffixSource, suffixDrafter } from '../decode/speculative/suffix-drafter.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
 const knobs = {
@@ -31,7 +31,7 @@ export default {
     const { match, depth, nodes, 'fall-back': fallBack } = run.knobs;
     const target = await run.open('target', { nodes: Math.max(16, nodes + 1) });
     const { first } = await prefill(run, target);
-    const source = new SuffixSource(sessionIndex(run), { match, depth, nodes });
+    const source = new SuffixSource(run, { match, depth, nodes });
     return {
       first,
       round: speculate(target, suffixDrafter(source), run, { fallBack: fallBack === 'on', drawn: false }),

@@ -202,6 +202,8 @@ export interface RunContext<K extends Knobs = Knobs> {
   readonly document?: readonly number[];
   /** The text of a single token; null where the models have no tokenizer. */
   readonly tokenText: ((token: number) => string) | null;
+  /** The tokens of a text that continues these; null where the models have no tokenizer. */
+  readonly retokenise: ((before: readonly number[], text: string) => readonly number[]) | null;
   /** Each of them ends an answer. */
   readonly stopTokens: ReadonlySet<number>;
   /**

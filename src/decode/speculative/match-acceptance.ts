@@ -4,8 +4,12 @@
 // those of texts that were measured (docs/log/speculation.md).
 import type { Proposal } from './drafter.ts';
 
-/** Matches of these lengths and more, and how often the token that followed them came again. */
+/**
+ * Matches of these lengths and more, and how often the token that followed them came again. 0: the text before the place
+ * was copied, but for its last token.
+ */
 const BEGIN = [
+  { from: 0, chance: 0.5 },
   { from: 1, chance: 0.35 },
   { from: 2, chance: 0.55 },
   { from: 3, chance: 0.7 },
@@ -40,7 +44,7 @@ export class MatchAcceptance {
       const depth = node === 0 ? 0 : (depths[parent] as number) + 1;
       depths.push(depth);
       const before = chances[parent] ?? 1;
-      chances.push(node === 0 ? 1 : before * (tree.shares[node] as number) * this.#chance(length + depth - 1));
+      chances.push(node === 0 ? 1 : before * (tree.shares[node] as number) * this.chance(length + depth - 1));
     }
     // A node is at most as likely as its parent and comes after it, so it stays after it.
     const order = [...chances.keys()].sort((a, b) => (chances[b] as number) - (chances[a] as number) || a - b);
@@ -71,12 +75,13 @@ export class MatchAcceptance {
     }
   }
 
-  #of(length: number): { kept: number; tested: number } {
-    return this.#counts.findLast(({ from }) => from <= length) as { kept: number; tested: number };
-  }
-
-  #chance(length: number): number {
+  /** How likely what followed a match of this length is kept. */
+  chance(length: number): number {
     const { kept, tested } = this.#of(length);
     return Math.min(0.99, Math.max(0.01, kept / tested));
+  }
+
+  #of(length: number): { kept: number; tested: number } {
+    return this.#counts.findLast(({ from }) => from <= length) as { kept: number; tested: number };
   }
 }

@@ -43,6 +43,12 @@ export class SuffixIndex {
     return this.#tokens.length;
   }
 
+  /** Undefined: a text ends there, or none is that long. */
+  tokenAt(place: number): number | undefined {
+    const token = this.#tokens[place];
+    return token === END ? undefined : token;
+  }
+
   /** Remembers a text that is not the newest one; the same one again is not remembered twice. */
   hold(text: readonly number[]): void {
     const held = text.join();
