@@ -88,11 +88,21 @@ const writerOf = (entry: BenchEntry): BenchEntry => {
   return { name: ['target', ...shared.flat()].join(':'), system: random, knobs: Object.fromEntries(shared) };
 };
 
-/** SpecGuard drafts alike at every β: where one is named, steps are run with both signals, and weighed afterwards. */
+/** The name of an entry without one of its settings. */
+const without = (knob: string, { name }: BenchEntry): string =>
+  name
+    .split(':')
+    .filter((setting) => !setting.startsWith(`${knob}=`))
+    .join(':');
+
+/**
+ * The draft writes alike at every threshold. SpecGuard's does at every β: where one is named, steps are run with both
+ * signals, and weighed afterwards.
+ */
 const drafterOf = (entry: BenchEntry): BenchEntry => {
-  if (entry.system !== specguard || entry.knobs.beta === undefined) return entry;
-  const settings = entry.name.split(':').filter((setting) => !setting.startsWith('beta='));
-  return { ...entry, name: [...settings, 'both signals'].join(':'), knobs: { ...entry.knobs, beta: 0.5 } };
+  const one = { ...entry, name: without(thresholdsOf(entry).knob, entry) };
+  if (entry.system !== specguard || entry.knobs.beta === undefined) return one;
+  return { ...one, name: `${without('beta', one)}:both signals`, knobs: { ...entry.knobs, beta: 0.5 } };
 };
 
 const weighed = (step: OneStep, beta: KnobValue | undefined): OneStep =>
@@ -122,7 +132,7 @@ export class OneSteps implements Steps {
       const { chosen = 0, score, signals: read } = route;
       const ranges = events.find(is('calibration'));
       const alone = (beta: number) => (read && ranges ? weigh(read, ranges, beta).score : 0);
-      const signals = drafter === entry ? {} : { signals: { grounding: alone(0), logprob: alone(1) } };
+      const signals = drafter.knobs === entry.knobs ? {} : { signals: { grounding: alone(0), logprob: alone(1) } };
       const tokens = (candidates.tokens[chosen] ?? []).slice(0, request.maxTokens);
       const stopped = step.by === 'draft' && stop !== null && tokens.at(-1) === stop;
       const written = step.by === 'draft' ? (step.written ?? 0) : 0;

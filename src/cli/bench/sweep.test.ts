@@ -71,6 +71,11 @@ it.each([
       expected,
     );
     if (threshold === byDefault) expect(initial).toMatchObject({ threshold, ...expected });
+    if (i % 40 !== 20) continue;
+    const one = { problems, asked, keep: 0.9, sure: 0, steps: steps() };
+    const alone = await sweep(readEntry(`${id}:${knob}=${threshold}`), one);
+    expect(alone.points).toMatchObject([{ threshold, ...expected }]);
+    expect(alone.initial).toEqual(alone.points[0]);
   }
   const from = points.indexOf(chosen as (typeof points)[number]);
   expect(points.slice(from).every((point) => (point.accuracy_ratio ?? 0) >= 0.9)).toBe(true);

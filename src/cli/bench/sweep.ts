@@ -1,5 +1,6 @@
-// A step router at every threshold. A router decides alike at all thresholds up to the weakest step that it kept, so a
-// few answers to a problem, each just beyond that step's score, are all there are: the curve over thresholds is exact.
+// A step router at every threshold, or at the one that its entry sets. A router decides alike at all thresholds up to
+// the weakest step that it kept. So a few answers to a problem, each just beyond that step's score, are all there are:
+// the curve over thresholds is exact.
 import { type Interval, intervals, type Statistic } from '../../base/statistics.ts';
 import type { NumberKnob } from '../../decode/core/knobs.ts';
 import { limitKnobs } from '../../systems/step-knobs.ts';
@@ -42,7 +43,7 @@ export interface Sweep {
   readonly points: readonly SweepPoint[];
   /** Of the points from which on the accuracy that was asked for is kept as surely as was asked for: the first. */
   readonly chosen: SweepPoint | null;
-  /** At the system's own default. */
+  /** At the threshold that is set, or the system's own default. */
   readonly initial: SweepPoint | null;
   /**
    * How well the score tells the steps that the target would better from the others: the probability that of one of
@@ -109,20 +110,21 @@ interface TargetAnswer {
   readonly tokens: number;
 }
 
-const ruleOf = ({ system }: BenchEntry) => {
+const ruleOf = ({ system, knobs }: BenchEntry) => {
   const { threshold: knob, escalates } = thresholdOf(system) as NonNullable<ReturnType<typeof thresholdOf>>;
   const keeps = (threshold: number) => (drafted: OneStep) =>
     drafted.score !== null && (escalates === 'low' ? drafted.score >= threshold : drafted.score <= threshold);
-  return { knob, escalates, grid: system.knobs[knob] as NumberKnob, keeps };
+  return { knob, escalates, grid: system.knobs[knob] as NumberKnob, keeps, fixed: knobs[knob] };
 };
 
-/** A problem's answers at all thresholds. */
+/** A problem's answers at all thresholds, or at the one that is set. */
 const outcomesOf = async (entry: BenchEntry, prompt: number, options: SweepOptions): Promise<readonly Outcome[]> => {
-  const { escalates, grid, keeps } = ruleOf(entry);
+  const { escalates, grid, keeps, fixed } = ruleOf(entry);
   const problem = options.problems[prompt] as BenchPrompt;
   const truth = trueSteps(problem.answer);
   const found: Outcome[] = [];
-  for (let from: number | null = escalates === 'low' ? grid.min : grid.max; from !== null; ) {
+  const first = escalates === 'low' ? grid.min : grid.max;
+  for (let from: number | null = Number(fixed ?? first); from !== null; ) {
     const routed = await answer(entry, options.asked[prompt] as Asked, options.steps, keeps(from));
     const pairs = routed.steps.map((step, i) => ({ step, drafted: routed.drafts[i] as OneStep, right: truth?.[i] }));
     const escalated = pairs.filter(({ step, drafted }) => step !== drafted);
@@ -139,7 +141,7 @@ const outcomesOf = async (entry: BenchEntry, prompt: number, options: SweepOptio
     });
     const kept = pairs.filter(({ step, drafted }) => step === drafted).map(({ drafted }) => drafted.score as number);
     const weakest = escalates === 'low' ? Math.min(...kept) : Math.max(...kept);
-    from = kept.length === 0 ? null : beyond(weakest, grid, escalates);
+    from = kept.length === 0 || fixed !== undefined ? null : beyond(weakest, grid, escalates);
   }
   return found;
 };
@@ -185,7 +187,7 @@ export const areaUnderCurve = (better: readonly number[], others: readonly numbe
 };
 
 export const sweep = async (entry: BenchEntry, options: SweepOptions): Promise<Sweep> => {
-  const { knob, escalates } = ruleOf(entry);
+  const { knob, escalates, grid, fixed } = ruleOf(entry);
   const outcomes: (readonly Outcome[])[] = [];
   const judged: (readonly Judged[])[] = [];
   const target: TargetAnswer[] = [];
@@ -246,7 +248,7 @@ export const sweep = async (entry: BenchEntry, options: SweepOptions): Promise<S
     target_accuracy: target.reduce((sum, { right }) => sum + right, 0) / target.length,
     points,
     chosen: points[short + 1] ?? null,
-    initial: pointAt(entry.system.knobs[knob]?.initial as number),
+    initial: pointAt(Number(fixed ?? grid.initial)),
     auc: auc(judged.map((_, i) => i)),
     auc_interval: intervals(judged.length, { auc }).auc,
   };

@@ -26,7 +26,10 @@ import { table } from '../table.ts';
 
 const OPTIONS = {
   model: modelOption,
-  systems: words('a,b,c', 'step routers; with settings: specguard:k=1:beta=1 (default: rsd,arbitrage,confidence)'),
+  systems: words(
+    'a,b,c',
+    'step routers, at every threshold or the one that is set: rsd,random:share=0.2 (default: rsd,arbitrage,confidence)',
+  ),
   ...auxiliaryOptions,
   prompts: text('F.jsonl', 'problems with answers, as for bench (default: those of --suite)'),
   suite: choice(MATH_SUITES, 'a set with answers (default: bundled-math)'),
@@ -47,14 +50,11 @@ const SHARES = [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5] as const;
 
 const readRouter = (name: string): BenchEntry => {
   const entry = readEntry(name);
-  const { threshold } = thresholdOf(entry.system) ?? {};
-  if (threshold === undefined)
+  if (!thresholdOf(entry.system))
     throw new UsageError(
       `${entry.system.id} has no threshold`,
       `These have one: ${SYSTEMS.filter((system) => thresholdOf(system)).map(({ id }) => id)}.`,
     );
-  if (Object.hasOwn(entry.knobs, threshold))
-    throw new UsageError(`${name} sets ${threshold}`, 'It is what this command chooses: leave it out.');
   return entry;
 };
 
