@@ -6,8 +6,9 @@ enable subgroups;
 
 #include "../include/attention-tile.wgsl"
 #include "../include/attention-values.wgsl"
+#include "../include/ring.wgsl"
 
-struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32 }
+struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, ring: u32 }
 
 @group(0) @binding(0) var<storage, read> values: array<vec2u>;
 @group(0) @binding(1) var<storage, read> rows: array<Row>;
@@ -53,7 +54,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   var sums: Sums;
   for (var c = 0u; c * 64 < end; c++) {
     if (!live(tile, c)) { continue; }
-    let source = head * uniforms.capacity + c * 64;
+    let source = placeOf(head, c) * 64;
     var mixed = Sums(); // written out: lavapipe does not clear it in each iteration otherwise
     for (var i = 0u; i < min(64, end - c * 64); i += keysPerStep) { // past the end weights are zero
       var weights: array<array<f32, MOST_VECTORS>, keysPerStep / 2>;

@@ -2,8 +2,9 @@
 // vector. Sums run in key order within a chunk, then chunk by chunk, each scaled to the row's maximum.
 #include "../include/attention-tile.wgsl"
 #include "../include/attention-values.wgsl"
+#include "../include/ring.wgsl"
 
-struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32 }
+struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, ring: u32 }
 
 @group(0) @binding(0) var<storage, read> values: array<vec2u>;
 @group(0) @binding(1) var<storage, read> rows: array<Row>;
@@ -45,16 +46,17 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   for (var c = 0u; c * 64 < end; c++) {
     if (!live(tile, c)) { continue; }
     let start = cells + c * 66;
-    let source = head * uniforms.capacity + c * 64;
+    let source = placeOf(head, c) * 64;
     var mixed = Mixed();
     for (var i = 0u; i < min(64, end - c * 64); i++) {
       mixed = mix4(value4(source + i, quad), scratch[start + i], mixed);
     }
     if (branched == 1) {
       let more = joined(tile, c);
-      for (var i = 64u; i < min(128, end - c * 64); i++) {
-        let weight = select(vec4f(), scratch[cells + chunks * 66 + i - 64], more);
-        mixed = mix4(value4(source + i, quad), weight, mixed);
+      let next = placeOf(head, c + 1) * 64;
+      for (var i = 0u; i + 64 < min(128, end - c * 64); i++) {
+        let weight = select(vec4f(), scratch[cells + chunks * 66 + i], more);
+        mixed = mix4(value4(next + i, quad), weight, mixed);
       }
     }
     let sum = scratch[start + 65];

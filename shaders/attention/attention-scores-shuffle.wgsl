@@ -6,8 +6,11 @@ enable subgroups;
 
 #include "../include/attention-tile.wgsl"
 #include "../include/attention-keys.wgsl"
+#include "../include/ring.wgsl"
 
-struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32, softCap: f32 }
+struct Uniforms {
+  rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, ring: u32, scale: f32, softCap: f32,
+}
 
 @group(0) @binding(0) var<storage, read> query: array<f32>;
 @group(0) @binding(1) var<storage, read> keys: array<vec2u>;
@@ -52,7 +55,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
     }
   }
   let chunks = uniforms.capacity / 64;
-  let keyChunk = head * chunks + chunk;
+  let keyChunk = placeOf(head, chunk);
   var sum: array<array<array<f32, keysPerLane>, 4>, MOST_VECTORS>;
   // All loads of a step come before its products: a load is a branch for each lane, around which sums are spilled. A
   // step is two dimensions, of q8 four, which are one word. (At f32 steps of four took a third longer at M = 1.)

@@ -5,8 +5,11 @@
 // that are summed with the chunk before their own (`early` in rows.wgsl).
 #include "../include/attention-tile.wgsl"
 #include "../include/attention-keys.wgsl"
+#include "../include/ring.wgsl"
 
-struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32, softCap: f32 }
+struct Uniforms {
+  rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, ring: u32, scale: f32, softCap: f32,
+}
 
 @group(0) @binding(0) var<storage, read> query: array<vec4f>;
 @group(0) @binding(1) var<storage, read> keys: array<vec2u>;
@@ -42,7 +45,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
 
   let q = row * stride + (head * group + pair % group) * quads;
   let chunks = uniforms.capacity / 64;
-  let keyChunk = head * chunks + chunk;
+  let keyChunk = placeOf(head, chunk);
   var sum: array<vec4f, keysPerLane>;
   for (var i = 0u; i < quads; i++) {
     let x = query[q.x + i];

@@ -4,8 +4,11 @@
 // factor log2(e).
 #include "../include/rows.wgsl"
 #include "../include/attention-keys.wgsl"
+#include "../include/ring.wgsl"
 
-struct Uniforms { rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, scale: f32, softCap: f32 }
+struct Uniforms {
+  rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, capacity: u32, ring: u32, scale: f32, softCap: f32,
+}
 
 @group(0) @binding(0) var<storage, read> query: array<vec4f>;
 @group(0) @binding(1) var<storage, read> keys: array<vec2u>;
@@ -79,15 +82,14 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
 
   let q = row * stride + (head * group + pair % group) * quads;
   let chunks = uniforms.capacity / 64;
-  let keyChunk = head * chunks + chunk;
   let low = vec4u(own[0].x, own[1].x, own[2].x, own[3].x);
   let high = vec4u(own[0].y, own[1].y, own[2].y, own[3].y);
-  let score = scores(q, keyChunk, lane, low, high);
+  let score = scores(q, placeOf(head, chunk), lane, low, high);
   var further = vec4f(HIDDEN);
   if (longer) {
     let lowMore = vec4u(more[0].x, more[1].x, more[2].x, more[3].x);
     let highMore = vec4u(more[0].y, more[1].y, more[2].y, more[3].y);
-    further = scores(q, keyChunk + 1, lane, lowMore, highMore);
+    further = scores(q, placeOf(head, chunk + 1), lane, lowMore, highMore);
   }
 
   folded[lane] = max(score, further);
@@ -105,10 +107,12 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let tiles = (uniforms.rows * group + 3) / 4;
   let cell = ((head * tiles + tile) * chunks + chunk) * (uniforms.headDim + 2);
   let count = select(64u, 128u, longer);
+  let first = placeOf(head, chunk) * 64;
+  let next = placeOf(head, chunk + 1) * 64;
   for (var d = lane; d < uniforms.headDim; d += 64) {
-    let first = head * uniforms.capacity + chunk * 64;
     var mixed = vec4f();
-    for (var i = 0u; i < count; i++) { mixed = fma(vec4f(value(first + i, d)), weights[i], mixed); }
+    for (var i = 0u; i < 64; i++) { mixed = fma(vec4f(value(first + i, d)), weights[i], mixed); }
+    for (var i = 64u; i < count; i++) { mixed = fma(vec4f(value(next + i - 64, d)), weights[i], mixed); }
     scratch[cell + d] = mixed;
   }
   if (lane == 0) {

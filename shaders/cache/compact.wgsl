@@ -4,7 +4,7 @@
 #include "../include/moves.wgsl"
 
 // `units` and `words`: see cache-precision.ts.
-struct Uniforms { count: u32, keyValueHeads: u32, units: u32, words: u32, capacity: u32 }
+struct Uniforms { count: u32, keyValueHeads: u32, units: u32, words: u32, ring: u32 }
 
 @group(0) @binding(0) var<storage, read_write> keys: array<vec2u>;
 @group(0) @binding(1) var<storage, read_write> values: array<vec2u>;
@@ -12,12 +12,13 @@ struct Uniforms { count: u32, keyValueHeads: u32, units: u32, words: u32, capaci
 @group(0) @binding(3) var<uniform> uniforms: Uniforms;
 
 fn keyUnit(head: u32, slot: u32, unit: u32) -> u32 {
-  let chunk = head * (uniforms.capacity / 64) + slot / 64;
-  return (chunk * uniforms.units + unit) * 64 + slot % 64;
+  let place = slot % uniforms.ring;
+  let chunk = head * (uniforms.ring / 64) + place / 64;
+  return (chunk * uniforms.units + unit) * 64 + place % 64;
 }
 
 fn valueUnit(head: u32, slot: u32, unit: u32) -> u32 {
-  return (head * uniforms.capacity + slot) * uniforms.units + unit;
+  return (head * uniforms.ring + slot % uniforms.ring) * uniforms.units + unit;
 }
 
 @compute @workgroup_size(64)

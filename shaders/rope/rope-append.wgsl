@@ -8,7 +8,7 @@
 override partly: u32 = 0;
 
 struct Uniforms {
-  rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, rotated: u32, epsilon: f32, normed: u32, capacity: u32,
+  rows: u32, heads: u32, keyValueHeads: u32, headDim: u32, rotated: u32, epsilon: f32, normed: u32, ring: u32,
   stored: u32,
 }
 
@@ -28,12 +28,14 @@ fn stride(elements: u32) -> u32 { return ((elements + 31) / 32) * 8; }
 // Four dimensions of a head's first half and the same of its second.
 struct Pair { low: vec4f, high: vec4f }
 
-// The word of unit `unit` of a key and of a value (cache-precision.ts).
+// The word of unit `unit` of a key and of a value (cache-precision.ts). A slot past the layer's ring takes the place of an
+// earlier one.
 fn keyWord(head: u32, slot: u32, units: u32, unit: u32) -> u32 {
-  return ((head * (uniforms.capacity / 64) + slot / 64) * units + unit) * 64 + slot % 64;
+  let place = slot % uniforms.ring;
+  return ((head * (uniforms.ring / 64) + place / 64) * units + unit) * 64 + place % 64;
 }
 fn valueWord(head: u32, slot: u32, units: u32, unit: u32) -> u32 {
-  return (head * uniforms.capacity + slot) * units + unit;
+  return (head * uniforms.ring + slot % uniforms.ring) * units + unit;
 }
 
 fn half4(x: vec4f) -> vec2u { return vec2u(pack2x16float(x.xy), pack2x16float(x.zw)); }

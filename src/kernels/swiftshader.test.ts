@@ -79,7 +79,16 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
       const values = tensorOf(gpu, packValues(pastValues, capacity, 'f32'));
       const query = gpu.activation(M, stride, 'query');
       const output = gpu.activation(M, stride, 'output');
-      const shape = { rows: M, heads, keyValueHeads, headDim, capacity, stored: 0, ...scoring } as const;
+      const shape = {
+        rows: M,
+        heads,
+        keyValueHeads,
+        headDim,
+        capacity,
+        ring: capacity,
+        stored: 0,
+        ...scoring,
+      } as const;
       const scratch = tensorOf(gpu, new Float32Array(attentionScratchBytes(shape, { variant }) / 4));
       const rowsTensor = tensorOf(gpu, packRows(rows.slice(0, M), M));
       const fused = tensorOf(

@@ -176,6 +176,11 @@ export interface Cursor extends Disposable {
   /** Forgets everything after `length`. */
   rewind(length: number): void;
   /**
+   * Whether a rewind to `length` leaves every row that the next pass needs. If not, that pass first reads all rows
+   * again, without progress: a caller that has the text may rewind to 0 instead. Absent: always.
+   */
+  keeps?(length: number): boolean;
+  /**
    * `count` continuations that read this cursor's rows without copying them, each with `room` rows of its own (which
    * the nodes of its provisional passes need too). While they live this cursor is frozen. `LanguageModel.forward`
    * scores several of them in one pass. Open the cursor with `forks` to set the memory aside.
@@ -249,6 +254,11 @@ export interface OpenCursor {
    * it; without it a row's are those of a sequence that ends with the row.
    */
   readonly length?: number;
+  /**
+   * Rows before its window that a layer with a window keeps too. After a rewind by more than that, the next pass reads
+   * the rows again that its windows see. Default 192.
+   */
+  readonly spare?: number;
 }
 
 /** One row of a model's raw logits, kept on the device past its pass: see `Ensemble.keep`. */

@@ -4,5 +4,7 @@
 export const MOST_ROWS = 16;
 /** Nodes of the largest tree: the bits of a row's ancestor mask. Beyond MOST_ROWS a tree takes several passes. */
 export const MOST_NODES = 64;
+/** Rows that a cursor can be rewound by, after which no window lacks one: a step of a router, and a tree. */
+export const SPARE_ROWS = 192;
 /** Distributions that one dispatch can write. A sampled draft has one fewer: each row of its verification needs one. */
 export const MOST_DISTRIBUTIONS = 16;

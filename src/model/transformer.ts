@@ -8,7 +8,7 @@ import type { Architecture } from './architecture.ts';
 import type { Arena } from './arena.ts';
 import { CachedCursor, type CursorPass, type Runner } from './cache/cursor.ts';
 import { Cache, NO_FORKS } from './cache/kv-cache.ts';
-import { treeRows } from './cache/visibility.ts';
+import { type Past, treeRows } from './cache/visibility.ts';
 import { tooManyRows } from './check-tree.ts';
 import { joinModels } from './ensemble/device-ensemble.ts';
 import { GrownTree } from './forward/device-tree.ts';
@@ -34,7 +34,7 @@ import type {
   Token,
   Tree,
 } from './interface.ts';
-import { MOST_NODES, MOST_ROWS } from './limits.ts';
+import { MOST_NODES, MOST_ROWS, SPARE_ROWS } from './limits.ts';
 import type { LoadTimes } from './load/checkpoint-tensors.ts';
 import type { Lent, Weights } from './load/device-weights.ts';
 import type { AdjustedText } from './sampling/adjusted-text.ts';
@@ -132,6 +132,7 @@ export class Transformer implements LanguageModel, Runner {
       rollout,
       pool,
       length = 0,
+      spare = SPARE_ROWS,
     } = options;
     if (!Number.isInteger(capacity) || capacity < 1 || capacity > this.context)
       throw refuse(`a cursor of ${capacity} rows was asked for; the context of this model is ${this.context}`);
@@ -141,12 +142,14 @@ export class Transformer implements LanguageModel, Runner {
       throw refuse(`${forks.count} forks of ${forks.room} rows were asked for`);
     if (!Number.isInteger(nodes) || nodes < 1 || nodes > MOST_NODES)
       throw refuse(`trees of ${nodes} nodes were asked for; the most is ${MOST_NODES}`);
+    if (!Number.isInteger(spare) || spare < 0) throw refuse(`${spare} spare rows were asked for`);
     for (const layer of tapLayers)
       if (!Number.isInteger(layer) || layer < -1 || layer >= this.layers)
         throw refuse(
           `layer ${layer} cannot be tapped: the model has layers 0 to ${this.layers - 1}, and -1 is its input`,
         );
-    const made = { positions: capacity, forks, precision: kind, tapLayers, nodes, rollout, pool };
+    const kept = rollout ? undefined : spare; // what a row was grounded on is not known when it is computed anew
+    const made = { positions: capacity, forks, spare: kept, precision: kind, tapLayers, nodes, rollout, pool };
     const cache = await Cache.allocate(this.#gpu, this.architecture, made, {
       ...this.#executor.shared,
       divisors: this.ropeDivisors,
@@ -273,6 +276,10 @@ export class Transformer implements LanguageModel, Runner {
 
   flush(): void {
     this.#gpu.flush();
+  }
+
+  renew(cache: Cache, past: Past): void {
+    this.#executor.renew(cache, past);
   }
 
   submitted(): Promise<void> {

@@ -4,6 +4,7 @@ import { OutriderError } from '../../base/errors.ts';
 import type { Architecture } from '../../model/architecture.ts';
 import { cacheBytes } from '../../model/cache/kv-cache.ts';
 import { isDrafter, isScored, readAny } from '../../model/families/families.ts';
+import { SPARE_ROWS } from '../../model/limits.ts';
 import { weightBytes } from '../../model/load/estimate.ts';
 import type { Checkpoint, TensorInfo } from '../../weights/checkpoint.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
@@ -80,6 +81,7 @@ export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): 
   const others = [...tensors.values()].filter(({ name }) =>
     architecture?.otherParts?.some((part) => name.startsWith(part)),
   );
+  const spare = isDrafter(config) || isScored(tensors) ? undefined : SPARE_ROWS;
   const contexts = [...CONTEXTS.filter((length) => length < context), context];
   return {
     name: checkpoint.name,
@@ -105,9 +107,9 @@ export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): 
     cache: architecture
       ? contexts.map((positions) => ({
           context: positions,
-          f32: cacheBytes(architecture, { positions, precision: 'f32' }),
-          f16: cacheBytes(architecture, { positions, precision: 'f16' }),
-          q8: cacheBytes(architecture, { positions, precision: 'q8' }),
+          f32: cacheBytes(architecture, { positions, precision: 'f32', spare }),
+          f16: cacheBytes(architecture, { positions, precision: 'f16', spare }),
+          q8: cacheBytes(architecture, { positions, precision: 'q8', spare }),
         }))
       : [],
     tensors: [...tensors.values()],

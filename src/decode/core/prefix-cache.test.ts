@@ -6,8 +6,13 @@ import type { Judge } from './system.ts';
 const models = { target: toyModel({ vocabulary: 16, sharpness: 1, context: 3000 }) };
 
 /** A run that computes the whole prompt; returns how much of it was known. */
-const turn = async (cache: PrefixCache, prompt: readonly number[], rows = prompt.length + 10): Promise<number> => {
-  const cursor = await cache.open('target', models, prompt, rows);
+const turn = async (
+  cache: PrefixCache,
+  prompt: readonly number[],
+  rows = prompt.length + 10,
+  loaded: Pick<typeof models, 'target'> = models,
+): Promise<number> => {
+  const cursor = await cache.open('target', loaded, prompt, rows);
   const known = cursor.length;
   await cursor.extend(prompt.slice(known));
   cache.keep(prompt);
@@ -41,6 +46,19 @@ describe('cache of a conversation', () => {
     await turn(cache, [1, 2, 3]);
     cache.clear();
     expect(await turn(cache, [1, 2, 3])).toBe(0);
+  });
+
+  it('reads the whole prompt where a rewind would lack rows that a window sees', async () => {
+    const { target } = models;
+    const open: typeof target.open = async (options) => {
+      const cursor = await target.open(options);
+      return Object.assign(cursor, { keeps: (length: number) => length === 0 || length > cursor.length - 2 });
+    };
+    const windowed = { target: { ...target, open } };
+    const cache = new PrefixCache();
+    expect(await turn(cache, [1, 2, 3, 4, 5, 6], 30, windowed)).toBe(0);
+    expect(await turn(cache, [1, 2, 3, 4, 5, 7], 30, windowed)).toBe(5);
+    expect(await turn(cache, [1, 2, 9], 30, windowed)).toBe(0);
   });
 
   it('does not trust what a run that never ended has left', async () => {

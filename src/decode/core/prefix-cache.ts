@@ -33,6 +33,12 @@ const expectPrompt = (cursor: Cursors[Role], prompt: readonly number[]): void =>
   if ('expectPrompt' in cursor) cursor.expectPrompt(Math.min(prompt.length - 1, cursor.capacity));
 };
 
+type Rewindable = Pick<Cursors['target'], 'rewind'> & Partial<Pick<Cursors['target'], 'keeps'>>;
+
+/** Where rows are gone that a window sees, the whole prompt is read: that has progress, and can be cancelled. */
+const rewindTo = (cursor: Rewindable, rows: number): void =>
+  cursor.rewind(cursor.keeps?.(rows) === false ? 0 : rows);
+
 export class PrefixCache {
   readonly #cursors = new Map<Role, OpenedCursor>();
   /** In the order of their last use. */
@@ -58,7 +64,7 @@ export class PrefixCache {
       const { cursor, tokens } = known;
       const rows = Math.min(commonPrefix(tokens ?? [], prompt) - ahead(role), prompt.length - 1);
       // A judge's cursor lays out its input itself, and keeps account of what it has read.
-      if ('rewind' in cursor) cursor.rewind(Math.max(0, Math.min(cursor.length, rows)));
+      if ('rewind' in cursor) rewindTo(cursor, Math.max(0, Math.min(cursor.length, rows)));
       known.tokens = null;
       expectPrompt(cursor, prompt);
       return cursor as Cursors[R];

@@ -117,7 +117,8 @@ export class TextTarget implements LoadedRemote, Disposable {
   ): Promise<readonly Candidate[]> {
     const { model, stopTokens } = this.#target;
     const cursor = await this.#open(Math.min(model.context, text.length + most));
-    cursor.rewind(Math.min(cursor.length, commonPrefix(this.#read, text), text.length - 1));
+    const known = Math.min(cursor.length, commonPrefix(this.#read, text), text.length - 1);
+    cursor.rewind(cursor.keeps?.(known) === false ? 0 : known);
     this.#read = [];
     const decoder = new TextDecoder();
     const tokenText = (token: number) => decoder.decode(this.#tokenizer.bytes(token));

@@ -38,6 +38,8 @@ export interface AttentionShape extends Shape {
   readonly softCap: number;
   /** Slots in the cache, a multiple of 64. */
   readonly capacity: number;
+  /** Slots that this layer keeps, a multiple of 64: slot s lies at s mod `ring`. Without a window all, `capacity`. */
+  readonly ring: number;
   /** How the cache is stored: 0 f32, 1 f16, 2 q8 (cache-precision.ts). */
   readonly stored: 0 | 1 | 2;
 }

@@ -16,6 +16,7 @@ export const attentionSplit = defineKernel({
     keyValueHeads: 'u32',
     headDim: 'u32',
     capacity: 'u32',
+    ring: 'u32',
     scale: 'f32',
     softCap: 'f32',
   },

@@ -36,6 +36,7 @@ const scoresKernel = (name: string, wgsl: string) =>
       keyValueHeads: 'u32',
       headDim: 'u32',
       capacity: 'u32',
+      ring: 'u32',
       scale: 'f32',
       softCap: 'f32',
     },
@@ -60,7 +61,7 @@ const outputKernel = (name: string, wgsl: string) =>
     name,
     wgsl,
     bindings: { values: 'read', rows: 'read', scratch: 'read', output: 'write' },
-    uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32' },
+    uniforms: { rows: 'u32', heads: 'u32', keyValueHeads: 'u32', headDim: 'u32', capacity: 'u32', ring: 'u32' },
     tuning: { stored: 0 as number, branched: 0 as number, pairVectors: 1 as number },
     grid: (shape, tuning, live) => gridOf(Math.ceil(shape.headDim / 32), tilesOf(shape, tuning), shape, tuning, live),
   });

@@ -93,7 +93,8 @@ const check = async (
     values: tensorOf(gpu, packValues(plainValues, capacity, precision)),
   };
   const run = async (from: number, M: number): Promise<Float32Array> => {
-    const shape = { rows: M, heads, keyValueHeads, headDim, capacity, stored: storedAs(precision), ...scoring };
+    const sizes = { rows: M, heads, keyValueHeads, headDim, capacity, ring: capacity };
+    const shape = { ...sizes, stored: storedAs(precision), ...scoring };
     const output = gpu.activation(M, stride, 'output');
     const scratch = tensorOf(gpu, new Float32Array(attentionScratchBytes(shape, tuning) / 4).fill(Number.NaN));
     const part = tensorOf(
@@ -184,6 +185,11 @@ for (const features of ['all', 'baseline'] as const)
       const far = { prefix: 64, start: 128, base: 187, parents: branching(30, 4), nodes: some(30, 8) };
       await checkTrees(gpu, { variant }, [near, far], null);
       await checkTrees(gpu, { variant }, [far, near], 70);
+      // The cache keeps the last 192 of 320 slots: the chunks 3 and 4 lie before chunk 2, and 5 is the last.
+      for (const base of [191, 250, 255]) {
+        const late = { prefix: base, start: base, base, parents: branching(64, base), nodes: some(64, 16) };
+        await checkTrees(gpu, { variant }, [late], base === 191 ? 50 : 70, 192);
+      }
     }, 180_000);
 
 for (const features of ['all', 'baseline'] as const)

@@ -32,7 +32,7 @@ export const attentionOf = ({ variant }: AttentionTuning): Attention => VARIANTS
  * Without `split` 64 more, for the keys of a branching tree that are summed with the chunk before their own.
  */
 export const attentionScratchBytes = (
-  shape: Omit<AttentionShape, 'stored' | 'scale' | 'softCap'>,
+  shape: Omit<AttentionShape, 'stored' | 'scale' | 'softCap' | 'ring'>,
   { variant }: AttentionTuning,
 ): number =>
   shape.keyValueHeads *

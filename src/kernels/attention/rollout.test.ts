@@ -70,7 +70,8 @@ const check = async (gpu: Gpu, tuning: AttentionTuning, one: Case): Promise<void
   const below = list(capacity, () => [Math.abs(random()), Math.abs(random())] as const);
 
   const run = async (level: 0 | 1, from: number, M: number): Promise<Float32Array> => {
-    const shape = { rows: M, heads, keyValueHeads, headDim, capacity, stored: storedAs(precision), ...scoring };
+    const sizes = { rows: M, heads, keyValueHeads, headDim, capacity, ring: capacity };
+    const shape = { ...sizes, stored: storedAs(precision), ...scoring };
     const rolloutState = tensorOf(
       gpu,
       Float32Array.from(below.flatMap(([x, y]) => (level === 1 ? [x, y, 7, 7] : [7, 7, 7, 7]))),
@@ -160,7 +161,7 @@ test('rows of padding leave every column alone', async () => {
   const gpu = await testGpu();
   for (const variant of ['staged', 'split'] as const) {
     const attention = attentionOf({ variant });
-    const sizes = { rows: 2, heads: 2, keyValueHeads: 1, headDim: 16, capacity: 128 };
+    const sizes = { rows: 2, heads: 2, keyValueHeads: 1, headDim: 16, capacity: 128, ring: 128 };
     const shape = { ...sizes, stored: 0, scale: 0.25, softCap: 0 } as const;
     const dead = chain(2, 3, 3).map((row) => ({ ...row, alive: 0 as const }));
     const rolloutState = tensorOf(gpu, new Float32Array(128 * 2).fill(7));

@@ -8,7 +8,7 @@ export const compact = defineKernel({
   name: 'compact',
   wgsl,
   bindings: { keys: 'update', values: 'update', moves: 'read' },
-  uniforms: { count: 'u32', keyValueHeads: 'u32', units: 'u32', words: 'u32', capacity: 'u32' },
+  uniforms: { count: 'u32', keyValueHeads: 'u32', units: 'u32', words: 'u32', ring: 'u32' },
   tuning: {},
   grid: ({ keyValueHeads, units }) => [Math.ceil((keyValueHeads * units) / 64)],
 });

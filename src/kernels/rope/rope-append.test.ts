@@ -76,7 +76,7 @@ for (const features of ['all', 'baseline'] as const)
             (i): Row => ({
               token: 0,
               position: (i * 37) % POSITIONS,
-              slot: (i * 5 + 60) % CAPACITY,
+              slot: ((i * 5 + 60) % CAPACITY) + (i % 3) * CAPACITY, // some lie in the ring's later rounds
               prefix: 0,
               first: 0,
               start: 0,
@@ -115,7 +115,7 @@ for (const features of ['all', 'baseline'] as const)
               ropeAppend(
                 plan,
                 { ...inputs, query, keys, values },
-                { rows: M, heads, keyValueHeads, headDim, rotated, epsilon, normed, capacity: CAPACITY, stored },
+                { rows: M, heads, keyValueHeads, headDim, rotated, epsilon, normed, ring: CAPACITY, stored },
                 { partly },
               ),
             ) as Promise<[Float32Array, Float32Array, Float32Array]>;
@@ -134,7 +134,7 @@ for (const features of ['all', 'baseline'] as const)
           const cache = (row: (i: number, head: number) => readonly number[]) =>
             list(keyValueHeads, (h) =>
               list(CAPACITY, (slot) => {
-                const i = rows.findIndex((each) => each.slot === slot && each.alive === 1);
+                const i = rows.findIndex((each) => each.slot % CAPACITY === slot && each.alive === 1);
                 return i < 0 ? blank : row(i, h);
               }),
             );

@@ -27,7 +27,7 @@ export const ropeAppend = defineKernel({
     rotated: 'u32',
     epsilon: 'f32',
     normed: 'u32',
-    capacity: 'u32',
+    ring: 'u32',
     stored: 'u32',
   },
   tuning: { partly: 0 as number },

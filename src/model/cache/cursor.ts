@@ -8,7 +8,8 @@ import { chain, checkPath, checkPrompt, checkRoom, checkTokens, checkTree, moved
 import type { Cursor, DeviceTree, ExtendOptions, Forward, TextRules, Token, Tree, Verdict } from '../interface.ts';
 import { MOST_ROWS } from '../limits.ts';
 import type { AdjustedText } from '../sampling/adjusted-text.ts';
-import { type Cache, forkSlots } from './kv-cache.ts';
+import type { Cache } from './kv-cache.ts';
+import { forkSlots } from './slots.ts';
 import { lengthOf, type Past } from './visibility.ts';
 
 /** A pass, and its last row by itself. */
@@ -25,6 +26,8 @@ export interface Runner {
     batch: readonly { readonly cursor: Cursor; readonly tree: Tree | DeviceTree }[],
     logits?: 'all' | 'last' | 'none',
   ): readonly CursorPass[];
+  /** Computes rows of this past anew that a pass after it would lack. */
+  renew(cache: Cache, past: Past): void;
   /** Submits what was recorded, and waits for what was submitted before it. */
   submitted(): Promise<void>;
   /** Rules for the logits of passes over this cache. */
@@ -213,6 +216,11 @@ export class CachedCursor implements Cursor {
     this.#moved();
   }
 
+  keeps(length: number): boolean {
+    const { ring } = this.cache;
+    return this.#parent !== null || !ring || ring.stale({ prefix: length, start: length, own: 0 }).length === 0;
+  }
+
   expectPrompt(rows: number): void {
     this.#prompt = rows;
   }
@@ -233,6 +241,7 @@ export class CachedCursor implements Cursor {
     if (start + count * span > this.cache.slots)
       throw refuse(`${count} forks of ${room} rows do not fit this cursor's cache`, 'Set `forks` when opening it.');
     this.#version++;
+    this.#runner.renew(this.cache, this.#past); // a fork that did so would take the places of its siblings' rows
     const { states } = this.cache;
     const numbers = Array.from({ length: count }, (_, i) => i + 1);
     if (states && count > this.cache.options.forks.count)

@@ -9,32 +9,34 @@ import {
   attentionScratchBytes,
   attentionTuning,
 } from '../../kernels/attention/attention.ts';
-import { type Attention, CHUNK } from '../../kernels/attention/attention-shape.ts';
+import type { Attention } from '../../kernels/attention/attention-shape.ts';
 import { type CachePrecision, unitsOf } from '../../kernels/cache/cache-precision.ts';
 import { compact, type Move, packMoves } from '../../kernels/cache/compact.ts';
+import { keepTokens } from '../../kernels/cache/keep-tokens.ts';
 import { moveRows } from '../../kernels/cache/kept-rows.ts';
 import { keptWords } from '../../kernels/convolution/short-convolution.ts';
 import { deltaChannels, deltaWords } from '../../kernels/delta-net/delta-shape.ts';
 import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
 import { type Architecture, ropesOf } from '../architecture.ts';
 import { Arena } from '../arena.ts';
-import { type Rope, type RopeDivisors, ropeTable } from '../forward/rope-table.ts';
+import { type Rope, type RopeDivisors, ropeTable, type Span } from '../forward/rope-table.ts';
 import type { Rollout } from '../interface.ts';
 import { MOST_NODES, MOST_ROWS } from '../limits.ts';
+import { tokenRingOf } from '../sampling/token-ring.ts';
 import { LongRope, longRopeBytes, longRopeLimit } from './long-rope.ts';
 import { Pool } from './pooled-states.ts';
 import { layerStateBytes, RecurrentStates, stateScratch } from './recurrent-states.ts';
 import { RolloutState } from './rollout-state.ts';
+import type { RowsAnew } from './rows-anew.ts';
+import { type CacheRows, cacheSlots, largestWindow, ringSlots } from './slots.ts';
+import type { Past } from './visibility.ts';
+import { WindowRing } from './window-ring.ts';
 
 /** Moves of one compaction dispatch; verification writes as many. */
 const MOVES = MOST_NODES;
 export const MOVE_BYTES = MOVES * 8;
 
-export interface CacheOptions {
-  /** Positions that it can hold. */
-  readonly positions: number;
-  /** Memory for forks, besides the positions. */
-  readonly forks: { readonly count: number; readonly room: number };
+export interface CacheOptions extends CacheRows {
   readonly precision: CachePrecision;
   readonly tapLayers: readonly number[];
   /** Of the largest tree, at most 64. */
@@ -56,29 +58,18 @@ export const NO_FORKS = { count: 0, room: 0 } as const;
 /** Whether inputs of convolutions are f16: they are at least that. */
 export const isHalf = (precision: CachePrecision): boolean => precision !== 'f32';
 
-const wholeChunks = (slots: number): number => Math.ceil(slots / CHUNK) * CHUNK;
+type CacheSize = Pick<CacheOptions, 'positions' | 'precision' | 'spare'> & Partial<Pick<CacheOptions, 'forks'>>;
 
-/** Where the forks of a cursor of `length` rows begin, and how many slots each takes. */
-export const forkSlots = (length: number, room: number) => {
-  // Sums over keys run chunk by chunk, so a fork must meet its keys in the chunks that a causal run has them in: it
-  // shares whole chunks only, and begins with a copy of the rows in the last, unfinished one.
-  const shared = Math.floor(length / CHUNK) * CHUNK;
-  return { shared, start: wholeChunks(length), span: wholeChunks(length - shared + room) };
-};
-
-/** Slots for the committed rows, a provisional tree after them, and the forks. */
-export const cacheSlots = ({ positions, forks }: Pick<CacheOptions, 'positions' | 'forks'>): number =>
-  wholeChunks(positions + MOST_NODES) + forks.count * wholeChunks(CHUNK - 1 + forks.room);
-
-type CacheSize = Pick<CacheOptions, 'positions' | 'precision'> & Partial<Pick<CacheOptions, 'forks'>>;
+const rowsOf = ({ positions, spare, forks = NO_FORKS }: CacheSize): CacheRows => ({ positions, spare, forks });
 
 /**
  * The buffers of a layer: keys and values of its rows, or the inputs of its convolution; of a delta net those, what the
  * delta rule takes of each row, and the states.
  */
-const layerBuffers = ({ sizes, blocks }: Architecture, layer: number, size: CacheSize): readonly number[] => {
-  const { positions, precision, forks = NO_FORKS } = size;
-  const slots = cacheSlots({ positions, forks });
+const layerBuffers = (architecture: Architecture, layer: number, size: CacheSize): readonly number[] => {
+  const { sizes, blocks } = architecture;
+  const { precision, forks = NO_FORKS } = size;
+  const slots = cacheSlots(rowsOf(size));
   const mixer = blocks[layer]?.mixer;
   if (mixer?.kind === 'convolution') return [slots * keptWords(sizes.hidden, isHalf(precision)) * 4];
   if (mixer?.kind === 'delta-net') {
@@ -86,7 +77,8 @@ const layerBuffers = ({ sizes, blocks }: Architecture, layer: number, size: Cach
     return [inputs, slots * deltaWords(mixer.shape) * 4, layerStateBytes(mixer.shape, forks.count)];
   }
   const { units, words } = unitsOf(sizes.headDim, precision);
-  const bytes = slots * sizes.keyValueHeads * units * words * 8;
+  const kept = (mixer?.window != null && ringSlots(architecture, rowsOf(size))) || slots;
+  const bytes = kept * sizes.keyValueHeads * units * words * 8;
   return [bytes, bytes];
 };
 
@@ -107,11 +99,15 @@ export const cacheBytes = (architecture: Architecture, size: CacheSize): number 
  */
 export const cacheScratch = (architecture: Architecture, size: CacheSize, tuning: AttentionTuning) => {
   const { heads, keyValueHeads, headDim } = architecture.sizes;
-  const capacity = cacheSlots({ positions: size.positions, forks: size.forks ?? NO_FORKS });
+  const capacity = cacheSlots(rowsOf(size));
+  const ring = ringSlots(architecture, rowsOf(size));
+  const longRope = longRopeBytes(architecture, size.positions);
   return {
     /** cos and sin of every position, for each RoPE. */
     ropes: ropesOf(architecture).map(({ dimensions }) => size.positions * dimensions * 4),
-    longRope: longRopeBytes(architecture, { positions: size.positions, slots: capacity }),
+    longRope,
+    /** The token of every slot, where rows may have to be computed anew. */
+    tokens: ring !== null || longRope.length > 0 ? capacity * 4 : 0,
     states: Object.values(stateScratch(architecture, (size.forks ?? NO_FORKS).count)),
     attention: attentionScratchBytes({ rows: MOST_ROWS, heads, keyValueHeads, headDim, capacity }, tuning),
   };
@@ -157,6 +153,10 @@ export class Cache {
   readonly wide: Wide | null;
   /** Null where no sequence of this cache is longer than the length that longrope's short factors hold for. */
   readonly longRope: LongRope | null;
+  /** Null where every layer keeps all slots. */
+  readonly ring: WindowRing | null;
+  /** `[slot]`: the token of each slot's row; null where no row is ever computed anew. */
+  readonly tokens: Tensor | null;
   /** What each row is grounded on; null without `rollout`. */
   readonly rolloutState: RolloutState | null;
   /** Null in a model without recurrent layers. */
@@ -169,6 +169,7 @@ export class Cache {
   readonly #arena: Arena;
   readonly #moves: Tensor;
   readonly #compaction: Plan;
+  readonly #architecture: Architecture;
 
   /** `divisors`: see rope-table.ts. */
   static async allocate(
@@ -203,10 +204,14 @@ export class Cache {
     const { keyValueHeads, headDim, hidden, layers, vocabulary } = sizes;
     this.#gpu = gpu;
     this.#arena = arena;
+    this.#architecture = architecture;
     this.options = options;
     this.attend = attentionOf(attentionTuning(gpu));
     this.slots = cacheSlots(options);
+    const ring = ringSlots(architecture, options);
+    this.ring = ring === null ? null : new WindowRing(ring, largestWindow(architecture) as number);
     const scratch = cacheScratch(architecture, options, attentionTuning(gpu));
+    this.tokens = scratch.tokens > 0 ? { ...arena.storage(scratch.tokens, 'tokens'), shape: [this.slots, 1] } : null;
     const recurrent = blocks.some(({ mixer }) => mixer.kind === 'delta-net');
     this.states = recurrent ? new RecurrentStates(gpu, arena, architecture, options.forks.count) : null;
     this.layers = blocks.map(({ mixer }, i): LayerCache => {
@@ -246,16 +251,41 @@ export class Cache {
     this.pool = options.pool ? new Pool(gpu, arena, this.slots, hidden) : null;
     this.#moves = moves;
     this.#compaction = new Plan(gpu);
-    const shape = { count: MOVES, keyValueHeads, capacity: this.slots, ...unitsOf(headDim, options.precision) };
-    for (const layer of this.layers) if ('keys' in layer) compact(this.#compaction, { ...layer, moves }, shape);
+    const shape = { count: MOVES, keyValueHeads, ...unitsOf(headDim, options.precision) };
+    for (const [i, layer] of this.layers.entries())
+      if ('keys' in layer) compact(this.#compaction, { ...layer, moves }, { ...shape, ring: this.ringOf(i) });
     const stores = this.layers.flatMap((layer) => ('inputs' in layer ? [layer.inputs] : []));
     stores.push(...this.layers.flatMap((layer) => ('rows' in layer ? [layer.rows] : [])));
-    for (const store of [...stores, this.rolloutState?.tensor, this.pool?.tensor, this.longRope?.tokens])
+    for (const store of [...stores, this.rolloutState?.tensor, this.pool?.tensor, this.tokens])
       if (store) moveRows(this.#compaction, { store, moves }, { count: MOVES, width: store.shape.at(-1) as number });
   }
 
   get bytes(): number {
     return this.#arena.bytes;
+  }
+
+  /** Slots that a layer of attention keeps: slot s lies at s modulo this. */
+  ringOf(layer: number): number {
+    const mixer = this.#architecture.blocks[layer]?.mixer;
+    return (mixer?.kind === 'attention' && mixer.window !== null && this.ring?.slots) || this.slots;
+  }
+
+  /** After a body: keeps the tokens of its rows, if they may be needed again. */
+  recordTokens(plan: Plan, rows: Tensor, count: number): void {
+    if (!this.tokens) return;
+    keepTokens(plan, { rows, tokenRing: tokenRingOf(this.#gpu).tensor, tokens: this.tokens }, { rows: count });
+  }
+
+  /** Rows of a past that have to be computed anew before rows that follow it. `span`: see LongRope. */
+  stale(past: Past, span: Span | null): readonly RowsAnew[] {
+    const rows = this.ring?.stale(past) ?? [];
+    return rows.length > 0 || !span ? rows : (this.longRope?.stale(past, span) ?? []);
+  }
+
+  /** A pass has computed the rows of these slots. */
+  wrote(first: number, count: number): void {
+    this.longRope?.wrote(first, count);
+    this.ring?.wrote(first, count);
   }
 
   async ready(): Promise<void> {
@@ -269,6 +299,7 @@ export class Cache {
       this.compact();
     }
     this.longRope?.moved(moves);
+    this.ring?.moved(moves);
   }
 
   /** Makes the moves in the model's list. */

@@ -1,18 +1,16 @@
 // longrope in a cache. Up to its original length a sequence is rotated by the short factors; every row of a longer one
 // is rotated by the long factors. The rows that a shorter sequence has left are then wrong, and not only their keys:
-// all later layers saw other keys too. So the cache keeps the token of every slot and which factors its row was computed
-// with, and the executor computes rows anew when the sequence crosses the limit, in either direction.
+// all later layers saw other keys too. So this keeps which factors each slot's row was computed with, and the executor
+// computes rows anew when the sequence crosses the limit, in either direction, from the tokens that the cache has kept.
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
-import type { Plan } from '../../gpu/plan.ts';
 import type { Move } from '../../kernels/cache/compact.ts';
-import { keepTokens } from '../../kernels/cache/keep-tokens.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { type Architecture, ropesOf } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
 import { type Rope, type RopeDivisors, ropeTable, type Span } from '../forward/rope-table.ts';
 import { MOST_NODES, MOST_ROWS } from '../limits.ts';
-import { tokenRingOf } from '../sampling/token-ring.ts';
+import { type RowsAnew, rowsAnew } from './rows-anew.ts';
 import { lengthOf, type Past } from './visibility.ts';
 
 /** The length up to which the short factors hold; null where no RoPE depends on the length. */
@@ -26,15 +24,15 @@ export const longRopeLimit = (architecture: Pick<Architecture, 'blocks'>): numbe
 /** The positions whose rotation is switched: those that a short sequence has, and the nodes of a tree after it. */
 const switched = (limit: number, positions: number): number => Math.min(positions, limit + MOST_NODES);
 
-/** Bytes of what a cache of so many positions and slots keeps for it, and of 16 rows of logits (`Cache.wide`). */
+/** Bytes of what a cache of so many positions keeps for it, and of 16 rows of logits (`Cache.wide`). */
 export const longRopeBytes = (
   architecture: Pick<Architecture, 'blocks' | 'sizes'>,
-  { positions, slots }: { readonly positions: number; readonly slots: number },
+  positions: number,
 ): readonly number[] => {
   const limit = longRopeLimit(architecture);
   if (limit === null || positions <= limit) return [];
   const tables = ropesOf(architecture).map(({ dimensions }) => 2 * switched(limit, positions) * dimensions * 4);
-  return [slots * 4, ...tables, MOST_ROWS * stride32(architecture.sizes.vocabulary) * 4];
+  return [...tables, MOST_ROWS * stride32(architecture.sizes.vocabulary) * 4];
 };
 
 interface SwitchedTable {
@@ -45,16 +43,8 @@ interface SwitchedTable {
   readonly long: Tensor;
 }
 
-/** Rows to be computed anew: so many, after this past. */
-export interface StaleRows {
-  readonly past: Past;
-  readonly count: number;
-}
-
 export class LongRope {
   readonly limit: number;
-  /** `[slot]`: the token of each slot's row. */
-  readonly tokens: Tensor;
   readonly #gpu: Gpu;
   readonly #tables: readonly SwitchedTable[];
   /** Which factors each slot's row was computed with. */
@@ -74,7 +64,6 @@ export class LongRope {
   ) {
     this.limit = limit;
     this.#gpu = gpu;
-    this.tokens = { ...arena.storage(slots * 4, 'tokens'), shape: [slots, 1] };
     this.#spans = Array<Span>(slots).fill('short');
     this.#tables = [...tables].map(([rope, table]) => {
       const bytes = switched(limit, positions) * rope.dimensions * 4;
@@ -95,11 +84,6 @@ export class LongRope {
           0,
           ropeTable(rope, active.bytes / 4 / rope.dimensions, divisors, span),
         );
-  }
-
-  /** After a body: keeps the tokens of its rows. */
-  record(plan: Plan, rows: Tensor, count: number): void {
-    keepTokens(plan, { rows, tokenRing: tokenRingOf(this.#gpu).tensor, tokens: this.tokens }, { rows: count });
   }
 
   /** Of a row at this position, in a sequence of which so many rows are known to come. */
@@ -123,18 +107,14 @@ export class LongRope {
     for (const { from, to } of moves) this.#spans[to] = this.#spans[from] as Span;
   }
 
-  /** The rows of a past that other factors have computed, and those after them; at most 16 together, in order. */
-  stale({ prefix, start, own }: Past, span: Span): readonly StaleRows[] {
+  /** The rows of a past that other factors have computed, and those after them. */
+  stale(past: Past, span: Span): readonly RowsAnew[] {
+    const { prefix, start, own } = past;
     const firstStale = (from: number, count: number): number => {
       const at = this.#spans.slice(from, from + count).findIndex((each) => each !== span);
       return at < 0 ? count : at;
     };
-    const rows: StaleRows[] = [];
-    for (let row = firstStale(0, prefix); row < prefix; row += MOST_ROWS)
-      rows.push({ past: { prefix: row, start: row, own: 0 }, count: Math.min(MOST_ROWS, prefix - row) });
-    for (let row = firstStale(start, own); row < own; row += MOST_ROWS)
-      rows.push({ past: { prefix, start, own: row }, count: Math.min(MOST_ROWS, own - row) });
-    return rows;
+    return rowsAnew(past, firstStale(0, prefix), firstStale(start, own));
   }
 
   /** Levels that the next tree can have while all its rows take the same factors. */

@@ -9,7 +9,6 @@ import { branches, packRows, ROW_WORDS } from '../../kernels/cache/rows.ts';
 import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
 import { type Arena, rowsOf } from '../arena.ts';
 import { type Cache, MOVE_BYTES, type Shared } from '../cache/kv-cache.ts';
-import type { LongRope } from '../cache/long-rope.ts';
 import type { Past } from '../cache/visibility.ts';
 import { treeRows } from '../cache/visibility.ts';
 import type { TextRules } from '../interface.ts';
@@ -20,7 +19,7 @@ import { Verifier } from '../sampling/verifier.ts';
 import { DeviceTreeRows } from './device-tree.ts';
 import { type Network, outputsOf, recordBody, recordHead } from './interpreter.ts';
 import { Pass, type PassTools } from './pass.ts';
-import type { PassRows, RowsOf, TreePart } from './pass-rows.ts';
+import type { PassRows, RowsOf } from './pass-rows.ts';
 import type { Span } from './rope-table.ts';
 import { windowsOf } from './scratch.ts';
 import { spanRuns } from './span-runs.ts';
@@ -128,7 +127,8 @@ export class Executor {
     const wide = rows.count > MOST_ROWS || runs.length > 1 ? cache.wide : null;
     const { scores } = this.#network.scratch;
     for (const { span, rows: own, trees, serves } of runs) {
-      if (span) this.#rotate(cache, trees, span);
+      if (span) cache.longRope?.select(span);
+      for (const { past, sources } of trees) this.#renew(cache, past, span, sources);
       for (let first = 0; first < rows.count; first += MOST_ROWS) {
         const count = Math.min(MOST_ROWS, rows.count - first);
         const bucket = this.#bucket(count);
@@ -145,7 +145,7 @@ export class Executor {
           for (let row = 0; row < count; row++)
             if (serves(first + row)) copyRows(submission, results, row, first + row, 1);
       }
-      for (const { past, count } of trees) cache.longRope?.wrote(past.start + past.own, count);
+      for (const { past, count } of trees) cache.wrote(past.start + past.own, count);
     }
     const { hidden } = this.#network.architecture.sizes;
     this.#pass = new Pass(this.#gpu, this.#tools, {
@@ -200,26 +200,25 @@ export class Executor {
     this.#gpu.submission.run(plans.get(bucket) as Plan, live);
   }
 
-  /**
-   * The rows of these pasts are as these factors make them: those that others have computed are computed anew, from the
-   * tokens that the cache has kept.
-   */
-  #rotate(cache: Cache, trees: readonly TreePart[], span: Span): void {
-    const longRope = cache.longRope as LongRope;
-    longRope.select(span);
-    for (const { past, sources } of trees)
-      for (const { past: before, count } of longRope.stale(past, span)) {
-        const tokens = Array.from({ length: count }, () => ({ token: 0, ringEntry: 0 }));
-        const tree = { tokens, parents: tokens.map((_, i) => i - 1) };
-        const rows: RowsOf = (window) => treeRows(before, tree, window, 0, count, sources);
-        const bucket = this.#bucket(count);
-        const live = this.#upload(rows, { first: 0, count, bucket });
-        const first = before.start + before.own;
-        for (let row = 0; row < count; row++) this.#restoreToken(longRope.tokens, first + row, row);
-        this.#gpu.submission.run(cache.bodies.get(bucket) as Plan, live);
-        this.#gpu.flush(); // a long past would not fit one submission
-        longRope.wrote(first, count);
-      }
+  /** Rows of this past that a window sees and its ring has lost are computed anew. */
+  renew(cache: Cache, past: Past): void {
+    this.#renew(cache, past, null);
+  }
+
+  /** Computes what the cache calls stale anew, from the tokens that it has kept. */
+  #renew(cache: Cache, past: Past, span: Span | null, sources?: number): void {
+    for (const { past: before, count } of cache.stale(past, span)) {
+      const tokens = Array.from({ length: count }, () => ({ token: 0, ringEntry: 0 }));
+      const tree = { tokens, parents: tokens.map((_, i) => i - 1) };
+      const rows: RowsOf = (window) => treeRows(before, tree, window, 0, count, sources);
+      const bucket = this.#bucket(count);
+      const live = this.#upload(rows, { first: 0, count, bucket });
+      const first = before.start + before.own;
+      for (let row = 0; row < count; row++) this.#restoreToken(cache.tokens as Tensor, first + row, row);
+      this.#gpu.submission.run(cache.bodies.get(bucket) as Plan, live);
+      this.#gpu.flush(); // a long past would not fit one submission
+      cache.wrote(first, count);
+    }
   }
 
   /** Only the embedding reads tokens, and it reads the first list of rows. */

@@ -113,7 +113,7 @@ export const recordKeys = (
       rotated,
       epsilon,
       normed: normed === 'head' ? 1 : 0,
-      capacity: cache.slots,
+      ring: cache.ringOf(layer),
       stored: storedAs(cache.options.precision),
     },
     { partly: rotated < headDim ? 1 : 0 },
@@ -158,7 +158,14 @@ const recordAttention = (plan: Plan, network: Network, cache: Cache, input: Tens
     output: rowsOf(scratch.attended, bucket),
   };
   const stored = storedAs(cache.options.precision);
-  const sizes = { rows: bucket, heads, keyValueHeads, headDim, capacity: cache.slots } as const;
+  const sizes = {
+    rows: bucket,
+    heads,
+    keyValueHeads,
+    headDim,
+    capacity: cache.slots,
+    ring: cache.ringOf(layer),
+  } as const;
   const shape = { ...sizes, stored, scale, softCap: softCap ?? 0 } as const;
   cache.attend(plan, attending, shape);
   cache.rolloutState?.record(plan, attending, shape, attentionTuning(gpu), layer);
@@ -305,7 +312,7 @@ export const recordBody = (
     addToStream(plan, network, { input: gated, matrix: block.down }, place, 'feedForwardPostNorm');
   }
   cache.pool?.record(plan, stream, scratch.rows[0] as Tensor);
-  cache.longRope?.record(plan, scratch.rows[0] as Tensor, bucket);
+  cache.recordTokens(plan, scratch.rows[0] as Tensor, bucket);
 };
 
 /** Final norm and logits of the stream's first rows, or of those that `pickedIndices` names. */

@@ -17,7 +17,7 @@ export interface TreePart {
 }
 
 export type PassRows =
-  /** The host knows them. They are the nodes of these trees, in order; needed where the cache has a `longRope`. */
+  /** The host knows them. They are the nodes of these trees, in order; needed where the cache may compute rows anew. */
   | { readonly from: 'host'; readonly count: number; readonly rows: RowsOf; readonly trees?: readonly TreePart[] }
   /** They are the nodes of a tree that a drafter grew on the device, after `past`. */
   | { readonly from: 'tree'; readonly count: number; readonly tree: GrownTree; readonly past: Past }

@@ -55,5 +55,6 @@ const hostRuns = (longRope: LongRope, rows: Extract<PassRows, { from: 'host' }>)
 export const spanRuns = (longRope: LongRope | null, rows: PassRows): readonly SpanRun[] => {
   if (longRope && rows.from === 'tree') return [deviceRun(longRope, rows)];
   if (longRope && rows.from === 'host') return hostRuns(longRope, rows);
-  return [{ span: null, rows, trees: [], serves: every }];
+  const trees = rows.from === 'tree' ? [{ ...rows, length: 0 }] : rows.from === 'host' ? (rows.trees ?? []) : [];
+  return [{ span: null, rows, trees, serves: every }];
 };

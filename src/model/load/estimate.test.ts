@@ -37,12 +37,13 @@ test.each([
   ['f16', TINY_LFM2],
   ['f32', TINY_PHI3],
   ['f16', TINY_QWEN35],
+  ['q8', { use_sliding_window: true, sliding_window: 10, max_window_layers: 1 }],
 ] as const)('an %s cache, with the scratch that grows with it %#', async (cache, config) => {
   const gpu = await testGpu();
   using model = await loadModel(gpu, tinyCheckpoint({ config }), { batchInvariant: true });
   const before = gpu.bytes;
-  using cursor = await model.open({ capacity: 100, cache });
-  const size = { positions: 100, precision: cache };
+  using cursor = await model.open({ capacity: 150, cache, spare: 0 });
+  const size = { positions: 150, precision: cache, spare: 0 };
   expect(cacheEstimate(gpu, model.architecture, size)).toBe(cursor.cache.bytes);
   expect(gpu.bytes - before).toBeGreaterThanOrEqual(cursor.cache.bytes);
 });

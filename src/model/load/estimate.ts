@@ -19,11 +19,11 @@ export const weightBytes = (
     0,
   );
 
-/** Cache and the scratch that grows with it, on this device. */
+/** Cache and the scratch that grows with it, on this device. `spare`: see OpenCursor; absent: all rows are kept. */
 export const cacheEstimate = (
   gpu: Gpu,
   architecture: Architecture,
-  size: { readonly positions: number; readonly precision: CachePrecision },
+  size: { readonly positions: number; readonly precision: CachePrecision; readonly spare?: number | undefined },
 ): number => {
   const scratch = Object.values(cacheScratch(architecture, size, attentionTuning(gpu))).flat();
   return scratch.reduce((sum, bytes) => sum + bytes, cacheBytes(architecture, size));

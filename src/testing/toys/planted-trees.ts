@@ -21,27 +21,39 @@ export interface Planted {
   readonly nodes: readonly number[];
 }
 
-/** One pass over some nodes of trees against a causal pass of each: its path in neighbouring slots, itself the last. */
+const CAPACITY = 320;
+
+/**
+ * One pass over some nodes of trees against a causal pass of each: its path in neighbouring slots, itself the last. The
+ * pass has a cache that keeps the last `ring` slots, the causal ones keep all.
+ */
 export const checkTrees = async (
   gpu: Gpu,
   tuning: AttentionTuning,
   trees: readonly Planted[],
   window: number | null,
+  ring = CAPACITY,
 ) => {
-  const [heads, keyValueHeads, headDim, capacity] = [6, 2, 16, 320] as const;
+  const [heads, keyValueHeads, headDim, capacity] = [6, 2, 16, CAPACITY] as const;
   const random = exactNoise(trees[0]?.base ?? 0);
   const list = <T>(length: number, make: () => T): T[] => Array.from({ length }, make);
   const plain = (): number[][][] => list(keyValueHeads, () => list(capacity, () => list(headDim, random)));
   const [keys, values] = [plain(), plain()];
   const stride = stride32(heads * headDim);
   const attention = attentionOf(tuning);
-  const run = async (cache: readonly number[][][][], queries: readonly number[][], rows: readonly Row[]) => {
+  const run = async (
+    cache: readonly number[][][][],
+    queries: readonly number[][],
+    rows: readonly Row[],
+    ring: number = capacity,
+  ) => {
     const shape = {
       rows: rows.length,
       heads,
       keyValueHeads,
       headDim,
       capacity,
+      ring,
       stored: 0,
       scale: headDim ** -0.5,
       softCap: 0,
@@ -49,8 +61,8 @@ export const checkTrees = async (
     const output = gpu.activation(rows.length, stride, 'output');
     const tensors = {
       query: tensorOf(gpu, strided(queries, stride)),
-      keys: tensorOf(gpu, packKeys(cache[0] ?? [], capacity, 'f32')),
-      values: tensorOf(gpu, packValues(cache[1] ?? [], capacity, 'f32')),
+      keys: tensorOf(gpu, packKeys(cache[0] ?? [], ring, 'f32')),
+      values: tensorOf(gpu, packValues(cache[1] ?? [], ring, 'f32')),
       rows: tensorOf(gpu, packRows(rows, rows.length)),
       scratch: tensorOf(gpu, new Float32Array(attentionScratchBytes(shape, tuning) / 4).fill(Number.NaN)),
     };
@@ -73,7 +85,14 @@ export const checkTrees = async (
     return nodes.map((node) => all[node] as Row);
   });
   const queries = rows.map(() => list(heads * headDim, random));
-  const whole = await run([keys, values], queries, rows);
+  const inRing = (head: readonly number[][]): number[][] =>
+    list(ring, () => []).map((_, place) => head[place + Math.floor((capacity - 1 - place) / ring) * ring] as number[]);
+  const whole = await run(
+    [keys, values].map((cache) => cache.map(inRing)),
+    queries,
+    rows,
+    ring,
+  );
   let i = 0;
   for (const { prefix, start, base, parents, nodes } of trees)
     for (const node of nodes) {
@@ -92,7 +111,7 @@ export const checkTrees = async (
       const expected = await run(causal, [queries[i] as number[]], [{ ...row, start: start + hidden }]);
       expect(
         whole.subarray(i * stride, (i + 1) * stride),
-        `base ${base}, node ${node} of ${parents.length}, window ${window}`,
+        `base ${base}, node ${node} of ${parents.length}, window ${window}, ring ${ring}`,
       ).toEqual(expected);
       i++;
     }
