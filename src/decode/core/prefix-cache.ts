@@ -36,8 +36,7 @@ const expectPrompt = (cursor: Cursors[Role], prompt: readonly number[]): void =>
 type Rewindable = Pick<Cursors['target'], 'rewind'> & Partial<Pick<Cursors['target'], 'keeps'>>;
 
 /** Where rows are gone that a window sees, the whole prompt is read: that has progress, and can be cancelled. */
-const rewindTo = (cursor: Rewindable, rows: number): void =>
-  cursor.rewind(cursor.keeps?.(rows) === false ? 0 : rows);
+const rewindTo = (cursor: Rewindable, rows: number): void => cursor.rewind(cursor.keeps?.(rows) === false ? 0 : rows);
 
 export class PrefixCache {
   readonly #cursors = new Map<Role, OpenedCursor>();
