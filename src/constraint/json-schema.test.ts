@@ -122,6 +122,28 @@ const KEPT: Readonly<Record<string, JsonSchema>> = {
     minProperties: 1,
     maxProperties: 2,
   },
+  'no value of a type': { not: { type: ['integer', 'object', 'array'], maxLength: 1 }, maxLength: 4 },
+  'a property that must not be there': { properties: { a: false, b: { not: {} } } },
+  'multiples of a number': {
+    type: 'object',
+    properties: { a: { multipleOf: 25 }, b: { multipleOf: 2, minimum: 1 } },
+    required: ['a', 'b'],
+  },
+  'multiples between bounds': { type: 'integer', multipleOf: 7, minimum: -14, exclusiveMaximum: 21 },
+  'patterns of names': { type: 'object', patternProperties: { '^[ab]$': { type: 'integer' }, 'a|c': { minimum: 5 } } },
+  'a pattern that a listed name matches': {
+    properties: { foo: { type: 'array', maxItems: 2 } },
+    patternProperties: { 'f.o': { minItems: 1, items: { type: 'null' } }, x: { type: 'boolean' } },
+    required: ['foo', 'xx'],
+    additionalProperties: false,
+  },
+  'at most two properties': { minProperties: 1, maxProperties: 2, additionalProperties: { type: 'null' } },
+  'properties that ask for others': {
+    properties: { a: { const: 1 }, b: { type: 'null' }, c: { type: 'boolean' } },
+    dependentRequired: { a: ['b'], b: ['c'] },
+    dependentSchemas: { c: { properties: { c: { const: true } }, required: ['d'] } },
+  },
+  ipv6: { type: 'string', format: 'ipv6' },
   'a tuple that goes on': {
     type: 'array',
     prefixItems: [{ type: 'string' }, { const: 1 }],
@@ -133,9 +155,12 @@ const KEPT: Readonly<Record<string, JsonSchema>> = {
 
 const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: string]>> = {
   false: [false, 'false allows no value'],
-  not: [{ not: { type: 'string' } }, 'at its root: not is not supported'],
+  not: [{ not: { maxLength: 3 } }, 'at its root: not is not supported'],
+  'not next to its type': [{ type: 'integer', not: { type: 'number' } }, 'at its root: not is not supported'],
   uniqueItems: [{ properties: { a: { type: 'array', uniqueItems: true } } }, '/properties/a: uniqueItems'],
-  multipleOf: [{ type: 'number', multipleOf: 3 }, 'multipleOf'],
+  'multiples of a fraction': [{ type: 'number', multipleOf: 0.1 }, 'multipleOf 0.1 is not supported'],
+  'multiples that no last digits show': [{ type: 'number', multipleOf: 3 }, 'multipleOf 3 is not supported'],
+  'no multiple between the bounds': [{ multipleOf: 5, minimum: 1, maximum: 4 }, 'no number lies between'],
   'allOf with two patterns': [{ allOf: [{ pattern: 'a' }, { pattern: 'b' }] }, 'pattern in several parts of allOf'],
   'allOf without a common type': [{ allOf: [{ type: 'string' }, { type: 'null' }] }, 'type in several parts of allOf'],
   'allOf that closes a part': [
@@ -158,7 +183,16 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
   ],
   'oneOf that overlaps': [{ oneOf: [{ type: 'integer' }, { type: 'number' }] }, 'under two branches of oneOf'],
   if: [{ if: {}, else: {} }, 'if is not supported'],
-  patternProperties: [{ type: 'object', patternProperties: { a: true } }, 'patternProperties'],
+  'patterns that exclude each other': [
+    { patternProperties: { a: { type: 'string' }, b: { type: 'null' } } },
+    '/patternProperties: type in several parts of allOf',
+  ],
+  'a pattern of names that is none': [{ patternProperties: { '(': true } }, '"(" is no pattern'],
+  'names of properties': [{ type: 'object', propertyNames: { maxLength: 3 } }, 'propertyNames is not supported'],
+  'oneOf whose branches may write more': [
+    { oneOf: [{ properties: { a: true }, required: ['a'], dependencies: { a: ['b'] } }, { required: ['b'] }] },
+    'under two branches of oneOf',
+  ],
   minProperties: [{ type: 'object', minProperties: 2 }, 'minProperties'],
   'an empty enum': [{ enum: [] }, 'enum allows no value'],
   'an enum of another type': [{ type: 'integer', enum: ['a'] }, 'enum allows no value'],

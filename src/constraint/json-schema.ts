@@ -4,9 +4,10 @@
 // does not know and misreads some that it does (docs/decisions/0030-constraints.md).
 import { badConstraint } from '../base/refuse.ts';
 import type { JsonSchema } from './constraint.ts';
+import { dependentVariants } from './dependencies.ts';
 import { characterClass, literal } from './literal.ts';
 import { mergeSchemas } from './merge-schemas.ts';
-import { integerPattern, numberPattern } from './number-range.ts';
+import { integerPattern, multiplePattern, numberPattern } from './number-range.ts';
 import { IN_JSON, patternGrammar } from './pattern.ts';
 
 type Node = { readonly [keyword: string]: unknown };
@@ -14,13 +15,18 @@ type Type = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | '
 
 const TYPES: readonly Type[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
 
+const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const;
+
 /** Keywords that are kept, by the type of value that they apply to. */
 const KEYWORDS: Readonly<Record<Type, readonly string[]>> = {
-  object: ['properties', 'required', 'additionalProperties', 'minProperties', 'maxProperties'],
+  object: [
+    ...['properties', 'required', 'additionalProperties', 'patternProperties', 'minProperties', 'maxProperties'],
+    ...['dependencies', 'dependentRequired', 'dependentSchemas'],
+  ],
   array: ['items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems', 'uniqueItems'],
   string: ['minLength', 'maxLength', 'pattern', 'format'],
-  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
-  integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+  number: [...BOUNDS, 'multipleOf', 'divisibleBy'],
+  integer: [...BOUNDS, 'multipleOf', 'divisibleBy'],
   boolean: [],
   null: [],
 };
@@ -28,18 +34,11 @@ const KEYWORDS: Readonly<Record<Type, readonly string[]>> = {
 /** Keywords of any draft that are not kept, by the type of value that they apply to. */
 const UNKEPT: Readonly<Record<Type | 'any', readonly string[]>> = {
   any: ['not', 'if', 'then', 'else', '$dynamicRef', '$recursiveRef', 'extends', 'disallow'],
-  object: [
-    'patternProperties',
-    'propertyNames',
-    'dependencies',
-    'dependentRequired',
-    'dependentSchemas',
-    'unevaluatedProperties',
-  ],
+  object: ['propertyNames', 'unevaluatedProperties'],
   array: ['contains', 'minContains', 'maxContains', 'unevaluatedItems'],
   string: [],
-  number: ['multipleOf', 'divisibleBy'],
-  integer: ['multipleOf', 'divisibleBy'],
+  number: [],
+  integer: [],
   boolean: [],
   null: [],
 };
@@ -74,6 +73,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   duration: 'P(\\d{1,4}W|(\\d{1,4}Y)?(\\d{1,2}M)?\\d{1,3}D(T\\d{1,3}H)?|T(\\d{1,3}H)?(\\d{1,3}M)?\\d{1,3}S)',
   uuid: '[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}',
   ipv4: `${BYTE}(\\.${BYTE}){3}`,
+  ipv6: '([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}',
   hostname: `${LABEL}(\\.${LABEL}){0,3}`,
   email: `[a-z0-9]{1,30}([._+-][a-z0-9]{1,30}){0,2}@${LABEL}(\\.${LABEL}){0,2}\\.[a-z]{2,10}`,
   uri: `https?://${LABEL}(\\.${LABEL}){0,3}(:[1-9]\\d{1,3})?(/[A-Za-z0-9_.~-]{0,40}){0,6}`,
@@ -205,6 +205,7 @@ export const schemaRules = (
     if (node.required !== undefined && !Array.isArray(node.required))
       throw refused(path, 'required must be a list of names');
     if (node.nullable === true) throw refused(path, 'nullable is not supported', 'Write "type": [..., "null"].');
+    if (node.not !== undefined) return read(withoutNot(node, resolved(node.not), path), path, depth + 1);
     if ('$ref' in node) {
       only('$ref', 'type');
       const [types, own] = [typesOf(node, path), typesOf(asNode(resolved(node)), path)];
@@ -274,34 +275,58 @@ export const schemaRules = (
   };
 
   const objectOf = (node: Node, path: string, depth: number): string => {
+    const variants = dependentVariants(node, (keyword) => unsupported(path, keyword));
+    if (variants?.length === 0) throw refused(path, 'its dependencies allow no object');
+    if (variants) return alternatives(variants.map((each) => read(each, path, depth + 1)));
     const { properties = {}, additionalProperties = node.unevaluatedProperties !== false } = node;
     const required = (node.required ?? []) as readonly unknown[];
     if (!isNode(properties)) throw refused(path, 'properties must be an object');
     if (!required.every((name) => typeof name === 'string')) throw refused(path, 'required must be a list of names');
     if (!isSchema(additionalProperties)) throw refused(path, 'additionalProperties must be a schema');
+    const patterns = patternsOf(node, path);
+    /** A property's schema, with what the patterns that its name matches say. */
+    const withPatterns = (name: string, own: readonly unknown[]): unknown => {
+      const said = [...own, ...patterns.filter(({ matches }) => matches.test(name)).map((each) => each.schema)];
+      return said.length > 1 ? { allOf: said } : said.length === 1 ? said[0] : additionalProperties;
+    };
     const members: { readonly text: string; readonly required: boolean }[] = [];
     const add = (name: string, each: unknown, place: string): void => {
       const text = `${literal(JSON.stringify(name))} colon ${read(each, place, depth + 1)}`;
       members.push({ text: named(text), required: required.includes(name) });
     };
     for (const [name, each] of Object.entries(properties))
-      if (each !== false || required.includes(name)) add(name, each, `${path}/properties/${name}`);
+      if (!isNever(each) || required.includes(name))
+        add(name, withPatterns(name, [each]), `${path}/properties/${name}`);
     for (const name of new Set<string>(required)) {
       if (Object.hasOwn(properties, name)) continue;
-      if (additionalProperties === false) throw refused(path, `"${name}" is required, and not among the properties`);
-      add(name, additionalProperties, `${path}/additionalProperties`);
+      const each = withPatterns(name, []);
+      if (each === false) throw refused(path, `"${name}" is required, and not among the properties`);
+      add(name, each, `${path}/additionalProperties`);
     }
     const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = node;
-    const open = members.length === 0 && additionalProperties !== false;
-    const [least, most] = [members.filter((member) => member.required).length, open ? Infinity : members.length];
+    // Next to listed properties no others are written: a second value of a listed name could be of a wrong type.
+    const open =
+      Object.keys(properties).length + members.length === 0 && (additionalProperties !== false || patterns.length > 0);
+    // Two properties of one name count as one.
+    const [least, most] = open ? [1, 0] : [members.filter((member) => member.required).length, members.length];
     if (!(Number(minProperties) <= least)) throw unsupported(path, 'minProperties');
     if (!(Number(maxProperties) >= most)) throw unsupported(path, 'maxProperties');
-    // Next to listed properties no others are written: a second value of a listed name could be of a wrong type.
     if (members.length > 0) return named(`"{" space ${membersFrom(members)} space "}"`);
-    if (additionalProperties === false) return named('"{" space "}"');
-    if (additionalProperties === true) return 'object';
-    const value = read(additionalProperties, `${path}/additionalProperties`, depth + 1);
-    return named(`"{" space (string colon ${value} (comma string colon ${value})*)? space "}"`);
+    if (!open || maxProperties === 0) return named('"{" space "}"');
+    if (patterns.length === 0 && additionalProperties === true && minProperties === 0 && maxProperties === Infinity)
+      return 'object';
+    const [name, value] =
+      patterns.length === 0
+        ? ['string', read(additionalProperties, `${path}/additionalProperties`, depth + 1)]
+        : [
+            alternatives(patterns.map(({ text }) => quoted(text, path))),
+            // A name may match several patterns.
+            read(withPatternsOf(patterns), `${path}/patternProperties`, depth + 1),
+          ];
+    if (maxProperties !== Infinity && !isCount(maxProperties)) throw unsupported(path, 'maxProperties');
+    const others = maxProperties === Infinity ? '*' : `{0,${Number(maxProperties) - 1}}`;
+    const some = `${name} colon ${value} (comma ${name} colon ${value})${others}`;
+    return named(`"{" space ${minProperties === 0 ? `(${some})?` : some} space "}"`);
   };
 
   /** Members in their order; those that are not required may be left out, each with its comma. */
@@ -351,18 +376,20 @@ export const schemaRules = (
     return named(`"[" space ${after} space "]"`);
   };
 
+  /** A string that matches a pattern. */
+  const quoted = (pattern: string, path: string): string => {
+    const refuse = (what: string, hint?: string): Error => refused(path, what, hint);
+    return named(`"\\"" (${patternGrammar(pattern, { json: true, refuse })}) "\\""`);
+  };
+
   const stringOf = (node: Node, path: string): string => {
     const { minLength, maxLength, pattern, format } = node;
     const lengths = minLength !== undefined || maxLength !== undefined;
     if ([lengths, pattern !== undefined, format !== undefined].filter(Boolean).length > 1)
       throw refused(path, 'of a length, a pattern and a format only one can be kept');
-    const quoted = (text: string): string => {
-      const refuse = (what: string, hint?: string): Error => refused(path, what, hint);
-      return named(`"\\"" (${patternGrammar(text, { json: true, refuse })}) "\\""`);
-    };
     if (pattern !== undefined) {
       if (typeof pattern !== 'string') throw refused(path, 'pattern must be a text');
-      return quoted(pattern);
+      return quoted(pattern, path);
     }
     if (format !== undefined) {
       if (typeof format !== 'string' || !Object.hasOwn(FORMATS, format))
@@ -371,7 +398,7 @@ export const schemaRules = (
           `format ${JSON.stringify(format)} is not supported`,
           `Supported are ${Object.keys(FORMATS).join(', ')}.`,
         );
-      return quoted(FORMATS[format] as string);
+      return quoted(FORMATS[format] as string, path);
     }
     if (!lengths) return 'string';
     // A longer limit is narrowed to one that can be counted.
@@ -384,7 +411,7 @@ export const schemaRules = (
 
   const numberOf = (type: 'number' | 'integer', node: Node, path: string): string => {
     const bounds: Partial<Record<string, number>> = {};
-    for (const name of KEYWORDS[type]) {
+    for (const name of BOUNDS) {
       if (node[name] === undefined) continue;
       // In draft 4 a flag makes the bound exclusive.
       if (name.startsWith('exclusive') && typeof node[name] === 'boolean') {
@@ -400,17 +427,22 @@ export const schemaRules = (
       bounds.minimum = Math.max(bounds.minimum ?? -Infinity, -(2 ** 31));
       bounds.maximum = Math.min(bounds.maximum ?? Infinity, 2 ** 31 - 1);
     }
-    if (Object.keys(bounds).length === 0) return type;
+    const step = node.multipleOf ?? node.divisibleBy;
+    if (step !== undefined && !(Number.isFinite(step) && (step as number) > 0))
+      throw refused(path, 'multipleOf must be a number above 0');
+    if (step === undefined && Object.keys(bounds).length === 0) return type;
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = bounds;
     const above = (x: number): number => Math.floor(x) + 1;
     const below = (x: number): number => Math.ceil(x) - 1;
+    const least = Math.max(minimum ?? -Infinity, exclusiveMinimum === undefined ? -Infinity : above(exclusiveMinimum));
+    const most = Math.min(maximum ?? Infinity, exclusiveMaximum === undefined ? Infinity : below(exclusiveMaximum));
     const pattern =
-      type === 'number'
-        ? numberPattern(bounds)
-        : integerPattern(
-            Math.max(minimum ?? -Infinity, exclusiveMinimum === undefined ? -Infinity : above(exclusiveMinimum)),
-            Math.min(maximum ?? Infinity, exclusiveMaximum === undefined ? Infinity : below(exclusiveMaximum)),
-          );
+      step !== undefined
+        ? multiplePattern(step as number, least, most)
+        : type === 'number'
+          ? numberPattern(bounds)
+          : integerPattern(least, most);
+    if (pattern === undefined) throw unsupported(path, `multipleOf ${step}`);
     if (pattern === null) throw refused(path, 'no number lies between its bounds');
     return named(patternGrammar(pattern, { json: true, refuse: (what) => refused(path, what) }));
   };
@@ -436,6 +468,47 @@ const checkSpelling = (node: Node, path: string): void => {
     if (meant) throw refused(path, `${name} is no keyword`, `Did you mean ${meant}?`);
   }
 };
+
+/** A schema that no value has. */
+const isNever = (node: unknown): boolean =>
+  node === false ||
+  (isNode(node) &&
+    (node.not === true || (isNode(node.not) && !Object.keys(node.not).some((name) => ASSERTIONS.has(name)))));
+
+/** `not` as the types that it leaves over: no value of another type than it names has it. */
+const withoutNot = ({ not: _, ...node }: Node, not: unknown, path: string): Node => {
+  const excluded = isNode(not) ? typesOf(not, path) : null;
+  if (!excluded) throw unsupported(path, 'not');
+  const own = typesOf(node, path) ?? impliedTypes(Object.keys(node)) ?? TYPES.filter((type) => type !== 'integer');
+  // A number may be whole, and an integer is a number.
+  const numeric = excluded.some((type) => type === 'number' || type === 'integer');
+  const type = own.filter(
+    (each) => !(excluded.includes(each) || (numeric && (each === 'number' || each === 'integer'))),
+  );
+  if (type.length === 0) throw unsupported(path, 'not');
+  return { ...node, type };
+};
+
+interface PropertyPattern {
+  readonly text: string;
+  readonly matches: RegExp;
+  readonly schema: unknown;
+}
+
+const patternsOf = ({ patternProperties = {} }: Node, path: string): readonly PropertyPattern[] => {
+  if (!isNode(patternProperties)) throw refused(path, 'patternProperties must be an object');
+  return Object.entries(patternProperties).map(([text, schema]) => {
+    try {
+      return { text, matches: new RegExp(text, 'u'), schema };
+    } catch {
+      throw refused(`${path}/patternProperties`, `${JSON.stringify(text)} is no pattern`);
+    }
+  });
+};
+
+/** What holds for a property by all patterns at once. */
+const withPatternsOf = (patterns: readonly PropertyPattern[]): unknown =>
+  patterns.length === 1 ? patterns[0]?.schema : { allOf: patterns.map(({ schema }) => schema) };
 
 /** A branch of anyOf or oneOf next to which these types stand. */
 const narrowed = (part: unknown, types: readonly Type[], path: string): unknown => {
@@ -507,6 +580,7 @@ const lacks = (a: unknown, b: unknown): boolean => {
   if (!isNode(a) || !isNode(b) || [a, b].some((node) => '$ref' in node || 'anyOf' in node || 'oneOf' in node))
     return false;
   if ([a, b].some((node) => [node.type ?? 'object'].flat().join() !== 'object')) return false;
+  if (Object.keys(a).some((name) => /^(depend|allOf|patternProperties)/.test(name))) return false;
   const [properties, required] = [a.properties ?? {}, a.required ?? []];
   if (!isNode(properties) || !Array.isArray(required) || !Array.isArray(b.required)) return false;
   const written = new Set<unknown>([...Object.keys(properties), ...required]);

@@ -16,7 +16,7 @@ const REST = [
   'unevaluatedItems',
 ] as const;
 /** What they leave over is read from these. */
-const LISTED = ['properties', 'items', ...REST] as const;
+const LISTED = ['properties', 'patternProperties', 'items', ...REST] as const;
 
 const typesOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
 
@@ -41,7 +41,8 @@ const both = (keyword: string, a: unknown, b: unknown): unknown => {
     return types.length > 0 ? types : undefined;
   }
   if (keyword === 'required' && Array.isArray(a) && Array.isArray(b)) return [...new Set([...a, ...b])];
-  if (keyword === 'properties' && isNode(a) && isNode(b)) return bothProperties(a, b);
+  if ((keyword === 'properties' || keyword === 'patternProperties') && isNode(a) && isNode(b))
+    return bothProperties(a, b);
   if (keyword === 'items' && !Array.isArray(a) && !Array.isArray(b)) return { allOf: [a, b] };
   if (typeof a === 'number' && typeof b === 'number') {
     if (LEAST.has(keyword)) return Math.max(a, b);

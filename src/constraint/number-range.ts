@@ -1,4 +1,4 @@
-// Numbers between two bounds, as regular expressions over their digits.
+// Numbers between two bounds, and multiples of whole numbers, as regular expressions over their digits.
 
 /** Digits of bounds beyond this are not kept exactly by JSON parsers. */
 const MOST = 1e15;
@@ -110,4 +110,25 @@ export const numberPattern = (bounds: {
       : []),
   ];
   return parts.length === 0 ? null : parts.join('|');
+};
+
+/** Multiples between bounds that are written out. */
+const MOST_MULTIPLES = 500;
+
+/** A pattern of the whole multiples of a step; null: none lies between the bounds; undefined: they cannot be kept. */
+export const multiplePattern = (step: number, least: number, most: number): string | null | undefined => {
+  if (!Number.isSafeInteger(step)) return undefined;
+  const [first, last] = [Math.ceil(least / step), Math.floor(most / step)];
+  if (first > last) return null;
+  if (last - first < MOST_MULTIPLES) {
+    if (Math.max(-first, last) * step > MOST) return undefined;
+    return Array.from({ length: last - first + 1 }, (_, i) => `${(first + i) * step}`).join('|');
+  }
+  // The last digits tell whether a step that divides a power of ten divides a number.
+  const digits = [1, 2, 3].find((count) => 10 ** count % step === 0);
+  const signed = least === -Infinity;
+  if (digits === undefined || most !== Infinity || !(signed || (first >= 0 && first <= 1))) return undefined;
+  const endings = Array.from({ length: 10 ** digits / step }, (_, i) => `${i * step}`);
+  const longer = `[1-9][0-9]{0,${14 - digits}}(${endings.map((ending) => ending.padStart(digits, '0')).join('|')})`;
+  return `${first > 0 ? '' : '0|'}${signed ? '-?' : ''}(${[...endings.slice(1), longer].join('|')})`;
 };

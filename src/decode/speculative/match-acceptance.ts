@@ -10,13 +10,13 @@ import type { Proposal } from './drafter.ts';
  */
 const BEGIN = [
   { from: 0, chance: 0.5 },
-  { from: 1, chance: 0.35 },
-  { from: 2, chance: 0.55 },
-  { from: 3, chance: 0.7 },
-  { from: 4, chance: 0.8 },
-  { from: 6, chance: 0.88 },
-  { from: 9, chance: 0.93 },
-  { from: 17, chance: 0.96 },
+  { from: 1, chance: 0.3 },
+  { from: 2, chance: 0.45 },
+  { from: 3, chance: 0.65 },
+  { from: 4, chance: 0.75 },
+  { from: 6, chance: 0.8 },
+  { from: 9, chance: 0.9 },
+  { from: 17, chance: 0.95 },
 ] as const;
 /** Tokens that count as much as what was assumed. */
 const WEIGHT = 4;
