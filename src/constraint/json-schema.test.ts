@@ -347,6 +347,16 @@ describe('schemas that are refused', () => {
     );
   });
 
+  it('dependencies that multiply', () => {
+    const triggers = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, ['e']]));
+    const within = (depth: number): JsonSchema => ({
+      properties: { a: true, b: true, c: true, d: depth > 0 ? within(depth - 1) : true, e: true },
+      dependentRequired: triggers,
+    });
+    expect(() => schemaGrammar(within(0))).not.toThrow();
+    expect(() => schemaGrammar(within(8))).toThrow('more than 256 sets of dependencies');
+  });
+
   it('a schema that is nested without end', () => {
     let schema: JsonSchema = { type: 'null' };
     for (let i = 0; i < 5000; i++) schema = { type: 'array', items: schema };

@@ -81,7 +81,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 /** Deeper schemas are no one's; a hostile one would exhaust the stack. */
 const MOST_DEPTH = 64;
-/** Circular references that are merged would branch without end. */
+/** Circular references that are merged would branch without end, and dependencies inside others multiply. */
 const MOST_MERGES = 256;
 
 const asNode = (value: unknown): Node => (isNode(value) ? value : {});
@@ -277,6 +277,8 @@ export const schemaRules = (
   const objectOf = (node: Node, path: string, depth: number): string => {
     const variants = dependentVariants(node, (keyword) => unsupported(path, keyword));
     if (variants?.length === 0) throw refused(path, 'its dependencies allow no object');
+    merges += variants?.length ?? 0;
+    if (merges > MOST_MERGES) throw refused(path, `more than ${MOST_MERGES} sets of dependencies are not supported`);
     if (variants) return alternatives(variants.map((each) => read(each, path, depth + 1)));
     const { properties = {}, additionalProperties = node.unevaluatedProperties !== false } = node;
     const required = (node.required ?? []) as readonly unknown[];
