@@ -1,8 +1,9 @@
 // SuffixDecoding (arXiv 2411.04975). Exact, and it needs no weights. It finds the longest end of the text that occurred
 // before, in this text, in earlier ones of the session or in the request's document, and drafts a tree of what followed
 // there, the most frequent continuations first. Beyond the paper, the size of a draft follows the measured acceptance of
-// matches of that length and what rows cost on this device, and a copy may reach into itself. Unlike the paper's suffix
-// trees, an index of places takes memory linear in the text.
+// matches of that length and what rows cost on this device; a copy may reach into itself, and goes on after a changed
+// token; and words are found by their letters too. Unlike the paper's suffix trees, an index of places takes memory
+// linear in the text.
 import { prefill } from '../decode/core/prefill.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
