@@ -117,8 +117,9 @@ const tabs = new Tabs((tab) => {
 new AllSystems({
   answer: () => race.answer({ fresh: true }),
   problem: () => race.problems.current,
-  show(title, run, plain) {
-    stage.show(title, run, plain, session.device);
+  question: () => race.problems.question,
+  show(title, question, run, plain) {
+    stage.show({ title, question, device: session.device }, run, plain);
     element('stage-title', HTMLElement).scrollIntoView({ behavior: wantsStillness() ? 'auto' : 'smooth' });
   },
 });

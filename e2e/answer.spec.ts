@@ -38,7 +38,7 @@ for (const scheme of ['light', 'dark'] as const)
   });
 
 test('the theme follows the system until one is chosen', async ({ browser }) => {
-  const other = await browser.newPage({ colorScheme: 'light' });
+  const other = await (await browser.newContext({ colorScheme: 'light' })).newPage();
   const html = other.locator('html');
   await other.goto('./benchmark.html');
   await other.emulateMedia({ colorScheme: 'dark' });
@@ -49,7 +49,12 @@ test('the theme follows the system until one is chosen', async ({ browser }) => 
   await other.emulateMedia({ colorScheme: 'dark' });
   await other.waitForTimeout(300);
   await expect(html).toHaveAttribute('data-theme', 'light');
-  await other.close();
+  const guide = await other.context().newPage();
+  await guide.goto('./repository/docs/guide/getting-started.html');
+  await expect(guide.locator('html')).toHaveAttribute('data-theme', 'light'); // as chosen on the other page
+  await other.getByRole('button', { name: /light and dark/ }).click();
+  await expect(guide.locator('html')).toHaveAttribute('data-theme', 'dark');
+  await other.context().close();
 });
 
 test('Stop ends a run at once, and the next one starts', async () => {

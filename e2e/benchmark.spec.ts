@@ -39,7 +39,7 @@ const saved = async (page: Page) => {
 
 const SMALL = 'model=draft&suite=copy&prompts=1&tokens=8&repeat=1';
 
-test('the device is measured, systems alternate with plain decoding, and the result is copied and saved', async ({
+test('the device is measured; Quick measures three systems on whole answers, and its result is copied and saved', async ({
   browser,
 }) => {
   const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
@@ -48,16 +48,9 @@ test('the device is measured, systems alternate with plain decoding, and the res
   page.on('request', (request) => {
     if (/asyncify|transformers\.min/.test(request.url())) runtimes.push(request.url());
   });
-  // Whole answers: an answer that is cut off has no accuracy, and without one the cost chart is not shown.
-  await open(page, 'prompts=2&tokens=128&repeat=2&systems=dflash');
-  await run(page).click();
-  await finished(page);
-  await expect(page.locator('#fault')).toBeHidden();
-  await expect(page.getByRole('list', { name: 'Tokens per second' }).getByRole('listitem')).toHaveText([
-    /^Plain decoding[\d.]+ .*tokens\/s$/,
-    /^DFlash[\d.]+ .*tokens\/s, \d\.\d\d× plain decoding$/,
-  ]);
-
+  await open(page, '');
+  await expect(run(page)).toBeHidden();
+  await page.getByRole('button', { name: 'Measure' }).click();
   await expect(page.locator('#adapter')).toContainText(/swiftshader/i);
   for (const id of ['bandwidth', 'multiply-adds', 'flatness'])
     await expect(page.locator(`#${id}`)).toHaveText(/^\d+(\.\d+)?$/);
@@ -65,31 +58,51 @@ test('the device is measured, systems alternate with plain decoding, and the res
   await expect(page.locator('#pass-chart canvas')).toBeVisible();
   await expect(page.locator('#pass-chart table')).toContainText('rows in a pass, M 16');
 
-  for (const system of ['autoregressive', 'dflash']) {
+  const quick = page.getByRole('button', { name: 'Quick (1 minute)' });
+  await expect(quick).toBeEnabled();
+  await quick.click();
+  await expect(quick).toBeDisabled();
+  await expect(quick).toBeEnabled({ timeout: 280_000 });
+  await expect(page.locator('#fault')).toBeHidden();
+  const bars = page.getByRole('list', { name: 'Tokens per second' }).getByRole('listitem');
+  await expect(bars).toHaveCount(4);
+  await expect(bars.filter({ hasText: /^Plain decoding/ })).toHaveText(/^Plain decoding[\d.]+ .*tokens\/s$/);
+  await expect(bars.filter({ hasText: /^DFlash/ })).toHaveText(/^DFlash[\d.]+ .*tokens\/s, \d\.\d\d× plain decoding$/);
+  for (const system of ['autoregressive', 'dflash', 'draft-model', 'prompt-lookup']) {
     await expect(figure(page, system, 'Tokens/s')).toHaveText(/^\d/);
     await expect(figure(page, system, 'Lossless')).toHaveText('✓ same tokens');
+    await expect(figure(page, system, 'Accuracy')).toHaveText(/^\d+(\.\d)? %$/);
     await expect(figure(page, system, 'Bandwidth used')).toHaveText(/^(\d\.\d|\d\d+|< 0\.1) %$/);
     await expect(figure(page, system, 'Peak memory')).toHaveText(/^\d+(\.\d)? MB$/);
   }
   await expect(figure(page, 'autoregressive', 'Acceptance length')).toHaveText('1.00');
-  await expect(row(page, 'dflash').locator('li[data-state=done]')).toHaveCount(2);
+  await expect(figure(page, 'dflash', 'Host memory')).toHaveText(/^\d+(\.\d)? MB$/);
+  await expect(page.locator('#memory-about')).toContainText('by performance.memory, which does not count workers');
+  await expect(row(page, 'dflash').locator('li[data-state=done]')).toHaveCount(3);
   await expect(page.locator('#cost-chart canvas')).toBeVisible();
+  await page.getByText('Choose yourself').click();
+  await expect(page.getByLabel('Prompt limit')).toHaveValue('3');
+  await expect(page.getByRole('checkbox', { name: 'DFlash' })).toBeChecked();
 
   await page.getByRole('button', { name: 'Copy as Markdown' }).click();
   await expect(page.locator('#copied')).toHaveText('Copied');
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('| DFlash |');
 
   const { path, file } = await saved(page);
+  const systems = ['draft-model', 'prompt-lookup', 'dflash'];
   expect(file).toMatchObject({
     outrider: 'benchmark',
     version: 1,
-    plan: { model: 'target', max_tokens: 128, repeat: 2, seed: 0, systems: [{ system: 'dflash' }] },
+    plan: { model: 'target', max_tokens: 160, repeat: 1, seed: 0, systems: systems.map((system) => ({ system })) },
   });
-  expect(file.plan.prompts).toHaveLength(2);
+  expect(file.plan.prompts).toHaveLength(3);
   expect(file.device.passes.relative['1']).toBe(1);
+  expect(file.rows).toContainEqual(
+    expect.objectContaining({ host_memory: expect.objectContaining({ by: 'performance.memory' }) }),
+  );
   const counted = file.runs.filter(({ repetition }: { repetition: number }) => repetition >= 0);
-  expect(counted).toHaveLength(8); // two prompts, two runs, each of DFlash and of plain decoding
-  expect(file.runs.length).toBe(10); // and a warm-up run of both
+  expect(counted).toHaveLength(18); // three prompts, three systems, each next to plain decoding
+  expect(file.runs.length).toBe(24); // and a warm-up run of both, for each system
   // The wrapped prototypes and the trace count the same calls.
   for (const { metrics, counted: calls } of file.runs)
     expect([calls.dispatches, calls.submits, calls.maps]).toEqual([
@@ -101,7 +114,7 @@ test('the device is measured, systems alternate with plain decoding, and the res
   await page.getByLabel('First file').setInputFiles(path);
   await page.getByLabel('Second file').setInputFiles(path);
   await expect(page.locator('#compared')).toContainText('Both measurements have the same plan and device.');
-  await expect(page.locator('#compared tbody tr')).toHaveCount(2);
+  await expect(page.locator('#compared tbody tr')).toHaveCount(4);
   await expect(page.locator('#compared tbody')).toContainText('× 1.00');
   await page
     .getByLabel('Second file')
@@ -194,20 +207,6 @@ test('a hidden tab pauses the queue, which goes on afterwards; Cancel ends it', 
   await finished(page);
 });
 
-test('transformers.js runs in the same page on the same weights, and writes the same tokens', async ({ page }) => {
-  await open(page, 'prompts=1&tokens=6&repeat=1&systems=&peer=bundled');
-  await run(page).click();
-  await finished(page);
-  const peer = 'transformers.js, webgpu, f32';
-  await expect(row(page, peer).locator('.state')).toHaveText('Done.');
-  await expect(figure(page, peer, 'Tokens/s')).toHaveText(/^\d/);
-  await expect(figure(page, peer, '× baseline')).toHaveText(/^\d/);
-  await expect(figure(page, peer, 'Lossless')).toHaveText('✓ same tokens');
-  await expect(figure(page, peer, 'GPU calls per token')).toHaveText(/^\d\S* · \d\S* · 1\.00$/);
-  const { file } = await saved(page);
-  expect(file.software.peers).toEqual([`${peer} 4.3.1`]);
-});
-
 /** A stand-in for the hub with one model, the exported target. Returns the requested paths. */
 const hub = async (page: Page): Promise<readonly string[]> => {
   const asked: string[] = [];
@@ -227,67 +226,76 @@ const hub = async (page: Page): Promise<readonly string[]> => {
 
 const HUB_NAME = 'outrider/target';
 
-test('a model on the hub runs by its name, and the hub is asked only after Run is pressed', async ({ page }) => {
-  const asked = await hub(page);
-  await open(page, 'model=draft&prompts=1&tokens=6&repeat=1&systems=&hub-dtype=fp32', /^https:\/\/huggingface\.co\//);
-  await page.getByLabel('Model on the hub, by name').fill(HUB_NAME);
-  await page.waitForTimeout(500);
-  expect(asked).toEqual([]);
-  await run(page).click();
-  await finished(page);
-  const peer = `transformers.js, webgpu, ${HUB_NAME} fp32`;
-  await expect(row(page, peer).locator('.state')).toHaveText('Done.');
-  await expect(figure(page, peer, 'Tokens/s')).toHaveText(/^\d/);
-  await expect(figure(page, peer, 'Lossless')).toHaveText('–'); // other weights give other tokens
-  await expect(figure(page, peer, 'GPU calls per token')).toHaveText(/^\d\S* · \d\S* · 1\.00$/);
-  expect(asked).toContain(`/${HUB_NAME}/resolve/main/onnx/model.onnx`);
-  const { file } = await saved(page);
-  expect(file.plan.peers).toEqual([{ name: HUB_NAME, base: null, dtype: 'fp32', device: 'webgpu', title: peer }]);
-  const [text] = file.runs
-    .filter(({ system }: { system: string }) => system === peer)
-    .map((each: { text: string }) => each.text);
-  expect(text).toMatch(/\w/);
+test.describe(() => {
+  let page: Page;
+  let asked: readonly string[];
+
+  test.beforeAll(async ({ browser }) => {
+    page = await browser.newPage();
+    asked = await hub(page);
+    await open(
+      page,
+      'prompts=1&tokens=6&repeat=1&systems=&peer=bundled&hub-dtype=fp32',
+      /^https:\/\/huggingface\.co\//,
+    );
+  });
+  test.afterAll(() => page.close());
+
+  test('transformers.js runs in the same page; on the same weights it writes the same tokens', async () => {
+    await page.getByLabel('Model on the hub, by name').fill(HUB_NAME);
+    await page.waitForTimeout(500);
+    expect(asked).toEqual([]); // before Run is pressed
+    await run(page).click();
+    await finished(page);
+    const [bundled, published] = ['transformers.js, webgpu, f32', `transformers.js, webgpu, ${HUB_NAME} fp32`];
+    for (const peer of [bundled, published]) {
+      await expect(row(page, peer).locator('.state')).toHaveText('Done.');
+      await expect(figure(page, peer, 'Tokens/s')).toHaveText(/^\d/);
+      await expect(figure(page, peer, '× baseline')).toHaveText(/^\d/);
+      await expect(figure(page, peer, 'GPU calls per token')).toHaveText(/^\d\S* · \d\S* · 1\.00$/);
+    }
+    await expect(figure(page, bundled, 'Lossless')).toHaveText('✓ same tokens');
+    await expect(figure(page, published, 'Lossless')).toHaveText('–'); // its weights are not known to be the same
+    expect(asked).toContain(`/${HUB_NAME}/resolve/main/onnx/model.onnx`);
+    const { file } = await saved(page);
+    expect(file.software.peers).toEqual([`${bundled} 4.3.1`, `${published} 4.3.1`]);
+    expect(file.plan.peers).toContainEqual({
+      ...{ name: HUB_NAME, base: null, dtype: 'fp32', device: 'webgpu' },
+      title: published,
+    });
+    const [text] = file.runs
+      .filter(({ system }: { system: string }) => system === published)
+      .map((each: { text: string }) => each.text);
+    expect(text).toMatch(/\w/);
+  });
+
+  test('a missing model or weight type is named, the other rows go on, and a malformed name sends no request', async () => {
+    await page.getByRole('checkbox', { name: 'The bundled target, exported to ONNX' }).uncheck();
+    const name = page.getByLabel('Model on the hub, by name');
+    await name.fill('outrider/missing');
+    await run(page).click();
+    await finished(page);
+    await expect(row(page, 'transformers.js, webgpu, outrider/missing fp32').locator('.state')).toHaveText(
+      'The hub has no public model named outrider/missing. Check the name: owner/name, as in its address on huggingface.co.',
+    );
+    await name.fill(HUB_NAME);
+    await page.getByLabel('Its weight type').selectOption('q4');
+    await page.getByRole('checkbox', { name: 'Prompt lookup' }).check();
+    await run(page).click();
+    await finished(page);
+    await expect(row(page, `transformers.js, webgpu, ${HUB_NAME} q4`).locator('.state')).toContainText(
+      `The model ${HUB_NAME} on the hub has no ONNX weights of type q4 (onnx/model_q4.onnx).`,
+    );
+    await expect(row(page, 'prompt-lookup').locator('.state')).toHaveText('Done.');
+    const before = asked.length;
+    await name.fill('https://huggingface.co/outrider/target');
+    await run(page).click();
+    await expect(page.locator('#fault')).toContainText(/Model on the hub, by name: .*owner\/name/);
+    expect(asked).toHaveLength(before);
+  });
 });
 
-test('a missing model or weight type is named, the other rows go on, and a malformed name sends no request', async ({
-  page,
-}) => {
-  const asked = await hub(page);
-  await page.goto('/benchmark.html?model=draft&prompts=1&tokens=6&repeat=1&systems=&hub-dtype=fp32');
-  const name = page.getByLabel('Model on the hub, by name');
-  await name.fill('outrider/missing');
-  await run(page).click();
-  await finished(page);
-  await expect(row(page, 'transformers.js, webgpu, outrider/missing fp32').locator('.state')).toHaveText(
-    'The hub has no public model named outrider/missing. Check the name: owner/name, as in its address on huggingface.co.',
-  );
-  await name.fill(HUB_NAME);
-  await page.getByLabel('Its weight type').selectOption('q4');
-  await page.getByRole('checkbox', { name: 'Prompt lookup' }).check();
-  await run(page).click();
-  await finished(page);
-  await expect(row(page, `transformers.js, webgpu, ${HUB_NAME} q4`).locator('.state')).toContainText(
-    `The model ${HUB_NAME} on the hub has no ONNX weights of type q4 (onnx/model_q4.onnx).`,
-  );
-  await expect(row(page, 'prompt-lookup').locator('.state')).toHaveText('Done.');
-  const before = asked.length;
-  await name.fill('https://huggingface.co/outrider/target');
-  await run(page).click();
-  await expect(page.locator('#fault')).toContainText(/Model on the hub, by name: .*owner\/name/);
-  expect(asked).toHaveLength(before);
-});
-
-test('host memory: the page names the interface, and an isolated page measures workers', async ({
-  page,
-  launchOptions,
-}) => {
-  await open(page, `${SMALL}&systems=`);
-  await run(page).click();
-  await finished(page);
-  await expect(figure(page, 'autoregressive', 'Host memory')).toHaveText(/^\d+(\.\d)? MB$/);
-  await expect(page.locator('#memory-about')).toContainText('by performance.memory, which does not count workers');
-  expect((await saved(page)).file.rows[0].host_memory).toMatchObject({ by: 'performance.memory' });
-
+test('host memory: an isolated page measures workers', async ({ launchOptions }) => {
   await using server = new WatchedServer(join(root, 'dist/demo'));
   Object.assign(server.headers, {
     'Cross-Origin-Opener-Policy': 'same-origin',
@@ -322,23 +330,6 @@ test('own prompts are read from the text box or a file, and a wrong line is name
   await page.getByLabel('Token limit').fill('1');
   await run(page).click();
   await expect(page.locator('#fault')).toContainText(/Token limit: .*2/);
-});
-
-test('Quick measures three systems on whole answers, without a choice; the form shows its plan', async ({ page }) => {
-  await open(page, '');
-  await expect(run(page)).toBeHidden();
-  const quick = page.getByRole('button', { name: 'Quick (1 minute)' });
-  await quick.click();
-  await expect(quick).toBeDisabled();
-  await expect(quick).toBeEnabled({ timeout: 280_000 });
-  await expect(page.getByRole('list', { name: 'Tokens per second' }).getByRole('listitem')).toHaveCount(4);
-  for (const system of ['autoregressive', 'dflash', 'draft-model', 'prompt-lookup']) {
-    await expect(figure(page, system, 'Lossless')).toHaveText('✓ same tokens');
-    await expect(figure(page, system, 'Accuracy')).toHaveText(/^\d+(\.\d)? %$/);
-  }
-  await page.getByText('Choose yourself').click();
-  await expect(page.getByLabel('Prompt limit')).toHaveValue('3');
-  await expect(page.getByRole('checkbox', { name: 'DFlash' })).toBeChecked();
 });
 
 test('every width and both themes: no sideways scrolling', async ({ page }) => {

@@ -6,15 +6,26 @@ import { finished, loaded, open, ready } from './demo.ts';
 import { listenForLoss, patchWorker } from './lost-device.mjs';
 import { root, WatchedServer } from './server.ts';
 
-const bundled = (model: string, name: string): Buffer => readFileSync(join(root, 'public/models', model, name));
-const draft = (name: string): Buffer => bundled('draft', name);
+const draft = (name: string): Buffer => readFileSync(join(root, 'public/models/draft', name));
 
-test('a wrong address, a truncated file and a file of another kind are explained', async ({ page }) => {
+test('a link proposes a model and downloads nothing; a wrong address, a truncated file and another kind are explained', async ({
+  page,
+}) => {
   await using server = new WatchedServer(join(root, 'public'));
   const base = await server.listen();
-  await open(page, 'draft');
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().startsWith(base)) asked.push(request.url());
+  });
+  await open(page, `${base}models/draft/`, 'autoregressive');
+  await expect(page.locator('#proposed')).toHaveText('The link names this model. Press Load to download it.');
+  await expect(page.getByRole('radio', { name: /^Target/ })).toBeChecked();
+  expect(asked).toEqual([]);
+  await page.getByRole('button', { name: 'Load' }).click();
+  await expect.poll(() => asked.length).toBeGreaterThan(0);
+  await expect(page.locator('#phase')).toContainText('Ready: ');
+  await ready(page);
   const fault = page.getByRole('alert');
-  await page.getByText('Your own model').click();
 
   await page.getByLabel(/^Address of a \.gguf/).fill(`${base}nothing/here.gguf`);
   await page.getByRole('button', { name: 'Load' }).click();
@@ -48,22 +59,6 @@ test('a wrong address, a truncated file and a file of another kind are explained
   await page.getByRole('button', { name: 'Answer' }).click();
   await finished(page);
   await expect(page.locator('#answer')).not.toBeEmpty();
-});
-
-test('a drafter of the wrong kind is refused by name, and the page goes on without it', async ({ page }) => {
-  await open(page, undefined, 'dflash');
-  await page.getByText('Your own model').click();
-  await page.getByLabel('Role', { exact: true }).selectOption('dflash');
-  await page
-    .locator('#files')
-    .setInputFiles(
-      ['config.json', 'model.safetensors'].map((name) => ({ name, mimeType: '', buffer: bundled('eagle3', name) })),
-    );
-  await expect(page.getByRole('alert')).toContainText('no drafter for dflash: it is one for eagle3');
-  await page.getByRole('button', { name: 'Answer' }).click();
-  await finished(page);
-  await expect(page.locator('#answer .drafted').first()).toBeVisible(); // by the drafter that was loaded before
-  await expect(page.getByRole('alert')).toBeHidden();
 });
 
 test('a GPU that is lost in the middle of an answer interrupts it, and the same answer goes on', async ({ page }) => {
@@ -148,19 +143,4 @@ test('a cache that the GPU refuses: the page offers one at f16, and the answer i
   await finished(page);
   await expect(page.locator('#answer')).toContainText('The answer is');
   await expect(fault).toBeHidden();
-});
-
-test('a link proposes a model and downloads nothing', async ({ page }) => {
-  await using server = new WatchedServer(join(root, 'public'));
-  const base = await server.listen();
-  const asked: string[] = [];
-  page.on('request', (request) => {
-    if (request.url().startsWith(base)) asked.push(request.url());
-  });
-  await open(page, `${base}models/draft/`);
-  await expect(page.locator('#proposed')).toHaveText('The link names this model. Press Load to download it.');
-  await expect(page.getByRole('radio', { name: /^Target/ })).toBeChecked();
-  expect(asked).toEqual([]);
-  await page.getByRole('button', { name: 'Load' }).click();
-  await expect.poll(() => asked.length).toBeGreaterThan(0);
 });

@@ -1,7 +1,7 @@
 // Inspect: any round of the last run by slider, keys and playback; the source and probabilities of every token; trees,
 // router scores and kernels.
 import { expect, type Page, test } from '@playwright/test';
-import { advanced, answer, finished, history, open, ready } from './demo.ts';
+import { advanced, answer, history, open, ready } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -98,23 +98,6 @@ test('it plays from the first round to the last, and pauses', async () => {
   await play().click();
   await play().click();
   await expect(title()).toHaveText(/^Round 0 of/);
-});
-
-test('a race has probabilities from its warm-up, and is run again with kernel times if asked for', async () => {
-  await tab('Race');
-  await page.getByRole('button', { name: 'Race', exact: true }).click();
-  await finished(page);
-  await tab('Inspect');
-  await expect(page.locator('#details-about')).not.toContainText('recorded no probabilities');
-  expect((await percentages(4)).length).toBeGreaterThan(0);
-  await expect(page.locator('#kernels-about')).toContainText(/\d+ dispatches, \d+ submits?, \d+ readbacks?/);
-  await page.getByLabel(/Time each kernel/).check();
-  await page.getByRole('button', { name: 'Run again with probabilities' }).click();
-  await expect(page.locator('#details-about')).not.toContainText('recorded no probabilities');
-  expect((await percentages(4)).length).toBeGreaterThan(0);
-  await expect(page.locator('#kernels-about')).toContainText(/\d+\.\d ms in kernels/);
-  expect(await page.locator('.kernel-bars li').count()).toBeGreaterThan(3);
-  await page.screenshot({ path: 'test-results/page-inspect.png', fullPage: true, animations: 'disabled' });
 });
 
 test('EAGLE-3: a round is a tree', async () => {

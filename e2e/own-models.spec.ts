@@ -50,32 +50,106 @@ const writeHuge = (folder: string): void => {
   truncateSync(file, 8 + header.length + end);
 };
 
-test('a model that does not fit is reported before it is downloaded, and the current one stays', async ({ page }) => {
-  const folder = mkdtempSync(join(tmpdir(), 'outrider-huge-'));
-  try {
-    writeHuge(folder);
-    await using server = new WatchedServer(folder);
-    const address = await server.listen();
+test.describe('one page, one model after another', () => {
+  test.describe.configure({ mode: 'serial' });
+
+  let page: Page;
+  test.beforeAll(async ({ browser }) => {
+    page = await browser.newPage();
     await open(page, 'draft', 'autoregressive');
     await page.getByText('Your own model').click();
-    await byAddress(page, 'target', address);
-    await expect(fit(page).getByRole('heading')).toHaveText('✗ Does not fit');
-    await expect(fit(page)).toContainText(/Does not fit: 1\d\d\.\d GB on the device are more than the [\d.]+ GB/);
-    await expect(fit(page).getByRole('row', { name: /^Target/ })).toContainText('141.1 GB');
-    await expect(button(page, 'Load anyway')).toBeFocused();
-    await expect(page.locator('#phase')).toHaveText('Nothing is downloaded yet');
-    // Of 141 GB: the chunk with the header, and what Playwright keeps of any response (100 MB).
-    expect(server.sent).toBeLessThan(128e6);
-    await button(page, 'Keep current model').click();
-    await expect(fit(page)).toBeHidden();
-    await expect(page.locator('#phase')).toContainText('The current models stay loaded');
-    await expect(page.getByRole('radio', { name: /^Draft/ })).toBeChecked();
+  });
+  test.afterAll(() => page.close());
+
+  test('a model that does not fit is reported before it is downloaded, and the current one stays', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'outrider-huge-'));
+    try {
+      writeHuge(folder);
+      await using server = new WatchedServer(folder);
+      const address = await server.listen();
+      await byAddress(page, 'target', address);
+      await expect(fit(page).getByRole('heading')).toHaveText('✗ Does not fit');
+      await expect(fit(page)).toContainText(/Does not fit: 1\d\d\.\d GB on the device are more than the [\d.]+ GB/);
+      await expect(fit(page).getByRole('row', { name: /^Target/ })).toContainText('141.1 GB');
+      await expect(button(page, 'Load anyway')).toBeFocused();
+      await expect(page.locator('#phase')).toHaveText('Nothing is downloaded yet');
+      // Of 141 GB: the chunk with the header, and what Playwright keeps of any response (100 MB).
+      expect(server.sent).toBeLessThan(128e6);
+      await button(page, 'Keep current model').click();
+      await expect(fit(page)).toBeHidden();
+      await expect(page.locator('#phase')).toContainText('The current models stay loaded');
+      await expect(page.getByRole('radio', { name: /^Draft/ })).toBeChecked();
+      await page.getByRole('button', { name: 'Answer' }).click();
+      await finished(page);
+      await expect(page.locator('#answer')).not.toBeEmpty();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('a model without a chat template continues what is written, in the race and in the chat', async () => {
+    const draft = join(root, 'public/models/draft');
+    const folder = mkdtempSync(join(tmpdir(), 'outrider-raw-'));
+    try {
+      cpSync(draft, folder, { recursive: true });
+      const { chat_template: _, ...config } = JSON.parse(readFileSync(join(draft, 'tokenizer_config.json'), 'utf8'));
+      writeFileSync(join(folder, 'tokenizer_config.json'), JSON.stringify(config));
+      await using server = new WatchedServer(folder);
+      await byAddress(page, 'target', await server.listen());
+      await expect(page.locator('#phase')).toContainText(/Ready: (?!draft)/, { timeout: 240_000 });
+      await page.getByRole('button', { name: 'Answer' }).click();
+      await finished(page);
+      await expect(page.locator('#answer')).not.toBeEmpty();
+      await page.getByRole('tab', { name: 'Chat' }).click();
+      await expect(page.getByRole('region', { name: 'The loaded model' })).toContainText('it continues what you write');
+      await page.getByRole('button', { name: 'Ask the example: Story' }).click();
+      await expect(page.getByRole('button', { name: 'Regenerate the answer' })).toBeVisible({ timeout: 240_000 });
+      await expect(page.locator('#fault')).toBeHidden();
+      await page.getByRole('tab', { name: 'Race' }).click();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('a hostile chat template and a hostile split pattern end with an error, and the page lives on', async () => {
+    test.slow();
+    const draft = join(root, 'public/models/draft');
+    const hostile = {
+      'tokenizer_config.json': (text: string) =>
+        text.replace(
+          /"chat_template": ".*"/,
+          '"chat_template": "{% for i in range(1000000000) %}{% for j in range(1000000000) %}x{% endfor %}{% endfor %}"',
+        ),
+      'tokenizer.json': (text: string) => {
+        const pattern = { type: 'Split', pattern: { Regex: '(a+)+$' }, behavior: 'Isolated', invert: false };
+        return JSON.stringify({ ...JSON.parse(text), pre_tokenizer: pattern });
+      },
+    };
+    for (const [file, spoil] of Object.entries(hostile)) {
+      const folder = mkdtempSync(join(tmpdir(), 'outrider-hostile-'));
+      try {
+        cpSync(draft, folder, { recursive: true });
+        writeFileSync(join(folder, file), spoil(readFileSync(join(draft, file), 'utf8')));
+        await using server = new WatchedServer(folder);
+        const address = await server.listen();
+        await byAddress(page, 'target', address);
+        const { host } = new URL(address);
+        await expect(page.locator('#phase')).toContainText(`Ready: ${host}`, { timeout: 240_000 });
+        await page.locator('#problem').fill(`${'a'.repeat(40)}!`);
+        await page.getByRole('button', { name: 'Answer' }).click();
+        await expect(page.locator('#fault')).toBeVisible();
+        await expect(page.locator('#fault')).toContainText(/chat template|the pattern/);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    }
+    await page.getByRole('radio', { name: /^Draft/ }).check();
+    await ready(page);
+    await page.getByRole('button', { name: 'Trees' }).click();
     await page.getByRole('button', { name: 'Answer' }).click();
     await finished(page);
-    await expect(page.locator('#answer')).not.toBeEmpty();
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+    await expect(page.locator('#answer')).toContainText('The answer is');
+  });
 });
 
 test('models that fit are loaded at once, with a table of what each takes', async ({ page }) => {
@@ -96,31 +170,6 @@ test('models that fit are loaded at once, with a table of what each takes', asyn
   await page.getByRole('button', { name: 'Answer' }).click();
   await finished(page);
   await expect(page.locator('#answer .drafted').first()).toBeVisible();
-});
-
-test('a model without a chat template continues what is written, in the race and in the chat', async ({ page }) => {
-  const draft = join(root, 'public/models/draft');
-  const folder = mkdtempSync(join(tmpdir(), 'outrider-raw-'));
-  try {
-    cpSync(draft, folder, { recursive: true });
-    const { chat_template: _, ...config } = JSON.parse(readFileSync(join(draft, 'tokenizer_config.json'), 'utf8'));
-    writeFileSync(join(folder, 'tokenizer_config.json'), JSON.stringify(config));
-    await using server = new WatchedServer(folder);
-    await open(page, 'draft', 'autoregressive');
-    await page.getByText('Your own model').click();
-    await byAddress(page, 'target', await server.listen());
-    await expect(page.locator('#phase')).toContainText(/Ready: (?!draft)/, { timeout: 240_000 });
-    await page.getByRole('button', { name: 'Answer' }).click();
-    await finished(page);
-    await expect(page.locator('#answer')).not.toBeEmpty();
-    await page.getByRole('tab', { name: 'Chat' }).click();
-    await expect(page.getByRole('region', { name: 'The loaded model' })).toContainText('it continues what you write');
-    await page.getByRole('button', { name: 'Ask the example: Story' }).click();
-    await expect(page.getByRole('button', { name: 'Regenerate the answer' })).toBeVisible({ timeout: 240_000 });
-    await expect(page.locator('#fault')).toBeHidden();
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
 });
 
 const LISTED = {
@@ -236,45 +285,4 @@ test('SpecGuard’s draft is calibrated from the page, and calibration can be st
   await expect(button(page, 'Calibrate')).toBeEnabled();
   await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption('Plain decoding');
   await expect(page.locator('#calibration')).toBeHidden();
-});
-
-test('a hostile chat template and a hostile split pattern end with an error, and the page lives on', async ({
-  page,
-}) => {
-  test.slow();
-  const draft = join(root, 'public/models/draft');
-  const hostile = {
-    'tokenizer_config.json': (text: string) =>
-      text.replace(
-        /"chat_template": ".*"/,
-        '"chat_template": "{% for i in range(1000000000) %}{% for j in range(1000000000) %}x{% endfor %}{% endfor %}"',
-      ),
-    'tokenizer.json': (text: string) => {
-      const pattern = { type: 'Split', pattern: { Regex: '(a+)+$' }, behavior: 'Isolated', invert: false };
-      return JSON.stringify({ ...JSON.parse(text), pre_tokenizer: pattern });
-    },
-  };
-  await open(page, 'draft', 'autoregressive');
-  for (const [file, spoil] of Object.entries(hostile)) {
-    const folder = mkdtempSync(join(tmpdir(), 'outrider-hostile-'));
-    try {
-      cpSync(draft, folder, { recursive: true });
-      writeFileSync(join(folder, file), spoil(readFileSync(join(draft, file), 'utf8')));
-      await using server = new WatchedServer(folder);
-      await page.getByText('Your own model').click();
-      await byAddress(page, 'target', await server.listen());
-      await expect(page.locator('#phase')).toContainText('Ready', { timeout: 240_000 });
-      await page.locator('#problem').fill(`${'a'.repeat(40)}!`);
-      await page.getByRole('button', { name: 'Answer' }).click();
-      await expect(page.locator('#fault')).toBeVisible();
-      await expect(page.locator('#fault')).toContainText(/chat template|the pattern/);
-      await page.goto('about:blank');
-      await open(page, 'draft', 'autoregressive');
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  }
-  await page.getByRole('button', { name: 'Answer' }).click();
-  await finished(page);
-  await expect(page.locator('#answer')).not.toBeEmpty();
 });

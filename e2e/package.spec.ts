@@ -112,6 +112,15 @@ const examples = (): readonly string[] => {
   return pages.flatMap((text) => [...text.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code ?? ''));
 };
 
+/** `connect` for all examples: one engine, so that its shaders are compiled once. */
+const ONE_ENGINE = `
+import { connect as start } from './node_modules/outrider/dist/library/index.js';
+export * from './node_modules/outrider/dist/library/index.js';
+let engine;
+const get = (one, name) => (name === 'close' ? async () => {} : one[name].bind(one));
+export const connect = () => (engine ??= new Proxy(start(), { get }));
+`;
+
 test('the examples of the guide run as they stand', async ({ page }) => {
   const all = examples();
   expect(all.length).toBeGreaterThan(7);
@@ -120,11 +129,13 @@ test('the examples of the guide run as they stand', async ({ page }) => {
   const files = Object.fromEntries(all.map((code, i) => [`example-${i}.js`, code]));
   const folder = freshProject(outrider, {
     html: HTML,
-    files: { ...files, 'main.js': main },
+    files: { ...files, 'main.js': main, 'one-engine.js': ONE_ENGINE },
     packages: ['ai', 'openai', 'zod'],
     models: ['draft', 'target'],
   });
-  await build({ root: folder, configFile: false, logLevel: 'error', base: './', worker: { format: 'es' } });
+  const alias = [{ find: /^outrider$/, replacement: join(folder, 'one-engine.js') }];
+  const worker = { format: 'es' } as const;
+  await build({ root: folder, configFile: false, logLevel: 'error', base: './', worker, resolve: { alias } });
   await using server = new WatchedServer(join(folder, 'dist'));
   let printed = '';
   page.on('console', (message) => {

@@ -10,8 +10,15 @@ const BUILDS = [`${vite} build --logLevel warn`, `${vite} build --mode harness -
 /** `npm test` builds once for all its runs of Playwright. */
 const builds = process.env.OUTRIDER_PAGES_BUILT === '1' ? [] : BUILDS;
 
+/** Files of 40 seconds and more: they come first, so that none of them runs alone at the end. */
+const LONGEST = /(benchmark|errors|own-models|package|quality|speculation|widget|widget-page|chat)\.spec\.ts$/;
+
 export default defineConfig({
   testDir: '.',
+  projects: [
+    { name: 'longest', testMatch: LONGEST },
+    { name: 'others', testIgnore: LONGEST },
+  ],
   outputDir: '../test-results/playwright',
   workers: 1,
   fullyParallel: false,

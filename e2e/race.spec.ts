@@ -77,6 +77,24 @@ test('lanes are side by side on a wide page and below each other on a phone', as
   await page.setViewportSize({ width: 1280, height: 900 });
 });
 
+test('in Inspect a race has probabilities from its warm-up, and is run again with kernel times if asked for', async () => {
+  const probabilities = (): Promise<string[]> =>
+    page.locator('#round-tokens td:nth-of-type(4)').filter({ hasText: /%/ }).allTextContents();
+  await page.getByRole('tab', { name: 'Inspect' }).click();
+  await expect(page.locator('#details-about')).not.toContainText('recorded no probabilities');
+  expect((await probabilities()).length).toBeGreaterThan(0);
+  await expect(page.locator('#kernels-about')).toContainText(/\d+ dispatches, \d+ submits?, \d+ readbacks?/);
+  await page.getByLabel(/Time each kernel/).check();
+  await page.getByRole('button', { name: 'Run again with probabilities' }).click();
+  await expect(page.locator('#details-about')).not.toContainText('recorded no probabilities');
+  expect((await probabilities()).length).toBeGreaterThan(0);
+  await expect(page.locator('#kernels-about')).toContainText(/\d+\.\d ms in kernels/);
+  expect(await page.locator('.kernel-bars li').count()).toBeGreaterThan(3);
+  await page.screenshot({ path: 'test-results/page-inspect.png', fullPage: true, animations: 'disabled' });
+  await page.getByLabel(/Time each kernel/).uncheck();
+  await page.getByRole('tab', { name: 'Race' }).click();
+});
+
 test('Stop ends a race in its second half, and the system’s text is whole again', async () => {
   await page.getByRole('button', { name: 'Shop' }).click();
   await stopOnceWritten(page, start, '#plain-answer');

@@ -1,13 +1,17 @@
 // Speculation: drafted tokens and their sources, the speed-up, and the fall-back where drafting does not pay. Real runs
 // of the bundled models, on one page.
+import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { advanced, answer, finished, open, ready, traceMenu, truth } from './demo.ts';
+import { root } from './server.ts';
 
 test.describe.configure({ mode: 'serial' });
 
 let page: Page;
 /** Requested weights, by the name of their folder. */
 const downloads: string[] = [];
+/** What plain decoding writes. */
+let plain = '';
 
 test.beforeAll(async ({ browser }) => {
   page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
@@ -45,24 +49,30 @@ test('DFlash: tokens are marked by source; rejected drafts are struck through an
   await page.getByLabel('Show rejected drafts').check();
 });
 
-/** Races against plain decoding of the same prompt, which is timed once. */
-const race = async (): Promise<void> => {
-  await page.getByRole('button', { name: 'Race', exact: true }).click();
-  await finished(page);
-  await expect(page.locator('#finish-about')).toContainText('✓ The same');
-};
-
-test('plain decoding of the same prompt gives the same tokens', async () => {
-  await race();
-  await shoot('dflash');
+test('a drafter of the wrong kind is refused by name, and the page goes on without it', async () => {
+  await page.getByText('Your own model').click();
+  await page.getByLabel('Role', { exact: true }).selectOption('dflash');
+  await page
+    .locator('#files')
+    .setInputFiles(['config.json', 'model.safetensors'].map((name) => join(root, 'public/models/eagle3', name)));
+  const fault = page.getByRole('alert');
+  await expect(fault).toContainText('no drafter for dflash: it is one for eagle3');
+  await answer(page);
+  await expect(page.locator('#answer .drafted').first()).toBeVisible(); // by the drafter that was loaded before
+  await expect(fault).toBeHidden();
+  await page.getByText('Your own model').click();
 });
 
-test('the keyboard moves a slider; the next run uses its value and races against the earlier plain run', async () => {
+test('the keyboard moves a slider; the next race uses its value, and plain decoding writes the same tokens', async () => {
   const slider = page.getByRole('slider', { name: 'Block size' });
   await slider.press('Home');
   for (let size = 1; size < 8; size++) await slider.press('ArrowRight');
   await expect(page.locator('.knob', { has: slider }).locator('output')).toHaveText('8');
-  await race();
+  await page.getByRole('button', { name: 'Race', exact: true }).click();
+  await finished(page);
+  await expect(page.locator('#finish-about')).toContainText('✓ The same');
+  plain = await page.locator('#plain-answer').innerText();
+  await shoot('dflash');
   await page.getByRole('tab', { name: 'Inspect' }).click();
   await expect(page.locator('#round-about')).toHaveText(/^7 drafted by DFlash/);
   await page.getByRole('tab', { name: 'Race' }).click();
@@ -77,10 +87,10 @@ test('all systems run on one problem, each model loaded once; exact ones give pl
   await expect(page.locator('.all-system:disabled')).toHaveCount(0);
   const row = (title: string) => page.locator('.all-system').filter({ has: page.getByText(title, { exact: true }) });
   const passes = async (title: string): Promise<number> => Number(await row(title).locator('b').textContent());
-  const plain = await passes('Plain decoding');
+  const alone = await passes('Plain decoding');
   for (const title of speculative) {
     await expect(row(title)).toContainText(`✓ ${await truth(page)} · same tokens`);
-    expect(await passes(title), title).toBeLessThan(plain);
+    expect(await passes(title), title).toBeLessThan(alone);
   }
   expect(downloads).toContain('eagle3');
   const models = downloads.filter((name) => !['prm', 'router'].includes(name)); // a judge's file is opened, then read
@@ -89,9 +99,10 @@ test('all systems run on one problem, each model loaded once; exact ones give pl
   await row('DFlash').click();
   await page.getByRole('slider', { name: 'Position in the recording' }).press('End');
   await expect(page.locator('.scene.current .stage-end')).toContainText(
-    `${await passes('DFlash')} passes of the large model instead of ${plain}, word for word the same.`,
+    `${await passes('DFlash')} passes of the large model instead of ${alone}, word for word the same.`,
   );
   await expect(page.locator('#stage-about')).toContainText('run on this machine');
+  await expect(page.locator('.scene.current .stage-problem')).toHaveText(await page.locator('#problem').inputValue());
   await shoot('all-systems');
 });
 
@@ -102,8 +113,11 @@ test('EAGLE-3: trees change no token', async () => {
   while ((await nodes.inputValue()) !== '20') await nodes.press('ArrowRight');
   await advanced(page);
   await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // SwiftShader may fall back
-  await race();
+  await answer(page);
   await expect(page.locator('#verdict')).toHaveText(`✓ Correct: ${await truth(page)}`);
+  await page.getByLabel('Show rejected drafts').uncheck();
+  expect(await page.locator('#answer').innerText()).toBe(plain);
+  await page.getByLabel('Show rejected drafts').check();
 });
 
 test('a document that the answer quotes is drafted from, and a link to the run holds it', async () => {

@@ -59,7 +59,9 @@ const send = (page: Page, nth = 0, text?: string): Promise<string | null> =>
     [nth, text] as [number, string | undefined],
   );
 
-test('under the strictest policy, and asks for nothing it was not told to', async ({ page }) => {
+test('under the strictest policy it asks for nothing it was not told to; removed in an answer, it frees everything', async ({
+  page,
+}) => {
   await using server = await serve({ 'Content-Security-Policy': "default-src 'self'; worker-src 'self'" });
   const complaints = watch(page);
   await page.goto(server.address);
@@ -75,6 +77,14 @@ test('under the strictest policy, and asks for nothing it was not told to', asyn
   expect(page.workers().map((worker) => worker.url())).toEqual([`${server.address}outrider-chat.js`]);
   expect(await page.evaluate(() => crossOriginIsolated)).toBe(false);
   expect(complaints).toEqual([]);
+
+  await page.evaluate(() => {
+    document.addEventListener('outrider-round', () => document.querySelector('outrider-chat')?.remove(), {
+      once: true,
+    });
+  });
+  await send(page, 0, QUESTION);
+  await expect.poll(() => page.workers().length).toBe(0);
 });
 
 test('two share one engine; it ends with the last of them, and not when one is moved', async ({ page }) => {
@@ -100,18 +110,6 @@ test('two share one engine; it ends with the last of them, and not when one is m
   await chats.first().evaluate((chat) => chat.remove());
   await ended;
   expect(page.workers()).toHaveLength(0);
-});
-
-test('removed in the middle of an answer, it stops and frees everything', async ({ page }) => {
-  await using server = await serve();
-  await page.goto(server.address);
-  await page.evaluate(() => {
-    document.addEventListener('outrider-round', () => document.querySelector('outrider-chat')?.remove(), {
-      once: true,
-    });
-  });
-  await send(page);
-  await expect.poll(() => page.workers().length).toBe(0);
 });
 
 for (const [name, file] of [
@@ -157,38 +155,37 @@ test('replays a trace, and starts nothing for it', async ({ page }) => {
   expect(complaints).toEqual([]);
 });
 
-test('what fails is a note and an event, and another model answers', async ({ page }) => {
+test('what fails is a note and an event: the question is kept, tried again and asked once, or another model answers', async ({
+  page,
+}) => {
   await using server = await serve();
-  await page.goto(server.address);
+  put('late.html', `${SCRIPT}<outrider-chat model="./late/"></outrider-chat>`);
+  await page.goto(`${server.address}late.html`);
   const failed = page.evaluate(
     () =>
       new Promise((resolve) =>
         document.addEventListener('outrider-error', (event) => resolve(event.detail), { once: true }),
       ),
   );
-  await page.locator('outrider-chat').evaluate((chat) => chat.setAttribute('model', './models/nothing/'));
-  expect(await send(page)).toBe(null);
-  expect(await failed).toMatchObject({ code: expect.stringMatching(/bad-checkpoint|download-failed/) });
-  await expect(page.getByRole('alert')).toContainText(/nothing: config.json is missing/i);
-  await page.locator('outrider-chat').evaluate((chat) => chat.removeAttribute('model'));
-  expect(await send(page, 0, QUESTION)).toContain('84');
-  await expect(page.getByRole('alert')).toHaveCount(0);
-});
-
-test('what was not there can be tried again: the question is kept, and asked once', async ({ page }) => {
-  await using server = await serve();
-  put('late.html', `${SCRIPT}<outrider-chat model="./late/"></outrider-chat>`);
-  await page.goto(`${server.address}late.html`);
+  const [alert, question] = [page.getByRole('alert'), page.getByRole('textbox', { name: 'Message' })];
   expect(await send(page, 0, QUESTION)).toBe(null);
-  await expect(page.getByRole('alert')).toContainText(/late: config.json is missing/i);
-  await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue(QUESTION);
+  expect(await failed).toMatchObject({ code: expect.stringMatching(/bad-checkpoint|download-failed/) });
+  await expect(alert).toContainText(/late: config.json is missing/i);
+  await expect(question).toHaveValue(QUESTION);
   await page.locator('outrider-chat').screenshot({ path: 'test-results/widget-fault.png' });
   symlinkSync(join(root, 'public/models/target'), join(folder, 'late'));
   await page.getByRole('button', { name: 'Try again' }).press('Enter');
-  await expect(page.getByRole('textbox', { name: 'Message' })).toBeFocused();
+  await expect(question).toBeFocused();
   await expect(page.getByRole('log')).toContainText('The answer is 84.');
-  await expect(page.getByRole('alert')).toHaveCount(0);
+  await expect(alert).toHaveCount(0);
   await expect(page.getByRole('log').getByText(QUESTION)).toHaveCount(1);
+
+  await page.locator('outrider-chat').evaluate((chat) => chat.setAttribute('model', './models/nothing/'));
+  expect(await send(page, 0, QUESTION)).toBe(null);
+  await expect(alert).toContainText(/nothing: config.json is missing/i);
+  await page.locator('outrider-chat').evaluate((chat) => chat.removeAttribute('model'));
+  expect(await send(page, 0, QUESTION)).toContain('84');
+  await expect(alert).toHaveCount(0);
 });
 
 test('a device that is lost in the middle of an answer is replaced, and the answer goes on', async ({ page }) => {

@@ -1,7 +1,18 @@
-// The theme before the first paint, so that a dark page never flashes white. A file of its own, because the pages' content
-// security policy allows no inline scripts.
-try {
-  document.documentElement.dataset.theme = localStorage.getItem('theme');
-} catch {}
-if (!/^(light|dark)$/.test(document.documentElement.dataset.theme))
-  document.documentElement.dataset.theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+// The theme before the first paint, so that a dark page never flashes white: the stored choice, or else the system's.
+// Later it follows both, on every open page. A file of its own, because the pages' content security policy allows no
+// inline scripts.
+{
+  const { dataset } = document.documentElement;
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  const follow = () => {
+    let stored = null;
+    try {
+      stored = localStorage.getItem('theme');
+    } catch {}
+    dataset.theme = stored === 'light' || stored === 'dark' ? stored : system.matches ? 'dark' : 'light';
+  };
+  follow();
+  addEventListener('storage', follow);
+  // Where nothing can be stored, a choice lasts as long as the page.
+  system.addEventListener('change', () => 'chosen' in dataset || follow());
+}

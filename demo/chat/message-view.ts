@@ -1,7 +1,7 @@
 // A message in the chat log: its text, its figures, and its buttons. An answer with Markdown is shown formatted once it
 // is whole; a button shows its tokens, as they were drafted and accepted.
-import { METRICS, type TraceEvent } from '../../src/trace/index.ts';
-import { acceptanceLength, brief, Running } from '../run/figures.ts';
+import { acceptanceLength, METRICS, type TraceEvent } from '../../src/trace/index.ts';
+import { brief, Running } from '../run/figures.ts';
 import { interruptionSentence } from '../run/interruption.ts';
 import { drawRound } from '../run/lane.ts';
 import { type DecodedRound, RoundReader } from '../run/rounds.ts';

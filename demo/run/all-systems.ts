@@ -12,7 +12,8 @@ interface Actions {
   /** Runs the chosen system on the problem in the box; null if it could not start. */
   answer(): Promise<Outcome | null>;
   problem(): Problem | null;
-  show(title: string, run: Outcome, plain: Outcome | null): void;
+  question(): string;
+  show(title: string, question: string, run: Outcome, plain: Outcome | null): void;
 }
 
 interface Row {
@@ -60,7 +61,7 @@ export class AllSystems {
     const rows = this.#rows([...select.options].filter(({ disabled }) => !disabled).map(({ value }) => value));
     this.#running = true;
     this.#go.textContent = 'Stop';
-    const problem = this.#actions.problem();
+    const [problem, question] = [this.#actions.problem(), this.#actions.question()];
     let plain: Outcome | null = null;
     let most = 1;
     for (const [i, { system, button, passes, about }] of rows.entries()) {
@@ -77,7 +78,7 @@ export class AllSystems {
       about.textContent = aboutOf(system, run, plain, problem);
       const shown = plain === run ? null : plain;
       button.disabled = false;
-      button.addEventListener('click', () => this.#actions.show(system.title, run, shown));
+      button.addEventListener('click', () => this.#actions.show(system.title, question, run, shown));
     }
     const done = rows.filter(({ button }) => !button.disabled).length;
     for (const { button, about } of rows) if (button.disabled) about.textContent = 'not run';

@@ -1,5 +1,5 @@
 // The figures under an answer. Each is a metric of the trace, folded over the run's events and shown at every commit.
-import { METRICS, type Metric, type TraceEvent } from '../../src/trace/index.ts';
+import { acceptanceLength, METRICS, type Metric, type TraceEvent } from '../../src/trace/index.ts';
 import { say } from '../shared/elements.ts';
 
 /** A metric that is folded while events arrive. */
@@ -52,19 +52,6 @@ const acceptance: Metric<{ kept: number; all: number }, number | null> = {
   add: ({ kept, all }, event) => ({ kept: accepted.add(kept, event), all: drafted.add(all, event) }),
   value: ({ kept, all }) => (all > 0 ? kept / all : null),
 };
-
-const { tokens_per_round: perRound } = METRICS;
-/** A plain run has one token a round. Rounds of a step router write steps, which are not accepted token by token. */
-export const acceptanceLength: Metric<{ kept: number; routed: boolean; rounds: typeof perRound.start }, number | null> =
-  {
-    start: { kept: accepted.start, routed: false, rounds: perRound.start },
-    add: ({ kept, routed, rounds }, event) => ({
-      kept: accepted.add(kept, event),
-      routed: routed || event.type === 'route',
-      rounds: perRound.add(rounds, event),
-    }),
-    value: ({ kept, routed, rounds }) => (kept > 0 && !routed ? perRound.value(rounds) : null),
-  };
 
 /** Two significant digits, or a whole number. */
 export const brief = (value: number): string => value.toFixed(value < 9.95 ? 1 : 0);

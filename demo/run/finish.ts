@@ -1,7 +1,7 @@
 // The result of a race: passes first, which noise cannot move; whether the tokens are the same; then the speed, as the
 // median of several runs with its range.
-import { fold, METRICS } from '../../src/trace/index.ts';
-import { acceptanceLength, brief, duration } from './figures.ts';
+import { acceptanceLength, fold, METRICS } from '../../src/trace/index.ts';
+import { brief, duration } from './figures.ts';
 import { type Outcome, rateOf } from './outcome.ts';
 
 /** What the page calls a baseline: the system that others race against. */

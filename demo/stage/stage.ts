@@ -59,6 +59,19 @@ interface View extends Drawn {
   readonly recording: Recording | null;
 }
 
+/** A run of this machine, for people. */
+interface OwnRun {
+  readonly title: string;
+  readonly question: string;
+  readonly device: string;
+}
+
+/** The problem comes first, and the act decides how large the type is. */
+const introduce = ({ node }: Drawn, act: Act, question: string): void => {
+  node.dataset.act = act;
+  node.prepend(make('p', { className: 'stage-problem' }, question));
+};
+
 export class Stage {
   readonly #scenes = element('stage-scenes', HTMLElement);
   readonly #player = new Player({
@@ -96,7 +109,7 @@ export class Stage {
   }
 
   /** Brings a run of this machine on stage. */
-  show(title: string, run: Outcome, plain: Outcome | null, device: string): void {
+  show({ title, question, device }: OwnRun, run: Outcome, plain: Outcome | null): void {
     const about = SYSTEMS.find(({ id }) => id === run.system)?.summary ?? '';
     const names = { ...GUESS, system: title, systemAbout: about };
     const drawn = guessView(sceneOf(run.events, plain?.events), names);
@@ -105,6 +118,7 @@ export class Stage {
       about: `${title}, run on this machine${device && ` (${device})`}, in slow motion.`,
       recording: null,
     };
+    introduce(view, 'guess', question);
     for (const input of this.#switch.querySelectorAll('input')) input.checked = false;
     this.#views.get('own')?.node.remove();
     this.#views.set('own', view);
@@ -150,8 +164,7 @@ export class Stage {
       about: `Recorded on ${where}, without a GPU, and slowed down. No model is loaded for it.`,
       recording: found,
     };
-    view.node.dataset.act = act;
-    view.node.prepend(make('p', { className: 'stage-problem' }, found.problem.question));
+    introduce(view, act, found.problem.question);
     this.#add(view);
     return view;
   }

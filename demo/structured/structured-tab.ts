@@ -32,7 +32,7 @@ export class StructuredTab {
   readonly #form = make('textarea', { id: 'structured-form', rows: 16, spellcheck: false, className: 'code' });
   readonly #go = make('button', { type: 'submit', className: 'primary', disabled: true }, 'Write');
   readonly #validity = make('p', { className: 'verdict' });
-  readonly #text = make('section', { className: 'text', tabIndex: 0, ariaLabel: 'Structured answer' });
+  readonly #text = make('section', { className: 'text unused', tabIndex: 0, ariaLabel: 'Structured answer' });
   readonly #facts = make('p', { className: 'muted structured-facts', textContent: NO_FACTS });
   #ready = false;
   #running: AbortController | null = null;
@@ -145,6 +145,7 @@ export class StructuredTab {
     if (!this.#ready || this.#prompt.value.trim() === '') return;
     hideFault();
     this.#text.replaceChildren();
+    this.#text.classList.remove('unused');
     this.#facts.textContent = NO_FACTS;
     this.#say('');
     const abort = new AbortController();

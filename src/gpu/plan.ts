@@ -64,16 +64,11 @@ export class Plan implements Recorder {
   }
 
   async #makeReady(): Promise<void> {
-    await this.compiled();
+    this.#pipelines = await Promise.all(this.#steps.map(({ source }) => this.#gpu.pipeline(source)));
     if (this.#destroyed) return;
     const ready = await this.#gpu.allocating('uniforms', () => this.#bind());
     if (this.#destroyed) this.destroy();
     else this.#ready = ready;
-  }
-
-  /** Compiles without binding: for tensors that get their memory later. `ready` is called when they have it. */
-  async compiled(): Promise<void> {
-    this.#pipelines = await Promise.all(this.#steps.map(({ source }) => this.#gpu.pipeline(source)));
   }
 
   #bind(): Ready[] {

@@ -1,5 +1,5 @@
 // One answer as it is written: tokens marked by how they came about, and the figures that the run's events fold into.
-import { type EventOf, METRICS, type Metric, type TraceEvent } from '../trace/index.ts';
+import { acceptanceLength, type EventOf, METRICS, type Metric, type TraceEvent } from '../trace/index.ts';
 import { make } from './dom.ts';
 import type { ChatToken } from './events.ts';
 
@@ -62,7 +62,7 @@ const createFigures = (): readonly Figure[] => [
   figure('tokens/s', 'Tokens per second while decoding', METRICS.tokens_per_second, (value) =>
     value.toFixed(value < 9.95 ? 1 : 0),
   ),
-  figure('tokens a round', 'Tokens committed in a round, on average', METRICS.tokens_per_round, (value) =>
+  figure('tokens a round', 'Tokens committed in a round, on average', acceptanceLength, (value) =>
     value.toFixed(value < 9.995 ? 2 : 1),
   ),
   figure('tokens', 'Tokens of the answer', METRICS.tokens, String),

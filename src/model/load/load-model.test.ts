@@ -108,6 +108,14 @@ test('a context that does not fit is an out-of-memory error, after which the dev
   expect(await (await small.extend([3, 1])).logits.read()).toHaveLength(model.vocabulary);
 });
 
+test('what draws at random needs is compiled when it gets its memory', async () => {
+  const gpu = await testGpu();
+  using model = await loadModel(gpu, tinyCheckpoint(), { batchInvariant: true });
+  const { asked } = gpu.pipelines;
+  await model.keepDistributions();
+  expect(gpu.pipelines.asked).toBe(asked + 2);
+});
+
 test('progress: every byte of the upload, and every pipeline', async () => {
   const seen: LoadProgress[] = [];
   const checkpoint = tinyCheckpoint();

@@ -76,7 +76,7 @@ export class Sampler {
     this.#tops = new Tops(gpu, arena);
   }
 
-  /** Records the plans that read these logits. */
+  /** Records the plans that read these logits. Those of distributions are compiled when these get their memory. */
   async prepare(logits: Tensor): Promise<void> {
     const vocabulary = this.#vocabulary;
     const stride = logits.shape.at(-1) as number;
@@ -109,14 +109,11 @@ export class Sampler {
       top(plan, { logits, row: this.#row, output: this.#tops.output }, { n, vocabulary }, tuning),
     );
     this.#plans.set(logits.buffer, { draw, distribution: distributions, top: most });
-    const { allocated } = this.distributions;
-    await Promise.all([
-      ...[...draw.values(), ...most.values()].map((plan) => plan.ready()),
-      ...[...distributions.values()].map((plan) => (allocated ? plan.ready() : plan.compiled())),
-    ]);
+    const kept = this.distributions.allocated ? [...distributions.values()] : [];
+    await Promise.all([...draw.values(), ...most.values(), ...kept].map((plan) => plan.ready()));
   }
 
-  /** Memory for distributions, bound to what writes them. */
+  /** Memory for distributions, and what writes them. */
   async keepDistributions(): Promise<void> {
     await this.distributions.hold(this);
     await Promise.all(this.#distributionPlans.map((plan) => plan.ready()));

@@ -60,7 +60,7 @@ export class Verifier {
     for (const plan of this.#ratios.values()) plan.unbind();
   }
 
-  /** Compiles what reads these logits. */
+  /** Compiles what reads these logits; what also reads distributions, once these have their memory. */
   async prepare(logits: Tensor): Promise<void> {
     const [match, ratio] = [new Plan(this.#gpu), new Plan(this.#gpu)];
     const distributions = this.#distributions.tensor;
@@ -74,10 +74,10 @@ export class Verifier {
     );
     this.#matches.set(logits.buffer, match);
     this.#ratios.set(logits.buffer, ratio);
-    await Promise.all([match.ready(), this.#distributions.allocated ? ratio.ready() : ratio.compiled()]);
+    await Promise.all([match.ready(), this.#distributions.allocated ? ratio.ready() : null]);
   }
 
-  /** The distributions have their memory: binds it to what reads them. */
+  /** The distributions have their memory: compiles what reads them. */
   async bindDistributions(): Promise<void> {
     await Promise.all([...this.#ratios.values()].map((plan) => plan.ready()));
   }

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { committedTokens, type EventOf, fold, METRICS, measure, type TraceEvent, usage } from '../index.ts';
+import {
+  acceptanceLength,
+  committedTokens,
+  type EventOf,
+  fold,
+  METRICS,
+  measure,
+  type TraceEvent,
+  usage,
+} from '../index.ts';
 
 const commit = (at: number, round: number, source: EventOf<'commit'>['source']): TraceEvent => ({
   at,
@@ -68,6 +77,17 @@ describe('trace', () => {
       submits: 3,
       readbacks: 2,
     });
+  });
+
+  it('has an acceptance length only where drafts were accepted token by token', () => {
+    const unrouted = RUN.filter(({ type }) => type !== 'route');
+    expect(fold(acceptanceLength, unrouted)).toBe(2);
+    expect(fold(acceptanceLength, RUN)).toBeNull();
+    const plain = unrouted.map(
+      (event): TraceEvent =>
+        event.type === 'commit' ? { ...event, source: event.source.map(() => 'sampled' as const) } : event,
+    );
+    expect(fold(acceptanceLength, plain)).toBeNull();
   });
 
   it('has a figure for a run that was aborted before its first token', () => {
