@@ -89,16 +89,28 @@ test('switching acts moves nothing; the judge’s slider recolours steps, moves 
       .first()
       .evaluate((node) => node.style.getPropertyValue('--threshold'));
   const moderate = await tick();
+  const written = async (lane: number) => Number(await count(lane).textContent());
+  const all = await written(0);
+  expect(await written(1)).toBeGreaterThan(0);
+  expect(await written(1)).toBeLessThan(all);
+  await expect(scene().locator('.stage-end.on')).toHaveText(
+    `${await written(1)} tokens of the large model instead of ${all}, word for word the same this time.`,
+  );
   await strict.press('Home');
   await expect(scene().locator('.hand.kept')).toHaveCount(3);
   await expect(page.locator('#hand-total')).toContainText('Answer 45: ✗ wrong');
   expect(await tick()).not.toBe(moderate);
+  expect(await written(1)).toBe(0);
+  await expect(scene().locator('.hand.other')).toContainText('would differ after a wrong step');
   await strict.press('End');
   await expect(scene().locator('.hand.handed')).toHaveCount(3);
   await expect(scene().locator('.hand.agreed')).toHaveText([/Step 1.*asked: it agreed/s, /Step 3.*asked: it agreed/s]);
   await expect(page.locator('#hand-total')).toContainText('Answer 9: ✓ right');
+  expect(await written(1)).toBe(all);
+  await expect(page.locator('#hand-total')).toContainText(/= \d+ ms, slower than \d+ ms alone\./);
   await page.getByRole('radio', { name: 'let models vote' }).check({ force: true });
   await at().press('End');
+  await expect(scene()).toContainText(/Passes of all models: 384\..*Passes of all models: 140\./s);
   await expect(scene().locator('.stage-end.on')).toContainText('word for word the same');
   await expect(scene().locator('.stage-text [data-letter]').first()).toBeVisible();
   expect(await below()).toBe(before);

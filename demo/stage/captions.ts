@@ -11,7 +11,7 @@ export const GUESS_CAPTIONS: readonly Caption[] = [
   ['keep', 'accept', 'Accept: guesses stay, from the left, for as long as the target would have written them too.'],
   [
     'correct',
-    'reject',
+    'after a rejection',
     'Reject: the first wrong guess and all after it go. The same pass gives the target’s own token in its place.',
   ],
 ];
@@ -22,7 +22,7 @@ export const VOTE_CAPTIONS: readonly Caption[] = [
   ['keep', 'accept', 'Accept: a proposal stays if the models together would have chosen it too.'],
   [
     'replace',
-    'reject',
+    'after a rejection',
     'Reject: the first other token and all after it go. The models’ common choice takes its place.',
   ],
 ];

@@ -3,8 +3,11 @@
 import { make } from '../shared/elements.ts';
 import { HAND_OFF_CAPTIONS } from './captions.ts';
 import { decide, type HandOffScene, type HandOffStep, place, strictness, thresholdFor } from './hand-off.ts';
-import { captionsOf, counterOf, type Drawn, laneNode, textOf } from './lane-view.ts';
+import { captionsOf, counter, type Drawn, laneNode, passed, textOf } from './lane-view.ts';
 import { DURATION, shown } from './scene.ts';
+
+const TOKENS = 'Tokens, words or parts of words, that the large model has written.';
+const OTHER = 'would differ after a wrong step';
 
 /** Text that is written between two times. */
 const written = (pieces: readonly string[], className: string): { node: HTMLElement; draw(share: number): void } => {
@@ -22,7 +25,8 @@ const shareOf = (seconds: number, from: number, to: number): number =>
 
 interface Card {
   readonly node: HTMLElement;
-  draw(seconds: number, handedOff: boolean, threshold: number): void;
+  /** `other`: a step before it was kept that the recorded run did not keep. */
+  draw(seconds: number, handedOff: boolean, threshold: number, other: boolean): void;
 }
 
 const cardOf = ({ step, draft, target, score, differs, from, drafted, judged, ended }: HandOffStep): Card => {
@@ -41,7 +45,7 @@ const cardOf = ({ step, draft, target, score, differs, from, drafted, judged, en
   );
   return {
     node,
-    draw(seconds, handedOff, threshold) {
+    draw(seconds, handedOff, threshold, other) {
       const decided = seconds >= judged;
       own.draw(shareOf(seconds, from, drafted));
       better.draw(decided && handedOff ? shareOf(seconds, judged, ended) : 0);
@@ -49,11 +53,14 @@ const cardOf = ({ step, draft, target, score, differs, from, drafted, judged, en
       node.classList.toggle('agreed', decided && handedOff && !differs);
       node.classList.toggle('kept', decided && !handedOff);
       node.classList.toggle('judging', seconds >= drafted && !decided);
+      node.classList.toggle('other', decided && other);
       scale.style.setProperty('--score', `${100 * place(score ?? 0) * shareOf(seconds, drafted, judged)}%`);
       scale.style.setProperty('--threshold', `${100 * place(threshold)}%`);
       const read = score === null ? 'no score' : `score ${score < 0.001 ? score.toPrecision(1) : score.toFixed(3)}`;
       const text = decided
-        ? `${read} · ${handedOff ? (differs ? '↑ handed off' : '↑ asked: it agreed') : '✓ kept'}`
+        ? other
+          ? OTHER
+          : `${read} · ${handedOff ? (differs ? '↑ handed off' : '↑ asked: it agreed') : '✓ kept'}`
         : seconds >= drafted
           ? 'judging …'
           : '';
@@ -68,9 +75,10 @@ const milliseconds = (ms: number): string => `${Math.round(ms)} ms`;
 export const handOffView = (scene: HandOffScene, touched: () => void): Drawn => {
   const { rule, cost } = scene;
   const captions = captionsOf(HAND_OFF_CAPTIONS);
-  const plainCount = counterOf(scene.plain.passes);
+  const plainCount = counter('tokens', TOKENS);
   const plain = textOf(scene.plain, false);
-  const count = counterOf(scene.passes);
+  const times = scene.plain.marks.map(({ at }) => at);
+  const count = counter('tokens', TOKENS);
   const cards = scene.steps.map(cardOf);
   const slider = make('input', { type: 'range', id: 'strict', min: '0', max: '1', step: '0.01' });
   slider.valueAsNumber = strictness(rule, scene.threshold);
@@ -80,8 +88,14 @@ export const handOffView = (scene: HandOffScene, touched: () => void): Drawn => 
   let threshold = scene.threshold;
   let at = 0;
   const show = (): void => {
-    const { handedOff, targetTokens, targetMs, totalMs, answer, right } = decide(scene, threshold);
-    for (const [i, card] of cards.entries()) card.draw(at, handedOff[i] ?? false, threshold);
+    const { handedOff, targetMs, totalMs, answer, right, wrong } = decide(scene, threshold);
+    let tokens = 0;
+    for (const [i, card] of cards.entries()) {
+      const { judged, ended, tokens: own } = scene.steps[i] as HandOffStep;
+      if (handedOff[i]) tokens += own * shareOf(at, judged, ended);
+      card.draw(at, handedOff[i] ?? false, threshold, wrong >= 0 && i > wrong);
+    }
+    count.show(Math.round(tokens));
     const most = Math.max(cost.alone, cost.draft + cost.judge + scene.tokens * cost.token);
     bar.style.setProperty('--small', `${(100 * (cost.draft + cost.judge)) / most}%`);
     bar.style.setProperty('--total', `${(100 * totalMs) / most}%`);
@@ -89,11 +103,11 @@ export const handOffView = (scene: HandOffScene, touched: () => void): Drawn => 
     value.textContent = `threshold ${threshold.toFixed(threshold > 0.01 && threshold < 0.99 ? 2 : 4)}`;
     const verdict =
       answer === null ? 'The answer is not known.' : `Answer ${answer}: ${right ? '✓ right' : '✗ wrong'}.`;
-    const count = `${handedOff.filter(Boolean).length} of ${scene.steps.length} steps handed off`;
+    const handed = `${handedOff.filter(Boolean).length} of ${scene.steps.length} steps handed off`;
     const time =
-      `${milliseconds(cost.draft + cost.judge)} to draft and judge + ${milliseconds(targetMs)} of the large model ` +
-      `(${targetTokens} of ${scene.tokens} tokens) = ${milliseconds(totalMs)}; alone it takes ${milliseconds(cost.alone)}.`;
-    total.replaceChildren(make('strong', {}, `${count}. ${verdict}`), ` ${time}`);
+      `${milliseconds(cost.draft + cost.judge)} to draft and judge + ${milliseconds(targetMs)} of the large model = ` +
+      `${milliseconds(totalMs)}, ${totalMs > cost.alone ? 'slower' : 'faster'} than ${milliseconds(cost.alone)} alone.`;
+    total.replaceChildren(make('strong', {}, `${handed}. ${verdict}`), ` ${time}`);
     total.dataset.right = `${right}`;
   };
   slider.addEventListener('input', () => {
@@ -134,7 +148,8 @@ export const handOffView = (scene: HandOffScene, touched: () => void): Drawn => 
     node: make('div', { className: 'scene' }, captions.node, lanes, end),
     draw(seconds) {
       at = seconds;
-      for (const each of [plainCount, plain, count]) each.draw(seconds);
+      plain.draw(seconds);
+      plainCount.show(passed(times, seconds));
       show();
       end.classList.toggle('on', seconds >= DURATION - 1 && threshold === scene.threshold);
       const now = scene.steps.find(({ from, ended }) => from <= seconds && seconds < ended);

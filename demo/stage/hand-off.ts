@@ -4,7 +4,7 @@ import { fold, METRICS, type ThresholdRule, type TraceEvent } from '../../src/tr
 import { outcomeOf } from '../run/outcome.ts';
 import { finalNumber } from '../run/problems.ts';
 import { isEscalated, type Step, StepReader, stepText } from '../run/steps.ts';
-import { endOf, type LaneScene, laneOf, spanOf, warp } from './scene.ts';
+import { type LaneScene, laneOf, likeOf, spanOf, warp } from './scene.ts';
 
 export interface HandOffStep {
   readonly step: number;
@@ -29,8 +29,6 @@ export interface HandOffScene {
   /** The threshold of the recorded run. */
   readonly threshold: number;
   readonly plain: LaneScene;
-  /** Times at which the target's passes end, as recorded. */
-  readonly passes: readonly number[];
   readonly steps: readonly HandOffStep[];
   readonly end: string;
   /** Milliseconds, as recorded. */
@@ -79,7 +77,6 @@ export const handOffOf = (
     rule,
     threshold: first.threshold,
     plain: laneOf(plain, time),
-    passes: events.flatMap((event) => (event.type === 'verify' ? [at(event.at)] : [])),
     steps: steps.map((step, i) => {
       const target = written[i] ?? '';
       const pieces = candidates[i]?.pieces?.[0] ?? [step.draft ?? ''];
@@ -96,7 +93,7 @@ export const handOffOf = (
         ended: at(ends[i]?.at ?? start),
       };
     }),
-    end: endOf(outcomeOf(events), outcomeOf(plain)),
+    end: `${ends.reduce((sum, { by, tokens }) => sum + (by === 'target' ? tokens : 0), 0)} tokens of the large model instead of ${plainTokens}, ${likeOf(outcomeOf(events), outcomeOf(plain))}.`,
     cost: {
       draft: candidates.reduce((sum, { ms }) => sum + ms, 0),
       judge: routes.reduce((sum, { judge_ms: ms = 0 }) => sum + ms, 0),
@@ -136,6 +133,8 @@ export interface Decided {
   /** Null where the recordings do not tell. */
   readonly answer: string | null;
   readonly right: boolean | null;
+  /** The first kept step that differs from the target's: those after it would be other ones. -1: none. */
+  readonly wrong: number;
 }
 
 /**
@@ -155,5 +154,6 @@ export const decide = ({ rule, steps, cost, answers }: HandOffScene, threshold: 
     totalMs: cost.draft + cost.judge + targetMs,
     answer,
     right: answer === null ? null : answer === answers.target,
+    wrong,
   };
 };

@@ -15,18 +15,23 @@ const PASSES =
   'Times that the large model has run, after it read the problem. Each time it reads all its weights, which takes most of the time.';
 
 /** How many of these ascending times have come. */
-const passed = (times: readonly number[], seconds: number): number => times.filter((at) => at <= seconds).length;
+export const passed = (times: readonly number[], seconds: number): number => times.filter((at) => at <= seconds).length;
 
-export const counterOf = (passes: readonly number[]): Drawn => {
+/** A number, and a word with its explanation. */
+export const counter = (word: string, about: string): { readonly node: HTMLElement; show(count: number): void } => {
   const count = make('b', { textContent: '0' });
-  const node = make('p', { className: 'stage-count' }, count, ' ', hinted('passes', PASSES));
   return {
-    node,
-    draw(seconds) {
-      const text = `${passed(passes, seconds)}`;
+    node: make('p', { className: 'stage-count' }, count, ' ', hinted(word, about)),
+    show(value) {
+      const text = `${value}`;
       if (count.textContent !== text) count.textContent = text;
     },
   };
+};
+
+export const counterOf = (passes: readonly number[]): Drawn => {
+  const { node, show } = counter('passes', PASSES);
+  return { node, draw: (seconds) => show(passed(passes, seconds)) };
 };
 
 /** A square for each pass, in rows: filled once the pass has ended. */
@@ -62,7 +67,12 @@ export const textOf = ({ marks }: LaneScene, marked: boolean): Drawn => {
   };
 };
 
-export const laneNode = (title: string, about: string, count: Drawn, ...content: readonly HTMLElement[]): HTMLElement =>
+export const laneNode = (
+  title: string,
+  about: string,
+  count: Pick<Drawn, 'node'>,
+  ...content: readonly HTMLElement[]
+): HTMLElement =>
   make(
     'section',
     { className: 'stage-lane' },

@@ -128,16 +128,19 @@ const passesOf = (events: readonly TraceEvent[], time: (at: number) => number): 
   return ends;
 };
 
-/** “6 passes of the large model instead of 69, word for word the same.” An approximate system promises no such thing. */
+/** “word for word the same”. An approximate system promises no such thing. */
+export const likeOf = (run: Outcome, plain: Outcome): string => {
+  const exact = SYSTEMS.find(({ id }) => id === run.system)?.guarantee === 'exact';
+  const same = `${run.tokens}` === `${plain.tokens}`;
+  return same ? `word for word the same${exact ? '' : ' this time'}` : 'and other words';
+};
+
+/** “6 passes of the large model instead of 69, word for word the same.” */
 export const endOf = (run: Outcome, plain: Outcome | null): string => {
   const passes = fold(METRICS.target_passes, run.events);
   const words = `${passes} pass${passes === 1 ? '' : 'es'} of the large model`;
   if (!plain) return `${words} for ${run.tokens.length} tokens.`;
-  const same = `${run.tokens}` === `${plain.tokens}`;
-  const before = fold(METRICS.target_passes, plain.events);
-  const exact = SYSTEMS.find(({ id }) => id === run.system)?.guarantee === 'exact';
-  const like = same ? `word for word the same${exact ? '' : ' this time'}` : 'and other words';
-  return `${words} instead of ${before}, ${like}.`;
+  return `${words} instead of ${fold(METRICS.target_passes, plain.events)}, ${likeOf(run, plain)}.`;
 };
 
 const firstTokenOf = (events: readonly TraceEvent[]): number => events.find(({ type }) => type === 'commit')?.at ?? 0;

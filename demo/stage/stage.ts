@@ -1,7 +1,7 @@
 // The stage at the top of the page: it plays recorded runs before any model is loaded, one act for each kind of system,
 // and any run of this machine that is brought to it.
 import { SYSTEMS } from '../../src/index.ts';
-import type { TraceEvent } from '../../src/trace/index.ts';
+import { fold, METRICS, type TraceEvent } from '../../src/trace/index.ts';
 import type { ModelNames } from '../models/family.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { LETTERS } from '../run/votes.ts';
@@ -34,7 +34,7 @@ const GUESS: Names = {
 
 const VOTE: Names = {
   plain: 'Three models vote on every token',
-  plainAbout: 'Each model reads every token: one pass each.',
+  plainAbout: 'The token with the highest average probability wins.',
   system: 'They propose for each other',
   systemAbout: '',
   captions: VOTE_CAPTIONS,
@@ -161,7 +161,7 @@ export class Stage {
     const where = device.replace(/:.*/, '');
     const view = {
       ...drawn,
-      about: `Recorded on ${where}, without a GPU, and slowed down. No model is loaded for it.`,
+      about: `Recorded on ${where}, without a GPU, and slowed down. It plays without a model.`,
       recording: found,
     };
     introduce(view, act, found.problem.question);
@@ -170,7 +170,13 @@ export class Stage {
   }
 
   #guess(act: Act, run: readonly TraceEvent[], plain: readonly TraceEvent[]): Drawn {
-    const vote = { ...VOTE, systemAbout: membersOf(modelsOf(run)) };
+    const together = (events: readonly TraceEvent[]): string =>
+      `Passes of all models: ${fold(METRICS.passes, events)}.`;
+    const vote = {
+      ...VOTE,
+      plainAbout: `${VOTE.plainAbout} ${together(plain)}`,
+      systemAbout: `${membersOf(modelsOf(run))}. ${together(run)}`,
+    };
     return guessView(sceneOf(run, plain), act === 'vote' ? vote : GUESS);
   }
 
