@@ -3,6 +3,9 @@
 export const PASS_ROWS = [1, 2, 4, 8, 12, 16] as const;
 export type PassRowCount = (typeof PASS_ROWS)[number];
 
+/** Rows of a pass that reads a prompt, where it may have more than those. */
+export const PROMPT_ROWS = 32;
+
 const MOST = 16;
 
 /** The rows that are computed for so many; more than 16 take several passes. */

@@ -3,6 +3,7 @@
 import { tmpdir } from 'node:os';
 import { OutriderError } from '../base/errors.ts';
 import { type Gpu, type OpenOptions, openGpu } from './device.ts';
+import type { Counters } from './types.ts';
 
 /** Kept, because Dawn aborts the process when this object is collected while a device lives. */
 let instance: GPU | null = null;
@@ -23,7 +24,7 @@ export const openNodeGpu = async (options: OpenOptions = {}): Promise<Gpu> => {
   }
   try {
     const gpu = await openGpu(instance, options);
-    if (gpu.software) pollGently();
+    if (gpu.software) pollGently(gpu.counters);
     return gpu;
   } catch (error) {
     if (error instanceof OutriderError && error.code === 'no-webgpu')
@@ -36,25 +37,42 @@ export const openNodeGpu = async (options: OpenOptions = {}): Promise<Gpu> => {
   }
 };
 
-let gentle = false;
+/** Of every device that is polled gently. */
+const polled: Counters[] = [];
 
 /**
  * While anything is pending, Dawn polls for events in a setImmediate loop. The loop takes a whole core, which a
  * software adapter computes on (SmolLM2 on two busy cores: 231 ms a token; with this 73). Dawn looks `setImmediate` up
- * in each iteration, so its native callbacks can be made to wait a moment first. Delete this when Dawn for Node has a
- * task queue of its own (crbug.com/dawn/1127).
+ * in each iteration, so its native callbacks can be made to wait first: the longer, the longer the last submission has
+ * taken, because each poll interrupts a thread of the adapter (docs/log/kernels.md).
+ * Delete this when Dawn for Node has a task queue of its own (crbug.com/dawn/1127).
  */
-const pollGently = (): void => {
-  if (gentle) return;
-  gentle = true;
+const pollGently = (counters: Counters): void => {
+  if (polled.push(counters) > 1) return;
   const immediate = globalThis.setImmediate;
   const never = new Int32Array(new SharedArrayBuffer(4));
+  let submits = 0;
+  let since = 0;
+  let polling = false;
+  const wait = (): number => {
+    const now = performance.now();
+    const count = polled.reduce((sum, device) => sum + device.submits, 0);
+    if (count !== submits || !polling) since = now;
+    submits = count;
+    return Math.min(Math.max((now - since) / 32, LEAST_WAIT), MOST_WAIT);
+  };
   const patched = (callback: (...args: unknown[]) => void, ...args: unknown[]): NodeJS.Immediate => {
-    if (/\[native code\]/.test(Function.prototype.toString.call(callback))) Atomics.wait(never, 0, 0, POLL_MS);
-    return immediate(callback, ...args);
+    if (!/\[native code\]/.test(Function.prototype.toString.call(callback))) return immediate(callback, ...args);
+    Atomics.wait(never, 0, 0, wait());
+    return immediate(() => {
+      polling = true; // while anything is pending, the callback asks for the next poll at once
+      callback(...args);
+      polling = false;
+    });
   };
   globalThis.setImmediate = Object.assign(patched, immediate) as typeof setImmediate;
 };
 
-/** The most that polling gently adds to a readback. */
-const POLL_MS = 0.05;
+/** Milliseconds that polling gently adds to a readback: a 32nd of what it takes, within these bounds. */
+const LEAST_WAIT = 0.05;
+const MOST_WAIT = 2;

@@ -1,6 +1,6 @@
 // How large a pass, a tree and a draft may be. Plain numbers, so that models without a device keep to them too.
 
-/** Rows of the largest pass. */
+/** Rows of the largest pass that scores all of its rows. */
 export const MOST_ROWS = 16;
 /** Nodes of the largest tree: the bits of a row's ancestor mask. Beyond MOST_ROWS a tree takes several passes. */
 export const MOST_NODES = 64;

@@ -149,7 +149,8 @@ export class Transformer implements LanguageModel, Runner {
           `layer ${layer} cannot be tapped: the model has layers 0 to ${this.layers - 1}, and -1 is its input`,
         );
     const kept = rollout ? undefined : spare; // what a row was grounded on is not known when it is computed anew
-    const made = { positions: capacity, forks, spare: kept, precision: kind, tapLayers, nodes, rollout, pool };
+    const rest = { precision: kind, tapLayers, nodes, rollout, pool, prompts: true };
+    const made = { positions: capacity, forks, spare: kept, ...rest };
     const cache = await Cache.allocate(this.#gpu, this.architecture, made, {
       ...this.#executor.shared,
       divisors: this.ropeDivisors,
@@ -192,7 +193,7 @@ export class Transformer implements LanguageModel, Runner {
     const alone = entries.length === 1;
     const count = entries.reduce((sum, { tree }) => sum + tree.tokens.length, 0);
     if (!alone && count > MOST_ROWS) throw tooManyRows(count, MOST_ROWS);
-    const nodes = alone && logits === 'all' ? cache.options.nodes : MOST_ROWS;
+    const nodes = !alone ? MOST_ROWS : logits === 'all' ? cache.options.nodes : cache.promptRows;
     const versions = entries.map(({ cursor, tree }) => cursor.begin(tree, { nodes, commits: logits !== 'all' }));
     const name = (token: Token) => tokenRingOf(this.#gpu).name(token);
     const named = entries.map(({ cursor, tree: { tokens, parents } }) => ({

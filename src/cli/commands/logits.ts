@@ -69,7 +69,7 @@ export const logits = defineCommand({
       cache: values.kv ?? 'f32',
       ...(parents ? { nodes: rest.length } : { length: tokens.length }),
     });
-    if (prefix.length > 0) await cursor.extend(prefix, { chunk, signal: terminal.signal });
+    if (prefix.length > 0) await cursor.extend(prefix, { signal: terminal.signal, ...(values.chunk ? { chunk } : {}) });
     if (parents) await record(cursor.forward({ tokens: rest, parents }));
     else await scoreChain(cursor, rest, chunk, record, terminal.signal);
     await terminal.json({ rows: best.length, vocabulary: model.vocabulary, argmax: best });

@@ -90,8 +90,8 @@ const record =
 
 export const stagedAttention = record(PLAIN, () => 1);
 
-/** As few tiles as there may be, and of these the smallest. */
+/** As few tiles as there may be, and of these the smallest. The pass of a prompt has those of sixteen rows. */
 export const shuffleAttention = record(SHUFFLE, (shape) => {
-  const pairVectors = pairVectorsOf(shape);
+  const pairVectors = pairVectorsOf({ ...shape, rows: Math.min(shape.rows, 16) });
   return Math.ceil(pairVectors / Math.ceil(pairVectors / MOST_VECTORS));
 });

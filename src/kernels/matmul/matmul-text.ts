@@ -15,15 +15,17 @@ export interface MatmulVariant {
   readonly format: WeightFormat;
   /** Groups of 32 columns: ceil(K / 32). */
   readonly groups: number;
-  /** Activation rows of one dispatch: M. */
+  /** Activation rows of a workgroup: M. */
   readonly rows: number;
+  /** Tiles of so many rows that a `constant` binding has room for. */
+  readonly tiles: number;
   readonly epilogue: Epilogue;
   readonly bias: boolean;
   /** Multiplies what is stored or added. */
   readonly scale: number;
   /** Then c·tanh(x / c), where there is a c. */
   readonly softCap: number | null;
-  /** `constant` binds the activations as a uniform buffer of exactly M × K floats; `read` as storage. */
+  /** `constant` binds the activations as a uniform buffer of exactly so many tiles; `read` as storage. */
   readonly input: 'constant' | 'read';
   /** Neighbouring matrix rows that one lane owns: R, a divisor of 16; even for epilogues that need gate and up. */
   readonly perLane: number;
@@ -60,8 +62,11 @@ type Loading = Pick<MatmulVariant, 'rows' | 'together'>;
 /** Whether each lane loads activations of its own row. */
 const ownRows = ({ rows, together }: Loading): boolean => together > 0 && rows >= ROWS_OF_BINDING;
 /** Activation rows of each binding, and the number of bindings. */
-export const rowsOfBinding = (variant: Loading): number => (ownRows(variant) ? ROWS_OF_BINDING : variant.rows);
-export const inputsOf = (variant: Loading): number => variant.rows / rowsOfBinding(variant);
+const rowsOfInput = (variant: Loading): number => (ownRows(variant) ? ROWS_OF_BINDING : variant.rows);
+export const inputsOf = (variant: Loading): number => variant.rows / rowsOfInput(variant);
+/** Rows that one of these bindings spans: the second begins eight rows after the first, and both end at the same row. */
+export const rowsOfBinding = (variant: Loading, tiles: number): number =>
+  (tiles - 1) * variant.rows + rowsOfInput(variant);
 
 /** Of q6: word `p` of the group's scales and high bits. */
 const plane = (p: string, r: number): string => `(g * 3u + ${p}) * uniforms.paddedRows + source + ${r}u`;
@@ -148,9 +153,9 @@ const load = (variant: MatmulVariant, m: number): string[] => {
     const block = m / ROWS_OF_BINDING;
     return m % ROWS_OF_BINDING > 0
       ? []
-      : range(quads).map((i) => `let v${m}_${i} = input${block}[ownRow + g][c * ${quads}u + ${i}u];`);
+      : range(quads).map((i) => `let v${m}_${i} = input${block}[firstGroup + g][c * ${quads}u + ${i}u];`);
   }
-  const quad = (i: string): string => `input0[g + ${m * groups}u][c * ${quads}u + ${i}]`;
+  const quad = (i: string): string => `input0[firstGroup + g + ${m * groups}u][c * ${quads}u + ${i}]`;
   if (together === 0) return range(quads).map((i) => `let v${m}_${i} = ${quad(`${i}u`)};`);
   if (quads === 1) return [`let v${m}_0 = ${quad('0u')}[laneInSubgroup % 4u];`];
   return range(quads / 2).map(
@@ -207,7 +212,7 @@ const epilogue = (
   };
   return range(perLane / pair).flatMap((j) => [
     `if (row + ${pair * j}u < uniforms.outputs) {`,
-    finish(j, `output[${m} * uniforms.outputStride + (uniforms.start + row) / ${pair}u + ${j}u]`),
+    finish(j, `output[(firstRow + ${m}) * uniforms.outputStride + (uniforms.start + row) / ${pair}u + ${j}u]`),
     '}',
   ]);
 };
@@ -262,7 +267,7 @@ export const matmulText = (variant: MatmulVariant): string => {
   const bindings = [
     ...range(inputsOf(variant)).map((i) =>
       input === 'constant'
-        ? `var<uniform> input${i}: array<array<vec4<f32>, 8>, ${rowsOfBinding(variant) * groups}>`
+        ? `var<uniform> input${i}: array<array<vec4<f32>, 8>, ${rowsOfBinding(variant, variant.tiles) * groups}>`
         : `var<storage, read> input${i}: array<array<vec4<f32>, 8>>`,
     ),
     `var<storage, read> weights: array<${format === 'f32' ? 'vec4<f32>' : 'vec4<u32>'}>`,
@@ -273,7 +278,7 @@ export const matmulText = (variant: MatmulVariant): string => {
   ];
   return [
     ...(together ? ['enable subgroups;'] : []),
-    'struct Uniforms { outputs: u32, paddedRows: u32, start: u32, outputStride: u32, groups: u32, steps: u32 }',
+    'struct Uniforms { outputs: u32, paddedRows: u32, start: u32, outputStride: u32, groups: u32, steps: u32, tiles: u32 }',
     ...bindings.map((binding, i) => `@group(0) @binding(${i}) ${binding};`),
     ...(slices > 1 ? [`var<workgroup> partial: array<f32, ${workgroup * sums}>;`] : []),
     ...functions(variant),
@@ -284,7 +289,8 @@ export const matmulText = (variant: MatmulVariant): string => {
     // No lane returns early, because all must reach a barrier and a broadcast: beyond the last row it is read again.
     `let row = (group.x * ${lanes}u + rowLane) * ${perLane}u;`,
     `let source = min(row, uniforms.paddedRows - ${perLane}u);`,
-    ...(ownRows(variant) ? [`let ownRow = laneInSubgroup % ${ROWS_OF_BINDING}u * ${groups}u;`] : []),
+    `let firstRow = group.y * ${rows}u;`,
+    `let firstGroup = ${ownRows(variant) ? `(firstRow + laneInSubgroup % ${ROWS_OF_BINDING}u)` : 'firstRow'} * ${groups}u;`,
     ...range(perLane).flatMap((r) => range(rows).map((m) => `var a${r}_${m} = 0.0;`)),
     `for (var g = ${slices > 1 ? 'slice' : '0u'}; g < uniforms.groups; g += ${slices}u) {`,
     ...multiply(variant),

@@ -1,4 +1,4 @@
-// y = W·x for the 1…16 activation rows of a pass, in every weight format, as one kernel family: the same text generator
+// y = W·x for the 1…32 activation rows of a pass, in every weight format, as one kernel family: the same text generator
 // serves decoding, verification and prefill, so their bits agree. What a device runs (slices, rows a lane, how the
 // activations are bound) is data, `MatmulTuning`; of it only `slices` touches the order of a sum.
 import { PASS_ROWS, type PassRowCount } from '../../base/pass-rows.ts';
@@ -22,7 +22,7 @@ export type { Epilogue } from './matmul-text.ts';
 export const BUCKETS = PASS_ROWS;
 export type Bucket = PassRowCount;
 
-/** Activation rows of a dispatch. */
+/** Activation rows of a tile. */
 const DISPATCHED = [1, 2, 4, 8, 16] as const;
 export type Dispatched = (typeof DISPATCHED)[number];
 
@@ -53,9 +53,9 @@ export interface MatmulChoice {
   readonly unroll: boolean;
   /** Lanes that load activations for each other; 0 without subgroups: see MatmulVariant. */
   readonly together: 0 | 8;
-  /** The most activation rows of one dispatch: a pass of more takes several. */
+  /** The most activation rows of a tile: a pass of more takes several. */
   readonly most: Readonly<Record<WeightFormat, Dispatched>>;
-  /** Matrix rows a lane owns, for each M of a dispatch. */
+  /** Matrix rows a lane owns, for each M of a tile. */
   readonly perLane: Readonly<Record<Dispatched, number>>;
 }
 
@@ -81,13 +81,23 @@ export interface MatmulShape {
   readonly softCap?: number | null;
 }
 
+/** Tiles of one binding: those that fit 64 KiB and the input's memory. A power of two divides the rows of a pass. */
+const tilesOf = (loading: { rows: Dispatched; together: 0 | 8 }, groups: number, room: number): number => {
+  if (loading.rows < ROWS_OF_BINDING) return 1;
+  const fits = (tiles: number): boolean =>
+    tiles * loading.rows <= room && rowsOfBinding(loading, tiles) * groups * 128 <= MAX_CONSTANT;
+  let tiles = 1;
+  while (fits(2 * tiles)) tiles *= 2;
+  return tiles;
+};
+
 /**
- * A choice as it applies to so many rows of a pass: those of its first dispatch, and what that is compiled from. Inputs
- * and outputs have memory for sixteen rows.
+ * A choice as it applies to so many rows of a pass: the tile of its first dispatch, and what that is compiled from.
+ * `room`: the rows that the input has memory for, from the pass's first row on; at least the pass's own.
  */
 export const matmulVariant = (
   { format, columns }: Pick<Matrix, 'format' | 'columns'>,
-  { rows, epilogue, bias, scale = 1, softCap = null }: MatmulShape & { readonly bias: boolean },
+  { rows, room = rows, epilogue, bias, scale = 1, softCap = null }: MatmulShape & { bias: boolean; room?: number },
   { slices, workgroup, input, unroll, together, most, perLane }: MatmulChoice,
 ): MatmulVariant => {
   const groups = Math.ceil(columns / 32);
@@ -97,7 +107,8 @@ export const matmulVariant = (
   // are multiples of 256 bytes, which takes two rows; lanes that own rows want all eight of a binding.
   const least = Math.min(rows, together > 0 ? ROWS_OF_BINDING : 2);
   const fitting = DISPATCHED.findLast(
-    (size) => size <= wanted && size >= least && rowsOfBinding({ rows: size, together }) * groups * 128 <= MAX_CONSTANT,
+    (size) =>
+      size <= wanted && size >= least && rowsOfBinding({ rows: size, together }, 1) * groups * 128 <= MAX_CONSTANT,
   );
   const constant = input === 'constant' && fitting !== undefined;
   // As storage, sixteen rows of lanes that own rows took as long as twice eight.
@@ -107,6 +118,7 @@ export const matmulVariant = (
     format,
     groups,
     rows: dispatched,
+    tiles: constant ? tilesOf({ rows: dispatched, together }, groups, room) : 1,
     epilogue,
     bias,
     scale,
@@ -136,9 +148,18 @@ const define = (variant: MatmulVariant) => {
     name: `matmul-${format}-${epilogue}`,
     wgsl: matmulText(variant),
     bindings,
-    uniforms: { outputs: 'u32', paddedRows: 'u32', start: 'u32', outputStride: 'u32', groups: 'u32', steps: 'u32' },
+    uniforms: {
+      outputs: 'u32',
+      paddedRows: 'u32',
+      start: 'u32',
+      outputStride: 'u32',
+      groups: 'u32',
+      steps: 'u32',
+      /** Of the dispatch: for the grid alone. */
+      tiles: 'u32',
+    },
     tuning: {},
-    grid: ({ paddedRows }) => [Math.ceil(paddedRows / perLane / (workgroup / slices))],
+    grid: ({ paddedRows, tiles }) => [Math.ceil(paddedRows / perLane / (workgroup / slices)), tiles],
   });
 };
 
@@ -171,14 +192,17 @@ export const matmul = (
   const outputStride = output.shape.at(-1) ?? 0;
   for (const { start, layout, weights, scales } of matrix.parts)
     for (let first = 0; first < rows; ) {
-      const rest = { ...shape, rows: rows - first, bias: bias !== undefined };
+      const inputBytes = layout.groups * 128;
+      const offset = input.offset + first * inputBytes;
+      const room = Math.floor((input.buffer.size - offset) / inputBytes);
+      const rest = { ...shape, rows: rows - first, room, bias: bias !== undefined };
       const variant = matmulVariant(matrix, rest, choice);
-      const bindings = inputsOf(variant);
-      const inputBytes = variant.groups * 128;
-      const inputs = range(bindings).map((j) => {
-        const bound = variant.rows / bindings;
-        const offset = input.offset + (first + j * bound) * inputBytes;
-        return [`input${j}`, { ...input, offset, bytes: bound * inputBytes }] as const;
+      const whole = Math.max(1, Math.floor((rows - first) / variant.rows));
+      const tiles = variant.input === 'constant' ? Math.min(whole, variant.tiles) : whole;
+      const bound = rowsOfBinding(variant, variant.input === 'constant' ? variant.tiles : tiles) * inputBytes;
+      const inputs = range(inputsOf(variant)).map((j) => {
+        const at = offset + j * ROWS_OF_BINDING * inputBytes;
+        return [`input${j}`, { ...input, offset: at, bytes: bound }] as const;
       });
       const rowBytes = outputStride * 4;
       kernel(variant)(
@@ -188,10 +212,18 @@ export const matmul = (
           weights,
           scales,
           ...(bias ? { bias } : {}),
-          output: { ...output, offset: output.offset + first * rowBytes, bytes: variant.rows * rowBytes },
+          output: { ...output, offset: output.offset + first * rowBytes, bytes: tiles * variant.rows * rowBytes },
         },
-        { outputs: layout.rows, paddedRows: layout.paddedRows, start, outputStride, groups: layout.groups, steps },
+        {
+          outputs: layout.rows,
+          paddedRows: layout.paddedRows,
+          start,
+          outputStride,
+          groups: layout.groups,
+          steps,
+          tiles,
+        },
       );
-      first += variant.rows;
+      first += tiles * variant.rows;
     }
 };

@@ -127,16 +127,20 @@ export class CachedCursor implements Cursor {
 
   async extend(tokens: readonly number[], options: ExtendOptions = {}): Promise<Forward> {
     const { signal, onProgress, onPass } = options;
-    const chunk = Math.min(options.chunk ?? MOST_ROWS, MOST_ROWS);
+    const { promptRows } = this.cache;
+    const chunk = Math.min(options.chunk ?? promptRows, promptRows);
+    /** What does not fill a pass of a prompt is not padded to one. */
+    const partOf = (left: number): number => (left < chunk ? Math.min(left, MOST_ROWS) : chunk);
     if (tokens.length === 0) throw refuse('extend was given no tokens');
     if (!Number.isInteger(chunk) || chunk < 1) throw refuse(`a chunk of ${options.chunk} rows`);
     checkTokens(tokens, this.#runner.vocabulary);
     this.#room(tokens.length, tokens.length);
     this.#sequence = Math.max(this.#known, this.length + tokens.length);
     try {
-      for (let from = 0; ; from += chunk) {
-        const part = tokens.slice(from, from + chunk);
-        const last = from + chunk >= tokens.length;
+      for (let from = 0; ; ) {
+        const part = tokens.slice(from, from + partOf(tokens.length - from));
+        from += part.length;
+        const last = from === tokens.length;
         const pass = this.#pass(chain(part), last ? 'last' : 'none');
         onPass?.(pass);
         pass.accept(part.map((_, node) => node));
@@ -145,7 +149,7 @@ export class CachedCursor implements Cursor {
           return pass.lastRow();
         }
         await this.#runner.submitted();
-        onProgress?.(from + chunk);
+        onProgress?.(from);
         checkAborted(signal);
         this.#use();
       }

@@ -1,5 +1,6 @@
 // What the layers keep of one sequence and its forks, keys and values for the most part: buffers for each layer, whose
 // slots the cursors assign, and the plans that are recorded with these buffers.
+import { PROMPT_ROWS } from '../../base/pass-rows.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
@@ -16,7 +17,7 @@ import { keepTokens } from '../../kernels/cache/keep-tokens.ts';
 import { moveRows } from '../../kernels/cache/kept-rows.ts';
 import { keptWords } from '../../kernels/convolution/short-convolution.ts';
 import { deltaChannels, deltaWords } from '../../kernels/delta-net/delta-shape.ts';
-import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
+import { BUCKETS } from '../../kernels/matmul/matmul.ts';
 import { type Architecture, ropesOf } from '../architecture.ts';
 import { Arena } from '../arena.ts';
 import { type Rope, type RopeDivisors, ropeTable, type Span } from '../forward/rope-table.ts';
@@ -43,6 +44,8 @@ export interface CacheOptions extends CacheRows {
   readonly nodes: number;
   readonly rollout?: Rollout | undefined;
   readonly pool?: boolean | undefined;
+  /** Whether prompts are read into it, in passes that score their last row at most. */
+  readonly prompts?: boolean | undefined;
 }
 
 /** What the caches of a model share. */
@@ -93,12 +96,19 @@ export const largestBuffer = (architecture: Architecture, size: CacheSize): numb
 export const cacheBytes = (architecture: Architecture, size: CacheSize): number =>
   allBuffers(architecture, size).reduce((sum, bytes) => sum + bytes, 0);
 
+/** The most scratch that attention takes for the sake of prompts. */
+const PROMPT_SCRATCH = 4 * 2 ** 20;
+
+/** Rows that attention takes at once: of a prompt's pass all, unless their scratch would be large. */
+const attentionRows = ({ sizes }: Architecture, capacity: number, tuning: AttentionTuning): number =>
+  attentionScratchBytes({ rows: PROMPT_ROWS, ...sizes, capacity }, tuning) <= PROMPT_SCRATCH ? PROMPT_ROWS : MOST_ROWS;
+
 /**
  * Bytes of the other buffers whose size grows with the context. The cache allocates this list and the memory estimate
  * adds it up, so such scratch of a new kernel belongs here.
  */
 export const cacheScratch = (architecture: Architecture, size: CacheSize, tuning: AttentionTuning) => {
-  const { heads, keyValueHeads, headDim } = architecture.sizes;
+  const shape = architecture.sizes;
   const capacity = cacheSlots(rowsOf(size));
   const ring = ringSlots(architecture, rowsOf(size));
   const longRope = longRopeBytes(architecture, size.positions);
@@ -109,7 +119,10 @@ export const cacheScratch = (architecture: Architecture, size: CacheSize, tuning
     /** The token of every slot, where rows may have to be computed anew. */
     tokens: ring !== null || longRope.length > 0 ? capacity * 4 : 0,
     states: Object.values(stateScratch(architecture, (size.forks ?? NO_FORKS).count)),
-    attention: attentionScratchBytes({ rows: MOST_ROWS, heads, keyValueHeads, headDim, capacity }, tuning),
+    attention: attentionScratchBytes(
+      { rows: attentionRows(architecture, capacity, tuning), ...shape, capacity },
+      tuning,
+    ),
   };
 };
 
@@ -149,6 +162,8 @@ export class Cache {
   /** Attention's scratch. */
   readonly attention: Tensor;
   readonly attend: Attention;
+  /** Rows that its scratch has room for. */
+  readonly attentionRows: number;
   /** Null where trees fit one pass. */
   readonly wide: Wide | null;
   /** Null where no sequence of this cache is longer than the length that longrope's short factors hold for. */
@@ -163,8 +178,10 @@ export class Cache {
   readonly states: RecurrentStates | null;
   /** Each row's hidden state; null without `pool`. */
   readonly pool: Pool | null;
+  /** Rows of the largest pass that reads a prompt. */
+  readonly promptRows: number;
   /** Embedding and blocks, for each number of rows; recorded by the executor. */
-  readonly bodies: ReadonlyMap<Bucket, Plan>;
+  readonly bodies: ReadonlyMap<number, Plan>;
   readonly #gpu: Gpu;
   readonly #arena: Arena;
   readonly #moves: Tensor;
@@ -245,8 +262,13 @@ export class Cache {
             taps: options.tapLayers.map((layer) => tap(most, layer)),
           }
         : null;
-    this.bodies = new Map(BUCKETS.map((bucket) => [bucket, new Plan(gpu)]));
+    // Taps, rollouts and two sets of RoPE factors are made for passes that may also score trees.
+    const special = options.tapLayers.length > 0 || options.rollout || this.longRope;
+    this.promptRows = options.prompts && positions > MOST_ROWS && !special ? PROMPT_ROWS : MOST_ROWS;
+    const bodies: readonly number[] = this.promptRows > MOST_ROWS ? [...BUCKETS, this.promptRows] : BUCKETS;
+    this.bodies = new Map(bodies.map((rows) => [rows, new Plan(gpu)]));
     this.attention = arena.storage(scratch.attention, 'attention');
+    this.attentionRows = attentionRows(architecture, this.slots, attentionTuning(gpu));
     this.rolloutState = options.rollout ? new RolloutState(arena, options.rollout, architecture, this.slots) : null;
     this.pool = options.pool ? new Pool(gpu, arena, this.slots, hidden) : null;
     this.#moves = moves;

@@ -3,7 +3,7 @@
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
-import { BUCKETS, type Bucket } from '../../kernels/matmul/matmul.ts';
+import { BUCKETS } from '../../kernels/matmul/matmul.ts';
 import { treeDraws } from '../../kernels/tree/tree-draws.ts';
 import { PLACE_WORDS, packPlace, treeRows } from '../../kernels/tree/tree-rows.ts';
 import { NODE_WORDS } from '../../kernels/verify/verdict.ts';
@@ -38,7 +38,7 @@ export class DeviceTreeRows {
   readonly #nodes: Tensor;
   readonly #windows: readonly (number | null)[];
   /** By window. */
-  readonly #rows: readonly ReadonlyMap<Bucket, Plan>[];
+  readonly #rows: readonly ReadonlyMap<number, Plan>[];
   readonly #draws: Plan;
 
   constructor(
@@ -80,7 +80,7 @@ export class DeviceTreeRows {
   }
 
   /** The rows of nodes [first, first + count), for every window. */
-  fill(past: Past, { first, count, bucket }: { first: number; count: number; bucket: Bucket }): void {
+  fill(past: Past, { first, count, bucket }: { first: number; count: number; bucket: number }): void {
     const { submission } = this.#gpu;
     const { prefix, start, own, state = 0 } = past;
     const place = { first, count, prefix, start, base: start + own, position: lengthOf(past), state };

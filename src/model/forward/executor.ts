@@ -1,5 +1,6 @@
 // Runs passes. Every pass of a language model, a drafter or a judge is one `run` of a description: it uploads the rows
 // and replays a body and a head, all in the device's open submission.
+import { PROMPT_ROWS } from '../../base/pass-rows.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Live, Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
@@ -33,10 +34,10 @@ const pastsOf = (rows: PassRows): readonly Past[] => {
 export interface PassDescription {
   readonly cache: Cache;
   readonly rows: PassRows;
-  /** Which rows get logits. `last`: the last one alone, as row 0 of the results. More than 16 rows need `all`. */
+  /** Which rows get logits. `last`: the last one alone, as row 0 of the results, of at most the cache's `promptRows`. */
   readonly logits: 'all' | 'last' | 'none';
   /** Replaces embedding and blocks: a drafter turns its target's taps into context with plans of its own. */
-  readonly body?: ReadonlyMap<Bucket, Plan>;
+  readonly body?: ReadonlyMap<number, Plan>;
 }
 
 export class Executor {
@@ -117,20 +118,21 @@ export class Executor {
   }
 
   /**
-   * Records a pass, sixteen rows at a time; each group sees the keys of the groups before it. Draws from the previous
-   * pass are recorded first, because this one overwrites its logits.
+   * Records a pass, sixteen rows at a time if all are scored; each group sees the keys of the groups before it. Draws
+   * from the previous pass are recorded first, because this one overwrites its logits.
    */
   run({ cache, rows, logits, body = cache.bodies }: PassDescription): Pass {
     this.#pass?.end();
     if (rows.from === 'tree') this.#tools?.treeRows.load(rows.tree, rows.count);
     const runs = spanRuns(cache.longRope, rows);
-    const wide = rows.count > MOST_ROWS || runs.length > 1 ? cache.wide : null;
+    const most = logits === 'all' ? MOST_ROWS : cache.promptRows;
+    const wide = rows.count > most || runs.length > 1 ? cache.wide : null;
     const { scores } = this.#network.scratch;
     for (const { span, rows: own, trees, serves } of runs) {
       if (span) cache.longRope?.select(span);
       for (const { past, sources } of trees) this.#renew(cache, past, span, sources);
-      for (let first = 0; first < rows.count; first += MOST_ROWS) {
-        const count = Math.min(MOST_ROWS, rows.count - first);
+      for (let first = 0; first < rows.count; first += most) {
+        const count = Math.min(most, rows.count - first);
         const bucket = this.#bucket(count);
         if (first === 0) cache.states?.advance(pastsOf(rows));
         else cache.states?.hold();
@@ -182,11 +184,11 @@ export class Executor {
     return plan;
   }
 
-  #bucket(rows: number): Bucket {
-    return BUCKETS.find((size) => size >= Math.max(rows, this.leastRows)) as Bucket;
+  #bucket(rows: number): number {
+    return BUCKETS.find((size) => size >= Math.max(rows, this.leastRows)) ?? PROMPT_ROWS;
   }
 
-  #runBody(plans: ReadonlyMap<Bucket, Plan>, rows: PassRows, group: Group): void {
+  #runBody(plans: ReadonlyMap<number, Plan>, rows: PassRows, group: Group): void {
     const { first, count, bucket } = group;
     let live: Live;
     if (rows.from === 'stream') return;
@@ -243,9 +245,9 @@ export class Executor {
     return { keys, branched };
   }
 
-  #runHead(logits: PassDescription['logits'], count: number, bucket: Bucket): void {
+  #runHead(logits: PassDescription['logits'], count: number, bucket: number): void {
     const { submission } = this.#gpu;
-    if (logits === 'all') submission.run(this.#heads.get(bucket) as Plan, { keys: 0 });
+    if (logits === 'all') submission.run(this.#heads.get(bucket as Bucket) as Plan, { keys: 0 });
     if (logits !== 'last') return;
     const { pickedIndices } = this.#network.scratch;
     submission.upload(pickedIndices, new Uint32Array(this.leastRows).fill(count - 1));
@@ -264,11 +266,11 @@ const copyRows = (
   for (const [source, target] of results) submission.copy(rowsOf(source, count, from), rowsOf(target, count, to));
 };
 
-/** At most 16 rows of a pass, and the number of rows that the plans were recorded for. */
+/** Rows that are computed together, and the number of rows that the plans were recorded for. */
 interface Group {
   readonly first: number;
   readonly count: number;
-  readonly bucket: Bucket;
+  readonly bucket: number;
 }
 
 const makeTools = (network: Network, arena: Arena, moves: Tensor, windows: readonly (number | null)[]): PassTools => {

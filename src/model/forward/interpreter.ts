@@ -9,6 +9,7 @@ import { attentionTuning } from '../../kernels/attention/attention.ts';
 import { outputGate } from '../../kernels/attention/output-gate.ts';
 import { storedAs } from '../../kernels/cache/cache-precision.ts';
 import { gatherRows } from '../../kernels/cache/gather-rows.ts';
+import { ROW_WORDS } from '../../kernels/cache/rows.ts';
 import { gatedConvolution, siluConvolution } from '../../kernels/convolution/short-convolution.ts';
 import { deltaRows, deltaRule } from '../../kernels/delta-net/delta-rule.ts';
 import { deltaChannels } from '../../kernels/delta-net/delta-shape.ts';
@@ -53,7 +54,8 @@ export const outputsOf = ({ architecture, weights }: Pick<Network, 'architecture
 type Weighted = Weights['blocks'][number];
 
 interface Place {
-  readonly bucket: Bucket;
+  /** Rows of the pass. */
+  readonly bucket: number;
   readonly layer: number;
 }
 
@@ -167,7 +169,16 @@ const recordAttention = (plan: Plan, network: Network, cache: Cache, input: Tens
     ring: cache.ringOf(layer),
   } as const;
   const shape = { ...sizes, stored, scale, softCap: softCap ?? 0 } as const;
-  cache.attend(plan, attending, shape);
+  for (let first = 0; first < bucket; first += cache.attentionRows) {
+    const rows = Math.min(cache.attentionRows, bucket - first);
+    const list = { ...attending.rows, offset: first * ROW_WORDS * 4, bytes: rows * ROW_WORDS * 4 };
+    const query = rowsOf(scratch.query, rows, first);
+    cache.attend(
+      plan,
+      { ...attending, query, rows: list, output: rowsOf(scratch.attended, rows, first) },
+      { ...shape, rows },
+    );
+  }
   cache.rolloutState?.record(plan, attending, shape, attentionTuning(gpu), layer);
   if (gate && scratch.outputGate) {
     const gates = rowsOf(scratch.outputGate.gate, bucket);
@@ -250,7 +261,7 @@ export const recordBody = (
   plan: Plan,
   network: Network,
   cache: Cache,
-  bucket: Bucket,
+  bucket: number,
   layers: readonly number[] = network.architecture.blocks.map((_, i) => i),
 ): void => {
   const { gpu, architecture, weights, scratch, tuning } = network;

@@ -1,5 +1,6 @@
 // The activations of a pass, declared once: a model allocates this list, and the memory estimate adds it up. Scratch
 // for a new kernel is one line in `declare`; if it grows with the context, in `cacheScratch` (cache/kv-cache.ts).
+import { PROMPT_ROWS } from '../../base/pass-rows.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { ROW_WORDS } from '../../kernels/cache/rows.ts';
@@ -15,8 +16,10 @@ const windowOf = ({ mixer }: Block): number | null => (mixer.kind === 'attention
 /** Distinct windows, in the order of their first layer. */
 export const windowsOf = ({ blocks }: Architecture): readonly (number | null)[] => [...new Set(blocks.map(windowOf))];
 
-/** `width`: 16 rows of so many f32; `words`: so many words. */
-type Size = { readonly width: number } | { readonly words: number };
+/** `width`: rows of so many f32, those of a prompt's pass if `rows` is left out; `words`: so many words. */
+type Size = { readonly width: number; readonly rows?: number } | { readonly words: number };
+
+const rowsIn = ({ rows = PROMPT_ROWS }: { readonly rows?: number }): number => rows;
 
 /** Every delta net of a model has the same shape. */
 const deltaScratch = ({ blocks }: Architecture) => {
@@ -53,10 +56,10 @@ const declare = (architecture: Architecture, head: number) => {
       pickedIndices: { words: MOST_ROWS },
       everyIndex: { words: MOST_ROWS },
       /** What the head gives. */
-      logits: { width: head },
+      logits: { width: head, rows: MOST_ROWS },
     },
     /** The rows as kernels read them. One list for each distinct window, because visibility differs. */
-    rows: { words: MOST_ROWS * ROW_WORDS },
+    rows: { words: PROMPT_ROWS * ROW_WORDS },
     convolution: blocks.some(({ mixer }) => mixer.kind === 'convolution')
       ? {
           /** B, C and u side by side. */
@@ -69,7 +72,7 @@ const declare = (architecture: Architecture, head: number) => {
       ? { gate: { width: heads * headDim } }
       : null,
     /** Logits of a reduced head, spread over the target's vocabulary. */
-    scores: spreadOver === null ? null : { width: spreadOver },
+    scores: spreadOver === null ? null : { width: spreadOver, rows: MOST_ROWS },
     /** What drafters need besides. */
     features: features && {
       /** The taps of each row side by side. */
@@ -113,7 +116,7 @@ export const makeScratch = (
 ): Scratch => {
   const { always, rows, convolution, delta, outputGate, scores, features } = declare(architecture, head);
   const make = (size: Size, label: string): Tensor =>
-    'width' in size ? arena.activation(MOST_ROWS, size.width, label) : arena.storage(size.words * 4, label);
+    'width' in size ? arena.activation(rowsIn(size), size.width, label) : arena.storage(size.words * 4, label);
   const all = <T extends Readonly<Record<string, Size>>>(sizes: T): Tensors<T> =>
     Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, make(size, name)])) as Tensors<T>;
   const tensors = all(always);
@@ -130,7 +133,7 @@ export const makeScratch = (
   };
 };
 
-const bytesOf = (size: Size): number => ('width' in size ? MOST_ROWS * stride32(size.width) : size.words) * 4;
+const bytesOf = (size: Size): number => ('width' in size ? rowsIn(size) * stride32(size.width) : size.words) * 4;
 
 /** Bytes of what `makeScratch` allocates. */
 export const scratchBytes = (architecture: Architecture, head = architecture.sizes.vocabulary): number => {

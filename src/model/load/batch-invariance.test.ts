@@ -26,7 +26,7 @@ const MODELS = {
 const PRECISIONS = ['f32', 'f16', 'q8', 'q4'] as const;
 
 describe.skipIf(noShared).each(['all', 'baseline'] as const)(
-  'chunks of 1, 2, 3, 5, 8 and 16, %s features',
+  'chunks of 1, 2, 3, 5, 8, 16 and 32, %s features',
   (features) => {
     describe.each(Object.entries(MODELS))('%s', (name, path) => {
       const few = features === 'baseline' && DECLARED.includes(name);
@@ -40,6 +40,12 @@ describe.skipIf(noShared).each(['all', 'baseline'] as const)(
           cursor.rewind(0);
           expect((await scoreRows(cursor, prompt, chunk)).logits).toEqual(alone);
         }
+        const long = Array.from({ length: 61 }, (_, i) => prompt[i % prompt.length] as number);
+        const read = async (chunk: number): Promise<Float32Array> => {
+          cursor.rewind(0);
+          return await (await cursor.extend(long, { chunk })).logits.read();
+        };
+        expect(await read(32)).toEqual(await read(16));
       });
     });
   },
