@@ -44,7 +44,7 @@ describe.skipIf(noShared)('reference models', () => {
     const layers = 3;
     for (const { round, submits, readbacks, dispatches } of work) {
       expect(readbacks).toBe(1);
-      if (round === 0) continue; // the prompt: a submit for each 16 rows
+      if (round === 0) continue; // the prompt: a submit for each 32 rows
       expect(submits).toBe(1);
       expect(dispatches).toBeLessThanOrEqual(12 * layers + 6);
     }
