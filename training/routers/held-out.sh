@@ -16,7 +16,9 @@ set -x
 outrider thresholds --systems $routers --limit 600 --journal "$out/validation.jsonl" > "$out/validation.json"
 outrider thresholds --systems $routers --split held-out --limit "$problems" --journal "$out/held-out.jsonl" \
   > "$out/held-out.json"
-outrider thresholds --systems oracle,random --split held-out --limit 150 --journal "$out/held-out.jsonl" > "$out/others.json"
+outrider thresholds --systems oracle,random --split held-out --limit 150 --journal "$out/others.jsonl" > "$out/others.json"
+outrider thresholds --systems oracle:tau=0,random:share=0.2 --split held-out --limit "$problems" \
+  --journal "$out/others.jsonl" > "$out/bounds.json"
 outrider thresholds --suite bundled-math-hard --systems $routers,random --split held-out --limit "$hard" \
   --journal "$out/hard.jsonl" > "$out/hard.json"
 outrider bench --suite bundled-math $both --systems "$(inner rsd arbitrage confidence specguard oracle random:share=0.2)\
@@ -26,7 +28,7 @@ outrider bench --suite bundled-math-hard $both --systems "$(inner rsd arbitrage 
 
 cd training
 python -m routers.held_out "$out/held-out.json" "$out/times.json" ../docs/results/routers.json \
-  --also "$out/others.json" --at random=0.2
+  --also "$out/bounds.json" --at random=0.2
 python -m routers.held_out "$out/hard.json" "$out/hard-times.json" ../docs/results/routers-hard.json --at random=0.2
 python -m routers.plot "$out/held-out.json" "$out/others.json" ../docs/images/routers.svg
 python -m routers.plot "$out/held-out.json" "$out/others.json" ../docs/images/routers-useless.svg --useless
