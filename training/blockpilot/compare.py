@@ -100,7 +100,7 @@ def main() -> None:
             by = cost if goal == "rate" else None
 
             def chosen(seed: int) -> torch.Tensor:
-                def learned(train: Data, held: Data) -> torch.Tensor:
+                def learned(train: Data, held: Data, width=width, goal=goal, by=by) -> torch.Tensor:
                     policy = learn(train, width=width, goal=goal, epochs=args.epochs, seed=seed)
                     return choose(policy, held.logits, "raw", by)
 
