@@ -12,6 +12,7 @@ very answer it is timed on is shown as a bound.
 import argparse
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,14 @@ def crossed(data: Data, fold: torch.Tensor, chosen: Callable[[Data, Data], torch
     for i in range(FOLDS):
         choice[fold == i] = chosen(part(data, fold != i), part(data, fold == i))
     return choice
+
+
+def learned_choices(
+    train: Data, held: Data, *, width: int, goal: str, by: np.ndarray | None, epochs: int, seed: int
+) -> torch.Tensor:
+    """What a policy of this width chooses for the held-out rows, taught by the others."""
+    policy = learn(train, width=width, goal=goal, epochs=epochs, seed=seed)
+    return choose(policy, held.logits, "raw", by)
 
 
 def cross_validated(data: Data, answers: int) -> torch.Tensor:
@@ -99,14 +108,9 @@ def main() -> None:
         for goal, name in (("rate", "predicted τ and costs"), ("time", "label: the quickest"), ("tau", "label: largest τ")):
             by = cost if goal == "rate" else None
 
-            def chosen(seed: int) -> torch.Tensor:
-                def learned(train: Data, held: Data, width=width, goal=goal, by=by) -> torch.Tensor:
-                    policy = learn(train, width=width, goal=goal, epochs=args.epochs, seed=seed)
-                    return choose(policy, held.logits, "raw", by)
-
-                return crossed(data, fold, learned)
-
-            row(f"policy of width {width}, {name}", [chosen(seed) for seed in range(args.seeds)])
+            learned = partial(learned_choices, width=width, goal=goal, by=by, epochs=args.epochs)
+            answered = [crossed(data, fold, partial(learned, seed=seed)) for seed in range(args.seeds)]
+            row(f"policy of width {width}, {name}", answered)
 
 
 if __name__ == "__main__":
