@@ -30,9 +30,7 @@ class Batch:
 
 
 @torch.no_grad()
-def read(
-    target: LanguageModel, tokens: list[list[int]], prompts: list[int], dtype: torch.dtype, drawn: bool = False
-) -> Batch:
+def read(target: LanguageModel, tokens: list[list[int]], prompts: list[int], dtype: torch.dtype, drawn: bool = False) -> Batch:
     """One pass over whole texts; a row ends where the target disagrees, with what it would have said, unless it was drawn."""
     ids, _ = pack([(text, text) for text in tokens])
     states = target.states(ids, dtype)
