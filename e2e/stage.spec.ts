@@ -114,6 +114,10 @@ test('switching acts moves nothing; the judge’s slider recolours steps, moves 
   await expect(scene().locator('.stage-end.on')).toContainText('word for word the same');
   await expect(scene().locator('.stage-text [data-letter]').first()).toBeVisible();
   expect(await below()).toBe(before);
+  await page.locator('#stage-progress').evaluate((node) => {
+    node.textContent = 'A drafter with a long name, compiling shaders: 2 of 60 '.repeat(3);
+  });
+  expect(await below()).toBe(before);
   await page.screenshot({ path: 'test-results/stage-vote.png', animations: 'disabled' });
 });
 

@@ -255,8 +255,8 @@ export interface OpenCursor {
    */
   readonly length?: number;
   /**
-   * Rows before its window that a layer with a window keeps too. After a rewind by more than that, the next pass reads
-   * the rows again that its windows see. Default 192.
+   * Rows before its window that a layer with a window keeps too. After a rewind by more than that, the next pass may
+   * have to read all rows again first (`Cursor.keeps`). Default 192.
    */
   readonly spare?: number;
 }
