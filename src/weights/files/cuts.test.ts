@@ -26,8 +26,19 @@ afterAll(async () => {
 
 const same = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 
-/** Damages or removes one thing in the store, as a failing disk or an evicting browser would. */
+/**
+ * Damages or removes one thing in the store, as a failing disk or an evicting browser would. A thing that another tab
+ * writes or removes at this very moment stays as that tab leaves it: the system refuses to touch it.
+ */
 const damage = (folder: string, next: () => number): void => {
+  try {
+    damageOne(folder, next);
+  } catch (error) {
+    if (!['ENOENT', 'ENOTEMPTY'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+};
+
+const damageOne = (folder: string, next: () => number): void => {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path));
   const path = paths[Math.floor(next() * paths.length)];
   if (!path) return;
