@@ -1,6 +1,6 @@
 // The panel for a step router's run: a card for every step, accepted or escalated, with its score on a scale. A slider
 // shows what another threshold would have decided on the same scores.
-import type { TraceEvent } from '../../src/trace/index.ts';
+import type { EventOf, TraceEvent } from '../../src/trace/index.ts';
 import { element, hold, make, release, say } from '../shared/elements.ts';
 import { hinted } from '../shared/hints.ts';
 import { rangeOf, type Step, StepReader, stepText, whatIf } from './steps.ts';
@@ -18,6 +18,11 @@ const SCORES_ABOUT: Readonly<Record<string, string>> = {
   router: 'How likely the target would write a better step, as the router predicts',
   draft: 'How sure the draft model was of its own step',
 };
+
+/** Tooltips for the signals of SpecGuard. */
+const LOGPROB = "Of the step's least certain token, as the draft gave it.";
+const GROUNDING =
+  'Of the least grounded token: the share of its attention that reaches the prompt and the steps before it.';
 
 const node = (tag: string, className: string, text = ''): HTMLElement =>
   Object.assign(document.createElement(tag), { className, textContent: text });
@@ -38,10 +43,9 @@ const headingOf = (step: Step): string => {
   return ms === null && !route ? '… being judged' : '✓ accepted';
 };
 
-const factsOf = ({ route, candidates, tokens, ms, written }: Step): string =>
+const factsOf = ({ route, tokens, ms, written }: Step): string =>
   [
     ms === null ? '' : `${tokens} tokens, ${milliseconds(ms)}`,
-    candidates > 1 ? `${candidates} candidates` : '',
     route?.judge_ms === undefined ? '' : `judged in ${milliseconds(route.judge_ms)}`,
     ms !== null && written === 0 ? `${tokens} target tokens saved` : '',
   ]
@@ -62,7 +66,30 @@ const scoreOf = ({ route }: Step, range: { min: number; max: number } | null): H
   const name = SCORE_NAMES[by] ?? by;
   const about = hinted(name, `${SCORES_ABOUT[by] ?? 'The score of the step'}.`);
   const compared = ` ${read}, threshold ${twoDigits(threshold)}: ${reason}`;
-  return [scale, make('small', { className: 'muted' }, about, compared)];
+  return [scale, make('small', { className: 'muted' }, about, compared), ...signalsOf(route)];
+};
+
+/** What the score was computed from, where the draft's own signals decide. */
+const signalsOf = ({ signals }: EventOf<'route'>): HTMLElement[] => {
+  if (!signals) return [];
+  const { logprob, grounding } = signals;
+  const line = make(
+    'small',
+    { className: 'muted' },
+    hinted('Least log-probability', LOGPROB),
+    ` ${twoDigits(logprob)}`,
+  );
+  if (grounding !== null) line.append(', ', hinted('least grounding', GROUNDING), ` ${twoDigits(grounding)}`);
+  return [line];
+};
+
+/** All candidates, where there are several, and which of them was judged. */
+const candidatesOf = ({ candidates, route }: Step): HTMLElement[] => {
+  if (candidates.length < 2) return [];
+  const lines = candidates.map((text, i) =>
+    i === route?.chosen ? make('li', {}, make('b', {}, 'judged: '), stepText(text)) : make('li', {}, stepText(text)),
+  );
+  return [make('details', {}, make('summary', {}, `${candidates.length} candidates`), make('ol', {}, ...lines))];
 };
 
 /** `cold`: the target has not written yet, so its shaders are compiled with its first step. */
@@ -81,7 +108,7 @@ const drawStep = (step: Step, range: { min: number; max: number } | null, cold: 
       ? [node('p', 'muted', `The target ${cold ? 'compiles its shaders, then ' : ''}writes this step …`)]
       : []),
   ];
-  card.append(head, ...lines, ...scoreOf(step, range));
+  card.append(head, ...lines, ...scoreOf(step, range), ...candidatesOf(step));
   return card;
 };
 

@@ -87,8 +87,15 @@ describe('steps', () => {
   it('are read from events: what was drafted, chosen, decided, committed', () => {
     const reader = readAll(EVENTS);
     expect(reader.steps).toHaveLength(2);
-    expect(reader.steps[0]).toMatchObject({ draft: 'uno', candidates: 2, text: 'uno', by: 'draft', written: 0, ms: 5 });
-    expect(reader.steps[1]).toMatchObject({ draft: 'tow', candidates: 1, text: 'two', by: 'target', written: 2 });
+    expect(reader.steps[0]).toMatchObject({
+      draft: 'uno',
+      candidates: ['one', 'uno'],
+      text: 'uno',
+      by: 'draft',
+      written: 0,
+      ms: 5,
+    });
+    expect(reader.steps[1]).toMatchObject({ draft: 'tow', candidates: ['tow'], text: 'two', by: 'target', written: 2 });
     expect(reader.steps[1]?.route).toMatchObject({ score: 0.2, threshold: 0.7 });
   });
 

@@ -7,8 +7,8 @@ export interface Step {
   readonly step: number;
   /** What the draft wrote; null if it was not asked. */
   readonly draft: string | null;
-  /** How many candidates the draft wrote. */
-  readonly candidates: number;
+  /** All candidates that the draft wrote. */
+  readonly candidates: readonly string[];
   /** The rule's decision; null if no rule was asked. */
   readonly route: EventOf<'route'> | null;
   /** Committed so far. */
@@ -27,7 +27,7 @@ const textOf = (tokens: readonly number[], pieces: readonly string[] | undefined
 /** A step as shown: without surrounding space and without the token that ends an answer. */
 export const stepText = (text: string): string => text.replace(/<\/?[\w|]+>\s*$/, '').trim();
 
-const NOTHING = { candidates: 0, route: null, text: '', by: 'draft', tokens: 0, ms: null, written: 0 } as const;
+const NOTHING = { candidates: [], route: null, text: '', by: 'draft', tokens: 0, ms: null, written: 0 } as const;
 
 /** Turns events into steps. */
 export class StepReader {
@@ -43,12 +43,7 @@ export class StepReader {
     if (event.type === 'run') this.rule = thresholdOf(event);
     if (event.type === 'candidates' && event.by !== 'target') {
       this.#drafts = event.tokens.map((tokens, i) => textOf(tokens, event.pieces?.[i]));
-      return this.#put({
-        ...NOTHING,
-        step: event.step,
-        draft: this.#drafts[0] ?? null,
-        candidates: event.tokens.length,
-      });
+      return this.#put({ ...NOTHING, step: event.step, draft: this.#drafts[0] ?? null, candidates: this.#drafts });
     }
     if (event.type === 'route') {
       const open = this.#open ?? { ...NOTHING, step: event.step, draft: null };
