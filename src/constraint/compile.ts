@@ -8,7 +8,7 @@ import { literal } from './literal.ts';
 import { bytesOf, type Marks } from './marks.ts';
 import type { Compiled } from './matcher.ts';
 import { patternGrammar } from './pattern.ts';
-import { safeAlternatives } from './safe-alternatives.ts';
+import { safeAlternatives, twoDigits } from './safe-alternatives.ts';
 import { compiling, loadXGrammar } from './xgrammar.ts';
 
 /** Compiled constraints that are kept, for each vocabulary. */
@@ -81,6 +81,17 @@ const compile = async (compiler: GrammarCompiler, constraint: Constraint): Promi
   return compiler.compileGrammar(safeAlternatives(printed));
 };
 
+const TEXTS = /"(?:[^"\\\n]|\\.)*"|\[(?:[^\]\\]|\\.)*\]|#.*/g;
+const NUL = /(?<!\\)(?:\\\\)*\\(?:0|u0000|U00000000)/;
+
+/** XGrammar leaves U+0000 out of a text, and so would allow the text without it. */
+const readableGrammar = (grammar: string): string => {
+  const read = twoDigits(grammar);
+  const wrong = read.match(TEXTS)?.find((text) => (text[0] === '"' || /^\[\\\w+\]$/.test(text)) && NUL.test(text));
+  if (wrong !== undefined) throw badConstraint(`grammar: ${wrong} asks for U+0000, which no answer can have`);
+  return read;
+};
+
 const grammarOf = (constraint: Constraint): string => {
   if ('json_schema' in constraint) return schemaGrammar(constraint.json_schema, constraint.whitespace);
   if ('regex' in constraint) {
@@ -88,5 +99,5 @@ const grammarOf = (constraint: Constraint): string => {
     return `root ::= ${patternGrammar(constraint.regex, { json: false, refuse })}`;
   }
   if ('choice' in constraint) return `root ::= ${constraint.choice.map(literal).join(' | ')}`;
-  return constraint.grammar;
+  return readableGrammar(constraint.grammar);
 };

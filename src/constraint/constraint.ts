@@ -26,6 +26,8 @@ const MOST_CHARACTERS = 262_144;
 export const kindOf = (constraint: Constraint): ConstraintKind =>
   KINDS.find((kind) => (constraint as Readonly<Record<string, unknown>>)[kind] !== undefined) as ConstraintKind;
 
+const hasNoPlace = (text: unknown): boolean => String(text).includes('\0') || /\p{Surrogate}/u.test(String(text));
+
 /** Throws `bad-constraint` with the field's name. */
 export const checkConstraint = (value: unknown): Constraint => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -48,6 +50,8 @@ export const checkConstraint = (value: unknown): Constraint => {
     if (!['fixed', 'any', undefined].includes(fields.whitespace as string | undefined))
       throw badConstraint('whitespace must be fixed or any');
   } else if (typeof own !== 'string' || own === '') throw badConstraint(`${kind} must be a text that is not empty`);
+  if (kind !== 'json_schema' && [own].flat().some(hasNoPlace))
+    throw badConstraint(`${kind} holds U+0000 or half of a surrogate pair, which no answer can have`);
   const { length } = JSON.stringify(own);
   if (length > MOST_CHARACTERS)
     throw badConstraint(`this ${kind} has ${length} characters; at most ${MOST_CHARACTERS} can be compiled`);

@@ -293,14 +293,14 @@ describe('expressions that applications use', () => {
     /^\s?"[a-zA-Z]{1,4}"(?:,\s?"[a-zA-Z]{1,4}")?$/,
     /^([^,]{1,4},){1,2}[^,]{1,4}$/,
     /^(\* .{1,4}\n?){1,2}$/,
-    /^([01]?\d|2[0-3]):[0-5]\d$/,
+    /^(?<hour>[01]?\d|2[0-3]):[0-5]\d$/,
   ])('%s: random answers match', async (pattern) => {
     using matcher = await openMatcher({ regex: pattern.source });
     let matched = 0;
     for (let seed = 0; seed < 12; seed++) {
       const answer = await randomAnswer(matcher, seed);
       if (answer === null || answer.includes('\ufffd')) continue;
-      expect(answer).toMatch(pattern);
+      expect(answer).toMatch(new RegExp(pattern, 'u')); // counts characters, as JSON Schema does
       matched++;
     }
     expect(matched).toBeGreaterThan(0);
@@ -374,10 +374,31 @@ describe('constraints that are refused', () => {
     [{ regex: 'a', whitespace: 'any' }, 'has no field "whitespace"'],
     [{ json_schema: 'x' }, 'json_schema must be an object'],
     [{ grammar: 'x'.repeat(300_000) }, 'at most 262144'],
+    [{ choice: ['yes', 'n\0'] }, 'U+0000'],
+    [{ regex: 'a\ud800' }, 'surrogate'],
   ])('%o', (constraint, message) => {
     expect(() => checkConstraint(constraint)).toThrowError(
       expect.objectContaining({ code: 'bad-constraint', message: expect.stringContaining(message as string) }),
     );
+  });
+
+  it.each([
+    [{ regex: 'a\\0' }, 'which no answer holds'],
+    [{ regex: '(?<!a)b' }, 'look-around'],
+    [{ regex: '(?i)b' }, '(?i in a pattern is not supported'],
+    [{ grammar: 'root ::= "a\\x00b"' }, 'asks for U+0000'],
+    [{ grammar: 'root ::= "a" [\\0]' }, 'asks for U+0000'],
+    [{ grammar: 'root ::= "a" root' }, 'more must follow'],
+    [{ json_schema: { properties: { a: { $ref: '#' } }, required: ['a'] } }, 'more must follow'],
+    [
+      { json_schema: { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } } },
+      'more must',
+    ],
+  ] as const)('%o, when it is compiled', async (constraint, message) => {
+    await expect(openMatcher(constraint)).rejects.toMatchObject({
+      code: 'bad-constraint',
+      message: expect.stringContaining(message),
+    });
   });
 
   it('a grammar with an error in line 2, by the compiler’s own words; the next one compiles', async () => {

@@ -24,7 +24,8 @@ export const IN_JSON: readonly Range[] = [
   [0x23, 0x5b],
   [0x5d, 0x10ffff],
 ];
-const TEXT: readonly Range[] = [[0, 0x10ffff]];
+/** Without U+0000, at which XGrammar ends a text. */
+const TEXT: readonly Range[] = [[1, 0x10ffff]];
 
 const intersection = (ranges: readonly Range[], within: readonly Range[]): readonly Range[] =>
   ranges.flatMap(([first, last]) =>
@@ -52,7 +53,8 @@ export const patternGrammar = (pattern: string, { json, refuse }: PatternOptions
   let repeatable = false;
   const put = (ranges: readonly Range[], shown: string): void => {
     const kept = intersection(ranges, possible);
-    if (kept.length === 0) throw refuse(`the pattern asks for ${shown}, which a JSON string escapes`);
+    if (kept.length === 0)
+      throw refuse(`the pattern asks for ${shown}, which ${json ? 'a JSON string escapes' : 'no answer holds'}`);
     const written = characterClass(kept);
     if (written === null)
       throw refuse(`${shown} has more than 512 characters beyond ASCII, but not all`, 'Name fewer, or allow them all.');
@@ -73,8 +75,7 @@ export const patternGrammar = (pattern: string, { json, refuse }: PatternOptions
     } else if (character === '.') put(ANY, '.');
     else if (character === '[') put(reader.readClass(), 'a class of characters');
     else if (character === '(') {
-      if (reader.skip('?') && !reader.skip(':'))
-        throw refuse('look-around and named groups in a pattern are not supported');
+      if (reader.skip('?')) reader.readGroup();
       parts.push('(');
       depth++;
       repeatable = false;
@@ -131,6 +132,19 @@ class ClassReader {
     const found = this.at(character);
     if (found) this.#at++;
     return found;
+  }
+
+  /** What stands after `(?`: a group that is not counted, or has a name. */
+  readGroup(): void {
+    const kind = this.take();
+    if (kind === ':') return;
+    if (kind !== '<' || this.at('=') || this.at('!'))
+      throw this.#refuse(
+        /[=!<]/.test(kind) ? 'look-around in a pattern is not supported' : `(?${kind} in a pattern is not supported`,
+        'Write the texts that may match as alternatives.',
+      );
+    while (this.more && !this.at('>')) this.take();
+    if (!this.skip('>')) throw this.#refuse('the name of a group is not closed');
   }
 
   /** `{m}`, `{m,}` or `{m,n}`, from after its bracket on. */

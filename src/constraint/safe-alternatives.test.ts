@@ -98,6 +98,8 @@ it.each([
   ['root ::= [ab]* [ab] "c"', /^[ab]+c$/],
   ['root ::= x "c" | "ab"\nx ::= "ab" | "abb"', /^(abc|abbc|ab)$/],
   ['root ::= "a" root "b" | "ab" | "c"', /^(c|ab|acb|aabb|aacbb|aaabbb)$/],
+  ['root ::= loop{0,2} "b" | loop | "c" loop\nloop ::= "a" loop', /^b$/],
+  ['root ::= "\\x61b" [^\\x00-\\x61]', /^ab[bc]$/],
 ])('the grammar %s', async (grammar, pattern) => {
   expect(await wrongTexts({ grammar }, pattern, ASCII)).toEqual([]);
 });

@@ -5,6 +5,7 @@
 // rules of alternatives of sequences, without brackets inside.
 
 import { badConstraint } from '../base/refuse.ts';
+import { finiteRules } from './finite-rules.ts';
 import { LAST_OF_ONE } from './literal.ts';
 
 type Atom = string;
@@ -136,14 +137,16 @@ class Writer {
   }
 }
 
+/** XGrammar prints two digits after \x, and reads as many as follow. */
+export const twoDigits = (grammar: string): string =>
+  grammar.replaceAll(/\\(?:x([0-9a-fA-F]{2})|.)/gs, (sign, digits) => (digits ? `\\u00${digits}` : sign));
+
 /** `printed`: `Grammar.toString()` of XGrammar. */
 export const safeAlternatives = (printed: string): string => {
   const rules = new Map<string, readonly Sequence[]>();
   const kept: string[] = [];
   const ends = new Map<string, string>();
-  // It prints two digits after \x, and would read more.
-  const read = printed.replaceAll(/\\(?:x([0-9a-fA-F]{2})|.)/gs, (sign, digits) => (digits ? `\\u00${digits}` : sign));
-  for (const text of read.split(/\n(?=[\w.-]+ ::= )/)) {
+  for (const text of twoDigits(printed).split(/\n(?=[\w.-]+ ::= )/)) {
     const [, name = '', body = ''] = /^([\w.-]+) ::= ([\s\S]*)$/.exec(text) ?? [];
     if (body.startsWith('TagDispatch(')) {
       kept.push(text);
@@ -169,7 +172,9 @@ export const safeAlternatives = (printed: string): string => {
     rules.set(name, sequences);
     ends.set(name, body.slice(at).trimEnd());
   }
-  const writer = new Writer(rules);
-  for (const [name, sequences] of rules) writer.rule(name, sequences, ends.get(name));
+  const named = kept.flatMap((text) => text.match(/(?<=", )[\w.-]+(?=\))/g) ?? []);
+  const finite = finiteRules(rules, ['root', ...named]);
+  const writer = new Writer(finite);
+  for (const [name, sequences] of finite) writer.rule(name, sequences, ends.get(name));
   return [...writer.written, `${NOTHING} ::= ""`, ...kept].join('\n');
 };

@@ -21,6 +21,7 @@ describe('a request of any shape', () => {
     [{ prompt, temperature: '0.7' }, 'temperature must be a number, not "0.7"'],
     [{ prompt, maxTokens: null }, 'maxTokens must be a number, not null'],
     [{ prompt, ignoreEos: 'yes' }, 'ignoreEos must be true or false, not "yes"'],
+    [{ prompt, tools: {} }, 'tools.functions must be a list of functions, not undefined'],
     [{ prompt, knobs: [] }, 'knobs must be an object, not []'],
     [{ prompt, max_tokens: 5 }, 'a request has no field "max_tokens"'],
   ])('%j is refused by the name of its field', (request, message) => {

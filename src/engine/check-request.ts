@@ -106,7 +106,8 @@ const checkTools = (tools: Readonly<Record<string, unknown>>): void => {
   };
   const list: Kind = { is: Array.isArray, what: 'a list of functions' };
   checkFields('tools', tools, { functions: list, choice, parallel: flag });
-  const functions = (tools.functions ?? []) as readonly unknown[];
+  if (!Array.isArray(tools.functions)) throw wrong('tools.functions', list.what, tools.functions);
+  const functions: readonly unknown[] = tools.functions;
   const names = new Set<unknown>();
   for (const [i, own] of functions.entries()) {
     const name = `tools.functions[${i}]`;
