@@ -58,7 +58,12 @@ const BUILDS: Readonly<Record<string, Build>> = {
   harness: {
     root: 'e2e/harness',
     publicDir: '../../public',
-    build: { outDir: '../../dist/harness', emptyOutDir: true, rolldownOptions: { checks } },
+    build: {
+      outDir: '../../dist/harness',
+      emptyOutDir: true,
+      chunkSizeWarningLimit: 1000,
+      rolldownOptions: { checks },
+    },
   },
   library: {
     root: import.meta.dirname,

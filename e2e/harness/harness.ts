@@ -2,4 +2,6 @@
 import { promptApi } from '../../src/api/prompt-api.ts';
 import * as outrider from '../../src/index.ts';
 
-Object.assign(globalThis, { outrider, promptApi });
+const facades = async () => (await import('./facades.ts')).names;
+
+Object.assign(globalThis, { outrider, promptApi, facades });

@@ -32,7 +32,7 @@ export class ConstraintMatcher {
   /** The tokens that it has accepted. */
   readonly #at: number[] = [];
   /** What is known of the text that it stands at: a round asks the same more than once. */
-  #here: { forced?: number; complete?: boolean } = {};
+  #here: { must?: readonly number[]; complete?: boolean } = {};
   /** A token that was allowed where the answer might have ended. */
   #goesOn = NONE;
   /** The forced text of a state is asked for often, and texts repeat. */
@@ -86,11 +86,14 @@ export class ConstraintMatcher {
    * join it: after `"name": "` comes a name.
    */
   forced(text: readonly number[]): number | null {
-    return this.#timed(() => {
-      this.#go(text);
-      this.#here.forced ??= this.#forced();
-      return this.#here.forced === NONE ? null : this.#here.forced;
-    });
+    const [first, second] = this.#must(text);
+    return first !== undefined && second !== undefined ? first : null;
+  }
+
+  /** The last token of such a text, which is left to the model: most often it writes this one. */
+  expected(text: readonly number[]): number | null {
+    const [first, second] = this.#must(text);
+    return second === undefined ? (first ?? null) : null;
   }
 
   /** Whether this text fulfils the constraint, so that the answer may end. */
@@ -128,13 +131,21 @@ export class ConstraintMatcher {
     this.#matcher.dispose();
   }
 
-  #forced(): number {
-    const must = this.#matcher.findJumpForwardString();
-    if (must === '') return NONE;
+  /** The tokens that must follow this text; none where the first of them is not allowed. */
+  #must(text: readonly number[]): readonly number[] {
+    return this.#timed(() => {
+      this.#go(text);
+      this.#here.must ??= this.#split(this.#matcher.findJumpForwardString());
+      return this.#here.must;
+    });
+  }
+
+  #split(must: string): readonly number[] {
+    if (must === '') return [];
     const tokens = this.#encoded.get(must) ?? this.#encode(must);
     this.#encoded.set(must, tokens);
-    const [first, second] = tokens;
-    return first === undefined || second === undefined || !this.#accept(first) ? NONE : first;
+    const [first] = tokens;
+    return first !== undefined && this.#accept(first) ? tokens : [];
   }
 
   /** Asks about one token, and goes back. */

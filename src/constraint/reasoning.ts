@@ -88,6 +88,11 @@ export class ReasoningConstraint implements TokenConstraint {
     return this.#close[text.length - place.begin - budget] ?? null;
   }
 
+  expected(text: readonly number[]): number | null {
+    const place = this.#place(text);
+    return place.in === 'answer' && !place.gap ? (this.#inner?.expected(text.slice(place.begin)) ?? null) : null;
+  }
+
   async ends(text: readonly number[]): Promise<boolean> {
     const place = this.#place(text);
     return place.in === 'answer' && !place.gap && this.#inner ? this.#inner.ends(text.slice(place.begin)) : false;

@@ -8,6 +8,8 @@ export interface TokenConstraint {
   allows(text: readonly number[], token: number): boolean;
   allowed(text: readonly number[]): Promise<Uint32Array>;
   forced(text: readonly number[]): number | null;
+  /** The token that ends text which must come. The model may write another one, whose text goes on. */
+  expected(text: readonly number[]): number | null;
   /** Nothing may follow but the end. */
   ends(text: readonly number[]): Promise<boolean>;
   complete(text: readonly number[]): boolean;
@@ -68,6 +70,11 @@ export class ConstrainedText {
       tokens.push(next);
     }
     return tokens;
+  }
+
+  /** What the model most likely writes after this text, because its text must come; null: it is free. */
+  expected(text: readonly number[]): number | null {
+    return this.#isOver(text) ? null : this.#constraint.expected(text);
   }
 
   /** Where nothing may follow this text: the token that ends the answer, if the model has one. Null: it goes on. */

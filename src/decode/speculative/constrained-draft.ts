@@ -1,9 +1,11 @@
-// A draft whose tokens the host knows, under a constraint: text that must come is put in front of it, nodes that the
-// constraint forbids are left out, and rows that the pass computes anyway are filled with the text that must follow.
+// A draft whose tokens the host knows, under a constraint: text that must come is put in front of it, the token that ends
+// this text is drafted, nodes that the constraint forbids are left out, and rows that the pass computes anyway are filled
+// with the text that must follow.
 import { paddedRows } from '../../base/pass-rows.ts';
 import type { Draft, Tree } from '../../model/interface.ts';
 import type { ConstrainedText } from '../core/constrained-text.ts';
 import type { Proposal } from './drafter.ts';
+import { likeliestFirst } from './match-acceptance.ts';
 
 /** Rows of one pass. */
 const MOST_ROWS = 16;
@@ -31,6 +33,46 @@ const textOf = ({ tokens, parents }: KnownTree, node: number, answer: readonly n
   for (let at = node; at > 0; at = parents[at] as number) drafts.unshift(tokens[at] as number);
   return [...answer, ...drafts];
 };
+
+/** Of texts that must come, how many have ended in the expected token: what is assumed, and how it fades. */
+const EXPECTED = { chance: 0.95, weight: 4, decay: 0.98 } as const;
+
+/** Drafts the token that ends text which must come. The model decides on it, since what follows may join it. */
+export class ExpectedToken {
+  #kept = EXPECTED.chance * EXPECTED.weight;
+  #tested: number = EXPECTED.weight;
+  #token: number | null = null;
+
+  /** The proposal with that token at the beginning: a branch becomes likelier, or is new. */
+  join(proposal: Proposal | null, { constraint, answer, forced }: Omit<Text, 'most'>): Proposal | null {
+    this.#token = constraint.expected([...answer, ...forced]);
+    const { tree, chances } = proposal ?? { tree: { tokens: [0], parents: [-1] }, chances: [1] };
+    if (this.#token === null || !chances || !isKnown(tree)) return proposal;
+    const chance = this.#kept / this.#tested;
+    const known = tree.parents.findIndex((parent, node) => parent === 0 && tree.tokens[node] === this.#token);
+    const node = known < 0 ? chances.length : known;
+    const all = {
+      tokens: known < 0 ? [...tree.tokens, this.#token] : tree.tokens,
+      parents: known < 0 ? [...tree.parents, 0] : tree.parents,
+    };
+    const before = known < 0 ? chance : (chances[known] as number);
+    const branches: number[] = [];
+    const joined = all.parents.map((parent, each) => {
+      branches.push(parent > 0 ? (branches[parent] as number) : each);
+      const own = chances[each] ?? chance;
+      return each === 0 ? 1 : own * (branches[each] === node ? chance / before : 1 - chance);
+    });
+    return likeliestFirst(all, joined);
+  }
+
+  /** `next`: what was committed after the text that must come. */
+  observe(next: number | undefined): void {
+    if (this.#token === null) return;
+    this.#kept = EXPECTED.decay * this.#kept + Number(next === this.#token);
+    this.#tested = EXPECTED.decay * this.#tested + 1;
+    this.#token = null;
+  }
+}
 
 /**
  * The draft after the forced text, without what is forbidden. Null: nothing of it is left. A draft that the host does

@@ -31,6 +31,26 @@ export interface Continuations {
   readonly shares: readonly number[];
 }
 
+/** A proposal whose nodes are ordered by their chances. */
+export const likeliestFirst = (
+  { tokens, parents }: { readonly tokens: readonly number[]; readonly parents: readonly number[] },
+  chances: readonly number[],
+): Proposal & { readonly chances: readonly number[] } => {
+  // A node is at most as likely as its parent and comes after it, so it stays after it.
+  const order = [...chances.keys()].sort((a, b) => (chances[b] as number) - (chances[a] as number) || a - b);
+  return {
+    by: 'lookup',
+    tree: {
+      tokens: order.map((node) => tokens[node] as number),
+      parents: order.map((node) => order.indexOf(parents[node] as number)),
+    },
+    distributions: null,
+    chances: order.map((node) => chances[node] as number),
+    nodes: order.length,
+    passes: 0,
+  };
+};
+
 export class MatchAcceptance {
   readonly #counts = BEGIN.map(({ from, chance }) => ({ from, kept: WEIGHT * chance, tested: WEIGHT }));
   #last: { readonly tree: Continuations; readonly length: number } | null = null;
@@ -46,17 +66,7 @@ export class MatchAcceptance {
       const before = chances[parent] ?? 1;
       chances.push(node === 0 ? 1 : before * (tree.shares[node] as number) * this.chance(length + depth - 1));
     }
-    // A node is at most as likely as its parent and comes after it, so it stays after it.
-    const order = [...chances.keys()].sort((a, b) => (chances[b] as number) - (chances[a] as number) || a - b);
-    const parents = order.map((node) => order.indexOf(tree.parents[node] as number));
-    return {
-      by: 'lookup',
-      tree: { tokens: order.map((node) => tree.tokens[node] as number), parents },
-      distributions: null,
-      chances: order.map((node) => chances[node] as number),
-      nodes: order.length,
-      passes: 0,
-    };
+    return likeliestFirst(tree, chances);
   }
 
   /** What was committed after the text that was looked up last. */

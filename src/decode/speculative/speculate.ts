@@ -7,7 +7,7 @@ import { FallbackController } from '../core/fallback.ts';
 import { commitOf, forcedText, keepPlainRound, plainRound } from '../core/plain-round.ts';
 import { assumedCost, expectedCost, measuredCost, roundName } from '../core/round-cost.ts';
 import type { Models, Round, RoundContext, RunContext, Sequence } from '../core/system.ts';
-import { allowedDraft, forcedAfter } from './constrained-draft.ts';
+import { allowedDraft, ExpectedToken, forcedAfter } from './constrained-draft.ts';
 import type { Drafter, Outcome, Proposal } from './drafter.ts';
 import { payingDraft } from './paying-draft.ts';
 
@@ -64,6 +64,7 @@ export const speculate = (
   const fallback = new FallbackController({ timings, cost, emit, fallBack });
   // Where the fall-back is off, something is drafted whatever it costs, and the clock decides nothing: such runs can be
   // repeated.
+  const expected = new ExpectedToken();
   const price = expectedCost(fallBack && !random ? timings : null);
 
   return async (context) => {
@@ -81,29 +82,36 @@ export const speculate = (
     const proposes = after.length === forced.length && most > forced.length && fallback.next(context.round);
     const text = after.length > 0 ? { ...context.sequence, tokens: [...tokens, ...after] } : context.sequence;
     const proposal = proposes ? await drafter.propose(text, most - after.length) : null;
-    const draft = proposal && sized(proposal, context.sequence, after, most);
+    const draft = proposes ? sized(proposal, context.sequence, after, most) : null;
     if (draft) return verifyRound(draft, context, start, after.length);
 
     const plain = await plainRound(target, context.sequence, forced);
     const base = tokens.length - 1;
     const commit = await keepPlainRound(plain, { ...context, emit }, start);
-    drafter.observe(from({ ...plain, base }, proposes ? after.length : 0));
+    observe({ ...plain, base }, proposes ? after.length : 0);
     if (forced.length === 0) fallback.plain(performance.now() - start);
     return commit;
   };
 
   /** As much of a proposal as the constraint allows and as pays; null: nothing. */
   function sized(
-    proposal: Proposal,
+    proposal: Proposal | null,
     { tokens, prompt, constraint }: Sequence,
     forced: readonly number[],
     most: number,
   ) {
     const text = constraint && { constraint, answer: tokens.slice(prompt), forced, most };
-    const allowed = text ? allowedDraft(proposal, tokens.at(-1) as number, text) : proposal;
+    const whole = text && drafter.onHost ? expected.join(proposal, text) : proposal;
+    const allowed = whole && text ? allowedDraft(whole, tokens.at(-1) as number, text) : whole;
     const chances = allowed?.chances;
     const draft = allowed && chances ? payingDraft({ ...allowed, chances }, price, fallBack ? 0 : 1).draft : allowed;
     return draft && text ? forcedAfter(draft, text) : draft;
+  }
+
+  /** `forced`: rows of text that had to come, which nothing is learned from. */
+  function observe(outcome: Outcome, forced: number) {
+    expected.observe(outcome.choices[forced]?.token);
+    drafter.observe(from(outcome, forced));
   }
 
   /** `forced`: nodes after the anchor that are forced text. */
@@ -112,7 +120,7 @@ export const speculate = (
     const pass = target.forward(draft.tree);
     const verdict = await pass.verify(draft.distributions, now.sampling);
     const { path, choices, source, tokens, parents } = verdict;
-    drafter.observe(from({ pass, path, choices, base: now.tokens.length - 1 }, forced));
+    observe({ pass, path, choices, base: now.tokens.length - 1 }, forced);
     const end = performance.now();
     const { nodes, passes, by = drafter.by } = draft;
     const told = forced > 0 ? { forced } : {};
