@@ -30,7 +30,7 @@ const knobs = {
   'top-p': { kind: 'number', label: 'Top-p of the candidates', min: 0, max: 1, step: 0.05, initial: 0.8 },
   beta: {
     kind: 'number',
-    label: 'β: weight of the log-probability (1: alone; 0: grounding alone)',
+    label: 'β: weight of the log-probability (1: alone, the best on validation problems; 0: grounding alone)',
     min: 0,
     max: 1,
     step: 0.05,
@@ -92,7 +92,8 @@ const rowsOf = ({ knobs: { k, beta, layers, rollout: variant, sink, selector } }
 export default defineRouter({
   id: 'specguard',
   title: 'SpecGuard',
-  summary: 'No judge: the draft’s token probabilities and its attention to the prompt decide on each step.',
+  summary:
+    'No judge: the draft’s token probabilities decide on each step; with β below 1 also its attention to the prompt.',
   group: 'step-level',
   paper: 'https://arxiv.org/abs/2604.15244',
   needs: ['target', 'draft'],

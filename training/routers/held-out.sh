@@ -23,13 +23,16 @@ outrider thresholds --suite bundled-math-hard --systems $routers,random --split 
   --journal "$out/hard.jsonl" > "$out/hard.json"
 outrider bench --suite bundled-math $both --systems "$(inner rsd arbitrage confidence specguard oracle random:share=0.2)\
 dflash,draft-model,draft-only,majority,best-of-n" > "$out/times.json"
-outrider bench --suite bundled-math-hard $both --systems "$(inner rsd arbitrage confidence specguard)dflash,draft-only" \
-  > "$out/hard-times.json"
+outrider thresholds --suite bundled-math-hard --systems oracle:tau=0 --split held-out --limit "$hard" \
+  --journal "$out/hard-others.jsonl" > "$out/hard-bounds.json"
+outrider bench --suite bundled-math-hard $both --systems "$(inner rsd arbitrage confidence specguard oracle random:share=0.2)\
+dflash,draft-model,draft-only,majority,best-of-n" > "$out/hard-times.json"
 
 cd training
 python -m routers.held_out "$out/held-out.json" "$out/times.json" ../docs/results/routers.json \
   --also "$out/bounds.json" --at random=0.2
-python -m routers.held_out "$out/hard.json" "$out/hard-times.json" ../docs/results/routers-hard.json --at random=0.2
+python -m routers.held_out "$out/hard.json" "$out/hard-times.json" ../docs/results/routers-hard.json \
+  --also "$out/hard-bounds.json" --at random=0.2
 python -m routers.plot "$out/held-out.json" "$out/others.json" ../docs/images/routers.svg
 python -m routers.plot "$out/held-out.json" "$out/others.json" ../docs/images/routers-useless.svg --useless
 cd ..

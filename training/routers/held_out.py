@@ -1,11 +1,13 @@
 """Writes the table of all routers on held-out problems: docs/results/routers.json and routers-hard.json, from which the
 pages' tables are made (`node .ci/tables.mjs --write`).
 
-    python -m routers.held_out CURVES.json TIMES.json OUT.json [--also CURVES.json] [--at rsd=0.9 …] [--sampled BENCH.json …]
+    python -m routers.held_out CURVES.json TIMES.json OUT.json [--also CURVES.json] [--at rsd=0.9 …]
+        [--timed-too TIMES.json] [--sampled BENCH.json …]
 
 From training/. CURVES: `outrider thresholds --split held-out --json`, for accuracy, escalations and tokens, at the systems'
 own defaults or where `--at` says; `--also`: of more systems, on fewer problems. TIMES: `outrider bench --json`, run quietly,
-for times. Systems without curves have their accuracy from TIMES too, or from the parts in `--sampled`.
+for times; `--timed-too`: of more systems, on the same problems. Systems without curves have their accuracy from TIMES too, or
+from the parts in `--sampled`.
 """
 
 import argparse
@@ -120,6 +122,7 @@ def main() -> None:
     parser.add_argument("times", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--also", type=Path)
+    parser.add_argument("--timed-too", type=Path, help="a second run of `bench`")
     parser.add_argument("--at", nargs="*", default=[])
     parser.add_argument("--sampled", type=Path, nargs="*", default=[])
     asked = parser.parse_args()
@@ -129,7 +132,11 @@ def main() -> None:
 
     picked = {system: float(threshold) for system, threshold in (each.split("=") for each in asked.at)}
     also = read(asked.also) if asked.also else None
-    table = rows(read(asked.curves), read(asked.times), picked, [*map(read, asked.sampled)], also)
+    timed = read(asked.times)
+    if asked.timed_too:
+        known = {each["system"] for each in timed["systems"]}
+        timed["systems"] += [each for each in read(asked.timed_too)["systems"] if each["system"] not in known]
+    table = rows(read(asked.curves), timed, picked, [*map(read, asked.sampled)], also)
     asked.out.write_text(json.dumps({"columns": COLUMNS, "rows": table}, indent=2, ensure_ascii=False) + "\n")
 
 

@@ -56,13 +56,31 @@ def from_language_model(folder: Path) -> Judge:
     return judge
 
 
+def sized(state: dict) -> Sizes:
+    """As many layers as the weights have."""
+    return replace(JUDGE, layers=1 + max(int(name.split(".")[2]) for name in state if name.startswith("model.layers.")))
+
+
+def shorter(state: dict, kept: list[int]) -> dict:
+    """The weights with these layers only."""
+    made = {}
+    for name, value in state.items():
+        parts = name.split(".")
+        if parts[1] == "layers":
+            if int(parts[2]) not in kept:
+                continue
+            parts[2] = str(kept.index(int(parts[2])))
+        made[".".join(parts)] = value
+    return made
+
+
 def from_judge(state: dict, classes: int) -> Judge:
     """A router that begins as another one of as many classes, or as a reward model: same body; its classes order steps by the
     reward, low reward last.
 
     The logit of class c is -value · (2c / (classes - 1) - 1) / 2: with two classes softmax[1] = sigmoid(-value).
     """
-    judge = Judge(classes)
+    judge = Judge(classes, sized(state))
     if classes and "score.weight" in state:
         judge.load_state_dict(state)
         return judge
@@ -87,7 +105,7 @@ def load_judge(path: Path) -> tuple[Judge, dict]:
         saved = torch.load(path)
         recipe, weights = saved.get("recipe", {}), saved["model"]
         classes = recipe.get("classes", 0)
-    judge = Judge(classes)
+    judge = Judge(classes, sized(weights))
     judge.load_state_dict(weights)
     return judge.eval(), recipe
 

@@ -2,6 +2,7 @@
 
 python -m routers.plot THRESHOLDS.json … ../docs/images/routers.svg          (from training/) accuracy against escalated steps
 python -m routers.plot THRESHOLDS.json … ../docs/images/routers-useless.svg --useless   useless escalations against them
+python -m routers.plot RECIPES.json ../docs/images/routers-recipes.svg          what `routers.recipes` measured
 """
 
 import json
@@ -17,6 +18,10 @@ COLOURS = {
     "specguard": "#d9a441",
     "confidence": "#7a3fa0",
     "random": "#999",
+    "ours": "#1f5fbf",
+    "the paper's": "#2a7f4f",
+    "reward model": "#b8541a",
+    "log-probability": "#7a3fa0",
 }
 
 

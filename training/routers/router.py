@@ -21,7 +21,7 @@ from bundled.batches import IGNORE
 from bundled.optimizer import Optimizer
 
 from . import steps
-from .judge import Judge, auc, from_judge, load_judge
+from .judge import Judge, auc, from_judge, load_judge, shorter
 from .prm import rewards
 from .rows import Batch, Judged, Row, batches, collate, pack
 
@@ -202,6 +202,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--problems", type=int, help="only the first N of STEPS.jsonl")
     parser.add_argument("--start", type=Path, help="a router to go on from instead of the reward model")
+    parser.add_argument("--layers", type=int, nargs="+", help="of the judge it starts from, only these (from 0)")
     parser.add_argument("--seed", type=int, default=Recipe.seed)
     parser.add_argument("--annotated", action="store_true")
     parser.add_argument("--label", choices=["truth", "prm"], default="truth")
@@ -220,7 +221,8 @@ def main() -> None:
     data, held = steps.load(args.data)[: args.problems], steps.load(args.held_out)
     start = load_judge(args.start)[0] if args.start else prm
     rows = labelled(data, gains(data, prm if args.label == "prm" else None), args.annotated)
-    judge = train(start.state_dict(), rows, recipe, print)
+    weights = shorter(start.state_dict(), args.layers) if args.layers else start.state_dict()
+    judge = train(weights, rows, recipe, print)
     truth, by_prm = gains(held, None), gains(held, prm)
     predicted = [(j, p) for j, p in predict(judge.eval(), labelled(held, truth, args.annotated)) if j.kind == "greedy"]
     keys = [(j.group, (j.number, j.kind)) for j, _ in predicted]

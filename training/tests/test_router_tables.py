@@ -8,7 +8,7 @@ import torch
 
 from bundled import evaluate, vocabulary
 from bundled.heldout import validation
-from routers import held_out, plot, signals
+from routers import held_out, plot, recipes, signals
 from routers.steps import record
 
 MODELS = Path(__file__).parent.parent.parent / "public" / "models"
@@ -93,3 +93,19 @@ def test_tables_and_plots_say_what_was_measured() -> None:
     assert table["`oracle`"][5:7] == ["25.0 % [12.5, 37.5]", "50.0 %"]
     at = {row[0]: row for row in held_out.rows(curves, report, {"rsd": 0.41}, [])}
     assert at["`rsd`"][1:4] == ["delta = 0.41", "9", "65.0 % [32.5, 65.0]"]
+
+
+def test_recipes_are_compared_at_equal_escalation() -> None:
+    """Ten problems of two steps: the draft solves none, half are solved with one step escalated, all with both."""
+    solved = np.array([[0] * 10, [1] * 5 + [0] * 5, [1] * 10])
+    escalated = np.array([[0] * 10, [1] * 10, [2] * 10])
+    one = recipes.Curve(solved, escalated, np.full((3, 10), 2), np.zeros((3, 10)))
+    found = recipes.figures(one.points(np.arange(10)), 1.0)
+    assert found["accuracy_0.2"] == pytest.approx(0.2)
+    assert found["escalated_98"] == pytest.approx(0.98)
+    assert found["area"] == pytest.approx(0.5, abs=1e-3)
+    rng = np.random.default_rng(2)
+    told = recipes.summary([one, one], [rng.integers(0, 10, 10) for _ in range(50)])
+    value, low, high = told["accuracy_0.2"]
+    assert low < value < high
+    assert told["escalated_98_each"] == [0.98, 0.98]

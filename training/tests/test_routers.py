@@ -16,7 +16,7 @@ from routers.curves import EVERY, NONE, area, least
 from routers.decode import BREAK, confirm_steps, write_steps
 from routers.export import export
 from routers.head import HEADS, read, scored
-from routers.judge import Judge, auc, from_judge, from_language_model, load_judge
+from routers.judge import Judge, auc, from_judge, from_language_model, load_judge, shorter
 from routers.prm import rewards
 from routers.router import Recipe, gains, label, labelled, predict, spearman, tokens_of
 from routers.rows import NOTES, Judged, Row, collate, pack
@@ -196,8 +196,10 @@ def test_a_router_begins_as_its_reward_model(records, judge) -> None:
 
 
 def test_a_judge_is_read_back_from_its_export(judge, tmp_path) -> None:
-    """From the folder and from a training checkpoint: the same, but for the rounding to f16."""
-    router = from_judge(judge.state_dict(), 2)
+    """From the folder and from a training checkpoint: the same, but for the rounding to f16. One of two layers."""
+    router = from_judge(shorter(judge.state_dict(), [0, 4]), 2)
+    kept = [router.state_dict()[f"model.layers.{i}.mlp.up_proj.weight"] for i in range(2)]
+    assert all(torch.equal(mine, judge.model.layers[i].mlp.up_proj.weight) for mine, i in zip(kept, (0, 4), strict=True))
     export(router, {"annotated": True}, MODELS / "target", tmp_path / "router", {})
     torch.save({"model": router.state_dict(), "recipe": {"annotated": True, "classes": 2}}, tmp_path / "router.pt")
     for path, round_trip in (
@@ -205,7 +207,7 @@ def test_a_judge_is_read_back_from_its_export(judge, tmp_path) -> None:
         (tmp_path / "router.pt", lambda value: value),
     ):
         read, recipe = load_judge(path)
-        assert read.classes == 2
+        assert (read.classes, read.sizes.layers) == (2, 2)
         assert recipe["annotated"]
         for name, value in router.state_dict().items():
             assert torch.equal(read.state_dict()[name], round_trip(value))
