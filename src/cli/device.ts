@@ -16,6 +16,7 @@ import type {
 import { loadPolicySource, loadSentencesSource } from '../engine/load/networks.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { openNodeGpu } from '../gpu/node.ts';
+import { SYSTEMS } from '../systems/index.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 import { choice, text, texts, UsageError } from './arguments.ts';
 import { bundledNames, DEFAULT_DRAFT, DEFAULT_MODEL, modelSource, PRECISIONS, readModelName } from './model-source.ts';
@@ -135,6 +136,19 @@ const neededFor = (role: AuxiliaryRole, wanted: Wanted, root: string): string =>
   throw new UsageError(`the system needs a model for ${role}`, `Name one with --${AUXILIARY[role].option}.`);
 };
 
+const AUXILIARY_DRAFTERS: readonly ModelRole[] = ['dflash', 'dspark', 'eagle3'];
+
+/** A drafter was named, and it is of another kind than the system's. */
+const wrongDrafter = (drafters: readonly LoadedDrafter[], role: ModelRole): Error => {
+  const found = drafters.map(({ name, model }) => `${name} is a drafter for ${model.kind}`).join(', ');
+  const kinds: readonly ModelRole[] = drafters.map(({ model }) => model.kind);
+  const fitting = SYSTEMS.filter(({ needs }) => needs.some((need) => kinds.includes(need))).map(({ id }) => id);
+  return new UsageError(
+    `${found}, and the system needs one for ${role}`,
+    `Use --system ${fitting.join(' or ')}, or name another file with --drafter.`,
+  );
+};
+
 const nameOf = (role: ModelRole, wanted: WantedTogether): string | undefined => {
   if (role === 'target') return wanted.model ?? DEFAULT_MODEL;
   return role in AUXILIARY
@@ -178,6 +192,8 @@ export const loadTogether = async (
   const drafters: LoadedDrafter[] = [];
   for (const name of named(drafterNames))
     drafters.push(await loadDrafterSource(device.gpu, await modelSource(name, root), target, options(name)));
+  for (const role of systems.flatMap(({ needs }) => needs.filter((need) => AUXILIARY_DRAFTERS.includes(need))))
+    if (!drafters.some(({ model }) => model.kind === role)) throw wrongDrafter(drafters, role);
   const [dflash] = drafters.filter(({ model }) => model.kind === 'dflash');
   const [dspark] = drafters.filter(({ model }) => model.kind === 'dspark');
   const [eagle3] = drafters.filter(({ model }) => model.kind === 'eagle3');

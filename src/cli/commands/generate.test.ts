@@ -119,6 +119,10 @@ describe('generate from text', PATIENCE, () => {
     [['--prompt', 'a', '--system', 'dflash', '--set', 'block-size=33'], 'a whole number from 1 to 32, not 33'],
     [['--prompt', 'a', '--system', 'dflash', '--set', 'block-size=17'], 'a whole number from 1 to 16, not 17'],
     [['--model', 'draft', '--prompt', 'a', '--system', 'dflash'], 'the system needs a model for dflash'],
+    [
+      ['--prompt', 'a', '--system', 'dflash', '--drafter', 'eagle3'],
+      'eagle3 is a drafter for eagle3, and the system needs one for dflash',
+    ],
     [['--model', 'mid', '--prompt', 'a', '--system', 'cos'], 'the system needs a model for draft'],
     [
       ['--prompt', 'a', '--system', 'cos', '--set', 'gamma=1,2,3'],

@@ -1,10 +1,15 @@
-// Calls in every family's form, whole and character by character. Sixteen texts of Hermes, Llama 3, Mistral, Granite and
-// `functools`, and what they should give, are those of llama.cpp's tests/test-chat.cpp (ggml-org/llama.cpp, 0042e20).
+// Calls in every family's form, whole and character by character. Texts marked as such, and what they should give, are those
+// of llama.cpp's tests/test-chat.cpp (ggml-org/llama.cpp, 0042e20): sixteen of Hermes, Llama 3, Mistral, Granite and
+// `functools`, and those of Qwen3-Coder, Qwen3.5 and LFM2 further below.
 import { describe, expect, it } from 'vitest';
 import { type AnswerFormat, type AnswerPart, AnswerReader } from '../answer-format.ts';
 import type { ToolFunction } from './tools.ts';
 
 const ARG1 = { type: 'object', properties: { arg1: { type: 'integer' } }, required: ['arg1'] };
+const typed = (types: Readonly<Record<string, string | readonly string[]>>) => ({
+  type: 'object',
+  properties: Object.fromEntries(Object.entries(types).map(([key, type]) => [key, { type }])),
+});
 const functions: readonly ToolFunction[] = [
   { name: 'special_function', parameters: ARG1 },
   {
@@ -12,6 +17,26 @@ const functions: readonly ToolFunction[] = [
     parameters: { ...ARG1, properties: { ...ARG1.properties, arg2: { type: 'integer' } } },
   },
   { name: 'python', parameters: { type: 'object', properties: { code: { type: 'string' } } } },
+  {
+    name: 'several',
+    parameters: typed({
+      req1: 'string',
+      req2: 'integer',
+      opt2: 'integer',
+      opt3: 'string',
+      opt4: 'integer',
+      opt5: 'string',
+    }),
+  },
+  {
+    name: 'nullable',
+    parameters: typed({ name: ['string', 'null'], other: ['null', 'string'], count: ['integer', 'null'] }),
+  },
+  { name: 'set_union', parameters: typed({ value: ['string', 'object'], amount: ['number', 'string'] }) },
+  { name: 'set_unit', parameters: { type: 'object', properties: { unit: { enum: ['celsius', 'fahrenheit'] } } } },
+  { name: 'todo_list', parameters: typed({ todos: 'array' }) },
+  { name: 'edit', parameters: typed({ filename: 'string', oldString: 'string', newString: 'string' }) },
+  { name: 'html', parameters: typed({ markup: 'string' }) },
 ];
 
 interface Answer {
@@ -126,9 +151,116 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   ],
 };
 
-describe.each(Object.keys(CASES))('%s', (tools) => {
-  it.each((CASES[tools] ?? []).map((each) => [each] as const))('%j', ([written, calls, text = '', reasoning = '']) => {
-    const format: AnswerFormat = { tools, reasoning: { ...THINK, begun: false } };
+/** Arguments as the family's parser joins them. */
+const args = (own: Readonly<Record<string, unknown>>): string =>
+  `{${Object.entries(own)
+    .map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`)
+    .join(', ')}}`;
+const xml = (name: string, own: Readonly<Record<string, string>>): string =>
+  `<tool_call>\n<function=${name}>\n${Object.entries(own)
+    .map(([key, value]) => `<parameter=${key}>\n${value}\n</parameter>\n`)
+    .join('')}</function>\n</tool_call>`;
+const xmlCase = (
+  name: string,
+  own: Readonly<Record<string, string>>,
+  read: Readonly<Record<string, unknown>>,
+): Case => [xml(name, own), [call(args(read), name)]];
+const HELLO_CODE = 'def hello():\n    print("Hello, world!")\n\nhello()';
+const TODOS = [
+  { item: 'Check stuff', selected: false },
+  { item: 'Prepare stuff', selected: true },
+];
+const EDIT = { filename: 'foo.c', oldString: '#iclunde' };
+const BOTH = `${xml('special_function', { arg1: '1' })}\n${xml('special_function_with_opt', { arg1: '1', arg2: '2' })}`;
+const list = (calls: string): string => `<|tool_call_start|>[${calls}]<|tool_call_end|>`;
+
+/** Of llama.cpp. */
+const QWEN3_CODER: readonly Case[] = [
+  [HELLO, [], HELLO],
+  xmlCase('special_function', { arg1: '1' }, { arg1: 1 }),
+  [BOTH, [...ONE, call('{"arg1": 1, "arg2": 2}', 'special_function_with_opt')]],
+  xmlCase('python', { code: HELLO_CODE }, { code: HELLO_CODE }),
+  xmlCase('python', { code: '格' }, { code: '格' }),
+  xmlCase('python', { code: '    print("Hello, world!")' }, { code: '    print("Hello, world!")' }),
+  xmlCase('html', { markup: '<html>\n <head>\n </head>\n</html>' }, { markup: '<html>\n <head>\n </head>\n</html>' }),
+  xmlCase('todo_list', { todos: JSON.stringify(TODOS) }, { todos: TODOS }),
+  xmlCase('edit', { ...EDIT, newString: '#include' }, { ...EDIT, newString: '#include' }),
+  xmlCase('edit', { ...EDIT, newString: '#include\n' }, { ...EDIT, newString: '#include\n' }),
+  xmlCase('edit', { newString: '#include', ...EDIT }, { newString: '#include', ...EDIT }),
+  xmlCase('several', { req2: '42', req1: 'hello', opt2: '200' }, { req2: 42, req1: 'hello', opt2: 200 }),
+  xmlCase('several', { req1: 'hello', req2: '42', opt4: '100' }, { req1: 'hello', req2: 42, opt4: 100 }),
+  xmlCase('several', { req1: 'a', req2: '7', opt5: 'z', opt3: 'y' }, { req1: 'a', req2: 7, opt5: 'z', opt3: 'y' }),
+  xmlCase('nullable', { name: 'hello world' }, { name: 'hello world' }),
+  xmlCase('nullable', { other: 'hello world' }, { other: 'hello world' }),
+  xmlCase('nullable', { count: '42' }, { count: 42 }),
+  xmlCase('nullable', { name: 'null' }, { name: null }),
+  xmlCase('set_union', { value: '{"a": 1}', amount: '2 dollars' }, { value: { a: 1 }, amount: '2 dollars' }),
+  xmlCase('set_union', { value: '{not valid json', amount: '42' }, { value: '{not valid json', amount: 42 }),
+  xmlCase('set_unit', { unit: 'celsius' }, { unit: 'celsius' }),
+  xmlCase('empty_args', {}, {}),
+];
+
+/** Of llama.cpp, too: the prompt of Qwen3.5 has opened the reasoning. */
+const QWEN3_5: readonly Case[] = [
+  [`I'm\nthinking\n</think>\n\n${HELLO}`, [], HELLO, "I'm\nthinking"],
+  [`I'm\nthinking\n</think>\n\n${xml('special_function', { arg1: '1' })}`, ONE, '', "I'm\nthinking"],
+  [`</think>\n\n${xml('special_function', { arg1: '1' })}`, ONE],
+  [`Which?\n</think>\n\n{"amount": 123.45}`, [], '{"amount": 123.45}', 'Which?'],
+];
+
+/** Of llama.cpp, too. */
+const LFM2: readonly Case[] = [
+  [HELLO, [], HELLO],
+  [list('get_time(city="XYZCITY")'), [call('{"city": "XYZCITY"}', 'get_time')]],
+  [list('toggle(enabled=True)'), [call('{"enabled": true}', 'toggle')]],
+  [list('set_nullable(value=None)'), [call('{"value": null}', 'set_nullable')]],
+  [
+    list('set_config(config={"enabled": True, "count": 3})'),
+    [call('{"config": {"enabled": true, "count": 3}}', 'set_config')],
+  ],
+  [
+    list('set_config(config={"enabled": true, "note": null})'),
+    [call('{"config": {"enabled": true, "note": null}}', 'set_config')],
+  ],
+  [
+    list('Calendar.create_event(title="demo", participants=["Alice", "Bob"], metadata={"reminder": true})'),
+    [
+      call(
+        '{"title": "demo", "participants": ["Alice", "Bob"], "metadata": {"reminder": true}}',
+        'Calendar.create_event',
+      ),
+    ],
+  ],
+  [
+    'Use this: [link text](url). Example: [W](https://w.org).',
+    [],
+    'Use this: [link text](url). Example: [W](https://w.org).',
+  ],
+  [
+    list('python(code="First line\\nSecond line\\tindented")'),
+    [call('{"code": "First line\\nSecond line\\tindented"}', 'python')],
+  ],
+  [list('python(code="print(\\"hi\\")")'), [call('{"code": "print(\\"hi\\")"}', 'python')]],
+  [
+    `Let me check the time.${list('get_time(city="Paris")')}`,
+    [call('{"city": "Paris"}', 'get_time')],
+    'Let me check the time.',
+  ],
+  [
+    list('special_function(arg1=1), special_function_with_opt(arg1=1, arg2=2)'),
+    [...ONE, call('{"arg1": 1, "arg2": 2}', 'special_function_with_opt')],
+  ],
+  [list('empty_args()'), [call('{}', 'empty_args')]],
+];
+
+describe.each([
+  ...Object.entries(CASES).map(([tools, cases]) => ({ tools, cases, begun: false })),
+  { tools: 'qwen3-coder', cases: QWEN3_CODER, begun: false },
+  { tools: 'qwen3-coder', cases: QWEN3_5, begun: true },
+  { tools: 'lfm2', cases: LFM2, begun: false },
+])('$tools', ({ tools, cases, begun }) => {
+  it.each(cases.map((each) => [each] as const))('%j', ([written, calls, text = '', reasoning = '']) => {
+    const format: AnswerFormat = { tools, reasoning: { ...THINK, begun } };
     expect(read(format, [written])).toEqual({ text, reasoning, calls });
     expect(read(format, [...written])).toEqual({ text, reasoning, calls });
   });

@@ -82,7 +82,8 @@ export class CallParser {
   /** One call, or what stands between calls. True: something was read. */
   #step(events: CallEvent[], ended: boolean): boolean {
     if (this.#told === null) {
-      const [gap] = /^(?:\s|,|;|\[(?![A-Z]|$)|\]|```json|```(?=\s))*/.exec(this.#text) as RegExpExecArray;
+      // A bracket begins a list, or a mark such as [ARGS].
+      const [gap] = /^(?:\s|,|;|\[(?![A-Z_]*(?:\]|$))|\]|```json|```(?=\s))*/.exec(this.#text) as RegExpExecArray;
       this.#take(gap.length);
       const { close, open } = this.#family;
       const mark = [...close, ...open].find((each) => this.#text.startsWith(each));
@@ -93,7 +94,7 @@ export class CallParser {
       }
       if (
         !ended &&
-        ('['.startsWith(this.#text) ||
+        (/^(?:\[[A-Z_]*)?$/.test(this.#text) ||
           '```json'.startsWith(this.#text) ||
           partialMark(this.#text, [...close, ...open]) === this.#text.length)
       )

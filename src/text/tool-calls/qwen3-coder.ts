@@ -12,12 +12,16 @@ const propertiesOf = (own: ToolFunction | undefined): Readonly<Record<string, Sc
 const isText = (schema: Schema | undefined): boolean =>
   schema?.type === 'string' && schema.enum === undefined && schema.const === undefined;
 
-/** JSON where the schema wants no text and the value is some; otherwise a text. */
+const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
+
+/** JSON where the schema allows what the value is as JSON; otherwise a text. */
 const asJson = (value: string, schema: Schema | undefined): string => {
   const types = [schema?.type ?? []].flat();
-  if (!types.includes('string'))
+  if (types.join() !== 'string')
     try {
-      return JSON.stringify(JSON.parse(value));
+      const read: unknown = JSON.parse(value);
+      const allowed = types.includes(typeOf(read)) || (typeof read === 'number' && types.includes('integer'));
+      if (allowed || !types.includes('string')) return JSON.stringify(read);
     } catch {
       const python = { True: 'true', False: 'false', None: 'null' }[value];
       if (python) return python;
