@@ -122,6 +122,7 @@ export default defineConfig(({ mode }) => ({
   resolve: { alias: mode === 'widget' ? [...ALIAS, WITHOUT_ONNX, WITHOUT_GRAMMAR] : ALIAS },
   test: {
     root: import.meta.dirname,
+    setupFiles: ['src/testing/typed-arrays.ts'],
     include: ['src/**/*.test.ts', '.ci/**/*.test.ts', 'demo/**/*.test.ts'],
     pool: 'forks', // Dawn must not share a process with another test file's device
     maxWorkers: availableParallelism(), // the default leaves one core idle, which of two is half the machine

@@ -64,6 +64,10 @@ const check = async (gpu: Gpu, tuning: AttentionTuning, one: Case): Promise<void
   const [plainKeys, plainValues] = [cache(), cache()];
   const queries = rows.map(() => list(heads, () => list(headDim, () => 2 * random())));
   const capacity = Math.ceil(keys / 64) * 64 + 64;
+  const packed = {
+    keys: packKeys(plainKeys, capacity, precision),
+    values: packValues(plainValues, capacity, precision),
+  };
   const stride = stride32(heads * headDim);
   const skip = 1;
   // What the level below has left at every slot.
@@ -79,8 +83,8 @@ const check = async (gpu: Gpu, tuning: AttentionTuning, one: Case): Promise<void
     const part = queries.slice(from, from + M).map((q) => q.flat());
     const tensors = {
       query: tensorOf(gpu, strided(part, stride)),
-      keys: tensorOf(gpu, packKeys(plainKeys, capacity, precision)),
-      values: tensorOf(gpu, packValues(plainValues, capacity, precision)),
+      keys: tensorOf(gpu, packed.keys),
+      values: tensorOf(gpu, packed.values),
       rows: tensorOf(gpu, packRows(rows.slice(from, from + M), M)),
       scratch: tensorOf(gpu, new Float32Array(attentionScratchBytes(shape, tuning) / 4).fill(Number.NaN)),
       output: gpu.activation(M, stride, 'output'),

@@ -6,25 +6,18 @@ import { toHalf } from '../../weights/quantize/half.ts';
 
 export type PlainCache = readonly (readonly (readonly number[])[])[];
 
-const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
-
-/** The units of a key or value of one head, each as its words of 32 bits. */
-const unitWords = (row: readonly number[], precision: CachePrecision): ArrayLike<number>[] => {
-  const at = (d: number): number => row[d] as number;
-  if (precision === 'f32')
-    return range(row.length / 4).map((q) => new Uint32Array(Float32Array.from(range(4), (i) => at(4 * q + i)).buffer));
-  if (precision === 'f16')
-    return range(row.length / 4).map(
-      (q) => new Uint32Array(Uint16Array.from(range(4), (i) => toHalf(at(4 * q + i))).buffer),
-    );
+/** A key or value of one head as words of 32 bits, unit after unit. */
+const rowWords = (row: readonly number[], precision: CachePrecision): Uint32Array<ArrayBuffer> => {
+  if (precision === 'f32') return new Uint32Array(Float32Array.from(row).buffer);
+  if (precision === 'f16') return new Uint32Array(Uint16Array.from(row, toHalf).buffer);
   const { integers, scales } = quantizeReference(row);
-  const half = row.length / 2;
-  const bytes = (from: number): number =>
-    new Uint32Array(Int8Array.from(integers.slice(from, from + 4)).buffer)[0] as number;
-  return [
-    ...range(half / 4).map((j) => [bytes(4 * j), bytes(half + 4 * j)]),
-    ...range(scales.length / 2).map((g) => new Uint32Array(scales.slice(2 * g, 2 * g + 2).buffer)),
-  ];
+  const bytes = new Uint32Array(Int8Array.from(integers).buffer);
+  const half = bytes.length / 2;
+  const pairs = Uint32Array.from(bytes, (_, i) => bytes[(i % 2) * half + Math.floor(i / 2)] as number);
+  const words = new Uint32Array(pairs.length + scales.length);
+  words.set(pairs);
+  words.set(new Uint32Array(scales.slice().buffer), pairs.length);
+  return words;
 };
 
 const pack = (
@@ -34,11 +27,13 @@ const pack = (
   unitAt: (head: number, slot: number, unit: number, units: number) => number,
 ): Uint32Array<ArrayBuffer> => {
   const { units, words } = unitsOf(cache[0]?.[0]?.length ?? 0, precision);
-  const packed = new Uint32Array(cache.length * capacity * units * words * 2);
+  const width = words * 2;
+  const packed = new Uint32Array(cache.length * capacity * units * width);
   cache.forEach((head, h) => {
     head.forEach((row, slot) => {
-      for (const [u, unit] of unitWords(row, precision).entries())
-        packed.set(unit, unitAt(h, slot, u, units) * words * 2);
+      const all = rowWords(row, precision);
+      for (let u = 0; u < units; u++)
+        packed.set(all.subarray(u * width, (u + 1) * width), unitAt(h, slot, u, units) * width);
     });
   });
   return packed;
