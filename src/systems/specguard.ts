@@ -52,7 +52,8 @@ const knobs = {
   },
   escalated: {
     kind: 'choice',
-    label: 'The target writes an escalated step with its own system, or as the most central of k candidates',
+    label:
+      'An escalated step is written by the system of “inner”, or is the most central of k candidates of the target',
     options: ['inner', 'candidates'],
     initial: 'inner',
   },
