@@ -4,12 +4,12 @@ import type { ChatTab } from './chat/chat-tab.ts';
 import { startEmbed } from './embed.ts';
 import { InspectTab } from './inspect/inspect-tab.ts';
 import { AllSystems } from './run/all-systems.ts';
-import { chooseSystem } from './run/choose-system.ts';
+import { chooseMembers, chooseSystem } from './run/choose-system.ts';
 import { type Outcome, outcomeOf } from './run/outcome.ts';
 import type { Entry, Raced } from './run/race.ts';
 import { RaceTab, showAnswer } from './run/race-tab.ts';
 import { Session } from './session.ts';
-import { element, say } from './shared/elements.ts';
+import { element } from './shared/elements.ts';
 import { onDrop } from './shared/file-drop.ts';
 import { startHints } from './shared/hints.ts';
 import { keepFocus } from './shared/keep-focus.ts';
@@ -43,16 +43,13 @@ const raceHere = async (): Promise<void> => {
   const { recording } = stage;
   stage.rest();
   race.stop();
+  if (recording && 'also-2' in recording.models) await chooseMembers('both');
   const system = await chooseSystem(recording?.system ?? session.systems.system.id);
   if (recording) race.problems.show(recording.problem);
-  say('stage-progress', '');
   showAnswer();
   await race.race(system ? { system } : {});
 };
-element('stage-go', HTMLButtonElement).addEventListener('click', () => {
-  say('stage-progress', 'Getting ready …');
-  void raceHere();
-});
+element('stage-go', HTMLButtonElement).addEventListener('click', () => void raceHere());
 
 const inspect = new InspectTab((details) => race.answer(details));
 const race: RaceTab = new RaceTab(
@@ -130,6 +127,7 @@ let touring = false;
 element('tour', HTMLButtonElement).addEventListener('click', async () => {
   if (touring) return;
   touring = true;
+  const before = session.systems.system.id;
   const [{ Tour }, { createHost }] = await Promise.all([import('./tour/tour.ts'), import('./tour/tour-host.ts')]);
   const inspectRun = (run: Outcome) => {
     inspect.take(run);
@@ -137,6 +135,7 @@ element('tour', HTMLButtonElement).addEventListener('click', async () => {
   };
   new Tour(createHost({ race, open: (tab) => tabs.choose(tab), inspect: inspectRun }), () => {
     touring = false;
+    void chooseSystem(before);
   });
 });
 

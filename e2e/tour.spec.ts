@@ -60,6 +60,7 @@ test('explains a live run by keyboard alone, and restores the focus', async ({ p
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await expect(page.locator('.toured')).toHaveCount(0);
   await expect(page.getByRole('button', { name: 'Tour' })).toBeFocused();
+  await expect(page.locator('#system')).toHaveValue('prompt-lookup'); // as before the tour
 });
 
 test('explains recordings without WebGPU, on a phone', async ({ baseURL, launchOptions }) => {

@@ -136,7 +136,10 @@ export class InspectView {
       span.classList.toggle('later', i > index);
     }
     const now = this.#text.children[index];
-    if (now instanceof HTMLElement) this.#text.scrollTop = now.offsetTop - this.#text.clientHeight / 2;
+    if (now instanceof HTMLElement) {
+      const line = Number.parseFloat(getComputedStyle(this.#text).lineHeight);
+      this.#text.scrollTop = line * Math.round((now.offsetTop - this.#text.clientHeight / 2) / line);
+    }
     this.#round.show(moment);
     this.#votes.show(moment);
     void this.#scores.show(moment.step?.step ?? null);

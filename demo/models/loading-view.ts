@@ -44,7 +44,7 @@ export class LoadingView {
     this.#bar.value = complete ? 1 : 0;
     this.#cancel.disabled = true;
     say('phase', text);
-    say('stage-progress', '');
+    say('stage-progress', complete ? 'The models are loaded.' : '');
   }
 }
 

@@ -63,11 +63,11 @@ const speedOf = (pairs: readonly Pair[], { baseline, recorded = false }: Terms):
   const factors = pairs.map(factorOf).filter((factor) => factor !== null);
   if (factors.length < pairs.length) return 'too short to time';
   const where = recorded ? 'where it was recorded' : 'here';
+  const median = medianPair(pairs);
   // A factor would say that drafting paid, or that it did not, of a run that for the most part did not draft.
-  if (pairs.some(({ run }) => fellBack(run)))
-    return `drafting did not pay ${where}, so the run fell back to plain decoding`;
+  if (fellBack(median.run)) return `drafting did not pay ${where}, so the run fell back to plain decoding`;
   const [least, most] = [Math.min(...factors), Math.max(...factors)].map((factor) => factor.toFixed(2));
-  const factor = factorOf(medianPair(pairs)) ?? 1;
+  const factor = factorOf(median) ?? 1;
   const range = pairs.length > 1 ? ` (median of ${pairs.length}, from ${least} to ${most})` : '';
   const name = baselineName(baseline);
   return factor < SLOWER_BELOW

@@ -21,8 +21,7 @@ export const EXAMPLES = [
 const UNLIKE = {
   label: 'Guessing fails',
   question: 'Every morning Hugo writes a long letter to the moon. Why?',
-  about:
-    'The drafters know word problems only: most guesses are rejected here, and drafting may cost more than it saves.',
+  about: 'The drafters know word problems only. Most of their guesses are rejected here, so few passes are saved.',
 };
 
 export const finalNumber = (text: string): string | null => /The answer is (-?\d+)/.exec(text)?.[1] ?? null;

@@ -86,7 +86,7 @@ export class Race {
     }
     say('finish-about', `Warming up: ${entry.name} runs first, then ${name}.`);
     const details = { logprobs: LOGPROBS };
-    const run = await this.#view.show(entry.system(signal, details), entry.problem, entry.name);
+    const run = await this.#view.show(entry.system(signal, details), entry.problem, entry.name, false);
     if (!run.complete) return this.#stopped(run);
     const plain = await this.#showPlain(entry.plain(signal, details));
     if (!plain.complete) return this.#stopped(run);

@@ -44,8 +44,11 @@ export class RunView {
     say('drafting', '');
   }
 
-  /** Shows a run to its end and checks its answer against `problem`. */
-  async show(events: AsyncIterable<TraceEvent>, problem: Problem | null, name: string): Promise<Outcome> {
+  /**
+   * Shows a run to its end and checks its answer against `problem`. `timed`: its times count. What a warm-up decides
+   * from its times is not told: the timed runs may decide otherwise.
+   */
+  async show(events: AsyncIterable<TraceEvent>, problem: Problem | null, name: string, timed = true): Promise<Outcome> {
     this.clear(name);
     this.lane.start(name);
     say('status', 'Answering');
@@ -62,7 +65,7 @@ export class RunView {
           say('status', `Waiting for ${event.ahead} other run${event.ahead > 1 ? 's' : ''} to finish`);
         if (event.type === 'run') this.#begin(event);
         this.#steps.add(event);
-        if (event.type === 'fall-back' || event.type === 'block-size')
+        if (timed && (event.type === 'fall-back' || event.type === 'block-size'))
           drafting = draftingSentence(drafting, event, committed + 1);
         drafting = interruptionSentence(event) ?? drafting;
         say('drafting', drafting);

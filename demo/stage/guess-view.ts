@@ -2,7 +2,16 @@
 // checks them, kept ones turn green, the first wrong one is struck and corrected.
 import { LETTERS } from '../run/votes.ts';
 import { make } from '../shared/elements.ts';
-import { type Caption, captionsOf, counterOf, type Drawn, laneNode, squaresOf, textOf } from './lane-view.ts';
+import {
+  type Caption,
+  captionsOf,
+  counterOf,
+  type Drawn,
+  endLineOf,
+  laneNode,
+  squaresOf,
+  textOf,
+} from './lane-view.ts';
 import { type Burst, DURATION, type Scene } from './scene.ts';
 
 export interface Names {
@@ -23,14 +32,20 @@ const chipNode = (text: string, member: number | null): HTMLElement => {
 };
 
 const trayOf = (burst: Burst): Drawn => {
-  const { chips, own, from, checked, decided, corrected, ended } = burst;
+  const { chips, own, ballot, from, checked, decided, corrected, ended } = burst;
   const nodes = chips.map(({ text, member }) => chipNode(text, member));
   const ownNode = own && make('span', { className: `chip own ${own.source}`, textContent: own.text });
   const node = make('div', { className: 'tray' });
   const first = chips.findIndex(({ status }) => status === 'rejected');
   // The target's own token follows the last accepted draft.
   const at = first < 0 ? nodes.length : first + 1;
-  node.append(...nodes.slice(0, at), ...(ownNode ? [ownNode] : []), ...nodes.slice(at));
+  const ballotNode = ballot && make('span', { className: 'ballot', textContent: ballot });
+  node.append(
+    ...nodes.slice(0, at),
+    ...(ownNode ? [ownNode] : []),
+    ...nodes.slice(at),
+    ...(ballotNode ? [ballotNode] : []),
+  );
   const each = (checked - from) / (nodes.length + 1);
   return {
     node,
@@ -45,7 +60,7 @@ const trayOf = (burst: Burst): Drawn => {
         chip.classList.toggle('kept', seconds >= decided && status !== 'rejected');
         chip.classList.toggle('struck', seconds >= decided && status === 'rejected');
       }
-      ownNode?.classList.toggle('on', seconds >= corrected);
+      for (const each of [ownNode, ballotNode]) if (each) each.classList.toggle('on', seconds >= corrected);
     },
   };
 };
@@ -77,15 +92,15 @@ export const guessView = (scene: Scene, names: Names): Drawn => {
   const content = [part(textOf(scene.system, true)).node, ...(last ? [tray] : [])];
   const squares = part(squaresOf(scene.system.passes));
   lanes.append(laneNode(names.system, names.systemAbout, count, ...content, squares.node));
-  const end = make('p', { className: 'stage-end', textContent: scene.end });
+  const end = endLineOf(scene.end);
   return {
-    node: make('div', { className: 'scene' }, captions.node, lanes, end),
+    node: make('div', { className: 'scene' }, captions.node, lanes, end.node),
     draw(seconds) {
       for (const { draw } of parts) draw(seconds);
       // The last round stays in its tray.
       last?.node.classList.toggle('on', seconds >= (scene.bursts.at(-1)?.from ?? 0));
       captions.mark(momentAt(scene.bursts, seconds));
-      end.classList.toggle('on', seconds >= DURATION - 1);
+      end.show(seconds >= DURATION - 1);
     },
   };
 };

@@ -3,10 +3,11 @@
 import { make } from '../shared/elements.ts';
 import { HAND_OFF_CAPTIONS } from './captions.ts';
 import { decide, type HandOffScene, type HandOffStep, place, strictness, thresholdFor } from './hand-off.ts';
-import { captionsOf, counter, type Drawn, laneNode, passed, textOf } from './lane-view.ts';
+import { captionsOf, counter, type Drawn, endLineOf, laneNode, passed, textOf } from './lane-view.ts';
 import { DURATION, shown } from './scene.ts';
 
 const TOKENS = 'Tokens, words or parts of words, that the large model has written.';
+const OTHER_THRESHOLD = 'The recorded scores, with another threshold than in that run.';
 const OTHER = 'would differ after a wrong step';
 
 /** Text that is written between two times. */
@@ -143,15 +144,16 @@ export const handOffView = (scene: HandOffScene, touched: () => void): Drawn => 
     ),
     strict,
   );
-  const end = make('p', { className: 'stage-end', textContent: scene.end });
+  const end = endLineOf(scene.end);
   return {
-    node: make('div', { className: 'scene' }, captions.node, lanes, end),
+    node: make('div', { className: 'scene' }, captions.node, lanes, end.node),
     draw(seconds) {
       at = seconds;
       plain.draw(seconds);
       plainCount.show(passed(times, seconds));
       show();
-      end.classList.toggle('on', seconds >= DURATION - 1 && threshold === scene.threshold);
+      const recorded = threshold === scene.threshold;
+      end.show(seconds >= DURATION - 1 && recorded, recorded ? undefined : OTHER_THRESHOLD);
       const now = scene.steps.find(({ from, ended }) => from <= seconds && seconds < ended);
       if (!now) captions.mark(null);
       else if (seconds < now.drafted) captions.mark(0);

@@ -67,6 +67,18 @@ export const textOf = ({ marks }: LaneScene, marked: boolean): Drawn => {
   };
 };
 
+/** The result in a sentence. Until it is shown another stands in its place, so that there is no hole. */
+export const endLineOf = (text: string): { readonly node: HTMLElement; show(on: boolean, instead?: string): void } => {
+  const node = make('p', { className: 'stage-end' }, make('strong', {}, text));
+  return {
+    node,
+    show(on, instead = 'At its end the recording compares what both took. All figures were measured.') {
+      node.classList.toggle('on', on);
+      node.dataset.instead = instead;
+    },
+  };
+};
+
 export const laneNode = (
   title: string,
   about: string,

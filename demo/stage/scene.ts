@@ -1,10 +1,11 @@
 // A scene of the stage: a run and its baseline, laid out in time. Both lanes share one clock, that of the recorded
-// times from the first token on; the first round that drafts is stretched so that it can be followed.
+// times from the first token on; the first round with a rejected draft is stretched so that it can be followed.
 import { SYSTEMS } from '../../src/index.ts';
 import { fold, METRICS, type TraceEvent } from '../../src/trace/index.ts';
 import { type Outcome, outcomeOf } from '../run/outcome.ts';
 import { type DecodedRound, RoundReader, statusesOf, type TokenStatus, visible } from '../run/rounds.ts';
-import { memberOf, votesOf } from '../run/votes.ts';
+import { LETTERS, memberOf, type VotedToken, votesOf } from '../run/votes.ts';
+import { percent } from '../shared/percent.ts';
 
 /** Seconds. */
 export const DURATION = 12;
@@ -38,6 +39,8 @@ export interface Burst {
   readonly chips: readonly Chip[];
   /** The target's own token after the accepted drafts. */
   readonly own: { readonly text: string; readonly source: string } | null;
+  /** Ensembles: what each model would have written in its place, where they disagree. */
+  readonly ballot: string | null;
 }
 
 /** The text of a run and the times at which the target's passes end. */
@@ -89,30 +92,40 @@ const CHECKED = 0.45;
 const DECIDED = 0.65;
 const CORRECTED = 0.8;
 
-const memberOfRole = (events: readonly TraceEvent[], at: number): readonly number[] => {
+const votesAt = (events: readonly TraceEvent[], at: number): readonly VotedToken[] => {
   const commit = events.find((event) => event.type === 'commit' && event.at === at);
-  return commit?.type === 'commit' ? votesOf(commit).map(memberOf) : [];
+  return commit?.type === 'commit' ? votesOf(commit) : [];
 };
 
-const burstOf = ({ round }: TimedRound, from: number, ended: number, members: readonly number[]): Burst | null => {
-  const { pieces, path, committed } = round;
+/** “A: 2 (100 %) · B: 1 (71 %)”, of the round's last token; null where all models would have written the same. */
+const ballotOf = (votes: readonly VotedToken[]): string | null => {
+  const own = votes.at(-1)?.vote.own ?? [];
+  if (own.every(({ token }) => token === own[0]?.token)) return null;
+  return own
+    .map(({ text, probability }, i) => `${LETTERS[i]}: ${visible(shown(text ?? '')).trim()} (${percent(probability)})`)
+    .join(' · ');
+};
+
+const burstOf = ({ round }: TimedRound, from: number, ended: number, votes: readonly VotedToken[]): Burst | null => {
+  const { pieces, path, committed, proposers } = round;
   if (pieces.length < 2) return null;
+  const roles = votes[0]?.vote.own.map(({ by }) => by) ?? [];
   const statuses = statusesOf(round);
   const time = (share: number): number => from + share * (ended - from);
   const last = committed.length === path.length ? committed.at(-1) : undefined;
   const own = last && shown(last.text) !== '' ? { text: visible(last.text), source: last.source } : null;
   const chips = pieces.map((text, node) => {
-    const depth = path.indexOf(node);
+    const by = proposers[node - 1];
     return {
       text: visible(shown(text)),
       status: statuses[node] ?? 'rejected',
-      member: depth > 0 ? (members[depth - 1] ?? null) : null,
+      member: by ? roles.indexOf(by) : null,
     };
   });
   const ends = statuses.indexOf('past'); // accepted, but after the end of the answer
   return {
     ...{ from, checked: time(CHECKED), decided: time(DECIDED), corrected: time(CORRECTED), ended },
-    ...{ chips: chips.slice(1, ends < 0 ? undefined : ends), own },
+    ...{ chips: chips.slice(1, ends < 0 ? undefined : ends), own, ballot: own && ballotOf(votes) },
   };
 };
 
@@ -156,7 +169,7 @@ export const laneOf = (events: readonly TraceEvent[], time: (ms: number) => numb
   const first = firstTokenOf(events);
   const at = (ms: number): number => time(ms - first);
   const marks = roundsOf(events).flatMap((timed) => {
-    const members = memberOfRole(events, timed.at);
+    const members = votesAt(events, timed.at).map(memberOf);
     return timed.round.committed.map(({ text, source }, i) => ({
       at: at(timed.at),
       text: shown(text),
@@ -170,7 +183,8 @@ export const laneOf = (events: readonly TraceEvent[], time: (ms: number) => numb
 export const sceneOf = (events: readonly TraceEvent[], plainEvents: readonly TraceEvent[] | null = null): Scene => {
   const rounds = roundsOf(events);
   const first = firstTokenOf(events);
-  const drafting = rounds.findIndex(({ round }) => round.pieces.length > 1);
+  const rejecting = rounds.findIndex(({ round }) => statusesOf(round).includes('rejected'));
+  const drafting = rejecting < 0 ? rounds.findIndex(({ round }) => round.pieces.length > 1) : rejecting;
   const before = rounds[drafting - 1]?.at ?? first;
   const slow = drafting < 0 ? null : ([before - first, (rounds[drafting] as TimedRound).at - first] as const);
   const time = warp(Math.max(spanOf(events), plainEvents ? spanOf(plainEvents) : 0), slow);
@@ -179,8 +193,9 @@ export const sceneOf = (events: readonly TraceEvent[], plainEvents: readonly Tra
   for (const [i, timed] of rounds.entries()) {
     const from = time((rounds[i - 1]?.at ?? first) - first);
     const ended = time(timed.at - first);
-    const members = memberOfRole(events, timed.at);
-    const burst = burstOf(timed, from, ended, members);
+    const votes = votesAt(events, timed.at);
+    const members = votes.map(memberOf);
+    const burst = burstOf(timed, from, ended, votes);
     if (burst) bursts.push(burst);
     timed.round.committed.forEach(({ text, source }, place) => {
       const own = burst && source !== 'drafted';

@@ -59,8 +59,12 @@ describe('a speculative run', () => {
   });
 });
 
-test('the vote: chips carry the model that proposed them', () => {
+test('the vote: chips carry the model that proposed them, and a ballot tells where the models disagree', () => {
   const scene = sceneOf(recording('problem-6'), recording('problem-6-plain'));
+  const [struck] = scene.bursts.filter(({ chips }) => chips.some(({ status }) => status === 'rejected'));
+  expect(struck?.chips.every(({ member }) => member !== null && member >= 0)).toBe(true);
+  expect(struck?.ballot).toMatch(/^A: 2 \(100 %\) · B: 1 \(\d+ %\) · C: 1 \(\d+ %\)$/);
+  expect((struck?.ended ?? 0) - (struck?.from ?? 0)).toBeGreaterThan(3); // slow enough to be read
   const members = new Set(scene.bursts.flatMap(({ chips }) => chips.map(({ member }) => member)));
   expect([0, 1, 2].every((member) => members.has(member))).toBe(true);
 });

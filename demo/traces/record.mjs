@@ -16,8 +16,8 @@ const problems = JSON.parse(readFileSync(join(root, 'public/problems.json'), 'ut
 const HARD = /^Tom has 21 beads/;
 /** EAGLE-3 guesses two digits of its second line wrong at first, and right at second. */
 const SECOND_GUESS = /^Ida has 21 shells/;
-/** All three models propose tokens for this one, and are overruled. */
-const VOTED = /^Ruth has 40 beads/;
+/** The two smaller models get a subtraction of this problem wrong, and the target outvotes them. */
+const VOTED = /^Ida has 48 pens/;
 
 /**
  * One recording each, of the first problem that is answered correctly and matches `about`, if given. `models`: bundled
@@ -129,7 +129,7 @@ const write = (file, events) =>
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-/** @type {{ file: string, plain: string, draft?: string, system: string, problem: object, device: string }[]} */
+/** @type {{ file: string, plain: string, draft?: string, system: string, models: object, problem: object, device: string }[]} */
 const index = [];
 for (const run of RUNS) {
   const { system, knobs = {}, models, about, baseline, alone } = run;
@@ -145,7 +145,7 @@ for (const run of RUNS) {
     const number = index.length + 1;
     const [file, plain] = [`problem-${number}.jsonl`, `problem-${number}-plain.jsonl`];
     const draft = alone && { draft: `problem-${number}-draft.jsonl` };
-    const entry = { file, plain, ...draft, system, problem, device };
+    const entry = { file, plain, ...draft, system, models, problem, device };
     write(entry.file, events);
     if (draft) write(draft.draft, await answer(engine, problem.question, { system: 'draft-only', models }));
     const plainly = baseline ? { system: baseline, models } : { system: 'autoregressive' };

@@ -1,6 +1,7 @@
 // Recorded runs of the real engine, written by `npm run record`. The page shows them where there is no WebGPU, slow
 // enough to follow; the figures are those of the recorded times.
 import { type TraceEvent, withNewNames } from '../../src/trace/index.ts';
+import type { ModelNames } from '../models/family.ts';
 import type { Problem } from '../run/problems.ts';
 
 export interface Recording {
@@ -10,6 +11,8 @@ export interface Recording {
   /** File of the draft's own answer, where a judge decides on its steps. */
   readonly draft?: string;
   readonly system: string;
+  /** Bundled models by role, next to the target. */
+  readonly models: ModelNames;
   readonly problem: Problem;
   /** Where it was recorded. */
   readonly device: string;
