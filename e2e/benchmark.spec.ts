@@ -37,7 +37,7 @@ const saved = async (page: Page) => {
   return { path: await download.path(), file: JSON.parse(readFileSync(await download.path(), 'utf8')) };
 };
 
-const SMALL = 'model=draft&suite=copy&prompts=1&tokens=8&repeat=1';
+const SMALL = 'model=draft&suite=copy&prompts=1&tokens=8&repeat=1&device=unmeasured';
 
 test('the device is measured; Quick measures three systems on whole answers, and its result is copied and saved', async ({
   browser,
@@ -83,6 +83,7 @@ test('the device is measured; Quick measures three systems on whole answers, and
   await page.getByText('Choose yourself').click();
   await expect(page.getByLabel('Prompt limit')).toHaveValue('3');
   await expect(page.getByRole('checkbox', { name: 'DFlash' })).toBeChecked();
+  await expect(page.getByRole('checkbox', { name: /^Measure the device first/ })).not.toBeChecked();
 
   await page.getByRole('button', { name: 'Copy as Markdown' }).click();
   await expect(page.locator('#copied')).toHaveText('Copied');
@@ -132,8 +133,7 @@ test('the device is measured; Quick measures three systems on whole answers, and
 });
 
 test('a dead worker and a lost device do not stop the queue, and their runs can be repeated', async ({ page }) => {
-  // Workers in order of their start: for the check of WebGPU, for the device card, one that is killed, one that loses
-  // its device at once.
+  // Workers in order of their start: for the check of WebGPU, one that is killed, one that loses its device at once.
   await page.addInitScript(() => {
     const { Worker } = globalThis;
     const module = (code: string): string => URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
@@ -149,8 +149,8 @@ test('a dead worker and a lost device do not stop the queue, and their runs can 
     let started = 0;
     globalThis.Worker = class extends Worker {
       constructor(url: string | URL, options?: WorkerOptions) {
-        super(++started === 4 ? lossy(url) : url, options);
-        if (started !== 3) return;
+        super(++started === 3 ? lossy(url) : url, options);
+        if (started !== 2) return;
         setTimeout(() => {
           this.terminate();
           this.dispatchEvent(new ErrorEvent('error', { message: 'killed by the test' }));
@@ -235,7 +235,7 @@ test.describe(() => {
     asked = await hub(page);
     await open(
       page,
-      'prompts=1&tokens=6&repeat=1&systems=&peer=bundled&hub-dtype=fp32',
+      'prompts=1&tokens=6&repeat=1&systems=&peer=bundled&hub-dtype=fp32&device=unmeasured',
       /^https:\/\/huggingface\.co\//,
     );
   });

@@ -50,6 +50,15 @@ const writeHuge = (folder: string): void => {
   truncateSync(file, 8 + header.length + end);
 };
 
+const LISTED = {
+  siblings: [
+    { rfilename: 'small-Q8_0.gguf', size: 639_447_744 },
+    { rfilename: '../../evil-Q4_K_M.gguf', size: 1 },
+    { rfilename: 'small-Q4_K_M.gguf', size: 396_705_472 },
+  ],
+  cardData: { license: 'apache-2.0' },
+};
+
 test.describe('one page, one model after another', () => {
   test.describe.configure({ mode: 'serial' });
 
@@ -150,139 +159,138 @@ test.describe('one page, one model after another', () => {
     await finished(page);
     await expect(page.locator('#answer')).toContainText('The answer is');
   });
-});
 
-test('models that fit are loaded at once, with a table of what each takes', async ({ page }) => {
-  await using server = new WatchedServer(join(root, 'public'));
-  const models = `${await server.listen()}models/`;
-  await open(page, 'mid', 'draft-model');
-  await page.getByText('Your own model').click();
-  await byAddress(page, 'target', `${models}target/`);
-  await expect(fit(page).getByRole('heading')).toHaveText('✓ Fits');
-  await expect(button(page, 'Load')).toHaveCount(1); // the one of the address form: no question is asked
-  await expect(page.locator('#phase')).toContainText('Ready', { timeout: 240_000 });
-  await page.getByLabel('Role', { exact: true }).selectOption('draft');
-  await byAddress(page, 'draft', `${models}draft/`);
-  await expect(fit(page).getByRole('row')).toHaveText([/^\s*Model/, /^Target/, /^Draft model/, /^Total/]);
-  await expect(fit(page)).toContainText('Cache for 1024 tokens');
-  await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption('Draft model');
-  await ready(page);
-  await page.getByRole('button', { name: 'Answer' }).click();
-  await finished(page);
-  await expect(page.locator('#answer .drafted').first()).toBeVisible();
-});
-
-const LISTED = {
-  siblings: [
-    { rfilename: 'small-Q8_0.gguf', size: 639_447_744 },
-    { rfilename: '../../evil-Q4_K_M.gguf', size: 1 },
-    { rfilename: 'small-Q4_K_M.gguf', size: 396_705_472 },
-  ],
-  cardData: { license: 'apache-2.0' },
-};
-
-test('a published model, by name or from the list, shows its size and licence before anything is fetched', async ({
-  page,
-}) => {
-  const asked: string[] = [];
-  await page.route('https://huggingface.co/**', async (route) => {
-    asked.push(route.request().url());
-    if (route.request().url().includes('/api/')) await route.fulfill({ json: LISTED });
-    else await route.fulfill({ status: 404 });
+  test('a published model, by name or from the list, shows its size and licence before anything is fetched', async () => {
+    const asked: string[] = [];
+    await page.route('https://huggingface.co/**', async (route) => {
+      asked.push(route.request().url());
+      if (route.request().url().includes('/api/')) await route.fulfill({ json: LISTED });
+      else await route.fulfill({ status: 404 });
+    });
+    await expect(page.getByRole('option', { name: 'DFlash (needs a DFlash drafter)' })).toBeDisabled();
+    await expect(page.locator('#offers')).toContainText('need another model');
+    await expect(button(page, 'The bundled target, 2.8 M weights')).toBeVisible();
+    await button(page, 'Your own …').click();
+    const form = page.locator('#by-address');
+    await expect(page.getByLabel(/^Address of a \.gguf/)).toBeFocused();
+    await page.getByLabel('Role', { exact: true }).selectOption('target');
+    await page.getByLabel(/^Address of a \.gguf/).fill('no model');
+    await form.getByRole('button', { name: 'Load' }).click();
+    await expect(form.locator('#fault')).toContainText('neither an address nor the name of a model');
+    await page.getByLabel(/^Address of a \.gguf/).fill('https://huggingface.co/owner/small-GGUF');
+    await form.getByRole('button', { name: 'Load', exact: true }).click();
+    await expect(form).toContainText('small-Q4_K_M.gguf was chosen: Q4_K_M keeps most of the quality');
+    await expect(form).toContainText('Licence: apache-2.0.');
+    await expect(form.getByRole('combobox')).toHaveText(/small-Q4_K_M\.gguf, 397 MBsmall-Q8_0\.gguf, 639 MB/);
+    await expect(button(page, 'Download 397 MB')).toBeFocused();
+    expect(asked).toEqual(['https://huggingface.co/api/models/owner/small-GGUF?blobs=true']);
+    await button(page, 'Download 397 MB').click();
+    await expect(page.locator('#models-form #fault')).toContainText(/small-Q4_K_M\.gguf is missing/i);
+    expect(asked.slice(1)).toEqual([expect.stringMatching(/\/owner\/small-GGUF\/resolve\/main\/small-Q4_K_M\.gguf$/)]);
+    await page.getByText('Published models').click();
+    const gemma = page.locator('.catalogue details').filter({ hasText: 'Gemma 3 1B806' });
+    await gemma.locator('summary').press('Enter');
+    await expect(gemma).toContainText('By downloading it you accept Google’s terms');
+    await expect(gemma.getByLabel('Drafted by')).toHaveText(/Gemma 3 270M, draft model, 292 MB/);
+    await expect(gemma.getByRole('button', { name: 'Download 1.10 GB: Gemma 3 1B with Gemma 3 270M' })).toBeVisible();
+    expect(asked).toHaveLength(2);
   });
-  await open(page, 'draft', 'autoregressive');
-  await expect(page.getByRole('option', { name: 'DFlash (needs a DFlash drafter)' })).toBeDisabled();
-  await expect(page.locator('#offers')).toContainText('need another model');
-  await expect(button(page, 'The bundled target, 2.8 M weights')).toBeVisible();
-  await button(page, 'Your own …').click();
-  const form = page.locator('#by-address');
-  await expect(page.getByLabel(/^Address of a \.gguf/)).toBeFocused();
-  await page.getByLabel('Role', { exact: true }).selectOption('target');
-  await page.getByLabel(/^Address of a \.gguf/).fill('no model');
-  await form.getByRole('button', { name: 'Load' }).click();
-  await expect(form.locator('#fault')).toContainText('neither an address nor the name of a model');
-  await page.getByLabel(/^Address of a \.gguf/).fill('https://huggingface.co/owner/small-GGUF');
-  await form.getByRole('button', { name: 'Load', exact: true }).click();
-  await expect(form).toContainText('small-Q4_K_M.gguf was chosen: Q4_K_M keeps most of the quality');
-  await expect(form).toContainText('Licence: apache-2.0.');
-  await expect(form.getByRole('combobox')).toHaveText(/small-Q4_K_M\.gguf, 397 MBsmall-Q8_0\.gguf, 639 MB/);
-  await expect(button(page, 'Download 397 MB')).toBeFocused();
-  expect(asked).toEqual(['https://huggingface.co/api/models/owner/small-GGUF?blobs=true']);
-  await button(page, 'Download 397 MB').click();
-  await expect(page.locator('#models-form #fault')).toContainText(/small-Q4_K_M\.gguf is missing/i);
-  expect(asked.slice(1)).toEqual([expect.stringMatching(/\/owner\/small-GGUF\/resolve\/main\/small-Q4_K_M\.gguf$/)]);
-  await page.getByText('Published models').click();
-  const gemma = page.locator('.catalogue details').filter({ hasText: 'Gemma 3 1B806' });
-  await gemma.locator('summary').press('Enter');
-  await expect(gemma).toContainText('By downloading it you accept Google’s terms');
-  await expect(gemma.getByLabel('Drafted by')).toHaveText(/Gemma 3 270M, draft model, 292 MB/);
-  await expect(gemma.getByRole('button', { name: 'Download 1.10 GB: Gemma 3 1B with Gemma 3 270M' })).toBeVisible();
-  expect(asked).toHaveLength(2);
-});
 
-test('a target on another machine writes the steps; its key stays out of the page', async ({ page }) => {
-  const key = 'sk-secret-of-mine';
-  const server = await serveCompletions();
-  try {
-    server.behave({ says: (prompt) => (prompt.endsWith('\n\n') ? ['13.'] : ['Add', ' them.', '\n\n']), key });
-    await open(page, undefined, 'random');
-    await page.getByText('Your own model').click();
-    await page.getByLabel('Role', { exact: true }).selectOption('remote');
-    await page.getByLabel(/^Address of an OpenAI-compatible server/).fill(server.address);
-    await page.getByLabel(/^Model name on the server/).fill('big');
-    await page.getByLabel(/^API key/).fill(key);
-    await page.getByRole('button', { name: 'Use this server' }).click();
-    await expect(page.locator('#phase')).toContainText('Ready: remote target', { timeout: 240_000 });
-    await page.getByLabel(/share/i).fill('1');
+  test('models that fit are loaded at once, with a table of what each takes', async () => {
+    await using server = new WatchedServer(join(root, 'public'));
+    const models = `${await server.listen()}models/`;
+    await byAddress(page, 'target', `${models}target/`);
+    await expect(fit(page).getByRole('heading')).toHaveText('✓ Fits');
+    await expect(button(page, 'Load')).toHaveCount(1); // the one of the address form: no question is asked
+    await expect(page.locator('#phase')).toContainText('Ready', { timeout: 240_000 });
+    await page.getByLabel('Role', { exact: true }).selectOption('draft');
+    await byAddress(page, 'draft', `${models}draft/`);
+    await expect(fit(page).getByRole('row')).toHaveText([/^\s*Model/, /^Target/, /^Draft model/, /^Total/]);
+    await expect(fit(page)).toContainText('Cache for 1024 tokens');
+    await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption('Draft model');
+    await ready(page);
     await page.getByRole('button', { name: 'Answer' }).click();
     await finished(page);
-    await expect(page.locator('#answer')).toContainText('Add them.');
-    expect(server.asked.every(({ authorization }) => authorization === `Bearer ${key}`)).toBe(true);
-    const kept = await page.evaluate(
-      () => document.documentElement.outerHTML + JSON.stringify({ ...localStorage }) + location.href,
-    );
-    expect(kept).not.toContain(key);
-  } finally {
-    await server[Symbol.asyncDispose]();
-  }
+    await expect(page.locator('#answer .drafted').first()).toBeVisible();
+  });
 });
 
-test('the visitor’s own router, as ONNX files, runs in WebAssembly or on WebGPU', async ({ page }) => {
+test.describe('one page with the bundled target', () => {
+  test.describe.configure({ mode: 'serial' });
+
+  let page: Page;
   const runtimes: string[] = [];
-  page.on('request', (request) => void (/\.wasm$/.test(request.url()) && runtimes.push(request.url())));
-  await open(page, undefined, 'arbitrage');
-  expect(runtimes.filter((url) => /jspi/.test(url))).toEqual([]);
-  await page.getByText('Your own model').click();
-  const where = page.getByLabel(/^Run an ONNX file in/);
-  await expect(where).toBeHidden();
-  await page.getByLabel('Role', { exact: true }).selectOption('router');
-  const files = ['config.json', 'model.onnx', 'tokenizer.json', 'tokenizer_config.json'];
-  await page.locator('#files').setInputFiles(files.map((name) => join(root, 'public/models/router', name)));
-  const phase = page.locator('#phase');
-  for (const [provider, runtime] of [
-    ['WebAssembly', /threaded-/],
-    ['WebGPU', /jspi/],
-  ] as const) {
-    if (provider === 'WebGPU') await where.selectOption(provider);
-    await expect(phase).toHaveText('Ready: router', { timeout: 240_000 });
-    await expect.poll(() => runtimes.at(-1)).toMatch(runtime);
+  const choose = async (system: string): Promise<void> => {
+    await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption(system);
+    await ready(page);
+  };
+  test.beforeAll(async ({ browser }) => {
+    page = await browser.newPage();
+    page.on('request', (request) => void (/\.wasm$/.test(request.url()) && runtimes.push(request.url())));
+    await open(page, undefined, 'arbitrage');
+  });
+  test.afterAll(() => page.close());
+
+  test('the visitor’s own router, as ONNX files, runs in WebAssembly or on WebGPU', async () => {
+    expect(runtimes.filter((url) => /jspi/.test(url))).toEqual([]);
+    await page.getByText('Your own model').click();
+    const where = page.getByLabel(/^Run an ONNX file in/);
+    await expect(where).toBeHidden();
+    await page.getByLabel('Role', { exact: true }).selectOption('router');
+    const files = ['config.json', 'model.onnx', 'tokenizer.json', 'tokenizer_config.json'];
+    await page.locator('#files').setInputFiles(files.map((name) => join(root, 'public/models/router', name)));
+    const phase = page.locator('#phase');
+    for (const [provider, runtime] of [
+      ['WebAssembly', /threaded-/],
+      ['WebGPU', /jspi/],
+    ] as const) {
+      if (provider === 'WebGPU') await where.selectOption(provider);
+      await expect(phase).toHaveText('Ready: router', { timeout: 240_000 });
+      await expect.poll(() => runtimes.at(-1)).toMatch(runtime);
+    }
     await ready(page);
     await page.getByRole('button', { name: 'Answer' }).click();
     await finished(page);
     await expect(page.locator('#answer')).toContainText('The answer is');
-  }
-  await expect(page.locator('#device')).not.toContainText('not on WebGPU');
-});
+    await expect(page.locator('#device')).not.toContainText('not on WebGPU');
+  });
 
-test('SpecGuard’s draft is calibrated from the page, and calibration can be stopped', async ({ page }) => {
-  await open(page, undefined, 'specguard');
-  await advanced(page);
-  await expect(page.locator('#calibration')).toContainText('Press Calibrate to measure');
-  await button(page, 'Calibrate').click();
-  await expect(page.locator('#calibration-about')).toHaveText(/^The draft model answers alone: [1-9]\d* of \d+$/);
-  await page.locator('#calibration').getByRole('button', { name: 'Stop' }).click();
-  await expect(page.locator('#calibration-about')).toContainText('Stopped');
-  await expect(button(page, 'Calibrate')).toBeEnabled();
-  await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption('Plain decoding');
-  await expect(page.locator('#calibration')).toBeHidden();
+  test('SpecGuard’s draft is calibrated from the page, and calibration can be stopped', async () => {
+    await choose('specguard');
+    await advanced(page);
+    await expect(page.locator('#calibration')).toContainText('Press Calibrate to measure');
+    await button(page, 'Calibrate').click();
+    await expect(page.locator('#calibration-about')).toHaveText(/^The draft model answers alone: [1-9]\d* of \d+$/);
+    await page.locator('#calibration').getByRole('button', { name: 'Stop' }).click();
+    await expect(page.locator('#calibration-about')).toContainText('Stopped');
+    await expect(button(page, 'Calibrate')).toBeEnabled();
+    await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption('Plain decoding');
+    await expect(page.locator('#calibration')).toBeHidden();
+  });
+
+  test('a target on another machine writes the steps; its key stays out of the page', async () => {
+    const key = 'sk-secret-of-mine';
+    const server = await serveCompletions();
+    try {
+      server.behave({ says: (prompt) => (prompt.endsWith('\n\n') ? ['13.'] : ['Add', ' them.', '\n\n']), key });
+      await choose('random');
+      await page.getByLabel('Role', { exact: true }).selectOption('remote');
+      await page.getByLabel(/^Address of an OpenAI-compatible server/).fill(server.address);
+      await page.getByLabel(/^Model name on the server/).fill('big');
+      await page.getByLabel(/^API key/).fill(key);
+      await page.getByRole('button', { name: 'Use this server' }).click();
+      await expect(page.locator('#phase')).toContainText('Ready: remote target', { timeout: 240_000 });
+      await page.getByLabel(/share/i).fill('1');
+      await page.getByRole('button', { name: 'Answer' }).click();
+      await finished(page);
+      await expect(page.locator('#answer')).toContainText('Add them.');
+      expect(server.asked.every(({ authorization }) => authorization === `Bearer ${key}`)).toBe(true);
+      const kept = await page.evaluate(
+        () => document.documentElement.outerHTML + JSON.stringify({ ...localStorage }) + location.href,
+      );
+      expect(kept).not.toContain(key);
+    } finally {
+      await server[Symbol.asyncDispose]();
+    }
+  });
 });

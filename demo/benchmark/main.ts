@@ -106,10 +106,10 @@ const runRows = async (rows: readonly Row[], signal: AbortSignal): Promise<void>
   await showCost();
 };
 
-const runAll = async (signal: AbortSignal, measured = true): Promise<void> => {
+const runAll = async (signal: AbortSignal): Promise<void> => {
   const plan = await form.plan(); // before the form is frozen: a disabled form always counts as valid
   // The device first: the used bandwidth is a share of the measured one.
-  if (measured && !device.card) await Promise.race([measureNow(), aborted(signal)]);
+  if (form.measured && !device.card) await Promise.race([measureNow(), aborted(signal)]);
   if (signal.aborted) return say('status', 'Cancelled');
   session = { plan, rows: rowsOf(plan), made: new Date() };
   element('results', HTMLElement).hidden = false;
@@ -179,7 +179,7 @@ for (const [id, preset] of Object.entries(PRESETS))
   element(id, HTMLButtonElement).addEventListener('click', () => {
     if (running) return;
     form.fill(preset);
-    void work((signal) => runAll(signal, preset.device));
+    void work(runAll);
   });
 measure.addEventListener('click', () => void work((signal) => Promise.race([measureNow(), aborted(signal)])));
 element('copy', HTMLButtonElement).addEventListener('click', () => void copy());

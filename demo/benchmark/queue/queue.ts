@@ -1,12 +1,12 @@
-// Runs all systems on all prompts, one run at a time. Each row has its own worker, or two if a peer runs against the
-// engine. Every run of a system has a run of its baseline next to it, so that ratios compare neighbours. An error is
-// noted in its cell, and the queue goes on with a new worker.
+// Runs all systems on all prompts, one run at a time. All rows share the engine's worker, so that each shader is
+// compiled once; each peer has its own. Every run of a system has a run of its baseline next to it, so that ratios
+// compare neighbours. An error is noted in its cell, and the queue goes on with a new worker.
 import { type BenchEntry, type BenchPrompt, isRight, sameRuns } from '../../../src/cli/bench/report.ts';
 import { OutriderError, toFault } from '../../../src/index.ts';
 import { sentence } from '../../shared/faults.ts';
 import { askMemory } from './host-memory.ts';
 import type { Cell, Measured, Plan, Row } from './plan.ts';
-import { openEngine, openPeer, type Request, type Runner } from './runner.ts';
+import { type EngineRunner, openEngine, openPeer, type Request, type Runner } from './runner.ts';
 import type { TabVisibility } from './tab-visibility.ts';
 
 /** Tokens of a warm-up run, which compiles shaders and fills caches. */
@@ -14,8 +14,8 @@ const WARM_UP_TOKENS = 24;
 /** Consecutive failures after which a row is given up. */
 const MOST_FAILURES = 2;
 
-/** The workers of a row. */
-interface Runners extends Disposable {
+/** What runs a row. */
+interface Runners {
   readonly own: Runner;
   /** The engine that runs the baseline of a peer. */
   readonly baseline: Runner | null;
@@ -33,6 +33,8 @@ export class Queue {
   readonly #rows: readonly Row[];
   readonly #view: QueueView;
   readonly #visibility: TabVisibility;
+  #engine: EngineRunner | null = null;
+  #peer: Runner | null = null;
 
   constructor(plan: Plan, rows: readonly Row[], view: QueueView, visibility: TabVisibility) {
     this.#plan = plan;
@@ -43,6 +45,14 @@ export class Queue {
 
   /** Makes the missing runs of these rows. */
   async run(rows: readonly Row[], signal: AbortSignal): Promise<void> {
+    try {
+      await this.#runRows(rows, signal);
+    } finally {
+      this.#close();
+    }
+  }
+
+  async #runRows(rows: readonly Row[], signal: AbortSignal): Promise<void> {
     for (const row of rows.filter(({ runsWithOthers }) => !runsWithOthers)) {
       if (signal.aborted) return;
       row.fault = null;
@@ -65,7 +75,7 @@ export class Queue {
             await untilAborted(this.#runPair(row, runners, index, repetition, signal), signal);
             failures = 0;
           } catch (error) {
-            runners?.[Symbol.dispose]();
+            this.#close();
             runners = null;
             if (signal.aborted) return this.#stop(row, cell);
             this.#fail(row, cell, error);
@@ -76,8 +86,20 @@ export class Queue {
       if (runners) await untilAborted(this.#measureMemory(row, runners), signal).catch(() => {});
       this.#setState(row, row.fault ? row.state : 'Done');
     } finally {
-      runners?.[Symbol.dispose]();
+      this.#closePeer();
     }
+  }
+
+  /** Ends all workers. */
+  #close(): void {
+    this.#closePeer();
+    this.#engine?.[Symbol.dispose]();
+    this.#engine = null;
+  }
+
+  #closePeer(): void {
+    this.#peer?.[Symbol.dispose]();
+    this.#peer = null;
   }
 
   async #open(row: Row, signal: AbortSignal): Promise<Runners> {
@@ -85,23 +107,21 @@ export class Queue {
     await this.#visibility.visible(signal);
     checkAborted(signal);
     const onProgress = (what: string): void => this.#setState(row, `Loading: ${what}`);
-    const baseline = peer && (await openEngine(this.#plan.setup(entry), onProgress));
-    try {
-      const own = peer ? await openPeer(peer.model, onProgress) : await openEngine(this.#plan.setup(entry), onProgress);
-      Object.assign(row, { bytes: own.bytes, version: own.version });
-      const plain = this.#baselineOf(row);
-      if (plain) plain.bytes = { ...(baseline ?? own).bytes, ...plain.bytes };
-      const close = (): void => {
-        for (const each of [own, baseline]) each?.[Symbol.dispose]();
-      };
-      const runners = { own, baseline, [Symbol.dispose]: close };
-      if (!signal.aborted) await this.#warmUp(row, runners);
-      if (signal.aborted) runners[Symbol.dispose](); // the caller has stopped waiting
-      return runners;
-    } catch (error) {
-      baseline?.[Symbol.dispose]();
-      throw error;
-    }
+    const setup = this.#plan.setup(entry);
+    this.#engine ??= openEngine(setup.base);
+    const engine = this.#engine;
+    await engine.load(setup, onProgress);
+    checkAborted(signal);
+    if (peer) this.#peer = await openPeer(peer.model, onProgress);
+    const own = this.#peer ?? engine;
+    if (signal.aborted) this.#close(); // the caller has stopped waiting
+    checkAborted(signal);
+    Object.assign(row, { bytes: own.bytes, version: own.version });
+    const plain = this.#baselineOf(row);
+    if (plain) plain.bytes = { ...engine.bytes, ...plain.bytes };
+    const runners = { own, baseline: peer && engine };
+    await this.#warmUp(row, runners);
+    return runners;
   }
 
   #baselineOf({ baseline }: Row): Row | undefined {

@@ -33,6 +33,12 @@ export interface Runner extends Disposable {
   run(entry: BenchEntry, request: Request, onTokens: (tokens: number) => void): Promise<Answer>;
 }
 
+/** The engine, which one row after another uses. */
+export interface EngineRunner extends Runner {
+  /** Loads exactly these models. Those that are loaded already stay, with their shaders. */
+  load(setup: EngineSetup, onProgress: OnProgress): Promise<void>;
+}
+
 export interface EngineSetup {
   readonly sources: ModelSources;
   readonly precision: LoadOptions['precision'];
@@ -67,46 +73,45 @@ const counting = async (
 const startEngine = (): Worker =>
   new Worker(new URL('./engine-worker.ts', import.meta.url), { type: 'module', name: 'outrider' });
 
-export const openEngine = async (
-  { sources, precision, base }: EngineSetup,
-  onProgress: OnProgress,
-): Promise<Runner> => {
+/** `base`: where bundled models are served. */
+export const openEngine = (base: string): EngineRunner => {
   const worker = startEngine();
   const dead = death(worker);
   const engine = connect({ worker, base });
-  try {
-    const { models } = await withIdleTimeout((alive) =>
-      engine.load(sources, {
-        precision,
-        onProgress({ role, phase, loaded, total }) {
-          alive();
-          onProgress(`${role}, ${phase} ${total > 0 ? Math.floor((100 * loaded) / total) : 0} %`);
-        },
-      }),
-    );
-    return {
-      bytes: Object.fromEntries(Object.entries(models).map(([role, model]) => [role, model.bytes])),
-      version: null,
-      file: 'engine-worker',
-      run: ({ system, knobs }, { prompt, ...request }, count) =>
-        counting(worker, dead, async (alive) => {
-          const events: TraceEvent[] = [];
-          const asked = { ...request, prompt: prompt.prompt, system: system.id, knobs, fresh: true };
-          let tokens = 0;
-          for await (const event of engine.run(asked)) {
+  let bytes: Runner['bytes'] = {};
+  return {
+    get bytes() {
+      return bytes;
+    },
+    version: null,
+    file: 'engine-worker',
+    async load({ sources, precision }, onProgress) {
+      const { models } = await withIdleTimeout((alive) =>
+        engine.load(sources, {
+          precision,
+          onProgress({ role, phase, loaded, total }) {
             alive();
-            events.push(event);
-            if (event.type === 'commit') tokens += event.tokens.length;
-            count(tokens);
-          }
-          return events;
+            onProgress(`${role}, ${phase} ${total > 0 ? Math.floor((100 * loaded) / total) : 0} %`);
+          },
         }),
-      [Symbol.dispose]: () => worker.terminate(),
-    };
-  } catch (error) {
-    worker.terminate();
-    throw error;
-  }
+      );
+      bytes = Object.fromEntries(Object.entries(models).map(([role, model]) => [role, model.bytes]));
+    },
+    run: ({ system, knobs }, { prompt, ...request }, count) =>
+      counting(worker, dead, async (alive) => {
+        const events: TraceEvent[] = [];
+        const asked = { ...request, prompt: prompt.prompt, system: system.id, knobs, fresh: true };
+        let tokens = 0;
+        for await (const event of engine.run(asked)) {
+          alive();
+          events.push(event);
+          if (event.type === 'commit') tokens += event.tokens.length;
+          count(tokens);
+        }
+        return events;
+      }),
+    [Symbol.dispose]: () => worker.terminate(),
+  };
 };
 
 const startPeer = (): Worker =>

@@ -34,9 +34,10 @@ export class PlanForm {
   readonly #own = element('own-prompts', HTMLTextAreaElement);
   readonly #file = element('prompt-file', HTMLInputElement);
   readonly #peer = element('peer', HTMLInputElement);
+  readonly #measured = element('measured', HTMLInputElement);
   #ownName = 'own prompts';
 
-  /** The address may fill the form: `?suite=copy&prompts=2&tokens=32&repeat=1&systems=eagle3&peer=bundled`. */
+  /** The address may fill the form: `?suite=copy&prompts=2&tokens=32&systems=eagle3&peer=bundled&device=unmeasured`. */
   constructor() {
     this.#suite.replaceChildren(...Object.entries(SUITES).map(([id, label]) => new Option(label, id)));
     const parameters = new URLSearchParams(location.search);
@@ -46,6 +47,7 @@ export class PlanForm {
         control.value = value;
     }
     this.#peer.checked = parameters.get('peer') === 'bundled';
+    this.#measured.checked = parameters.get('device') !== 'unmeasured';
     element('choose', HTMLDetailsElement).open = parameters.size > 0;
     this.#suite.addEventListener('change', () => this.#showSuite());
     for (const control of [this.#model, this.#address]) control.addEventListener('change', () => this.#showModel());
@@ -58,6 +60,11 @@ export class PlanForm {
   get target(): EngineSetup {
     const { target } = this.#family.sources({ needs: ['target'] }, []);
     return this.#setup({ ...(target && { target }) });
+  }
+
+  /** Whether the device is measured before the systems. */
+  get measured(): boolean {
+    return this.#measured.checked;
   }
 
   async plan(): Promise<Plan> {
@@ -81,13 +88,14 @@ export class PlanForm {
   }
 
   /** Fills in a plan that needs no choices, on the bundled target. */
-  fill({ prompts, repeat, tokens, systems }: Preset): void {
+  fill({ prompts, repeat, tokens, systems, device }: Preset): void {
     const plain = { precision: '', suite: 'bundled-math', temperature: 0, seed: 0, hub: '' };
     for (const [id, value] of Object.entries({ model: 'target', prompts, repeat, tokens, ...plain }))
       (document.getElementById(id) as HTMLInputElement | HTMLSelectElement).value = `${value}`;
     this.#showSuite();
     this.#showModel();
     this.#peer.checked = false;
+    this.#measured.checked = device;
     this.#systems.choose(systems);
   }
 
