@@ -30,6 +30,7 @@ import { type Calibrated, type CalibrateOptions, calibrate } from './calibrate.t
 import { ConstrainedRun } from './constrained-run.ts';
 import { type DeviceCard, type MeasureOptions, measureCard } from './device-card.ts';
 import { EngineDevice } from './engine-device.ts';
+import { Idle } from './idle.ts';
 import { type Job, modelsOf, readRequest } from './job.ts';
 import {
   type LoadedDrafter,
@@ -84,6 +85,8 @@ export interface EngineOptions {
   readonly base?: string;
   /** Default: all of systems/index.ts. */
   readonly systems?: readonly DecodingSystem[];
+  /** Compile what no load waits for once nothing has run for a second, as the worker does. Default: when it is needed. */
+  readonly whenIdle?: boolean;
 }
 
 /** What is loaded and what can run with it, as plain data. */
@@ -117,7 +120,7 @@ export interface ModelInfo {
 export const createEngine = (options: EngineOptions = {}): Engine => new LocalEngine(options);
 
 class LocalEngine implements Engine {
-  readonly #queue = new Queue();
+  readonly #queue: Queue;
   readonly #prefixCache = new PrefixCache();
   readonly #closing = new AbortController();
   readonly #device: EngineDevice;
@@ -128,8 +131,9 @@ class LocalEngine implements Engine {
   /** By system: a pass of one keeps more rows than that of another. */
   readonly #timings = new Map<string, Timings>();
 
-  constructor({ gpu = openBrowserGpu, base, systems = SYSTEMS }: EngineOptions) {
+  constructor({ gpu = openBrowserGpu, base, systems = SYSTEMS, whenIdle = false }: EngineOptions) {
     this.#device = new EngineDevice(gpu);
+    this.#queue = new Queue(whenIdle ? new Idle(async (still) => this.#device.current?.compileRest(still)) : null);
     this.#registry = new ModelRegistry(() => this.#device.use(), base);
     this.#systems = systems;
   }

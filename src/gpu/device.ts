@@ -40,6 +40,7 @@ export class Gpu {
     { module: GPUShaderModule; pipelines: Map<string, Promise<GPUComputePipeline>> }
   >();
   readonly #layouts = new Map<string, GPUBindGroupLayout>();
+  readonly #later = new Set<PipelineSource>();
   #submission: Submission | null = null;
 
   private constructor(device: GPUDevice, memory: DeviceMemory, uploads: UploadRing) {
@@ -163,6 +164,20 @@ export class Gpu {
       () => shader.pipelines.delete(key), // what failed for want of memory may succeed later
     );
     return pipeline;
+  }
+
+  /** The load does not wait for this one: it is compiled by `compileRest`, or when it is needed. */
+  later(source: PipelineSource): void {
+    this.#later.add(source);
+  }
+
+  /** Compiles what was put off, one pipeline after another, for as long as `still` says so. */
+  async compileRest(still: () => boolean): Promise<void> {
+    for (const source of this.#later) {
+      if (!still()) return;
+      this.#later.delete(source);
+      await this.pipeline(source).catch(() => {}); // it fails again where it is needed
+    }
   }
 
   #count(what: 'asked' | 'compiled'): void {

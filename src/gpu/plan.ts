@@ -10,6 +10,7 @@ interface PlanDevice {
   free(buffer: GPUBuffer): void;
   allocating<T>(what: string, make: () => T): Promise<T>;
   pipeline(source: PipelineSource): Promise<GPUComputePipeline>;
+  later(source: PipelineSource): void;
   layout(source: PipelineSource): GPUBindGroupLayout;
 }
 
@@ -49,6 +50,11 @@ export class Plan implements Recorder {
 
   dispatch(source: PipelineSource, tensors: readonly Tensor[], words: Uint32Array, grid: (live: Live) => Grid): void {
     this.#steps.push({ source, tensors, words, grid });
+  }
+
+  /** Its pipelines may be compiled when the device is idle. */
+  later(): void {
+    for (const { source } of this.#steps) this.#gpu.later(source);
   }
 
   /** Compiles all pipelines at once and binds the tensors. Needed once, before the first replay. */

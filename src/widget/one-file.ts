@@ -21,5 +21,5 @@ const address = (): string => {
   return URL.createObjectURL(new Blob([line], { type: 'text/javascript' }));
 };
 
-if (!globalThis.document && self.name === NAME) expose(serve(createEngine()));
+if (!globalThis.document && self.name === NAME) expose(serve(createEngine({ whenIdle: true })));
 else define(() => clientOf(() => new Worker(address(), { type: 'module', name: NAME })));

@@ -9,8 +9,8 @@ import { serveTab } from './shared-service.ts';
 import { Tabs } from './tabs.ts';
 
 if ('onconnect' in globalThis) {
-  const tabs = new Tabs(createEngine);
+  const tabs = new Tabs(() => createEngine({ whenIdle: true }));
   globalThis.addEventListener('connect', (event) => {
     for (const port of (event as MessageEvent).ports) serveTab(tabs, port, hasBrowserGpu);
   });
-} else expose(serve(createEngine()));
+} else expose(serve(createEngine({ whenIdle: true })));

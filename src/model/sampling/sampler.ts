@@ -110,6 +110,7 @@ export class Sampler {
     );
     this.#plans.set(logits.buffer, { draw, distribution: distributions, top: most });
     const kept = this.distributions.allocated ? [...distributions.values()] : [];
+    for (const plan of distributions.values()) plan.later();
     await Promise.all([...draw.values(), ...most.values(), ...kept].map((plan) => plan.ready()));
   }
 

@@ -74,6 +74,7 @@ export class Verifier {
     );
     this.#matches.set(logits.buffer, match);
     this.#ratios.set(logits.buffer, ratio);
+    ratio.later();
     await Promise.all([match.ready(), this.#distributions.allocated ? ratio.ready() : null]);
   }
 
