@@ -19,7 +19,10 @@ export class OwnModels {
 
   constructor(choose: Choose) {
     this.#choose = choose;
-    this.#role.addEventListener('change', () => this.#show());
+    this.#role.addEventListener('change', () => {
+      if (element('fault', HTMLElement).closest('.models')) hideFault(); // it was about another role
+      this.#show();
+    });
     this.#form.append(this.#found);
     field('address').addEventListener('input', () => this.#forget());
     this.#form.addEventListener('submit', (event) => {
