@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Trains an Arbitrage router by our recipe, one by the paper's and a reward model, two seeds each, on the same steps, and
-# compares them on the held-out problems (ten minutes of one core). RUNS names a folder for data, checkpoints and figures.
+# compares them on the held-out problems (15 minutes of one core). RUNS names a folder for data, checkpoints and figures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 runs=${RUNS:?set RUNS to a folder for data and checkpoints}
@@ -23,6 +23,6 @@ for seed in 9 10; do
 done
 
 both() { printf '%s,%s' "$1-9$2" "$1-10$2"; }
-python -m routers.recipes "$models" "$runs/recipes.json" "ours=$(both "$runs/ours" .pt)" \
+python -m routers.recipes "$models" data/routers-recipes.json "ours=$(both "$runs/ours" .pt)" \
   "the paper's=$(both "$runs/paper" .pt)" "reward model=$(both "$runs/reward" /checkpoint.pt)"
-python -m routers.plot "$runs/recipes.json" ../docs/images/routers-recipes.svg
+python -m routers.plot data/routers-recipes.json ../docs/images/routers-recipes.svg
