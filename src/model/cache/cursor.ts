@@ -129,8 +129,8 @@ export class CachedCursor implements Cursor {
     const { signal, onProgress, onPass } = options;
     const { promptRows } = this.cache;
     const chunk = Math.min(options.chunk ?? promptRows, promptRows);
-    /** What does not fill a pass of a prompt is not padded to one. */
-    const partOf = (left: number): number => (left < chunk ? Math.min(left, MOST_ROWS) : chunk);
+    /** What does not fill a pass of a prompt is not padded to one; and the last row, which is scored, is in a smaller one. */
+    const partOf = (left: number): number => (left <= chunk ? Math.min(left, MOST_ROWS) : chunk);
     if (tokens.length === 0) throw refuse('extend was given no tokens');
     if (!Number.isInteger(chunk) || chunk < 1) throw refuse(`a chunk of ${options.chunk} rows`);
     checkTokens(tokens, this.#runner.vocabulary);

@@ -34,7 +34,10 @@ const pastsOf = (rows: PassRows): readonly Past[] => {
 export interface PassDescription {
   readonly cache: Cache;
   readonly rows: PassRows;
-  /** Which rows get logits. `last`: the last one alone, as row 0 of the results, of at most the cache's `promptRows`. */
+  /**
+   * Which rows get logits. `last`: the last one alone, as row 0 of the results. `none`: passes may have the cache's
+   * `promptRows`.
+   */
   readonly logits: 'all' | 'last' | 'none';
   /** Replaces embedding and blocks: a drafter turns its target's taps into context with plans of its own. */
   readonly body?: ReadonlyMap<number, Plan>;
@@ -125,7 +128,7 @@ export class Executor {
     this.#pass?.end();
     if (rows.from === 'tree') this.#tools?.treeRows.load(rows.tree, rows.count);
     const runs = spanRuns(cache.longRope, rows);
-    const most = logits === 'all' ? MOST_ROWS : cache.promptRows;
+    const most = logits === 'none' ? cache.promptRows : MOST_ROWS;
     const wide = rows.count > most || runs.length > 1 ? cache.wide : null;
     const { scores } = this.#network.scratch;
     for (const { span, rows: own, trees, serves } of runs) {

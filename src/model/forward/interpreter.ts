@@ -25,6 +25,7 @@ import type { Architecture, Block } from '../architecture.ts';
 import { rowsOf } from '../arena.ts';
 import { type Cache, type ConvolutionCache, type DeltaCache, isHalf, type KeyValueCache } from '../cache/kv-cache.ts';
 import type { RecurrentStates } from '../cache/recurrent-states.ts';
+import { MOST_ROWS } from '../limits.ts';
 import type { Weights } from '../load/device-weights.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
 import { type Scratch, windowsOf } from './scratch.ts';
@@ -256,7 +257,10 @@ const MIXERS: Readonly<Record<Block['mixer']['kind'], typeof recordAttention>> =
   'delta-net': recordDelta,
 };
 
-/** Embedding and the given blocks, leaving the residual stream in `scratch.stream` and the taps in the cache's. */
+/**
+ * Embedding and the given blocks, leaving the residual stream in `scratch.stream` and the taps in the cache's. A pass of
+ * more rows than are ever scored leaves only the cache: of its last layer keys and values are enough.
+ */
 export const recordBody = (
   plan: Plan,
   network: Network,
@@ -270,6 +274,7 @@ export const recordBody = (
   const view = (tensor: Tensor): Tensor => rowsOf(tensor, bucket);
   const [stream, normed, gated] = [scratch.stream, scratch.normed, scratch.gated].map(view) as [Tensor, Tensor, Tensor];
   const paired = architecture.input.features?.as === 'stream' ? scratch.features : null;
+  const unscored = bucket > MOST_ROWS && !cache.pool;
   /** What a part of a block reads: the stream, normed where the block has a norm there; and a copy of it in `tap`. */
   const read = (weight: Tensor | undefined, tap?: Tensor): Tensor => {
     const shape = { rows: bucket, width, epsilon };
@@ -313,6 +318,10 @@ export const recordBody = (
     const input = paired
       ? pair(view(paired.embedded), view(paired.paired), block.attentionNorm as Tensor)
       : read(block.attentionNorm, tap);
+    if (unscored && layer === layers.at(-1) && mixer.kind === 'attention') {
+      recordKeys(plan, network, cache, input, place);
+      break;
+    }
     MIXERS[mixer.kind](plan, network, cache, input, place);
     matmul(
       plan,
