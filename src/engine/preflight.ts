@@ -12,8 +12,7 @@ import { largestBuffer } from '../model/cache/kv-cache.ts';
 import { isScored, readArchitecture, readDrafter, readScored } from '../model/families/families.ts';
 import { scratchBytes } from '../model/forward/scratch.ts';
 import type { CachePrecision } from '../model/interface.ts';
-import { SPARE_ROWS } from '../model/limits.ts';
-import { cacheEstimate, weightBytes } from '../model/load/estimate.ts';
+import { cacheEstimate, spareRows, weightBytes } from '../model/load/estimate.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import { probed } from '../weights/files/probed.ts';
 import { fileSet, openCheckpoint } from '../weights/open.ts';
@@ -118,10 +117,6 @@ const deviceMemory = (): number | null => {
 const size = (bytes: number): string =>
   bytes < 1e9 ? `${(bytes / 1e6).toFixed(0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 
-/** Of a language model, the rows before their windows that its layers keep too (OpenCursor); drafters and judges keep all. */
-const spareOf = (role: ModelRole): number | undefined =>
-  DRAFTERS.includes(role) || JUDGES.includes(role) ? undefined : SPARE_ROWS;
-
 interface Request {
   readonly gpu: Gpu;
   readonly precisionOf: (role: ModelRole) => Precision | undefined;
@@ -149,7 +144,7 @@ const weigh = (
   cache: cacheEstimate(gpu, architecture, {
     positions: positionsOf(architecture),
     precision: cache,
-    spare: spareOf(role),
+    spare: spareRows(checkpoint),
   }),
   scratch: scratchBytes(architecture),
 });
@@ -161,8 +156,8 @@ type Verdict = Pick<Preflight, 'fits' | 'why' | 'hint'>;
 
 /** A layer's cache is one buffer; weights are split into buffers that fit. */
 const holdBuffers = (opened: readonly Opened[], limit: number, { positionsOf, cache }: Request): Verdict | null => {
-  for (const { role, architecture, checkpoint } of opened) {
-    const rows = { positions: positionsOf(architecture), spare: spareOf(role) };
+  for (const { architecture, checkpoint } of opened) {
+    const rows = { positions: positionsOf(architecture), spare: spareRows(checkpoint) };
     const layer = largestBuffer(architecture, { ...rows, precision: cache });
     if (layer > limit)
       return {

@@ -4,8 +4,7 @@ import { OutriderError } from '../../base/errors.ts';
 import type { Architecture } from '../../model/architecture.ts';
 import { cacheBytes } from '../../model/cache/kv-cache.ts';
 import { isDrafter, isScored, readAny } from '../../model/families/families.ts';
-import { SPARE_ROWS } from '../../model/limits.ts';
-import { weightBytes } from '../../model/load/estimate.ts';
+import { spareRows, weightBytes } from '../../model/load/estimate.ts';
 import type { Checkpoint, TensorInfo } from '../../weights/checkpoint.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
 import { defineCommand } from '../command.ts';
@@ -81,7 +80,7 @@ export const describeCheckpoint = (checkpoint: Checkpoint, tokenizer: boolean): 
   const others = [...tensors.values()].filter(({ name }) =>
     architecture?.otherParts?.some((part) => name.startsWith(part)),
   );
-  const spare = isDrafter(config) || isScored(tensors) ? undefined : SPARE_ROWS;
+  const spare = spareRows(checkpoint);
   const contexts = [...CONTEXTS.filter((length) => length < context), context];
   return {
     name: checkpoint.name,

@@ -6,7 +6,9 @@ import { type Checkpoint, typeAsRead } from '../../weights/checkpoint.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
 import type { Architecture } from '../architecture.ts';
 import { cacheBytes, cacheScratch } from '../cache/kv-cache.ts';
+import { isDrafter, isScored } from '../families/families.ts';
 import type { CachePrecision } from '../interface.ts';
+import { SPARE_ROWS } from '../limits.ts';
 import { plannedBytes, planWeights } from './weight-layout.ts';
 
 export const weightBytes = (
@@ -19,7 +21,11 @@ export const weightBytes = (
     0,
   );
 
-/** Cache and the scratch that grows with it, on this device. `spare`: see OpenCursor; absent: all rows are kept. */
+/** Of a language model, the rows before their windows that its layers keep too; drafters and judges keep all rows. */
+export const spareRows = ({ config, tensors }: Pick<Checkpoint, 'config' | 'tensors'>): number | undefined =>
+  isDrafter(config) || isScored(tensors) ? undefined : SPARE_ROWS;
+
+/** Cache and the scratch that grows with it, on this device. `spare`: see `spareRows`. */
 export const cacheEstimate = (
   gpu: Gpu,
   architecture: Architecture,
