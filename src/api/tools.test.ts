@@ -91,8 +91,11 @@ it('calls several functions in one answer, or one where only one is wanted', asy
     const { choices } = await own.chat.completions.create(asked);
     const calls = choices[0]?.message.tool_calls ?? [];
     counts.push(calls.length);
-    if (choices[0]?.finish_reason === 'tool_calls' && choices[0].message.content === null)
+    if (choices[0]?.finish_reason === 'tool_calls' && choices[0].message.content === null) {
       expect(new Set(calls.map(({ id }) => id)).size).toBe(calls.length);
+      for (const call of calls)
+        if (call.type === 'function' && call.function.name === 'time') expect(call.function.arguments).toBe('{}');
+    }
     const single = await own.chat.completions.create({ ...asked, parallel_tool_calls: false });
     expect(single.choices[0]?.message.tool_calls).toHaveLength(1);
   }

@@ -72,8 +72,19 @@ export const readJsonCall = (text: string): PartialCall | null => {
   };
 };
 
+const NO_ARGUMENTS = { type: 'object', additionalProperties: false } as const;
+/** Next to an empty list of properties they say nothing of others. */
+const SILENT: readonly string[] = ['type', 'properties', 'required', 'title', 'description', '$schema'];
+
+/** The schema of a function's arguments: one that lists no parameters takes none, unless it says otherwise. */
+export const argumentsOf = ({ parameters }: ToolFunction): Readonly<Record<string, unknown>> => {
+  const listed = Object.keys((parameters?.properties ?? { any: true }) as object).length > 0;
+  const empty = !listed && Object.keys(parameters ?? {}).every((key) => SILENT.includes(key));
+  return parameters && !empty ? parameters : NO_ARGUMENTS;
+};
+
 /** `{"name": "f", "arguments": …}` as EBNF. */
 export const jsonCall =
   (key: 'arguments' | 'parameters') =>
-  ({ name, parameters }: ToolFunction, { json }: GrammarRules): string =>
-    `${literal(`{"name": ${JSON.stringify(name)}, "${key}": `)} ${json(parameters ?? { type: 'object' })} "}"`;
+  (own: ToolFunction, { json }: GrammarRules): string =>
+    `${literal(`{"name": ${JSON.stringify(own.name)}, "${key}": `)} ${json(argumentsOf(own))} "}"`;

@@ -2,7 +2,7 @@
 // `[CALL_ID]` in between in some templates. Both are read; a template says which one its model writes.
 import { literal } from '../../constraint/literal.ts';
 import { type PartialCall, type ToolFamily, WAIT } from './family.ts';
-import { endOfJson, jsonCall, readJsonCall } from './json-call.ts';
+import { argumentsOf, endOfJson, jsonCall, readJsonCall } from './json-call.ts';
 
 const shared = {
   open: ['[TOOL_CALLS]'],
@@ -33,8 +33,7 @@ const named = (id: string, before: string): ToolFamily['grammar'] => ({
   before: '',
   between: '',
   after: '',
-  call: ({ name, parameters }, { json }) =>
-    `${literal(`[TOOL_CALLS]${name}${id}`)} ${before} "[ARGS]" ${json(parameters ?? { type: 'object' })}`,
+  call: (own, { json }) => `${literal(`[TOOL_CALLS]${own.name}${id}`)} ${before} "[ARGS]" ${json(argumentsOf(own))}`,
 });
 
 export const mistral: ToolFamily = {
