@@ -125,6 +125,14 @@ describe('bit for bit what causal passes give', () => {
       expect(await pass.logits.read()).toEqual(expected);
       expect([cursor.length, seen.length, seen.at(-1)]).toEqual([37, Math.ceil(37 / chunk), 37]);
     }
+    // Passes of 32 rows leave out most of the last layer, but for a pool.
+    const pooled = [];
+    for (const chunk of [16, 32]) {
+      using cursor = await open([], { pool: true });
+      await cursor.extend(tokens, { chunk });
+      pooled.push((await model.gather([], [{ cursor, first: 0, count: 37 }])).pooled[0]);
+    }
+    expect(pooled[1]).toEqual(pooled[0]);
   });
 });
 
