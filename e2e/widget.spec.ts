@@ -20,12 +20,13 @@ test.beforeAll(async () => {
   symlinkSync(join(root, 'public/models'), join(folder, 'models'));
   cpSync(join(root, 'public/traces'), join(folder, 'traces'), { recursive: true });
   put('index.html', `${SCRIPT}<outrider-chat prompt="${QUESTION}"></outrider-chat>`);
+  put('small.html', `${SCRIPT}<outrider-chat model="draft" prompt="${QUESTION}"></outrider-chat>`);
   put('two.html', `${SCRIPT}<outrider-chat></outrider-chat><outrider-chat system="draft-model"></outrider-chat>`);
   put('trace.html', `${SCRIPT}<outrider-chat trace="./traces/problem-1.jsonl" speed="0.5" rejected></outrider-chat>`);
-  put('frame.html', '<iframe title="Chat" src="./index.html" width="800" height="500"></iframe>');
+  put('frame.html', '<iframe title="Chat" src="./small.html" width="800" height="500"></iframe>');
   put(
     'sandbox.html',
-    '<iframe title="Chat" src="./index.html" sandbox="allow-scripts" width="800" height="500"></iframe>',
+    '<iframe title="Chat" src="./small.html" sandbox="allow-scripts" width="800" height="500"></iframe>',
   );
   put('empty.html', '');
 });
@@ -122,7 +123,7 @@ for (const [name, file] of [
     await page.goto(`${server.address}${file}`);
     const frame = page.frameLocator('iframe');
     await frame.getByRole('button', { name: 'Send' }).click();
-    await expect(frame.getByRole('log')).toContainText('The answer is 84.');
+    await expect(frame.getByRole('log')).toContainText('The answer is');
     expect(complaints).toEqual([]);
   });
 
