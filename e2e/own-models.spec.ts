@@ -16,7 +16,7 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const byAddress = async (page: Page, role: string, address: string): Promise<void> => {
   await page.getByLabel('Role', { exact: true }).selectOption(role);
   await page.getByLabel(/^Address of a \.gguf/).fill(address);
-  await page.locator('#by-address').getByRole('button', { name: 'Load' }).click();
+  await page.locator('#by-address').getByRole('button', { name: 'Load', exact: true }).click();
 };
 
 const LLAMA_70B = {
