@@ -12,14 +12,16 @@ let page: Page;
 /** The rest of the page waits: what follows needs no weights. */
 const withoutModels = (page: Page) => page.route('**/models/**', () => {});
 
+const scene = (on = page) => on.locator('.scene.current');
+
 test.beforeAll(async ({ browser }) => {
   page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
   await withoutModels(page);
   await page.goto('/');
+  await expect(scene().locator('.tray').first()).toBeAttached(); // before that, a key does nothing
 });
 test.afterAll(() => page.close());
 
-const scene = (on = page) => on.locator('.scene.current');
 const at = (on = page) => on.getByRole('slider', { name: 'Position in the recording' });
 const count = (lane: number) => scene().locator('.stage-count b').nth(lane);
 

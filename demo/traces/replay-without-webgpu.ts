@@ -47,7 +47,7 @@ export const replayInstead = async (why: string, session: Session, race: RaceTab
     control.disabled = true;
   for (const id of ['fresh', 'offers']) element(id, HTMLElement).hidden = true;
   say('stage-go', 'Replay this race');
-  say('stage-progress', 'Recordings only: this browser has no WebGPU.');
+  say('stage-progress', 'No WebGPU here: recordings only.');
   const tabs = all.map(({ system }) => {
     const { title = system } = SYSTEMS.find(({ id }) => id === system) ?? {};
     return make('button', { type: 'button', role: 'tab', className: 'recording', textContent: title, value: system });
