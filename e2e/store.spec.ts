@@ -12,12 +12,10 @@ const CHUNK = 4 * 2 ** 20;
 const weightsAsked = (server: WatchedServer): number[] =>
   server.requests.filter(({ path }) => path === WEIGHTS).map(({ start }) => start);
 
-/** On a new page. The smallest bundled model is loaded first. */
+/** A link proposes the model; Load fetches it. */
 const load = async (page: Page, address: string): Promise<void> => {
-  await page.goto('/?model=draft&system=autoregressive');
+  await page.goto(`/?model=${encodeURIComponent(address)}&system=autoregressive`);
   await ready(page);
-  await page.getByText('Your own model').click();
-  await page.getByLabel(/^Address of a \.gguf/).fill(address);
   await page.locator('#by-address').getByRole('button', { name: 'Load' }).click();
   await expect(page.locator('#phase')).not.toContainText('Ready:'); // of the page's own model
 };

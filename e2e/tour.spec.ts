@@ -37,9 +37,12 @@ const walk = async (page: Page): Promise<void> => {
     await expect(next(page)).toBeEnabled();
     await expect(page.locator('.toured')).toHaveCount(1);
     await expect(page.locator('.toured')).toBeInViewport();
-    const own = page.locator('#round-tree :is(.corrected, .bonus)');
-    if (['Draft', 'Verify', 'Accept'].includes(title)) await expect(own).toBeHidden(); // it is revealed by the next stop
-    if (title.startsWith('Corrected')) await expect(own).toBeVisible();
+    for (const own of ['#round-tree', '#round-tokens'].map((id) =>
+      page.locator(`${id} :is(.cell.corrected, .cell.bonus)`),
+    )) {
+      if (['Draft', 'Verify', 'Accept'].includes(title)) await expect(own).toBeHidden(); // revealed by the next stop
+      if (title.startsWith('Corrected')) await expect(own).toBeVisible();
+    }
     const status = page.locator('#round-tokens td.status.rejected').first();
     if (title === 'Verify') await expect(status).toBeHidden();
     if (title === 'Accept') await expect(status).toBeVisible();
