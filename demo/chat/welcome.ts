@@ -114,8 +114,8 @@ export const outOfScope = (actions: { show(id: string): void; anyway(): void }):
     make(
       'div',
       { className: 'row tight' },
-      action('Show this model', `Show ${entry?.title} among the published models`, () => actions.show(GENERAL_MODEL)),
-      action('Ask anyway', 'Ask the bundled model anyway', () => {
+      action('Show this model', `Show this model: ${entry?.title}`, () => actions.show(GENERAL_MODEL)),
+      action('Ask anyway', 'Ask anyway: the bundled model answers', () => {
         root.remove();
         actions.anyway();
       }),

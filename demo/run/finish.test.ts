@@ -55,11 +55,19 @@ test('several runs give the median factor and the range; below .95 it is slower'
   expect(finishOf(slower, terms(true)).sentence).toContain('6 % slower here than plain decoding (median of 3');
 });
 
-test('a run that fell back has no factor', () => {
-  const { events } = plain;
+test('of a run that fell back a loss is told, and no gain', () => {
   const at: TraceEvent = { at: 1, type: 'fall-back', round: 1, to: 'plain', speculative_ms: 2, plain_ms: 1 };
-  const { sentence } = finishOf([{ run: outcomeOf([at, ...events]), plain }], terms(true));
-  expect(sentence).toBe('✓ The same 5 tokens; drafting did not pay here, so the run fell back to plain decoding.');
+  const sentence = (ms: number): string => {
+    const { events } = run([1, 2, 3, 4, 5], 1, ms);
+    return finishOf([{ run: outcomeOf([at, ...events]), plain }], terms(true)).sentence;
+  };
+  for (const ms of [15, 25])
+    expect(sentence(ms)).toBe(
+      '✓ The same 5 tokens; drafting did not pay here, so the run fell back to plain decoding.',
+    );
+  expect(sentence(50)).toBe(
+    '✓ The same 5 tokens; 50 % slower here than plain decoding: drafting did not pay, so the run fell back to it.',
+  );
 });
 
 test('an acceptance length is shown only where drafts were accepted', () => {

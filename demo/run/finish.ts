@@ -64,15 +64,18 @@ const speedOf = (pairs: readonly Pair[], { baseline, recorded = false }: Terms):
   if (factors.length < pairs.length) return 'too short to time';
   const where = recorded ? 'where it was recorded' : 'here';
   const median = medianPair(pairs);
-  // A factor would say that drafting paid, or that it did not, of a run that for the most part did not draft.
-  if (fellBack(median.run)) return `drafting did not pay ${where}, so the run fell back to plain decoding`;
   const [least, most] = [Math.min(...factors), Math.max(...factors)].map((factor) => factor.toFixed(2));
   const factor = factorOf(median) ?? 1;
   const range = pairs.length > 1 ? ` (median of ${pairs.length}, from ${least} to ${most})` : '';
   const name = baselineName(baseline);
-  return factor < SLOWER_BELOW
-    ? `${Math.round(100 * (1 - factor))} % slower ${where} than ${name}${range}`
-    : `${factor.toFixed(2)}× as fast as ${name} ${where}${range}`;
+  const slower =
+    factor < SLOWER_BELOW ? `${Math.round(100 * (1 - factor))} % slower ${where} than ${name}${range}` : null;
+  // A gain would say that drafting paid, of a run that for the most part did not draft.
+  if (fellBack(median.run))
+    return slower
+      ? `${slower}: drafting did not pay, so the run fell back to it`
+      : `drafting did not pay ${where}, so the run fell back to plain decoding`;
+  return slower ?? `${factor.toFixed(2)}× as fast as ${name} ${where}${range}`;
 };
 
 const passesOf = ({ events }: Outcome): number => fold(METRICS.target_passes, events);
