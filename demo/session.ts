@@ -55,8 +55,8 @@ const describe = (loaded: Loaded, seconds: number): string => {
   return `${gpu}${software}${weights}, loaded in ${seconds.toFixed(1)} s${notice ? `. ${notice}` : ''}`;
 };
 
-/** What is loaded with a target, the system that suits it, and what loads it again. */
-type Along = Partial<Omit<ModelPick, 'target'>>;
+/** What is loaded with a target, the system that suits it, what loads it again, and whether the form asked for it. */
+type Along = Partial<Omit<ModelPick, 'target'>> & { readonly asked?: boolean };
 const ALONE: Along = {};
 
 /** Files and servers cannot be opened again without the visitor. */
@@ -104,7 +104,7 @@ export class Session {
 
   constructor(listener: Listener) {
     this.#listener = listener;
-    this.own = startModels((choice, role) => void this.#chosen(choice, role));
+    this.own = startModels((choice, role) => void this.#chosen(choice, role, { asked: true }));
     this.#family = new Family(firstChoice());
     this.#precision.addEventListener('change', () => void this.#targetChanged());
     this.#onnx.addEventListener('change', () => void this.#onnxChanged());
@@ -172,11 +172,13 @@ export class Session {
 
   /** Loads a model of the visitor's own if it fits, or if they ask for it anyway. */
   async #chosen(choice: Choice, role: ModelRole, along: Along = ALONE): Promise<void> {
-    const { partner, system, remember } = along;
+    const { partner, system, remember, asked } = along;
     const target = this.#family.with(role, choice);
     const family = partner ? target.with(...partner) : target;
     const own = typeof choice.source !== 'string';
-    this.#form = own ? element('models-form', HTMLElement) : undefined;
+    const form = element('by-address', HTMLFormElement);
+    const near = asked && form.checkVisibility() ? form : element('models-form', HTMLElement); // a file may be dropped
+    this.#form = own ? near : undefined;
     if (!own) this.#fit.hide();
     if (own && !(await this.#fits(family, role, choice.label, partner?.[0]))) return;
     this.#family = family;

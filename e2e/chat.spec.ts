@@ -48,7 +48,7 @@ test('an empty chat shows the model, and a question that it cannot answer gets a
   await send().click();
   await expect(page.locator('.scope-note')).toContainText('SmolLM2 360M, 386 MB, Apache-2.0');
   await expect(questions()).toHaveCount(0);
-  await page.getByRole('button', { name: /^Show SmolLM2 360M/ }).click();
+  await page.getByRole('button', { name: /^Show this model: SmolLM2 360M/ }).click();
   await expect(page.getByRole('button', { name: /^Download 65[56] MB: SmolLM2 360M/ })).toBeFocused();
   expect(new Set(asked)).toEqual(new Set(['localhost']));
   await page.getByRole('button', { name: 'Clear chat' }).click();

@@ -29,7 +29,7 @@ test('a link proposes a model and downloads nothing; a wrong address, a truncate
 
   await page.getByLabel(/^Address of a \.gguf/).fill(`${base}nothing/here.gguf`);
   await page.getByRole('button', { name: 'Load' }).click();
-  await expect(fault).toContainText('here.gguf');
+  await expect(page.locator('#by-address').getByRole('alert')).toContainText('here.gguf');
   await expect(fault).toContainText(/\.\s*\S+/); // what is wrong and what to do
   await expect(page.locator('#phase')).toHaveText('Not loaded. The current models stay loaded.');
   await expect(page.getByRole('button', { name: 'Answer' })).toBeEnabled();

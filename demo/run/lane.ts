@@ -17,6 +17,7 @@ const marked = (
 ): HTMLElement => {
   const span = Object.assign(document.createElement('span'), { className: source, textContent: text });
   span.dataset.place = `${place}`;
+  if (text.length < 2) span.dataset.narrow = '';
   if (member === undefined || member < 0) return span;
   span.dataset.member = `${member}`;
   if (member !== before && hasRoomForLetter(text)) span.dataset.letter = LETTERS[member] ?? '?';

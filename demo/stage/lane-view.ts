@@ -51,6 +51,7 @@ export const textOf = ({ marks }: LaneScene, marked: boolean): Drawn => {
   let before: number | null = null;
   const tokens = marks.map(({ text, source, member, at }) => {
     const span = make('span', { className: marked ? source : '', textContent: text });
+    if (text.length < 2) span.dataset.narrow = '';
     if (marked && member !== null && member >= 0) {
       span.dataset.member = `${member}`;
       if (member !== before && hasRoomForLetter(text)) span.dataset.letter = LETTERS[member] ?? '?';
