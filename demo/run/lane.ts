@@ -9,15 +9,21 @@ import { hasRoomForLetter, LETTERS } from './votes.ts';
 /** Shown tokens of a rejected line: more would hide the answer. Inspect shows all of them. */
 const MOST_REJECTED = 3;
 
+/** A token with the colour and the sign of its source. */
+export const tokenSpan = (text: string, source: string): HTMLElement => {
+  const span = Object.assign(document.createElement('span'), { className: source, textContent: text });
+  if (text.length < 2) span.dataset.narrow = '';
+  return span;
+};
+
 /** Among consecutive tokens of one ensemble model, the first carries its letter. */
 const marked = (
   { text, source, member }: DecodedRound['committed'][number],
   place: number,
   before: number | undefined,
 ): HTMLElement => {
-  const span = Object.assign(document.createElement('span'), { className: source, textContent: text });
+  const span = tokenSpan(text, source);
   span.dataset.place = `${place}`;
-  if (text.length < 2) span.dataset.narrow = '';
   if (member === undefined || member < 0) return span;
   span.dataset.member = `${member}`;
   if (member !== before && hasRoomForLetter(text)) span.dataset.letter = LETTERS[member] ?? '?';

@@ -1,6 +1,7 @@
 // A lane of the stage: a title, a counter of the target's passes, and a text whose tokens appear in time. The whole text
 // is laid out from the beginning, so that nothing moves while it appears.
 
+import { tokenSpan } from '../run/lane.ts';
 import { hasRoomForLetter, LETTERS } from '../run/votes.ts';
 import { make } from '../shared/elements.ts';
 import { hinted } from '../shared/hints.ts';
@@ -50,8 +51,7 @@ export const squaresOf = (passes: readonly number[]): Drawn => {
 export const textOf = ({ marks }: LaneScene, marked: boolean): Drawn => {
   let before: number | null = null;
   const tokens = marks.map(({ text, source, member, at }) => {
-    const span = make('span', { className: marked ? source : '', textContent: text });
-    if (text.length < 2) span.dataset.narrow = '';
+    const span = tokenSpan(text, marked ? source : '');
     if (marked && member !== null && member >= 0) {
       span.dataset.member = `${member}`;
       if (member !== before && hasRoomForLetter(text)) span.dataset.letter = LETTERS[member] ?? '?';

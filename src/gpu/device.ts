@@ -19,6 +19,9 @@ const RAISED_LIMITS = ['maxBufferSize', 'maxStorageBufferBindingSize'] as const;
 /** Usage of activations: kernels bind them as storage, matmul also as uniform. */
 export const ACTIVATION = 0x80 | 0x40 | 0x8 | 0x4; // STORAGE | UNIFORM | COPY_DST | COPY_SRC
 
+/** Tells the pipelines of one shader apart. */
+const keyOf = ({ access, constants }: PipelineSource): string => `${access} ${JSON.stringify(constants)}`;
+
 /** A WebGPU device with its pools of buffers, its layouts and its submission. */
 export class Gpu {
   readonly device: GPUDevice;
@@ -40,7 +43,8 @@ export class Gpu {
     { module: GPUShaderModule; pipelines: Map<string, Promise<GPUComputePipeline>> }
   >();
   readonly #layouts = new Map<string, GPUBindGroupLayout>();
-  readonly #later = new Set<PipelineSource>();
+  /** By what tells them apart: each cursor asks again for the same ones. */
+  readonly #later = new Map<string, PipelineSource>();
   #submission: Submission | null = null;
 
   private constructor(device: GPUDevice, memory: DeviceMemory, uploads: UploadRing) {
@@ -143,13 +147,13 @@ export class Gpu {
 
   /** Compiles once for each shader, binding order and set of constants, without blocking the thread. */
   pipeline(source: PipelineSource): Promise<GPUComputePipeline> {
-    const { name, wgsl, access, constants } = source;
+    const { name, wgsl, constants } = source;
     const shader = this.#shaders.get(wgsl) ?? {
       module: this.device.createShaderModule({ label: name, code: wgsl }),
       pipelines: new Map<string, Promise<GPUComputePipeline>>(),
     };
     this.#shaders.set(wgsl, shader);
-    const key = `${access} ${JSON.stringify(constants)}`;
+    const key = keyOf(source);
     const known = shader.pipelines.get(key);
     if (known) return known;
     const pipeline = this.device.createComputePipelineAsync({
@@ -168,14 +172,14 @@ export class Gpu {
 
   /** The load does not wait for this one: it is compiled by `compileRest`, or when it is needed. */
   later(source: PipelineSource): void {
-    this.#later.add(source);
+    this.#later.set(`${source.name} ${keyOf(source)}`, source);
   }
 
   /** Compiles what was put off, one pipeline after another, for as long as `still` says so. */
   async compileRest(still: () => boolean): Promise<void> {
-    for (const source of this.#later) {
+    for (const [key, source] of this.#later) {
       if (!still()) return;
-      this.#later.delete(source);
+      this.#later.delete(key);
       await this.pipeline(source).catch(() => {}); // it fails again where it is needed
     }
   }
