@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { chain, GREEDY, goldenTensor, loadShared, readGolden } from '../../testing/goldens/golden.ts';
+import reference from '../../testing/goldens/rollout-families.json' with { type: 'json' };
 import { noShared } from '../../testing/goldens/shared.ts';
 import type { Cursor, LanguageModel, OpenCursor, Rollout } from '../interface.ts';
 
@@ -23,6 +24,23 @@ const worst = (a: ArrayLike<number>, b: ArrayLike<number>): number => {
 
 const open = (model: LanguageModel, rollout: Partial<Rollout> = {}, more: OpenCursor = {}) =>
   model.open({ capacity: 200, ...more, rollout: { layers: 3, variant: 'threshold', ...rollout } });
+
+// Windows, soft caps, layers without rotation, and layers that do not attend at all.
+describe.skipIf(noShared).each(Object.entries(reference.families))('rollout of %s', (name, expected) => {
+  test('is that of transformers, whatever the chunks', async () => {
+    const { tokens, sources } = reference;
+    using model = await loadShared(await testGpu(), `golden/${name}`);
+    for (const [variant, last] of Object.entries(expected) as [keyof typeof expected, number[]][])
+      for (const chunk of [16, 7]) {
+        using cursor = await open(model, { variant });
+        await cursor.extend(tokens.slice(0, sources), { chunk });
+        cursor.groundOn(sources);
+        await cursor.extend(tokens.slice(sources), { chunk });
+        const actual = await grounding(model, cursor, tokens.length - last.length, last.length);
+        expect(worst(actual, last), `${variant}, chunks of ${chunk}`).toBeLessThan(1e-5);
+      }
+  });
+});
 
 describe.skipIf(noShared)('rollout', () => {
   test.each(['all', 'baseline'] as const)('is that of the reference attention, %s features', async (features) => {
