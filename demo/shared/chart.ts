@@ -79,6 +79,7 @@ const datasetOf = ({ label, points, colour: names, kind, signs, dashed, sizes }:
     pointRadius: kind === 'line' ? 0 : sizes ? [...sizes] : 5,
     pointHoverRadius: kind === 'line' ? 0 : 7,
     borderWidth: 2,
+    clip: 12, // a sign at the end of an axis is drawn whole
     ...(dashed && { borderDash: [6, 4] }),
   };
 };

@@ -1,5 +1,5 @@
 """Compares judges that were trained on the same steps by different recipes: accuracy against escalated steps, simulated
-on the held-out problems, with 95 % intervals by the bootstrap over problems.
+on the held-out problems, with 95 % intervals by the bootstrap over problems, also of the first one less each other.
 
     python -m routers.recipes ../public/models OUT.json "ours=A.pt,B.pt" "the paper's=C.pt" … [--cache FILE] [--problems N]
 
@@ -61,20 +61,39 @@ def figures(points: list[dict], target: float) -> dict[str, float]:
     return at | {"area": area(points), "escalated_98": least(points, KEEP * target, "escalated")}
 
 
-def summary(curves: list[Curve], draws: list[np.ndarray]) -> dict:
-    """Of the judges of one name: the mean of their figures, its interval, and each judge's escalations."""
+def mean(curves: list[Curve], drawn: np.ndarray) -> dict[str, float]:
+    """Of the judges of one name: the mean of their figures on these problems."""
+    each = [figures(one.points(drawn), float(one.solved[-1, drawn].mean())) for one in curves]
+    return {name: float(np.mean([found[name] for found in each])) for name in each[0]}
+
+
+@dataclass
+class Summary:
+    """A name's figures on all problems, and on the problems of each draw."""
+
+    whole: dict[str, float]
+    draws: list[dict[str, float]]
+
+    def told(self) -> dict[str, list[float]]:
+        """Each figure and its interval."""
+        made = {}
+        for name, value in self.whole.items():
+            parts = (value, *np.quantile([one[name] for one in self.draws], [0.025, 0.975]))
+            made[name] = [round(float(part), 4) for part in parts]
+        return made
+
+    def less(self, other: "Summary") -> "Summary":
+        """The differences, draw by draw, since both are of the same problems."""
+
+        def minus(mine: dict[str, float], theirs: dict[str, float]) -> dict[str, float]:
+            return {name: value - theirs[name] for name, value in mine.items()}
+
+        return Summary(minus(self.whole, other.whole), [minus(*both) for both in zip(self.draws, other.draws, strict=True)])
+
+
+def summary(curves: list[Curve], draws: list[np.ndarray]) -> Summary:
     every = np.arange(curves[0].solved.shape[1])
-
-    def mean(drawn: np.ndarray) -> dict[str, float]:
-        each = [figures(one.points(drawn), float(one.solved[-1, drawn].mean())) for one in curves]
-        return {name: float(np.mean([found[name] for found in each])) for name in each[0]}
-
-    whole, sampled = mean(every), [mean(drawn) for drawn in draws]
-    made = {name: [value, *np.quantile([one[name] for one in sampled], [0.025, 0.975])] for name, value in whole.items()}
-    each = [figures(one.points(every), float(one.solved[-1].mean()))["escalated_98"] for one in curves]
-    return {name: [round(float(part), 4) for part in parts] for name, parts in made.items()} | {
-        "escalated_98_each": [round(one, 4) for one in each]
-    }
+    return Summary(mean(curves, every), [mean(curves, drawn) for drawn in draws])
 
 
 def drawn_points(curves: list[Curve]) -> list[dict]:
@@ -120,9 +139,16 @@ def main() -> None:
     rng = np.random.default_rng(1)
     draws = [rng.integers(0, len(problems), len(problems)) for _ in range(DRAWS)]
     target = float(curves["random"][0].solved[-1].mean())
-    told = {name: summary(each, draws) for name, each in curves.items()}
-    for name, found in told.items():
-        print(json.dumps({"judge": name, **found}), flush=True)
+    every = np.arange(len(problems))
+    found = {name: summary(each, draws) for name, each in curves.items()}
+    first, *others = named
+    told = {
+        name: found[name].told() | {"escalated_98_each": [round(mean([one], every)["escalated_98"], 4) for one in each]}
+        for name, each in curves.items()
+    }
+    told |= {f"{first} less {other}": found[first].less(found[other]).told() for other in others}
+    for name, figure in told.items():
+        print(json.dumps({"judge": name, **figure}), flush=True)
     systems = [{"system": name, "points": drawn_points(each)} for name, each in curves.items()]
     about = {"suite": "bundled-math", "split": "held-out", "prompts": len(problems), "target_accuracy": target}
     args.out.write_text(json.dumps({**about, "summary": told, "systems": systems}) + "\n")

@@ -105,7 +105,9 @@ def test_recipes_are_compared_at_equal_escalation() -> None:
     assert found["escalated_98"] == pytest.approx(0.98)
     assert found["area"] == pytest.approx(0.5, abs=1e-3)
     rng = np.random.default_rng(2)
-    told = recipes.summary([one, one], [rng.integers(0, 10, 10) for _ in range(50)])
-    value, low, high = told["accuracy_0.2"]
+    draws = [rng.integers(0, 10, 10) for _ in range(50)]
+    mean = recipes.summary([one, one], draws)
+    value, low, high = mean.told()["accuracy_0.2"]
     assert low < value < high
-    assert told["escalated_98_each"] == [0.98, 0.98]
+    same = mean.less(recipes.summary([one], draws)).told()
+    assert same["accuracy_0.2"] == same["escalated_98"] == [0, 0, 0]

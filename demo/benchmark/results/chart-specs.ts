@@ -42,12 +42,11 @@ export const costChart = (rows: readonly ResultRow[], cost: Cost): ChartSpec | n
   const { title, of } = COSTS[cost];
   const judged = rows.filter(({ accuracy, guarantee }) => accuracy !== null && guarantee !== 'peer');
   if (judged.length === 0) return null;
-  // Margins, so that no sign is cut off.
   const most = Math.max(...judged.map((row) => of(row) ?? 0));
   return {
     title: `Accuracy against ${title}`,
     x: { title, min: 0, max: Math.ceil(most * 1.1 + 1) },
-    y: { title: 'correct answers, %', min: -5, max: 105 },
+    y: { title: 'correct answers, %', min: 0, max: 100 },
     series: judged.map((row, i) => ({
       label: row.title,
       points: [{ x: of(row) ?? 0, y: 100 * (row.accuracy ?? 0), name: row.title }],
