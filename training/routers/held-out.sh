@@ -6,11 +6,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=${OUT:?set OUT to a folder}
-problems=${PROBLEMS:-600} hard=${HARD:-600} timed=${TIMED:-40} first=${FIRST:-150}
+problems=${PROBLEMS:-600} hard=${HARD:-600} timed=${TIMED:-90} others=${OTHERS:-40} first=${FIRST:-150}
 routers=rsd,arbitrage,confidence,specguard
 outrider() { npm run -s outrider -- "$@" --json; }
-inner() { for each in "$@"; do printf '%s:inner=autoregressive,%s:inner=dflash,' "$each" "$each"; done; }
-both="--against rsd:inner=dflash --offset $first --limit $timed"
+by() { printf "%s:inner=$1," "${@:2}"; }
+inner() { by autoregressive "$@"; by dflash "$@"; }
+judged="rsd arbitrage confidence specguard" rest="$(inner oracle random:share=0.2)draft-model,draft-only,majority,best-of-n"
 set -x
 
 outrider thresholds --systems $routers --limit 600 --journal "$out/validation.jsonl" > "$out/validation.json"
@@ -21,16 +22,18 @@ outrider thresholds --systems oracle:tau=0,random:share=0.2 --split held-out --l
   --journal "$out/others.jsonl" > "$out/bounds.json"
 outrider thresholds --suite bundled-math-hard --systems $routers,random --split held-out --limit "$hard" \
   --journal "$out/hard.jsonl" > "$out/hard.json"
-outrider bench --suite bundled-math $both --systems "$(inner rsd arbitrage confidence specguard oracle random:share=0.2)\
-dflash,draft-model,draft-only,majority,best-of-n" > "$out/times.json"
+outrider bench --suite bundled-math --against rsd:inner=dflash --offset "$first" --limit "$timed" \
+  --systems "$(by dflash $judged)dflash" > "$out/times.json"
+outrider bench --suite bundled-math --offset "$first" --limit "$others" --systems "$(by autoregressive $judged)$rest" \
+  > "$out/times-others.json"
 outrider thresholds --suite bundled-math-hard --systems oracle:tau=0 --split held-out --limit "$hard" \
   --journal "$out/hard-others.jsonl" > "$out/hard-bounds.json"
-outrider bench --suite bundled-math-hard $both --systems "$(inner rsd arbitrage confidence specguard oracle random:share=0.2)\
-dflash,draft-model,draft-only,majority,best-of-n" > "$out/hard-times.json"
+outrider bench --suite bundled-math-hard --against rsd:inner=dflash --offset "$first" --limit "$others" \
+  --systems "$(inner $judged)dflash,$rest" > "$out/hard-times.json"
 
 cd training
 python -m routers.held_out "$out/held-out.json" "$out/times.json" ../docs/results/routers.json \
-  --also "$out/bounds.json" --at random=0.2
+  --timed-too "$out/times-others.json" --also "$out/bounds.json" --at random=0.2
 python -m routers.held_out "$out/hard.json" "$out/hard-times.json" ../docs/results/routers-hard.json \
   --also "$out/hard-bounds.json" --at random=0.2
 python -m routers.plot "$out/held-out.json" "$out/others.json" ../docs/images/routers.svg

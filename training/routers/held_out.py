@@ -2,12 +2,12 @@
 pages' tables are made (`node .ci/tables.mjs --write`).
 
     python -m routers.held_out CURVES.json TIMES.json OUT.json [--also CURVES.json] [--at rsd=0.9 …]
-        [--timed-too TIMES.json] [--sampled BENCH.json …]
+        [--timed-too TIMES.json …] [--sampled BENCH.json …]
 
 From training/. CURVES: `outrider thresholds --split held-out --json`, for accuracy, escalations and tokens, at the systems'
 own defaults or where `--at` says; `--also`: of more systems, on fewer problems. TIMES: `outrider bench --json`, run quietly,
-for times; `--timed-too`: of more systems, on the same problems. Systems without curves have their accuracy from TIMES too, or
-from the parts in `--sampled`.
+for times; `--timed-too`: of more systems, each run with plain decoding of its own. Systems without curves have their accuracy
+from TIMES too, or from the parts in `--sampled`.
 """
 
 import argparse
@@ -67,13 +67,24 @@ def right_of(reports: list[dict]) -> tuple[str, str]:
     return percent(right.mean(), list(np.quantile(drawn, [0.025, 0.975]))), f"{len(right)}"
 
 
-def rows(curves: dict, timed: dict, picked: dict[str, float], sampled: list[dict], also: dict | None = None) -> list[list[str]]:
+def reports_of(timed: list[dict]) -> dict[str, dict]:
+    """Of every system the first run that has it. `share`: the target's tokens, of those of plain decoding in that run."""
+    made: dict[str, dict] = {}
+    for one in timed:
+        plain = next(each for each in one["systems"] if each["system"] == "autoregressive")
+        for each in one["systems"]:
+            made.setdefault(each["system"], each | {"share": each["target_tokens"] / plain["target_tokens"]})
+    return made
+
+
+def rows(
+    curves: dict, timed: list[dict], picked: dict[str, float], sampled: list[dict], also: dict | None = None
+) -> list[list[str]]:
     """`also`: the curves of other systems, on fewer problems."""
     both = [part for part in (also, curves) if part]
     sweeps = {each["system"].split(":")[0]: each for part in both for each in part["systems"]}
     counts = {each["system"].split(":")[0]: f"{part['prompts']}" for part in both for each in part["systems"]}
-    reports = {each["system"]: each for each in timed["systems"]}
-    target = reports["autoregressive"]["target_tokens"]
+    reports = reports_of(timed)
     made = []
     for system in ORDER:
         mine = {name: report for name, report in reports.items() if name.split(":")[0] == system}
@@ -98,7 +109,7 @@ def rows(curves: dict, timed: dict, picked: dict[str, float], sampled: list[dict
                 accuracy, ratio = (percent(kept[0][f], kept[0]["intervals"][f]) for f in FIGURES[:2])
                 count = f"{curves['prompts']}"
             share = ALONE.get(system) or percent(plain["escalation_rate"], plain["intervals"]["escalation_rate"])
-            tokens = percent(plain["target_tokens"] / target)
+            tokens = percent(plain["share"])
             made.append(
                 [
                     name,
@@ -122,7 +133,7 @@ def main() -> None:
     parser.add_argument("times", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--also", type=Path)
-    parser.add_argument("--timed-too", type=Path, help="a second run of `bench`")
+    parser.add_argument("--timed-too", type=Path, nargs="*", default=[], help="further runs of `bench`")
     parser.add_argument("--at", nargs="*", default=[])
     parser.add_argument("--sampled", type=Path, nargs="*", default=[])
     asked = parser.parse_args()
@@ -132,10 +143,7 @@ def main() -> None:
 
     picked = {system: float(threshold) for system, threshold in (each.split("=") for each in asked.at)}
     also = read(asked.also) if asked.also else None
-    timed = read(asked.times)
-    if asked.timed_too:
-        known = {each["system"] for each in timed["systems"]}
-        timed["systems"] += [each for each in read(asked.timed_too)["systems"] if each["system"] not in known]
+    timed = [read(path) for path in (asked.times, *asked.timed_too)]
     table = rows(read(asked.curves), timed, picked, [*map(read, asked.sampled)], also)
     asked.out.write_text(json.dumps({"columns": COLUMNS, "rows": table}, indent=2, ensure_ascii=False) + "\n")
 

@@ -71,8 +71,8 @@ def test_tables_and_plots_say_what_was_measured() -> None:
     for figure in ("accuracy", "useless_escalations"):
         assert plot.draw(curves, figure).count("<polyline") == 1
 
-    def timed(system: str, right: list[bool]) -> dict:
-        report = {"system": system, "target_tokens": 50, "prompts": [{"right": each} for each in right]}
+    def timed(system: str, right: list[bool], tokens: int = 50) -> dict:
+        report = {"system": system, "target_tokens": tokens, "prompts": [{"right": each} for each in right]}
         report |= {
             "accuracy_ratio": 0.75,
             "escalation_rate": 0.25,
@@ -85,13 +85,15 @@ def test_tables_and_plots_say_what_was_measured() -> None:
 
     names = ("autoregressive", "dflash", "rsd:inner=autoregressive", "rsd:inner=dflash", "oracle", "majority")
     report = {"systems": [timed(name, [True, False]) for name in names]}
-    table = {row[0]: row for row in held_out.rows(curves, report, {}, [])}
+    later = {"systems": [timed(name, [True], 20) for name in ("autoregressive", "draft-model", "majority")]}
+    table = {row[0]: row for row in held_out.rows(curves, [report, later], {}, [])}
+    assert table["`draft-model`"][7] == "100.0 %"
     assert table["`rsd`"][1:6] == ["delta = 0.85", "9", "80.0 % [40.0, 80.0]", "90.0 % [45.0, 90.0]", "60.0 % [30.0, 60.0]"]
     assert table["`rsd`"][-2:] == ["1.50 [1.25, 1.75]"] * 2
     assert table["`dflash`"][2:6] == ["9", "90.0 %", "100.0 %", "all"]
     assert table["`majority`"][2:6] == ["2", "50.0 % [0.0, 100.0]", "75.0 % [50.0, 100.0]", "none"]
     assert table["`oracle`"][5:7] == ["25.0 % [12.5, 37.5]", "50.0 %"]
-    at = {row[0]: row for row in held_out.rows(curves, report, {"rsd": 0.41}, [])}
+    at = {row[0]: row for row in held_out.rows(curves, [report], {"rsd": 0.41}, [])}
     assert at["`rsd`"][1:4] == ["delta = 0.41", "9", "65.0 % [32.5, 65.0]"]
 
 
