@@ -10,6 +10,7 @@ export {
   missingRoles,
   /** @deprecated Use `missingRoles`. Goes with 0.2.0. */
   missingRoles as lacking,
+  optionalRoles,
 } from './decode/core/missing-roles.ts';
 export {
   type AlsoRole,

@@ -6,6 +6,7 @@ import {
   type ModelSource,
   type ModelSources,
   missingRoles,
+  optionalRoles,
   type RemoteSource,
   type SystemFacts,
 } from '../../src/index.ts';
@@ -53,7 +54,7 @@ export const roleName = (role: ModelRole | Role, names: ModelNames = {}): string
   return names[role] ? `${names[role]} model` : `model ${Number(role.slice('also-'.length)) + 1}`;
 };
 
-type Needs = Pick<SystemFacts, 'needs' | 'uses' | 'joins' | 'remote' | 'instead'>;
+type Needs = Pick<SystemFacts, 'needs' | 'uses' | 'usesOneOf' | 'joins' | 'remote' | 'instead'>;
 
 export class Family {
   readonly target: Choice;
@@ -86,13 +87,15 @@ export class Family {
   }
 
   /** Roles that this system needs or is faster with. A remote target replaces the local one. */
-  rolesOf({ needs, uses = [], joins, remote }: Needs): readonly ModelRole[] {
+  rolesOf(system: Needs): readonly ModelRole[] {
+    const { needs, joins, remote } = system;
+    const has = (role: ModelRole) => this.#find(role) !== undefined;
     const members = joins ? [...this.#own.keys()].filter(isAlso) : [];
     const isRemote = remote && this.#own.has('remote');
     const wanted: readonly ModelRole[] = isRemote
       ? ['remote', ...needs.filter((role) => role !== 'target')]
-      : [...needs, ...uses, ...members];
-    return [...new Set(wanted)].filter((role) => this.#find(role));
+      : [...needs, ...optionalRoles(system, has), ...members];
+    return [...new Set(wanted)].filter(has);
   }
 
   /** Sources for these roles, where known, and for the roles that this system runs with. */

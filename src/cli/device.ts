@@ -1,5 +1,5 @@
 // Opens Dawn's device for a command, names it on stderr, and loads models on it.
-import { missingRoles } from '../decode/core/missing-roles.ts';
+import { missingRoles, optionalRoles } from '../decode/core/missing-roles.ts';
 import type { DecodingSystem, ModelRole } from '../decode/core/system.ts';
 import { asKind, loadDrafterSource } from '../engine/load/drafter.ts';
 import { loadJudgeSource } from '../engine/load/judge.ts';
@@ -160,12 +160,16 @@ const nameOf = (role: ModelRole, wanted: WantedTogether): string | undefined => 
 export const loadTogether = async (
   device: OpenedDevice,
   wanted: WantedTogether,
-  systems: readonly Pick<DecodingSystem, 'needs' | 'uses' | 'joins' | 'instead'>[],
+  systems: readonly Pick<DecodingSystem, 'needs' | 'uses' | 'usesOneOf' | 'joins' | 'instead'>[],
   terminal: Terminal,
 ): Promise<LoadedModels & { readonly target: LoadedModel }> => {
   const { root, signal, progress } = terminal;
   const missing = systems.flatMap((system) => missingRoles(system, (role) => nameOf(role, wanted) !== undefined));
-  const welcome = systems.flatMap(({ uses = [] }) => uses.filter((role) => nameOf(role, wanted) === undefined));
+  const isBundled = (role: ModelRole) =>
+    role in AUXILIARY && bundledFor(role as AuxiliaryRole, wanted, root) !== undefined;
+  const welcome = systems
+    .flatMap((system) => optionalRoles(system, (role) => nameOf(role, wanted) !== undefined || isBundled(role)))
+    .filter((role) => nameOf(role, wanted) === undefined);
   const bundled = (role: AuxiliaryRole): string | undefined => {
     if (missing.includes(role)) return neededFor(role, wanted, root);
     return welcome.includes(role) ? bundledFor(role, wanted, root) : undefined;

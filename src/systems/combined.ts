@@ -1,16 +1,19 @@
 // Several sources of drafts in one system. Exact. Where the text repeats what was written before, a look-up drafts as in
-// suffix decoding; elsewhere a DSpark or DFlash drafter does, if one is loaded. Each round takes the source that pays
-// more by the acceptance and the times measured so far, or both in one tree. Drafts are never drawn at random, so the
-// choice does not change what is sampled.
+// suffix decoding; elsewhere a DSpark, DFlash or EAGLE-3 drafter does, if one is loaded. Each round takes the source
+// that pays more by the acceptance and the times measured so far, or both in one tree. Drafts are never drawn at random,
+// so the choice does not change what is sampled.
 import { prefill } from '../decode/core/prefill.ts';
 import { expectedCost } from '../decode/core/round-cost.ts';
-import type { DecodingSystem, Models } from '../decode/core/system.ts';
+import type { Commit, DecodingSystem, RunContext } from '../decode/core/system.ts';
 import { refusedFirst } from '../decode/speculative/block-drafter.ts';
 import { combinedDrafter, MOST_ROWS } from '../decode/speculative/combined-drafter.ts';
-import { type BlockRole, openBlocks } from '../decode/speculative/open-blocks.ts';
+import type { Drafter } from '../decode/speculative/drafter.ts';
+import { openBlocks } from '../decode/speculative/open-blocks.ts';
+import { FEATURE_PASS, openFeatures } from '../decode/speculative/open-features.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
 import { SuffixSource } from '../decode/speculative/suffix-drafter.ts';
 import { prefillBlocks } from '../decode/speculative/taps.ts';
+import type { Cursor } from '../model/interface.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
 const sources = {
@@ -20,14 +23,37 @@ const sources = {
   initial: 'suffix+drafter',
 } as const;
 
-const knobs = { sources, 'fall-back': fallBackKnob } as const;
+/** The best first: DSpark corrects the drafts of a block from left to right; EAGLE-3 needs a pass for each token. */
+const DRAFTERS = ['dspark', 'dflash', 'eagle3'] as const;
+
+const drafter = { kind: 'choice', label: 'Drafter', options: DRAFTERS, initial: 'dspark' } as const;
+
+const knobs = { sources, drafter, 'fall-back': fallBackKnob } as const;
 
 const LOOK_UP = { match: 32, depth: 15, nodes: 15 } as const;
 
-/** DSpark corrects its drafts from left to right, so it is asked where both are loaded. */
-const drafterOf = ({ dspark, dflash }: Models): BlockRole | null => {
-  if (dspark) return 'dspark';
-  return dflash ? 'dflash' : null;
+interface OpenDrafter {
+  readonly tapLayers: readonly number[];
+  readonly drafter: Drafter | null;
+  prefill(target: Cursor): Promise<{ readonly first: Commit | null }>;
+}
+
+const openDrafter = async (
+  run: RunContext,
+  role: (typeof DRAFTERS)[number] | null,
+  cost: ReturnType<typeof expectedCost>,
+): Promise<OpenDrafter> => {
+  if (role === null) return { tapLayers: [], drafter: null, prefill: (target) => prefill(run, target) };
+  if (role === 'eagle3') {
+    const opened = await openFeatures(run);
+    return { ...opened, drafter: opened.drafts({ shape: 'chain', depth: 0, width: 1, nodes: 1, drawn: false, cost }) };
+  }
+  const { tapLayers, most, ofSize, context, append } = await openBlocks(run, role);
+  return {
+    tapLayers,
+    drafter: ofSize(Math.min(MOST_ROWS, most)),
+    prefill: (target) => prefillBlocks(run, target, context, append),
+  };
 };
 
 export default {
@@ -38,24 +64,30 @@ export default {
   paper: '',
   guarantee: 'exact',
   needs: ['target'],
-  uses: ['dspark', 'dflash'],
+  usesOneOf: DRAFTERS,
   knobs,
   writesSteps: 'on-request',
-  variants: [{ knobs: {}, drawn: false }],
+  variants: [
+    { knobs: {}, drawn: false },
+    { knobs: { drafter: 'eagle3' }, drawn: false },
+  ],
+  fit: (models) => {
+    const loaded = DRAFTERS.filter((role) => models[role]);
+    const [initial] = loaded;
+    const others = 'Load a drafter under that role.';
+    return initial ? { drafter: { ...drafter, options: loaded, initial, others } } : {};
+  },
   async start(run) {
     const options = { fallBack: run.knobs['fall-back'] === 'on', drawn: false };
-    const role = run.knobs.sources === 'suffix' ? null : drafterOf(run.models);
-    const opened = role && (await openBlocks(run, role));
-    const drafter = opened?.ofSize(Math.min(MOST_ROWS, opened.most)) ?? null;
-    const target = await run.open('target', { tapLayers: opened?.tapLayers ?? [] });
-    const { first } = opened
-      ? await prefillBlocks(run, target, opened.context, opened.append)
-      : await prefill(run, target);
-    if (drafter && run.knobs.sources === 'drafter')
-      return { first, round: speculate(target, refusedFirst(drafter, run), run, options) };
+    const { sources: wanted, drafter: named } = run.knobs;
+    const role = wanted !== 'suffix' && run.models[named] ? named : null;
+    const cost = expectedCost(options.fallBack ? run.timings : null, role === 'eagle3' ? FEATURE_PASS : undefined);
+    const { tapLayers, drafter, ...opened } = await openDrafter(run, role, cost);
+    const target = await run.open('target', { tapLayers });
+    const { first } = await opened.prefill(target);
     const lookup = new SuffixSource(run, LOOK_UP);
-    const cost = expectedCost(options.fallBack ? run.timings : null);
-    const both = combinedDrafter({ lookup, drafter, cost });
-    return { first, round: speculate(target, refusedFirst(both, run), run, options) };
+    const alone = drafter && wanted === 'drafter';
+    const drafts = alone ? drafter : combinedDrafter({ lookup, drafter, cost });
+    return { first, round: speculate(target, refusedFirst(drafts, run), run, options) };
   },
 } satisfies DecodingSystem<typeof knobs>;

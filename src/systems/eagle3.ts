@@ -2,17 +2,24 @@
 // drafts token by token, feeding its own output back: a chain, or a tree of the most probable continuations, of which
 // the target keeps the longest path that it agrees with. At temperature > 0 the tokens of a chain are drawn and kept
 // with probability p/q; the nodes of a tree are not drawn, so the target's own draw picks among siblings.
+import { expectedCost } from '../decode/core/round-cost.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
+import { FEATURE_PASS, openFeatures } from '../decode/speculative/open-features.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
-import { type AppendRows, appendInOrder, prefillTapped } from '../decode/speculative/taps.ts';
-import { treeDrafter } from '../decode/speculative/tree-drafter.ts';
-import type { Token } from '../model/interface.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
 const knobs = {
   shape: { kind: 'choice', label: 'Shape of a draft', options: ['tree', 'chain'], initial: 'tree' },
   nodes: { kind: 'number', label: 'Nodes of a tree (the anchor not counted)', min: 1, max: 63, step: 1, initial: 7 },
-  depth: { kind: 'number', label: 'Depth, tokens', min: 1, max: 15, step: 1, initial: 7, oneDraft: 1 },
+  depth: {
+    kind: 'number',
+    label: 'Depth, tokens (0: as many as pay)',
+    min: 0,
+    max: 15,
+    step: 1,
+    initial: 7,
+    oneDraft: 1,
+  },
   width: { kind: 'number', label: 'Beam of a tree', min: 1, max: 10, step: 1, initial: 3 },
   'fall-back': fallBackKnob,
 } as const;
@@ -30,44 +37,20 @@ export default {
   variants: [
     { knobs: { shape: 'chain' }, drawn: true },
     { knobs: { shape: 'tree' }, drawn: false },
+    { knobs: { shape: 'chain', depth: 0 }, drawn: true },
   ],
   async start(run) {
-    const { shape, depth, width, nodes } = run.knobs;
-    const drafter = await run.open('eagle3');
-    const tapLayers = run.models.eagle3?.tapLayers ?? [];
-    const target = await run.open('target', {
-      tapLayers,
-      nodes: Math.max(16, shape === 'tree' ? nodes + 1 : depth + 1),
-    });
-
-    // A row reads the embedding of the token after it. The prompt's last row waits for the first token to be drawn.
-    const prompt = run.sequence.tokens;
-    const append = (
-      pass: Parameters<AppendRows>[0],
-      rows: readonly number[],
-      base: number,
-      after: readonly Token[],
-    ): void =>
-      appendInOrder(drafter, (tapped, fitting) => drafter.append(tapped, fitting, after.slice(0, fitting.length)))(
-        pass,
-        rows,
-        base,
-      );
-    const { first, last } = await prefillTapped(run, target, drafter, (pass, rows, base) => {
-      const after = prompt.slice(base + 1, base + 1 + rows.length);
-      append(pass, rows.slice(0, after.length), base, after);
-    });
-    append(last, [0], prompt.length - 1, first.tokens);
-
-    const drafts = treeDrafter(drafter, { shape, depth, width, nodes }, ({ pass, path, choices, base }) =>
-      append(
-        pass,
-        path,
-        base,
-        choices.map(({ token }) => token),
-      ),
-    );
-    const options = { fallBack: run.knobs['fall-back'] === 'on', drawn: shape === 'chain' };
+    const { shape, depth, width, nodes, 'fall-back': fallBack } = run.knobs;
+    const drawn = shape === 'chain';
+    const options = { fallBack: fallBack === 'on', drawn };
+    const drafter = await openFeatures(run);
+    const rows = shape === 'tree' ? nodes + 1 : depth + 1;
+    const target = await run.open('target', { tapLayers: drafter.tapLayers, nodes: Math.max(16, rows) });
+    const { first } = await drafter.prefill(target);
+    // How many drafts are drawn decides what is drawn, so there the clock must not.
+    const random = drawn && run.sequence.sampling.temperature > 0;
+    const cost = expectedCost(options.fallBack && !random ? run.timings : null, FEATURE_PASS);
+    const drafts = drafter.drafts({ shape, depth, width, nodes, drawn, cost });
     return { first, round: speculate(target, drafts, run, options) };
   },
 } satisfies DecodingSystem<typeof knobs>;

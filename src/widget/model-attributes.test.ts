@@ -22,12 +22,12 @@ describe('which models an element asks for', () => {
   it.each(SYSTEMS.map((system) => [system.id, system] as const))(
     '%s gets every model that it needs',
     async (id, system) => {
-      const { needs, uses = [] } = system;
+      const { needs, uses = [], usesOneOf = [] } = system;
       // No DSpark drafter is bundled.
       const own = needs.includes('dspark') ? { dspark: 'https://example.org/drafter/' } : {};
       const given = Object.keys(await sourcesOf(named({ system: id, ...own }), PAGE, SYSTEMS));
       expect(given).toEqual(expect.arrayContaining([...needs]));
-      expect(needs.concat(uses)).toEqual(expect.arrayContaining(given));
+      expect(needs.concat(uses, usesOneOf)).toEqual(expect.arrayContaining(given));
       // Block sizes of a nested system and sentence embeddings are extras that would bring the ONNX runtime.
       if (!needs.includes('policy')) expect(given).not.toContain('policy');
       expect(given).not.toContain('sentences');

@@ -1,6 +1,7 @@
 // Which models an element loads, from its attributes: the bundled family by name, published models by their ids in the
 // catalogue, or checkpoints at addresses; and the decoding system that fits them.
 
+import { optionalRoles } from '../decode/core/missing-roles.ts';
 import type { SystemFacts } from '../decode/core/system.ts';
 import { BUNDLED, BUNDLED_PARTNERS, bundledSource } from '../engine/bundled.ts';
 import type { ModelSources } from '../engine/sources.ts';
@@ -64,9 +65,11 @@ export const systemOf = (named: Named): string => {
  * The models that the system needs, and those that make it better. Block-size policies and sentence encoders are left
  * out unless they are needed: they would bring the ONNX runtime.
  */
-const partnersOf = (id: string, systems: readonly SystemFacts[]): readonly Partner[] => {
-  const { needs = [], uses = [] } = systems.find((system) => system.id === id) ?? {};
-  return [...needs, ...uses.filter((role) => role !== 'policy')].filter(isPartner);
+const partnersOf = (id: string, systems: readonly SystemFacts[], names: Names): readonly Partner[] => {
+  const system = systems.find((each) => each.id === id);
+  if (!system) return [];
+  const has = (role: string) => isPartner(role) && role !== 'policy' && names[role] !== undefined;
+  return [...system.needs, ...optionalRoles(system, has)].filter(isPartner);
 };
 
 /** `page`: its address. `systems`: the engine's. */
@@ -74,7 +77,7 @@ export const sourcesOf = async (named: Named, page: string, systems: readonly Sy
   if (named.sources) return named.sources;
   const own = ownOf(named);
   const names: Names = { ...BUNDLED_PARTNERS[targetOf(named)], ...own };
-  const roles = new Set([...partnersOf(systemOf(named), systems), ...(Object.keys(own) as Partner[])]);
+  const roles = new Set([...partnersOf(systemOf(named), systems, names), ...(Object.keys(own) as Partner[])]);
   const wanted = [...roles].flatMap((role) => (names[role] === undefined ? [] : [[role, names[role]] as const]));
   const all = [['target', targetOf(named)] as const, ...wanted];
   const found = await Promise.all(all.map(async ([role, name]) => [role, await sourceOf(name, named.base, page)]));

@@ -42,7 +42,10 @@ const promiseOf = ({ id, guarantee, baseline = 'autoregressive' }: SystemFacts):
 const whole = (system: SystemFacts): string => {
   const { id, title, summary, group, paper, baseline = 'autoregressive', needs, instead = {}, knobs } = system;
   const roles = needs.map((role) => (instead[role] ? `${role} or ${instead[role]}` : role));
-  const uses = system.uses?.filter((role) => !Object.values(instead).includes(role)) ?? [];
+  const uses = [
+    ...(system.uses?.filter((role) => !Object.values(instead).includes(role)) ?? []),
+    ...(system.usesOneOf ? [system.usesOneOf.join(' or ')] : []),
+  ];
   const { joins, remote, escalates, threshold } = system;
   const rows: [string, string][] = [
     ['title', title],
@@ -69,10 +72,10 @@ const whole = (system: SystemFacts): string => {
 };
 
 /** As scripts read it: every field that people are shown, and a knob's initial value under the name `default`. */
-const asJson = ({ baseline = 'autoregressive', uses = [], knobs, ...facts }: SystemFacts) => ({
+const asJson = ({ baseline = 'autoregressive', uses = [], usesOneOf = [], knobs, ...facts }: SystemFacts) => ({
   ...facts,
   baseline,
-  uses,
+  uses: [...uses, ...usesOneOf],
   knobs: Object.fromEntries(
     Object.entries(knobs).map(([name, { initial, ...knob }]) => [name, { ...knob, default: initial }]),
   ),

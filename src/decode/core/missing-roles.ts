@@ -1,4 +1,4 @@
-// Which of the models that a system needs are not loaded.
+// Which of the models that a system needs are not loaded, and which others it should have.
 import type { ModelRole, SystemFacts } from './system.ts';
 
 /** The roles that a system needs and for which no model is loaded. */
@@ -13,3 +13,9 @@ export const missingRoles = (
   };
   return needs.filter((role) => !has(role) && !replaced(role));
 };
+
+/** The optional models of a system, of those that there are. */
+export const optionalRoles = (
+  { uses = [], usesOneOf = [] }: Pick<SystemFacts, 'uses' | 'usesOneOf'>,
+  has: (role: ModelRole) => boolean,
+): readonly ModelRole[] => [...uses.filter(has), ...usesOneOf.filter(has).slice(0, 1)];

@@ -38,30 +38,34 @@ export const assumedCost: Cost = ({ nodes, passes }) => 1.2 + 0.15 * nodes + 0.3
  * fast the cost grows, so what was measured stretches the whole curve.
  */
 const USUAL: Readonly<Record<number, number>> = { 1: 1, 2: 1.3, 4: 1.8, 8: 2.4, 12: 4.2, 16: 4.5 };
-/** A drafter's pass. */
-const USUAL_DRAFTING = 0.3;
+/** Drafts that were written one token after another: where no round of as many passes was timed, these are nearest. */
+const CHAINS: readonly RoundKind[] = Array.from({ length: 15 }, (_, i) => ({ nodes: i + 2, passes: i + 1 }));
 
-const usualCost = ({ nodes, passes }: RoundKind): number => {
-  const rows = paddedRows(nodes);
-  const rest = rows % 16;
-  return ((rows - rest) / 16) * (USUAL[16] as number) + (USUAL[rest] ?? 0) + USUAL_DRAFTING * passes;
-};
+/** A drafter's pass, where nothing better is known of it. */
+const USUAL_DRAFTING = 0.3;
 
 /**
  * Always a number: a kind of round that was not timed costs what the nearest one that was suggests. Without timings it
- * is the same on every device.
+ * is the same on every device. `drafting`: what a drafter's pass usually costs.
  */
-export const expectedCost =
-  (timings: Timings | null): ((kind: RoundKind) => number) =>
-  ({ nodes, passes }) => {
+export const expectedCost = (timings: Timings | null, drafting = USUAL_DRAFTING): ((kind: RoundKind) => number) => {
+  const usualCost = ({ nodes, passes }: RoundKind): number => {
+    const rows = paddedRows(nodes);
+    const rest = rows % 16;
+    return ((rows - rest) / 16) * (USUAL[16] as number) + (USUAL[rest] ?? 0) + drafting * passes;
+  };
+  const least = (kind: RoundKind): number | null => timings?.least(roundName(kind)) ?? null;
+  return ({ nodes, passes }) => {
     const rows = paddedRows(nodes);
     const usual = usualCost({ nodes, passes });
     const plain = timings?.least('plain') ?? null;
-    if (timings === null || plain === null) return usual;
-    const timed = [rows, ...PASS_ROWS].filter((each) => timings.least(roundName({ nodes: each, passes })) !== null);
-    const [nearest] = timed.toSorted((a, b) => Math.abs(a - rows) - Math.abs(b - rows));
+    if (plain === null) return usual;
+    const alike = [rows, ...PASS_ROWS].map((each) => ({ nodes: each, passes })).filter((kind) => least(kind) !== null);
+    const timed = alike.length > 0 ? alike : CHAINS.filter((kind) => least(kind) !== null);
+    const far = (kind: RoundKind) => Math.abs(paddedRows(kind.nodes) - rows);
+    const [nearest] = timed.toSorted((a, b) => far(a) - far(b));
     if (nearest === undefined) return usual;
-    const kind = { nodes: nearest, passes };
-    const stretch = ((timings.least(roundName(kind)) as number) / plain - 1) / (usualCost(kind) - 1);
+    const stretch = ((least(nearest) as number) / plain - 1) / (usualCost(nearest) - 1);
     return 1 + Math.max(0, stretch) * (usual - 1);
   };
+};

@@ -256,6 +256,8 @@ export interface SystemFacts {
   readonly needs: readonly ModelRole[];
   /** Optional models: where they are loaded, the system is faster or better. */
   readonly uses?: readonly ModelRole[];
+  /** Optional models that do the same work: the first of them that there is. */
+  readonly usesOneOf?: readonly ModelRole[];
   /** By a role that it needs: another that serves in its place. */
   readonly instead?: Readonly<Partial<Record<ModelRole, ModelRole>>>;
   /** An ensemble: where further members (`also-1`, …) are loaded, it needs no draft. */

@@ -102,8 +102,8 @@ export const combinedDrafter = ({ lookup, drafter, cost }: CombinedOptions): Dra
       const ofLookup = proposed === 'lookup' || (proposed === 'both' && (path[1] ?? boundary) < boundary);
       lookup.observe(outcome);
       if (proposed === 'drafter' || (proposed === 'both' && !ofLookup)) remember(count);
+      drafter?.observe(ofLookup ? { ...outcome, byOther: true } : outcome);
       proposed = null;
-      drafter?.observe(outcome);
     },
   };
 };

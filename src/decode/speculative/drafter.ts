@@ -38,4 +38,6 @@ export interface Outcome {
   readonly choices: readonly Choice[];
   /** The anchor's position in the sequence, which is that of `path[0]`. */
   readonly base: number;
+  /** The rows are another drafter's: they do not show what of this one's draft would have been kept. */
+  readonly byOther?: true;
 }

@@ -1,0 +1,50 @@
+// The EAGLE-3 drafter, open for a run: its context, which has a row for every row of the target, and drafts after it.
+import type { Cursor, Forward, Token } from '../../model/interface.ts';
+import type { Prefilled } from '../core/prefill.ts';
+import type { RunContext } from '../core/system.ts';
+import type { Drafter } from './drafter.ts';
+import { appendInOrder, prefillTapped } from './taps.ts';
+import { type DraftShape, treeDrafter } from './tree-drafter.ts';
+
+/** What a pass of the drafter usually costs, in plain rounds: a layer and a head of fewer tokens. */
+export const FEATURE_PASS = 0.1;
+
+export interface OpenFeatures {
+  readonly tapLayers: readonly number[];
+  /** Reads the prompt with the target and into the drafter's context. */
+  prefill(target: Cursor): Promise<Prefilled>;
+  /** `drawn`: chains are drawn at random at temperature > 0. */
+  drafts(shape: DraftShape): Drafter;
+}
+
+export const openFeatures = async (run: RunContext): Promise<OpenFeatures> => {
+  const drafter = await run.open('eagle3');
+  // A row reads the embedding of the token after it. The prompt's last row waits for the first token to be drawn.
+  const append = (pass: Pick<Forward, 'taps'>, rows: readonly number[], base: number, after: readonly Token[]): void =>
+    appendInOrder(drafter, (tapped, fitting) => drafter.append(tapped, fitting, after.slice(0, fitting.length)))(
+      pass,
+      rows,
+      base,
+    );
+  return {
+    tapLayers: run.models.eagle3?.tapLayers ?? [],
+    async prefill(target) {
+      const prompt = run.sequence.tokens;
+      const read = await prefillTapped(run, target, drafter, (pass, rows, base) => {
+        const after = prompt.slice(base + 1, base + 1 + rows.length);
+        append(pass, rows.slice(0, after.length), base, after);
+      });
+      append(read.last, [0], prompt.length - 1, read.first.tokens);
+      return read;
+    },
+    drafts: (shape) =>
+      treeDrafter(drafter, shape, ({ pass, path, choices, base }) =>
+        append(
+          pass,
+          path,
+          base,
+          choices.map(({ token }) => token),
+        ),
+      ),
+  };
+};
