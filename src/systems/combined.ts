@@ -5,6 +5,7 @@
 import { prefill } from '../decode/core/prefill.ts';
 import { expectedCost } from '../decode/core/round-cost.ts';
 import type { Commit, DecodingSystem, RunContext } from '../decode/core/system.ts';
+import type { Timings } from '../decode/core/timings.ts';
 import { refusedFirst } from '../decode/speculative/block-drafter.ts';
 import { combinedDrafter, MOST_ROWS } from '../decode/speculative/combined-drafter.ts';
 import type { Drafter } from '../decode/speculative/drafter.ts';
@@ -41,12 +42,14 @@ interface OpenDrafter {
 const openDrafter = async (
   run: RunContext,
   role: (typeof DRAFTERS)[number] | null,
-  cost: ReturnType<typeof expectedCost>,
+  timings: Timings | null,
 ): Promise<OpenDrafter> => {
   if (role === null) return { tapLayers: [], drafter: null, prefill: (target) => prefill(run, target) };
   if (role === 'eagle3') {
     const opened = await openFeatures(run);
-    return { ...opened, drafter: opened.drafts({ shape: 'chain', depth: 0, width: 1, nodes: 1, drawn: false, cost }) };
+    const chain = { shape: 'chain', depth: 0, width: 1, nodes: 1, drawn: false } as const;
+    const cost = expectedCost(timings, FEATURE_PASS);
+    return { ...opened, drafter: opened.drafts({ ...chain, cost, places: timings?.places ?? [] }) };
   }
   const { tapLayers, most, ofSize, context, append } = await openBlocks(run, role);
   return {
@@ -81,8 +84,9 @@ export default {
     const options = { fallBack: run.knobs['fall-back'] === 'on', drawn: false };
     const { sources: wanted, drafter: named } = run.knobs;
     const role = wanted !== 'suffix' && run.models[named] ? named : null;
-    const cost = expectedCost(options.fallBack ? run.timings : null, role === 'eagle3' ? FEATURE_PASS : undefined);
-    const { tapLayers, drafter, ...opened } = await openDrafter(run, role, cost);
+    const timings = options.fallBack ? run.timings : null;
+    const cost = expectedCost(timings, role === 'eagle3' ? FEATURE_PASS : undefined);
+    const { tapLayers, drafter, ...opened } = await openDrafter(run, role, timings);
     const target = await run.open('target', { tapLayers });
     const { first } = await opened.prefill(target);
     const lookup = new SuffixSource(run, LOOK_UP);

@@ -49,8 +49,9 @@ export default {
     const { first } = await drafter.prefill(target);
     // How many drafts are drawn decides what is drawn, so there the clock must not.
     const random = drawn && run.sequence.sampling.temperature > 0;
-    const cost = expectedCost(options.fallBack && !random ? run.timings : null, FEATURE_PASS);
-    const drafts = drafter.drafts({ shape, depth, width, nodes, drawn, cost });
+    const timings = options.fallBack && !random ? run.timings : null;
+    const cost = expectedCost(timings, FEATURE_PASS);
+    const drafts = drafter.drafts({ shape, depth, width, nodes, drawn, cost, places: timings?.places ?? [] });
     return { first, round: speculate(target, drafts, run, options) };
   },
 } satisfies DecodingSystem<typeof knobs>;

@@ -30,11 +30,18 @@ export interface Ledger {
   committed: number;
 }
 
+/** Drafts in one place of a chain: how many were tested, and how many of them were kept (chain-depth.ts). */
+export interface Place {
+  tested: number;
+  kept: number;
+}
+
 export const newLedger = (): Ledger => ({ account: 0, lost: 0, committed: 0 });
 
 /** One for each system and set of models; kept between runs. */
 export class Timings {
   readonly ledger = newLedger();
+  readonly places: Place[] = [];
   readonly #rounds = new Map<string, Recent>();
 
   add(kind: string, ms: number): void {

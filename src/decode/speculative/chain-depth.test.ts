@@ -4,7 +4,7 @@ import type { RoundKind } from '../core/round-cost.ts';
 import { ChainDepth } from './chain-depth.ts';
 
 const depthAfter = (kept: (round: number) => number, cost: (kind: RoundKind) => number, rounds = 200): number => {
-  const chain = new ChainDepth({ most: 8, cost, nodes: (depth) => depth + 1 });
+  const chain = new ChainDepth({ most: 8, cost, nodes: (depth) => depth + 1, places: [] });
   for (let round = 0; round < rounds; round++) {
     const { depth } = chain;
     chain.add(depth, Math.min(depth, kept(round)));

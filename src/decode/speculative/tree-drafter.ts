@@ -3,6 +3,7 @@ import type { FeatureCursor } from '../../model/interface.ts';
 import { chainOf } from '../core/chain.ts';
 import { greedySampling } from '../core/draft-sampling.ts';
 import type { RoundKind } from '../core/round-cost.ts';
+import type { Place } from '../core/timings.ts';
 import { ChainDepth } from './chain-depth.ts';
 import type { Drafter, Proposal } from './drafter.ts';
 
@@ -16,6 +17,8 @@ export interface DraftShape {
   readonly drawn: boolean;
   /** Of a round, in plain rounds. */
   readonly cost: (kind: RoundKind) => number;
+  /** What earlier runs have shown of drafts that are as deep as pays. */
+  readonly places: Place[];
 }
 
 /** The deepest draft where as many are written as pay. */
@@ -29,7 +32,7 @@ const nodesAt = ({ shape, width, nodes }: DraftShape, depth: number): number =>
 
 export const treeDrafter = (cursor: FeatureCursor, shape: DraftShape, observe: Drafter['observe']): Drafter => {
   const nodes = (depth: number) => nodesAt(shape, depth) + 1;
-  const paying = shape.depth === 0 ? new ChainDepth({ most: MOST_PAYING, cost: shape.cost, nodes }) : null;
+  const paying = shape.depth === 0 ? new ChainDepth({ ...shape, most: MOST_PAYING, nodes }) : null;
   let drafted = 0;
   return {
     by: 'eagle3',
