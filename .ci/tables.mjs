@@ -49,7 +49,7 @@ const paperLink = (paper) => {
 };
 
 /** @param {DecodingSystem} system */
-const needs = ({ needs, uses = [], instead = {} }) => {
+const needs = ({ needs, uses = [], usesOneOf = [], instead = {} }) => {
   const others = Object.values(instead);
   const must = needs.filter((role) => role !== 'target');
   const may = uses.filter((role) => !needs.includes(role) && !others.includes(role));
@@ -61,6 +61,7 @@ const needs = ({ needs, uses = [], instead = {} }) => {
         .join(' or '),
     ),
     ...(may.length > 0 ? [`(${may.map((r) => `\`${r}\``).join(', ')})`] : []),
+    ...(usesOneOf.length > 0 ? [`(${usesOneOf.map((r) => `\`${r}\``).join(' or ')})`] : []),
   ];
 };
 
