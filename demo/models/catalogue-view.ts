@@ -9,7 +9,7 @@ import {
 } from '../../src/catalogue/catalogue.ts';
 import type { ModelRole } from '../../src/index.ts';
 import { make, size } from '../shared/elements.ts';
-import { type Choice, choiceAt, roleName } from './family.ts';
+import { type Choice, publishedChoice, roleName } from './family.ts';
 import type { Remembered } from './remembered-model.ts';
 
 /** A target, what drafts for it, and the system that suits them. */
@@ -42,10 +42,10 @@ const SYSTEM_OF: Readonly<Record<string, string>> = {
   draft: 'draft-model',
   dflash: 'dflash',
   dspark: 'dspark',
-  eagle3: 'eagle3',
+  eagle3: 'combined',
 };
 
-const choiceOf = (entry: CatalogueEntry, file = 0): Choice => choiceAt(catalogueAddress(entry, file), entry.title);
+const choiceOf = (entry: CatalogueEntry, file = 0): Choice => publishedChoice(entry, catalogueAddress(entry, file));
 
 /** What a load of this entry takes. */
 export const pickOf = (entry: CatalogueEntry, file: number, partnerId: string | null): ModelPick => {

@@ -1,4 +1,5 @@
 // A family of models: a target, and the models for the other roles, bundled with it or chosen by the visitor.
+import type { CatalogueEntry } from '../../src/catalogue/catalogue.ts';
 import {
   BUNDLED_PARTNERS,
   type Loaded,
@@ -19,6 +20,12 @@ export interface Choice {
 
 /** A model at an address. */
 export const choiceAt = (url: string, label = url): Choice => ({ label, source: { kind: 'url', url } });
+
+/** A published model, which is at this address, or one that comes with Outrider. */
+export const publishedChoice = (
+  { id, title, bundled }: Pick<CatalogueEntry, 'id' | 'title' | 'bundled'>,
+  address: string,
+): Choice => (bundled ? { label: title, source: id } : choiceAt(address, title));
 
 type AlsoRole = `also-${number}`;
 

@@ -4,7 +4,7 @@ import type { CatalogueEntry } from '../../src/catalogue/catalogue.ts';
 import type { Loaded, ModelRole } from '../../src/index.ts';
 import { element, make, megabytes, size } from '../shared/elements.ts';
 import type { CatalogueView, Memory, ModelPick } from './catalogue-view.ts';
-import { type Choice, choiceAt } from './family.ts';
+import { type Choice, choiceAt, publishedChoice } from './family.ts';
 import { type OfferActions, OffersView, type Published } from './offers-view.ts';
 import { type Remembered, remember, remembered } from './remembered-model.ts';
 
@@ -74,7 +74,7 @@ export class ModelsPanel {
       const partner = absent.includes(role) && catalogueEntry(id);
       if (!partner) return [];
       const takes = partner.files[0] ? size(partner.files[0].megabytes * 1e6) : 'size not known';
-      return [{ role, choice: choiceAt(catalogueAddress(partner), partner.title), size: takes }];
+      return [{ role, choice: publishedChoice(partner, catalogueAddress(partner)), size: takes }];
     });
   }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { TraceEvent } from '../../src/trace/index.ts';
+import { committedTokens, measure, type TraceEvent } from '../../src/trace/index.ts';
 import { decodeTrace, encodeTrace, readTrace, type TraceFile, writeTrace } from './trace-file.ts';
 
 const recorded = (name: string): string => readFileSync(join(import.meta.dirname, '../../public/traces', name), 'utf8');
@@ -20,6 +20,14 @@ test('the output of the command line opens, without a header', () => {
   expect(title).toBe('EAGLE-3');
   expect(events).toHaveLength(recorded('problem-2.jsonl').trim().split('\n').length);
   expect(plainRun).toBeUndefined();
+});
+
+test('a published model with its drafter: the recorded answer is the plain one, in far fewer rounds', () => {
+  const file = join(import.meta.dirname, '../../docs/results/smollm2-eagle3.jsonl');
+  const { title, events, plain: plainRun } = readTrace(readFileSync(file, 'utf8'));
+  expect(title).toBe('EAGLE-3');
+  expect(committedTokens(events)).toEqual(committedTokens(plainRun ?? []));
+  expect(measure(events).tokens_per_round).toBeGreaterThan(2.5);
 });
 
 test('a file keeps both runs, the problem and the device', () => {

@@ -35,6 +35,8 @@ export interface CatalogueEntry {
   readonly role: 'target' | CataloguePartner['role'];
   /** On huggingface.co: where the files are. */
   readonly repository: string;
+  /** It comes with Outrider, under its id; `repository` is its target's. */
+  readonly bundled?: true;
   /** Where the config is, if elsewhere. */
   readonly from?: string;
   readonly family: string;
@@ -111,6 +113,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     goodAt: 'short answers, trying things out, drafting for its larger siblings',
     files: [{ precision: 'safetensors', megabytes: 269.1 }],
     memory: { q4: 89.9, q8: 143, f16: 269.1 },
+    partners: [{ role: 'eagle3', id: 'smollm2-eagle3' }],
     known: 'weights',
   }),
   target({
@@ -454,6 +457,20 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     partners: [draft('lfm2.5-350m')],
   }),
   drafter({
+    id: 'smollm2-eagle3',
+    title: 'EAGLE-3 drafter for SmolLM2 135M',
+    role: 'eagle3',
+    repository: 'HuggingFaceTB/SmolLM2-135M-Instruct',
+    bundled: true,
+    from: 'outrider/smollm2-eagle3',
+    goodAt: 'drafting chains for SmolLM2 135M, best in calculations; it comes with Outrider',
+    parameters: 9_808_128,
+    licence: APACHE,
+    files: [{ precision: 'Q8_0', name: 'model.gguf', megabytes: 10.5 }],
+    memory: { q4: 7.9, q8: 10.4, f16: 19.6 },
+    known: 'weights',
+  }),
+  drafter({
     id: 'qwen3-4b-dflash',
     title: 'DFlash drafter for Qwen3 4B',
     role: 'dflash',
@@ -515,8 +532,9 @@ export const catalogueEntry = (id: string): CatalogueEntry | undefined => CATALO
 
 const HUB = 'https://huggingface.co';
 
-/** The address that a load takes: of one of the files, or of the folder. */
-export const catalogueAddress = ({ repository, files }: CatalogueEntry, file = 0): string => {
+/** The address that a load takes: of one of the files, or of the folder. Of a bundled model: its name. */
+export const catalogueAddress = ({ id, bundled, repository, files }: CatalogueEntry, file = 0): string => {
+  if (bundled) return id;
   const name = files[file]?.name;
   return `${HUB}/${repository}${name ? `/resolve/main/${name}` : ''}`;
 };

@@ -30,7 +30,8 @@ const bundledFolder = (root: string): string => join(root, 'public/models');
 
 const bundledWith = (root: string, file: string): readonly string[] => {
   const folder = bundledFolder(root);
-  return existsSync(folder) ? readdirSync(folder).filter((name) => existsSync(join(folder, name, file))) : [];
+  const has = (name: string) => [file, 'model.gguf'].some((each) => existsSync(join(folder, name, each)));
+  return existsSync(folder) ? readdirSync(folder).filter(has) : [];
 };
 
 /** Language models and drafters. */

@@ -29,7 +29,7 @@ const stampOf = (folders) => {
   const hash = createHash('sha1');
   for (const folder of folders)
     for (const file of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).sort()) {
-      if (!/\.(ts|mjs|wgsl)$/.test(file) || /\.test\.ts$/.test(file)) continue;
+      if (!/\.(ts|mjs|wgsl|json)$/.test(file) || /\.test\.ts$/.test(file)) continue;
       const { mtimeMs, size } = statSync(join(root, folder, file));
       hash.update(`${folder}/${file} ${mtimeMs} ${size}\n`);
     }

@@ -3,7 +3,9 @@
 import { expect, it } from 'vitest';
 import { bundledSource, collect, problems } from '../testing/contract/device-contract.ts';
 import { testGpu } from '../testing/device/gpu.ts';
-import { measure } from '../trace/index.ts';
+import { noShared, shared } from '../testing/goldens/shared.ts';
+import { committedTokens, measure } from '../trace/index.ts';
+import { folderSource } from '../weights/files/folder.ts';
 import { createEngine } from './engine.ts';
 
 /** PyTorch: 7.5 over these problems by DFlash, 7.5 over all held-out ones by EAGLE-3 (training/data/tau.json). */
@@ -22,3 +24,22 @@ it.each([
   expect(tokens / rounds).toBeGreaterThan(least);
   await engine.close();
 });
+
+it.skipIf(noShared)(
+  'the drafter for SmolLM2 commits 2 tokens a round or more, and the tokens of plain decoding',
+  async () => {
+    const engine = createEngine({ gpu: await testGpu('all') });
+    const target = await folderSource(shared('models/smollm2-135m-instruct'));
+    await engine.load({ target, eagle3: await bundledSource('smollm2-eagle3') });
+    const prompt = {
+      messages: [{ role: 'user', content: 'A box holds 12 pens. How many pens are in 7 boxes?' }],
+    } as const;
+    const run = (system: string, knobs = {}) => collect(engine, { prompt, system, knobs, maxTokens: 32 });
+    const plain = committedTokens(await run('autoregressive'));
+    const chain = await run('eagle3', { shape: 'chain', depth: 3, 'fall-back': 'off' });
+    expect(committedTokens(chain)).toEqual(plain);
+    expect(measure(chain).tokens_per_round).toBeGreaterThan(2);
+    expect(committedTokens(await run('combined'))).toEqual(plain);
+    await engine.close();
+  },
+);

@@ -34,7 +34,7 @@ describe.each(BUNDLED)('the card of %s', (model) => {
   const named = [...card.matchAll(/`([\w.-]+)` sha256\s+`([0-9a-f]{64})`/g)];
 
   it('names every file of weights with its digest', () => {
-    const weights = filesOf(model).filter((file) => /\.(safetensors|onnx)$/.test(file));
+    const weights = filesOf(model).filter((file) => /\.(safetensors|onnx|gguf)$/.test(file));
     expect(named.map(([, file]) => file).sort()).toEqual(weights);
     for (const [, file, digest] of named) expect(digest).toBe(BUNDLED_DIGESTS[model]?.[file as string]);
   });

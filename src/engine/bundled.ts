@@ -1,11 +1,24 @@
 // The models that come with Outrider: a family with one vocabulary, and the drafters, the policy and the judges of its
-// target. They are served from `models/` next to the page.
+// target; and a drafter for a published model. They are served from `models/` next to the page.
 import { refuse } from '../base/refuse.ts';
 import type { ModelRole } from '../decode/core/system.ts';
 import type { Source } from '../weights/open.ts';
 
 /** Their names, which a load takes instead of a checkpoint. */
-export const BUNDLED = ['target', 'mid', 'draft', 'dflash', 'eagle3', 'blockpilot', 'prm', 'router'] as const;
+export const BUNDLED = [
+  'target',
+  'mid',
+  'draft',
+  'dflash',
+  'eagle3',
+  'blockpilot',
+  'prm',
+  'router',
+  'smollm2-eagle3',
+] as const;
+
+/** Those that are one file; the others are folders. */
+const FILES: Readonly<Record<string, string>> = { 'smollm2-eagle3': 'model.gguf' };
 
 /**
  * Bundled models that go with a bundled target, by role: drafters read its hidden states, a draft shares its
@@ -24,5 +37,10 @@ export const bundledSource = (name: string, base = pageAddress()): Source => {
     throw refuse(`there is no bundled model "${name}"`, `There are: ${BUNDLED.join(', ')}.`);
   if (!base) throw refuse(`bundled model "${name}": the address of the models is unknown here`, 'Give it as `base`.');
   // A new release may bring new weights under the same address.
-  return { kind: 'url', url: new URL(`models/${name}/`, base).href, revalidate: true, bundled: name };
+  return {
+    kind: 'url',
+    url: new URL(`models/${name}/${FILES[name] ?? ''}`, base).href,
+    revalidate: true,
+    bundled: name,
+  };
 };

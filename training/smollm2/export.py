@@ -45,8 +45,9 @@ base_model: HuggingFaceTB/SmolLM2-135M-Instruct
 ---
 # {title} drafter for SmolLM2-135M-Instruct
 
-{about} {parameters:,} parameters. It reads the outputs of the target's layers {taps} and drafts {drafted:,} of its {vocabulary:,}
-tokens. It serves this target only.
+{about}
+{parameters:,} parameters. It reads the outputs of the target's layers {taps} and drafts {drafted:,} of its {vocabulary:,} tokens.
+It serves this target only.
 
 ## Data
 {tokens:,} answer tokens (texts seen again count again) of the target itself: greedy and temperature-1 answers to GSM8K's
@@ -171,7 +172,7 @@ def main() -> None:
     drafter.load_state_dict(saved["model"])
     drafter, kind = folded(drafter, saved["scale"]), saved["kind"]
     args.folder.mkdir(parents=True, exist_ok=True)
-    file = args.folder / (f"smollm2-135m-instruct-{kind}-q8.gguf" if args.q8 else "model.safetensors")
+    file = args.folder / ("model.gguf" if args.q8 else "model.safetensors")
     if args.q8:
         file.write_bytes(gguf(drafter, TAPS))
     else:
@@ -185,7 +186,7 @@ def main() -> None:
         vocabulary=drafter.sizes.vocabulary,
         tokens=saved["tokens"],
         results=results(json.loads(args.scores.read_text()) if args.scores else None, kind),
-        files=f"`{file.name}`, {file.stat().st_size:,} bytes, sha256 `{hashlib.sha256(file.read_bytes()).hexdigest()}`",
+        files=f"`{file.name}` sha256 `{hashlib.sha256(file.read_bytes()).hexdigest()}`: {file.stat().st_size:,} bytes.",
     )
     (args.folder / "README.md").write_text(card)
     print(file, file.stat().st_size)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CATALOGUE } from '../../catalogue/catalogue.ts';
+import { BUNDLED } from '../../engine/bundled.ts';
 import { runCli } from '../../testing/run-cli.ts';
 
 describe('outrider models --catalogue', () => {
@@ -16,7 +17,8 @@ describe('outrider models --catalogue', () => {
     const all = JSON.parse((await runCli('models', '--catalogue', '--json')).stdout) as Record<string, unknown>[];
     expect(all.map(({ id }) => id)).toEqual(CATALOGUE.map(({ id }) => id));
     for (const entry of all) {
-      expect(entry.address).toMatch(/^https:\/\/huggingface\.co\/[\w.-]+\/[\w./-]+$/);
+      if (entry.bundled) expect(BUNDLED).toContain(entry.address);
+      else expect(entry.address).toMatch(/^https:\/\/huggingface\.co\/[\w.-]+\/[\w./-]+$/);
       expect(['weights', 'config', 'name']).toContain(entry.known);
     }
   });

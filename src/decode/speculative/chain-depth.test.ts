@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { paddedRows } from '../../base/pass-rows.ts';
-import type { RoundKind } from '../core/round-cost.ts';
+import { expectedCost, type RoundKind } from '../core/round-cost.ts';
+import { Timings } from '../core/timings.ts';
 import { ChainDepth } from './chain-depth.ts';
 
 const depthAfter = (kept: (round: number) => number, cost: (kind: RoundKind) => number, rounds = 200): number => {
@@ -35,5 +36,23 @@ describe('the depth of a chain', () => {
     const padded = ({ nodes, passes }: RoundKind) => paddedRows(nodes) / 8 + 1 + 0.01 * passes;
     const kept = (round: number) => (round % 3 === 0 ? 0 : 3);
     expect(depthAfter(kept, padded)).toBe(3);
+  });
+
+  it('is judged by a shallower one, where only that was timed', () => {
+    const timings = new Timings();
+    for (const [kind, ms] of Object.entries({ plain: 10, '1+2': 12 }))
+      for (let i = 0; i < 3; i++) timings.add(kind, ms);
+    // Two rows and a draft usually cost .4 of a plain round more, here .2; so half of what four rows and three do.
+    const cost = expectedCost(timings, 0.1);
+    expect(cost({ nodes: 2, passes: 1 })).toBeCloseTo(1.2);
+    expect(cost({ nodes: 4, passes: 3 })).toBeCloseTo(1 + 0.5 * (1.8 + 0.3 - 1));
+  });
+
+  it('goes on with what an earlier run has shown', () => {
+    const options = { most: 8, cost: each(0.2), nodes: (depth: number) => depth + 1, places: [] };
+    const first = new ChainDepth(options);
+    for (let round = 0; round < 100; round++) first.add(first.depth, 0);
+    expect(new ChainDepth(options).depth).toBe(1);
+    expect(new ChainDepth({ ...options, places: [] }).depth).toBeGreaterThan(1);
   });
 });

@@ -1,6 +1,7 @@
 // A drafter and the target that it is loaded for. Pairs that do not fit are refused with the reason; pairs that fit run
 // at their stated cost, at every precision, and free all their memory.
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OutriderError } from '../../base/errors.ts';
 import type { Gpu } from '../../gpu/device.ts';
@@ -104,6 +105,13 @@ describe.skipIf(noShared)('a drafter and its target', () => {
     );
     expect(error).toMatchObject({ code, message: expect.stringContaining(message) });
     expect(gpu.bytes).toBe(before);
+  });
+
+  test('a GGUF drafter of more tokens than the target has', async () => {
+    const folder = resolve(import.meta.dirname, '../../../public/models/smollm2-eagle3');
+    using checkpoint = await openCheckpoint(await folderSource(folder));
+    const message = expect.stringContaining('drafts 8192 tokens; the vocabulary of this target has 331');
+    await expect(loadDrafter(gpu, checkpoint, target)).rejects.toMatchObject({ code: 'bad-request', message });
   });
 
   test('the layouts of config.json that are published', async () => {

@@ -101,7 +101,13 @@ const makeDrafter = (family: DrafterFamily, parts: DrafterParts): AnyDrafter => 
 };
 
 /** A GGUF drafter has its target's vocabulary if no tensor has a row for each token: its tokenizer may lack padding. */
-const configFor = ({ config, format, tensors }: Checkpoint, { vocabulary }: LanguageModel): Checkpoint['config'] => {
+const configFor = (
+  { name, config, format, tensors }: Checkpoint,
+  { vocabulary }: LanguageModel,
+): Checkpoint['config'] => {
+  const drafted = tensors.get(MAP)?.shape[0] ?? 0;
+  if (drafted > vocabulary)
+    throw wrongTarget(`${name} drafts ${drafted} tokens; the vocabulary of this target has ${vocabulary}`);
   const told = ['embed_tokens.weight', 'markov_head.markov_w1.weight', ...(tensors.has(MAP) ? [] : ['lm_head.weight'])];
   return format === 'safetensors' || told.some((name) => tensors.has(name))
     ? config

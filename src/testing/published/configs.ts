@@ -373,4 +373,11 @@ export const PUBLISHED: Readonly<Record<string, Json>> = {
     draft_vocab_size: 32_000,
     target_model_type: 'qwen3',
   },
+  // Made in training/smollm2.
+  'outrider/smollm2-eagle3': {
+    ...smollm2({ hidden_size: 576, intermediate_size: 1536, num_attention_heads: 9, num_key_value_heads: 3 }),
+    architectures: ['LlamaForCausalLMEagle3'],
+    num_hidden_layers: 1,
+    draft_vocab_size: 8192,
+  },
 };
