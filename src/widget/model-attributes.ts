@@ -1,7 +1,6 @@
 // Which models an element loads, from its attributes: the bundled family by name, published models by their ids in the
 // catalogue, or checkpoints at addresses; and the decoding system that fits them.
 
-import { optionalRoles } from '../decode/core/missing-roles.ts';
 import type { SystemFacts } from '../decode/core/system.ts';
 import { BUNDLED, BUNDLED_PARTNERS, bundledSource } from '../engine/bundled.ts';
 import type { ModelSources } from '../engine/sources.ts';
@@ -66,10 +65,9 @@ export const systemOf = (named: Named): string => {
  * out unless they are needed: they would bring the ONNX runtime.
  */
 const partnersOf = (id: string, systems: readonly SystemFacts[], names: Names): readonly Partner[] => {
-  const system = systems.find((each) => each.id === id);
-  if (!system) return [];
-  const has = (role: string) => isPartner(role) && role !== 'policy' && names[role] !== undefined;
-  return [...system.needs, ...optionalRoles(system, has)].filter(isPartner);
+  const { needs = [], uses = [], usesOneOf = [] } = systems.find((system) => system.id === id) ?? {};
+  const one = usesOneOf.filter(isPartner).filter((role) => names[role] !== undefined);
+  return [...needs, ...uses.filter((role) => role !== 'policy'), ...one.slice(0, 1)].filter(isPartner);
 };
 
 /** `page`: its address. `systems`: the engine's. */
