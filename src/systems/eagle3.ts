@@ -1,7 +1,8 @@
 // EAGLE-3 (arXiv 2503.01840). Exact. One layer reads the target's hidden states and the next token's embedding and
 // drafts token by token, feeding its own output back: a chain, or a tree of the most probable continuations, of which
 // the target keeps the longest path that it agrees with. At temperature > 0 the tokens of a chain are drawn and kept
-// with probability p/q; the nodes of a tree are not drawn, so the target's own draw picks among siblings.
+// with probability p/q; the nodes of a tree are not drawn, so the target's own draw picks among siblings. Beyond the
+// paper, a draft may be as deep as pays.
 import { expectedCost } from '../decode/core/round-cost.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { FEATURE_PASS, openFeatures } from '../decode/speculative/open-features.ts';
