@@ -66,6 +66,7 @@ export const systemOf = (named: Named): string => {
  */
 const partnersOf = (id: string, systems: readonly SystemFacts[], names: Names): readonly Partner[] => {
   const { needs = [], uses = [], usesOneOf = [] } = systems.find((system) => system.id === id) ?? {};
+  // As `optionalRoles`, whose chunk holds the engine: a page that shows the widget does not fetch that.
   const one = usesOneOf.filter(isPartner).filter((role) => names[role] !== undefined);
   return [...needs, ...uses.filter((role) => role !== 'policy'), ...one.slice(0, 1)].filter(isPartner);
 };

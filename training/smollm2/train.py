@@ -2,11 +2,10 @@
 
 python -m smollm2.train {dspark,eagle3} --target FOLDER --answers FOLDER --held FOLDER --out FOLDER [--minutes 60]
 
-Both see the same number of texts an update and the same loss at the same number of random anchors. The rate is
-constant after a short warm-up and falls to zero over the last `--decay` of `--minutes`. OUT/checkpoint.pt is written
-every few minutes, OUT/curve.jsonl grows with it. Started again with the same OUT, a run goes on from its checkpoint
-with a new clock; `--answers` may have grown. Several processes
-(`--processes`) train apart and average their weights every few updates.
+Both see the same number of texts an update and the same loss at random anchors. The rate is constant after a short
+warm-up and falls to zero over the last `--decay` of `--minutes`. OUT/checkpoint.pt is written every few minutes,
+OUT/curve.jsonl grows with it. Started again with the same OUT, a run goes on from its checkpoint with a new clock;
+`--answers` may have grown. Several processes (`--processes`) train apart and average their weights every few updates.
 """
 
 import argparse
@@ -38,7 +37,8 @@ WIDTHS = {"width": 576, "heads": 9, "kv_heads": 3, "head_dim": 64, "vocabulary":
 WIDTHS |= {"rope_theta": 100000.0, "norm_eps": 1e-5, "tied": False}
 MASK = 15  # <jupyter_script>: reserved, and never part of a chat
 DRAFTED, RANK, BLOCK = 8192, 64, 8
-ANCHORS = 96  # of a text in an update: the layer reads all its rows anyway, so more of them cost little
+# Of a text in an update. EAGLE-3 runs its layer over all rows of a text anyway; DSpark runs it for each anchor's block.
+ANCHORS = {"dspark": 24, "eagle3": 96}
 ROWS = {"dspark": 7, "eagle3": 5}  # drafts of an anchor in training
 APART = 8  # updates of each process before their weights are averaged
 GAMMA = 4  # draft k weighs exp(-k / GAMMA)
@@ -122,7 +122,7 @@ def update_loss(drafter: DSpark | Eagle3, index: Tensor, embedding: Tensor, batc
     kind = "eagle3" if isinstance(drafter, Eagle3) else "dspark"
     rows = ROWS[kind]
     starts, ends = batch.starts[:, None], batch.ends[:, None]
-    anchors = starts + (torch.rand(len(batch.ids), ANCHORS) * (ends - starts)).long()
+    anchors = starts + (torch.rand(len(batch.ids), ANCHORS[kind]) * (ends - starts)).long()
     make = eagle_rows if kind == "eagle3" else dspark_rows
     logits, confidence = make(drafter, embedding, batch, (batch.taps * scale).bfloat16(), anchors)
     places = anchors[:, :, None] + torch.arange(rows)  # of the states that choose the labels

@@ -14,7 +14,7 @@ export const missingRoles = (
   return needs.filter((role) => !has(role) && !replaced(role));
 };
 
-/** The optional models of a system, of those that there are. */
+/** Which optional models a system is loaded with, of those that there are. */
 export const optionalRoles = (
   { uses = [], usesOneOf = [] }: Pick<SystemFacts, 'uses' | 'usesOneOf'>,
   has: (role: ModelRole) => boolean,
