@@ -5,7 +5,8 @@ python -m smollm2.train {dspark,eagle3} --target FOLDER --answers FOLDER --held 
 Both see the same number of texts an update and the same loss at random anchors. The rate is constant after a short
 warm-up and falls to zero over the last `--decay` of `--minutes`. OUT/checkpoint.pt is written every few minutes,
 OUT/curve.jsonl grows with it. Started again with the same OUT, a run goes on from its checkpoint with a new clock;
-`--answers` may have grown. Several processes (`--processes`) train apart and average their weights every few updates.
+`--answers` may have grown. Without a checkpoint `--begin FILE` goes on from an exported GGUF. Several processes
+(`--processes`) train apart and average their weights every few updates.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from drafters.eagle import Eagle3
 from drafters.measure import mean
 
 from .corpus import Batch, Corpus
+from .drafter_file import restore
 from .dspark import DSpark, cover
 from .losses import dspark_loss
 from .measure import corpus_lengths
@@ -89,6 +91,11 @@ def tap_scale(corpus: Corpus) -> Tensor:
     size = rows.pow(2).mean(0).sqrt().view(len(TAPS), -1)
     middle = size.median(dim=1, keepdim=True).values
     return (1 / size.clamp(min=middle / 2, max=middle * 6)).flatten()
+
+
+def unfold(drafter: DSpark | Eagle3, scale: Tensor) -> None:
+    """The inverse of `folded`, in place."""
+    drafter.fc.weight.data.div_(scale)
 
 
 def folded(drafter: DSpark | Eagle3, scale: Tensor) -> DSpark | Eagle3:
@@ -183,8 +190,13 @@ def train(rank: int, args: argparse.Namespace) -> None:
         if args.choose:
             choose_again(drafter, optimizer, most_used(corpus, len(embedding)), embedding)
     else:
-        start(drafter, corpus, embedding)
         scale = tap_scale(corpus)
+        if args.begin:
+            restore(drafter, args.begin)
+            unfold(drafter, scale)
+            drafter.lm_head.weight.data.copy_(embedding[drafter.t2d.nonzero()[:, 0]])  # not through eight bits
+        else:
+            start(drafter, corpus, embedding)
     index = torch.where(drafter.t2d, drafter.t2d.cumsum(0) - 1, -1)
     clock = Clock(time.time(), time.time() + 60 * args.minutes, args.decay)
     torch.manual_seed(args.seed + 100 * updates + rank)
@@ -231,6 +243,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=1.0, help="multiplies every learning rate")
     parser.add_argument("--every", type=float, default=240, help="seconds between checkpoints")
     parser.add_argument("--drafts", type=int, default=7, help="in the measured rounds")
+    parser.add_argument("--begin", type=Path, help="a GGUF file of `export --q8`: a run without a checkpoint begins with it")
     parser.add_argument("--choose", action="store_true", help="a run that goes on chooses its draft vocabulary anew")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)

@@ -14,7 +14,7 @@ from bundled import evaluate
 from bundled.model import Sizes
 from bundled.optimizer import Optimizer
 from drafters.eagle import Eagle3
-from smollm2 import export, generate, gguf, layout, train
+from smollm2 import drafter_file, generate, gguf, layout, train
 from smollm2.corpus import Batch, Corpus
 from smollm2.dspark import DSpark, cover
 from smollm2.evaluate import Finite
@@ -94,13 +94,13 @@ def test_a_gguf_drafter_is_read_back(kind: str, tmp_path: Path) -> None:
     drafter = DSpark(SMALL, [1, 2, 4], 3, 8, 40, 4) if kind == "dspark" else Eagle3(SMALL, 40, normed=True)
     ids = torch.arange(40) + 5
     cover(drafter, ids, torch.randn(64, 32))
-    (tmp_path / "drafter.gguf").write_bytes(export.gguf(drafter, [1, 2, 4]))
+    (tmp_path / "drafter.gguf").write_bytes(drafter_file.gguf(drafter, [1, 2, 4]))
     metadata, tensors = gguf.read(tmp_path / "drafter.gguf")
     arch = "dflash" if kind == "dspark" else "eagle3"
     assert metadata["general.architecture"] == arch
     assert metadata[f"{arch}.target_layers"] == [2, 3, 5]
     assert tensors["d2t"].tolist() == ids.tolist()
-    written = {export.ggml_name(name): value for name, value in drafter.state_dict().items() if name != "t2d"}
+    written = {drafter_file.ggml_name(name): value for name, value in drafter.state_dict().items() if name != "t2d"}
     assert tensors.keys() == written.keys()
     for name, value in written.items():
         if name != "d2t":
@@ -108,6 +108,14 @@ def test_a_gguf_drafter_is_read_back(kind: str, tmp_path: Path) -> None:
             if kind == "eagle3" and name in ("blk.0.attn_q.weight", "blk.0.attn_k.weight"):
                 read = halves(read, 2 if "attn_q" in name else 1)
             assert (read - value).abs().max() <= value.abs().max() / 250, name
+    again = DSpark(SMALL, [1, 2, 4], 3, 8, 40, 4) if kind == "dspark" else Eagle3(SMALL, 40, normed=True)
+    drafter_file.restore(again, tmp_path / "drafter.gguf")
+    for name, value in again.state_dict().items():
+        wanted = drafter.state_dict()[name]
+        assert (value.float() - wanted.float()).abs().max() <= wanted.float().abs().max() / 250, name
+    scale = torch.rand(96) + 0.5
+    train.unfold(again, scale)
+    assert torch.allclose(train.folded(again, scale).fc.weight, drafter.fc.weight, atol=0.02)
 
 
 def test_a_new_draft_vocabulary_keeps_what_stays() -> None:
