@@ -1,6 +1,6 @@
-// Holds the project's texts to its rules for writing: retired words, one glossary entry a word, the shape of documents, links
-// and paths that exist, and figures of decoding systems that come from generated tables. Each rule is a function from a
-// text to a list of complaints, so that prose.test.ts can show it failing.
+// Holds the project's texts to its rules for writing: retired words, one glossary entry a word, the shape of documents,
+// links and paths that exist, examples that parse, and figures of decoding systems that come from generated tables. Each
+// rule is a function from a text to a list of complaints, so that prose.test.ts can show it failing.
 //   node .ci/prose.mjs
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -143,6 +143,22 @@ export const deadLinks = (path, text, read) =>
     ];
   });
 
+/** Examples in JavaScript or TypeScript that do not parse; those with an ellipsis are to be completed. @param {string} path @param {string} text */
+export const brokenExamples = (path, text) =>
+  [...text.matchAll(/^```(js|jsx|ts|tsx)\n([\s\S]*?)^```$/gm)].flatMap(([, kind = '', code = ''], i) => {
+    if (code.includes('…')) return [];
+    const options = {
+      fileName: `example.${kind}`,
+      reportDiagnostics: true,
+      compilerOptions: { jsx: ts.JsxEmit.Preserve },
+    };
+    const { diagnostics = [] } = ts.transpileModule(code, options);
+    const [first] = diagnostics;
+    return first
+      ? [`${path}: example ${i + 1} does not parse: ${ts.flattenDiagnosticMessageText(first.messageText, ' ')}`]
+      : [];
+  });
+
 /** How figures of a system look: a share, a factor, a rate, an acceptance length. Versions and sizes in bytes are none. */
 const FIGURES = [
   /\d\s?%/,
@@ -189,6 +205,7 @@ export const complaints = async () => {
       ...retiredWords(path, text),
       ...documentShape(path, text),
       ...deadLinks(path, text, read),
+      ...brokenExamples(path, text),
       ...(path === 'GLOSSARY.md' ? doubleEntries(text) : []),
       ...(HAS_FIGURES.test(path) ? figuresOutsideTables(path, text) : []),
     ];

@@ -1,6 +1,14 @@
 // Each rule for writing finds its fault in a bad sample, and nothing in the good one next to it.
 import { expect, it } from 'vitest';
-import { anchorsOf, deadLinks, documentShape, doubleEntries, figuresOutsideTables, retiredWords } from './prose.mjs';
+import {
+  anchorsOf,
+  brokenExamples,
+  deadLinks,
+  documentShape,
+  doubleEntries,
+  figuresOutsideTables,
+  retiredWords,
+} from './prose.mjs';
 import { withTables } from './tables.mjs';
 
 it.each([
@@ -87,4 +95,13 @@ it('a table that differs from its results is made anew', () => {
   expect(fresh).toContain('| 1 |');
   expect(withTables(fresh, facts)).toBe(fresh);
   expect(() => withTables(stale.replace(': x', ': y'), facts)).toThrow('no such table: y');
+});
+
+it('examples that do not parse', () => {
+  const example = (code: string) => `Text.\n\`\`\`ts\n${code}\n\`\`\`\n`;
+  expect(
+    brokenExamples('docs/x.md', example('export default { id: `a`, // a comment that swallows the rest };')),
+  ).toHaveLength(1);
+  expect(brokenExamples('docs/x.md', example('export default { id: `a` }; // a comment'))).toEqual([]);
+  expect(brokenExamples('docs/x.md', example('for await (const event of run()) …'))).toEqual([]);
 });

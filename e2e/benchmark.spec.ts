@@ -70,7 +70,7 @@ test('the device is measured; Quick measures three systems on whole answers, and
   await expect(bars.filter({ hasText: /^DFlash/ })).toHaveText(/^DFlash[\d.]+ .*tokens\/s, \d\.\d\d× plain decoding$/);
   for (const system of ['autoregressive', 'dflash', 'draft-model', 'prompt-lookup']) {
     await expect(figure(page, system, 'Tokens/s')).toHaveText(/^\d/);
-    await expect(figure(page, system, 'Lossless')).toHaveText('✓ same tokens');
+    await expect(figure(page, system, 'Output')).toHaveText('✓ same tokens');
     await expect(figure(page, system, 'Accuracy')).toHaveText(/^\d+(\.\d)? %$/);
     await expect(figure(page, system, 'Bandwidth used')).toHaveText(/^(\d\.\d|\d\d+|< 0\.1) %$/);
     await expect(figure(page, system, 'Peak memory')).toHaveText(/^\d+(\.\d)? MB$/);
@@ -172,7 +172,7 @@ test('a dead worker and a lost device do not stop the queue, and their runs can 
   }
   for (const system of [first, second]) {
     await expect(row(page, system).locator('.state')).toHaveText('Done.');
-    await expect(figure(page, system, 'Lossless')).toHaveText('✓ same tokens');
+    await expect(figure(page, system, 'Output')).toHaveText('✓ same tokens');
   }
 });
 
@@ -254,8 +254,8 @@ test.describe(() => {
       await expect(figure(page, peer, '× baseline')).toHaveText(/^\d/);
       await expect(figure(page, peer, 'GPU calls per token')).toHaveText(/^\d\S* · \d\S* · 1\.00$/);
     }
-    await expect(figure(page, bundled, 'Lossless')).toHaveText('✓ same tokens');
-    await expect(figure(page, published, 'Lossless')).toHaveText('–'); // its weights are not known to be the same
+    await expect(figure(page, bundled, 'Output')).toHaveText('✓ same tokens');
+    await expect(figure(page, published, 'Output')).toHaveText('–'); // its weights are not known to be the same
     expect(asked).toContain(`/${HUB_NAME}/resolve/main/onnx/model.onnx`);
     const { file } = await saved(page);
     expect(file.software.peers).toEqual([`${bundled} 4.3.1`, `${published} 4.3.1`]);

@@ -83,9 +83,9 @@ test('docs/admitted.md says which published models are admitted', async () => {
   expect([...wllama, ...bench, ...catalogue].filter(({ refused }) => refused !== '')).toEqual([]);
   const text = `# Which published models are admitted
 
-This page says which models that people run the engine opens. Each row comes from a published config, or from a GGUF
-header written from that config with the types of the file's quantisation. A load makes the same checks. No weights
-are read here, so a row says that a file is admitted and nothing of its answers.
+This page says which of the models that people use the engine can open. Each row comes from a published config, or
+from a GGUF header written from that config with the types of the file's quantisation. A load makes the same checks.
+No weights are read here, so a row says that a file is admitted and nothing of its answers.
 
 \`\`\`sh
 npx vitest run src/catalogue/admitted.test.ts -u

@@ -57,7 +57,7 @@ export const COLUMNS: readonly Column[] = [
     // A step router's rounds write steps, which are not accepted token by token.
     text: (row) => (row.guarantee === 'approximate' ? NONE : figure(row.tokens_per_round)),
   },
-  { title: 'Lossless', about: 'against baseline', text: lossless },
+  { title: 'Output', about: 'against baseline', text: lossless },
   { title: 'Bandwidth used', about: 'by reading weights', text: (row) => share(row.bandwidth_share || null) },
   {
     title: 'Peak memory',

@@ -164,7 +164,7 @@ const print = ({ device, model, prefill, systems, profiles = [], ...report }: Be
     formatBytes(s.peak_bytes),
   ]);
   const header = ['system', 'speed-up', 'tokens/s', 'τ', 'passes', 'dispatches · submits · readbacks', 'of bandwidth'];
-  const all = table([...header, 'lossless', 'accuracy', 'peak'], rows);
+  const all = table([...header, 'same tokens', 'accuracy', 'peak'], rows);
   const slots = systems
     .filter((each) => each.acceptance_by_slot.length > 0)
     .map((each) => [each.system, each.acceptance_by_slot.map((rate) => rate.toFixed(2)).join(' ')]);

@@ -51,7 +51,7 @@ export const models = defineCommand({
       model,
       `${family}`,
       `${(parameters / 1e6).toFixed(2)} M parameters`,
-      `${sizes?.layers} layers × ${sizes?.hidden}`,
+      `${sizes?.layers} layer${sizes?.layers === 1 ? '' : 's'} × ${sizes?.hidden}`,
       formatBytes(bytes),
     ]);
     await terminal.write(`${table(null, rows)}\n`);
