@@ -1,4 +1,4 @@
-"""A drafter as one GGUF file with Q8_0 matrices: writes it, and takes the weights back to train them on.
+"""A drafter as one GGUF file with matrices of 4 or 8 bits: writes it, and takes the weights back to train them on.
 
 The file is llama.cpp's: architecture `dflash` (which DSpark shares) or `eagle3`, layers of the target by their inputs,
 d2t as absolute ids.
@@ -15,7 +15,7 @@ from bundled.gguf import BOOL, FLOAT32, INNER, STRING, UINT32, field, padded, st
 from drafters.eagle import Eagle3
 
 from .dspark import DSpark
-from .gguf import F16, F32, I64, Q8_0, read
+from .gguf import F16, F32, I64, Q4_1, Q8_0, read
 from .target import halves
 
 OUTER = {
@@ -41,6 +41,18 @@ def ggml_name(name: str) -> str:
     layer, rest = name.removeprefix("layers.").split(".", 1) if name.startswith("layers.") else ("0", name.split(".", 1)[1])
     part = rest.removesuffix(".weight")
     return f"blk.{layer}.{'attn_norm_2' if part == 'hidden_norm' else INNER[part]}.weight"
+
+
+def q4(values: Tensor) -> bytes:
+    """Blocks of 32: an f16 scale, an f16 least value, and 4 bits each; the first 16 are the low halves of the bytes."""
+    blocks = values.float().numpy().reshape(-1, 32)
+    least = blocks.min(axis=1, keepdims=True).astype(np.float16)
+    scale = ((blocks.max(axis=1, keepdims=True) - least) / 15).astype(np.float16)
+    above = blocks - least.astype(np.float32)
+    steps = np.divide(above, scale.astype(np.float32), out=np.zeros_like(blocks), where=scale > 0)
+    bits = np.rint(steps).clip(0, 15).astype(np.uint8)
+    packed = bits[:, :16] | bits[:, 16:] << 4
+    return np.concatenate((scale.view(np.uint8), least.view(np.uint8), packed), axis=1).tobytes()
 
 
 def q8(values: Tensor) -> bytes:
@@ -91,21 +103,27 @@ def pairs(weight: Tensor, heads: int) -> Tensor:
     return weight.unflatten(0, (heads, 2, -1)).transpose(1, 2).flatten(0, 2)
 
 
-def gguf(drafter: DSpark | Eagle3, taps: list[int]) -> bytes:
+# Of the matrices, by ggml's name.
+QUANTISED = {"Q8_0": (Q8_0, q8), "Q4_1": (Q4_1, q4)}
+
+
+def gguf(drafter: DSpark | Eagle3, taps: list[int], matrices: str) -> bytes:
+    """`matrices`: how they are stored, a key of `QUANTISED`."""
+    matrix, quantised = QUANTISED[matrices]
     infos, data, offset = [], [], 0
     tensors = {name: value for name, value in drafter.state_dict().items() if name != "t2d"}
     for name, value in tensors.items():
         if name == "d2t":
-            kind, raw = I64, (value + torch.arange(len(value))).numpy().tobytes()
+            stored, raw = I64, (value + torch.arange(len(value))).numpy().tobytes()
         elif value.ndim < 2:
-            kind, raw = F32, value.float().numpy().tobytes()
+            stored, raw = F32, value.float().numpy().tobytes()
         else:
             if isinstance(drafter, Eagle3) and name.endswith(("q_proj.weight", "k_proj.weight")):
                 value = pairs(value, drafter.sizes.heads if "q_proj" in name else drafter.sizes.kv_heads)
             whole = value.shape[1] % 32 == 0
-            kind, raw = (Q8_0, q8(value)) if whole else (F16, value.half().numpy().tobytes())
+            stored, raw = (matrix, quantised(value)) if whole else (F16, value.half().numpy().tobytes())
         shape = struct.pack(f"<I{value.ndim}Q", value.ndim, *reversed(value.shape))
-        infos.append(string(ggml_name(name)) + shape + struct.pack("<IQ", kind, offset))
+        infos.append(string(ggml_name(name)) + shape + struct.pack("<IQ", stored, offset))
         data.append(padded(raw))
         offset += len(data[-1])
     fields = metadata(drafter, taps)
@@ -114,7 +132,7 @@ def gguf(drafter: DSpark | Eagle3, taps: list[int]) -> bytes:
 
 
 def restore(drafter: DSpark | Eagle3, path: Path) -> None:
-    """Takes the weights and the draft vocabulary of a file that `gguf` wrote: as exact as eight bits are."""
+    """Takes the weights and the draft vocabulary of a file that `gguf` wrote: as exact as its bits are."""
     _, tensors = read(path)
     ids = tensors["d2t"]
     made = {"d2t": ids - torch.arange(len(ids)), "t2d": torch.zeros_like(drafter.t2d)}

@@ -1,6 +1,6 @@
-"""Writes a trained drafter: the speculators layout in f16, or one GGUF file with Q8_0 matrices, and its card.
+"""Writes a trained drafter: the speculators layout in f16, or one quantised GGUF file, and its card.
 
-python -m smollm2.export CHECKPOINT FOLDER [--q8] [--scores FILE]
+python -m smollm2.export CHECKPOINT FOLDER [--gguf Q8_0|Q4_1] [--scores FILE]
 
 Scores are what `evaluate.py tau --json` wrote.
 """
@@ -61,7 +61,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--q8", action="store_true", help="one GGUF file instead of config.json and model.safetensors")
+    parser.add_argument("--gguf", choices=drafter_file.QUANTISED, help="one file instead of config.json and model.safetensors")
     parser.add_argument("--scores", type=Path)
     args = parser.parse_args()
     saved = torch.load(args.checkpoint, weights_only=False)
@@ -69,9 +69,9 @@ def main() -> None:
     drafter.load_state_dict(saved["model"])
     drafter, kind = folded(drafter, saved["scale"]), saved["kind"]
     args.folder.mkdir(parents=True, exist_ok=True)
-    file = args.folder / ("model.gguf" if args.q8 else "model.safetensors")
-    if args.q8:
-        file.write_bytes(drafter_file.gguf(drafter, TAPS))
+    file = args.folder / ("model.gguf" if args.gguf else "model.safetensors")
+    if args.gguf:
+        file.write_bytes(drafter_file.gguf(drafter, TAPS, args.gguf))
     else:
         layout.save(drafter, TAPS, DRAFTS[kind], args.folder)
     card = CARD.format(

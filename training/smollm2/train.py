@@ -194,7 +194,7 @@ def train(rank: int, args: argparse.Namespace) -> None:
         if args.begin:
             restore(drafter, args.begin)
             unfold(drafter, scale)
-            drafter.lm_head.weight.data.copy_(embedding[drafter.t2d.nonzero()[:, 0]])  # not through eight bits
+            drafter.lm_head.weight.data.copy_(embedding[drafter.t2d.nonzero()[:, 0]])  # not through so few bits
         else:
             start(drafter, corpus, embedding)
     index = torch.where(drafter.t2d, drafter.t2d.cumsum(0) - 1, -1)
@@ -243,7 +243,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=1.0, help="multiplies every learning rate")
     parser.add_argument("--every", type=float, default=240, help="seconds between checkpoints")
     parser.add_argument("--drafts", type=int, default=7, help="in the measured rounds")
-    parser.add_argument("--begin", type=Path, help="a GGUF file of `export --q8`: a run without a checkpoint begins with it")
+    parser.add_argument("--begin", type=Path, help="a file of `export --gguf`: a run without a checkpoint begins with it")
     parser.add_argument("--choose", action="store_true", help="a run that goes on chooses its draft vocabulary anew")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)

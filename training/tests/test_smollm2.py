@@ -89,12 +89,13 @@ def test_a_saved_drafter_is_read_back(kind: str, normed: bool, tmp_path: Path) -
     assert kind == "dspark" or again.midlayer.normed == normed
 
 
+@pytest.mark.parametrize(("bits", "steps"), [("Q8_0", 250), ("Q4_1", 14)])
 @pytest.mark.parametrize("kind", ["dspark", "eagle3"])
-def test_a_gguf_drafter_is_read_back(kind: str, tmp_path: Path) -> None:
+def test_a_gguf_drafter_is_read_back(kind: str, bits: str, steps: int, tmp_path: Path) -> None:
     drafter = DSpark(SMALL, [1, 2, 4], 3, 8, 40, 4) if kind == "dspark" else Eagle3(SMALL, 40, normed=True)
     ids = torch.arange(40) + 5
     cover(drafter, ids, torch.randn(64, 32))
-    (tmp_path / "drafter.gguf").write_bytes(drafter_file.gguf(drafter, [1, 2, 4]))
+    (tmp_path / "drafter.gguf").write_bytes(drafter_file.gguf(drafter, [1, 2, 4], bits))
     metadata, tensors = gguf.read(tmp_path / "drafter.gguf")
     arch = "dflash" if kind == "dspark" else "eagle3"
     assert metadata["general.architecture"] == arch
@@ -107,15 +108,15 @@ def test_a_gguf_drafter_is_read_back(kind: str, tmp_path: Path) -> None:
             read = tensors[name]
             if kind == "eagle3" and name in ("blk.0.attn_q.weight", "blk.0.attn_k.weight"):
                 read = halves(read, 2 if "attn_q" in name else 1)
-            assert (read - value).abs().max() <= value.abs().max() / 250, name
+            assert (read - value).abs().max() <= value.abs().max() / steps, name
     again = DSpark(SMALL, [1, 2, 4], 3, 8, 40, 4) if kind == "dspark" else Eagle3(SMALL, 40, normed=True)
     drafter_file.restore(again, tmp_path / "drafter.gguf")
     for name, value in again.state_dict().items():
         wanted = drafter.state_dict()[name]
-        assert (value.float() - wanted.float()).abs().max() <= wanted.float().abs().max() / 250, name
+        assert (value.float() - wanted.float()).abs().max() <= wanted.float().abs().max() / steps, name
     scale = torch.rand(96) + 0.5
     train.unfold(again, scale)
-    assert torch.allclose(train.folded(again, scale).fc.weight, drafter.fc.weight, atol=0.02)
+    assert torch.allclose(train.folded(again, scale).fc.weight, drafter.fc.weight, atol=5 / steps)
 
 
 def test_a_new_draft_vocabulary_keeps_what_stays() -> None:
