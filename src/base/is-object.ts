@@ -1,3 +1,3 @@
-// Whether a value that came as JSON is an object: neither null nor a list.
+// Whether a value is an object as JSON has them: neither null nor a list, a Map or a Date.
 export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+  Object.prototype.toString.call(value) === '[object Object]';

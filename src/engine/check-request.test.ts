@@ -17,7 +17,12 @@ describe('a request of any shape', () => {
     [{ prompt: { messages: 'Hello' } }, 'prompt.messages must be a list'],
     [{ prompt: { messages: [{ role: 'user' }] } }, 'prompt.messages[0].content must be text, not undefined'],
     [{ prompt: { messages: [null] } }, 'prompt.messages[0] must be an object { role, content }, not null'],
-    [{ prompt, stop: 'x' }, 'stop must be a list of texts, as [\'\\n\\n\'], not "x"'],
+    [{ prompt, stop: 'x' }, 'stop must be a list of texts that are not empty, as [\'\\n\\n\'], not "x"'],
+    [{ prompt, stop: ['x', ''] }, 'stop must be a list of texts that are not empty'],
+    [{ prompt: { tokens: new Array(3) } }, 'prompt.tokens must be a list of token ids'],
+    [{ prompt, logitBias: new Map([[5, -100]]) }, 'logitBias must be an object'],
+    [{ prompt, reasoning: { budget: Number.NaN } }, 'reasoning.budget must be a whole number from 0 on, not NaN'],
+    [{ prompt, tools: JSON.parse('{"__proto__": {}}') }, 'tools has no field "__proto__"'],
     [{ prompt, temperature: '0.7' }, 'temperature must be a number, not "0.7"'],
     [{ prompt, maxTokens: null }, 'maxTokens must be a number, not null'],
     [{ prompt, ignoreEos: 'yes' }, 'ignoreEos must be true or false, not "yes"'],
@@ -27,6 +32,23 @@ describe('a request of any shape', () => {
   ])('%j is refused by the name of its field', (request, message) => {
     expect(() => checkRequest(request)).toThrow(expect.objectContaining({ code: 'bad-request' }));
     expect(() => checkRequest(request)).toThrow(message);
+  });
+
+  it('is refused where JSON cannot hold it', () => {
+    const itself: Record<string, unknown> = {};
+    itself.again = itself;
+    const cases: [unknown, string][] = [
+      [{ prompt, maxTokens: 5n }, 'maxTokens must be a number, not [object BigInt]'],
+      [
+        { prompt, tools: { functions: [{ name: 'f', parameters: itself }] } },
+        'tools.functions[0].parameters must be an object that can be written as JSON, not [object Object]',
+      ],
+      [
+        { prompt: { messages: [{ role: 'user', content: 'a', name: itself }] } },
+        'prompt.messages[0] must be an object that can be written as JSON',
+      ],
+    ];
+    for (const [request, message] of cases) expect(() => checkRequest(request)).toThrow(message);
   });
 
   it('is let through where it is right, and where a field is undefined', () => {

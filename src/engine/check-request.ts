@@ -3,6 +3,7 @@
 
 import { isObject } from '../base/is-object.ts';
 import { refuse } from '../base/refuse.ts';
+import { shown } from '../base/shown.ts';
 import type { RunRequest } from './request.ts';
 
 interface Kind {
@@ -13,11 +14,21 @@ interface Kind {
 const number: Kind = { is: (value) => typeof value === 'number', what: 'a number' };
 const text: Kind = { is: (value) => typeof value === 'string', what: 'text' };
 const flag: Kind = { is: (value) => typeof value === 'boolean', what: 'true or false' };
-const texts: Kind = {
-  is: (value) => Array.isArray(value) && value.every(text.is),
-  what: "a list of texts, as ['\\n\\n']",
+/** An empty one would end every answer before it begins. */
+const stops: Kind = {
+  is: (value) => Array.isArray(value) && value.every((stop) => text.is(stop) && stop !== ''),
+  what: "a list of texts that are not empty, as ['\\n\\n']",
 };
 const object: Kind = { is: isObject, what: 'an object' };
+const isJson = (value: unknown): boolean => {
+  try {
+    return JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
+};
+/** What templates write, and what goes to a worker. */
+const data: Kind = { is: (value) => isObject(value) && isJson(value), what: 'an object that can be written as JSON' };
 const count: Kind = {
   is: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
   what: 'a whole number from 0 on',
@@ -33,7 +44,7 @@ const FIELDS: { readonly [Name in keyof Required<RunRequest>]: Kind } = {
   topP: number,
   minP: number,
   seed: number,
-  stop: texts,
+  stop: stops,
   repetitionPenalty: number,
   presencePenalty: number,
   frequencyPenalty: number,
@@ -53,11 +64,6 @@ const FIELDS: { readonly [Name in keyof Required<RunRequest>]: Kind } = {
 
 const WAYS = '{ messages }, { text } or { tokens }';
 
-const shown = (value: unknown): string => {
-  const json = JSON.stringify(value);
-  return json === undefined ? String(value) : json.slice(0, 60);
-};
-
 const wrong = (name: string, what: string, value: unknown): Error =>
   refuse(`${name} must be ${what}, not ${shown(value)}`);
 
@@ -67,6 +73,7 @@ const checkMessages = (messages: unknown): void => {
     if (!isObject(message)) throw wrong(`prompt.messages[${i}]`, 'an object { role, content }', message);
     for (const name of ['role', 'content'] as const)
       if (!text.is(message[name])) throw wrong(`prompt.messages[${i}].${name}`, text.what, message[name]);
+    if (!data.is(message)) throw wrong(`prompt.messages[${i}]`, data.what, message);
   }
 };
 
@@ -80,7 +87,7 @@ const checkPrompt = (prompt: unknown): void => {
   if (begin !== undefined && !text.is(begin)) throw wrong('prompt.begin', text.what, begin);
   if (raw !== undefined && !text.is(raw)) throw wrong('prompt.text', text.what, raw);
   if (prompt.plain !== undefined && !flag.is(prompt.plain)) throw wrong('prompt.plain', flag.what, prompt.plain);
-  if (tokens !== undefined && !(Array.isArray(tokens) && tokens.every(number.is)))
+  if (tokens !== undefined && !(Array.isArray(tokens) && Array.from(tokens).every(number.is)))
     throw wrong('prompt.tokens', 'a list of token ids', tokens);
 };
 
@@ -90,14 +97,14 @@ const checkFields = (
   kinds: Readonly<Record<string, Kind>>,
 ): void => {
   for (const [field, own] of Object.entries(value)) {
-    const kind = kinds[field];
+    const kind = Object.hasOwn(kinds, field) ? kinds[field] : undefined;
     if (!kind) throw refuse(`${name} has no field "${field}"`, `Its fields are: ${Object.keys(kinds).join(', ')}.`);
     if (own !== undefined && !kind.is(own)) throw wrong(`${name}.${field}`, kind.what, own);
   }
 };
 
 const CHOICES: readonly unknown[] = ['auto', 'none', 'required'];
-const FUNCTION = { name: text, description: text, parameters: object, strict: flag };
+const FUNCTION = { name: text, description: text, parameters: data, strict: flag };
 
 const checkTools = (tools: Readonly<Record<string, unknown>>): void => {
   const choice: Kind = {

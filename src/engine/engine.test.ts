@@ -272,6 +272,14 @@ describe('what fails in the middle', () => {
     },
   );
 
+  it('one that was stopped before it began gives the line free though its end is not read', async () => {
+    const engine = await toyEngine();
+    const left = engine.run(sampled, AbortSignal.abort())[Symbol.asyncIterator]();
+    expect((await left.next()).value).toMatchObject({ type: 'done', finish_reason: 'aborted' });
+    expect(committedTokens(await collect(engine, sampled))).toHaveLength(60);
+    await expect(collect(engine, sampled, {} as AbortSignal)).rejects.toThrow('signal must be an AbortSignal, not {}');
+  });
+
   it('close settles though a run is not read any more', async () => {
     const engine = await toyEngine();
     const left = engine.run(sampled)[Symbol.asyncIterator]();

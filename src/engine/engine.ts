@@ -2,6 +2,7 @@
 // commits tokens round by round, and the run is a stream of trace events that ends with `done`. A worker serves the
 // same interface (worker/client.ts).
 
+import { checkSignal } from '../base/check-signal.ts';
 import { checkAborted, toFault } from '../base/errors.ts';
 import { ConstraintCompiler } from '../constraint/compile.ts';
 import { constrainedCursor } from '../decode/core/constrained-cursor.ts';
@@ -167,7 +168,10 @@ class LocalEngine implements Engine {
       yield { at: clock(), type: 'queued', ahead };
       await ticket.moved(ahead, stop);
     }
-    if (ticket.ahead > 0) return yield aborted(null);
+    if (stop.aborted) {
+      ticket[Symbol.dispose](); // a caller that does not come back for the end must not keep others waiting
+      return yield aborted(null);
+    }
     const events = this.#generate(request, clock, stop);
     // A caller that stopped and does not come back for the next event must not keep others waiting: the run ends without it.
     let waiting = false;
@@ -265,7 +269,7 @@ class LocalEngine implements Engine {
       try {
         if (!scored) yield await this.#scorePrompt(job, answer, clock, signal);
         scored = true;
-        yield* this.#rounds(job, answer, constrained, clock, signal);
+        if (!answer.transcript.ending) yield* this.#rounds(job, answer, constrained, clock, signal);
         break;
       } catch (error) {
         this.#prefixCache.clear(); // what an interrupted round left in the caches is unknown
@@ -392,6 +396,7 @@ class LocalEngine implements Engine {
   }
 
   #untilClosed(signal: AbortSignal | undefined): AbortSignal {
+    checkSignal(signal);
     const closed = this.#closing.signal;
     return signal ? AbortSignal.any([signal, closed]) : closed;
   }

@@ -128,7 +128,7 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
   const maxTokens = inRange(
     'maxTokens',
     request.maxTokens ?? Math.max(1, Math.min(DEFAULT_MAX_TOKENS, room)),
-    1,
+    request.promptLogprobs === undefined ? 1 : 0,
     Number.MAX_SAFE_INTEGER,
     true,
   );

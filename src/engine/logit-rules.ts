@@ -1,6 +1,7 @@
 // Reads what a request asks of the logits: biases, penalties, words that are not to be written, and a least length. Each
 // value is checked here, and an error names its field.
 import { refuse } from '../base/refuse.ts';
+import { shown } from '../base/shown.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import type { LogitRules } from '../model/interface.ts';
 import { inRange } from './in-range.ts';
@@ -43,13 +44,13 @@ const readBadWords = (words: RunRequest['badWords'] = [], target: LoadedModel): 
   const { vocabulary } = target.model;
   const bans = words.flatMap((word: unknown, i) => {
     if (typeof word !== 'string' && !Array.isArray(word))
-      throw refuse(`badWords[${i}] must be a text or a list of token ids, not ${JSON.stringify(word)}`);
+      throw refuse(`badWords[${i}] must be a text or a list of token ids, not ${shown(word)}`);
     const all = typeof word === 'string' ? (word === '' ? [] : spellings(word, target)) : [word];
     if (all.every(({ length }) => length === 0)) throw refuse(`badWords[${i}] is empty`);
     return all.map((tokens: readonly number[]) => {
-      const wrong = tokens.find((id) => !isToken(id, vocabulary));
-      if (wrong !== undefined)
-        throw refuse(`badWords[${i}]: ${JSON.stringify(wrong)} is no token of the vocabulary of ${vocabulary}`);
+      const wrong = tokens.findIndex((id) => !isToken(id, vocabulary));
+      if (wrong >= 0)
+        throw refuse(`badWords[${i}]: ${shown(tokens[wrong])} is no token of the vocabulary of ${vocabulary}`);
       return { token: tokens.at(-1) as number, after: tokens.slice(0, -1), until: Number.POSITIVE_INFINITY };
     });
   });

@@ -110,8 +110,8 @@ const readRaw = (
 ): readonly number[] => {
   if ('tokens' in prompt) {
     const { vocabulary } = target.model;
-    const wrong = prompt.tokens.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabulary));
-    if (wrong !== undefined) throw refuse(`token ${wrong} is not in the vocabulary of ${vocabulary}`);
+    const wrong = prompt.tokens.findIndex((token) => !(Number.isInteger(token) && token >= 0 && token < vocabulary));
+    if (wrong >= 0) throw refuse(`token ${prompt.tokens[wrong]} is not in the vocabulary of ${vocabulary}`);
     return prompt.tokens;
   }
   const tokenizer = needTokenizer(target, 'so it cannot read a text', 'Give the prompt as token ids.');

@@ -26,7 +26,10 @@ export interface RunRequest {
   /** Default `autoregressive`. */
   readonly system?: string;
   readonly knobs?: Readonly<Record<string, KnobValue>>;
-  /** The most committed tokens; drafts do not count. Default: 1024, or fewer when the context has less room. */
+  /**
+   * The most committed tokens; drafts do not count. Default: 1024, or fewer when the context has less room. It may be 0
+   * with `promptLogprobs`: then only the prompt is scored.
+   */
   readonly maxTokens?: number;
   /** Default 0: greedy. */
   readonly temperature?: number;

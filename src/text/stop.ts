@@ -11,8 +11,8 @@ export interface StopMatcher {
   readonly stopped: string | null;
 }
 
+/** None of the stop strings is empty: requests with an empty one are refused. */
 export const stopMatcher = (stops: readonly string[]): StopMatcher => {
-  const wanted = stops.filter((stop) => stop !== '');
   let held = '';
   let stopped: string | null = null;
   return {
@@ -23,7 +23,7 @@ export const stopMatcher = (stops: readonly string[]): StopMatcher => {
       if (stopped !== null) return '';
       const text = held + delta;
       let at = text.length;
-      for (const stop of wanted) {
+      for (const stop of stops) {
         const found = text.indexOf(stop);
         if (found >= 0 && found < at) {
           at = found;
@@ -34,7 +34,7 @@ export const stopMatcher = (stops: readonly string[]): StopMatcher => {
         held = '';
         return text.slice(0, at);
       }
-      const hold = partialMark(text, wanted);
+      const hold = partialMark(text, stops);
       held = text.slice(text.length - hold);
       return text.slice(0, text.length - hold);
     },

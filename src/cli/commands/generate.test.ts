@@ -130,7 +130,7 @@ describe('generate from text', PATIENCE, () => {
     ],
     [['--prompt', 'a', '--system', 'cos', '--set', 'lambda=1.5'], 'lambda must be numbers from 0 to 1, not 1.5'],
     [['--prompt', 'a', '--system', 'cos', '--also', 'nowhere'], 'there is no model "nowhere"'],
-    [['--prompt', 'a', '--stop', ''], '--stop is empty'],
+    [['--prompt', 'a', '--stop', ''], 'stop must be a list of texts that are not empty'],
     [['--prompt', 'a', '--temperature', '1e9'], '--temperature: 1e9 is more than 100'],
     [['--prompt', 'a', '--presence-penalty', '3'], '--presence-penalty: 3 is more than 2'],
     [['--prompt', 'a', '--logit-bias', '42'], '--logit-bias: "42" is not ID=X'],

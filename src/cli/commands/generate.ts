@@ -2,6 +2,7 @@
 // the last one, `done`, carrying the answer and the metrics as well.
 import { refuse } from '../../base/refuse.ts';
 import type { DecodingSystem } from '../../decode/core/system.ts';
+import { checkRequest } from '../../engine/check-request.ts';
 import { createEngine } from '../../engine/engine.ts';
 import { type LoadedModel, readerOf } from '../../engine/load/loaded-models.ts';
 import type { Prompt, RunRequest } from '../../engine/request.ts';
@@ -66,7 +67,6 @@ const checkPrompt = (given: Given): void => {
       named.length === 0 ? 'there is no prompt' : `--${named[0]} and --${named[1]} are both given`,
       `Give one of ${SOURCES.map((name) => `--${name}`).join(', ')}.`,
     );
-  if (given.stop.includes('')) throw new UsageError('--stop is empty: an answer would end before it begins');
   if (given.raw && given.messages !== undefined)
     throw new UsageError('--messages goes through the chat template: it cannot be --raw');
 };
@@ -189,6 +189,7 @@ export const generate = defineCommand({
       ...written,
       ...compact({ badWords }),
     };
+    checkRequest(request);
     const far = readFar(values, [system]);
     using device = await openDevice(terminal);
     const models = await loadAll(device, far, values, [system], terminal);

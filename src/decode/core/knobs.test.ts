@@ -36,6 +36,7 @@ describe('knobs', () => {
     [{ gamma: [5] }, 'x: gamma must be a whole number from 1 to 8, not 5', ''],
     [{ lambda: Number.NaN }, 'x: lambda must be a number from 0 to 1, not NaN', ''],
     [{ draft: 'best' }, 'x: draft must be one of greedy, sampled, not best', ''],
+    [{ draft: Symbol('best') as never }, 'x: draft must be one of greedy, sampled, not Symbol(best)', ''],
     [{ candidates: [] }, 'x: candidates must be whole numbers from 1 to 32, not nothing', ''],
     [{ candidates: [1, 33] }, 'x: candidates must be whole numbers from 1 to 32, not 1,33', ''],
     [{ candidates: 4 }, 'x: candidates must be whole numbers from 1 to 32, not 4', ''],

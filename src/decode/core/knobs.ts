@@ -1,6 +1,7 @@
 // A system's settings, declared once as data: pages build their controls from them, the command line reads them, and a
 // wrong name or value is an error that says which are right.
 import { refuse } from '../../base/refuse.ts';
+import { shown } from '../../base/shown.ts';
 
 /** A number within bounds. */
 export interface NumberKnob {
@@ -74,10 +75,14 @@ const findKnob = ({ id, knobs }: Named, name: string): Knob => {
 
 const isList = (value: KnobValue): value is readonly number[] => Array.isArray(value);
 
+/** As people type it: a word without quotes, a list with commas. */
+const typed = (value: unknown): string =>
+  (Array.isArray(value) ? value.map(shown).join(',') : typeof value === 'string' ? value : shown(value)) || 'nothing';
+
 const check = (where: string, knob: Knob, value: KnobValue): KnobValue => {
   if (knob.kind === 'choice') {
     if (knob.options.some((option) => option === value)) return value;
-    throw refuse(`${where} must be one of ${knob.options.join(', ')}, not ${value}`, knob.others);
+    throw refuse(`${where} must be one of ${knob.options.join(', ')}, not ${typed(value)}`, knob.others);
   }
   const { min, max } = knob;
   const whole = Number.isInteger(knob.step ?? 1);
@@ -87,7 +92,7 @@ const check = (where: string, knob: Knob, value: KnobValue): KnobValue => {
   if (isList(value) === (knob.kind === 'numbers') && numbers.every(fits)) return value;
   const kind = `${whole ? 'whole ' : ''}${knob.kind === 'numbers' ? 'numbers' : 'number'}`;
   throw refuse(
-    `${where} must be ${knob.kind === 'numbers' ? '' : 'a '}${kind} from ${min} to ${max}, not ${isList(value) ? value.join(',') || 'nothing' : value}`,
+    `${where} must be ${knob.kind === 'numbers' ? '' : 'a '}${kind} from ${min} to ${max}, not ${typed(value)}`,
     (knob.kind === 'number' && typeof value === 'number' && value > max && knob.most) || '',
   );
 };

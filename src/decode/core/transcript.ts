@@ -36,7 +36,7 @@ export interface Kept {
 }
 
 export class Transcript {
-  ending: Ending | null = null;
+  ending: Ending | null;
   readonly #limits: Limits;
   readonly #tokenizer: Tokenizer | null;
   readonly #stream: TextStream | null;
@@ -48,6 +48,7 @@ export class Transcript {
   /** Without a tokenizer there is no text, only tokens. `shown`: special tokens that are a part of the text. */
   constructor(limits: Limits, tokenizer: Tokenizer | null, shown: ReadonlySet<number> = new Set()) {
     this.#limits = limits;
+    this.ending = limits.maxTokens === 0 ? OUT_OF_ROOM : null;
     this.#tokenizer = tokenizer;
     this.#stream = tokenizer?.stream({ shown }) ?? null;
     this.#matcher = stopMatcher(limits.stopStrings);
