@@ -57,6 +57,20 @@ describe('an engine in a worker', () => {
     expect((error as OutriderError).hint).toContain('autoregressive');
   });
 
+  it('refuses what cannot be sent, and a signal that could not stop it, before anything runs', async () => {
+    const { client } = await connected();
+    const wrong: [object, AbortSignal | undefined, string][] = [
+      [{ knobs: { gamma: () => 4 } }, undefined, 'cannot be sent to the worker'],
+      [{}, {} as AbortSignal, 'signal must be an AbortSignal, not {}'],
+    ];
+    for (const [fields, signal, message] of wrong) {
+      const error = await collect(client, { ...request, ...fields }, signal).catch((e: unknown) => e);
+      expect(error).toMatchObject({ code: 'bad-request', message: expect.stringContaining(message) });
+    }
+    await expect(client.load({ target: 5 as never })).rejects.toMatchObject({ code: 'bad-request' });
+    expect(committedTokens(await collect(client, request))).toHaveLength(30);
+  });
+
   it('carries an abort, which ends the stream with done', async () => {
     const { client } = await connected();
     const abort = new AbortController();

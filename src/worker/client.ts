@@ -3,7 +3,9 @@
 // one.
 import { type Remote, transfer, wrap } from 'comlink';
 import { OutriderError } from '../base/errors.ts';
+import { isObject } from '../base/is-object.ts';
 import { refuse } from '../base/refuse.ts';
+import { shown } from '../base/shown.ts';
 import type { ModelRole } from '../decode/core/system.ts';
 import { bundledSource } from '../engine/bundled.ts';
 import type { Calibrated } from '../engine/calibrate.ts';
@@ -72,6 +74,8 @@ const unanswering = (ms: number): OutriderError =>
 
 const sendable = (source: NonNullable<ModelSources[ModelRole]>, base: string | undefined): typeof source => {
   if (typeof source === 'string') return bundledSource(source, base);
+  if (!isObject(source))
+    throw refuse(`a source must be an object or the name of a bundled model, not ${shown(source)}`);
   if ('kind' in source) return source;
   throw refuse('a loaded model cannot move into a worker', 'Give its source, or use createEngine in this thread.');
 };

@@ -1,6 +1,8 @@
 // One call across a worker boundary, over a message port of its own: progress and the result come back, an abort goes
 // out. Faults cross as data, because structured cloning strips an error of its code and hint.
+import { checkSignal } from '../base/check-signal.ts';
 import { errorOf, type Fault, toFault } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
 
 type Reply<Told, Value> = { readonly told: Told } | { readonly value: Value } | { readonly fault: Fault };
 
@@ -22,6 +24,12 @@ export const answer = async <Told, Value>(
   }
 };
 
+/** What structured cloning refuses is the caller's: a function among the data, for one. */
+const unsendable = (error: unknown): unknown =>
+  error instanceof DOMException && error.name === 'DataCloneError'
+    ? refuse(`what was asked cannot be sent to the worker: ${error.message}`, 'Give plain data.', { cause: error })
+    : error;
+
 /**
  * The page's side: yields what is told and returns the value. `send` hands the port over; `lost` rejects when the other
  * side is gone. Leaving the loop early aborts the call. `aborted` hears of an abort that was sent.
@@ -32,6 +40,7 @@ export async function* ask<Told, Value>(
   signal: AbortSignal | undefined,
   aborted: () => void = () => {},
 ): AsyncGenerator<Told, Value, undefined> {
+  checkSignal(signal);
   const { port1: here, port2: there } = new MessageChannel();
   const inbox: Reply<Told, Value>[] = [];
   let wake = (): void => {};
@@ -46,7 +55,7 @@ export async function* ask<Told, Value>(
   };
   here.addEventListener('message', ({ data }: MessageEvent<Reply<Told, Value>>) => deliver(data));
   here.start();
-  Promise.race([send(there), lost]).catch((error: unknown) => deliver({ fault: toFault(error) }));
+  Promise.race([send(there), lost]).catch((error: unknown) => deliver({ fault: toFault(unsendable(error)) }));
   lost.catch((error: unknown) => deliver({ fault: toFault(error) }));
   signal?.addEventListener('abort', stop);
   if (signal?.aborted) stop();
