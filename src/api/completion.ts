@@ -165,5 +165,8 @@ const ended = (
 };
 
 /** Ends a stream's run when the signal fires, also when the stream is not read on: the run would block the queue. */
-export const leaveOnAbort = (run: AsyncGenerator<unknown, unknown, undefined>, signal: AbortSignal): void =>
-  signal.addEventListener('abort', () => void run.return(undefined).catch(() => {}), { once: true });
+export const leaveOnAbort = (run: AsyncGenerator<unknown, unknown, undefined>, signal: AbortSignal): void => {
+  const leave = (): void => void run.return(undefined).catch(() => {});
+  if (signal.aborted) leave();
+  else signal.addEventListener('abort', leave, { once: true });
+};

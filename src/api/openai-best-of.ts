@@ -1,15 +1,15 @@
 // `n` and `best_of`: how many answers are written, and how many of them stay.
 import type { RunRequest } from '../engine/request.ts';
 import type { AnswerEvent } from './completion.ts';
-import { invalid } from './openai-error.ts';
+import { checkParam, invalid } from './openai-error.ts';
 import type { ChatCompletionParams, CompletionParams } from './openai-types.ts';
 
 type Run = (index: number, asked: Pick<RunRequest, 'logprobs'>) => AsyncIterable<AnswerEvent>;
 
 export const countOf = (name: string, count: number | null | undefined): number => {
   const value = count ?? 1;
-  if (!(Number.isInteger(value) && value >= 1 && value <= 128))
-    invalid(name, `${name} must be a whole number from 1 to 128, not ${value}`);
+  const fits = Number.isInteger(value) && value >= 1 && value <= 128;
+  checkParam(name, value, fits, 'a whole number from 1 to 128');
   return value;
 };
 

@@ -1,6 +1,7 @@
 // Errors as OpenAI's client throws them, with `status`, `type`, `code` and `param`.
 import { OutriderError, toFault } from '../base/errors.ts';
-import { overflow } from './context-window.ts';
+import { shown } from '../base/shown.ts';
+import type { ChatCompletionParams, CompletionParams } from './openai-types.ts';
 
 /** An error as OpenAI's server writes it. */
 export interface ErrorBody {
@@ -37,8 +38,13 @@ export class APIError extends Error {
   }
 }
 
-export const invalid = (param: string, message: string, code: string | null = null): never => {
+export const invalid = (param: string | null, message: string, code: string | null = null): never => {
   throw new APIError(400, { message, type: 'invalid_request_error', param, code });
+};
+
+/** A parameter that may be absent or null, and otherwise has to be as `what` says. */
+export const checkParam = (param: string, value: unknown, fits: boolean, what: string): void => {
+  if ((value ?? null) !== null && !fits) invalid(param, `${param} must be ${what}, not ${shown(value)}`);
 };
 
 export const aborted = (): APIError =>
@@ -46,11 +52,9 @@ export const aborted = (): APIError =>
 
 /** job.ts states in our words what is out of range. */
 const PARAMS: Readonly<Record<string, string>> = {
-  maxTokens: 'max_tokens',
   topP: 'top_p',
   topK: 'outrider.top_k',
   minP: 'outrider.min_p',
-  logprobs: 'top_logprobs',
   temperature: 'temperature',
   presencePenalty: 'presence_penalty',
   frequencyPenalty: 'frequency_penalty',
@@ -59,38 +63,52 @@ const PARAMS: Readonly<Record<string, string>> = {
   minTokens: 'outrider.min_tokens',
   badWords: 'outrider.bad_words',
   seed: 'seed',
+  stop: 'stop',
+  system: 'outrider.system',
+  knobs: 'outrider.knobs',
+  'reasoning.enabled': 'outrider.reasoning',
+  'reasoning.budget': 'outrider.reasoning_budget',
 };
 
-/** Of refusals that begin with other words. */
+/** Fields of ours that are not always named by the same parameter. */
+const paramsOf = (params: ChatCompletionParams | CompletionParams): Readonly<Record<string, string>> => {
+  if (!('messages' in params))
+    return { ...PARAMS, prompt: 'prompt', logprobs: 'logprobs', promptLogprobs: 'logprobs', maxTokens: 'max_tokens' };
+  const maxTokens = (params.max_completion_tokens ?? null) === null ? 'max_tokens' : 'max_completion_tokens';
+  return { ...PARAMS, prompt: 'messages', logprobs: 'top_logprobs', maxTokens };
+};
+
+/** Of refusals that begin with other words; `prompt` is messages in a chat. */
 const BEGINNINGS: readonly (readonly [start: string, param: string, code: string | null])[] = [
+  ['the prompt is empty', 'prompt', null],
+  ['token ', 'prompt', null],
+  ["the prompt's ", 'prompt', 'context_length_exceeded'],
+  ['there is no system', 'outrider.system', null],
   ['json_schema', 'response_format', null],
   ['tools', 'tools', null],
   ['reasoning: ', 'reasoning_effort', 'unsupported_parameter'],
-  ['reasoning.budget', 'outrider.reasoning_budget', null],
-  ['reasoning.enabled', 'outrider.reasoning', null],
 ];
 
 /** The same in OpenAI's words, and its parameter. */
 const inTheirWords = (
   text: string,
+  params: Readonly<Record<string, string>>,
 ): { readonly message: string; readonly param: string | null; readonly code?: string | null } => {
   const known = BEGINNINGS.find(([start]) => text.startsWith(start));
-  if (known) return { message: text, param: known[1], code: known[2] };
-  const [, name = '', rest = ''] = /^(\w+)((?:\[\w+\])?(?: must be |:? is |: ).*)$/s.exec(text) ?? [];
-  const param = PARAMS[name] ?? null;
+  if (known) return { message: text, param: params[known[1]] ?? known[1], code: known[2] };
+  const [, name = '', rest = ''] = /^([\w.]+)((?:\[\w+\])?(?: must be |:? is |: ).*)$/s.exec(text) ?? [];
+  const param = (Object.hasOwn(params, name) && params[name]) || null;
   return { message: param ? `${param}${rest}` : text, param };
 };
 
-export const toApiError = (cause: unknown): APIError => {
+/** `asked`: whose error it is; its parameters are named as it names them. */
+export const toApiError = (cause: unknown, asked: ChatCompletionParams | CompletionParams | null = null): APIError => {
   if (cause instanceof APIError) return cause;
   const { code, message, hint } = toFault(cause);
   if (code === 'aborted') return aborted();
   const text = hint === '' ? message : `${message}. ${hint}`;
   if (!(cause instanceof OutriderError) || (code !== 'bad-request' && code !== 'bad-constraint'))
     return new APIError(500, { message: text, type: 'server_error', param: null, code }, { cause });
-  const { message: said, param, code: theirs = null } = inTheirWords(text);
-  const known = overflow(cause)
-    ? ({ param: 'messages', code: 'context_length_exceeded' } as const)
-    : { param, code: theirs };
-  return new APIError(400, { message: said, type: 'invalid_request_error', ...known }, { cause });
+  const { message: said, param, code: theirs = null } = inTheirWords(text, asked ? paramsOf(asked) : PARAMS);
+  return new APIError(400, { message: said, type: 'invalid_request_error', param, code: theirs }, { cause });
 };

@@ -1,10 +1,15 @@
 // Reads OpenAI's parameters as ours. A parameter that the engine does not support, or that OpenAI does not have, is an
 // error that names it: a penalty or a misspelt limit that was silently ignored would give a wrong answer.
+import { isObject } from '../base/is-object.ts';
+import { shown } from '../base/shown.ts';
 import type { RunRequest } from '../engine/request.ts';
 import { stated } from './completion.ts';
-import { invalid } from './openai-error.ts';
+import { checkParam, invalid } from './openai-error.ts';
 import { readChatParts, readToolMessage } from './openai-tools.ts';
 import type { ChatCompletionMessage, ChatCompletionParams, CompletionParams, OpenAIExtras } from './openai-types.ts';
+
+type Asks = 'messages' | 'prompt';
+type Shared = Pick<ChatCompletionParams, 'model' | 'stream' | 'stream_options'>;
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined ||
@@ -69,41 +74,73 @@ const EXTRAS: readonly string[] = [
   'onEvent',
 ];
 
-const checkNames = (params: ChatCompletionParams | CompletionParams): void => {
+/** The parameters that are given. A chat is asked by its `messages`, a text by its `prompt`. */
+export const readParams = <P extends ChatCompletionParams | CompletionParams>(given: P, asks: Asks): P => {
+  if (!isObject(given)) return invalid(null, `the parameters must be an object with ${asks}, not ${shown(given)}`);
+  const params = stated(given);
+  const other: Asks = asks === 'messages' ? 'prompt' : 'messages';
+  if (other in params) invalid(other, `Unknown parameter: '${other}'`, 'unknown_parameter');
+  if (!(asks in params)) invalid(asks, `Missing required parameter: '${asks}'`, 'missing_required_parameter');
+  return params as P;
+};
+
+const checkNames = (params: ChatCompletionParams | CompletionParams, extras: OpenAIExtras): void => {
   const known = 'messages' in params ? OF_CHAT : OF_TEXT;
-  for (const [name, value] of Object.entries(stated(params))) {
-    const harmless = HARMLESS[name];
+  for (const [name, value] of Object.entries(params)) {
+    const harmless = Object.hasOwn(HARMLESS, name) ? HARMLESS[name] : undefined;
     if (harmless && !harmless(value)) invalid(name, `${name} is not supported by this engine`, 'unsupported_parameter');
     if (harmless || known.has(name)) continue;
     const hint = EXTRAS.includes(name) ? `: it belongs under outrider, as { outrider: { ${name} } }` : '';
     invalid(name, `Unknown parameter: '${name}'${hint}`, 'unknown_parameter');
   }
-  for (const name of Object.keys(params.outrider ?? {}))
+  checkParam('outrider', params.outrider, isObject(params.outrider), 'an object');
+  for (const name of Object.keys(extras))
     if (!EXTRAS.includes(name))
       invalid(`outrider.${name}`, `Unknown parameter: 'outrider.${name}'`, 'unknown_parameter');
-  if (params.stream_options && !params.stream)
+};
+
+/** Of what is not handed on to the engine, which checks the rest. */
+const checkOwn = ({ model, stream, stream_options: usage }: Shared, { onEvent }: OpenAIExtras): void => {
+  checkParam('model', model, typeof model === 'string', 'text');
+  checkParam('stream', stream, typeof stream === 'boolean', 'true or false');
+  checkParam('stream_options', usage, isObject(usage), 'an object');
+  const isFlag = typeof usage?.include_usage === 'boolean';
+  checkParam('stream_options.include_usage', usage?.include_usage, isFlag, 'true or false');
+  checkParam('outrider.onEvent', onEvent, typeof onEvent === 'function', 'a function');
+  if (usage && !stream)
     invalid('stream_options', "The 'stream_options' parameter is only allowed when 'stream' is enabled.");
 };
 
 const textOf = ({ content, role, tool_calls }: ChatCompletionMessage, i: number): string => {
+  const at = `messages[${i}].content`;
   if (typeof content === 'string') return content;
   if ((content ?? null) === null && role === 'assistant' && tool_calls?.length) return '';
-  if (!Array.isArray(content)) return invalid(`messages[${i}].content`, `messages[${i}].content must be text`);
-  return content
-    .map((part) =>
-      part?.type === 'text' ? part.text : invalid(`messages[${i}].content`, `the model reads text, not ${part?.type}`),
-    )
-    .join('');
+  if (!Array.isArray(content)) return invalid(at, `${at} must be text, or a list of parts, not ${shown(content)}`);
+  return Array.from(content, (part: unknown, n) =>
+    isObject(part) && part.type === 'text' && typeof part.text === 'string'
+      ? part.text
+      : invalid(at, `${at}[${n}] must be { type: 'text', text }, not ${shown(part)}: the model reads text only`),
+  ).join('');
 };
 
 const ROLES: readonly unknown[] = ['system', 'developer', 'user', 'assistant', 'tool'];
 
+const checkMessage = (message: unknown, at: string): void => {
+  const {
+    role,
+    name,
+    reasoning_content: reasoning,
+  } = isObject(message) ? message : invalid(at, `${at} must be an object { role, content }, not ${shown(message)}`);
+  if (!ROLES.includes(role)) invalid(`${at}.role`, `${at}.role must be one of ${ROLES.join(', ')}, not ${shown(role)}`);
+  checkParam(`${at}.name`, name, typeof name === 'string', 'text');
+  checkParam(`${at}.reasoning_content`, reasoning, typeof reasoning === 'string', 'text');
+};
+
 const conversation = (messages: readonly ChatCompletionMessage[]): RunRequest['prompt'] => {
   if (!Array.isArray(messages) || messages.length === 0) invalid('messages', 'messages must be a list, and not empty');
+  for (const [i, message] of messages.entries()) checkMessage(message, `messages[${i}]`);
   return {
     messages: messages.map((message, i) => {
-      if (!ROLES.includes(message.role))
-        invalid(`messages[${i}].role`, `messages[${i}].role must be one of ${ROLES.join(', ')}, not ${message.role}`);
       const role = message.role === 'developer' ? 'system' : message.role;
       const { reasoning_content } = message;
       return {
@@ -122,23 +159,28 @@ const given = <T>(value: T | null | undefined): T | undefined => value ?? undefi
 const readLogprobs = (params: ChatCompletionParams | CompletionParams): number | undefined => {
   if (!('messages' in params)) return given(params.logprobs);
   const { logprobs, top_logprobs } = params;
-  if (typeof (logprobs ?? false) !== 'boolean') invalid('logprobs', 'logprobs must be true or false; see top_logprobs');
-  if (top_logprobs && !logprobs) invalid('top_logprobs', 'top_logprobs needs logprobs: true');
+  checkParam('logprobs', logprobs, typeof logprobs === 'boolean', 'true or false (top_logprobs says how many)');
+  if ((top_logprobs ?? 0) !== 0 && !logprobs) invalid('top_logprobs', 'top_logprobs needs logprobs: true');
   return logprobs ? (top_logprobs ?? 0) : undefined;
 };
 
 const readStop = (stop: ChatCompletionParams['stop']): readonly string[] | undefined => {
   const list = [stop ?? []].flat();
-  if (!list.every((text) => typeof text === 'string')) invalid('stop', 'stop must be a text or a list of texts');
+  checkParam(
+    'stop',
+    stop,
+    list.every((text) => typeof text === 'string'),
+    'a text or a list of texts',
+  );
   return list.length > 0 ? list : undefined;
 };
 
 /** The run of choice 0; `extras` as the caller of `openai()` set them, then as the request did. */
-export const toRunRequest = (
-  params: ChatCompletionParams | CompletionParams,
-  { system, knobs, top_k, min_p, repetition_penalty, min_tokens, bad_words, reasoning, reasoning_budget }: OpenAIExtras,
-): RunRequest => {
-  checkNames(params);
+export const toRunRequest = (params: ChatCompletionParams | CompletionParams, extras: OpenAIExtras): RunRequest => {
+  checkNames(params, extras);
+  checkOwn(params, extras);
+  const { system, knobs, top_k, min_p, repetition_penalty, min_tokens, bad_words, reasoning, reasoning_budget } =
+    extras;
   const { prompt } = 'messages' in params ? { prompt: conversation(params.messages) } : rawPrompt(params);
   return {
     prompt,
@@ -165,19 +207,23 @@ export const toRunRequest = (
   };
 };
 
-/** With an echo: the prompt's own scores where scores are asked for, and its text where only its tokens are known. */
+/**
+ * With an echo: the prompt's own scores where scores are asked for, and its text where only its tokens are known. A run
+ * that scores its prompt may write nothing after it.
+ */
 const readEcho = (params: ChatCompletionParams | CompletionParams): Pick<RunRequest, 'promptLogprobs'> => {
-  if ('messages' in params || !params.echo) return {};
-  if (params.echo !== true) invalid('echo', 'echo must be true or false');
-  const scored = typeof params.logprobs === 'number' || typeof params.prompt !== 'string';
+  if ('messages' in params) return {};
+  checkParam('echo', params.echo, typeof params.echo === 'boolean', 'true or false');
+  if (!params.echo) return {};
+  const scored = (params.logprobs ?? null) !== null || typeof params.prompt !== 'string' || params.max_tokens === 0;
   return scored ? { promptLogprobs: params.logprobs ?? 0 } : {};
 };
 
 const rawPrompt = ({ prompt }: CompletionParams): Pick<RunRequest, 'prompt'> => {
   if (typeof prompt === 'string') return { prompt: { text: prompt } };
-  if (Array.isArray(prompt) && prompt.every((token) => typeof token === 'number'))
+  if (Array.isArray(prompt) && Array.from(prompt).every((token) => typeof token === 'number'))
     return { prompt: { tokens: prompt } };
-  return invalid('prompt', 'prompt must be one text or one list of token ids');
+  return invalid('prompt', `prompt must be one text or one list of token ids, not ${shown(prompt)}`);
 };
 
 /** Independent choices need seeds of their own; without one the engine draws a seed for each. */

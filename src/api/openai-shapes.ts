@@ -44,6 +44,8 @@ export interface Choice {
 /** How one of the two interfaces spells a step, the usage after the last, and a whole answer. */
 export interface Shape<Whole, Chunk> {
   readonly prefix: string;
+  /** The parameter that has the question. */
+  readonly asks: 'messages' | 'prompt';
   chunk(head: Head, step: Step): Chunk | null;
   usage(head: Head, usage: Usage): Chunk;
   whole(head: Head, choices: readonly Choice[], usage: Usage): Whole;
@@ -84,6 +86,7 @@ const deltaOf = (step: Exclude<Step, { readonly type: 'end' }>): Delta => {
 
 export const CHAT: Shape<ChatCompletion, ChatCompletionChunk> = {
   prefix: 'chatcmpl',
+  asks: 'messages',
   chunk(head, step) {
     const { index } = step;
     const object = 'chat.completion.chunk';
@@ -117,6 +120,7 @@ export const CHAT: Shape<ChatCompletion, ChatCompletionChunk> = {
 
 export const TEXT: Shape<Completion, CompletionChunk> = {
   prefix: 'cmpl',
+  asks: 'prompt',
   chunk(head, step) {
     if (step.type === 'begun') return null; // there is no role to announce
     const { index } = step;

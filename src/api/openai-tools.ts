@@ -5,7 +5,7 @@ import type { Constraint, JsonSchema } from '../constraint/constraint.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 import type { ToolFunction, Tools } from '../text/tool-calls/tools.ts';
-import { invalid } from './openai-error.ts';
+import { checkParam, invalid } from './openai-error.ts';
 import type { ChatCompletionMessage, ChatCompletionParams } from './openai-types.ts';
 
 const unsupported = (param: string, what: string): never =>
@@ -23,12 +23,9 @@ const readFunction = (tool: unknown, i: number): ToolFunction => {
       `${at}.function.name`,
       `${at}.function.name must be 1 to 64 letters, digits, dashes and underscores`,
     );
-  if ((description ?? null) !== null && typeof description !== 'string')
-    return invalid(`${at}.function.description`, `${at}.function.description must be text`);
-  if ((parameters ?? null) !== null && !isObject(parameters))
-    return invalid(`${at}.function.parameters`, `${at}.function.parameters must be a JSON Schema`);
-  if ((strict ?? null) !== null && typeof strict !== 'boolean')
-    return invalid(`${at}.function.strict`, `${at}.function.strict must be true or false`);
+  checkParam(`${at}.function.description`, description, typeof description === 'string', 'text');
+  checkParam(`${at}.function.parameters`, parameters, isObject(parameters), 'a JSON Schema');
+  checkParam(`${at}.function.strict`, strict, typeof strict === 'boolean', 'true or false');
   return {
     name,
     ...(typeof description === 'string' && { description }),
@@ -38,10 +35,9 @@ const readFunction = (tool: unknown, i: number): ToolFunction => {
 };
 
 const readTools = ({ tools, tool_choice, parallel_tool_calls }: ChatCompletionParams): Tools | undefined => {
-  if ((parallel_tool_calls ?? null) !== null && typeof parallel_tool_calls !== 'boolean')
-    invalid('parallel_tool_calls', 'parallel_tool_calls must be true or false');
-  if ((tools ?? null) !== null && !Array.isArray(tools)) invalid('tools', 'tools must be a list');
-  const functions = (tools ?? []).map(readFunction);
+  checkParam('parallel_tool_calls', parallel_tool_calls, typeof parallel_tool_calls === 'boolean', 'true or false');
+  checkParam('tools', tools, Array.isArray(tools), 'a list');
+  const functions = Array.from(tools ?? [], readFunction);
   const choice = readChoice(tool_choice, functions);
   const twice = functions.findIndex(({ name }, i) => functions.slice(0, i).some((other) => other.name === name));
   if (twice >= 0) invalid(`tools[${twice}].function.name`, `two tools are called ${functions[twice]?.name}`);
@@ -79,6 +75,7 @@ const readFormat = (format: unknown): Constraint | undefined => {
   if (!isObject(own)) return invalid(at, `${at} must be an object`);
   if (typeof own.name !== 'string' || !/^[\w-]{1,64}$/.test(own.name))
     return invalid(`${at}.name`, `${at}.name must be 1 to 64 letters, digits, dashes and underscores`);
+  checkParam(`${at}.strict`, own.strict, typeof own.strict === 'boolean', 'true or false');
   if (!isObject(own.schema)) return invalid(`${at}.schema`, `${at}.schema must be a JSON Schema`);
   return { json_schema: own.schema as JsonSchema };
 };
@@ -95,8 +92,7 @@ const readReasoning = (
   { reasoning_effort: effort }: ChatCompletionParams,
   { reasoning, reasoning_budget }: ReasoningExtras,
 ): NonNullable<RunRequest['reasoning']> => {
-  if ((effort ?? null) !== null && !EFFORTS.includes(effort))
-    invalid('reasoning_effort', `reasoning_effort must be one of ${EFFORTS.join(', ')}`);
+  checkParam('reasoning_effort', effort, EFFORTS.includes(effort), `one of ${EFFORTS.join(', ')}`);
   const enabled = reasoning ?? ((effort ?? null) === null ? undefined : effort !== 'none' && effort !== 'minimal');
   return {
     ...(enabled !== undefined && { enabled }),
@@ -133,12 +129,13 @@ export const readToolMessage = (
     const call = asked?.tool_calls?.find((each) => each.id === id);
     return { tool_call_id: id, ...(call && { name: call.function.name }) };
   }
+  checkParam(`${at}.tool_calls`, calls, Array.isArray(calls), 'a list');
   if (role !== 'assistant' || !calls?.length) return {};
-  if (!Array.isArray(calls)) return invalid(`${at}.tool_calls`, `${at}.tool_calls must be a list`);
   for (const [n, call] of calls.entries())
     if (
       typeof call?.id !== 'string' ||
-      typeof call.function?.name !== 'string' ||
+      !isObject(call.function) ||
+      typeof call.function.name !== 'string' ||
       typeof call.function.arguments !== 'string'
     )
       return invalid(
@@ -153,5 +150,11 @@ export const readToolMessage = (
       `${at}.tool_calls`,
       `the call '${open}' of ${at} has no result: a message of role tool must follow it`,
     );
-  return { tool_calls: calls };
+  return {
+    tool_calls: calls.map(({ id, function: { name, arguments: input } }) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: input },
+    })),
+  };
 };

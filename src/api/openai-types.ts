@@ -96,7 +96,7 @@ export interface CompletionParams extends SharedParams {
   readonly prompt: string | readonly number[];
   readonly logprobs?: number | null;
   readonly stream?: boolean | null;
-  /** The answer begins with the prompt; with `logprobs`, its tokens are scored too. */
+  /** The answer begins with the prompt; with `logprobs`, its tokens are scored too. `max_tokens` may then be 0. */
   readonly echo?: boolean | null;
   readonly suffix?: unknown;
   /** So many answers are written, and the n with the highest log-probability a token stay. Not with `stream`. */

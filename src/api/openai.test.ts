@@ -142,8 +142,10 @@ describe('chat.completions.create', () => {
     const waiting = await create({ ...request, stream: true });
     unread.abort();
     expect((await list(waiting)).length).toBeGreaterThan(10);
+    const late = await create({ messages, max_tokens: 3000, stream: true }, { signal: AbortSignal.abort() });
     const left = await create({ messages, max_tokens: 3000, stream: true });
     for await (const _ of left) break;
+    expect(await list(late)).toHaveLength(1); // the role
     expect((await create(request)).choices).toHaveLength(1);
   });
 
@@ -178,11 +180,14 @@ describe('chat.completions.create', () => {
       [{ top_k: 5 } as object, 'top_k', 'unknown_parameter'],
       [{ outrider: { sistem: 'cos' } as object }, 'outrider.sistem', 'unknown_parameter'],
       [{ n: 0 }, 'n', null],
-      [{ max_completion_tokens: 0 }, 'max_tokens', null],
+      [{ max_completion_tokens: 0 }, 'max_completion_tokens', null],
+      [{ max_tokens: 0 }, 'max_tokens', null],
       [{ top_p: 2 }, 'top_p', null],
       [{ logprobs: true, top_logprobs: 21 }, 'top_logprobs', null],
       [{ logprobs: 3 as unknown as boolean }, 'logprobs', null],
       [{ stop: [7] as unknown as string[] }, 'stop', null],
+      [{ stop: '' }, 'stop', null],
+      [{ stop: ['END', ''] }, 'stop', null],
       [{ seed: -1 }, 'seed', null],
       [{ top_logprobs: 3 }, 'top_logprobs', null],
       [{ messages: [] }, 'messages', null],
@@ -194,7 +199,7 @@ describe('chat.completions.create', () => {
         null,
       ],
       [{ temperature: -1 }, 'temperature', null],
-      [{ outrider: { system: 'psychic' } }, null, null],
+      [{ outrider: { system: 'psychic' } }, 'outrider.system', null],
       [{ max_tokens: 1000 }, 'messages', 'context_length_exceeded'],
     ];
     for (const [params, param, code] of cases)
@@ -203,6 +208,35 @@ describe('chat.completions.create', () => {
         expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', param, code });
         expect(error.message).toBe(error.error.message);
       }
+    const [message] = messages;
+    const call = { id: 'a', type: 'function', function: { name: 'f', arguments: {} } };
+    const strange: [object, string][] = [
+      [{ stream: 'false' }, 'stream'],
+      [{ stream: true, stream_options: { include_usage: 1 } }, 'stream_options.include_usage'],
+      [{ model: 7 }, 'model'],
+      [{ signal: {} }, 'signal'],
+      [{ seed: 5n }, 'seed'],
+      [{ n: Symbol('n') }, 'n'],
+      [{ top_logprobs: 'three' }, 'top_logprobs'],
+      [{ logit_bias: { 7: Object.create(null) } }, 'logit_bias'],
+      [{ constructor: 1 }, 'constructor'],
+      [{ outrider: 7 }, 'outrider'],
+      [{ outrider: { onEvent: 'log' } }, 'outrider.onEvent'],
+      [{ outrider: { reasoning: 'yes' } }, 'outrider.reasoning'],
+      [{ outrider: { bad_words: [new Array(1)] } }, 'outrider.bad_words'],
+      [{ messages: [null] }, 'messages[0]'],
+      [{ messages: new Array(1) }, 'messages[0]'],
+      [{ messages: [message, { ...message, content: null }] }, 'messages[1].content'],
+      [{ messages: [{ ...message, content: [{ type: 'text', text: 5 }] }] }, 'messages[0].content'],
+      [{ messages: [{ role: 'assistant', content: 'a', reasoning_content: 5 }] }, 'messages[0].reasoning_content'],
+      [{ messages: [{ role: 'assistant', content: 'a', tool_calls: {} }] }, 'messages[0].tool_calls'],
+      [{ messages: [{ role: 'assistant', tool_calls: [call] }] }, 'messages[0].tool_calls[0]'],
+    ];
+    for (const [params, param] of strange)
+      expect(await refusal(create({ ...request, ...params }))).toMatchObject({ status: 400, param });
+    expect(await refusal(create(null as never))).toMatchObject({ status: 400, message: /must be an object/ });
+    expect(await refusal(create({ prompt: 'a' } as never))).toMatchObject({ status: 400, param: 'prompt' });
+    expect(await refusal(create({} as never))).toMatchObject({ status: 400, param: 'messages' });
     const unstreamed = await refusal(create({ ...request, stream_options: { include_usage: true } }));
     expect(unstreamed).toMatchObject({ status: 400, param: 'stream_options' });
     const error = await refusal(openai(createEngine()).chat.completions.create(request));
@@ -247,6 +281,53 @@ describe('completions.create', () => {
     expect((await create({ prompt: half, max_tokens: 1, logit_bias: bias })).choices[0]?.text).toBe(tokens?.[4]);
     const chunks = await list(await create({ ...params, prompt, echo: true, stream: true }));
     expect(chunks.map(({ choices }) => choices[0]?.text).join('')).toBe(echoed?.text);
+  });
+
+  it('with an echo and no token to write, scores the prompt alone', async () => {
+    const { create } = openai(await toyTextEngine()).completions;
+    const params = { prompt: 'Eva has 3 cups.', seed: 4, echo: true, logprobs: 2 };
+    const [longer] = (await create({ ...params, max_tokens: 2 })).choices;
+    const alone = await create({ ...params, max_tokens: 0 });
+    const count = alone.usage.prompt_tokens;
+    expect(alone.usage).toMatchObject({ completion_tokens: 0, total_tokens: count });
+    const { tokens = [], token_logprobs = [], top_logprobs = [] } = longer?.logprobs ?? {};
+    expect(tokens).toHaveLength(count + 2);
+    expect(alone.choices).toEqual([
+      {
+        index: 0,
+        text: params.prompt,
+        finish_reason: 'length',
+        logprobs: {
+          tokens: tokens.slice(0, count),
+          token_logprobs: token_logprobs.slice(0, count),
+          top_logprobs: top_logprobs.slice(0, count),
+        },
+      },
+    ]);
+    const chunks = await list(await create({ ...params, logprobs: null, max_tokens: 0, stream: true }));
+    expect(chunks.map(({ choices }) => [choices[0]?.text, choices[0]?.logprobs])).toEqual([
+      [params.prompt, null],
+      ['', null],
+    ]);
+  });
+
+  it('names its own parameters in errors', async () => {
+    const { create } = openai(await toyTextEngine()).completions;
+    const cases: [object, string, string | null][] = [
+      [{ logprobs: 21 }, 'logprobs', null],
+      [{ logprobs: 'yes' }, 'logprobs', null],
+      [{ echo: true, logprobs: 21 }, 'logprobs', null],
+      [{ echo: 0 }, 'echo', null],
+      [{ max_tokens: 0 }, 'max_tokens', null],
+      [{ max_tokens: -1, echo: true }, 'max_tokens', null],
+      [{ max_tokens: 1000 }, 'prompt', 'context_length_exceeded'],
+      [{ prompt: '' }, 'prompt', null],
+      [{ prompt: [9999] }, 'prompt', null],
+      [{ prompt: new Array(2) }, 'prompt', null],
+      [{ messages }, 'messages', 'unknown_parameter'],
+    ];
+    for (const [params, param, code] of cases)
+      expect(await refusal(create({ prompt: 'Eva', ...params }))).toMatchObject({ status: 400, param, code });
   });
 
   it('writes best_of answers and keeps the n most probable', async () => {

@@ -4,8 +4,8 @@ import type { Engine } from '../engine/engine.ts';
 import { answer, leaveOnAbort, type ToolCall, type Usage } from './completion.ts';
 import { bestOf, countOf } from './openai-best-of.ts';
 import { Echo } from './openai-echo.ts';
-import { APIError, aborted, toApiError } from './openai-error.ts';
-import { nthChoice, toRunRequest } from './openai-request.ts';
+import { APIError, aborted, checkParam, toApiError } from './openai-error.ts';
+import { nthChoice, readParams, toRunRequest } from './openai-request.ts';
 import { CHAT, type Choice, type Head, type Scored, type Shape, type Step, TEXT } from './openai-shapes.ts';
 import type {
   ChatCompletionParams,
@@ -64,7 +64,7 @@ async function* steps(engine: Engine, params: Params, defaults: OpenAIExtras, si
         }
       }
   } catch (error) {
-    throw toApiError(error);
+    throw toApiError(error, params);
   }
   yield { type: 'usage', usage: sum(usages) };
 }
@@ -130,10 +130,12 @@ const begin = async (run: Steps): Promise<Steps> => {
 
 const creator =
   <Whole, Chunk>(engine: Engine, defaults: OpenAIExtras, shape: Shape<Whole, Chunk>) =>
-  async (params: Params, options: RequestOptions = {}): Promise<Whole | Stream<Chunk>> => {
+  async (given: Params, options?: RequestOptions): Promise<Whole | Stream<Chunk>> => {
+    const params = readParams(given, shape.asks);
     const controller = new AbortController();
-    const signals = [controller.signal, params.signal, options.signal].filter((signal) => signal !== undefined);
-    const signal = AbortSignal.any(signals);
+    const signals = [params.signal, options?.signal].filter((signal) => (signal ?? null) !== null) as AbortSignal[];
+    for (const each of signals) checkParam('signal', each, each instanceof AbortSignal, 'an AbortSignal');
+    const signal = AbortSignal.any([controller.signal, ...signals]);
     const head: Head = {
       id: `${shape.prefix}-${crypto.randomUUID()}`,
       created: Math.floor(Date.now() / 1000),
