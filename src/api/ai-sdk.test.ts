@@ -75,6 +75,24 @@ describe('generateText', () => {
     expect(usage.inputTokens).toBeGreaterThan(whole.usage.inputTokens ?? 0);
   });
 
+  it('names a wrong setting or value where a caller of the model itself gives one', async () => {
+    const outrider = createOutrider(engine);
+    expect(() => outrider('toy', { sistem: 'cos' } as object)).toThrow('a model has no setting "sistem"');
+    const user = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hello' }] }];
+    const wrong: [object, string][] = [
+      [{ prompt: 'Hello' }, 'prompt must be a list, not "Hello"'],
+      [{ prompt: [null] }, 'prompt[0] must be an object, not null'],
+      [{ prompt: [{ role: 'user', content: null }] }, 'content must be a list, not null'],
+      [{ prompt: [{ role: 'user', content: [{ type: 'text' }] }] }, 'the text of a text part must be text'],
+      [{ tools: {} }, 'tools must be a list, not {}'],
+      [{ abortSignal: {} }, 'abortSignal must be an AbortSignal, not {}'],
+      [{ providerOptions: { outrider: { onEvent: 'log' } } }, 'onEvent must be a function, not "log"'],
+      [{ stopSequences: [''] }, 'stop must be a list of texts that are not empty'],
+    ];
+    for (const [options, message] of wrong)
+      await expect(outrider().doGenerate({ prompt: user, ...options })).rejects.toThrow(message);
+  });
+
   it('names what it ignores, and refuses what it cannot read', async () => {
     const model = createOutrider(engine)();
     const providerOptions = { outrider: { sistem: 'cos' } };

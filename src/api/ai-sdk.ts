@@ -13,8 +13,11 @@ import type {
   SharedV4ProviderMetadata,
   SharedV4Warning,
 } from '@ai-sdk/provider';
+import { checkSignal } from '../base/check-signal.ts';
 import { OutriderError } from '../base/errors.ts';
+import { isObject } from '../base/is-object.ts';
 import { refuse } from '../base/refuse.ts';
+import { shown } from '../base/shown.ts';
 import type { Constraint, JsonSchema } from '../constraint/constraint.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
@@ -39,14 +42,29 @@ type Message = LanguageModelV4Prompt[number];
 type Part = Exclude<Message['content'], string>[number];
 type Output = Extract<Part, { readonly type: 'tool-result' }>['output'];
 
+/** The SDK checks what it hands over; a caller of the model itself may hand over anything. */
+const listOf = <T>(name: string, list: readonly T[]): readonly T[] => {
+  if (!Array.isArray(list)) throw refuse(`${name} must be a list, not ${shown(list)}`);
+  return Array.from(list, (each, i) => {
+    if (!isObject(each)) throw refuse(`${name}[${i}] must be an object, not ${shown(each)}`);
+    return each as T;
+  });
+};
+
+const textOf = ({ type, text }: { readonly type: string; readonly text: string }): string => {
+  if (typeof text !== 'string') throw refuse(`the text of a ${type} part must be text, not ${shown(text)}`);
+  return text;
+};
+
 /** What a tool gave, as the model reads it. */
 const resultOf = (output: Output): string => {
+  if (!isObject(output)) throw refuse(`the output of a tool must be an object { type, value }, not ${shown(output)}`);
   if (output.type === 'text' || output.type === 'error-text') return output.value;
   if (output.type === 'json' || output.type === 'error-json') return JSON.stringify(output.value);
   if (output.type === 'execution-denied') return output.reason ?? 'The call was not allowed.';
-  return output.value
+  return listOf('the output of a tool', output.value)
     .map((part) => {
-      if (part.type === 'text') return part.text;
+      if (part.type === 'text') return textOf(part);
       throw refuse(`the model reads text, not a ${part.type} part of a tool's result`);
     })
     .join('');
@@ -59,9 +77,9 @@ const messagesOf = ({ role, content }: Message): readonly ChatMessage[] => {
   let reasoning = '';
   const calls: unknown[] = [];
   const results: ChatMessage[] = [];
-  for (const part of content) {
-    if (part.type === 'text') text += part.text;
-    else if (part.type === 'reasoning') reasoning += part.text;
+  for (const part of listOf<Part>('content', content)) {
+    if (part.type === 'text') text += textOf(part);
+    else if (part.type === 'reasoning') reasoning += textOf(part);
     else if (part.type === 'tool-call')
       calls.push({
         id: part.toolCallId,
@@ -91,7 +109,7 @@ const messagesOf = ({ role, content }: Message): readonly ChatMessage[] => {
 
 /** Tools that run at the provider are not here: warningsFor names them. */
 const toolsOf = ({ tools, toolChoice }: LanguageModelV4CallOptions): Tools | undefined => {
-  const functions = (tools ?? []).flatMap((tool): readonly ToolFunction[] =>
+  const functions = listOf('tools', tools ?? []).flatMap((tool): readonly ToolFunction[] =>
     tool.type === 'function'
       ? [
           {
@@ -134,7 +152,7 @@ const warningsFor = (options: LanguageModelV4CallOptions): SharedV4Warning[] => 
 };
 
 const toRequest = (options: LanguageModelV4CallOptions, settings: OutriderSettings): RunRequest => ({
-  prompt: { messages: options.prompt.flatMap(messagesOf) },
+  prompt: { messages: listOf('prompt', options.prompt).flatMap(messagesOf) },
   reasoning: reasoningOf(options, settings),
   ...stated({
     tools: toolsOf(options),
@@ -176,9 +194,13 @@ const metadataOf = ({ report }: Answer): SharedV4ProviderMetadata => ({
 
 const languageModel = (engine: Engine, modelId: string, settings: OutriderSettings): LanguageModelV4 => {
   const begin = (options: LanguageModelV4CallOptions, signal = options.abortSignal) => {
+    checkSignal(options.abortSignal, 'abortSignal');
     const own = options.providerOptions?.outrider as OutriderSettings | undefined;
     const merged = { ...settings, ...own };
-    return answer(engine, toRequest(options, merged), { signal, onEvent: merged.onEvent });
+    const { onEvent } = merged;
+    if ((onEvent ?? null) !== null && typeof onEvent !== 'function')
+      throw refuse(`onEvent must be a function, not ${shown(onEvent)}`);
+    return answer(engine, toRequest(options, merged), { signal, onEvent });
   };
   return {
     specificationVersion: 'v4',
@@ -215,6 +237,7 @@ const languageModel = (engine: Engine, modelId: string, settings: OutriderSettin
     },
 
     async doStream(options) {
+      checkSignal(options.abortSignal, 'abortSignal');
       const cancelled = new AbortController();
       const signal = AbortSignal.any([cancelled.signal, options.abortSignal].filter((each) => each !== undefined));
       const run = begin(options, signal);
@@ -284,8 +307,13 @@ async function* streamParts(
 
 /** `settings`: for every model that does not say otherwise. */
 export const createOutrider = (engine: Engine, settings: OutriderSettings = {}): OutriderProvider => {
-  const model = (modelId = 'outrider', own: OutriderSettings = {}): LanguageModelV4 =>
-    languageModel(engine, modelId, { ...settings, ...own });
+  const model = (modelId = 'outrider', own: OutriderSettings = {}): LanguageModelV4 => {
+    const all = { ...settings, ...own };
+    const strange = Object.keys(all).find((name) => !SETTINGS.includes(name));
+    if (strange !== undefined)
+      throw refuse(`a model has no setting "${strange}"`, `There are: ${SETTINGS.join(', ')}.`);
+    return languageModel(engine, modelId, all);
+  };
   const none = (kind: string) => (): never => {
     throw refuse(`this engine has no ${kind} models`, 'Use a language model.');
   };

@@ -201,6 +201,21 @@ describe('a session', () => {
     await expect(create({ temperature: -1 })).rejects.toBeInstanceOf(RangeError);
     await expect(create({ topK: 0 })).rejects.toBeInstanceOf(RangeError);
     await expect(create({ topK: 3, samplingMode: 'creative' })).rejects.toBeInstanceOf(TypeError);
+    const wrong: [object, string][] = [
+      [{ temperature: '1' }, 'temperature must be a number, not "1"'],
+      [{ samplingMode: Symbol('hot') }, 'samplingMode must be one of'],
+      [{ initialPrompts: 'You are brief.' }, 'initialPrompts must be a list'],
+      [{ initialPrompts: [null] }, 'initialPrompts[0] must be an object'],
+      [{ expectedInputs: [null] }, 'expectedInputs[0] must be an object'],
+      [{ tools: {} }, 'tools must be a list'],
+      [{ signal: {} }, 'signal must be an AbortSignal'],
+      [{ monitor: {} }, 'monitor must be a function'],
+    ];
+    for (const [options, message] of wrong) {
+      const error = await create(options).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(TypeError);
+      expect((error as TypeError).message).toContain(message);
+    }
   });
 
   it("refuses with the specification's errors", async () => {
@@ -214,6 +229,10 @@ describe('a session', () => {
       [session.prompt(user([{ type: 'image', value: new Uint8Array(4) }])), 'NotSupportedError'],
       [session.prompt(user([{ type: 'text', value: 3 }])), 'TypeError'],
       [session.prompt([{ role: 'user', content: 'Well', prefix: true }]), 'SyntaxError'],
+      [session.prompt([null as never]), 'TypeError'],
+      [session.prompt(user(null)), 'TypeError'],
+      [session.prompt(user([null])), 'TypeError'],
+      [session.prompt('One', { signal: {} as AbortSignal }), 'TypeError'],
       [session.prompt('One', { responseConstraint: { not: {} } }), 'NotSupportedError'],
       [session.prompt('One', { responseConstraint: /a/i }), 'NotSupportedError'],
     ];

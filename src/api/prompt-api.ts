@@ -9,6 +9,8 @@ import {
   isWithin,
   type LanguageModelCreateCoreOptions,
   type LanguageModelMessage,
+  listOf,
+  optionsOf,
   PARAMS,
   readPrompt,
   readSampling,
@@ -51,15 +53,18 @@ export interface LanguageModelStatic {
 export const promptApi = (engine: Engine, { models, load, ...rest }: PromptApiOptions): LanguageModelStatic => {
   const shared = new SharedLoad(engine, { models, ...(load && { load }) });
   return {
-    availability: async (options = {}) => (isWithin(options) ? shared.state : 'unavailable'),
+    availability: async (options) => (isWithin(optionsOf(options)) ? shared.state : 'unavailable'),
     params: async () => PARAMS,
 
-    async create(options = {}) {
-      const { initialPrompts = [], signal, monitor } = options;
+    async create(given) {
+      const options = optionsOf(given);
+      const { signal, monitor } = options;
       signal?.throwIfAborted();
+      if (monitor && typeof monitor !== 'function') throw new TypeError('monitor must be a function');
       if (!isWithin(options)) throw unsupported('anything but text');
       const [mode, sampler] = readSampling(options);
       checkTools(options.tools ?? []);
+      const initialPrompts = listOf('initialPrompts', options.initialPrompts);
       const initial = initialPrompts.length > 0 ? readPrompt(initialPrompts, false) : [];
       const listener = new EventTarget();
       monitor?.(listener);

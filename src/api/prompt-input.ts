@@ -1,4 +1,6 @@
 // What may be said to a Prompt API session, and how: the checks of the specification, in its order and with its errors.
+import { isObject } from '../base/is-object.ts';
+import { shown } from '../base/shown.ts';
 import type { Constraint, JsonSchema } from '../constraint/constraint.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 
@@ -72,16 +74,39 @@ export const PARAMS = { defaultTopK: 40, maxTopK: 128, defaultTemperature: 0.7, 
 export const unsupported = (what: string): DOMException =>
   new DOMException(`${what} is not supported by this engine`, 'NotSupportedError');
 
+/** As a browser has it, a value of the wrong type is a TypeError. */
+const wrong = (name: string, what: string, value: unknown): TypeError =>
+  new TypeError(`${name} must be ${what}, not ${shown(value)}`);
+
+/** A list of objects; absent it is empty. */
+export const listOf = <T>(name: string, list: readonly T[] | null | undefined): readonly T[] => {
+  if (!Array.isArray(list ?? [])) throw wrong(name, 'a list', list);
+  const odd = Array.from(list ?? []).findIndex((each) => !isObject(each));
+  if (odd >= 0) throw wrong(`${name}[${odd}]`, 'an object', list?.[odd]);
+  return list ?? [];
+};
+
+/** Options of a call; null is as good as absent. */
+export const optionsOf = <T extends object>(options: T | null | undefined): T => {
+  if ((options ?? null) !== null && !isObject(options)) throw wrong('options', 'an object', options);
+  const { signal } = (options ?? {}) as { readonly signal?: unknown };
+  if ((signal ?? null) !== null && !(signal instanceof AbortSignal)) throw wrong('signal', 'an AbortSignal', signal);
+  return options ?? ({} as T);
+};
+
 /** Null for sampling by numbers, which has no mode. */
 export const readSampling = (options: LanguageModelCreateCoreOptions): [SamplingMode | null, Sampler] => {
   const { samplingMode, temperature, topK } = options;
   if (temperature === undefined && topK === undefined) {
     const mode = samplingMode ?? 'balanced';
-    if (!Object.hasOwn(MODES, mode)) throw new TypeError(`there is no sampling mode "${mode}"`);
+    if (typeof mode !== 'string' || !Object.hasOwn(MODES, mode))
+      throw wrong('samplingMode', `one of ${Object.keys(MODES).join(', ')}`, mode);
     return [mode, MODES[mode]];
   }
   if (samplingMode !== undefined) throw new TypeError('samplingMode and temperature or topK exclude each other');
   const [heat = PARAMS.defaultTemperature, most = PARAMS.defaultTopK] = [temperature, topK];
+  for (const [name, value] of Object.entries({ temperature: heat, topK: most }))
+    if (typeof value !== 'number') throw wrong(name, 'a number', value);
   if (!(heat >= 0)) throw new RangeError(`temperature must not be below 0: ${heat}`);
   if (!(most >= 1)) throw new RangeError(`topK must not be below 1: ${most}`);
   const k = Math.floor(Math.min(most, PARAMS.maxTopK));
@@ -92,23 +117,31 @@ const TYPES = ['text', 'tool-call', 'tool-response'];
 
 /** Text in, text out; calls of tools are text to the model. Throws a RangeError for what is no language tag. */
 export const isWithin = ({ expectedInputs, expectedOutputs }: LanguageModelCreateCoreOptions): boolean => {
-  const all = [...(expectedInputs ?? []), ...(expectedOutputs ?? [])];
+  const all = [...listOf('expectedInputs', expectedInputs), ...listOf('expectedOutputs', expectedOutputs)];
   for (const { languages } of all) Intl.getCanonicalLocales(languages);
   return all.every(({ type }) => TYPES.includes(type));
 };
 
 const wrongTool = (name: string, what: string): TypeError => new TypeError(`the tool "${name}" ${what}`);
 
+const plain = (name: string, schema: unknown): unknown => {
+  try {
+    return isObject(schema) ? JSON.parse(JSON.stringify(schema)) : null;
+  } catch (cause) {
+    throw wrongTool(name, `has an inputSchema that cannot be written as JSON: ${(cause as Error).message}`);
+  }
+};
+
 /** Every tool is whole, and its schema can be written down. */
 export const checkTools = (tools: readonly LanguageModelTool[]): void => {
   const names = new Set<string>();
-  for (const { name, description, inputSchema, execute } of tools) {
+  for (const { name, description, inputSchema, execute } of listOf('tools', tools)) {
     if (typeof name !== 'string' || name === '') throw new TypeError('a tool has no name');
     if (names.has(name)) throw new TypeError(`two tools are called "${name}"`);
     names.add(name);
     if (typeof description !== 'string' || description === '') throw wrongTool(name, 'has no description');
     if (typeof execute !== 'function') throw wrongTool(name, 'has no execute function');
-    const schema: unknown = inputSchema && JSON.parse(JSON.stringify(inputSchema));
+    const schema = plain(name, inputSchema);
     const { type, properties = {}, required = [] } = (schema ?? {}) as Readonly<Record<string, unknown>>;
     if (type !== 'object') throw wrongTool(name, 'needs an inputSchema of type object');
     if (typeof properties !== 'object' || properties === null || Array.isArray(properties))
@@ -136,7 +169,7 @@ export const readConstraint = (wanted: object | undefined, begun = false): Const
 
 const textOf = ({ content }: LanguageModelMessage): string => {
   if (typeof content === 'string') return content;
-  return content
+  return listOf('content', content ?? [null])
     .map(({ type, value }) => {
       if (type !== 'text') throw unsupported(`content of type ${type}`);
       if (typeof value !== 'string') throw new TypeError('the value of a text must be a string');
@@ -149,9 +182,9 @@ const textOf = ({ content }: LanguageModelMessage): string => {
 export const readPrompt = (input: LanguageModelPrompt, later: boolean): readonly ChatMessage[] => {
   if (!Array.isArray(input)) return [{ role: 'user', content: String(input) }];
   if (input.length === 0) return [{ role: 'user', content: '' }];
-  return input.map((message, i) => {
+  return listOf('prompt', input).map((message, i) => {
     const { role, prefix } = message;
-    if (!['system', 'user', 'assistant'].includes(role)) throw new TypeError(`there is no role "${role}"`);
+    if (!['system', 'user', 'assistant'].includes(role)) throw wrong('role', 'one of system, user, assistant', role);
     if (prefix && (role !== 'assistant' || i !== input.length - 1))
       throw new DOMException('prefix belongs to a last message of the assistant', 'SyntaxError');
     if (role === 'system' && (later || i > 0)) throw new TypeError('a system prompt must be the first message');

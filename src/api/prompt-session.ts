@@ -15,6 +15,7 @@ import {
   inTurn,
   type LanguageModelPrompt,
   type LanguageModelTool,
+  optionsOf,
   readConstraint,
   readPrompt,
   type Sampler,
@@ -136,14 +137,15 @@ export class Session extends EventTarget {
   }
 
   /** The whole answer. */
-  async prompt(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): Promise<string> {
+  async prompt(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): Promise<string> {
     let text = '';
-    for await (const chunk of this.#respond(input, options)) text += chunk;
+    for await (const chunk of this.#respond(input, optionsOf(options))) text += chunk;
     return text;
   }
 
   /** The answer as it is written. It is written whether or not the stream is read, so that the next prompt can start. */
-  promptStreaming(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): ReadableStream<string> {
+  promptStreaming(input: LanguageModelPrompt, given?: LanguageModelPromptOptions): ReadableStream<string> {
+    const options = optionsOf(given);
     const left = new AbortController();
     const signal = AbortSignal.any([left.signal, ...(options.signal ? [options.signal] : [])]);
     const chunks = this.#respond(input, { ...options, signal });
@@ -162,15 +164,15 @@ export class Session extends EventTarget {
   }
 
   /** The model reads it at once, so that the prompt after it need not wait. */
-  async append(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): Promise<undefined> {
-    await this.#drain(this.#operate(input, options, 'read'));
+  async append(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): Promise<undefined> {
+    await this.#drain(this.#operate(input, optionsOf(options), 'read'));
   }
 
   /** How much `contextUsage` would grow by this, before an answer. */
-  async measureContextUsage(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): Promise<number> {
+  async measureContextUsage(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): Promise<number> {
     try {
       let tokens = 0;
-      for await (const event of this.#operate(input, options, 'measure'))
+      for await (const event of this.#operate(input, optionsOf(options), 'measure'))
         if (event.type === 'end') tokens = event.usage.prompt_tokens;
       return tokens - this.#usage;
     } catch (error) {
@@ -180,8 +182,8 @@ export class Session extends EventTarget {
   }
 
   /** A session that has read the same so far. */
-  async clone({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Session> {
-    this.#signal(signal).throwIfAborted();
+  async clone(options?: { readonly signal?: AbortSignal }): Promise<Session> {
+    this.#signal(optionsOf(options).signal).throwIfAborted();
     const copy = new Session(this.#setup);
     copy.#turns = this.#turns;
     copy.#usage = this.#usage;
