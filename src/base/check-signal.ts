@@ -2,8 +2,12 @@
 import { refuse } from './refuse.ts';
 import { shown } from './shown.ts';
 
+/** Also one of another frame, which is no instance of this one's class. */
+const isSignal = (value: unknown): boolean =>
+  value instanceof AbortSignal || Object.prototype.toString.call(value) === '[object AbortSignal]';
+
 /** Throws `bad-request`. Null is as good as absent. */
 export const checkSignal = (signal: unknown, name = 'signal'): void => {
-  if ((signal ?? null) === null || signal instanceof AbortSignal) return;
+  if ((signal ?? null) === null || isSignal(signal)) return;
   throw refuse(`${name} must be an AbortSignal, not ${shown(signal)}`, 'Give the `signal` of an AbortController.');
 };

@@ -60,5 +60,6 @@ export const readMessages = async (path: string): Promise<readonly ChatMessage[]
       `${path}: tools and documents cannot be used here`,
       'Remove them from the file. `outrider chat` shows the prompt with them.',
     );
-  return messages;
+  // A message that only calls tools has no content.
+  return messages.map((message) => ({ ...message, content: message.content ?? '' }));
 };
