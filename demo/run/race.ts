@@ -104,7 +104,7 @@ export class Race {
     }
     const median = medianPair(pairs);
     say('finish-about', 'Both again, at their measured speeds.');
-    const options = { slower: 1, signal, ...(wantsStillness() && { slower: 0 }) };
+    const options = { slower: wantsStillness() ? 0 : 1, signal };
     await this.#together(entry, replayed(median.run.events, options), replayed(median.plain.events, options));
     if (signal.aborted) {
       const whole = { slower: 0, signal: new AbortController().signal };

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { TraceEvent } from '../../src/trace/index.ts';
-import { Gate, replayed } from './replay-clock.ts';
+import { replayed } from './replay-clock.ts';
 
 // Fake timers: the load of the machine changes nothing.
 beforeEach(() => void vi.useFakeTimers());
@@ -23,16 +23,6 @@ test('events come at their recorded times, and slower only after the first token
   const running = times({ slower: 4, signal });
   await vi.runAllTimersAsync();
   expect(await running).toEqual([40, 120]);
-});
-
-test('a replay can start with the first token of another run', async () => {
-  const { signal } = new AbortController();
-  const gate = new Gate();
-  const running = times({ startWith: gate.opened, signal });
-  await vi.advanceTimersByTimeAsync(120);
-  gate.open();
-  await vi.runAllTimersAsync();
-  expect(await running).toEqual([120, 140]);
 });
 
 test('an aborted replay ends as an aborted run, at the time it reached', async () => {

@@ -3,24 +3,8 @@ import type { TraceEvent } from '../../src/trace/index.ts';
 
 export interface ReplayOptions {
   /** How many times slower after the first token. The time before it is not stretched: there is nothing to see yet. */
-  readonly slower?: number;
-  /** The first token appears when this resolves, instead of at its recorded time. */
-  readonly startWith?: Promise<unknown>;
+  readonly slower: number;
   readonly signal: AbortSignal;
-}
-
-/** A promise that is resolved from outside. */
-export class Gate {
-  readonly opened: Promise<void>;
-  readonly open: () => void;
-
-  constructor() {
-    let open = (): void => {};
-    this.opened = new Promise((resolve) => {
-      open = resolve;
-    });
-    this.open = open;
-  }
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>
@@ -41,11 +25,10 @@ const until = async (time: number, signal: AbortSignal): Promise<void> => {
 /** An aborted replay ends with a `done` event, as an aborted run does. */
 export async function* replayed(
   events: readonly TraceEvent[],
-  { slower = 1, startWith, signal }: ReplayOptions,
+  { slower, signal }: ReplayOptions,
 ): AsyncGenerator<TraceEvent, void, undefined> {
   const first = events.find(({ type }) => type === 'commit')?.at ?? 0;
-  if (startWith) await Promise.race([startWith, aborted(signal)]);
-  const start = performance.now() - (startWith ? first : 0);
+  const start = performance.now();
   let at = 0;
   for (const event of events) {
     const due = start + event.at + (slower - 1) * Math.max(0, event.at - first);
