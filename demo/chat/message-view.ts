@@ -6,6 +6,7 @@ import { interruptionSentence } from '../run/interruption.ts';
 import { drawRound } from '../run/lane.ts';
 import { type DecodedRound, RoundReader } from '../run/rounds.ts';
 import { copyOnClick } from '../shared/copy.ts';
+import { many } from '../shared/words.ts';
 import { drawMarkdown, parseMarkdown } from './markdown.ts';
 
 const make = <Tag extends keyof HTMLElementTagNameMap>(
@@ -158,8 +159,7 @@ export class AnswerView extends MessageView {
 
   add(event: TraceEvent): void {
     for (const figure of Object.values(this.#figures)) figure.add(event);
-    if (event.type === 'queued')
-      this.about.textContent = `Waiting for ${event.ahead} other run${event.ahead > 1 ? 's' : ''} to finish`;
+    if (event.type === 'queued') this.about.textContent = `Waiting for ${many(event.ahead, 'other run')} to finish`;
     const interruption = interruptionSentence(event);
     if (interruption) this.about.textContent = interruption;
     const round = this.#rounds.add(event);

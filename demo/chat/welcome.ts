@@ -4,6 +4,7 @@ import { catalogueEntry } from '../../src/catalogue/catalogue.ts';
 import type { Choice } from '../models/family.ts';
 import { GENERAL_MODEL, SCOPE } from '../models/scope.ts';
 import { make, megabytes } from '../shared/elements.ts';
+import { capitalised } from '../shared/words.ts';
 import { action } from './message-view.ts';
 
 interface Example {
@@ -73,7 +74,7 @@ interface Actions {
 export const isBundled = ({ source }: Choice): boolean => typeof source === 'string';
 
 /** A file's name or an address stays as it is. */
-const titled = (label: string): string => (/[./]/.test(label) ? label : label.charAt(0).toUpperCase() + label.slice(1));
+const titled = (label: string): string => (/[./]/.test(label) ? label : capitalised(label));
 
 /** The card of a model, and examples; or why there is none. */
 export const welcome = (loaded: Loaded | string, system: string, { ask }: Actions): HTMLElement => {

@@ -7,6 +7,7 @@ import type { Details } from '../run/race.ts';
 import { type Step, StepReader } from '../run/steps.ts';
 import { TokenDetails } from '../run/token-details.ts';
 import { element, make } from '../shared/elements.ts';
+import { many } from '../shared/words.ts';
 import './inspect.css';
 import { LOGPROBS, type Moment, momentsOf } from '../run/moments.ts';
 import { KernelsView } from './kernels-view.ts';
@@ -22,8 +23,6 @@ const stepsOf = ({ events }: Outcome): readonly Step[] => {
 };
 
 const TEXT = 'Text so far. Arrow keys go from token to token.';
-
-const many = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 const summary = (system: string, moments: readonly Moment[]): string => {
   const tokens = moments.reduce((sum, { committed }) => sum + committed.length, 0);

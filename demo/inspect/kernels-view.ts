@@ -1,6 +1,7 @@
 // The work of a round on the device: dispatches, submits and readbacks, and the time of each kernel if it was measured.
 import type { EventOf } from '../../src/trace/index.ts';
 import { make } from '../shared/elements.ts';
+import { many } from '../shared/words.ts';
 
 /** Kernels shown by name; the others are summed up. */
 const MOST = 8;
@@ -22,8 +23,6 @@ const drawShare = ({ name, ms }: { name: string; ms: number }, longest: number):
   return make('li', {}, make('code', {}, name), bar, make('span', { textContent: `${ms.toFixed(2)} ms` }));
 };
 
-const count = (amount: number, what: string): string => `${amount} ${what}${amount === 1 ? '' : 's'}`;
-
 export class KernelsView {
   readonly #about = make('p', { className: 'muted', id: 'kernels-about' });
   readonly #bars = make('ul', { className: 'kernel-bars', ariaLabel: 'Time of each kernel' });
@@ -34,9 +33,9 @@ export class KernelsView {
     const total = shares.reduce((sum, { ms }) => sum + ms, 0);
     const facts = work
       ? [
-          count(work.dispatches, 'dispatch').replace('dispatchs', 'dispatches'),
-          count(work.submits, 'submit'),
-          count(work.readbacks, 'readback'),
+          many(work.dispatches, 'dispatch', 'dispatches'),
+          many(work.submits, 'submit'),
+          many(work.readbacks, 'readback'),
         ]
       : [];
     const time = shares.length > 0 ? `; ${total.toFixed(1)} ms in kernels` : '. Kernels were not timed';

@@ -2,7 +2,7 @@
 // it fits. Models that certainly fit are loaded without asking.
 import type { Preflight } from '../../src/index.ts';
 import { element, say, size } from '../shared/elements.ts';
-import { sentence } from '../shared/faults.ts';
+import { capitalised } from '../shared/words.ts';
 import { roleName } from './family.ts';
 
 /** Below this share of the known memory, or this size if it is unknown, models certainly fit. */
@@ -69,12 +69,7 @@ export class FitView {
     const body = element('fit-parts', HTMLElement);
     body.replaceChildren(
       ...parts.map(({ role, name, download: bytes, weights, cache, scratch }) => {
-        const line = row(
-          sentence(roleName(role)).replace(/\.$/, ''),
-          size(bytes),
-          size(weights + scratch),
-          size(cache),
-        );
+        const line = row(capitalised(roleName(role)), size(bytes), size(weights + scratch), size(cache));
         line.title = name;
         return line;
       }),

@@ -2,6 +2,7 @@
 // back, and the line names the first phase that is not finished.
 import type { LoadProgress, ModelRole } from '../../src/index.ts';
 import { element, megabytes, say } from '../shared/elements.ts';
+import { capitalised } from '../shared/words.ts';
 import { roleName } from './family.ts';
 
 const PHASES = ['download', 'upload', 'compile'] as const;
@@ -50,6 +51,5 @@ export class LoadingView {
 
 const describe = ({ role, phase, loaded, total }: LoadProgress): string => {
   const amount = phase === 'compile' ? `${loaded} of ${total}` : `${megabytes(loaded)} of ${megabytes(total)}`;
-  const name = roleName(role);
-  return `${name.charAt(0).toUpperCase()}${name.slice(1)}, ${WORDS[phase]}: ${amount}`;
+  return `${capitalised(roleName(role))}, ${WORDS[phase]}: ${amount}`;
 };

@@ -1,6 +1,7 @@
 // The result of a race: passes first, which noise cannot move; whether the tokens are the same; then the speed, as the
 // median of several runs with its range.
 import { acceptanceLength, fold, METRICS } from '../../src/trace/index.ts';
+import { many } from '../shared/words.ts';
 import { brief, duration } from './figures.ts';
 import { type Outcome, rateOf } from './outcome.ts';
 
@@ -95,9 +96,8 @@ const factsOf = ({ run, plain }: Pair): readonly string[] => {
 export const finishOf = (pairs: readonly Pair[], terms: Terms): Finish => {
   const pair = medianPair(pairs);
   const same = sameness(pair, terms).replace(/^([✓✗] )?(.)/, (_, sign = '', letter) => sign + letter.toUpperCase());
-  const passes = passesOf(pair.run);
   return {
-    passes: `${passesOf(pair.plain)} → ${passes} pass${passes === 1 ? '' : 'es'}`,
+    passes: `${passesOf(pair.plain)} → ${many(passesOf(pair.run), 'pass', 'passes')}`,
     sentence: `${same}; ${speedOf(pairs, terms)}.`,
     facts: factsOf(pair),
   };

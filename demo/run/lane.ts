@@ -2,6 +2,7 @@
 // and rejected drafts are struck through. Text is only appended, so nothing moves while it is read. Rejected drafts are
 // drawn by the style sheet, so they are neither copied nor read aloud.
 import { type EventOf, METRICS, type TraceEvent } from '../../src/trace/index.ts';
+import { many } from '../shared/words.ts';
 import { brief, duration, Running } from './figures.ts';
 import { type DecodedRound, RoundReader, rejectedLine, visible } from './rounds.ts';
 import { hasRoomForLetter, LETTERS } from './votes.ts';
@@ -124,9 +125,9 @@ export class Lane {
     const speed = this.#speed.value;
     const passes = this.#passes.value;
     this.#facts.textContent = [
-      `${this.#places} token${this.#places === 1 ? '' : 's'}`,
+      many(this.#places, 'token'),
       speed === null ? '' : `${brief(speed)} tokens/s`,
-      `${passes} target pass${passes === 1 ? '' : 'es'}`,
+      many(passes, 'target pass', 'target passes'),
     ]
       .filter(Boolean)
       .join(' · ');

@@ -3,6 +3,7 @@
 import type { TraceEvent } from '../../src/trace/index.ts';
 import { element, make, say } from '../shared/elements.ts';
 import { wantsStillness } from '../shared/stillness.ts';
+import { capitalised } from '../shared/words.ts';
 import { baselineName, finishOf, medianPair, type Pair, type Terms } from './finish.ts';
 import { Lane } from './lane.ts';
 import { LOGPROBS } from './moments.ts';
@@ -43,8 +44,6 @@ export interface Raced {
 /** Timed runs of each. */
 const TIMED = 3;
 
-const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
 const collected = async (events: AsyncIterable<TraceEvent>): Promise<Outcome> => {
   const seen: TraceEvent[] = [];
   for await (const event of events) seen.push(event);
@@ -65,7 +64,7 @@ export class Race {
   clear(): void {
     this.#begin(Number(this.#lanes.dataset.count));
     this.#view.clear();
-    this.#plain.start(sentence(baselineName('autoregressive')));
+    this.#plain.start(capitalised(baselineName('autoregressive')));
     this.#plain.finish();
   }
 
@@ -78,7 +77,7 @@ export class Race {
   async race(entry: Entry, signal: AbortSignal): Promise<Raced> {
     this.#begin(2);
     const name = baselineName(entry.baseline);
-    this.#plain.start(sentence(name));
+    this.#plain.start(capitalised(name));
     if (entry.recorded) {
       const pair = await this.#together(entry, entry.system(signal), entry.plain(signal));
       if (!pair.run.complete || !pair.plain.complete) return this.#stopped(pair.run);
@@ -118,7 +117,7 @@ export class Race {
 
   /** Both lanes at once, from their first tokens on. */
   async #together(entry: Entry, system: AsyncIterable<TraceEvent>, plain: AsyncIterable<TraceEvent>): Promise<Pair> {
-    this.#plain.start(sentence(baselineName(entry.baseline)));
+    this.#plain.start(capitalised(baselineName(entry.baseline)));
     const shown = this.#showPlain(plain);
     const run = await this.#view.show(system, entry.problem, entry.name);
     return { run, plain: await shown };

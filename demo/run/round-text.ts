@@ -2,6 +2,7 @@
 import type { Role } from '../../src/trace/index.ts';
 import { isAlso, type ModelNames, roleName } from '../models/family.ts';
 import { percent } from '../shared/percent.ts';
+import { capitalised } from '../shared/words.ts';
 import type { Row } from './moments.ts';
 import { type DecodedRound, type TokenStatus, visible } from './rounds.ts';
 
@@ -73,7 +74,7 @@ export const describeRound = (round: DecodedRound): string => {
   if (round.round === 0) return `The first token, from the prompt · ${round.ms.toFixed(1)} ms`;
   const what = round.by === null ? withoutDrafts(round) : withDrafts(round);
   const where = round.step ? `Step ${round.step.step}: ` : '';
-  const text = where + (where ? what : what.charAt(0).toUpperCase() + what.slice(1));
+  const text = where + (where ? what : capitalised(what));
   return `${text} · ${round.ms.toFixed(1)} ms`;
 };
 

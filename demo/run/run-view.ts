@@ -2,6 +2,7 @@
 import { SYSTEMS } from '../../src/index.ts';
 import type { EventOf, TraceEvent } from '../../src/trace/index.ts';
 import { element, say } from '../shared/elements.ts';
+import { many } from '../shared/words.ts';
 import { draftingSentence } from './drafting-decisions.ts';
 import { createFigures } from './figures.ts';
 import { interruptionSentence } from './interruption.ts';
@@ -61,8 +62,7 @@ export class RunView {
         seen.push(event);
         this.strip.add(0, event);
         for (const figure of this.#figures) figure.add(event);
-        if (event.type === 'queued')
-          say('status', `Waiting for ${event.ahead} other run${event.ahead > 1 ? 's' : ''} to finish`);
+        if (event.type === 'queued') say('status', `Waiting for ${many(event.ahead, 'other run')} to finish`);
         if (event.type === 'run') this.#begin(event);
         this.#steps.add(event);
         if (timed && (event.type === 'fall-back' || event.type === 'block-size'))

@@ -1,6 +1,7 @@
 // Shows errors: what is wrong and what to do about it.
 import { type Fault, type Remedy, toFault } from '../../src/index.ts';
 import { element, say } from './elements.ts';
+import { capitalised } from './words.ts';
 
 /** Used where the engine's own hint is empty. */
 const WHAT_TO_DO: Readonly<Record<Fault['code'], string>> = {
@@ -19,7 +20,7 @@ const WHAT_TO_DO: Readonly<Record<Fault['code'], string>> = {
 
 /** Capitalises and ends a sentence. A first word with a dot or an underscore is a name and keeps its spelling. */
 export const sentence = (text: string): string => {
-  const start = /^\w*[._]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+  const start = /^\w*[._]/.test(text) ? text : capitalised(text);
   return text === '' || /[.!?]$/.test(start) ? start : `${start}.`;
 };
 

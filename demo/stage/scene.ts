@@ -6,6 +6,7 @@ import { type Outcome, outcomeOf } from '../run/outcome.ts';
 import { type DecodedRound, RoundReader, statusesOf, type TokenStatus, visible } from '../run/rounds.ts';
 import { LETTERS, memberOf, type VotedToken, votesOf } from '../run/votes.ts';
 import { percent } from '../shared/percent.ts';
+import { many } from '../shared/words.ts';
 
 /** Seconds. */
 export const DURATION = 12;
@@ -150,8 +151,7 @@ export const likeOf = (run: Outcome, plain: Outcome): string => {
 
 /** “6 passes of the large model instead of 69, word for word the same.” */
 export const endOf = (run: Outcome, plain: Outcome | null): string => {
-  const passes = fold(METRICS.target_passes, run.events);
-  const words = `${passes} pass${passes === 1 ? '' : 'es'} of the large model`;
+  const words = `${many(fold(METRICS.target_passes, run.events), 'pass', 'passes')} of the large model`;
   if (!plain) return `${words} for ${run.tokens.length} tokens.`;
   return `${words} instead of ${fold(METRICS.target_passes, plain.events)}, ${likeOf(run, plain)}.`;
 };

@@ -1,5 +1,6 @@
 // The sentences under a structured answer, from its events.
 import type { EventOf, Metrics } from '../../src/trace/index.ts';
+import { many } from '../shared/words.ts';
 
 /** Whether the answer has its form. `null`: it is still being written. */
 export const validityText = (done: EventOf<'done'> | null, written: boolean): string => {
@@ -9,15 +10,13 @@ export const validityText = (done: EventOf<'done'> | null, written: boolean): st
   return '✗ Stopped: not valid yet';
 };
 
-const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`;
-
 /** What the constraint saved and cost. Plain decoding without a constraint takes one pass for each token. */
 export const savingsText = (
   { tokens, target_passes: passes }: Pick<Metrics, 'tokens' | 'target_passes'>,
   { forced, masked }: NonNullable<EventOf<'done'>['constraint']>,
 ): string =>
   [
-    `${count(tokens, 'token')} with ${count(passes, 'pass', 'passes')} of the target`,
+    `${many(tokens, 'token')} with ${many(passes, 'pass', 'passes')} of the target`,
     `${forced} forced by the form, without a pass of their own`,
-    `${count(masked, 'draw')} made again, because the form forbids the first one`,
+    `${many(masked, 'draw')} made again, because the form forbids the first one`,
   ].join(' · ');

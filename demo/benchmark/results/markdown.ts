@@ -1,11 +1,10 @@
 // A result as Markdown, for an issue: the plan, the device, the table, and how to read it.
+import { many } from '../../shared/words.ts';
 import { COLUMNS, hostMemoryNote, short } from './columns.ts';
 import type { ResultFile } from './result-file.ts';
 import type { ResultRow } from './result-row.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
-
-const many = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
 

@@ -1,0 +1,6 @@
+// Small things that many sentences of the pages need.
+
+/** “1 token”, “2 tokens”, “2 passes”. */
+export const many = (count: number, one: string, more = `${one}s`): string => `${count} ${count === 1 ? one : more}`;
+
+export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
