@@ -25,13 +25,7 @@ export const blockFigure = async (): Promise<Drawing> => {
     const at = chips.findIndex(({ kept }) => !kept);
     const place = at < 0 ? chips.length : at + 1;
     const nodes = chips.map(({ chip }) => chip);
-    const row = make(
-      'li',
-      { className: 'block' },
-      ...nodes.slice(0, place),
-      ...(ownChip ? [ownChip] : []),
-      ...nodes.slice(place),
-    );
+    const row = make('li', { className: 'block' }, ...nodes.toSpliced(place, 0, ...(ownChip ? [ownChip] : [])));
     return { round, chips, ownChip, row };
   });
   const list = make('ol', { className: 'blocks' }, ...blocks.map(({ row }) => row));

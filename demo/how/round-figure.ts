@@ -2,7 +2,7 @@
 // what is kept, corrected and discarded.
 import { type Moment, momentsOf, rowsOf } from '../run/moments.ts';
 import { outcomeOf } from '../run/outcome.ts';
-import { visible } from '../run/rounds.ts';
+import { quoted, visible } from '../run/rounds.ts';
 import { make } from '../shared/elements.ts';
 import { percent } from '../shared/percent.ts';
 import { endOf } from '../stage/scene.ts';
@@ -16,8 +16,6 @@ const choose = (moments: readonly Moment[]): Moment => {
   if (!best) throw new Error('no round of this recording has a corrected token');
   return best;
 };
-
-const quoted = (text: string): string => `“${visible(text).trim()}”`;
 
 export const roundFigure = async (): Promise<Drawing> => {
   const { events, plain } = await recordingOf('dflash');
@@ -45,9 +43,7 @@ export const roundFigure = async (): Promise<Drawing> => {
   const list = make(
     'ol',
     { className: 'guesses', ariaLabel: 'The guesses, with the probability that the target gives each of them' },
-    ...nodes.slice(0, first + 1),
-    correction,
-    ...nodes.slice(first + 1),
+    ...nodes.toSpliced(first + 1, 0, correction),
   );
   const wrong = quoted(rows[first]?.text ?? '');
   const SAYS = [

@@ -3,7 +3,7 @@
 
 import { drawCell } from '../inspect/round-view.ts';
 import { type Moment, momentsOf } from '../run/moments.ts';
-import { layOut, visible } from '../run/rounds.ts';
+import { layOut, quoted } from '../run/rounds.ts';
 import { make } from '../shared/elements.ts';
 import type { Drawing } from './figure.ts';
 import { recordingOf } from './recording-of.ts';
@@ -38,8 +38,8 @@ export const treeFigure = async (): Promise<Drawing> => {
   const saved =
     second === undefined
       ? ''
-      : ` Here the drafter’s first guess, “${visible(round.pieces[first] ?? '').trim()}”, was wrong, and its second, ` +
-        `“${visible(round.pieces[second] ?? '').trim()}”, was right: a chain would have ended there.`;
+      : ` Here the drafter’s first guess, ${quoted(round.pieces[first] ?? '')}, was wrong, and its second, ` +
+        `${quoted(round.pieces[second] ?? '')}, was right: a chain would have ended there.`;
   const [verified, decided] = [levels + 1, levels + 2];
   return {
     node: make('div', { className: 'drawing' }, box),
@@ -61,7 +61,7 @@ export const treeFigure = async (): Promise<Drawing> => {
       if (moment === verified) return `Verify: one pass of the target scores all ${guesses} guesses.`;
       if (moment === decided)
         return `Accept: the path on which the target agrees, ${kept} tokens long. The branches are dropped.`;
-      return `The target adds a token of its own, “${visible(own?.text ?? '').trim()}”: ${kept + 1} tokens in one round.`;
+      return `The target adds a token of its own, ${quoted(own?.text ?? '')}: ${kept + 1} tokens in one round.`;
     },
   };
 };

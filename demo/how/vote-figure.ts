@@ -3,7 +3,7 @@
 import { VoteView } from '../inspect/vote-view.ts';
 import { roleName } from '../models/family.ts';
 import { momentsOf } from '../run/moments.ts';
-import { visible } from '../run/rounds.ts';
+import { quoted } from '../run/rounds.ts';
 import { barsOf, type VotedToken } from '../run/votes.ts';
 import { make } from '../shared/elements.ts';
 import type { Drawing } from './figure.ts';
@@ -11,8 +11,6 @@ import { recordingOf } from './recording-of.ts';
 
 /** Tokens shown before the closest vote, which is the last. */
 const BEFORE = 8;
-
-const quoted = (text: string): string => `“${visible(text).trim()}”`;
 
 export const voteFigure = async (): Promise<Drawing> => {
   const { events } = await recordingOf('cos');

@@ -1,7 +1,7 @@
 // How the models of an ensemble voted on each token of a round.
 import { type ModelNames, roleName } from '../models/family.ts';
 import type { Moment } from '../run/moments.ts';
-import { visible } from '../run/rounds.ts';
+import { quoted } from '../run/rounds.ts';
 import { barsOf, LETTERS, memberOf, type VoteBar, type VotedToken } from '../run/votes.ts';
 import { make } from '../shared/elements.ts';
 import { percent } from '../shared/percent.ts';
@@ -9,7 +9,7 @@ import { percent } from '../shared/percent.ts';
 const drawBar = ({ letter, member, committed, instead }: VoteBar, name: string): HTMLElement => {
   const bar = make('span', { className: 'share' });
   bar.style.setProperty('--share', `${100 * committed}%`);
-  const note = instead ? `prefers “${visible(instead.text).trim()}” (${percent(instead.probability)})` : '';
+  const note = instead ? `prefers ${quoted(instead.text)} (${percent(instead.probability)})` : '';
   const row = make(
     'li',
     {},
@@ -33,7 +33,7 @@ const drawToken = (token: VotedToken, number: number, models: ModelNames): HTMLE
   return make(
     'li',
     { className: 'vote' },
-    make('h4', { textContent: `Token ${number}: “${visible(token.text).trim()}”, ${origin}` }),
+    make('h4', { textContent: `Token ${number}: ${quoted(token.text)}, ${origin}` }),
     make('ul', { className: 'vote-bars', ariaLabel: 'Probability of this token, combined and by model' }, ...bars),
   );
 };

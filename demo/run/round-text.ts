@@ -4,7 +4,7 @@ import { isAlso, type ModelNames, roleName } from '../models/family.ts';
 import { percent } from '../shared/percent.ts';
 import { capitalised } from '../shared/words.ts';
 import type { Row } from './moments.ts';
-import { type DecodedRound, type TokenStatus, visible } from './rounds.ts';
+import { type DecodedRound, quoted, type TokenStatus, visible } from './rounds.ts';
 
 /** The status of a token, as a sign and words. */
 export const STATUSES: Readonly<Record<TokenStatus, string>> = {
@@ -80,7 +80,7 @@ export const describeRound = (round: DecodedRound): string => {
 
 /** The drawing of a round in words, for screen readers. */
 export const spokenRound = ({ pieces, path, committed }: DecodedRound): string => {
-  const quote = (texts: readonly string[]): string => texts.map((text) => `“${visible(text).trim()}”`).join(' ');
+  const quote = (texts: readonly string[]): string => texts.map(quoted).join(' ');
   const rejected = pieces.filter((_, node) => !path.includes(node));
   const kept = committed.map(({ text }) => text);
   return `Committed: ${quote(kept)}. Rejected: ${rejected.length > 0 ? quote(rejected) : 'nothing'}.`;

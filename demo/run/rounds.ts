@@ -172,3 +172,6 @@ export const rejectedLine = ({ pieces, parents, path }: DecodedRound): readonly 
 
 /** Text with visible signs for spaces and line ends. */
 export const visible = (text: string): string => text.replaceAll('\n', '↵').replace(/^ +$/, '␣') || '∎';
+
+/** A token in a sentence. */
+export const quoted = (text: string): string => `“${visible(text).trim() || '␣'}”`;

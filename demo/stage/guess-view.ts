@@ -40,12 +40,7 @@ const trayOf = (burst: Burst): Drawn => {
   // The target's own token follows the last accepted draft.
   const at = first < 0 ? nodes.length : first + 1;
   const ballotNode = ballot && make('span', { className: 'ballot', textContent: ballot });
-  node.append(
-    ...nodes.slice(0, at),
-    ...(ownNode ? [ownNode] : []),
-    ...nodes.slice(at),
-    ...(ballotNode ? [ballotNode] : []),
-  );
+  node.append(...nodes.toSpliced(at, 0, ...(ownNode ? [ownNode] : [])), ...(ballotNode ? [ballotNode] : []));
   const each = (checked - from) / (nodes.length + 1);
   return {
     node,

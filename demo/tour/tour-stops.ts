@@ -4,7 +4,7 @@ import { fold, METRICS } from '../../src/trace/index.ts';
 import { finishOf } from '../run/finish.ts';
 import type { Moment } from '../run/moments.ts';
 import type { Outcome } from '../run/outcome.ts';
-import { visible } from '../run/rounds.ts';
+import { quoted } from '../run/rounds.ts';
 
 /** What the page does for the tour. */
 export interface TourHost {
@@ -31,10 +31,8 @@ export interface Stop {
 
 const rejectedIn = ({ pieces, path }: Moment): boolean => path.length > 1 && path.length < pieces.length;
 
-const quote = (text: string): string => `“${visible(text).trim() || '␣'}”`;
-
 const listed = (texts: readonly string[]): string =>
-  texts.slice(0, 4).map(quote).join(' ') + (texts.length > 4 ? ' …' : '');
+  texts.slice(0, 4).map(quoted).join(' ') + (texts.length > 4 ? ' …' : '');
 
 /** The stops of one tour, which share its runs. */
 export const createTour = (): readonly Stop[] => {
@@ -119,7 +117,7 @@ export const createTour = (): readonly Stop[] => {
           const kind = own?.source === 'bonus' ? 'a bonus token' : 'a corrected token';
           return (
             'The same pass also gives the token that belongs in place of the first rejected draft: ' +
-            `${quote(own?.text ?? '')}, ${kind}, at no extra cost. ` +
+            `${quoted(own?.text ?? '')}, ${kind}, at no extra cost. ` +
             `So this round committed ${path.length} tokens for one pass of the target. ` +
             'When all drafts are accepted, the extra token is called a bonus token.'
           );
