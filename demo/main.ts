@@ -13,7 +13,7 @@ import { element } from './shared/elements.ts';
 import { onDrop } from './shared/file-drop.ts';
 import { startHints } from './shared/hints.ts';
 import { keepFocus } from './shared/keep-focus.ts';
-import { wantsStillness } from './shared/stillness.ts';
+import { bringIntoView } from './shared/stillness.ts';
 import { readHash, Tabs } from './shared/tabs.ts';
 import { startTheme } from './shared/theme.ts';
 import { Stage } from './stage/stage.ts';
@@ -117,7 +117,7 @@ new AllSystems({
   question: () => race.problems.question,
   show(title, question, run, plain) {
     stage.show({ title, question, device: session.device }, run, plain);
-    element('stage-title', HTMLElement).scrollIntoView({ behavior: wantsStillness() ? 'auto' : 'smooth' });
+    bringIntoView(element('stage-title', HTMLElement));
   },
 });
 

@@ -4,7 +4,7 @@ import { SYSTEMS } from '../../src/index.ts';
 import { drawRound, lastLettered } from '../run/lane.ts';
 import type { Outcome } from '../run/outcome.ts';
 import type { Details } from '../run/race.ts';
-import { type Step, StepReader } from '../run/steps.ts';
+import { readSteps } from '../run/steps.ts';
 import { TokenDetails } from '../run/token-details.ts';
 import { element, make } from '../shared/elements.ts';
 import { many } from '../shared/words.ts';
@@ -15,12 +15,6 @@ import { RoundView } from './round-view.ts';
 import { ScoresView } from './scores-view.ts';
 import { Timeline } from './timeline.ts';
 import { VoteView } from './vote-view.ts';
-
-const stepsOf = ({ events }: Outcome): readonly Step[] => {
-  const reader = new StepReader();
-  for (const event of events) reader.add(event);
-  return reader.steps;
-};
 
 const TEXT = 'Text so far. Arrow keys go from token to token.';
 
@@ -95,7 +89,7 @@ export class InspectView {
     this.#drawText();
     this.#details.take(outcome.events);
     this.#round.start(this.#moments);
-    this.#scores.start(stepsOf(outcome));
+    this.#scores.start(readSteps(outcome.events).steps);
     this.#controls.hidden = this.#system.disabled;
     this.#describeDetails();
     this.#timeline.start(this.#moments);

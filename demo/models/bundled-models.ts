@@ -50,7 +50,7 @@ export const firstChoice = (): Choice => {
   return chosenBundled();
 };
 
-const bundledChoice = (name: string): Choice => ({ label: `the bundled ${name}`, source: name });
+export const bundledChoice = (name: string): Choice => ({ label: `the bundled ${name}`, source: name });
 
 const chosenBundled = (): Choice =>
   bundledChoice(document.querySelector<HTMLInputElement>('input[name=model]:checked')?.value ?? BUNDLED[0].name);

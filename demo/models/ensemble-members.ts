@@ -1,15 +1,14 @@
 // The choice of bundled models that vote with the bundled target in an ensemble. Members of the visitor's own are
 // chosen with their other models.
 import { element } from '../shared/elements.ts';
+import { bundledChoice } from './bundled-models.ts';
 import type { Choice, Family } from './family.ts';
-
-const bundled = (name: string): Choice => ({ label: `the bundled ${name}`, source: name });
 
 /** Without named members an ensemble takes the draft model. */
 const CHOICES: Readonly<Record<string, readonly Choice[]>> = {
   draft: [],
-  mid: [bundled('mid')],
-  both: [bundled('mid'), bundled('draft')],
+  mid: [bundledChoice('mid')],
+  both: [bundledChoice('mid'), bundledChoice('draft')],
 };
 
 export class MemberChoice {

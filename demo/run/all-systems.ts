@@ -4,7 +4,7 @@ import { SYSTEM_GROUPS, SYSTEMS, type SystemFacts } from '../../src/index.ts';
 import { fold, METRICS } from '../../src/trace/index.ts';
 import { element, make, say } from '../shared/elements.ts';
 import { chooseSystem } from './choose-system.ts';
-import type { Outcome } from './outcome.ts';
+import { answerOf, type Outcome } from './outcome.ts';
 import { finalNumber, type Problem } from './problems.ts';
 import './all-systems.css';
 
@@ -23,18 +23,13 @@ interface Row {
   readonly about: HTMLElement;
 }
 
-const textOf = ({ events }: Outcome): string => {
-  const done = events.at(-1);
-  return (done?.type === 'done' && done.text) || '';
-};
-
 const aboutOf = (
   { guarantee, baseline }: SystemFacts,
   run: Outcome,
   plain: Outcome | null,
   problem: Problem | null,
 ) => {
-  const given = problem && finalNumber(textOf(run));
+  const given = problem && finalNumber(answerOf(run.events));
   const answer = problem ? [given === problem.result ? `✓ ${given}` : `✗ ${given ?? 'no number'}`] : [];
   if (!plain || baseline === 'ensemble' || run === plain) return answer.join();
   const same = `${run.tokens}` === `${plain.tokens}`;

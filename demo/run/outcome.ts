@@ -19,6 +19,12 @@ export const outcomeOf = (events: readonly TraceEvent[]): Outcome => {
   };
 };
 
+/** The answer; empty where there is none. */
+export const answerOf = (events: readonly TraceEvent[]): string => {
+  const done = events.at(-1);
+  return (done?.type === 'done' && done.text) || '';
+};
+
 /**
  * A timed run with the probabilities of another, where both decided the same: reading probabilities back costs time.
  * Otherwise the timed run as it is.

@@ -4,7 +4,7 @@ import type { Session } from '../session.ts';
 import { element } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
-import { wantsStillness } from '../shared/stillness.ts';
+import { bringIntoView } from '../shared/stillness.ts';
 import { LOGPROBS } from './moments.ts';
 import type { Outcome } from './outcome.ts';
 import { Problems } from './problems.ts';
@@ -20,8 +20,7 @@ export interface Wanted extends Details {
 }
 
 /** Brings the answer into view. */
-export const showAnswer = (): void =>
-  element('answer-title', HTMLElement).scrollIntoView({ behavior: wantsStillness() ? 'auto' : 'smooth' });
+export const showAnswer = (): void => bringIntoView(element('answer-title', HTMLElement));
 
 /** Makes the entry of the next run. */
 export type Start = (wanted: Wanted) => Entry | Promise<Entry>;

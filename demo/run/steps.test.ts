@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ThresholdRule as Rule, type TraceEvent, withNewNames } from '../../src/trace/index.ts';
-import { isEscalated, rangeOf, StepReader, stepText, whatIf } from './steps.ts';
+import { isEscalated, rangeOf, readSteps, stepText, whatIf } from './steps.ts';
 
 const at = 0;
 const draft = (step: number, ...texts: string[]): TraceEvent => ({
@@ -55,12 +55,6 @@ const run = (system: string, facts: object = {}): TraceEvent => ({
   ...facts,
 });
 
-const readAll = (events: readonly TraceEvent[]): StepReader => {
-  const reader = new StepReader();
-  for (const event of events) reader.add(event);
-  return reader;
-};
-
 /** One accepted step, the second of two candidates; one escalated step, which the target writes in two rounds. */
 const EVENTS = [
   draft(1, 'one', 'uno'),
@@ -85,7 +79,7 @@ describe('steps', () => {
   });
 
   it('are read from events: what was drafted, chosen, decided, committed', () => {
-    const reader = readAll(EVENTS);
+    const reader = readSteps(EVENTS);
     expect(reader.steps).toHaveLength(2);
     expect(reader.steps[0]).toMatchObject({
       draft: 'uno',
@@ -100,19 +94,19 @@ describe('steps', () => {
   });
 
   it('grow while the target writes them', () => {
-    const reader = readAll(EVENTS.slice(0, 7));
+    const reader = readSteps(EVENTS.slice(0, 7));
     expect(reader.steps[1]).toMatchObject({ text: 't', by: 'target', ms: null });
   });
 
   it('take from the run whether high or low scores escalate', () => {
-    expect(readAll([run('new', { escalates: 'high', threshold: 'x' })]).rule?.escalates).toBe('high');
-    expect(readAll([withNewNames(run('rsd'))]).rule?.escalates).toBe('low');
-    expect(readAll([withNewNames(run('arbitrage'))]).rule?.escalates).toBe('high');
-    expect(readAll([run('majority')]).rule).toBeNull();
+    expect(readSteps([run('new', { escalates: 'high', threshold: 'x' })]).rule?.escalates).toBe('high');
+    expect(readSteps([withNewNames(run('rsd'))]).rule?.escalates).toBe('low');
+    expect(readSteps([withNewNames(run('arbitrage'))]).rule?.escalates).toBe('high');
+    expect(readSteps([run('majority')]).rule).toBeNull();
   });
 
   it('are decided again under another threshold, in the direction of the rule', () => {
-    const reader = readAll(EVENTS);
+    const reader = readSteps(EVENTS);
     const [low, high] = (['low', 'high'] as const).map((escalates) => ({ escalates, threshold: 'x' })) as [Rule, Rule];
     expect(whatIf(low, reader.steps, 0.7)).toEqual({ escalated: 1, changed: [] });
     expect(whatIf(low, reader.steps, 0.1)).toEqual({ escalated: 0, changed: [2] });

@@ -74,6 +74,13 @@ export class StepReader {
   }
 }
 
+/** The steps of a finished run, and its rule. */
+export const readSteps = (events: readonly TraceEvent[]): Pick<StepReader, 'steps' | 'rule'> => {
+  const reader = new StepReader();
+  for (const event of events) reader.add(event);
+  return reader;
+};
+
 /** Whether a step with this score is escalated; a step without a score always is. */
 export const isEscalated = ({ escalates }: ThresholdRule, score: number | null, threshold: number): boolean =>
   score === null || (escalates === 'high' ? score > threshold : score < threshold);

@@ -12,6 +12,7 @@ import {
   Tooltip,
 } from 'chart.js';
 import { make } from './elements.ts';
+import { wantsStillness } from './stillness.ts';
 
 Chart.register(
   CategoryScale,
@@ -140,9 +141,8 @@ export class ChartView {
     const spec = this.#spec;
     if (!spec) return;
     const datasets = spec.series.map(datasetOf);
-    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
     const options = {
-      animation: still || this.#chart !== null ? (false as const) : { duration: 300 },
+      animation: wantsStillness() || this.#chart !== null ? (false as const) : { duration: 300 },
       maintainAspectRatio: false,
       scales: { x: axisOf(spec.x), y: axisOf(spec.y) },
       plugins: {

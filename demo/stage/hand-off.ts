@@ -1,9 +1,9 @@
 // A step router's run on the stage: its steps in time, and what a stricter or milder judge would have decided on the
 // recorded scores, at what cost and with which answer.
 import { fold, METRICS, type ThresholdRule, type TraceEvent } from '../../src/trace/index.ts';
-import { outcomeOf } from '../run/outcome.ts';
+import { answerOf, outcomeOf } from '../run/outcome.ts';
 import { finalNumber } from '../run/problems.ts';
-import { isEscalated, type Step, StepReader, stepText } from '../run/steps.ts';
+import { isEscalated, readSteps, stepText } from '../run/steps.ts';
 import { type LaneScene, laneOf, likeOf, spanOf, warp } from './scene.ts';
 
 export interface HandOffStep {
@@ -38,21 +38,8 @@ export interface HandOffScene {
   readonly answers: { readonly target: string | null; readonly draft: string | null };
 }
 
-const stepsOf = (
-  events: readonly TraceEvent[],
-): { readonly steps: readonly Step[]; readonly rule: ThresholdRule | null } => {
-  const reader = new StepReader();
-  for (const event of events) reader.add(event);
-  return reader;
-};
-
 /** Paragraphs of an answer, which are the steps of the bundled models. */
 const paragraphs = (text: string): readonly string[] => text.split(/\n\n/).map(stepText).filter(Boolean);
-
-const textOf = (events: readonly TraceEvent[]): string => {
-  const done = events.at(-1);
-  return (done?.type === 'done' && done.text) || '';
-};
 
 /** Null where the run has no threshold or fewer steps than the plain answer. */
 export const handOffOf = (
@@ -60,11 +47,11 @@ export const handOffOf = (
   plain: readonly TraceEvent[],
   alone: readonly TraceEvent[],
 ): HandOffScene | null => {
-  const { steps, rule } = stepsOf(events);
+  const { steps, rule } = readSteps(events);
   const routes = events.filter((event) => event.type === 'route');
   const candidates = events.filter((event) => event.type === 'candidates');
   const ends = events.filter((event) => event.type === 'step');
-  const written = paragraphs(textOf(plain));
+  const written = paragraphs(answerOf(plain));
   const [first] = routes;
   if (!rule || !first || routes.length !== steps.length || written.length !== steps.length) return null;
   const start = events.find(({ type }) => type === 'prefill')?.at ?? 0;
@@ -101,7 +88,7 @@ export const handOffOf = (
       alone: plainMs,
     },
     tokens: steps.reduce((sum, { tokens }) => sum + tokens, 0),
-    answers: { target: finalNumber(textOf(plain)), draft: finalNumber(textOf(alone)) },
+    answers: { target: finalNumber(answerOf(plain)), draft: finalNumber(answerOf(alone)) },
   };
 };
 

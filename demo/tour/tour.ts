@@ -1,7 +1,7 @@
 // The guided tour: a card that highlights the element it explains. It is not modal, so the page stays usable. Arrow
 // keys go back and forth, Esc ends the tour, and the focus returns to where it was.
 import { make } from '../shared/elements.ts';
-import { wantsStillness } from '../shared/stillness.ts';
+import { bringIntoView } from '../shared/stillness.ts';
 import { createTour, type Stop, type TourHost } from './tour-stops.ts';
 import './tour.css';
 
@@ -96,6 +96,6 @@ export class Tour {
     const node = selector && document.querySelector(selector);
     if (!node) return;
     node.classList.add('toured');
-    node.scrollIntoView({ block: 'start', behavior: wantsStillness() ? 'auto' : 'smooth' });
+    bringIntoView(node);
   }
 }
