@@ -3,10 +3,11 @@
 import { version } from '../../package.json';
 import { connect } from '../../src/index.ts';
 import type { ChartView } from '../shared/chart.ts';
-import { element, make, say } from '../shared/elements.ts';
+import { element, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { startHints } from '../shared/hints.ts';
 import { keepFocus } from '../shared/keep-focus.ts';
+import { saveFile } from '../shared/save.ts';
 import { startTheme } from '../shared/theme.ts';
 import { DeviceView } from './device-view.ts';
 import { type Plan, type Row, rowsOf } from './queue/plan.ts';
@@ -166,11 +167,8 @@ const copy = async (): Promise<void> => {
 
 const save = (): void => {
   if (!session) return;
-  const blob = new Blob([JSON.stringify(file(session), null, 1)], { type: 'application/json' });
-  const href = URL.createObjectURL(blob);
   const name = `outrider-${session.made.toISOString().slice(0, 16).replace(/[:T]/g, '-')}.json`;
-  make('a', { href, download: name }).click();
-  URL.revokeObjectURL(href);
+  saveFile(name, JSON.stringify(file(session), null, 1), 'application/json');
 };
 
 go.addEventListener('click', () => void work(runAll));

@@ -6,19 +6,12 @@ import { interruptionSentence } from '../run/interruption.ts';
 import { drawRound } from '../run/lane.ts';
 import { type DecodedRound, RoundReader } from '../run/rounds.ts';
 import { copyOnClick } from '../shared/copy.ts';
+import { make } from '../shared/elements.ts';
 import { many } from '../shared/words.ts';
 import { drawMarkdown, parseMarkdown } from './markdown.ts';
 
-const make = <Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  className: string,
-  text = '',
-): HTMLElementTagNameMap[Tag] => Object.assign(document.createElement(tag), { className, textContent: text });
-
 export const action = (label: string, about: string, press: () => void): HTMLButtonElement => {
-  const button = make('button', 'quiet small', label);
-  button.type = 'button';
-  button.ariaLabel = about;
+  const button = make('button', { type: 'button', className: 'quiet small', ariaLabel: about }, label);
   button.addEventListener('click', press);
   return button;
 };
@@ -32,17 +25,15 @@ export const copyAction = (text: () => string): HTMLButtonElement => {
 
 class MessageView {
   readonly root: HTMLElement;
-  readonly body = make('div', 'text');
-  readonly about = make('p', 'muted');
-  readonly actions = make('div', 'row tight');
+  readonly body = make('div', { className: 'text' });
+  readonly about = make('p', { className: 'muted' });
+  readonly actions = make('div', { className: 'row tight' });
 
   constructor(role: 'user' | 'assistant', name: string) {
-    this.root = make('article', `message ${role}`);
-    this.root.ariaLabel = name;
     // The buttons are above the text: below it they would move while it grows.
-    const head = make('div', 'row between head');
-    head.append(this.about, this.actions);
-    this.root.append(make('h3', 'hidden', name), head, this.body);
+    const head = make('div', { className: 'row between head' }, this.about, this.actions);
+    const heading = make('h3', { className: 'hidden' }, name);
+    this.root = make('article', { className: `message ${role}`, ariaLabel: name }, heading, head, this.body);
   }
 }
 
@@ -59,10 +50,8 @@ export class QuestionView extends MessageView {
   }
 
   #edit(content: string, edit: (content: string) => void): void {
-    const box = make('textarea', '');
-    box.value = content;
-    box.ariaLabel = 'Edited question';
-    const row = make('div', 'row tight');
+    const box = make('textarea', { value: content, ariaLabel: 'Edited question' });
+    const row = make('div', { className: 'row tight' });
     const back = (): void => {
       box.replaceWith(this.body);
       row.replaceWith(this.actions);
@@ -91,7 +80,7 @@ const ENDS = { stop: '', length: 'token limit reached', aborted: 'stopped' } as 
 /** An answer, which grows with the events of its run. */
 export class AnswerView extends MessageView {
   text = '';
-  readonly #formatted = make('div', 'text formatted');
+  readonly #formatted = make('div', { className: 'text formatted' });
   readonly #toggle = action('Show tokens', 'Show the tokens of this answer', () => this.#flip());
   #rounds = new RoundReader();
   readonly #figures = {

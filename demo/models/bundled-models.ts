@@ -1,6 +1,6 @@
 // The choice of a target: a bundled model, or one that the address names. The visitor's own models are in
 // own-models.ts.
-import { element, say } from '../shared/elements.ts';
+import { element, make, say } from '../shared/elements.ts';
 import type { Choice } from './family.ts';
 import { type Choose, OwnModels } from './own-models.ts';
 
@@ -24,16 +24,13 @@ export const startModels = (choose: Choose): OwnModels => {
   const wanted = isAddress(named) ? null : named;
   const list = element('bundled', HTMLFieldSetElement);
   for (const [i, { name, title, weights, about }] of BUNDLED.entries()) {
-    const label = document.createElement('label');
-    label.className = 'choice';
-    const radio = Object.assign(document.createElement('input'), { type: 'radio', name: 'model', value: name });
-    radio.checked = name === wanted || (i === 0 && !wanted);
-    const heading = Object.assign(document.createElement('span'), { textContent: title });
-    const size = Object.assign(document.createElement('span'), { className: 'size' });
-    size.textContent = `${(weights / 1e6).toFixed(weights < 1e6 ? 2 : 1)} M weights`;
-    const note = Object.assign(document.createElement('small'), { textContent: about });
-    label.append(radio, heading, size, note);
-    list.append(label);
+    const checked = name === wanted || (i === 0 && !wanted);
+    const radio = make('input', { type: 'radio', name: 'model', value: name, checked });
+    const size = `${(weights / 1e6).toFixed(weights < 1e6 ? 2 : 1)} M weights`;
+    const [heading, note] = [make('span', {}, title), make('small', {}, about)];
+    list.append(
+      make('label', { className: 'choice' }, radio, heading, make('span', { className: 'size' }, size), note),
+    );
   }
   list.addEventListener('change', () => choose(chosenBundled(), 'target'));
   return new OwnModels(choose);

@@ -1,7 +1,7 @@
 // Shows what the visitor's own models would take before any is downloaded: a row for each model, the total, and whether
 // it fits. Models that certainly fit are loaded without asking.
 import type { Preflight } from '../../src/index.ts';
-import { element, say, size } from '../shared/elements.ts';
+import { element, make, say, size } from '../shared/elements.ts';
 import { capitalised } from '../shared/words.ts';
 import { roleName } from './family.ts';
 
@@ -11,16 +11,8 @@ const CERTAIN = { share: 0.25, bytes: 512e6 };
 const certainlyFits = ({ fits, device, limits: { memory } }: Preflight): boolean =>
   fits && device <= (memory === null ? CERTAIN.bytes : CERTAIN.share * memory);
 
-const cell = (text: string, tag: 'td' | 'th' = 'td'): HTMLElement =>
-  Object.assign(document.createElement(tag), { textContent: text });
-
-const row = (head: string, ...cells: readonly string[]): HTMLTableRowElement => {
-  const line = document.createElement('tr');
-  const first = cell(head, 'th');
-  first.setAttribute('scope', 'row');
-  line.append(first, ...cells.map((text) => cell(text)));
-  return line;
-};
+const row = (head: string, ...cells: readonly string[]): HTMLTableRowElement =>
+  make('tr', {}, make('th', { scope: 'row' }, head), ...cells.map((text) => make('td', {}, text)));
 
 const describeLimits = ({ limits: { memory, buffer } }: Preflight): string => {
   const known =

@@ -2,6 +2,7 @@
 // and rejected drafts are struck through. Text is only appended, so nothing moves while it is read. Rejected drafts are
 // drawn by the style sheet, so they are neither copied nor read aloud.
 import { type EventOf, METRICS, type TraceEvent } from '../../src/trace/index.ts';
+import { make } from '../shared/elements.ts';
 import { many } from '../shared/words.ts';
 import { brief, duration, Running } from './figures.ts';
 import { type DecodedRound, RoundReader, rejectedLine, visible } from './rounds.ts';
@@ -12,7 +13,7 @@ const MOST_REJECTED = 3;
 
 /** A token with the colour and the sign of its source. */
 export const tokenSpan = (text: string, source: string): HTMLElement => {
-  const span = Object.assign(document.createElement('span'), { className: source, textContent: text });
+  const span = make('span', { className: source }, text);
   if (text.length < 2) span.dataset.narrow = '';
   return span;
 };
@@ -32,7 +33,7 @@ const marked = (
 };
 
 const struck = (line: readonly string[]): HTMLElement => {
-  const mark = document.createElement('s');
+  const mark = make('s');
   const more = line.length > MOST_REJECTED ? '…' : '';
   mark.dataset.rejected = line.slice(0, MOST_REJECTED).map(visible).join('') + more;
   return mark;

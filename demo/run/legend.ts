@@ -72,11 +72,9 @@ type Marked = Pick<SystemFacts, 'joins' | 'guarantee'>;
 const draw = ({ joins, guarantee }: Marked, models: ModelNames): void => {
   const marks = joins ? ensemble(models) : guarantee === 'approximate' ? STEPS : DRAFTS;
   const items = marks.map(({ className, text, about, member }) => {
-    const item = document.createElement('li');
     const mark = make(className === 'rejected' ? 's' : 'span', { className }, hinted(text, `${about}.`));
     if (member !== undefined) Object.assign(mark.dataset, { member: `${member}`, letter: LETTERS[member] });
-    item.append(mark);
-    return item;
+    return make('li', {}, mark);
   });
   element('legend', HTMLUListElement).replaceChildren(...items);
 };

@@ -24,9 +24,6 @@ const LOGPROB = "Of the step's least certain token, as the draft gave it.";
 const GROUNDING =
   'Of the least grounded token: the share of its attention that reaches the prompt and the steps before it.';
 
-const node = (tag: string, className: string, text = ''): HTMLElement =>
-  Object.assign(document.createElement(tag), { className, textContent: text });
-
 const milliseconds = (ms: number): string => `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
 
 export const twoDigits = (value: number): string => value.toFixed(2);
@@ -56,9 +53,9 @@ const factsOf = ({ route, tokens, ms, written }: Step): string =>
 const scoreOf = ({ route }: Step, range: { min: number; max: number } | null): HTMLElement[] => {
   if (!route) return [];
   const { score, threshold, by, reason } = route;
-  if (!range) return [node('small', 'muted', reason)];
+  if (!range) return [make('small', { className: 'muted' }, reason)];
   const { min, max } = range;
-  const scale = node('span', 'score-scale');
+  const scale = make('span', { className: 'score-scale' });
   const place = (value: number): string => `${(100 * (Math.min(max, Math.max(min, value)) - min)) / (max - min)}%`;
   scale.style.setProperty('--score', score === null ? '0%' : place(score));
   scale.style.setProperty('--threshold', place(threshold));
@@ -94,22 +91,21 @@ const candidatesOf = ({ candidates, route }: Step): HTMLElement[] => {
 
 /** `cold`: the target has not written yet, so its shaders are compiled with its first step. */
 const drawStep = (step: Step, range: { min: number; max: number } | null, cold: boolean): HTMLElement => {
-  const card = node('li', `step ${step.by === 'target' ? 'escalated' : step.ms === null ? 'waiting' : 'accepted'}`);
-  const head = node('p', 'row between');
-  head.append(node('strong', '', `Step ${step.step} ${headingOf(step)}`), node('small', 'muted', factsOf(step)));
+  const state = step.by === 'target' ? 'escalated' : step.ms === null ? 'waiting' : 'accepted';
+  const heading = make('strong', {}, `Step ${step.step} ${headingOf(step)}`);
+  const head = make('p', { className: 'row between' }, heading, make('small', { className: 'muted' }, factsOf(step)));
   const { draft, by, text } = step;
   const escalated = by === 'target';
   const lines = [
     ...(draft === null || agrees(step) || (!escalated && text)
       ? []
-      : [node(escalated ? 's' : 'p', 'draft-step', stepText(draft))]),
-    ...(text ? [node('p', escalated ? 'target-step' : 'kept-step', stepText(text))] : []),
+      : [make(escalated ? 's' : 'p', { className: 'draft-step' }, stepText(draft))]),
+    ...(text ? [make('p', { className: escalated ? 'target-step' : 'kept-step' }, stepText(text))] : []),
     ...(escalated && !text
-      ? [node('p', 'muted', `The target ${cold ? 'compiles its shaders, then ' : ''}writes this step …`)]
+      ? [make('p', { className: 'muted' }, `The target ${cold ? 'compiles its shaders, then ' : ''}writes this step …`)]
       : []),
   ];
-  card.append(head, ...lines, ...scoreOf(step, range), ...candidatesOf(step));
-  return card;
+  return make('li', { className: `step ${state}` }, head, ...lines, ...scoreOf(step, range), ...candidatesOf(step));
 };
 
 export class StepPanel {

@@ -12,9 +12,8 @@ interface Control {
 }
 
 const slider = (knob: NumberKnob, value: KnobValue, shown: HTMLOutputElement): Control => {
-  const node = document.createElement('input');
-  node.type = 'range';
-  Object.assign(node, { min: knob.min, max: knob.max, step: knob.step, value: Number(value) });
+  const { min, max, step } = knob;
+  const node = make('input', { type: 'range', min: `${min}`, max: `${max}`, step: `${step}`, value: `${value}` });
   const show = (): void => {
     shown.value = node.value;
   };
@@ -24,8 +23,8 @@ const slider = (knob: NumberKnob, value: KnobValue, shown: HTMLOutputElement): C
 };
 
 const list = (knob: ChoiceKnob, value: KnobValue): Control => {
-  const node = document.createElement('select');
-  for (const option of knob.options) node.add(new Option(option, option, false, option === value));
+  const options = knob.options.map((option) => new Option(option, option, false, option === value));
+  const node = make('select', {}, ...options);
   return { node, read: () => node.value };
 };
 
@@ -43,14 +42,9 @@ export const parseNumbers = (
 };
 
 const line = (knob: NumbersKnob, value: KnobValue): Control => {
-  const node = document.createElement('input');
-  node.type = 'text';
   const whole = Number.isInteger(knob.step ?? 1);
-  node.inputMode = whole ? 'numeric' : 'decimal';
-  node.value = [value]
-    .flat()
-    .map((each) => (typeof each === 'number' ? Number(each.toPrecision(4)) : each))
-    .join(', ');
+  const shown = [value].flat().map((each) => (typeof each === 'number' ? Number(each.toPrecision(4)) : each));
+  const node = make('input', { type: 'text', inputMode: whole ? 'numeric' : 'decimal', value: shown.join(', ') });
   const read = (): readonly number[] | null => parseNumbers(node.value, knob);
   node.addEventListener('input', () =>
     node.setCustomValidity(
@@ -111,10 +105,8 @@ export class KnobPanel {
   #build(name: string, knob: Knob): HTMLElement {
     const value = allowed(knob, this.settings[name]);
     if (name in this.settings) this.#keep(name, value);
-    const row = document.createElement('div');
-    row.className = knob.kind === 'choice' ? 'knob' : 'knob wide';
-    const label = Object.assign(document.createElement('label'), { textContent: knob.label, htmlFor: `knob-${name}` });
-    const shown = document.createElement('output');
+    const label = make('label', { htmlFor: `knob-${name}` }, knob.label);
+    const shown = make('output');
     const control =
       knob.kind === 'number'
         ? slider(knob, value, shown)
@@ -126,8 +118,8 @@ export class KnobPanel {
       const read = control.read();
       if (read !== null) this.#keep(name, read);
     });
-    row.append(label, ...(knob.kind === 'number' ? [shown] : []), control.node);
-    return row;
+    const className = knob.kind === 'choice' ? 'knob' : 'knob wide';
+    return make('div', { className }, label, ...(knob.kind === 'number' ? [shown] : []), control.node);
   }
 
   #keep(name: string, value: KnobValue): void {

@@ -3,7 +3,7 @@
 import { type Loaded, SYSTEM_GROUPS, SYSTEMS, type SystemFacts } from '../../src/index.ts';
 import { type Family, type ModelNames, namesOf, roleName } from '../models/family.ts';
 import { showLegendOfChoice } from '../run/legend.ts';
-import { element, say } from '../shared/elements.ts';
+import { element, make, say } from '../shared/elements.ts';
 import { DocumentField } from './document-field.ts';
 import { KnobPanel, type Settings } from './knob-panel.ts';
 
@@ -34,9 +34,7 @@ export class SystemPicker {
   constructor(change: () => void) {
     for (const [id, label] of Object.entries(SYSTEM_GROUPS)) {
       const options = SYSTEMS.filter(({ group }) => group === id).map((system) => new Option(system.title, system.id));
-      const group = Object.assign(document.createElement('optgroup'), { label });
-      group.append(...options);
-      this.#select.append(group);
+      this.#select.append(make('optgroup', { label }, ...options));
     }
     const wanted = new URLSearchParams(location.search).get('system');
     this.#choose((system) => system.id === wanted) || this.#choose(isFavourite);

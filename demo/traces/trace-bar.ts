@@ -4,6 +4,7 @@ import type { Outcome } from '../run/outcome.ts';
 import { element, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { placeAt } from '../shared/hints.ts';
+import { saveFile } from '../shared/save.ts';
 import { decodeTrace, encodeTrace, readTrace, type TraceFile, writeTrace } from './trace-file.ts';
 
 /** Chat and mail programs accept addresses up to about this length. */
@@ -73,11 +74,9 @@ export class TraceBar {
 
   #save(): void {
     if (!this.#current) return;
-    const href = URL.createObjectURL(new Blob([writeTrace(this.#current)], { type: 'application/jsonl' }));
-    const name = this.#current.title.toLowerCase().replace(/[^a-z0-9]+/g, '-');
-    Object.assign(document.createElement('a'), { href, download: `outrider-${name}.jsonl` }).click();
-    URL.revokeObjectURL(href);
-    say('trace-about', `Saved as outrider-${name}.jsonl`);
+    const name = `outrider-${this.#current.title.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.jsonl`;
+    saveFile(name, writeTrace(this.#current), 'application/jsonl');
+    say('trace-about', `Saved as ${name}`);
   }
 
   /** Uses the share sheet of the system, or the clipboard. The page's address becomes the link either way. */
