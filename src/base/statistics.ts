@@ -40,7 +40,7 @@ const uniforms = (seed: number) => {
 };
 
 /** Units drawn anew with replacement, a thousand times: the same draws for as many units and the same seed. */
-function* draws(units: number, seed: number): Generator<ArrayLike<number>> {
+function* draws(units: number, seed = 1): Generator<ArrayLike<number>> {
   const next = uniforms(seed);
   const drawn = new Uint32Array(units);
   for (let i = 0; units > 1 && i < RESAMPLES; i++) {
@@ -57,7 +57,7 @@ function* draws(units: number, seed: number): Generator<ArrayLike<number>> {
 export const intervals = <Name extends string>(
   units: number,
   statistics: Readonly<Record<Name, Statistic>>,
-  seed = 1,
+  seed?: number,
 ): Readonly<Record<Name, Interval | null>> => {
   const names = Object.keys(statistics) as Name[];
   const values = new Map(names.map((name) => [name, [] as number[]]));
@@ -74,8 +74,8 @@ export const intervals = <Name extends string>(
 };
 
 /** The share of the same draws in which a figure is at least so much; null below two units. */
-export const shareOfDraws = (units: number, statistic: Statistic, least: number, seed = 1): number | null => {
+export const shareOfDraws = (units: number, statistic: Statistic, least: number): number | null => {
   let reached = 0;
-  for (const drawn of draws(units, seed)) if ((statistic(drawn) ?? Number.NEGATIVE_INFINITY) >= least) reached++;
+  for (const drawn of draws(units)) if ((statistic(drawn) ?? Number.NEGATIVE_INFINITY) >= least) reached++;
   return units > 1 ? reached / RESAMPLES : null;
 };

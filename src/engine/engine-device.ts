@@ -58,7 +58,8 @@ export class EngineDevice {
   }
 
   /** Throws when the device was lost a moment ago already. */
-  countLoss(failure: OutriderError, now = performance.now()): void {
+  countLoss(failure: OutriderError): void {
+    const now = performance.now();
     const again = now - this.#lastLoss < TOO_SOON;
     this.#lastLoss = now;
     if (!again) return;

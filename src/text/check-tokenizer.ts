@@ -7,7 +7,7 @@ import { bad } from '../base/refuse.ts';
 /** Ids beyond twice the entries and this many have no place in a vocabulary; published files leave few gaps. */
 const GAP = 100_000;
 
-const wrong = (what: string, hint = ''): Error => bad(`tokenizer.json: ${what}`, hint);
+const wrong = (what: string): Error => bad(`tokenizer.json: ${what}`);
 
 /** Tokens with their ids. Listing 250 000 takes a tenth of a second, so it is done once. */
 export type Entries = readonly (readonly [token: string, id: number])[];

@@ -83,10 +83,6 @@ export class ConstrainedText {
     return [...this.#constraint.stopTokens].slice(0, 1);
   }
 
-  complete(text: readonly number[]): boolean {
-    return this.#constraint.complete(text);
-  }
-
   #isOver(text: readonly number[]): boolean {
     const last = text.at(-1);
     return last !== undefined && this.#constraint.stopTokens.has(last);

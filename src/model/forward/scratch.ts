@@ -135,9 +135,10 @@ export const makeScratch = (
 
 const bytesOf = (size: Size): number => ('width' in size ? rowsIn(size) * stride32(size.width) : size.words) * 4;
 
-/** Bytes of what `makeScratch` allocates. */
-export const scratchBytes = (architecture: Architecture, head = architecture.sizes.vocabulary): number => {
-  const { always, rows, convolution, delta, outputGate, scores, features } = declare(architecture, head);
+/** Bytes of what `makeScratch` allocates for a language model. */
+export const scratchBytes = (architecture: Architecture): number => {
+  const { vocabulary } = architecture.sizes;
+  const { always, rows, convolution, delta, outputGate, scores, features } = declare(architecture, vocabulary);
   const sizes: readonly Size[] = [
     ...Object.values(always),
     ...windowsOf(architecture).map(() => rows),

@@ -52,10 +52,10 @@ const withCalls = (message: ChatMessage, { shortIds = false }: Partial<ToolFamil
   };
 };
 
-const listed = (calls: readonly unknown[] | undefined, key = 'arguments'): readonly string[] =>
-  ((calls ?? []) as readonly Call[]).map(
+const listed = (calls: readonly unknown[]): readonly string[] =>
+  (calls as readonly Call[]).map(
     ({ function: own }) =>
-      `{"name": ${JSON.stringify(own.name)}, "${key}": ${JSON.stringify(asObject(own.arguments))}}`,
+      `{"name": ${JSON.stringify(own.name)}, "arguments": ${JSON.stringify(asObject(own.arguments))}}`,
   );
 
 /** Calls as text, for templates that write a message's content only. */

@@ -46,11 +46,10 @@ export class MatrixPacker implements Packed {
   /** What quantising has cost so far: sums of squared differences, and of squared values. Repacking costs nothing. */
   readonly loss = { error: 0, values: 0 };
 
-  /** `into`: a buffer that the device has mapped, zeroed, instead of own memory. */
-  constructor(layout: MatrixLayout, into?: Packed) {
+  constructor(layout: MatrixLayout) {
     this.layout = layout;
-    this.weights = into?.weights ?? new Uint32Array(layout.weightBytes / 4);
-    this.scales = into?.scales ?? new Uint32Array(layout.scaleBytes / 4);
+    this.weights = new Uint32Array(layout.weightBytes / 4);
+    this.scales = new Uint32Array(layout.scaleBytes / 4);
   }
 
   /** Rows `row`, `row + step`, … from consecutive rows of f32 values. */
