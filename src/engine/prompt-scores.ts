@@ -1,6 +1,7 @@
 // The log-probability of every token of a prompt, for callers who ask: an extra reading of the prompt, with the logits of
 // every row read back.
 import { checkAborted } from '../base/errors.ts';
+import { chainOf } from '../decode/core/chain.ts';
 import type { Choice, LanguageModel } from '../model/interface.ts';
 import { MOST_ROWS } from '../model/limits.ts';
 
@@ -23,7 +24,7 @@ export const scorePrompt = async (
   for (let from = 0; from < prompt.length - 1; from += MOST_ROWS) {
     checkAborted(signal);
     const tokens = prompt.slice(from, Math.min(from + MOST_ROWS, prompt.length - 1));
-    const pass = cursor.forward({ tokens, parents: tokens.map((_, i) => i - 1) });
+    const pass = cursor.forward(chainOf(tokens));
     const logits = await pass.logits.read();
     const tops = n > 0 ? await pass.top(Array.from(tokens.keys()), n) : [];
     pass.accept(Array.from(tokens.keys()));

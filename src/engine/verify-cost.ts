@@ -2,6 +2,7 @@
 // nothing; when it grows like M, speculation loses.
 import { checkAborted } from '../base/errors.ts';
 import { median } from '../base/statistics.ts';
+import { chainOf } from '../decode/core/chain.ts';
 import type { Cursor, LanguageModel, Sampling } from '../model/interface.ts';
 
 const ROWS = [1, 2, 4, 8, 12, 16] as const;
@@ -22,7 +23,7 @@ export interface VerifyCost {
 
 const time = async (cursor: Cursor, tokens: readonly number[]): Promise<number> => {
   const start = performance.now();
-  const pass = cursor.forward({ tokens, parents: tokens.map((_, i) => i - 1) });
+  const pass = cursor.forward(chainOf(tokens));
   await pass.draw(tokens.length - 1, GREEDY).read();
   return performance.now() - start;
 };

@@ -36,7 +36,12 @@ const expectPrompt = (cursor: Cursors[Role], prompt: readonly number[]): void =>
 type Rewindable = Pick<Cursors['target'], 'rewind'> & Partial<Pick<Cursors['target'], 'keeps'>>;
 
 /** Where rows are gone that a window sees, the whole prompt is read: that has progress, and can be cancelled. */
-const rewindTo = (cursor: Rewindable, rows: number): void => cursor.rewind(cursor.keeps?.(rows) === false ? 0 : rows);
+export const rewindTo = (cursor: Rewindable, rows: number): void =>
+  cursor.rewind(cursor.keeps?.(rows) === false ? 0 : rows);
+
+/** Rows of a cache that holds these, and what a growing conversation adds to them. */
+export const roomyRows = (rows: number, context: number): number =>
+  Math.min(context, 2 ** Math.ceil(Math.log2(Math.max(rows, SMALLEST_CACHE))));
 
 export class PrefixCache {
   readonly #cursors = new Map<Role, OpenedCursor>();
@@ -70,9 +75,8 @@ export class PrefixCache {
     }
     this.#forget(role);
     const least = Math.min(needed, model.context);
-    const roomy = Math.min(model.context, 2 ** Math.ceil(Math.log2(Math.max(needed, SMALLEST_CACHE))));
     const cursor = await openFitting((how) => model.open({ ...options, ...how }) as Promise<Cursors[Role]>, {
-      capacities: [roomy, least],
+      capacities: [roomyRows(needed, model.context), least],
       cache: options.cache,
       answerAt: (rows) => rows - beyond - prompt.length,
       freeOthers: () => this.#forgetIdle(),

@@ -4,6 +4,7 @@
 import { checkAborted, toFault } from '../../base/errors.ts';
 import { refuse } from '../../base/refuse.ts';
 import { commonPrefix } from '../../decode/core/common-prefix.ts';
+import { rewindTo, roomyRows } from '../../decode/core/prefix-cache.ts';
 import type { RemoteTarget, StepRequest, WrittenStep } from '../../decode/core/remote-target.ts';
 import { type Candidate, Candidates } from '../../decode/steps/candidates.ts';
 import { StepBoundary } from '../../decode/steps/step-boundary.ts';
@@ -13,8 +14,6 @@ import { retokenise, unwrappedText } from '../../text/retokenise.ts';
 import type { Tokenizer } from '../../text/tokenizer.ts';
 import type { Prompt } from '../request.ts';
 import type { LoadedModel } from './loaded-models.ts';
-
-const SMALLEST_CACHE = 512;
 
 /** A step in both vocabularies; null where the target's context is full. */
 interface Translated extends WrittenStep {
@@ -118,7 +117,7 @@ export class TextTarget implements LoadedRemote, Disposable {
     const { model, stopTokens } = this.#target;
     const cursor = await this.#open(Math.min(model.context, text.length + most));
     const known = Math.min(cursor.length, commonPrefix(this.#read, text), text.length - 1);
-    cursor.rewind(cursor.keeps?.(known) === false ? 0 : known);
+    rewindTo(cursor, known);
     this.#read = [];
     const decoder = new TextDecoder();
     const tokenText = (token: number) => decoder.decode(this.#tokenizer.bytes(token));
@@ -138,8 +137,7 @@ export class TextTarget implements LoadedRemote, Disposable {
     this[Symbol.dispose]();
     this.#read = [];
     const { model } = this.#target;
-    const capacity = Math.min(model.context, 2 ** Math.ceil(Math.log2(Math.max(rows, SMALLEST_CACHE))));
-    this.#cursor = await model.open({ capacity });
+    this.#cursor = await model.open({ capacity: roomyRows(rows, model.context) });
     return this.#cursor;
   }
 }
