@@ -13,7 +13,7 @@ export const loadScoredJudge = async (
   gpu: Gpu,
   checkpoint: Checkpoint,
   target: Tokenizer | null,
-  options: LoadModelOptions = {},
+  options: LoadModelOptions,
 ): Promise<VocabularyJudge> => {
   const config = readJudgeConfig(checkpoint.config);
   const files = await checkpoint.tokenizer(options.signal);

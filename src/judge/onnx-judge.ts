@@ -23,10 +23,7 @@ export const isOnnx = async (files: ProbedFiles, signal: AbortSignal | undefined
 };
 
 /** As many bytes as the file has, and the network that they are. */
-export const readNetwork = async (
-  files: FileSet,
-  { signal, onnx }: Pick<LoadSourceOptions, 'signal' | 'onnx'> = {},
-) => {
+export const readNetwork = async (files: FileSet, { signal, onnx }: Pick<LoadSourceOptions, 'signal' | 'onnx'>) => {
   const path = files.entry ?? NETWORK;
   using file = await files.open(path, { signal });
   if (!file) throw bad(`${files.name}: ${path} is missing`);
@@ -59,7 +56,7 @@ const rereading = (network: OnnxEncoder, vocabulary: number, context: number) =>
 export const loadOnnxJudge = async (
   files: FileSet,
   target: Tokenizer | null,
-  options: Pick<LoadSourceOptions, 'signal' | 'onnx'> = {},
+  options: Pick<LoadSourceOptions, 'signal' | 'onnx'>,
 ): Promise<{ judge: VocabularyJudge; notice: string | undefined }> => {
   const { signal } = options;
   const json = await readJson(files, 'config.json', { signal });

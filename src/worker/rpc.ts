@@ -38,7 +38,7 @@ export async function* ask<Told, Value>(
   send: (port: MessagePort) => Promise<unknown>,
   lost: Promise<never>,
   signal: AbortSignal | undefined,
-  aborted: () => void = () => {},
+  aborted: () => void,
 ): AsyncGenerator<Told, Value, undefined> {
   checkSignal(signal);
   const { port1: here, port2: there } = new MessageChannel();

@@ -1,7 +1,16 @@
-// Opens a checkpoint and reports its bytes as a download.
+// Opens the files of a model and reports their bytes as a download.
 import type { Checkpoint } from '../../weights/checkpoint.ts';
-import { openCheckpoint, type Source } from '../../weights/open.ts';
+import type { FileSet } from '../../weights/files/byte-source.ts';
+import { fileSet, openCheckpoint, type Source } from '../../weights/open.ts';
 import type { LoadSourceOptions } from './loaded-models.ts';
+
+/** Files that are read whole: their size is known when they have been. */
+export const openFiles = (source: Source, { signal, store, onProgress }: LoadSourceOptions): FileSet =>
+  fileSet(source, {
+    signal,
+    store,
+    onProgress: (loaded) => onProgress?.({ phase: 'download', loaded, total: loaded }),
+  });
 
 /** Reads the headers only; the tensors' bytes are reported as they are streamed. */
 export const openSource = async (

@@ -12,7 +12,7 @@ export const loadDrafterSource = async (
   gpu: Gpu,
   source: Source,
   target: LoadedModel,
-  options: LoadSourceOptions = {},
+  options: LoadSourceOptions,
 ): Promise<LoadedDrafter> => {
   const { signal, precision, onProgress } = options;
   using checkpoint = await openSource(source, options);

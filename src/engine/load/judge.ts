@@ -4,7 +4,8 @@ import { loadScoredJudge } from '../../judge/device-judge.ts';
 import type { VocabularyJudge } from '../../judge/judge-cursor.ts';
 import { isOnnx, loadOnnxJudge } from '../../judge/onnx-judge.ts';
 import { probed } from '../../weights/files/probed.ts';
-import { fileSet, openCheckpoint, type Source } from '../../weights/open.ts';
+import { openCheckpoint, type Source } from '../../weights/open.ts';
+import { openFiles } from './checkpoint.ts';
 import type { LoadedJudge, LoadedModel, LoadSourceOptions } from './loaded-models.ts';
 import { checkVocabulary } from './vocabulary.ts';
 
@@ -18,9 +19,8 @@ const open = async (
   source: Source,
   options: LoadJudgeOptions,
 ): Promise<{ name: string; judge: VocabularyJudge; notice?: string | undefined }> => {
-  const { target, signal, store, precision, onnx, onProgress } = options;
-  const download = (loaded: number): void => onProgress?.({ phase: 'download', loaded, total: loaded });
-  using files = probed(fileSet(source, { signal, store, onProgress: download }));
+  const { target, signal, precision, onnx, onProgress } = options;
+  using files = probed(openFiles(source, options));
   const words = target?.tokenizer ?? null;
   if (await isOnnx(files, signal))
     return { name: files.name, ...(await loadOnnxJudge(files, words, { signal, onnx })) };
