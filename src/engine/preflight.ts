@@ -17,7 +17,7 @@ import type { Checkpoint } from '../weights/checkpoint.ts';
 import { probed } from '../weights/files/probed.ts';
 import { fileSet, openCheckpoint } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
-import type { ModelRegistry } from './registry.ts';
+import { type ModelRegistry, precisionOf } from './registry.ts';
 import type { ModelSources } from './sources.ts';
 
 /** How models would be loaded. */
@@ -119,14 +119,12 @@ const size = (bytes: number): string =>
 
 interface Request {
   readonly gpu: Gpu;
-  readonly precisionOf: (role: ModelRole) => Precision | undefined;
   readonly positionsOf: (architecture: Architecture) => number;
   readonly cache: CachePrecision;
 }
 
-const requestOf = (gpu: Gpu, { precision, cache = 'f32', tokens = DEFAULT_TOKENS }: PreflightOptions): Request => ({
+const requestOf = (gpu: Gpu, { cache = 'f32', tokens = DEFAULT_TOKENS }: PreflightOptions): Request => ({
   gpu,
-  precisionOf: (role) => (typeof precision === 'object' ? precision[role] : precision),
   positionsOf: ({ sizes: { context } }) => Math.min(tokens, context),
   cache,
 });
@@ -217,7 +215,7 @@ export const preflight = async (
     using checkpoint = await openCheckpoint({ kind: 'folder', files }, { signal });
     const one = { role, checkpoint, architecture: readAs(role, checkpoint, opened) };
     opened.push(one);
-    parts.push(weigh(one, request, request.precisionOf(role)));
+    parts.push(weigh(one, request, precisionOf(role, options)));
   }
   const { maxBufferSize, maxStorageBufferBindingSize } = gpu.device.limits;
   const buffer = Math.min(maxBufferSize, maxStorageBufferBindingSize);

@@ -56,7 +56,8 @@ const isWriter = (role: string): role is 'draft' | AlsoRole => role === 'draft' 
 const isRemoteJudge = (from: RemoteJudge | ModelSource<LoadedJudge>): from is RemoteJudge =>
   typeof from === 'object' && 'kind' in from && from.kind === 'remote-judge';
 
-const precisionOf = (role: ModelRole, { precision }: RegistryOptions): Precision | undefined =>
+/** The precision that these options ask for. */
+export const precisionOf = (role: ModelRole, { precision }: Pick<LoadOptions, 'precision'>): Precision | undefined =>
   typeof precision === 'object' ? precision[role] : precision;
 
 /** Objects are copied on their way to a worker, so files are compared by name, size and date. */
