@@ -3,7 +3,7 @@
 // Where it also depends on where rounds begin (drafts kept with probability p/q, steps, votes), the system writes the answer
 // again, silently, up to where it was: the seed is the same, so the tokens are.
 import { OutriderError } from '../base/errors.ts';
-import type { Commit, DecodingSystem } from '../decode/core/system.ts';
+import { type Commit, type DecodingSystem, drawsFromTarget } from '../decode/core/system.ts';
 import { type Kept, Transcript } from '../decode/core/transcript.ts';
 import type { Emit, EventOf, TraceEvent } from '../trace/index.ts';
 import type { Job } from './job.ts';
@@ -18,10 +18,10 @@ interface Begun {
 }
 
 /** Whether every token is a function of the text before it, the seed and the position. */
-const dependsOnTextAlone = ({ group, guarantee, variants }: DecodingSystem, temperature: number): boolean =>
-  guarantee === 'exact' &&
-  (group === 'baseline' || group === 'speculative') &&
-  (temperature === 0 || variants?.every(({ drawn }) => !drawn) === true);
+const dependsOnTextAlone = (system: DecodingSystem, temperature: number): boolean =>
+  system.guarantee === 'exact' &&
+  drawsFromTarget(system) &&
+  (temperature === 0 || system.variants?.every(({ drawn }) => !drawn) === true);
 
 /** The tokens of a commit from this one on. */
 const from = ({ tokens, source, scores, by, votes, ...rest }: Commit, first: number): Commit => ({

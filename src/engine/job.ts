@@ -6,7 +6,7 @@ import type { Marks } from '../constraint/marks.ts';
 import type { ReasoningLimits } from '../constraint/reasoning.ts';
 import { fittedKnobs, type KnobValue, resolveKnobs } from '../decode/core/knobs.ts';
 import { missingRoles } from '../decode/core/missing-roles.ts';
-import type { DecodingSystem, Models } from '../decode/core/system.ts';
+import { type DecodingSystem, drawsFromTarget, type Models } from '../decode/core/system.ts';
 import type { Limits } from '../decode/core/transcript.ts';
 import type { LogitRules, Sampling } from '../model/interface.ts';
 import type { AnswerFormat } from '../text/answer-format.ts';
@@ -68,9 +68,9 @@ const readSampling = (request: RunRequest): Sampling => {
 };
 
 /** Only these systems check every token against a constraint. */
-const expectExact = ({ id, group }: DecodingSystem, what: string): void => {
-  if (group !== 'baseline' && group !== 'speculative')
-    throw refuse(`${id} does not support ${what}`, 'Use `autoregressive` or a speculative system.');
+const expectExact = (system: DecodingSystem, what: string): void => {
+  if (!drawsFromTarget(system))
+    throw refuse(`${system.id} does not support ${what}`, 'Use `autoregressive` or a speculative system.');
 };
 
 const readConstraint = ({ constraint }: RunRequest, system: DecodingSystem, target: LoadedModel): Constraint | null => {

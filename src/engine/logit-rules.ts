@@ -2,7 +2,7 @@
 // value is checked here, and an error names its field.
 import { refuse } from '../base/refuse.ts';
 import { shown } from '../base/shown.ts';
-import type { DecodingSystem } from '../decode/core/system.ts';
+import { type DecodingSystem, drawsFromTarget } from '../decode/core/system.ts';
 import type { LogitRules } from '../model/interface.ts';
 import { inRange } from './in-range.ts';
 import type { LoadedModel } from './load/loaded-models.ts';
@@ -60,7 +60,7 @@ const readBadWords = (words: RunRequest['badWords'] = [], target: LoadedModel): 
 /** Null: the request asks for none, and its runs pay nothing. */
 export const readLogitRules = (
   request: RunRequest,
-  { id, group }: DecodingSystem,
+  system: DecodingSystem,
   target: LoadedModel,
   { stopTokens, maxTokens }: { readonly stopTokens: ReadonlySet<number>; readonly maxTokens: number },
 ): LogitRules | null => {
@@ -81,9 +81,9 @@ export const readLogitRules = (
   };
   const { repetition, presence, frequency, biases, bans } = rules;
   if (repetition === 1 && presence === 0 && frequency === 0 && biases.length + bans.length === 0) return null;
-  if (group !== 'baseline' && group !== 'speculative')
+  if (!drawsFromTarget(system))
     throw refuse(
-      `${id} does not take ${asked}`,
+      `${system.id} does not take ${asked}`,
       'Use plain decoding or a speculative system: ensembles and step routers draw from several models.',
     );
   return rules;

@@ -238,6 +238,10 @@ export const SYSTEM_GROUPS = {
   comparison: 'For comparison with step-level routing',
 } as const;
 
+/** Whether every token is drawn from the target's own logits: constraints and penalties hold there, and nowhere else. */
+export const drawsFromTarget = ({ group }: Pick<SystemFacts, 'group'>): boolean =>
+  group === 'baseline' || group === 'speculative';
+
 /** What a system says of itself, as plain data: command line, pages, tests and documents read it here. */
 export interface SystemFacts {
   readonly id: string;
