@@ -6,7 +6,7 @@
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { blockDrafter, refusedFirst } from '../decode/speculative/block-drafter.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
-import { appendInOrder, prefillBlocks } from '../decode/speculative/taps.ts';
+import { appendTo, prefillBlocks } from '../decode/speculative/taps.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
 const blockSize = {
@@ -57,7 +57,7 @@ export default {
     const drafter = await run.open('dflash');
     const tapLayers = run.models.dflash?.tapLayers ?? [];
     const target = await run.open('target', { tapLayers, nodes: Math.max(16, size) });
-    const append = appendInOrder(drafter, (pass, rows) => drafter.append(pass, rows));
+    const append = appendTo(drafter);
     const { first } = await prefillBlocks(run, target, drafter, append);
     const sampled = draft === 'sampled';
     const options = { fallBack: run.knobs['fall-back'] === 'on', drawn: sampled };

@@ -7,7 +7,7 @@ import type { DecodingSystem } from '../decode/core/system.ts';
 import { refusedFirst } from '../decode/speculative/block-drafter.ts';
 import { type Cut, markovDrafter, passCosts } from '../decode/speculative/markov-drafter.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
-import { appendInOrder, prefillBlocks } from '../decode/speculative/taps.ts';
+import { appendTo, prefillBlocks } from '../decode/speculative/taps.ts';
 import { fallBackKnob } from './fall-back-knob.ts';
 
 const blockSize = {
@@ -80,7 +80,7 @@ export default {
     const size = Math.min(wanted, dspark?.drafts ?? wanted);
     const drafter = await run.open('dspark');
     const target = await run.open('target', { tapLayers: dspark?.tapLayers ?? [], nodes: Math.max(16, size + 1) });
-    const append = appendInOrder(drafter, (pass, rows) => drafter.append(pass, rows));
+    const append = appendTo(drafter);
     const { first } = await prefillBlocks(run, target, drafter, append);
     const sampled = draft === 'sampled';
     const random = sampled && run.sequence.sampling.temperature > 0;

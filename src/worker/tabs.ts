@@ -15,10 +15,8 @@ interface Wanted {
 
 const sameModels = (a: Wanted | null, b: Wanted): boolean => {
   if (a === null || JSON.stringify(a.how) !== JSON.stringify(b.how)) return false;
-  const [there, wanted] = [a, b].map(({ models }) => models as Readonly<Record<string, object>>) as [
-    Readonly<Record<string, object>>,
-    Readonly<Record<string, object>>,
-  ];
+  const there = a.models as Readonly<Record<string, object>>;
+  const wanted = b.models as Readonly<Record<string, object>>;
   const roles = Object.keys(wanted);
   return (
     roles.length === Object.keys(there).length &&

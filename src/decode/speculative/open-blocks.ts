@@ -4,7 +4,7 @@ import type { RunContext } from '../core/system.ts';
 import { blockDrafter } from './block-drafter.ts';
 import type { Drafter } from './drafter.ts';
 import { markovDrafter } from './markov-drafter.ts';
-import { type AppendRows, appendInOrder, type DrafterContext } from './taps.ts';
+import { type AppendRows, appendTo, type DrafterContext } from './taps.ts';
 
 /** Roles of drafters that fill blocks. */
 export type BlockRole = 'dflash' | 'dspark';
@@ -31,11 +31,11 @@ export const openBlocks = async (run: Pick<RunContext, 'models' | 'open'>, role:
   const most = mostRows(run.models, role) ?? 1;
   if (role === 'dflash') {
     const context = await run.open('dflash');
-    const append = appendInOrder(context, (pass, rows) => context.append(pass, rows));
+    const append = appendTo(context);
     return { context, append, tapLayers, most, ofSize: (rows) => blockDrafter(context, append, rows, false) };
   }
   const context = await run.open('dspark');
-  const append = appendInOrder(context, (pass, rows) => context.append(pass, rows));
+  const append = appendTo(context);
   const whole = { sampled: false, cut: async () => ({ rule: 'none' }) as const, cutBy: 'device' } as const;
   const ofSize = (rows: number) => markovDrafter(context, append, { ...whole, size: rows - 1 });
   return { context, append, tapLayers, most, ofSize };

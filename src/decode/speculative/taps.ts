@@ -24,6 +24,10 @@ export const appendInOrder =
     if (context.length === base && fitting.length > 0) append(pass, fitting, base);
   };
 
+/** The same for drafters of blocks, whose rows need the taps alone. */
+export const appendTo = (context: DrafterContext & { append(pass: Taps, rows: readonly number[]): void }): AppendRows =>
+  appendInOrder(context, (pass, rows) => context.append(pass, rows));
+
 /** Reads a text except its last token, which the first draft reads. Nothing is drawn and nothing is read back. */
 const readWithoutDraw = async (
   { sequence, signal, emit }: Pick<RunContext, 'sequence' | 'signal' | 'emit'>,
