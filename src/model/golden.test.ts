@@ -10,25 +10,12 @@ import {
   readGolden,
   relativeError,
   scoreRows,
+  TINY_FAMILIES,
 } from '../testing/goldens/golden.ts';
 import { noShared } from '../testing/goldens/shared.ts';
 
 const TOLERANCE = 1e-3;
-const COMPLETE = [
-  'qwen3-tiny',
-  'llama-tiny',
-  'qwen2-tiny',
-  'qwen3-tiny-deep',
-  'lfm2-tiny',
-  'qwen3_5-tiny',
-  'gemma3-tiny',
-  'gemma2-tiny',
-  'phi3-tiny',
-  'phi3-longrope-tiny',
-  'smollm3-tiny',
-  'granite-tiny',
-  'olmo2-tiny',
-];
+const COMPLETE = ['qwen3-tiny', 'llama-tiny', 'qwen2-tiny', 'qwen3-tiny-deep', ...TINY_FAMILIES];
 const LOGITS_ONLY = ['qwen3-tiny-bf16', 'qwen3-tiny-sharded'];
 const GGUF = ['gguf-llama-tiny', 'gguf-qwen3-tiny'];
 /** With all features alone: reading a file does not depend on them. */

@@ -2,23 +2,20 @@
 // of drafts, and random passes, trees, rewinds and forks compared with a cursor that only ever read what was kept.
 import { describe, expect, test } from 'vitest';
 import { testGpu } from '../testing/device/gpu.ts';
-import { chain, goldenTensor, loadShared, readGolden, relativeError, scoreRows } from '../testing/goldens/golden.ts';
+import {
+  chain,
+  goldenTensor,
+  loadShared,
+  readGolden,
+  relativeError,
+  scoreRows,
+  TINY_FAMILIES,
+} from '../testing/goldens/golden.ts';
 import { noShared } from '../testing/goldens/shared.ts';
 import type { CachePrecision, Cursor, Tree } from './interface.ts';
 import { SPARE_ROWS } from './limits.ts';
 import type { Transformer } from './transformer.ts';
 
-const MODELS = [
-  'lfm2-tiny',
-  'qwen3_5-tiny',
-  'phi3-longrope-tiny',
-  'gemma3-tiny',
-  'olmo2-tiny',
-  'gemma2-tiny',
-  'phi3-tiny',
-  'smollm3-tiny',
-  'granite-tiny',
-];
 const TOLERANCE = 1e-3;
 
 /** The logits after one more token, and the cursor as it was. */
@@ -124,7 +121,7 @@ const walk = async (
   return { ring: cursor.cache.ring?.slots ?? cursor.cache.slots, slots: cursor.cache.slots };
 };
 
-describe.skipIf(noShared).each(MODELS)('%s', (name) => {
+describe.skipIf(noShared).each(TINY_FAMILIES)('%s', (name) => {
   test('the rounds of the reference: drafts that were dropped are forgotten', async () => {
     const { rollback } = readGolden(name);
     using model = await loadShared(await testGpu(), `golden/${name}`);

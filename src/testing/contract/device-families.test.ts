@@ -6,22 +6,11 @@ import type { RunRequest } from '../../engine/request.ts';
 import { committedTokens } from '../../trace/index.ts';
 import { folderSource } from '../../weights/files/folder.ts';
 import { testGpu } from '../device/gpu.ts';
-import { readGolden } from '../goldens/golden.ts';
+import { readGolden, TINY_FAMILIES } from '../goldens/golden.ts';
 import { noShared, shared } from '../goldens/shared.ts';
 import { collect, EXACT_VARIANTS, requestOf } from './device-contract.ts';
 import { baselineOf, baselineSettings } from './exact-systems.ts';
 
-const FAMILIES = [
-  'lfm2-tiny',
-  'qwen3_5-tiny',
-  'gemma3-tiny',
-  'gemma2-tiny',
-  'phi3-tiny',
-  'phi3-longrope-tiny',
-  'smollm3-tiny',
-  'granite-tiny',
-  'olmo2-tiny',
-];
 const TOKENS = 24;
 
 /** Systems that write token by token (the others need text), and need a target and a draft at most. */
@@ -32,7 +21,7 @@ const VARIANTS = EXACT_VARIANTS.filter(
 
 afterAll(async () => (await testGpu()).destroy());
 
-describe.skipIf(noShared).each(FAMILIES)('%s', (name) => {
+describe.skipIf(noShared).each(TINY_FAMILIES)('%s', (name) => {
   let loading: Promise<Engine> | null = null;
   const load = async (): Promise<Engine> => {
     const engine = createEngine({ gpu: await testGpu() });

@@ -10,6 +10,19 @@ import { folderSource } from '../../weights/files/folder.ts';
 import { openCheckpoint } from '../../weights/open.ts';
 import { shared } from './shared.ts';
 
+/** The tiny models whose layers differ from those of Llama, Qwen2 and Qwen3. A new family with a golden joins them. */
+export const TINY_FAMILIES = [
+  'lfm2-tiny',
+  'qwen3_5-tiny',
+  'gemma3-tiny',
+  'gemma2-tiny',
+  'phi3-tiny',
+  'phi3-longrope-tiny',
+  'smollm3-tiny',
+  'granite-tiny',
+  'olmo2-tiny',
+];
+
 interface TensorFile {
   readonly file: string;
   readonly shape: readonly number[];
