@@ -3,6 +3,7 @@ import type { Gpu } from '../../gpu/device.ts';
 import { type PlainCache, packKeys, packValues } from '../../testing/device/cache.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { deviation, exactNoise, runKernel, strided, tensorOf } from '../../testing/device/run-kernel.ts';
+import { EMPTY_ROW } from '../../testing/toys/empty-row.ts';
 import { branching, checkTrees, some, variantsOn } from '../../testing/toys/planted-trees.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { storedReference } from '../cache/cache-precision.reference.ts';
@@ -11,29 +12,13 @@ import { packRows, type Row } from '../cache/rows.ts';
 import { attentionReference } from './attention.reference.ts';
 import { type AttentionTuning, attentionOf, attentionScratchBytes } from './attention.ts';
 
-const row: Row = {
-  token: 0,
-  position: 0,
-  slot: 0,
-  prefix: 0,
-  first: 0,
-  start: 0,
-  end: 0,
-  base: 0,
-  maskLow: 0,
-  maskHigh: 0,
-  alive: 1,
-  ringEntry: 0,
-  chunkBoundary: 0,
-};
-
 /** Sixteen rows with `keys` slots in the cache: every kind of visibility that rows.ts names. */
 const allKinds = (keys: number): Row[] => {
   const past = Math.max(0, keys - 16);
-  const chain = (i: number): Row => ({ ...row, prefix: past, start: past, end: Math.min(keys, past + i + 1) });
+  const chain = (i: number): Row => ({ ...EMPTY_ROW, prefix: past, start: past, end: Math.min(keys, past + i + 1) });
   const within = (mask: number) => (keys < 32 ? mask & (2 ** keys - 1) : mask); // bits of slots that exist
   const tree = (low: number, high: number): Row => ({
-    ...row,
+    ...EMPTY_ROW,
     prefix: Math.min(past, Math.max(0, keys - 64)),
     base: Math.max(0, keys - 64),
     maskLow: within(low),
@@ -41,17 +26,17 @@ const allKinds = (keys: number): Row[] => {
   });
   return [
     ...[0, 1, 2, 3, 15].map(chain),
-    { ...row, alive: 0, prefix: keys },
-    { ...row },
+    { ...EMPTY_ROW, alive: 0, prefix: keys },
+    { ...EMPTY_ROW },
     tree(1, 0),
     tree(0x8000_0001, keys >= 64 ? 0x8000_0001 : 0),
     tree(0b1011, 0),
-    { ...row, prefix: keys, first: Math.max(0, keys - 5) },
-    { ...row, prefix: keys, first: Math.max(0, keys - 70) },
-    { ...row, prefix: Math.min(3, keys), start: keys - 1, end: keys },
-    { ...row, start: past, end: keys },
-    { ...row, start: past, end: keys },
-    { ...row, prefix: keys },
+    { ...EMPTY_ROW, prefix: keys, first: Math.max(0, keys - 5) },
+    { ...EMPTY_ROW, prefix: keys, first: Math.max(0, keys - 70) },
+    { ...EMPTY_ROW, prefix: Math.min(3, keys), start: keys - 1, end: keys },
+    { ...EMPTY_ROW, start: past, end: keys },
+    { ...EMPTY_ROW, start: past, end: keys },
+    { ...EMPTY_ROW, prefix: keys },
   ];
 };
 

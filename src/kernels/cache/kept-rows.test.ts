@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { deviation, noise, runKernel, strided, tensorOf } from '../../testing/device/run-kernel.ts';
+import { EMPTY_ROW } from '../../testing/toys/empty-row.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { compactReference } from './compact.reference.ts';
 import { packMoves } from './compact.ts';
@@ -20,12 +21,8 @@ const run = (first: number, count: number): number[] => list(count, (i) => first
 for (const features of ['all', 'baseline'] as const) {
   test(`keep-rows on ${features}: living rows at their slots, everything else as it was`, async () => {
     const gpu = await testGpu(features);
-    const none = { position: 0, prefix: 0, first: 0, start: 0, end: 0, base: 0, maskLow: 0, maskHigh: 0 };
     const rows = [5, 0, 63, 7].map((slot, i) => ({
-      ...none,
-      token: 0,
-      ringEntry: 0,
-      chunkBoundary: 0,
+      ...EMPTY_ROW,
       slot,
       alive: Number(i !== 3),
     }));

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { noise, runKernel, strided, tensorOf } from '../../testing/device/run-kernel.ts';
+import { EMPTY_ROW } from '../../testing/toys/empty-row.ts';
 import { matrixLayout, splitRows, stride32 } from '../../weights/quantize/device-layout.ts';
 import { MatrixPacker } from '../../weights/quantize/quantize.ts';
 import { unpack } from '../../weights/quantize/unpack.ts';
@@ -36,19 +37,9 @@ for (const features of ['all', 'baseline'] as const)
           expect(parts.length).toBe(rowsAPart === 16 ? 3 : 1);
           const rows = TOKENS.map(
             (token, i): Row => ({
+              ...EMPTY_ROW,
               token: i % 2 ? token : 1e9,
-              position: 0,
-              slot: 0,
-              prefix: 0,
-              first: 0,
-              start: 0,
-              end: 0,
-              base: 0,
-              maskLow: 0,
-              maskHigh: 0,
-              alive: 1,
               ringEntry: i % 2 ? 0 : i + 1,
-              chunkBoundary: 0,
             }),
           );
           const tokenRing = tensorOf(gpu, Uint32Array.from(TOKENS.flatMap((token) => [token, 7, 7, 7])));

@@ -3,6 +3,7 @@ import type { Tensor } from '../../gpu/kernel.ts';
 import { packKeys, packValues } from '../../testing/device/cache.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { deviation, noise, runKernel, strided, tensorOf } from '../../testing/device/run-kernel.ts';
+import { EMPTY_ROW } from '../../testing/toys/empty-row.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { CACHE_PRECISIONS, storedAs, unitsOf } from '../cache/cache-precision.ts';
 import { packRows, type Row } from '../cache/rows.ts';
@@ -74,19 +75,10 @@ for (const features of ['all', 'baseline'] as const)
           const rows = list(
             16,
             (i): Row => ({
-              token: 0,
+              ...EMPTY_ROW,
               position: (i * 37) % POSITIONS,
               slot: ((i * 5 + 60) % CAPACITY) + (i % 3) * CAPACITY, // some lie in the ring's later rounds
-              prefix: 0,
-              first: 0,
-              start: 0,
-              end: 0,
-              base: 0,
-              maskLow: 0,
-              maskHigh: 0,
               alive: i === 6 ? 0 : 1,
-              ringEntry: 0,
-              chunkBoundary: 0,
             }),
           );
           const qkvStride = stride32(all * headDim);
