@@ -32,7 +32,10 @@ const ENTRIES = {
 const CHUNKS = {
   groups: [
     { name: 'dispose', test: /src\/base\/dispose\.ts$/ }, // gives Safari its Symbol.dispose: chunks run before their entry
-    { name: 'shared', test: /src\/(base\/(check-signal|errors|is-object|refuse|shown)|engine\/bundled|weights\/files\/persist)\.ts$/ },
+    {
+      name: 'shared',
+      test: /src\/(base\/(check-signal|errors|is-object|refuse|shown)|engine\/bundled|weights\/files\/persist)\.ts$/,
+    },
     { name: 'answer', test: /src\/text\/answer-format\.ts$/ }, // the facades read answers too
     { name: 'engine', test: /src\/engine\/engine\.ts$/ },
   ],
