@@ -3,6 +3,7 @@
 import { GCProfiler, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'vitest';
+import { processorLimit } from '../slowness.ts';
 
 export const inputs = (share: number): number => share * Math.max(1, Number(process.env.OUTRIDER_FUZZ ?? 1));
 
@@ -91,7 +92,7 @@ export class Watch {
 
   /** Fails where the input that was just measured took too long or too much. */
   check(shown = ''): void {
-    expect(this.slowest, shown).toBeLessThan(1000);
+    expect(this.slowest, shown).toBeLessThan(processorLimit(this.slowest, 1000));
     expect(this.mostBytes, shown).toBeLessThan(MOST_BYTES);
   }
 
