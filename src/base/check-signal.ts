@@ -2,9 +2,8 @@
 import { refuse } from './refuse.ts';
 import { shown } from './shown.ts';
 
-/** Also one of another frame, which is no instance of this one's class. */
-const isSignal = (value: unknown): boolean =>
-  value instanceof AbortSignal || Object.prototype.toString.call(value) === '[object AbortSignal]';
+/** By its tag: one of another frame is no instance of this one's class. */
+const isSignal = (value: unknown): boolean => Object.prototype.toString.call(value) === '[object AbortSignal]';
 
 /** Throws `bad-request`. Null is as good as absent. */
 export const checkSignal = (signal: unknown, name = 'signal'): void => {
