@@ -55,6 +55,8 @@ export type Mixer = Attention | Convolution | DeltaNet;
 export interface FeedForward {
   readonly kind: 'gated';
   readonly activation: 'silu' | 'gelu';
+  /** Of all three projections. */
+  readonly bias: boolean;
 }
 
 export interface Block {
@@ -96,6 +98,9 @@ export type WeightName =
   | 'gate'
   | 'up'
   | 'down'
+  | 'gateBias'
+  | 'upBias'
+  | 'downBias'
   | 'feedForwardPostNorm'
   | 'finalNorm'
   | 'head'
@@ -248,7 +253,7 @@ const deltaSizes = (hidden: number, shape: DeltaShape): Readonly<Partial<Record<
   };
 };
 
-const blockWeights = ({ mixer, norms }: Block): WeightName[] => [
+const blockWeights = ({ mixer, feedForward, norms }: Block): WeightName[] => [
   ...(norms === 'after' ? [] : (['attentionNorm'] as const)),
   ...mixerWeights(mixer),
   ...(norms === 'before' ? [] : (['attentionPostNorm'] as const)),
@@ -256,6 +261,7 @@ const blockWeights = ({ mixer, norms }: Block): WeightName[] => [
   'gate',
   'up',
   'down',
+  ...(feedForward.bias ? (['gateBias', 'upBias', 'downBias'] as const) : []),
   ...(norms === 'before' ? [] : (['feedForwardPostNorm'] as const)),
 ];
 
@@ -305,6 +311,9 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
     gate: [feedForward, hidden],
     up: [feedForward, hidden],
     down: [hidden, feedForward],
+    gateBias: [feedForward],
+    upBias: [feedForward],
+    downBias: [hidden],
     feedForwardPostNorm: [hidden],
     finalNorm: [hidden],
     head: [vocabulary, hidden],

@@ -65,6 +65,10 @@ const reference = (weights: ReadonlyMap<string, readonly Vector[]>, tokens: read
       return value * Math.cos(angle) + partner * Math.sin(angle);
     });
   };
+  const linear = (name: string, x: Vector, rows = matrix(`${name}.weight`)): number[] => {
+    const bias = weights.get(`${name}.bias`)?.[0];
+    return product(rows, x).map((value, i) => value + (bias?.[i] ?? 0));
+  };
   let stream = tokens.map((token) =>
     (matrix('model.embed_tokens.weight')[token] as Vector).map((x) => x * (rules.embeddingScale ?? 1)),
   );
@@ -79,7 +83,7 @@ const reference = (weights: ReadonlyMap<string, readonly Vector[]>, tokens: read
     const inputs = stream.map((x) => maybe(x, `${at}.input_layernorm.weight`, before));
     const headsOf = (name: string, first: number, count: number, norm: string | null): number[][][] =>
       inputs.map((x, position) => {
-        let y: Vector = product(part(name, first, count), x);
+        let y: Vector = linear(`${at}.self_attn.${name}_proj`, x, part(name, first, count));
         if (norm === null) return split(y);
         if (queryKeyNorm === 'row') y = rms(y, vector(`${at}.self_attn.${norm}.weight`), one);
         return split(y).map((head) =>
@@ -106,18 +110,21 @@ const reference = (weights: ReadonlyMap<string, readonly Vector[]>, tokens: read
           seen.reduce((sum, i, n) => sum + ((powers[n] as number) / total) * (v[i]?.[group]?.[d] as number), 0),
         );
       });
-      const out = product(matrix(`${at}.self_attn.o_proj.weight`), mixed);
+      const out = linear(`${at}.self_attn.o_proj`, mixed);
       return add(x, maybe(out, `${at}.post_attention_layernorm.weight`, after));
     });
     const early = norms === 'both' ? 'pre_feedforward_layernorm' : 'post_attention_layernorm';
-    const gateUp = weights.get(`${at}.mlp.gate_up_proj.weight`);
+    const gateUp = weights.get(`${at}.mlp.gate_up_proj.weight`) ?? weights.get(`${at}.shared_mlp.input_linear.weight`);
+    const down = weights.get(`${at}.shared_mlp.output_linear.weight`) ?? matrix(`${at}.mlp.down_proj.weight`);
     const gate = gateUp?.slice(0, 70) ?? matrix(`${at}.mlp.gate_proj.weight`);
     const up = gateUp?.slice(70) ?? matrix(`${at}.mlp.up_proj.weight`);
     stream = stream.map((x) => {
       const y = maybe(x, `${at}.${early}.weight`, before);
-      const ups = product(up, y);
-      const inner = product(gate, y).map((g, i) => (rules.gelu ? gelu : silu)(g) * (ups[i] as number));
-      const out = product(matrix(`${at}.mlp.down_proj.weight`), inner);
+      const ups = linear(`${at}.mlp.up_proj`, y, up);
+      const inner = linear(`${at}.mlp.gate_proj`, y, gate).map(
+        (g, i) => (rules.gelu ? gelu : silu)(g) * (ups[i] as number),
+      );
+      const out = linear(`${at}.mlp.down_proj`, inner, down);
       return add(x, maybe(out, `${at}.post_feedforward_layernorm.weight`, after));
     });
   }
@@ -136,7 +143,17 @@ const wide = heads(6, 2, 24);
 const odd = heads(3, 3, 40);
 const one = heads(5, 1, 8);
 
+const MULTIPLIERS = {
+  config: { attention_multiplier: 0.31, embedding_multiplier: 2.5, residual_multiplier: 0.7, logits_scaling: 3 },
+  rules: { scale: 0.31, embeddingScale: 2.5, residualScale: 0.7, logits: (x: number) => x / 3 },
+};
+
 const FAMILIES: Readonly<Record<string, Rules>> = {
+  'llama with biases': {
+    config: { ...wide.config, architectures: ['LlamaForCausalLM'], attention_bias: true, mlp_bias: true },
+    ...wide.rules,
+    norms: 'before',
+  },
   gemma3: {
     config: {
       ...wide.config,
@@ -193,26 +210,45 @@ const FAMILIES: Readonly<Record<string, Rules>> = {
     rope: (layer) => (layer === 1 ? [1e6, 1] : null),
   },
   granite: {
-    config: {
-      ...wide.config,
-      architectures: ['GraniteForCausalLM'],
-      attention_multiplier: 0.31,
-      embedding_multiplier: 2.5,
-      residual_multiplier: 0.7,
-      logits_scaling: 3,
-    },
+    config: { ...wide.config, ...MULTIPLIERS.config, architectures: ['GraniteForCausalLM'] },
     ...wide.rules,
+    ...MULTIPLIERS.rules,
     norms: 'before',
-    scale: 0.31,
-    embeddingScale: 2.5,
-    residualScale: 0.7,
-    logits: (x) => x / 3,
+  },
+  'granite 4': {
+    config: {
+      ...odd.config,
+      ...MULTIPLIERS.config,
+      architectures: ['GraniteMoeHybridForCausalLM'],
+      intermediate_size: 9,
+      shared_intermediate_size: 70,
+      layer_types: Array(LAYERS).fill('attention'),
+      num_local_experts: 0,
+      position_embedding_type: 'rope',
+    },
+    ...odd.rules,
+    ...MULTIPLIERS.rules,
+    norms: 'before',
   },
   olmo2: {
     config: { ...one.config, architectures: ['Olmo2ForCausalLM'] },
     ...one.rules,
     norms: 'after',
     queryKeyNorm: 'row',
+  },
+  exaone4: {
+    config: {
+      ...odd.config,
+      architectures: ['Exaone4ForCausalLM'],
+      sliding_window: 4,
+      sliding_window_pattern: 'LG',
+      rope_theta: 3e4,
+    },
+    ...odd.rules,
+    norms: 'after',
+    queryKeyNorm: 'head',
+    window: (layer) => (layer === 1 ? Number.POSITIVE_INFINITY : 4),
+    rope: (layer) => (layer === 1 ? null : [3e4, 1]),
   },
 };
 

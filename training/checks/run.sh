@@ -12,6 +12,7 @@ for name in target mid draft; do
   python checks/transformers_greedy.py "$models/$name" 20
 done
 python checks/transformers_judges.py "$models" 20
+python checks/transformers_families.py
 python checks/reference_ids.py "$models/target" "$reference"
 node checks/transformers-js.mjs "$models/target" "$reference"
 ruff check .

@@ -105,6 +105,11 @@ export class Config {
     return value;
   }
 
+  /** Of a field that may be of another type. */
+  isText(name: string): boolean {
+    return typeof this.#get(name) === 'string';
+  }
+
   texts(name: string): readonly string[] | null {
     const value = this.#get(name);
     if (value === undefined) return null;

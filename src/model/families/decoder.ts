@@ -22,6 +22,9 @@ export const layerNames = (at: string): Architecture['names'] => ({
   gate: `${at}.mlp.gate_proj.weight`,
   up: `${at}.mlp.up_proj.weight`,
   down: `${at}.mlp.down_proj.weight`,
+  gateBias: `${at}.mlp.gate_proj.bias`,
+  upBias: `${at}.mlp.up_proj.bias`,
+  downBias: `${at}.mlp.down_proj.bias`,
 });
 
 const NAMES: Architecture['names'] = {
@@ -76,6 +79,7 @@ export interface LayerDifferences extends Partial<Pick<Attention, 'causal' | 'qu
   /** The RoPE of each layer; by default all have the one that `readRope` reads. */
   readonly ropes?: (sizes: Sizes) => readonly (Rope | null)[];
   readonly activation?: FeedForward['activation'];
+  readonly feedForwardBias?: boolean;
   readonly norms?: Block['norms'];
   readonly residualScale?: number;
   readonly normOffset?: number;
@@ -110,7 +114,7 @@ export const readLayers = (
         softCap: differences.softCap ?? null,
         gate: null,
       },
-      feedForward: { kind: 'gated', activation },
+      feedForward: { kind: 'gated', activation, bias: differences.feedForwardBias ?? false },
       norms,
       residualScale,
     })),

@@ -85,6 +85,9 @@ test('the checklist: names and shapes, biases and norms where the family has the
   expect(find(QWEN3, 'lm_head.weight')).toBeUndefined();
   expect(find({ ...QWEN3, tie_word_embeddings: false }, 'lm_head.weight')).toEqual([320, 96]);
   expect(find({ ...LLAMA, attention_bias: true }, 'model.layers.1.self_attn.o_proj.bias')).toEqual([96]);
+  expect(find({ ...LLAMA, mlp_bias: true }, 'model.layers.1.mlp.up_proj.bias')).toEqual([160]);
+  expect(find({ ...LLAMA, mlp_bias: true }, 'model.layers.1.mlp.down_proj.bias')).toEqual([96]);
+  expect(find(LLAMA, 'model.layers.1.mlp.down_proj.bias')).toBeUndefined();
   const qwen2 = { ...LLAMA, architectures: ['Qwen2ForCausalLM'] };
   expect(find(qwen2, 'model.layers.1.self_attn.v_proj.bias')).toEqual([32]);
   expect(find(qwen2, 'model.layers.1.self_attn.o_proj.bias')).toBeUndefined();
@@ -184,6 +187,50 @@ test('Qwen3.5: layers, gates, rotated dimensions, and the nested config of publi
   expect(message({ ...QWEN35, layer_types: ['mamba', 'mamba', 'mamba', 'mamba'] })).toContain('layer_types[0] = mamba');
 });
 
+const GRANITE4: Json = {
+  ...LLAMA,
+  architectures: ['GraniteMoeHybridForCausalLM'],
+  layer_types: Array(4).fill('attention'),
+  num_local_experts: 0,
+  num_experts_per_tok: 0,
+  shared_intermediate_size: 72,
+  position_embedding_type: 'rope',
+  normalization_function: 'rmsnorm',
+  init_method: 'mup',
+  mamba_d_state: 256,
+};
+
+test('Granite 4: the dense models; recurrent layers and mixtures of experts are refused', () => {
+  const shapes = new Map(tensorSpecs(readArchitecture(GRANITE4)).map(({ checkpoint, shape }) => [checkpoint, shape]));
+  expect(shapes.get('model.layers.3.shared_mlp.input_linear.weight')).toEqual([144, 96]);
+  expect(shapes.get('model.layers.3.shared_mlp.output_linear.weight')).toEqual([96, 72]);
+  expect(readArchitecture({ ...GRANITE4, layer_types: Array(4).fill('full_attention') }).blocks).toHaveLength(4);
+  const mixed = ['mamba', 'attention', 'mamba', 'attention'];
+  expect(message({ ...GRANITE4, layer_types: mixed })).toContain('a layer of type mamba is not supported');
+  expect(message({ ...GRANITE4, layer_types: undefined })).toContain('a layer of type mamba is not supported');
+  expect(message({ ...GRANITE4, layer_types: ['attention'] })).toContain('layer_types names 1 layers');
+  expect(message({ ...GRANITE4, num_local_experts: 8 })).toContain('mixtures of experts are not supported');
+  expect(message({ ...GRANITE4, num_local_experts: undefined })).toContain('mixtures of experts are not supported');
+  expect(message({ ...GRANITE4, position_embedding_type: 'nope' })).toContain('position_embedding_type nope');
+  expect(message({ ...GRANITE4, position_embedding_type: null })).toContain('position_embedding_type nope');
+});
+
+test('EXAONE 4: windows by a pattern, a number or a list; layers without one are not rotated, unless none has one', () => {
+  const exaone: Json = { ...LLAMA, architectures: ['Exaone4ForCausalLM'], sliding_window: 8 };
+  const rotated = (config: Json) => readArchitecture(config).blocks.map((block) => attention(block).rope !== null);
+  expect(windows({ ...exaone, sliding_window_pattern: 'LLG' })).toEqual([8, 8, null, 8]);
+  expect(windows({ ...exaone, sliding_window_pattern: 2 })).toEqual([8, null, 8, null]);
+  expect(windows(exaone)).toEqual([8, 8, 8, null]);
+  expect(rotated(exaone)).toEqual([true, true, true, false]);
+  const types = ['full_attention', 'sliding_attention', 'full_attention', 'sliding_attention'];
+  expect(windows({ ...exaone, sliding_window_pattern: 'LLLG', layer_types: types })).toEqual([null, 8, null, 8]);
+  const whole = { ...exaone, sliding_window: null, sliding_window_pattern: 4 };
+  expect([windows(whole), rotated(whole)]).toEqual([Array(4).fill(null), Array(4).fill(true)]);
+  expect(message({ ...exaone, sliding_window_pattern: 'LxG' })).toContain('sliding_window_pattern LxG');
+  expect(message({ ...exaone, sliding_window_pattern: '' })).toContain('sliding_window_pattern');
+  expect(message({ ...exaone, sliding_window_pattern: 0 })).toContain('sliding_window_pattern is 0');
+});
+
 test('rope types', () => {
   const rope = (rope_scaling: Json) => ropeOf({ ...LLAMA, rope_scaling })?.scaling;
   expect(rope({ type: 'linear', factor: 2 })).toEqual({ type: 'linear', factor: 2 });
@@ -211,7 +258,7 @@ test('rope types', () => {
 
 test.each([
   [{ hidden_act: 'gelu' }, 'hidden_act = "gelu" is not supported'],
-  [{ mlp_bias: true }, 'mlp_bias = true is not supported'],
+  [{ mlp_bias: 1 }, 'mlp_bias is 1, expected true or false'],
   [{ partial_rotary_factor: 0.5 }, 'partial_rotary_factor = 0.5 is not supported'],
   [{ final_logit_softcapping: 30 }, 'unknown field final_logit_softcapping = 30'],
   [{ sliding_window: 64 }, 'unknown field sliding_window'],

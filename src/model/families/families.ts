@@ -8,8 +8,9 @@ import { Config } from './config.ts';
 import { type DFlash, readDFlash } from './dflash.ts';
 import { type DSpark, readDSpark, readSpecForge } from './dspark.ts';
 import { type Eagle3, readEagle3 } from './eagle3.ts';
+import { readExaone4 } from './exaone4.ts';
 import { readGemma2, readGemma3, readGemma3WithImages } from './gemma.ts';
-import { readGranite } from './granite.ts';
+import { readGranite, readGranite4 } from './granite.ts';
 import { readLfm2 } from './lfm2.ts';
 import { readLlama, readMistral } from './llama.ts';
 import { readOlmo2 } from './olmo2.ts';
@@ -26,10 +27,12 @@ type Json = Readonly<Record<string, unknown>>;
 export type DrafterFamily = DFlash | DSpark | Eagle3;
 
 const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
+  Exaone4ForCausalLM: readExaone4,
   Gemma2ForCausalLM: readGemma2,
   Gemma3ForCausalLM: readGemma3,
   Gemma3ForConditionalGeneration: readGemma3WithImages,
   GraniteForCausalLM: readGranite,
+  GraniteMoeHybridForCausalLM: readGranite4,
   Lfm2ForCausalLM: readLfm2,
   LlamaForCausalLM: readLlama,
   MistralForCausalLM: readMistral,

@@ -65,7 +65,7 @@ export const readLfm2 = (config: Config): Architecture => {
   const blocks = readLayerTypes(config, sizes.layers).map(
     (attends): Block => ({
       mixer: attends ? attention : convolution,
-      feedForward: { kind: 'gated', activation: 'silu' },
+      feedForward: { kind: 'gated', activation: 'silu', bias: false },
       norms: 'before',
       residualScale: 1,
     }),

@@ -5,10 +5,10 @@ import { readDecoder } from './decoder.ts';
 
 export const readLlama = (config: Config): Architecture => {
   const bias = config.flag('attention_bias', false);
-  config.must('mlp_bias', false);
   return readDecoder(config, {
     family: 'llama',
     bias: { queryKeyValue: bias, output: bias },
+    feedForwardBias: config.flag('mlp_bias', false),
   });
 };
 

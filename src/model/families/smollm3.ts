@@ -7,7 +7,6 @@ import { readLayerTypes } from './windows.ts';
 
 export const readSmolLM3 = (config: Config): Architecture => {
   const bias = config.flag('attention_bias', false);
-  config.must('mlp_bias', false);
   config.has('max_window_layers'); // left over from Qwen2's config; the published code does not read it
   const interval = config.count('no_rope_layer_interval', 4);
   const named = config.indices('no_rope_layers');
@@ -23,6 +22,7 @@ export const readSmolLM3 = (config: Config): Architecture => {
     family: 'smollm3',
     tied: true,
     bias: { queryKeyValue: bias, output: bias },
+    feedForwardBias: config.flag('mlp_bias', false),
     windows: (layers) => (types(layers) ?? rotated(layers).map((is) => !is)).map((slides) => (slides ? window : null)),
     ropes: (sizes) => {
       const rope = readRope(config, sizes, 2_000_000);

@@ -68,6 +68,8 @@ const mixerAs = <T extends { readonly kind: string }, K extends T['kind']>(
   return mixer as Extract<T, { kind: K }>;
 };
 
+const biased = (bias: Tensor | undefined): { readonly bias?: Tensor } => (bias ? { bias } : {});
+
 /** Queries, keys and values of `input`: queries go to the scratch, keys and values to the cache. */
 export const recordKeys = (
   plan: Plan,
@@ -83,12 +85,7 @@ export const recordKeys = (
   const { qkv: matrix, qkvBias, queryNorm, keyNorm } = mixerAs(mixer, 'attention');
   const { keys, values } = cache.layers[layer] as KeyValueCache;
   const [qkv, query] = [rowsOf(scratch.qkv, bucket), rowsOf(scratch.query, bucket)];
-  matmul(
-    plan,
-    { input, matrix, output: qkv, ...(qkvBias ? { bias: qkvBias } : {}) },
-    { rows: bucket, epilogue: 'store' },
-    tuning,
-  );
+  matmul(plan, { input, matrix, output: qkv, ...biased(qkvBias) }, { rows: bucket, epilogue: 'store' }, tuning);
   if (normed === 'row' && queryNorm && keyNorm) {
     const [queries, keys] = [heads * headDim, keyValueHeads * headDim];
     const sizes = { rows: bucket, stride: qkv.shape.at(-1) as number, queries, keys, epsilon };
@@ -187,8 +184,8 @@ const recordAttention = (plan: Plan, network: Network, cache: Cache, input: Tens
     const stride = gates.shape.at(-1) as number;
     outputGate(plan, { gate: gates, attended: attending.output }, { rows: bucket, stride });
   }
-  const bias = outputBias ? { bias: outputBias } : {};
-  addToStream(plan, network, { input: attending.output, matrix: output, ...bias }, place, 'attentionPostNorm');
+  const product = { input: attending.output, matrix: output, ...biased(outputBias) };
+  addToStream(plan, network, product, place, 'attentionPostNorm');
 };
 
 /** The same for a layer that convolves. */
@@ -325,11 +322,12 @@ export const recordBody = (
     MIXERS[mixer.kind](plan, network, cache, input, place);
     matmul(
       plan,
-      { input: read(block.feedForwardNorm), matrix: block.gateUp, output: gated },
+      { input: read(block.feedForwardNorm), matrix: block.gateUp, output: gated, ...biased(block.gateUpBias) },
       { rows: bucket, epilogue: `${feedForward.activation}-mul` },
       tuning,
     );
-    addToStream(plan, network, { input: gated, matrix: block.down }, place, 'feedForwardPostNorm');
+    const product = { input: gated, matrix: block.down, ...biased(block.downBias) };
+    addToStream(plan, network, product, place, 'feedForwardPostNorm');
   }
   cache.pool?.record(plan, stream, scratch.rows[0] as Tensor);
   cache.recordTokens(plan, scratch.rows[0] as Tensor, bucket);

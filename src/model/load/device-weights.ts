@@ -52,7 +52,9 @@ export interface BlockWeights {
   readonly attentionPostNorm: Tensor | undefined;
   readonly feedForwardNorm: Tensor | undefined;
   readonly gateUp: Matrix;
+  readonly gateUpBias: Tensor | undefined;
   readonly down: Matrix;
+  readonly downBias: Tensor | undefined;
   readonly feedForwardPostNorm: Tensor | undefined;
 }
 
@@ -175,15 +177,16 @@ export const allocate = (gpu: Gpu, arena: Arena, planned: readonly PlannedWeight
     if (weight.kind === 'vector') {
       const tensor = arena.storage(weight.length * 4, weight.key);
       vectors.set(weight.key, tensor);
-      for (const { checkpoint, from, rows, first } of weight.pieces)
+      const whole = new Float32Array(weight.length);
+      for (const { checkpoint, from, rows, first, step } of weight.pieces)
         sink(checkpoint, (block) => {
           // A vector is one row of its tensor, and comes in one block; taps of a convolution may come in several.
           const values = block.decode();
           const at = (block.firstRow * values.length) / block.rows;
           const own = values.subarray(Math.max(0, from - at), Math.max(0, from + rows - at));
-          const offset = (first + Math.max(0, at - from)) * 4;
-          const shifted = own.map((value) => value + weight.offset);
-          if (own.length > 0) gpu.device.queue.writeBuffer(tensor.buffer, offset, shifted);
+          const skipped = Math.max(0, at - from);
+          for (const [i, value] of own.entries()) whole[first + (skipped + i) * step] = value + weight.offset;
+          if (own.length > 0) gpu.device.queue.writeBuffer(tensor.buffer, 0, whole);
         });
       continue;
     }
@@ -250,7 +253,9 @@ export const assemble = (
         attentionPostNorm: vectors.get(of('attentionPostNorm')),
         feedForwardNorm: vectors.get(of('feedForwardNorm')),
         gateUp: matrix(of('gateUp')),
+        gateUpBias: vectors.get(of('gateUpBias')),
         down: matrix(of('down')),
+        downBias: vectors.get(of('downBias')),
         feedForwardPostNorm: vectors.get(of('feedForwardPostNorm')),
       };
     }),

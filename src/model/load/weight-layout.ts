@@ -50,6 +50,8 @@ const TOGETHER: Partial<Record<WeightName, { readonly key: string; readonly inte
   deltaDecay: { key: 'deltaRates', interleaved: false },
   gate: { key: 'gateUp', interleaved: true },
   up: { key: 'gateUp', interleaved: true },
+  gateBias: { key: 'gateUpBias', interleaved: true },
+  upBias: { key: 'gateUpBias', interleaved: true },
 };
 
 /** From the least to the most exact: tensors of one matrix that are stored differently take the better one. */

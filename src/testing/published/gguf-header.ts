@@ -94,6 +94,10 @@ const PARTS = [
   .join(' ')
   .split(' ');
 
+/** Fields of Granite 4's configs that Granite's do not have. */
+const GRANITE4 =
+  /^(mamba_|router_|num_experts|num_local|shared_|position_|output_|normalization_|init_method|layer_types)/;
+
 /** ggml's names of a model's tensors, and their shapes. */
 const tensorsOf = (name: string, config: Json): Map<string, readonly number[]> => {
   const family = FAMILIES[name];
@@ -192,6 +196,35 @@ const metadataOf = (name: string, config: Json): Record<string, GgufValue> => {
   return { 'general.architecture': name, ...Object.fromEntries(fields) };
 };
 
+/** llama.cpp converts the dense models of Granite 4 to Granite. */
+const converted = (config: Json): Json => {
+  const [architecture] = config.architectures as string[];
+  if (architecture !== 'GraniteMoeHybridForCausalLM') return config;
+  const known = Object.entries(config).filter(([name]) => !GRANITE4.test(name));
+  return {
+    ...Object.fromEntries(known),
+    architectures: ['GraniteForCausalLM'],
+    intermediate_size: config.shared_intermediate_size,
+  };
+};
+
+/** Of its metadata, what it says of layers that are not there. */
+const graniteLeftovers = (config: Json): Record<string, GgufValue> =>
+  config.shared_intermediate_size === undefined
+    ? {}
+    : {
+        'attention.head_count_kv': Array<number>(config.num_hidden_layers as number).fill(
+          config.num_key_value_heads as number,
+        ),
+        expert_shared_feed_forward_length: config.shared_intermediate_size as number,
+        'rope.scaling.finetuned': true,
+        'ssm.conv_kernel': config.mamba_d_conv as number,
+        'ssm.group_count': config.mamba_n_groups as number,
+        'ssm.inner_size': (config.mamba_expand as number) * (config.hidden_size as number),
+        'ssm.state_size': config.mamba_d_state as number,
+        'ssm.time_step_rank': config.mamba_n_heads as number,
+      };
+
 const ggufNameOf = (config: Json): string => {
   const [architecture] = config.architectures as string[];
   const entry = Object.entries(FAMILIES).find(([, family]) => family.architecture === architecture);
@@ -200,7 +233,8 @@ const ggufNameOf = (config: Json): string => {
 };
 
 /** A GGUF file of this config and mix, and its size. */
-export const publishedGguf = (config: Json, mix: Mix): { readonly source: Source; readonly bytes: number } => {
+export const publishedGguf = (published: Json, mix: Mix): { readonly source: Source; readonly bytes: number } => {
+  const config = converted(published);
   const name = ggufNameOf(config);
   let offset = 0;
   const tensors = [...tensorsOf(name, config)].map(([tensor, shape]): GgufTensor => {
@@ -219,7 +253,9 @@ export const publishedGguf = (config: Json, mix: Mix): { readonly source: Source
       offset: at,
     };
   });
-  const header = writeGguf({ metadata: metadataOf(name, config), tensors });
+  const fields = Object.entries(graniteLeftovers(published)).map(([key, value]) => [`${name}.${key}`, value]);
+  const metadata = { ...metadataOf(name, config), ...Object.fromEntries(fields) };
+  const header = writeGguf({ metadata, tensors });
   const size = Math.ceil(header.length / 32) * 32 + offset;
   const open = async (): Promise<ByteSource> => ({
     name: 'model.gguf',

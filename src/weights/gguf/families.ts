@@ -35,7 +35,10 @@ export interface GgufFamily {
   readonly names?: Readonly<Record<string, string>>;
 }
 
-const bias = ({ shapes }: Facts): boolean => shapes.has('blk.0.attn_q.bias');
+const biases = ({ shapes }: Facts): Json => ({
+  attention_bias: shapes.has('blk.0.attn_q.bias'),
+  mlp_bias: shapes.has('blk.0.ffn_down.bias'),
+});
 
 const window = (fields: Fields): number | null => fields.optional('attention.sliding_window') || null;
 
@@ -50,14 +53,11 @@ const llama = (fields: Fields, facts: Facts): Json => {
   const sliding = window(fields);
   if (sliding !== null)
     return { architectures: ['MistralForCausalLM'], model_type: 'mistral', sliding_window: sliding };
-  return { model_type: 'llama', attention_bias: bias(facts), mlp_bias: false };
+  return { model_type: 'llama', ...biases(facts) };
 };
 
-const GEMMA_NAMES = {
-  post_attention_norm: 'post_attention_layernorm',
-  ffn_norm: 'pre_feedforward_layernorm',
-  post_ffw_norm: 'post_feedforward_layernorm',
-};
+const NORMS_AFTER = { post_attention_norm: 'post_attention_layernorm', post_ffw_norm: 'post_feedforward_layernorm' };
+const GEMMA_NAMES = { ...NORMS_AFTER, ffn_norm: 'pre_feedforward_layernorm' };
 
 /** `largest`: the layers of the one size whose scores are scaled by the width per head, not by the head's size. */
 const gemma = (fields: Fields, { hidden, heads, headDim, layers }: Facts, largest: number): Json => ({
@@ -81,15 +81,28 @@ const phi3 = (fields: Fields, { headDim, rotated, shapes }: Facts): Json => {
   };
 };
 
-const granite = (fields: Fields, facts: Facts): Json => ({
-  model_type: 'granite',
-  attention_bias: bias(facts),
-  mlp_bias: false,
-  attention_multiplier: fields.optional('attention.scale') ?? facts.headDim ** -0.5,
-  embedding_multiplier: fields.optional('embedding_scale') ?? 1,
-  residual_multiplier: fields.optional('residual_scale') ?? 1,
-  logits_scaling: fields.optional('logit_scale') ?? 1,
-});
+/** Of Granite 4's recurrent layers. Converters write them for its dense models too, which have none. */
+const RECURRENT = ['conv_kernel', 'group_count', 'inner_size', 'state_size', 'time_step_rank'];
+
+const granite = (fields: Fields, facts: Facts): Json => {
+  for (const key of RECURRENT) fields.optional(`ssm.${key}`);
+  return {
+    model_type: 'granite',
+    // Of Granite 4's dense models, where feed_forward_length is the width of experts that they do not have.
+    intermediate_size: fields.optional('expert_shared_feed_forward_length') ?? fields.required('feed_forward_length'),
+    ...biases(facts),
+    attention_multiplier: fields.optional('attention.scale') ?? facts.headDim ** -0.5,
+    embedding_multiplier: fields.optional('embedding_scale') ?? 1,
+    residual_multiplier: fields.optional('residual_scale') ?? 1,
+    logits_scaling: fields.optional('logit_scale') ?? 1,
+  };
+};
+
+const exaone4 = (fields: Fields, { layers }: Facts): Json => {
+  const pattern = fields.list('attention.sliding_window_pattern');
+  const types = Array.from({ length: layers }, (_, i) => (pattern?.[i] ? 'sliding_attention' : 'full_attention'));
+  return { model_type: 'exaone4', sliding_window: window(fields), layer_types: pattern ? types : null };
+};
 
 const lfm2 = (fields: Fields, { layers }: Facts): Json => {
   const counts = fields.list('attention.head_count_kv');
@@ -171,14 +184,15 @@ export const FAMILIES: Readonly<Record<string, GgufFamily>> = {
   smollm3: {
     architecture: 'SmolLM3ForCausalLM',
     permuted: true,
-    config: (_, facts) => ({ model_type: 'smollm3', attention_bias: bias(facts), mlp_bias: false }),
+    config: (_, facts) => ({ model_type: 'smollm3', ...biases(facts) }),
   },
   granite: { architecture: 'GraniteForCausalLM', permuted: true, config: granite },
   olmo2: {
     architecture: 'Olmo2ForCausalLM',
-    names: { post_attention_norm: 'post_attention_layernorm', post_ffw_norm: 'post_feedforward_layernorm' },
+    names: NORMS_AFTER,
     config: () => ({ model_type: 'olmo2', attention_bias: false }),
   },
+  exaone4: { architecture: 'Exaone4ForCausalLM', names: NORMS_AFTER, config: exaone4 },
   lfm2: {
     architecture: 'Lfm2ForCausalLM',
     config: lfm2,

@@ -1,0 +1,77 @@
+// What GGUF's metadata of a family becomes, where the shared goldens have no file of it: the same architecture as that of
+// the config.json that it was converted from.
+import { expect, test } from 'vitest';
+import type { Attention } from '../../model/architecture.ts';
+import { readArchitecture } from '../../model/families/families.ts';
+import { PUBLISHED } from '../../testing/published/configs.ts';
+import { publishedGguf } from '../../testing/published/gguf-header.ts';
+import { openCheckpoint } from '../open.ts';
+import { ggufConfig } from './config.ts';
+import type { GgufHeader, GgufValue } from './container.ts';
+
+const SIZES = {
+  block_count: 4,
+  embedding_length: 96,
+  feed_forward_length: 160,
+  context_length: 512,
+  'attention.head_count': 6,
+  'attention.head_count_kv': [2, 2, 2, 2],
+  'attention.layer_norm_rms_epsilon': 1e-5,
+  'rope.freq_base': 1e6,
+  'rope.scaling.finetuned': true,
+};
+
+const header = (name: string, fields: Record<string, GgufValue>, tensors: readonly string[] = []): GgufHeader => ({
+  metadata: new Map<string, GgufValue>([
+    ['general.architecture', name],
+    ...Object.entries({ ...SIZES, ...fields }).map(([key, value]): [string, GgufValue] => [`${name}.${key}`, value]),
+  ]),
+  tensors: ['token_embd.weight', ...tensors, 'a', 'b', 'c', 'd'].map((tensor) => ({
+    name: tensor,
+    type: 'F32',
+    shape: [320, 96],
+    bytes: 0,
+    start: 0,
+  })),
+});
+
+const read = (...of: Parameters<typeof header>) => readArchitecture(ggufConfig(header(...of)));
+
+test('Granite 4: dense models are Granite to llama.cpp, with fields of layers that they do not have', () => {
+  const recurrent = { conv_kernel: 4, group_count: 1, inner_size: 4096, state_size: 256, time_step_rank: 128 };
+  const ssm = Object.fromEntries(Object.entries(recurrent).map(([key, value]) => [`ssm.${key}`, value]));
+  const model = read('granite', { ...ssm, expert_shared_feed_forward_length: 72, 'attention.scale': 0.25 });
+  expect(model.family).toBe('granite');
+  expect(model.sizes.feedForward).toBe(72);
+  expect(model.blocks[0]?.mixer).toMatchObject({ scale: 0.25 });
+  expect(() => read('granite', { ...ssm, expert_count: 8 })).toThrow('mixtures of experts are not supported');
+});
+
+test('Granite 4.0 1B: config.json and a GGUF header made of it are the same layers', async () => {
+  const { 'ibm-granite/granite-4.0-1b': config = {} } = PUBLISHED;
+  const mix = { most: 'Q4_K', better: 'Q6_K', vocabulary: 'Q6_K' };
+  using checkpoint = await openCheckpoint(publishedGguf(config, mix).source);
+  const [own, converted] = [readArchitecture(config), readArchitecture(checkpoint.config)];
+  expect(converted.blocks).toEqual(own.blocks);
+  expect([converted.sizes, converted.logits, converted.input]).toEqual([own.sizes, own.logits, own.input]);
+});
+
+test('EXAONE 4: layers that slide, one after another as the file lists them', () => {
+  const windows = (...of: Parameters<typeof read>) =>
+    read(...of).blocks.map(({ mixer }) => [(mixer as Attention).window, (mixer as Attention).rope !== null]);
+  const sliding = { 'attention.sliding_window': 8, 'attention.sliding_window_pattern': [true, true, false, true] };
+  const [near, far] = [
+    [8, true],
+    [null, false],
+  ];
+  expect(windows('exaone4', sliding)).toEqual([near, near, far, near]);
+  expect(windows('exaone4', { 'attention.sliding_window': 8 })).toEqual([near, near, near, far]);
+  expect(windows('exaone4', {})).toEqual(Array(4).fill([null, true]));
+  expect(read('exaone4', {}).blocks[0]).toMatchObject({ norms: 'after', mixer: { queryKeyNorm: 'head' } });
+});
+
+test('a LLaMA with biases everywhere', () => {
+  const [block] = read('llama', {}, ['blk.0.attn_q.bias', 'blk.0.ffn_down.bias']).blocks;
+  expect(block).toMatchObject({ mixer: { bias: { output: true } }, feedForward: { bias: true } });
+  expect(read('llama', {}).blocks[0]?.feedForward.bias).toBe(false);
+});
