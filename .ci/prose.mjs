@@ -164,7 +164,7 @@ const FIGURES = [
   /\d\s?%/,
   /\d\s?×|×\s?\d/,
   /\b\d[\d.]* (tokens?(\/s| a second| a round)|times as (fast|many))/,
-  /(?<!(Node|Chrome|Safari|Firefox|Edge|Vue|React|Mesa|vitest|transformers\.js|SDK|version) )(?<![\w.])\d?\.\d+\b(?!\.\d|\s?(kB|MB|GB|MiB|M\b))/,
+  /(?<!(ERNIE|Node|Chrome|Safari|Firefox|Edge|Vue|React|Mesa|vitest|transformers\.js|SDK|version) )(?<![\w.])\d?\.\d+\b(?!\.\d|\s?(kB|MB|GB|MiB|M\b))/,
 ];
 
 /** Figures that stand outside generated tables, code and links. @param {string} path @param {string} text */

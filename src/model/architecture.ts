@@ -25,6 +25,11 @@ export interface Attention {
   readonly window: number | null;
   /** Null: queries and keys are not rotated (every fourth layer of SmolLM3). Layers with equal RoPE share the object. */
   readonly rope: Rope | null;
+  /**
+   * Which elements of a head RoPE rotates together, in the checkpoint: 2i and 2i + 1. Absent: i and i + half, as the
+   * kernels have it; the loader puts adjacent ones there.
+   */
+  readonly pairs?: 'adjacent';
   /** Multiplies the scores: headDim^-½, unless the family says otherwise. */
   readonly scale: number;
   /** Scores become c·tanh(score / c) before the mask (Gemma 2). */
@@ -184,6 +189,8 @@ export interface WeightSpec {
   readonly offset: number;
   /** Where the rows are not in one piece: of every `of` rows of the tensor, `rows` from `from` on are this weight's. */
   readonly stripes?: { readonly rows: number; readonly from: number; readonly of: number };
+  /** Of every so many rows: which row of the tensor is the first, the second … of the weight. */
+  readonly order?: readonly number[];
 }
 
 /** A tensor of the checkpoint, and the weights that it holds. */
@@ -281,6 +288,23 @@ const tapNormTensors = (features: Features | null): number => {
   return features.tapNorms === 'together' ? 1 : features.count;
 };
 
+/** Adjacent pairs of a head as the halves that the kernels rotate; elements that are not rotated stay. */
+const halves = (headDim: number, rotated: number): readonly number[] =>
+  Array.from({ length: headDim }, (_, i) => {
+    if (i >= rotated) return i;
+    return i < rotated / 2 ? 2 * i : 2 * i - rotated + 1;
+  });
+
+/** The weights whose rows, or values, are elements of rotated heads. */
+const ROTATED: ReadonlySet<WeightName> = new Set<WeightName>([
+  'query',
+  'key',
+  'queryBias',
+  'keyBias',
+  'queryNorm',
+  'keyNorm',
+]);
+
 /** Every weight with its shape. */
 export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] => {
   const { sizes, blocks, input, head, heads: markovHeads, norm, spreadOver, names } = architecture;
@@ -348,6 +372,8 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
     const plain = { name, layer, checkpoint, firstRow, shape, offset: NORMS.has(name) ? norm.offset : 0 };
     // Where a tensor holds queries and gates, a head's gate follows the same head's query.
     const mixer = layer === null ? undefined : blocks[layer]?.mixer;
+    if (mixer?.kind === 'attention' && mixer.pairs && mixer.rope && ROTATED.has(name))
+      return { ...plain, order: halves(headDim, mixer.rope.dimensions) };
     const shared = mixer?.kind === 'attention' && mixer.gate !== null && names.query === names.outputGate;
     if (!shared || (name !== 'query' && name !== 'outputGate')) return plain;
     const from = name === 'query' ? 0 : headDim;

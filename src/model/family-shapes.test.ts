@@ -16,6 +16,8 @@ interface Rules {
   readonly keyValueHeads: number;
   readonly headDim: number;
   readonly rotated?: number;
+  /** RoPE rotates elements 2i and 2i + 1 together instead of i and i + half. */
+  readonly adjacent?: boolean;
   readonly norms: 'before' | 'after' | 'both';
   /** Added to norm weights. */
   readonly one?: number;
@@ -60,8 +62,10 @@ const reference = (weights: ReadonlyMap<string, readonly Vector[]>, tokens: read
     const half = base === 0 ? 0 : rotated / 2;
     return x.map((value, i) => {
       if (i >= 2 * half) return value;
-      const angle = position / divisor / base ** ((2 * (i % half)) / rotated);
-      const partner = i < half ? -(x[i + half] as number) : (x[i - half] as number);
+      const [pair, first] = rules.adjacent ? [Math.floor(i / 2), i % 2 === 0] : [i % half, i < half];
+      const angle = position / divisor / base ** ((2 * pair) / rotated);
+      const away = rules.adjacent ? 1 : half;
+      const partner = first ? -(x[i + away] as number) : (x[i - away] as number);
       return value * Math.cos(angle) + partner * Math.sin(angle);
     });
   };
@@ -235,6 +239,13 @@ const FAMILIES: Readonly<Record<string, Rules>> = {
     ...one.rules,
     norms: 'after',
     queryKeyNorm: 'row',
+  },
+  'ernie4_5 with biases': {
+    config: { ...odd.config, architectures: ['Ernie4_5ForCausalLM'], use_bias: true, rope_theta: 700 },
+    ...odd.rules,
+    norms: 'before',
+    adjacent: true,
+    rope: () => [700, 1],
   },
   exaone4: {
     config: {

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from transformers import AutoModelForCausalLM, Exaone4Config, GraniteMoeHybridConfig, LlamaConfig
+from transformers import AutoModelForCausalLM, Ernie4_5Config, Exaone4Config, GraniteMoeHybridConfig, LlamaConfig
 
 ROOT = Path(__file__).parent.parent.parent
 SIZES = {
@@ -33,6 +33,8 @@ DENSE = {"num_local_experts": 0, "num_experts_per_tok": 0, "position_embedding_t
 
 CONFIGS = {
     "llama, biases everywhere": LlamaConfig(**SIZES, attention_bias=True, mlp_bias=True),
+    "ernie4_5": Ernie4_5Config(**SIZES, head_dim=16),
+    "ernie4_5, biases everywhere": Ernie4_5Config(**SIZES, head_dim=24, use_bias=True, tie_word_embeddings=False),
     "exaone4, a window in four layers of five": Exaone4Config(
         **SIZES, head_dim=16, sliding_window=7, sliding_window_pattern=4, rope_parameters=SCALED
     ),

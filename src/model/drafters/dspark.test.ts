@@ -5,7 +5,48 @@ import { testGpu } from '../../testing/device/gpu.ts';
 import { chain, GREEDY, loadShared, openGolden } from '../../testing/goldens/golden.ts';
 import { checkDSpark } from '../../testing/goldens/golden-dspark.ts';
 import { noShared } from '../../testing/goldens/shared.ts';
+import type { Checkpoint, RowBlock } from '../../weights/checkpoint.ts';
 import { loadDrafter } from '../load/load-drafter.ts';
+
+/** Elements i and i + half of a head side by side. */
+const adjacent = (headDim: number): number[] =>
+  Array.from({ length: headDim }, (_, i) => (i % 2 === 0 ? i / 2 : (headDim + i - 1) / 2));
+
+/** The authors' drafter as Liquid AI publishes one: RoPE rotates adjacent elements, and taps lie in `dflash_config`. */
+const asLiquid = (checkpoint: Checkpoint): Checkpoint => {
+  const {
+    mask_token_id,
+    target_layer_ids,
+    num_target_layers,
+    confidence_head_with_markov: _,
+    ...config
+  } = checkpoint.config;
+  const order = adjacent(config.head_dim as number);
+  const reorder = (block: RowBlock): RowBlock => {
+    if (!/\.(q|k)_(proj|norm)\.weight$/.test(block.tensor.name)) return block;
+    const values = block.decode();
+    const width = block.tensor.shape.length === 2 ? (block.tensor.shape[1] as number) : 1;
+    const moved = values.map((__, at) => {
+      const row = Math.floor(at / width);
+      const within = row % order.length;
+      return values[(row - within + (order[within] as number)) * width + (at % width)] as number;
+    });
+    return { ...block, decode: () => moved, repacker: () => undefined };
+  };
+  return {
+    ...checkpoint,
+    config: {
+      ...config,
+      architectures: ['Lfm2DSparkDraftModel'],
+      num_anchors: undefined,
+      rope_is_neox_style: false,
+      dflash_config: { mask_token_id, target_layer_ids, num_target_layers },
+    },
+    async *stream(options) {
+      for await (const block of checkpoint.stream(options)) yield reorder(block);
+    },
+  };
+};
 
 describe.skipIf(noShared)('DSpark', () => {
   test.each(['dspark-tiny', 'dspark-tiny-good', 'dspark-tiny-gated', 'dspark-tiny-rnn', 'dspark-tiny-speculators'])(
@@ -14,6 +55,10 @@ describe.skipIf(noShared)('DSpark', () => {
       await checkDSpark(await testGpu('all'), name);
     },
   );
+
+  test.each(['dspark-tiny', 'dspark-tiny-good'])('%s in the layout of LFM2 drafters', async (name) => {
+    await checkDSpark(await testGpu('all'), name, { changed: asLiquid });
+  });
 
   test('dspark-tiny-rnn, baseline features', async () => {
     await checkDSpark(await testGpu('baseline'), 'dspark-tiny-rnn');

@@ -28,7 +28,7 @@ describe.skipIf(noShared)('drafters as GGUF', () => {
     ['dspark-tiny-speculators', ['token_embd.weight']],
   ])('%s without %j', async (golden, without) => {
     const repackaged = (name: string, config: string) => ggufDrafter(name, { config, without });
-    await checkDSpark(await testGpu(), golden, repackaged);
+    await checkDSpark(await testGpu(), golden, { repackaged });
   });
 
   test('eagle3-tiny-good', async () => {

@@ -99,6 +99,6 @@ test.skipIf(noShared)('a config whose rows cannot be told is refused, and so are
   expect(() => readDrafter(proposing(5))).toThrow('which row of the block drafts first cannot be told');
   const { speculators_model_type: _, ...bare } = config;
   expect(() => readDrafter(bare)).toThrow('which rows of this DSparkDraftModel draft cannot be told');
-  for (const name of ['Gemma4DSparkModel', 'Lfm2DSparkDraftModel', 'Qwen35DSparkModel', 'DFlash2DraftModel'])
+  for (const name of ['Gemma4DSparkModel', 'Qwen35DSparkModel', 'DFlash2DraftModel'])
     expect(() => readDrafter({ ...bare, architectures: [name] })).toThrow(name);
 });

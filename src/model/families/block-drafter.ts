@@ -45,12 +45,14 @@ interface BlockOptions {
   /** How many layers of the target are fused. By default as many as the drafter has. */
   readonly taps: number | null;
   readonly heads?: Architecture['heads'];
+  /** As of `Attention`. */
+  readonly pairs?: 'adjacent' | undefined;
 }
 
 /** `layers` holds the sizes of the layers. */
 export const blockArchitecture = (
   layers: Config,
-  { family, causal, drafted, taps, heads }: BlockOptions,
+  { family, causal, drafted, taps, heads, pairs }: BlockOptions,
 ): { readonly architecture: Architecture; readonly vocabulary: number; readonly copies: readonly string[] } => {
   const bias = layers.flag('attention_bias', false);
   const { sizes, blocks, norm } = readLayers(layers, {
@@ -58,6 +60,7 @@ export const blockArchitecture = (
     queryKeyNorm: 'head',
     bias: { queryKeyValue: bias, output: bias },
     windows: readWindows(layers),
+    ...(pairs && { pairs }),
   });
   layers.ignore('tie_word_embeddings'); // it borrows both matrices of its target
   const { vocabulary } = sizes;

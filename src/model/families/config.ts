@@ -178,7 +178,7 @@ export class Config {
   /** To be called last: refuses the first field that was not read. */
   finish(): void {
     for (const [name, value] of Object.entries(this.#json)) {
-      if (this.#read.has(name) || HARMLESS.has(name) || value === null) continue;
+      if (this.#read.has(name) || HARMLESS.has(name) || (value ?? null) === null) continue;
       throw bad(
         `${this.#path}: unknown field ${name} = ${JSON.stringify(value).slice(0, 80)}`,
         'It may change what the model computes, so the model is refused. Remove the field if it does not.',

@@ -72,7 +72,8 @@ const reach = (scaling: RopeScaling | undefined, context: number): number =>
   scaling?.type === 'yarn' ? Math.max(context, Math.floor(scaling.originalContext * scaling.factor)) : context;
 
 /** Where a family differs from LLaMA in every layer alike, and by layer. */
-export interface LayerDifferences extends Partial<Pick<Attention, 'causal' | 'queryKeyNorm' | 'scale' | 'softCap'>> {
+export interface LayerDifferences
+  extends Partial<Pick<Attention, 'causal' | 'queryKeyNorm' | 'scale' | 'softCap' | 'pairs'>> {
   readonly bias?: Attention['bias'];
   /** The window of each layer; by default none has one. */
   readonly windows?: (layers: number) => readonly (number | null)[];
@@ -110,6 +111,7 @@ export const readLayers = (
         bias: differences.bias ?? { queryKeyValue: false, output: false },
         window: windows[i] ?? null,
         rope,
+        ...(differences.pairs && { pairs: differences.pairs }),
         scale: differences.scale ?? headDim ** -0.5,
         softCap: differences.softCap ?? null,
         gate: null,

@@ -16,14 +16,14 @@ export interface DSpark extends BlockFacts {
 
 const KINDS = ['vanilla', 'gated', 'rnn'] as const;
 
-/** The fields of the two heads. */
-export const readHeads = (config: Config): MarkovHeads => {
+/** The fields of the two heads; `reads`: whether the confidence reads the Markov head, where the config does not say. */
+export const readHeads = (config: Config, reads = false): MarkovHeads => {
   const rank = config.index('markov_rank');
   const kind = config.text('markov_head_type', 'vanilla');
   const known = KINDS.find((each) => each === kind);
   if (!known) throw config.error(`markov_head_type is ${kind}; ${KINDS.join(', ')} are supported`);
   const confident = config.flag('enable_confidence_head', false);
-  const withToken = config.flag('confidence_head_with_markov', false);
+  const withToken = config.flag('confidence_head_with_markov', reads);
   if (confident && withToken && rank === 0)
     throw config.error('confidence_head_with_markov is set, and markov_rank 0 leaves nothing for it to read');
   const markov = rank > 0 ? { kind: known, rank } : null;
@@ -98,6 +98,40 @@ export const readSpecForge = (config: Config): DSpark => {
     firstRow: 1,
     maskToken,
     temperatures,
+    targetLayers,
+  });
+};
+
+/**
+ * Liquid AI's layout of drafters for LFM2: taps and mask lie in `dflash_config`, which has no projector_type, the heads'
+ * fields outside it, and RoPE rotates adjacent elements. Every row drafts, and the confidence reads the Markov head: so
+ * SGLang, vLLM and llama.cpp's converter read it.
+ */
+export const readLiquid = (config: Config): DSpark => {
+  const own = config.inner('dflash_config');
+  if (!own) throw config.error('dflash_config is missing');
+  const blockSize = config.count('block_size');
+  const taps = own.indices('target_layer_ids', -1);
+  if (!taps) throw own.error('target_layer_ids is missing');
+  const targetLayers = own.has('num_target_layers') ? own.count('num_target_layers') : null;
+  const maskToken = own.index('mask_token_id');
+  const block = blockArchitecture(config, {
+    family: 'dspark',
+    causal: readCausality(config),
+    drafted: null,
+    taps: taps.length,
+    heads: readHeads(config, true),
+    pairs: config.flag('rope_is_neox_style', true) ? undefined : 'adjacent',
+  });
+  own.finish();
+  config.finish();
+  return dsparkOf(config, {
+    ...block,
+    tapLayers: () => taps,
+    blockSize,
+    firstRow: 0,
+    maskToken,
+    temperatures: null,
     targetLayers,
   });
 };

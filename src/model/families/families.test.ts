@@ -215,6 +215,18 @@ test('Granite 4: the dense models; recurrent layers and mixtures of experts are 
   expect(message({ ...GRANITE4, position_embedding_type: null })).toContain('position_embedding_type nope');
 });
 
+test('ERNIE 4.5: rows of queries and keys are put where the kernels rotate them, those of values are not', () => {
+  const config = { ...LLAMA, architectures: ['Ernie4_5ForCausalLM'], head_dim: 8, use_bias: true };
+  const orders = new Map(weightSpecs(readArchitecture(config)).map(({ checkpoint, order }) => [checkpoint, order]));
+  const order = (name: string) => orders.get(`model.layers.2.self_attn.${name}`);
+  const halves = [0, 2, 4, 6, 1, 3, 5, 7];
+  for (const name of ['q_proj.weight', 'k_proj.weight', 'q_proj.bias', 'k_proj.bias'])
+    expect(order(name)).toEqual(halves);
+  for (const name of ['v_proj.weight', 'v_proj.bias', 'o_proj.weight']) expect(order(name)).toBeUndefined();
+  expect(readArchitecture({ ...config, head_dim: undefined }).sizes.headDim).toBe(128);
+  expect(ropeOf(config)?.base).toBe(500_000);
+});
+
 test('EXAONE 4: windows by a pattern, a number or a list; layers without one are not rotated, unless none has one', () => {
   const exaone: Json = { ...LLAMA, architectures: ['Exaone4ForCausalLM'], sliding_window: 8 };
   const rotated = (config: Json) => readArchitecture(config).blocks.map((block) => attention(block).rope !== null);

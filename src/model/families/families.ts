@@ -6,8 +6,9 @@ import type { Checkpoint } from '../../weights/checkpoint.ts';
 import type { Architecture } from '../architecture.ts';
 import { Config } from './config.ts';
 import { type DFlash, readDFlash } from './dflash.ts';
-import { type DSpark, readDSpark, readSpecForge } from './dspark.ts';
+import { type DSpark, readDSpark, readLiquid, readSpecForge } from './dspark.ts';
 import { type Eagle3, readEagle3 } from './eagle3.ts';
+import { readErnie45 } from './ernie4-5.ts';
 import { readExaone4 } from './exaone4.ts';
 import { readGemma2, readGemma3, readGemma3WithImages } from './gemma.ts';
 import { readGranite, readGranite4 } from './granite.ts';
@@ -27,6 +28,7 @@ type Json = Readonly<Record<string, unknown>>;
 export type DrafterFamily = DFlash | DSpark | Eagle3;
 
 const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
+  Ernie4_5ForCausalLM: readErnie45,
   Exaone4ForCausalLM: readExaone4,
   Gemma2ForCausalLM: readGemma2,
   Gemma3ForCausalLM: readGemma3,
@@ -48,6 +50,7 @@ const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
 const DRAFTERS: Readonly<Record<string, (config: Config) => DrafterFamily>> = {
   DFlashDraftModel: readDFlash,
   DSparkDraftModel: readSpecForge,
+  Lfm2DSparkDraftModel: readLiquid,
   Qwen3DSparkModel: readDSpark,
   LlamaForCausalLMEagle3: readEagle3,
   Eagle3LlamaForCausalLM: readEagle3,
@@ -62,7 +65,6 @@ const DRAFTERS: Readonly<Record<string, (config: Config) => DrafterFamily>> = {
 const REFUSED: Readonly<Record<string, string>> = {
   Gemma4DSparkModel: 'its layers are those of Gemma 4',
   Gemma4Eagle3Model: 'its layers are those of Gemma 4',
-  Lfm2DSparkDraftModel: 'its rotary pairs are interleaved',
   Qwen35DSparkModel: 'its queries are gated',
   DFlash2DraftModel: 'it has convolutions along the block and a selector of candidates',
   Qwen3Eagle3Model: 'it taps five layers and covers the whole vocabulary, another model than EAGLE-3',

@@ -5,7 +5,7 @@ import { bad } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { MatmulTuning, Matrix } from '../../kernels/matmul/matmul.ts';
 import { chooseTuning } from '../../kernels/matmul/matmul-tuning.ts';
-import { type Checkpoint, typeAsRead } from '../../weights/checkpoint.ts';
+import { type Checkpoint, type RowBlock, typeAsRead } from '../../weights/checkpoint.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
 import { type Architecture, ropesOf, tensorSpecs } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
@@ -97,6 +97,16 @@ export const checkTensors = (
 /** Bytes of a submission. Two may be on their way to the device at once: writeBuffer copies them into host memory. */
 const SUBMITTED = 8 << 20;
 
+/** The rows of one block may go to many places, each head's to two. */
+const decodedOnce = (block: RowBlock): RowBlock => {
+  let values: Float32Array<ArrayBuffer> | undefined;
+  const decode = (): Float32Array<ArrayBuffer> => {
+    values ??= block.decode();
+    return values;
+  };
+  return { ...block, decode };
+};
+
 /** Streams the tensors that have a sink; gives what the time went into. */
 export const streamWeights = async (
   gpu: Gpu,
@@ -113,7 +123,7 @@ export const streamWeights = async (
   const began = performance.now();
   for await (const block of checkpoint.stream({ signal, wanted })) {
     const taken = performance.now();
-    sinks.get(block.tensor.name)?.(block);
+    sinks.get(block.tensor.name)?.(decodedOnce(block));
     repack += performance.now() - taken;
     loaded += block.raw.byteLength;
     waiting += block.raw.byteLength;

@@ -72,10 +72,21 @@ const planWeight = (
 ): PlannedWeight => {
   const interleaved = TOGETHER[members[0]?.name as WeightName]?.interleaved ?? false;
   let rows = 0;
-  const pieces = members.flatMap(({ checkpoint, firstRow: from, shape, stripes }, i): Piece[] => {
+  const pieces = members.flatMap(({ checkpoint, firstRow: from, shape, stripes, order }, i): Piece[] => {
     const first = interleaved ? i : rows;
     const own = elementsOf(shape) / columnsOf(shape);
     rows += own;
+    if (order)
+      return Array.from({ length: own }, (_, row) => {
+        const within = row % order.length;
+        return {
+          checkpoint,
+          from: from + row - within + (order[within] as number),
+          rows: 1,
+          first: first + row,
+          step: 1,
+        };
+      });
     if (!stripes) return [{ checkpoint, from, rows: own, first, step: interleaved ? members.length : 1 }];
     return Array.from({ length: own / stripes.rows }, (_, stripe) => ({
       checkpoint,

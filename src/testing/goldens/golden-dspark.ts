@@ -7,6 +7,7 @@ import type { Gpu } from '../../gpu/device.ts';
 import { DSparkDrafter } from '../../model/drafters/dspark-drafter.ts';
 import type { Choice, LanguageModel, MarkovCursor } from '../../model/interface.ts';
 import { loadDrafter } from '../../model/load/load-drafter.ts';
+import type { Checkpoint } from '../../weights/checkpoint.ts';
 import { chain, GREEDY, goldenTensor, loadShared, openGolden, relativeError } from './golden.ts';
 import { shared } from './shared.ts';
 
@@ -53,17 +54,27 @@ const readCase = (name: string): DSparkCase => JSON.parse(readFileSync(shared('g
 /** Makes the same drafter as GGUF, with the rows that a config says. */
 type Repackaged = (name: string, config: string) => Promise<Uint8Array>;
 
-interface Given {
-  readonly name: string;
-  readonly config: string;
-  readonly repackaged: Repackaged | undefined;
+/** Another form of the same drafter. */
+interface Form {
+  readonly repackaged?: Repackaged;
+  /** The same tensors and config in another layout. */
+  readonly changed?: (checkpoint: Checkpoint) => Checkpoint;
 }
 
-const load = async (gpu: Gpu, { name, config, repackaged }: Given, target: LanguageModel): Promise<DSparkDrafter> => {
+interface Given extends Form {
+  readonly name: string;
+  readonly config: string;
+}
+
+const load = async (
+  gpu: Gpu,
+  { name, config, repackaged, changed = (checkpoint) => checkpoint }: Given,
+  target: LanguageModel,
+): Promise<DSparkDrafter> => {
   const gguf = await repackaged?.(name, config);
   using checkpoint = await openGolden(name, gguf);
   const json = gguf ? checkpoint.config : JSON.parse(readFileSync(shared('golden', name, config), 'utf8'));
-  const drafter = await loadDrafter(gpu, { ...checkpoint, config: json }, target);
+  const drafter = await loadDrafter(gpu, changed({ ...checkpoint, config: json }), target);
   if (!(drafter instanceof DSparkDrafter)) throw new Error(`${name} is ${drafter.kind}`);
   return drafter;
 };
@@ -134,7 +145,8 @@ const checkRun = async (
   expect(seen.verified).toEqual(golden.verified_drafts);
 };
 
-interface CaseRows extends Pick<Given, 'repackaged'> {
+interface CaseRows {
+  readonly form: Form;
   readonly prefix: readonly number[];
   readonly suffix: string;
   readonly committed: readonly number[];
@@ -145,10 +157,10 @@ const checkRows = async (
   gpu: Gpu,
   name: string,
   rows: Rows,
-  { prefix, suffix, committed, repackaged }: CaseRows,
+  { prefix, suffix, committed, form }: CaseRows,
 ): Promise<void> => {
   using target = await loadShared(gpu, TARGET);
-  using drafter = await load(gpu, { name, config: rows.config ?? 'config.json', repackaged }, target);
+  using drafter = await load(gpu, { name, config: rows.config ?? 'config.json', ...form }, target);
   const { cursor, block } = await opened(target, drafter, prefix);
   using _ = cursor;
   using __ = block;
@@ -175,15 +187,15 @@ const checkRows = async (
   for (const run of rows.runs) await checkRun(target, drafter, prefix, run);
 };
 
-export const checkDSpark = async (gpu: Gpu, name: string, repackaged?: Repackaged): Promise<void> => {
+export const checkDSpark = async (gpu: Gpu, name: string, form: Form = {}): Promise<void> => {
   const golden = readCase(name);
   const { prefix } = golden;
   if (golden.round1)
-    return checkRows(gpu, name, golden, { prefix, suffix: '', committed: golden.round2.committed ?? [], repackaged });
+    return checkRows(gpu, name, golden, { prefix, suffix: '', committed: golden.round2.committed ?? [], form });
   const committed = readCase('dspark-tiny-good').round2.committed ?? [];
   for (const [suffix, rows] of [
     ['anchor_first_', golden.anchor_first],
     ['bonus_anchor_', golden.bonus_anchor],
   ] as const)
-    await checkRows(gpu, name, rows as Rows, { prefix, suffix, committed, repackaged });
+    await checkRows(gpu, name, rows as Rows, { prefix, suffix, committed, form });
 };

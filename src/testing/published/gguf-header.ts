@@ -1,10 +1,11 @@
 // The header of a published GGUF file, written from its config and from the types that llama.cpp's quantisation gives
 // its tensors. There are no weights after it: opening a checkpoint reads headers alone.
-import { tensorSpecs } from '../../model/architecture.ts';
-import { readArchitecture } from '../../model/families/families.ts';
+import { type Architecture, tensorSpecs } from '../../model/architecture.ts';
+import { isDrafter, readArchitecture, readDrafter } from '../../model/families/families.ts';
 import { elementType } from '../../weights/element-types.ts';
 import { type ByteSource, truncated } from '../../weights/files/byte-source.ts';
 import type { GgufValue } from '../../weights/gguf/container.ts';
+import { DRAFTER_FAMILIES } from '../../weights/gguf/drafters.ts';
 import { FAMILIES } from '../../weights/gguf/families.ts';
 import { huggingFaceName } from '../../weights/gguf/names.ts';
 import type { Source } from '../../weights/open.ts';
@@ -98,11 +99,17 @@ const PARTS = [
 const GRANITE4 =
   /^(mamba_|router_|num_experts|num_local|shared_|position_|output_|normalization_|init_method|layer_types)/;
 
+const ALL = { ...FAMILIES, ...DRAFTER_FAMILIES };
+const TOP = 'token_embd token_embd_norm output_norm output fc enc.output_norm markov_w1 markov_w2 conf_proj'.split(' ');
+
+const architectureOf = (config: Json): Architecture =>
+  isDrafter(config) ? readDrafter(config).architecture : readArchitecture(config);
+
 /** ggml's names of a model's tensors, and their shapes. */
 const tensorsOf = (name: string, config: Json): Map<string, readonly number[]> => {
-  const family = FAMILIES[name];
+  const family = ALL[name];
   if (!family) throw new Error(`no GGUF family ${name}`);
-  const architecture = readArchitecture(config);
+  const architecture = architectureOf(config);
   const shapes = new Map(tensorSpecs(architecture).map(({ checkpoint, shape }) => [checkpoint, shape]));
   const found = new Map<string, readonly number[]>();
   const gated = new Set(name === 'phi3' ? [] : architecture.blocks.map((_, i) => `blk.${i}.ffn_gate.weight`));
@@ -118,7 +125,7 @@ const tensorsOf = (name: string, config: Json): Map<string, readonly number[]> =
     found.set(ggml, shape);
     shapes.delete(known);
   };
-  for (const top of ['token_embd', 'token_embd_norm', 'output_norm', 'output']) add(`${top}.weight`);
+  for (const top of TOP) for (const kind of ['.weight', '.bias']) add(top + kind);
   for (const layer of architecture.blocks.keys())
     for (const part of PARTS) for (const kind of ['.weight', '.bias', '']) add(`blk.${layer}.${part}${kind}`);
   if (shapes.size > 0) throw new Error(`without a name in GGUF: ${[...shapes.keys()].slice(0, 3).join(', ')}`);
@@ -141,7 +148,7 @@ const typeIn = (mix: Mix, tensor: string, shape: readonly number[]): string => {
 
 /** llama.cpp's keys for a config; families add theirs. */
 const metadataOf = (name: string, config: Json): Record<string, GgufValue> => {
-  const { sizes } = readArchitecture(config);
+  const { sizes } = architectureOf(config);
   const number = (field: string): number => config[field] as number;
   const common = {
     block_count: sizes.layers,
@@ -157,7 +164,16 @@ const metadataOf = (name: string, config: Json): Record<string, GgufValue> => {
       'attention.value_length': sizes.headDim,
     }),
   };
+  const drafter = config.dflash_config as { target_layer_ids: number[]; mask_token_id: number } | undefined;
   const own: Readonly<Record<string, Readonly<Record<string, GgufValue>>>> = {
+    ...(drafter && {
+      dflash: {
+        block_size: number('block_size'),
+        target_layers: drafter.target_layer_ids.map((layer) => layer + 1), // named by what enters them
+        sample_from_anchor: true,
+        has_confidence_head: true,
+      },
+    }),
     llama: { 'rope.dimension_count': sizes.headDim },
     gemma2: {
       attn_logit_softcapping: number('attn_logit_softcapping'),
@@ -193,7 +209,11 @@ const metadataOf = (name: string, config: Json): Record<string, GgufValue> => {
     },
   };
   const fields = Object.entries({ ...common, ...own[name] }).map(([key, value]) => [`${name}.${key}`, value]);
-  return { 'general.architecture': name, ...Object.fromEntries(fields) };
+  return {
+    'general.architecture': name,
+    ...(drafter && { 'tokenizer.ggml.mask_token_id': drafter.mask_token_id }),
+    ...Object.fromEntries(fields),
+  };
 };
 
 /** llama.cpp converts the dense models of Granite 4 to Granite. */
@@ -227,6 +247,7 @@ const graniteLeftovers = (config: Json): Record<string, GgufValue> =>
 
 const ggufNameOf = (config: Json): string => {
   const [architecture] = config.architectures as string[];
+  if (architecture === 'Lfm2DSparkDraftModel') return 'dflash'; // llama.cpp has one architecture for DFlash and DSpark
   const entry = Object.entries(FAMILIES).find(([, family]) => family.architecture === architecture);
   if (!entry) throw new Error(`${architecture} has no GGUF family`);
   return entry[0];

@@ -70,6 +70,11 @@ test('EXAONE 4: layers that slide, one after another as the file lists them', ()
   expect(read('exaone4', {}).blocks[0]).toMatchObject({ norms: 'after', mixer: { queryKeyNorm: 'head' } });
 });
 
+test('ERNIE 4.5 rotates adjacent elements, as its config.json has it', () => {
+  expect(read('ernie4_5', {}).blocks[0]?.mixer).toMatchObject({ pairs: 'adjacent', bias: { output: false } });
+  expect(read('ernie4_5', {}, ['blk.0.attn_q.bias']).blocks[0]?.mixer).toMatchObject({ bias: { output: true } });
+});
+
 test('a LLaMA with biases everywhere', () => {
   const [block] = read('llama', {}, ['blk.0.attn_q.bias', 'blk.0.ffn_down.bias']).blocks;
   expect(block).toMatchObject({ mixer: { bias: { output: true } }, feedForward: { bias: true } });

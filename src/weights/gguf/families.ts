@@ -192,6 +192,10 @@ export const FAMILIES: Readonly<Record<string, GgufFamily>> = {
     names: NORMS_AFTER,
     config: () => ({ model_type: 'olmo2', attention_bias: false }),
   },
+  ernie4_5: {
+    architecture: 'Ernie4_5ForCausalLM',
+    config: (_, { shapes }) => ({ model_type: 'ernie4_5', use_bias: shapes.has('blk.0.attn_q.bias') }),
+  },
   exaone4: { architecture: 'Exaone4ForCausalLM', names: NORMS_AFTER, config: exaone4 },
   lfm2: {
     architecture: 'Lfm2ForCausalLM',
