@@ -5,13 +5,14 @@
 import { bad } from '../../base/refuse.ts';
 import { halfTable } from '../quantize/dequantize.ts';
 import { putHalf, toHalf } from '../quantize/half.ts';
-import { putSixBits, quantizeBytes } from '../quantize/quantize-group.ts';
+import { quantizeBytes } from '../quantize/quantize-group.ts';
 import type { Repacker, Repackers } from '../quantize/repack.ts';
 import { groupMinimum, groupScale, q3kScale, q3kValue, tq1Digit, tq2Digit } from './block-decoders.ts';
 import { FP4_LEVELS, IQ4_LEVELS, iq4xsScale } from './codebook-decoders.ts';
 
 const LOW = 0x0f0f0f0f;
 const HIGH = 0xf0f0f0f0;
+const TWO = 0x03030303;
 
 /** 16 bytes with element j low and j + 16 high (Q4_0, Q4_1) into a cell: 8c + b low, 8c + 4 + b high. */
 const moveNibbles = (view: DataView, at: number, weights: Uint32Array, cell: number): void => {
@@ -195,7 +196,7 @@ const readLevels = (view: DataView, at: number, levels: readonly number[]): void
 /** Four integers from 0 to 63 of Q6_K's group g, a byte each: elements i to i + 3. */
 const sixBits = (view: DataView, at: number, g: number, i: number): number => {
   const nibbles = (view.getUint32(at + 64 * (g >> 2) + 32 * (g & 1) + i, true) >>> (2 * (g & 2))) & LOW;
-  return nibbles | (((view.getUint32(at + 128 + 32 * (g >> 2) + i, true) >>> (2 * (g & 3))) & 0x03030303) << 4);
+  return nibbles | (((view.getUint32(at + 128 + 32 * (g >> 2) + i, true) >>> (2 * (g & 3))) & TWO) << 4);
 };
 
 /** Of half a group. */
@@ -205,21 +206,36 @@ const sixBitScale = (view: DataView, at: number, g: number, half: number): numbe
   return scale;
 };
 
+/** The half of a scale of q6. */
+const sixBitHalf = (view: DataView, at: number, g: number, half: number): number => {
+  const made = toHalf(sixBitScale(view, at, g, half));
+  if ((made & 0x7c00) === 0x7c00)
+    throw bad('a scale of a Q6_K weight does not fit 16-bit floats', 'Load the model with precision f32 or q8.');
+  return made;
+};
+
+/** As quantizeQ6 puts them, four integers at a time: low nibbles into the cell, two high bits each into its planes. */
 const q6k: Repacker = {
   elements: 256,
   bytes: 210,
-  row: (view, at, layout, into, row) => {
-    for (let g = 0; g < layout.groups; g++) {
+  row: (view, at, layout, { weights, scales }, row) => {
+    const { groups, paddedRows } = layout;
+    for (let g = 0; g < groups; g++) {
       const block = at + 210 * (g >> 3);
       const own = g & 7;
-      for (let i = 0; i < 32; i += 4) {
-        const word = sixBits(view, block, own, i);
-        for (let b = 0; b < 4; b++) values[i + b] = (word >>> (8 * b)) & 63;
+      const cell = 4 * (g * paddedRows + row);
+      const plane = 3 * g * paddedRows + row;
+      for (let half = 0; half < 2; half++) {
+        const a = sixBits(view, block, own, 16 * half);
+        const b = sixBits(view, block, own, 16 * half + 4);
+        const c = sixBits(view, block, own, 16 * half + 8);
+        const d = sixBits(view, block, own, 16 * half + 12);
+        weights[cell + 2 * half] = (a & LOW) | ((b & LOW) << 4);
+        weights[cell + 2 * half + 1] = (c & LOW) | ((d & LOW) << 4);
+        scales[plane + (1 + half) * paddedRows] =
+          ((a >>> 4) & TWO) | (((b >>> 4) & TWO) << 2) | (((c >>> 4) & TWO) << 4) | (((d >>> 4) & TWO) << 6);
       }
-      const scales = [0, 1].map((half) => toHalf(sixBitScale(view, block, own, half))) as [number, number];
-      if (scales.some((half) => (half & 0x7c00) === 0x7c00))
-        throw bad('a scale of a Q6_K weight does not fit 16-bit floats', 'Load the model with precision f32 or q8.');
-      putSixBits(values, scales, into, g, row, layout.paddedRows);
+      scales[plane] = sixBitHalf(view, block, own, 0) | (sixBitHalf(view, block, own, 1) << 16);
     }
   },
 };

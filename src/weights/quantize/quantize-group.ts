@@ -87,7 +87,7 @@ export const quantizeQ6: GroupQuantizer = (values, from, into, group, row, padde
 };
 
 /** Integers from 0 to 63, which stand for −32 to 31, and the halves of two scales into a group of q6. */
-export const putSixBits = (
+const putSixBits = (
   integers: ArrayLike<number>,
   scales: readonly [number, number],
   into: Packed,
