@@ -104,8 +104,8 @@ export const readSpecForge = (config: Config): DSpark => {
 
 /**
  * Liquid AI's layout of drafters for LFM2: taps and mask lie in `dflash_config`, which has no projector_type, the heads'
- * fields outside it, and RoPE rotates adjacent elements. Every row drafts, and the confidence reads the Markov head: so
- * SGLang, vLLM and llama.cpp's converter read it.
+ * fields outside it, and RoPE rotates adjacent elements. Every row drafts, and the confidence reads the Markov head:
+ * SGLang and vLLM run such drafters by their classes for the authors' layout.
  */
 export const readLiquid = (config: Config): DSpark => {
   const own = config.inner('dflash_config');

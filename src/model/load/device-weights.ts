@@ -156,6 +156,17 @@ class PartSink {
   }
 }
 
+/** The pieces of one weight, by the tensor that they come from. */
+const byTensor = (pieces: readonly Piece[]): ReadonlyMap<string, readonly Piece[]> => {
+  const made = new Map<string, Piece[]>();
+  for (const piece of pieces) {
+    const known = made.get(piece.checkpoint);
+    if (known) known.push(piece);
+    else made.set(piece.checkpoint, [piece]);
+  }
+  return made;
+};
+
 export const allocate = (gpu: Gpu, arena: Arena, planned: readonly PlannedWeight[]): Allocated => {
   const matrices = new Map<string, Matrix>();
   const vectors = new Map<string, Tensor>();
@@ -178,24 +189,26 @@ export const allocate = (gpu: Gpu, arena: Arena, planned: readonly PlannedWeight
       const tensor = arena.storage(weight.length * 4, weight.key);
       vectors.set(weight.key, tensor);
       const whole = new Float32Array(weight.length);
-      for (const { checkpoint, from, rows, first, step } of weight.pieces)
+      for (const [checkpoint, pieces] of byTensor(weight.pieces))
         sink(checkpoint, (block) => {
           // A vector is one row of its tensor, and comes in one block; taps of a convolution may come in several.
           const values = block.decode();
           const at = (block.firstRow * values.length) / block.rows;
-          const own = values.subarray(Math.max(0, from - at), Math.max(0, from + rows - at));
-          const skipped = Math.max(0, at - from);
-          for (const [i, value] of own.entries()) whole[first + (skipped + i) * step] = value + weight.offset;
-          if (own.length > 0) gpu.device.queue.writeBuffer(tensor.buffer, 0, whole);
+          for (const { from, rows, first, step } of pieces) {
+            const own = values.subarray(Math.max(0, from - at), Math.max(0, from + rows - at));
+            const skipped = Math.max(0, at - from);
+            for (const [i, value] of own.entries()) whole[first + (skipped + i) * step] = value + weight.offset;
+          }
+          gpu.device.queue.writeBuffer(tensor.buffer, 0, whole);
         });
       continue;
     }
     const matrix = allocateMatrix(arena, weight, gpu.device.limits.maxStorageBufferBindingSize);
     const partSinks = matrix.parts.map((part) => new PartSink(gpu, part));
     matrices.set(weight.key, matrix);
-    for (const piece of weight.pieces)
-      sink(piece.checkpoint, (block) => {
-        for (const part of partSinks) part.put(piece, block);
+    for (const [checkpoint, pieces] of byTensor(weight.pieces))
+      sink(checkpoint, (block) => {
+        for (const piece of pieces) for (const part of partSinks) part.put(piece, block);
       });
   }
   return { matrices, vectors, sinks };

@@ -58,6 +58,12 @@ describe('a bad checkpoint is named', () => {
   });
 });
 
+test('a tensor of many thousand rows in another order', async () => {
+  const config = { architectures: ['Ernie4_5ForCausalLM'], num_attention_heads: 128, head_dim: 128, use_bias: true };
+  using model = await loadModel(await testGpu(), tinyCheckpoint({ config }), { batchInvariant: true });
+  expect(model.family).toBe('ernie4_5');
+});
+
 describe('all memory is freed', () => {
   test('when the load is aborted half way', async () => {
     const abort = new AbortController();
