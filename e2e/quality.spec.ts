@@ -47,9 +47,12 @@ const PAGES = [
 const THEMES = ['light', 'dark'] as const;
 const WIDTHS = [360, 768, 1280, 2560];
 
+/** Sets the theme and waits until the colours have come to rest: axe would measure those of a running transition. */
 const setTheme = (page: Page, theme: string): Promise<void> =>
-  page.evaluate((name) => {
+  page.evaluate(async (name) => {
     document.documentElement.dataset.theme = name;
+    const transitions = document.getAnimations().filter((one) => one instanceof CSSTransition);
+    await Promise.allSettled(transitions.map(({ finished }) => finished));
   }, theme);
 
 /** Findings as text, so that a failure names the element. */
