@@ -3,8 +3,8 @@
 import type { Architecture } from '../architecture.ts';
 import type { Config } from './config.ts';
 import { readDecoder } from './decoder.ts';
+import { readSliding } from './layer-types.ts';
 import { readRope } from './rope-config.ts';
-import { readLayerTypes } from './windows.ts';
 
 const AT = 'model.layers.{i}';
 
@@ -21,7 +21,7 @@ const readPattern = (config: Config): ((layer: number) => boolean) => {
 
 export const readExaone4 = (config: Config): Architecture => {
   const window = config.has('sliding_window') ? config.count('sliding_window') : null;
-  const types = readLayerTypes(config);
+  const types = readSliding(config);
   if (window === null) config.ignore('sliding_window_pattern');
   const pattern = window === null ? () => false : readPattern(config);
   const slides = (layers: number): readonly boolean[] =>

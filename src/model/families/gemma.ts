@@ -5,8 +5,8 @@ import type { Architecture, Sizes } from '../architecture.ts';
 import type { Rope } from '../forward/rope-table.ts';
 import type { Config } from './config.ts';
 import { readDecoder } from './decoder.ts';
+import { readSliding } from './layer-types.ts';
 import { readRope, readRopeIn } from './rope-config.ts';
-import { readLayerTypes } from './windows.ts';
 
 const AT = 'model.layers.{i}';
 
@@ -20,7 +20,7 @@ const NAMES: Architecture['names'] = {
 const readGemma = (config: Config, slides: (layer: number) => boolean) => {
   const bias = config.flag('attention_bias', false);
   const window = config.count('sliding_window', 4096);
-  const types = readLayerTypes(config);
+  const types = readSliding(config);
   const sliding = (layers: number): readonly boolean[] =>
     types(layers) ?? Array.from({ length: layers }, (_, i) => slides(i));
   config.must('hidden_activation', 'gelu_pytorch_tanh');

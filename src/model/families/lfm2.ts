@@ -2,6 +2,7 @@
 import type { Architecture, Block } from '../architecture.ts';
 import type { Config } from './config.ts';
 import { AS_THEY_ARE, readSizes } from './decoder.ts';
+import { readLayerTypes } from './layer-types.ts';
 import { readRope } from './rope-config.ts';
 
 /** Fields that say how the weights were initialised, and one that the published code does not read. */
@@ -26,17 +27,10 @@ const readFeedForward = (config: Config): number => {
 };
 
 /** Which layers attend. */
-const readLayerTypes = (config: Config, layers: number): readonly boolean[] => {
-  const types = config.texts('layer_types');
+const readAttending = (config: Config, layers: number): readonly boolean[] => {
+  const types = readLayerTypes(config, 'full_attention', 'conv')(layers);
   const attending = config.indices('full_attn_idxs');
-  if (!types) return Array.from({ length: layers }, (_, layer) => attending?.includes(layer) ?? true);
-  if (types.length !== layers)
-    throw config.error(`layer_types names ${types.length} layers, num_hidden_layers is ${layers}`);
-  return types.map((type, layer) => {
-    if (type !== 'conv' && type !== 'full_attention')
-      throw config.error(`layer_types[${layer}] = ${type} is not supported`);
-    return type === 'full_attention';
-  });
+  return types ?? Array.from({ length: layers }, (_, layer) => attending?.includes(layer) ?? true);
 };
 
 const AT = 'model.layers.{i}';
@@ -62,7 +56,7 @@ export const readLfm2 = (config: Config): Architecture => {
     softCap: null,
     gate: null,
   } as const;
-  const blocks = readLayerTypes(config, sizes.layers).map(
+  const blocks = readAttending(config, sizes.layers).map(
     (attends): Block => ({
       mixer: attends ? attention : convolution,
       feedForward: { kind: 'gated', activation: 'silu', bias: false },

@@ -3,6 +3,7 @@
 import type { Architecture, Block } from '../architecture.ts';
 import type { Config } from './config.ts';
 import { readDecoder } from './decoder.ts';
+import { readLayerTypes } from './layer-types.ts';
 import { readRope } from './rope-config.ts';
 
 const AT = 'model.layers.{i}';
@@ -26,17 +27,8 @@ const UNUSED = ['mamba_ssm_dtype', 'mlp_only_layers', 'mtp_num_hidden_layers', '
 /** Which layers attend; of the others the convolution and the delta rule are the mixer. */
 const readAttending = (config: Config): ((layers: number) => readonly boolean[]) => {
   const interval = config.count('full_attention_interval', 4);
-  const types = config.texts('layer_types');
-  return (layers) => {
-    if (!types) return Array.from({ length: layers }, (_, layer) => (layer + 1) % interval === 0);
-    if (types.length !== layers)
-      throw config.error(`layer_types names ${types.length} layers, num_hidden_layers is ${layers}`);
-    return types.map((type, layer) => {
-      if (type !== 'linear_attention' && type !== 'full_attention')
-        throw config.error(`layer_types[${layer}] = ${type} is not supported`);
-      return type === 'full_attention';
-    });
-  };
+  const types = readLayerTypes(config, 'full_attention', 'linear_attention');
+  return (layers) => types(layers) ?? Array.from({ length: layers }, (_, layer) => (layer + 1) % interval === 0);
 };
 
 /** `tied`: whether embedding and head are one matrix where the config does not say. */

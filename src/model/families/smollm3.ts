@@ -2,8 +2,8 @@
 import type { Architecture } from '../architecture.ts';
 import type { Config } from './config.ts';
 import { readDecoder } from './decoder.ts';
+import { readSliding } from './layer-types.ts';
 import { readRope } from './rope-config.ts';
-import { readLayerTypes } from './windows.ts';
 
 export const readSmolLM3 = (config: Config): Architecture => {
   const bias = config.flag('attention_bias', false);
@@ -17,7 +17,7 @@ export const readSmolLM3 = (config: Config): Architecture => {
   };
   const used = config.flag('use_sliding_window', false);
   const window = config.has('sliding_window') && used ? config.count('sliding_window') : null;
-  const types = readLayerTypes(config);
+  const types = readSliding(config);
   return readDecoder(config, {
     family: 'smollm3',
     tied: true,
