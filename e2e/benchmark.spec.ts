@@ -42,7 +42,8 @@ const SMALL = 'model=draft&suite=copy&prompts=1&tokens=8&repeat=1&device=unmeasu
 test('the device is measured; Quick measures three systems on whole answers, and its result is copied and saved', async ({
   browser,
 }) => {
-  const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+  const permissions = ['clipboard-read', 'clipboard-write'];
+  const context = await browser.newContext({ permissions, reducedMotion: 'reduce' }); // axe measures colours at rest
   const page = await context.newPage();
   const runtimes: string[] = [];
   page.on('request', (request) => {
