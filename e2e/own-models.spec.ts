@@ -193,6 +193,12 @@ test.describe('one page, one model after another', () => {
     await expect(gemma).toContainText('By downloading it you accept Google’s terms');
     await expect(gemma.getByLabel('Drafted by')).toHaveText(/Gemma 3 270M, draft model, 292 MB/);
     await expect(gemma.getByRole('button', { name: 'Download 1.10 GB: Gemma 3 1B with Gemma 3 270M' })).toBeVisible();
+    const qwen = page.locator('.catalogue details').filter({ has: page.getByText('Qwen3 0.6B', { exact: true }) });
+    await qwen.locator('summary').press('Enter');
+    const inMemory = qwen.getByText('On the device').locator('..');
+    await expect(inMemory).toContainText('634 MB');
+    await qwen.getByLabel('File').selectOption({ label: 'BF16, 1.20 GB' });
+    await expect(inMemory).toContainText('2.38 GB'); // f32: f16 would lose bf16's range
     expect(asked).toHaveLength(2);
   });
 

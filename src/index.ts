@@ -3,7 +3,7 @@
 // rewind, fork. Names marked as deprecated are old ones, kept for one version.
 import './base/dispose.ts';
 
-export { type ErrorCode, type Fault, OutriderError, type Remedy, toFault } from './base/errors.ts';
+export { type ErrorCode, type Fault, OutriderError, type Overflow, type Remedy, toFault } from './base/errors.ts';
 export type { Constraint, JsonSchema } from './constraint/constraint.ts';
 export type { ChoiceKnob, Knob, Knobs, KnobValue, NumberKnob, NumbersKnob } from './decode/core/knobs.ts';
 export {

@@ -77,7 +77,11 @@ class EntryView {
   readonly #files = make('select', { ariaLabel: 'File' });
   readonly #partners = make('select', { ariaLabel: 'Drafted by' });
   readonly #load = make('button', { type: 'button', className: 'primary' });
+  readonly #need = make('span');
   readonly #fit = make('span', { className: 'fits' });
+
+  /** Bytes of the device's memory; null: not known. */
+  #memory: number | null = null;
 
   constructor(entry: CatalogueEntry, choose: (pick: ModelPick) => void) {
     this.entry = entry;
@@ -90,7 +94,7 @@ class EntryView {
         { className: 'facts' },
         fact('Parameters', parameters === null ? 'not known' : billions(parameters)),
         fact('Context', context === null ? 'not known' : `${context.toLocaleString('en')} tokens`),
-        fact('On the device', amount(catalogueMemory(entry) ?? 0), ' ', this.#fit),
+        fact('On the device', this.#need, ' ', this.#fit),
         fact('Licence', link(licence.name, licence.url)),
         fact('Files', link(repository, `https://huggingface.co/${repository}`)),
         fact('Tried', KNOWN[known]),
@@ -103,8 +107,13 @@ class EntryView {
     this.#details.addEventListener('toggle', () => {
       if (this.#details.open) this.#details.scrollIntoView({ block: 'nearest' });
     });
-    for (const select of [this.#files, this.#partners]) select.addEventListener('change', () => this.#label());
+    this.#partners.addEventListener('change', () => this.#label());
+    this.#files.addEventListener('change', () => {
+      this.#label();
+      this.#judge();
+    });
     this.#label();
+    this.#judge();
     this.root = make('li', {}, this.#details);
   }
 
@@ -113,13 +122,28 @@ class EntryView {
     this.#load.focus();
   }
 
-  /** Whether it is shown: all are, unless the list is cut to what fits. */
+  /** Whether it is shown: all are, unless the list is cut to those of which some file fits. */
   show(memory: number | null, onlyFitting: boolean): boolean {
-    const need = (catalogueMemory(this.entry) ?? 0) * 1e6 * ROOM;
-    const fits = memory === null || need <= memory;
-    this.#fit.textContent = memory === null ? '' : fits ? '✓ fits' : `✗ more than the ${amount(memory / 1e6)} here`;
-    this.root.hidden = onlyFitting && !fits;
+    this.#memory = memory;
+    this.#judge();
+    this.root.hidden = onlyFitting && !this.entry.files.some((_, file) => this.#fits(file));
     return !this.root.hidden;
+  }
+
+  get #file(): number {
+    return Number(this.#files.value || 0);
+  }
+
+  #fits(file: number): boolean {
+    return this.#memory === null || (catalogueMemory(this.entry, file) ?? 0) * 1e6 * ROOM <= this.#memory;
+  }
+
+  /** What the chosen file takes on the device, and whether that is there. */
+  #judge(): void {
+    const memory = this.#memory;
+    this.#need.textContent = amount(catalogueMemory(this.entry, this.#file) ?? 0);
+    const found = this.#fits(this.#file) ? '✓ fits' : `✗ more than the ${amount((memory ?? 0) / 1e6)} here`;
+    this.#fit.textContent = memory === null ? '' : found;
   }
 
   #choices(): HTMLElement {
@@ -144,11 +168,11 @@ class EntryView {
   }
 
   #pick(): ModelPick {
-    return pickOf(this.entry, Number(this.#files.value || 0), this.#partners.value || null);
+    return pickOf(this.entry, this.#file, this.#partners.value || null);
   }
 
   #label(): void {
-    const own = this.entry.files[Number(this.#files.value || 0)]?.megabytes ?? 0;
+    const own = this.entry.files[this.#file]?.megabytes ?? 0;
     const partner = catalogueEntry(this.#partners.value);
     const more = partner?.files[0]?.megabytes;
     const unknown = partner && more === undefined ? ' and a drafter' : '';

@@ -1,15 +1,9 @@
 // Continues a conversation that exceeds the model's context without its oldest messages. Interfaces that promise to
 // read every message (openai.ts) fail instead, with the same numbers.
+import { OutriderError } from '../base/errors.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 import type { TraceEvent } from '../trace/index.ts';
-
-/** The numbers in the message of job.ts for a prompt that does not fit; null for any other error. */
-export const overflow = (error: unknown): { readonly requested: number; readonly context: number } | null => {
-  if (!(error instanceof Error)) return null;
-  const found = /the prompt's (\d+) tokens and (\d+) new ones exceed the context of (\d+)/.exec(error.message);
-  return found && { requested: Number(found[1]) + Number(found[2]), context: Number(found[3]) };
-};
 
 /** Default tokens of an answer, and the part of a smaller context that it gets. */
 const ROOM = 1024;
@@ -39,7 +33,7 @@ export async function* withinContext(
       }
       return;
     } catch (error) {
-      const over = overflow(error);
+      const over = error instanceof OutriderError && error.overflow;
       if (!over || isAlone) throw error;
       const room = over.context - (over.requested - wanted);
       if (maxTokens === undefined && room >= over.context * LEAST_PART) wanted = room;

@@ -82,7 +82,6 @@ const paramsOf = (params: ChatCompletionParams | CompletionParams): Readonly<Rec
 const BEGINNINGS: readonly (readonly [start: string, param: string, code: string | null])[] = [
   ['the prompt is empty', 'prompt', null],
   ['token ', 'prompt', null],
-  ["the prompt's ", 'prompt', 'context_length_exceeded'],
   ['there is no system', 'outrider.system', null],
   ['json_schema', 'response_format', null],
   ['tools', 'tools', null],
@@ -109,6 +108,13 @@ export const toApiError = (cause: unknown, asked: ChatCompletionParams | Complet
   const text = hint === '' ? message : `${message}. ${hint}`;
   if (!(cause instanceof OutriderError) || (code !== 'bad-request' && code !== 'bad-constraint'))
     return new APIError(500, { message: text, type: 'server_error', param: null, code }, { cause });
-  const { message: said, param, code: theirs = null } = inTheirWords(text, asked ? paramsOf(asked) : PARAMS);
+  const params = asked ? paramsOf(asked) : PARAMS;
+  const {
+    message: said,
+    param,
+    code: theirs = null,
+  } = cause.overflow
+    ? { message: text, param: params.prompt ?? 'prompt', code: 'context_length_exceeded' }
+    : inTheirWords(text, params);
   return new APIError(400, { message: said, type: 'invalid_request_error', param, code: theirs }, { cause });
 };

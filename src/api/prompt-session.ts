@@ -9,7 +9,6 @@ import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 import type { ToolFunction } from '../text/tool-calls/tools.ts';
 import { type Answer, answer, type Piece, type ToolCall } from './completion.ts';
-import { overflow } from './context-window.ts';
 import {
   beginOf,
   inTurn,
@@ -300,9 +299,9 @@ export class Session extends EventTarget {
         }
         return;
       } catch (error) {
-        const over = overflow(error);
-        if (error instanceof OutriderError && error.code === 'bad-constraint')
-          throw new DOMException(error.message, 'NotSupportedError');
+        if (!(error instanceof OutriderError)) throw error;
+        const { code, message, overflow: over } = error;
+        if (code === 'bad-constraint') throw new DOMException(message, 'NotSupportedError');
         if (!over) throw error;
         if (kind === 'measure' || dropped === turns.length)
           throw new QuotaExceededError(over.requested - (limit.maxTokens ?? 0), over.context);

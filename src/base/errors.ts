@@ -21,12 +21,24 @@ export interface Remedy {
   readonly maxTokens?: number;
 }
 
+/** How many tokens a prompt and its answer would take, and how many there is room for. */
+export interface Overflow {
+  readonly requested: number;
+  readonly context: number;
+}
+
+/** What a program can go by, beside the code. */
+interface Facts {
+  readonly remedy?: Remedy;
+  /** Of a prompt that does not fit the context together with its answer. */
+  readonly overflow?: Overflow;
+}
+
 /** What crosses `postMessage` and prints as `{"error": …}`. */
-export interface Fault {
+export interface Fault extends Facts {
   readonly code: ErrorCode;
   readonly message: string;
   readonly hint: string;
-  readonly remedy?: Remedy;
 }
 
 /** Every failure of this library. */
@@ -35,20 +47,22 @@ export class OutriderError extends Error {
   readonly code: ErrorCode;
   readonly hint: string;
   readonly remedy: Remedy | undefined;
+  readonly overflow: Overflow | undefined;
 
-  constructor(code: ErrorCode, message: string, hint = '', options?: ErrorOptions & { readonly remedy?: Remedy }) {
+  constructor(code: ErrorCode, message: string, hint = '', options?: ErrorOptions & Facts) {
     super(message, options);
     this.code = code;
     this.hint = hint;
     this.remedy = options?.remedy;
+    this.overflow = options?.overflow;
   }
 }
 
 /** Anything thrown, as data. An unknown error is our own bug and says so. */
 export const toFault = (error: unknown): Fault => {
   if (error instanceof OutriderError) {
-    const { code, message, hint, remedy } = error;
-    return { code, message, hint, ...(remedy && { remedy }) };
+    const { code, message, hint, remedy, overflow } = error;
+    return { code, message, hint, ...(remedy && { remedy }), ...(overflow && { overflow }) };
   }
   if (error instanceof DOMException && error.name === 'AbortError')
     return { code: 'aborted', message: 'aborted', hint: '' };
@@ -57,8 +71,8 @@ export const toFault = (error: unknown): Fault => {
 };
 
 /** The error that a fault was. */
-export const errorOf = ({ code, message, hint, remedy }: Fault): OutriderError =>
-  new OutriderError(code, message, hint, remedy && { remedy });
+export const errorOf = ({ code, message, hint, ...facts }: Fault): OutriderError =>
+  new OutriderError(code, message, hint, facts);
 
 /**
  * A fault as a trace may carry it. Traces are shared, and an address may lie inside a private network, so addresses

@@ -579,11 +579,15 @@ export const catalogueAddress = ({ id, bundled, repository, files }: CatalogueEn
   return `${HUB}/${repository}${name ? `/resolve/main/${name}` : ''}`;
 };
 
-/** Millions of bytes that the weights of the offered file take on the device; null where that is not known. */
-export const catalogueMemory = ({ memory, files: [file] }: CatalogueEntry): number | null => {
-  const precision = file?.precision ?? 'safetensors';
-  if (/^(F16|BF16|safetensors)/.test(precision)) return memory?.f16 ?? null;
-  return (/^Q[23568]/.test(precision) ? memory?.q8 : memory?.q4) ?? null;
+/** Millions of bytes that the weights of a file take on the device, loaded as they are; null where that is not known. */
+export const catalogueMemory = ({ memory, files }: CatalogueEntry, file = 0): number | null => {
+  const own = files[file];
+  if (!memory || !own) return null;
+  const { precision, megabytes } = own;
+  if (/^(BF16|safetensors)/.test(precision)) return 2 * memory.f16; // f32: f16 would lose bf16's range
+  if (precision === 'F16') return memory.f16;
+  if (/^Q[46]_K/.test(precision)) return (megabytes * 20) / 18; // 32 weights of Q4_K take 18 bytes there, 20 here
+  return /^Q[2358]/.test(precision) ? memory.q8 : memory.q4;
 };
 
 /** The address of an entry by its id; none where its files are not known. */

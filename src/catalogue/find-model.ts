@@ -127,9 +127,12 @@ const fetchList = async (address: string, repository: string, signal: AbortSigna
   if (!response.ok) throw wrong(repository, `the server answers ${response.status}`);
   let text = '';
   const decoder = new TextDecoder();
-  for await (const piece of response.body ?? []) {
-    text += decoder.decode(piece, { stream: true });
-    if (text.length > MAX_LIST_BYTES) throw wrong(repository, 'it is too long');
+  const reader = response.body?.getReader(); // Safari cannot iterate a stream
+  for (let piece = await reader?.read(); piece?.value; piece = await reader?.read()) {
+    text += decoder.decode(piece.value, { stream: true });
+    if (text.length <= MAX_LIST_BYTES) continue;
+    await reader?.cancel();
+    throw wrong(repository, 'it is too long');
   }
   try {
     return JSON.parse(text);

@@ -1,5 +1,6 @@
 // Turns a request into a job: every limit that a run could hit half-way is checked here first, and the error has the
 // numbers.
+import { OutriderError } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
 import { type Constraint, checkConstraint } from '../constraint/constraint.ts';
 import type { Marks } from '../constraint/marks.ts';
@@ -133,9 +134,11 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
     true,
   );
   if (maxTokens > room)
-    throw refuse(
+    throw new OutriderError(
+      'bad-request',
       `the prompt's ${prompt.length} tokens and ${maxTokens} new ones exceed the context of ${context}`,
       'Shorten the prompt, or ask for fewer tokens.',
+      { overflow: { requested: prompt.length + maxTokens, context } },
     );
 
   const stopStrings = request.stop ?? [];

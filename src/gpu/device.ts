@@ -16,6 +16,9 @@ export interface OpenOptions {
 const OPTIONAL_FEATURES = ['shader-f16', 'subgroups', 'timestamp-query'] as const;
 const RAISED_LIMITS = ['maxBufferSize', 'maxStorageBufferBindingSize'] as const;
 
+/** Of an adapter that does not say what it is. */
+const UNKNOWN = { vendor: '', architecture: '', device: '', description: '' } as GPUAdapterInfo;
+
 /** Usage of activations: kernels bind them as storage, matmul also as uniform. */
 export const ACTIVATION = 0x80 | 0x40 | 0x8 | 0x4; // STORAGE | UNIFORM | COPY_DST | COPY_SRC
 
@@ -27,6 +30,7 @@ export class Gpu {
   readonly device: GPUDevice;
   readonly counters: Counters = { dispatches: 0, submits: 0, readbacks: 0, readbackBytes: 0 };
   readonly memory: DeviceMemory;
+  readonly info: GPUAdapterInfo;
   readonly staging: StagingPool;
   readonly uploads: UploadRing;
   /** Not null while every dispatch is timed. */
@@ -47,8 +51,9 @@ export class Gpu {
   readonly #later = new Map<string, PipelineSource>();
   #submission: Submission | null = null;
 
-  private constructor(device: GPUDevice, memory: DeviceMemory, uploads: UploadRing) {
+  private constructor(device: GPUDevice, info: GPUAdapterInfo, memory: DeviceMemory, uploads: UploadRing) {
     this.device = device;
+    this.info = info;
     this.memory = memory;
     this.staging = new StagingPool(memory);
     this.uploads = uploads;
@@ -71,16 +76,12 @@ export class Gpu {
     });
   }
 
-  /** Of a device that is open already. */
-  static async over(device: GPUDevice): Promise<Gpu> {
+  /** Of a device that is open already; `info`: its adapter's. Safari 26.0 has no `device.adapterInfo`. */
+  static async over(device: GPUDevice, info: GPUAdapterInfo = device.adapterInfo ?? UNKNOWN): Promise<Gpu> {
     const memory = new DeviceMemory(device);
-    const gpu = new Gpu(device, memory, await UploadRing.allocate(memory, device.queue));
+    const gpu = new Gpu(device, info, memory, await UploadRing.allocate(memory, device.queue));
     await gpu.staging.prepare();
     return gpu;
-  }
-
-  get info(): GPUAdapterInfo {
-    return this.device.adapterInfo;
   }
 
   /** Whether the adapter runs on the CPU (lavapipe, SwiftShader), where barriers and gathers cost most. */
@@ -226,5 +227,5 @@ export const openGpu = async (gpu: GPU | undefined, { features = 'all' }: OpenOp
     requiredFeatures: all ? OPTIONAL_FEATURES.filter((name) => adapter.features.has(name)) : [],
     requiredLimits: all ? Object.fromEntries(RAISED_LIMITS.map((name) => [name, adapter.limits[name]])) : {},
   });
-  return Gpu.over(device);
+  return Gpu.over(device, adapter.info);
 };

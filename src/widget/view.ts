@@ -25,6 +25,13 @@ export interface Settings {
 
 const PHASES = { download: 'Fetching', upload: 'Preparing', compile: 'Compiling shaders for' } as const;
 
+/** A role in words for visitors. */
+const wordOf = (role: string): string => {
+  if (role === 'target') return 'model';
+  if (role === 'draft') return 'draft model';
+  return role === 'prm' || role === 'router' ? 'judge' : 'drafter';
+};
+
 const REASONS = { stop: 'complete', length: 'cut off at its limit', aborted: 'stopped' } as const;
 
 /** For visitors of the page. The error's message and hint follow. */
@@ -212,7 +219,7 @@ export class View {
   progress({ role, phase, loaded, total }: LoadProgress): void {
     this.#loading.classList.add('busy');
     this.#bar.value = total > 0 ? loaded / total : 0;
-    this.#phase.textContent = `${PHASES[phase]} the ${role}`;
+    this.#phase.textContent = `${PHASES[phase]} the ${wordOf(role)}`;
   }
 
   loaded(): void {
