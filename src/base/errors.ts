@@ -27,7 +27,7 @@ export interface Overflow {
   readonly context: number;
 }
 
-/** What a program can go by, beside the code. */
+/** What a program can go by, in addition to the code. */
 interface Facts {
   readonly remedy?: Remedy;
   /** Of a prompt that does not fit the context together with its answer. */

@@ -1,9 +1,9 @@
 // Properties that ask for others (`dependentRequired`, `dependentSchemas`, and `dependencies` of older drafts): a schema
 // without them for each set of such properties that may be there together.
 
-type Node = { readonly [keyword: string]: unknown };
+import { isObject } from '../base/is-object.ts';
 
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
+type Node = { readonly [keyword: string]: unknown };
 
 const KEYWORDS = ['dependencies', 'dependentRequired', 'dependentSchemas'] as const;
 /** Each doubles the schemas. */
@@ -14,10 +14,10 @@ export const dependentVariants = (node: Node, unsupported: (keyword: string) => 
   const rules: { readonly trigger: string; readonly asks: Node }[] = [];
   for (const keyword of KEYWORDS) {
     if (node[keyword] === undefined) continue;
-    if (!isNode(node[keyword])) throw unsupported(keyword);
+    if (!isObject(node[keyword])) throw unsupported(keyword);
     for (const [trigger, asks] of Object.entries(node[keyword])) {
       const names = Array.isArray(asks) && asks.every((name) => typeof name === 'string');
-      if (!names && !isNode(asks)) throw unsupported(keyword);
+      if (!names && !isObject(asks)) throw unsupported(keyword);
       rules.push({ trigger, asks: names ? { required: asks } : (asks as Node) });
     }
     if (rules.length > MOST_TRIGGERS) throw unsupported(keyword);
@@ -31,7 +31,7 @@ export const dependentVariants = (node: Node, unsupported: (keyword: string) => 
     .filter((set) => triggers.every((trigger) => set.includes(trigger) || !required.includes(trigger)))
     .map((set) => {
       const absent = triggers.filter((trigger) => !set.includes(trigger)).map((trigger) => [trigger, false]);
-      const properties = { ...(isNode(rest.properties) ? rest.properties : {}), ...Object.fromEntries(absent) };
+      const properties = { ...(isObject(rest.properties) ? rest.properties : {}), ...Object.fromEntries(absent) };
       const own = { ...rest, type: 'object', properties, required: [...new Set([...required, ...set])] };
       const asked = rules.filter(({ trigger }) => set.includes(trigger)).map(({ asks }) => asks);
       return asked.length === 0 ? own : { allOf: [own, ...asked] };

@@ -2,6 +2,7 @@
 // The grammar may allow less than the schema (objects take no properties beyond those that are listed, in their order;
 // patterns match whole strings), never more. XGrammar's own converter is not used, because it ignores keywords that it
 // does not know and misreads some that it does (docs/decisions/0030-constraints.md).
+import { isObject } from '../base/is-object.ts';
 import { badConstraint } from '../base/refuse.ts';
 import type { JsonSchema } from './constraint.ts';
 import { dependentVariants } from './dependencies.ts';
@@ -84,13 +85,12 @@ const MOST_DEPTH = 64;
 /** Circular references that are merged would branch without end, and dependencies inside others multiply. */
 const MOST_MERGES = 256;
 
-const asNode = (value: unknown): Node => (isNode(value) ? value : {});
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
+const asNode = (value: unknown): Node => (isObject(value) ? value : {});
 /** Larger counts make grammars of thousands of rules. */
 const MOST_COUNT = 10_000;
 const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MOST_COUNT;
-const isSchema = (value: unknown): value is JsonSchema => typeof value === 'boolean' || isNode(value);
+const isSchema = (value: unknown): value is JsonSchema => typeof value === 'boolean' || isObject(value);
 
 const refused = (path: string, what: string, hint = ''): Error =>
   badConstraint(`json_schema at ${path === '' ? 'its root' : path}: ${what}`, hint);
@@ -143,14 +143,14 @@ export const schemaRules = (
     let found: unknown = schema;
     for (const part of pointer.split('/').slice(1)) {
       const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-      found = (isNode(found) || Array.isArray(found)) && Object.hasOwn(found, key) ? (found as Node)[key] : undefined;
+      found = (isObject(found) || Array.isArray(found)) && Object.hasOwn(found, key) ? (found as Node)[key] : undefined;
     }
     return found;
   };
 
   /** A schema in the place of references to it. */
   const resolved = (node: unknown, depth = 0): unknown =>
-    isNode(node) && typeof node.$ref === 'string' && node.$ref.startsWith('#') && depth < MOST_DEPTH
+    isObject(node) && typeof node.$ref === 'string' && node.$ref.startsWith('#') && depth < MOST_DEPTH
       ? resolved(lookUp(node.$ref), depth + 1)
       : node;
 
@@ -168,7 +168,7 @@ export const schemaRules = (
     names.set(pointer, name);
     const found = lookUp(pointer);
     if (!isSchema(found)) throw refused(path, `$ref "${pointer}" names nothing in this schema`);
-    if (isNode(found) && found.$ref === pointer) throw refused(path, `$ref "${pointer}" names itself`);
+    if (isObject(found) && found.$ref === pointer) throw refused(path, `$ref "${pointer}" names itself`);
     rules.push(`${name} ::= ${read(found, pointer, 0)}`);
     return name;
   };
@@ -179,7 +179,7 @@ export const schemaRules = (
     if (++merges > MOST_MERGES) throw refused(path, `more than ${MOST_MERGES} allOf are not supported`);
     const said = [own, ...parts.map((part) => resolved(part))].filter((part) => part !== true);
     if (said.includes(false)) throw refused(path, 'allOf allows no value');
-    if (!said.every(isNode)) throw refused(`${path}/allOf`, 'it must be a list of schemas');
+    if (!said.every(isObject)) throw refused(`${path}/allOf`, 'it must be a list of schemas');
     const refuse = (what: string): Error => refused(path, what, 'Merge them into one schema.');
     const merged = mergeSchemas(said, (name) => ASSERTIONS.has(name), refuse);
     // Next to allOf these two see what its parts evaluate; within a part they would not.
@@ -195,7 +195,7 @@ export const schemaRules = (
     if (depth > MOST_DEPTH) throw refused(path, `it is nested more than ${MOST_DEPTH} deep`);
     if (node === true) return 'value';
     if (node === false) throw refused(path, 'false allows no value');
-    if (!isNode(node)) throw refused(path, 'it must be an object or true');
+    if (!isObject(node)) throw refused(path, 'it must be an object or true');
     const keywords = Object.keys(node).filter((name) => ASSERTIONS.has(name) && node[name] !== undefined);
     checkSpelling(node, path);
     const only = (name: string, ...also: string[]): void => {
@@ -259,7 +259,7 @@ export const schemaRules = (
         value.map((each) => constant(each, path, depth + 1)),
         ']',
       );
-    if (!isNode(value)) return literal(JSON.stringify(value) ?? 'null');
+    if (!isObject(value)) return literal(JSON.stringify(value) ?? 'null');
     const members = Object.entries(value).map(
       ([name, each]) => `${literal(JSON.stringify(name))} colon ${constant(each, path, depth + 1)}`,
     );
@@ -282,7 +282,7 @@ export const schemaRules = (
     if (variants) return alternatives(variants.map((each) => read(each, path, depth + 1)));
     const { properties = {}, additionalProperties = node.unevaluatedProperties !== false } = node;
     const required = (node.required ?? []) as readonly unknown[];
-    if (!isNode(properties)) throw refused(path, 'properties must be an object');
+    if (!isObject(properties)) throw refused(path, 'properties must be an object');
     if (!required.every((name) => typeof name === 'string')) throw refused(path, 'required must be a list of names');
     if (!isSchema(additionalProperties)) throw refused(path, 'additionalProperties must be a schema');
     const patterns = patternsOf(node, path);
@@ -474,12 +474,12 @@ const checkSpelling = (node: Node, path: string): void => {
 /** A schema that no value has. */
 const isNever = (node: unknown): boolean =>
   node === false ||
-  (isNode(node) &&
-    (node.not === true || (isNode(node.not) && !Object.keys(node.not).some((name) => ASSERTIONS.has(name)))));
+  (isObject(node) &&
+    (node.not === true || (isObject(node.not) && !Object.keys(node.not).some((name) => ASSERTIONS.has(name)))));
 
 /** `not` as the types that it leaves over: no value of another type than it names has it. */
 const withoutNot = ({ not: _, ...node }: Node, not: unknown, path: string): Node => {
-  const excluded = isNode(not) ? typesOf(not, path) : null;
+  const excluded = isObject(not) ? typesOf(not, path) : null;
   if (!excluded) throw unsupported(path, 'not');
   const own = typesOf(node, path) ?? impliedTypes(Object.keys(node)) ?? TYPES.filter((type) => type !== 'integer');
   // A number may be whole, and an integer is a number.
@@ -498,7 +498,7 @@ interface PropertyPattern {
 }
 
 const patternsOf = ({ patternProperties = {} }: Node, path: string): readonly PropertyPattern[] => {
-  if (!isNode(patternProperties)) throw refused(path, 'patternProperties must be an object');
+  if (!isObject(patternProperties)) throw refused(path, 'patternProperties must be an object');
   return Object.entries(patternProperties).map(([text, schema]) => {
     try {
       return { text, matches: new RegExp(text, 'u'), schema };
@@ -514,7 +514,7 @@ const withPatternsOf = (patterns: readonly PropertyPattern[]): unknown =>
 
 /** A branch of anyOf or oneOf next to which these types stand. */
 const narrowed = (part: unknown, types: readonly Type[], path: string): unknown => {
-  if (!isNode(part)) return part === true ? { type: types } : part;
+  if (!isObject(part)) return part === true ? { type: types } : part;
   const own = typesOf(part, path);
   const both = own
     ? types.flatMap((a) =>
@@ -545,7 +545,7 @@ const impliedTypes = (keywords: readonly string[]): readonly Type[] | null => {
 const isOf = (value: unknown, type: Type): boolean => {
   if (type === 'null') return value === null;
   if (type === 'array') return Array.isArray(value);
-  if (type === 'object') return isNode(value);
+  if (type === 'object') return isObject(value);
   if (type === 'integer') return Number.isInteger(value);
   return typeof value === type;
 };
@@ -554,7 +554,7 @@ const isOf = (value: unknown, type: Type): boolean => {
 const kinds = (
   node: unknown,
 ): { readonly types: readonly Type[] | null; readonly values: readonly string[] | null } => {
-  if (!isNode(node)) return { types: null, values: null };
+  if (!isObject(node)) return { types: null, values: null };
   const values = 'const' in node ? [node.const] : Array.isArray(node.enum) ? node.enum : null;
   if (values)
     return {
@@ -579,12 +579,12 @@ const checkDisjoint = (branches: readonly unknown[], path: string): void => {
 
 /** No object that is written for `a` is valid under `b`, which requires a property that is not written. */
 const lacks = (a: unknown, b: unknown): boolean => {
-  if (!isNode(a) || !isNode(b) || [a, b].some((node) => '$ref' in node || 'anyOf' in node || 'oneOf' in node))
+  if (!isObject(a) || !isObject(b) || [a, b].some((node) => '$ref' in node || 'anyOf' in node || 'oneOf' in node))
     return false;
   if ([a, b].some((node) => [node.type ?? 'object'].flat().join() !== 'object')) return false;
   if (Object.keys(a).some((name) => /^(depend|allOf|patternProperties)/.test(name))) return false;
   const [properties, required] = [a.properties ?? {}, a.required ?? []];
-  if (!isNode(properties) || !Array.isArray(required) || !Array.isArray(b.required)) return false;
+  if (!isObject(properties) || !Array.isArray(required) || !Array.isArray(b.required)) return false;
   const written = new Set<unknown>([...Object.keys(properties), ...required]);
   if (written.size === 0 && a.additionalProperties !== false) return false;
   return b.required.some((name) => !written.has(name));
@@ -600,7 +600,7 @@ const disjoint = (a: unknown, b: unknown): boolean => {
     if (!overlap) return true;
   }
   if (lacks(a, b) && lacks(b, a)) return true;
-  if (!isNode(a) || !isNode(b) || !isNode(a.properties) || !isNode(b.properties)) return false;
+  if (!isObject(a) || !isObject(b) || !isObject(a.properties) || !isObject(b.properties)) return false;
   const [mine, others] = [a.properties, b.properties];
   const required = (node: Node, name: string): boolean => Array.isArray(node.required) && node.required.includes(name);
   return Object.keys(mine).some((name) => {

@@ -1,9 +1,9 @@
 // The parts of an `allOf` as one schema: what all of them say of a value. A keyword that two parts have, and that cannot
 // be merged without weakening one of them, is refused by its name.
 
-type Node = { readonly [keyword: string]: unknown };
+import { isObject } from '../base/is-object.ts';
 
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
+type Node = { readonly [keyword: string]: unknown };
 
 const LEAST = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']);
 const MOST = new Set(['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']);
@@ -41,7 +41,7 @@ const both = (keyword: string, a: unknown, b: unknown): unknown => {
     return types.length > 0 ? types : undefined;
   }
   if (keyword === 'required' && Array.isArray(a) && Array.isArray(b)) return [...new Set([...a, ...b])];
-  if ((keyword === 'properties' || keyword === 'patternProperties') && isNode(a) && isNode(b))
+  if ((keyword === 'properties' || keyword === 'patternProperties') && isObject(a) && isObject(b))
     return bothProperties(a, b);
   if (keyword === 'items' && !Array.isArray(a) && !Array.isArray(b)) return { allOf: [a, b] };
   if (typeof a === 'number' && typeof b === 'number') {

@@ -1,9 +1,10 @@
 // The log-probability of every token of a prompt, for callers who ask: an extra reading of the prompt, with the logits of
 // every row read back.
+
 import { checkAborted } from '../base/errors.ts';
+import { MOST_ROWS } from '../base/pass-rows.ts';
 import { chainOf } from '../decode/core/chain.ts';
 import type { Choice, LanguageModel } from '../model/interface.ts';
-import { MOST_ROWS } from '../model/limits.ts';
 
 export interface PromptScore {
   readonly token: number;

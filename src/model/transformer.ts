@@ -1,6 +1,7 @@
 // The language model: it opens cursors, checks what it is asked, and gives out views of the passes that the executor
 // runs. `forward` is the one way in.
 
+import { MOST_ROWS } from '../base/pass-rows.ts';
 import { refuse } from '../base/refuse.ts';
 import type { Gpu } from '../gpu/device.ts';
 import type { MatmulTuning } from '../kernels/matmul/matmul.ts';
@@ -34,7 +35,7 @@ import type {
   Token,
   Tree,
 } from './interface.ts';
-import { MOST_NODES, MOST_ROWS, SPARE_ROWS } from './limits.ts';
+import { MOST_NODES, SPARE_ROWS } from './limits.ts';
 import type { LoadTimes } from './load/checkpoint-tensors.ts';
 import type { Lent, Weights } from './load/device-weights.ts';
 import type { AdjustedText } from './sampling/adjusted-text.ts';

@@ -3,6 +3,7 @@
 // of every size. The paper takes the size with the largest τ. Here a round of every size is timed on this device when
 // the models are first used, and the size with the least time a token wins; of sizes about as good, the smallest. Size
 // 1 is plain decoding. Beyond the paper, a DSpark drafter may fill the blocks.
+import { MOST_ROWS } from '../base/pass-rows.ts';
 import { refuse } from '../base/refuse.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { refusedFirst } from '../decode/speculative/block-drafter.ts';
@@ -67,7 +68,7 @@ export default {
     const most = Math.max(...candidates);
     if (most > trained) throw refuse(`blockpilot: a block of ${most}; the ${role} drafter was trained for ${trained}`);
     const { context, append, tapLayers, ofSize } = await openBlocks(run, role);
-    const target = await run.open('target', { tapLayers, nodes: Math.max(16, most) });
+    const target = await run.open('target', { tapLayers, nodes: Math.max(MOST_ROWS, most) });
     const rounds = (size: number) =>
       speculate(target, refusedFirst(ofSize(size), run), run, { fallBack: fallBack === 'on', drawn: false });
     const [only, ...others] = candidates;

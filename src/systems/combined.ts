@@ -2,12 +2,13 @@
 // suffix decoding; elsewhere a DSpark, DFlash or EAGLE-3 drafter does, if one is loaded. Each round takes the source
 // that pays more by the acceptance and the times measured so far, or both in one tree. Drafts are never drawn at random,
 // so the choice does not change what is sampled.
+import { MOST_ROWS } from '../base/pass-rows.ts';
 import { prefill } from '../decode/core/prefill.ts';
 import { expectedCost } from '../decode/core/round-cost.ts';
 import type { Commit, DecodingSystem, RunContext } from '../decode/core/system.ts';
 import type { Timings } from '../decode/core/timings.ts';
 import { refusedFirst } from '../decode/speculative/block-drafter.ts';
-import { combinedDrafter, MOST_ROWS } from '../decode/speculative/combined-drafter.ts';
+import { combinedDrafter } from '../decode/speculative/combined-drafter.ts';
 import type { Drafter } from '../decode/speculative/drafter.ts';
 import { openBlocks } from '../decode/speculative/open-blocks.ts';
 import { FEATURE_PASS, openFeatures } from '../decode/speculative/open-features.ts';

@@ -3,6 +3,7 @@
 // target verifies the block as a chain. Beyond the paper, at temperature > 0 each slot may be drawn from its own
 // distribution and is kept with probability p/q; the paper drafts the most probable token, which is kept with
 // probability p.
+import { MOST_ROWS } from '../base/pass-rows.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { blockDrafter, refusedFirst } from '../decode/speculative/block-drafter.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
@@ -56,7 +57,7 @@ export default {
     const { 'block-size': size, draft } = run.knobs;
     const drafter = await run.open('dflash');
     const tapLayers = run.models.dflash?.tapLayers ?? [];
-    const target = await run.open('target', { tapLayers, nodes: Math.max(16, size) });
+    const target = await run.open('target', { tapLayers, nodes: Math.max(MOST_ROWS, size) });
     const append = appendTo(drafter);
     const { first } = await prefillBlocks(run, target, drafter, append);
     const sampled = draft === 'sampled';

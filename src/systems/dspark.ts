@@ -3,6 +3,7 @@
 // The correction and the cut by confidence run on the device, so a round is still one submit and one readback. Cut on
 // the host, the target's pass has fewer rows and a round two readbacks. Beyond the paper, the schedule's costs are
 // measured on this device.
+import { MOST_ROWS } from '../base/pass-rows.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { refusedFirst } from '../decode/speculative/block-drafter.ts';
 import { type Cut, markovDrafter, passCosts } from '../decode/speculative/markov-drafter.ts';
@@ -79,7 +80,10 @@ export default {
     // A block whose anchor row does not draft has one draft fewer than rows.
     const size = Math.min(wanted, dspark?.drafts ?? wanted);
     const drafter = await run.open('dspark');
-    const target = await run.open('target', { tapLayers: dspark?.tapLayers ?? [], nodes: Math.max(16, size + 1) });
+    const target = await run.open('target', {
+      tapLayers: dspark?.tapLayers ?? [],
+      nodes: Math.max(MOST_ROWS, size + 1),
+    });
     const append = appendTo(drafter);
     const { first } = await prefillBlocks(run, target, drafter, append);
     const sampled = draft === 'sampled';

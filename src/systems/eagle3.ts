@@ -3,6 +3,7 @@
 // the target keeps the longest path that it agrees with. At temperature > 0 the tokens of a chain are drawn and kept
 // with probability p/q; the nodes of a tree are not drawn, so the target's own draw picks among siblings. Beyond the
 // paper, a draft may be as deep as pays.
+import { MOST_ROWS } from '../base/pass-rows.ts';
 import { expectedCost } from '../decode/core/round-cost.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { FEATURE_PASS, openFeatures } from '../decode/speculative/open-features.ts';
@@ -46,7 +47,7 @@ export default {
     const options = { fallBack: fallBack === 'on', drawn };
     const drafter = await openFeatures(run);
     const rows = shape === 'tree' ? nodes + 1 : depth + 1;
-    const target = await run.open('target', { tapLayers: drafter.tapLayers, nodes: Math.max(16, rows) });
+    const target = await run.open('target', { tapLayers: drafter.tapLayers, nodes: Math.max(MOST_ROWS, rows) });
     const { first } = await drafter.prefill(target);
     // How many drafts are drawn decides what is drawn, so there the clock must not.
     const random = drawn && run.sequence.sampling.temperature > 0;

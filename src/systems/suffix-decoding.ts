@@ -4,6 +4,7 @@
 // matches of that length and what rows cost on this device; a copy may reach into itself, and goes on after a changed
 // token; and words are found by their letters too. Unlike the paper's suffix trees, an index of places takes memory
 // linear in the text.
+import { MOST_ROWS } from '../base/pass-rows.ts';
 import { prefill } from '../decode/core/prefill.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
@@ -30,7 +31,7 @@ export default {
   variants: [{ knobs: {}, drawn: false }],
   async start(run) {
     const { match, depth, nodes, 'fall-back': fallBack } = run.knobs;
-    const target = await run.open('target', { nodes: Math.max(16, nodes + 1) });
+    const target = await run.open('target', { nodes: Math.max(MOST_ROWS, nodes + 1) });
     const { first } = await prefill(run, target);
     const source = new SuffixSource(run, { match, depth, nodes });
     return {

@@ -1,15 +1,14 @@
 // Scores every row of a sequence, or of a tree after a committed prefix, and writes the raw numbers: how the engine is
 // compared with other implementations, and how anybody checks that the result does not depend on the rows of a pass.
+
 import { checkAborted } from '../../base/errors.ts';
+import { MOST_ROWS } from '../../base/pass-rows.ts';
 import type { Cursor, DeviceTensor, Forward } from '../../model/interface.ts';
 import { integer, integers, text, UsageError } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { kvOption, loadOnDevice, openDevice, precisionOption } from '../device.ts';
 import { modelOption } from '../model-source.ts';
 import { append, argmax, finite, OutputFiles } from '../raw-output.ts';
-
-/** A pass scores at most this many rows. */
-const MOST_ROWS = 16;
 
 const chain = (length: number): number[] => Array.from({ length }, (_, i) => i - 1);
 

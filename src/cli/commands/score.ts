@@ -1,5 +1,6 @@
 // What a judge makes of a text, and what a draft's own attention and probabilities do (SpecGuard's signals): raw
 // numbers for comparisons with other implementations.
+import { MOST_ROWS } from '../../base/pass-rows.ts';
 import { probabilitiesOf } from '../../judge/probabilities.ts';
 import type { LanguageModel, Rollout } from '../../model/interface.ts';
 import { choice, flag, integer, integers, text, UsageError } from '../arguments.ts';
@@ -10,9 +11,6 @@ import { modelOption, modelSource, readModelName } from '../model-source.ts';
 import { finite } from '../raw-output.ts';
 import { openDiskStore } from '../store.ts';
 import type { Terminal } from '../terminal.ts';
-
-/** A pass scores at most this many rows. */
-const MOST_ROWS = 16;
 
 const VARIANTS = ['threshold', 'renormalised', 'plain', 'residual'] as const;
 

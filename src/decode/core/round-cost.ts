@@ -1,6 +1,6 @@
 // What rounds cost, in plain rounds: as measured on this device, as assumed where the clock must not decide, or as
 // expected from both where few kinds of rounds were timed yet.
-import { PASS_ROWS, paddedRows } from '../../base/pass-rows.ts';
+import { MOST_ROWS, PASS_ROWS, paddedRows } from '../../base/pass-rows.ts';
 import type { Timings } from './timings.ts';
 
 /** What a speculative round consisted of: rounds of one kind cost the same. */
@@ -51,8 +51,8 @@ const USUAL_DRAFTING = 0.3;
 export const expectedCost = (timings: Timings | null, drafting = USUAL_DRAFTING): ((kind: RoundKind) => number) => {
   const usualCost = ({ nodes, passes }: RoundKind): number => {
     const rows = paddedRows(nodes);
-    const rest = rows % 16;
-    return ((rows - rest) / 16) * (USUAL[16] as number) + (USUAL[rest] ?? 0) + drafting * passes;
+    const rest = rows % MOST_ROWS;
+    return ((rows - rest) / MOST_ROWS) * (USUAL[MOST_ROWS] as number) + (USUAL[rest] ?? 0) + drafting * passes;
   };
   const least = (kind: RoundKind): number | null => timings?.least(roundName(kind)) ?? null;
   return ({ nodes, passes }) => {

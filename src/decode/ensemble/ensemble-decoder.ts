@@ -2,15 +2,13 @@
 // the committed text, and which drafts wait for a verdict; an ensemble system is an order of reading, drafting and
 // deciding. Everything between two verdicts stays on the device. Each member's rows are kept apart, so that r is
 // combined from the same members in the same roles, whichever of them drafted.
+import { MOST_ROWS } from '../../base/pass-rows.ts';
 import type { Cursor, Ensemble, Forward, KeptRow, Token } from '../../model/interface.ts';
 import type { Role, Source } from '../../trace/index.ts';
 import { chainOf } from '../core/chain.ts';
 import { memberSampling } from '../core/draft-sampling.ts';
 import type { Commit, RoundContext, RunContext, Sequence, WriterRole } from '../core/system.ts';
 import { type combinationKnobs, combinationOf, memberRoles } from './combination.ts';
-
-/** Rows of one pass. */
-const MOST_ROWS = 16;
 
 export class Member {
   readonly role: WriterRole;

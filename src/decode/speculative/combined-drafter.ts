@@ -2,6 +2,7 @@
 // is expected to commit more tokens for its cost, by the acceptance measured so far. Where the two are about as good,
 // one tree holds both drafts, as branches from the anchor. Where the drafter loses time and nothing is found, the round
 // is plain.
+import { MOST_ROWS } from '../../base/pass-rows.ts';
 import type { Token, Tree } from '../../model/interface.ts';
 import type { RoundKind } from '../core/round-cost.ts';
 import type { Drafter, Proposal } from './drafter.ts';
@@ -19,9 +20,6 @@ const DECAY = 0.85;
  * each try that loses time.
  */
 const PAUSE = { least: 16, most: 256 } as const;
-/** Rows of a tree that holds both drafts: more would not fit into one pass. */
-export const MOST_ROWS = 16;
-
 const chained = ({ tree }: Proposal): Tree | null => ('tokens' in tree ? tree : null);
 
 /** Both trees under one anchor; the first one's branches come first. */

@@ -1,14 +1,11 @@
 // A draft whose tokens the host knows, under a constraint: text that must come is put in front of it, the token that ends
 // this text is drafted, nodes that the constraint forbids are left out, and rows that the pass computes anyway are filled
 // with the text that must follow.
-import { paddedRows } from '../../base/pass-rows.ts';
+import { MOST_ROWS, paddedRows } from '../../base/pass-rows.ts';
 import type { Draft, Tree } from '../../model/interface.ts';
 import type { ConstrainedText } from '../core/constrained-text.ts';
 import type { Proposal } from './drafter.ts';
 import { likeliestFirst } from './match-acceptance.ts';
-
-/** Rows of one pass. */
-const MOST_ROWS = 16;
 
 interface KnownTree extends Tree {
   readonly tokens: readonly number[];

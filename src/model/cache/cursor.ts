@@ -2,11 +2,11 @@
 // slots after those rows and is forgotten unless a path is accepted. No other file does cache arithmetic.
 
 import { checkAborted } from '../../base/errors.ts';
+import { MOST_ROWS } from '../../base/pass-rows.ts';
 import { refuse } from '../../base/refuse.ts';
 import type { Move } from '../../kernels/cache/compact.ts';
 import { chain, checkPath, checkPrompt, checkRoom, checkTokens, checkTree, movedOn, notChain } from '../check-tree.ts';
 import type { Cursor, DeviceTree, ExtendOptions, Forward, TextRules, Token, Tree, Verdict } from '../interface.ts';
-import { MOST_ROWS } from '../limits.ts';
 import type { AdjustedText } from '../sampling/adjusted-text.ts';
 import type { Cache } from './kv-cache.ts';
 import { forkSlots } from './slots.ts';

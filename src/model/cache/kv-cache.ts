@@ -1,6 +1,6 @@
 // What the layers keep of one sequence and its forks, keys and values for the most part: buffers for each layer, whose
 // slots the cursors assign, and the plans that are recorded with these buffers.
-import { PROMPT_ROWS } from '../../base/pass-rows.ts';
+import { MOST_ROWS, PROMPT_ROWS } from '../../base/pass-rows.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
@@ -22,7 +22,7 @@ import { type Architecture, ropesOf } from '../architecture.ts';
 import { Arena } from '../arena.ts';
 import { type Rope, type RopeDivisors, ropeTable, type Span } from '../forward/rope-table.ts';
 import type { Rollout } from '../interface.ts';
-import { MOST_NODES, MOST_ROWS } from '../limits.ts';
+import { MOST_NODES } from '../limits.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
 import { LongRope, longRopeBytes, longRopeLimit } from './long-rope.ts';
 import { Pool } from './pooled-states.ts';

@@ -2,6 +2,7 @@
 // is rotated by the long factors. The rows that a shorter sequence has left are then wrong, and not only their keys:
 // all later layers saw other keys too. So this keeps which factors each slot's row was computed with, and the executor
 // computes rows anew when the sequence crosses the limit, in either direction, from the tokens that the cache has kept.
+import { MOST_ROWS } from '../../base/pass-rows.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import type { Move } from '../../kernels/cache/compact.ts';
@@ -9,7 +10,7 @@ import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { type Architecture, ropesOf } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
 import { type Rope, type RopeDivisors, ropeTable, type Span } from '../forward/rope-table.ts';
-import { MOST_NODES, MOST_ROWS } from '../limits.ts';
+import { MOST_NODES } from '../limits.ts';
 import { type RowsAnew, rowsAnew } from './rows-anew.ts';
 import { lengthOf, type Past } from './visibility.ts';
 

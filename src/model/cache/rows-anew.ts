@@ -1,5 +1,5 @@
 // Rows that are computed anew, from the tokens that the cache has kept (long-rope.ts, window-ring.ts).
-import { MOST_ROWS } from '../limits.ts';
+import { MOST_ROWS } from '../../base/pass-rows.ts';
 import type { Past } from './visibility.ts';
 
 /** So many rows, after this past; at most 16. */

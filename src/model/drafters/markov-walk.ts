@@ -1,5 +1,6 @@
 // The left-to-right part of a DSpark draft: each row's logits are corrected by the token that was drawn before it. The
 // tokens stay on the device, so a whole walk is recorded at once, four dispatches a row for the plain head.
+import { MOST_ROWS } from '../../base/pass-rows.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
@@ -14,7 +15,6 @@ import { type Arena, rowsOf } from '../arena.ts';
 import { type Network, outputsOf } from '../forward/interpreter.ts';
 import { unpad } from '../forward/pass.ts';
 import type { DraftLimit } from '../interface.ts';
-import { MOST_ROWS } from '../limits.ts';
 import { type NamedToken, tokenRingOf } from '../sampling/token-ring.ts';
 
 interface WalkTensors {

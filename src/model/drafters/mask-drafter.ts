@@ -1,9 +1,9 @@
 // What DFlash and DSpark share: the anchor and masks go through the drafter in one pass. Every row sees the context and
 // the block.
+import { MOST_ROWS } from '../../base/pass-rows.ts';
 import { checkTokens } from '../check-tree.ts';
 import type { Pass } from '../forward/pass.ts';
 import type { Forward, Token } from '../interface.ts';
-import { MOST_ROWS } from '../limits.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
 import { blockRows, NO_TOKEN } from './block-rows.ts';
 import { type Context, ContextCursor, type DrafterParts, TapDrafter } from './tap-drafter.ts';

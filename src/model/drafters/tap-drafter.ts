@@ -1,6 +1,7 @@
 // What the drafters that read their target's hidden states have in common: memory, caches, and cursors whose context
 // follows the target's committed rows. At most sixteen rows of taps wait on the device; a draft fuses them first.
 
+import { MOST_ROWS } from '../../base/pass-rows.ts';
 import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Architecture } from '../architecture.ts';
@@ -12,7 +13,6 @@ import type { Network } from '../forward/interpreter.ts';
 import type { RopeDivisors } from '../forward/rope-table.ts';
 import { makeScratch } from '../forward/scratch.ts';
 import type { Forward, OpenDrafter, Token } from '../interface.ts';
-import { MOST_ROWS } from '../limits.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
 import type { Transformer } from '../transformer.ts';
 import { FeatureQueue } from './tap-queue.ts';

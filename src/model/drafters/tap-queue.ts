@@ -2,6 +2,7 @@
 // keys and values only (DFlash) that takes three dispatches and two for each layer; as the stream of a layer (EAGLE-3)
 // it takes a pass.
 
+import { MOST_ROWS } from '../../base/pass-rows.ts';
 import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
@@ -17,7 +18,6 @@ import { type Network, recordBody, recordKeys } from '../forward/interpreter.ts'
 import { DeviceRows } from '../forward/pass.ts';
 import type { Scratch } from '../forward/scratch.ts';
 import type { Forward } from '../interface.ts';
-import { MOST_ROWS } from '../limits.ts';
 import type { FeatureWeights } from '../load/device-weights.ts';
 
 type FeatureScratch = NonNullable<Scratch['features']>;

@@ -93,6 +93,10 @@ export class Config {
     return value;
   }
 
+  countOrNull(name: string): number | null {
+    return this.has(name) ? this.count(name) : null;
+  }
+
   flag(name: string, fallback: boolean): boolean {
     const value = this.#get(name) ?? fallback;
     if (typeof value !== 'boolean') throw this.#wrong(name, 'true or false');
@@ -153,7 +157,7 @@ export class Config {
     return value;
   }
 
-  /** Fields that say nothing of what the network computes. */
+  /** Fields that say nothing of what the network computes, or that the published code does not read. */
   ignore(...names: readonly string[]): void {
     for (const name of names) this.#read.add(name);
   }

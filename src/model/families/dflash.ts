@@ -23,13 +23,13 @@ export const readDFlash = (config: Config): DFlash => {
     throw config.error(`block_size is ${blockSize}, dflash_config has ${own.count('block_size')}`);
   if (blockSize < 2) throw config.error(`a block_size of ${blockSize} leaves nothing to draft`);
   const maskToken = own.index('mask_token_id');
-  const targetLayers = config.has('num_target_layers') ? config.count('num_target_layers') : null;
+  const targetLayers = config.countOrNull('num_target_layers');
   const tapsBeforeNorm = own.flag('taps_before_norm', false);
   const named = own.indices('target_layer_ids', -1);
   const block = blockArchitecture(config, {
     family: 'dflash',
     causal: readCausality(config),
-    drafted: config.has('draft_vocab_size') ? config.count('draft_vocab_size') : null,
+    drafted: config.countOrNull('draft_vocab_size'),
     taps: named?.length ?? null,
   });
   const count = block.architecture.input.features?.count ?? 0;

@@ -44,14 +44,14 @@ export const readDSpark = (config: Config): DSpark => {
   const firstRow = config.flag('sample_from_anchor', true) ? 0 : 1;
   const taps = config.indices('target_layer_ids', -1);
   if (!taps) throw config.error('target_layer_ids is missing');
-  const targetLayers = config.has('num_target_layers') ? config.count('num_target_layers') : null;
+  const targetLayers = config.countOrNull('num_target_layers');
   const maskToken = config.index('mask_token_id');
   const temperatures = readTemperatures(config, blockSize - firstRow);
   config.ignore('num_anchors'); // of training
   const block = blockArchitecture(config, {
     family: 'dspark',
     causal: readCausality(config),
-    drafted: config.has('draft_vocab_size') ? config.count('draft_vocab_size') : null,
+    drafted: config.countOrNull('draft_vocab_size'),
     taps: taps.length,
     heads: readHeads(config),
   });
@@ -67,6 +67,23 @@ export const readDSpark = (config: Config): DSpark => {
   });
 };
 
+/** What tells one layout with taps and mask in `dflash_config` from another. */
+interface Nested extends Pick<DSpark, 'blockSize' | 'firstRow' | 'targetLayers' | 'temperatures'> {
+  readonly heads: MarkovHeads;
+  readonly pairs?: 'adjacent' | undefined;
+}
+
+const readNested = (config: Config, own: Config, { heads, pairs, ...facts }: Nested): DSpark => {
+  const taps = own.indices('target_layer_ids', -1);
+  if (!taps) throw own.error('target_layer_ids is missing');
+  const maskToken = own.index('mask_token_id');
+  const causal = readCausality(config);
+  const block = blockArchitecture(config, { family: 'dspark', causal, drafted: null, taps: taps.length, heads, pairs });
+  own.finish();
+  config.finish();
+  return dsparkOf(config, { ...block, ...facts, tapLayers: () => taps, maskToken });
+};
+
 /** SpecForge's and SGLang's layout: the heads' fields lie in `dflash_config`, and the anchor's row is not used. */
 export const readSpecForge = (config: Config): DSpark => {
   const own = config.inner('dflash_config');
@@ -75,30 +92,14 @@ export const readSpecForge = (config: Config): DSpark => {
       'which rows of this DSparkDraftModel draft cannot be told',
       'It has neither speculators_model_type nor dflash_config with projector_type "dspark".',
     );
-  const blockSize = config.has('block_size') ? config.count('block_size') : own.count('block_size');
-  const taps = own.indices('target_layer_ids', -1);
-  if (!taps) throw own.error('target_layer_ids is missing');
-  const targetLayers = config.has('num_target_layers') ? config.count('num_target_layers') : null;
-  const maskToken = own.index('mask_token_id');
-  const temperatures = readTemperatures(own, blockSize - 1);
-  const block = blockArchitecture(config, {
-    family: 'dspark',
-    causal: readCausality(config),
-    drafted: null,
-    taps: taps.length,
-    heads: readHeads(own),
-  });
-  own.ignore('block_size');
-  own.finish();
-  config.finish();
-  return dsparkOf(config, {
-    ...block,
-    tapLayers: () => taps,
+  const inner = own.countOrNull('block_size');
+  const blockSize = config.count('block_size', inner ?? undefined);
+  return readNested(config, own, {
     blockSize,
     firstRow: 1,
-    maskToken,
-    temperatures,
-    targetLayers,
+    targetLayers: config.countOrNull('num_target_layers'),
+    temperatures: readTemperatures(own, blockSize - 1),
+    heads: readHeads(own),
   });
 };
 
@@ -110,29 +111,13 @@ export const readSpecForge = (config: Config): DSpark => {
 export const readLiquid = (config: Config): DSpark => {
   const own = config.inner('dflash_config');
   if (!own) throw config.error('dflash_config is missing');
-  const blockSize = config.count('block_size');
-  const taps = own.indices('target_layer_ids', -1);
-  if (!taps) throw own.error('target_layer_ids is missing');
-  const targetLayers = own.has('num_target_layers') ? own.count('num_target_layers') : null;
-  const maskToken = own.index('mask_token_id');
-  const block = blockArchitecture(config, {
-    family: 'dspark',
-    causal: readCausality(config),
-    drafted: null,
-    taps: taps.length,
+  return readNested(config, own, {
+    blockSize: config.count('block_size'),
+    firstRow: 0,
+    targetLayers: own.countOrNull('num_target_layers'),
+    temperatures: null,
     heads: readHeads(config, true),
     pairs: config.flag('rope_is_neox_style', true) ? undefined : 'adjacent',
-  });
-  own.finish();
-  config.finish();
-  return dsparkOf(config, {
-    ...block,
-    tapLayers: () => taps,
-    blockSize,
-    firstRow: 0,
-    maskToken,
-    temperatures: null,
-    targetLayers,
   });
 };
 

@@ -93,7 +93,7 @@ export const readEagle3 = (config: Config): Eagle3 => {
   config.ignore('target_model_type');
   const together = config.flag('norm_before_fc', false);
   const drafter = eagle3Of(config, {
-    drafted: config.has('draft_vocab_size') ? config.count('draft_vocab_size') : null,
+    drafted: config.countOrNull('draft_vocab_size'),
     queryKeyNorm: false,
     layer: 'midlayer',
     ownEmbedding: config.flag('embed_requires_grad', false),

@@ -24,7 +24,7 @@ const readGemma = (config: Config, slides: (layer: number) => boolean) => {
   const sliding = (layers: number): readonly boolean[] =>
     types(layers) ?? Array.from({ length: layers }, (_, i) => slides(i));
   config.must('hidden_activation', 'gelu_pytorch_tanh');
-  config.has('hidden_act'); // the published code reads the other one
+  config.ignore('hidden_act'); // the published code reads the other one
   config.must('use_bidirectional_attention', false);
   return {
     sliding,
@@ -62,7 +62,7 @@ const readRopes = (config: Config, of: Sizes): { readonly local: Rope; readonly 
   const unscaled: Rope = { base: localBase, dimensions: of.headDim, scaling: { type: 'default' } };
   if (!parameters) return { local: unscaled, global: readRope(config, of, 1_000_000) };
   parameters.finish();
-  for (const older of ['rope_theta', 'rope_scaling']) config.has(older);
+  config.ignore('rope_theta', 'rope_scaling');
   return {
     local: local ? readRopeIn(local, of, localBase) : unscaled,
     global: global
@@ -75,7 +75,7 @@ export const readGemma3 = (config: Config): Architecture => {
   const older = config.has('_sliding_window_pattern') ? config.count('_sliding_window_pattern') : 6;
   const pattern = config.count('sliding_window_pattern', older);
   const { alike, sliding } = readGemma(config, (layer) => (layer + 1) % pattern !== 0);
-  config.has('attn_logit_softcapping'); // the published code reads it in Gemma 2 alone
+  config.ignore('attn_logit_softcapping'); // the published code reads it in Gemma 2 alone
   return readDecoder(config, {
     family: 'gemma3',
     ...alike,
@@ -103,7 +103,7 @@ const IMAGES = [
 export const readGemma3WithImages = (config: Config): Architecture => {
   const text = config.inner('text_config');
   if (!text) throw config.error('text_config is missing');
-  for (const field of IMAGES) config.has(field);
+  config.ignore(...IMAGES);
   config.finish();
   const others = ['vision_tower.', 'multi_modal_projector.'];
   return { ...readGemma3(text), otherParts: others.flatMap((part) => [part, `model.${part}`]) };

@@ -19,7 +19,7 @@ const readFeedForward = (config: Config): number => {
   const stated = config.count(config.has('block_ff_dim') ? 'block_ff_dim' : 'intermediate_size');
   const multiplier = config.cap('block_ffn_dim_multiplier', 1);
   const multiple = config.count('block_multiple_of', 256);
-  config.has('intermediate_size'); // where both are there, block_ff_dim holds
+  config.ignore('intermediate_size'); // where both are there, block_ff_dim holds
   if (!config.flag('block_auto_adjust_ff_dim', true)) return stated;
   const width = Math.floor((2 * stated) / 3);
   // Null: the published code neither multiplies nor rounds.
@@ -42,7 +42,7 @@ export const readLfm2 = (config: Config): Architecture => {
   config.must('block_use_swiglu', true);
   config.must('conv_bias', false);
   config.must('use_pos_enc', true);
-  for (const field of UNUSED) config.has(field);
+  config.ignore(...UNUSED);
   const rope = readRope(config, sizes, 1_000_000);
   const convolution = { kind: 'convolution', taps: config.count('conv_L_cache', 3) } as const;
   const attention = {
@@ -65,7 +65,7 @@ export const readLfm2 = (config: Config): Architecture => {
     }),
   );
   const tied = config.flag(config.has('tie_embedding') ? 'tie_embedding' : 'tie_word_embeddings', true);
-  config.has('tie_word_embeddings');
+  config.ignore('tie_word_embeddings');
   const epsilon = config.positive('norm_eps', 1e-5);
   config.finish();
   return {

@@ -13,7 +13,7 @@ export const readLlama = (config: Config): Architecture => {
 };
 
 export const readMistral = (config: Config): Architecture => {
-  const window = config.has('sliding_window') ? config.count('sliding_window') : null;
+  const window = config.countOrNull('sliding_window');
   return readDecoder(config, {
     family: 'mistral',
     windows: (layers) => Array<number | null>(layers).fill(window),

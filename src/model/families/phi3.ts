@@ -9,7 +9,7 @@ const QKV = 'model.layers.{i}.self_attn.qkv_proj.weight';
 const GATE_UP = 'model.layers.{i}.mlp.gate_up_proj.weight';
 
 export const readPhi3 = (config: Config): Architecture => {
-  const window = config.has('sliding_window') ? config.count('sliding_window') : null;
+  const window = config.countOrNull('sliding_window');
   for (const bias of ['attention_bias', 'mlp_bias', 'lm_head_bias']) config.must(bias, false);
   for (const factor of ['full_attn_mod', 'interpolate_factor']) config.must(factor, 1);
   const original = config.has('original_max_position_embeddings')

@@ -47,7 +47,7 @@ export const readQwen35 = (config: Config, tied = false): Architecture => {
   const attending = readAttending(config);
   config.must('attention_bias', false);
   config.must('attn_output_gate', true);
-  for (const field of UNUSED) config.has(field);
+  config.ignore(...UNUSED);
   const read = readDecoder(config, {
     family: 'qwen3_5',
     tied,
@@ -84,7 +84,7 @@ export const readQwen35WithImages = (config: Config): Architecture => {
   const text = config.inner('text_config');
   if (!text) throw config.error('text_config is missing');
   const tied = config.flag('tie_word_embeddings', false);
-  for (const field of IMAGES) config.has(field);
+  config.ignore(...IMAGES);
   config.finish();
   const read = readQwen35(text, tied);
   return { ...read, otherParts: [...(read.otherParts ?? []), 'model.visual.'] };

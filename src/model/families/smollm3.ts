@@ -7,7 +7,7 @@ import { readRope } from './rope-config.ts';
 
 export const readSmolLM3 = (config: Config): Architecture => {
   const bias = config.flag('attention_bias', false);
-  config.has('max_window_layers'); // left over from Qwen2's config; the published code does not read it
+  config.ignore('max_window_layers'); // left over from Qwen2's config; the published code does not read it
   const interval = config.count('no_rope_layer_interval', 4);
   const named = config.indices('no_rope_layers');
   const rotated = (layers: number): readonly boolean[] => {

@@ -1,6 +1,6 @@
 // Runs passes. Every pass of a language model, a drafter or a judge is one `run` of a description: it uploads the rows
 // and replays a body and a head, all in the device's open submission.
-import { PROMPT_ROWS } from '../../base/pass-rows.ts';
+import { MOST_ROWS, PROMPT_ROWS } from '../../base/pass-rows.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Live, Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
@@ -13,7 +13,6 @@ import { type Cache, MOVE_BYTES, type Shared } from '../cache/kv-cache.ts';
 import type { Past } from '../cache/visibility.ts';
 import { treeRows } from '../cache/visibility.ts';
 import type { TextRules } from '../interface.ts';
-import { MOST_ROWS } from '../limits.ts';
 import { AdjustedText } from '../sampling/adjusted-text.ts';
 import { Sampler } from '../sampling/sampler.ts';
 import { Verifier } from '../sampling/verifier.ts';

@@ -2,6 +2,7 @@
 // (embedding and blocks, bound to one cache) and a head (final norm and logits): prefill runs bodies, and one head of
 // one row. A drafter's context is a third part (drafters/tap-queue.ts). Ten dispatches for each layer of attention: norm ·
 // qkv · rope and append · attention (three) · output · norm · gate·up · down. Seven for one that convolves.
+import { MOST_ROWS } from '../../base/pass-rows.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import type { Plan } from '../../gpu/plan.ts';
@@ -25,7 +26,6 @@ import type { Architecture, Block } from '../architecture.ts';
 import { rowsOf } from '../arena.ts';
 import { type Cache, type ConvolutionCache, type DeltaCache, isHalf, type KeyValueCache } from '../cache/kv-cache.ts';
 import type { RecurrentStates } from '../cache/recurrent-states.ts';
-import { MOST_ROWS } from '../limits.ts';
 import type { Weights } from '../load/device-weights.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
 import { type Scratch, windowsOf } from './scratch.ts';

@@ -1,6 +1,6 @@
 // The activations of a pass, declared once: a model allocates this list, and the memory estimate adds it up. Scratch
 // for a new kernel is one line in `declare`; if it grows with the context, in `cacheScratch` (cache/kv-cache.ts).
-import { PROMPT_ROWS } from '../../base/pass-rows.ts';
+import { MOST_ROWS, PROMPT_ROWS } from '../../base/pass-rows.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { ROW_WORDS } from '../../kernels/cache/rows.ts';
@@ -8,7 +8,6 @@ import { deltaChannels } from '../../kernels/delta-net/delta-shape.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
 import type { Architecture, Block } from '../architecture.ts';
 import type { Arena } from '../arena.ts';
-import { MOST_ROWS } from '../limits.ts';
 
 /** The window of a block; other mixers than attention go along all rows, so they need those without a window. */
 const windowOf = ({ mixer }: Block): number | null => (mixer.kind === 'attention' ? mixer.window : null);

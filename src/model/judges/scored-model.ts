@@ -1,7 +1,9 @@
 // A decoder with a small head in place of its vocabulary's: a value (reward models) or a few classes (token
 // classification) for every row that it reads. Nothing is drawn from its logits, and its cursors only move forward and
 // back; a row costs as much as a row of prefill.
+
 import { checkAborted } from '../../base/errors.ts';
+import { MOST_ROWS } from '../../base/pass-rows.ts';
 import { refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { MatmulTuning, Matrix } from '../../kernels/matmul/matmul.ts';
@@ -13,7 +15,6 @@ import { chain, checkTokens } from '../check-tree.ts';
 import { Executor } from '../forward/executor.ts';
 import type { RopeDivisors } from '../forward/rope-table.ts';
 import { makeScratch } from '../forward/scratch.ts';
-import { MOST_ROWS } from '../limits.ts';
 import type { Weights } from '../load/device-weights.ts';
 
 interface ScoredParts {

@@ -1,6 +1,8 @@
 // A drafter's checkpoint becomes a drafter of one target. The two are compared first, so that a drafter for another
 // model is refused with the reason instead of drafting badly.
+
 import { checkAborted, OutriderError } from '../../base/errors.ts';
+import { MOST_ROWS } from '../../base/pass-rows.ts';
 import { bad, refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import { NOT_THERE } from '../../kernels/sampling/spread-logits.ts';
@@ -13,7 +15,6 @@ import type { DrafterParts } from '../drafters/tap-drafter.ts';
 import { type DrafterFamily, readDrafter } from '../families/families.ts';
 import type { Reduced } from '../forward/interpreter.ts';
 import type { BlockDrafter, FeatureDrafter, LanguageModel, MarkovDrafter } from '../interface.ts';
-import { MOST_ROWS } from '../limits.ts';
 import { Transformer } from '../transformer.ts';
 import {
   checkTensors,
