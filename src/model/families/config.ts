@@ -93,8 +93,9 @@ export class Config {
     return value;
   }
 
-  countOrNull(name: string): number | null {
-    return this.has(name) ? this.count(name) : null;
+  /** A count that null switches off; `fallback` where it is absent. */
+  countOrNull(name: string, fallback: number | null = null): number | null {
+    return this.has(name) ? this.count(name) : this.#json[name] === null ? null : fallback;
   }
 
   flag(name: string, fallback: boolean): boolean {

@@ -20,7 +20,7 @@ const readPattern = (config: Config): ((layer: number) => boolean) => {
 };
 
 export const readExaone4 = (config: Config): Architecture => {
-  const window = config.countOrNull('sliding_window');
+  const window = config.countOrNull('sliding_window', 4096);
   const types = readSliding(config);
   if (window === null) config.ignore('sliding_window_pattern');
   const pattern = window === null ? () => false : readPattern(config);

@@ -95,7 +95,7 @@ test('the checklist: names and shapes, biases and norms where the family has the
 
 test('sliding windows: Mistral everywhere, Qwen where layer_types or max_window_layers say so', () => {
   const mistral = { ...LLAMA, architectures: ['MistralForCausalLM'] };
-  expect(windows(mistral)).toEqual([null, null, null, null]);
+  expect(windows({ ...mistral, sliding_window: null })).toEqual([null, null, null, null]);
   expect(windows({ ...mistral, sliding_window: 8 })).toEqual([8, 8, 8, 8]);
   const sliding = { ...QWEN3, use_sliding_window: true, sliding_window: 8 };
   expect(windows({ ...sliding, max_window_layers: 3 })).toEqual([null, null, null, 8]);
@@ -295,6 +295,55 @@ test('a silent config means what the configuration class of its family means', (
     readArchitecture({ ...silent, architectures: [`${family}ForCausalLM`] }).norm.epsilon;
   expect([epsilon('Llama'), epsilon('Olmo2'), epsilon('Phi3')]).toEqual([1e-6, 1e-5, 1e-5]);
   expect(readArchitecture({ ...LLAMA, architectures: ['Qwen3ForCausalLM'] }).sizes.headDim).toBe(128);
+  const { rope_parameters: __, ...qwen35 } = QWEN35;
+  expect(attention(readArchitecture(qwen35).blocks[3] as Block).rope?.base).toBe(10_000);
+});
+
+test.each([
+  ['Mistral', {}, [4096, 4096, 4096, 4096]],
+  ['Exaone4', {}, [4096, 4096, 4096, null]],
+  ['Qwen2', {}, [null, null, null, null]],
+  ['Qwen2', { use_sliding_window: true, sliding_window: 8 }, [null, null, null, null]],
+  ['Qwen3', { use_sliding_window: true, max_window_layers: 2 }, [null, null, 4096, 4096]],
+  ['Qwen3', { use_sliding_window: true, max_window_layers: 2, sliding_window: null }, [null, null, null, null]],
+])('where the config does not say, %s %j has the windows of its configuration class', (family, fields, expected) => {
+  expect(windows({ ...LLAMA, ...fields, architectures: [`${family}ForCausalLM`] })).toEqual(expected);
+});
+
+test.each([
+  ['Phi3', { rope_type: 'default', rope_theta: 1e6 }],
+  ['Gemma2', { rope_type: 'linear', factor: 2, rope_theta: 1e6 }],
+])('%s with its RoPE in both layouts', (family, parameters) => {
+  const config = { ...LLAMA, head_dim: 16, hidden_act: undefined, architectures: [`${family}ForCausalLM`] };
+  const older = { rope_scaling: parameters };
+  const alone = ropeOf({ ...config, rope_parameters: parameters });
+  expect(ropeOf({ ...config, rope_parameters: parameters, ...older })).toEqual(alone);
+  const other = { ...older, rope_parameters: { ...parameters, rope_theta: 5e5 } };
+  expect(message({ ...config, ...other })).toContain('rope_parameters and rope_scaling disagree');
+});
+
+test('Gemma 3 with the RoPE of its global layers in both layouts', () => {
+  const gemma: Json = { ...LLAMA, architectures: ['Gemma3ForCausalLM'], head_dim: 16, sliding_window_pattern: 2 };
+  const scaling = { rope_type: 'linear', factor: 8 };
+  const nested = {
+    sliding_attention: { rope_type: 'default', rope_theta: 5000 },
+    full_attention: { ...scaling, rope_theta: 2e6 },
+  };
+  const bases = (config: Json) =>
+    readArchitecture({ ...gemma, ...config })
+      .blocks.slice(0, 2)
+      .map((block) => attention(block).rope?.base);
+  expect(bases({ rope_parameters: nested, rope_scaling: scaling })).toEqual([5000, 2e6]);
+  expect(bases({ rope_parameters: { full_attention: scaling }, rope_theta: 3e6 })).toEqual([10_000, 3e6]);
+  expect(message({ ...gemma, rope_parameters: nested, rope_scaling: { ...scaling, factor: 4 } })).toContain('disagree');
+});
+
+test('a part of each head is rotated: stated twice, as transformers 5 saves Phi-3', () => {
+  const phi3 = { ...LLAMA, architectures: ['Phi3ForCausalLM'], head_dim: 16, partial_rotary_factor: 0.5 };
+  const parameters = { rope_type: 'default', rope_theta: 1e4 };
+  const twice = (factor: number) => ({ ...phi3, rope_parameters: { ...parameters, partial_rotary_factor: factor } });
+  expect(ropeOf(twice(0.5))?.dimensions).toBe(8);
+  expect(message(twice(0.75))).toContain('partial_rotary_factor is not 0.75');
 });
 
 test('Gemma 3 has no soft cap of scores, whatever its config says, as in the published code', () => {

@@ -6,7 +6,7 @@ import type { Rope } from '../forward/rope-table.ts';
 import type { Config } from './config.ts';
 import { readDecoder } from './decoder.ts';
 import { readSliding } from './layer-types.ts';
-import { readRope, readRopeIn } from './rope-config.ts';
+import { readRopeIn, refuseOther } from './rope-config.ts';
 
 const AT = 'model.layers.{i}';
 
@@ -56,18 +56,18 @@ export const readGemma2 = (config: Config): Architecture => {
 
 /** By kind of layer in transformers 5; in transformers 4 the scaling is that of layers without a window. */
 const readRopes = (config: Config, of: Sizes): { readonly local: Rope; readonly global: Rope } => {
-  const localBase = config.positive('rope_local_base_freq', 10_000);
+  const [localBase, base] = [config.positive('rope_local_base_freq', 10_000), config.positive('rope_theta', 1_000_000)];
+  const unscaled = { dimensions: of.headDim, scaling: { type: 'default' } } as const;
   const parameters = config.inner('rope_parameters');
   const [local, global] = [parameters?.inner('sliding_attention'), parameters?.inner('full_attention')];
-  const unscaled: Rope = { base: localBase, dimensions: of.headDim, scaling: { type: 'default' } };
-  if (!parameters) return { local: unscaled, global: readRope(config, of, 1_000_000) };
-  parameters.finish();
-  config.ignore('rope_theta', 'rope_scaling');
+  parameters?.finish();
+  const older = config.inner('rope_scaling');
+  const stated = global && readRopeIn(global, of, base);
+  const scaled = older && readRopeIn(older, of, stated?.base ?? base);
+  if (stated && scaled) refuseOther(config, stated, scaled);
   return {
-    local: local ? readRopeIn(local, of, localBase) : unscaled,
-    global: global
-      ? readRopeIn(global, of, 1_000_000)
-      : { base: 1_000_000, dimensions: of.headDim, scaling: { type: 'default' } },
+    local: local ? readRopeIn(local, of, localBase) : { ...unscaled, base: localBase },
+    global: stated ?? scaled ?? { ...unscaled, base },
   };
 };
 

@@ -13,7 +13,7 @@ export const readLlama = (config: Config): Architecture => {
 };
 
 export const readMistral = (config: Config): Architecture => {
-  const window = config.countOrNull('sliding_window');
+  const window = config.countOrNull('sliding_window', 4096);
   return readDecoder(config, {
     family: 'mistral',
     windows: (layers) => Array<number | null>(layers).fill(window),

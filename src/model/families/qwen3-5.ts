@@ -56,7 +56,7 @@ export const readQwen35 = (config: Config, tied = false): Architecture => {
     normOffset: config.number('rms_norm_offset', 1),
     ropes: ({ layers, headDim, context }) => {
       const of = { headDim, context, partial: 0.25, sections: true };
-      return Array(layers).fill(readRope(config, of, 10_000_000));
+      return Array(layers).fill(readRope(config, of));
     },
     names: NAMES,
     sizes: { headDim: 256, context: 32_768 },

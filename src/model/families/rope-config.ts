@@ -66,11 +66,15 @@ const readScaling = (scaling: Config, { context, longrope }: RopeContext): RopeS
   }
 };
 
-/** The dimensions of a head that are rotated. */
+/** The dimensions of a head that are rotated. Of several configs that state it, the first one holds. */
 const readDimensions = (configs: readonly Config[], { headDim, partial }: RopeContext): number => {
-  const named = configs.find((config) => config.has('partial_rotary_factor'));
+  const [named, ...others] = configs.filter((config) => config.has('partial_rotary_factor'));
   if (partial === undefined) named?.must('partial_rotary_factor', 1);
-  const dimensions = Math.floor(headDim * (named?.positive('partial_rotary_factor') ?? partial ?? 1));
+  const factor = named?.positive('partial_rotary_factor') ?? partial ?? 1;
+  for (const other of others)
+    if (other.positive('partial_rotary_factor') !== factor)
+      throw other.error(`partial_rotary_factor is not ${factor}, as the RoPE's own fields have it`);
+  const dimensions = Math.floor(headDim * factor);
   if (dimensions < 2 || dimensions > headDim || dimensions % 2)
     throw (named ?? (configs[0] as Config)).error(
       `partial_rotary_factor rotates ${dimensions} of the ${headDim} dimensions of a head`,
@@ -93,12 +97,19 @@ export const readRopeIn = (nested: Config, of: RopeContext, theta: number, outer
   return { base, dimensions, scaling };
 };
 
+/** A config may state its RoPE in both layouts. Of two that disagree neither is sure to be the one that was meant. */
+export const refuseOther = (config: Config, rope: Rope, older: Rope): void => {
+  if (JSON.stringify(rope) !== JSON.stringify(older))
+    throw config.error('rope_parameters and rope_scaling disagree', 'Remove the one that does not hold.');
+};
+
 /** The RoPE of a whole model; `fallback`: its base where the config does not say. */
 export const readRope = (config: Config, of: RopeContext, fallback = 10_000): Rope => {
-  const parameters = config.inner('rope_parameters');
-  const older = config.inner('rope_scaling');
   const theta = config.positive('rope_theta', fallback);
-  const nested = parameters ?? older;
-  if (nested) return readRopeIn(nested, of, theta, [config]);
-  return { base: theta, dimensions: readDimensions([config], of), scaling: { type: 'default' } };
+  const [rope, older] = ['rope_parameters', 'rope_scaling'].flatMap((name) => {
+    const nested = config.inner(name);
+    return nested ? [readRopeIn(nested, of, theta, [config])] : [];
+  });
+  if (rope && older) refuseOther(config, rope, older);
+  return rope ?? { base: theta, dimensions: readDimensions([config], of), scaling: { type: 'default' } };
 };

@@ -45,7 +45,7 @@ const window = (fields: Fields): number | null => fields.optional('attention.sli
 /** Qwen's configs have a switch besides the window. */
 const switched = (fields: Fields): Json => {
   const sliding = window(fields);
-  return { sliding_window: sliding, use_sliding_window: sliding !== null };
+  return { sliding_window: sliding, use_sliding_window: sliding !== null, max_window_layers: 0 };
 };
 
 /** GGUF calls Mistral llama too; its sliding window distinguishes it. */
