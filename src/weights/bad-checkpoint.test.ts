@@ -139,6 +139,11 @@ describe('GGUF', () => {
     });
   });
 
+  it('accepts a file that was merged from several', async () => {
+    using checkpoint = await open(file({ 'split.count': 0 }));
+    expect(checkpoint.tensors.size).toBe(2);
+  });
+
   it('rope scaling: linear and yarn; none at factor 1', async () => {
     const scaling = async (changes: Record<string, GgufValue>): Promise<unknown> => {
       using checkpoint = await open(file(changes));

@@ -83,6 +83,15 @@ describe.skipIf(noShared)('drafters as GGUF', () => {
       expect(relativeError(await logits(name, { type: 'Q8_0' }), exact)).toBeLessThan(0.3);
     });
 
+    test('a matrix of one row as llama.cpp’s own tools write it, with one dimension', async () => {
+      const data = new Uint8Array(4 * 80);
+      using drafter = await load('dspark-tiny-good', {
+        without: ['conf_proj.weight'],
+        others: [{ name: 'conf_proj.weight', dimensions: [80], type: 0, data }],
+      });
+      expect(drafter).toMatchObject({ kind: 'dspark', confident: true });
+    });
+
     test('causal layers, and windows that are not', async () => {
       const name = 'dspark-tiny-good';
       const windowed = {

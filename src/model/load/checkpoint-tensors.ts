@@ -71,8 +71,9 @@ export const checkTensors = (
     needed.add(checkpoint);
     const found = tensors.get(checkpoint);
     if (!found) throw bad(`tensor ${checkpoint} is missing`, `The ${architecture.family} family needs it.`);
-    // GGUF leaves out the middle 1 of a depthwise convolution's [channels, 1, taps].
-    const [wanted, has] = [shape, found.shape].map((sizes) => sizes.filter((size, i) => i === 0 || size !== 1));
+    // GGUF leaves out the middle 1 of a depthwise convolution's [channels, 1, taps], and llama.cpp's own tools that of
+    // a matrix of one row.
+    const [wanted, has] = [shape, found.shape].map((sizes) => sizes.filter((size) => size !== 1));
     if (wanted?.length !== has?.length || has?.some((size, i) => size !== wanted?.[i]))
       throw bad(
         `${checkpoint}: expected [${shape.join(', ')}], found [${found.shape.join(', ')}]`,

@@ -15,7 +15,8 @@ export const openGguf = async (name: string, open: Open, signal: AbortSignal | u
   const header = await readGguf(first, signal);
   const files: { source: ByteSource; header: GgufHeader }[] = [{ source: first, header }];
   const [, prefix, , count] = SPLIT.exec(name) ?? [];
-  const parts = Number(header.metadata.get('split.count') ?? 1);
+  // A file that was merged from several keeps the count, as 0.
+  const parts = Number(header.metadata.get('split.count') || 1);
   if (parts !== Number(count ?? 1)) throw bad(`${name}: its metadata counts ${parts} files, its name ${count ?? 1}`);
   for (let part = 2; part <= parts; part++) {
     first.release?.();

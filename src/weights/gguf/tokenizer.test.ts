@@ -71,7 +71,7 @@ describe.skipIf(noShared)('tokenizers inside GGUF files give the reference ids',
       expect(text).toBe(chat.text);
       expect(tokenizer.encode(text)).toEqual(chat.ids);
     }
-    expect(tokenizer.eos).toEqual([2]);
+    expect(tokenizer.eos).toEqual([2, 0]); // <|im_end|>, which the file names, and <|endoftext|>
   });
 });
 
@@ -148,6 +148,18 @@ describe('ggufTokenizer', () => {
   it('ends a text at every token that the file names', () => {
     const ends = ggufTokenizer(metadata({ 'tokenizer.ggml.eos_token_id': 1, 'tokenizer.ggml.eot_token_id': 2 }));
     expect(ends?.generation).toEqual({ bos_token_id: 256, eos_token_id: [1, 2] });
+  });
+
+  it('ends a text at what is known to end one, which is a special token whatever the file calls it', () => {
+    const files = ggufTokenizer(
+      metadata({
+        'tokenizer.ggml.tokens': [...alphabet, '<s>', '<|im_end|>', '</s>', '<|endoftext|>'],
+        'tokenizer.ggml.token_type': [...alphabet.map(() => 1), 3, 1, 1, 4],
+        'tokenizer.ggml.eos_token_id': 259,
+      }),
+    );
+    expect(files?.generation.eos_token_id).toEqual([259, 257]);
+    expect(files?.tokenizer.added_tokens).toMatchObject([256, 257, 259].map((id) => ({ id, special: true })));
   });
 
   it('has patterns that JavaScript reads', () => {

@@ -14,6 +14,28 @@ const CONTROL = 3;
 const USER_DEFINED = 4;
 const BYTE = 6;
 
+/**
+ * What ends a text or a turn, by its name. A file often names one end where its model writes several, or calls one an
+ * ordinary token: like llama.cpp, whose list this is, we take them all for ends. Not `</s>`: besides being an end that
+ * files do name, it is markup in Gemma's vocabularies.
+ */
+const ENDS: ReadonlySet<string> = new Set([
+  '<eos>',
+  '<EOT>',
+  '_<EOT>',
+  '[EOS]',
+  '[EOT]',
+  '<|end|>',
+  '<|eom_id|>',
+  '<|eot_id|>',
+  '<|im_end|>',
+  '<end_of_turn>',
+  '<|endoftext|>',
+  '<|end_of_text|>',
+  '<end_of_utterance>',
+  '<｜end▁of▁sentence｜>',
+]);
+
 /** What both kinds need of the metadata. */
 interface Vocabulary {
   readonly tokens: readonly string[];
@@ -36,9 +58,10 @@ export const ggufTokenizer = (metadata: Metadata): TokenizerFiles | null => {
   const pre =
     model === 'llama' ? null : preTokenizerOf(model === 'gemma4' ? 'gemma4' : metadata.get('tokenizer.ggml.pre'));
   const tokens = strings(metadata, 'tokenizer.ggml.tokens');
-  const types = (metadata.get('tokenizer.ggml.token_type') ?? tokens.map(() => 1)) as readonly number[];
-  if (types.length !== tokens.length)
-    throw bad(`tokenizer.ggml: ${tokens.length} tokens and ${types.length} token types`);
+  const stated = (metadata.get('tokenizer.ggml.token_type') ?? tokens.map(() => 1)) as readonly number[];
+  if (stated.length !== tokens.length)
+    throw bad(`tokenizer.ggml: ${tokens.length} tokens and ${stated.length} token types`);
+  const types = stated.map((type, id) => (ENDS.has(tokens[id] as string) ? CONTROL : type));
   const special = specialTokens(metadata, tokens, types, pre === null);
   const addBos = (metadata.get('tokenizer.ggml.add_bos_token') ?? pre?.addsBos ?? pre === null) === true;
   const addEos = metadata.get('tokenizer.ggml.add_eos_token') === true;
@@ -66,7 +89,7 @@ export const ggufTokenizer = (metadata: Metadata): TokenizerFiles | null => {
       ...(special.padding ? { pad_token: special.padding.content } : {}),
       ...(typeof template === 'string' ? { chat_template: template } : {}),
     },
-    generation: generation(metadata),
+    generation: generation(metadata, tokens),
   };
 };
 
@@ -222,13 +245,13 @@ const postProcessor = (bos: Special | undefined, eos: Special | undefined): Reco
 };
 
 /** generation_config.json's part: what ends a text, which may be more than one token. */
-const generation = (metadata: Metadata): Record<string, unknown> => {
-  const ids = (kinds: readonly string[]): unknown[] => [
-    ...new Set(kinds.map((kind) => metadata.get(`tokenizer.ggml.${kind}_token_id`)).filter((id) => id !== undefined)),
-  ];
-  const [ends, bos] = [ids(['eos', 'eot', 'eom']), ids(['bos'])];
+const generation = (metadata: Metadata, tokens: readonly string[]): Record<string, unknown> => {
+  const named = ['eos', 'eot', 'eom'].map((kind) => metadata.get(`tokenizer.ggml.${kind}_token_id`));
+  const known = tokens.flatMap((token, id) => (ENDS.has(token) ? [id] : []));
+  const ends = [...new Set([...named.filter((id) => id !== undefined), ...known])];
+  const bos = metadata.get('tokenizer.ggml.bos_token_id');
   return {
-    ...(bos.length ? { bos_token_id: bos[0] } : {}),
+    ...(bos === undefined ? {} : { bos_token_id: bos }),
     ...(ends.length ? { eos_token_id: ends.length === 1 ? ends[0] : ends } : {}),
   };
 };
