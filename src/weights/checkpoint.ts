@@ -47,6 +47,14 @@ export interface TokenizerFiles {
   readonly generation: Readonly<Record<string, unknown>>;
 }
 
+/** The field of tokenizer_config.json for a template, and for one that holds where tools are given. */
+export const templateField = (template: unknown, withTools: unknown): TokenizerFiles['config'] => {
+  if (typeof template !== 'string') return {};
+  if (typeof withTools !== 'string') return { chat_template: template };
+  const named = { default: template, tool_use: withTools };
+  return { chat_template: Object.entries(named).map(([name, template]) => ({ name, template })) };
+};
+
 export interface Checkpoint extends Disposable {
   readonly format: 'safetensors' | 'gguf';
   /** For people: the file's or folder's name. */

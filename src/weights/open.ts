@@ -2,7 +2,7 @@
 // architecture notices a missing tensor or a wrong shape.
 import { bad, refuse } from '../base/refuse.ts';
 import { checkCounts } from './believable.ts';
-import type { Checkpoint, TokenizerFiles } from './checkpoint.ts';
+import { type Checkpoint, type TokenizerFiles, templateField } from './checkpoint.ts';
 import { addressFiles } from './files/address.ts';
 import { type ByteSource, blobFiles, type FileSet, memoryFiles, readJson, readText } from './files/byte-source.ts';
 import { checkedFiles, type Digests } from './files/checked.ts';
@@ -183,9 +183,18 @@ export const readTokenizer = async (files: FileSet, signal?: AbortSignal): Promi
   if (!tokenizer) return null;
   const config = (await readJson(files, 'tokenizer_config.json', options)) ?? {};
   const generation = (await readJson(files, 'generation_config.json', options)) ?? {};
-  if (config.chat_template) return { tokenizer, config, generation };
-  // Since 2025 many models keep the template in a file of its own.
-  using file = await files.open('chat_template.jinja', options);
-  const template = file ? { chat_template: await readText(file, signal) } : {};
-  return { tokenizer, config: { ...config, ...template }, generation };
+  return { tokenizer, config: { ...config, ...(await readTemplates(files, signal)) }, generation };
+};
+
+/**
+ * Since 2025 models keep their templates in files of their own. As in transformers, these replace what
+ * tokenizer_config.json holds, which may have stayed behind when the template was mended.
+ */
+const readTemplates = async (files: FileSet, signal: AbortSignal | undefined): Promise<TokenizerFiles['config']> => {
+  const read = async (name: string): Promise<string | null> => {
+    using file = await files.open(name, { signal, optional: true });
+    return file && readText(file, signal);
+  };
+  const template = await read('chat_template.jinja');
+  return template === null ? {} : templateField(template, await read('additional_chat_templates/tool_use.jinja'));
 };

@@ -96,12 +96,20 @@ describe.skipIf(noShared)('models from the web and from dropped files', () => {
     }
   });
 
-  it('the chat template may lie in a file of its own', async () => {
+  it('chat templates in files of their own, which replace that of tokenizer_config.json', async () => {
     const files = new Map(Object.entries(golden('qwen3-tiny')).map(([name, bytes]) => [name.slice(2), bytes]));
-    files.set('tokenizer.json', new TextEncoder().encode('{}'));
-    files.set('chat_template.jinja', new TextEncoder().encode('{{ messages }}'));
-    using checkpoint = await openCheckpoint({ kind: 'bytes', files });
-    expect((await checkpoint.tokenizer())?.config).toEqual({ chat_template: '{{ messages }}' });
+    const template = async (name: string, text: string): Promise<unknown> => {
+      files.set(name, new TextEncoder().encode(text));
+      using checkpoint = await openCheckpoint({ kind: 'bytes', files });
+      return (await checkpoint.tokenizer())?.config.chat_template;
+    };
+    expect(await template('tokenizer.json', '{}')).toBeUndefined();
+    expect(await template('tokenizer_config.json', '{"chat_template":"older"}')).toBe('older');
+    expect(await template('chat_template.jinja', '{{ messages }}')).toBe('{{ messages }}');
+    expect(await template('additional_chat_templates/tool_use.jinja', '{{ tools }}')).toEqual([
+      { name: 'default', template: '{{ messages }}' },
+      { name: 'tool_use', template: '{{ tools }}' },
+    ]);
   });
 
   it('dropped files: one GGUF, or a folder whose inner files hide nothing', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
 import type { ChatMessage } from '../../text/chat-template.ts';
 import { loadTokenizer, type Tokenizer } from '../../text/tokenizer.ts';
+import type { TokenizerFiles } from '../checkpoint.ts';
 import { folderSource } from '../files/folder.ts';
 import { openCheckpoint, openTokenizerFiles } from '../open.ts';
 import type { GgufValue } from './container.ts';
@@ -160,6 +161,14 @@ describe('ggufTokenizer', () => {
     );
     expect(files?.generation.eos_token_id).toEqual([259, 257]);
     expect(files?.tokenizer.added_tokens).toMatchObject([256, 257, 259].map((id) => ({ id, special: true })));
+  });
+
+  it('has a template of its own where tools are given', async () => {
+    const files = ggufTokenizer(
+      metadata({ 'tokenizer.chat_template': 'plain', 'tokenizer.chat_template.tool_use': 'with tools' }),
+    );
+    const tokenizer = await loadTokenizer(files as TokenizerFiles);
+    expect([tokenizer.chatTemplate(), tokenizer.chatTemplate(true)]).toEqual(['plain', 'with tools']);
   });
 
   it('has patterns that JavaScript reads', () => {

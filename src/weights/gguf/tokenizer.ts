@@ -2,7 +2,7 @@
 // a list of merges (`tokenizer.ggml.model` = gpt2, gemma4) or by scores (llama: SentencePiece).
 import { bad } from '../../base/refuse.ts';
 import type { SentencePieceModel } from '../../text/sentencepiece.ts';
-import type { TokenizerFiles } from '../checkpoint.ts';
+import { type TokenizerFiles, templateField } from '../checkpoint.ts';
 import type { GgufValue } from './container.ts';
 import { PRE_TOKENIZERS, type PreTokenizer } from './pre-tokenizers.ts';
 
@@ -68,7 +68,6 @@ export const ggufTokenizer = (metadata: Metadata): TokenizerFiles | null => {
   const before = addBos ? special.bos : undefined;
   const after = addEos ? special.eos : undefined;
   const vocabulary: Vocabulary = { tokens, types, special, before, after };
-  const template = metadata.get('tokenizer.chat_template');
   return {
     tokenizer: {
       version: '1.0',
@@ -87,7 +86,7 @@ export const ggufTokenizer = (metadata: Metadata): TokenizerFiles | null => {
       ...(special.eos ? { eos_token: special.eos.content } : {}),
       ...(special.unknown ? { unk_token: special.unknown.content } : {}),
       ...(special.padding ? { pad_token: special.padding.content } : {}),
-      ...(typeof template === 'string' ? { chat_template: template } : {}),
+      ...templateField(metadata.get('tokenizer.chat_template'), metadata.get('tokenizer.chat_template.tool_use')),
     },
     generation: generation(metadata, tokens),
   };
