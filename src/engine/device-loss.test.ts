@@ -1,6 +1,7 @@
 // A lost device is an interruption: the answer goes on, on the next device, with the tokens that it would have had.
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OutriderError } from '../base/errors.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { openNodeGpu } from '../gpu/node.ts';
 import { SYSTEMS as ALL } from '../systems/index.ts';
@@ -70,9 +71,10 @@ const ask = async (
   engine: Engine,
   request: Partial<RunRequest> = {},
   onEvent: (event: TraceEvent) => void = () => {},
+  signal?: AbortSignal,
 ): Promise<TraceEvent[]> => {
   const events: TraceEvent[] = [];
-  for await (const event of engine.run({ prompt, seed: 7, maxTokens: TOKENS, ignoreEos: true, ...request })) {
+  for await (const event of engine.run({ prompt, seed: 7, maxTokens: TOKENS, ignoreEos: true, ...request }, signal)) {
     events.push(event);
     onEvent(event);
   }
@@ -154,6 +156,43 @@ describe('with the draft as the target', () => {
     expect(events.some(({ type }) => type === 'recovered')).toBe(true);
     expect(committedTokens(await ask(engine, { temperature: 1 }))).toEqual(whole);
     await engine.close();
+  });
+
+  describe('whose models are not restored', () => {
+    const failed = new OutriderError('no-webgpu', 'no adapter', 'Try again.');
+    /** An engine that has lost its device; `interrupt` is called when the next one is opened. */
+    const lossy = async (interrupt: () => void) => {
+      let devices = 0;
+      const engine = createEngine({
+        gpu: async () => {
+          if (++devices === 2) interrupt();
+          return open();
+        },
+      });
+      await engine.load(sources);
+      return { engine, whole: committedTokens(await ask(engine)) };
+    };
+
+    it.each([-1, 4])('an abort after commit %i ends the run, and the next one restores them', async (commit) => {
+      const abort = new AbortController();
+      const { engine, whole } = await lossy(() => abort.abort());
+      if (commit < 0) lose();
+      const events = await ask(engine, {}, afterCommit(commit, lose), abort.signal);
+      expect(committedTokens(events)).toEqual(whole.slice(0, commit + 1));
+      expect(events.at(-1)).toMatchObject({ type: 'done', finish_reason: 'aborted' });
+      expect(committedTokens(await ask(engine))).toEqual(whole);
+      await engine.close();
+    });
+
+    it('a failure is thrown, and the next run restores them', async () => {
+      const { engine, whole } = await lossy(() => {
+        throw failed;
+      });
+      lose();
+      await expect(ask(engine)).rejects.toBe(failed);
+      expect(committedTokens(await ask(engine))).toEqual(whole);
+      await engine.close();
+    });
   });
 
   it("a device of the caller's is the caller's to replace", async () => {

@@ -179,6 +179,18 @@ describe('several runs at once', () => {
     expect(committedTokens(await third)).toHaveLength(60);
   });
 
+  it('a load that is aborted before its turn leaves the models as they are', async () => {
+    const engine = await toyEngine();
+    const first = engine.run(sampled)[Symbol.asyncIterator]();
+    await first.next();
+    const abort = new AbortController();
+    const load = engine.load({ target: 'draft' }, { signal: abort.signal });
+    abort.abort();
+    await expect(load).rejects.toMatchObject({ code: 'aborted' });
+    await first.return?.();
+    expect(committedTokens(await collect(engine, sampled))).toHaveLength(60);
+  });
+
   it('two engines live side by side', async () => {
     const engines = await Promise.all([toyEngine(), toyEngine()]);
     const outputs = await Promise.all(engines.map((engine) => collect(engine, sampled)));
@@ -271,6 +283,37 @@ describe('what fails in the middle', () => {
       await engine.close();
     },
   );
+
+  it('one that is left at its place in the line gives it up once its signal fires', async () => {
+    const engine = await toyEngine();
+    const first = engine.run(sampled)[Symbol.asyncIterator]();
+    await first.next();
+    const abort = new AbortController();
+    const left = engine.run(sampled, abort.signal)[Symbol.asyncIterator]();
+    expect((await left.next()).value).toMatchObject({ type: 'queued' });
+    abort.abort(); // and `left` is never asked again
+    await first.return?.();
+    expect(committedTokens(await collect(engine, sampled))).toHaveLength(60);
+    await engine.close();
+  });
+
+  it('one that is left at `done` gives the line free', async () => {
+    const engine = await toyEngine();
+    const left = engine.run({ ...sampled, maxTokens: 1 })[Symbol.asyncIterator]();
+    while ((await left.next()).value?.type !== 'done');
+    expect(committedTokens(await collect(engine, sampled))).toHaveLength(60);
+  });
+
+  it('an abort on receipt of `done` changes nothing', async () => {
+    const engine = await toyEngine();
+    const abort = new AbortController();
+    const types: string[] = [];
+    for await (const { type } of engine.run({ ...sampled, maxTokens: 1 }, abort.signal)) {
+      types.push(type);
+      if (type === 'done') abort.abort();
+    }
+    expect(types).toEqual(['run', 'prefill', 'commit', 'done']);
+  });
 
   it('one that was stopped before it began gives the line free though its end is not read', async () => {
     const engine = await toyEngine();

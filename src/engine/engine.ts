@@ -53,7 +53,8 @@ export interface Engine {
   systems(): Promise<readonly SystemFacts[]>;
   /**
    * Afterwards exactly these models are loaded. A model that was loaded and is asked for again at the same precision
-   * stays; all others are freed first. After a failed or aborted load no model is loaded.
+   * stays; all others are freed first. After a failed or aborted load no model is loaded; a load that is aborted before
+   * its turn changes nothing.
    */
   load(models: ModelSources, options?: LoadOptions): Promise<Loaded>;
   /** Runs queue up. An abort ends the stream with `done`; every other failure is thrown as an OutriderError. */
@@ -163,37 +164,41 @@ class LocalEngine implements Engine {
     const aborted = (text: string | null): TraceEvent => {
       return { at: clock(), type: 'done', finish_reason: 'aborted', stop: null, text };
     };
-    while (ticket.ahead > 0 && !stop.aborted) {
-      const { ahead } = ticket;
-      yield { at: clock(), type: 'queued', ahead };
-      await ticket.moved(ahead, stop);
-    }
-    if (stop.aborted) {
-      ticket[Symbol.dispose](); // a caller that does not come back for the end must not keep others waiting
-      return yield aborted(null);
-    }
-    const events = this.#generate(request, clock, stop);
     // A caller that stopped and does not come back for the next event must not keep others waiting: the run ends without it.
+    let events: AsyncGenerator<TraceEvent, void, undefined> | null = null;
     let waiting = false;
-    let left = false;
-    let text: string | null = null;
     const leave = (): void => {
-      if (!waiting) return;
-      left = true;
-      void events.return().finally(() => ticket[Symbol.dispose]());
+      if (waiting) void Promise.resolve(events?.return()).finally(() => ticket[Symbol.dispose]());
     };
     stop.addEventListener('abort', leave);
+    let end: TraceEvent | null = null;
+    let text: string | null = null;
     try {
-      for await (const event of events) {
-        if (event.type === 'commit' && event.text !== null) text = (text ?? '') + event.text;
+      while (ticket.ahead > 0 && !stop.aborted) {
+        const { ahead } = ticket;
         waiting = true;
-        yield event;
+        yield { at: clock(), type: 'queued', ahead };
         waiting = false;
+        await ticket.moved(ahead, stop);
       }
-      if (left) yield aborted(text);
+      if (!stop.aborted) {
+        events = this.#generate(request, clock, stop);
+        for await (const event of events) {
+          if (event.type === 'done') {
+            end = event;
+            break;
+          }
+          if (event.type === 'commit' && event.text !== null) text = (text ?? '') + event.text;
+          waiting = true;
+          yield event;
+          waiting = false;
+        }
+      }
     } finally {
       stop.removeEventListener('abort', leave);
     }
+    ticket[Symbol.dispose](); // nor does a caller that does not come back after the end
+    yield end ?? aborted(text);
   }
 
   async calibrate(options: CalibrateOptions): Promise<Calibrated> {
@@ -210,7 +215,7 @@ class LocalEngine implements Engine {
     while (ticket.ahead > 0 && !signal.aborted) await ticket.moved(ticket.ahead, signal);
     checkAborted(signal);
     const gpu = await this.#device.use();
-    await this.#restoreModels(signal);
+    if (!(await this.#restoreModels(signal))) checkAborted(signal);
     return measureCard(gpu, this.#registry.models.target, { ...options, signal });
   }
 
@@ -242,7 +247,7 @@ class LocalEngine implements Engine {
     clock: () => number,
     signal: AbortSignal,
   ): AsyncGenerator<TraceEvent, void, undefined> {
-    await this.#restoreModels(signal);
+    if (!(await this.#restoreModels(signal))) return;
     let job = readRequest(request, this.#registry.models, this.#systems);
     const { system, knobs, prompt, sampling, format } = job;
     const answer = new Answer(job, clock);
@@ -282,7 +287,7 @@ class LocalEngine implements Engine {
         const { round } = answer;
         yield { at: clock(), type: 'device-lost', round, fault: toFault(loss) };
         const began = clock();
-        await this.#restoreModels(signal);
+        if (!(await this.#restoreModels(signal))) break;
         const again = { ...request, seed: sampling.seed };
         job = readRequest(again, this.#registry.models, this.#systems);
         yield { at: clock(), type: 'recovered', round, ms: clock() - began };
@@ -388,11 +393,17 @@ class LocalEngine implements Engine {
     }
   }
 
-  /** Models that were lost with their device are loaded again, on a new one. */
-  async #restoreModels(signal: AbortSignal): Promise<void> {
-    if (!this.#registry.lost) return;
+  /** Models that were lost with their device are loaded again, on a new one. False: the signal came first. */
+  async #restoreModels(signal: AbortSignal): Promise<boolean> {
+    if (!this.#registry.lost) return true;
     this.#forget();
-    await this.#registry.reload(signal);
+    try {
+      await this.#registry.reload(signal);
+      return true;
+    } catch (error) {
+      if (signal.aborted) return false;
+      throw error;
+    }
   }
 
   #untilClosed(signal: AbortSignal | undefined): AbortSignal {

@@ -81,6 +81,8 @@ export class ModelRegistry {
   /** The device that the models are on; null where none of them is on one. */
   #gpu: Gpu | null = null;
   #loaded: { readonly sources: ModelSources; readonly options: RegistryOptions } | null = null;
+  /** They were lost with their device, and loading them again failed or was aborted: the next run tries it anew. */
+  #unrestored = false;
   readonly #device: () => Promise<Gpu>;
   readonly #base: string | undefined;
 
@@ -97,6 +99,7 @@ export class ModelRegistry {
       this.#freeOthers(sources, options);
       await this.#loadMissing(sources, options);
       this.#loaded = { sources, options };
+      this.#unrestored = false;
     } catch (error) {
       this.clear();
       throw error;
@@ -105,7 +108,7 @@ export class ModelRegistry {
 
   /** The models' device is lost, and they with it. */
   get lost(): boolean {
-    return Boolean(this.#gpu?.failure);
+    return this.#unrestored || Boolean(this.#gpu?.failure);
   }
 
   /** Loads the same models again. Throws the device's failure where one of them was the caller's, on the lost device. */
@@ -116,7 +119,12 @@ export class ModelRegistry {
     );
     if (!loaded || lent) throw this.#gpu?.failure ?? refuse('no model was loaded');
     const { onProgress: _, ...options } = loaded.options;
-    await this.load(loaded.sources, { ...options, signal });
+    try {
+      await this.load(loaded.sources, { ...options, signal });
+    } catch (error) {
+      this.#unrestored = true;
+      throw error;
+    }
   }
 
   /** Frees drafters before their target. */
@@ -124,6 +132,7 @@ export class ModelRegistry {
     this.#freeTextTarget();
     for (const role of [...this.#entries.keys()].reverse()) this.#free(role);
     this.#gpu = null;
+    this.#unrestored = false;
   }
 
   /** The store of kept downloads. */
