@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
 import type { LanguageModel } from '../model/interface.ts';
 import { toyModel } from '../testing/toys/toy-model.ts';
+import { ToyTokenRing } from '../testing/toys/toy-token-ring.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import { committedTokens, type EventOf, type TraceEvent } from '../trace/index.ts';
 import { createEngine, type Engine } from './engine.ts';
@@ -219,6 +220,21 @@ describe('what cannot run is refused before anything runs', () => {
     expect(error).toBeInstanceOf(OutriderError);
     expect(error).toMatchObject({ code: 'bad-request', message: expect.stringMatching(message) });
     expect(model.rows).toBe(0);
+  });
+
+  it("a run beyond the context of an ensemble's smallest member", async () => {
+    const engine = createEngine();
+    const toy = { vocabulary: 512, sharpness: 8, tokenRing: new ToyTokenRing() };
+    await engine.load({
+      target: loaded(toyModel({ ...toy, context: 256 })),
+      draft: loaded(toyModel({ ...toy, context: 64 })),
+    });
+    const request = { ...sampled, system: 'cos', prompt: { tokens: Array<number>(20).fill(1) } };
+    await expect(collect(engine, request)).rejects.toMatchObject({
+      message: expect.stringContaining("exceed the context of 64, which is that of the ensemble's smallest member"),
+      overflow: { requested: 80, context: 64 },
+    });
+    expect(committedTokens(await collect(engine, { ...request, maxTokens: 44 }))).toHaveLength(44);
   });
 
   it('a run without a model', async () => {

@@ -9,6 +9,7 @@ import { fittedKnobs, type KnobValue, resolveKnobs } from '../decode/core/knobs.
 import { missingRoles } from '../decode/core/missing-roles.ts';
 import { type DecodingSystem, drawsFromTarget, type Models } from '../decode/core/system.ts';
 import type { Limits } from '../decode/core/transcript.ts';
+import { memberRoles } from '../decode/ensemble/combination.ts';
 import type { LogitRules, Sampling } from '../model/interface.ts';
 import type { AnswerFormat } from '../text/answer-format.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
@@ -95,6 +96,10 @@ export const modelsOf = (loaded: LoadedModels, prompt?: Prompt): Models | null =
   };
 };
 
+/** What prompt and answer may take together: every member of an ensemble reads all of both. */
+const contextOf = ({ joins }: DecodingSystem, models: Models): number =>
+  Math.min(...(joins ? memberRoles(models) : (['target'] as const)).flatMap((role) => models[role]?.context ?? []));
+
 export const readRequest = (request: RunRequest, all: LoadedModels, systems: readonly DecodingSystem[]): Job => {
   checkRequest(request);
   const id = request.system ?? 'autoregressive';
@@ -124,7 +129,7 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
   if (reasoning) expectExact(system, 'a reasoning budget');
   if (constraint) expectExact(system, 'a constraint');
   if (prompt.length === 0) throw refuse('the prompt is empty', 'Give at least one token.');
-  const { context } = target.model;
+  const context = contextOf(system, models);
   const room = context - prompt.length;
   const maxTokens = inRange(
     'maxTokens',
@@ -133,10 +138,11 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
     Number.MAX_SAFE_INTEGER,
     true,
   );
+  const whose = context < target.model.context ? ", which is that of the ensemble's smallest member" : '';
   if (maxTokens > room)
     throw new OutriderError(
       'bad-request',
-      `the prompt's ${prompt.length} tokens and ${maxTokens} new ones exceed the context of ${context}`,
+      `the prompt's ${prompt.length} tokens and ${maxTokens} new ones exceed the context of ${context}${whose}`,
       'Shorten the prompt, or ask for fewer tokens.',
       { overflow: { requested: prompt.length + maxTokens, context } },
     );
