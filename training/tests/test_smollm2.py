@@ -14,7 +14,7 @@ from bundled import evaluate
 from bundled.model import Sizes
 from bundled.optimizer import Optimizer
 from drafters.eagle import Eagle3
-from smollm2 import drafter_file, generate, gguf, layout, train
+from smollm2 import drafter_file, generate, gguf, layout, texts, train
 from smollm2.corpus import Batch, Corpus
 from smollm2.dspark import DSpark, cover
 from smollm2.evaluate import Finite
@@ -225,6 +225,20 @@ def test_batched_answers_are_the_golden_ones(smollm2: Target, tmp_path: Path) ->
         answer = slice(start - 1, int(batch.ends))
         assert torch.allclose(batch.states[0, answer], hidden[0, answer], atol=2e-3)
         assert torch.allclose(batch.lse[0, answer], smollm2.head(hidden[0, answer]).logsumexp(-1), atol=2e-3)
+
+    file, again = tmp_path / "answers.npz", tmp_path / "again"
+    again.mkdir()
+    texts.keep(tmp_path, file)
+    texts.read(smollm2, file, again)
+    (stored,), (read,) = corpus.chunks.values(), Corpus(again, Random(0)).chunks.values()
+    for at, kind in enumerate(read["kinds"]):
+        i = stored["kinds"].index(kind)
+        assert read["ids"][at].tolist() == stored["ids"][i].tolist()
+        assert (read["starts"][at], read["greedy"][at]) == (stored["starts"][i], stored["greedy"][i])
+        for states in ("taps", "hidden", "lse"):
+            assert torch.allclose(read[states][at], stored[states][i], atol=2e-3, rtol=1e-3)
+    with pytest.raises(SystemExit, match="has more texts"):
+        texts.keep(tmp_path / "empty", file)
 
 
 def test_evaluation_prompts_are_refused() -> None:
