@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { OutriderError } from '../../base/errors.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { type TinyOptions, tinyCheckpoint } from '../../testing/toys/tiny.ts';
-import type { TensorInfo } from '../../weights/checkpoint.ts';
+import type { Checkpoint, TensorInfo } from '../../weights/checkpoint.ts';
 import type { LoadModelOptions, LoadProgress } from './checkpoint-tensors.ts';
 import { loadModel } from './load-model.ts';
 
@@ -46,16 +46,40 @@ describe('a bad checkpoint is named', () => {
     expect(error).toMatchObject({ code: 'bad-checkpoint', message: 'unknown tensor adapter.weight' });
   });
 
-  test('a tied head written out and cached frequencies are let through', async () => {
-    const checkpoint = tinyCheckpoint({
-      edit: (tensors) => {
-        for (const name of ['lm_head.weight', 'model.layers.0.self_attn.rotary_emb.inv_freq'])
-          tensors.set(name, { name, type: 'F32', shape: [8], bytes: 32 });
-      },
-    });
-    using model = await loadModel(await testGpu(), checkpoint, { batchInvariant: true });
+  test('cached frequencies are let through', async () => {
+    const name = 'model.layers.0.self_attn.rotary_emb.inv_freq';
+    const edit = (tensors: Map<string, TensorInfo>) => tensors.set(name, { name, type: 'F32', shape: [8], bytes: 32 });
+    using model = await loadModel(await testGpu(), tinyCheckpoint({ edit }), { batchInvariant: true });
     expect(model.vocabulary).toBe(50);
   });
+});
+
+/** A checkpoint that holds the head too, though the config ties it to the embedding. */
+const headed = (change: (value: number) => number): Checkpoint => {
+  const [name, embedding] = ['lm_head.weight', 'model.embed_tokens.weight'];
+  const values = Float32Array.from({ length: 50 * 32 }, (_, i) => Math.sin(i));
+  const checkpoint = tinyCheckpoint({
+    edit: (tensors) => tensors.set(name, { ...(tensors.get(embedding) as TensorInfo), name }),
+  });
+  return {
+    ...checkpoint,
+    async *stream(options) {
+      for await (const block of checkpoint.stream(options)) {
+        const own = block.tensor.name === name ? values.map(change) : values;
+        yield [name, embedding].includes(block.tensor.name) ? { ...block, decode: () => own } : block;
+      }
+    },
+  };
+};
+
+test.each([
+  ['the embedding once more is not loaded', (value: number) => value, false],
+  ['another matrix is the head', (value: number) => value + 1, true],
+])('a tied head written out: %s', async (_, change, loaded) => {
+  const gpu = await testGpu();
+  using tied = await loadModel(gpu, tinyCheckpoint(), { batchInvariant: true });
+  using model = await loadModel(gpu, headed(change), { batchInvariant: true });
+  expect(model.bytes > tied.bytes).toBe(loaded);
 });
 
 test('a tensor of many thousand rows in another order', async () => {

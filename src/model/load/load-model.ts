@@ -16,6 +16,7 @@ import {
   streamWeights,
 } from './checkpoint-tensors.ts';
 import { reportPipelines } from './compile-progress.ts';
+import { withOwnHead } from './own-head.ts';
 
 export const loadModel = async (
   gpu: Gpu,
@@ -23,7 +24,8 @@ export const loadModel = async (
   options: LoadModelOptions = {},
 ): Promise<Transformer> => {
   const { signal, precision, onProgress } = options;
-  const architecture = readArchitecture(checkpoint.config, checkpoint.tensors);
+  const stated = readArchitecture(checkpoint.config, checkpoint.tensors);
+  const architecture = await withOwnHead(stated, checkpoint, signal);
   checkTensors(architecture, checkpoint.tensors);
   const arena = new Arena(gpu);
   let model: Transformer | null = null;
