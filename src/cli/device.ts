@@ -176,7 +176,7 @@ export const loadTogether = async (
   };
   // All names are checked before the first byte is read.
   const draftName = wanted.draft ?? bundled('draft');
-  const drafterNames = [wanted.drafter, bundled('dflash'), bundled('eagle3')];
+  const drafterNames = [wanted.drafter, bundled('dflash'), bundled('dspark'), bundled('eagle3')];
   const policyName = wanted.policy ?? bundled('policy');
   const judgeNames = [wanted.judge, bundled('prm'), bundled('router')];
   const named = (names: readonly (string | undefined)[]) => names.filter((name) => name !== undefined);
@@ -196,8 +196,10 @@ export const loadTogether = async (
   const drafters: LoadedDrafter[] = [];
   for (const name of named(drafterNames))
     drafters.push(await loadDrafterSource(device.gpu, await modelSource(name, root), target, options(name)));
-  for (const role of systems.flatMap(({ needs }) => needs.filter((need) => AUXILIARY_DRAFTERS.includes(need))))
-    if (!drafters.some(({ model }) => model.kind === role)) throw wrongDrafter(drafters, role);
+  const isThere = (role: ModelRole) =>
+    !AUXILIARY_DRAFTERS.includes(role) || drafters.some(({ model }) => model.kind === role);
+  const [absent] = systems.flatMap((system) => missingRoles(system, isThere));
+  if (absent) throw wrongDrafter(drafters, absent);
   const [dflash] = drafters.filter(({ model }) => model.kind === 'dflash');
   const [dspark] = drafters.filter(({ model }) => model.kind === 'dspark');
   const [eagle3] = drafters.filter(({ model }) => model.kind === 'eagle3');

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { bundledDspark } from '../../testing/contract/device-contract.ts';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
 import { PATIENCE, runCli, startCli } from '../../testing/run-cli.ts';
 import type { TraceEvent } from '../../trace/index.ts';
@@ -92,6 +95,15 @@ describe('generate from text', PATIENCE, () => {
     expect(events(plain.stdout).at(-1)).toMatchObject({ text: (trace.at(-1) as { text: string }).text });
   });
 
+  it('fills the blocks of blockpilot with a DSpark drafter', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'outrider-dspark-'));
+    for (const [name, bytes] of bundledDspark().files) writeFileSync(join(folder, name), bytes);
+    const asked = ['--prompt', '1 + 2', '--system', 'blockpilot', '--drafter', folder, '--set', 'candidates=1,4'];
+    const { status, stderr, stdout } = await runCli('generate', ...asked, '--max-tokens', '8', '--json');
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+    expect(events(stdout)[0]).toMatchObject({ type: 'run', knobs: { drafter: 'dspark' } });
+  });
+
   it('keeps what was generated when it is interrupted, and exits with 130', async () => {
     const long = ['--ignore-eos', '--max-tokens', '900']; // not over when the signal comes
     const { process: child, finished } = startCli(['generate', '--prompt', '1', ...long, '--json']);
@@ -123,6 +135,7 @@ describe('generate from text', PATIENCE, () => {
       ['--prompt', 'a', '--system', 'dflash', '--drafter', 'eagle3'],
       'eagle3 is a drafter for eagle3, and the system needs one for dflash',
     ],
+    [['--prompt', 'a', '--system', 'dspark'], 'the system needs a model for dspark'],
     [['--model', 'mid', '--prompt', 'a', '--system', 'cos'], 'the system needs a model for draft'],
     [
       ['--prompt', 'a', '--system', 'cos', '--set', 'gamma=1,2,3'],

@@ -21,7 +21,7 @@ interface Entry {
 }
 
 /** `folder`: the DFlash drafter. */
-export const withMarkovHeads = (folder: string): Source => {
+export const withMarkovHeads = (folder: string): Extract<Source, { readonly kind: 'bytes' }> => {
   const config = JSON.parse(readFileSync(resolve(folder, 'config.json'), 'utf8'));
   const file = readFileSync(resolve(folder, 'model.safetensors'));
   const length = Number(file.readBigUInt64LE(0));
