@@ -162,6 +162,12 @@ describe('GGUF', () => {
       original_max_position_embeddings: 16,
     });
     await expect(scaling(of('longrope', 2))).rejects.toThrow(/longrope is not supported/);
+    const mixed = (type: string, part: number) =>
+      scaling({ ...of(type, 4), 'llama.rope.scaling.yarn_ext_factor': part });
+    expect(await mixed('yarn', 1)).toEqual({ rope_type: 'yarn', factor: 4 });
+    expect(await mixed('linear', 0)).toEqual({ rope_type: 'linear', factor: 4 });
+    for (const part of [0, 0.5]) await expect(mixed('yarn', part)).rejects.toThrow(/YaRN in part is not supported/);
+    await expect(mixed('linear', 1)).rejects.toThrow(/YaRN in part is not supported/);
   });
 
   it('a llama with a sliding window is a Mistral, whose configuration knows no biases', async () => {
@@ -205,6 +211,11 @@ describe('GGUF', () => {
       'an unknown tensor',
       file({}, [...good, tensor('blk.0.ffn_gate_exps.weight')]),
       /blk.0.ffn_gate_exps.weight is not known/,
+    ],
+    [
+      'a scale of NVFP4',
+      file({}, [...good, tensor('blk.0.attn_q.scale')]),
+      /blk.0.attn_q.scale is the scale of a whole matrix, which is not supported/,
     ],
     ['a wrong alignment', file({ 'general.alignment': 24 }), /general.alignment is 24/],
     ['no architecture', file({ 'general.architecture': undefined }), /lacks general.architecture/],

@@ -93,6 +93,9 @@ const ropeScaling = (fields: Fields): Record<string, unknown> | null => {
     fields.optional('rope.scaling.attn_factor') ?? fields.optional('rope.scaling.yarn_attn_factor') ?? 1;
   const fast = fields.optional('rope.scaling.yarn_beta_fast');
   const slow = fields.optional('rope.scaling.yarn_beta_slow');
+  const mixed = fields.optional('rope.scaling.yarn_ext_factor') ?? -1; // llama.cpp takes what is negative as absent
+  if (mixed >= 0 && mixed !== (type === 'yarn' ? 1 : 0))
+    throw bad(`rope.scaling.yarn_ext_factor is ${mixed}: a RoPE that is YaRN in part is not supported`);
   if (type === 'none' || factor === undefined || factor === 1) return null;
   if (!(factor > 0)) throw bad(`rope.scaling.factor is ${factor}`);
   if (type === 'linear') return { rope_type: 'linear', factor };

@@ -49,6 +49,11 @@ export const huggingFaceName = (
   const found =
     part === undefined ? undefined : (own(family.names, part) ?? own(layer === undefined ? TOP : IN_LAYER, part));
   if (layer !== undefined && Number(layer) >= layers && family.predictors) return `mtp.${name}`;
+  if (/\.(?:input_)?scale$/.test(name))
+    throw bad(
+      `the tensor ${name} is the scale of a whole matrix, which is not supported`,
+      'NVFP4 files have such scales. Load a file in another quantisation, such as Q4_K_M or Q8_0.',
+    );
   if (found === undefined) throw bad(`the tensor ${name} is not known to Outrider`);
   if (layer === undefined) return found + kind;
   const both = part === 'ffn_up' && found === IN_LAYER.ffn_up && !names.has(`blk.${layer}.ffn_gate${kind}`);
