@@ -139,13 +139,17 @@ export interface DecoderDifferences extends Omit<LayerDifferences, 'causal'> {
   readonly logits?: Architecture['logits'];
 }
 
+/** Of a checkpoint that also sees images the outer config counts, whatever the inner one says. */
+export const readHead = (config: Config, tied: boolean): Architecture['head'] =>
+  config.flag('tie_word_embeddings', tied) ? 'tied' : 'own';
+
 /** Reads a language model and closes the config: a field that neither this nor the family has read is an error. */
 export const readDecoder = (
   config: Config,
   { family, names, tied = false, embeddingScale, logits, ...differences }: DecoderDifferences,
 ): Architecture => {
   const layers = readLayers(config, differences);
-  const head = config.flag('tie_word_embeddings', tied) ? 'tied' : 'own';
+  const head = readHead(config, tied);
   config.finish();
   return {
     family,

@@ -182,6 +182,8 @@ test('Qwen3.5: layers, gates, rotated dimensions, and the nested config of publi
   expect(weightSpecs(nested)[0]?.checkpoint).toBe('model.language_model.embed_tokens.weight');
   expect(nested.otherParts).toEqual(['mtp.', 'model.visual.']);
   expect(nested.head).toBe('tied');
+  const inner = { ...published, text_config: { ...text, tie_word_embeddings: false } };
+  expect(readArchitecture(inner).head).toBe('tied');
   expect(message({ ...QWEN35, attn_output_gate: false })).toContain('attn_output_gate = false is not supported');
   expect(message({ ...QWEN35, linear_num_key_heads: 3 })).toContain('linear_num_value_heads 4 is not a multiple');
   expect(message({ ...QWEN35, layer_types: ['mamba', 'mamba', 'mamba', 'mamba'] })).toContain('layer_types[0] = mamba');
@@ -245,7 +247,7 @@ test('EXAONE 4: windows by a pattern, a number or a list; layers without one are
 
 test('rope types', () => {
   const rope = (rope_scaling: Json) => ropeOf({ ...LLAMA, rope_scaling })?.scaling;
-  expect(rope({ type: 'linear', factor: 2 })).toEqual({ type: 'linear', factor: 2 });
+  expect(rope({ type: 'linear', factor: 2, finetuned: true })).toEqual({ type: 'linear', factor: 2 });
   const yarn = { rope_type: 'yarn', factor: 4, original_max_position_embeddings: 128 };
   expect(rope(yarn)).toMatchObject({
     attentionFactor: 1 + 0.1 * Math.log(4),
@@ -344,6 +346,12 @@ test('a part of each head is rotated: stated twice, as transformers 5 saves Phi-
   const twice = (factor: number) => ({ ...phi3, rope_parameters: { ...parameters, partial_rotary_factor: factor } });
   expect(ropeOf(twice(0.5))?.dimensions).toBe(8);
   expect(message(twice(0.75))).toContain('partial_rotary_factor is not 0.75');
+});
+
+test('Gemma 3 has every sixth layer global, unless the pattern of transformers 4 or layer_types say otherwise', () => {
+  const gemma = { ...LLAMA, hidden_act: undefined, architectures: ['Gemma3ForCausalLM'], sliding_window: 8 };
+  expect(windows({ ...gemma, sliding_window_pattern: 2 })).toEqual([8, null, 8, null]);
+  expect(windows({ ...gemma, _sliding_window_pattern: 2 })).toEqual([8, 8, 8, 8]);
 });
 
 test('Gemma 3 has no soft cap of scores, whatever its config says, as in the published code', () => {

@@ -4,7 +4,7 @@
 import type { Architecture, Sizes } from '../architecture.ts';
 import type { Rope } from '../forward/rope-table.ts';
 import type { Config } from './config.ts';
-import { readDecoder } from './decoder.ts';
+import { readDecoder, readHead } from './decoder.ts';
 import { readSliding } from './layer-types.ts';
 import { readRopeIn, refuseOther } from './rope-config.ts';
 
@@ -72,8 +72,8 @@ const readRopes = (config: Config, of: Sizes): { readonly local: Rope; readonly 
 };
 
 export const readGemma3 = (config: Config): Architecture => {
-  const older = config.has('_sliding_window_pattern') ? config.count('_sliding_window_pattern') : 6;
-  const pattern = config.count('sliding_window_pattern', older);
+  const pattern = config.count('sliding_window_pattern', 6);
+  config.ignore('_sliding_window_pattern'); // saved next to layer_types; the published code does not read it
   const { alike, sliding } = readGemma(config, (layer) => (layer + 1) % pattern !== 0);
   config.ignore('attn_logit_softcapping'); // the published code reads it in Gemma 2 alone
   return readDecoder(config, {
@@ -90,21 +90,15 @@ export const readGemma3 = (config: Config): Architecture => {
 };
 
 /** Fields of the model that also sees images. */
-const IMAGES = [
-  'boi_token_index',
-  'eoi_token_index',
-  'image_token_index',
-  'mm_tokens_per_image',
-  'tie_word_embeddings',
-  'vision_config',
-];
+const IMAGES = ['boi_token_index', 'eoi_token_index', 'image_token_index', 'mm_tokens_per_image', 'vision_config'];
 
 /** A checkpoint that also sees images: its language model, without its vision tower and projector. */
 export const readGemma3WithImages = (config: Config): Architecture => {
   const text = config.inner('text_config');
   if (!text) throw config.error('text_config is missing');
+  const head = readHead(config, true);
   config.ignore(...IMAGES);
   config.finish();
   const others = ['vision_tower.', 'multi_modal_projector.'];
-  return { ...readGemma3(text), otherParts: others.flatMap((part) => [part, `model.${part}`]) };
+  return { ...readGemma3(text), head, otherParts: others.flatMap((part) => [part, `model.${part}`]) };
 };

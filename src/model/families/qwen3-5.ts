@@ -2,7 +2,7 @@
 // nest it under `text_config`, next to a vision tower.
 import type { Architecture, Block } from '../architecture.ts';
 import type { Config } from './config.ts';
-import { readDecoder } from './decoder.ts';
+import { readDecoder, readHead } from './decoder.ts';
 import { readLayerTypes } from './layer-types.ts';
 import { readRope } from './rope-config.ts';
 
@@ -31,8 +31,7 @@ const readAttending = (config: Config): ((layers: number) => readonly boolean[])
   return (layers) => types(layers) ?? Array.from({ length: layers }, (_, layer) => (layer + 1) % interval === 0);
 };
 
-/** `tied`: whether embedding and head are one matrix where the config does not say. */
-export const readQwen35 = (config: Config, tied = false): Architecture => {
+export const readQwen35 = (config: Config): Architecture => {
   const shape = {
     keyHeads: config.count('linear_num_key_heads', 16),
     keyDim: config.count('linear_key_head_dim', 128),
@@ -50,7 +49,6 @@ export const readQwen35 = (config: Config, tied = false): Architecture => {
   config.ignore(...UNUSED);
   const read = readDecoder(config, {
     family: 'qwen3_5',
-    tied,
     queryKeyNorm: 'head',
     // GGUF stores 1 + w.
     normOffset: config.number('rms_norm_offset', 1),
@@ -70,22 +68,15 @@ export const readQwen35 = (config: Config, tied = false): Architecture => {
 };
 
 /** Fields of the model that also sees images. */
-const IMAGES = [
-  'image_token_id',
-  'tie_word_embeddings',
-  'video_token_id',
-  'vision_config',
-  'vision_end_token_id',
-  'vision_start_token_id',
-];
+const IMAGES = ['image_token_id', 'video_token_id', 'vision_config', 'vision_end_token_id', 'vision_start_token_id'];
 
 /** As published: the language model of a checkpoint that also sees images, without its vision tower. */
 export const readQwen35WithImages = (config: Config): Architecture => {
   const text = config.inner('text_config');
   if (!text) throw config.error('text_config is missing');
-  const tied = config.flag('tie_word_embeddings', false);
+  const head = readHead(config, false);
   config.ignore(...IMAGES);
   config.finish();
-  const read = readQwen35(text, tied);
-  return { ...read, otherParts: [...(read.otherParts ?? []), 'model.visual.'] };
+  const read = readQwen35(text);
+  return { ...read, head, otherParts: [...(read.otherParts ?? []), 'model.visual.'] };
 };

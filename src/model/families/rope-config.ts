@@ -93,6 +93,7 @@ export const readRopeIn = (nested: Config, of: RopeContext, theta: number, outer
         throw nested.error(`longrope needs ${dimensions / 2} positive factors, found ${factors.length}`);
   const base = nested.positive('rope_theta', theta);
   if (of.sections) for (const field of ['mrope_interleaved', 'mrope_section']) nested.has(field);
+  nested.ignore('finetuned'); // how the model was made
   nested.finish();
   return { base, dimensions, scaling };
 };
