@@ -149,7 +149,9 @@ describe('GGUF', () => {
       using checkpoint = await open(file(changes));
       return checkpoint.config.rope_scaling;
     };
-    expect(await scaling({ 'llama.rope.scale_linear': 2 })).toEqual({ rope_type: 'linear', factor: 2 });
+    for (const key of ['scale_linear', 'scaling.factor'])
+      expect(await scaling({ [`llama.rope.${key}`]: 2 })).toEqual({ rope_type: 'linear', factor: 2 });
+    expect(await scaling({ 'llama.rope.scale_linear': 0 })).toBeNull();
     const of = (type: string, factor: number) => ({
       'llama.rope.scaling.type': type,
       'llama.rope.scaling.factor': factor,

@@ -86,7 +86,7 @@ const headSizes = (fields: Fields, byWidth: number, partial: boolean): Pick<Fact
 /** Scaling by a tensor is not here: llama3's is rope_freqs.weight, longrope's rope_factors_long and _short. */
 const ropeScaling = (fields: Fields): Record<string, unknown> | null => {
   const old = fields.optional('rope.scale_linear');
-  const type = fields.text('rope.scaling.type') ?? (old ? 'linear' : 'none');
+  const type = fields.text('rope.scaling.type') ?? 'linear';
   const factor = fields.optional('rope.scaling.factor') ?? old;
   const original = fields.optional('rope.scaling.original_context_length');
   const attention =
@@ -96,8 +96,8 @@ const ropeScaling = (fields: Fields): Record<string, unknown> | null => {
   const mixed = fields.optional('rope.scaling.yarn_ext_factor') ?? -1; // llama.cpp takes what is negative as absent
   if (mixed >= 0 && mixed !== (type === 'yarn' ? 1 : 0))
     throw bad(`rope.scaling.yarn_ext_factor is ${mixed}: a RoPE that is YaRN in part is not supported`);
-  if (type === 'none' || factor === undefined || factor === 1) return null;
-  if (!(factor > 0)) throw bad(`rope.scaling.factor is ${factor}`);
+  if (type === 'none' || !factor || factor === 1) return null; // 0 says nothing, as in llama.cpp
+  if (factor < 0) throw bad(`rope.scaling.factor is ${factor}`);
   if (type === 'linear') return { rope_type: 'linear', factor };
   if (type !== 'yarn') throw bad(`rope.scaling.type ${type} is not supported`, 'Supported: none, linear, yarn.');
   return {

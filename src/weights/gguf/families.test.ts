@@ -47,6 +47,18 @@ test('Granite 4: dense models are Granite to llama.cpp, with fields of layers th
   expect(() => read('granite', { ...ssm, expert_count: 8 })).toThrow('mixtures of experts are not supported');
 });
 
+test('Granite: rope.scaling.finetuned switches RoPE', () => {
+  expect(read('granite', { 'rope.scaling.finetuned': true }).blocks[0]?.mixer).toMatchObject({ rope: { base: 1e6 } });
+  const without = () => read('granite', { 'rope.scaling.finetuned': false });
+  expect(without).toThrow('a Granite without RoPE is not supported');
+});
+
+test('Gemma 2: window and soft caps where the file names none', () => {
+  const model = read('gemma2', { 'attention.key_length': 16 });
+  expect(model.blocks.map(({ mixer }) => (mixer as Attention).window)).toEqual([4096, null, 4096, null]);
+  expect([model.blocks[0]?.mixer, model.logits]).toMatchObject([{ softCap: 50 }, { softCap: 30 }]);
+});
+
 test('Granite 4.0 1B: config.json and a GGUF header made of it are the same layers', async () => {
   const { 'ibm-granite/granite-4.0-1b': config = {} } = PUBLISHED;
   const mix = { most: 'Q4_K', better: 'Q6_K', vocabulary: 'Q6_K' };

@@ -42,10 +42,14 @@ const biases = ({ shapes }: Facts): Json => ({
 
 const window = (fields: Fields): number | null => fields.optional('attention.sliding_window') || null;
 
-/** Qwen's configs have a switch besides the window. */
+/** Qwen's configs have a switch besides the window, and a number of the lowest layer that has one. */
 const switched = (fields: Fields): Json => {
   const sliding = window(fields);
-  return { sliding_window: sliding, use_sliding_window: sliding !== null, max_window_layers: 0 };
+  return {
+    sliding_window: sliding,
+    use_sliding_window: sliding !== null,
+    ...(sliding !== null && { max_window_layers: 0 }),
+  };
 };
 
 /** GGUF calls Mistral llama too; its sliding window distinguishes it. */
@@ -60,13 +64,30 @@ const NORMS_AFTER = { post_attention_norm: 'post_attention_layernorm', post_ffw_
 const GEMMA_NAMES = { ...NORMS_AFTER, ffn_norm: 'pre_feedforward_layernorm' };
 
 /** `largest`: the layers of the one size whose scores are scaled by the width per head, not by the head's size. */
-const gemma = (fields: Fields, { hidden, heads, headDim, layers }: Facts, largest: number): Json => ({
+const gemma = ({ hidden, heads, headDim, layers }: Facts, largest: number): Json => ({
   hidden_activation: 'gelu_pytorch_tanh',
-  sliding_window: fields.required('attention.sliding_window'),
   query_pre_attn_scalar: layers === largest ? hidden / heads : headDim,
+  rms_norm_offset: 0, // 1 is in the weights already
+});
+
+/** The first files do not name window and soft caps, which all models of the family have alike. */
+const gemma2 = (fields: Fields, facts: Facts): Json => ({
+  model_type: 'gemma2',
+  ...gemma(facts, 46),
+  sliding_window: fields.optional('attention.sliding_window') ?? 4096,
+  attn_logit_softcapping: fields.optional('attn_logit_softcapping') ?? 50,
+  final_logit_softcapping: fields.optional('final_logit_softcapping') ?? 30,
+});
+
+const gemma3 = (fields: Fields, facts: Facts): Json => ({
+  model_type: 'gemma3_text',
+  ...gemma(facts, 62),
+  rope_theta: fields.optional('rope.freq_base') ?? 1_000_000,
+  rope_local_base_freq: fields.optional('rope.freq_base_swa') ?? 10_000,
+  sliding_window: fields.required('attention.sliding_window'),
+  sliding_window_pattern: fields.optional('attention.sliding_window_pattern') ?? 6,
   attn_logit_softcapping: fields.optional('attn_logit_softcapping') ?? null,
   final_logit_softcapping: fields.optional('final_logit_softcapping') ?? null,
-  rms_norm_offset: 0, // 1 is in the weights already
 });
 
 const phi3 = (fields: Fields, { headDim, rotated, shapes }: Facts): Json => {
@@ -86,6 +107,9 @@ const RECURRENT = ['conv_kernel', 'group_count', 'inner_size', 'state_size', 'ti
 
 const granite = (fields: Fields, facts: Facts): Json => {
   for (const key of RECURRENT) fields.optional(`ssm.${key}`);
+  // In this family, and in no other, the field is a switch for RoPE.
+  if (fields.flag('rope.scaling.finetuned') === false)
+    throw bad('rope.scaling.finetuned is false: a Granite without RoPE is not supported');
   return {
     model_type: 'granite',
     // Of Granite 4's dense models, where feed_forward_length is the width of experts that they do not have.
@@ -164,22 +188,8 @@ export const FAMILIES: Readonly<Record<string, GgufFamily>> = {
       ssm_out: 'linear_attn.out_proj',
     },
   },
-  gemma2: {
-    architecture: 'Gemma2ForCausalLM',
-    names: GEMMA_NAMES,
-    config: (fields, facts) => ({ model_type: 'gemma2', ...gemma(fields, facts, 46) }),
-  },
-  gemma3: {
-    architecture: 'Gemma3ForCausalLM',
-    names: GEMMA_NAMES,
-    config: (fields, facts) => ({
-      model_type: 'gemma3_text',
-      ...gemma(fields, facts, 62),
-      rope_theta: fields.optional('rope.freq_base') ?? 1_000_000,
-      rope_local_base_freq: fields.optional('rope.freq_base_swa') ?? 10_000,
-      sliding_window_pattern: fields.optional('attention.sliding_window_pattern') ?? 6,
-    }),
-  },
+  gemma2: { architecture: 'Gemma2ForCausalLM', names: GEMMA_NAMES, config: gemma2 },
+  gemma3: { architecture: 'Gemma3ForCausalLM', names: GEMMA_NAMES, config: gemma3 },
   phi3: { architecture: 'Phi3ForCausalLM', partial: true, config: phi3 },
   smollm3: {
     architecture: 'SmolLM3ForCausalLM',
