@@ -1,5 +1,6 @@
 // A judge's view of a text. It knows which tokens have been read, so of a continued text only the new rows are
 // computed; and it keeps the answer of every row.
+import { OutriderError } from '../base/errors.ts';
 import { commonPrefix } from '../decode/core/common-prefix.ts';
 import type { Judge, JudgeCursor, JudgedStep } from '../decode/core/system.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
@@ -16,6 +17,8 @@ export interface VocabularyJudge extends Judge {
 
 /** What reads tokens: logits of each, after the `length` it holds. */
 export interface Reader extends Disposable {
+  /** The most tokens that it can hold. */
+  readonly capacity: number;
   rewind(length: number): void;
   read(tokens: readonly number[]): Promise<readonly ArrayLike<number>[]>;
 }
@@ -53,6 +56,16 @@ export class TextCursor implements JudgeCursor {
 
   /** The score at the last of these tokens. */
   async #read(tokens: readonly number[]): Promise<number> {
+    const { capacity } = this.#reader;
+    if (tokens.length > capacity)
+      throw new OutriderError(
+        'bad-request',
+        `${tokens.length} tokens exceed the ${capacity} that this judge can read`,
+        '',
+        {
+          overflow: { requested: tokens.length, context: capacity },
+        },
+      );
     const known = commonPrefix(this.#tokens, tokens);
     if (known < tokens.length) {
       this.#tokens.length = known;

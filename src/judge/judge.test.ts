@@ -84,7 +84,10 @@ describe('an ONNX judge', () => {
   it('refuses a text that is too long, and a foreign token', async () => {
     using judge = await load(writeOnnx(perToken));
     using cursor = await judge.open();
-    await expect(cursor.score(Array(30).fill(1), [], [[2]])).rejects.toThrow('31 tokens exceed the 30');
+    await expect(cursor.score(Array(30).fill(1), [], [[2]])).rejects.toMatchObject({
+      message: '31 tokens exceed the 30 that this judge can read',
+      overflow: { requested: 31, context: 30 },
+    });
     await expect(cursor.score([40], [], [[2]])).rejects.toThrow('token 40 is outside');
     expect(await cursor.score([1], [], [[2]])).toHaveLength(1);
   });
@@ -192,6 +195,7 @@ test('of a continued text only the new rows are read', async () => {
   const read: number[][] = [];
   let kept: number[] = [];
   const reader = {
+    capacity: 100,
     rewind(length: number) {
       kept = kept.slice(0, length);
     },

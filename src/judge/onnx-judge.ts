@@ -35,6 +35,7 @@ export const readNetwork = async (files: FileSet, { signal, onnx }: Pick<LoadSou
 const rereading = (network: OnnxEncoder, vocabulary: number, context: number) => {
   let before: number[] = [];
   return {
+    capacity: context,
     rewind: (length: number) => {
       before.length = length;
     },
@@ -42,7 +43,6 @@ const rereading = (network: OnnxEncoder, vocabulary: number, context: number) =>
       const text = [...before, ...tokens];
       const outside = text.find((token) => token >= vocabulary);
       if (outside !== undefined) throw refuse(`token ${outside} is outside the judge's vocabulary of ${vocabulary}`);
-      if (text.length > context) throw refuse(`${text.length} tokens exceed the ${context} that this judge can read`);
       const { rows, width, data } = await network.run(text);
       before = text;
       const row = (i: number): Float32Array => data.subarray(i * width, (i + 1) * width);

@@ -322,4 +322,12 @@ describe.each(['draft', 'target'] as const)('answers by the %s', (by) => {
       expect(routesOf(events)[0]).toMatchObject({ by: 'prm', chosen: best });
     },
   );
+
+  it('best-of-n gives the first answer where the judge can read none of them', async () => {
+    const { run } = await routeEngine({ stopTokens: [STOP], judgeContext: PROMPT.length });
+    const events = await run(bestOfN, { ...SAMPLED, maxTokens: 40, knobs });
+    const [first] = answersOf(by === 'draft' ? DRAFT : TARGET, by, own, n, 40);
+    expect(committedTokens(events)).toEqual(first?.tokens);
+    expect(routesOf(events)[0]).toMatchObject({ chosen: 0, score: null });
+  });
 });

@@ -2,6 +2,7 @@
 // a reward model finds the target's step.
 
 import type { Commit, JudgeCursor, Score, Sequence } from '../core/system.ts';
+import { scoresOf, TOO_LONG } from './judge-score.ts';
 import type { StepModels } from './open-steps.ts';
 import type { Question } from './route.ts';
 import type { StepEnd } from './step-boundary.ts';
@@ -60,12 +61,14 @@ export const oracleScore = (
   };
 
   const score: ScoreStep = async (question) => {
-    const { problem, steps, candidates, context } = question;
+    const { candidates, context } = question;
     alternative = await writeAlternative(question);
     const { tokens } = alternative;
     const own = candidates[0]?.tokens ?? [];
-    const [draft = 0, target = 0] = await judge.score(problem, steps, [own, tokens], context.signal);
+    const scores = await scoresOf(judge, question, [own, tokens], context.signal);
     nested.forget(context.sequence.tokens.length);
+    if (!scores) return TOO_LONG;
+    const [draft = 0, target = 0] = scores;
     return { score: target - draft, written: tokens.length };
   };
 

@@ -315,14 +315,21 @@ it('takes the exact system that the models serve for the nested one, which choos
   await engine.close();
 });
 
-it('gives the target every step that the judge, or the draft, has no room for', async () => {
+it.each([
+  ['rsd', rsd, { delta: 0 }],
+  ['arbitrage', arbitrage, { tau: 1 }],
+  ['oracle', oracle, { tau: 1 }],
+] as const)('gives the target every step that the judge has no room for: %s', async (_, system, knobs) => {
   const judged = await routeEngine({ judgeContext: 40 });
-  const events = await judged.run(rsd, { knobs: { delta: 0, ...PLAIN } });
+  const events = await judged.run(system, { knobs: { ...knobs, ...PLAIN } });
   const unread = routesOf(events).filter(({ score }) => score === null);
   expect(unread.length).toBeGreaterThan(0);
   expect(unread.every(({ to }) => to === 'target')).toBe(true);
   expect(routesOf(events)[0]).toMatchObject({ to: 'draft' });
+  expect(measure(events).tokens).toBe(60);
+});
 
+it('gives the target every step that the draft has no room for', async () => {
   const short = await routeEngine({ draftContext: 24 });
   const whole = await short.run(rsd, { knobs: { delta: 0, ...PLAIN } });
   expect(measure(whole).tokens).toBe(60);

@@ -16,7 +16,8 @@ export interface SampleKnobs {
 /** One answer of several. */
 export interface ChosenAnswer {
   readonly chosen: number;
-  readonly score: number;
+  /** Null where none could be scored. */
+  readonly score: number | null;
   readonly reason: string;
   /** The model that scored the answers. */
   readonly by: Role;
