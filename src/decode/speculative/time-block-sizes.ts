@@ -13,8 +13,9 @@ const ENOUGH = 4;
 const timingName = (size: number): string => `size ${size}`;
 
 /**
- * Milliseconds of a round of each size. Size 1 is a plain round, and so is one for which nothing is proposed. `timings`
- * remembers them for as long as the models are loaded. Afterwards the cursors are where they were.
+ * Milliseconds of a round of each size. Size 1 is a plain round, and so is one for which nothing is proposed. A block
+ * shrinks to the tokens still wanted and to the rows still free, so of larger sizes the one that it shrinks to is timed.
+ * `timings` remembers them for as long as the models are loaded. Afterwards the cursors are where they were.
  */
 export const timeBlockSizes = async (
   target: Cursor,
@@ -23,6 +24,8 @@ export const timeBlockSizes = async (
   { timings, sequence, signal }: Pick<RunContext, 'timings' | 'sequence' | 'signal'>,
 ): Promise<readonly number[]> => {
   const { length } = target;
+  const largest = Math.min(sequence.budget + 1, target.capacity - length);
+  const fitting = sizes.map((size) => Math.min(size, largest));
   const once = async (size: number): Promise<void> => {
     signal.throwIfAborted();
     const start = performance.now();
@@ -33,6 +36,6 @@ export const timeBlockSizes = async (
     target.rewind(length);
   };
   for (let repeat = 0; repeat <= ENOUGH; repeat++)
-    for (const size of sizes) if (timings.least(timingName(size), ENOUGH) === null) await once(size);
-  return sizes.map((size) => timings.least(timingName(size), ENOUGH) as number);
+    for (const size of fitting) if (timings.least(timingName(size), ENOUGH) === null) await once(size);
+  return fitting.map((size) => timings.least(timingName(size), ENOUGH) as number);
 };

@@ -250,6 +250,17 @@ describe.each(withSettings(TOKENWISE))('$name', ({ system, knobs }) => {
     expect(committedTokens(await run(greedy))).toEqual(committedTokens(expected));
   });
 
+  it.each([58, 60, 62, 63])(
+    'fills the context after a prompt of %i tokens, the first of its models',
+    async (length) => {
+      const long = { tokens: Array.from({ length }, (_, i) => (i * 7) % 12) };
+      const request = { prompt: long, maxTokens: 64 - length };
+      const [own, baseline] = [await toyEngine(system, toy), await toyEngine(baselineOf(system), toy)];
+      const expected = await baseline.run({ ...request, knobs: baselineSettings(system, knobs) });
+      expect(committedTokens(await own.run({ ...request, knobs }))).toEqual(committedTokens(expected));
+    },
+  );
+
   it('continues a conversation from its cache exactly as it would from nothing', async () => {
     const { run } = await toyEngine(system, toy);
     let tokens: number[] = [...prompt.tokens];
