@@ -28,7 +28,7 @@ const run = async (turns: number, maxTokens?: number, question = QUESTION) => {
     asked.push(seen);
     return engine.run({ prompt: { messages: [SYSTEM, ...seen, question] }, temperature: 1, seed: 1, ...limit });
   };
-  for await (const event of withinContext(all, maxTokens, ask as Parameters<typeof withinContext>[2], (n) =>
+  for await (const event of withinContext(all, maxTokens, ask as Parameters<typeof withinContext<TraceEvent>>[2], (n) =>
     leftOut.push(n),
   ))
     events.push(event);

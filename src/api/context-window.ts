@@ -3,7 +3,6 @@
 import { OutriderError } from '../base/errors.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
-import type { TraceEvent } from '../trace/index.ts';
 
 /** Default tokens of an answer, and the part of a smaller context that it gets. */
 const ROOM = 1024;
@@ -13,14 +12,15 @@ type Turn = readonly ChatMessage[];
 
 /**
  * Runs what `ask` makes of the turns (oldest first, the question's not among them), without the oldest where the prompt
- * and `maxTokens` of answer do not fit. `leftOut` hears of how many when a run without them begins.
+ * and `maxTokens` of answer do not fit. `leftOut` hears of how many when a run without them has begun.
  */
-export async function* withinContext(
+export async function* withinContext<Event extends { readonly type: string }>(
   turns: readonly Turn[],
   maxTokens: number | undefined,
-  ask: (seen: readonly ChatMessage[], limit: Pick<RunRequest, 'maxTokens'>) => AsyncIterable<TraceEvent>,
+  ask: (seen: readonly ChatMessage[], limit: Pick<RunRequest, 'maxTokens'>) => AsyncIterable<Event>,
   leftOut: (turns: number) => void,
-): AsyncGenerator<TraceEvent, void, undefined> {
+  hasBegun = ({ type }: Event): boolean => type === 'run',
+): AsyncGenerator<Event, void, undefined> {
   let dropped = 0;
   let wanted = maxTokens ?? ROOM;
   for (;;) {
@@ -28,7 +28,7 @@ export async function* withinContext(
     const limit = isAlone ? maxTokens : wanted; // alone, a question gets whatever is left
     try {
       for await (const event of ask(turns.slice(dropped).flat(), limit === undefined ? {} : { maxTokens: limit })) {
-        if (event.type === 'run' && dropped > 0) leftOut(dropped);
+        if (dropped > 0 && hasBegun(event)) leftOut(dropped);
         yield event;
       }
       return;

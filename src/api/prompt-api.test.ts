@@ -142,6 +142,19 @@ describe('a session', () => {
     await engine.close();
   });
 
+  it('leaves a quarter of the context to an answer of no stated length', async () => {
+    const engine = createEngine();
+    const session = await promptApi(engine, { models: { target: await toy(256) } }).create();
+    const words = 'How many cups does Eva have now? '.repeat(5);
+    while (session.contextUsage < 192) await session.append(words);
+    let before = session.contextUsage;
+    session.oncontextoverflow = () => {
+      before = 0;
+    };
+    await session.prompt('Two');
+    expect([before, session.contextUsage]).toEqual([0, 256]);
+  });
+
   it('answers prompts in their order, and takes an aborted one back', async () => {
     const { engine, create } = await sessions();
     const session = await create();

@@ -8,7 +8,8 @@ import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 import type { ToolFunction } from '../text/tool-calls/tools.ts';
-import { type Answer, answer, type Piece, type ToolCall } from './completion.ts';
+import { type Answer, type AnswerEvent, answer, type Piece, type ToolCall } from './completion.ts';
+import { withinContext } from './context-window.ts';
 import {
   beginOf,
   inTurn,
@@ -283,29 +284,30 @@ export class Session extends EventTarget {
       ...(constraint && { constraint }),
       reasoning: {},
     };
-    for (let dropped = 0; ; dropped++) {
-      const messages = inTurn([...initial, ...turns.slice(dropped).flat(), ...said]);
-      const limit = kind === 'answer' ? {} : { maxTokens: 1 }; // the engine writes at least one token; it is not used
-      try {
-        for await (const event of answer(
-          engine,
-          { ...request, ...limit, ...extras, prompt: { messages, ...(begin !== undefined && { begin }) } },
-          { signal },
-        )) {
-          if (event.type === 'begun' || event.type === 'reasoning') continue;
-          signal.throwIfAborted();
-          if (this.#turns.length > turns.length - dropped) this.#drop(dropped);
-          yield event;
-        }
-        return;
-      } catch (error) {
-        if (!(error instanceof OutriderError)) throw error;
-        const { code, message, overflow: over } = error;
-        if (code === 'bad-constraint') throw new DOMException(message, 'NotSupportedError');
-        if (!over) throw error;
-        if (kind === 'measure' || dropped === turns.length)
-          throw new QuotaExceededError(over.requested - (limit.maxTokens ?? 0), over.context);
+    // The engine writes at least one token, which is used in an answer only.
+    const maxTokens = kind === 'answer' ? request.maxTokens : 1;
+    const [measured, droppable] = kind === 'measure' ? [turns.flat(), []] : [[], turns];
+    const ask = (seen: readonly ChatMessage[], limit: Pick<RunRequest, 'maxTokens'>) => {
+      const messages = inTurn([...initial, ...measured, ...seen, ...said]);
+      const prompt = { messages, ...(begin !== undefined && { begin }) };
+      return answer(engine, { ...request, ...limit, ...extras, prompt }, { signal });
+    };
+    const leftOut = (dropped: number): void => {
+      if (this.#turns.length > turns.length - dropped) this.#drop(dropped);
+    };
+    const hasBegun = ({ type }: AnswerEvent): boolean => type !== 'begun' && !signal.aborted;
+    try {
+      for await (const event of withinContext(droppable, maxTokens, ask, leftOut, hasBegun)) {
+        if (event.type === 'begun' || event.type === 'reasoning') continue;
+        signal.throwIfAborted();
+        yield event;
       }
+    } catch (error) {
+      if (!(error instanceof OutriderError)) throw error;
+      const { code, message, overflow: over } = error;
+      if (code === 'bad-constraint') throw new DOMException(message, 'NotSupportedError');
+      if (over) throw new QuotaExceededError(over.requested - (kind === 'answer' ? 0 : 1), over.context);
+      throw error;
     }
   }
 
