@@ -1,7 +1,7 @@
 // Writes raw numbers to disk, to compare them with other implementations.
 import { type FileHandle, open } from 'node:fs/promises';
 import { notFinite } from '../model/sampling/sampler.ts';
-import { UsageError } from './arguments.ts';
+import { cannotWrite } from './writable.ts';
 
 /** Lowest index wins a tie, as on the device. */
 export const argmax = (row: Float32Array): number =>
@@ -12,9 +12,6 @@ export const finite = <Values extends ArrayLike<number>>(values: Values): Values
   for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) throw notFinite();
   return values;
 };
-
-const cannotWrite = (path: string, cause: Error): UsageError =>
-  new UsageError(`cannot write ${path}: ${cause.message}`, 'Name a file in a folder that is there and has room.');
 
 export interface OutputFile {
   readonly path: string;

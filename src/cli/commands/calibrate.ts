@@ -14,6 +14,7 @@ import { readTextFile } from '../messages.ts';
 import { DEFAULT_DRAFT } from '../model-source.ts';
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
+import { cannotWrite, checkWritable } from '../writable.ts';
 
 const OPTIONS = {
   model: text('M', `the draft: a folder, a .gguf file, an address, or a bundled model (default: ${DEFAULT_DRAFT})`),
@@ -39,7 +40,12 @@ const readSet = async ({ prompts, limit }: Values<typeof OPTIONS>, { root }: Ter
 /** Takes the place of the model's own folder. */
 const fileOf = (path: string): Sidecar => ({
   read: async () => null,
-  write: async (_, value) => writeFile(path, `${JSON.stringify(value, null, 2)}\n`).then(() => true),
+  async write(_, value) {
+    await writeFile(path, `${JSON.stringify(value, null, 2)}\n`).catch((cause: Error) => {
+      throw cannotWrite(path, cause);
+    });
+    return true;
+  },
 });
 
 export const calibrate = defineCommand({
@@ -50,10 +56,11 @@ export const calibrate = defineCommand({
   options: OPTIONS,
   async run({ values }, terminal) {
     const { model = DEFAULT_DRAFT, precision, 'max-tokens': maxTokens = 320 } = values;
+    const { out } = values;
+    if (out !== undefined) await checkWritable(out);
     const prompts = await readSet(values, terminal);
     using device = await openDevice(terminal);
     const loaded = await loadOnDevice(device, { model, precision }, terminal);
-    const { out } = values;
     const draft = out === undefined ? loaded : { ...loaded, sidecar: fileOf(out) };
     const engine = createEngine({ gpu: device.gpu });
     // Nothing is escalated, so it may stand for its target too.

@@ -9,6 +9,7 @@ import type { Sweep } from '../bench/sweep.ts';
 it.each([
   [['--systems', 'dflash'], 'dflash has no threshold'],
   [['--systems', 'rsd:delta=2'], 'delta must be a number from 0 to 1'],
+  [['--journal', 'nowhere/steps.jsonl'], 'cannot write nowhere/steps.jsonl'],
   [['--suite', 'copy'], '"copy" is not one of bundled-math, bundled-math-hard'],
 ])('refuses %j before it opens a device', async (args, message) => {
   const { status, stdout, stderr } = await runCli('thresholds', ...args);

@@ -23,6 +23,7 @@ import { readTextFile } from '../messages.ts';
 import { modelOption } from '../model-source.ts';
 import { loadAll } from '../remote-options.ts';
 import { table } from '../table.ts';
+import { checkWritable } from '../writable.ts';
 
 const OPTIONS = {
   model: modelOption,
@@ -107,6 +108,7 @@ export const thresholds = defineCommand({
       'max-tokens': maxTokens = 320,
     } = values;
     const entries = (values.systems ?? ['rsd', 'arbitrage', 'confidence']).map(readRouter);
+    if (values.journal !== undefined) await checkWritable(values.journal);
     const file = values.prompts ?? join(terminal.root, 'public', suiteFile(suite, split));
     const content = await readTextFile(file);
     const read =
