@@ -1,5 +1,6 @@
 // One run for the facades of this folder: text as it becomes certain, and the outcome at the end. They take any Engine
 // and import only its types, so a facade's entry point is a few kilobytes.
+import { refuse } from '../base/refuse.ts';
 import type { KnobValue } from '../decode/core/knobs.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
@@ -73,7 +74,7 @@ export async function* answer(
   let parts: Parts | null = null;
   let held: EventOf<'commit'> | null = null;
   for await (const event of engine.run(request, signal)) {
-    onEvent?.(event);
+    tell(event, onEvent);
     events.push(event);
     if (events.length === 1) yield { type: 'begun' };
     if (event.type === 'run') parts = new Parts(request, event.format);
@@ -88,6 +89,16 @@ export async function* answer(
     }
   }
 }
+
+/** What the caller's own function throws is the caller's error. */
+const tell = (event: TraceEvent, onEvent: Extras['onEvent']): void => {
+  try {
+    onEvent?.(event);
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw refuse(`onEvent threw: ${message}`, 'It is called with every trace event, and must not throw.', { cause });
+  }
+};
 
 /** Divides the text of commits into text, reasoning and calls. */
 class Parts {

@@ -330,6 +330,17 @@ describe('completions.create', () => {
       expect(await refusal(create({ prompt: 'Eva', ...params }))).toMatchObject({ status: 400, param, code });
   });
 
+  it('says that onEvent failed where it throws', async () => {
+    const onEvent = () => {
+      throw new TypeError('x is undefined');
+    };
+    const { create } = openai(await toyTextEngine(), { onEvent }).completions;
+    expect(await refusal(create({ prompt: 'Eva' }))).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('onEvent threw: x is undefined'),
+    });
+  });
+
   it('writes best_of answers and keeps the n most probable', async () => {
     const { create } = openai(await toyTextEngine()).completions;
     const params = { prompt: 'Eva has 3 cups.', seed: 4, max_tokens: 6 };
@@ -337,7 +348,8 @@ describe('completions.create', () => {
     const mean = ({ logprobs }: (typeof five)[number]): number =>
       (logprobs?.token_logprobs ?? []).reduce<number>((sum, score) => sum + (score ?? 0), 0) / 6;
     const sorted = five.toSorted((a, b) => mean(b) - mean(a)).map(({ text }) => text);
-    const kept = (await create({ ...params, n: 2, best_of: 5 })).choices;
+    const { choices: kept, usage } = await create({ ...params, n: 2, best_of: 5 });
+    expect(usage.completion_tokens).toBe(5 * 6);
     expect(kept.map(({ text }) => text)).toEqual(sorted.slice(0, 2));
     expect(kept.map(({ index, logprobs }) => [index, logprobs])).toEqual([
       [0, null],

@@ -1,7 +1,7 @@
 // `chat.completions.create` and `completions.create` in OpenAI's shape over any engine, so that code written for that
 // client runs on the user's own GPU. Settings that OpenAI does not have are under one key, `outrider`.
 import type { Engine } from '../engine/engine.ts';
-import { answer, leaveOnAbort, type ToolCall, type Usage } from './completion.ts';
+import { type AnswerEvent, answer, leaveOnAbort, type ToolCall, type Usage } from './completion.ts';
 import { bestOf, countOf } from './openai-best-of.ts';
 import { Echo } from './openai-echo.ts';
 import { APIError, aborted, checkParam, toApiError } from './openai-error.ts';
@@ -42,6 +42,14 @@ const sum = (all: readonly Usage[]): Usage => {
   };
 };
 
+/** Adds up what every answer took, also one of `best_of` that is not given. */
+async function* counted(run: AsyncIterable<AnswerEvent>, usages: Usage[]): AsyncGenerator<AnswerEvent> {
+  for await (const event of run) {
+    if (event.type === 'end') usages.push(event.usage);
+    yield event;
+  }
+}
+
 /** All choices, one after another: the device writes one answer at a time. An abort is thrown. */
 async function* steps(engine: Engine, params: Params, defaults: OpenAIExtras, signal: AbortSignal): Steps {
   const usages: Usage[] = [];
@@ -51,7 +59,7 @@ async function* steps(engine: Engine, params: Params, defaults: OpenAIExtras, si
     const n = countOf('n', params.n);
     const echo = new Echo(params, extras.onEvent);
     const run = bestOf(params, n, (index, asked) =>
-      answer(engine, { ...nthChoice(request, index), ...asked }, { signal, onEvent: echo.onEvent }),
+      counted(answer(engine, { ...nthChoice(request, index), ...asked }, { signal, onEvent: echo.onEvent }), usages),
     );
     for (let index = 0; index < n; index++)
       for await (const event of echo.before(run(index))) {
@@ -59,7 +67,6 @@ async function* steps(engine: Engine, params: Params, defaults: OpenAIExtras, si
         else {
           const { type, finish_reason, report } = event;
           if (finish_reason === 'aborted') throw aborted();
-          usages.push(event.usage);
           yield { index, type, finish_reason, report };
         }
       }
