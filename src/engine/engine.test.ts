@@ -313,6 +313,21 @@ describe('what fails in the middle', () => {
     await engine.close();
   });
 
+  it('one whose signal fires inside a round, and that is left at the next event, gives the line free', async () => {
+    const abort = new AbortController();
+    let passes = 0;
+    const model = failing(() => {
+      if (++passes === 5) abort.abort();
+      return null;
+    });
+    const engine = await toyEngine(model);
+    const left = engine.run(sampled, abort.signal)[Symbol.asyncIterator]();
+    while (!abort.signal.aborted) await left.next();
+    expect(committedTokens(await collect(engine, sampled))).toHaveLength(60);
+    expect((await left.next()).value).toMatchObject({ type: 'commit' });
+    expect((await left.next()).value).toMatchObject({ type: 'done', finish_reason: 'aborted' });
+  });
+
   it('one that is left at `done` gives the line free', async () => {
     const engine = await toyEngine();
     const left = engine.run({ ...sampled, maxTokens: 1 })[Symbol.asyncIterator]();

@@ -171,6 +171,8 @@ class LocalEngine implements Engine {
       if (waiting) void Promise.resolve(events?.return()).finally(() => ticket[Symbol.dispose]());
     };
     stop.addEventListener('abort', leave);
+    // Those that come after the signal wait until the line is free: the caller may not come back for them.
+    const late: TraceEvent[] = [];
     let end: TraceEvent | null = null;
     let text: string | null = null;
     try {
@@ -189,6 +191,10 @@ class LocalEngine implements Engine {
             break;
           }
           if (event.type === 'commit' && event.text !== null) text = (text ?? '') + event.text;
+          if (stop.aborted) {
+            late.push(event);
+            continue;
+          }
           waiting = true;
           yield event;
           waiting = false;
@@ -197,7 +203,8 @@ class LocalEngine implements Engine {
     } finally {
       stop.removeEventListener('abort', leave);
     }
-    ticket[Symbol.dispose](); // nor does a caller that does not come back after the end
+    ticket[Symbol.dispose](); // nor must one that does not come back after the end
+    yield* late;
     yield end ?? aborted(text);
   }
 
