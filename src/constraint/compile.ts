@@ -96,7 +96,10 @@ const grammarOf = (constraint: Constraint): string => {
   if ('json_schema' in constraint) return schemaGrammar(constraint.json_schema, constraint.whitespace);
   if ('regex' in constraint) {
     const refuse = (what: string, hint?: string): Error => badConstraint(`regex: ${what}`, hint);
-    return `root ::= ${patternGrammar(constraint.regex, { json: false, refuse })}`;
+    const rules: string[] = [];
+    const named = (right: string): string => `r${rules.push(`r${rules.length} ::= ${right}`) - 1}`;
+    const root = patternGrammar(constraint.regex, { json: false, refuse, named });
+    return [`root ::= ${root}`, ...rules].join('\n');
   }
   if ('choice' in constraint) return `root ::= ${constraint.choice.map(literal).join(' | ')}`;
   return readableGrammar(constraint.grammar);

@@ -381,7 +381,7 @@ export const schemaRules = (
   /** A string that matches a pattern. */
   const quoted = (pattern: string, path: string): string => {
     const refuse = (what: string, hint?: string): Error => refused(path, what, hint);
-    return named(`"\\"" (${patternGrammar(pattern, { json: true, refuse })}) "\\""`);
+    return named(`"\\"" (${patternGrammar(pattern, { json: true, refuse, named })}) "\\""`);
   };
 
   const stringOf = (node: Node, path: string): string => {
@@ -446,7 +446,7 @@ export const schemaRules = (
           : integerPattern(least, most);
     if (pattern === undefined) throw unsupported(path, `multipleOf ${step}`);
     if (pattern === null) throw refused(path, 'no number lies between its bounds');
-    return named(patternGrammar(pattern, { json: true, refuse: (what) => refused(path, what) }));
+    return named(patternGrammar(pattern, { json: true, refuse: (what) => refused(path, what), named }));
   };
 
   return { root: read(schema, '', 0), rules };

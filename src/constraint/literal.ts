@@ -13,10 +13,6 @@ export const literal = (text: string): string =>
 export type Range = readonly [first: number, last: number];
 
 const LAST = 0x10ffff;
-/** The last character of one byte in UTF-8. XGrammar reads the characters of a class as bytes. */
-export const LAST_OF_ONE = 0x7f;
-/** Characters beyond it that a class may name one by one. */
-const MOST_NAMED = 512;
 
 /** Sorted and joined. Surrogates are no characters, so it does not matter that they fill a gap. */
 const joined = (ranges: readonly Range[]): readonly Range[] => {
@@ -42,30 +38,30 @@ export const complement = (ranges: readonly Range[]): readonly Range[] => {
   return out;
 };
 
+/** The characters that both hold. */
+export const intersection = (ranges: readonly Range[], within: readonly Range[]): readonly Range[] =>
+  ranges.flatMap(([first, last]) =>
+    within
+      .map(([low, high]): Range => [Math.max(first, low), Math.min(last, high)])
+      .filter(([low, high]) => low <= high),
+  );
+
 /** Signs that mean something in a class are written by their numbers. */
 const member = (at: number): string => {
   const character = String.fromCodePoint(at);
   return /[\x20-\x7e]/.test(character) && !/[\\\]^"[-]/.test(character) ? character : numbered(at);
 };
-const members = (ranges: readonly Range[]): string =>
+
+/** What stands between the brackets of a class. */
+export const members = (ranges: readonly Range[]): string =>
   ranges.map(([first, last]) => (first === last ? member(first) : `${member(first)}-${member(last)}`)).join('');
 
-/** A class of characters. Null: it holds too many of the characters beyond ASCII, and not all of them. */
-export const characterClass = (ranges: readonly Range[]): string | null => {
+/** A class of characters. */
+export const characterClass = (ranges: readonly Range[]): string => {
   const own = joined(ranges);
   const [only] = own;
   if (own.length === 1 && only && only[0] === only[1]) return literal(String.fromCodePoint(only[0]));
-  if ((own.at(-1)?.[1] ?? 0) <= LAST_OF_ONE) return `[${members(own)}]`;
+  if (own.at(-1)?.[1] !== LAST) return `[${members(own)}]`;
   const others = complement(own);
-  if ((others.at(-1)?.[1] ?? 0) <= LAST_OF_ONE) return `[^${members(others.length > 0 ? others : [[0, 0]])}]`;
-  const ascii = own
-    .filter(([first]) => first <= LAST_OF_ONE)
-    .map(([first, last]): Range => [first, Math.min(last, LAST_OF_ONE)]);
-  const beyond = own
-    .map(([first, last]): Range => [Math.max(first, LAST_OF_ONE + 1), last])
-    .filter(([first, last]) => first <= last);
-  if (beyond.reduce((sum, [first, last]) => sum + last - first + 1, 0) > MOST_NAMED) return null;
-  const named = beyond.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, i) => first + i));
-  const parts = named.map((at) => literal(String.fromCodePoint(at)));
-  return `(${[...(ascii.length > 0 ? [`[${members(ascii)}]`] : []), ...parts].join(' | ')})`;
+  return `[^${members(others.length > 0 ? others : [[0, 0]])}]`;
 };

@@ -2,7 +2,8 @@
 // characters and classes. The grammar matches whole texts. Between the quotes of a JSON string a quote, a backslash and
 // control characters stand as escapes, so there every class is narrowed, and a pattern that asks for one of them by name is
 // refused.
-import { characterClass, complement, type Range } from './literal.ts';
+import { isMisread } from './byte-classes.ts';
+import { characterClass, complement, intersection, type Range } from './literal.ts';
 
 type Refuse = (what: string, hint?: string) => Error;
 
@@ -12,12 +13,17 @@ const between = (first: string, last: string): Range => [code(first), code(last)
 const SETS: Readonly<Record<string, readonly Range[]>> = {
   d: [between('0', '9')],
   w: [between('0', '9'), between('A', 'Z'), between('_', '_'), between('a', 'z')],
-  s: [between('\t', '\r'), between(' ', ' ')],
+  // Spaces and ends of lines of ECMAScript.
+  s: [
+    ...[between('\t', '\r'), between(' ', ' '), between('\u00a0', '\u00a0'), between('\u1680', '\u1680')],
+    ...[between('\u2000', '\u200a'), between('\u2028', '\u2029'), between('\u202f', '\u202f')],
+    ...[between('\u205f', '\u205f'), between('\u3000', '\u3000'), between('\ufeff', '\ufeff')],
+  ],
 };
 const CONTROLS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', v: '\v', f: '\f', 0: '\0' };
 
 /** Any character but the end of a line. */
-const ANY = complement([between('\n', '\n'), between('\r', '\r')]);
+const ANY = complement([between('\n', '\n'), between('\r', '\r'), between('\u2028', '\u2029')]);
 /** What a JSON string holds as it is. */
 export const IN_JSON: readonly Range[] = [
   [0x20, 0x21],
@@ -27,24 +33,22 @@ export const IN_JSON: readonly Range[] = [
 /** Without U+0000, at which XGrammar ends a text. */
 const TEXT: readonly Range[] = [[1, 0x10ffff]];
 
-const intersection = (ranges: readonly Range[], within: readonly Range[]): readonly Range[] =>
-  ranges.flatMap(([first, last]) =>
-    within
-      .map(([low, high]): Range => [Math.max(first, low), Math.min(last, high)])
-      .filter(([low, high]) => low <= high),
-  );
-
 /** The most repetitions that a pattern may count; more makes grammars of thousands of rules. */
 const MOST_REPEATS = 1000;
+
+/** For longer counts of a class that is written as bytes, XGrammar's masks of tokens take seconds: it cannot look ahead. */
+const LONG_COUNT = 128;
 
 export interface PatternOptions {
   /** What the pattern is about: the characters between the quotes of a JSON string, or a text. */
   readonly json: boolean;
   readonly refuse: Refuse;
+  /** Makes a rule of its own; its name. */
+  readonly named: (right: string) => string;
 }
 
 /** The right-hand side of a rule that matches what the pattern matches from its first character to its last. */
-export const patternGrammar = (pattern: string, { json, refuse }: PatternOptions): string => {
+export const patternGrammar = (pattern: string, { json, refuse, named }: PatternOptions): string => {
   const possible = json ? IN_JSON : TEXT;
   const reader = new ClassReader(pattern, refuse);
   const parts: string[] = [];
@@ -55,10 +59,7 @@ export const patternGrammar = (pattern: string, { json, refuse }: PatternOptions
     const kept = intersection(ranges, possible);
     if (kept.length === 0)
       throw refuse(`the pattern asks for ${shown}, which ${json ? 'a JSON string escapes' : 'no answer holds'}`);
-    const written = characterClass(kept);
-    if (written === null)
-      throw refuse(`${shown} has more than 512 characters beyond ASCII, but not all`, 'Name fewer, or allow them all.');
-    parts.push(written);
+    parts.push(characterClass(kept));
     repeatable = true;
   };
   while (reader.more) {
@@ -90,20 +91,37 @@ export const patternGrammar = (pattern: string, { json, refuse }: PatternOptions
       repeatable = false;
     } else if (/[*+?{]/.test(character)) {
       if (!repeatable) throw refuse(`nothing stands before ${character} in the pattern`);
-      parts.push(character === '{' ? reader.readCount() : character);
+      const last = parts.pop() as string;
+      parts.push(character === '{' ? counted(last, reader.readCount(), named) : `${last}${character}`);
       reader.skip('?'); // lazy or not, the same texts match
       repeatable = false;
     } else if (character === '^') {
       if (!start || depth > 0)
         throw refuse('^ inside a pattern is not supported', 'A pattern matches whole texts anyway.');
     } else if (character === '$') {
-      if (reader.more && !reader.at('|'))
+      if (depth > 0 || (reader.more && !reader.at('|')))
         throw refuse('$ inside a pattern is not supported', 'A pattern matches whole texts anyway.');
     } else put([between(character, character)], JSON.stringify(character));
   }
   if (depth > 0) throw refuse('a group of the pattern is not closed');
   if (parts.length === 0 || parts.at(-1) === '|') parts.push('""');
-  return parts.join(' ').replaceAll(/ ([*+?]|\{\d)/g, '$1');
+  return parts.join(' ');
+};
+
+interface Count {
+  readonly least: number;
+  /** Null: no limit. */
+  readonly most: number | null;
+}
+
+/** A count of the part that stands before it. */
+const counted = (part: string, { least, most }: Count, named: PatternOptions['named']): string => {
+  if (!isMisread(part) || Math.max(least, most ?? 0) < LONG_COUNT) return `${part}{${least},${most ?? ''}}`;
+  const needed = Array.from({ length: least }, () => part);
+  if (most === null) return [...needed, `${part}*`].join(' ');
+  let more = '';
+  for (let i = least; i < most; i++) more = named(`(${part} ${more})?`);
+  return [...needed, more].join(' ');
 };
 
 class ClassReader {
@@ -148,14 +166,16 @@ class ClassReader {
   }
 
   /** `{m}`, `{m,}` or `{m,n}`, from after its bracket on. */
-  readCount(): string {
+  readCount(): Count {
     let text = '';
     while (this.more && !this.at('}')) text += this.take();
     if (!this.skip('}') || !/^\d+(,\d*)?$/.test(text)) throw this.#refuse(`{${text}} is no repetition`);
-    const [least = 0, most = least] = text.split(',').map(Number);
-    if (Math.max(least, most) > MOST_REPEATS) throw this.#refuse(`{${text}} repeats more than ${MOST_REPEATS} times`);
-    if (most > 0 && most < least) throw this.#refuse(`{${text}} ends before it begins`);
-    return `{${text}}`;
+    const [first = '', last = first] = text.split(',');
+    const [least, most] = [Number(first), last === '' ? null : Number(last)];
+    if (Math.max(least, most ?? 0) > MOST_REPEATS)
+      throw this.#refuse(`{${text}} repeats more than ${MOST_REPEATS} times`);
+    if (most !== null && most < least) throw this.#refuse(`{${text}} ends before it begins`);
+    return { least, most };
   }
 
   /** A class from after its opening bracket on. */

@@ -104,11 +104,64 @@ it.each([
   expect(await wrongTexts({ grammar }, pattern, ASCII)).toEqual([]);
 });
 
-it('refuses a class of a grammar that XGrammar misreads', async () => {
-  await expect(compiler.compile({ grammar: 'root ::= [aé]*' }, reader)).rejects.toMatchObject({
-    code: 'bad-constraint',
-    message: expect.stringContaining('beyond ASCII'),
-  });
+/** The first and last characters of one to four bytes, those around the classes below, and all spaces of ECMAScript. */
+const CHARACTERS = [
+  ...'\t\n\v\f\r !"*?AZaz\x7f\x80\x9f\xa0\xa1éħ\u07ff\u0800\u1680\u1fff\u2000\u200a\u200b\u2027\u2028\u2029\u202a',
+  ...'\u202f\u205f\u2060\u3000漢\ud7ff\ue000\ufeff\uffff\u{10000}😀\u{3ffff}\u{40000}\u{10ffff}',
+];
+
+it.each([
+  ...['\\s', '\\S', '\\w', '\\W', '\\D', '.', '[^\\s?]', '[ *?]', '[^ *]', '[\\s\\S]', '[^é-漢]', '[^\\n😀]'],
+  ...[
+    '[à-ÿ]',
+    '[一-龥]',
+    '[^😀]',
+    '[😀-🙏]',
+    '[aé-漢\ufeff]',
+    '[^\\S\\n]',
+    '[^\ue000-\u{10ffff}]',
+    '[^\x80-\u{10ffff}]',
+  ],
+])('%s matches the characters that it matches in JavaScript, and others do not follow it', async (own) => {
+  const letters = [...CHARACTERS, 'é漢', '漢\u2028', ' !'];
+  const ownReader = { ...reader, tokenizer: lettersTokenizer(letters), vocabulary: letters.length + 1 };
+  for (const regex of [own, `${own}*`, `${own}+a`, `(${own}{1,2}|aa)?`, `${own}{0,130}`]) {
+    const wrong: string[] = [];
+    using matcher = await ConstraintMatcher.open((await compiler.compile({ regex }, ownReader)).compiled);
+    const expected = new RegExp(`^(${regex})$`, 'u');
+    const mask = await matcher.allowed([]);
+    for (const [first, a] of letters.entries()) {
+      expect(((mask[first >>> 5] as number) >>> (first & 31)) & 1, `${regex} ${a}`).toBe(
+        Number(matcher.allows([], first)),
+      );
+      for (const text of [[first], [first, CHARACTERS.indexOf('a')]]) {
+        const written = text.length === 1 ? a : `${a}a`;
+        const allowed = matcher.allows([], first) && (text.length === 1 || matcher.allows([first], text[1] as number));
+        if ((allowed && matcher.complete(text)) !== expected.test(written)) wrong.push(written);
+      }
+    }
+    expect(wrong, regex).toEqual([]);
+  }
+});
+
+it.each([
+  ['\\S{129}', 129, 129],
+  ['.{128,}', 128, 139],
+  ['(.|a){0,130}', 0, 130],
+  ['[^é]{2,131}', 2, 131],
+])('%s matches %i to %i characters', async (regex, least, most) => {
+  using matcher = await ConstraintMatcher.open((await compiler.compile({ regex }, reader)).compiled);
+  const text: number[] = [];
+  const complete: number[] = [];
+  while (text.length < 140 && (text.length === 0 || matcher.allows(text.slice(1), 0))) {
+    if (matcher.complete(text)) complete.push(text.length);
+    text.push(0);
+  }
+  expect(complete).toEqual(Array.from({ length: most - least + 1 }, (_, i) => least + i));
+});
+
+it('a grammar may name classes beyond ASCII', async () => {
+  expect(await wrongTexts({ grammar: 'root ::= [aé-ħ]* [^é]' }, /^[aé-ħ]*[^é]$/, BEYOND)).toEqual([]);
 });
 
 it('control: XGrammar alone allows what a choice does not hold', async () => {

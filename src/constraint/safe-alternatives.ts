@@ -4,67 +4,25 @@
 // that is not enough, each becomes a rule of its own. The input is what XGrammar prints of a grammar that it has read:
 // rules of alternatives of sequences, without brackets inside.
 
-import { badConstraint } from '../base/refuse.ts';
+import { type Atom, isClass, isName, isStar, rangesOf, type Sequence, split } from './atoms.ts';
+import { classesAsBytes, isMisread } from './byte-classes.ts';
 import { finiteRules } from './finite-rules.ts';
-import { LAST_OF_ONE } from './literal.ts';
-
-type Atom = string;
-type Sequence = readonly Atom[];
 
 /** A rule that matches the empty text. XGrammar does not put a rule that refers to another one in the place of its name. */
 const NOTHING = 'nothing_';
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\]\*?|[\w.-]+(?:\{\d+, -?\d+\})?|[()|]/gs;
-const CHARACTER = /\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|[^\\]/gsu;
 
-const isText = (atom: Atom | undefined): boolean => atom?.[0] === '"';
-const isClass = (atom: Atom | undefined): boolean => atom?.[0] === '[';
-const isStar = (atom: Atom | undefined): boolean => isClass(atom) && atom?.at(-1) === '*';
-const isName = (atom: Atom): boolean => !isText(atom) && !isClass(atom);
+const utf8 = new TextEncoder();
+const LAST_BYTE = 0xff;
 
-/** A text as one atom a character. */
-const split = (atom: Atom): readonly Atom[] =>
-  isText(atom) ? (atom.slice(1, -1).match(CHARACTER) ?? []).map((character) => `"${character}"`) : [atom];
-
-const NAMED: Readonly<Record<string, number>> = { n: 10, r: 13, t: 9, b: 8, f: 12, v: 11, a: 7, e: 27, 0: 0 };
-
-const codeOf = (character: string): number => {
-  if (character[0] !== '\\') return character.codePointAt(0) as number;
-  const sign = character[1] as string;
-  if (character.length > 2) return Number.parseInt(character.slice(2), 16);
-  return NAMED[sign] ?? (sign.codePointAt(0) as number);
-};
-
-/** Stands for all bytes beyond ASCII. */
-const MORE = LAST_OF_ONE + 1;
-
-/** First bytes of an atom that is written out. */
-const firstBytes = (atom: Atom): ReadonlySet<number> => {
-  const bytes = new Set<number>();
-  const add = (first: number, last: number): void => {
-    for (let code = first; code <= Math.min(last, LAST_OF_ONE); code++) bytes.add(code);
-    if (last > LAST_OF_ONE) bytes.add(MORE);
-  };
-  const written = (isStar(atom) ? atom.slice(0, -1) : atom).slice(1, -1);
-  const negated = isClass(atom) && written[0] === '^';
-  const characters = (negated ? written.slice(1) : written).match(CHARACTER) ?? [];
-  for (let i = 0; i < characters.length; i++) {
-    const first = codeOf(characters[i] as string);
-    const ranged = isClass(atom) && characters[i + 1] === '-' && i + 2 < characters.length;
-    const last = ranged ? codeOf(characters[i + 2] as string) : first;
-    if (isClass(atom) && last > LAST_OF_ONE)
-      throw badConstraint(
-        `the class ${atom} of the grammar holds characters beyond ASCII, which the grammar engine misreads`,
-        'Write them as alternatives: ("é" | "è").',
-      );
-    add(first, last);
-    if (ranged) i += 2;
-  }
-  if (!negated) return bytes;
-  return new Set([
-    ...Array.from({ length: LAST_OF_ONE + 1 }, (_, code) => code).filter((code) => !bytes.has(code)),
-    MORE,
-  ]);
+/** First bytes of an atom that is written out. The characters of a class are bytes. */
+const firstBytes = (atom: Atom): readonly number[] => {
+  const ranges = rangesOf(atom);
+  if (!isClass(atom)) return [...utf8.encode(String.fromCodePoint(ranges[0]?.[0] ?? 0))].slice(0, 1);
+  return ranges.flatMap(([first, last]) =>
+    Array.from({ length: Math.max(0, Math.min(last, LAST_BYTE) - first + 1) }, (_, i) => first + i),
+  );
 };
 
 const commonLength = (sequences: readonly Sequence[]): number => {
@@ -119,11 +77,11 @@ class Writer {
     const seen = new Set<number>();
     for (const [first] of alternatives) {
       if (isStar(first)) return false;
-      for (const atom of this.#written(first as Atom))
-        for (const byte of firstBytes(atom)) {
-          if (seen.has(byte)) return false;
-          seen.add(byte);
-        }
+      for (const atom of this.#written(first as Atom)) {
+        const bytes = new Set(firstBytes(atom));
+        for (const byte of bytes) if (seen.has(byte)) return false;
+        for (const byte of bytes) seen.add(byte);
+      }
     }
     return true;
   }
@@ -168,12 +126,13 @@ export const safeAlternatives = (printed: string): string => {
             ...split(token.replace(/\{(\d+), (-?\d+)\}$/, (_, least, most) => `{${least},${most < 0 ? '' : most}}`)),
           );
     }
-    for (const atom of sequences.flat()) if (isClass(atom)) firstBytes(atom);
     rules.set(name, sequences);
-    ends.set(name, body.slice(at).trimEnd());
+    // A look-ahead, which only saves XGrammar work.
+    const end = body.slice(at).trimEnd();
+    if (!end.match(TOKEN)?.some(isMisread)) ends.set(name, end);
   }
   const named = kept.flatMap((text) => text.match(/(?<=", )[\w.-]+(?=\))/g) ?? []);
-  const finite = finiteRules(rules, ['root', ...named]);
+  const finite = finiteRules(classesAsBytes(rules), ['root', ...named]);
   const writer = new Writer(finite);
   for (const [name, sequences] of finite) writer.rule(name, sequences, ends.get(name));
   return [...writer.written, `${NOTHING} ::= ""`, ...kept].join('\n');

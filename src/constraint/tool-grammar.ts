@@ -12,7 +12,7 @@ const code = (character: string): number => character.codePointAt(0) as number;
 
 /** Any character but this one. */
 const not = (...characters: readonly string[]): string =>
-  characterClass(complement(characters.map((each) => [code(each), code(each)]))) as string;
+  characterClass(complement(characters.map((each) => [code(each), code(each)])));
 
 /** Joins the parts of a rule; an empty text is no part. */
 const sequence = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ') || '""';
