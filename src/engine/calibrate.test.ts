@@ -105,9 +105,7 @@ describe('calibrate', () => {
     const onProgress = () => {
       changing ??= engine.load({ target: other, draft: other });
     };
-    await expect(engine.calibrate({ prompts, maxTokens: 60, onProgress })).rejects.toThrow(
-      'another load replaced the draft',
-    );
+    await expect(engine.calibrate({ prompts, maxTokens: 60, onProgress })).rejects.toThrow('the draft was loaded anew');
     await changing;
   });
 });

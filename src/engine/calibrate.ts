@@ -71,7 +71,7 @@ export const calibrate = async (
     for (const [seed, prompt] of prompts.entries()) {
       onProgress?.(i * prompts.length + seed, ways.length * prompts.length);
       if (draftOf() !== draft)
-        throw refuse('another load replaced the draft while it was calibrated', 'Start the calibration again.');
+        throw refuse('the draft was loaded anew while it was calibrated', 'Start the calibration again.');
       const limit = maxTokens === undefined ? {} : { maxTokens };
       const request = { prompt, system: 'specguard', knobs: knobsFor(way), seed, ...limit };
       for await (const event of run(request, signal)) {

@@ -10,6 +10,7 @@ import { random } from '../testing/fuzz/random.ts';
 import { committedTokens, type TraceEvent } from '../trace/index.ts';
 import { folderSource } from '../weights/files/folder.ts';
 import { createEngine, type Engine } from './engine.ts';
+import { ModelRegistry } from './registry.ts';
 import type { RunRequest } from './request.ts';
 import type { ModelSources } from './sources.ts';
 
@@ -193,6 +194,22 @@ describe('with the draft as the target', () => {
       expect(committedTokens(await ask(engine))).toEqual(whole);
       await engine.close();
     });
+  });
+
+  it('a load whose device is lost between two models fails', async () => {
+    const [first, second] = [await open(), await open()];
+    let asked = 0;
+    const registry = new ModelRegistry(async () => {
+      if (++asked === 1) return first;
+      first.device.destroy();
+      await first.device.lost;
+      return second;
+    }, undefined);
+    await expect(registry.load({ ...sources, draft: await bundled('draft') }, {})).rejects.toMatchObject({
+      code: 'device-lost',
+    });
+    expect(registry.models).toEqual({});
+    second.destroy();
   });
 
   it("a device of the caller's is the caller's to replace", async () => {

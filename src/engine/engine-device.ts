@@ -70,8 +70,13 @@ export class EngineDevice {
     );
   }
 
-  /** Frees a device that the engine opened. */
+  /** Frees a device that the engine opened, also one that is still being opened. */
   destroy(): void {
-    if (this.#owned) this.current?.destroy();
+    if (!this.#owned) return;
+    this.current?.destroy();
+    this.#opening?.then(
+      (gpu) => gpu.destroy(),
+      () => {},
+    );
   }
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
+import type { Gpu } from '../gpu/device.ts';
 import type { LanguageModel } from '../model/interface.ts';
 import { toyModel } from '../testing/toys/toy-model.ts';
 import { ToyTokenRing } from '../testing/toys/toy-token-ring.ts';
@@ -9,6 +10,7 @@ import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import { committedTokens, type EventOf, type TraceEvent } from '../trace/index.ts';
 import { createEngine, type Engine } from './engine.ts';
 import type { LoadedModel } from './load/loaded-models.ts';
+import type { PreflightOptions } from './preflight.ts';
 import type { RunRequest } from './request.ts';
 
 const json = (file: string) =>
@@ -192,6 +194,24 @@ describe('several runs at once', () => {
     expect(committedTokens(await collect(engine, sampled))).toHaveLength(60);
   });
 
+  it.each([
+    [undefined, {}, 'the models must be an object, not undefined'],
+    [{ targte: 'draft' }, {}, 'there is no role "targte"'],
+    [{ 'also-0': 'draft' }, {}, 'there is no role "also-0"'],
+    [{ target: 5 }, {}, 'target: a source must be an object or the name of a bundled model, not 5'],
+    [{ target: 'draft' }, null, 'the options must be an object, not null'],
+    [{ target: 'draft' }, { cache: 'f64' }, 'cache must be one of f32, f16, q8, not "f64"'],
+    [{ target: 'draft' }, { precision: 'q1' }, 'precision must be one of f32, f16, q8, q4, not "q1"'],
+    [{ target: 'draft' }, { precision: { target: 1 } }, 'precision.target must be one of f32, f16, q8, q4, not 1'],
+  ])('a load of %j with %j is refused and leaves the models as they are', async (models, options, message) => {
+    const engine = await toyEngine();
+    const [sources, how] = [models, options] as unknown as Parameters<Engine['load']>;
+    const refused = { code: 'bad-request', message };
+    await expect(engine.load(sources, how)).rejects.toMatchObject(refused);
+    await expect(engine.preflight(sources, how as PreflightOptions)).rejects.toMatchObject(refused);
+    expect(committedTokens(await collect(engine, sampled))).toHaveLength(60);
+  });
+
   it('two engines live side by side', async () => {
     const engines = await Promise.all([toyEngine(), toyEngine()]);
     const outputs = await Promise.all(engines.map((engine) => collect(engine, sampled)));
@@ -359,6 +379,22 @@ describe('what fails in the middle', () => {
     const left = engine.run(sampled)[Symbol.asyncIterator]();
     await left.next();
     await engine.close();
+  });
+
+  it('close frees a device that is still being opened, and none is opened afterwards', async () => {
+    let [opened, destroyed] = [0, 0];
+    const gpu = { failure: null, destroy: () => destroyed++, device: { limits: {} } } as unknown as Gpu;
+    const engine = createEngine({
+      gpu: async () => {
+        opened++;
+        return gpu;
+      },
+    });
+    const weighing = engine.preflight({});
+    await engine.close();
+    await weighing;
+    await expect(engine.preflight({})).rejects.toMatchObject({ code: 'aborted' });
+    expect([opened, destroyed]).toEqual([1, 1]);
   });
 
   it('close aborts what runs and refuses nothing twice', async () => {

@@ -28,6 +28,7 @@ import type { TraceEvent } from '../trace/index.ts';
 import type { StoredModel } from '../weights/files/stored-models.ts';
 import { Answer } from './answer.ts';
 import { type Calibrated, type CalibrateOptions, calibrate } from './calibrate.ts';
+import { checkLoad } from './check-load.ts';
 import { ConstrainedRun } from './constrained-run.ts';
 import { type DeviceCard, type MeasureOptions, measureCard } from './device-card.ts';
 import { EngineDevice } from './engine-device.ts';
@@ -53,8 +54,8 @@ export interface Engine {
   systems(): Promise<readonly SystemFacts[]>;
   /**
    * Afterwards exactly these models are loaded. A model that was loaded and is asked for again at the same precision
-   * stays; all others are freed first. After a failed or aborted load no model is loaded; a load that is aborted before
-   * its turn changes nothing.
+   * stays; all others are freed first. After a failed or aborted load no model is loaded; one that is refused at once, or
+   * aborted before its turn, changes nothing.
    */
   load(models: ModelSources, options?: LoadOptions): Promise<Loaded>;
   /** Runs queue up. An abort ends the stream with `done`; every other failure is thrown as an OutriderError. */
@@ -144,7 +145,9 @@ class LocalEngine implements Engine {
     return this.#systems.map((system) => describeSystem(system));
   }
 
-  async load(sources: ModelSources, { cache = 'f32', ...options }: LoadOptions = {}): Promise<Loaded> {
+  async load(sources: ModelSources, given: LoadOptions = {}): Promise<Loaded> {
+    checkLoad(sources, given);
+    const { cache = 'f32', ...options } = given;
     const signal = this.#untilClosed(options.signal);
     using ticket = this.#queue.join();
     while (ticket.ahead > 0 && !signal.aborted) await ticket.moved(ticket.ahead, signal);
@@ -227,7 +230,9 @@ class LocalEngine implements Engine {
   }
 
   async preflight(models: ModelSources, options: PreflightOptions = {}): Promise<Preflight> {
+    checkLoad(models, options);
     const signal = this.#untilClosed(options.signal);
+    checkAborted(signal);
     return preflight(models, { ...options, signal }, { gpu: await this.#device.use(), registry: this.#registry });
   }
 

@@ -239,8 +239,11 @@ export class ModelRegistry {
     const source = this.resolve(from);
     if ('model' in source) return this.#put(role, source, source, { precision });
     if (source.kind === 'url') await this.openStore();
-    this.#gpu = await this.#device();
-    const loaded = await load(this.#gpu, source, {
+    const gpu = await this.#device();
+    // Lost between two models, a device is replaced: the first would be on one that is gone.
+    if (this.#gpu?.failure && this.#gpu !== gpu) throw this.#gpu.failure;
+    this.#gpu = gpu;
+    const loaded = await load(gpu, source, {
       precision,
       onnx,
       signal,
