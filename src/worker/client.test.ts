@@ -68,6 +68,8 @@ describe('an engine in a worker', () => {
       expect(error).toMatchObject({ code: 'bad-request', message: expect.stringContaining(message) });
     }
     await expect(client.load({ target: 5 as never })).rejects.toMatchObject({ code: 'bad-request' });
+    for (const models of [undefined, null, 5, { target: null }])
+      await expect(client.load(models as never)).rejects.toMatchObject({ code: 'bad-request' });
     expect(committedTokens(await collect(client, request))).toHaveLength(30);
   });
 

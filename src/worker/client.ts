@@ -80,10 +80,12 @@ const sendable = (source: NonNullable<ModelSources[ModelRole]>, base: string | u
   throw refuse('a loaded model cannot move into a worker', 'Give its source, or use createEngine in this thread.');
 };
 
-const sendableAll = (models: ModelSources, base: string | undefined): ModelSources =>
-  Object.fromEntries(
-    Object.entries(models).flatMap(([role, source]) => (source ? [[role, sendable(source, base)]] : [])),
+const sendableAll = (models: ModelSources, base: string | undefined): ModelSources => {
+  if (!isObject(models)) return models; // the engine says what is wrong with them
+  return Object.fromEntries(
+    Object.entries(models).flatMap(([role, source]) => (source === undefined ? [] : [[role, sendable(source, base)]])),
   ) as ModelSources;
+};
 
 /** Whether downloads are stored of it. */
 const isStored = (source: ModelSources[ModelRole]): boolean =>
