@@ -132,9 +132,12 @@ export const schemaRules = (
   const rules: string[] = [];
   const names = new Map<string, string>();
   let merges = 0;
+  const shared = new Map<string, string>();
+  /** Equal rules are one: the compiler's time goes by their number. */
   const named = (right: string): string => {
-    const name = `${prefix}s${rules.length}`;
-    rules.push(`${name} ::= ${right}`);
+    const name = shared.get(right) ?? `${prefix}s${rules.length}`;
+    if (!shared.has(right)) rules.push(`${name} ::= ${right}`);
+    shared.set(right, name);
     return name;
   };
 

@@ -1,9 +1,8 @@
 // Numbers between two bounds, and multiples of whole numbers, as regular expressions over their digits.
 
-/** Digits of bounds beyond this are not kept exactly by JSON parsers. */
-const MOST = 1e15;
-/** Decimals of a bound that are kept. */
-const MOST_DECIMALS = 6;
+/** Digits of a number that are written. Two such numbers that differ also differ once a parser has read them. */
+const MOST_DIGITS = 15;
+const MOST = 10 ** MOST_DIGITS;
 
 const digit = (first: number, last: number): string => (first === last ? `${first}` : `[${first}-${last}]`);
 const anyDigits = (count: number): string => (count === 0 ? '' : `[0-9]{${count}}`);
@@ -56,32 +55,66 @@ export const integerPattern = (least = -MOST, most = MOST): string | null => {
   return parts.length === 0 ? null : parts.join('|');
 };
 
-/** Numbers of 0 or more with decimals, from `least` to `most`. */
-const decimals = (
-  least: number,
-  most: number,
-  exclusive: { readonly least: boolean; readonly most: boolean },
-): readonly string[] => {
-  const places = Math.min(
-    MOST_DECIMALS,
-    Math.max(1, ...[least, most].map((x) => (String(x).split('.')[1] ?? '').length)),
-  );
-  const scale = 10 ** places;
-  // In units of the last decimal: whole numbers.
-  let [low, high] = [Math.ceil(least * scale - 1e-6), Math.floor(most * scale + 1e-6)];
-  if (exclusive.least && low <= least * scale + 1e-6) low++;
-  if (exclusive.most && high >= most * scale - 1e-6) high--;
-  if (low > high) return [];
-  const [firstWhole, lastWhole] = [Math.floor(low / scale), Math.floor(high / scale)];
-  const fraction = (from: number, to: number): string =>
-    `(${sameLength(String(from).padStart(places, '0'), String(to).padStart(places, '0')).join('|')})`;
-  if (firstWhole === lastWhole) return [`${firstWhole}\\.${fraction(low % scale, high % scale)}`];
-  const inner = natural(firstWhole + (low % scale === 0 ? 0 : 1), lastWhole - 1);
-  return [
-    ...(low % scale === 0 ? [] : [`${firstWhole}\\.${fraction(low % scale, scale - 1)}`]),
-    ...(inner.length === 0 ? [] : [`(${inner.join('|')})\\.[0-9]{1,15}`]),
-    `${lastWhole}\\.${fraction(0, high % scale)}`,
-  ];
+/** An end of a range of numbers of 0 or more. */
+interface Bound {
+  readonly value: number;
+  readonly exclusive: boolean;
+}
+
+/** What an end still asks of the digits after the point. Null: nothing, because a digit before was not the end's own. */
+type Rest = { readonly digits: string; readonly exclusive: boolean } | null;
+
+const rest = ({ value, exclusive }: Bound): Rest => {
+  const [, whole = '', digits = '', power] = /^(\d+)(?:\.(\d+))?(?:e-(\d+))?$/.exec(String(value)) ?? [];
+  return { digits: power === undefined ? digits : '0'.repeat(Number(power) - 1) + whole + digits, exclusive };
+};
+
+/** One to `room` digits after the point; null: none are between the ends. */
+const fraction = (low: Rest, high: Rest, room: number): string | null => {
+  if (room === 0) return null;
+  if (low === null && high === null) return `[0-9]{1,${room}}`;
+  const after = (first: number, last: number, nextLow: Rest, nextHigh: Rest): readonly string[] => {
+    if (first > last) return [];
+    const more = fraction(nextLow, nextHigh, room - 1);
+    const mayEnd = (nextLow === null || (nextLow.digits === '' && !nextLow.exclusive)) && !isPassed(nextHigh);
+    if (more === null) return mayEnd ? [digit(first, last)] : [];
+    return [`${digit(first, last)}(${more})${mayEnd ? '?' : ''}`];
+  };
+  if (isPassed(high)) return null;
+  const next = (end: Rest): Rest => end && { ...end, digits: end.digits.slice(1) };
+  const [from, to] = [low === null ? -1 : Number(low.digits[0] ?? 0), high === null ? 10 : Number(high.digits[0] ?? 0)];
+  const parts =
+    from === to
+      ? after(from, to, next(low), next(high))
+      : [
+          ...(low === null || from > to ? [] : after(from, from, next(low), null)),
+          ...after(from + 1, to - 1, null, null),
+          ...(high === null || from > to ? [] : after(to, to, null, next(high))),
+        ];
+  return parts.length === 0 ? null : parts.join('|');
+};
+
+/** Whether all digits are too many: zeros follow an end that is excluded. */
+const isPassed = (high: Rest): boolean => high !== null && high.digits === '' && high.exclusive;
+
+/** Numbers of 0 or more with decimals. */
+const decimals = (low: Bound, high: Bound): readonly string[] => {
+  const [first, last] = [Math.floor(low.value), Math.floor(high.value)];
+  const parts: string[] = [];
+  const add = (from: number, to: number, least: Rest, most: Rest): void => {
+    const digits = String(from).length;
+    const end = Math.min(to, 10 ** digits - 1);
+    const after = from > to || digits >= MOST_DIGITS ? null : fraction(least, most, MOST_DIGITS - digits);
+    if (after !== null) parts.push(`(${natural(from, end).join('|')})\\.(${after})`);
+    if (end < to) add(end + 1, to, least, most);
+  };
+  if (first === last) add(first, last, rest(low), rest(high));
+  else {
+    add(first, first, rest(low), null);
+    add(first + 1, last - 1, null, null);
+    add(last, last, null, rest(high));
+  }
+  return parts;
 };
 
 /** A pattern of the numbers between bounds; null: there is none. */
@@ -93,21 +126,22 @@ export const numberPattern = (bounds: {
 }): string | null => {
   const { minimum = -MOST, maximum = MOST, exclusiveMinimum = -Infinity, exclusiveMaximum = Infinity } = bounds;
   const [least, most] = [Math.max(minimum, exclusiveMinimum, -MOST), Math.min(maximum, exclusiveMaximum, MOST)];
+  if (least > most) return null;
   const exclusive = { least: exclusiveMinimum >= minimum, most: exclusiveMaximum <= maximum };
   const whole = integerPattern(
     exclusive.least && Number.isInteger(least) ? least + 1 : least,
     exclusive.most && Number.isInteger(most) ? most - 1 : most,
   );
+  const [low, high] = [
+    { value: least, exclusive: exclusive.least },
+    { value: most, exclusive: exclusive.most },
+  ];
+  const zero = { value: 0, exclusive: false };
+  const negative = ({ value, exclusive }: Bound): Bound => ({ value: -value, exclusive });
   const parts = [
     ...(whole === null ? [] : [whole]),
-    ...(most > 0
-      ? decimals(Math.max(0, least), most, { least: exclusive.least && least >= 0, most: exclusive.most })
-      : []),
-    ...(least < 0
-      ? decimals(Math.max(0, -most), -least, { least: exclusive.most && most <= 0, most: exclusive.least }).map(
-          (x) => `-${x}`,
-        )
-      : []),
+    ...(most >= 0 ? decimals(least < 0 ? zero : low, high) : []),
+    ...(least < 0 ? decimals(most > 0 ? zero : negative(high), negative(low)).map((x) => `-(${x})`) : []),
   ];
   return parts.length === 0 ? null : parts.join('|');
 };

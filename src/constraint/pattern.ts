@@ -36,7 +36,10 @@ const TEXT: readonly Range[] = [[1, 0x10ffff]];
 /** The most repetitions that a pattern may count; more makes grammars of thousands of rules. */
 const MOST_REPEATS = 1000;
 
-/** For longer counts of a class that is written as bytes, XGrammar's masks of tokens take seconds: it cannot look ahead. */
+/**
+ * From this count on XGrammar writes a loop that looks ahead. Over a class as bytes it cannot, and then a mask of tokens
+ * takes it seconds. Other counts are a chain of rules, of which many can share the end.
+ */
 const LONG_COUNT = 128;
 
 export interface PatternOptions {
@@ -116,12 +119,13 @@ interface Count {
 
 /** A count of the part that stands before it. */
 const counted = (part: string, { least, most }: Count, named: PatternOptions['named']): string => {
-  if (!isMisread(part) || Math.max(least, most ?? 0) < LONG_COUNT) return `${part}{${least},${most ?? ''}}`;
+  if (part === ')' || (Math.max(least, most ?? 0) >= LONG_COUNT && !isMisread(part)))
+    return `${part}{${least},${most ?? ''}}`;
   const needed = Array.from({ length: least }, () => part);
   if (most === null) return [...needed, `${part}*`].join(' ');
   let more = '';
   for (let i = least; i < most; i++) more = named(`(${part} ${more})?`);
-  return [...needed, more].join(' ');
+  return [...needed, more].join(' ') || '""';
 };
 
 class ClassReader {
