@@ -31,7 +31,7 @@ const prune = () => {
 };
 
 /** What `dist` holds of others. onnxruntime-web has no licence file in its package; it is MIT like the repository. */
-const BUNDLED = ['@huggingface/jinja', '@huggingface/tokenizers', 'comlink', 'onnxruntime-web'];
+const BUNDLED = ['@huggingface/tokenizers', 'comlink', 'onnxruntime-web'];
 
 const MIT = `Copyright (c) Microsoft Corporation
 

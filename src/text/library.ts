@@ -1,5 +1,5 @@
-// The tokenizer library (40 kB gzipped, loaded on first use): @huggingface/tokenizers makes the tokens, and
-// @huggingface/jinja reads chat templates. What a file from a stranger can make them do is bounded here.
+// The tokenizer library (40 kB gzipped, loaded on first use): @huggingface/tokenizers makes the tokens. What a file from
+// a stranger can make it do is bounded here. Chat templates come with it.
 import { Tokenizer } from '@huggingface/tokenizers';
 import { BoundedPattern, Steps } from './bounded-pattern.ts';
 import type { Encoder } from './encoder.ts';

@@ -48,6 +48,30 @@ describe('a hostile chat template', () => {
     'a split': `{% set t = range(8000) | join('aa') %}{% for i in range(8000) %}{% set x = t.split('a') %}{% endfor %}`,
     sorting: '{% for i in range(8000) %}{% set x = range(8000) | sort(reverse=true) %}{% endfor %}',
     exponents: '{{ 10 ** 10000 }}',
+    'a loop that calls itself for ever': '{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}',
+    'a loop that calls itself twice': '{% for x in range(30) recursive %}{{ loop([1, 2]) }}{% endfor %}',
+    'a tuple ten thousand million times': '{{ (1, 2) * 10000000000 }}',
+    'nothing ten thousand million times': '{{ [] * 10000000000 }}',
+    'lists that are added up':
+      "{{ range(8000) | map('list') | sum(start=[]) }}{{ [range(8000) | list] * 8000 | sum(start=[]) }}",
+    'a batch that is filled up': "{{ [1] | batch(1000000000, 'x') | list }}",
+    'slices of nothing': "{{ [] | slice(1000000000, 'x') | list }}",
+    'a wide center': "{{ 'a' | center(1000000000) }}",
+    'a wide column': "{{ 'a'.ljust(1000000000) }}",
+    'wide zeros': "{{ '1'.zfill(1000000000) }}",
+    'a wide number': "{% for i in range(80000) %}{% set x = '%999999d' % 1 %}{% endfor %}",
+    'wide fields': "{% for i in range(80000) %}{% set x = '{:999999}{:999999}'.format(1, 1) %}{% endfor %}",
+    'texts without an end': `{{ ${"'".repeat(100_001)} }}`,
+    'tags without an end': '{% '.repeat(80_000),
+    'raw without an end': '{% raw %}{% '.repeat(20_000),
+    digits: `{{ ${'1'.repeat(200_000)} }}`,
+    'digits with underscores': `{{ ${'1_'.repeat(100_000)} }}`,
+    escapes: `{{ '${'\\\\x'.repeat(60_000)}' }}`,
+    'white space before tags': `${' '.repeat(200)}{%- set x = 1 -%}`.repeat(1000),
+    signs: `{{ ${'-'.repeat(200_000)}1 }}`,
+    nots: `{{ ${'not '.repeat(60_000)}1 }}`,
+    comparisons: `{{ 1${' < 2'.repeat(60_000)} }}`,
+    groups: "{% for i in range(8000) %}{% set x = range(8000) | groupby('a') %}{% endfor %}",
     'a slice of a slice': `{% set t = range(8000) | join(' ') %}{% for i in range(8000) %}{% set x = t[::-1] %}{% endfor %}`,
   };
 
@@ -70,6 +94,12 @@ describe('a hostile chat template', () => {
       "t.rsplit('b', 1)",
       "t.format('b')",
       "t.partition('b')",
+      't.swapcase()',
+      't.istitle()',
+      't.splitlines(true)',
+      "t.find('b', 1, -1)",
+      't.center(1000001)',
+      't.zfill(1000001)',
     ],
     ...[
       't | upper',
@@ -81,6 +111,12 @@ describe('a hostile chat template', () => {
       't | e',
       't | indent',
       't | int',
+      't | float',
+      't | striptags',
+      't | urlencode',
+      't | truncate(900000)',
+      't | batch(2)',
+      't | slice(2)',
     ],
     ...[
       "'b' in t",
@@ -127,6 +163,7 @@ describe('a hostile chat template', () => {
       `${outcome}: ${ms.toFixed()} ms, ${((process.memoryUsage().heapUsed - before) / 2 ** 20).toFixed()} MiB`,
     );
     expect(ms).toBeLessThan(processorLimit(ms, 1000));
+    expect(outcome.length).toBeLessThan(1100);
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(256 * 2 ** 20);
   });
 });

@@ -2,10 +2,13 @@
 // Integers, texts, booleans and None are JavaScript's own; a dict is a Map, a list an Array.
 import { bad } from '../../base/refuse.ts';
 
+/** Of a message that a template makes, or that holds a part of one. */
+const LONGEST_MESSAGE = 1000;
+
 /** What Python would raise, by the name of its class. */
 export class TemplateFault extends Error {
   constructor(kind: string, message: string) {
-    super(kind === '' ? message : `${kind}: ${message}`);
+    super(`${kind}: ${message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message}`);
   }
 }
 
@@ -17,6 +20,7 @@ export const beyond = (what: string): Error =>
   );
 
 export const typeError = (message: string): TemplateFault => new TemplateFault('TypeError', message);
+export const syntaxError = (message: string): TemplateFault => new TemplateFault('TemplateSyntaxError', message);
 
 /** A name or an attribute that does not exist. It prints as nothing; any other use of it fails. */
 export class Undefined {
@@ -34,10 +38,16 @@ export class Float {
   }
 }
 
+/** Its items may have names too, as those of `groupby` have. */
 export class Tuple {
   readonly items: readonly Value[];
-  constructor(items: readonly Value[]) {
+  readonly #names: readonly string[];
+  constructor(items: readonly Value[], names: readonly string[] = []) {
     this.items = items;
+    this.#names = names;
+  }
+  named(name: string): Value | undefined {
+    return this.items[this.#names.indexOf(name)];
   }
 }
 
@@ -62,7 +72,7 @@ export class Markup {
   }
 }
 
-/** `namespace(…)`, and the `loop` of a for block. */
+/** `namespace(…)`: its attributes can be set. */
 export class Namespace {
   readonly fields: Map<string, Value>;
   constructor(fields: Map<string, Value>) {
@@ -70,8 +80,34 @@ export class Namespace {
   }
 }
 
+/** What only Jinja makes: the `loop` of a for block, a cycler. */
+export class Instance {
+  readonly kind: string;
+  readonly attribute: (name: string) => Value | undefined;
+  readonly call: Callable | null;
+  constructor(kind: string, attribute: (name: string) => Value | undefined, call: Callable | null = null) {
+    this.kind = kind;
+    this.attribute = attribute;
+    this.call = call;
+  }
+}
+
 export type Named = ReadonlyMap<string, Value>;
 export type Callable = (args: readonly Value[], named: Named) => Value;
+
+/** An argument by its place or its name; `otherwise` where neither is given. */
+export const argument = (args: readonly Value[], named: Named, at: number, name: string, otherwise: Value): Value => {
+  if (at < args.length) return args[at] as Value;
+  const given = named.get(name);
+  return given === undefined ? otherwise : given;
+};
+
+/** A filter or a test by its name. */
+export const found = <T>(table: Readonly<Record<string, T>>, name: string, what: string): T => {
+  if (Object.hasOwn(table, name)) return table[name] as T;
+  throw new TemplateFault('TemplateRuntimeError', `No ${what} named '${name}'.`);
+};
+
 export type Dict = Map<Value, Value>;
 export type Value =
   | null
@@ -83,6 +119,7 @@ export type Value =
   | Tuple
   | Generator
   | Namespace
+  | Instance
   | Markup
   | Callable
   | Dict
@@ -132,6 +169,19 @@ export const isNumber = (value: Value): value is number | Float => typeof value 
 export const numberOf = (value: number | boolean | Float): number =>
   value instanceof Float ? value.value : Number(value);
 
+/** A number that is calculated with. */
+export const numeric = (value: Value): number => {
+  if (value instanceof Undefined) throw value.fault;
+  if (isNumber(value) || typeof value === 'boolean') return numberOf(value);
+  throw typeError(`a number is required, not ${typeName(value)}`);
+};
+
+/** An argument that counts something. */
+export const wholeNumber = (value: Value): number => {
+  if (typeof value === 'number' || typeof value === 'boolean') return Number(value);
+  throw typeError(`'${typeName(value)}' object cannot be interpreted as an integer`);
+};
+
 export const typeName = (value: Value): string => {
   if (value === null) return 'NoneType';
   if (typeof value === 'string') return 'str';
@@ -144,6 +194,7 @@ export const typeName = (value: Value): string => {
   if (value instanceof Tuple) return 'tuple';
   if (value instanceof Generator) return 'generator';
   if (value instanceof Markup) return 'Markup';
+  if (value instanceof Instance) return value.kind;
   return value instanceof Undefined ? 'Undefined' : 'Namespace';
 };
 
@@ -187,7 +238,7 @@ const entries = (value: Value): readonly Value[] => {
 
 export const lengthOf = (value: Value): number => {
   if (value instanceof Markup) return lengthOf(value.text);
-  if (value instanceof Generator || value instanceof Namespace)
+  if (value instanceof Generator || value instanceof Namespace || value instanceof Instance)
     throw typeError(`object of type '${typeName(value)}' has no len()`);
   if (typeof value === 'string') return /[\ud800-\udfff]/.test(value) ? characters(value).length : value.length;
   if (value instanceof Map) return value.size;
@@ -229,9 +280,10 @@ const quoted = (text: string): string => {
 };
 
 /** Python's repr: what a text looks like inside a printed list. */
-const shown = (value: Value): string => {
+export const repr = (value: Value): string => {
   if (typeof value === 'string') return quoted(value);
   if (value instanceof Undefined) return 'Undefined';
+  if (value instanceof Markup) return `Markup(${quoted(value.text)})`;
   return textOf(value);
 };
 
@@ -248,12 +300,12 @@ export const textOf = (value: Value): string => {
     return '';
   }
   spend(1);
-  if (isList(value)) return `[${value.map(shown).join(', ')}]`;
+  if (isList(value)) return `[${value.map(repr).join(', ')}]`;
   if (value instanceof Tuple) {
-    const inner = value.items.map(shown).join(', ');
+    const inner = value.items.map(repr).join(', ');
     return value.items.length === 1 ? `(${inner},)` : `(${inner})`;
   }
-  if (value instanceof Map) return `{${[...value].map(([key, inner]) => `${shown(key)}: ${shown(inner)}`).join(', ')}}`;
+  if (value instanceof Map) return `{${[...value].map(([key, inner]) => `${repr(key)}: ${repr(inner)}`).join(', ')}}`;
   return `<${typeName(value)}>`;
 };
 
@@ -302,6 +354,7 @@ export const compare = (a: Value, b: Value, sign = '<'): number => {
   spend(1);
   const number = (value: Value): value is number | boolean | Float => isNumber(value) || typeof value === 'boolean';
   if (number(a) && number(b)) return numberOf(a) - numberOf(b);
+  if (a instanceof Markup || b instanceof Markup) return compare(plain(a), plain(b), sign);
   if (typeof a === 'string' && typeof b === 'string') {
     const [left, right] = [characters(a), characters(b)];
     for (let i = 0; i < Math.min(left.length, right.length); i++) {
@@ -312,7 +365,7 @@ export const compare = (a: Value, b: Value, sign = '<'): number => {
     return left.length - right.length;
   }
   const [left, right] = [a instanceof Tuple ? a.items : a, b instanceof Tuple ? b.items : b];
-  if (isList(left) && isList(right)) {
+  if (isList(left) && isList(right) && a instanceof Tuple === b instanceof Tuple) {
     for (let i = 0; i < Math.min(left.length, right.length); i++) {
       const difference = isEqual(left[i] as Value, right[i] as Value)
         ? 0
