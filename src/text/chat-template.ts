@@ -37,9 +37,9 @@ const mapTexts = <T>(data: T, change: (text: string) => string): T => {
 };
 
 /**
- * A conversation with a mark inside every special token that stands in its texts, and the mark. The rendered conversation
- * is split there before it is encoded: so what somebody writes stays text, and only the template's own special tokens are
- * any. Null: there is nothing to mark.
+ * A conversation with a mark inside every special token that stands in its texts, and the mark. The encoder leaves the
+ * mark out, and makes no token of what is on its two sides: so what somebody writes stays text, and only the template's
+ * own special tokens are any. Null: there is nothing to mark.
  */
 export const markSpecials = <T>(
   conversation: T,

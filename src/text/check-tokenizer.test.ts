@@ -15,6 +15,13 @@ describe('a tokenizer from a stranger', () => {
     checkTokenizer(file([{ id: 2, content: '<x>' }]));
   });
 
+  it('may not have added tokens that are looked for in every text for ever', () => {
+    const long = { id: 2, content: 'a'.repeat(1001) };
+    expect(() => checkTokenizer(file([long]))).toThrow('an added token has more than 1000 characters');
+    const many = Array.from({ length: 1100 }, (_, i) => ({ id: i, content: 'a'.repeat(1000) }));
+    expect(() => checkTokenizer(file(many))).toThrow('the added tokens have more than 1048576 characters in all');
+  });
+
   it('may not make a text longer and longer', () => {
     const twice = { type: 'Replace', pattern: { String: 'a' }, content: 'aa' };
     const normalized = (normalizers: readonly unknown[]): unknown => ({

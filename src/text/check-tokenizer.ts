@@ -7,6 +7,10 @@ import { bad } from '../base/refuse.ts';
 /** Ids beyond twice the entries and this many have no place in a vocabulary; published files leave few gaps. */
 const GAP = 100_000;
 
+/** Characters of an added token, and of all. Published ones have dozens, and some ten thousands in all. */
+const LONGEST_ADDED = 1000;
+const MOST_ADDED = 2 ** 20;
+
 const wrong = (what: string): Error => bad(`tokenizer.json: ${what}`);
 
 /** Tokens with their ids. Listing 250 000 takes a tenth of a second, so it is done once. */
@@ -29,10 +33,14 @@ export const checkTokenizer = (tokenizer: unknown): Entries => {
     throw wrong(`${found}, expected a whole number from 0 to ${most - 1}`);
   };
   for (const [token, id] of entries) checkId(id, 'the entry', token);
+  let characters = 0;
   for (const token of added) {
     if (!isObject(token) || typeof token.content !== 'string') throw wrong('an entry of added_tokens has no content');
     checkId(token.id, 'the added token', token.content);
+    if (token.content.length > LONGEST_ADDED) throw wrong(`an added token has more than ${LONGEST_ADDED} characters`);
+    characters += token.content.length;
   }
+  if (characters > MOST_ADDED) throw wrong(`the added tokens have more than ${MOST_ADDED} characters in all`);
   checkGrowth([tokenizer.normalizer, tokenizer.pre_tokenizer]);
   const longest = model.max_input_chars_per_word ?? 0;
   if (!((longest as number) <= LONGEST_WORD))

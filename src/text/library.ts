@@ -1,22 +1,55 @@
-// The tokenizer library (40 kB gzipped, loaded on first use): @huggingface/tokenizers makes the tokens. What a file from
-// a stranger can make it do is bounded here. Chat templates come with it.
+// What is loaded with the first text (31 kB gzipped): @huggingface/tokenizers, whose normalisers, pre-tokenisers, models
+// and post-processors are run here, and chat templates. What a file from a stranger can make them do is bounded, and where
+// the library differs from Hugging Face's own tokenizers, it is mended: added tokens, Split, Metaspace.
 import { Tokenizer } from '@huggingface/tokenizers';
+import { isObject } from '../base/is-object.ts';
+import { type AddedToken, AddedTokens } from './added-tokens.ts';
 import { BoundedPattern, Steps } from './bounded-pattern.ts';
 import type { Encoder } from './encoder.ts';
+import { inByteAlphabet } from './pieces.ts';
 import { openSentencePiece, type SentencePieceModel } from './sentencepiece.ts';
+import { splitBy } from './split-text.ts';
 
 export { compileTemplate } from './jinja/render.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Normalisers and pre-tokenisers are functions with properties; those in a sequence are in a list. */
-const boundPatterns = (step: unknown, steps: Steps): void => {
+/** A normaliser or pre-tokeniser of the library: a function with properties. */
+interface Step {
+  readonly config?: Json;
+  pattern?: unknown;
+  pre_tokenize_text?: (text: string) => string[];
+}
+
+/** Calls `change` for a step and for those in its lists: a sequence has its own there. */
+const eachStep = (step: unknown, change: (step: Step) => void): void => {
   if (typeof step !== 'function') return;
-  const parts = step as unknown as { pattern?: unknown; config?: { pattern?: { Regex?: unknown } } };
-  if (parts.pattern instanceof RegExp && parts.config?.pattern?.Regex !== undefined)
-    parts.pattern = new BoundedPattern(parts.pattern, steps);
-  for (const inner of Object.values(step))
-    if (Array.isArray(inner)) for (const each of inner) boundPatterns(each, steps);
+  change(step as Step);
+  for (const inner of Object.values(step)) if (Array.isArray(inner)) for (const each of inner) eachStep(each, change);
+};
+
+const boundPatterns = (root: unknown, steps: Steps): void =>
+  eachStep(root, (step) => {
+    if (step.pattern instanceof RegExp && (step.config?.pattern as Json | undefined)?.Regex !== undefined)
+      step.pattern = new BoundedPattern(step.pattern, steps);
+  });
+
+const mendSplits = (root: unknown): void =>
+  eachStep(root, (step) => {
+    if (step.config?.type === 'Split' && step.pattern instanceof RegExp)
+      step.pre_tokenize_text = splitBy(step.pattern, step.config);
+  });
+
+/** Metaspace cuts in front of each space unless `split` is false; the library's does not. */
+const withMetaspaceSplits = (step: unknown): unknown => {
+  if (!isObject(step)) return step;
+  if (Array.isArray(step.pretokenizers)) return { ...step, pretokenizers: step.pretokenizers.map(withMetaspaceSplits) };
+  if (step.type !== 'Metaspace' || step.split === false) return step;
+  const pattern = { String: step.replacement ?? '▁' };
+  return {
+    type: 'Sequence',
+    pretokenizers: [step, { type: 'Split', pattern, behavior: 'MergedWithNext', invert: false }],
+  };
 };
 
 /** The library normalises added tokens while it is built. They are tried first where a pattern is bounded. */
@@ -31,23 +64,54 @@ const tryAddedTokens = (tokenizer: Json, config: Json, steps: Steps): void => {
   for (const text of texts) normalizer?._call(text);
 };
 
-/** `tokenizer` was checked (check-tokenizer.ts). Throws `bad-checkpoint`, or an error of the library's where tokenizer.json is not what it expects. */
+const isId = (id: unknown): id is number => Number.isInteger(id);
+
+/**
+ * `tokenizer` was checked (check-tokenizer.ts). Throws `bad-checkpoint`, or an error of the library's where
+ * tokenizer.json is not what it expects.
+ */
 export const openEncoder = (tokenizer: Json, config: Json): Encoder => {
-  const added = (tokenizer.added_tokens ?? []) as { id: number; content: string }[];
+  const added = (tokenizer.added_tokens ?? []) as AddedToken[];
   const model = tokenizer.model as Json;
   if (model.type === 'SentencePiece') return openSentencePiece(model as unknown as SentencePieceModel, added);
   const steps = new Steps();
-  const whole: Json = { ...tokenizer, added_tokens: added };
+  const pre_tokenizer = withMetaspaceSplits(tokenizer.pre_tokenizer);
+  const whole: Json = { ...tokenizer, pre_tokenizer, added_tokens: added };
   if (JSON.stringify(tokenizer.normalizer)?.includes('"Regex"')) tryAddedTokens(whole, config, steps);
   const library = new Tokenizer(whole, config);
   boundPatterns(library.normalizer, steps);
   boundPatterns(library.pre_tokenizer, steps);
+  mendSplits(library.pre_tokenizer);
+  const { normalizer, model: merges, post_processor: wrap } = library;
+  const isNormalized = ({ normalized, special }: AddedToken): boolean => normalized ?? !special;
+  const written = new AddedTokens(added.filter((token) => !isNormalized(token)));
+  const normalized = new AddedTokens(
+    added.filter(isNormalized),
+    ({ content }) => normalizer?._call(content) ?? content,
+  );
+  const isByteLevel = JSON.stringify(tokenizer.pre_tokenizer)?.includes('"ByteLevel"');
+
+  /** The tokens of a text without added tokens. `isFirst`: it is where the whole text begins. */
+  const tokensOf = (text: string, isFirst: boolean, mark: string | null): string[] => {
+    const pieces = library.pre_tokenizer?._call(text, { section_index: isFirst ? 0 : 1 }) ?? [text];
+    const cut = mark && isByteLevel ? inByteAlphabet(mark) : mark;
+    const parts = cut === null ? pieces : pieces.flatMap((piece) => piece.split(cut).filter(Boolean));
+    return merges?._call(parts) ?? parts;
+  };
+
   return {
-    encode(text, special) {
+    encode(text, special, mark = null) {
       steps.refill(text.length);
+      const tokens = written.split(text).flatMap((outer, i) => {
+        if (outer.token) return [outer.token.content];
+        return normalized
+          .split(normalizer?._call(outer.text) ?? outer.text)
+          .flatMap((inner, j) => (inner.token ? [inner.token.content] : tokensOf(inner.text, i + j === 0, mark)));
+      });
+      const wrapped = wrap ? wrap._call(tokens, null, special).tokens : tokens;
       // A byte that the vocabulary lacks comes out as undefined when there is no unknown token; like the reference
       // implementation, such bytes are dropped.
-      return library.encode(text, { add_special_tokens: special }).ids.filter(Number.isInteger);
+      return wrapped.map((token) => merges?.tokens_to_ids.get(token) ?? merges?.unk_token_id).filter(isId);
     },
     idOf: (token) => library.token_to_id(token),
   };

@@ -33,6 +33,12 @@ const byteOfCharacter: ReadonlyMap<string, number> = (() => {
 
 const encoder = new TextEncoder();
 
+/** A text in that alphabet. */
+export const inByteAlphabet = (text: string): string => {
+  const characters = [...byteOfCharacter.keys()]; // by byte
+  return Array.from(encoder.encode(text), (byte) => characters[byte]).join('');
+};
+
 const readSpelling = (decoder: unknown): Spelling => {
   const steps = (decoder as Json | null)?.type === 'Sequence' ? (decoder as Json).decoders : decoder ? [decoder] : [];
   const spelling = { byteLevel: false, space: null as string | null, byteFallback: false, trimStart: false };

@@ -1,5 +1,6 @@
 // SentencePiece's byte-pair encoding, which merges by score and needs no list of merges: Llama 2 and Gemma in GGUF. The
 // tokenizer library would need a list made of all ways to cut every piece: 600 000 merges for Gemma.
+import { type AddedToken, AddedTokens } from './added-tokens.ts';
 import type { Encoder } from './encoder.ts';
 
 /** The `model` of such a tokenizer (weights/gguf/tokenizer.ts writes it). */
@@ -16,12 +17,6 @@ export interface SentencePieceModel {
   readonly addsSpace: boolean;
   readonly before: readonly number[];
   readonly after: readonly number[];
-}
-
-interface Added {
-  readonly id: number;
-  readonly content: string;
-  readonly rstrip?: boolean;
 }
 
 /** Two neighbours that could be merged. */
@@ -72,27 +67,14 @@ class Queue {
 
 const encoder = new TextEncoder();
 
-export const openSentencePiece = (model: SentencePieceModel, added: readonly Added[]): Encoder => {
+export const openSentencePiece = (model: SentencePieceModel, added: readonly AddedToken[]): Encoder => {
   const closed = new Set(model.closed);
   const ids = new Map<string, number>();
   model.vocab.forEach(([piece], id) => {
     if (!closed.has(id)) ids.set(piece, id);
   });
-  const tokens = new Map(added.map((token) => [token.content, token]));
-  /** Lengths of added tokens by their first character, the longest first. */
-  const lengths = new Map<string, number[]>();
-  for (const { content } of added) {
-    const own = lengths.get(content.charAt(0)) ?? [];
-    lengths.set(content.charAt(0), own.includes(content.length) ? own : [...own, content.length].sort((a, b) => b - a));
-  }
-
-  const addedAt = (text: string, at: number): Added | undefined => {
-    for (const length of lengths.get(text.charAt(at)) ?? []) {
-      const token = tokens.get(text.slice(at, at + length));
-      if (token) return token;
-    }
-    return undefined;
-  };
+  const tokens = new AddedTokens(added);
+  const addedIds = new Map(added.map(({ content, id }) => [content, id]));
 
   /** Merges the pieces of a text without added tokens. */
   const merge = (text: string, out: number[]): void => {
@@ -135,32 +117,20 @@ export const openSentencePiece = (model: SentencePieceModel, added: readonly Add
   };
 
   return {
-    encode(text, special) {
+    encode(text, special, mark = null) {
       const out: number[] = special ? [...model.before] : [];
-      let from = 0;
       let afterSpecial = true;
-      const flush = (to: number): void => {
-        if (to <= from) return;
-        merge(((model.addsSpace && afterSpecial ? ' ' : '') + text.slice(from, to)).replaceAll(' ', '▁'), out);
-        afterSpecial = false;
-      };
-      for (let at = 0; at < text.length; ) {
-        const token = addedAt(text, at);
-        if (!token) {
-          at++;
-          continue;
+      for (const section of tokens.split(text)) {
+        if (section.token) out.push(section.token.id);
+        else {
+          const spaced = ((model.addsSpace && afterSpecial ? ' ' : '') + section.text).replaceAll(' ', '▁');
+          for (const part of mark === null ? [spaced] : spaced.split(mark)) merge(part, out);
         }
-        flush(at);
-        out.push(token.id);
-        afterSpecial = true;
-        at += token.content.length;
-        while (token.rstrip && /\s/.test(text.charAt(at))) at++;
-        from = at;
+        afterSpecial = section.token !== null;
       }
-      flush(text.length);
       if (special) out.push(...model.after);
       return out;
     },
-    idOf: (token) => tokens.get(token)?.id ?? ids.get(token),
+    idOf: (token) => addedIds.get(token) ?? ids.get(token),
   };
 };

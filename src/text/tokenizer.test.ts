@@ -112,3 +112,84 @@ describe('the bundled tokenizer', () => {
     await expect(loadTokenizer(odd)).rejects.toThrow('decoder WordPiece is not supported');
   });
 });
+
+describe('spaces that a tokenizer puts before a text', () => {
+  const PIECES = ['<s>', '▁', 'a', 'b', '<', 's', '>', '▁a', '<n>', '▁▁'];
+  const vocab = Object.fromEntries(PIECES.map((piece, id) => [piece, id]));
+  const added_tokens = [
+    { id: 0, content: '<s>', special: true, normalized: false },
+    { id: 8, content: '<n>', special: false, normalized: true },
+  ];
+  const decoder = { type: 'Metaspace', replacement: '▁', prepend_scheme: 'always', split: false };
+  const file = (normalizer: unknown, pre_tokenizer: unknown) => ({
+    added_tokens,
+    normalizer,
+    pre_tokenizer,
+    post_processor: null,
+    decoder,
+    model: {
+      type: 'BPE',
+      vocab,
+      merges: [
+        ['▁', '▁'],
+        ['▁', 'a'],
+      ],
+    },
+  });
+  const metaspace = (prepend_scheme: string, split = false) => ({
+    type: 'Metaspace',
+    replacement: '▁',
+    prepend_scheme,
+    split,
+  });
+  const spaces = { type: 'Replace', pattern: { String: ' ' }, content: '▁' };
+  const legacy = { type: 'Sequence', normalizers: [{ type: 'Prepend', prepend: '▁' }, spaces] };
+  /** What GGUF becomes (weights/gguf/tokenizer.ts). */
+  const sentencePiece = (addsSpace: boolean) => ({
+    ...file(null, null),
+    added_tokens: added_tokens.slice(0, 1),
+    model: {
+      type: 'SentencePiece',
+      vocab: PIECES.map((piece) => [piece, 0]),
+      closed: [0],
+      bytes: [],
+      unknown: null,
+      addsSpace,
+      before: [],
+      after: [],
+    },
+  });
+
+  /** What tokenizers 0.23.3 gives, then with encode_special_tokens. SentencePiece: by the rules of llama.cpp. */
+  const CASES = [
+    ['a Prepend normaliser', file(legacy, null), '▁a <s> ▁a', '▁a < s > a'],
+    ['Metaspace, first', file(null, metaspace('first')), '▁a <s> a', '▁a < s > a'],
+    ['Metaspace, always', file(null, metaspace('always')), '▁a <s> ▁a', '▁a < s > a'],
+    ['Metaspace, never', file(null, metaspace('never')), 'a <s> a', 'a < s > a'],
+    ['SentencePiece with a space', sentencePiece(true), '▁a <s> ▁a', '▁a < s > a'],
+    ['SentencePiece without one', sentencePiece(false), 'a <s> a', 'a < s > a'],
+  ] as const;
+  const pieces = async (tokenizer: object, text: string, plain = false) => {
+    const loaded = await loadTokenizer({ tokenizer: tokenizer as { model: object }, config: {} });
+    return loaded
+      .encode(text, { plain })
+      .map((id) => loaded.entry(id))
+      .join(' ');
+  };
+
+  it.each(CASES)('%s: after a special token', async (_, tokenizer, expected) => {
+    expect(await pieces(tokenizer, 'a<s>a')).toBe(expected);
+  });
+
+  it.each(CASES)('%s: not inside a special token that stays text', async (_, tokenizer, __, expected) => {
+    expect(await pieces(tokenizer, 'a<s>a', true)).toBe(expected);
+  });
+
+  it('cuts at every space where Metaspace splits', async () => {
+    expect(await pieces(file(null, metaspace('always', true)), 'a  a')).toBe('▁a ▁ ▁a');
+  });
+
+  it('puts none after a token that is found in the normalised text', async () => {
+    expect(await pieces(file({ type: 'NFC' }, metaspace('first')), 'a<n>a')).toBe('▁a <n> a');
+  });
+});

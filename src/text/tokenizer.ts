@@ -1,5 +1,5 @@
-// Text to token ids and back, by the tokenizer library (library.ts), built from the checkpoint's own JSON. The library is
-// imported on first use: an engine that is given token ids does not load it.
+// Text to token ids and back, by the tokenizer library (library.ts), built from the checkpoint's own JSON. The library
+// is imported on first use: an engine that is given token ids does not load it.
 import { OutriderError } from '../base/errors.ts';
 import { bad } from '../base/refuse.ts';
 import type { TokenizerFiles } from '../weights/checkpoint.ts';
@@ -81,22 +81,12 @@ export const loadTokenizer = async ({ tokenizer, config, generation = {} }: Toke
     return read;
   };
   const stream: Tokenizer['stream'] = (options) => textStream(pieces, options);
-  const ids = (text: string, special: boolean): number[] =>
-    build('tokenizer.json', () => encoder.encode(text, special));
-  /** Encodes each part by itself; the first and the last one have what the tokenizer wraps a text in. */
-  const readParts = (parts: readonly string[], special: boolean): number[] => {
-    const whole = parts.flatMap((part) => ids(part, false));
-    if (!special) return whole;
-    // A BOS, an EOS: what is there around a text and not in it.
-    const [probe] = ids('a', false);
-    const wrapped = ids('a', true);
-    const at = wrapped.indexOf(probe as number);
-    return [...wrapped.slice(0, at), ...whole, ...wrapped.slice(at + ids('a', false).length)];
-  };
+  const ids = (text: string, special: boolean, mark: string | null): number[] =>
+    build('tokenizer.json', () => encoder.encode(text, special, mark));
   const specials = pieces.specials();
   const encode: Tokenizer['encode'] = (text, { special = false, plain = false } = {}) => {
     const marked = plain ? markSpecials(text, specials) : null;
-    return marked ? readParts(marked.conversation.split(marked.mark), special) : ids(text, special);
+    return ids(marked?.conversation ?? text, special, marked?.mark ?? null);
   };
   return {
     vocabulary: pieces.size,
@@ -122,7 +112,7 @@ export const loadTokenizer = async ({ tokenizer, config, generation = {} }: Toke
       if (!marked) return encode(applyChatTemplate(template(options), config, messages, options));
       const { messages: texts, ...others } = marked.conversation;
       const prompt = applyChatTemplate(template(options), config, texts, { ...options, ...others });
-      return readParts(prompt.split(marked.mark), false);
+      return ids(prompt, false, marked.mark);
     },
     stream,
   };

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { AddedTokens } from './added-tokens.ts';
+
+/** What tokenizers 0.23.3 finds; the tokens are in brackets. */
+const CASES = [
+  [{}, 'a foo fofoo', 'a [foo] [fo][foo]'],
+  [{ single_word: true }, 'foo a foo  b', '[foo] a [foo]  b'],
+  [{ single_word: true }, 'foob éfoo _foo.', 'foob éfoo _foo.'],
+  [{ single_word: true }, 'fofoo foo', '[fo]foo [foo]'],
+  [{ lstrip: true }, 'a foo  b\u00a0\n foo', 'a[ foo]  b[\u00a0\n foo]'],
+  [{ rstrip: true }, 'a foo  b foo\u00a0\n foo', 'a [foo  ]b [foo\u00a0\n ][foo]'],
+  [{ single_word: true, lstrip: true }, 'fofoo foo', '[fo]foo[ foo]'],
+] as const;
+
+describe('added tokens', () => {
+  it.each(CASES)('%j in %j', (kind, text, expected) => {
+    const tokens = new AddedTokens([
+      { id: 0, content: 'foo', ...kind },
+      { id: 1, content: 'fo' },
+    ]);
+    const found = tokens.split(text).map((section) => (section.token ? `[${section.text}]` : section.text));
+    expect(found.join('')).toBe(expected);
+  });
+});
