@@ -1,6 +1,6 @@
-// What is loaded with the first text (31 kB gzipped): @huggingface/tokenizers, whose normalisers, pre-tokenisers, models
-// and post-processors are run here, and chat templates. What a file from a stranger can make them do is bounded, and where
-// the library differs from Hugging Face's own tokenizers, it is mended: added tokens, Split, Metaspace.
+// What is loaded with the first text (31 kB gzipped): chat templates, and @huggingface/tokenizers, whose normalisers,
+// pre-tokenisers, models and post-processors are run here. What a file from a stranger can make them do is bounded.
+// Where the library differs from Hugging Face's own tokenizers, it is mended: added tokens, Split, Metaspace.
 import { Tokenizer } from '@huggingface/tokenizers';
 import { isObject } from '../base/is-object.ts';
 import { type AddedToken, AddedTokens } from './added-tokens.ts';
