@@ -72,6 +72,17 @@ const KEPT: Readonly<Record<string, JsonSchema>> = {
     oneOf: [{ $ref: '#/$defs/a' }, { type: 'object', properties: { b: { const: 1 } }, required: ['b'] }],
     $defs: { a: { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] } },
   },
+  'oneOf by a constant, where one branch may be null': {
+    oneOf: [
+      { type: ['object', 'null'], properties: { kind: { const: 'a' } }, required: ['kind'] },
+      { type: 'object', properties: { kind: { const: 'b' } }, required: ['kind'] },
+    ],
+  },
+  'oneOf next to a type that a branch lacks': { type: 'string', oneOf: [{ type: 'integer' }, { maxLength: 2 }] },
+  'allOf: keywords next to a reference': {
+    allOf: [{ $ref: '#/$defs/a', maxLength: 3 }],
+    $defs: { a: { $ref: '#/$defs/b', minLength: 2 }, b: { type: 'string' } },
+  },
   'a type next to a reference': {
     properties: { a: { type: 'string', $ref: '#/$defs/a' } },
     required: ['a'],
@@ -172,6 +183,10 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
     { allOf: [{ properties: { a: true }, unevaluatedProperties: false }, { properties: { b: true } }] },
     'unevaluatedProperties in a part of allOf',
   ],
+  'allOf with a part that evaluates alone, next to another allOf': [
+    { allOf: [{ type: 'object', unevaluatedProperties: false }, { allOf: [{ properties: { a: true } }] }] },
+    'unevaluatedProperties in a part of allOf',
+  ],
   'allOf of circular references': [
     {
       $defs: {
@@ -183,6 +198,27 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
     'nested more than 64 deep',
   ],
   'oneOf that overlaps': [{ oneOf: [{ type: 'integer' }, { type: 'number' }] }, 'under two branches of oneOf'],
+  'oneOf by a constant, where several branches may be null': [
+    {
+      oneOf: ['a', 'b'].map((kind) => ({
+        type: ['object', 'null'],
+        properties: { kind: { const: kind } },
+        required: ['kind'],
+      })),
+    },
+    'under two branches of oneOf',
+  ],
+  'oneOf by a constant of any value': [
+    {
+      type: ['object', 'string'],
+      oneOf: ['a', 'b'].map((kind) => ({ properties: { kind: { const: kind } }, required: ['kind'] })),
+    },
+    'under two branches of oneOf',
+  ],
+  'oneOf of the same object in another order': [
+    { oneOf: [{ const: { a: 1, b: [{ c: 1, d: 2 }] } }, { const: { b: [{ d: 2, c: 1 }], a: 1 } }] },
+    'under two branches of oneOf',
+  ],
   if: [{ if: {}, else: {} }, 'if is not supported'],
   'patterns that exclude each other': [
     { patternProperties: { a: { type: 'string' }, b: { type: 'null' } } },
@@ -205,6 +241,7 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
   ],
   'a reference elsewhere': [{ $ref: 'https://example.com/schema' }, 'is not a place in this schema'],
   'a reference to nothing': [{ $ref: '#/$defs/no' }, 'names nothing'],
+  'a reference with a wrong escape': [{ $ref: '#/$defs/50%ff' }, 'names nothing'],
   'an unsupported format': [{ type: 'string', format: 'iri' }, 'format "iri" is not supported'],
   'a misspelt keyword': [{ type: 'string', maxLenght: 3 }, 'maxLenght is no keyword'],
   'required as a flag': [{ properties: { a: { type: 'string', required: true } } }, 'required must be a list'],
@@ -347,6 +384,12 @@ describe('schemas that are refused', () => {
     const tuple = [{ type: 'string' }, { const: 1 }];
     expect(schemaGrammar({ type: 'array', items: tuple, additionalItems: false })).toBe(
       schemaGrammar({ type: 'array', prefixItems: tuple, items: false }),
+    );
+  });
+
+  it('a tuple is closed where no other items are evaluated', () => {
+    expect(schemaGrammar({ items: [{ type: 'string' }], unevaluatedItems: false })).toBe(
+      schemaGrammar({ items: [{ type: 'string' }], additionalItems: false }),
     );
   });
 

@@ -95,6 +95,15 @@ const isSchema = (value: unknown): value is JsonSchema => typeof value === 'bool
 const refused = (path: string, what: string, hint = ''): Error =>
   badConstraint(`json_schema at ${path === '' ? 'its root' : path}: ${what}`, hint);
 
+/** A key of a reference. A wrong escape stays as it is. */
+const unescaped = (part: string): string => {
+  let key = part;
+  try {
+    key = decodeURIComponent(part);
+  } catch {}
+  return key.replaceAll('~1', '/').replaceAll('~0', '~');
+};
+
 /** How values are laid out: in one line, or as the model likes. */
 export type Whitespace = 'fixed' | 'any';
 
@@ -145,17 +154,25 @@ export const schemaRules = (
   const lookUp = (pointer: string): unknown => {
     let found: unknown = schema;
     for (const part of pointer.split('/').slice(1)) {
-      const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+      const key = unescaped(part);
       found = (isObject(found) || Array.isArray(found)) && Object.hasOwn(found, key) ? (found as Node)[key] : undefined;
     }
     return found;
   };
 
+  const isLocal = (node: unknown): node is Node & { readonly $ref: string } =>
+    isObject(node) && typeof node.$ref === 'string' && node.$ref.startsWith('#');
+
   /** A schema in the place of references to it. */
   const resolved = (node: unknown, depth = 0): unknown =>
-    isObject(node) && typeof node.$ref === 'string' && node.$ref.startsWith('#') && depth < MOST_DEPTH
-      ? resolved(lookUp(node.$ref), depth + 1)
-      : node;
+    isLocal(node) && depth < MOST_DEPTH ? resolved(lookUp(node.$ref), depth + 1) : node;
+
+  /** What a part of `allOf` says: the schema that it refers to, and the keywords next to the reference. */
+  const partsOf = (part: unknown, depth = 0): readonly unknown[] => {
+    if (!isLocal(part) || depth === MOST_DEPTH) return [part];
+    const { $ref, ...own } = part;
+    return [own, ...partsOf(lookUp($ref), depth + 1)];
+  };
 
   /** A local reference. Each is read once, so references may be circular. */
   const reference = (pointer: unknown, path: string): string => {
@@ -180,7 +197,7 @@ export const schemaRules = (
   const allOf = ({ allOf: parts, unevaluatedProperties, unevaluatedItems, ...own }: Node, path: string): Node => {
     if (!Array.isArray(parts) || parts.length === 0) throw refused(`${path}/allOf`, 'it must be a list of schemas');
     if (++merges > MOST_MERGES) throw refused(path, `more than ${MOST_MERGES} allOf are not supported`);
-    const said = [own, ...parts.map((part) => resolved(part))].filter((part) => part !== true);
+    const said = [own, ...parts.flatMap((part) => partsOf(part))].filter((part) => part !== true);
     if (said.includes(false)) throw refused(path, 'allOf allows no value');
     if (!said.every(isObject)) throw refused(`${path}/allOf`, 'it must be a list of schemas');
     const refuse = (what: string): Error => refused(path, what, 'Merge them into one schema.');
@@ -234,7 +251,7 @@ export const schemaRules = (
       const parts: unknown[] = types ? node[name].map((part) => narrowed(part, types, path)) : node[name];
       if (name === 'oneOf')
         checkDisjoint(
-          parts.map((part) => resolved(part)),
+          parts.filter((part) => part !== false).map((part) => resolved(part)),
           path,
         );
       const written = parts.flatMap((each, i) =>
@@ -348,10 +365,11 @@ export const schemaRules = (
   };
 
   const arrayOf = (node: Node, path: string, depth: number): string => {
-    const { minItems = 0, maxItems, additionalItems = true, uniqueItems = false } = node;
+    const { minItems = 0, maxItems, uniqueItems = false } = node;
+    const others = node.unevaluatedItems !== false;
     // Until 2019 a tuple was a list of items.
-    const [prefixItems = [], items = node.unevaluatedItems !== false] = Array.isArray(node.items)
-      ? [node.items, additionalItems]
+    const [prefixItems = [], items = others] = Array.isArray(node.items)
+      ? [node.items, node.additionalItems]
       : [node.prefixItems, node.items];
     if (!isCount(minItems) || !(maxItems === undefined || isCount(maxItems)))
       throw refused(path, `minItems and maxItems must be whole numbers, at most ${MOST_COUNT}`);
@@ -553,6 +571,10 @@ const isOf = (value: unknown, type: Type): boolean => {
   return typeof value === type;
 };
 
+/** Objects with the same properties are equal, in any order. */
+const inOrder = (_: string, value: unknown): unknown =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value;
+
 /** What a branch of oneOf says at once about its values: their types, or the values themselves. */
 const kinds = (
   node: unknown,
@@ -562,7 +584,7 @@ const kinds = (
   if (values)
     return {
       types: TYPES.filter((type) => values.some((value) => isOf(value, type))),
-      values: values.map((value) => JSON.stringify(value)),
+      values: values.map((value) => JSON.stringify(value, inOrder)),
     };
   const types = [node.type].flat().filter((type) => TYPES.includes(type as Type)) as Type[];
   return { types: types.length > 0 ? types : null, values: null };
@@ -593,16 +615,23 @@ const lacks = (a: unknown, b: unknown): boolean => {
   return b.required.some((name) => !written.has(name));
 };
 
+/** Types of values that are written for `a` and may be valid under `b`. */
+const sharedTypes = (a: unknown, b: unknown): readonly Type[] => {
+  const valid = kinds(b).types ?? TYPES;
+  const implied = isObject(a) && !('allOf' in a) ? impliedTypes(Object.keys(a)) : null;
+  const written = kinds(a).types ?? implied ?? TYPES;
+  const isNumeric = (type: Type): boolean => type === 'number' || type === 'integer';
+  return written.filter((x) => valid.some((y) => x === y || (isNumeric(x) && isNumeric(y))));
+};
+
 const disjoint = (a: unknown, b: unknown): boolean => {
   const [first, second] = [kinds(a), kinds(b)];
   if (first.values && second.values) return !first.values.some((value) => second.values?.includes(value));
-  if (first.types && second.types) {
-    const overlap = first.types.some((x) =>
-      second.types?.some((y) => x === y || (x === 'number' && y === 'integer') || (x === 'integer' && y === 'number')),
-    );
-    if (!overlap) return true;
-  }
+  const shared = [...sharedTypes(a, b), ...sharedTypes(b, a)];
+  if (shared.length === 0) return true;
   if (lacks(a, b) && lacks(b, a)) return true;
+  // Properties tell objects apart, but no values of other types.
+  if (shared.some((type) => type !== 'object')) return false;
   if (!isObject(a) || !isObject(b) || !isObject(a.properties) || !isObject(b.properties)) return false;
   const [mine, others] = [a.properties, b.properties];
   const required = (node: Node, name: string): boolean => Array.isArray(node.required) && node.required.includes(name);

@@ -51,8 +51,13 @@ const both = (keyword: string, a: unknown, b: unknown): unknown => {
   return JSON.stringify(a) === JSON.stringify(b) ? a : undefined;
 };
 
-const speaksOfRest = (part: Node): boolean =>
-  REST.some((keyword) => part[keyword] !== undefined && part[keyword] !== true);
+const says = (part: Node, keywords: readonly string[]): boolean =>
+  keywords.some((keyword) => part[keyword] !== undefined && part[keyword] !== true);
+
+/** Whether a part speaks of what is left over, and the other one changes what that is. */
+const conflict = (part: Node, other: Node): boolean =>
+  (says(part, REST) && LISTED.some((keyword) => other[keyword] !== undefined)) ||
+  (says(part, ['unevaluatedProperties', 'unevaluatedItems']) && other.allOf !== undefined);
 
 /** `asserts`: whether a keyword says which values are valid; others are annotations, of which the last one stays. */
 export const mergeSchemas = (
@@ -66,7 +71,7 @@ export const mergeSchemas = (
       [merged, part],
       [part, merged],
     ] as const)
-      if (speaksOfRest(one) && LISTED.some((keyword) => other[keyword] !== undefined))
+      if (conflict(one, other))
         throw refuse(`${REST.find((keyword) => one[keyword] !== undefined)} in a part of allOf is not supported`);
     for (const [keyword, value] of Object.entries(part)) {
       const known = merged[keyword];
