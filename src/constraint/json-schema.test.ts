@@ -299,9 +299,12 @@ const randomAnswer = async (matcher: ConstraintMatcher, seed: number, most = 200
   return null;
 };
 
-const openMatcher = async (constraint: Parameters<ConstraintCompiler['compile']>[0]): Promise<ConstraintMatcher> => {
+const openMatcher = async (
+  constraint: Parameters<ConstraintCompiler['compile']>[0],
+  begin = '',
+): Promise<ConstraintMatcher> => {
   const reader = { tokenizer, vocabulary: tokenizer.vocabulary, marks: new Map(), stopTokens: new Set<number>() };
-  return ConstraintMatcher.open((await compiler.compile(constraint, reader)).compiled);
+  return ConstraintMatcher.open((await compiler.compile(constraint, reader)).compiled, begin);
 };
 
 describe('schemas that are kept', () => {
@@ -323,6 +326,12 @@ describe('schemas that are kept', () => {
       }
       if (name !== 'any JSON' && name !== 'an object') expect(complete, name).toBeGreaterThan(0);
     }
+  });
+});
+
+describe('formats that ajv reads loosely', () => {
+  it.each(['P1Y2D', 'PT1H2S'])('a duration leaves out no unit between two (RFC 3339): %s', async (text) => {
+    await expect(openMatcher({ json_schema: { format: 'duration' } }, `"${text}`)).rejects.toThrow('does not allow');
   });
 });
 

@@ -71,7 +71,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   date: DATE,
   time: TIME,
   'date-time': `${DATE}T${TIME}`,
-  duration: 'P(\\d{1,4}W|(\\d{1,4}Y)?(\\d{1,2}M)?\\d{1,3}D(T\\d{1,3}H)?|T(\\d{1,3}H)?(\\d{1,3}M)?\\d{1,3}S)',
+  duration: 'P(\\d{1,4}W|((\\d{1,4}Y)?\\d{1,2}M)?\\d{1,3}D(T\\d{1,3}H)?|T((\\d{1,3}H)?\\d{1,3}M)?\\d{1,3}S)',
   uuid: '[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}',
   ipv4: `${BYTE}(\\.${BYTE}){3}`,
   ipv6: '([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}',
