@@ -2,7 +2,7 @@
 // of the bundled models, on one page.
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
-import { advanced, answer, finished, open, ready, traceMenu, truth } from './demo.ts';
+import { ALONE, advanced, answer, finished, open, ready, traceMenu, truth } from './demo.ts';
 import { root } from './server.ts';
 
 test.describe.configure({ mode: 'serial' });
@@ -152,7 +152,7 @@ test('a document that the answer quotes is drafted from, and a link to the run h
   await expect(field).toBeHidden();
 });
 
-test('where drafting does not pay the run falls back to plain decoding, and the page says so', async () => {
+test('where drafting does not pay the run falls back to plain decoding, and the page says so', ALONE, async () => {
   await choose('Draft model');
   await page.getByRole('slider', { name: 'γ' }).press('End');
   await expect(page.locator('#examples button')).toHaveText(['Trees', 'Shop', 'Guessing fails']);
