@@ -225,6 +225,18 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
     '/patternProperties: type in several parts of allOf',
   ],
   'a pattern of names that is none': [{ patternProperties: { '(': true } }, '"(" is no pattern'],
+  'contains next to unevaluatedItems': [
+    { unevaluatedItems: true, contains: { const: 1 } },
+    'contains is not supported',
+  ],
+  'a schema of what is not evaluated': [
+    { properties: { a: true }, unevaluatedProperties: { type: 'null' } },
+    'unevaluatedProperties is not supported',
+  ],
+  'a schema of items that are not evaluated': [
+    { type: 'array', unevaluatedItems: { type: 'null' } },
+    'unevaluatedItems is not supported',
+  ],
   'names of properties': [{ type: 'object', propertyNames: { maxLength: 3 } }, 'propertyNames is not supported'],
   'oneOf whose branches may write more': [
     { oneOf: [{ properties: { a: true }, required: ['a'], dependencies: { a: ['b'] } }, { required: ['b'] }] },
@@ -399,6 +411,12 @@ describe('schemas that are refused', () => {
   it('a tuple is closed where no other items are evaluated', () => {
     expect(schemaGrammar({ items: [{ type: 'string' }], unevaluatedItems: false })).toBe(
       schemaGrammar({ items: [{ type: 'string' }], additionalItems: false }),
+    );
+  });
+
+  it('nothing that is not evaluated is said of objects: no other value is written', () => {
+    expect(schemaGrammar({ unevaluatedProperties: false })).toBe(
+      schemaGrammar({ type: 'object', additionalProperties: false }),
     );
   });
 

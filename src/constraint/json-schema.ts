@@ -22,9 +22,9 @@ const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as
 const KEYWORDS: Readonly<Record<Type, readonly string[]>> = {
   object: [
     ...['properties', 'required', 'additionalProperties', 'patternProperties', 'minProperties', 'maxProperties'],
-    ...['dependencies', 'dependentRequired', 'dependentSchemas'],
+    ...['dependencies', 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties'],
   ],
-  array: ['items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems', 'uniqueItems'],
+  array: ['items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems', 'uniqueItems', 'unevaluatedItems'],
   string: ['minLength', 'maxLength', 'pattern', 'format'],
   number: [...BOUNDS, 'multipleOf', 'divisibleBy'],
   integer: [...BOUNDS, 'multipleOf', 'divisibleBy'],
@@ -35,8 +35,8 @@ const KEYWORDS: Readonly<Record<Type, readonly string[]>> = {
 /** Keywords of any draft that are not kept, by the type of value that they apply to. */
 const UNKEPT: Readonly<Record<Type | 'any', readonly string[]>> = {
   any: ['not', 'if', 'then', 'else', '$dynamicRef', '$recursiveRef', 'extends', 'disallow'],
-  object: ['propertyNames', 'unevaluatedProperties'],
-  array: ['contains', 'minContains', 'maxContains', 'unevaluatedItems'],
+  object: ['propertyNames'],
+  array: ['contains', 'minContains', 'maxContains'],
   string: [],
   number: [],
   integer: [],
@@ -264,7 +264,7 @@ export const schemaRules = (
     const unkept = keywords.find(
       (name) => UNKEPT.any.includes(name) || (types ?? TYPES).some((type) => UNKEPT[type].includes(name)),
     );
-    if (unkept !== undefined && !harmless(unkept, node[unkept])) throw unsupported(path, unkept);
+    if (unkept !== undefined) throw unsupported(path, unkept);
     return types ? alternatives(types.map((type) => ofType(type, node, path, depth))) : 'value';
   };
 
@@ -300,7 +300,9 @@ export const schemaRules = (
     merges += variants?.length ?? 0;
     if (merges > MOST_MERGES) throw refused(path, `more than ${MOST_MERGES} sets of dependencies are not supported`);
     if (variants) return alternatives(variants.map((each) => read(each, path, depth + 1)));
-    const { properties = {}, additionalProperties = node.unevaluatedProperties !== false } = node;
+    const { unevaluatedProperties = true } = node;
+    if (typeof unevaluatedProperties !== 'boolean') throw unsupported(path, 'unevaluatedProperties');
+    const { properties = {}, additionalProperties = unevaluatedProperties } = node;
     const required = (node.required ?? []) as readonly unknown[];
     if (!isObject(properties)) throw refused(path, 'properties must be an object');
     if (!required.every((name) => typeof name === 'string')) throw refused(path, 'required must be a list of names');
@@ -365,10 +367,10 @@ export const schemaRules = (
   };
 
   const arrayOf = (node: Node, path: string, depth: number): string => {
-    const { minItems = 0, maxItems, uniqueItems = false } = node;
-    const others = node.unevaluatedItems !== false;
+    const { minItems = 0, maxItems, uniqueItems = false, unevaluatedItems = true } = node;
+    if (typeof unevaluatedItems !== 'boolean') throw unsupported(path, 'unevaluatedItems');
     // Until 2019 a tuple was a list of items.
-    const [prefixItems = [], items = others] = Array.isArray(node.items)
+    const [prefixItems = [], items = unevaluatedItems] = Array.isArray(node.items)
       ? [node.items, node.additionalItems]
       : [node.prefixItems, node.items];
     if (!isCount(minItems) || !(maxItems === undefined || isCount(maxItems)))
@@ -478,10 +480,6 @@ const alternatives = (parts: readonly string[]): string =>
 
 const unsupported = (path: string, keyword: string): Error =>
   refused(path, `${keyword} is not supported`, 'Leave it out and check the answer, or write the schema without it.');
-
-/** Keywords that change nothing with this value. */
-const harmless = (keyword: string, value: unknown): boolean =>
-  /^unevaluated/.test(keyword) && typeof value === 'boolean';
 
 /** A misspelt keyword would be taken for an annotation. */
 const checkSpelling = (node: Node, path: string): void => {
