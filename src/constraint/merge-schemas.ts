@@ -54,7 +54,7 @@ const both = (keyword: string, a: unknown, b: unknown): unknown => {
 const says = (part: Node, keywords: readonly string[]): boolean =>
   keywords.some((keyword) => part[keyword] !== undefined && part[keyword] !== true);
 
-/** Whether a part speaks of what is left over, and the other one changes what that is. */
+/** Whether a part speaks of the remaining properties or items, and the other one changes which those are. */
 const conflict = (part: Node, other: Node): boolean =>
   (says(part, REST) && LISTED.some((keyword) => other[keyword] !== undefined)) ||
   (says(part, ['unevaluatedProperties', 'unevaluatedItems']) && other.allOf !== undefined);
