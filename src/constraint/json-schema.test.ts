@@ -242,6 +242,7 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
     { oneOf: [{ properties: { a: true }, required: ['a'], dependencies: { a: ['b'] } }, { required: ['b'] }] },
     'under two branches of oneOf',
   ],
+  'crossed numbers of properties': [{ minProperties: 1, maxProperties: 0 }, 'minProperties 1 exceeds maxProperties 0'],
   minProperties: [{ type: 'object', minProperties: 2 }, 'minProperties'],
   'an empty enum': [{ enum: [] }, 'enum allows no value'],
   'an enum of another type': [{ type: 'integer', enum: ['a'] }, 'enum allows no value'],

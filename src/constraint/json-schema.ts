@@ -328,6 +328,8 @@ export const schemaRules = (
       add(name, each, `${path}/additionalProperties`);
     }
     const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = node;
+    if (Number(minProperties) > Number(maxProperties))
+      throw refused(path, `minProperties ${minProperties} exceeds maxProperties ${maxProperties}`);
     // Next to listed properties no others are written: a second value of a listed name could be of a wrong type.
     const open =
       Object.keys(properties).length + members.length === 0 && (additionalProperties !== false || patterns.length > 0);
