@@ -6,7 +6,7 @@ export type Sequence = readonly Atom[];
 
 const CHARACTER = /\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|[^\\]/gsu;
 
-const isText = (atom: Atom): boolean => atom[0] === '"';
+export const isText = (atom: Atom | undefined): boolean => atom?.[0] === '"';
 export const isClass = (atom: Atom): boolean => atom[0] === '[';
 /** A class that is repeated. */
 export const isStar = (atom: Atom | undefined): boolean => atom !== undefined && isClass(atom) && atom.at(-1) === '*';

@@ -160,6 +160,13 @@ it.each([
   expect(complete).toEqual(Array.from({ length: most - least + 1 }, (_, i) => least + i));
 });
 
+it.each(['[^a][^a]*[^b]', '[^b]{2,}[^a]', 'a[^a][^b]*[^ab]', '([^a]|aa)[^a]*[^b]'])(
+  'a loop after a class: %s',
+  async (regex) => {
+    expect(await wrongTexts({ regex }, new RegExp(`^(${regex})$`, 'u'), BEYOND)).toEqual([]);
+  },
+);
+
 it('a grammar may name classes beyond ASCII', async () => {
   expect(await wrongTexts({ grammar: 'root ::= [aé-ħ]* [^é]' }, /^[aé-ħ]*[^é]$/, BEYOND)).toEqual([]);
 });

@@ -4,7 +4,7 @@
 // that is not enough, each becomes a rule of its own. The input is what XGrammar prints of a grammar that it has read:
 // rules of alternatives of sequences, without brackets inside.
 
-import { type Atom, isClass, isName, isStar, rangesOf, type Sequence, split } from './atoms.ts';
+import { type Atom, isClass, isName, isStar, isText, rangesOf, type Sequence, split } from './atoms.ts';
 import { classesAsBytes, isMisread } from './byte-classes.ts';
 import { finiteRules } from './finite-rules.ts';
 
@@ -57,8 +57,10 @@ class Writer {
     });
     const safe = alternatives.length === 1 || this.#differ(alternatives);
     const texts = alternatives.map((sequence) => {
-      // A loop at the beginning of a rule is joined with what comes after it.
-      const guarded = isStar(sequence[0]) ? [NOTHING, ...sequence] : sequence;
+      // A loop that follows no text is joined with what comes before or after it.
+      const guarded = sequence.flatMap((atom, i) =>
+        isStar(atom) && !isText(sequence[i - 1]) ? [NOTHING, atom] : [atom],
+      );
       return (safe ? guarded : [this.#new(name, [[...guarded, NOTHING]])]).join(' ');
     });
     this.written.push(
