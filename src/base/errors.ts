@@ -85,7 +85,12 @@ export const sharedFault = (error: unknown): Fault => {
   return { code, message: without(message), hint: without(hint) };
 };
 
-/** Throws `aborted` when the signal has fired; call it between awaits of any long work. */
+/**
+ * Throws when the signal has fired: the OutriderError it was aborted with, else `aborted`. Call it between awaits of any
+ * long work.
+ */
 export const checkAborted = (signal: AbortSignal | undefined): void => {
-  if (signal?.aborted) throw new OutriderError('aborted', 'aborted by the caller');
+  if (!signal?.aborted) return;
+  if (signal.reason instanceof OutriderError) throw signal.reason;
+  throw new OutriderError('aborted', 'aborted by the caller');
 };

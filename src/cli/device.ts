@@ -89,11 +89,11 @@ export const loadOnDevice = async (
     store: openDiskStore(),
     onProgress: (state) => progress(tell(state)),
   });
-  const { total, tokenizer, read, repack, compile } = loaded.times as ModelLoadTimes;
+  const { total, tokenizer, read, repack, compile, check } = loaded.times as ModelLoadTimes;
   const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
   note(
     `loaded ${loaded.name} in ${seconds(total)}: tokenizer ${seconds(tokenizer)}, read ${seconds(read)}, ` +
-      `repack ${seconds(repack)}; shaders ${seconds(compile)} at the same time; ` +
+      `repack ${seconds(repack)}, check ${seconds(check)}; shaders ${seconds(compile)} at the same time; ` +
       `${formatBytes(loaded.model.bytes)} on the device`,
   );
   if (!loaded.model.batchInvariant)

@@ -393,7 +393,7 @@ describe('what fails in the middle', () => {
     const weighing = engine.preflight({});
     await engine.close();
     await weighing;
-    await expect(engine.preflight({})).rejects.toMatchObject({ code: 'aborted' });
+    await expect(engine.preflight({})).rejects.toMatchObject({ code: 'aborted', message: 'the engine is closed' });
     expect([opened, destroyed]).toEqual([1, 1]);
   });
 

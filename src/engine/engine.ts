@@ -3,7 +3,7 @@
 // same interface (worker/client.ts).
 
 import { checkSignal } from '../base/check-signal.ts';
-import { checkAborted, toFault } from '../base/errors.ts';
+import { checkAborted, OutriderError, toFault } from '../base/errors.ts';
 import { ConstraintCompiler } from '../constraint/compile.ts';
 import { constrainedCursor } from '../decode/core/constrained-cursor.ts';
 import { draftSampling } from '../decode/core/draft-sampling.ts';
@@ -245,7 +245,7 @@ class LocalEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closing.abort(new OutriderError('aborted', 'the engine is closed', 'Create another one.'));
     using ticket = this.#queue.join();
     while (ticket.ahead > 0) await ticket.moved(ticket.ahead, new AbortController().signal);
     this.#forget();

@@ -60,7 +60,7 @@ export class Transformer implements LanguageModel, Runner {
   readonly architecture: Architecture;
   /** From the checkpoint's tensors, once they have been read. */
   ropeDivisors: RopeDivisors = {};
-  loadTimes: LoadTimes = { read: 0, repack: 0, compile: 0 };
+  loadTimes: LoadTimes = { read: 0, repack: 0, compile: 0, check: 0 };
   readonly #gpu: Gpu;
   readonly #arena: Arena;
   readonly #executor: Executor;

@@ -36,6 +36,8 @@ export interface LoadTimes {
   /** Bringing tensors into the device's layout. */
   readonly repack: number;
   readonly compile: number;
+  /** After all that: checking that rows score alike in every pass. Some drivers finish their shaders only in its runs. */
+  readonly check: number;
 }
 
 /** GGUF's tensors that divide RoPE's frequencies, as rope-table.ts calls them. */
@@ -114,7 +116,7 @@ export const streamWeights = async (
   checkpoint: Checkpoint,
   sinks: ReadonlyMap<string, Sink>,
   { signal, onProgress }: LoadModelOptions,
-): Promise<Omit<LoadTimes, 'compile'>> => {
+): Promise<Pick<LoadTimes, 'read' | 'repack'>> => {
   const wanted = (name: string): boolean => sinks.has(name);
   const total = [...checkpoint.tensors.values()].reduce((sum, { name, bytes }) => sum + (wanted(name) ? bytes : 0), 0);
   let previous: Promise<unknown> = Promise.resolve();

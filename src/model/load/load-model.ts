@@ -46,9 +46,10 @@ export const loadModel = async (
     const compiled = probing.then(() => performance.now() - began);
     const all = new Map([...sinks, ...divisorSinks(made)]);
     const [compile, streamed] = await Promise.all([compiled, streamWeights(gpu, checkpoint, all, options)]);
-    made.loadTimes = { ...streamed, compile };
     using probe = await probing;
+    const checking = performance.now();
     if (!(options.batchInvariant ?? (await isBatchInvariant(probe, made.vocabulary)))) made.padPasses();
+    made.loadTimes = { ...streamed, compile, check: performance.now() - checking };
     checkAborted(signal);
     if (gpu.failure) throw gpu.failure;
     return made;
