@@ -117,7 +117,7 @@ const measured = (facts, name, wanted) => {
     'tokens a second',
     `× ${title.toLowerCase()}`,
     'tokens a round',
-    'passes a token, a drafter’s small ones too',
+    'passes per token (drafter’s included)',
     'same tokens',
   ];
   const runsEach = report.repeat > 1 ? `${report.repeat} runs each` : 'one run each';
@@ -148,9 +148,9 @@ const routers = ({ runs, results, folder }) => {
     markdown(
       [
         `${rows[0]?.[columns.indexOf('problems')]} held-out problems`,
-        "right answers, of the target's",
+        'right answers (target = 100 %)',
         ...kept.slice(2, -1),
-        '× plain, timed on fewer problems, steps by dflash',
+        '× plain (target’s steps by dflash; fewer problems)',
       ],
       chosen,
     ),

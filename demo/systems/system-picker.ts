@@ -10,8 +10,7 @@ import { KnobPanel, type Settings } from './knob-panel.ts';
 const GUARANTEES = {
   exact: {
     badge: '= exact',
-    about:
-      'Never changes the answer: at temperature 0 the tokens are those of plain decoding, else their distribution is.',
+    about: 'Never changes the answer: the tokens of plain decoding at temperature 0, its distribution otherwise.',
   },
   approximate: {
     badge: '≈ approximate',
@@ -19,6 +18,8 @@ const GUARANTEES = {
       'May change the answer to save time: what the judge lets pass stays, whether or not the target would write it.',
   },
 } as const;
+const EXACT_ENSEMBLE =
+  'Writes what the full vote of all models would write: its tokens at temperature 0, its distribution otherwise.';
 
 /** The page opens with the first of these that exists. */
 const FAVOURITES = ['dflash', 'autoregressive'];
@@ -93,11 +94,11 @@ export class SystemPicker {
   }
 
   #show(): void {
-    const { id, title, summary, paper, guarantee, knobs } =
+    const { id, title, summary, paper, guarantee, group, knobs } =
       this.#fitted.find((each) => each.id === this.system.id) ?? this.system;
     const badge = element('guarantee', HTMLButtonElement);
     badge.textContent = GUARANTEES[guarantee].badge;
-    badge.dataset.hint = GUARANTEES[guarantee].about;
+    badge.dataset.hint = group === 'ensemble' ? EXACT_ENSEMBLE : GUARANTEES[guarantee].about;
     badge.dataset.guarantee = guarantee;
     const link = element('paper', HTMLAnchorElement);
     link.hidden = paper === '';

@@ -1,7 +1,7 @@
 // Errors at the edges are data: a code the page can act on, a message that names what is wrong, a hint that says
 // what to do. They cross a worker boundary and the command line unchanged.
 
-/** What went wrong, for programs. */
+/** What went wrong, for programs. The guide (troubleshooting.md) says what to do about each code. */
 export type ErrorCode =
   | 'no-webgpu'
   | 'out-of-memory'

@@ -23,7 +23,7 @@ export const DEFAULT_DRAFT = 'draft';
 
 export const modelOption = text(
   'M',
-  `a folder, a .gguf file, an address, a name such as owner/model, or a bundled model (default: ${DEFAULT_MODEL})`,
+  `a folder, a .gguf file, an address, owner/model on Hugging Face, an id of models --catalogue, or a bundled model (default: ${DEFAULT_MODEL})`,
 );
 
 const bundledFolder = (root: string): string => join(root, 'public/models');

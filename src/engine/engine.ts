@@ -55,7 +55,8 @@ export interface Engine {
   /**
    * Afterwards exactly these models are loaded. A model that was loaded and is asked for again at the same precision
    * stays; all others are freed first. After a failed or aborted load no model is loaded; one that is refused at once, or
-   * aborted before its turn, changes nothing.
+   * aborted before its turn, changes nothing. Throws an OutriderError: `bad-request`, `no-webgpu`, `download-failed`,
+   * `bad-checkpoint`, `vocabulary-mismatch`, `out-of-memory`, `device-lost` or `aborted`.
    */
   load(models: ModelSources, options?: LoadOptions): Promise<Loaded>;
   /** Runs queue up. An abort ends the stream with `done`; every other failure is thrown as an OutriderError. */

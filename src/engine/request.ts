@@ -25,6 +25,7 @@ export interface RunRequest {
   readonly prompt: Prompt;
   /** Default `autoregressive`. */
   readonly system?: string;
+  /** Settings of the system, by knob: `Loaded.systems` has their names, ranges and initial values. */
   readonly knobs?: Readonly<Record<string, KnobValue>>;
   /**
    * The most committed tokens; drafts do not count. Default: 1024, or fewer when the context has less room. It may be 0
@@ -33,11 +34,15 @@ export interface RunRequest {
   readonly maxTokens?: number;
   /** Default 0: greedy. */
   readonly temperature?: number;
+  /** Draws among the `topK` most probable tokens. Default 0: all. */
   readonly topK?: number;
+  /** Draws among the fewest tokens whose probabilities sum to `topP`. Default 1: all. */
   readonly topP?: number;
+  /** Draws among tokens at least `minP` times as probable as the most probable one. Default 0: all. */
   readonly minP?: number;
   /** Default: 0 for a greedy run, otherwise random. The `run` event has it. */
   readonly seed?: number;
+  /** The answer ends before the first of these texts. */
   readonly stop?: readonly string[];
   /**
    * From 0.01 to 100; 1 changes nothing. Of tokens that occur in prompt or answer, positive logits are divided by it and

@@ -40,7 +40,7 @@ const LONG_DRAFT = 5;
 
 /**
  * For models of similar cost. A longer draft saves readbacks where all of it is kept, and wastes passes where it is
- * not: for two models γ = 3 pays where more than .98 of the drafts are kept (a simulation of the passes; docs/log.md).
+ * not: for two models γ = 3 pays where more than .98 of the drafts are kept (a simulation of the passes; docs/log/ensembles.md).
  */
 const FOLLOWING = { cost: 0.95, most: 3, begin: 0.97, decay: 0.95 };
 

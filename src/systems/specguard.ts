@@ -104,7 +104,7 @@ export default defineRouter({
   knobs,
   threshold: 'tau',
   escalates: 'low',
-  reasons: { kept: 'the score reaches the threshold', escalated: 'a token that it was unsure of' },
+  reasons: { kept: 'the score reaches the threshold', escalated: 'the score is below the threshold' },
   fit: fitSelector,
   draft: (run) => ({ samplings: candidateSamplings(draftSampling(samplingOf(run)), run.knobs.k), ...rowsOf(run) }),
   async scorer(run, { boundary, most }) {

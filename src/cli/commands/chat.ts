@@ -6,7 +6,7 @@ import { modelOption, needTokenizer, openTokenizer } from '../model-source.ts';
 
 export const chat = defineCommand({
   name: 'chat',
-  summary: 'prints the prompt that a conversation becomes, and its ids; generate --messages answers it',
+  summary: 'prints the prompt and ids that the chat template makes of a conversation; generate --messages answers it',
   usage: '[--model M] --messages F.json',
   positionals: [],
   options: { model: modelOption, messages: messagesOption },

@@ -25,7 +25,7 @@ const catalogueRow = ({ id, role, parameters, files, memory, licence, partners, 
   KNOWN[known],
 ];
 
-const COLUMNS = ['id', 'role', 'parameters', 'download', 'device at q4 / q8 / f16', 'licence', 'drafted by', 'known'];
+const COLUMNS = ['id', 'role', 'parameters', 'download', 'device at q4 / q8 / f16', 'licence', 'drafted by', 'checked'];
 
 const catalogue = (): string => {
   const addresses = CATALOGUE.map((entry) => [entry.id, entry.goodAt, catalogueAddress(entry)]);

@@ -1,19 +1,19 @@
-// Falls back to plain decoding while drafting loses time. The controller keeps an account in plain tokens: a
-// speculative round pays in the tokens that it committed and takes out its cost in plain rounds. When the account is
-// overdrawn, the run decodes plainly; it tries again when one more lost round would still keep all losses below a small
-// share of the run. So text on which no draft is kept costs at most that share plus the overdraft (a few tokens),
-// however bad the drafter is. In text that usually goes well, earlier gains pay for a run of bad luck.
+// Falls back to plain decoding while drafting loses time. Gains and losses are counted in plain rounds, each of which
+// commits one token: a speculative round gains the tokens that it committed and loses what it cost. When the balance falls
+// below the allowance, the run decodes plainly. It drafts again when one more lost round would keep all losses below a
+// small share of the run's tokens. So text on which no draft is kept costs at most that share and the allowance (a few
+// tokens), however bad the drafter is. In text that usually goes well, earlier gains make up for a few bad rounds.
 import type { Emit } from '../../trace/index.ts';
 import { assumedCost, type Cost, type RoundKind, roundName } from './round-cost.ts';
 import { type Ledger, newLedger, type Timings } from './timings.ts';
 
 /** Plain tokens that may be lost before the run falls back, or as many as take this long: too little to be noticed. */
-const OVERDRAFT = { tokens: 4, ms: 15 } as const;
+const ALLOWANCE = { tokens: 4, ms: 15 } as const;
 /** The gain that is remembered against later losses; no more, because text changes. */
 const CREDIT = 4;
 /**
  * The share of all tokens that all losses together may reach before another try. Keeping a drafter's context while it
- * does not draft costs about one token in a hundred more (docs/log.md), and both together must stay below three.
+ * does not draft costs about one token in a hundred more (docs/log/speculation.md), and both together must stay below three in a hundred.
  */
 const SHARE = 0.015;
 /** Plain rounds before the next try, doubled by each try that fails. */
@@ -68,18 +68,20 @@ export class FallbackController {
     if (!affordable || this.#ledger.committed - this.#paused < this.#pause) return false;
     this.#pause = Math.min(PAUSE.most, 2 * this.#pause);
     this.#paused = null;
-    this.#ledger.account = -this.#overdraft;
+    this.#ledger.balance = -this.#allowance;
     this.#emitSwitch(round, 'speculation');
     this.#speculated = [];
     return true;
   }
 
+  /** After a plain round of `ms` milliseconds. */
   plain(ms: number): void {
     this.#options.timings.add('plain', ms);
     this.#ledger.committed++;
     this.#since = { rounds: 0, tokens: 0 };
   }
 
+  /** After a speculative round of `ms` milliseconds that committed `tokens` tokens. */
   speculative(round: number, kind: RoundKind, ms: number, tokens: number): void {
     this.#options.timings.add(roundName(kind), ms);
     this.#ledger.committed += tokens;
@@ -87,8 +89,8 @@ export class FallbackController {
     this.#speculated.push({ ms, tokens });
     this.#unpriced.push({ kind, tokens });
     this.#unpriced = this.#unpriced.filter((each) => !this.#enter(each));
-    if (this.#ledger.account >= 0) this.#pause = PAUSE.least;
-    if (!this.#options.fallBack || this.#ledger.account >= -this.#overdraft || this.#lastLoss === 0) return;
+    if (this.#ledger.balance >= 0) this.#pause = PAUSE.least;
+    if (!this.#options.fallBack || this.#ledger.balance >= -this.#allowance || this.#lastLoss === 0) return;
     this.#paused = this.#ledger.committed;
     this.#emitSwitch(round, 'plain');
   }
@@ -100,7 +102,7 @@ export class FallbackController {
     const loss = cost - tokens;
     this.#lastLoss = Math.max(0, loss);
     this.#ledger.lost += loss;
-    this.#ledger.account = Math.min(CREDIT, this.#ledger.account - loss);
+    this.#ledger.balance = Math.min(CREDIT, this.#ledger.balance - loss);
     return true;
   }
 
@@ -112,10 +114,10 @@ export class FallbackController {
   }
 
   /** In plain rounds. */
-  get #overdraft(): number {
+  get #allowance(): number {
     const { cost, timings } = this.#options;
     const plain = cost === assumedCost ? null : timings.least('plain');
-    return plain === null ? OVERDRAFT.tokens : Math.max(OVERDRAFT.tokens, OVERDRAFT.ms / plain);
+    return plain === null ? ALLOWANCE.tokens : Math.max(ALLOWANCE.tokens, ALLOWANCE.ms / plain);
   }
 
   #emitSwitch(round: number, to: 'plain' | 'speculation'): void {

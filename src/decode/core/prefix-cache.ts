@@ -49,26 +49,26 @@ export class PrefixCache {
   readonly #ensembles = new Map<string, Ensemble>();
 
   /**
-   * A cursor with room for prompt and answer, or for as many rows as the model can hold. It already holds the part of
-   * the prompt that is known from an earlier run, but never its last row.
+   * A cursor with room for `rows`, which are prompt and answer together, or for as many as the model can hold. It already
+   * holds the part of the prompt that is known from an earlier run, but never its last row.
    */
   async open<R extends Role>(
     role: R,
     models: Models,
     prompt: readonly number[],
-    answer: number,
+    rows: number,
     { ahead: beyond = 0, ...options }: Options = {},
   ): Promise<Cursors[R]> {
     const model: Models[Role] = models[role];
     if (!model) throw refuse(`no ${role} model is loaded`, 'Load one under that role.');
-    const needed = answer + beyond;
+    const needed = rows + beyond;
     const opened = JSON.stringify(options);
     const known = this.#cursors.get(role);
     if (known?.opened === opened && known.cursor.capacity >= Math.min(needed, model.context)) {
       const { cursor, tokens } = known;
-      const rows = Math.min(commonPrefix(tokens ?? [], prompt) - ahead(role), prompt.length - 1);
+      const kept = Math.min(commonPrefix(tokens ?? [], prompt) - ahead(role), prompt.length - 1);
       // A judge's cursor lays out its input itself, and keeps account of what it has read.
-      if ('rewind' in cursor) rewindTo(cursor, Math.max(0, Math.min(cursor.length, rows)));
+      if ('rewind' in cursor) rewindTo(cursor, Math.max(0, Math.min(cursor.length, kept)));
       known.tokens = null;
       expectPrompt(cursor, prompt);
       return cursor as Cursors[R];
@@ -78,7 +78,7 @@ export class PrefixCache {
     const cursor = await openFitting((how) => model.open({ ...options, ...how }) as Promise<Cursors[Role]>, {
       capacities: [roomyRows(needed, model.context), least],
       cache: options.cache,
-      answerAt: (rows) => rows - beyond - prompt.length,
+      answerAt: (capacity) => capacity - beyond - prompt.length,
       freeOthers: () => this.#forgetIdle(),
     });
     this.#cursors.set(role, { cursor, opened, tokens: null });

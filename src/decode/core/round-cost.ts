@@ -29,7 +29,7 @@ export const measuredCost =
 
 /**
  * For drafts that were drawn at random. Which of their rounds are plain decides what is drawn, so it must not depend on
- * the clock: one seed would give two answers. The line fits what rounds cost on the slowest adapters (docs/log.md).
+ * the clock: one seed would give two answers. The line fits what rounds cost on the slowest adapters (docs/log/speculation.md).
  */
 export const assumedCost: Cost = ({ nodes, passes }) => 1.2 + 0.15 * nodes + 0.3 * passes;
 

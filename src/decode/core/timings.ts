@@ -23,8 +23,8 @@ class Recent {
 
 /** What speculation gained and lost, in plain tokens (fallback.ts). */
 export interface Ledger {
-  /** The current balance; a run falls back when it is overdrawn. */
-  account: number;
+  /** Gains less losses of late; a run falls back when it is below the allowance. */
+  balance: number;
   /** All losses less all gains. */
   lost: number;
   committed: number;
@@ -36,7 +36,7 @@ export interface Place {
   kept: number;
 }
 
-export const newLedger = (): Ledger => ({ account: 0, lost: 0, committed: 0 });
+export const newLedger = (): Ledger => ({ balance: 0, lost: 0, committed: 0 });
 
 /** One for each system and set of models; kept between runs. */
 export class Timings {

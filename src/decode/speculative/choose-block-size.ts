@@ -22,7 +22,7 @@ const predicted = async (
 };
 
 /**
- * The relative error of predictions and timings (docs/log.md): sizes within it count as equal, and the smallest wins.
+ * The relative error of predictions and timings (docs/log/speculation.md): sizes within it count as equal, and the smallest wins.
  */
 const TIE = 0.03;
 

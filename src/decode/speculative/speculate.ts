@@ -62,9 +62,8 @@ export const speculate = (
   let prepared = !sampled;
   const cost = random ? assumedCost : measuredCost(timings);
   const fallback = new FallbackController({ timings, cost, emit, fallBack });
-  // Where the fall-back is off, something is drafted whatever it costs, and the clock decides nothing: such runs can be
-  // repeated.
   const expected = new ExpectedToken();
+  // Without falling back the clock does not decide how much is drafted, so that such a run can be repeated.
   const price = expectedCost(fallBack && !random ? timings : null);
 
   return async (context) => {

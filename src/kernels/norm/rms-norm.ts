@@ -1,5 +1,6 @@
-// RMS norm of whole rows. A tensor's rows are padded with zeros to whole vec4s, so the last vec4 of an odd width adds
-// nothing.
+// RMS norm of whole rows: y = x / sqrt(mean(x²) + epsilon) · weight. Rows are f32 and padded with zeros to 32 columns, so
+// the last vec4 of an odd width adds nothing; `weight` is f32 [width]. A workgroup has one row, or eight where a row has a
+// single lane.
 import wgsl from '../../../shaders/norm/rms-norm.wgsl?raw';
 import addWgsl from '../../../shaders/norm/rms-norm-add.wgsl?raw';
 import tapWgsl from '../../../shaders/norm/rms-norm-tap.wgsl?raw';
