@@ -1,42 +1,51 @@
 #!/usr/bin/env bash
-# Measures every router in the engine: thresholds on validation problems, then, once, the held-out ones, and the same on the
-# harder problems at the same thresholds. Writes the figures of the tables and the plots. OUT names a folder for what the
-# commands print; journals there let an interrupted one go on. Counts bear other work on the machine; the times of `bench`
-# need a quiet one.
+# Measures every router in the engine: thresholds on validation problems, then, once, the held-out ones, and the harder ones at
+# the same thresholds. Writes the figures of the tables and the plots. OUT names a folder for what the commands print; journals
+# there let an interrupted one go on. SUITES=usual or SUITES=hard measures one set alone. Counts bear other work on the machine;
+# the times of `bench` need a quiet one.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-out=${OUT:?set OUT to a folder}
+out=${OUT:?set OUT to a folder} suites=${SUITES:-usual hard}
 problems=${PROBLEMS:-600} hard=${HARD:-600} timed=${TIMED:-90} others=${OTHERS:-40} first=${FIRST:-150}
 routers=rsd,arbitrage,confidence,specguard
 outrider() { npm run -s outrider -- "$@" --json; }
 by() { printf "%s:inner=$1," "${@:2}"; }
 inner() { by autoregressive "$@"; by dflash "$@"; }
 judged="rsd arbitrage confidence specguard" rest="$(inner oracle random:share=0.2)draft-model,draft-only,majority,best-of-n"
+mkdir -p "$out"
 set -x
 
-outrider thresholds --systems $routers --limit 600 --journal "$out/validation.jsonl" > "$out/validation.json"
-outrider thresholds --systems $routers --split held-out --limit "$problems" --journal "$out/held-out.jsonl" \
-  > "$out/held-out.json"
-outrider thresholds --systems oracle,random --split held-out --limit 150 --journal "$out/others.jsonl" > "$out/others.json"
-outrider thresholds --systems oracle:tau=0,random:share=0.2 --split held-out --limit "$problems" \
-  --journal "$out/others.jsonl" > "$out/bounds.json"
-outrider thresholds --suite bundled-math-hard --systems $routers,random --split held-out --limit "$hard" \
-  --journal "$out/hard.jsonl" > "$out/hard.json"
-outrider bench --suite bundled-math --against rsd:inner=dflash --offset "$first" --limit "$timed" \
-  --systems "$(by dflash $judged)dflash" > "$out/times.json"
-outrider bench --suite bundled-math --offset "$first" --limit "$others" --systems "$(by autoregressive $judged)$rest" \
-  > "$out/times-others.json"
-outrider thresholds --suite bundled-math-hard --systems oracle:tau=0 --split held-out --limit "$hard" \
-  --journal "$out/hard-others.jsonl" > "$out/hard-bounds.json"
-outrider bench --suite bundled-math-hard --against rsd:inner=dflash --offset "$first" --limit "$others" \
-  --systems "$(inner $judged)dflash,$rest" > "$out/hard-times.json"
+if [[ $suites == *usual* ]]; then
+  outrider thresholds --systems $routers --limit 600 --journal "$out/validation.jsonl" > "$out/validation.json"
+  outrider thresholds --systems $routers --split held-out --limit "$problems" --journal "$out/held-out.jsonl" \
+    > "$out/held-out.json"
+  outrider thresholds --systems oracle,random --split held-out --limit 150 --journal "$out/others.jsonl" > "$out/others.json"
+  outrider thresholds --systems oracle:tau=0,random:share=0.2 --split held-out --limit "$problems" \
+    --journal "$out/others.jsonl" > "$out/bounds.json"
+  outrider bench --suite bundled-math --against rsd:inner=dflash --offset "$first" --limit "$timed" \
+    --systems "$(by dflash $judged)dflash" > "$out/times.json"
+  outrider bench --suite bundled-math --offset "$first" --limit "$others" --systems "$(by autoregressive $judged)$rest" \
+    > "$out/times-others.json"
+fi
+if [[ $suites == *hard* ]]; then
+  outrider thresholds --suite bundled-math-hard --systems $routers,random --split held-out --limit "$hard" \
+    --journal "$out/hard.jsonl" > "$out/hard.json"
+  outrider thresholds --suite bundled-math-hard --systems oracle:tau=0 --split held-out --limit "$hard" \
+    --journal "$out/hard-others.jsonl" > "$out/hard-bounds.json"
+  outrider bench --suite bundled-math-hard --against rsd:inner=dflash --offset "$first" --limit "$others" \
+    --systems "$(inner $judged)dflash,$rest" > "$out/hard-times.json"
+fi
 
 cd training
-python -m routers.held_out "$out/held-out.json" "$out/times.json" ../docs/results/routers.json \
-  --timed-too "$out/times-others.json" --also "$out/bounds.json" --at random=0.2
-python -m routers.held_out "$out/hard.json" "$out/hard-times.json" ../docs/results/routers-hard.json \
-  --also "$out/hard-bounds.json" --at random=0.2
-python -m routers.plot "$out/held-out.json" "$out/others.json" ../docs/images/routers.svg
-python -m routers.plot "$out/held-out.json" "$out/others.json" ../docs/images/routers-useless.svg --useless
+if [[ $suites == *usual* ]]; then
+  python -m routers.held_out "$out/held-out.json" "$out/times.json" ../docs/results/routers.json \
+    --timed-too "$out/times-others.json" --also "$out/bounds.json" --at random=0.2
+  python -m routers.plot "$out/held-out.json" "$out/others.json" ../docs/images/routers.svg
+  python -m routers.plot "$out/held-out.json" "$out/others.json" ../docs/images/routers-useless.svg --useless
+fi
+if [[ $suites == *hard* ]]; then
+  python -m routers.held_out "$out/hard.json" "$out/hard-times.json" ../docs/results/routers-hard.json \
+    --also "$out/hard-bounds.json" --at random=0.2
+fi
 cd ..
 node .ci/tables.mjs --write
