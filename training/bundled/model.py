@@ -1,7 +1,7 @@
 """The Qwen3 architecture in plain PyTorch, for training and for batched greedy decoding on a CPU.
 
 Parameters carry the names that `Qwen3ForCausalLM` uses, so a state dict is a checkpoint. Master weights are
-f32; every matmul casts to the stream's type (bf16 in training, f32 in evaluation).
+f32; every matmul casts to the stream's type (`STREAM` in training, f32 in evaluation).
 """
 
 from dataclasses import dataclass
@@ -10,6 +10,9 @@ from functools import cache as memoize
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+# Without AVX-512 torch multiplies bf16 without SIMD: 9 GFLOP/s instead of 82 in f32 on a Zen 3 core.
+STREAM = torch.bfloat16 if torch.backends.cpu.get_cpu_capability().startswith("AVX512") else torch.float32
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,20 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from .model import STREAM
+
 MOMENTUM = 0.95
 QUINTIC = (3.4445, -4.7750, 2.0315)  # Keller Jordan's coefficients
 
 
 def orthogonal(m: Tensor, steps: int = 5) -> Tensor:
-    """The nearest half-orthogonal matrices, roughly; a batch of matrices at once, in bf16."""
+    """The nearest half-orthogonal matrices, roughly; a batch of matrices at once, in the stream's type."""
     a, b, c = QUINTIC
-    x = m.bfloat16()
+    x = m.to(STREAM)
     tall = x.shape[-2] > x.shape[-1]
     if tall:
         x = x.mT
-    x = x / (x.float().norm(dim=(-2, -1), keepdim=True) + 1e-7).bfloat16()
+    x = x / (x.float().norm(dim=(-2, -1), keepdim=True) + 1e-7).to(STREAM)
     for _ in range(steps):
         s = x @ x.mT
         x = a * x + (b * s + c * (s @ s)) @ x

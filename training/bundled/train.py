@@ -21,7 +21,7 @@ import torch.nn.functional as F
 
 from . import evaluate, vocabulary
 from .batches import IGNORE, Batches
-from .model import SIZES, LanguageModel
+from .model import SIZES, STREAM, LanguageModel
 from .optimizer import Optimizer
 
 WARM_UP = 40
@@ -128,7 +128,7 @@ def train(rank: int, args: argparse.Namespace) -> None:
             break
         ids, labels = next(stream)
         wanted = labels != IGNORE
-        hidden = model.hidden(ids, torch.bfloat16)[wanted]
+        hidden = model.hidden(ids, STREAM)[wanted]
         loss = F.cross_entropy(model.head(hidden).float(), labels[wanted])
         loss.backward()
         if ranks > 1:

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from bundled import evaluate, vocabulary
 from bundled.batches import IGNORE
-from bundled.model import LanguageModel, Sizes
+from bundled.model import STREAM, LanguageModel, Sizes
 from bundled.optimizer import Optimizer
 from bundled.train import Clock
 
@@ -151,7 +151,7 @@ def train(args: argparse.Namespace) -> None:
     control.write_text(json.dumps({"end": clock.end, "decay": clock.decay}))
     texts, prompts = greedy_texts(target, tokenizer, [p["question"] for p in evaluate.held_out(args.evaluate)])
     parts = [whole(target, [texts[i] for i in g], [prompts[i] for i in g]) for g in groups(texts)]
-    stream = batches(target, tokenizer, args.tokens, 7 + updates + args.seed, torch.bfloat16)
+    stream = batches(target, tokenizer, args.tokens, 7 + updates + args.seed, STREAM)
     recent: list[tuple[float, float]] = []
     last_eval = time.time()
     while True:

@@ -19,6 +19,7 @@ import torch
 import torch.nn.functional as F
 
 from bundled.batches import IGNORE
+from bundled.model import STREAM
 from bundled.optimizer import Optimizer
 
 from . import steps
@@ -41,7 +42,7 @@ def endless(folder: Path, tokens: int, seed: int) -> Iterator[Batch]:
 
 def losses(judge: Judge, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """At the ends of steps, at every token of a step, and of the language model."""
-    hidden = judge.states_of(batch, torch.bfloat16)
+    hidden = judge.states_of(batch, STREAM)
     places = {(r, j.index): float(j.right) for r, j in batch.judged}
     rows, columns = (torch.tensor(part) for part in zip(*places, strict=True))
     ends = F.binary_cross_entropy_with_logits(judge.judge(hidden[rows, columns])[:, 0], torch.tensor(list(places.values())))

@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F
 
 from bundled.batches import IGNORE
+from bundled.model import STREAM
 from bundled.optimizer import Optimizer
 
 from . import steps
@@ -145,7 +146,7 @@ def train(start: dict, rows: list[Row], recipe: Recipe, log=None) -> Judge:
         batch = collate(group)
         found = ends(batch, wanted)
         at = batch.places(found)
-        hidden = judge.states_of(batch, torch.bfloat16)
+        hidden = judge.states_of(batch, STREAM)
         loss = F.cross_entropy(judge.judge(hidden[at]), torch.tensor([label(j.gain, recipe) for _, j in found]))
         if recipe.every:
             every = tokens_of(batch, found, recipe)
