@@ -15,7 +15,7 @@ const GUARANTEES = {
   approximate: {
     badge: '≈ approximate',
     about:
-      'May change the answer to save time: what the judge lets pass stays, whether or not the target would write it.',
+      'May change the answer to save time: what the draft wrote can stay, whether or not the target would write it.',
   },
 } as const;
 const EXACT_ENSEMBLE =

@@ -16,7 +16,7 @@ const REMOTE_KEY = 'OUTRIDER_REMOTE_KEY';
 const JUDGE_KEY = 'OUTRIDER_REMOTE_JUDGE_KEY';
 
 export const remoteOptions = {
-  remote: text('ADDRESS', `of a completions server that has the target; its key, if any, is in ${REMOTE_KEY}`),
+  remote: text('ADDRESS', `address of a completions server that has the target; its key, if any, is in ${REMOTE_KEY}`),
   'remote-model': text('NAME', 'what that server calls the target'),
   'remote-fall-back': choice(
     ['draft', 'fail'],
@@ -24,7 +24,7 @@ export const remoteOptions = {
   ),
   'remote-judge': text(
     'ADDRESS',
-    `of a server that scores steps (vLLM's /pooling); its key, if any, is in ${JUDGE_KEY}`,
+    `address of a server that scores steps (vLLM's /pooling); its key, if any, is in ${JUDGE_KEY}`,
   ),
   'remote-judge-model': text('NAME', 'what that server calls the judge'),
   'remote-judge-words': text('NO,YES', 'ask which of two words a language model would write next, by /v1/completions'),

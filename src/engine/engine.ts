@@ -109,8 +109,9 @@ export interface ModelInfo {
   readonly family: string;
   /** Absent for drafters and judges. */
   readonly vocabulary?: number;
+  /** The most tokens that a prompt and its answer may have together. */
   readonly context: number;
-  /** The weights on the device. */
+  /** Bytes on the device: weights, and activations that all runs share. Caches are not counted. */
   readonly bytes: number;
   /** What its tokenizer reads: token ids only, texts, or conversations too. */
   readonly text: 'none' | 'raw' | 'chat';

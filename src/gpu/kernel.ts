@@ -20,7 +20,7 @@ export interface KernelSource<
   readonly grid: (uniforms: Values<Uniforms>, tuning: Tuning, live: Live) => Grid;
 }
 
-/** Makes the function that records one dispatch of a kernel in a plan. Whether shader and source agree is tested, not checked. */
+/** Makes the function that records one dispatch of a kernel in a plan. kernels/shaders.test.ts compares shader and source. */
 export const defineKernel = <
   const Bindings extends Readonly<Record<string, Access>>,
   const Uniforms extends Readonly<Record<string, Word>>,

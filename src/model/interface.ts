@@ -53,6 +53,7 @@ export type Token = number | DeviceToken;
  * A filtered, normalised distribution kept on the device: what a sampled draft was drawn from. It lasts for a round.
  */
 export interface DeviceDistribution {
+  /** Its place among the distributions that the device keeps. */
   readonly distribution: number;
 }
 

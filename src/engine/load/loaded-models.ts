@@ -96,7 +96,7 @@ export const modelsFor = ({ remote: stepwise }: Pick<SystemFacts, 'remote'>, loa
 /** How far a load is. */
 export interface Progress {
   readonly phase: 'download' | 'upload' | 'compile';
-  /** Bytes, or pipelines. */
+  /** Bytes while downloading or uploading, pipelines while compiling. */
   readonly loaded: number;
   readonly total: number;
 }
