@@ -1,7 +1,7 @@
 """The judge: a Qwen3 body with a value head (reward) or a classifier (router) on the last norm's output.
 
-Sizes are the mid's with one layer more: a token can only be compared with what was predicted in its place by a layer
-above the one where the prediction is ready. The added layer begins as the identity.
+Sizes are those of a language model with one layer more, the bundled judges' the mid's: a token can only be compared with
+what was predicted in its place by a layer above the one where the prediction is ready. The added layer begins as the identity.
 """
 
 import json
@@ -46,9 +46,10 @@ class Judge(LanguageModel):
         return self.hidden(batch.ids, dtype, positions=batch.positions, mask=batch.mask)
 
 
-def from_language_model(folder: Path) -> Judge:
+def from_language_model(folder: Path, classes: int = 0) -> Judge:
     """The body of an exported language model, a layer that does nothing yet on top, and a zero head."""
-    judge, model = Judge(), evaluate.load(folder)
+    model = evaluate.load(folder)
+    judge = Judge(classes, replace(model.sizes, layers=model.sizes.layers + 1))
     judge.load_state_dict(model.state_dict(), strict=False)
     for layer in judge.model.layers[model.sizes.layers :]:
         nn.init.zeros_(layer.self_attn.o_proj.weight)
@@ -57,8 +58,13 @@ def from_language_model(folder: Path) -> Judge:
 
 
 def sized(state: dict) -> Sizes:
-    """As many layers as the weights have."""
-    return replace(JUDGE, layers=1 + max(int(name.split(".")[2]) for name in state if name.startswith("model.layers.")))
+    """The sizes that the weights have."""
+    layers = 1 + max(int(name.split(".")[2]) for name in state if name.startswith("model.layers."))
+    first = "model.layers.0."
+    head_dim = len(state[first + "self_attn.q_norm.weight"])
+    heads, kv_heads = (len(state[f"{first}self_attn.{name}_proj.weight"]) // head_dim for name in "qk")
+    ffn, width = state[first + "mlp.gate_proj.weight"].shape
+    return replace(JUDGE, layers=layers, width=width, heads=heads, kv_heads=kv_heads, head_dim=head_dim, ffn=ffn)
 
 
 def shorter(state: dict, kept: list[int]) -> dict:

@@ -22,7 +22,7 @@ from bundled.model import STREAM
 from bundled.optimizer import Optimizer
 
 from . import steps
-from .judge import Judge, auc, from_judge, load_judge, shorter
+from .judge import Judge, auc, from_judge, from_language_model, load_judge, shorter
 from .prm import rewards
 from .rows import Batch, Judged, Row, batches, collate, pack
 
@@ -203,6 +203,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--problems", type=int, help="only the first N of STEPS.jsonl")
     parser.add_argument("--start", type=Path, help="a router to go on from instead of the reward model")
+    parser.add_argument("--body", type=Path, help="an exported language model to begin from instead, with a layer on top")
     parser.add_argument("--layers", type=int, nargs="+", help="of the judge it starts from, only these (from 0)")
     parser.add_argument("--seed", type=int, default=Recipe.seed)
     parser.add_argument("--annotated", action="store_true")
@@ -220,7 +221,7 @@ def main() -> None:
     recipe = Recipe(**{name: value for name, value in vars(args).items() if name in Recipe.__dataclass_fields__})
     prm = load_judge(args.prm)[0]
     data, held = steps.load(args.data)[: args.problems], steps.load(args.held_out)
-    start = load_judge(args.start)[0] if args.start else prm
+    start = from_language_model(args.body, args.classes) if args.body else load_judge(args.start or args.prm)[0]
     rows = labelled(data, gains(data, prm if args.label == "prm" else None), args.annotated)
     weights = shorter(start.state_dict(), args.layers) if args.layers else start.state_dict()
     judge = train(weights, rows, recipe, print)

@@ -1,5 +1,6 @@
 """Step data, packed rows, judges, their ONNX file and the simulation of routing."""
 
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from routers.decode import BREAK, confirm_steps, write_steps
 from routers.export import export
 from routers.head import HEADS, read, scored
 from routers.judge import Judge, auc, from_judge, from_language_model, load_judge, shorter
+from routers.likelihood import doubts
 from routers.prm import rewards
 from routers.router import Recipe, gains, label, labelled, predict, spearman, tokens_of
 from routers.rows import NOTES, Judged, Row, collate, pack
@@ -193,6 +195,21 @@ def test_a_router_begins_as_its_reward_model(records, judge) -> None:
     for j, p in found:
         if j.kind == "greedy":
             assert p == pytest.approx(1 - reward[j.group, j.number], abs=1e-4)
+
+
+def test_a_router_of_any_width_begins_as_a_language_model(tmp_path) -> None:
+    """The added layer does nothing yet; from_judge finds the sizes in the weights."""
+    draft = evaluate.load(MODELS / "draft")
+    router = from_judge(from_language_model(MODELS / "draft", 2).state_dict(), 2).eval()
+    assert router.sizes == replace(draft.sizes, layers=draft.sizes.layers + 1)
+    ids = torch.tensor([[1, 3, 50, 84, 73, 4]])
+    assert torch.equal(router.head(router.hidden(ids)), draft.head(draft.hidden(ids)))
+
+
+def test_the_draft_doubts_its_steps_as_it_wrote_them(records) -> None:
+    for j, doubt in doubts(evaluate.load(MODELS / "draft"), labelled(records, gains(records, None), False)):
+        if j.kind == "greedy":
+            assert doubt == pytest.approx(-min(records[j.group].contexts[j.number].logprobs[0]), abs=1e-3)
 
 
 def test_a_judge_is_read_back_from_its_export(judge, tmp_path) -> None:
