@@ -45,7 +45,10 @@ export const auxiliaryOptions = {
     'M',
     "another member of the target's ensemble, of the same vocabulary; may be repeated (default: the draft)",
   ),
-  judge: text('M', "a reward model or a router for this target's steps (default, for the bundled target: prm, router)"),
+  judge: text(
+    'M',
+    "a reward model, a router or a language model that judges this target's steps (default, for the bundled target: prm, router)",
+  ),
   sentences: text(
     'M',
     'a sentence-embedding model that compares candidate steps, for specguard: a folder or an address',

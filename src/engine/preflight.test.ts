@@ -120,5 +120,6 @@ test('a checkpoint under a role that it was not made for is refused before it is
   await expect(engine.preflight({ target, dflash: eagle3 })).rejects.toThrow(
     /no drafter for dflash: it is one for eagle3/,
   );
-  await expect(engine.preflight({ target, prm: target })).rejects.toThrow(/target is no judge/);
+  await expect(engine.preflight({ target, prm: dflash })).rejects.toThrow(/DFlashDraftModel/);
+  expect((await engine.preflight({ target, prm: target })).parts).toHaveLength(2); // a language model may judge
 });

@@ -87,9 +87,7 @@ const readAs = (role: ModelRole, checkpoint: Checkpoint, opened: readonly Opened
     if (kind === role) return architecture;
     throw wrongRole(`drafter for ${role}: it is one for ${kind}`);
   }
-  if (JUDGES.includes(role) && !isScored(tensors))
-    throw wrongRole('judge: it has neither a reward head nor a classifier');
-  return JUDGES.includes(role) ? readScored(config, tensors) : readArchitecture(config, tensors);
+  return JUDGES.includes(role) && isScored(tensors) ? readScored(config, tensors) : readArchitecture(config, tensors);
 };
 
 const nothing = (role: ModelRole, name: string): PreflightPart => ({

@@ -2,6 +2,7 @@
 // every row read back.
 
 import { checkAborted } from '../base/errors.ts';
+import { logSumExp } from '../base/log-sum-exp.ts';
 import { MOST_ROWS } from '../base/pass-rows.ts';
 import { chainOf } from '../decode/core/chain.ts';
 import type { Choice, LanguageModel } from '../model/interface.ts';
@@ -36,9 +37,4 @@ export const scorePrompt = async (
     }
   }
   return scores;
-};
-
-const logSumExp = (row: Float32Array): number => {
-  const most = row.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-  return most + Math.log(row.reduce((sum, logit) => sum + Math.exp(logit - most), 0));
 };

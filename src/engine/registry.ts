@@ -222,7 +222,7 @@ export class ModelRegistry {
       );
     else
       await this.#loadOne(role, from, options, (gpu, source, how) =>
-        loadJudgeSource(gpu, source, { ...how, target: reader() }),
+        loadJudgeSource(gpu, source, { ...how, target: reader(), gives: GIVES[role] }),
       );
   }
 

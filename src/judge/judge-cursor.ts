@@ -23,6 +23,15 @@ export interface Reader extends Disposable {
   read(tokens: readonly number[]): Promise<readonly ArrayLike<number>[]>;
 }
 
+/** Throws `bad-request` where a text is longer than a judge can read. */
+export const checkRoom = (tokens: number, capacity: number): void => {
+  if (tokens <= capacity) return;
+  const overflow = { requested: tokens, context: capacity };
+  throw new OutriderError('bad-request', `${tokens} tokens exceed the ${capacity} that this judge can read`, '', {
+    overflow,
+  });
+};
+
 export class TextCursor implements JudgeCursor {
   readonly capacity: number;
   readonly #reader: Reader;
@@ -56,16 +65,7 @@ export class TextCursor implements JudgeCursor {
 
   /** The score at the last of these tokens. */
   async #read(tokens: readonly number[]): Promise<number> {
-    const { capacity } = this.#reader;
-    if (tokens.length > capacity)
-      throw new OutriderError(
-        'bad-request',
-        `${tokens.length} tokens exceed the ${capacity} that this judge can read`,
-        '',
-        {
-          overflow: { requested: tokens.length, context: capacity },
-        },
-      );
+    checkRoom(tokens.length, this.#reader.capacity);
     const known = commonPrefix(this.#tokens, tokens);
     if (known < tokens.length) {
       this.#tokens.length = known;

@@ -8,6 +8,7 @@ import type { Judge, JudgedStep } from '../decode/core/system.ts';
 import { loadJudgeSource } from '../engine/load/judge.ts';
 import { loadSource } from '../engine/load/language-model.ts';
 import type { LoadedModel } from '../engine/load/loaded-models.ts';
+import { scorePrompt } from '../engine/prompt-scores.ts';
 import { testGpu } from '../testing/device/gpu.ts';
 import { writeOnnx } from '../testing/files/onnx-writer.ts';
 import { noShared, shared } from '../testing/goldens/shared.ts';
@@ -259,6 +260,59 @@ test('the bundled router gives the same scores on our kernels and as ONNX', asyn
   expect(Math.abs(a - c)).toBeLessThan(0.02);
   expect(Math.abs(b - d)).toBeLessThan(0.02);
   expect(a).not.toBeCloseTo(b, 4);
+});
+
+describe('a language model as a judge', () => {
+  const folder = (name: string): string => join(import.meta.dirname, '../../public/models', name);
+
+  it('gives the probability of a step’s least likely token, however the text was read', async () => {
+    const gpu = await testGpu();
+    const target = await loadSource(gpu, await folderSource(folder('draft')));
+    using _ = target.model;
+    const load = (gives?: Judge['gives']) =>
+      folderSource(folder('draft')).then((source) => loadJudgeSource(gpu, source, { target, gives }));
+    const [{ model }, { model: opposite }] = [await load(), await load('advantage')];
+    using judge = model;
+    using router = opposite;
+    expect([judge.gives, judge.family, router.gives]).toEqual(['reward', 'qwen3', 'advantage']);
+    const encode = (text: string) => target.tokenizer?.encode(text) ?? [];
+    const problem = encode('<bos><user>Tom has 3 apples and buys 4 more. How many?<assistant>');
+    const [kept, right, wrong] = ['Tom buys 4 more.\n\n', 'He has 3 + 4 = 7.\n\n', 'He has 3 + 4 = 9.\n\n'].map(encode);
+    const steps: JudgedStep[] = [{ tokens: kept as number[], by: 'draft' }];
+
+    const least = async (step: readonly number[]): Promise<number> => {
+      const text = [...problem, ...(kept as number[]), ...step];
+      const scores = await scorePrompt(target.model, text, 0, new AbortController().signal);
+      return Math.exp(Math.min(...scores.slice(-step.length).map(({ logprob }) => logprob as number)));
+    };
+    const expected = [await least(right as number[]), await least(wrong as number[])];
+    using cursor = await judge.open({ capacity: 128 });
+    const candidates = [right as number[], wrong as number[]];
+    const [first] = await cursor.score(problem, [], [kept as number[]]);
+    expect(first).toBeGreaterThan(0);
+    const scores = await cursor.score(problem, steps, candidates);
+    scores.forEach((score, i) => {
+      expect(score).toBeCloseTo(expected[i] as number, 6);
+    });
+    // What was read before does not matter, by a bit.
+    expect(await cursor.score(problem, steps, candidates.toReversed())).toEqual(scores.toReversed());
+    cursor.forget();
+    expect(await cursor.score(problem, steps, candidates)).toEqual(scores);
+    using other = await router.open({ capacity: 128 });
+    expect(await other.score(problem, steps, candidates)).toEqual(scores.map((score) => 1 - score));
+    using small = await judge.open({ capacity: 20 });
+    await expect(small.score(problem, steps, candidates)).rejects.toMatchObject({ code: 'bad-request' });
+  });
+
+  it('must have the vocabulary of the target', async () => {
+    const gpu = await testGpu();
+    const target = await loadSource(gpu, await folderSource(folder('draft')));
+    using _ = target.model;
+    const other = { ...target, tokenizer: null, model: { vocabulary: 40 } } as unknown as LoadedModel;
+    await expect(loadJudgeSource(gpu, await folderSource(folder('mid')), { target: other })).rejects.toMatchObject({
+      code: 'vocabulary-mismatch',
+    });
+  });
 });
 
 describe.skipIf(noShared)('published checkpoints', () => {
