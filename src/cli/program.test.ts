@@ -40,7 +40,7 @@ describe('the program', () => {
     [
       ['tokenize', '--text', 'a', '--model', 'nowhere'],
       'there is no model "nowhere"',
-      'bundled (dflash, draft, eagle3, mid, prm, router, smollm2-eagle3, target)',
+      'bundled (dflash, draft, eagle3, mid, prm, router, small-judge, smollm2-eagle3, target)',
     ],
     [['inspect'], 'inspect needs PATH', ''],
     [['chat', '--messages', 'nowhere.json'], 'cannot read nowhere.json', ''],
@@ -202,6 +202,7 @@ describe('inspect and models', () => {
       ['mid', 'qwen3'],
       ['prm', 'qwen3'],
       ['router', 'qwen3'],
+      ['small-judge', 'qwen3'],
       ['smollm2-eagle3', 'eagle3'],
       ['target', 'qwen3'],
     ]);

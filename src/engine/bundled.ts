@@ -14,6 +14,7 @@ export const BUNDLED = [
   'blockpilot',
   'prm',
   'router',
+  'small-judge',
   'smollm2-eagle3',
 ] as const;
 
