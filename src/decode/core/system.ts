@@ -44,7 +44,7 @@ export interface JudgedStep {
   readonly by: 'draft' | 'target';
 }
 
-/** Scores steps of a text: a process reward model, or a router that predicts whether the target would do better. */
+/** Scores steps of a text: a reward model, a router that predicts whether the target would do better, or a language model. */
 export interface Judge extends Disposable {
   readonly family: string;
   /** What a score is: the reward of a step, or the probability that the target's step would be better. */
