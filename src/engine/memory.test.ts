@@ -104,8 +104,10 @@ describe.each(SYSTEMS)('%#', (models, request) => {
       const refusals = memory.refusals;
       const tokens: number[] = [];
       const failed = await refused(ask(request).then((all) => tokens.push(...all)));
+      // Readbacks that overlap need a buffer each, and whether the last two do is a matter of time.
+      const reached = k < allocations - 1 || memory.made > k;
       memory.refuse();
-      expect(memory.refusals - refusals, `refused ${k} of ${allocations}`).toBe(1);
+      expect(memory.refusals - refusals, `refused ${k} of ${allocations}`).toBe(reached ? 1 : 0);
       healthy(`refused ${k} of ${allocations}`);
       if (failed) expect(gpu.bytes, `after ${k}`).toBe(before);
       else expect(tokens, `refused ${k}`).toEqual(whole);
