@@ -41,7 +41,8 @@ const help = (): string => {
   const rows = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(13)} ${summary}`);
   return `outrider COMMAND …: language models on your own GPU, in Node.\n\n${rows.join('\n')}\n
 A model is a folder in the Hugging Face layout, a .gguf file, an https:// address of either, owner/name on Hugging Face,
-an id of \`models --catalogue\`, or the name of a bundled model. \`outrider help COMMAND\` lists a command's options. Results go to stdout, everything else to stderr.\n`;
+an id of \`models --catalogue\`, or the name of a bundled model. \`outrider help COMMAND\` lists a command's options.
+Results go to stdout, everything else to stderr.\n`;
 };
 
 /** `help COMMAND` is `COMMAND --help`. */

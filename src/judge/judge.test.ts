@@ -304,6 +304,21 @@ describe('a language model as a judge', () => {
     await expect(small.score(problem, steps, candidates)).rejects.toMatchObject({ code: 'bad-request' });
   });
 
+  it('whose weights are broken gives an error, not a score', async () => {
+    const gpu = await testGpu();
+    const files = new Map(
+      ['config.json', 'model.safetensors'].map((name) => [
+        name,
+        new Uint8Array(readFileSync(join(folder('draft'), name))),
+      ]),
+    );
+    files.get('model.safetensors')?.fill(0xff, -100); // the last tensor's end: NaN at f16
+    const { model } = await loadJudgeSource(gpu, { kind: 'bytes', files });
+    using judge = model;
+    using cursor = await judge.open({ capacity: 32 });
+    await expect(cursor.score([1, 3, 50], [], [[84, 73]])).rejects.toMatchObject({ code: 'bad-checkpoint' });
+  });
+
   it('must have the vocabulary of the target', async () => {
     const gpu = await testGpu();
     const target = await loadSource(gpu, await folderSource(folder('draft')));
