@@ -18,6 +18,7 @@ import type { ModelPick } from './models/catalogue-view.ts';
 import { MemberChoice } from './models/ensemble-members.ts';
 import { type Choice, Family, isAlso, type ModelNames, mayBeOnnx, namesOf, roleName } from './models/family.ts';
 import { FitView } from './models/fit-view.ts';
+import { JudgeChoice } from './models/judge-choice.ts';
 import { LoadingView } from './models/loading-view.ts';
 import { ModelsPanel } from './models/models-panel.ts';
 import type { OwnModels } from './models/own-models.ts';
@@ -67,6 +68,7 @@ export class Session {
   readonly engine: Engine = connect();
   readonly systems = new SystemPicker(() => void this.#systemChanged());
   readonly #members = new MemberChoice((chosen) => void this.#membersChanged(chosen));
+  readonly #judges = new JudgeChoice((judge) => void this.#chosen(judge, 'prm'));
   readonly #loading = new LoadingView();
   readonly #precision = element('precision', HTMLSelectElement);
   readonly #onnx = element('onnx', HTMLSelectElement);
@@ -189,7 +191,7 @@ export class Session {
     }
     this.#roles = this.#roles.filter((each) => each !== role);
     this.systems.offer(this.#family);
-    this.#showMembers();
+    this.#showChoices();
     return this.#load([role], choice.label);
   }
 
@@ -233,8 +235,10 @@ export class Session {
     return bits ? { precision: bits } : {};
   }
 
-  #showMembers(): void {
+  /** Bundled models that may take another's place in the chosen system. */
+  #showChoices(): void {
     this.#members.show(this.systems.system.joins ?? false, this.#family);
+    this.#judges.show(this.systems.system, this.#family);
   }
 
   /** What the systems that cannot run need. */
@@ -249,7 +253,7 @@ export class Session {
     this.panel.leave();
     this.systems.offer(this.#family);
     this.#offerModels();
-    this.#showMembers();
+    this.#showChoices();
     return this.#load(this.#family.rolesOf(this.systems.system), this.#family.target.label);
   }
 
@@ -267,7 +271,7 @@ export class Session {
 
   /** Loads what the chosen system needs and is not loaded yet. */
   async #systemChanged(): Promise<void> {
-    this.#showMembers();
+    this.#showChoices();
     const added = this.#family.rolesOf(this.systems.system).filter((role) => !this.#roles.includes(role));
     if (added.length > 0) await this.#load(added, added.map((role) => `the ${roleName(role)}`).join(' and '));
     else this.#offerCalibration();

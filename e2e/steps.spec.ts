@@ -63,9 +63,22 @@ test('another threshold is tried on the same scores, by keyboard', async () => {
   await expect(said).toHaveText(new RegExp(`^Threshold 1\\.00: [${all - 1}${all}] of ${all} escalated`));
 });
 
+test('RSD with the small language model as judge: the same cards', async () => {
+  const judge = page.getByRole('combobox', { name: 'Judge of the draft’s steps' });
+  await expect(judge).toHaveValue('prm');
+  await Promise.all([
+    page.waitForRequest(/models\/small-judge\/model\.safetensors/),
+    judge.selectOption({ label: 'small language model' }),
+  ]);
+  await ready(page);
+  await answer(page);
+  await expectCards('Reward');
+});
+
 test('Arbitrage: the same, with the advantage of the target as score', async () => {
   await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption({ label: 'Arbitrage' });
   await ready(page);
+  await expect(page.getByLabel('Judge of the draft’s steps')).toBeHidden();
   await answer(page);
   await expectCards('Advantage');
   const slider = page.getByRole('slider', { name: 'Try another threshold' });

@@ -345,7 +345,7 @@ class LocalEngine implements Engine {
       // Kept with probability p/q, drafts need noise of their own; kept as the target's own draws, they share its noise.
       drafting: constrained ? sampling : draftSampling(sampling),
       constraint: constrained?.text ?? null,
-      prompt: job.prompt.length,
+      promptLength: job.prompt.length,
       alternatives: logprobs,
     };
     const open: RunContext['open'] = async (role, options) => {

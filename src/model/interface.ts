@@ -316,11 +316,11 @@ export interface EnsembleVerdict {
    */
   readonly source: 'corrected' | 'bonus' | null;
   /** One for each choice. */
-  readonly votes: readonly Vote[];
+  readonly votes: readonly DeviceVote[];
 }
 
 /** How a token came about, for people: probabilities after temperature and filters, at temperature 0 as at 1. */
-export interface Vote {
+export interface DeviceVote {
   /** Of the chosen token under r. */
   readonly r: number;
   /** For each member: the token that it finds most probable, and what it gives the chosen one. */

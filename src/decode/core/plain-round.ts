@@ -16,8 +16,8 @@ interface Plain {
 const MOST_FORCED = 15;
 
 /** The text that the run's constraint leaves no choice about, as far as one pass and the budget reach. */
-export const forcedText = ({ constraint, tokens, prompt, budget }: Sequence): readonly number[] =>
-  constraint?.forced(tokens.slice(prompt), Math.min(MOST_FORCED, budget - 1)) ?? [];
+export const forcedText = ({ constraint, tokens, promptLength, budget }: Sequence): readonly number[] =>
+  constraint?.forced(tokens.slice(promptLength), Math.min(MOST_FORCED, budget - 1)) ?? [];
 
 /** One token of plain decoding, after forced text if there is any. The pass is not accepted yet. */
 export const plainRound = async (

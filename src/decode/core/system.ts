@@ -122,7 +122,7 @@ export interface Sequence {
   /** What the answer is constrained to; the target's cursor keeps to it. Null: nothing. */
   readonly constraint: ConstrainedText | null;
   /** Tokens of the prompt: the answer is after them. */
-  readonly prompt: number;
+  readonly promptLength: number;
   /**
    * How many alternatives to score at each committed position. More than 0 costs a round one more readback. Null: no
    * probabilities are wanted.

@@ -95,11 +95,11 @@ export const speculate = (
   /** As much of a proposal as the constraint allows and as pays; null: nothing. */
   function sized(
     proposal: Proposal | null,
-    { tokens, prompt, constraint }: Sequence,
+    { tokens, promptLength, constraint }: Sequence,
     forced: readonly number[],
     most: number,
   ) {
-    const text = constraint && { constraint, answer: tokens.slice(prompt), forced, most };
+    const text = constraint && { constraint, answer: tokens.slice(promptLength), forced, most };
     const whole = text && drafter.onHost ? expected.join(proposal, text) : proposal;
     const allowed = whole && text ? allowedDraft(whole, tokens.at(-1) as number, text) : whole;
     const chances = allowed?.chances;

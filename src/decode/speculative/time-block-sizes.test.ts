@@ -18,7 +18,7 @@ it.each([
     sampling,
     drafting: sampling,
     constraint: null,
-    prompt: 10,
+    promptLength: 10,
     alternatives: null,
   };
   const asked = new Set<number>();
