@@ -2,8 +2,8 @@
 // would open it. `npx vitest run src/catalogue/admitted.test.ts -u` writes docs/admitted.md.
 import { expect, test } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
-import { isDrafter, readAny, readDrafter } from '../model/families/families.ts';
-import { checkTensors } from '../model/load/checkpoint-tensors.ts';
+import { isDrafter, readArchitecture, readDrafter } from '../model/families/families.ts';
+import { checkedAny } from '../model/load/checked-architecture.ts';
 import { PUBLISHED } from '../testing/published/configs.ts';
 import { mixOf, publishedGguf } from '../testing/published/gguf-header.ts';
 import { type ListedFile, WEBGPU_BENCH, WLLAMA } from '../testing/published/lists.ts';
@@ -32,7 +32,7 @@ const openFile = async (config: Readonly<Record<string, unknown>>, quantisation:
   const mix = mixOf(quantisation);
   if (!mix) throw new Error(`which types ${quantisation} has is not known`);
   using checkpoint = await openCheckpoint(publishedGguf(config, mix).source);
-  checkTensors(readAny(checkpoint), checkpoint.tensors);
+  checkedAny(checkpoint);
 };
 
 const fileRow = async ({ file, from, quantisation, note = '' }: ListedFile): Promise<Row> => ({
@@ -50,7 +50,7 @@ const entryRow = async ({ title, repository, from = repository, files, known }: 
   const refused = await refusal(() => {
     if (gguf) return openFile(config, file.precision);
     if (isDrafter(config)) readDrafter(config);
-    else readAny({ config, tensors: new Map() });
+    else readArchitecture(config);
   });
   const note = known === 'weights' ? 'weights run' : '';
   return { name: title, read: gguf ? `GGUF header, ${file.precision}` : 'config', refused, note };
@@ -109,9 +109,7 @@ ${tableOf(catalogue)}
 });
 
 test('a model that is not known is refused, and its row says why', async () => {
-  const refused = await refusal(
-    () => void readAny({ config: { architectures: ['MambaForCausalLM'] }, tensors: new Map() }),
-  );
+  const refused = await refusal(() => void readArchitecture({ architectures: ['MambaForCausalLM'] }));
   expect(tableOf([{ name: 'Mamba', read: 'config', refused, note: '' }])).toContain(
     'refused: architecture MambaForCausalLM is not supported',
   );

@@ -3,6 +3,7 @@ import type { CompiledGrammar, GrammarCompiler } from '@mlc-ai/web-xgrammar';
 import { badConstraint } from '../base/refuse.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import type { Constraint } from './constraint.ts';
+import { checkSize } from './grammar-size.ts';
 import { schemaGrammar } from './json-schema.ts';
 import { literal } from './literal.ts';
 import { bytesOf, type Marks } from './marks.ts';
@@ -75,13 +76,14 @@ const makeCompiler = async ({ tokenizer, marks, vocabulary, stopTokens }: Vocabu
 
 const compile = async (compiler: GrammarCompiler, constraint: Constraint): Promise<CompiledGrammar> => {
   const { Grammar } = await loadXGrammar();
-  const grammar = await Grammar.fromEBNF(grammarOf(constraint));
+  const grammar = await Grammar.fromEBNF(checkSize(grammarOf(constraint)));
   const printed = grammar.toString();
   grammar.dispose();
   return compiler.compileGrammar(safeAlternatives(printed));
 };
 
-const TEXTS = /"(?:[^"\\\n]|\\.)*"|\[(?:[^\]\\]|\\.)*\]|#.*/g;
+/** One that is not closed ends with the grammar: each character is read once. */
+const TEXTS = /"(?:[^"\\\n]|\\.)*"?|\[(?:[^\]\\]|\\.)*\]?|#.*/g;
 const NUL = /(?<!\\)(?:\\\\)*\\(?:0|u0000|U00000000)/;
 
 /** XGrammar leaves U+0000 out of a text, and so would allow the text without it. */

@@ -224,6 +224,10 @@ const REFUSED: Readonly<Record<string, readonly [schema: unknown, message: strin
     { patternProperties: { a: { type: 'string' }, b: { type: 'null' } } },
     '/patternProperties: type in several parts of allOf',
   ],
+  'a pattern of names that takes a step for each way to divide a name': [
+    { properties: { [`${'a'.repeat(60)}!`]: true }, patternProperties: { '^(a+)+$': true } },
+    '/patternProperties: "^(a+)+$" takes too many steps',
+  ],
   'a pattern of names that is none': [{ patternProperties: { '(': true } }, '"(" is no pattern'],
   'contains next to unevaluatedItems': [
     { unevaluatedItems: true, contains: { const: 1 } },
@@ -473,6 +477,36 @@ describe('constraints that are refused', () => {
       code: 'bad-constraint',
       message: expect.stringContaining(message),
     });
+  });
+
+  const deep = (within: string, depth: number): string => '('.repeat(depth) + within + ')'.repeat(depth);
+  const tooLong = 'would have more than 2097152 characters';
+  it.each([
+    ['a regex of 200 groups', { regex: deep('a', 200) }, 'nested more than 100 deep'],
+    ['a pattern of 500 groups', { json_schema: { pattern: deep('a', 500) } }, 'nested more than 100 deep'],
+    ['a grammar of 100 000 groups', { grammar: `root ::= ${deep('"a"', 1e5)}` }, 'nested more than 100 deep'],
+    ['counts of counts', { regex: '(((a{100}){100}){100}){20}' }, tooLong],
+    ['counts of counts in a grammar', { grammar: 'root ::= ((("a"{100}){100}){100}){2, 20}' }, tooLong],
+    ['many counts', { regex: 'a{127}'.repeat(40_000) }, 'counts of the pattern'],
+    ['many optional characters', { regex: '[à-é]{0,1000}'.repeat(1000) }, 'counts of the pattern'],
+    [
+      'many patterns with counts',
+      { json_schema: { prefixItems: Array.from({ length: 400 }, (_, i) => ({ pattern: `[à-é]{1000}${i}` })) } },
+      'its grammar is too long',
+    ],
+    ['brackets that are not closed', { grammar: `root ::= ${'['.repeat(260_000)}` }, 'Unterminated'],
+  ] as const)('%s: the next one compiles', async (_, constraint, message) => {
+    await expect(openMatcher(constraint)).rejects.toMatchObject({
+      code: 'bad-constraint',
+      message: expect.stringContaining(message),
+    });
+    using matcher = await openMatcher({ regex: '[ab]d' });
+    expect(await randomAnswer(matcher, 1)).toMatch(/^[ab]d$/);
+  });
+
+  it('groups of 64 are kept', async () => {
+    using matcher = await openMatcher({ regex: deep('a', 64) });
+    expect(await randomAnswer(matcher, 1)).toBe('a');
   });
 
   it('a grammar with an error in line 2, by the compiler’s own words; the next one compiles', async () => {

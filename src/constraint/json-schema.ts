@@ -4,8 +4,10 @@
 // does not know and misreads some that it does (docs/decisions/0030-constraints.md).
 import { isObject } from '../base/is-object.ts';
 import { badConstraint } from '../base/refuse.ts';
+import { BoundedPattern, Steps } from '../text/bounded-pattern.ts';
 import type { JsonSchema } from './constraint.ts';
 import { dependentVariants } from './dependencies.ts';
+import { LONGEST_GRAMMAR } from './grammar-size.ts';
 import { characterClass, literal } from './literal.ts';
 import { mergeSchemas } from './merge-schemas.ts';
 import { integerPattern, multiplePattern, numberPattern } from './number-range.ts';
@@ -141,11 +143,20 @@ export const schemaRules = (
   const rules: string[] = [];
   const names = new Map<string, string>();
   let merges = 0;
+  let written = 0;
+  /** Of all patterns of names together: one may take exponentially many for a name. */
+  const steps = new Steps();
+  steps.refill(0);
   const shared = new Map<string, string>();
   /** Equal rules are one: the compiler's time goes by their number. */
   const named = (right: string): string => {
-    const name = shared.get(right) ?? `${prefix}s${rules.length}`;
-    if (!shared.has(right)) rules.push(`${name} ::= ${right}`);
+    const known = shared.get(right);
+    if (known !== undefined) return known;
+    const name = `${prefix}s${rules.length}`;
+    written += right.length;
+    if (written > LONGEST_GRAMMAR)
+      throw refused('', 'its grammar is too long', 'Make it shorter, or its counts smaller.');
+    rules.push(`${name} ::= ${right}`);
     shared.set(right, name);
     return name;
   };
@@ -307,10 +318,10 @@ export const schemaRules = (
     if (!isObject(properties)) throw refused(path, 'properties must be an object');
     if (!required.every((name) => typeof name === 'string')) throw refused(path, 'required must be a list of names');
     if (!isSchema(additionalProperties)) throw refused(path, 'additionalProperties must be a schema');
-    const patterns = patternsOf(node, path);
+    const patterns = patternsOf(node, path, steps);
     /** A property's schema, with what the patterns that its name matches say. */
     const withPatterns = (name: string, own: readonly unknown[]): unknown => {
-      const said = [...own, ...patterns.filter(({ matches }) => matches.test(name)).map((each) => each.schema)];
+      const said = [...own, ...patterns.filter(({ matches }) => matches(name)).map((each) => each.schema)];
       return said.length > 1 ? { allOf: said } : said.length === 1 ? said[0] : additionalProperties;
     };
     const members: { readonly text: string; readonly required: boolean }[] = [];
@@ -514,18 +525,25 @@ const withoutNot = ({ not: _, ...node }: Node, not: unknown, path: string): Node
 
 interface PropertyPattern {
   readonly text: string;
-  readonly matches: RegExp;
+  readonly matches: (name: string) => boolean;
   readonly schema: unknown;
 }
 
-const patternsOf = ({ patternProperties = {} }: Node, path: string): readonly PropertyPattern[] => {
+const patternsOf = ({ patternProperties = {} }: Node, path: string, steps: Steps): readonly PropertyPattern[] => {
   if (!isObject(patternProperties)) throw refused(path, 'patternProperties must be an object');
-  return Object.entries(patternProperties).map(([text, schema]) => {
+  const orRefuse = <T>(text: string, what: string, work: () => T): T => {
     try {
-      return { text, matches: new RegExp(text, 'u'), schema };
+      return work();
     } catch {
-      throw refused(`${path}/patternProperties`, `${JSON.stringify(text)} is no pattern`);
+      throw refused(`${path}/patternProperties`, `${JSON.stringify(text)} ${what}`);
     }
+  };
+  return Object.entries(patternProperties).map(([text, schema]) => {
+    const native = orRefuse(text, 'is no pattern', () => new RegExp(text, 'u'));
+    const bounded = orRefuse(text, 'is too long or refers back to a group', () => new BoundedPattern(native, steps));
+    const matches = (name: string): boolean =>
+      orRefuse(text, 'takes too many steps for the names of the properties', () => bounded.test(name));
+    return { text, matches, schema };
   });
 };
 

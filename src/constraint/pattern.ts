@@ -3,6 +3,7 @@
 // control characters stand as escapes, so there every class is narrowed, and a pattern that asks for one of them by name is
 // refused.
 import { isMisread } from './byte-classes.ts';
+import { LONGEST_GRAMMAR } from './grammar-size.ts';
 import { characterClass, complement, intersection, type Range } from './literal.ts';
 
 type Refuse = (what: string, hint?: string) => Error;
@@ -56,6 +57,8 @@ export const patternGrammar = (pattern: string, { json, refuse, named }: Pattern
   const reader = new ClassReader(pattern, refuse);
   const parts: string[] = [];
   let depth = 0;
+  /** Characters that counts have written. */
+  let written = 0;
   /** Whether something stands before that a repetition can apply to. */
   let repeatable = false;
   const put = (ranges: readonly Range[], shown: string): void => {
@@ -95,7 +98,12 @@ export const patternGrammar = (pattern: string, { json, refuse, named }: Pattern
     } else if (/[*+?{]/.test(character)) {
       if (!repeatable) throw refuse(`nothing stands before ${character} in the pattern`);
       const last = parts.pop() as string;
-      parts.push(character === '{' ? counted(last, reader.readCount(), named) : `${last}${character}`);
+      if (character === '{') {
+        const count = reader.readCount();
+        written += last.length * Math.max(count.least, count.most ?? 0);
+        if (written > LONGEST_GRAMMAR) throw refuse('the counts of the pattern make it too long', 'Count less.');
+        parts.push(counted(last, count, named));
+      } else parts.push(`${last}${character}`);
       reader.skip('?'); // lazy or not, the same texts match
       repeatable = false;
     } else if (character === '^') {

@@ -73,6 +73,13 @@ export const compiling = async <T>(work: () => Promise<T>): Promise<T> => {
     // `[FATAL] /path/of/its/build.cc:552: EBNF parser error at line 1: …`
     const reason = printed.match(/\.(?:cc|h):\d+: (?:Check failed: .*? is false: )?(.*)/)?.[1];
     const message = reason ?? (cause instanceof Error ? cause.message : String(cause));
+    // Without a reason it did not end by itself: its stack or its memory was too small, and what they hold may be wrong.
+    if (!reason && (cause instanceof RangeError || cause instanceof WebAssembly.RuntimeError))
+      throw badConstraint(
+        `the constraint is too large for the grammar engine, or the engine was lost to one before: ${message}`,
+        'Make the constraint smaller. If others fail too, reload the page, or start the process again.',
+        { cause },
+      );
     throw badConstraint(`the constraint cannot be compiled: ${message.trim().slice(0, 400)}`, '', { cause });
   }
 };

@@ -5,6 +5,8 @@ import { refuse } from '../base/refuse.ts';
 import { shown } from '../base/shown.ts';
 import type { AlsoRole, ModelRole } from '../decode/core/system.ts';
 import type { CachePrecision } from '../model/interface.ts';
+import type { FileSet } from '../weights/files/byte-source.ts';
+import type { Source } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 
 const ROLES: { readonly [Role in Exclude<ModelRole, AlsoRole>]: true } = {
@@ -32,14 +34,74 @@ const checkOne = (name: string, value: unknown, known: object): void => {
   throw refuse(`${name} must be one of ${Object.keys(known).join(', ')}, not ${shown(value)}`);
 };
 
+const isList = (value: unknown, isOne: (one: unknown) => boolean): boolean =>
+  typeof value === 'object' && value !== null && Symbol.iterator in value && [...(value as [])].every(isOne);
+
+const isFile = (value: unknown): boolean => {
+  const { name, slice } = (value ?? {}) as Partial<File>;
+  return typeof name === 'string' && typeof slice === 'function';
+};
+
+/** By their tags: those of another frame are no instances of this one's classes. */
+const isTagged = (value: unknown, tag: string): boolean => Object.prototype.toString.call(value) === `[object ${tag}]`;
+
+interface Payload {
+  readonly field: string;
+  readonly what: string;
+  readonly isRight: (value: unknown) => boolean;
+}
+
+/** What a source of each kind holds, and where. */
+const PAYLOADS: { readonly [Kind in Source['kind']]: Payload } = {
+  url: { field: 'url', what: 'an address', isRight: (value) => typeof value === 'string' || isTagged(value, 'URL') },
+  // A FileList too, which an input has.
+  files: { field: 'files', what: 'a list of files', isRight: (value) => isList(value, isFile) },
+  bytes: {
+    field: 'files',
+    what: 'a Map of names and Uint8Arrays',
+    isRight: (value) =>
+      isTagged(value, 'Map') && isList((value as Map<unknown, unknown>).values(), (one) => isTagged(one, 'Uint8Array')),
+  },
+  folder: {
+    field: 'files',
+    what: 'an open set of files',
+    isRight: (value) => typeof (value as Partial<FileSet> | null)?.open === 'function',
+  },
+};
+
+/** A model that is loaded already, or one on another machine. */
+const isModel = (role: string, { kind, model, open }: Readonly<Record<string, unknown>>): boolean => {
+  if (role === 'remote') return kind === 'remote' || (kind === undefined && typeof open === 'function');
+  if ((role === 'prm' || role === 'router') && kind === 'remote-judge') return true;
+  return typeof model === 'object' && model !== null;
+};
+
+const checkSource = (role: string, source: object): void => {
+  const given = source as Readonly<Record<string, unknown>>;
+  if (isModel(role, given)) return;
+  const { kind } = given;
+  if (role === 'remote' || typeof kind !== 'string' || !Object.hasOwn(PAYLOADS, kind))
+    throw refuse(
+      `${role}: a source of the kind ${shown(kind)} cannot be loaded`,
+      role === 'remote'
+        ? 'Give remote(address, model).'
+        : `Kinds: ${Object.keys(PAYLOADS).join(', ')}; or give a model that is loaded already.`,
+    );
+  const { field, what, isRight } = PAYLOADS[kind as Source['kind']];
+  if (!isRight(given[field]))
+    throw refuse(`${role}: a source of the kind ${kind} needs ${field}, ${what}, not ${shown(given[field])}`);
+};
+
 /** Throws `bad-request`. */
 export const checkLoad = (sources: unknown, options: unknown): void => {
   if (!isObject(sources))
     throw refuse(`the models must be an object, not ${shown(sources)}`, 'Name each by its role: { target: … }.');
   for (const [role, source] of Object.entries(sources)) {
     checkRole(role);
-    if (source !== undefined && typeof source !== 'string' && (typeof source !== 'object' || source === null))
+    if (source === undefined || typeof source === 'string') continue;
+    if (typeof source !== 'object' || source === null)
       throw refuse(`${role}: a source must be an object or the name of a bundled model, not ${shown(source)}`);
+    checkSource(role, source);
   }
   if (!isObject(options)) throw refuse(`the options must be an object, not ${shown(options)}`);
   const { cache, precision } = options;

@@ -10,6 +10,7 @@ import { random } from '../testing/fuzz/random.ts';
 import { committedTokens, type TraceEvent } from '../trace/index.ts';
 import { folderSource } from '../weights/files/folder.ts';
 import { createEngine, type Engine } from './engine.ts';
+import { loadJudgeSource } from './load/judge.ts';
 import { ModelRegistry } from './registry.ts';
 import type { RunRequest } from './request.ts';
 import type { ModelSources } from './sources.ts';
@@ -210,6 +211,34 @@ describe('with the draft as the target', () => {
     });
     expect(registry.models).toEqual({});
     second.destroy();
+  });
+
+  it('a preflight that opens the next device meanwhile does not keep a run from going on', async () => {
+    const engine = createEngine({ gpu: open });
+    await engine.load(sources);
+    const whole = committedTokens(await ask(engine));
+    const events: TraceEvent[] = [];
+    for await (const event of engine.run({ prompt, seed: 7, maxTokens: TOKENS, ignoreEos: true })) {
+      events.push(event);
+      if (commitsOf(events) !== 3 || event.type !== 'commit') continue;
+      lose();
+      await opened.at(-1)?.device.lost;
+      await engine.preflight({});
+    }
+    expect(events.map(({ type }) => type)).toContain('recovered');
+    expect(committedTokens(events)).toEqual(whole);
+    await engine.close();
+  });
+
+  it('a judge that reads a long text when the device is lost fails once, and leaves nothing unhandled', async () => {
+    const gpu = await openNodeGpu();
+    const { model } = await loadJudgeSource(gpu, await bundled('prm'));
+    const cursor = await model.open();
+    const text = Array.from({ length: 60 }, (_, i) => 5 + i);
+    const scored = cursor.score(text, [], [[9]]);
+    gpu.device.destroy();
+    await expect(scored).rejects.toMatchObject({ code: 'device-lost' });
+    await new Promise((resolve) => setTimeout(resolve, 20)); // a rejection without a handler fails the test
   });
 
   it("a device of the caller's is the caller's to replace", async () => {

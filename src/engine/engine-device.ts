@@ -41,10 +41,10 @@ export class EngineDevice {
 
   /**
    * Why a run failed, where the device is to blame and another one may take its place: it was lost, or it ran out of memory
-   * where no allocation expected that. Null: the run failed for another reason, or the device is the caller's.
+   * where no allocation expected that. Null: the run failed for another reason, or the device is the caller's. `gpu`: the
+   * device that the run began on; a preflight may have opened the next one already.
    */
-  async failure(): Promise<OutriderError | null> {
-    const gpu = this.current;
+  async failure(gpu: Gpu | null): Promise<OutriderError | null> {
     if (!gpu || !this.#owned) return null;
     // A readback fails a moment before the loss is reported.
     await Promise.race([gpu.device.lost, new Promise((resolve) => setTimeout(resolve, 50))]);

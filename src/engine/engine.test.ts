@@ -123,6 +123,24 @@ describe('a run', () => {
     ).toBe(text);
   });
 
+  it('gives back what was held when it is aborted between two events', async () => {
+    const engine = await toyEngine();
+    const text = done(await collect(engine, sampled)).text ?? '';
+    const abort = new AbortController();
+    let ended: TraceEvent | undefined;
+    let committed = 0;
+    for await (const event of engine.run({ ...sampled, stop: [`${text.slice(0, 6)}\0`] }, abort.signal)) {
+      if (event.type === 'commit') committed += event.tokens.length;
+      if (committed === 4) abort.abort();
+      await new Promise((resolve) => setTimeout(resolve));
+      ended = event;
+    }
+    expect(ended).toMatchObject({ type: 'done', finish_reason: 'aborted' });
+    const said = tokenizer.decode(committedTokens(await collect(engine, { ...sampled, maxTokens: 4 })));
+    expect(said).not.toBe('');
+    expect(ended).toMatchObject({ text: said });
+  });
+
   it('serves token ids without a tokenizer, with no text', async () => {
     const engine = createEngine();
     const model = toyModel({ vocabulary: 20, sharpness: 4 });

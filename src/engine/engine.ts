@@ -156,7 +156,7 @@ class LocalEngine implements Engine {
     checkAborted(signal);
     this.#forget();
     this.#device.forgetLosses();
-    await this.#registry.load(sources, { ...options, signal });
+    await this.#registry.load(sources, { ...options, cache, signal });
     this.#cache = cache;
     return this.#describe();
   }
@@ -179,7 +179,7 @@ class LocalEngine implements Engine {
     // Those that come after the signal wait until the line is free: the caller may not come back for them.
     const late: TraceEvent[] = [];
     let end: TraceEvent | null = null;
-    let text: string | null = null;
+    const begun: Answer[] = [];
     try {
       while (ticket.ahead > 0 && !stop.aborted) {
         const { ahead } = ticket;
@@ -189,13 +189,12 @@ class LocalEngine implements Engine {
         await ticket.moved(ahead, stop);
       }
       if (!stop.aborted) {
-        events = this.#generate(request, clock, stop);
+        events = this.#generate(request, clock, stop, (answer) => begun.push(answer));
         for await (const event of events) {
           if (event.type === 'done') {
             end = event;
             break;
           }
-          if (event.type === 'commit' && event.text !== null) text = (text ?? '') + event.text;
           if (stop.aborted) {
             late.push(event);
             continue;
@@ -210,7 +209,7 @@ class LocalEngine implements Engine {
     }
     ticket[Symbol.dispose](); // nor must one that does not come back after the end
     yield* late;
-    yield end ?? aborted(text);
+    yield end ?? aborted(begun[0]?.transcript.end() ?? null);
   }
 
   async calibrate(options: CalibrateOptions): Promise<Calibrated> {
@@ -260,11 +259,13 @@ class LocalEngine implements Engine {
     request: RunRequest,
     clock: () => number,
     signal: AbortSignal,
+    begin: (answer: Answer) => unknown,
   ): AsyncGenerator<TraceEvent, void, undefined> {
     if (!(await this.#restoreModels(signal))) return;
     let job = readRequest(request, this.#registry.models, this.#systems);
     const { system, knobs, prompt, sampling, format } = job;
     const answer = new Answer(job, clock);
+    begin(answer);
     const { escalates, threshold } = system;
     const rule = escalates && threshold ? { escalates, threshold } : null;
     const began = clock();
@@ -285,6 +286,7 @@ class LocalEngine implements Engine {
     if (constrained) yield { at: clock(), ...constrained.opened(compiled) };
     let scored = job.promptLogprobs === null;
     for (;;) {
+      const gpu = this.#device.current;
       try {
         if (!scored) yield await this.#scorePrompt(job, answer, clock, signal);
         scored = true;
@@ -295,7 +297,7 @@ class LocalEngine implements Engine {
         if (signal.aborted) break;
         yield* answer.interrupted();
         if (answer.transcript.ending) break;
-        const loss = await this.#device.failure();
+        const loss = await this.#device.failure(gpu);
         if (!loss) throw error;
         this.#device.countLoss(loss);
         const { round } = answer;

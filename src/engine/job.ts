@@ -19,7 +19,7 @@ import { type LoadedModel, type LoadedModels, modelsFor, readerOf } from './load
 import { checkVocabulary } from './load/vocabulary.ts';
 import { readLogitRules } from './logit-rules.ts';
 import { needTokenizer, readPrompt } from './read-prompt.ts';
-import type { Prompt, RunRequest } from './request.ts';
+import type { PromptRequest, RunRequest } from './request.ts';
 
 /** A checked request, with every default filled in. */
 export interface Job {
@@ -83,7 +83,7 @@ const readConstraint = ({ constraint }: RunRequest, system: DecodingSystem, targ
 };
 
 /** The loaded models as systems see them. Null when there is no model whose tokens make the text. */
-export const modelsOf = (loaded: LoadedModels, prompt?: Prompt): Models | null => {
+export const modelsOf = (loaded: LoadedModels, asked?: PromptRequest): Models | null => {
   const { remote, textTarget: _, ...here } = loaded;
   const reader = readerOf(loaded);
   if (!reader) return null;
@@ -92,13 +92,24 @@ export const modelsOf = (loaded: LoadedModels, prompt?: Prompt): Models | null =
   return {
     ...Object.fromEntries(models),
     target: reader.model,
-    ...(remote && tokenizer && { remote: remote.open({ tokenizer, stopTokens }, prompt) }),
+    ...(remote && tokenizer && { remote: remote.open({ tokenizer, stopTokens }, asked) }),
   };
 };
 
-/** What prompt and answer may take together: every member of an ensemble reads all of both. */
-const contextOf = ({ joins }: DecodingSystem, models: Models): number =>
-  Math.min(...(joins ? memberRoles(models) : (['target'] as const)).flatMap((role) => models[role]?.context ?? []));
+/**
+ * What prompt and answer may take together: every member of an ensemble reads all of both, and so does a target of
+ * another vocabulary once a step is escalated. Its own count of their tokens is not known yet, but seldom far off.
+ */
+const contextOf = ({ joins, escalates }: DecodingSystem, models: Models): number => {
+  const readers = (joins ? memberRoles(models) : (['target'] as const)).map((role) => models[role]);
+  return Math.min(...[...readers, escalates && models.remote].flatMap((reader) => reader?.context ?? []));
+};
+
+/** For people: the model that a context is of, where that is not plain. */
+const whoseContext = (context: number, { target, remote }: Models): string => {
+  if (context === target.context) return '';
+  return `, which is that of ${remote?.context === context ? remote.name : "the ensemble's smallest member"}`;
+};
 
 export const readRequest = (request: RunRequest, all: LoadedModels, systems: readonly DecodingSystem[]): Job => {
   checkRequest(request);
@@ -108,7 +119,7 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
     throw refuse(`there is no system "${id}"`, `Systems: ${systems.map((known) => known.id).join(', ')}.`);
   const loaded = system ? modelsFor(system, all) : all;
   const target = readerOf(loaded);
-  const models = modelsOf(loaded, request.prompt);
+  const models = modelsOf(loaded, request);
   if (!system || !target || !models)
     throw refuse('no model is loaded on this machine', 'Load a target, or a draft for a remote target.');
   if (all.textTarget && !loaded.draft && system.needs.includes('draft') && all.target && all.draft)
@@ -138,11 +149,10 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
     Number.MAX_SAFE_INTEGER,
     true,
   );
-  const whose = context < target.model.context ? ", which is that of the ensemble's smallest member" : '';
   if (maxTokens > room)
     throw new OutriderError(
       'bad-request',
-      `the prompt's ${prompt.length} tokens and ${maxTokens} new ones exceed the context of ${context}${whose}`,
+      `the prompt's ${prompt.length} tokens and ${maxTokens} new ones exceed the context of ${context}${whoseContext(context, models)}`,
       'Shorten the prompt, or ask for fewer tokens.',
       { overflow: { requested: prompt.length + maxTokens, context } },
     );

@@ -36,9 +36,10 @@ const LLAMA_70B = {
 };
 
 /** Config and header of a model; a read of its weights fails. */
-const headersOnly = (config: Readonly<Record<string, unknown>>): Source => {
+const headersOnly = (config: Readonly<Record<string, unknown>>, tensors = Number.POSITIVE_INFINITY): Source => {
   let end = 0;
-  const table = tensorSpecs(readArchitecture(config)).map(({ checkpoint, shape }) => {
+  const specs = tensorSpecs(readArchitecture(config)).slice(0, tensors);
+  const table = specs.map(({ checkpoint, shape }) => {
     const start = end;
     end += shape.reduce((a, b) => a * b, 2);
     return [checkpoint, { dtype: 'F16', shape, data_offsets: [start, end] }] as const;
@@ -122,4 +123,22 @@ test('a checkpoint under a role that it was not made for is refused before it is
   );
   await expect(engine.preflight({ target, prm: dflash })).rejects.toThrow(/DFlashDraftModel/);
   expect((await engine.preflight({ target, prm: target })).parts).toHaveLength(2); // a language model may judge
+});
+
+test('a model that lacks a tensor is refused before anything is planned for it', async () => {
+  await expect(engine.preflight({ target: headersOnly(LLAMA_70B, 100) })).rejects.toMatchObject({
+    code: 'bad-checkpoint',
+    message: expect.stringMatching(/^tensor model\.layers\.\d+\..* is missing$/),
+  });
+});
+
+test.each([
+  [{ tokens: Number.NaN }, 'tokens must be a whole number from 1'],
+  [{ tokens: -5 }, 'tokens must be a whole number from 1'],
+  [{ memory: Number.NaN }, 'memory must be from 0'],
+])('%j is refused', async (options, message) => {
+  await expect(engine.preflight({}, options)).rejects.toMatchObject({
+    code: 'bad-request',
+    message: expect.stringContaining(message),
+  });
 });

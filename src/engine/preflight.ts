@@ -9,14 +9,16 @@ import type { Gpu } from '../gpu/device.ts';
 import { isOnnx } from '../judge/onnx-judge.ts';
 import type { Architecture } from '../model/architecture.ts';
 import { largestBuffer } from '../model/cache/kv-cache.ts';
-import { isScored, readArchitecture, readDrafter, readScored } from '../model/families/families.ts';
+import { isScored } from '../model/families/families.ts';
 import { scratchBytes } from '../model/forward/scratch.ts';
 import type { CachePrecision } from '../model/interface.ts';
+import { checkedDrafter, checkedModel, checkedScored } from '../model/load/checked-architecture.ts';
 import { cacheEstimate, spareRows, weightBytes } from '../model/load/estimate.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import { probed } from '../weights/files/probed.ts';
 import { fileSet, openCheckpoint } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
+import { inRange } from './in-range.ts';
 import { type ModelRegistry, precisionOf } from './registry.ts';
 import type { ModelSources } from './sources.ts';
 
@@ -76,18 +78,19 @@ interface Opened {
 const DRAFTERS: readonly ModelRole[] = ['dflash', 'dspark', 'eagle3'];
 const JUDGES: readonly ModelRole[] = ['prm', 'router'];
 
-/** The architecture as its role reads it. Whatever a load would refuse is refused here. */
+/** The architecture as its role reads it. Tensors that do not fit it are refused, as in a load. */
 const readAs = (role: ModelRole, checkpoint: Checkpoint, opened: readonly Opened[]): Architecture => {
   const { name, config, tensors } = checkpoint;
   const wrongRole = (what: string): OutriderError => bad(`${name} is no ${what}`, 'Load it under its own role.');
   if (DRAFTERS.includes(role)) {
     const target = opened.find((one) => one.role === 'target');
     const vocabulary = config.vocab_size ?? target?.architecture.sizes.vocabulary; // GGUF may not say it
-    const { kind, architecture } = readDrafter('vocab_size' in config ? { ...config, vocab_size: vocabulary } : config);
+    const whole = 'vocab_size' in config ? { ...config, vocab_size: vocabulary } : config;
+    const { kind, architecture } = checkedDrafter({ config: whole, tensors });
     if (kind === role) return architecture;
     throw wrongRole(`drafter for ${role}: it is one for ${kind}`);
   }
-  return JUDGES.includes(role) && isScored(tensors) ? readScored(config, tensors) : readArchitecture(config, tensors);
+  return JUDGES.includes(role) && isScored(tensors) ? checkedScored(checkpoint) : checkedModel(checkpoint);
 };
 
 const nothing = (role: ModelRole, name: string): PreflightPart => ({
@@ -121,11 +124,11 @@ interface Request {
   readonly cache: CachePrecision;
 }
 
-const requestOf = (gpu: Gpu, { cache = 'f32', tokens = DEFAULT_TOKENS }: PreflightOptions): Request => ({
-  gpu,
-  positionsOf: ({ sizes: { context } }) => Math.min(tokens, context),
-  cache,
-});
+/** Callers may write JavaScript, so types are not certain. */
+const requestOf = (gpu: Gpu, { cache = 'f32', tokens = DEFAULT_TOKENS }: PreflightOptions): Request => {
+  inRange('tokens', tokens, 1, Number.MAX_SAFE_INTEGER, true);
+  return { gpu, positionsOf: ({ sizes: { context } }) => Math.min(tokens, context), cache };
+};
 
 const weigh = (
   { role, architecture, checkpoint }: Opened,
@@ -193,6 +196,7 @@ export const preflight = async (
   { gpu, registry }: Surroundings,
 ): Promise<Preflight> => {
   const { signal, memory = deviceMemory() } = options;
+  if (memory !== null) inRange('memory', memory, 0, Number.POSITIVE_INFINITY);
   const request = requestOf(gpu, options);
   const parts: PreflightPart[] = [];
   const opened: Opened[] = [];

@@ -11,7 +11,7 @@ import { gapAfter, type ReasoningFormat, reasoningTags, reasoningVariables } fro
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { toolConversation } from '../text/tool-calls/conversation.ts';
 import type { LoadedModel } from './load/loaded-models.ts';
-import type { RunRequest } from './request.ts';
+import type { PromptRequest, RunRequest } from './request.ts';
 
 export interface ReadPrompt {
   readonly tokens: readonly number[];
@@ -25,8 +25,6 @@ export interface ReadPrompt {
   readonly reasoning: ReasoningLimits | null;
 }
 
-type Asked = Pick<RunRequest, 'prompt' | 'tools' | 'reasoning'>;
-
 export const needTokenizer = ({ name, tokenizer }: LoadedModel, why: string, hint = ''): Tokenizer => {
   if (!tokenizer) throw refuse(`${name} has no tokenizer, ${why}`, hint);
   return tokenizer;
@@ -34,8 +32,30 @@ export const needTokenizer = ({ name, tokenizer }: LoadedModel, why: string, hin
 
 const noMarks: Marks = new Map();
 
+interface Conversation extends PromptRequest {
+  readonly prompt: Extract<PromptRequest['prompt'], { messages: unknown }>;
+}
+
+/** What the model's chat template is given; `options` may have reasoning switched otherwise than it was asked for. */
+const conversationOf = ({ prompt, tools, reasoning }: Conversation, tokenizer: Tokenizer) => {
+  const template = tokenizer.chatTemplate(Boolean(tools?.functions.length)) ?? '';
+  const { tools: functions, ...conversation } = toolConversation(template, prompt.messages, tools);
+  const options = (enabled = reasoning?.enabled): ChatOptions => ({
+    tools: functions,
+    begin: prompt.begin,
+    variables: enabled === undefined ? undefined : reasoningVariables(enabled),
+  });
+  return { ...conversation, template, options };
+};
+
+/** The tokens of a conversation alone: what its template does not know of the request, it leaves out. */
+export const encodeConversation = (asked: Conversation, tokenizer: Tokenizer): readonly number[] => {
+  const { messages, options } = conversationOf(asked, tokenizer);
+  return tokenizer.encodeChat(messages, options());
+};
+
 /** `constraint`: the request's own. */
-export const readPrompt = (asked: Asked, constraint: Constraint | null, target: LoadedModel): ReadPrompt => {
+export const readPrompt = (asked: PromptRequest, constraint: Constraint | null, target: LoadedModel): ReadPrompt => {
   const { prompt, tools, reasoning } = asked;
   if (!('messages' in prompt)) {
     for (const name of ['tools', 'reasoning'] as const)
@@ -44,20 +64,13 @@ export const readPrompt = (asked: Asked, constraint: Constraint | null, target: 
     return { tokens: readRaw(prompt, target), format: null, marks: noMarks, constraint, reasoning: null };
   }
   const tokenizer = needTokenizer(target, 'so it cannot read a text', 'Give the prompt as token ids.');
-  const template = tokenizer.chatTemplate(Boolean(tools?.functions.length)) ?? '';
-  const conversation = toolConversation(template, prompt.messages, tools);
-  const { family, messages } = conversation;
+  const { template, family, messages, options } = conversationOf({ ...asked, prompt }, tokenizer);
   const tags = reasoning ? reasoningTags(template) : null;
   if (reasoning && !tags && (reasoning.enabled || reasoning.budget !== undefined))
     throw refuse(
       'reasoning: the chat template of this model has no tags for it',
       'Leave `reasoning` out, or load a model whose template has tags such as <think>.',
     );
-  const options = (enabled = reasoning?.enabled): ChatOptions => ({
-    tools: conversation.tools,
-    begin: prompt.begin,
-    variables: enabled === undefined ? undefined : reasoningVariables(enabled),
-  });
   const tokens = tokenizer.encodeChat(messages, options());
   const text = tags ? tokenizer.chat(messages, options()) : '';
   const format: ReasoningFormat | null = tags && { ...tags, begun: text.trimEnd().endsWith(tags.open) };
@@ -89,7 +102,7 @@ export const readPrompt = (asked: Asked, constraint: Constraint | null, target: 
 };
 
 const withTools = (
-  { tools }: Asked,
+  { tools }: PromptRequest,
   constraint: Constraint | null,
   family: ReturnType<typeof toolConversation>['family'],
 ): Constraint | null => {

@@ -1,5 +1,6 @@
 // The loaded models, by role. A model that the next load asks for again stays on the device: a drafter joins a target
 // without moving the target's weights again. All others are freed first, so that two targets never share the memory.
+import { OutriderError } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
 import type { AlsoRole, ModelRole } from '../decode/core/system.ts';
 import type { Gpu } from '../gpu/device.ts';
@@ -33,11 +34,11 @@ interface Entry {
   readonly source: Source | object;
   readonly precision: Precision | undefined;
   readonly onnx: OnnxProvider | undefined;
+  /** Of a judge: the model whose tokens it reads. */
+  readonly reader?: LoadedModel | undefined;
   /** Freed with the entry. Null: the caller owns it, or it is on another machine. */
   readonly owned: Disposable | null;
 }
-
-export type RegistryOptions = Omit<LoadOptions, 'cache'>;
 
 type Local = Exclude<ModelRole, 'remote'>;
 type Loader<Model> = (gpu: Gpu, source: Source, options: LoadSourceOptions) => Promise<Model>;
@@ -67,7 +68,8 @@ export const sameSource = (a: Source | object, b: Source | object): boolean => {
   if (a.kind === 'url' && b.kind === 'url') return a.url === b.url;
   if (a.kind !== 'files' || b.kind !== 'files' || a.files.length !== b.files.length) return false;
   const { files } = b;
-  return a.files.every(({ name, size, lastModified }, i) => {
+  // A FileList, which an input has, is no array.
+  return [...a.files].every(({ name, size, lastModified }, i) => {
     const other = files[i];
     return other?.name === name && other.size === size && other.lastModified === lastModified;
   });
@@ -80,7 +82,7 @@ export class ModelRegistry {
   readonly #entries = new Map<ModelRole, Entry>();
   /** The device that the models are on; null where none of them is on one. */
   #gpu: Gpu | null = null;
-  #loaded: { readonly sources: ModelSources; readonly options: RegistryOptions } | null = null;
+  #loaded: { readonly sources: ModelSources; readonly options: LoadOptions } | null = null;
   /** They were lost with their device, and loading them again failed or was aborted: the next run tries it anew. */
   #unrestored = false;
   readonly #device: () => Promise<Gpu>;
@@ -93,7 +95,7 @@ export class ModelRegistry {
   }
 
   /** Afterwards exactly these are loaded; after a failure, nothing is. */
-  async load(sources: ModelSources, options: RegistryOptions): Promise<void> {
+  async load(sources: ModelSources, options: LoadOptions): Promise<void> {
     try {
       if (this.lost) this.clear();
       this.#freeOthers(sources, options);
@@ -145,7 +147,7 @@ export class ModelRegistry {
     return withDigests(typeof from === 'string' ? bundledSource(from, this.#base) : from);
   }
 
-  #freeOthers(sources: ModelSources, options: RegistryOptions): void {
+  #freeOthers(sources: ModelSources, options: LoadOptions): void {
     this.#freeTextTarget();
     const stays = (role: ModelRole): boolean => {
       const [entry, from] = [this.#entries.get(role), sources[role]];
@@ -171,7 +173,7 @@ export class ModelRegistry {
   }
 
   /** The target comes first: the others are made for it, or checked against it. */
-  async #loadMissing(sources: ModelSources, options: RegistryOptions): Promise<void> {
+  async #loadMissing(sources: ModelSources, options: LoadOptions): Promise<void> {
     await this.#loadOne('target', sources.target, options, loadSource);
     for (const role of Object.keys(sources).filter(isWriter)) {
       await this.#loadOne(role, sources[role], options, loadSource);
@@ -184,18 +186,30 @@ export class ModelRegistry {
     await this.#loadOne('dspark', sources.dspark, options, this.#drafter('dspark'));
     await this.#loadOne('eagle3', sources.eagle3, options, this.#drafter('eagle3'));
     await this.#loadOne('policy', sources.policy, options, (_, source, how) => loadPolicySource(source, how));
+    this.#checkPolicy();
     await this.#loadOne('sentences', sources.sentences, options, (_, source, how) => loadSentencesSource(source, how));
     for (const role of ['prm', 'router'] as const) await this.#loadJudge(role, sources[role], options);
   }
 
   /** A draft of another vocabulary serves step systems: they exchange texts with the target. */
-  #checkWriter(role: string, target: LoadedModel, writer: LoadedModel, { vocabularies }: RegistryOptions): void {
+  #checkWriter(role: string, target: LoadedModel, writer: LoadedModel, { vocabularies, cache }: LoadOptions): void {
     try {
       checkVocabulary(target, writer);
     } catch (mismatch) {
       if (vocabularies !== 'own' || role !== 'draft' || !target.tokenizer || !writer.tokenizer) throw mismatch;
-      this.models = { ...this.models, textTarget: new TextTarget(target, target.tokenizer) };
+      this.models = { ...this.models, textTarget: new TextTarget(target, target.tokenizer, cache) };
     }
+  }
+
+  /** A policy reads the target's logits. */
+  #checkPolicy(): void {
+    const { policy, target } = this.models;
+    if (!policy || !target || policy.model.vocabulary === target.model.vocabulary) return;
+    throw new OutriderError(
+      'vocabulary-mismatch',
+      `${policy.name} reads ${policy.model.vocabulary} logits, and ${target.name} has ${target.model.vocabulary}`,
+      'Load the block-size policy that was trained for this target.',
+    );
   }
 
   #drafter<Kind extends DrafterKind>(kind: Kind) {
@@ -206,10 +220,12 @@ export class ModelRegistry {
   async #loadJudge(
     role: 'prm' | 'router',
     from: RemoteJudge | ModelSource<LoadedJudge> | undefined,
-    options: RegistryOptions,
+    options: LoadOptions,
   ): Promise<void> {
     const { textTarget, draft } = this.models;
-    const reader = (): LoadedModel => this.#need('a judge', textTarget ? draft : readerOf(this.models));
+    const known = textTarget ? draft : readerOf(this.models);
+    const reader = (): LoadedModel => this.#need('a judge', known);
+    if (this.#entries.get(role)?.reader !== known) this.#free(role); // it stayed, and was made for another's tokens
     if (from && isRemoteJudge(from))
       this.#put(
         role,
@@ -224,13 +240,15 @@ export class ModelRegistry {
       await this.#loadOne(role, from, options, (gpu, source, how) =>
         loadJudgeSource(gpu, source, { ...how, target: reader(), gives: GIVES[role] }),
       );
+    const entry = this.#entries.get(role);
+    if (entry) this.#entries.set(role, { ...entry, reader: known });
   }
 
   /** Loads what is asked for and not there yet. */
   async #loadOne<Role extends Local>(
     role: Role,
     from: ModelSource<NonNullable<LoadedModels[Role]>> | undefined,
-    options: RegistryOptions,
+    options: LoadOptions,
     load: Loader<NonNullable<LoadedModels[Role]>>,
   ): Promise<void> {
     if (from === undefined || this.models[role]) return;

@@ -91,3 +91,6 @@ export interface RunRequest {
   /** Read the whole prompt, without the rows cached by earlier runs: for timing runs against each other. */
   readonly fresh?: boolean;
 }
+
+/** What the tokens of the prompt follow from. */
+export type PromptRequest = Pick<RunRequest, 'prompt' | 'tools' | 'reasoning'>;

@@ -2,25 +2,43 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openNodeGpu } from '../gpu/node.ts';
+import { bundledTokenizer } from '../testing/toys/text-engine.ts';
 import { toyModel } from '../testing/toys/toy-model.ts';
-import { loadTokenizer } from '../text/tokenizer.ts';
+import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import type { EventOf, TraceEvent } from '../trace/index.ts';
 import { createEngine, type Engine, type Loaded } from './engine.ts';
 import type { LoadedModel } from './load/loaded-models.ts';
+import { TextTarget } from './load/text-target.ts';
 
 const folder = new URL('../../public/models/target/', import.meta.url);
 const read = (file: string): Buffer => readFileSync(new URL(file, folder));
 const json = (file: string) => JSON.parse(read(file).toString());
 const MERGES = 100;
 
-/** The bundled tokenizer with fewer merges: texts are the same, tokens are not. */
-const shorter = async () => {
+/** The bundled tokenizer with fewer merges: texts are the same, tokens are not. `template`: in the place of its own. */
+const shorter = async (template?: string) => {
   const tokenizer = json('tokenizer.json');
   const { vocab, merges } = tokenizer.model;
   tokenizer.model.merges = merges.slice(0, -MERGES);
   const size = Object.keys(vocab).length - MERGES;
   tokenizer.model.vocab = Object.fromEntries(Object.entries(vocab).filter(([, id]) => Number(id) < size));
-  return loadTokenizer({ tokenizer, config: json('tokenizer_config.json') });
+  const config = json('tokenizer_config.json');
+  return loadTokenizer({
+    tokenizer,
+    config: { ...config, ...(template !== undefined && { chat_template: template }) },
+  });
+};
+
+/** Toys of two vocabularies: what they write depends on the last three tokens of the text. */
+const toys = async ({ template, context = 512 }: { readonly template?: string; readonly context?: number }) => {
+  const toy = (name: string, tokenizer: Tokenizer, rows: number): LoadedModel => {
+    const model = toyModel({ vocabulary: tokenizer.vocabulary, sharpness: 8, context: rows });
+    return { name, model, tokenizer, stopTokens: tokenizer.eos };
+  };
+  const target = toy('big', await bundledTokenizer(template), context);
+  const made = createEngine();
+  await made.load({ target, draft: toy('small', await shorter(template), 512) }, { vocabularies: 'own' });
+  return made;
 };
 
 const messages = [
@@ -40,10 +58,10 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-const run = async (system: string, knobs = {}, more = {}): Promise<readonly TraceEvent[]> => {
+const run = async (system: string, knobs = {}, more = {}, on = engine): Promise<readonly TraceEvent[]> => {
   const events: TraceEvent[] = [];
   const request = { system, knobs, prompt: { messages: [...messages] }, maxTokens: 90, temperature: 0, ...more };
-  for await (const event of engine.run(request)) events.push(event);
+  for await (const event of on.run(request)) events.push(event);
   return events;
 };
 const textOf = (events: readonly TraceEvent[]): string | null => (events.at(-1) as EventOf<'done'>).text;
@@ -63,6 +81,28 @@ it.each([0, 0.8])(
     expect(textOf(await run('random', { share: 1 }, sampled))).toBe(textOf(alone));
   },
 );
+
+const textsOf = (events: readonly TraceEvent[]): readonly string[] =>
+  events.flatMap((event) => (event.type === 'commit' ? [event.text ?? ''] : []));
+
+it('goes on from how the answer begins, and from the steps that the draft wrote', async () => {
+  const begin = 'Ida now has';
+  const asked = { prompt: { messages: [...messages], begin }, seed: 2 };
+  expect(textOf(await run('random', { share: 1 }, asked))).toBe(textOf(await run('autoregressive', {}, asked)));
+  const routed = await run('random', { share: 0.5, 'step-tokens': 12 }, asked);
+  const texts = textsOf(routed);
+  const writers = stepsOf(routed).map(({ by }) => by);
+  expect(writers).toEqual(['draft', 'target', 'draft', 'target']);
+  for (const step of [1, 3]) {
+    const before = begin + texts.slice(0, step).join('');
+    const alone = await run(
+      'autoregressive',
+      {},
+      { prompt: { messages: [...messages], begin: before }, maxTokens: 20 },
+    );
+    expect(textOf(alone)?.slice(0, texts[step]?.length)).toBe(texts[step]);
+  }
+});
 
 it('goes with step systems, and other systems have the target alone', async () => {
   const ids = loaded.systems.map(({ id }) => id);
@@ -91,4 +131,66 @@ it('judges by the draft alone, candidates included', async () => {
   const routed = await run('specguard', { k: 2, tau: 0.9, selector: 'tokens', 'step-tokens': 12 }, { seed: 2 });
   expect(routed.some((event) => event.type === 'route' && event.to === 'target')).toBe(true);
   expect((routed.at(-1) as EventOf<'done'>).finish_reason).toMatch(/stop|length/);
+});
+
+// The end of the prompt is what a toy goes on from.
+const THINKS = "{{ messages[-1]['content'] }}{% if enable_thinking is false %}<think></think>{% endif %}";
+const BACKWARDS = "{% for message in messages | reverse %}{{ message['content'] }}{% endfor %}";
+
+it.each([
+  ['reasoning that is switched off', THINKS, { reasoning: { enabled: false } }],
+  ['functions that may be called', BACKWARDS, { tools: { functions: [{ name: 'add', parameters: {} }] } }],
+])('is told of %s', async (_, template, asked) => {
+  const own = await toys({ template });
+  const alone = textOf(await run('autoregressive', {}, { ...asked, maxTokens: 6 }, own));
+  expect(alone).not.toBe(textOf(await run('autoregressive', {}, { maxTokens: 6 }, own)));
+  const routed = textOf(await run('random', { share: 1 }, asked, own));
+  expect(routed?.slice(0, alone?.length)).toBe(alone);
+});
+
+it('may not be asked for more than its context, before anything runs', async () => {
+  const own = await toys({ context: 64 });
+  const tooLong = run('random', { share: 0.5 }, { maxTokens: 200 }, own);
+  await expect(tooLong).rejects.toMatchObject({
+    code: 'bad-request',
+    message: expect.stringContaining('the context of 64, which is that of big'),
+    overflow: { context: 64 },
+  });
+  const whole = await run('random', { share: 0.5, 'step-tokens': 4 }, { maxTokens: undefined }, own);
+  expect(whole.at(-1)).toMatchObject({ type: 'done', finish_reason: 'length' });
+  // It never asks the target.
+  expect((await run('draft-only', {}, { maxTokens: 200 }, own)).at(-1)).toMatchObject({ type: 'done' });
+});
+
+/** The two bytes of é, a letter and a space; no token has more than one byte. */
+const bytewise = () => {
+  const { added_tokens: _, ...tokenizer } = json('tokenizer.json');
+  const model = { ...tokenizer.model, vocab: { Ã: 0, '©': 1, a: 2, Ġ: 3 }, merges: [] };
+  return loadTokenizer({ tokenizer: { ...tokenizer, model }, config: {} });
+};
+
+it('neither writes nor reads half a character where a limit cuts a step', async () => {
+  const tokenizer = await bytewise();
+  const model = toyModel({ vocabulary: tokenizer.vocabulary, sharpness: 4 });
+  const reader = { tokenizer: await bundledTokenizer(), stopTokens: [] };
+  using target = new TextTarget({ name: 'bytes', model, tokenizer, stopTokens: [] }, tokenizer);
+  const prompt = reader.tokenizer.encode('a a');
+  const write = async (maxTokens: number, tokens = prompt) => {
+    const sampling = { temperature: 1, topK: 0, topP: 1, minP: 0, seed: 0 };
+    const { signal } = new AbortController();
+    const request = { delimiter: '\n\n', maxTokens, sampling, signal, emit: () => {}, promptLength: prompt.length };
+    const step = await target.open(reader, { prompt: { text: 'a a' } }).writeStep(tokens, request);
+    expect(step?.tokens.length).toBeGreaterThan(0);
+    expect(step?.tokens.length).toBeLessThanOrEqual(maxTokens);
+    return reader.tokenizer.decode(step?.tokens ?? []);
+  };
+  const whole = await write(60);
+  expect(whole.match(/é/g)?.length).toBeGreaterThan(2);
+  // A step of fewer tokens may be half a character, as at the end of an answer.
+  for (let most = 4; most < 40; most++) {
+    const cut = await write(most);
+    expect(whole.slice(0, cut.length)).toBe(cut);
+  }
+  const [half = 0] = reader.tokenizer.encode('é');
+  expect(await write(60, [...prompt, half])).toBe(whole);
 });

@@ -1,6 +1,7 @@
 // A judge's view of a text. It knows which tokens have been read, so of a continued text only the new rows are
 // computed; and it keeps the answer of every row.
-import { OutriderError } from '../base/errors.ts';
+import { checkAborted, OutriderError } from '../base/errors.ts';
+import { bad } from '../base/refuse.ts';
 import { commonPrefix } from '../decode/core/common-prefix.ts';
 import type { Judge, JudgeCursor, JudgedStep } from '../decode/core/system.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
@@ -20,7 +21,7 @@ export interface Reader extends Disposable {
   /** The most tokens that it can hold. */
   readonly capacity: number;
   rewind(length: number): void;
-  read(tokens: readonly number[]): Promise<readonly ArrayLike<number>[]>;
+  read(tokens: readonly number[], signal?: AbortSignal): Promise<readonly ArrayLike<number>[]>;
 }
 
 /** Throws `bad-request` where a text is longer than a judge can read. */
@@ -30,6 +31,12 @@ export const checkRoom = (tokens: number, capacity: number): void => {
   throw new OutriderError('bad-request', `${tokens} tokens exceed the ${capacity} that this judge can read`, '', {
     overflow,
   });
+};
+
+/** A score that is no number would be below every threshold, or above it. */
+export const checkScores = (scores: readonly number[]): void => {
+  if (scores.some(Number.isNaN))
+    throw bad('the judge gives no number for a token', 'Its weights hold a NaN: download it again.');
 };
 
 export class TextCursor implements JudgeCursor {
@@ -56,15 +63,19 @@ export class TextCursor implements JudgeCursor {
     problem: readonly number[],
     steps: readonly JudgedStep[],
     drafted: readonly (readonly number[])[],
+    signal?: AbortSignal,
   ): Promise<readonly number[]> {
     const { context, candidates } = this.#layOut(problem, steps, drafted);
     const scores: number[] = [];
-    for (const candidate of candidates) scores.push(await this.#read([...context, ...candidate]));
+    for (const candidate of candidates) {
+      checkAborted(signal);
+      scores.push(await this.#read([...context, ...candidate], signal));
+    }
     return scores;
   }
 
   /** The score at the last of these tokens. */
-  async #read(tokens: readonly number[]): Promise<number> {
+  async #read(tokens: readonly number[], signal: AbortSignal | undefined): Promise<number> {
     checkRoom(tokens.length, this.#reader.capacity);
     const known = commonPrefix(this.#tokens, tokens);
     if (known < tokens.length) {
@@ -72,9 +83,10 @@ export class TextCursor implements JudgeCursor {
       this.#scores.length = known;
       this.#reader.rewind(known);
       const rest = tokens.slice(known);
-      const rows = await this.#reader.read(rest);
+      const scores = (await this.#reader.read(rest, signal)).map((row) => answerOf(row).score);
+      checkScores(scores);
       this.#tokens.push(...rest);
-      this.#scores.push(...rows.map((row) => answerOf(row).score));
+      this.#scores.push(...scores);
     }
     return this.#scores[tokens.length - 1] as number;
   }

@@ -74,6 +74,24 @@ describe('an ONNX judge', () => {
     expect(scores.map((x) => x.toFixed(5))).toEqual([7, 9, 5].map((token) => advantage(token).toFixed(5)));
   });
 
+  it('whose answer is no number gives an error, not a score', async () => {
+    const broken = table.map((value, i) => (i === 13 ? Number.NaN : value));
+    const constants = { ...perToken.constants, table: { shape: [VOCABULARY, 2], values: broken } };
+    using judge = await load(writeOnnx({ ...perToken, constants }));
+    using cursor = await judge.open();
+    await expect(cursor.score([1], [], [[5], [6]])).rejects.toMatchObject({ code: 'bad-checkpoint' });
+    expect(await cursor.score([1], [], [[5]])).toEqual([expect.closeTo(advantage(5), 5)]);
+  });
+
+  it('heeds the signal', async () => {
+    using judge = await load(writeOnnx(perToken));
+    using cursor = await judge.open();
+    const abort = new AbortController();
+    abort.abort();
+    await expect(cursor.score([1], [], [[5]], abort.signal)).rejects.toMatchObject({ code: 'aborted' });
+    expect(await cursor.score([1], [], [[5]])).toEqual([expect.closeTo(advantage(5), 5)]);
+  });
+
   it('may answer once for the whole text', async () => {
     using judge = await load(writeOnnx(pooled), { ...CONFIG, gives: 'reward' });
     expect(judge.gives).toBe('reward');

@@ -2,7 +2,6 @@
 // least likely token. A small model that has learned the task sees a wrong token by what it would have written itself.
 import { logSumExp } from '../base/log-sum-exp.ts';
 import { PROMPT_ROWS } from '../base/pass-rows.ts';
-import { bad } from '../base/refuse.ts';
 import { commonPrefix } from '../decode/core/common-prefix.ts';
 import { rewindTo } from '../decode/core/prefix-cache.ts';
 import type { Judge, JudgeCursor, JudgedStep } from '../decode/core/system.ts';
@@ -13,7 +12,7 @@ import type { LoadModelOptions } from '../model/load/checkpoint-tensors.ts';
 import { loadModel } from '../model/load/load-model.ts';
 import { loadTokenizer } from '../text/tokenizer.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
-import { checkRoom, type VocabularyJudge } from './judge-cursor.ts';
+import { checkRoom, checkScores, type VocabularyJudge } from './judge-cursor.ts';
 
 /** `gives`: a step's reward is its least likely token's probability; the target's advantage is 1 minus that. */
 export const loadLanguageJudge = async (
@@ -102,8 +101,7 @@ class LikelihoodCursor implements JudgeCursor {
       pass.accept(Array.from(rows.keys()));
       for (const i of rows.keys()) least = Math.min(least, this.#logprob(logits, i, text[from + i + 1] as number));
     }
-    if (Number.isNaN(least))
-      throw bad('the judge gives no number for a token', 'Its weights hold a NaN: download it again.');
+    checkScores([least]);
     this.#tokens = text.slice(0, -1);
     return least;
   }

@@ -202,10 +202,13 @@ describe('a failure', () => {
     expect(server.asked).toHaveLength(4);
   });
 
-  it('is told when the server sends the request elsewhere: neither key nor text follows', async () => {
+  it('is told at once when the server redirects: neither key nor text follows', async () => {
     await using elsewhere = await serveCompletions();
     server.behave({ redirect: `${elsewhere.address}/v1/completions` });
-    await failure(complete());
+    const error = await failure(complete());
+    expect(error).toMatchObject({ code: 'bad-request', hint: 'Give the address that it leads to.' });
+    expect(error.message).toBe(`${server.address}/v1/completions: the server redirects`);
+    expect(server.asked).toHaveLength(1);
     expect(elsewhere.asked).toEqual([]);
   });
 

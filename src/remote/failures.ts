@@ -83,7 +83,7 @@ export const unreachable = async (
   return new OutriderError(
     'download-failed',
     `${address.href}: the server is there, but this page may not ask it (CORS)`,
-    `It must answer with Access-Control-Allow-Origin for ${location.origin}, and allow the headers Content-Type and Authorization.`,
+    `It must answer with Access-Control-Allow-Origin for ${location.origin}, and allow the headers Content-Type and Authorization. If it redirects, give the address that it leads to.`,
     { cause },
   );
 };

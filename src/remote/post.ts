@@ -1,6 +1,7 @@
 // Sends one request to a server. Refusals and failures on the way become errors that say what to do; a failure that may
 // pass is tried again, after longer and longer waits.
 import { checkAborted, OutriderError } from '../base/errors.ts';
+import { refuse } from '../base/refuse.ts';
 import { Interrupted, refusal, unreachable } from './failures.ts';
 
 export interface Timing {
@@ -23,6 +24,9 @@ export const failed = (address: URL, message: string, cause?: unknown): Outrider
   return new OutriderError('download-failed', `${address.href}: ${message}`, hint, { cause });
 };
 
+/** A page is shown neither the status nor where it leads. */
+const redirects = ({ type, status }: Response): boolean => type === 'opaqueredirect' || (status >= 300 && status < 400);
+
 export const post = async (
   address: URL,
   key: string | undefined,
@@ -37,11 +41,12 @@ export const post = async (
     cache: 'no-store',
     credentials: 'omit',
     referrerPolicy: 'no-referrer',
-    redirect: 'error', // the key and the text go to the address that was given, and nowhere else
+    redirect: 'manual', // the key and the text go to the address that was given, and nowhere else
   }).catch(async (cause) => {
     throw signal.aborted ? cause : await unreachable(address, cause, signal);
   });
   if (response.ok) return response;
+  if (redirects(response)) throw refuse(`${address.href}: the server redirects`, 'Give the address that it leads to.');
   throw refusal(response.status, await response.text(), { at: address.href, key, headers: response.headers });
 };
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JudgedStep } from '../decode/core/system.ts';
-import { type JudgeServer, nextWords, pooled, serveJudge } from '../testing/servers/judge-server.ts';
+import { BREAKS_OFF, type JudgeServer, nextWords, pooled, serveJudge } from '../testing/servers/judge-server.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { openRemoteJudge } from './remote-judge.ts';
 import { type JudgedBy, remoteJudge } from './server.ts';
@@ -86,6 +86,11 @@ describe('what it says', () => {
     expect((await ask({ by: 'words' }))[0]).toBeCloseTo(score, 6);
   });
 
+  it('no probability for a word whose log-probability is null, as JSON has -Infinity', async () => {
+    server.answer = () => nextWords({ '+': 0.6, '-': 0 });
+    expect((await ask({ by: 'words' }))[0]).toBe(1);
+  });
+
   it('a score for every candidate', async () => {
     server.answer = ({ body }) => pooled([String(body.input).endsWith('e\n') ? 0.1 : 0.9]);
     const cursor = await judge().open();
@@ -103,12 +108,24 @@ describe('when it fails', () => {
     expect(server.asked).toHaveLength(4);
   });
 
+  it('tries again where the answer breaks off', async () => {
+    server.answer = () => (server.asked.length < 3 ? BREAKS_OFF : pooled([0.5]));
+    expect(await ask()).toEqual([0.5]);
+    server.asked.length = 0;
+    server.answer = () => BREAKS_OFF;
+    await expect(ask()).rejects.toMatchObject({
+      code: 'download-failed',
+      message: expect.stringMatching(/\/pooling: the connection broke, 4 times$/),
+    });
+    expect(server.asked).toHaveLength(4);
+  });
+
   it.each([
     ['a refusal', 401, /401: sorry/],
     ['no pooling there', 404, /404/],
     ['no JSON', '<html>', /no JSON/],
     ['no score', { data: [{ data: 'AAAA' }] }, /no score is in the answer/],
-    ['neither word', nextWords({ a: 1 }), /no score/],
+    ['another address', 307, /the server redirects/],
     ['the key, repeated', { told: KEY }, /no score.*\[key\]/],
   ])('at once: %s', async (_, answer, message) => {
     server.answer = () => answer;
@@ -127,6 +144,20 @@ describe('when it fails', () => {
     abort.abort();
     await expect(asked).rejects.toMatchObject({ code: 'aborted' });
     await expect.poll(() => server.asked[1]?.cancelled).toBe(true);
+  });
+
+  it.each([
+    ['neither word', nextWords({ a: 1 })],
+    ['both words, without probability', nextWords({ '+': 0, '-': 0 })],
+    ['words instead of numbers', { choices: [{ logprobs: { top_logprobs: [{ '+': '-1', '-': [] }] } }] }],
+    ['a number beyond all probabilities', '{"choices":[{"logprobs":{"top_logprobs":[{"+":1e999,"-":0}]}}]}'],
+    ['no log-probabilities', { choices: [{ logprobs: null }] }],
+  ])('finds no score in %s', async (_, answer) => {
+    server.answer = () => answer;
+    await expect(ask({ by: 'words' })).rejects.toMatchObject({
+      code: 'download-failed',
+      message: expect.stringContaining('no score is in the answer'),
+    });
   });
 
   it('needs a tokenizer, since text is what travels', () => {

@@ -2,13 +2,14 @@
 // whole text; servers cache prefixes by themselves. There are two kinds of requests: vLLM's `/pooling`, for models with
 // a head (https://docs.vllm.ai/en/latest/models/pooling_models/reward/), and which of two words a language model would
 // write next, for every server with OpenAI's completions.
-import { checkAborted } from '../base/errors.ts';
+import { checkAborted, OutriderError } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
 import type { Judge, JudgeCursor } from '../decode/core/system.ts';
 import type { LoadedModel } from '../engine/load/loaded-models.ts';
 import { NOTES } from '../judge/input-layout.ts';
 import { answerOf } from '../judge/row-score.ts';
 import { serverAddress } from './address.ts';
+import { Interrupted } from './failures.ts';
 import { failed, post, retrying, TIMING, type Timing } from './post.ts';
 import type { RemoteJudge } from './server.ts';
 
@@ -55,6 +56,9 @@ const pooling = ({ model, values = 'probabilities' }: RemoteJudge & { readonly b
   },
 });
 
+/** JSON has no -Infinity, the log-probability of what cannot come: some servers write null instead. */
+const probability = (logprob: unknown): number => (typeof logprob === 'number' ? Math.exp(logprob) : 0);
+
 const wording = ({ model, words = ['-', '+'], question = '' }: RemoteJudge & { readonly by: 'words' }): Way => ({
   path: '/v1/completions',
   body: (text) => ({ model, prompt: text + question, max_tokens: 1, logprobs: ALTERNATIVES, temperature: 0 }),
@@ -65,10 +69,10 @@ const wording = ({ model, words = ['-', '+'], question = '' }: RemoteJudge & { r
     const next = Object.entries((choice?.logprobs?.top_logprobs?.[0] ?? {}) as Readonly<Record<string, unknown>>);
     // A word may be among them with a space before it and without.
     const [against, inFavour] = words.map((word) =>
-      next.reduce((sum, [token, logprob]) => sum + (token.trim() === word.trim() ? Math.exp(Number(logprob)) : 0), 0),
+      next.reduce((sum, [token, logprob]) => sum + (token.trim() === word.trim() ? probability(logprob) : 0), 0),
     ) as [number, number];
     const both = against + inFavour;
-    return both > 0 ? inFavour / both : null;
+    return both > 0 && Number.isFinite(both) ? inFavour / both : null;
   },
 });
 
@@ -95,7 +99,9 @@ export const openRemoteJudge = (
       } catch (error) {
         checkAborted(signal);
         if (late.aborted) throw failed(address, `no answer within ${times.first / 1000} s`, error);
-        throw error instanceof SyntaxError ? failed(address, 'the answer is no JSON', error) : error;
+        if (error instanceof Interrupted || error instanceof OutriderError) throw error;
+        if (error instanceof SyntaxError) throw failed(address, 'the answer is no JSON', error);
+        throw new Interrupted('the connection broke', { cause: error });
       }
     });
     const score = way.scoreIn(answer);

@@ -36,8 +36,9 @@ const allRemote: DecodingSystem = {
   start: async ({ models, stopTokens }) => ({
     first: null,
     round: async ({ sequence, emit, signal }) => {
-      const { tokens, sampling, budget: maxTokens } = sequence;
-      const step = await models.remote?.writeStep(tokens, { delimiter: '\n\n', maxTokens, sampling, signal, emit });
+      const { tokens, promptLength, sampling, budget: maxTokens } = sequence;
+      const limits = { promptLength, delimiter: '\n\n', maxTokens };
+      const step = await models.remote?.writeStep(tokens, { ...limits, sampling, signal, emit });
       const written = step?.tokens ?? [...stopTokens].slice(0, 1);
       return { tokens: written, source: written.map(() => 'routed' as const), scores: null };
     },

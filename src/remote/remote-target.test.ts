@@ -39,6 +39,7 @@ const write = (
   changes: Partial<StepRequest> = {},
 ): Promise<WrittenStep | null> =>
   target.writeStep(tokens, {
+    promptLength: tokens.length,
     delimiter: '\n\n',
     maxTokens: 64,
     sampling: { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0 },
@@ -107,6 +108,16 @@ describe('a remote step', () => {
     await write(open({}, wrapping), wrapping.encode('Count: ', { special: true }));
     await write(open({}, wrapping), wrapping.encode('Count: '));
     expect(server.asked.map(({ body }) => body.prompt)).toEqual([CHAT.replace('<bos>', ''), 'Count: ', 'Count: ']);
+  });
+
+  it('is asked for without half a character at the end of the text, and leaves none where a limit cuts one', async () => {
+    const [first = 0, second = 0] = tokenizer.encode('é');
+    server.behave({ says: script(CHAT, ['é', 'é', 'é']) });
+    const step = await write(open(), [...tokenizer.encode(CHAT), first], { maxTokens: 3 });
+    expect(server.asked[0]?.body.prompt).toBe(CHAT);
+    expect(step).toEqual({ tokens: [first, second], finish: 'length' });
+    // A step has at least one token, at the end of an answer too.
+    expect(await write(open(), undefined, { maxTokens: 1 })).toEqual({ tokens: [first], finish: 'length' });
   });
 
   it('is drawn with a seed of its own, the same in the same place', async () => {

@@ -3,8 +3,8 @@
 
 import { checkAborted, type Fault, OutriderError, sharedFault } from '../base/errors.ts';
 import type { RemoteTarget, StepRequest, WrittenStep } from '../decode/core/remote-target.ts';
-import type { Prompt } from '../engine/request.ts';
-import { retokenise, unwrappedText } from '../text/retokenise.ts';
+import type { PromptRequest } from '../engine/request.ts';
+import { cutTokens, retokenise, unwrappedText } from '../text/retokenise.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { exposedKey } from './address.ts';
 import { type Completion, CompletionsServer } from './completions.ts';
@@ -23,7 +23,7 @@ export interface LoadedRemote {
   /** For people: a reason not to use this server. */
   readonly notice?: string | undefined;
   /** For one run, of this prompt: a server that failed is left alone until the next. */
-  open(reader: Reader, prompt?: Prompt): RemoteTarget;
+  open(reader: Reader, asked?: PromptRequest): RemoteTarget;
 }
 
 export const openRemote = (source: RemoteSource, timing?: Partial<Timing>): LoadedRemote => {
@@ -37,7 +37,9 @@ export const openRemote = (source: RemoteSource, timing?: Partial<Timing>): Load
       ...(finish === 'end' && eos !== undefined ? [eos] : []),
     ];
     if (tokens.length === 0) throw new OutriderError('download-failed', `${name} wrote nothing`, 'Check the server.');
-    return tokens.length > most ? { tokens: tokens.slice(0, most), finish: 'length' } : { tokens, finish };
+    return tokens.length > most
+      ? { tokens: cutTokens(tokens, most, reader.tokenizer), finish: 'length' }
+      : { tokens, finish };
   };
 
   return {

@@ -90,6 +90,13 @@ describe('a pattern that counts its steps', () => {
     }
   });
 
+  it('reads an empty group that is counted without end', () => {
+    for (const source of ['(?:){1000000000}a', '(?:(?:){20000}){20000}a']) {
+      const native = new RegExp(source, 'gu');
+      expect('bab'.match(new BoundedPattern(native, refilled()))).toEqual(['a']);
+    }
+  });
+
   it('refuses what it cannot read', () => {
     const open = (source: string) => () => new BoundedPattern(new RegExp(source, 'gu'), refilled());
     expect(open('(a)\\1')).toThrow('refers back to a group');

@@ -201,7 +201,11 @@ class Program {
       this.#add({ op: 'run', set: node.set, back, min, max });
       return;
     }
-    for (let i = 0; i < min; i++) this.#write(node, back);
+    // An empty group may be counted a thousand million times: nothing more is written than once.
+    for (let i = 0, before = -1; i < min && before !== this.code.length; i++) {
+      before = this.code.length;
+      this.#write(node, back);
+    }
     /** Once more or not: what is not tried first is tried when the rest fails. */
     const once = (): { first: number; second: number } => {
       const split = this.#add({ op: 'split', first: 0, second: 0 });

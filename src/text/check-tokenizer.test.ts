@@ -29,6 +29,10 @@ describe('a tokenizer from a stranger', () => {
       normalizer: { type: 'Sequence', normalizers },
     });
     expect(() => checkTokenizer(normalized(Array(40).fill(twice)))).toThrow('more than 64 times as long');
+    const wide = { type: 'Metaspace', replacement: '▁'.repeat(65) };
+    expect(() => checkTokenizer({ ...(file([]) as object), pre_tokenizer: wide })).toThrow(
+      'more than 64 times as long',
+    );
     const spaces = { type: 'Replace', pattern: { String: ' ' }, content: '▁' };
     checkTokenizer(normalized(Array(40).fill(spaces)));
   });

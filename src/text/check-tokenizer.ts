@@ -72,7 +72,7 @@ const checkGrowth = (steps: readonly unknown[]): void => {
     for (const inner of [step.normalizers, step.pretokenizers].flat()) visit(inner, depth + 1);
     const from = isObject(step.pattern) ? step.pattern.String : null;
     const least = typeof from === 'string' && from ? from.length : 1;
-    for (const content of [step.content, step.prepend])
+    for (const content of [step.content, step.prepend, step.replacement, step.str_rep])
       if (typeof content === 'string') growth *= Math.max(1, content.length / least);
     if (growth > GROWTH) throw wrong(`its replacements make a text more than ${GROWTH} times as long`);
   };

@@ -40,6 +40,21 @@ const mendSplits = (root: unknown): void =>
       step.pre_tokenize_text = splitBy(step.pattern, step.config);
   });
 
+const literal = (text: unknown): string => String(text).replaceAll('$', '$$$$');
+
+/** The library writes with `replaceAll`, to which `$` is a sign; Hugging Face's tokenizers write a text as it is. */
+const withPlainContents = (step: unknown): unknown => {
+  if (Array.isArray(step)) return step.map(withPlainContents);
+  if (!isObject(step)) return step;
+  const lists = ['normalizers', 'pretokenizers'].filter((name) => Array.isArray(step[name]));
+  return {
+    ...step,
+    ...(step.type === 'Replace' && { content: literal(step.content ?? '') }),
+    ...(step.type === 'Metaspace' && { str_rep: literal(step.str_rep || (step.replacement ?? '▁')) }),
+    ...Object.fromEntries(lists.map((name) => [name, withPlainContents(step[name])])),
+  };
+};
+
 /** Metaspace cuts in front of each space unless `split` is false; the library's does not. */
 const withMetaspaceSplits = (step: unknown): unknown => {
   if (!isObject(step)) return step;
@@ -75,8 +90,9 @@ export const openEncoder = (tokenizer: Json, config: Json): Encoder => {
   const model = tokenizer.model as Json;
   if (model.type === 'SentencePiece') return openSentencePiece(model as unknown as SentencePieceModel, added);
   const steps = new Steps();
-  const pre_tokenizer = withMetaspaceSplits(tokenizer.pre_tokenizer);
-  const whole: Json = { ...tokenizer, pre_tokenizer, added_tokens: added };
+  const normalizerSteps = withPlainContents(tokenizer.normalizer);
+  const pre_tokenizer = withMetaspaceSplits(withPlainContents(tokenizer.pre_tokenizer));
+  const whole: Json = { ...tokenizer, normalizer: normalizerSteps, pre_tokenizer, added_tokens: added };
   if (JSON.stringify(tokenizer.normalizer)?.includes('"Regex"')) tryAddedTokens(whole, config, steps);
   const library = new Tokenizer(whole, config);
   boundPatterns(library.normalizer, steps);

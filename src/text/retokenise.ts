@@ -12,9 +12,37 @@ export const retokenise = (before: readonly number[], text: string, tokenizer: T
   return known.every((token, i) => whole[i] === token) ? whole.slice(known.length) : tokenizer.encode(text);
 };
 
-/** A prompt as text, without what another model's tokenizer wraps it in again (a BOS, where the model wants one). */
+type Streams = Pick<Tokenizer, 'stream'>;
+
+const endsInsideCharacter = (tokens: readonly number[], tokenizer: Streams): boolean => {
+  const text = tokenizer.stream();
+  text.push(tokens);
+  return text.end() !== '';
+};
+
+/** Without the last tokens where they are the beginning of a character: as text they would be U+FFFD for good. */
+export const wholeCharacters = (tokens: readonly number[], tokenizer: Streams): readonly number[] => {
+  let { length } = tokens;
+  while (length > 0 && endsInsideCharacter(tokens.slice(0, length), tokenizer)) length--;
+  return tokens.slice(0, length);
+};
+
+/**
+ * At most so many tokens. A character that the limit cuts is left out, because the next step writes it whole; it stays
+ * where there is nothing else, as at the end of an answer.
+ */
+export const cutTokens = (tokens: readonly number[], most: number, tokenizer: Streams): readonly number[] => {
+  const cut = tokens.slice(0, most);
+  const whole = wholeCharacters(cut, tokenizer);
+  return whole.length > 0 ? whole : cut;
+};
+
+/**
+ * A text as it is sent to another model: without what that one's tokenizer wraps it in again (a BOS, where the model
+ * wants one), and without the beginning of a character that is cut off.
+ */
 export const unwrappedText = (tokens: readonly number[], tokenizer: Tokenizer): string => {
   const wrapped = tokenizer.encode('', { special: true });
   const own = wrapped.length > 0 && wrapped.every((token, i) => tokens[i] === token) ? wrapped.length : 0;
-  return tokenizer.decode(tokens.slice(own), { special: true });
+  return tokenizer.stream({ special: true }).push(tokens.slice(own));
 };

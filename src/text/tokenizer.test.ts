@@ -91,6 +91,25 @@ describe('the bundled tokenizer', () => {
     expect((await loadTokenizer({ tokenizer, config: {} })).encode('abcab')).toEqual([0, 1, 0, 1]);
   });
 
+  it.each(['$', '$&', "b$'", '$$', '$1'])('writes %s where Replace says so', async (content) => {
+    const vocab = Object.fromEntries([..."abc$&'1"].map((character, id) => [character, id]));
+    const replace = { type: 'Replace', pattern: { String: 'a' }, content };
+    const sequence = (list: string) => ({ type: 'Sequence', [list]: [{ type: 'Sequence', [list]: [replace] }] });
+    for (const steps of [
+      { normalizer: replace, pre_tokenizer: null },
+      { normalizer: sequence('normalizers'), pre_tokenizer: null },
+      { normalizer: null, pre_tokenizer: sequence('pretokenizers') },
+    ]) {
+      const model = { type: 'BPE', vocab, merges: [] };
+      const decoder = { type: 'ByteLevel' };
+      const own = await loadTokenizer({
+        tokenizer: { model, added_tokens: [], post_processor: null, decoder, ...steps },
+        config: {},
+      });
+      expect(own.decode(own.encode('ac'))).toBe(`${content}c`);
+    }
+  });
+
   it('ends a text at every id that the tokenizer or the generation config names', async () => {
     const folder = new URL('../../public/models/target', import.meta.url).pathname;
     const source = { tokenizer: json(`${folder}/tokenizer.json`), config: json(`${folder}/tokenizer_config.json`) };

@@ -228,7 +228,10 @@ export type TraceEvent = { readonly at: number } & (
       readonly tokens: readonly number[];
       readonly source: readonly Source[];
       readonly text: string | null;
-      /** What each token added to `text`; '' while it is held back. Present when there is a tokenizer. */
+      /**
+       * What each token added to `text`; '' while it is held back. Absent without a tokenizer, and where text that was held
+       * back comes without a token, at the end of a constraint.
+       */
       readonly pieces?: readonly string[];
       readonly logprobs: readonly TokenLogprob[] | null;
       /** Of an ensemble, per token: who proposed it (null: drawn from the combined distribution), and the votes. */

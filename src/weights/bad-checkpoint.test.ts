@@ -52,6 +52,11 @@ describe('safetensors', () => {
     ['a negative shape', safetensors(header({ a: entry('F32', [-2], 0, 8) })), /a has the shape \[-2\]/],
     ['a huge shape', safetensors(header({ a: entry('F32', [2 ** 40, 2 ** 40], 0, 8) })), /a is F32 .* bytes expected/],
     ['offsets the wrong way round', safetensors(header({ a: entry('F32', [2], 8, 0) })), /8 bytes expected, -8 given/],
+    [
+      'a shape nested beyond what can be printed',
+      safetensors(`{"a":{"dtype":"F32","shape":${'['.repeat(20_000)}${']'.repeat(20_000)},"data_offsets":[0,8]}}`),
+      /a has the shape \[object Array\]/,
+    ],
     ['no offsets', safetensors(header({ a: { dtype: 'F32', shape: [2] } })), /a has the data_offsets undefined/],
     [
       'a repeated name',
@@ -227,6 +232,17 @@ describe('GGUF', () => {
       file({ 'llama.block_count': 2 ** 31 }),
       /block_count is 2147483648, and there are 2 tensors/,
     ],
+    ...[0.5, 2].map((predictors): [string, Uint8Array, RegExp] => [
+      `${predictors} of one layer for several tokens at once`,
+      file({
+        'general.architecture': 'qwen35',
+        'qwen35.block_count': 1,
+        'qwen35.embedding_length': 32,
+        'qwen35.attention.head_count': 4,
+        'qwen35.nextn_predict_layers': predictors,
+      }),
+      /qwen35.block_count is 1, and nextn_predict_layers (0.5|2): that leaves (0.5|-1) layers/,
+    ]),
     ['a missing field', file({ 'llama.block_count': undefined }), /lacks llama.block_count/],
     [
       'an unknown field',

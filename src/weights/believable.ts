@@ -7,9 +7,12 @@ import type { TensorInfo } from './checkpoint.ts';
 /** Counts up to these cost nothing, whatever the file holds: a drafter's config also has sizes of its target's. */
 const HARMLESS_LAYERS = 1024;
 const HARMLESS_SIZE = 2 ** 20;
+/** Heads, and elements of a head: lists as long are made for every layer. Published models have at most 512 elements. */
+const MOST_HEADS = 4096;
 
 const LAYERS = /(^|_)num_(hidden_|target_)?layers$/;
-const SIZES = /^(hidden_size|intermediate_size|vocab_size|draft_vocab_size|head_dim|num_(attention|key_value)_heads)$/;
+const SIZES = /^(hidden_size|intermediate_size|vocab_size|draft_vocab_size)$/;
+const HEADS = /^(head_dim|num_(attention|key_value)_heads)$/;
 
 /** Throws `bad-checkpoint` for a count in `config`, or in an object inside it, that the tensors contradict. */
 export const checkCounts = (
@@ -33,6 +36,7 @@ export const checkCounts = (
           `${path}: ${name} is ${value}, and the files hold ${count} tensors`,
           'The config is not of these weights.',
         );
+      if (HEADS.test(name) && value > MOST_HEADS) throw bad(`${path}: ${name} is ${value}, more than ${MOST_HEADS}`);
       if (SIZES.test(name) && value > size)
         throw bad(
           `${path}: ${name} is ${value}, and the tensors have ${elements} elements`,

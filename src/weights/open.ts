@@ -50,8 +50,9 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
     for (const file of opened.splice(0)) file[Symbol.dispose]();
   };
   /** Every file opened here is closed with the checkpoint, or at once when opening fails. */
-  const open = async (name: string): Promise<ByteSource> => {
-    const file = await files.open(name, { signal: options.signal });
+  const open: Open = async (name, instead) => {
+    const { signal } = options;
+    const file = (await files.open(name, { signal })) ?? (instead ? await files.open(instead, { signal }) : null);
     if (!file) throw bad(missing(files, name), hintFor(files));
     opened.push(file);
     return file;
@@ -121,6 +122,7 @@ const ggufFile = (files: FileSet): string | null => {
 
 const firstPart = (name: string): string => name.replace(SPLIT, '$1-00001-of-$3.gguf');
 
+const WEIGHTS = 'model.safetensors';
 const INDEX = 'model.safetensors.index.json';
 
 const openSafetensors = async (files: FileSet, open: Open, { signal }: OpenOptions): Promise<Opened> => {
@@ -131,8 +133,10 @@ const openSafetensors = async (files: FileSet, open: Open, { signal }: OpenOptio
   const names = shards ? [...new Set(shards.values())].sort() : [weightsFile(files)];
   const placed: PlacedTensor[] = [];
   for (const name of names) {
-    const source = await open(name);
-    const stored = name === TORCH ? await readTorchArchive(source, signal) : await readSafetensors(source, signal);
+    // An address cannot say which of the two files it has.
+    const source = await open(name, files.names === null && name === WEIGHTS ? TORCH : undefined);
+    const stored =
+      source.name === TORCH ? await readTorchArchive(source, signal) : await readSafetensors(source, signal);
     for (const { start, ...info } of stored) {
       if (shards && shards.get(info.name) !== name)
         throw bad(`${name} holds ${info.name}, which the index does not place there`);
@@ -156,7 +160,7 @@ const weightsFile = (files: FileSet): string => {
   if (files.entry?.endsWith('.safetensors')) return files.entry;
   const found = (files.names ?? []).filter((name) => name.endsWith('.safetensors'));
   if (found.length === 0 && files.names?.includes(TORCH)) return TORCH;
-  return found.length === 1 ? (found[0] as string) : 'model.safetensors';
+  return found.length === 1 ? (found[0] as string) : WEIGHTS;
 };
 
 const refuseDuplicates = (placed: readonly PlacedTensor[]): void => {

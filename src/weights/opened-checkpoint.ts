@@ -12,7 +12,8 @@ export interface Opened {
   readonly placed: PlacedTensor[];
 }
 
-export type Open = (name: string) => Promise<ByteSource>;
+/** `instead`: the file to open where there is none of that name. */
+export type Open = (name: string, instead?: string) => Promise<ByteSource>;
 
 /** One file of several: prefix, number, count. */
 export const SPLIT = /^(.*)-(\d{5})-of-(\d{5})\.gguf$/;

@@ -3,6 +3,7 @@
 
 import { isObject } from '../base/is-object.ts';
 import { bad } from '../base/refuse.ts';
+import { shown } from '../base/shown.ts';
 import { elementType } from './element-types.ts';
 import { type ByteSource, parseJson, readBytes, truncated } from './files/byte-source.ts';
 
@@ -67,9 +68,9 @@ const tensorOf = (file: string, name: string, entry: unknown, dataStart: number)
   const element = elementType(dtype);
   if (element?.elements !== 1) throw bad(`${file}: ${name} has the dtype ${dtype}, which Outrider does not read`);
   if (!Array.isArray(shape) || shape.length > MAX_DIMENSIONS || !shape.every(isSize))
-    throw bad(`${file}: ${name} has the shape ${JSON.stringify(shape)}`);
+    throw bad(`${file}: ${name} has the shape ${shown(shape)}`);
   if (!Array.isArray(offsets) || offsets.length !== 2 || !offsets.every(isSize))
-    throw bad(`${file}: ${name} has the data_offsets ${JSON.stringify(offsets)}`);
+    throw bad(`${file}: ${name} has the data_offsets ${shown(offsets)}`);
   const [start, end] = offsets as [number, number];
   const expected = shape.reduce((product: number, dimension: number) => product * dimension, element.bytes);
   if (end - start !== expected)
@@ -122,9 +123,7 @@ export const parseShardIndex = (file: string, index: Record<string, unknown>): M
   return new Map(
     Object.entries(map).map(([name, shard]) => {
       if (typeof shard !== 'string' || !/^[\w.-]+\.safetensors$/.test(shard))
-        throw bad(
-          `${file}: ${name} lies in ${JSON.stringify(shard)}, which is not a safetensors file next to the index`,
-        );
+        throw bad(`${file}: ${name} lies in ${shown(shard)}, which is not a safetensors file next to the index`);
       return [name, shard];
     }),
   );

@@ -1,6 +1,7 @@
 // PyTorch's files: tables of tensors are read, and whatever else a pickle may say is refused by name.
 import { expect, test } from 'vitest';
 import { pickleOf, type TorchTensor, writeTorch } from '../testing/files/torch-writer.ts';
+import { serveFiles } from '../testing/servers/file-server.ts';
 import { openCheckpoint } from './open.ts';
 
 const TENSORS: readonly TorchTensor[] = [
@@ -29,6 +30,19 @@ test('tensors are read as they were saved', async () => {
   expect(read.get('fc.weight')).toEqual([1, 2, 3, 4, 5, 6]);
   expect(read.get('d2t')).toEqual([7, -1]);
   expect(checkpoint.tensors.get('fc.weight')).toMatchObject({ type: 'F32', shape: [2, 3] });
+});
+
+test('at an address, which cannot say what it has, it is what there is in place of model.safetensors', async () => {
+  await using server = await serveFiles({
+    'm/config.json': new TextEncoder().encode('{}'),
+    'm/pytorch_model.bin': writeTorch(TENSORS),
+  });
+  using checkpoint = await openCheckpoint({ kind: 'url', url: `${server.address}m/` });
+  expect([...checkpoint.tensors.keys()].toSorted()).toEqual(['d2t', 'fc.weight']);
+  server.files.delete('m/pytorch_model.bin');
+  await expect(openCheckpoint({ kind: 'url', url: `${server.address}m/` })).rejects.toThrow(
+    'model.safetensors is missing',
+  );
 });
 
 test('a pickle that names another function is refused', async () => {

@@ -4,6 +4,8 @@ import type { Sampling } from '../../model/interface.ts';
 import type { Emit } from '../../trace/index.ts';
 
 export interface StepRequest {
+  /** Tokens of the prompt, with which the text begins. */
+  readonly promptLength: number;
   /** The text that ends a step. */
   readonly delimiter: string;
   /** In local tokens; at least one. */
@@ -25,6 +27,8 @@ export interface WrittenStep {
 export interface RemoteTarget {
   /** The model's name on the server. */
   readonly name: string;
+  /** The most tokens that it can read, by its own count. A server does not say. */
+  readonly context?: number;
   /**
    * The step after `tokens` (the prompt and all committed steps). Null where the server fails and the run is to go on
    * with the draft's own step: a `remote` event says why, and the run does not ask the server again.

@@ -40,6 +40,15 @@ it('looks for stop strings only after the least number of tokens', () => {
   }
 });
 
+it('an empty commit that ends the answer brings the text that was held back', () => {
+  const answer = transcript({ stopStrings: ['cx'] });
+  expect(answer.take(commit('abc'), false)).toMatchObject({ text: 'ab', pieces: ['a', 'b', ''] });
+  const end = answer.take({ tokens: [], source: [], scores: null, last: 'complete' }, false);
+  expect(end).toMatchObject({ text: 'c', tokens: [] });
+  expect(end).not.toHaveProperty('pieces');
+  expect([answer.end(), answer.ending]).toEqual(['abc', { finish_reason: 'stop', stop: null }]);
+});
+
 describe('a block that goes past the end', () => {
   it('ends at the budget', () => {
     const answer = transcript({ maxTokens: 5 });

@@ -28,7 +28,7 @@ export interface Kept {
   readonly tokens: readonly number[];
   readonly source: readonly Source[];
   readonly text: string | null;
-  /** What each token added to `text`. */
+  /** What each token added to `text`; absent where there is text and no token. */
   readonly pieces?: readonly string[];
   readonly logprobs: readonly TokenLogprob[] | null;
   readonly by?: readonly (Role | null)[];
@@ -65,14 +65,20 @@ export class Transcript {
       if (this.ending) this.#flush();
       ends.push(this.#text.length);
     }
-    if (last) this.ending ??= last === true ? OUT_OF_ROOM : COMPLETE; // also after an empty commit
+    if (last && !this.ending) {
+      this.ending = last === true ? OUT_OF_ROOM : COMPLETE;
+      this.#flush(); // an empty commit: what was held back is certain now
+    }
     const kept = ends.length;
     const scored = withLogprobs ? scores?.slice(0, kept) : undefined;
     return {
       tokens: tokens.slice(0, kept),
       source: source.slice(0, kept),
       text: this.#stream && this.#text.slice(before),
-      ...(this.#stream && { pieces: ends.map((end, i) => this.#text.slice(ends[i - 1] ?? before, end)) }),
+      ...(this.#stream &&
+        (kept > 0 || this.#text.length === before) && {
+          pieces: ends.map((end, i) => this.#text.slice(ends[i - 1] ?? before, end)),
+        }),
       logprobs:
         scored?.map(({ logprob, top }, i) => ({
           ...this.#scored({ token: tokens[i] as number, logprob }),

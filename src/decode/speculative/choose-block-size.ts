@@ -1,7 +1,16 @@
 // Chooses a block size from a policy's predictions.
-import { refuse } from '../../base/refuse.ts';
+import { bad, refuse } from '../../base/refuse.ts';
 import type { Emit } from '../../trace/index.ts';
 import type { BlockPolicy } from '../core/system.ts';
+
+/** Less than any model's logit; a token that the request bans has less (kernels/sampling/adjust-logits.ts). */
+const BANNED = -1e20;
+
+/** A policy has only ever read a model's own logits: those of banned tokens count as the least of the others. */
+const withoutBans = (logits: Float32Array): Float32Array => {
+  const least = logits.reduce((a, b) => (b > BANNED && b < a ? b : a), Number.POSITIVE_INFINITY);
+  return logits.map((logit) => Math.max(logit, least));
+};
 
 /** The predicted τ of each candidate; an error names a size that the policy does not know. */
 const predicted = async (
@@ -9,7 +18,7 @@ const predicted = async (
   logits: Float32Array,
   candidates: readonly number[],
 ): Promise<number[]> => {
-  const all = await policy.predict(logits);
+  const all = await policy.predict(withoutBans(logits));
   return candidates.map((size) => {
     const tau = all[policy.blockSizes.indexOf(size)];
     if (tau === undefined)
@@ -17,6 +26,8 @@ const predicted = async (
         `blockpilot: the policy knows no block size ${size}`,
         `It was trained for ${policy.blockSizes.join(', ')}.`,
       );
+    if (!Number.isFinite(tau))
+      throw bad(`blockpilot: the policy predicts ${tau} tokens`, 'Its weights are damaged: download it again.');
     return tau;
   });
 };

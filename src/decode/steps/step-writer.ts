@@ -50,9 +50,9 @@ export const candidateWriter = (candidates: Candidates, select: SelectCandidate)
 /** A target on another machine. Its step arrives as one part. */
 export const remoteWriter = (remote: RemoteTarget): StepWriter => ({
   async begin(_step, most, { sequence, emit, signal }) {
-    const { sampling } = sequence;
-    const options = { delimiter: BLANK_LINE, maxTokens: Math.min(most, sequence.budget), sampling, signal, emit };
-    const step = await remote.writeStep(sequence.tokens, options);
+    const { tokens, promptLength, budget, sampling } = sequence;
+    const options = { promptLength, delimiter: BLANK_LINE, maxTokens: Math.min(most, budget), sampling, signal, emit };
+    const step = await remote.writeStep(tokens, options);
     if (!step) return null;
     const ends = ({ delimiter: 'delimiter', end: 'stop', length: 'length' } as const)[step.finish];
     return async () => ({ commit: routed({ tokens: step.tokens, scores: null }), ends });

@@ -4,15 +4,17 @@
 import { checkAborted, toFault } from '../../base/errors.ts';
 import { refuse } from '../../base/refuse.ts';
 import { commonPrefix } from '../../decode/core/common-prefix.ts';
+import { openFitting } from '../../decode/core/open-fitting.ts';
 import { rewindTo, roomyRows } from '../../decode/core/prefix-cache.ts';
 import type { RemoteTarget, StepRequest, WrittenStep } from '../../decode/core/remote-target.ts';
 import { type Candidate, Candidates } from '../../decode/steps/candidates.ts';
 import { StepBoundary } from '../../decode/steps/step-boundary.ts';
-import type { Cursor, Sampling } from '../../model/interface.ts';
+import type { CachePrecision, Cursor } from '../../model/interface.ts';
 import type { LoadedRemote, Reader } from '../../remote/remote-target.ts';
-import { retokenise, unwrappedText } from '../../text/retokenise.ts';
+import { cutTokens, retokenise, unwrappedText, wholeCharacters } from '../../text/retokenise.ts';
 import type { Tokenizer } from '../../text/tokenizer.ts';
-import type { Prompt } from '../request.ts';
+import { encodeConversation } from '../read-prompt.ts';
+import type { PromptRequest } from '../request.ts';
 import type { LoadedModel } from './loaded-models.ts';
 
 /** A step in both vocabularies; null where the target's context is full. */
@@ -28,11 +30,14 @@ export class TextTarget implements LoadedRemote, Disposable {
   #cursor: Cursor | null = null;
   /** What the cursor's rows were read from. */
   #read: readonly number[] = [];
+  readonly #cache: CachePrecision | undefined;
 
-  constructor(target: LoadedModel, tokenizer: Tokenizer) {
+  /** `cache`: of keys and values. Default: f32. */
+  constructor(target: LoadedModel, tokenizer: Tokenizer, cache?: CachePrecision) {
     this.name = target.name;
     this.#target = target;
     this.#tokenizer = tokenizer;
+    this.#cache = cache;
   }
 
   [Symbol.dispose](): void {
@@ -40,24 +45,33 @@ export class TextTarget implements LoadedRemote, Disposable {
     this.#cursor = null;
   }
 
-  open(reader: Reader, prompt?: Prompt): RemoteTarget {
+  open(reader: Reader, asked?: PromptRequest): RemoteTarget {
     /** The text so far in the draft's tokens, and the same in the target's. */
     let here: readonly number[] = [];
     let there: readonly number[] = [];
-    const translate = (tokens: readonly number[]): void => {
-      if (here.length === 0) there = this.#prompt(tokens, reader, prompt);
-      else if (commonPrefix(here, tokens) === here.length)
-        there = [...there, ...retokenise(there, reader.tokenizer.decode(tokens.slice(here.length)), this.#tokenizer)];
-      else throw new Error('the text changed under a target that reads it as text');
-      here = tokens;
+    /** Tokens of the prompt, as the target reads it. */
+    let promptLength = 0;
+    const translate = (tokens: readonly number[], promptHere: number): void => {
+      if (here.length === 0) {
+        here = tokens.slice(0, promptHere);
+        there = this.#prompt(here, reader, asked);
+        promptLength = there.length;
+      }
+      if (commonPrefix(here, tokens) < here.length)
+        throw new Error('the text changed under a target that reads it as text');
+      const more = wholeCharacters(tokens.slice(here.length), reader.tokenizer);
+      const text = reader.tokenizer.decode(more);
+      if (text !== '') there = [...there, ...retokenise(there, text, this.#tokenizer)];
+      here = [...here, ...more];
     };
     return {
       name: this.name,
+      context: this.#target.model.context,
       writeStep: async (tokens, request) => {
         const began = performance.now();
-        translate([...tokens]);
+        translate(tokens, request.promptLength);
         try {
-          const step = await this.#write(there, tokens, request, reader);
+          const step = await this.#write(there, tokens, { ...request, promptLength }, reader);
           const { own, tokens: written, finish } = step;
           // A step that was cut is spelled anew from what is kept of it.
           if (finish !== 'length')
@@ -80,42 +94,50 @@ export class TextTarget implements LoadedRemote, Disposable {
     return { type: 'remote', model: this.name, tries: 1, first_ms: null, ms: performance.now() - began } as const;
   }
 
-  /** Before the first step, `tokens` is the prompt as the draft reads it. */
-  #prompt(tokens: readonly number[], reader: Reader, prompt: Prompt | undefined): readonly number[] {
+  /** `tokens`: the prompt as the draft reads it. */
+  #prompt(tokens: readonly number[], reader: Reader, asked: PromptRequest | undefined): readonly number[] {
     const tokenizer = this.#tokenizer;
-    if (prompt && 'messages' in prompt && tokenizer.hasChatTemplate) return tokenizer.encodeChat(prompt.messages);
+    const prompt = asked?.prompt;
+    if (prompt && 'messages' in prompt && tokenizer.hasChatTemplate)
+      return encodeConversation({ ...asked, prompt }, tokenizer);
     if (prompt && 'text' in prompt)
       return tokenizer.encode(prompt.text, { special: true, plain: prompt.plain ?? false });
     return tokenizer.encode(unwrappedText(tokens, reader.tokenizer), { special: true });
   }
 
+  /** `text` and the lengths of `request` are in the target's tokens, `before` is the text in the draft's. */
   async #write(
     text: readonly number[],
     before: readonly number[],
-    { maxTokens, sampling, signal }: StepRequest,
+    request: StepRequest,
     reader: Reader,
   ): Promise<Translated> {
-    const { stopTokens } = this.#target;
-    const [candidate] = await this.#candidates(text, maxTokens, sampling, signal);
-    const { tokens, ends } = candidate as Candidate;
-    const stops = new Set(stopTokens);
-    const own = ends === 'stop' ? tokens.filter((token) => !stops.has(token)) : tokens;
+    const { maxTokens } = request;
+    const [candidate] = await this.#candidates(text, request);
+    const { ends } = candidate as Candidate;
+    const own = this.#ownTokens(candidate as Candidate);
     const [eos] = reader.stopTokens;
     const spelled = retokenise(before, this.#tokenizer.decode(own), reader.tokenizer);
     const written = ends === 'stop' && eos !== undefined ? [...spelled, eos] : spelled;
     if (written.length === 0) throw refuse(`${this.name} wrote no text`, 'Choose another target, or another prompt.');
-    if (written.length > maxTokens) return { own, tokens: written.slice(0, maxTokens), finish: 'length' };
+    if (written.length > maxTokens)
+      return { own, tokens: cutTokens(written, maxTokens, reader.tokenizer), finish: 'length' };
     return { own, tokens: written, finish: ends === 'stop' ? 'end' : ends };
+  }
+
+  /** Without the token that ends the text, and without a character that a limit has cut. */
+  #ownTokens({ tokens, ends }: Candidate): readonly number[] {
+    if (ends === 'length') return cutTokens(tokens, tokens.length, this.#tokenizer);
+    const stops = new Set(ends === 'stop' ? this.#target.stopTokens : []);
+    return tokens.filter((token) => !stops.has(token));
   }
 
   async #candidates(
     text: readonly number[],
-    most: number,
-    sampling: Sampling,
-    signal: AbortSignal,
+    { promptLength, maxTokens: most, sampling, signal }: StepRequest,
   ): Promise<readonly Candidate[]> {
     const { model, stopTokens } = this.#target;
-    const cursor = await this.#open(Math.min(model.context, text.length + most));
+    const cursor = await this.#open(Math.min(model.context, text.length + most), promptLength);
     const known = Math.min(cursor.length, commonPrefix(this.#read, text), text.length - 1);
     rewindTo(cursor, known);
     this.#read = [];
@@ -131,13 +153,18 @@ export class TextTarget implements LoadedRemote, Disposable {
     return written;
   }
 
-  /** The cursor, with room for so many rows. */
-  async #open(rows: number): Promise<Cursor> {
+  /** The cursor, with room for so many rows, of which the prompt takes `promptLength`. */
+  async #open(rows: number, promptLength: number): Promise<Cursor> {
     if (this.#cursor && this.#cursor.capacity >= rows) return this.#cursor;
     this[Symbol.dispose]();
     this.#read = [];
     const { model } = this.#target;
-    this.#cursor = await model.open({ capacity: roomyRows(rows, model.context) });
+    this.#cursor = await openFitting((how) => model.open(how), {
+      capacities: [roomyRows(rows, model.context), rows],
+      cache: this.#cache,
+      answerAt: (capacity) => capacity - promptLength,
+      freeOthers: () => {}, // it has this one cache, which is freed already
+    });
     return this.#cursor;
   }
 }

@@ -2,6 +2,7 @@
 // names it: it might change what the model computes.
 import type { OutriderError } from '../../base/errors.ts';
 import { bad } from '../../base/refuse.ts';
+import { shown } from '../../base/shown.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -61,7 +62,8 @@ export class Config {
   }
 
   #wrong(name: string, what: string): OutriderError {
-    return bad(`${this.#path}: ${name} is ${JSON.stringify(this.#json[name]) ?? 'missing'}, expected ${what}`);
+    const value = this.#json[name];
+    return bad(`${this.#path}: ${name} is ${value === undefined ? 'missing' : shown(value)}, expected ${what}`);
   }
 
   has(name: string): boolean {
@@ -174,10 +176,7 @@ export class Config {
   must(name: string, only: unknown): void {
     const value = this.#get(name);
     if (value !== undefined && value !== only)
-      throw bad(
-        `${this.#path}: ${name} = ${JSON.stringify(value)} is not supported`,
-        `Only ${JSON.stringify(only)} is.`,
-      );
+      throw bad(`${this.#path}: ${name} = ${shown(value)} is not supported`, `Only ${JSON.stringify(only)} is.`);
   }
 
   /** To be called last: refuses the first field that was not read. */
@@ -185,7 +184,7 @@ export class Config {
     for (const [name, value] of Object.entries(this.#json)) {
       if (this.#read.has(name) || HARMLESS.has(name) || (value ?? null) === null) continue;
       throw bad(
-        `${this.#path}: unknown field ${name} = ${JSON.stringify(value).slice(0, 80)}`,
+        `${this.#path}: unknown field ${name} = ${shown(value)}`,
         'It may change what the model computes, so the model is refused. Remove the field if it does not.',
       );
     }

@@ -291,6 +291,13 @@ test.each([
   expect(message({ ...LLAMA, ...change })).toContain(expected);
 });
 
+test('a field nested beyond what can be printed is refused by name', () => {
+  const deep: unknown = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`);
+  expect(message({ ...LLAMA, hidden_size: deep })).toContain('hidden_size is [object Array], expected');
+  expect(message({ ...LLAMA, hidden_act: deep })).toContain('hidden_act = [object Array] is not supported');
+  expect(message({ ...LLAMA, num_experts: deep })).toContain('unknown field num_experts = [object Array]');
+});
+
 test('a silent config means what the configuration class of its family means', () => {
   const { rms_norm_eps: _, ...silent } = LLAMA;
   const epsilon = (family: string) =>

@@ -2,7 +2,6 @@
 // which are a language model's body under another head. A new family is a file and a line here.
 import type { OutriderError } from '../../base/errors.ts';
 import { bad } from '../../base/refuse.ts';
-import type { Checkpoint } from '../../weights/checkpoint.ts';
 import type { Architecture } from '../architecture.ts';
 import { Config } from './config.ts';
 import { type DFlash, readDFlash } from './dflash.ts';
@@ -128,6 +127,10 @@ export const readDrafter = (json: Json): DrafterFamily => {
   throw unsupported(name, DRAFTERS, hint);
 };
 
+/** Tensors that a drafter's checkpoint may hold besides those of the architecture; two map its own vocabulary. */
+export const drafterExtras = ({ copies, architecture }: DrafterFamily): readonly string[] =>
+  architecture.spreadOver === null ? copies : [...copies, 'd2t', 't2d'];
+
 /**
  * Fields of a judge's config that say nothing of its body: those of its classes, and those of judge/judge-config.ts.
  */
@@ -136,9 +139,11 @@ const HEAD_FIELDS = new Set(['classifier_dropout', 'gives', 'layout', 'num_label
 /** A LLaMA, Qwen2 … with another head goes by a name of its own. */
 const HEADED = /^(\w+)For(?:TokenClassification|SequenceClassification|RewardModel|PrmModel)$/;
 
-/** Whether a checkpoint is a reward model's or a token classifier's, by the tensors of their heads. */
-export const isScored = (tensors: Names): boolean =>
-  tensors.has('v_head.summary.weight') || tensors.has('score.weight');
+/** How the names of a judge's head begin: a reward model's, a token classifier's. Null: the checkpoint is no judge. */
+export const scoredHead = (tensors: Names): 'v_head.summary' | 'score' | null =>
+  (['v_head.summary', 'score'] as const).find((head) => tensors.has(`${head}.weight`)) ?? null;
+
+export const isScored = (tensors: Names): boolean => scoredHead(tensors) !== null;
 
 /** The body of a judge; a vocabulary's head, if there is one, is not loaded. */
 export const readScored = (json: Json, tensors: Names = new Set<string>()): Architecture => {
@@ -146,10 +151,4 @@ export const readScored = (json: Json, tensors: Names = new Set<string>()): Arch
   const model = `${HEADED.exec(named(json))?.[1]}ForCausalLM`;
   const read = readArchitecture(readerIn(MODELS, model) ? { ...body, architectures: [model] } : body, tensors);
   return { ...read, head: 'tied' };
-};
-
-/** Whatever the engine can run: a language model, a drafter, a judge's body. */
-export const readAny = ({ config, tensors }: Pick<Checkpoint, 'config' | 'tensors'>): Architecture => {
-  if (isScored(tensors)) return readScored(config, tensors);
-  return isDrafter(config) ? readDrafter(config).architecture : readArchitecture(config, tensors);
 };

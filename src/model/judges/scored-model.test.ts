@@ -91,6 +91,9 @@ test('a head of the wrong shape is named with both shapes, and a language model 
   expect(await problem({ 'v_head.summary.weight': [1, 32], 'v_head.summary.bias': [2] })).toBe(
     'v_head.summary.bias: expected [1], found [2]',
   );
+  expect(await problem({ 'score.weight': [2, 32] }, { num_labels: 2 ** 53 })).toBe(
+    'num_labels is 9007199254740992, and score.weight has 2 rows',
+  );
   expect(await problem({ 'score.weight': [2, 32] }, { id2label: { 0: 'a', 1: 'b', 2: 'c' } })).toBe(
     'score.weight: expected [3, 32], found [2, 32]',
   );

@@ -112,7 +112,9 @@ export class ScoredModel implements Disposable {
     const parts: Promise<Float32Array>[] = [];
     for (let from = 0; from < tokens.length; from += MOST_ROWS) {
       checkAborted(signal);
-      parts.push(this.#pass(cache, tokens.slice(from, from + MOST_ROWS), length + from, length + tokens.length));
+      const part = this.#pass(cache, tokens.slice(from, from + MOST_ROWS), length + from, length + tokens.length);
+      part.catch(() => {}); // if the pass before it fails too, this one is never awaited
+      parts.push(part);
       await parts.at(-2);
     }
     const { labels, bias } = this;

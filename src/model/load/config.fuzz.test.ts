@@ -10,8 +10,9 @@ import { pick, random } from '../../testing/fuzz/random.ts';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
 import { openCheckpoint } from '../../weights/open.ts';
 import { tensorSpecs } from '../architecture.ts';
-import { readAny, readArchitecture } from '../families/families.ts';
+import { readArchitecture } from '../families/families.ts';
 import { scratchBytes } from '../forward/scratch.ts';
+import { checkedAny } from './checked-architecture.ts';
 import { weightBytes } from './estimate.ts';
 
 const SEED = 20_261_122;
@@ -129,7 +130,7 @@ it(`${INPUTS} damaged configs: an architecture or bad-checkpoint`, async () => {
       ['model.safetensors', weights],
     ]);
     using checkpoint = await openCheckpoint({ kind: 'bytes', files });
-    const architecture = readAny(checkpoint);
+    const architecture = checkedAny(checkpoint);
     weightBytes(architecture, checkpoint, undefined);
     scratchBytes(architecture);
   };

@@ -12,7 +12,7 @@ import { DFlashDrafter } from '../drafters/dflash-drafter.ts';
 import { DSparkDrafter } from '../drafters/dspark-drafter.ts';
 import { Eagle3Drafter } from '../drafters/eagle3-drafter.ts';
 import type { DrafterParts } from '../drafters/tap-drafter.ts';
-import { type DrafterFamily, readDrafter } from '../families/families.ts';
+import { type DrafterFamily, drafterExtras, readDrafter } from '../families/families.ts';
 import type { Reduced } from '../forward/interpreter.ts';
 import type { BlockDrafter, FeatureDrafter, LanguageModel, MarkovDrafter } from '../interface.ts';
 import { Transformer } from '../transformer.ts';
@@ -52,7 +52,6 @@ const checkPair = (name: string, family: DrafterFamily, target: LanguageModel): 
 
 /** The map from a drafter's own vocabulary to the target's: differences, or in GGUF ids. `t2d` is its inverse. */
 const MAP = 'd2t';
-const EXTRA = [MAP, 't2d'];
 
 /** Reads the map, and puts both directions on the device. */
 const mapVocabulary = (
@@ -127,7 +126,7 @@ export const loadDrafter = async (
   const { architecture } = family;
   const spread = architecture.spreadOver !== null;
   checkPair(checkpoint.name, family, target);
-  checkTensors(architecture, checkpoint.tensors, [...family.copies, ...(spread ? EXTRA : [])]);
+  checkTensors(architecture, checkpoint.tensors, drafterExtras(family));
   const arena = new Arena(gpu);
   let drafter: AnyDrafter | null = null;
   let compiling: Promise<void> | null = null;

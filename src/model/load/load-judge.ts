@@ -2,12 +2,13 @@
 // of the language model which its architecture is named after; a vocabulary head in the same checkpoint is not read.
 import { checkAborted } from '../../base/errors.ts';
 import { bad } from '../../base/refuse.ts';
+import { shown } from '../../base/shown.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Matrix } from '../../kernels/matmul/matmul.ts';
 import type { Checkpoint, TensorInfo } from '../../weights/checkpoint.ts';
 import type { Architecture } from '../architecture.ts';
 import { Arena } from '../arena.ts';
-import { isScored, readScored } from '../families/families.ts';
+import { readScored, scoredHead } from '../families/families.ts';
 import { ScoredModel } from '../judges/scored-model.ts';
 import {
   checkTensors,
@@ -21,10 +22,11 @@ import type { PlannedMatrix } from './weight-layout.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Labels that the config names, or null. */
-const labelsOf = ({ id2label, num_labels: count }: Json): readonly string[] | null => {
+/** Labels of a classifier with so many rows, as the config names them. */
+const labelsOf = ({ id2label, num_labels: count }: Json, rows: number): readonly string[] => {
   if (typeof id2label === 'object' && id2label !== null) return Object.values(id2label).map(String);
-  return typeof count === 'number' ? Array.from({ length: count }, (_, i) => `LABEL_${i}`) : null;
+  if ((count ?? rows) !== rows) throw bad(`num_labels is ${shown(count)}, and score.weight has ${rows} rows`);
+  return Array.from({ length: rows }, (_, i) => `LABEL_${i}`);
 };
 
 interface Head {
@@ -35,17 +37,16 @@ interface Head {
 }
 
 const readHead = ({ name, config, tensors }: Checkpoint, { sizes: { hidden } }: Architecture): Head => {
-  if (!isScored(tensors))
+  const at = scoredHead(tensors);
+  if (at === null)
     throw bad(
       `${name}: neither v_head.summary.weight nor score.weight is there`,
       'A judge has a reward head or a token classifier; this looks like a language model.',
     );
-  const kind = tensors.has('v_head.summary.weight') ? 'value' : 'classes';
-  const at = kind === 'value' ? 'v_head.summary' : 'score';
+  const kind = at === 'score' ? 'classes' : 'value';
   const [weight, bias] = [`${at}.weight`, `${at}.bias`];
   const found = tensors.get(weight) as TensorInfo;
-  const named = kind === 'value' ? ['value'] : labelsOf(config);
-  const labels = named ?? Array.from({ length: found.shape[0] as number }, (_, i) => `LABEL_${i}`);
+  const labels = kind === 'value' ? ['value'] : labelsOf(config, found.shape[0] as number);
   const check = (tensor: string, shape: readonly number[]): void => {
     const has = tensors.get(tensor)?.shape;
     if (has && (has.length !== shape.length || has.some((size, i) => size !== shape[i])))

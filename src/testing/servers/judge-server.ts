@@ -14,9 +14,15 @@ interface Asked {
 export interface JudgeServer extends AsyncDisposable {
   readonly address: string;
   readonly asked: Asked[];
-  /** What is answered: a value becomes JSON, a number a status, a string the body as it is, `null` nothing at all. */
-  answer: (asked: Asked) => object | number | string | null;
+  /**
+   * What is answered: a value becomes JSON, a number a status, a string the body as it is, `null` nothing at all. Of
+   * `BREAKS_OFF` the beginning comes.
+   */
+  answer: (asked: Asked) => object | number | string | typeof BREAKS_OFF | null;
 }
+
+/** The connection breaks in the middle of the answer. */
+export const BREAKS_OFF = Symbol('breaks off');
 
 /** As vLLM answers: a row for each token or step, or one of the whole text. */
 export const pooled = (...data: readonly (readonly number[] | number)[]) => ({
@@ -44,6 +50,7 @@ export const serveJudge = async (): Promise<JudgeServer> => {
     if (answer === null) return;
     if (typeof answer === 'number') return void response.writeHead(answer).end('{"error":{"message":"sorry"}}');
     response.writeHead(200, { 'content-type': 'application/json' });
+    if (answer === BREAKS_OFF) return void response.write('{"data":', () => response.destroy());
     response.end(typeof answer === 'string' ? answer : JSON.stringify(answer));
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));

@@ -136,6 +136,14 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       '<tool_call>\n<function=python>\n<parameter=code>\nif 1 < 2:\n  print("a")\n</parameter>\n</function>\n</tool_call>',
       [call('{"code": "if 1 < 2:\\n  print(\\"a\\")"}', 'python')],
     ],
+    [
+      '<tool_call>\n<function=look>\n<parameter=key>\nconstructor\n</parameter>\n</function>\n</tool_call>',
+      [call('{"key": "constructor"}', 'look')],
+    ],
+    [
+      '<tool_call>\n<function=set_unit>\n<parameter=unit>\nTrue\n</parameter>\n</function>\n</tool_call>',
+      [call('{"unit": true}', 'set_unit')],
+    ],
   ],
   lfm2: [
     ['<|tool_call_start|>[special_function(arg1=1)]<|tool_call_end|>', ONE],

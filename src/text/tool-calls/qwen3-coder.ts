@@ -14,6 +14,12 @@ const isText = (schema: Schema | undefined): boolean =>
 
 const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 
+const PYTHON = new Map([
+  ['True', 'true'],
+  ['False', 'false'],
+  ['None', 'null'],
+]);
+
 /** JSON where the schema allows what the value is as JSON; otherwise a text. */
 const asJson = (value: string, schema: Schema | undefined): string => {
   const types = [schema?.type ?? []].flat();
@@ -23,7 +29,7 @@ const asJson = (value: string, schema: Schema | undefined): string => {
       const allowed = types.includes(typeOf(read)) || (typeof read === 'number' && types.includes('integer'));
       if (allowed || !types.includes('string')) return JSON.stringify(read);
     } catch {
-      const python = { True: 'true', False: 'false', None: 'null' }[value];
+      const python = PYTHON.get(value);
       if (python) return python;
     }
   return JSON.stringify(value);

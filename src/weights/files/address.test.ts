@@ -40,6 +40,8 @@ describe('addresses', () => {
   it('a GGUF file is the entry of its folder', async () => {
     const entry = (address: string): string | null => addressFiles(address, async () => null).entry;
     expect(entry('https://a.test/m/tiny%20one.gguf?download=true')).toBe('tiny one.gguf');
+    expect(entry('https://a.test/m/50%-model.gguf')).toBe('50%-model.gguf');
+    expect(await asked('https://a.test/m/x.gguf', '50%-model.gguf')).toEqual(['https://a.test/m/50%25-model.gguf']);
     expect(entry('https://a.test/m/config.json')).toBeNull();
     expect(await asked('https://a.test/m/x.gguf', 'tiny one.gguf')).toEqual(['https://a.test/m/tiny%20one.gguf']);
     expect(await asked('https://a.test/m/', 'onnx/a b.onnx')).toEqual(['https://a.test/m/onnx/a%20b.onnx']);

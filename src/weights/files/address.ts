@@ -10,7 +10,7 @@ export const addressFiles = (
 ): FileSet => {
   const url = fileAddress(address);
   const last = url.pathname.split('/').at(-1) ?? '';
-  const entry = /\.(gguf|safetensors|onnx|json)$/.test(last) ? decodeURIComponent(last) : null;
+  const entry = /\.(gguf|safetensors|onnx|json)$/.test(last) ? decoded(last) : null;
   const base = new URL(url);
   if (entry === null && !base.pathname.endsWith('/')) base.pathname += '/';
   return {
@@ -25,6 +25,15 @@ export const addressFiles = (
       return open(file.href, options);
     },
   };
+};
+
+/** A pasted address may hold a `%` that begins no escape. */
+const decoded = (name: string): string => {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 };
 
 const fileAddress = (address: string): URL => {

@@ -103,6 +103,8 @@ it('refuses wrong lengths, wrong starts, files that change and files without a l
     server.behave({ status: 404 });
     await expect(readBytes(source, 100, 200)).rejects.toThrow(/no longer there/);
   }
+  server.behave({ claimedSize: 2 ** 53 });
+  await expect(open()).rejects.toThrow(/does not say how long/);
   server.behave({ ranges: false, chunked: true });
   await expect(open()).rejects.toThrow(/does not say how long/);
 });

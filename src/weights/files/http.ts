@@ -259,12 +259,14 @@ export class HttpSource implements ByteSource {
 
 /** A response from another origin may hide Content-Range, never Content-Length. */
 const totalSize = (headers: Headers, total: string | undefined, start: number): number | null => {
-  if (total !== undefined && total !== '*') return Number(total);
+  if (total !== undefined && total !== '*') return sizeOrNull(Number(total));
   // The length of a compressed response is not that of the file.
   if (headers.get('content-encoding')) return null;
   const length = headers.get('content-length');
-  return length === null ? null : start + Number(length);
+  return length === null ? null : sizeOrNull(start + Number(length));
 };
+
+const sizeOrNull = (size: number): number | null => (Number.isSafeInteger(size) ? size : null);
 
 export const changed = (address: string): OutriderError =>
   new OutriderError('download-failed', `${address}: the file changed while it was downloaded`, 'Load it again.');

@@ -34,7 +34,10 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
   // A loop over the layers must not run four billion times.
   if (blocks > tensors.length) throw bad(`${name}.block_count is ${blocks}, and there are ${tensors.length} tensors`);
   // Blocks that predict several tokens at once come last, and are not run.
-  const layers = blocks - (family.predictors ? (fields.optional('nextn_predict_layers') ?? 0) : 0);
+  const predictors = family.predictors ? (fields.optional('nextn_predict_layers') ?? 0) : 0;
+  const layers = blocks - predictors;
+  if (!Number.isInteger(layers) || layers < 1 || layers > blocks)
+    throw bad(`${name}.block_count is ${blocks}, and nextn_predict_layers ${predictors}: that leaves ${layers} layers`);
   const facts: Facts = { ...headSizes(fields, hidden / heads, family.partial ?? false), hidden, heads, layers, shapes };
   const config = {
     architectures: [family.architecture],

@@ -1,6 +1,7 @@
 // GGUF files of drafters: architecture `dflash`, which DSpark shares, and `eagle3`. Two traps: layers of the target are
 // named by their inputs, one more than by their outputs, and d2t holds the target's ids themselves (load-drafter.ts).
 import { bad } from '../../base/refuse.ts';
+import { shown } from '../../base/shown.ts';
 import type { Facts, GgufFamily } from './families.ts';
 import type { Fields } from './fields.ts';
 
@@ -27,7 +28,7 @@ const layersIn = (fields: Fields, key: string, least: number): readonly number[]
   const list = fields.list(key);
   if (list === undefined) return null;
   if (list.length === 0 || !list.every((each) => Number.isInteger(each) && (each as number) >= least))
-    throw bad(`${key} is ${JSON.stringify(list)}, expected whole numbers from ${least} on`);
+    throw bad(`${key} is ${shown(list)}, expected whole numbers from ${least} on`);
   return list as readonly number[];
 };
 

@@ -1,6 +1,7 @@
 // The metadata of one architecture in a GGUF file. A key that is not known here is refused by name, since it may change
 // the numbers. Keys: llama.cpp's gguf-py/gguf/constants.py.
 import { bad } from '../../base/refuse.ts';
+import { shown } from '../../base/shown.ts';
 import type { GgufValue } from './container.ts';
 
 /** Fields of an architecture that do not change its numbers, or that are zero for dense models. */
@@ -36,7 +37,7 @@ export class Fields {
     const number = Array.isArray(value) && value.every((other) => other === value[0]) ? value[0] : value;
     if (number === undefined) return undefined;
     if (typeof number !== 'number' || !Number.isFinite(number))
-      throw bad(`${this.#prefix}.${key} is ${JSON.stringify(value)?.slice(0, 80)}, expected one number`);
+      throw bad(`${this.#prefix}.${key} is ${shown(value)}, expected one number`);
     return number;
   }
 
@@ -55,7 +56,7 @@ export class Fields {
   flag(key: string): boolean | undefined {
     const value = this.#get(key);
     if (value !== undefined && typeof value !== 'boolean')
-      throw bad(`${this.#prefix}.${key} is ${JSON.stringify(value)?.slice(0, 80)}, expected true or false`);
+      throw bad(`${this.#prefix}.${key} is ${shown(value)}, expected true or false`);
     return value;
   }
 

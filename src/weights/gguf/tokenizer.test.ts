@@ -132,6 +132,9 @@ describe('ggufTokenizer', () => {
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.merges': ['a b c'] }))).toThrow(/merges\[0\] is "a b c"/);
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.merges': '' }))).toThrow(/merges is missing/);
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.token_type': [1] }))).toThrow(/257 tokens and 1 token types/);
+    expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.token_type': 'x'.repeat(257) }))).toThrow(
+      /token_type is "x+, expected a list of numbers/,
+    );
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.bos_token_id': 257 }))).toThrow(/257 of 257 tokens/);
     expect(ggufTokenizer(metadata({ 'tokenizer.ggml.model': '' }))).toBeNull();
   });

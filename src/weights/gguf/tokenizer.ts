@@ -1,6 +1,7 @@
 // The tokenizer inside a GGUF file as the tokenizer.json and tokenizer_config.json that text/ reads: byte-pair encoding by
 // a list of merges (`tokenizer.ggml.model` = gpt2, gemma4) or by scores (llama: SentencePiece).
 import { bad } from '../../base/refuse.ts';
+import { shown } from '../../base/shown.ts';
 import type { SentencePieceModel } from '../../text/sentencepiece.ts';
 import { type TokenizerFiles, templateField } from '../checkpoint.ts';
 import type { GgufValue } from './container.ts';
@@ -58,7 +59,8 @@ export const ggufTokenizer = (metadata: Metadata): TokenizerFiles | null => {
   const pre =
     model === 'llama' ? null : preTokenizerOf(model === 'gemma4' ? 'gemma4' : metadata.get('tokenizer.ggml.pre'));
   const tokens = strings(metadata, 'tokenizer.ggml.tokens');
-  const stated = (metadata.get('tokenizer.ggml.token_type') ?? tokens.map(() => 1)) as readonly number[];
+  const stated = metadata.get('tokenizer.ggml.token_type') ?? tokens.map(() => 1);
+  if (!Array.isArray(stated)) throw bad(`tokenizer.ggml.token_type is ${shown(stated)}, expected a list of numbers`);
   if (stated.length !== tokens.length)
     throw bad(`tokenizer.ggml: ${tokens.length} tokens and ${stated.length} token types`);
   const types = stated.map((type, id) => (ENDS.has(tokens[id] as string) ? CONTROL : type));

@@ -1,0 +1,45 @@
+// Sources that JavaScript may hand over: what is wrong with one is said before anything is freed for it.
+import { describe, expect, it } from 'vitest';
+import { remote, remoteJudge } from '../remote/server.ts';
+import { checkLoad } from './check-load.ts';
+
+const file = new File(['{}'], 'config.json');
+
+describe('a source', () => {
+  it.each([
+    [{ target: {} }, 'target: a source of the kind undefined cannot be loaded'],
+    [{ target: { kind: 'nope' } }, 'target: a source of the kind "nope" cannot be loaded'],
+    [{ target: { kind: 'toString' } }, 'target: a source of the kind "toString" cannot be loaded'],
+    [{ target: { kind: 5 } }, 'target: a source of the kind 5 cannot be loaded'],
+    [{ target: remote('https://a.test', 'big') }, 'target: a source of the kind "remote" cannot be loaded'],
+    [{ remote: { kind: 'url', url: 'https://a.test' } }, 'remote: a source of the kind "url" cannot be loaded'],
+    [{ target: { kind: 'url' } }, 'target: a source of the kind url needs url, an address, not undefined'],
+    [{ draft: { kind: 'files' } }, 'draft: a source of the kind files needs files, a list of files, not undefined'],
+    [{ draft: { kind: 'files', files: [null] } }, 'needs files, a list of files, not [null]'],
+    [{ prm: { kind: 'bytes', files: {} } }, 'needs files, a Map of names and Uint8Arrays, not {}'],
+    [{ prm: { kind: 'bytes', files: new Map([['a', 'b']]) } }, 'needs files, a Map of names and Uint8Arrays'],
+    [{ dflash: { kind: 'folder', files: null } }, 'needs files, an open set of files, not null'],
+  ])('%j is refused', (sources, message) => {
+    expect(() => checkLoad(sources, {})).toThrow(
+      expect.objectContaining({ code: 'bad-request', message: expect.stringContaining(message) }),
+    );
+  });
+
+  it('of every kind is let through, and so are loaded models and those on other machines', () => {
+    const files = new Map([['config.json', new Uint8Array(2)]]);
+    for (const target of [
+      'target',
+      undefined,
+      { kind: 'url', url: 'https://a.test/' },
+      { kind: 'url', url: new URL('https://a.test/') },
+      { kind: 'files', files: [file] },
+      { kind: 'files', files: new Set([file]) }, // like an input's FileList, which is no array either
+      { kind: 'bytes', files },
+      { kind: 'folder', files: { open: () => null } },
+      { name: 'mine', model: {} },
+    ])
+      checkLoad({ target }, {});
+    checkLoad({ remote: remote('https://a.test', 'big'), prm: remoteJudge('https://a.test', 'prm') }, {});
+    checkLoad({ remote: { name: 'mine', open: () => {} } }, {});
+  });
+});

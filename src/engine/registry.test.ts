@@ -1,0 +1,46 @@
+// What stays loaded from one load to the next, and models that do not belong together.
+import { resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { testGpu } from '../testing/device/gpu.ts';
+import { toyModel } from '../testing/toys/toy-model.ts';
+import { folderSource } from '../weights/files/folder.ts';
+import type { LoadedModel } from './load/loaded-models.ts';
+import { ModelRegistry } from './registry.ts';
+
+const bundled = (name: string) => folderSource(resolve(import.meta.dirname, '../../public/models', name));
+
+it('a judge goes when the next load makes it read the tokens of another model', async () => {
+  const registry = new ModelRegistry(testGpu, undefined);
+  const [target, prm] = [await bundled('target'), await bundled('prm')];
+  await registry.load({ target, prm }, {});
+  const judge = registry.models.prm;
+  await registry.load({ target, prm, draft: await bundled('draft') }, {});
+  expect(registry.models.prm).toBe(judge);
+  // Steps are judged in the draft's vocabulary, where it differs from the target's.
+  const draft: LoadedModel = {
+    name: 'toy',
+    model: toyModel({ vocabulary: 40, sharpness: 4, context: 64 }),
+    tokenizer: { ...(registry.models.target as LoadedModel).tokenizer, vocabulary: 40 } as LoadedModel['tokenizer'],
+    stopTokens: [],
+  };
+  await expect(registry.load({ target, prm, draft }, { vocabularies: 'own' })).rejects.toMatchObject({
+    code: 'vocabulary-mismatch',
+  });
+  expect(registry.models).toEqual({});
+});
+
+it('a block-size policy must read as many logits as its target has, also one that stays', async () => {
+  const registry = new ModelRegistry(testGpu, undefined);
+  const policy = await bundled('blockpilot');
+  const target = (vocabulary: number): LoadedModel => ({
+    name: `toy of ${vocabulary}`,
+    model: toyModel({ vocabulary, sharpness: 4, context: 64 }),
+    tokenizer: null,
+    stopTokens: [],
+  });
+  await registry.load({ target: target(512), policy }, {});
+  await expect(registry.load({ target: target(40), policy }, {})).rejects.toThrow(
+    'reads 512 logits, and toy of 40 has 40',
+  );
+  expect(registry.models).toEqual({});
+});
