@@ -186,6 +186,7 @@ export const promptApiBackend = (engine: Engine, { models, load, ...rest }: Prom
         initial: said.slice(0, kept),
         turns: inPairs(said.slice(kept)),
         tools,
+        gone: () => shared.forget(),
       });
       return { session, question };
     }

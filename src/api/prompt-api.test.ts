@@ -56,6 +56,17 @@ describe('availability', () => {
     await engine.close();
   });
 
+  it('is downloadable again once the models are gone, and the next session loads them', async () => {
+    const { engine, LanguageModel, create } = await sessions();
+    const session = await create();
+    await engine.load({});
+    await expect(session.prompt('Hello')).rejects.toThrow('no model is loaded');
+    expect(await LanguageModel.availability()).toBe('downloadable');
+    await create();
+    expect(await LanguageModel.availability()).toBe('available');
+    expect(await session.prompt('Hello')).not.toBe('');
+  });
+
   it('is unavailable for what is not text, and create says so', async () => {
     const { LanguageModel, create } = await sessions();
     const image = { expectedInputs: [{ type: 'image' }] };

@@ -77,6 +77,7 @@ export const promptApi = (engine: Engine, { models, load, ...rest }: PromptApiOp
         sampler,
         initial,
         tools: options.tools ?? [],
+        gone: () => shared.forget(),
       });
       await session.begin(signal ? { signal } : {});
       signal?.addEventListener('abort', () => session.destroy(signal.reason), { once: true });

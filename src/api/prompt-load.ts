@@ -51,6 +51,13 @@ export class SharedLoad {
     }
   }
 
+  /** The engine no longer has the models: the next session loads them again. */
+  forget(): void {
+    if (this.#state !== 'available') return;
+    this.#loading = null;
+    this.#state = 'downloadable';
+  }
+
   async #start(): Promise<Loaded> {
     this.#state = 'downloading';
     const { models, load } = this.#options;

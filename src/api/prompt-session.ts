@@ -54,6 +54,8 @@ export interface SessionSetup {
   /** What was said afterwards, one list a question with its answer. */
   readonly turns?: readonly (readonly ChatMessage[])[];
   readonly tools: readonly LanguageModelTool[];
+  /** Called when the engine no longer has the models. */
+  readonly gone: () => void;
 }
 
 /** A model that only calls tools would never answer. */
@@ -305,6 +307,8 @@ export class Session extends EventTarget {
     } catch (error) {
       if (!(error instanceof OutriderError)) throw error;
       const { code, message, overflow: over } = error;
+      // A worker that had to be ended is replaced by one without models.
+      if (code === 'device-lost' || message.startsWith('no model is loaded')) this.#setup.gone();
       if (code === 'bad-constraint') throw new DOMException(message, 'NotSupportedError');
       if (over) throw new QuotaExceededError(over.requested - (kind === 'answer' ? 0 : 1), over.context);
       throw error;

@@ -135,6 +135,16 @@ export const parseArguments = <O extends Options>(options: O, argv: readonly str
   return { values: Object.fromEntries(values) as Values<O>, positionals };
 };
 
+/** Options that have an effect only together with another, which is not given. */
+export const refuseWithout = (
+  owner: string,
+  values: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): void => {
+  const given = names.find((name) => values[name] !== undefined && values[name] !== false);
+  if (given !== undefined) throw new UsageError(`--${given} belongs to ${owner}`);
+};
+
 /** The options on a help page. */
 export const describeOptions = (options: Options): string => {
   const rows = Object.entries(options).map(([name, { placeholder, repeated, help }]) => {

@@ -42,6 +42,7 @@ describe('the program', () => {
       'there is no model "nowhere"',
       'bundled (dflash, draft, eagle3, mid, prm, router, small-judge, smollm2-eagle3, target)',
     ],
+    [['tokenize', '--ids', '1', '--special'], '--special belongs to --text and --file', ''],
     [['inspect'], 'inspect needs PATH', ''],
     [['chat', '--messages', 'nowhere.json'], 'cannot read nowhere.json', ''],
   ])('exits with 2 on %j', async (args, message, hint) => {
@@ -247,6 +248,19 @@ describe('inspect and models', () => {
     expect(stdout).toMatch(/family +qwen2 \(Qwen2ForTokenClassification\)/);
     expect(stdout).toMatch(/head +a judge's/);
     expect(stdout).toContain('score.weight');
+  });
+
+  it('plans nothing for a config that its tensors contradict', async () => {
+    const folder = mkdtempSync(join(scratch, 'hollow-'));
+    const target = new URL('../../public/models/target/config.json', import.meta.url);
+    copyFileSync(target, join(folder, 'config.json'));
+    const header = JSON.stringify({ a: { dtype: 'F32', shape: [1], data_offsets: [0, 4] } });
+    const length = new Uint8Array(new BigUint64Array([BigInt(header.length)]).buffer);
+    writeFileSync(join(folder, 'model.safetensors'), Buffer.concat([length, Buffer.from(header), Buffer.alloc(4)]));
+    const { status, stdout } = await runCli('inspect', folder, '--json');
+    expect(status).toBe(1);
+    const unsupported = 'tensor model.embed_tokens.weight is missing';
+    expect(JSON.parse(stdout)).toMatchObject({ family: null, unsupported, resident: [], cache: [] });
   });
 
   it.skipIf(noShared)('describes what it cannot run, and says why', async () => {

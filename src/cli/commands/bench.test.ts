@@ -14,6 +14,8 @@ const prompts = (content: string): string => {
 describe('bench', () => {
   it.each([
     [['--suite', 'bundled-math', '--prompts', 'x'], '--prompts and --suite are both given'],
+    [['--category', 'a'], '--category belongs to --prompts'],
+    [['--suite', 'bundled-math', '--answers'], '--answers belongs to --prompts'],
     [['--prompts', 'nowhere.jsonl'], 'cannot read nowhere.jsonl'],
     [['--prompts', prompts('\n')], 'has no prompts'],
     [['--prompts', prompts('{"q": 1}')], 'prompts.jsonl:1 has no prompt'],

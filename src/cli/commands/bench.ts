@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { Interval, Spread } from '../../base/statistics.ts';
-import { choice, flag, integer, number, text, UsageError, type Values, words } from '../arguments.ts';
+import { choice, flag, integer, number, refuseWithout, text, UsageError, type Values, words } from '../arguments.ts';
 import { type BenchReport, bench as runBench } from '../bench/compare.ts';
 import { readEntry } from '../bench/entries.ts';
 import { type BenchPrompt, readPrompts } from '../bench/prompts.ts';
@@ -47,11 +47,10 @@ const OPTIONS = {
 
 type Given = Values<typeof OPTIONS>;
 
-const readSet = async (
-  { prompts, category, answers, suite, split }: Given,
-  { root }: Terminal,
-): Promise<readonly BenchPrompt[] | null> => {
+const readSet = async (values: Given, { root }: Terminal): Promise<readonly BenchPrompt[] | null> => {
+  const { prompts, category, answers, suite, split } = values;
   if (prompts !== undefined && suite !== undefined) throw new UsageError('--prompts and --suite are both given');
+  if (prompts === undefined) refuseWithout('--prompts', values, ['category', 'answers']);
   if (split && !suite?.startsWith('bundled-math'))
     throw new UsageError(
       '--split is given without a suite that has splits',

@@ -122,6 +122,7 @@ describe('generate from text', PATIENCE, () => {
     [[], 'there is no prompt'],
     [['--prompt', 'a', '--tokens', '1'], '--prompt and --tokens are both given'],
     [['--messages', 'f.json', '--raw'], 'it cannot be --raw'],
+    [['--prompt', 'a', '--logprobs', '2'], '--logprobs belongs to --json'],
     [['--prompt', 'a', '--system', 'oracular'], '--system: "oracular" is not one of autoregressive'],
     [['--prompt', 'a', '--set', 'gamma'], '--set: "gamma" is not KNOB=VALUE'],
     [['--prompt', 'a', '--system', 'draft-model', '--set', 'gamma=x'], 'draft-model: gamma takes a number, not "x"'],

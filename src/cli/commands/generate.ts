@@ -8,8 +8,19 @@ import { type LoadedModel, readerOf } from '../../engine/load/loaded-models.ts';
 import type { Prompt, RunRequest } from '../../engine/request.ts';
 import { SYSTEMS } from '../../systems/index.ts';
 import { committedTokens, type EventOf, type Metrics, measure, type TraceEvent } from '../../trace/index.ts';
-import { choice, flag, integer, integers, number, text, texts, UsageError, type Values } from '../arguments.ts';
-import { defineCommand } from '../command.ts';
+import {
+  choice,
+  flag,
+  integer,
+  integers,
+  number,
+  refuseWithout,
+  text,
+  texts,
+  UsageError,
+  type Values,
+} from '../arguments.ts';
+import { type COMMON, defineCommand } from '../command.ts';
 import { auxiliaryOptions, kvOption, openDevice, precisionOption } from '../device.ts';
 import { readKnobs } from '../knob-options.ts';
 import { messagesOption, readMessages, readTextFile } from '../messages.ts';
@@ -55,7 +66,7 @@ const OPTIONS = {
   marks: flag(`signs for how each part came about: ${LEGEND}`),
 } as const;
 
-type Given = Values<typeof OPTIONS>;
+type Given = Values<typeof OPTIONS & typeof COMMON>;
 
 const SOURCES = ['prompt', 'prompt-file', 'tokens', 'messages'] as const;
 
@@ -69,6 +80,7 @@ const checkPrompt = (given: Given): void => {
     );
   if (given.raw && given.messages !== undefined)
     throw new UsageError('--messages goes through the chat template: it cannot be --raw');
+  if (!given.json) refuseWithout('--json', given, ['logprobs']);
 };
 
 /** Files are read before the model is loaded, so that a wrong name does not cost a minute. */

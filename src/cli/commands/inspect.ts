@@ -3,7 +3,8 @@
 import { OutriderError } from '../../base/errors.ts';
 import type { Architecture } from '../../model/architecture.ts';
 import { cacheBytes } from '../../model/cache/kv-cache.ts';
-import { isDrafter, isScored, readAny } from '../../model/families/families.ts';
+import { isDrafter, isScored } from '../../model/families/families.ts';
+import { checkedAny } from '../../model/load/checked-architecture.ts';
 import { spareRows, weightBytes } from '../../model/load/estimate.ts';
 import type { Checkpoint, TensorInfo } from '../../weights/checkpoint.ts';
 import type { Precision } from '../../weights/quantize/quantize.ts';
@@ -65,7 +66,7 @@ const countTypes = (tensors: Iterable<TensorInfo>): Inspection['types'] => {
 /** The architecture, or why there is none. */
 const read = (checkpoint: Checkpoint): Architecture | OutriderError => {
   try {
-    return readAny(checkpoint);
+    return checkedAny(checkpoint);
   } catch (error) {
     if (error instanceof OutriderError) return error;
     throw error;
@@ -172,6 +173,6 @@ export const inspect = defineCommand({
     const inspection = describeCheckpoint(checkpoint, (await checkpoint.tokenizer(terminal.signal)) !== null);
     if (values.json) await terminal.json(inspection);
     else await terminal.write(`${page(inspection)}\n`);
-    readAny(checkpoint); // Throws for an unsupported model: its message and hint go to stderr, and the status is 1.
+    checkedAny(checkpoint); // Throws for an unsupported model: its message and hint go to stderr, and the status is 1.
   },
 });

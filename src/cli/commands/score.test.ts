@@ -86,6 +86,9 @@ describe('score, wrong arguments', () => {
     [['--rollout', '--tokens', '1,2'], 'needs --from I'],
     [['--rollout', '--tokens', '1,2', '--from', '2'], 'needs --from I'],
     [['--rollout', '--tokens', '1,2', '--from', '1', '--layers', 'some'], '--layers some'],
+    [['--rollout', '--tokens', '1,2', '--positions', '1'], '--positions belongs to --judge'],
+    [['--judge', 'a', '--tokens', '1,2', '--model', 'b'], '--model belongs to --rollout'],
+    [['--judge', 'a', '--tokens', '1,2', '--cost', '2'], '--cost belongs to --rollout'],
     [['--judge', 'a', '--tokens', '1,2', '--positions', '2'], 'position 2'],
   ])('%j', async (args, message) => {
     const { status, stderr } = await runCli('score', ...args);

@@ -3,7 +3,7 @@
 import { MOST_ROWS } from '../../base/pass-rows.ts';
 import { probabilitiesOf } from '../../judge/probabilities.ts';
 import type { LanguageModel, Rollout } from '../../model/interface.ts';
-import { choice, flag, integer, integers, text, UsageError } from '../arguments.ts';
+import { choice, flag, integer, integers, refuseWithout, text, UsageError } from '../arguments.ts';
 import { rolloutCost } from '../bench/rollout-cost.ts';
 import { defineCommand } from '../command.ts';
 import { loadOnDevice, openDevice, precisionOption } from '../device.ts';
@@ -82,7 +82,7 @@ export const score = defineCommand({
     if (!tokens?.length) throw new UsageError('score needs --tokens 1,2,3');
     if (rollout === (judge !== undefined)) throw new UsageError('score needs either --judge M or --rollout');
     if (rollout) {
-      if (positions) throw new UsageError('--positions belongs to --judge');
+      refuseWithout('--judge', values, ['positions']);
       if (from === undefined || from >= tokens.length)
         throw new UsageError(`--rollout needs --from I, below the ${tokens.length} tokens`);
       const layers = layersOf(values.layers);
@@ -98,6 +98,7 @@ export const score = defineCommand({
       await terminal.json({ ...signals, ...(cost && { cost }) });
       return;
     }
+    refuseWithout('--rollout', values, ['model', 'from', 'variant', 'layers', 'skip', 'cost']);
     const beyond = positions?.find((position) => position >= tokens.length);
     if (beyond !== undefined) throw new UsageError(`position ${beyond} is not below the ${tokens.length} tokens`);
     const name = judge as string;

@@ -10,6 +10,8 @@ it.each([
   [['--systems', 'dflash'], 'dflash has no threshold'],
   [['--systems', 'rsd:delta=2'], 'delta must be a number from 0 to 1'],
   [['--journal', 'nowhere/steps.jsonl'], 'cannot write nowhere/steps.jsonl'],
+  [['--prompts', 'x', '--suite', 'bundled-math'], '--prompts and --suite are both given'],
+  [['--prompts', 'x', '--split', 'held-out'], '--split belongs to --suite'],
   [['--suite', 'copy'], '"copy" is not one of bundled-math, bundled-math-hard'],
 ])('refuses %j before it opens a device', async (args, message) => {
   const { status, stdout, stderr } = await runCli('thresholds', ...args);

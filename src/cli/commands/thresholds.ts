@@ -11,7 +11,7 @@ import draftOnly from '../../systems/draft-only.ts';
 import { SYSTEMS } from '../../systems/index.ts';
 import random from '../../systems/random.ts';
 import { type TraceEvent, thresholdOf } from '../../trace/index.ts';
-import { choice, integer, number, text, UsageError, words } from '../arguments.ts';
+import { choice, integer, number, refuseWithout, text, UsageError, words } from '../arguments.ts';
 import { type BenchEntry, readEntry } from '../bench/entries.ts';
 import { type Asked, OneSteps, openJournal } from '../bench/one-steps.ts';
 import { chosenPrompts, fitted, readPrompts } from '../bench/prompts.ts';
@@ -107,6 +107,10 @@ export const thresholds = defineCommand({
       split = 'validation',
       'max-tokens': maxTokens = 320,
     } = values;
+    if (values.prompts !== undefined) {
+      if (values.suite !== undefined) throw new UsageError('--prompts and --suite are both given');
+      refuseWithout('--suite', values, ['split']);
+    }
     const entries = (values.systems ?? ['rsd', 'arbitrage', 'confidence']).map(readRouter);
     if (values.journal !== undefined) await checkWritable(values.journal);
     const file = values.prompts ?? join(terminal.root, 'public', suiteFile(suite, split));
@@ -148,7 +152,7 @@ export const thresholds = defineCommand({
     if (values.json)
       await terminal.json({
         suite: values.prompts ?? suite,
-        split,
+        split: values.prompts === undefined ? split : null,
         prompts: problems.length,
         keep,
         sure,

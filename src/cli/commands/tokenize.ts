@@ -1,5 +1,5 @@
 // Text to token ids and back. Special tokens spelled out in the text are recognised; nothing is added to it, unless asked.
-import { flag, integers, text, UsageError } from '../arguments.ts';
+import { flag, integers, refuseWithout, text, UsageError } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { readTextFile } from '../messages.ts';
 import { modelOption, needTokenizer, openTokenizer } from '../model-source.ts';
@@ -39,6 +39,7 @@ export const tokenize = defineCommand({
     const { special, file } = values;
     if ([values.text, values.ids, file].filter((given) => given !== undefined).length !== 1)
       throw new UsageError('tokenize needs one of --text, --ids and --file');
+    if (values.ids) refuseWithout('--text and --file', values, ['special']);
     const texts = file === undefined ? null : await readTexts(file);
     const tokenizer = await openTokenizer(values.model, terminal);
     if (texts) {
