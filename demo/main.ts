@@ -4,12 +4,13 @@ import type { ChatTab } from './chat/chat-tab.ts';
 import { startEmbed } from './embed.ts';
 import { InspectTab } from './inspect/inspect-tab.ts';
 import { AllSystems } from './run/all-systems.ts';
-import { chooseMembers, chooseSystem } from './run/choose-system.ts';
+import { chooseMembers, chooseSystem, obstacle } from './run/choose-system.ts';
 import { type Outcome, outcomeOf } from './run/outcome.ts';
 import type { Entry, Raced } from './run/race.ts';
 import { RaceTab, showAnswer } from './run/race-tab.ts';
 import { Session } from './session.ts';
 import { element } from './shared/elements.ts';
+import { showFault } from './shared/faults.ts';
 import { onDrop } from './shared/file-drop.ts';
 import { startHints } from './shared/hints.ts';
 import { keepFocus } from './shared/keep-focus.ts';
@@ -43,9 +44,11 @@ const raceHere = async (): Promise<void> => {
   const { recording } = stage;
   stage.rest();
   race.stop();
-  if (recording && 'also-2' in recording.models) await chooseMembers('both');
-  const system = await chooseSystem(recording?.system ?? session.systems.system.id);
   if (recording) race.problems.show(recording.problem);
+  const why = await obstacle();
+  if (why) return void showFault(why);
+  if (recording && 'also-2' in recording.models) await chooseMembers('both');
+  const system = await chooseSystem([recording?.system ?? session.systems.system.id]);
   showAnswer();
   await race.race(system ? { system } : {});
 };
@@ -135,7 +138,7 @@ element('tour', HTMLButtonElement).addEventListener('click', async () => {
   };
   new Tour(createHost({ race, open: (tab) => tabs.choose(tab), inspect: inspectRun }), () => {
     touring = false;
-    void chooseSystem(before);
+    void chooseSystem([before]);
   });
 });
 

@@ -85,6 +85,7 @@ export class Session {
   #cache: NonNullable<LoadOptions['cache']> = 'f32';
   /** Roles of the models that are loaded or loading. */
   #roles: readonly ModelRole[] = [];
+  /** Of the load under way. */
   #loadAbort: AbortController | null = null;
   #preflight: AbortController | null = null;
   readonly #fit = new FitView();
@@ -203,7 +204,9 @@ export class Session {
     this.#preflight = abort;
     try {
       this.#fit.hide();
-      const signal = AbortSignal.any([abort.signal, this.#loading.start(label, [role])]);
+      // While another load is under way, bar and Cancel are that load's.
+      const cancelled = this.#loadAbort ? [] : [this.#loading.start(label, [role])];
+      const signal = AbortSignal.any([abort.signal, ...cancelled]);
       const others = role === 'target' ? family.rolesOf(this.systems.system) : this.#roles;
       const roles = [...others, role, ...(partner ? [partner] : [])];
       const found = await this.engine.preflight(family.sources(this.systems.system, roles), {
@@ -211,7 +214,7 @@ export class Session {
         signal,
       });
       if (this.#preflight !== abort) return false;
-      this.#loading.finish('Nothing is downloaded yet', false);
+      if (!this.#loadAbort) this.#loading.finish('Nothing is downloaded yet', false);
       const go = await this.#fit.ask(found);
       if (!go && this.#preflight === abort) this.#keepCurrent('Nothing changed');
       return go;
@@ -226,6 +229,7 @@ export class Session {
 
   #keepCurrent(why: string): void {
     markBundled(this.#family.target);
+    if (this.#loadAbort) return;
     const next = this.#roles.length > 0 ? 'The current models stay loaded.' : 'Choose a model to load one.';
     this.#loading.finish(`${why}. ${next}`, false);
   }
@@ -330,6 +334,8 @@ export class Session {
       const cancelled = fault.code === 'aborted';
       this.gone(cancelled ? 'Cancelled. Choose a model or a system to load one.' : 'Not loaded', 'No model is loaded');
       await this.#listener.failed(fault);
+    } finally {
+      if (this.#loadAbort === abort) this.#loadAbort = null;
     }
   }
 }

@@ -160,7 +160,17 @@ test('a dead worker and a lost device do not stop the queue, and their runs can 
     };
   });
   await open(page, `${SMALL}&systems=prompt-lookup&variants=prompt-lookup:ngram=2`);
+  const retryWaits = page.locator('#rows').evaluate(
+    (rows) =>
+      new Promise((resolve) => {
+        new MutationObserver(() => {
+          const retry = rows.querySelector<HTMLButtonElement>('button:not([hidden])');
+          if (retry) resolve(retry.disabled);
+        }).observe(rows, { subtree: true, childList: true, attributes: true });
+      }),
+  );
   await run(page).click();
+  expect(await retryWaits).toBe(true); // the other row still runs
   await finished(page);
   const [first, second] = ['prompt-lookup', 'prompt-lookup:ngram=2'];
   await expect(row(page, first).locator('.state')).toContainText('killed by the test');
@@ -175,6 +185,36 @@ test('a dead worker and a lost device do not stop the queue, and their runs can 
     await expect(row(page, system).locator('.state')).toHaveText('Done.');
     await expect(figure(page, system, 'Output')).toHaveText('✓ same tokens');
   }
+});
+
+test('the address names seed, precision and target; Cancel ends the measuring of the device and its worker', async ({
+  page,
+}) => {
+  await open(page, 'model=address&address=https://example.org/m.gguf&seed=7&precision=q8&systems=');
+  await expect(page.locator('#seed')).toHaveValue('7');
+  await expect(page.locator('#precision')).toHaveValue('q8');
+  const address = page.getByLabel(/^Address of a \.gguf/);
+  await expect(address).toHaveValue('https://example.org/m.gguf');
+  await address.fill('');
+  for (const button of [run(page), page.getByRole('button', { name: 'Measure' })]) {
+    await button.click();
+    await expect(page.locator('#fault')).toContainText(/Address of a .*fill/i);
+    await expect(page.locator('#status')).toHaveText('Stopped by an error.');
+  }
+  await page.locator('#model').selectOption('draft');
+  await expect.poll(() => page.workers().length).toBe(0);
+  await page.evaluate(() => {
+    new MutationObserver((_, observer) => {
+      if (!document.querySelector('#status')?.textContent?.includes('bandwidth')) return;
+      observer.disconnect();
+      document.querySelector<HTMLButtonElement>('#cancel')?.click();
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
+  await page.getByRole('button', { name: 'Measure' }).click();
+  await expect(page.locator('#status')).toHaveText('Cancelled');
+  await expect.poll(() => page.workers().length).toBe(0);
+  await expect(page.locator('#status')).toHaveText('Cancelled');
+  await expect(page.locator('#device')).not.toHaveAttribute('data-measured');
 });
 
 test('a hidden tab pauses the queue, which goes on afterwards; Cancel ends it', async ({ page }) => {

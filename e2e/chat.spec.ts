@@ -111,7 +111,8 @@ test('a further message reads only the new part of its prompt: the rest is in th
 
 test('a message is copied as plain text', async () => {
   await answers().first().getByRole('button', { name: 'Copy' }).click();
-  await expect(answers().first().getByRole('button', { name: 'Copy' })).toHaveText('Copied');
+  await expect(answers().first().getByRole('button', { name: 'Copied' })).toHaveText('Copied');
+  await expect(answers().first().getByRole('button', { name: 'Copy this message' })).toHaveText('Copy');
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toMatch(/^In 5 days Leo plants .*The answer is 52\.\s*$/s);
 });
@@ -136,6 +137,26 @@ test('an answer is regenerated, and a question is edited', async () => {
   await expect(answers()).not.toHaveText(before);
 });
 
+test('while an answer is written, an edited question cannot be asked, and Escape closes its box only', async () => {
+  await questions().first().getByRole('button', { name: 'Edit' }).click();
+  const disabled = page.locator('#chat-log').evaluate(
+    (log) =>
+      new Promise<boolean>((resolve) => {
+        new MutationObserver((_, observer) => {
+          if (document.querySelector('#chat-send')?.textContent !== 'Stop') return;
+          observer.disconnect(); // at once, inside the page: a slow test could miss the answer
+          resolve(log.querySelector<HTMLButtonElement>('button.again')?.disabled ?? false);
+          const key = new KeyboardEvent('keydown', { key: 'Escape', bubbles: true });
+          log.querySelector('textarea')?.dispatchEvent(key);
+        }).observe(log, { subtree: true, childList: true });
+      }),
+  );
+  await ask(TREES);
+  expect(await disabled).toBe(true);
+  await expect(page.getByRole('textbox', { name: 'Edited question' })).toHaveCount(0);
+  await expect(figures()).not.toContainText('stopped');
+});
+
 test('Stop keeps the text so far, and the token limit is reported', async () => {
   await message().fill(TREES);
   await stopOnceWritten(page, () => message().press('Enter'), '#chat-log .message.assistant .text', '#chat-send');
@@ -146,8 +167,13 @@ test('Stop keeps the text so far, and the token limit is reported', async () => 
   await message().fill('Who was Ada Lovelace?'); // later messages get the offer too
   await send().click();
   await expect(page.locator('.scope-note')).toBeVisible();
+  await message().fill('And now?');
+  await page.getByRole('button', { name: 'Ask anyway' }).click();
+  await answered();
+  await expect(message()).toHaveValue('And now?');
   await ask('And now?');
   await expect(figures()).toContainText(/^5 tokens .* token limit reached$/);
+  await expect(page.getByRole('button', { name: 'Continue the answer' })).toHaveCount(1); // of the last answer
   await page.getByLabel('Token limit').fill('256');
 });
 

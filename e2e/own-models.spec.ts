@@ -219,6 +219,28 @@ test.describe('one page, one model after another', () => {
     await finished(page);
     await expect(page.locator('#answer .drafted').first()).toBeVisible();
   });
+
+  test('while a model loads, asking for another leaves Cancel to the load', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'outrider-huge-'));
+    try {
+      writeHuge(folder);
+      await using server = new WatchedServer(folder);
+      const address = await server.listen();
+      await page.context().route('**/models/mid/**', () => {}); // never answered
+      await page.getByRole('radio', { name: /^Mid/ }).check();
+      await byAddress(page, 'target', address);
+      await expect(fit(page).getByRole('heading')).toHaveText('✗ Does not fit');
+      await expect(page.locator('#phase')).toHaveText('Opening the bundled mid');
+      await button(page, 'Keep current model').click();
+      await expect(page.locator('#phase')).toHaveText('Opening the bundled mid');
+      await button(page, 'Cancel').click();
+      await expect(page.locator('#phase')).toHaveText('Cancelled. Choose a model or a system to load one.');
+      await expect(page.locator('#lamp')).toHaveAttribute('data-state', 'off');
+    } finally {
+      await page.context().unroute('**/models/mid/**');
+      rmSync(folder, { recursive: true });
+    }
+  });
 });
 
 test.describe('one page with the bundled target', () => {

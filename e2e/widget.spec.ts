@@ -156,6 +156,61 @@ test('replays a trace, and starts nothing for it', async ({ page }) => {
   expect(complaints).toEqual([]);
 });
 
+test('a load is stopped by the button and by Escape, what was typed stays, and another load may follow at once', async ({
+  page,
+}) => {
+  await using server = await serve();
+  const weights = '**/models/draft/model.safetensors';
+  await page.context().route(weights, () => {}); // never answered
+  await page.goto(`${server.address}small.html`);
+  const load = (stopFirst: boolean): Promise<boolean | undefined> =>
+    page.evaluate(async (stopFirst) => {
+      await customElements.whenDefined('outrider-chat');
+      const chat = document.querySelector('outrider-chat');
+      if (stopFirst) chat?.stop();
+      if (stopFirst) chat?.reset();
+      return chat?.load();
+    }, stopFirst);
+  const [stop, box] = [page.getByRole('button', { name: 'Stop' }), page.getByRole('textbox', { name: 'Message' })];
+  for (const cancel of [() => box.press('Escape'), () => stop.click()]) {
+    const loading = load(false);
+    await expect(stop).toBeVisible();
+    await box.fill('How many?');
+    await box.press('Enter');
+    await cancel();
+    expect(await loading).toBe(false);
+    await expect(page.getByRole('button', { name: 'Send' })).toBeVisible();
+    await expect(box).toHaveValue('How many?');
+  }
+  const first = load(false);
+  await expect(stop).toBeVisible();
+  await page.context().unroute(weights);
+  expect(await Promise.all([first, load(true)])).toEqual([false, true]);
+  await expect(page.getByRole('button', { name: 'Send' })).toBeVisible();
+  await expect(page.getByRole('alert')).toHaveCount(0);
+});
+
+test('models of the page’s own turn a recording into a chat, set before the element is defined or later', async ({
+  page,
+}) => {
+  await using server = await serve();
+  const set = "document.querySelector('outrider-chat').sources = { target: { kind: 'url', url: './models/draft/' } }";
+  put(
+    'sources.html',
+    `<outrider-chat trace="./traces/problem-1.jsonl"></outrider-chat><script>${set}</script>${SCRIPT}`,
+  );
+  await page.goto(`${server.address}sources.html`);
+  const box = page.getByRole('textbox', { name: 'Message' });
+  await expect(page.getByRole('button', { name: 'Send' })).toBeVisible();
+  await expect(box).toBeEditable();
+  await page.locator('outrider-chat').evaluate((chat: HTMLElementTagNameMap['outrider-chat']) => {
+    chat.sources = null;
+  });
+  await expect(page.getByRole('button', { name: 'Play' })).toBeVisible();
+  await page.evaluate(set);
+  await expect(box).toBeEditable();
+});
+
 test('what fails is a note and an event: the question is kept, tried again and asked once, or another model answers', async ({
   page,
 }) => {

@@ -85,23 +85,30 @@ const changed = (row: Row): void => {
   }, 50);
 };
 
-const measureNow = async (): Promise<void> => {
+/** Screen readers are told the text, but not the count, which changes all the time. */
+const tell = (text: string, count = ''): void => {
+  say('status', text);
+  say('counter', count);
+};
+
+const measureNow = async (signal: AbortSignal): Promise<void> => {
+  const { target } = form; // before the form is frozen: a disabled form always counts as valid
   form.freeze(true);
-  await device.show(await measureDevice(form.target, (what) => say('status', `Measuring the device: ${what}`)));
+  await device.show(await measureDevice(target, (what) => tell(`Measuring the device: ${what}`), signal));
 };
 
 /** Makes the missing runs of these rows. */
 const runRows = async (rows: readonly Row[], signal: AbortSignal): Promise<void> => {
   if (!session) return;
   form.freeze(true);
-  const queue = new Queue(session.plan, session.rows, { changed, status: (text) => say('status', text) }, visibility);
+  const queue = new Queue(session.plan, session.rows, { changed, status: tell }, visibility);
   await queue.run(rows, signal);
   const failed = session.rows.filter(({ cells }) => cells.some(({ state }) => state === 'failed')).length;
   const rest =
     failed > 0
       ? ` ${failed === 1 ? 'One row has' : `${failed} rows have`} failed runs. Press Retry to repeat them.`
       : '';
-  say('status', signal.aborted ? 'Cancelled. Earlier measurements are kept.' : `Finished.${rest}`);
+  tell(signal.aborted ? 'Cancelled. Earlier measurements are kept.' : `Finished.${rest}`);
   for (const row of session.rows) changed(row);
   say('memory-about', hostMemoryNote(file(session).rows));
   await showCost();
@@ -110,17 +117,15 @@ const runRows = async (rows: readonly Row[], signal: AbortSignal): Promise<void>
 const runAll = async (signal: AbortSignal): Promise<void> => {
   const plan = await form.plan(); // before the form is frozen: a disabled form always counts as valid
   // The device first: the used bandwidth is a share of the measured one.
-  if (form.measured && !device.card) await Promise.race([measureNow(), aborted(signal)]);
-  if (signal.aborted) return say('status', 'Cancelled');
+  if (form.measured && !device.card) await measureNow(signal);
+  signal.throwIfAborted();
   session = { plan, rows: rowsOf(plan), made: new Date() };
   element('results', HTMLElement).hidden = false;
   table.start(plan, session.rows, device.card);
+  table.freeze(true);
   showBars(session);
   await runRows(session.rows, signal);
 };
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
 const startButtons = [...Object.keys(PRESETS), 'go', 'measure'].map((id) => element(id, HTMLButtonElement));
 
@@ -135,8 +140,7 @@ const work = async (task: (signal: AbortSignal) => Promise<void>): Promise<void>
   try {
     await task(running.signal);
   } catch (error) {
-    showFault(error);
-    say('status', 'Stopped by an error.');
+    tell(showFault(error).code === 'aborted' ? 'Cancelled' : 'Stopped by an error.');
   } finally {
     running = null;
     form.freeze(false);
@@ -179,7 +183,7 @@ for (const [id, preset] of Object.entries(PRESETS))
     form.fill(preset);
     void work(runAll);
   });
-measure.addEventListener('click', () => void work((signal) => Promise.race([measureNow(), aborted(signal)])));
+measure.addEventListener('click', () => void work(measureNow));
 element('copy', HTMLButtonElement).addEventListener('click', () => void copy());
 element('save', HTMLButtonElement).addEventListener('click', save);
 const costOf = element('cost-of', HTMLSelectElement);
@@ -197,7 +201,7 @@ const checkDevice = async (): Promise<void> => {
   } catch (error) {
     showFault(error);
     for (const button of startButtons) button.disabled = true;
-    say('status', 'Nothing can be measured in this browser. Results from elsewhere can be compared below.');
+    tell('Nothing can be measured in this browser. Results from elsewhere can be compared below.');
   } finally {
     await engine.close();
   }

@@ -83,7 +83,7 @@ export class ChatTab {
     this.#system.value = stored.system;
     this.#conversation.restore(stored.messages);
     for (const [at, { role, content }] of stored.messages.entries()) {
-      if (role === 'user') this.#log.append(new QuestionView(content, (text) => this.#edit(at, text)).root);
+      if (role === 'user') this.#append(content, at);
       else this.#restoreAnswer(content);
     }
   }
@@ -136,6 +136,8 @@ export class ChatTab {
     this.#send.textContent = this.#running ? 'Stop' : 'Send';
     const empty = this.#box.value.trim() === '';
     this.#send.disabled = !this.#running && (!this.#ready || empty);
+    const busy = this.#running !== null || !this.#ready;
+    for (const button of this.#log.querySelectorAll<HTMLButtonElement>('button.again')) button.disabled = busy;
   }
 
   #clear(): void {
@@ -167,23 +169,23 @@ export class ChatTab {
 
   #begin(content: string): void {
     if (!this.#ready || this.#running) return;
-    this.#box.value = '';
+    if (this.#box.value.trim() === content) this.#box.value = ''; // else the visitor has written something else meanwhile
     this.#welcome?.remove();
     this.#conversation.ask(content);
-    this.#append(content);
+    this.#append(content, this.#conversation.messages.length - 1);
     void this.#answer();
   }
 
-  #append(content: string): void {
-    const at = this.#conversation.messages.length - 1;
-    this.#log.append(new QuestionView(content, (text) => this.#edit(at, text)).root);
+  #append(content: string, at: number): void {
+    const actions = { ask: (text: string) => this.#edit(at, text), opened: () => this.#showButton() };
+    this.#log.append(new QuestionView(content, actions).root);
   }
 
   #edit(at: number, content: string): void {
     if (this.#running || !this.#ready) return;
     this.#conversation.edit(at, content);
     this.#keep(at);
-    this.#append(content);
+    this.#append(content, at);
     void this.#answer();
   }
 
@@ -309,6 +311,7 @@ export class ChatTab {
     const retry = action('Regenerate', 'Regenerate the answer', () => this.#retry());
     retry.classList.add('retry');
     const go = action('Continue', 'Continue the answer', () => this.#continue());
+    go.classList.add('retry'); // on older answers both are hidden
     if (view.text !== '')
       view.actions.append(
         ...view.toggle,
@@ -316,6 +319,10 @@ export class ChatTab {
         ...(this.#unfinished ? [go] : []),
         retry,
       );
-    else this.#log.lastElementChild?.querySelector('.row.tight')?.append(retry);
+    else {
+      const row = this.#log.lastElementChild?.querySelector('.row.tight');
+      row?.querySelector('.retry')?.remove(); // of an earlier failure
+      row?.append(retry);
+    }
   }
 }

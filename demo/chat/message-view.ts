@@ -37,19 +37,26 @@ class MessageView {
   }
 }
 
+interface QuestionActions {
+  /** Asks the edited question. */
+  ask(content: string): void;
+  /** The box is open, and the button "Ask again" is there. */
+  opened(): void;
+}
+
 /** A question, which can be edited in place. */
 export class QuestionView extends MessageView {
-  constructor(content: string, edit: (content: string) => void) {
+  constructor(content: string, actions: QuestionActions) {
     super('user', 'You');
     this.body.textContent = content;
-    const change = action('Edit', 'Edit this question', () => this.#edit(content, edit));
+    const change = action('Edit', 'Edit this question', () => this.#edit(content, actions));
     this.actions.append(
       copyAction(() => content),
       change,
     );
   }
 
-  #edit(content: string, edit: (content: string) => void): void {
+  #edit(content: string, { ask, opened }: QuestionActions): void {
     const box = make('textarea', { value: content, ariaLabel: 'Edited question' });
     const row = make('div', { className: 'row tight' });
     const back = (): void => {
@@ -57,21 +64,24 @@ export class QuestionView extends MessageView {
       row.replaceWith(this.actions);
     };
     const send = (): void => {
-      if (box.value.trim() !== '') edit(box.value.trim());
+      if (box.value.trim() !== '') ask(box.value.trim());
     };
     box.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape') back();
+      if (event.key === 'Escape') {
+        event.stopPropagation(); // it would also stop a running answer
+        back();
+      }
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       send();
     });
-    row.append(
-      action('Ask again', 'Ask again and remove the messages after this one', send),
-      action('Cancel', 'Cancel editing', back),
-    );
+    const again = action('Ask again', 'Ask again and remove the messages after this one', send);
+    again.classList.add('again');
+    row.append(again, action('Cancel', 'Cancel editing', back));
     this.body.replaceWith(box);
     this.actions.replaceWith(row);
     box.focus();
+    opened();
   }
 }
 

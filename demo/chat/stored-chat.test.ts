@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { readStoredChat } from './stored-chat.ts';
+import { expect, test, vi } from 'vitest';
+import { readStoredChat, storeChat, storedChat } from './stored-chat.ts';
 
 test('a conversation is read again, and anything else is nothing', () => {
   const messages = [
@@ -22,4 +22,28 @@ test('a conversation is read again, and anything else is nothing', () => {
     JSON.stringify({ system: '', messages: [7] }),
   ])
     expect(readStoredChat(other), `${other}`).toBeNull();
+});
+
+test('questions without an answer are left out, and the rest is read again', () => {
+  const kept = new Map<string, string>();
+  vi.stubGlobal('localStorage', {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, text: string) => void kept.set(key, text),
+    removeItem: (key: string) => void kept.delete(key),
+  });
+  const [asked, answer, stopped, again, last] = [
+    { role: 'user', content: 'How many?' },
+    { role: 'assistant', content: 'Two.' },
+    { role: 'user', content: 'Stopped' },
+    { role: 'user', content: 'And now?' },
+    { role: 'assistant', content: 'Three.' },
+  ] as const;
+  storeChat({ system: '', messages: [asked, answer, stopped] });
+  expect(storedChat()?.messages).toEqual([asked, answer]);
+  storeChat({ system: '', messages: [asked, answer, stopped, again] });
+  expect(storedChat()?.messages).toEqual([asked, answer]);
+  storeChat({ system: '', messages: [asked, answer, stopped, again, last] });
+  expect(storedChat()?.messages).toEqual([asked, answer, again, last]);
+  storeChat({ system: '', messages: [stopped] });
+  expect(storedChat()).toBeNull();
 });

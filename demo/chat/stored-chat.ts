@@ -27,9 +27,11 @@ export const readStoredChat = (text: string | null): StoredChat | null => {
 
 export const storedChat = (): StoredChat | null => readStoredChat(stored(KEY));
 
-/** A question without its answer is not kept. */
+/** Questions whose answer was stopped or failed are not kept, so that question and answer take turns. */
 export const storeChat = ({ system, messages }: StoredChat): void => {
-  const whole = messages.slice(0, messages.length - (messages.length % 2));
+  const whole = messages.filter(({ role }, i) =>
+    role === 'assistant' ? messages[i - 1]?.role === 'user' : messages[i + 1]?.role === 'assistant',
+  );
   const text = JSON.stringify({ system, messages: whole });
   store(KEY, (whole.length === 0 && system === '') || text.length > LONGEST ? null : text);
 };

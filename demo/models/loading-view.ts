@@ -37,19 +37,22 @@ export class LoadingView {
     this.#bar.value = Math.max(this.#bar.value, mean);
     const current = steps.find((step) => this.#latest.has(step) && done(step) < 1);
     if (!current) return;
-    const text = describe(this.#latest.get(current) as LoadProgress);
-    for (const id of ['phase', 'stage-progress']) say(id, text);
+    const { phase, amount } = describe(this.#latest.get(current) as LoadProgress);
+    say('phase', `${phase}: ${amount}`);
+    say('stage-phase', `${phase}:`);
+    say('stage-amount', amount);
   }
 
   finish(text: string, complete: boolean): void {
     this.#bar.value = complete ? 1 : 0;
     this.#cancel.disabled = true;
     say('phase', text);
-    say('stage-progress', complete ? 'The models are loaded.' : '');
+    say('stage-phase', complete ? 'The models are loaded.' : '');
+    say('stage-amount', '');
   }
 }
 
-const describe = ({ role, phase, loaded, total }: LoadProgress): string => {
-  const amount = phase === 'compile' ? `${loaded} of ${total}` : `${megabytes(loaded)} of ${megabytes(total)}`;
-  return `${capitalised(roleName(role))}, ${WORDS[phase]}: ${amount}`;
-};
+const describe = ({ role, phase, loaded, total }: LoadProgress) => ({
+  phase: `${capitalised(roleName(role))}, ${WORDS[phase]}`,
+  amount: phase === 'compile' ? `${loaded} of ${total}` : `${megabytes(loaded)} of ${megabytes(total)}`,
+});

@@ -3,7 +3,8 @@
 import { SYSTEM_GROUPS, SYSTEMS, type SystemFacts } from '../../src/index.ts';
 import { fold, METRICS } from '../../src/trace/index.ts';
 import { element, make, say } from '../shared/elements.ts';
-import { chooseSystem } from './choose-system.ts';
+import { sentence } from '../shared/faults.ts';
+import { chooseSystem, obstacle } from './choose-system.ts';
 import { answerOf, type Outcome } from './outcome.ts';
 import { finalNumber, type Problem } from './problems.ts';
 import './all-systems.css';
@@ -40,29 +41,39 @@ export class AllSystems {
   readonly #actions: Actions;
   readonly #go = element('all-go', HTMLButtonElement);
   readonly #list = element('all-list', HTMLOListElement);
-  #running = false;
+  #running: AbortController | null = null;
 
   constructor(actions: Actions) {
     this.#actions = actions;
     this.#go.addEventListener('click', () => {
-      if (this.#running) this.#running = false;
-      else void this.#run();
+      if (this.#running) this.#running.abort();
+      else void this.#start();
     });
   }
 
-  async #run(): Promise<void> {
-    const select = element('system', HTMLSelectElement);
-    const chosen = select.value;
-    const rows = this.#rows([...select.options].filter(({ disabled }) => !disabled).map(({ value }) => value));
-    this.#running = true;
+  async #start(): Promise<void> {
+    const chosen = element('system', HTMLSelectElement).value;
+    const stop = new AbortController();
+    this.#running = stop;
     this.#go.textContent = 'Stop';
+    const why = await obstacle(stop.signal);
+    say('all-about', why ? [sentence(why.message), why.hint].filter(Boolean).join(' ') : await this.#run(stop.signal));
+    this.#running = null;
+    this.#go.textContent = 'Run all';
+    if (!why) await chooseSystem([chosen]);
+  }
+
+  /** Runs one system after the other, and says how far it came. */
+  async #run(signal: AbortSignal): Promise<string> {
+    const select = element('system', HTMLSelectElement);
+    const rows = this.#rows([...select.options].filter(({ disabled }) => !disabled).map(({ value }) => value));
     const [problem, question] = [this.#actions.problem(), this.#actions.question()];
     let plain: Outcome | null = null;
     let most = 1;
     for (const [i, { system, button, passes, about }] of rows.entries()) {
       say('all-about', `${i + 1} of ${rows.length}: ${system.title}`);
       about.textContent = 'loading and running …';
-      if (!this.#running || !(await chooseSystem(system.id))) break;
+      if (!(await chooseSystem([system.id], signal))) break;
       const run = await this.#actions.answer();
       if (!run?.complete) break;
       if (system.id === 'autoregressive') plain = run;
@@ -77,10 +88,7 @@ export class AllSystems {
     }
     const done = rows.filter(({ button }) => !button.disabled).length;
     for (const { button, about } of rows) if (button.disabled) about.textContent = 'not run';
-    say('all-about', `${done} of ${rows.length} systems have run. Click one to see it on the stage.`);
-    this.#running = false;
-    this.#go.textContent = 'Run all';
-    await chooseSystem(chosen);
+    return `${done} of ${rows.length} systems have run.${done > 0 ? ' Click one to see it on the stage.' : ''}`;
   }
 
   /** A row for each system, the baseline first, those for comparison left out. */

@@ -24,6 +24,12 @@ const UNLIKE = {
   about: 'The drafters know word problems only. Most of their guesses are rejected here, so few passes are saved.',
 };
 
+const fetchProblems = async (): Promise<readonly Problem[]> => {
+  const response = await fetch('./problems.json');
+  if (!response.ok) throw new Error(`the server answered ${response.status}`);
+  return response.json();
+};
+
 export const finalNumber = (text: string): string | null => /The answer is (-?\d+)/.exec(text)?.[1] ?? null;
 
 export class Problems {
@@ -44,8 +50,15 @@ export class Problems {
   }
 
   async start(): Promise<void> {
-    this.#all = await (await fetch('./problems.json')).json();
-    const known = EXAMPLES.map(({ label, index }) => ({ label, question: this.#all[index]?.question ?? '' }));
+    // The page goes on without them: the box takes any problem.
+    this.#all = await fetchProblems().catch(({ message }: Error) => {
+      say('truth', `The example problems could not be loaded: ${message}. Write your own, or reload the page.`);
+      return [];
+    });
+    const known = EXAMPLES.flatMap(({ label, index }) => {
+      const problem = this.#all[index];
+      return problem ? [{ label, question: problem.question }] : [];
+    });
     for (const { label, question } of [...known, UNLIKE]) {
       const button = make('button', { type: 'button', textContent: label });
       button.addEventListener('click', () => this.show({ question }));

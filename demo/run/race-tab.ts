@@ -156,7 +156,7 @@ export class RaceTab {
     wanted: Wanted | null,
     task: (entry: Entry, signal: AbortSignal) => Promise<Raced>,
   ): Promise<Finished | null> {
-    if (!start || this.#running) return null;
+    if (!start || this.#running || (wanted && this.problems.question === '')) return null;
     let ended = (): void => {};
     this.#ended = new Promise<void>((resolve) => {
       ended = resolve;

@@ -31,8 +31,15 @@ export interface DecodedRound {
   readonly models: ModelNames;
 }
 
-const textsOf = ({ tokens, pieces }: { tokens: readonly number[]; pieces?: readonly string[] }): readonly string[] =>
-  pieces ?? tokens.map((token) => `${token} `);
+/** Of each token; or text that was held back and comes without one. */
+const textsOf = ({ tokens, pieces, text }: Said): readonly string[] =>
+  pieces ?? (tokens.length === 0 && text ? [text] : tokens.map((token) => `${token} `));
+
+interface Said {
+  readonly tokens: readonly number[];
+  readonly pieces?: readonly string[];
+  readonly text?: string | null;
+}
 
 /** Turns events into rounds; a round is complete when it commits. */
 export class RoundReader {

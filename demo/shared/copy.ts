@@ -2,14 +2,14 @@
 const SHOWN_MS = 2000;
 
 export const copyOnClick = (button: HTMLButtonElement, text: () => string): void => {
-  const label = button.textContent;
+  const { textContent, ariaLabel } = button;
   button.addEventListener('click', async () => {
-    button.textContent = await navigator.clipboard.writeText(text()).then(
+    const result = await navigator.clipboard.writeText(text()).then(
       () => 'Copied',
       () => 'Copy failed',
     );
-    setTimeout(() => {
-      button.textContent = label;
-    }, SHOWN_MS);
+    // Screen readers read the label instead of the text.
+    Object.assign(button, { textContent: result, ariaLabel: result });
+    setTimeout(() => Object.assign(button, { textContent, ariaLabel }), SHOWN_MS);
   });
 };

@@ -30,7 +30,7 @@ export const createHost = ({ race, open, inspect }: Page): TourHost => {
   /** Chooses a problem and the first system that can run; returns its id. */
   const choose = async ({ systems, problem }: typeof RACE): Promise<string | null> => {
     race.stop();
-    const possible = await chooseSystem(...systems);
+    const possible = await chooseSystem(systems);
     if (possible) race.problems.find(problem);
     return possible;
   };

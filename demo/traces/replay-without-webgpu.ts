@@ -47,7 +47,7 @@ export const replayInstead = async (why: string, session: Session, race: RaceTab
     control.disabled = true;
   for (const id of ['fresh', 'offers']) element(id, HTMLElement).hidden = true;
   say('stage-go', 'Replay this race');
-  say('stage-progress', 'No WebGPU here: recordings only.');
+  say('stage-phase', 'No WebGPU here: recordings only.');
   const tabs = all.map(({ system }) => {
     const { title = system } = SYSTEMS.find(({ id }) => id === system) ?? {};
     return make('button', { type: 'button', role: 'tab', className: 'recording', textContent: title, value: system });
@@ -61,7 +61,7 @@ export const replayInstead = async (why: string, session: Session, race: RaceTab
   mark(all[0]?.system ?? '');
   const choose = async ({ value: system }: HTMLButtonElement): Promise<void> => {
     race.stop();
-    await chooseSystem(system);
+    await chooseSystem([system]);
     await race.race({ system });
   };
   for (const [at, tab] of tabs.entries()) {

@@ -96,6 +96,7 @@ export class AnswerView {
     if (event.type !== 'commit') return;
     for (const [node, text] of values) node.textContent = text;
     const spans = tokensOf(event).map((token) => this.#mark(token));
+    if (spans.length === 0 && event.text) spans.push(make('span', { part: 'token' }, event.text)); // was held back
     const rejected = this.#draft && this.#verdict ? rejectedLine(this.#draft, this.#verdict) : [];
     if (rejected.length > 0) spans.splice(-1, 0, struck(rejected));
     this.root.append(...spans);

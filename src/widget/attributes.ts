@@ -75,7 +75,7 @@ export const reflect = (prototype: HTMLElement): void => {
 /** A property that was set before the element was defined hides the accessor: it is set once more. */
 export const adopt = (element: HTMLElement): void => {
   const own = element as unknown as Record<string, unknown>;
-  for (const name of NAMES) {
+  for (const name of [...NAMES, 'engine', 'sources']) {
     if (!Object.hasOwn(element, name)) continue;
     const value = own[name];
     delete own[name];

@@ -1,7 +1,7 @@
 // <outrider-chat>: a conversation with a model in the visitor's browser. Nothing is fetched, started or asked of the
 // GPU before the visitor sends something or the page calls `load()`; everything is freed when the element leaves the
 // page.
-import { type ErrorCode, type Fault, OutriderError, toFault } from '../base/errors.ts';
+import { checkAborted, type ErrorCode, type Fault, OutriderError, toFault } from '../base/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { LoadOptions } from '../engine/sources.ts';
@@ -19,7 +19,7 @@ import { EnginePool, type Preparation } from './shared-engine.ts';
 import { View } from './view.ts';
 
 /** Errors that a second try would give again. */
-const FINAL: readonly ErrorCode[] = ['no-webgpu', 'bad-request', 'vocabulary-mismatch'];
+const FINAL: readonly ErrorCode[] = ['no-webgpu', 'bad-request', 'vocabulary-mismatch', 'bad-trace', 'bad-constraint'];
 
 /** Whether the visitor's system asks for pages without motion. */
 const wantsStillness = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
@@ -32,6 +32,8 @@ export class OutriderChat extends ChatProperties {
   readonly #conversation = new Conversation();
   #view: View | null = null;
   #work: AbortController | null = null;
+  /** Fulfilled once the newest task has ended. */
+  #ended: Promise<unknown> = Promise.resolve();
 
   /** The conversation so far, with finished answers only. */
   get messages(): readonly ChatMessage[] {
@@ -52,7 +54,7 @@ export class OutriderChat extends ChatProperties {
       stop: () => this.stop(),
     });
     this.#view.text = this.prompt ?? '';
-    this.#update();
+    this.settingsChanged();
     if (this.autoplay) void (this.#replays ? this.#play(wantsStillness()) : this.send());
   }
 
@@ -69,14 +71,17 @@ export class OutriderChat extends ChatProperties {
   attributeChangedCallback(name: string, _: string | null, value: string | null): void {
     if (!this.#view) return;
     if (name === 'prompt') this.#view.text = value ?? '';
-    this.#update();
+    this.settingsChanged();
   }
 
   override focus(options?: FocusOptions): void {
     this.#view?.focus(options);
   }
 
-  /** Fetches and prepares the models now instead of with the first message. False when that failed. */
+  /**
+   * Fetches and prepares the models now instead of with the first message. False when that failed or was stopped, or
+   * when the element is busy with something that was not stopped.
+   */
   async load(): Promise<boolean> {
     return this.#do(
       async (signal) => {
@@ -88,7 +93,7 @@ export class OutriderChat extends ChatProperties {
 
   /** Default: the text in the box. Resolves to the answer, or to null when there is none; an event says why. */
   async send(text = this.#view?.text.trim() ?? ''): Promise<string | null> {
-    if (!this.#view || this.busy || this.disabled) return null;
+    if (!this.#view || this.#occupied || this.disabled) return null;
     return this.#replays ? this.#play() : text === '' ? null : this.#ask(text);
   }
 
@@ -112,6 +117,11 @@ export class OutriderChat extends ChatProperties {
   /** Deletes a stored model, by its name in `storedModels`. */
   async deleteStored(name: string): Promise<void> {
     await (this.engine ?? this.#pool().use()).deleteStored(name);
+  }
+
+  /** A task that was stopped does not count: the next one waits until it has ended. */
+  get #occupied(): boolean {
+    return this.#work !== null && !this.#work.signal.aborted;
   }
 
   get #replays(): boolean {
@@ -196,11 +206,25 @@ export class OutriderChat extends ChatProperties {
   }
 
   /** One task at a time. A failure becomes a note and an event, and can be tried `again`. */
-  async #do(task: (signal: AbortSignal) => Promise<void>, again: () => void): Promise<boolean> {
-    if (this.busy) return false;
+  #do(task: (signal: AbortSignal) => Promise<void>, again: () => void): Promise<boolean> {
+    if (this.#occupied) return Promise.resolve(false);
     const work = new AbortController();
     this.#work = work;
+    const done = this.#after(this.#ended, work, task, again);
+    this.#ended = done;
+    return done;
+  }
+
+  async #after(
+    before: Promise<unknown>,
+    work: AbortController,
+    task: (signal: AbortSignal) => Promise<void>,
+    again: () => void,
+  ): Promise<boolean> {
+    await before;
     try {
+      checkAborted(work.signal);
+      this.#view?.busy();
       await task(work.signal);
       return true;
     } catch (error) {
@@ -208,7 +232,7 @@ export class OutriderChat extends ChatProperties {
       if (fault.code !== 'aborted') this.#fail(fault, again);
       return false;
     } finally {
-      this.#work = null;
+      if (this.#work === work) this.#work = null;
       this.#view?.rest();
     }
   }
@@ -250,7 +274,7 @@ export class OutriderChat extends ChatProperties {
     };
   }
 
-  #update(): void {
+  protected override settingsChanged(): void {
     const { label, placeholder, disabled } = this;
     const mode = this.#replays ? 'replay' : 'chat';
     this.#view?.update({

@@ -35,7 +35,7 @@ it.each([
     'Properties without an attribute',
     [
       ...found(read('properties.ts'), /prototype, \{ ([\w:, ]+) \}\)/g).filter((name) => name.endsWith(':')),
-      ...found(read('chat-element.ts'), /^ {2}get (\w+)/gm),
+      ...found(read('properties.ts') + read('chat-element.ts'), /^ {2}get (\w+)/gm),
     ].map((name) => name.replace(':', '')),
   ],
   [

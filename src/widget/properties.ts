@@ -65,14 +65,36 @@ export class ChatProperties extends Base {
    */
   declare constraint: Constraint | null;
 
-  /** An engine of the page's own with its models loaded: the element loads nothing into it and does not close it. */
-  declare engine: Engine | null;
-  /** Models by role instead of those that attributes name: files, for instance. */
-  declare sources: ModelSources | null;
   /** Settings of the decoding system. */
   declare knobs: Readonly<Record<string, KnobValue>> | null;
+
+  #engine: Engine | null = null;
+  #sources: ModelSources | null = null;
+
+  /** An engine of the page's own with its models loaded: the element loads nothing into it and does not close it. */
+  get engine(): Engine | null {
+    return this.#engine;
+  }
+
+  set engine(engine: Engine | null) {
+    this.#engine = engine;
+    this.settingsChanged();
+  }
+
+  /** Models by role instead of those that attributes name: files, for instance. */
+  get sources(): ModelSources | null {
+    return this.#sources;
+  }
+
+  set sources(sources: ModelSources | null) {
+    this.#sources = sources;
+    this.settingsChanged();
+  }
+
+  /** Shows what follows from the settings. */
+  protected settingsChanged(): void {}
 }
 
 reflect(ChatProperties.prototype);
-// Not fields: what a page set before the element was defined would be overwritten.
-Object.assign(ChatProperties.prototype, { engine: null, sources: null, knobs: null });
+// Not a field: what a page set before the element was defined would be overwritten.
+Object.assign(ChatProperties.prototype, { knobs: null });

@@ -89,6 +89,20 @@ describe('elements of one page', () => {
     expect(log).toEqual(['open', 'load target=t', 'load target=t', 'close', 'open', 'load target=t', 'run']);
   });
 
+  it('keep no engine open that they left while it started', async () => {
+    const { log, pool } = setUp();
+    const abort = new AbortController();
+    pool.join(a);
+    const preparing = pool.prepare(a, { ...wants({ target: 't' }), signal: abort.signal });
+    await Promise.resolve(); // the engine is asked for its systems
+    abort.abort();
+    pool.leave(a);
+    await expect(preparing).rejects.toThrow(/aborted/);
+    await ask(pool, b, wants({ target: 't' }));
+    pool.leave(b);
+    expect(log).toEqual(['open', 'close', 'open', 'load target=t', 'run', 'close']);
+  });
+
   it('are aborted while they wait for others', async () => {
     const { log, pool } = setUp();
     const abort = new AbortController();

@@ -96,6 +96,7 @@ export class EnginePool {
     checkAborted(signal);
     const engine = this.use();
     const wanted = await wantedOf(await engine.systems());
+    checkAborted(signal); // the user may have left meanwhile
     this.#users.set(user, wanted);
     if (this.#there && covers(this.#there, wanted)) return engine;
     const others = [...this.#users.values()].filter((other) => other !== null);

@@ -160,9 +160,14 @@ export class View {
     this.#label();
   }
 
+  /** Something is being done, which the button stops. */
+  busy(): void {
+    this.#running = true;
+    this.#label();
+  }
+
   /** A question, and room for its answer. */
   begin(prompt: string): void {
-    this.#running = true;
     this.#log.querySelector('.note')?.remove();
     this.#empty.remove();
     this.#question = make('div', { part: 'message prompt', className: 'prompt' }, prompt);
@@ -173,7 +178,6 @@ export class View {
     this.#figures.replaceChildren(...this.#answer.figures);
     this.#status.textContent = 'Answering';
     this.#follow(true);
-    this.#label();
   }
 
   add(event: TraceEvent): void {
@@ -252,7 +256,7 @@ export class View {
     this.#follow(true);
   }
 
-  /** After a run, however it ended. */
+  /** After a task, however it ended. */
   rest(): void {
     this.#running = false;
     this.#lost.remove();

@@ -28,7 +28,7 @@ export interface PeerAnswer {
 }
 
 export interface PeerService {
-  load(model: PeerModel, onProgress: (what: string) => void): Promise<PeerLoaded>;
+  load(model: PeerModel, onProgress: (what: string, count?: string) => void): Promise<PeerLoaded>;
   /** Calls `onTokens` with the number of tokens so far. */
   generate(request: PeerRequest, onTokens: (tokens: number) => void): Promise<PeerAnswer>;
 }

@@ -19,7 +19,7 @@ let model: Awaited<ReturnType<Transformers['AutoModelForCausalLM']['from_pretrai
 
 const load = async (
   { name, base, dtype, device }: PeerModel,
-  onProgress: (text: string) => void,
+  onProgress: (what: string, count?: string) => void,
 ): Promise<PeerLoaded> => {
   onProgress('transformers.js and its runtime');
   library = await import(/* @vite-ignore */ new URL(packageUrl, import.meta.url).href);
@@ -39,7 +39,7 @@ const load = async (
     if (step.status !== 'progress' || !step.file?.includes('.onnx')) return;
     files.set(step.file, step.total ?? 0);
     bytes = [...files.values()].reduce((sum, size) => sum + size, 0);
-    onProgress(`${step.file}, ${((step.loaded ?? 0) / 1e6).toFixed(0)} of ${((step.total ?? 0) / 1e6).toFixed(0)} MB`);
+    onProgress(step.file, `${((step.loaded ?? 0) / 1e6).toFixed(0)} of ${((step.total ?? 0) / 1e6).toFixed(0)} MB`);
   };
   tokenizer = await AutoTokenizer.from_pretrained(name);
   model = await AutoModelForCausalLM.from_pretrained(name, {

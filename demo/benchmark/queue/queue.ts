@@ -8,6 +8,7 @@ import { askMemory } from './host-memory.ts';
 import type { Cell, Measured, Plan, Row } from './plan.ts';
 import { type EngineRunner, openEngine, openPeer, type Request, type Runner } from './runner.ts';
 import type { TabVisibility } from './tab-visibility.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /** Tokens of a warm-up run, which compiles shaders and fills caches. */
 const WARM_UP_TOKENS = 24;
@@ -24,8 +25,8 @@ interface Runners {
 export interface QueueView {
   /** Called when something in the row changed. */
   changed(row: Row): void;
-  /** Shows what is running. */
-  status(text: string): void;
+  /** Shows what is running, and how far it is. */
+  status(text: string, count?: string): void;
 }
 
 export class Queue {
@@ -105,17 +106,17 @@ export class Queue {
   async #open(row: Row, signal: AbortSignal): Promise<Runners> {
     const { peer, entry } = row;
     await this.#visibility.visible(signal);
-    checkAborted(signal);
-    const onProgress = (what: string): void => this.#setState(row, `Loading: ${what}`);
+    signal.throwIfAborted();
+    const onProgress = (what: string, count?: string): void => this.#setState(row, `Loading: ${what}`, count);
     const setup = this.#plan.setup(entry);
     this.#engine ??= openEngine(setup.base);
     const engine = this.#engine;
     await engine.load(setup, onProgress);
-    checkAborted(signal);
+    signal.throwIfAborted();
     if (peer) this.#peer = await openPeer(peer.model, onProgress);
     const own = this.#peer ?? engine;
     if (signal.aborted) this.#close(); // the caller has stopped waiting
-    checkAborted(signal);
+    signal.throwIfAborted();
     Object.assign(row, { bytes: own.bytes, version: own.version });
     const plain = this.#baselineOf(row);
     if (plain) plain.bytes = { ...engine.bytes, ...plain.bytes };
@@ -207,7 +208,7 @@ export class Queue {
   ): Promise<Measured> {
     const name = runner.version === null ? entry.name : row.name;
     const { events, counted } = await runner.run(entry, request, (tokens) =>
-      this.#view.status(`${name}: ${row.state.toLowerCase()}, ${tokens} tokens`),
+      this.#view.status(`${row.title}: ${row.state}`, `· ${name}, ${tokens} tokens`),
     );
     const done = events.at(-1);
     if (done?.type !== 'done' || done.finish_reason === 'aborted')
@@ -236,25 +237,9 @@ export class Queue {
     this.#setState(row, 'Cancelled');
   }
 
-  #setState(row: Row, state: string): void {
-    row.state = state;
+  #setState(row: Row, state: string, count = ''): void {
+    row.state = `${state} ${count}`.trim();
     this.#view.changed(row);
-    this.#view.status(`${row.title}: ${state}`);
+    this.#view.status(`${row.title}: ${state}`, count);
   }
 }
-
-const checkAborted = (signal: AbortSignal): void => {
-  if (signal.aborted) throw new OutriderError('aborted', 'cancelled');
-};
-
-/** Rejects on abort, because a terminated worker never answers. */
-const untilAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
-  work.catch(() => {});
-  const aborted = new Promise<never>((_, reject) => {
-    const stop = (): void => reject(new OutriderError('aborted', 'cancelled'));
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  aborted.catch(() => {});
-  return Promise.race([work, aborted]);
-};

@@ -9,6 +9,7 @@ import type { PeerLoaded, PeerModel, PeerService } from '../peer/peer-service.ts
 import type { Counts } from './counters.ts';
 import { withIdleTimeout } from './idle-timeout.ts';
 import { askCounts, since } from './read-counters.ts';
+import { untilAborted } from './until-aborted.ts';
 
 export interface Request {
   readonly prompt: BenchPrompt;
@@ -45,7 +46,7 @@ export interface EngineSetup {
   readonly base: string;
 }
 
-type OnProgress = (what: string) => void;
+type OnProgress = (what: string, count?: string) => void;
 
 /** Rejects when the worker dies. */
 const death = (worker: Worker): Promise<never> => {
@@ -91,7 +92,7 @@ export const openEngine = (base: string): EngineRunner => {
           precision,
           onProgress({ role, phase, loaded, total }) {
             alive();
-            onProgress(`${role}, ${phase} ${total > 0 ? Math.floor((100 * loaded) / total) : 0} %`);
+            onProgress(`${role}, ${phase}`, `${total > 0 ? Math.floor((100 * loaded) / total) : 0} %`);
           },
         }),
       );
@@ -123,9 +124,9 @@ export const openPeer = async (model: PeerModel, onProgress: OnProgress): Promis
   const service = wrap<PeerService>(worker);
   try {
     const { bytes, version } = await withIdleTimeout((alive) => {
-      const loading = (what: string): void => {
+      const loading: OnProgress = (...told) => {
         alive();
-        onProgress(what);
+        onProgress(...told);
       };
       return Promise.race([service.load(model, proxy(loading)) as Promise<PeerLoaded>, dead]);
     });
@@ -150,25 +151,27 @@ export const openPeer = async (model: PeerModel, onProgress: OnProgress): Promis
   }
 };
 
-/** Measures the device card in a worker of its own. */
+/** Measures the device card in a worker of its own, which an abort ends. */
 export const measureDevice = async (
   { sources, precision, base }: EngineSetup,
   onProgress: OnProgress,
+  signal: AbortSignal,
 ): Promise<DeviceCard> => {
   const worker = startEngine();
   const engine = connect({ worker, base });
-  try {
-    return await withIdleTimeout(async (alive) => {
-      const { target } = sources;
-      onProgress('loading the target');
-      if (target) await engine.load({ target }, { precision, onProgress: alive });
-      return engine.measure({
-        onProgress(what) {
-          alive();
-          onProgress(what === 'device' ? 'bandwidth and multiply-adds' : 'passes over 1 to 16 rows');
-        },
-      });
+  const measure = async (alive: () => void): Promise<DeviceCard> => {
+    const { target } = sources;
+    onProgress('loading the target');
+    if (target) await engine.load({ target }, { precision, onProgress: alive });
+    return engine.measure({
+      onProgress(what) {
+        alive();
+        onProgress(what === 'device' ? 'bandwidth and multiply-adds' : 'passes over 1 to 16 rows');
+      },
     });
+  };
+  try {
+    return await withIdleTimeout((alive) => untilAborted(measure(alive), signal));
   } finally {
     worker.terminate();
   }

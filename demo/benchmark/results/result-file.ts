@@ -126,5 +126,7 @@ export const readResult = (text: string, name: string): ResultFile => {
       if (!isSpread(row[figure]))
         return refuse(name, `row ${i + 1} (${row.system}): ${figure} has no median and range`);
   }
+  if (!Array.isArray(plan.prompts) || !plan.prompts.every(isObject)) return refuse(name, 'its plan has no prompts');
+  if (!isObject(value.software)) return refuse(name, 'it does not say which software it measured');
   return value as unknown as ResultFile;
 };

@@ -159,6 +159,11 @@ describe('a file', () => {
     ['{"outrider":"benchmark","version":1}', 'no plan with a model'],
     ['{"outrider":"benchmark","version":1,"plan":{"model":"m"}}', 'no rows'],
     ['{"outrider":"benchmark","version":1,"plan":{"model":"m"},"rows":[{}]}', 'row 1 has no system'],
+    ['{"outrider":"benchmark","version":1,"plan":{"model":"m"},"rows":[]}', 'its plan has no prompts'],
+    [
+      '{"outrider":"benchmark","version":1,"plan":{"model":"m","prompts":[]},"rows":[]}',
+      'it does not say which software it measured',
+    ],
     [
       '{"outrider":"benchmark","version":1,"plan":{"model":"m"},"rows":[{"system":"s","speedup":2}]}',
       'row 1 (s): tokens_per_second has no median and range',

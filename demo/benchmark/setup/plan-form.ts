@@ -13,7 +13,7 @@ const EXPORTED = ['target'];
 
 /** Fields that the address may fill. Nothing runs before Run is pressed. */
 const FROM_ADDRESS = [
-  ...['suite', 'prompts', 'tokens', 'repeat', 'model', 'temperature', 'variants'],
+  ...['model', 'address', 'precision', 'suite', 'prompts', 'tokens', 'repeat', 'temperature', 'seed', 'variants'],
   ...['hub', 'hub-dtype', 'peer-device'],
 ];
 
@@ -58,7 +58,7 @@ export class PlanForm {
 
   /** What the engine loads to measure the device: the target alone. */
   get target(): EngineSetup {
-    const { target } = this.#family.sources({ needs: ['target'] }, []);
+    const { target } = this.#checkedFamily.sources({ needs: ['target'] }, []);
     return this.#setup({ ...(target && { target }) });
   }
 
@@ -70,7 +70,7 @@ export class PlanForm {
   async plan(): Promise<Plan> {
     const suite = this.#suite.value;
     if (!isSuite(suite)) throw new OutriderError('bad-request', `there is no suite "${suite}"`);
-    const family = this.#family;
+    const family = this.#checkedFamily;
     const count = number('prompts');
     return {
       model: family.target.label,
@@ -108,6 +108,11 @@ export class PlanForm {
     const url = this.#address.value.trim();
     if (this.#model.value !== 'address') return new Family({ label: this.#model.value, source: this.#model.value });
     return new Family(choiceAt(url));
+  }
+
+  get #checkedFamily(): Family {
+    if (this.#model.value === 'address') checked('address');
+    return this.#family;
   }
 
   #setup(sources: ModelSources): EngineSetup {
