@@ -186,6 +186,7 @@ test('with a run on the page axe finds nothing serious: race, inspect, chat, in 
     await page.getByRole('tab', { name: tab }).click();
     if (tab === 'Chat') {
       await page.getByRole('textbox', { name: 'Message' }).fill('Leo has 3 trees. How many are that?');
+      await expect(page.getByRole('button', { name: 'Send' })).toBeEnabled(); // the tab's script is loaded
       await page.keyboard.press('Enter');
       await expect(page.getByRole('article', { name: 'Outrider' })).toHaveAttribute('aria-busy', 'false');
     }

@@ -1,7 +1,7 @@
 // The race: two lanes of one prompt, each run with the machine to itself, and a finish with the speed-up, the passes
 // and whether the tokens are the same. Real runs of the bundled models, on one page.
 import { expect, type Page, test } from '@playwright/test';
-import { finished, history, open, ready, stopOnceWritten } from './demo.ts';
+import { advanced, finished, history, loaded, open, ready, stopOnceWritten } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -10,6 +10,8 @@ let page: Page;
 test.beforeAll(async ({ browser }) => {
   page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
   await open(page, undefined, 'dflash');
+  await advanced(page);
+  await page.getByLabel('Plain decoding where drafting loses time').selectOption('off'); // it decides by times
 });
 
 test.afterAll(() => page.close());
@@ -124,4 +126,42 @@ test('plain decoding has no opponent: one lane', async () => {
   await start();
   await finished(page);
   await expect(plain()).toBeHidden();
+});
+
+test('Run all and the stage say why nothing can run, and Stop ends their waiting for a load', async () => {
+  const [all, said] = [page.locator('#all-go'), page.locator('#all-about')];
+  await page.locator('#problem').fill('');
+  await all.click();
+  await expect(said).toHaveText('There is no problem to solve. Write one or choose an example.');
+  await expect(all).toHaveText('Run all');
+  await page.getByRole('button', { name: 'Trees' }).click();
+  await page.context().route('**/models/draft/**', () => {}); // never answered
+  await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption('draft-model');
+  await all.click();
+  await expect(all).toHaveText('Stop');
+  await all.click();
+  await expect(said).toHaveText('Stopped.');
+  await expect(all).toHaveText('Run all');
+  await all.click();
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await expect(said).toHaveText('No model is loaded. Choose a model.');
+  await expect(all).toHaveText('Run all');
+  await page.locator('#stage-go').click();
+  await expect(page.locator('#fault')).toContainText('No model is loaded. Choose a model.');
+  await page.context().unroute('**/models/draft/**');
+});
+
+test('without its examples the page says so, and takes a problem of the visitor’s own', async ({ browser }) => {
+  const alone = await browser.newPage();
+  await alone.route('**/problems.json', (route) => route.fulfill({ status: 503 }));
+  await alone.goto('/?model=draft&system=autoregressive');
+  await loaded(alone);
+  await expect(alone.locator('#truth')).toHaveText(
+    'The example problems could not be loaded: the server answered 503. Write your own, or reload the page.',
+  );
+  await alone.locator('#problem').fill('Eva has 3 cups. Eva buys 4 more cups. How many cups does Eva have now?');
+  await alone.getByRole('button', { name: 'Answer' }).click();
+  await finished(alone);
+  await expect(alone.locator('#answer')).toContainText('The answer is');
+  await alone.close();
 });
