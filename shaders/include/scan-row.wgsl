@@ -1,5 +1,6 @@
 // What a workgroup finds out about the row of `logits` from `start` on: its largest logits, whether it is broken, the
-// sum of its exponentials. Lane l reads every threads-th logit from l on. Needs `logits` and `uniforms.vocabulary`.
+// sum of its exponentials. Lane l reads every threads-th logit from l on, four at a time, because a lane that waits for
+// each would take most of its time for that. Needs `logits` and `uniforms.vocabulary`.
 #include "order.wgsl"
 #include "reduce.wgsl"
 
@@ -12,17 +13,33 @@ fn check(logit: f32) {
   if ((bits & 0x7fffffff) > 0x7f800000 || bits == 0x7f800000) { atomicOr(&broken, 1); }
 }
 
+// Four logits of a lane, from its logit `i` on.
+fn four(i: u32) -> vec4f {
+  return vec4f(logits[i], logits[i + threads], logits[i + 2 * threads], logits[i + 3 * threads]);
+}
+
+struct Best { score: f32, token: u32 }
+
+fn better(best: Best, logit: f32, token: u32) -> Best {
+  check(logit);
+  if (logit > best.score) { return Best(logit, token); }
+  return best;
+}
+
 // Leaves the largest logit in bestScore[0] and its token in bestToken[0]; LOWEST and `vocabulary` where none is larger
 // than LOWEST.
 fn scanBest(lane: u32, start: u32) {
-  var score = LOWEST;
-  var token = uniforms.vocabulary;
-  for (var i = lane; i < uniforms.vocabulary; i += threads) {
-    let logit = logits[start + i];
-    check(logit);
-    if (logit > score) { score = logit; token = i; }
+  var best = Best(LOWEST, uniforms.vocabulary);
+  var i = lane;
+  for (; i + 3 * threads < uniforms.vocabulary; i += 4 * threads) {
+    let each = four(start + i);
+    best = better(best, each.x, i);
+    best = better(best, each.y, i + threads);
+    best = better(best, each.z, i + 2 * threads);
+    best = better(best, each.w, i + 3 * threads);
   }
-  reduceBest(lane, score, token);
+  for (; i < uniforms.vocabulary; i += threads) { best = better(best, logits[start + i], i); }
+  reduceBest(lane, best.score, best.token);
 }
 
 // Leaves the next largest logit after bestScore[0], bestToken[0] in their place, the lower token first among equals;
@@ -44,6 +61,11 @@ fn scanNext(lane: u32, start: u32, first: bool) {
 // Leaves the sum of exp(logit - top) in sums[0].
 fn sumExponentials(lane: u32, start: u32, top: f32) {
   var sum = 0.0;
-  for (var i = lane; i < uniforms.vocabulary; i += threads) { sum += exp(logits[start + i] - top); }
+  var i = lane;
+  for (; i + 3 * threads < uniforms.vocabulary; i += 4 * threads) {
+    let each = exp(four(start + i) - top);
+    sum = (((sum + each.x) + each.y) + each.z) + each.w;
+  }
+  for (; i < uniforms.vocabulary; i += threads) { sum += exp(logits[start + i] - top); }
   reduceSum(lane, sum);
 }

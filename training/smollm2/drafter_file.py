@@ -134,7 +134,7 @@ def gguf(drafter: DSpark | Eagle3, taps: list[int], matrices: str) -> bytes:
 def restore(drafter: DSpark | Eagle3, path: Path) -> None:
     """Takes the weights and the draft vocabulary of a file that `gguf` wrote: as exact as its bits are."""
     _, tensors = read(path)
-    ids = tensors["d2t"]
+    ids = tensors["d2t"].to(drafter.d2t.device)
     made = {"d2t": ids - torch.arange(len(ids)), "t2d": torch.zeros_like(drafter.t2d)}
     made["t2d"][ids] = True
     for name in drafter.state_dict():

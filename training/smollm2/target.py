@@ -49,7 +49,8 @@ class Target:
     def __init__(self, folder: Path, dtype: torch.dtype = torch.bfloat16) -> None:
         config = json.loads((folder / "config.json").read_text())
         (file,) = folder.glob("*.gguf")
-        _, w = gguf.read(file)
+        _, stored = gguf.read(file)
+        w = {name: value.to(torch.get_default_device()) for name, value in stored.items()}
         self.dtype = dtype
         self.layers, self.width = config["num_hidden_layers"], config["hidden_size"]
         self.heads, self.kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
@@ -122,9 +123,9 @@ class Target:
         return self.run(ids, torch.arange(length).expand(rows, -1), attend)
 
     @torch.no_grad()
-    def step(self, ids: Tensor, lengths: Tensor, cache: Cache) -> tuple[Tensor, Tensor]:
-        """One more token for every slot; `lengths` [slots] are the tokens it has."""
-        slots, longest = len(ids), int(lengths.max()) + 1
+    def step(self, ids: Tensor, lengths: Tensor, cache: Cache, longest: int | None = None) -> tuple[Tensor, Tensor]:
+        """One more token for every slot; `lengths` [slots] are the tokens it has, all below `longest`."""
+        slots, longest = len(ids), longest or int(lengths.max()) + 1
         mask = torch.zeros(slots, 1, 1, longest, dtype=self.dtype)
         mask.masked_fill_(torch.arange(longest) > lengths[:, None, None, None], float("-inf"))
         rows = torch.arange(slots)

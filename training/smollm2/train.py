@@ -105,40 +105,46 @@ def folded(drafter: DSpark | Eagle3, scale: Tensor) -> DSpark | Eagle3:
     return made
 
 
-def dspark_rows(drafter: DSpark, embedding: Tensor, batch: Batch, taps: Tensor, anchors: Tensor) -> tuple[Tensor, Tensor]:
-    """Corrected logits and confidence logits [batch, anchors, rows, ...]."""
+def dspark_rows(
+    drafter: DSpark, embedding: Tensor, batch: Batch, taps: Tensor, anchors: Tensor, drafts: int
+) -> tuple[Tensor, Tensor]:
+    """Corrected logits and confidence logits [batch, anchors, drafts, ...]."""
     rows = torch.arange(batch.ids.shape[1])[None].expand(len(batch.ids), -1)
     context = drafter.context(drafter.fuse(taps), rows)
-    hidden = drafter.states(embedding, batch.ids, context, anchors, ROWS["dspark"])
-    places = (anchors[:, :, None] + torch.arange(ROWS["dspark"])).clamp(max=batch.ids.shape[1] - 1)
+    hidden = drafter.states(embedding, batch.ids, context, anchors, drafts)
+    places = (anchors[:, :, None] + torch.arange(drafts)).clamp(max=batch.ids.shape[1] - 1)
     previous = batch.ids.gather(1, places.flatten(1)).view(places.shape)
     return drafter.scored(hidden, previous)
 
 
-def eagle_rows(drafter: Eagle3, embedding: Tensor, batch: Batch, taps: Tensor, anchors: Tensor) -> tuple[Tensor, None]:
-    """Logits [batch, anchors, steps, drafted] of the chains that begin at the anchors."""
+def eagle_rows(
+    drafter: Eagle3, embedding: Tensor, batch: Batch, taps: Tensor, anchors: Tensor, drafts: int
+) -> tuple[Tensor, None]:
+    """Logits [batch, anchors, drafts, drafted] of the chains that begin at the anchors."""
     embedded = F.embedding(batch.ids.roll(-1, dims=1), embedding).to(taps.dtype)
-    made = drafter.unrolled(embedded, drafter.fc(taps), ROWS["eagle3"])
+    made = drafter.unrolled(embedded, drafter.fc(taps), drafts)
     texts = torch.arange(len(batch.ids))[:, None]
     last = batch.ids.shape[1] - 1
     return drafter.logits(torch.stack([out[texts, (anchors - 1 + s).clamp(max=last)] for s, out in enumerate(made)], dim=2)), None
 
 
-def update_loss(drafter: DSpark | Eagle3, index: Tensor, embedding: Tensor, batch: Batch, scale: Tensor) -> tuple[Tensor, float]:
-    """The loss of one batch at random anchors, and the expected acceptance length of its drafts."""
+def update_loss(
+    drafter: DSpark | Eagle3, index: Tensor, embedding: Tensor, batch: Batch, scale: Tensor, rows: int | None = None
+) -> tuple[Tensor, float]:
+    """The loss of one batch at random anchors of `rows` drafts, and the expected acceptance length of its drafts."""
     kind = "eagle3" if isinstance(drafter, Eagle3) else "dspark"
-    rows = ROWS[kind]
+    rows = rows or ROWS[kind]
     starts, ends = batch.starts[:, None], batch.ends[:, None]
     anchors = starts + (torch.rand(len(batch.ids), ANCHORS[kind]) * (ends - starts)).long()
     make = eagle_rows if kind == "eagle3" else dspark_rows
-    logits, confidence = make(drafter, embedding, batch, (batch.taps * scale).bfloat16(), anchors)
+    logits, confidence = make(drafter, embedding, batch, (batch.taps * scale).bfloat16(), anchors, rows)
     places = anchors[:, :, None] + torch.arange(rows)  # of the states that choose the labels
     inside = places < batch.ends[:, None, None]
     texts = torch.arange(len(batch.ids))[:, None, None].expand_as(places)[inside]
     places = places[inside]
     with torch.no_grad():
         labels = index[batch.ids[texts, places + 1]]
-        p = F.linear(batch.states[texts, places], drafter.lm_head.weight.bfloat16()).float()
+        p = F.linear(batch.states[texts, places], drafter.lm_head.weight.to(batch.states.dtype)).float()
         p = p.sub_(batch.lse[texts, places][:, None]).exp_()
         outside = (1 - p.sum(-1)).clamp(min=0)
     weights = torch.exp(-torch.arange(rows) / GAMMA).expand_as(inside)[inside]
