@@ -36,51 +36,21 @@ fn value(slot: u32, d: u32) -> f32 {
   return select(pair.x, pair.y, (i & 1) == 1);
 }
 
-// Adds to the pairs' sums what one cell of their queries makes of a cell of the key.
-fn products(q: vec4u, k: vec4f, sum: vec4f) -> vec4f {
-  return vec4f(
-    chain(query[q.x], k, sum.x), chain(query[q.y], k, sum.y), chain(query[q.z], k, sum.z), chain(query[q.w], k, sum.w),
-  );
-}
-
 // Scaled scores of the lane's key of a chunk, hidden where a pair's bit is 0.
 fn scores(q: vec4u, keyChunk: u32, lane: u32, low: vec4u, high: vec4u) -> vec4f {
-  let quads = uniforms.headDim / 4;
   var sum = vec4f();
-  var i = 0u;
-  // Four cells of the key before their products: a lane would wait for each of them otherwise.
-  for (; i + 4 <= quads; i += 4) {
-    let a = key4(keyChunk, i, lane);
-    let b = key4(keyChunk, i + 1, lane);
-    let c = key4(keyChunk, i + 2, lane);
-    let d = key4(keyChunk, i + 3, lane);
-    sum = products(q + i, a, sum);
-    sum = products(q + i + 1, b, sum);
-    sum = products(q + i + 2, c, sum);
-    sum = products(q + i + 3, d, sum);
+  for (var i = 0u; i < uniforms.headDim / 4; i++) {
+    let k = key4(keyChunk, i, lane);
+    sum.x = chain(query[q.x + i], k, sum.x);
+    sum.y = chain(query[q.y + i], k, sum.y);
+    sum.z = chain(query[q.z + i], k, sum.z);
+    sum.w = chain(query[q.w + i], k, sum.w);
   }
-  for (; i < quads; i++) { sum = products(q + i, key4(keyChunk, i, lane), sum); }
   let visible = (select(high, low, lane < 32) & vec4u(1u << (lane & 31))) != vec4u();
   return select(vec4f(HIDDEN), scored(sum), visible);
 }
 
 fn weigh(score: vec4f, top: vec4f) -> vec4f { return select(exp2(score - top), vec4f(), score == vec4f(HIDDEN)); }
-
-// Adds dimension d of eight values, from `slot` on, by the weights from i on; all are loaded before the first product.
-fn mix8(sum: vec4f, slot: u32, i: u32, d: u32) -> vec4f {
-  let v0 = value(slot, d);
-  let v1 = value(slot + 1, d);
-  let v2 = value(slot + 2, d);
-  let v3 = value(slot + 3, d);
-  let v4 = value(slot + 4, d);
-  let v5 = value(slot + 5, d);
-  let v6 = value(slot + 6, d);
-  let v7 = value(slot + 7, d);
-  let half = fma(vec4f(v3), weights[i + 3],
-    fma(vec4f(v2), weights[i + 2], fma(vec4f(v1), weights[i + 1], fma(vec4f(v0), weights[i], sum))));
-  return fma(vec4f(v7), weights[i + 7],
-    fma(vec4f(v6), weights[i + 6], fma(vec4f(v5), weights[i + 5], fma(vec4f(v4), weights[i + 4], half))));
-}
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane: u32) {
@@ -141,8 +111,8 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let next = placeOf(head, chunk + 1) * 64;
   for (var d = lane; d < uniforms.headDim; d += 64) {
     var mixed = vec4f();
-    for (var i = 0u; i < 64; i += 8) { mixed = mix8(mixed, first + i, i, d); }
-    for (var i = 64u; i < count; i += 8) { mixed = mix8(mixed, next + i - 64, i, d); }
+    for (var i = 0u; i < 64; i++) { mixed = fma(vec4f(value(first + i, d)), weights[i], mixed); }
+    for (var i = 64u; i < count; i++) { mixed = fma(vec4f(value(next + i - 64, d)), weights[i], mixed); }
     scratch[cell + d] = mixed;
   }
   if (lane == 0) {

@@ -134,16 +134,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var scale = 1.0;
   if (uniforms.normed == 1 && !isValue) {
     var sum = vec4f();
-    var i = 0u;
-    // Four loads before their products: a lane would wait for each of them otherwise.
-    for (; i + 4 <= quads; i += 4) {
-      let a = qkv[source + i];
-      let b = qkv[source + i + 1];
-      let c = qkv[source + i + 2];
-      let d = qkv[source + i + 3];
-      sum = fma(d, d, fma(c, c, fma(b, b, fma(a, a, sum))));
-    }
-    for (; i < quads; i++) {
+    for (var i = 0u; i < quads; i++) {
       let x = qkv[source + i];
       sum = fma(x, x, sum);
     }

@@ -1,7 +1,7 @@
 // Which member of the matmul family a device runs for each shape of matrix. Software adapters take constants that were
 // measured once: one choice is best there, and compiling a candidate costs more than a race would win. Real GPUs race
-// at load on the model's own matrices, at M = 1 (decoding) and M = 8 (verification), because how far K must be sliced
-// to fill the device depends on both. The winner of a shape fixes the order of its sums for every M.
+// at load on the model's own matrices, at M = 1 (decoding) and M = 8 (verification). What decides the order of a sum,
+// the slices, is no matter of the race: a model gives the same bits whenever it is loaded.
 import type { Gpu } from '../../gpu/device.ts';
 import { Plan } from '../../gpu/plan.ts';
 import { stride32 } from '../../weights/quantize/device-layout.ts';
@@ -41,25 +41,33 @@ export const software = (together: 0 | 8): MatmulChoice => ({
 const softwareFor = ({ device, info }: Gpu): MatmulChoice =>
   software(device.features.has('subgroups') && (info.subgroupMinSize ?? 0) >= 8 ? 8 : 0);
 
-const two = { 1: 2, 2: 2, 4: 2, 8: 2, 16: 2 } as const;
-/** Sliced: 32, 16 and 8 lanes over rows, so that a load of neighbouring cells is 512, 256 or 128 bytes. */
-const sliced = (slices: number): MatmulChoice => ({
+/**
+ * Lanes that share a row: the fewer rows a matrix has, the more it takes to fill a device. Best of 4 to 64 on an H100 for
+ * the shapes of models with .1 to 4 billion weights (docs/log/kernels.md); other GPUs have not been measured.
+ */
+export const slicesOf = (rows: number): number => {
+  if (rows <= 4096) return 32;
+  return rows <= 32768 ? 16 : 8;
+};
+
+const sliced = (slices: number, workgroup: number, perLane: MatmulChoice['perLane']): MatmulChoice => ({
   slices,
-  workgroup: 128,
+  workgroup,
   input: 'read',
   unroll: true,
   together: 0,
   most: most(16, 16),
-  perLane: two,
+  perLane,
 });
 
-/** What a real GPU chooses from. R × M × workgroup of a sliced one must fit 16 KiB of workgroup memory. */
-export const CANDIDATES: readonly MatmulChoice[] = [
-  sliced(4),
-  sliced(8),
-  sliced(16),
-  { slices: 1, workgroup: 64, input: 'read', unroll: true, together: 0, most: most(16, 16), perLane: two },
-];
+/** What a real GPU chooses from: R × M × workgroup must fit 16 KiB of workgroup memory. All give the same bits. */
+export const candidatesOf = ({ rows }: Pick<Matrix, 'rows'>): readonly [MatmulChoice, ...MatmulChoice[]] => {
+  const slices = slicesOf(rows);
+  return [
+    sliced(slices, 128, { 1: 1, 2: 1, 4: 1, 8: 2, 16: 2 }),
+    sliced(slices, 64, { 1: 2, 2: 2, 4: 2, 8: 2, 16: 2 }),
+  ];
+};
 
 /** Dispatches of one timing: enough to hide what a submit costs. */
 const REPEATS = 8;
@@ -102,17 +110,15 @@ const time = async (gpu: Gpu, matrix: Matrix, choice: MatmulChoice): Promise<num
 export const raceTuning = async (
   gpu: Gpu,
   matrices: readonly Matrix[],
-  candidates: readonly MatmulChoice[] = CANDIDATES,
+  candidates: (matrix: Matrix) => readonly [MatmulChoice, ...MatmulChoice[]] = candidatesOf,
 ): Promise<MatmulTuning> => {
-  const [fallback] = candidates;
-  if (!fallback) throw new Error('a race without candidates');
   const shapes: Record<string, MatmulChoice> = {};
   for (const [name, matrix] of new Map(matrices.map((m) => [shapeName(m), m]))) {
     const times: { choice: MatmulChoice; ms: number }[] = [];
-    for (const choice of candidates) times.push({ choice, ms: await time(gpu, matrix, choice) });
+    for (const choice of candidates(matrix)) times.push({ choice, ms: await time(gpu, matrix, choice) });
     shapes[name] = times.reduce((best, next) => (next.ms < best.ms ? next : best)).choice;
   }
-  return { fallback, shapes };
+  return { fallback: candidatesOf({ rows: 0 })[0], shapes };
 };
 
 /** Plain data: what was chosen may be kept, and given to another model of the same shapes. */
@@ -122,11 +128,11 @@ export const chooseTuning = async (gpu: Gpu, matrices: readonly Matrix[]): Promi
 /** Every text that a tuning can need, at one small K, for the test that compiles them all on a real adapter. */
 export const matmulVariants = (): { name: string; wgsl: string }[] =>
   (['f32', 'f16', 'q8', 'q6', 'q4', 'q4m'] as const).flatMap((format) =>
-    [software(0), software(8), ...CANDIDATES].flatMap((choice) =>
+    [software(0), software(8), ...[1, 5000, 50_000].flatMap((rows) => candidatesOf({ rows }))].flatMap((choice) =>
       BUCKETS.flatMap((rows) =>
         (['store', 'add', 'silu-mul', 'gelu-mul'] as const).flatMap((epilogue: Epilogue) =>
           [false, true].map((bias) => ({
-            name: `matmul ${format} M=${rows} ${epilogue}${bias ? ' with bias' : ''}, ${choice.slices} slices, input as ${choice.input}${choice.together ? ', together' : ''}`,
+            name: `matmul ${format} M=${rows} ${epilogue}${bias ? ' with bias' : ''}, ${choice.slices} slices of ${choice.workgroup} lanes, input as ${choice.input}${choice.together ? ', together' : ''}`,
             wgsl: matmulText(matmulVariant({ format, columns: 64 }, { rows, epilogue, bias }, choice)),
           })),
         ),

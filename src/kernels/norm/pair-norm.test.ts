@@ -6,7 +6,7 @@ import { pairNormReference } from './pair-norm.reference.ts';
 import { pairNorm } from './pair-norm.ts';
 
 for (const features of ['all', 'baseline'] as const)
-  for (const tuning of [{ threads: 1 }, { threads: 64 }])
+  for (const tuning of [{ threads: 1 }, { threads: 256 }])
     test(`pair-norm on ${features}, ${tuning.threads} lanes a row`, async () => {
       const gpu = await testGpu(features);
       for (const width of [1, 31, 33, 64, 192]) {

@@ -6,7 +6,7 @@ import { queryKeyNormReference } from './query-key-norm.reference.ts';
 import { queryKeyNorm } from './query-key-norm.ts';
 
 for (const features of ['all', 'baseline'] as const)
-  for (const tuning of [{ threads: 1 }, { threads: 64 }])
+  for (const tuning of [{ threads: 1 }, { threads: 256 }])
     test(`query-key-norm on ${features}, ${tuning.threads} lanes a row`, async () => {
       const gpu = await testGpu(features);
       for (const [queries, keys] of [

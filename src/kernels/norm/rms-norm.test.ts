@@ -5,7 +5,7 @@ import { stride32 } from '../../weights/quantize/device-layout.ts';
 import { rmsNormReference } from './rms-norm.reference.ts';
 import { rmsNorm, rmsNormAdd, rmsNormTap } from './rms-norm.ts';
 
-const tunings = [{ threads: 1 }, { threads: 64 }];
+const tunings = [{ threads: 1 }, { threads: 256 }];
 
 for (const features of ['all', 'baseline'] as const)
   for (const tuning of tunings)

@@ -43,5 +43,5 @@ export const rmsNormTap = defineKernel({
 
 /** Lanes of a row, a power of two. On software adapters one, because barriers cost most there. */
 export const rmsNormTuning = ({ software }: Pick<Gpu, 'software'>): { threads: number } => ({
-  threads: software ? 1 : 64,
+  threads: software ? 1 : 256,
 });
