@@ -14,7 +14,7 @@ from bundled import evaluate
 from bundled.model import Sizes
 from bundled.optimizer import Optimizer
 from drafters.eagle import Eagle3
-from smollm2 import drafter_file, generate, gguf, layout, texts, train
+from smollm2 import drafter_file, generate, gguf, gpu, layout, texts, train
 from smollm2.corpus import Batch, Corpus
 from smollm2.dspark import DSpark, cover
 from smollm2.evaluate import Finite
@@ -239,6 +239,34 @@ def test_batched_answers_are_the_golden_ones(smollm2: Target, tmp_path: Path) ->
             assert torch.allclose(read[states][at], stored[states][i], atol=2e-3, rtol=1e-3)
     with pytest.raises(SystemExit, match="has more texts"):
         texts.keep(tmp_path / "empty", file)
+
+    wave = gpu.wave(smollm2, prompts, [False] * len(prompts), 24, float("inf"))
+    assert sorted(prompt + answer for prompt, answer in zip(prompts, wave, strict=True)) == sorted(
+        corpus.chunks[name]["ids"][i].tolist() for name, i in corpus.texts()
+    )
+    kept = gpu.Texts(smollm2, [file])
+    batch = kept.batch(kept.usable)
+    for row, i in enumerate(kept.usable):
+        (at,) = [at for at, kind in enumerate(stored["kinds"]) if kind == kept.kinds[i]]
+        answer = slice(int(batch.starts[row]) - 1, int(batch.ends[row]))
+        assert batch.ids[row, : batch.ends[row] + 1].tolist() == stored["ids"][at].tolist()
+        assert torch.allclose(batch.taps[row, : batch.ends[row]], stored["taps"][at], atol=2e-3, rtol=1e-3)
+        assert torch.allclose(batch.states[row, answer], stored["hidden"][at], atol=2e-3, rtol=1e-3)
+        assert torch.allclose(batch.lse[row, answer], stored["lse"][at], atol=2e-3)
+
+
+def test_answers_of_a_wave_end_where_others_do() -> None:
+    rng, rows = Random(3), []
+    for i in range(60):
+        ids = [rng.randrange(3, 40) for _ in range(rng.randrange(1, 150))]
+        part = ids[-rng.randrange(1, 34) :]
+        ids += [END] if i % 3 == 0 else part * (200 // len(part))
+        rows.append((ids + [rng.randrange(3, 40) for _ in range(256)])[:256])
+    for row, length in zip(rows, gpu.ends(torch.tensor(rows)).tolist(), strict=True):
+        text = generate.Text("", [], 256)
+        while not text.over():
+            text.ids.append(row[len(text.ids)])
+        assert length == len(text.ids)
 
 
 def test_evaluation_prompts_are_refused() -> None:
