@@ -5,6 +5,8 @@ import { chain, GREEDY, goldenTensor, loadShared, readGolden } from '../../testi
 import reference from '../../testing/goldens/rollout-families.json' with { type: 'json' };
 import { noShared } from '../../testing/goldens/shared.ts';
 import type { Cursor, LanguageModel, OpenCursor, Rollout } from '../interface.ts';
+import { tokenRingOf } from '../sampling/token-ring.ts';
+import type { CursorPass } from './cursor.ts';
 
 const CASE = 'rollout-tiny';
 const VARIANTS = ['threshold', 'plain', 'residual'] as const;
@@ -177,6 +179,26 @@ describe.skipIf(noShared)('rollout', () => {
       });
     expect(worst(found.pooled[0] as Float32Array, mean(taps[0] as number[], 0))).toBeLessThan(1e-5);
     expect(worst(found.pooled[1] as Float32Array, mean(taps[1] as number[], 1))).toBeLessThan(1e-5);
+  });
+
+  test('draws at the end of the token ring and at its beginning are read without those between', async () => {
+    const gpu = await testGpu();
+    using model = await loadShared(gpu, 'golden/llama-tiny');
+    using cursor = await model.open({ capacity: 50 });
+    const { ring } = tokenRingOf(gpu);
+    const entries = 1024;
+    while (ring.take(1) % entries !== entries - 3); // two are left before the end
+    const draws = Array.from({ length: 5 }, (_, i) => {
+      const [scores] = model.forward([{ cursor, tree: chain([i]) }]) as readonly [CursorPass];
+      const draw = scores.draw(0, GREEDY);
+      scores.accept([0]);
+      return draw;
+    });
+    const before = gpu.counters.readbackBytes;
+    const { choices } = await model.gather(draws, []);
+    expect(gpu.counters.readbackBytes - before).toBe(5 * 16);
+    expect(choices).toEqual(await Promise.all(draws.map(async (draw) => (await draw.read())[0])));
+    expect(ring.take(1) % entries).toBe(3);
   });
 
   test('refuses what it cannot do', async () => {

@@ -8,7 +8,7 @@ import { CHOICE_WORDS, unpackChoices } from '../../kernels/sampling/sample.ts';
 import type { CachedCursor } from '../cache/cursor.ts';
 import type { Pool, Runs } from '../cache/pooled-states.ts';
 import { slotsOf } from '../cache/visibility.ts';
-import type { Drawn, Gathered } from '../interface.ts';
+import type { Choice, Drawn, Gathered } from '../interface.ts';
 import { toChoice } from '../sampling/sampler.ts';
 import { tokenRingOf } from '../sampling/token-ring.ts';
 
@@ -22,6 +22,17 @@ const runsOf = ({ cursor, first, count }: Rows): Runs => {
   if (![first, count].every((n) => Number.isInteger(n) && n >= 0) || first + count > cursor.length)
     throw refuse(`rows ${first} to ${first + count} of a cursor of ${cursor.length}`);
   return slotsOf(cursor.past, first, count);
+};
+
+/** The same entries in ascending order, each once, as runs of neighbours: two where the ring of draws began anew. */
+const neighbours = (entries: readonly number[]): readonly Runs[number][] => {
+  const runs: { first: number; count: number }[] = [];
+  for (const entry of [...new Set(entries)].toSorted((a, b) => a - b)) {
+    const last = runs.at(-1);
+    if (last && last.first + last.count === entry) last.count++;
+    else runs.push({ first: entry, count: 1 });
+  }
+  return runs;
 };
 
 /** The floats of a run of slots. */
@@ -47,10 +58,10 @@ const meansOf = (rows: readonly Rows[], runs: readonly Runs[]): readonly Tensor[
 export const gather = async (gpu: Gpu, draws: readonly Drawn[], rows: readonly Rows[]): Promise<Gathered> => {
   const tokenRing = tokenRingOf(gpu);
   const entries = draws.map(({ token }) => tokenRing.ring.entry(token.record()));
-  const first = Math.min(...entries);
+  const drawn = neighbours(entries);
   const runs = rows.map(runsOf);
   const sources = [
-    ...(entries.length > 0 ? [tokenRing.entries(first, Math.max(...entries) + 1 - first)] : []),
+    ...drawn.map(({ first, count }) => tokenRing.entries(first, count)),
     ...rows.flatMap(({ cursor: { cache } }, i) => {
       const rolloutState = cache.rolloutState;
       return rolloutState ? (runs[i] as Runs).map((run) => slotsIn(rolloutState.tensor, run)) : [];
@@ -62,14 +73,14 @@ export const gather = async (gpu: Gpu, draws: readonly Drawn[], rows: readonly R
   gpu.flush();
   const bytes = await data;
 
-  let at = 0;
+  const drawnEntries = drawn.flatMap(({ first, count }) => Array.from({ length: count }, (_, i) => first + i));
+  let at = drawnEntries.length * CHOICE_WORDS * 4;
+  const choices = new Map(unpackChoices(bytes.slice(0, at)).map((choice, i) => [drawnEntries[i], toChoice(choice)]));
   const next = (length: number): Float32Array => {
     const part = new Float32Array(bytes, at, length);
     at += length * 4;
     return part;
   };
-  const choices = entries.length > 0 ? unpackChoices(bytes.slice(0, sources[0]?.bytes)) : [];
-  at = choices.length * CHOICE_WORDS * 4;
   const grounding = rows.map(({ cursor: { cache }, count }) => {
     const rolloutState = cache.rolloutState;
     if (!rolloutState) return new Float32Array(0);
@@ -82,7 +93,7 @@ export const gather = async (gpu: Gpu, draws: readonly Drawn[], rows: readonly R
     return pool ? next(pool.tensor.shape[1] as number).slice(0, pool.hidden) : new Float32Array(0);
   });
   return {
-    choices: entries.map((entry) => toChoice(choices[entry - first] as Parameters<typeof toChoice>[0])),
+    choices: entries.map((entry) => choices.get(entry) as Choice),
     grounding,
     pooled,
   };
