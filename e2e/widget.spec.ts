@@ -235,6 +235,7 @@ test('what fails is a note and an event: the question is kept, tried again and a
   await expect(page.getByRole('log')).toContainText('The answer is 84.');
   await expect(alert).toHaveCount(0);
   await expect(page.getByRole('log').getByText(QUESTION)).toHaveCount(1);
+  await expect(page.locator('outrider-chat')).toHaveJSProperty('busy', false); // or nothing more can be sent
 
   await page.locator('outrider-chat').evaluate((chat) => chat.setAttribute('model', './models/nothing/'));
   expect(await send(page, 0, QUESTION)).toBe(null);

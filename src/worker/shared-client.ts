@@ -27,18 +27,18 @@ const joined = async (start: () => SharedWorker): Promise<{ port: MessagePort; l
   if (typeof SharedWorker === 'undefined' || !navigator.locks) return null;
   const name = `outrider-tab-${crypto.randomUUID()}`;
   const leave = await hold(name);
-  let late: ReturnType<typeof setTimeout> | undefined;
   const worker = start();
   const { port } = worker;
+  const service = wrap<SharedService>(port);
+  const failed = new Promise<false>((resolve) => worker.addEventListener('error', () => resolve(false)));
+  let late: ReturnType<typeof setTimeout> | undefined;
+  const silent = new Promise<false>((resolve) => {
+    late = setTimeout(resolve, PATIENCE, false);
+  });
   try {
-    const works = await Promise.race([
-      wrap<SharedService>(port).join(name),
-      new Promise<false>((resolve) => {
-        worker.addEventListener('error', () => resolve(false));
-        late = setTimeout(resolve, PATIENCE, false);
-      }),
-    ]);
-    if (works) return { port, leave };
+    // Only its script has to answer soon: a GPU that compiles for another tab keeps any worker waiting.
+    const here = await Promise.race([service.join(name).then(() => true), failed, silent]);
+    if (here && (await Promise.race([service.hasGpu(), failed]))) return { port, leave };
   } finally {
     clearTimeout(late);
   }

@@ -6,8 +6,10 @@ import { type Service, serve } from './service.ts';
 import type { Tabs } from './tabs.ts';
 
 export interface SharedService extends Service {
-  /** `lock`: held by the tab. False where this worker has no WebGPU: then the tab needs a worker of its own. */
-  join(lock: string): Promise<boolean>;
+  /** `lock`: held by the tab. Answers at once. */
+  join(lock: string): Promise<void>;
+  /** False where this worker has no WebGPU: then the tab needs a worker of its own. Waits for a browser's busy GPU. */
+  hasGpu(): Promise<boolean>;
 }
 
 /** `hasGpu` tells whether a device can be opened here. */
@@ -19,8 +21,8 @@ export const serveTab = (tabs: Tabs, port: MessagePort, hasGpu: () => Promise<bo
     ...serve(tab),
     async join(lock) {
       globalThis.navigator?.locks?.request(lock, leave).catch(leave);
-      return hasGpu();
     },
+    hasGpu,
   };
   expose(service, port);
   return tab;

@@ -1,6 +1,6 @@
 // Several tabs on one engine: over real message channels, with toy models behind addresses. e2e/shared.spec.ts has two
 // pages of a browser.
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import type { LoadOptions, ModelSources } from '../engine/sources.ts';
 import { toyLoaded } from '../testing/contract/system-contract.ts';
@@ -170,4 +170,48 @@ it('without shared workers a tab has a worker of its own, and says so', async ()
   expect((await client.load({ target: url('small') })).notice).toContain('this tab loads models of its own');
   expect(committedTokens(await collect(client))).toHaveLength(30);
   await client.close();
+});
+
+describe('a shared worker', () => {
+  const started = (hasGpu: () => Promise<boolean>) => {
+    vi.stubGlobal('SharedWorker', class {});
+    let held: Promise<void> | undefined; // Node 20 has no locks; this one is waited for until its holder is done
+    const request = async (_: string, use: () => Promise<void> | void): Promise<void> => {
+      await held;
+      held = Promise.resolve(use());
+      await held;
+    };
+    vi.stubGlobal('navigator', { locks: { request } });
+    const { tabs } = site();
+    const shared = new MessageChannel();
+    const own = new MessageChannel();
+    serveTab(tabs, shared.port1, hasGpu);
+    serveTab(tabs, own.port1, async () => true);
+    const client = sharedClient(
+      () => Object.assign(new EventTarget(), { port: shared.port2 }) as unknown as SharedWorker,
+      () => Object.assign(own.port2, { terminate: () => own.port2.close() }) as unknown as Worker,
+    );
+    ends.push(
+      () => client.close().catch(() => {}),
+      () => vi.unstubAllGlobals(),
+      () => vi.useRealTimers(),
+    );
+    return client;
+  };
+
+  it('whose GPU is busy for a minute is waited for', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const client = started(() => new Promise((resolve) => setTimeout(resolve, 60_000, true)));
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(2)); // the client's patience, and the GPU
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await client.shared).toBe(true);
+  });
+
+  it('without WebGPU is left for a worker of the tab', async () => {
+    const hasGpu = vi.fn(async () => false);
+    const client = started(hasGpu);
+    expect(await client.shared).toBe(false);
+    expect(hasGpu).toHaveBeenCalledOnce();
+    expect((await client.load({ target: url('small') })).notice).toContain('this tab loads models of its own');
+  });
 });
