@@ -1,7 +1,7 @@
 // Several sources of drafts in one system. Exact. Where the text repeats what was written before, a look-up drafts as in
 // suffix decoding; elsewhere a DSpark, DFlash or EAGLE-3 drafter does, if one is loaded. Each round takes the source
-// that pays more by the acceptance and the times measured so far, or both in one tree. Drafts are never drawn at random,
-// so the choice does not change what is sampled.
+// that pays more by the acceptance and the times measured so far. Drafts are never drawn at random, so the choice does
+// not change what is sampled.
 import { MOST_ROWS } from '../base/pass-rows.ts';
 import { prefill } from '../decode/core/prefill.ts';
 import { expectedCost } from '../decode/core/round-cost.ts';

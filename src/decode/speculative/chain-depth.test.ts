@@ -7,10 +7,10 @@ import { ChainDepth } from './chain-depth.ts';
 const depthAfter = (kept: (round: number) => number, cost: (kind: RoundKind) => number, rounds = 200): number => {
   const chain = new ChainDepth({ most: 8, cost, nodes: (depth) => depth + 1, places: [] });
   for (let round = 0; round < rounds; round++) {
-    const { depth } = chain;
+    const { depth } = chain.best;
     chain.add(depth, Math.min(depth, kept(round)));
   }
-  return chain.depth;
+  return chain.best.depth;
 };
 
 /** Every draft costs as much of a plain round. */
@@ -51,8 +51,8 @@ describe('the depth of a chain', () => {
   it('goes on with what an earlier run has shown', () => {
     const options = { most: 8, cost: each(0.2), nodes: (depth: number) => depth + 1, places: [] };
     const first = new ChainDepth(options);
-    for (let round = 0; round < 100; round++) first.add(first.depth, 0);
-    expect(new ChainDepth(options).depth).toBe(1);
-    expect(new ChainDepth({ ...options, places: [] }).depth).toBeGreaterThan(1);
+    for (let round = 0; round < 100; round++) first.add(first.best.depth, 0);
+    expect(new ChainDepth(options).best.depth).toBe(1);
+    expect(new ChainDepth({ ...options, places: [] }).best.depth).toBeGreaterThan(1);
   });
 });

@@ -35,17 +35,20 @@ export class ChainDepth {
     }
   }
 
-  /** At least one, so that every round is evidence. A place that was hardly tested is taken to be like the one before. */
-  get depth(): number {
+  /**
+   * At least one deep, so that every round is evidence; `rate`: tokens expected in the time of a plain round. A place
+   * that was hardly tested is taken to be like the one before.
+   */
+  get best(): { readonly depth: number; readonly rate: number } {
     const { cost, nodes, places } = this.#options;
-    let [best, bestRate, reached, expected, share] = [1, 0, 1, 1, ASSUMED.share as number];
+    let [best, reached, expected, share] = [{ depth: 1, rate: 0 }, 1, 1, ASSUMED.share as number];
     for (const [index, { tested, kept }] of places.entries()) {
       share = (kept + ASSUMED.rounds * share) / (tested + ASSUMED.rounds);
       reached *= share;
       expected += reached;
       const depth = index + 1;
       const rate = expected / cost({ nodes: nodes(depth), passes: depth });
-      if (rate > bestRate) [best, bestRate] = [depth, rate];
+      if (rate > best.rate) best = { depth, rate };
     }
     return best;
   }

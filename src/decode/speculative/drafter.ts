@@ -23,6 +23,8 @@ export interface Drafter {
   readonly by: Role;
   /** The host knows its drafts, so it may be asked about a text that ends in forced tokens, which are in the same pass. */
   readonly onHost?: true;
+  /** Tokens that its next draft is expected to commit in the time of a plain round, where it can tell. */
+  rate?(): number;
   /**
    * A tree whose root is the last committed token, at most `most` levels deep: the budget allows no more. Null: there
    * is nothing to propose, and the round is plain.
@@ -38,6 +40,4 @@ export interface Outcome {
   readonly choices: readonly Choice[];
   /** The anchor's position in the sequence, which is that of `path[0]`. */
   readonly base: number;
-  /** The rows are another drafter's: they do not show what of this one's draft would have been kept. */
-  readonly byOther?: true;
 }

@@ -36,8 +36,9 @@ export const treeDrafter = (cursor: FeatureCursor, shape: DraftShape, observe: D
   let drafted = 0;
   return {
     by: 'eagle3',
+    ...(paying && { rate: () => paying.best.rate }),
     propose({ tokens, drafting }, most): Proposal | null {
-      const depth = Math.min(paying?.depth ?? shape.depth, most, cursor.capacity - cursor.length);
+      const depth = Math.min(paying?.best.depth ?? shape.depth, most, cursor.capacity - cursor.length);
       if (depth < 1 || cursor.length < tokens.length - 1) return null;
       drafted = depth;
       const anchor = tokens[tokens.length - 1] as number;
@@ -50,7 +51,7 @@ export const treeDrafter = (cursor: FeatureCursor, shape: DraftShape, observe: D
       return { tree: chainOf([anchor, ...drafts]), distributions, nodes: nodes(depth), passes: depth };
     },
     observe(outcome) {
-      if (drafted > 0 && !outcome.byOther) paying?.add(drafted, outcome.path.length - 1);
+      if (drafted > 0) paying?.add(drafted, outcome.path.length - 1);
       drafted = 0;
       observe(outcome);
     },

@@ -357,8 +357,7 @@ describe.each(DRAFTING)('$name', ({ system, knobs }) => {
         for (const [i, { target, draft: own }] of (event.probabilities ?? []).entries()) {
           const [before, token] = [[...text, ...path(parents[i + 1] as number)], tokens[i + 1] as number];
           expect(target).toBeCloseTo(probability(toy, before, token), 9);
-          // One tree may hold what was looked up and what a drafter wrote.
-          if (by === 'lookup' || (system.id === 'combined' && own === null)) expect(own).toBeNull();
+          if (by === 'lookup') expect(own).toBeNull();
           else if (!seed.has(by)) expect(own).toBeGreaterThan(0);
           else expect(own).toBeCloseTo(probability({ ...toy, noise: 1.5, seed: seed.get(by) ?? 0 }, before, token), 9);
           told++;

@@ -1,0 +1,73 @@
+// Which source drafts: by what each is expected to commit for its cost.
+import { describe, expect, it } from 'vitest';
+import { toyModel } from '../../testing/toys/toy-model.ts';
+import { chainOf } from '../core/chain.ts';
+import type { RoundKind } from '../core/round-cost.ts';
+import type { Sequence } from '../core/system.ts';
+import { combinedDrafter } from './combined-drafter.ts';
+import type { Drafter, Outcome } from './drafter.ts';
+import { SuffixSource } from './suffix-drafter.ts';
+
+/** A pass costs the same whatever its rows are, and a pass of the drafter a fifth of it. */
+const cost = ({ passes }: RoundKind): number => 1 + 0.2 * passes;
+const DEPTH = 3;
+
+/** Rounds of a drafter that writes the right tokens in `right` rounds, after a text in which nothing repeats. */
+const rounds = async (count: number, right: (round: number) => boolean, repeated: readonly number[] = []) => {
+  const models = { target: toyModel({ vocabulary: 4, sharpness: 1 }) };
+  const lookup = new SuffixSource(
+    { models, fresh: true, document: [], tokenText: null, retokenise: null },
+    { match: 8, depth: 15, nodes: 15 },
+  );
+  const own: Drafter = {
+    by: 'eagle3',
+    propose: ({ tokens }) => ({
+      tree: chainOf([tokens.at(-1) as number, -1, -2, -3]),
+      distributions: null,
+      nodes: DEPTH + 1,
+      passes: DEPTH,
+    }),
+    observe: () => {},
+  };
+  const drafter = combinedDrafter({ lookup, drafter: own, cost });
+  const tokens = [...repeated, ...repeated.slice(0, 4)];
+  if (tokens.length === 0) tokens.push(100);
+  const used: ('lookup' | 'drafter' | 'plain')[] = [];
+  for (let round = 0; round < count; round++) {
+    const proposal = await drafter.propose({ tokens } as unknown as Sequence, 16);
+    used.push(proposal ? (proposal.by === 'lookup' ? 'lookup' : 'drafter') : 'plain');
+    const kept = used.at(-1) === 'drafter' && right(round) ? DEPTH : 0;
+    const fresh = Array.from({ length: kept + 1 }, (_, i) => 1000 + tokens.length + i);
+    const choices = fresh.map((token) => ({ token, logprob: 0 }));
+    drafter.observe({ path: choices.map((_, i) => i), choices, base: tokens.length - 1 } as unknown as Outcome);
+    tokens.push(...fresh);
+  }
+  return used;
+};
+
+describe('combined', () => {
+  it('asks the drafter where it pays and nothing was found', async () => {
+    expect(new Set(await rounds(50, () => true))).toEqual(new Set(['drafter']));
+  });
+
+  it('looks up where more is expected of that, and the drafter goes on where the text is new', async () => {
+    const [first, ...others] = await rounds(20, () => true, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]);
+    expect(first).toBe('lookup');
+    expect(new Set(others)).toEqual(new Set(['drafter']));
+  });
+
+  it('decodes plainly where the drafter loses time, and tries it again after longer and longer pauses', async () => {
+    const used = await rounds(200, () => false);
+    const tries = used.flatMap((each, round) => (each === 'drafter' && round > 10 ? [round] : []));
+    const pauses = tries.slice(1).map((round, i) => round - (tries[i] as number) - 1);
+    expect(pauses.length).toBeGreaterThan(1);
+    for (const [i, pause] of pauses.slice(1).entries()) expect(pause).toBe(2 * (pauses[i] as number));
+    expect(used).not.toContain('lookup');
+  });
+
+  it('takes the drafter up again after one try that pays', async () => {
+    const used = await rounds(200, (round) => round > 60);
+    expect(used.slice(30, 60)).toContain('plain');
+    expect(new Set(used.slice(150))).toEqual(new Set(['drafter']));
+  });
+});
