@@ -3,9 +3,15 @@
 import type { RoundKind } from '../core/round-cost.ts';
 import type { Place } from '../core/timings.ts';
 
-/** The share of drafts that is assumed to be kept in the first place; it counts as much as so many rounds. */
+/**
+ * The share of drafts that is assumed to be kept in the first place. It counts as much as so many rounds, and so does
+ * the share of each place in what is assumed of the next one.
+ */
 const ASSUMED = { share: 0.6, rounds: 4 } as const;
-/** How much an older round counts, for each that came after it. */
+/**
+ * How much an older round counts, for each that came after it. What is known of places that drafts no longer reach is
+ * forgotten as fast, or a few bad rounds would keep drafts short for good.
+ */
 const DECAY = 0.97;
 
 export interface ChainDepthOptions {
@@ -29,9 +35,10 @@ export class ChainDepth {
 
   /** A draft of `depth` tokens was verified and its first `kept` ones were kept. The first refused one was tested. */
   add(depth: number, kept: number): void {
-    for (const [index, place] of this.#options.places.slice(0, Math.min(depth, kept + 1)).entries()) {
-      place.tested = DECAY * place.tested + 1;
-      place.kept = DECAY * place.kept + (index < kept ? 1 : 0);
+    for (const [index, place] of this.#options.places.entries()) {
+      const tested = index < Math.min(depth, kept + 1);
+      place.tested = DECAY * place.tested + Number(tested);
+      place.kept = DECAY * place.kept + Number(tested && index < kept);
     }
   }
 
