@@ -12,7 +12,10 @@ import { SuffixSource } from './suffix-drafter.ts';
 const cost = ({ passes }: RoundKind): number => 1 + 0.2 * passes;
 const DEPTH = 3;
 
-/** Rounds of a drafter that writes the right tokens in `right` rounds, after a text in which nothing repeats. */
+/**
+ * Which source drafted in each of `count` rounds. The drafter's tokens are right in the rounds that `right` names. All
+ * text is new, but for `repeated`, whose first tokens come twice.
+ */
 const rounds = async (count: number, right: (round: number) => boolean, repeated: readonly number[] = []) => {
   const models = { target: toyModel({ vocabulary: 4, sharpness: 1 }) };
   const lookup = new SuffixSource(
