@@ -145,9 +145,9 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
     if (length <= this.#known) this.#known = -1;
   }
 
-  protected override flush(): number {
-    const count = super.flush();
-    if (count === 0) return 0;
+  protected override flush(plans = this.context.queue.plans): number {
+    const count = super.flush(plans);
+    if (count === 0 || plans === this.context.queue.unscored) return count;
     const { gpu, scratch } = this.#drafter.network;
     gpu.submission.copy(rowsOf(scratch.stream, 1, count - 1), this.#last);
     this.#known = this.appended - 1;

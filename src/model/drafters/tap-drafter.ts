@@ -174,16 +174,16 @@ export abstract class ContextCursor implements Disposable {
     this.room(rows.length);
     const { queue } = this.context;
     for (let i = 0; i < rows.length; ) {
+      if (queue.count === MOST_ROWS) this.flush(queue.unscored);
       const count = Math.min(rows.length - i, MOST_ROWS - queue.count);
       queue.put(pass, rows.slice(i, i + count));
       this.#waiting.push(...tokens.slice(i, i + count));
       i += count;
-      if (queue.count === MOST_ROWS) this.flush();
     }
   }
 
   /** Turns the rows that wait into context; how many they were. */
-  protected flush(): number {
+  protected flush(plans = this.context.queue.plans): number {
     const { cache, queue } = this.context;
     const { count } = queue;
     if (count === 0) return 0;
@@ -195,7 +195,7 @@ export abstract class ContextCursor implements Disposable {
     };
     this.#drafter.executor.run({
       cache,
-      body: queue.plans,
+      body: plans,
       rows: { from: 'host', count, rows: (window) => treeRows(past, tree, window, 0, count) },
       logits: 'none',
     });

@@ -1,6 +1,6 @@
 // A target's taps on their way into a drafter's context: rows wait in device memory and are fused sixteen at a time. As
 // keys and values only (DFlash) that takes three dispatches and two for each layer; as the stream of a layer (EAGLE-3)
-// it takes a pass.
+// it takes a pass, of which all but keys and values is left out for rows that no draft begins after.
 
 import { MOST_ROWS } from '../../base/pass-rows.ts';
 import { refuse } from '../../base/refuse.ts';
@@ -92,11 +92,12 @@ const recordContext = (
   cache: Cache,
   waiting: Tensor,
   bucket: Bucket,
+  unscored = false,
 ): void => {
   const { blocks, input } = network.architecture;
   recordFuse(plan, network, tapped, waiting, bucket);
   if (input.features?.as === 'stream') {
-    recordBody(plan, network, cache, bucket);
+    recordBody(plan, network, cache, bucket, undefined, unscored);
     return;
   }
   const { fused } = network.scratch.features as FeatureScratch;
@@ -107,6 +108,8 @@ const recordContext = (
 export class FeatureQueue {
   /** One for each number of rows: fuses what waits and appends it to the cache. */
   readonly plans: ReadonlyMap<Bucket, Plan>;
+  /** The same for as many rows as can wait, where others follow them: no draft begins after these. */
+  readonly unscored: ReadonlyMap<Bucket, Plan>;
   /** Rows that wait. */
   count = 0;
   readonly #gpu: Gpu;
@@ -124,10 +127,15 @@ export class FeatureQueue {
     this.#taps = layers.map((_, i) => rowsOf(this.#waiting, MOST_ROWS, i * MOST_ROWS));
     this.plans = new Map(BUCKETS.map((bucket) => [bucket, new Plan(network.gpu)]));
     for (const [bucket, plan] of this.plans) recordContext(plan, network, tapped, cache, this.#waiting, bucket);
+    const keysAnyway = network.architecture.input.features?.as === 'keys';
+    this.unscored = keysAnyway ? this.plans : new Map([[MOST_ROWS, new Plan(network.gpu)]]);
+    if (keysAnyway) return;
+    for (const [bucket, plan] of this.unscored)
+      recordContext(plan, network, tapped, cache, this.#waiting, bucket, true);
   }
 
   async ready(): Promise<void> {
-    await Promise.all([...this.plans.values()].map((plan) => plan.ready()));
+    await Promise.all(this.#all.map((plan) => plan.ready()));
   }
 
   /** Copies rows of a pass after those that wait, in the open submission; there must be room. */
@@ -155,6 +163,10 @@ export class FeatureQueue {
   }
 
   free(): void {
-    for (const plan of this.plans.values()) plan.destroy();
+    for (const plan of this.#all) plan.destroy();
+  }
+
+  get #all(): readonly Plan[] {
+    return [...new Set([...this.plans.values(), ...this.unscored.values()])];
   }
 }

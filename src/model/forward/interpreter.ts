@@ -255,8 +255,9 @@ const MIXERS: Readonly<Record<Block['mixer']['kind'], typeof recordAttention>> =
 };
 
 /**
- * Embedding and the given blocks, leaving the residual stream in `scratch.stream` and the taps in the cache's. A pass of
- * more rows than are ever scored leaves only the cache: of its last layer keys and values are enough.
+ * Embedding and the given blocks, leaving the residual stream in `scratch.stream` and the taps in the cache's. An
+ * `unscored` pass, as of more rows than are ever scored, leaves only the cache: of its last layer keys and values are
+ * enough.
  */
 export const recordBody = (
   plan: Plan,
@@ -264,6 +265,7 @@ export const recordBody = (
   cache: Cache,
   bucket: number,
   layers: readonly number[] = network.architecture.blocks.map((_, i) => i),
+  unscored = bucket > MOST_ROWS && !cache.pool,
 ): void => {
   const { gpu, architecture, weights, scratch, tuning } = network;
   const { hidden: width } = architecture.sizes;
@@ -271,7 +273,6 @@ export const recordBody = (
   const view = (tensor: Tensor): Tensor => rowsOf(tensor, bucket);
   const [stream, normed, gated] = [scratch.stream, scratch.normed, scratch.gated].map(view) as [Tensor, Tensor, Tensor];
   const paired = architecture.input.features?.as === 'stream' ? scratch.features : null;
-  const unscored = bucket > MOST_ROWS && !cache.pool;
   /** What a part of a block reads: the stream, normed where the block has a norm there; and a copy of it in `tap`. */
   const read = (weight: Tensor | undefined, tap?: Tensor): Tensor => {
     const shape = { rows: bucket, width, epsilon };
@@ -285,11 +286,11 @@ export const recordBody = (
     return normed;
   };
   /** The first block of an EAGLE-3 drafter reads the embedding together with the stream. */
-  const pair = (embedded: Tensor, output: Tensor, firstWeight: Tensor): Tensor => {
+  const pair = (embedded: Tensor, output: Tensor, firstWeight: Tensor, keysOnly: boolean): Tensor => {
     const secondWeight = weights.features?.norm as Tensor;
     const tensors = { first: embedded, firstWeight, second: stream, secondWeight, output };
     pairNorm(plan, tensors, { rows: bucket, width, epsilon }, rmsNormTuning(gpu));
-    if (architecture.input.features?.normedResidual) {
+    if (architecture.input.features?.normedResidual && !keysOnly) {
       read(secondWeight);
       gatherRows(plan, { input: normed, indices: scratch.everyIndex, output: stream }, { rows: bucket, width });
     }
@@ -312,10 +313,11 @@ export const recordBody = (
     const { mixer, feedForward } = architecture.blocks[layer] as Block;
     const block = weights.blocks[layer] as Weighted;
     const place = { bucket, layer };
+    const keysOnly = unscored && layer === layers.at(-1) && mixer.kind === 'attention';
     const input = paired
-      ? pair(view(paired.embedded), view(paired.paired), block.attentionNorm as Tensor)
+      ? pair(view(paired.embedded), view(paired.paired), block.attentionNorm as Tensor, keysOnly)
       : read(block.attentionNorm, tap);
-    if (unscored && layer === layers.at(-1) && mixer.kind === 'attention') {
+    if (keysOnly) {
       recordKeys(plan, network, cache, input, place);
       break;
     }
