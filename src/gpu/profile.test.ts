@@ -55,6 +55,20 @@ test('a profile times each kernel by name, changes no result, and ends without a
   expect(gpu.counters.readbacks).toBe(readbacks + 1);
 });
 
+test('what was recorded before the end, and not submitted yet, keeps its timestamps', async () => {
+  const gpu = await testGpu();
+  const values = gpu.activation(1, 256, 'values');
+  const plan = new Plan(gpu);
+  spin('short')(plan, { values }, { repeats: 1 });
+  await plan.ready();
+  gpu.device.pushErrorScope('validation');
+  const profile = await Profile.start(gpu);
+  gpu.submission.run(plan, { keys: 0 });
+  profile.stop();
+  gpu.flush();
+  expect((await gpu.device.popErrorScope())?.message).toBeUndefined();
+});
+
 test('a device without timestamps says so', async () => {
   const gpu = await openNodeGpu({ features: 'baseline' });
   await expect(Profile.start(gpu)).rejects.toMatchObject({ code: 'bad-request' });

@@ -10,6 +10,7 @@ interface ProfiledDevice {
   readonly device: GPUDevice;
   readonly counters: Counters;
   profile: Profile | null;
+  flush(): void;
   buffer(bytes: number, usage: GPUBufferUsageFlags, label: string): GPUBuffer;
   free(buffer: GPUBuffer): void;
   allocating<T>(what: string, make: () => T): Promise<T>;
@@ -106,7 +107,9 @@ export class Profile {
     return spans.sort((a, b) => b.ms - a.ms);
   }
 
+  /** Submits what is recorded: its timestamps need the query set. */
   stop(): void {
+    this.#gpu.flush();
     this.#gpu.profile = null;
     this.#queries.destroy();
     this.#gpu.free(this.#resolved);
