@@ -39,6 +39,12 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let pairs = uniforms.rows * group;
   let quads = uniforms.headDim / 4;
   let stride = ((uniforms.heads * uniforms.headDim + 31) / 32) * 32;
+  // The keys that a pair's row sees, of one or two pairs in each lane, which hands them on: worked out in every lane for
+  // every pair, they made LLVM take 6 s instead of 2.
+  var sight: array<vec2u, 2>;
+  for (var n = 0u; 2 * n < pairVectors; n++) {
+    sight[n] = seen(rows[min(4 * pairVectors * tile + 8 * n + lane, pairs - 1) / group], start);
+  }
   var q: array<u32, MOST_VECTORS>;
   // The keys that its row sees, for each pair: short loops are unrolled, and only then are arrays kept in registers.
   var low: array<vec4u, MOST_VECTORS>;
@@ -46,12 +52,11 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   for (var t = 0u; t < pairVectors; t++) {
     let pair = min(vec4u(0, 1, 2, 3) + 4 * (pairVectors * tile + t), vec4u(pairs - 1)); // a spare pair repeats the last
     let row = pair / group;
-    let own = lane / 2; // of the vector's four pairs, the one that the lane loads words for
-    q[t] = row[own] * stride + (head * group + pair[own] % group) * uniforms.headDim + lane % 2;
+    let word = lane / 2; // of the vector's four pairs, the one that the lane loads words for
+    q[t] = row[word] * stride + (head * group + pair[word] % group) * uniforms.headDim + lane % 2;
     for (var p = 0u; p < 4; p++) {
-      let bits = seen(rows[row[p]], start);
-      low[t][p] = bits.x;
-      high[t][p] = bits.y;
+      low[t][p] = subgroupShuffle(sight[t / 2].x, 4 * (t % 2) + p);
+      high[t][p] = subgroupShuffle(sight[t / 2].y, 4 * (t % 2) + p);
     }
   }
   let chunks = uniforms.capacity / 64;
