@@ -195,24 +195,28 @@ const multiply = (variant: MatmulVariant): string[] => {
   ];
 };
 
-/** Stores `value(r)` for the lane's rows, in activation row `m`. */
+/**
+ * Stores `value(r, m)` for the lane's rows r in activation rows m. The question whether r is there is asked once for all
+ * m: asked for each, SwiftShader compiles the kernels of sixteen rows a quarter longer.
+ */
 const epilogue = (
   { epilogue, bias, scale, softCap, perLane }: MatmulVariant,
-  m: string,
-  value: (r: number) => string,
+  activationRows: readonly (number | 'm')[],
+  value: (r: number, m: number | 'm') => string,
 ): string[] => {
   const pair = isPaired(epilogue) ? 2 : 1;
-  const sum = (r: number): string => (bias ? `(${value(r)} + bias[uniforms.start + row + ${r}u])` : value(r));
-  const scaled = (r: number): string => (scale === 1 ? sum(r) : `${sum(r)} * f32(${scale})`);
-  const finish = (j: number, at: string): string => {
+  const finish = (j: number, m: number | 'm'): string => {
+    const at = `output[(firstRow + ${m}) * uniforms.outputStride + (uniforms.start + row) / ${pair}u + ${j}u]`;
+    const sum = (r: number): string => (bias ? `(${value(r, m)} + bias[uniforms.start + row + ${r}u])` : value(r, m));
+    const scaled = scale === 1 ? sum(j) : `${sum(j)} * f32(${scale})`;
     if (pair === 2) return `${at} = activation(${sum(2 * j)}) * ${sum(2 * j + 1)};`;
     if (epilogue === 'add')
       return scale === 1 ? `${at} += ${sum(j)};` : `${at} = fma(${sum(j)}, f32(${scale}), ${at});`;
-    return `${at} = ${softCap === null ? scaled(j) : `capped(${scaled(j)})`};`;
+    return `${at} = ${softCap === null ? scaled : `capped(${scaled})`};`;
   };
   return range(perLane / pair).flatMap((j) => [
     `if (row + ${pair * j}u < uniforms.outputs) {`,
-    finish(j, `output[(firstRow + ${m}) * uniforms.outputStride + (uniforms.start + row) / ${pair}u + ${j}u]`),
+    ...activationRows.map((m) => finish(j, m)),
     '}',
   ]);
 };
@@ -255,7 +259,7 @@ const reduce = (variant: MatmulVariant): string[] => {
     'workgroupBarrier();',
     `for (var m = slice; m < ${rows}u; m += ${slices}u) {`,
     ...range(perLane).map((r) => `let sum${r} = ${halves(range(slices).map((s) => partial(r, s)))};`),
-    ...epilogue(variant, 'm', (r) => `sum${r}`),
+    ...epilogue(variant, ['m'], (r) => `sum${r}`),
     '}',
   ];
 };
@@ -295,7 +299,7 @@ export const matmulText = (variant: MatmulVariant): string => {
     `for (var g = ${slices > 1 ? 'slice' : '0u'}; g < uniforms.groups; g += ${slices}u) {`,
     ...multiply(variant),
     '}',
-    ...(slices > 1 ? reduce(variant) : range(rows).flatMap((m) => epilogue(variant, `${m}u`, (r) => `a${r}_${m}`))),
+    ...(slices > 1 ? reduce(variant) : epilogue(variant, range(rows), (r, m) => `a${r}_${m}`)),
     '}',
     '',
   ].join('\n');

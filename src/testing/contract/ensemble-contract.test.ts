@@ -9,7 +9,7 @@ import { SYSTEMS } from '../../systems/index.ts';
 import { committedTokens } from '../../trace/index.ts';
 import { JOIN, type JoinRule } from '../toys/toy-ensemble.ts';
 import { type EnsembleTrial, greedyFailures, samplingDistance, toyEnsemble } from './ensemble-contract.ts';
-import { FEWER_RUNS, RUNS } from './system-contract.ts';
+import { BROKEN_RUNS, RUNS } from './system-contract.ts';
 
 const PROMPTS = 50;
 const TOKENS = 64;
@@ -97,7 +97,7 @@ const WRONG: Readonly<Record<string, readonly [JoinRule, EnsembleTrial]>> = {
 
 describe('broken ensembles are found out', PATIENCE, () => {
   it.each(Object.entries(WRONG))('sampled: %s', async (_, [join, trial]) => {
-    const { totalVariation, noise } = await samplingDistance(cos, FEWER_RUNS, { ...trial, join });
+    const { totalVariation, noise } = await samplingDistance(cos, BROKEN_RUNS, { ...trial, join });
     expect(totalVariation).toBeGreaterThan(2 * MARGIN * noise);
   });
 

@@ -19,7 +19,7 @@ import {
   type Settings,
   variantsOf,
 } from './exact-systems.ts';
-import { FEWER_RUNS, greedyFailures, RUNS, samplingDistance, type Trial, toyEngine } from './system-contract.ts';
+import { BROKEN_RUNS, greedyFailures, RUNS, samplingDistance, type Trial, toyEngine } from './system-contract.ts';
 
 const PROMPTS = 50;
 const TOKENS = 64;
@@ -132,7 +132,7 @@ describe('broken systems are found out', () => {
     broken('the same randomness at every seed', { sequence: withSampling({ seed: 7 }) }),
     broken('a committed row is forgotten', { forget: true }),
   ])('sampled: $id', async (system) => {
-    const { totalVariation, noise } = await samplingDistance(system, FEWER_RUNS);
+    const { totalVariation, noise } = await samplingDistance(system, BROKEN_RUNS);
     expect(totalVariation).toBeGreaterThan(2 * MARGIN * noise);
   });
 });
@@ -170,7 +170,7 @@ describe('broken verifiers are found out', () => {
     ...cases('a node sees its elder siblings', TREES),
   ])('sampled: $wrong, $id', async ({ system, wrong, knobs }) => {
     const toy = { noise: 4, ...WRONG[wrong] };
-    const { totalVariation, noise } = await samplingDistance(system, FEWER_RUNS, { knobs, toy });
+    const { totalVariation, noise } = await samplingDistance(system, BROKEN_RUNS, { knobs, toy });
     expect(totalVariation).toBeGreaterThan(2 * MARGIN * noise);
   });
 
