@@ -242,10 +242,20 @@ test('a hidden tab pauses the queue, which goes on afterwards; Cancel ends it', 
   await finished(page);
   await expect(row(page, 'autoregressive').locator('li[data-state=done]')).toHaveCount(1);
 
+  // In the middle of a load, whose messages are still on their way.
+  await page.evaluate(() => {
+    const observer = new MutationObserver(() => {
+      if (!document.querySelector('#status')?.textContent?.includes('Loading')) return;
+      observer.disconnect();
+      document.querySelector<HTMLButtonElement>('#cancel')?.click();
+    });
+    observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
   await run(page).click();
-  await page.getByRole('button', { name: 'Cancel' }).click();
-  await expect(page.locator('#status')).toContainText('Cancelled');
   await finished(page);
+  await page.waitForTimeout(500);
+  await expect(page.locator('#status')).toContainText('Cancelled');
+  await expect(row(page, 'autoregressive')).toContainText('Cancelled');
 });
 
 /** A stand-in for the hub with one model, the exported target. Returns the requested paths. */

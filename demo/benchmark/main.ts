@@ -91,17 +91,25 @@ const tell = (text: string, count = ''): void => {
   say('counter', count);
 };
 
+/** Tells how work goes, until it is aborted: a message of its worker may arrive after that. */
+const tellUntil =
+  (signal: AbortSignal): typeof tell =>
+  (text, count) => {
+    if (!signal.aborted) tell(text, count);
+  };
+
 const measureNow = async (signal: AbortSignal): Promise<void> => {
   const { target } = form; // before the form is frozen: a disabled form always counts as valid
   form.freeze(true);
-  await device.show(await measureDevice(target, (what) => tell(`Measuring the device: ${what}`), signal));
+  const status = tellUntil(signal);
+  await device.show(await measureDevice(target, (what) => status(`Measuring the device: ${what}`), signal));
 };
 
 /** Makes the missing runs of these rows. */
 const runRows = async (rows: readonly Row[], signal: AbortSignal): Promise<void> => {
   if (!session) return;
   form.freeze(true);
-  const queue = new Queue(session.plan, session.rows, { changed, status: tell }, visibility);
+  const queue = new Queue(session.plan, session.rows, { changed, status: tellUntil(signal) }, visibility);
   await queue.run(rows, signal);
   const failed = session.rows.filter(({ cells }) => cells.some(({ state }) => state === 'failed')).length;
   const rest =

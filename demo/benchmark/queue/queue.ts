@@ -107,7 +107,10 @@ export class Queue {
     const { peer, entry } = row;
     await this.#visibility.visible(signal);
     signal.throwIfAborted();
-    const onProgress = (what: string, count?: string): void => this.#setState(row, `Loading: ${what}`, count);
+    const onProgress = (what: string, count?: string): void => {
+      // A message that was on its way when the worker was ended still arrives.
+      if (!signal.aborted) this.#setState(row, `Loading: ${what}`, count);
+    };
     const setup = this.#plan.setup(entry);
     this.#engine ??= openEngine(setup.base);
     const engine = this.#engine;
