@@ -66,8 +66,8 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
     scratch[cells + chunk * 66 + p * lanes] = masked(sum[p], bits, (lane + p * lanes) & 31);
   }
   if (branched == 0) { return; }
-  // Keys that belong to the chunk before move to the last 64 cells. No compiler knows the ends of these loops: unrolled,
-  // they made LLVM take 8 s instead of 3.
+  // Keys that belong to the chunk before move to the last 64 cells. The ends of these loops depend
+  // on the pass, so that they stay loops: unrolled, they made LLVM take 8 s instead of 3.
   for (var i = 0u; 4 * tile + i < min(4 * tile + 4, uniforms.rows * group); i++) {
     let bits = early(rows[row[i]], start);
     let end = select(keysPerLane, 0u, all(bits == vec2u()));
