@@ -13,6 +13,7 @@ import {
   TINY_FAMILIES,
 } from '../testing/goldens/golden.ts';
 import { noShared } from '../testing/goldens/shared.ts';
+import type { LanguageModel } from './interface.ts';
 
 const TOLERANCE = 1e-3;
 const COMPLETE = ['qwen3-tiny', 'llama-tiny', 'qwen2-tiny', 'qwen3-tiny-deep', ...TINY_FAMILIES];
@@ -27,6 +28,25 @@ const GGUF_FAMILIES = [
   'gguf-lfm2-tiny',
   'gguf-qwen3_5-tiny',
 ];
+
+/** Every layer's taps of a prompt that is read so many rows a pass, and the rows of those passes. */
+const tapsOfPrompt = async (model: LanguageModel, tokens: readonly number[], chunk: number) => {
+  const tapLayers = Array.from({ length: model.layers }, (_, i) => i);
+  using cursor = await model.open({ tapLayers, capacity: 64 });
+  const rows: number[] = [];
+  const parts: Promise<Float32Array>[][] = tapLayers.map(() => []);
+  await cursor.extend(tokens, {
+    chunk,
+    onPass: (pass) => {
+      rows.push(pass.rows);
+      for (const [i, tap] of pass.taps.entries()) parts[i]?.push(tap.read());
+    },
+  });
+  const read = parts.map(async (part) => Float32Array.from((await Promise.all(part)).flatMap((values) => [...values])));
+  return { rows, taps: await Promise.all(read) };
+};
+
+const firstDifference = (a: Float32Array, b: Float32Array): number => a.findIndex((x, i) => !Object.is(x, b[i]));
 
 describe.skipIf(noShared).each(['all', 'baseline'] as const)('goldens, %s features', (features) => {
   test.each(COMPLETE)('%s', async (name) => {
@@ -45,6 +65,14 @@ describe.skipIf(noShared).each(['all', 'baseline'] as const)('goldens, %s featur
       expect(relativeError(taps[layer] as Float32Array, expected)).toBeLessThan(TOLERANCE);
     }
     expect(relativeError(taps.at(-1) as Float32Array, at('residual_last'))).toBeLessThan(TOLERANCE);
+
+    // A prompt's passes have 32 rows, and the rest comes in passes of 16 and 6.
+    const long = Array.from({ length: 54 }, (_, i) => golden.prompt[i % golden.prompt.length] as number);
+    const [inPrompts, alone] = [await tapsOfPrompt(model, long, 32), await tapsOfPrompt(model, long, 5)];
+    expect(inPrompts.rows).toEqual([32, 16, 6]);
+    expect(inPrompts.taps.map((tap, i) => firstDifference(tap, alone.taps[i] as Float32Array))).toEqual(
+      layers.map(() => -1),
+    );
 
     const { logits: next } = await scoreRows(cursor, golden.greedy.slice(0, 4), 1);
     expect(relativeError(next, at('generated_logits'))).toBeLessThan(TOLERANCE);

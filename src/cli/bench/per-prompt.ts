@@ -5,6 +5,8 @@ import { measure, type TraceEvent } from '../../trace/index.ts';
 export interface PromptReport {
   readonly prompt: number;
   readonly tokens: Spread | null;
+  /** The first pass over the prompt; `decode_ms` is the rest of the answer. */
+  readonly prefill_ms: Spread | null;
   readonly decode_ms: Spread | null;
   readonly tokens_per_second: Spread | null;
   readonly tokens_per_round: Spread | null;
@@ -29,6 +31,7 @@ export const byPrompt = (samples: readonly Asked[]): readonly PromptReport[] =>
       return {
         prompt,
         tokens: spread(metrics.map((m) => m.tokens)),
+        prefill_ms: spread(metrics.map((m) => m.prefill_ms)),
         decode_ms: spread(metrics.map((m) => m.decode_ms)),
         tokens_per_second: spread(metrics.flatMap((m) => m.tokens_per_second ?? [])),
         tokens_per_round: spread(metrics.flatMap((m) => m.tokens_per_round ?? [])),

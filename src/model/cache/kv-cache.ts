@@ -157,7 +157,7 @@ export class Cache {
   readonly layers: readonly LayerCache[];
   /** cos and sin of every position, for each RoPE of the architecture. */
   readonly tables: ReadonlyMap<Rope, Tensor>;
-  /** 16 rows for each tapped layer; those of the last layer are the stream as a pass leaves it. */
+  /** `promptRows` for each tapped layer; those of the last layer are the stream as a pass leaves it. */
   readonly taps: readonly Tensor[];
   /** Attention's scratch. */
   readonly attention: Tensor;
@@ -248,7 +248,6 @@ export class Cache {
     });
     this.tables = new Map(ropesOf(architecture).map((r, i) => [r, arena.storage(scratch.ropes[i] as number, 'rope')]));
     const tap = (rows: number, layer: number): Tensor => arena.activation(rows, hidden, `tap ${layer}`);
-    this.taps = options.tapLayers.map((layer) => (layer === layers - 1 ? stream : tap(MOST_ROWS, layer)));
     const { slots, tables } = this;
     const { positions, nodes } = options;
     const limit = longRopeLimit(architecture);
@@ -262,9 +261,10 @@ export class Cache {
             taps: options.tapLayers.map((layer) => tap(most, layer)),
           }
         : null;
-    // Taps, rollouts and two sets of RoPE factors are made for passes that may also score trees.
-    const special = options.tapLayers.length > 0 || options.rollout || this.longRope;
+    // Rollouts and two sets of RoPE factors are made for passes that may also score trees.
+    const special = options.rollout || this.longRope;
     this.promptRows = options.prompts && positions > MOST_ROWS && !special ? PROMPT_ROWS : MOST_ROWS;
+    this.taps = options.tapLayers.map((layer) => (layer === layers - 1 ? stream : tap(this.promptRows, layer)));
     const bodies: readonly number[] = this.promptRows > MOST_ROWS ? [...BUCKETS, this.promptRows] : BUCKETS;
     this.bodies = new Map(bodies.map((rows) => [rows, new Plan(gpu)]));
     this.attention = arena.storage(scratch.attention, 'attention');

@@ -256,8 +256,8 @@ const MIXERS: Readonly<Record<Block['mixer']['kind'], typeof recordAttention>> =
 
 /**
  * Embedding and the given blocks, leaving the residual stream in `scratch.stream` and the taps in the cache's. An
- * `unscored` pass, as of more rows than are ever scored, leaves only the cache: of its last layer keys and values are
- * enough.
+ * `unscored` pass, as of more rows than are ever scored, leaves only the cache and the taps of earlier layers: of its
+ * last layer keys and values are enough.
  */
 export const recordBody = (
   plan: Plan,
@@ -265,7 +265,7 @@ export const recordBody = (
   cache: Cache,
   bucket: number,
   layers: readonly number[] = network.architecture.blocks.map((_, i) => i),
-  unscored = bucket > MOST_ROWS && !cache.pool,
+  unscored = bucket > MOST_ROWS && !cache.pool && !cache.options.tapLayers.includes(layers.at(-1) as number),
 ): void => {
   const { gpu, architecture, weights, scratch, tuning } = network;
   const { hidden: width } = architecture.sizes;

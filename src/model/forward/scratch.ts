@@ -53,7 +53,7 @@ const declare = (architecture: Architecture, head: number) => {
       /** The rows of the stream that a head of few rows scores. */
       picked: { width: hidden },
       pickedIndices: { words: MOST_ROWS },
-      everyIndex: { words: MOST_ROWS },
+      everyIndex: { words: PROMPT_ROWS },
       /** What the head gives. */
       logits: { width: head, rows: MOST_ROWS },
     },
@@ -119,7 +119,7 @@ export const makeScratch = (
   const all = <T extends Readonly<Record<string, Size>>>(sizes: T): Tensors<T> =>
     Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, make(size, name)])) as Tensors<T>;
   const tensors = all(always);
-  const indices = Uint32Array.from({ length: MOST_ROWS }, (_, i) => i);
+  const indices = Uint32Array.from({ length: PROMPT_ROWS }, (_, i) => i);
   gpu.device.queue.writeBuffer(tensors.everyIndex.buffer, 0, indices);
   return {
     ...tensors,
