@@ -205,6 +205,7 @@ describe('a system’s line', () => {
       prompts: [0, 1].map((prompt) => ({
         prompt,
         tokens: { median: 9, min: 9, max: 9 },
+        prefill_ms: { median: 10, min: 10, max: 10 },
         decode_ms: { median: 80, min: 80, max: 80 },
         tokens_per_second: { median: 100, min: 100, max: 100 },
         tokens_per_round: { median: 1, min: 1, max: 1 },
