@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { UserConfig } from 'vite';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { apiReference } from './.ci/api-reference.mjs';
 import { contentSecurityPolicy } from './.ci/content-security-policy.mjs';
 import { documents } from './.ci/documents.mjs';
@@ -109,6 +109,19 @@ const WITHOUT_GRAMMAR = {
 /** The widget follows the page's colour scheme by `light-dark()`, which older targets would have replaced by variables. */
 const CSS_TARGET = ['chrome123', 'firefox120', 'safari17.5'];
 
+/**
+ * Tests that compile many shaders and run each a few times. LLVM's optimizer takes longer there than what it saves, so
+ * lavapipe leaves it out; tests of whole models, which run long, are half as slow again without it (docs/log.md).
+ */
+const COMPILING = [
+  'src/kernels/**/*.test.ts',
+  'src/model/golden.test.ts',
+  'src/model/family-shapes.test.ts',
+  'src/model/load/batch-invariance.test.ts',
+];
+
+const compilingEnvironment = process.env.OUTRIDER_FULL === '1' ? {} : { GALLIVM_PERF: 'nopt' };
+
 const buildFor = (mode: string): Build => BUILDS[mode] ?? (BUILDS.demo as Build);
 
 export default defineConfig(({ mode }) => ({
@@ -126,7 +139,17 @@ export default defineConfig(({ mode }) => ({
   test: {
     root: import.meta.dirname,
     setupFiles: ['src/testing/typed-arrays.ts'],
-    include: ['src/**/*.test.ts', '.ci/**/*.test.ts', 'demo/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'compiling', include: COMPILING, env: compilingEnvironment } },
+      {
+        extends: true,
+        test: {
+          name: 'running',
+          include: ['{src,.ci,demo}/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...COMPILING],
+        },
+      },
+    ],
     pool: 'forks', // Dawn must not share a process with another test file's device
     maxWorkers: availableParallelism(), // the default leaves one core idle, which of two is half the machine
     sequence: { sequencer: LongestFirst },

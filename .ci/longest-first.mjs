@@ -3,11 +3,12 @@ import { BaseSequencer } from 'vitest/node';
 
 export const LONGEST = [
   'src/testing/contract/device-exact.test.ts',
+  'src/model/load/batch-invariance.test.ts',
   'src/testing/contract/device-distribution.test.ts',
-  'src/model/smollm2.test.ts',
-  'src/testing/contract/ensemble-distribution.test.ts',
+  'src/kernels/matmul/matmul.test.ts',
+  'src/model/golden.test.ts',
   'src/testing/contract/system-contract.test.ts',
-  'src/testing/contract/device-ensemble.test.ts',
+  'src/model/smollm2.test.ts',
 ];
 
 /** @param {import('vitest/node').TestSpecification} specification */
