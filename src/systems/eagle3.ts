@@ -44,7 +44,7 @@ export default {
   async start(run) {
     const { shape, depth, width, nodes, 'fall-back': fallBack } = run.knobs;
     const drawn = shape === 'chain';
-    const options = { fallBack: fallBack === 'on', drawn };
+    const options = { fallBack: fallBack === 'on', drawn, drafting: FEATURE_PASS };
     const drafter = await openFeatures(run);
     const rows = shape === 'tree' ? nodes + 1 : depth + 1;
     const target = await run.open('target', { tapLayers: drafter.tapLayers, nodes: Math.max(MOST_ROWS, rows) });

@@ -27,16 +27,18 @@ const simulate = (
   {
     timings = warm({ plain, round: cost }),
     costs = measuredCost(timings),
+    byClock = true,
     fallBack = true,
   }: Partial<{
     timings: Timings;
     costs: Cost;
+    byClock: boolean;
     fallBack: boolean;
   }> = {},
 ): Simulated => {
   const events: Omit<EventOf<'fall-back'>, 'at'>[] = [];
   const emit = (event: unknown) => events.push(event as Omit<EventOf<'fall-back'>, 'at'>);
-  const fallback = new FallbackController({ timings, cost: costs, emit, fallBack });
+  const fallback = new FallbackController({ timings, cost: costs, byClock, emit, fallBack });
   let [ms, committed, speculative] = [0, 0, 0];
   for (let round = 1; committed < tokens; round++) {
     if (fallback.next(round)) {
@@ -121,7 +123,10 @@ describe('off when losing', () => {
   });
 
   it('goes by counts alone where drafts are drawn: the clock may say what it will', () => {
-    const choices = [1, 3, 10, 100].map((round) => simulate(300, () => 1, { plain: 3, round }, { costs: assumedCost }));
+    const costs = assumedCost();
+    const choices = [1, 3, 10, 100].map((round) =>
+      simulate(300, () => 1, { plain: 3, round }, { costs, byClock: false }),
+    );
     expect(new Set(choices.map(({ speculative }) => speculative)).size).toBe(1);
     expect(choices[0]?.speculative).toBeLessThan(10);
   });

@@ -4,7 +4,7 @@
 // small share of the run's tokens. So text on which no draft is kept costs at most that share and the allowance (a few
 // tokens), however bad the drafter is. In text that usually goes well, earlier gains make up for a few bad rounds.
 import type { Emit } from '../../trace/index.ts';
-import { assumedCost, type Cost, type RoundKind, roundName } from './round-cost.ts';
+import { type Cost, type RoundKind, roundName } from './round-cost.ts';
 import { type Ledger, newLedger, type Timings } from './timings.ts';
 
 /** Plain tokens that may be lost before the run falls back, or as many as take this long: too little to be noticed. */
@@ -29,6 +29,8 @@ const RECHECK = { rounds: 16, tokens: 1.5 } as const;
 export interface FallbackOptions {
   readonly timings: Timings;
   readonly cost: Cost;
+  /** False: the seed alone may decide which rounds are plain, so `cost` does not depend on the clock either. */
+  readonly byClock: boolean;
   readonly emit: Emit;
   /** False: speculate whatever it costs. */
   readonly fallBack: boolean;
@@ -58,7 +60,7 @@ export class FallbackController {
   constructor(options: FallbackOptions) {
     this.#options = options;
     // Gains of earlier runs count against losses in this one, unless the seed alone may decide.
-    this.#ledger = options.cost === assumedCost ? newLedger() : options.timings.ledger;
+    this.#ledger = options.byClock ? options.timings.ledger : newLedger();
   }
 
   /** Whether this round may speculate. */
@@ -109,14 +111,14 @@ export class FallbackController {
   /** Never where the seed alone may decide which rounds are plain. */
   get #recheckDue(): boolean {
     const { rounds, tokens } = this.#since;
-    const { fallBack, cost } = this.#options;
-    return fallBack && cost !== assumedCost && rounds >= RECHECK.rounds && tokens < RECHECK.tokens * rounds;
+    const { fallBack, byClock } = this.#options;
+    return fallBack && byClock && rounds >= RECHECK.rounds && tokens < RECHECK.tokens * rounds;
   }
 
   /** In plain rounds. */
   get #allowance(): number {
-    const { cost, timings } = this.#options;
-    const plain = cost === assumedCost ? null : timings.least('plain');
+    const { byClock, timings } = this.#options;
+    const plain = byClock ? timings.least('plain') : null;
     return plain === null ? ALLOWANCE.tokens : Math.max(ALLOWANCE.tokens, ALLOWANCE.ms / plain);
   }
 

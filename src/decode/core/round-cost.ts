@@ -28,12 +28,6 @@ export const measuredCost =
   };
 
 /**
- * For drafts that were drawn at random. Which of their rounds are plain decides what is drawn, so it must not depend on
- * the clock: one seed would give two answers. The line fits what rounds cost on the slowest adapters (docs/log/speculation.md).
- */
-export const assumedCost: Cost = ({ nodes, passes }) => 1.2 + 0.15 * nodes + 0.3 * passes;
-
-/**
  * Passes of as many rows, in passes of one, on a software adapter (docs/log/speculation.md). Other devices differ in how
  * fast the cost grows, so what was measured stretches the whole curve.
  */
@@ -43,6 +37,16 @@ const CHAINS: readonly RoundKind[] = Array.from({ length: 15 }, (_, i) => ({ nod
 
 /** A drafter's pass, where nothing better is known of it. */
 const USUAL_DRAFTING = 0.3;
+
+/**
+ * For drafts that were drawn at random. Which of their rounds are plain decides what is drawn, so it must not depend on
+ * the clock: one seed would give two answers. The line fits what rounds cost on the slowest adapters (docs/log/speculation.md).
+ * `drafting`: what a drafter's pass usually costs.
+ */
+export const assumedCost =
+  (drafting = USUAL_DRAFTING): ((kind: RoundKind) => number) =>
+  ({ nodes, passes }) =>
+    1.2 + 0.15 * nodes + drafting * passes;
 
 /**
  * Always a number: a kind of round that was not timed costs what the nearest one that was suggests. Without timings it

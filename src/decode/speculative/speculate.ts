@@ -47,6 +47,8 @@ export interface SpeculateOptions {
   readonly fallBack: boolean;
   /** Whether drafts are drawn at random at temperature > 0 and kept with probability p/q. */
   readonly drawn: boolean;
+  /** What a pass of the drafter usually costs, in plain rounds. */
+  readonly drafting?: number;
 }
 
 /** Rounds of draft and verification. The target's cursor must hold the prompt. */
@@ -54,17 +56,17 @@ export const speculate = (
   target: Cursor,
   drafter: Drafter,
   { timings, emit, sequence, models }: Pick<RunContext, 'timings' | 'emit' | 'sequence' | 'models'>,
-  { fallBack, drawn }: SpeculateOptions,
+  { fallBack, drawn, drafting }: SpeculateOptions,
 ): Round => {
   const sampled = drawn && sequence.sampling.temperature > 0;
   // Under a constraint the target's own draws decide, so that it can be checked after them.
   const random = sampled && !sequence.constraint;
   let prepared = !sampled;
-  const cost = random ? assumedCost : measuredCost(timings);
-  const fallback = new FallbackController({ timings, cost, emit, fallBack });
+  const cost = random ? assumedCost(drafting) : measuredCost(timings);
+  const fallback = new FallbackController({ timings, cost, byClock: !random, emit, fallBack });
   const expected = new ExpectedToken();
   // Without falling back the clock does not decide how much is drafted, so that such a run can be repeated.
-  const price = expectedCost(fallBack && !random ? timings : null);
+  const price = expectedCost(fallBack && !random ? timings : null, drafting);
 
   return async (context) => {
     if (!prepared) await keepDistributions(models, drafter.by);
