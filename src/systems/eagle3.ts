@@ -4,7 +4,7 @@
 // with probability p/q; the nodes of a tree are not drawn, so the target's own draw picks among siblings. Beyond the
 // paper, a draft may be as deep as pays.
 import { MOST_ROWS } from '../base/pass-rows.ts';
-import { expectedCost } from '../decode/core/round-cost.ts';
+import { assumedCost, expectedCost } from '../decode/core/round-cost.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { FEATURE_PASS, openFeatures } from '../decode/speculative/open-features.ts';
 import { speculate } from '../decode/speculative/speculate.ts';
@@ -52,7 +52,7 @@ export default {
     // How many drafts are drawn decides what is drawn, so there the clock must not.
     const random = drawn && run.sequence.sampling.temperature > 0;
     const timings = options.fallBack && !random ? run.timings : null;
-    const cost = expectedCost(timings, FEATURE_PASS);
+    const cost = random ? assumedCost(FEATURE_PASS) : expectedCost(timings, FEATURE_PASS);
     const drafts = drafter.drafts({ shape, depth, width, nodes, drawn, cost, places: timings?.places ?? [] });
     return { first, round: speculate(target, drafts, run, options) };
   },
