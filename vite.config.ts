@@ -111,7 +111,7 @@ const CSS_TARGET = ['chrome123', 'firefox120', 'safari17.5'];
 
 /**
  * Tests that compile many shaders and run each a few times. LLVM's optimizer takes longer there than what it saves, so
- * lavapipe leaves it out; tests of whole models, which run long, are half as slow again without it (docs/log.md).
+ * lavapipe leaves it out; tests of whole models, which run long, take longer without it (docs/log/page-and-tests.md).
  */
 const COMPILING = [
   'src/kernels/**/*.test.ts',

@@ -152,7 +152,10 @@ export interface Forward extends Scores {
 /** How `extend` reads tokens. */
 export interface ExtendOptions {
   readonly signal?: AbortSignal;
-  /** Rows a pass: at most 32, or 16 with a rollout. The result does not depend on it by a bit. */
+  /**
+   * Rows a pass: at most 32; 16 with a rollout, or with a capacity past longrope's original length. The result does not
+   * depend on it by a bit.
+   */
   readonly chunk?: number;
   /** Called with the number of rows computed so far. */
   readonly onProgress?: (rows: number) => void;

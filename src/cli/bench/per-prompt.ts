@@ -5,7 +5,7 @@ import { measure, type TraceEvent } from '../../trace/index.ts';
 export interface PromptReport {
   readonly prompt: number;
   readonly tokens: Spread | null;
-  /** The first pass over the prompt; `decode_ms` is the rest of the answer. */
+  /** Reading the prompt; `decode_ms` is the rest of the answer. */
   readonly prefill_ms: Spread | null;
   readonly decode_ms: Spread | null;
   readonly tokens_per_second: Spread | null;

@@ -130,4 +130,12 @@ describe('off when losing', () => {
     expect(new Set(choices.map(({ speculative }) => speculative)).size).toBe(1);
     expect(choices[0]?.speculative).toBeLessThan(10);
   });
+
+  it('goes on with drawn drafts of a small drafter where those of a larger one would lose', () => {
+    const [small, large] = [assumedCost(0.1), assumedCost(0.9)].map((costs) =>
+      simulate(300, () => 3, { plain: 3, round: 6 }, { costs, byClock: false }),
+    );
+    expect(small?.speculative).toBe(100);
+    expect(large?.speculative).toBeLessThan(50);
+  });
 });
