@@ -1,9 +1,10 @@
 """Answers and both drafters on one GPU, in minutes; token ids are all that is kept of a text.
 
-python -m smollm2.gpu answers --target S --data D --out R/answers.npz --held R/held.npz --seconds 70
-python -m smollm2.gpu train {eagle3,dspark} --target S --answers FILE.npz... --held R/held.npz --out R/KIND --seconds 180
+python -m smollm2.gpu answers --target S --data D --out R/answers --held R/held.npz --seconds 300
+python -m smollm2.gpu train {eagle3,dspark} --target S --answers R/answers --held R/held.npz --out R/KIND --seconds 300
 python -m smollm2.gpu checkpoint R/KIND --target S        R/KIND/checkpoint.pt, for `evaluate tau` and `export`
 
+All may run at once, several `answers` with seeds of their own too: a run takes in the files that have appeared.
 A GPU decodes thousands of texts at once, so answers are written in waves: prompts of like length, until nearly all of
 a wave's answers have ended. States are not stored: the target reads the texts of a batch again, faster than a disk would.
 The trained weights are kept in f16, as they are exported, in files of at most 15 MB.
@@ -24,9 +25,9 @@ from bundled.train import Clock
 from drafters.eagle import Eagle3
 from drafters.measure import Lengths, mean
 
-from . import evaluate, train
+from . import evaluate, gguf, train
 from .corpus import Batch
-from .drafter_file import restore
+from .drafter_file import kind_of, restore
 from .dspark import DSpark, cover
 from .generate import ANSWER, GREEDY, QUESTION
 from .measure import dspark_lengths, eagle_lengths
@@ -34,9 +35,11 @@ from .prompts import OPENINGS, SHARES, Evaluation, evaluation_prompts
 from .target import END, TAPS, Cache, Target, chat, tokenizer_of, user_header
 
 PREFILL = 65_536  # padded tokens of one
-CACHED = 1_200_000  # tokens that the caches of a wave have room for: 28 GB
+CACHED = 800_000  # tokens that the caches of a wave have room for: 18 GB
 LOOP, PERIOD = 64, 32  # an answer whose last 64 tokens repeat a part of at most 32 ends there
-TOGETHER = 96  # texts of a batch at most: their anchors' logits take 2 GB
+AGAIN = 1 / 3  # share of the self-written questions that get an answer at temperature 1 next to the greedy one: 3 in 4 are
+TOGETHER = 128  # texts of a batch at most: their anchors' logits take 3 GB
+ANCHORS = {"dspark": 48, "eagle3": 96}  # of a text in an update
 FILE = 15_000_000  # bytes
 
 
@@ -106,14 +109,17 @@ class Kept:
 
     def write(self, out: Path) -> None:
         out.parent.mkdir(parents=True, exist_ok=True)
-        np.savez_compressed(
-            out,
-            ids=np.concatenate([np.array(text, np.uint16) for text in self.ids]),
-            lengths=np.array([len(text) for text in self.ids], np.uint16),
-            starts=np.array(self.starts, np.uint16),
-            kinds=np.array(self.kinds),
-            greedy=np.array(self.greedy),
-        )
+        begun = out.with_suffix(".new")  # whoever reads the folder finds whole files only
+        with begun.open("wb") as file:
+            np.savez_compressed(
+                file,
+                ids=np.concatenate([np.array(text, np.uint16) for text in self.ids]),
+                lengths=np.array([len(text) for text in self.ids], np.uint16),
+                starts=np.array(self.starts, np.uint16),
+                kinds=np.array(self.kinds),
+                greedy=np.array(self.greedy),
+            )
+        begun.rename(out)
 
 
 def loaded(args: argparse.Namespace) -> Target:
@@ -188,13 +194,16 @@ def answers(args: argparse.Namespace) -> None:
     torch.manual_seed(args.seed)
     authors = Authors(loaded(args), args)
     say(begun, step="loaded")
-    held_out(authors, args).write(args.held)
-    say(begun, step="held-out answers")
-    kept, rng, articles = Kept(), authors.rng, []
+    if args.held:
+        held_out(authors, args).write(args.held)
+        say(begun, step="held-out answers")
+    rng, articles, files, tokens = authors.rng, [], 0, 0
     math = [("math", question, again == 0) for again in range(2) for question in authors.math]
     # A cycle is a wave of questions and the answers to them, with as many of GSM8K's as make the shares right.
     while time.time() < until:
-        asked = [(kind, said, rng.random() < GREEDY) for kind, said in authors.questions(until)]
+        questions = authors.questions(until)
+        asked = [(kind, said, True) for kind, said in questions]
+        asked += [(kind, said, False) for kind, said in questions if rng.random() < AGAIN]
         others = SHARES["math"] / (1 - SHARES["math"] - SHARES["summary"])
         count = round(len(asked) * others)
         asked += math[:count]
@@ -202,25 +211,43 @@ def answers(args: argparse.Namespace) -> None:
         count = round(len(asked) * SHARES["summary"])
         asked += [("summary", f"Summarize: {article}", rng.random() < GREEDY) for article in articles[:count]]
         rng.shuffle(asked)
+        kept = Kept()
         articles = authors.answer(kept, asked, until)
-        say(begun, texts=len(kept.ids), answer_tokens=kept.tokens, math_left=len(math))
-    kept.write(args.out)
-    say(begun, bytes=args.out.stat().st_size)
+        if kept.ids:
+            kept.write(args.out / f"answers-{args.seed}-{files}.npz")
+        files, tokens = files + 1, tokens + kept.tokens
+        say(begun, texts=len(kept.ids), answer_tokens=tokens, math_left=len(math))
 
 
 class Texts:
-    """The texts of some npz files; a batch's states are read when it is made."""
+    """The texts of some npz files, or of those in a folder, which may grow; a batch's states are read when it is made."""
 
-    def __init__(self, target: Target, files: list[Path], shortest: int = 3) -> None:
-        self.target = target
-        stored = [np.load(file) for file in files]
+    def __init__(self, target: Target, paths: list[Path], shortest: int = 3) -> None:
+        self.target, self.paths, self.shortest, self.files = target, paths, shortest, []
+        while not self.refresh():
+            time.sleep(1)
+
+    def refresh(self) -> bool:
+        """Takes in new files, if there are any; whether there are texts at all."""
+        files = [file for path in self.paths for file in (sorted(path.glob("*.npz")) if path.is_dir() else [path])]
+        files = [file for file in files if file.exists()]
+        if len(files) > len(self.files):
+            self.read(files)
+        return bool(self.files)
+
+    def read(self, files: list[Path]) -> None:
+        self.files = files
+        stored = [dict(np.load(file)) for file in files]
         self.flat = torch.from_numpy(np.concatenate([each["ids"] for each in stored]).astype(np.int32))
         self.flat = self.flat.to(torch.get_default_device())
         self.lengths = np.concatenate([each["lengths"] for each in stored]).astype(np.int64)
         self.starts = np.concatenate([each["starts"] for each in stored]).astype(np.int64)
         self.kinds = np.concatenate([each["kinds"] for each in stored])
         self.offsets = np.concatenate(([0], self.lengths.cumsum()[:-1]))
-        self.usable = np.flatnonzero(self.lengths - self.starts >= shortest)
+        self.usable = np.flatnonzero(self.lengths - self.starts >= self.shortest)
+
+    def answer_tokens(self) -> int:
+        return int((self.lengths - self.starts).sum())
 
     def usage(self, vocabulary: int) -> Tensor:
         return torch.bincount(self.flat.long(), minlength=vocabulary)
@@ -252,13 +279,19 @@ class Texts:
         return Batch(ids, torch.tensor(self.starts[chosen]), ends, taps, states, torch.cat(lse).view(ids.shape))
 
     def batches(self, tokens: int, rng: np.random.Generator):
-        """Endless epochs, in parts, so that batches of like length are not always the same texts together."""
+        """Endless epochs, in parts, so that batches of like length are not always the same texts together.
+
+        Where new files have come, a new epoch begins.
+        """
         while True:
-            order = rng.permutation(self.usable)
-            for at in range(0, len(order), 4096):
-                groups = self.groups(order[at : at + 4096], tokens)
+            known, order = len(self.files), rng.permutation(self.usable)
+            for at in range(0, len(order), 8192):
+                groups = self.groups(order[at : at + 8192], tokens)
                 for i in rng.permutation(len(groups)):
                     yield self.batch(groups[i])
+                self.refresh()
+                if len(self.files) > known:
+                    break
 
 
 def tau(drafter: DSpark | Eagle3, embedding: Tensor, held: Texts, drafts: int) -> dict[str, float]:
@@ -311,24 +344,30 @@ def run(args: argparse.Namespace) -> None:
     target = loaded(args)
     embedding = target.embedding
     texts, held = Texts(target, args.answers), Texts(target, [args.held], 2)
-    say(begun, texts=len(texts.lengths), answer_tokens=int((texts.lengths - texts.starts).sum()))
+    say(begun, texts=len(texts.lengths), answer_tokens=texts.answer_tokens())
     scale, drafter = scale_of(texts), train.new(args.kind)
     drafter.lm_head.weight.requires_grad_(False)
-    train.start(drafter, texts, embedding)
     if args.begin:
-        chosen = drafter.t2d.nonzero()[:, 0]
+        facts, tensors = gguf.read(args.begin)
+        chosen = tensors["d2t"].to(embedding.device)
+    else:
+        chosen = train.most_used(texts, len(embedding))
+    train.start(drafter, chosen, embedding)
+    if args.begin and (facts["general.architecture"] == "eagle3") == (kind_of(drafter) == "eagle3"):
         restore(drafter, args.begin)
         say(begun, begin=tau(drafter, embedding, held, args.drafts))
-        # Its layers are kept; the drafted tokens are those that these texts use most.
         train.unfold(drafter, scale)
-        cover(drafter, chosen, embedding.float())
+        cover(drafter, chosen, embedding.float())  # the head again, not through so few bits
     index = torch.where(drafter.t2d, drafter.t2d.cumsum(0) - 1, -1)
     optimizer, clock = Optimizer(drafter, 0, 1), Clock(time.time(), begun + args.seconds, args.decay)
     stream, updates, tokens, recent, reported = texts.batches(args.tokens, np.random.default_rng(args.seed)), 0, 0, [], time.time()
 
     def report(over: bool) -> None:
         facts = {"kind": args.kind, "updates": updates, "tokens": tokens, "minutes": (time.time() - begun) / 60}
-        line = {**facts, "rate": round(clock.scale(updates), 3), "loss": mean([recent]) if recent else None}
+        line = {**facts, "rate": round(clock.scale(updates), 3), "texts": len(texts.lengths), "unique": texts.answer_tokens()}
+        if recent:
+            loss, length = (torch.stack(each).mean().item() for each in zip(*recent, strict=True))
+            line |= {"loss": round(loss, 3), "length": round(length, 3)}
         if over or args.measured:
             line |= tau(train.folded(drafter, scale), embedding, held, args.drafts)
         with (args.out / "curve.jsonl").open("a") as file:
@@ -339,12 +378,12 @@ def run(args: argparse.Namespace) -> None:
 
     while clock.progress() < 1:
         batch = next(stream)
-        loss, _ = train.update_loss(drafter, index, embedding, batch, scale, args.rows)
+        loss, length = train.update_loss(drafter, index, embedding, batch, scale, args.rows, ANCHORS[args.kind])
         loss.backward()
         optimizer.step(args.rate * clock.scale(updates))
         drafter.zero_grad(set_to_none=True)
         updates, tokens = updates + 1, tokens + batch.tokens
-        recent.append(loss.item())
+        recent.append((loss.detach(), length))
         if time.time() - reported > args.every:
             report(False)
             reported = time.time()
@@ -371,20 +410,20 @@ def main() -> None:
     write = parts.add_parser("answers")
     write.set_defaults(run=answers)
     write.add_argument("--data", type=Path, required=True, help="folder of GSM8K and of the evaluation prompts to avoid")
-    write.add_argument("--out", type=Path, required=True)
-    write.add_argument("--held", type=Path, required=True, help="where the greedy answers to held-out prompts go")
-    write.add_argument("--rows", type=int, default=3072, help="texts of a wave")
+    write.add_argument("--out", type=Path, required=True, help="a folder; a file for each wave of questions")
+    write.add_argument("--held", type=Path, help="where the greedy answers to held-out prompts go, which are written first")
+    write.add_argument("--rows", type=int, default=1536, help="texts of a wave")
     write.add_argument("--each", type=int, default=8, help="held-out prompts of a category, twice as many of GSM8K")
     write.add_argument("--longest", type=int, default=1152, help="most tokens of a held-out text")
     learn = parts.add_parser("train")
     learn.set_defaults(run=run)
     learn.add_argument("kind", choices=["dspark", "eagle3"])
-    learn.add_argument("--answers", type=Path, required=True, nargs="+")
+    learn.add_argument("--answers", type=Path, required=True, nargs="+", help="files, or folders that may grow")
     learn.add_argument("--held", type=Path, required=True)
     learn.add_argument("--out", type=Path, required=True)
-    learn.add_argument("--begin", type=Path, help="a file of `export --gguf` whose layers to go on from")
+    learn.add_argument("--begin", type=Path, help="a file of `export --gguf`: its draft tokens, and the same kind's layers")
     learn.add_argument("--decay", type=float, default=0.5, help="share of the time in which the rate falls to zero")
-    learn.add_argument("--tokens", type=int, default=16384, help="padded tokens of a batch")
+    learn.add_argument("--tokens", type=int, default=24576, help="padded tokens of a batch")
     learn.add_argument("--rate", type=float, default=1.0, help="multiplies every learning rate")
     learn.add_argument("--rows", type=int, default=7, help="drafts of an anchor in training")
     learn.add_argument("--drafts", type=int, default=7, help="in the measured rounds")

@@ -82,9 +82,8 @@ class Target:
     def normed(self, x: Tensor, weight: Tensor) -> Tensor:
         return F.rms_norm(x.float(), x.shape[-1:], weight, self.eps).to(self.dtype)
 
-    def rotate(self, x: Tensor, positions: Tensor) -> Tensor:
-        """[rows, tokens, heads, head_dim] by [rows, tokens] positions."""
-        cos, sin = self.cos[positions][:, :, None], self.sin[positions][:, :, None]
+    def rotate(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        """[rows, tokens, heads, head_dim] by [rows, tokens, 1, head_dim / 2]."""
         a, b = x.float().chunk(2, dim=-1)
         return torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1).to(self.dtype)
 
@@ -93,9 +92,11 @@ class Target:
         x = F.embedding(ids, self.embedding).float()
         taps = []
         kv = self.kv_heads * self.head_dim
+        cos, sin = self.cos[positions][:, :, None], self.sin[positions][:, :, None]
         for layer, (norm1, qkv, out, norm2, gate_up, down) in enumerate(self.blocks):
-            q, k, v = F.linear(self.normed(x, norm1), qkv).split((self.width, kv, kv), dim=-1)
-            q, k = (self.rotate(part.unflatten(-1, (-1, self.head_dim)), positions) for part in (q, k))
+            qk, v = F.linear(self.normed(x, norm1), qkv).split((self.width + kv, kv), dim=-1)
+            qk = self.rotate(qk.unflatten(-1, (-1, self.head_dim)), cos, sin)
+            q, k = qk.split((self.heads, self.kv_heads), dim=2)
             y = attend(layer, q, k, v.unflatten(-1, (-1, self.head_dim)))
             x = x + F.linear(y, out)
             gate, up = F.linear(self.normed(x, norm2), gate_up).chunk(2, dim=-1)

@@ -48,7 +48,7 @@ GAMMA = 4  # draft k weighs exp(-k / GAMMA)
 
 def new(kind: str) -> DSpark | Eagle3:
     if kind == "dspark":
-        return DSpark(Sizes(layers=2, ffn=1024, **WIDTHS), TAPS, MASK, BLOCK, DRAFTED, RANK)
+        return DSpark(Sizes(layers=3, ffn=1024, **WIDTHS), TAPS, MASK, BLOCK, DRAFTED, RANK)
     return Eagle3(Sizes(layers=1, ffn=1536, **WIDTHS), DRAFTED, normed=True)
 
 
@@ -72,9 +72,9 @@ def choose_again(drafter: DSpark | Eagle3, optimizer: Optimizer, chosen: Tensor,
             rows.copy_(torch.where((old >= 0)[:, None], rows[old.clamp(min=0)], 0))
 
 
-def start(drafter: DSpark | Eagle3, corpus: Corpus, embedding: Tensor) -> None:
-    """The drafted tokens are the most used ones; heads begin as the target's, and the Markov head adds nothing yet."""
-    cover(drafter, most_used(corpus, len(embedding)), embedding.float())
+def start(drafter: DSpark | Eagle3, chosen: Tensor, embedding: Tensor) -> None:
+    """With these draft tokens; heads begin as the target's, and the Markov head adds nothing yet."""
+    cover(drafter, chosen, embedding.float())
     if isinstance(drafter, DSpark):
         # The main directions of the embedding: tokens that are alike correct alike from the first update on.
         table = embedding.float() - embedding.float().mean(0)
@@ -117,9 +117,7 @@ def dspark_rows(
     return drafter.scored(hidden, previous)
 
 
-def eagle_rows(
-    drafter: Eagle3, embedding: Tensor, batch: Batch, taps: Tensor, anchors: Tensor, drafts: int
-) -> tuple[Tensor, None]:
+def eagle_rows(drafter: Eagle3, embedding: Tensor, batch: Batch, taps: Tensor, anchors: Tensor, drafts: int) -> tuple[Tensor, None]:
     """Logits [batch, anchors, drafts, drafted] of the chains that begin at the anchors."""
     embedded = F.embedding(batch.ids.roll(-1, dims=1), embedding).to(taps.dtype)
     made = drafter.unrolled(embedded, drafter.fc(taps), drafts)
@@ -129,13 +127,19 @@ def eagle_rows(
 
 
 def update_loss(
-    drafter: DSpark | Eagle3, index: Tensor, embedding: Tensor, batch: Batch, scale: Tensor, rows: int | None = None
-) -> tuple[Tensor, float]:
-    """The loss of one batch at random anchors of `rows` drafts, and the expected acceptance length of its drafts."""
+    drafter: DSpark | Eagle3,
+    index: Tensor,
+    embedding: Tensor,
+    batch: Batch,
+    scale: Tensor,
+    rows: int | None = None,
+    each: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The loss of one batch at `each` random anchors a text, and the expected acceptance length of their `rows` drafts."""
     kind = "eagle3" if isinstance(drafter, Eagle3) else "dspark"
-    rows = rows or ROWS[kind]
+    rows, each = rows or ROWS[kind], each or ANCHORS[kind]
     starts, ends = batch.starts[:, None], batch.ends[:, None]
-    anchors = starts + (torch.rand(len(batch.ids), ANCHORS[kind]) * (ends - starts)).long()
+    anchors = starts + (torch.rand(len(batch.ids), each) * (ends - starts)).long()
     make = eagle_rows if kind == "eagle3" else dspark_rows
     logits, confidence = make(drafter, embedding, batch, (batch.taps * scale).bfloat16(), anchors, rows)
     places = anchors[:, :, None] + torch.arange(rows)  # of the states that choose the labels
@@ -152,7 +156,7 @@ def update_loss(
         logits[inside], confidence[inside] if confidence is not None else None, p, outside, labels, weights
     )
     chain = torch.zeros(inside.shape).masked_scatter(inside, accepted.detach()).cumprod(-1).sum(-1) + 1
-    return loss, chain.mean().item()
+    return loss, chain.mean()
 
 
 def tau(drafter: DSpark | Eagle3, embedding: Tensor, held: Corpus, drafts: int) -> dict[str, float]:
@@ -202,7 +206,7 @@ def train(rank: int, args: argparse.Namespace) -> None:
             unfold(drafter, scale)
             drafter.lm_head.weight.data.copy_(embedding[drafter.t2d.nonzero()[:, 0]])  # not through so few bits
         else:
-            start(drafter, corpus, embedding)
+            start(drafter, most_used(corpus, len(embedding)), embedding)
     index = torch.where(drafter.t2d, drafter.t2d.cumsum(0) - 1, -1)
     clock = Clock(time.time(), time.time() + 60 * args.minutes, args.decay)
     torch.manual_seed(args.seed + 100 * updates + rank)
@@ -231,7 +235,7 @@ def train(rank: int, args: argparse.Namespace) -> None:
         optimizer.step(args.rate * clock.scale(updates))
         drafter.zero_grad(set_to_none=True)
         updates, tokens = updates + 1, tokens + batch.tokens * args.processes
-        recent.append((loss.item(), length))
+        recent.append((loss.item(), length.item()))
         if updates % APART == 0:
             over = average(drafter, args.processes, clock.progress() >= 1)
 
