@@ -373,6 +373,7 @@ class LocalEngine implements Engine {
         emit,
         signal,
         timings,
+        software: gpu?.software ?? true,
         fresh: job.fresh,
         document: job.document,
         tokenText: tokenizer && ((token) => answer.transcript.textOf(token) ?? ''),

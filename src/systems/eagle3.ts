@@ -52,7 +52,7 @@ export default {
     // How many drafts are drawn decides what is drawn, so there the clock must not.
     const random = drawn && run.sequence.sampling.temperature > 0;
     const timings = options.fallBack && !random ? run.timings : null;
-    const cost = random ? assumedCost(FEATURE_PASS) : expectedCost(timings, FEATURE_PASS);
+    const cost = random ? assumedCost(run.software, FEATURE_PASS) : expectedCost(timings, FEATURE_PASS);
     const drafts = drafter.drafts({ shape, depth, width, nodes, drawn, cost, places: timings?.places ?? [] });
     return { first, round: speculate(target, drafts, run, options) };
   },

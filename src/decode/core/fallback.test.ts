@@ -123,7 +123,7 @@ describe('off when losing', () => {
   });
 
   it('goes by counts alone where drafts are drawn: the clock may say what it will', () => {
-    const costs = assumedCost();
+    const costs = assumedCost(true);
     const choices = [1, 3, 10, 100].map((round) =>
       simulate(300, () => 1, { plain: 3, round }, { costs, byClock: false }),
     );
@@ -132,10 +132,18 @@ describe('off when losing', () => {
   });
 
   it('goes on with drawn drafts of a small drafter where those of a larger one would lose', () => {
-    const [small, large] = [assumedCost(0.1), assumedCost(0.9)].map((costs) =>
+    const [small, large] = [assumedCost(true, 0.1), assumedCost(true, 0.9)].map((costs) =>
       simulate(300, () => 3, { plain: 3, round: 6 }, { costs, byClock: false }),
     );
     expect(small?.speculative).toBe(100);
     expect(large?.speculative).toBeLessThan(50);
+  });
+
+  it('goes on with drawn drafts on a GPU where a software adapter would lose', () => {
+    const [gpu, software] = [assumedCost(false), assumedCost(true)].map((costs) =>
+      simulate(300, () => 2, { plain: 3, round: 6 }, { costs, byClock: false }),
+    );
+    expect(gpu?.speculative).toBe(150);
+    expect(software?.speculative).toBeLessThan(50);
   });
 });

@@ -196,6 +196,8 @@ export interface RunContext<K extends Knobs = Knobs> {
   readonly signal: AbortSignal;
   /** How long this system's rounds took, in this and earlier runs on these models. */
   readonly timings: Timings;
+  /** The device is a software adapter, where each row of a pass costs more. */
+  readonly software: boolean;
   /** Nothing that is remembered of earlier texts may be used: a benchmark repeats its prompts. */
   readonly fresh?: boolean;
   /** A text that is no part of the sequence and may be quoted in it. */

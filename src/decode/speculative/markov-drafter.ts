@@ -49,10 +49,10 @@ export const passCosts = async (
   target: Cursor,
   most: number,
   random: boolean,
-  run: Pick<RunContext, 'timings' | 'sequence' | 'signal'>,
+  run: Pick<RunContext, 'timings' | 'software' | 'sequence' | 'signal'>,
 ): Promise<readonly number[]> => {
   const rows = Array.from({ length: most + 1 }, (_, n) => n + 1);
-  if (random) return rows.map((nodes) => assumedCost()({ nodes, passes: 0 }));
+  if (random) return rows.map((nodes) => assumedCost(run.software)({ nodes, passes: 0 }));
   const chain = (size: number): Pick<Drafter, 'propose'> => ({
     propose({ tokens }) {
       const tree = chainOf(Array<number>(size).fill(tokens[tokens.length - 1] as number));

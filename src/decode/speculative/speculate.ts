@@ -55,14 +55,20 @@ export interface SpeculateOptions {
 export const speculate = (
   target: Cursor,
   drafter: Drafter,
-  { timings, emit, sequence, models }: Pick<RunContext, 'timings' | 'emit' | 'sequence' | 'models'>,
+  {
+    timings,
+    software,
+    emit,
+    sequence,
+    models,
+  }: Pick<RunContext, 'timings' | 'software' | 'emit' | 'sequence' | 'models'>,
   { fallBack, drawn, drafting }: SpeculateOptions,
 ): Round => {
   const sampled = drawn && sequence.sampling.temperature > 0;
   // Under a constraint the target's own draws decide, so that it can be checked after them.
   const random = sampled && !sequence.constraint;
   let prepared = !sampled;
-  const cost = random ? assumedCost(drafting) : measuredCost(timings);
+  const cost = random ? assumedCost(software, drafting) : measuredCost(timings);
   const fallback = new FallbackController({ timings, cost, byClock: !random, emit, fallBack });
   const expected = new ExpectedToken();
   // Without falling back the clock does not decide how much is drafted, so that such a run can be repeated.
