@@ -111,13 +111,15 @@ const CSS_TARGET = ['chrome123', 'firefox120', 'safari17.5'];
 
 /**
  * Tests that compile many shaders and run each a few times. LLVM's optimizer takes longer there than what it saves, so
- * lavapipe leaves it out; tests of whole models, which run long, take longer without it (docs/log/page-and-tests.md).
+ * lavapipe leaves it out. Of tests of whole models most run long and are slower without it (docs/log/page-and-tests.md).
  */
 const COMPILING = [
   'src/kernels/**/*.test.ts',
   'src/model/golden.test.ts',
   'src/model/family-shapes.test.ts',
   'src/model/load/batch-invariance.test.ts',
+  'src/model/load/load-drafter.test.ts',
+  'src/cli/commands/{generate,logits}.test.ts',
 ];
 
 const compilingEnvironment = process.env.OUTRIDER_FULL === '1' ? {} : { GALLIVM_PERF: 'nopt' };
