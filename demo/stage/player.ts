@@ -2,6 +2,9 @@
 // wanted it starts at the end and plays only when asked to.
 import { wantsStillness } from '../shared/stillness.ts';
 
+/** Milliseconds between two pictures, at least: each repaints much of the page, often while a model loads. */
+const FRAME = 60;
+
 export interface Controls {
   readonly button: HTMLButtonElement;
   readonly slider: HTMLInputElement;
@@ -45,12 +48,13 @@ export class Player {
     let before = performance.now();
     const tick = (now: number): void => {
       if (!this.#playing) return;
+      requestAnimationFrame(tick);
+      if (now - before < FRAME) return;
       // A tab in the background draws no frames: it goes on where it was.
       const at = this.#at + Math.min(0.1, (now - before) / 1000);
       before = now;
       if (at >= this.#controls.duration) this.end();
       else this.show(at);
-      requestAnimationFrame(tick);
     };
     requestAnimationFrame(tick);
   }

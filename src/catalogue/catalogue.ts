@@ -493,7 +493,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     goodAt: 'drafting chains for SmolLM2 135M, best in calculations; it comes with Outrider',
     parameters: 9_808_128,
     licence: APACHE,
-    files: [{ precision: 'Q4_1', name: 'model.gguf', megabytes: 6.2 }],
+    files: [{ precision: 'Q8_0', name: 'model.gguf', megabytes: 10.5 }],
     memory: { q4: 7.9, q8: 10.4, f16: 19.6 },
     known: 'weights',
   }),
