@@ -255,6 +255,24 @@ def test_batched_answers_are_the_golden_ones(smollm2: Target, tmp_path: Path) ->
         assert torch.allclose(batch.lse[row, answer], stored["lse"][at], atol=2e-3)
 
 
+def test_answers_that_come_during_a_run_are_taken_in(tmp_path: Path) -> None:
+    def write(name: str, answers: list[list[int]]) -> None:
+        kept = gpu.Kept()
+        for answer in answers:
+            kept.add("chat", [1, 2], answer, greedy=True)
+        kept.write(tmp_path / name)
+
+    write("answers-1-0.npz", [[5, 6, 7, 8]])
+    found = gpu.Texts(None, [tmp_path / "absent.npz", tmp_path])
+    assert (found.lengths.tolist(), found.answer_tokens()) == ([6], 4)
+    write("answers-0-0.npz", [[9, 9, 9], [3]])
+    (tmp_path / "answers-0-1.new").write_bytes(b"half a file")
+    assert found.refresh()
+    assert (sorted(found.lengths.tolist()), found.answer_tokens()) == ([3, 5, 6], 8)
+    assert found.flat.tolist() == [1, 2, 9, 9, 9, 1, 2, 3, 1, 2, 5, 6, 7, 8]
+    assert found.usable.tolist() == [0, 2]
+
+
 def test_answers_of_a_wave_end_where_others_do() -> None:
     rng, rows = Random(3), []
     for i in range(60):
