@@ -18,7 +18,7 @@ const WHAT_TO_DO: Readonly<Record<Fault['code'], string>> = {
   bug: 'Please report this message.',
 };
 
-/** Capitalises and ends a sentence. A first word with a dot or an underscore is a name and, like an address, keeps its spelling. */
+/** Capitalises and ends a sentence. A name (a first word with a dot or an underscore) or an address keeps its spelling. */
 export const sentence = (text: string): string => {
   const start = /^\w*(?:[._]|:\/\/)/.test(text) ? text : capitalised(text);
   return text === '' || /[.!?]$/.test(start) ? start : `${start}.`;

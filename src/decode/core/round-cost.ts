@@ -39,18 +39,18 @@ const CHAINS: readonly RoundKind[] = Array.from({ length: 15 }, (_, i) => ({ nod
 const USUAL_DRAFTING = 0.3;
 
 /** What each row of a round is assumed to add, in plain rounds. */
-const ROW = { software: 0.15, hardware: 0.05 } as const;
+const ROW = { software: 0.15, gpu: 0.05 } as const;
 
 /**
  * For drafts that were drawn at random. Which of their rounds are plain decides what is drawn, so it must not depend on
- * the clock: one seed would give two answers. The lines fit what rounds cost on the slowest software adapters and on an
- * H200 (docs/log/speculation.md). `software`: the device is such an adapter. `drafting`: what a drafter's pass usually
- * costs.
+ * the clock: one seed would give two answers. The lines fit what rounds cost on the slowest software adapters
+ * (docs/log/speculation.md) and on an H200 (docs/log/kernels.md). `software`: the device is such an adapter. `drafting`:
+ * what a drafter's pass usually costs.
  */
 export const assumedCost =
   (software: boolean, drafting = USUAL_DRAFTING): ((kind: RoundKind) => number) =>
   ({ nodes, passes }) =>
-    1.2 + (software ? ROW.software : ROW.hardware) * nodes + drafting * passes;
+    1.2 + (software ? ROW.software : ROW.gpu) * nodes + drafting * passes;
 
 /**
  * Always a number: a kind of round that was not timed costs what the nearest one that was suggests. Without timings it
