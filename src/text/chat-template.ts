@@ -104,17 +104,17 @@ export const applyChatTemplate = (
       'this model has no chat template',
       "Give prompt: { text: '…' }, exactly the text that the model is to continue (command line: --raw).",
     );
-  const specials = SPECIALS.flatMap((name) => [[name, specialToken(config, name)]] as const);
+  const specials = SPECIALS.map((name) => [name, specialToken(config, name)] as const);
   try {
     const given = tools?.length ? tools : null;
     const prompt = template({
       documents: null,
+      ...Object.fromEntries(specials.filter(([, token]) => token !== null)),
       ...variables,
       messages,
       add_generation_prompt: generationPrompt,
       tools: given,
       ...(given && { xml_tools: given }), // SmolLM3's name for them
-      ...Object.fromEntries(specials.filter(([, token]) => token !== null)),
     });
     return prompt + begin;
   } catch (cause) {

@@ -1,6 +1,6 @@
 // What is loaded with the first text (31 kB gzipped): chat templates, and @huggingface/tokenizers, whose normalisers,
 // pre-tokenisers, models and post-processors are run here. What a file from a stranger can make them do is bounded.
-// Where the library differs from Hugging Face's own tokenizers, it is mended: added tokens, Split, Metaspace.
+// Where the library differs from Hugging Face's own tokenizers, it is mended: added tokens, and where texts are cut.
 import { Tokenizer } from '@huggingface/tokenizers';
 import { isObject } from '../base/is-object.ts';
 import { type AddedToken, AddedTokens } from './added-tokens.ts';
@@ -34,10 +34,16 @@ const boundPatterns = (root: unknown, steps: Steps): void =>
       step.pattern = new BoundedPattern(step.pattern, steps);
   });
 
+/** JavaScript's `\s` has U+FEFF, and lacks U+0085. */
+const withUnicodeSpaces = ({ source, flags }: RegExp): RegExp =>
+  new RegExp(source.replaceAll('\\s', '\\p{White_Space}').replaceAll('\\S', '\\P{White_Space}'), flags);
+
 const mendSplits = (root: unknown): void =>
   eachStep(root, (step) => {
-    if (step.config?.type === 'Split' && step.pattern instanceof RegExp)
-      step.pre_tokenize_text = splitBy(step.pattern, step.config);
+    const { config, pattern } = step;
+    if (!(pattern instanceof RegExp)) return;
+    if (config?.type === 'ByteLevel') step.pattern = withUnicodeSpaces(pattern);
+    if (config?.type === 'Split') step.pre_tokenize_text = splitBy(pattern, config);
   });
 
 const literal = (text: unknown): string => String(text).replaceAll('$', '$$$$');
@@ -55,16 +61,38 @@ const withPlainContents = (step: unknown): unknown => {
   };
 };
 
-/** Metaspace cuts in front of each space unless `split` is false; the library's does not. */
-const withMetaspaceSplits = (step: unknown): unknown => {
+/** What `\w` is to Hugging Face's tokenizers, and what is punctuation. */
+const WORD = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}';
+const PUNCTUATION = '[\\p{P}$+<=>^`|~]';
+
+const split = (pattern: Json, behavior: unknown, invert = false): Json => ({
+  type: 'Split',
+  pattern,
+  behavior,
+  invert,
+});
+
+/** Steps that the library cuts elsewhere than Hugging Face's tokenizers do, as Splits. */
+const withSplits = (step: unknown): unknown => {
   if (!isObject(step)) return step;
-  if (Array.isArray(step.pretokenizers)) return { ...step, pretokenizers: step.pretokenizers.map(withMetaspaceSplits) };
-  if (step.type !== 'Metaspace' || step.split === false) return step;
-  const pattern = { String: step.replacement ?? '▁' };
-  return {
-    type: 'Sequence',
-    pretokenizers: [step, { type: 'Split', pattern, behavior: 'MergedWithNext', invert: false }],
-  };
+  if (Array.isArray(step.pretokenizers)) return { ...step, pretokenizers: step.pretokenizers.map(withSplits) };
+  switch (step.type) {
+    case 'Digits':
+      return split({ Regex: '\\p{N}' }, step.individual_digits ? 'Isolated' : 'Contiguous');
+    case 'Punctuation':
+      return split({ Regex: PUNCTUATION }, step.behavior ?? 'Isolated');
+    case 'Whitespace':
+      return split({ Regex: `[${WORD}]+|[^${WORD}\\s]+` }, 'Removed', true);
+    case 'WhitespaceSplit':
+      return split({ Regex: '\\s' }, 'Removed');
+    case 'Metaspace': {
+      if (step.split === false) return step;
+      const spaces = split({ String: step.replacement ?? '▁' }, 'MergedWithNext');
+      return { type: 'Sequence', pretokenizers: [step, spaces] };
+    }
+    default:
+      return step;
+  }
 };
 
 /** The library normalises added tokens while it is built. They are tried first where a pattern is bounded. */
@@ -91,7 +119,7 @@ export const openEncoder = (tokenizer: Json, config: Json): Encoder => {
   if (model.type === 'SentencePiece') return openSentencePiece(model as unknown as SentencePieceModel, added);
   const steps = new Steps();
   const normalizerSteps = withPlainContents(tokenizer.normalizer);
-  const pre_tokenizer = withMetaspaceSplits(withPlainContents(tokenizer.pre_tokenizer));
+  const pre_tokenizer = withSplits(withPlainContents(tokenizer.pre_tokenizer));
   const whole: Json = { ...tokenizer, normalizer: normalizerSteps, pre_tokenizer, added_tokens: added };
   if (JSON.stringify(tokenizer.normalizer)?.includes('"Regex"')) tryAddedTokens(whole, config, steps);
   const library = new Tokenizer(whole, config);

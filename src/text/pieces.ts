@@ -19,6 +19,8 @@ interface Spelling {
   readonly byteFallback: boolean;
   /** The text's first character is dropped when it is a space: the encoder put it there. */
   readonly trimStart: boolean;
+  /** All spaces of the first token are dropped. */
+  readonly dropsFirst: boolean;
 }
 
 /** GPT-2 writes each byte as one printable character: itself where it prints, else the next one from U+0100 on. */
@@ -41,7 +43,13 @@ export const inByteAlphabet = (text: string): string => {
 
 const readSpelling = (decoder: unknown): Spelling => {
   const steps = (decoder as Json | null)?.type === 'Sequence' ? (decoder as Json).decoders : decoder ? [decoder] : [];
-  const spelling = { byteLevel: false, space: null as string | null, byteFallback: false, trimStart: false };
+  const spelling = {
+    byteLevel: false,
+    space: null as string | null,
+    byteFallback: false,
+    trimStart: false,
+    dropsFirst: false,
+  };
   for (const step of steps as Json[]) {
     switch (step.type) {
       case 'ByteLevel':
@@ -56,7 +64,7 @@ const readSpelling = (decoder: unknown): Spelling => {
         break;
       case 'Metaspace':
         spelling.space = String(step.replacement ?? '▁');
-        spelling.trimStart = step.prepend_scheme !== 'never';
+        spelling.dropsFirst = step.prepend_scheme !== 'never';
         break;
       case 'Strip':
         if (step.content !== ' ' || step.stop) throw unsupported('Strip of anything but leading spaces');
@@ -110,18 +118,22 @@ export class Pieces {
     return this.#added.get(id)?.special ?? false;
   }
 
-  /** The token's bytes; none for an id that the vocabulary does not have (models pad their embedding). */
-  bytes(id: number): Uint8Array {
+  /**
+   * The token's bytes; none for an id that the vocabulary does not have (models pad their embedding). `isFirst`: it is
+   * the first token of a text.
+   */
+  bytes(id: number, isFirst = false): Uint8Array {
     const name = this.#names[id];
     if (name === undefined) return new Uint8Array();
-    if (this.#added.has(id)) return encoder.encode(name);
-    const { byteLevel, byteFallback, space } = this.#spelling;
+    const { byteLevel, byteFallback, space, dropsFirst } = this.#spelling;
     if (byteLevel) {
+      // Added tokens are written as they are: their texts need not be in the byte alphabet.
+      if (this.#added.has(id)) return encoder.encode(name);
       const bytes = Array.from(name, (character) => byteOfCharacter.get(character));
       // An entry outside the byte alphabet is plain text, as the reference implementation reads it.
       return bytes.includes(undefined) ? encoder.encode(name) : Uint8Array.from(bytes as number[]);
     }
     if (byteFallback && /^<0x[0-9A-Fa-f]{2}>$/.test(name)) return Uint8Array.of(Number.parseInt(name.slice(3, 5), 16));
-    return encoder.encode(space === null ? name : name.replaceAll(space, ' '));
+    return encoder.encode(space === null ? name : name.replaceAll(space, isFirst && dropsFirst ? '' : ' '));
   }
 }

@@ -124,6 +124,29 @@ describe('text streams', () => {
     expect(textStream(pieces, { special: true }).push([2, 7])).toBe('two</s>');
   });
 
+  it('writes the spaces of added tokens, which Gemma has for runs of them; byte-level ones are as they are', () => {
+    const added_tokens = [...sentencePiece.added_tokens, { id: 9, content: '▁▁', special: false, normalized: false }];
+    const file = { ...sentencePiece, added_tokens };
+    const spaced = new Pieces(file, checkTokenizer(file));
+    const stream = textStream(spaced);
+    expect([2, 9, 1].map((id) => stream.push([id]))).toEqual(['two', '  ', ' one']);
+    expect(spaced.bytes(9)).toEqual(new TextEncoder().encode('  '));
+    const bytes = { added_tokens: [{ id: 0, content: '▁é', special: false }], decoder: { type: 'ByteLevel' } };
+    expect(textStream(new Pieces(bytes, [])).push([0])).toBe('▁é');
+  });
+
+  /** What tokenizers 0.23.3 gives. */
+  it.each([
+    ['first', [0, 0], 'a  a'],
+    ['always', [0, 0], 'a  a'],
+    ['never', [0, 0], '  a  a'],
+    ['always', [1, 2], ' a'],
+  ])('Metaspace, %s: drops all spaces of the first token unless it puts none', (prepend_scheme, ids, text) => {
+    const vocab = { '▁▁a': 0, '▁': 1, '▁a': 2 };
+    const metaspace = { model: { vocab }, decoder: { type: 'Metaspace', replacement: '▁', prepend_scheme } };
+    expect(textStream(new Pieces(metaspace, checkTokenizer(metaspace))).push(ids)).toBe(text);
+  });
+
   it('takes the tokens of a round at once', () => {
     expect(textStream(pieces).push([1, 3, 4, 5, 6, 2])).toBe('one🙂two');
   });

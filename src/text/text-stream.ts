@@ -17,6 +17,7 @@ export const textStream = (
   // ignoreBOM: a U+FEFF that the model wrote is text.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let atStart = pieces.trimStart;
+  let isFirst = true;
 
   const trim = (text: string): string => {
     if (!atStart || text === '') return text;
@@ -29,7 +30,8 @@ export const textStream = (
       let text = '';
       for (const id of ids) {
         if (!special && pieces.isSpecial(id) && !shown?.has(id)) continue;
-        text += trim(decoder.decode(pieces.bytes(id), { stream: true }));
+        text += trim(decoder.decode(pieces.bytes(id, isFirst), { stream: true }));
+        isFirst = false;
       }
       return text;
     },

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { noShared, shared } from '../testing/goldens/shared.ts';
-import type { ChatMessage } from './chat-template.ts';
+import { applyChatTemplate, type ChatMessage, type Template } from './chat-template.ts';
+import { inByteAlphabet } from './pieces.ts';
 import { loadTokenizer } from './tokenizer.ts';
 
 const json = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
@@ -129,6 +130,51 @@ describe('the bundled tokenizer', () => {
     await expect(loadTokenizer({ tokenizer: {}, config: {} })).rejects.toMatchObject({ code: 'bad-checkpoint' });
     const odd = { tokenizer: { model: { vocab: {} }, decoder: { type: 'WordPiece' } }, config: {} };
     await expect(loadTokenizer(odd)).rejects.toThrow('decoder WordPiece is not supported');
+  });
+});
+
+describe('where pre-tokenisers cut', () => {
+  /** By what tokenizers 0.23.3 gives. */
+  const CASES = [
+    [{ type: 'Digits', individual_digits: true }, 'a12½٣b', ['a', '1', '2', '½', '٣', 'b']],
+    [{ type: 'Digits', individual_digits: false }, 'a12½٣b', ['a', '12½٣', 'b']],
+    [{ type: 'Punctuation' }, 'a--b$.” c', ['a', '-', '-', 'b', '$', '.', '”', ' c']],
+    [{ type: 'Punctuation', behavior: 'Contiguous' }, 'a--b$.” c', ['a', '--', 'b', '$.”', ' c']],
+    [{ type: 'Whitespace' }, 'é_1 ½ 日本, x!?', ['é_1', '½', '日本', ',', 'x', '!?']],
+    [{ type: 'WhitespaceSplit' }, 'a\u0085b\ufeffc  d', ['a', 'b\ufeffc', 'd']],
+    [{ type: 'ByteLevel', add_prefix_space: false }, '!\ufeffa!\u0085 b', ['!\ufeff', 'a', '!', '\u0085', ' b']],
+  ] as const;
+
+  it.each(CASES)('%j: %j', async (step, text, expected) => {
+    const isByteLevel = step.type === 'ByteLevel';
+    const characters = Array.from(isByteLevel ? inByteAlphabet(text) : text);
+    // Every stretch of the text is a token, so a piece is one, whole.
+    const stretches = characters.flatMap((_, start) =>
+      characters.slice(start).map((_, more) => characters.slice(start, start + more + 1).join('')),
+    );
+    const vocab = Object.fromEntries([...new Set(stretches)].map((stretch, id) => [stretch, id]));
+    for (const pre_tokenizer of [step, { type: 'Sequence', pretokenizers: [step] }]) {
+      const model = { type: 'BPE', vocab, merges: [], ignore_merges: true };
+      const rest = { normalizer: null, post_processor: null, added_tokens: [] };
+      const decoder = isByteLevel ? { type: 'ByteLevel' } : null;
+      const { encode, decode } = await loadTokenizer({
+        tokenizer: { model, pre_tokenizer, decoder, ...rest },
+        config: {},
+      });
+      expect(encode(text).map((id) => decode([id]))).toEqual(expected);
+    }
+  });
+});
+
+describe('the variables of a chat template', () => {
+  it('may replace special tokens, and never the messages', () => {
+    const config = { bos_token: '<s>', eos_token: '</s>' };
+    const template: Template = ({ bos_token, eos_token, messages }) =>
+      `${bos_token}${JSON.stringify(messages)}${eos_token}`;
+    const variables = { bos_token: '', messages: [] };
+    expect(applyChatTemplate(template, config, [])).toBe('<s>[]</s>');
+    const message = { role: 'user', content: 'Hi', eos_token: '!' };
+    expect(applyChatTemplate(template, config, [message], { variables })).toBe(`${JSON.stringify([message])}</s>`);
   });
 });
 

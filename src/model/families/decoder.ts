@@ -100,6 +100,9 @@ export const readLayers = (
   const windows = differences.windows?.(layers) ?? [];
   const { activation = 'silu', norms = 'before', residualScale = 1 } = differences;
   if (activation === 'silu') config.must('hidden_act', 'silu');
+  // A family without biases may still say so.
+  if (!differences.bias) config.must('attention_bias', false);
+  if (differences.feedForwardBias === undefined) config.must('mlp_bias', false);
   config.must('rope_interleaved', false);
   return {
     sizes: { ...sizes, context: reach(ropes.find((rope) => rope)?.scaling, context) },

@@ -40,7 +40,6 @@ export const eagle3Of = (
     windows: readWindows(config),
   });
   if (sizes.layers !== 1) throw config.error(`num_hidden_layers is ${sizes.layers}; an EAGLE-3 drafter has 1`);
-  config.must('mlp_bias', false);
   config.ignore('tie_word_embeddings'); // its head is its own either way
   const { vocabulary } = sizes;
   if ((drafted ?? 0) > vocabulary)

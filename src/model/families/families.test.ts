@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
 import { type Attention, type Block, tensorSpecs, weightSpecs } from '../architecture.ts';
-import { readArchitecture } from './families.ts';
+import { readArchitecture, readDrafter } from './families.ts';
 
 type Json = Record<string, unknown>;
 
@@ -268,6 +268,58 @@ test('rope types', () => {
   const linear = { rope_type: 'linear', factor: 2, ...partial };
   expect(message({ ...LLAMA, rope_parameters: linear })).toContain('partial_rotary_factor = 0.75 is not supported');
   expect(message({ ...LLAMA, rope_scaling: { rope_type: 'linear', factor: 2, twist: 1 } })).toContain('twist');
+});
+
+test('a dynamic RoPE is the plain one up to max_position_embeddings, which is the context', () => {
+  const dynamic = { rope_type: 'dynamic', factor: 4, original_max_position_embeddings: 128 };
+  const plain = readArchitecture({ ...LLAMA, rope_theta: 5e5 });
+  expect(readArchitecture({ ...LLAMA, rope_theta: 5e5, rope_scaling: dynamic })).toEqual(plain);
+  const { factor: _, ...without } = dynamic;
+  expect(message({ ...LLAMA, rope_scaling: without })).toContain('factor is missing');
+});
+
+test('the context before scaling: outside the RoPE, else inside it, else the whole context', () => {
+  const eight = Array<number>(8).fill(2);
+  const original = (family: string, rope: Json, outside?: number | null) => {
+    const fields = { architectures: [`${family}ForCausalLM`], original_max_position_embeddings: outside };
+    const scaling = ropeOf({ ...LLAMA, ...fields, rope_scaling: rope })?.scaling;
+    return scaling && 'originalContext' in scaling ? scaling.originalContext : null;
+  };
+  const inside = { original_max_position_embeddings: 128 };
+  for (const [family, rope] of [
+    ['Llama', { rope_type: 'llama3', factor: 8, low_freq_factor: 1, high_freq_factor: 4 }],
+    ['Llama', { rope_type: 'yarn', factor: 4 }],
+    ['Phi3', { rope_type: 'longrope', short_factor: eight, long_factor: eight }],
+  ] as const) {
+    expect(original(family, rope, null)).toBe(512);
+    expect(original(family, { ...rope, ...inside }, null)).toBe(128);
+    expect(original(family, { ...rope, ...inside }, 64)).toBe(64);
+    // The configuration class of Phi-3 always has the field outside.
+    expect(original(family, { ...rope, ...inside })).toBe(family === 'Phi3' ? 4096 : 128);
+  }
+});
+
+test.each(['Exaone4', 'Gemma2', 'Mistral', 'Olmo2', 'Phi3', 'Qwen2', 'Qwen3', 'Qwen3_5'])(
+  '%s may say that it has no biases',
+  (family) => {
+    const silent: Json = { ...LLAMA, head_dim: 16, architectures: [`${family}ForCausalLM`] };
+    const plain = readArchitecture(silent);
+    expect(readArchitecture({ ...silent, attention_bias: false, mlp_bias: false })).toEqual(plain);
+    expect(message({ ...silent, mlp_bias: true })).toContain('mlp_bias = true is not supported');
+  },
+);
+
+test('biases of queries and keys: Mistral has none, Qwen2 has them whatever its config says', () => {
+  const biased = { ...LLAMA, attention_bias: true };
+  expect(message({ ...biased, architectures: ['MistralForCausalLM'] })).toContain('attention_bias = true');
+  const qwen2 = readArchitecture({ ...biased, architectures: ['Qwen2ForCausalLM'] });
+  expect(attention(qwen2.blocks[0] as Block).bias).toEqual({ queryKeyValue: true, output: false });
+});
+
+test('a drafter of blocks may say that its feed-forward part has no biases', () => {
+  const drafter = { ...QWEN3, architectures: ['DFlashDraftModel'], block_size: 4, dflash_config: { mask_token_id: 1 } };
+  expect(readDrafter({ ...drafter, mlp_bias: false }).architecture).toEqual(readDrafter(drafter).architecture);
+  expect(() => readDrafter({ ...drafter, mlp_bias: true })).toThrow('mlp_bias = true is not supported');
 });
 
 test.each([

@@ -10,16 +10,14 @@ const GATE_UP = 'model.layers.{i}.mlp.gate_up_proj.weight';
 
 export const readPhi3 = (config: Config): Architecture => {
   const window = config.countOrNull('sliding_window');
-  for (const bias of ['attention_bias', 'mlp_bias', 'lm_head_bias']) config.must(bias, false);
+  config.must('lm_head_bias', false);
   for (const factor of ['full_attn_mod', 'interpolate_factor']) config.must(factor, 1);
-  const original = config.has('original_max_position_embeddings')
-    ? config.count('original_max_position_embeddings')
-    : undefined;
   return readDecoder(config, {
     family: 'phi3',
     epsilon: 1e-5,
     names: { query: QKV, key: QKV, value: QKV, gate: GATE_UP, up: GATE_UP },
     windows: (layers) => Array<number | null>(layers).fill(window),
-    ropes: (sizes) => Array(sizes.layers).fill(readRope(config, { ...sizes, partial: 1, longrope: { original } })),
+    ropes: (sizes) =>
+      Array(sizes.layers).fill(readRope(config, { ...sizes, partial: 1, longrope: true, original: 4096 })),
   });
 };

@@ -6,6 +6,7 @@ import { readWindows } from './windows.ts';
 
 export const readQwen2 = (config: Config): Architecture => {
   config.must('use_mrope', false);
+  config.ignore('attention_bias'); // the published code does not read it
   return readDecoder(config, {
     family: 'qwen2',
     bias: { queryKeyValue: true, output: false },

@@ -44,7 +44,6 @@ export const readQwen35 = (config: Config): Architecture => {
     );
   const delta = { kind: 'delta-net', taps: config.count('linear_conv_kernel_dim', 4), shape } as const;
   const attending = readAttending(config);
-  config.must('attention_bias', false);
   config.must('attn_output_gate', true);
   config.ignore(...UNUSED);
   const read = readDecoder(config, {

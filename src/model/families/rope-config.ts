@@ -10,14 +10,22 @@ interface RopeContext {
   readonly partial?: number;
   /** The family divides a head among the three positions of an image's patch, which are one and the same in text. */
   readonly sections?: boolean;
-  /** Where the family knows longrope: the length that the short factors hold for, if the config has it elsewhere. */
-  readonly longrope?: { readonly original: number | undefined };
+  /** The family knows longrope. */
+  readonly longrope?: boolean;
+  /** The context before scaling where it is stated outside the RoPE's own fields, or the family knows it. */
+  readonly original?: number | null;
 }
 
+/** The context before scaling. As in transformers, a value outside the RoPE's own fields holds. */
+const readOriginal = (scaling: Config, { context, original }: RopeContext): number => {
+  const own = scaling.count('original_max_position_embeddings', context);
+  return original ?? own;
+};
+
 /** Without factors they are tensors of the file (GGUF). */
-const readLongRope = (scaling: Config, context: number, original: number | undefined): RopeScaling => {
-  const originalContext = scaling.count('original_max_position_embeddings', original);
-  const factor = scaling.positive('factor', context / originalContext);
+const readLongRope = (scaling: Config, of: RopeContext): RopeScaling => {
+  const originalContext = readOriginal(scaling, of);
+  const factor = scaling.positive('factor', of.context / originalContext);
   return {
     type: 'longrope',
     originalContext,
@@ -30,22 +38,26 @@ const readLongRope = (scaling: Config, context: number, original: number | undef
 /** What Phi-3's first configs called longrope. */
 const OLDER_LONGROPE = ['su', 'yarn'];
 
-const readScaling = (scaling: Config, { context, longrope }: RopeContext): RopeScaling => {
+const readScaling = (scaling: Config, of: RopeContext): RopeScaling => {
   const type = scaling.text('rope_type', scaling.text('type', 'default'));
-  if (longrope && (type === 'longrope' || OLDER_LONGROPE.includes(type)))
-    return readLongRope(scaling, context, longrope.original);
+  if (of.longrope && (type === 'longrope' || OLDER_LONGROPE.includes(type))) return readLongRope(scaling, of);
   switch (type) {
     case 'default':
       return { type };
     case 'linear':
       return { type, factor: scaling.positive('factor') };
+    case 'dynamic':
+      // It scales only texts longer than max_position_embeddings, and no text is longer here.
+      scaling.positive('factor');
+      scaling.ignore('original_max_position_embeddings');
+      return { type: 'default' };
     case 'llama3':
       return {
         type,
         factor: scaling.positive('factor'),
         lowFrequencyFactor: scaling.number('low_freq_factor'),
         highFrequencyFactor: scaling.number('high_freq_factor'),
-        originalContext: scaling.count('original_max_position_embeddings'),
+        originalContext: readOriginal(scaling, of),
       };
     case 'yarn': {
       const factor = scaling.positive('factor');
@@ -54,7 +66,7 @@ const readScaling = (scaling: Config, { context, longrope }: RopeContext): RopeS
       return {
         type,
         factor,
-        originalContext: scaling.count('original_max_position_embeddings', context),
+        originalContext: readOriginal(scaling, of),
         attentionFactor: scaling.number('attention_factor', implied),
         betaFast: scaling.number('beta_fast', 32),
         betaSlow: scaling.number('beta_slow', 1),
@@ -62,7 +74,7 @@ const readScaling = (scaling: Config, { context, longrope }: RopeContext): RopeS
       };
     }
     default:
-      throw scaling.error(`RoPE type ${type} is not supported (default, linear, llama3 and yarn are)`);
+      throw scaling.error(`RoPE type ${type} is not supported (default, linear, dynamic, llama3 and yarn are)`);
   }
 };
 
@@ -107,9 +119,10 @@ export const refuseOther = (config: Config, rope: Rope, older: Rope): void => {
 /** The RoPE of a whole model; `fallback`: its base where the config does not say. */
 export const readRope = (config: Config, of: RopeContext, fallback = 10_000): Rope => {
   const theta = config.positive('rope_theta', fallback);
+  const original = config.countOrNull('original_max_position_embeddings', of.original ?? null);
   const [rope, older] = ['rope_parameters', 'rope_scaling'].flatMap((name) => {
     const nested = config.inner(name);
-    return nested ? [readRopeIn(nested, of, theta, [config])] : [];
+    return nested ? [readRopeIn(nested, { ...of, original }, theta, [config])] : [];
   });
   if (rope && older) refuseOther(config, rope, older);
   return rope ?? { base: theta, dimensions: readDimensions([config], of), scaling: { type: 'default' } };

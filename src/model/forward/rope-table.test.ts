@@ -64,13 +64,30 @@ test('yarn: the ramp of the paper between 32 and 1 turns, and its attention fact
   expect(table[dim + 1]).toBeCloseTo(Math.sin(1) * 1.138629, 6); // position 1, frequency 1
 });
 
-test('divisors from a GGUF replace the scaling', () => {
-  const divisors = [1, 2, 3, 4, 5, 6, 7, 8];
-  const actual = inverseFrequencies(
-    { base: BASE, dimensions: DIM, scaling: { type: 'linear', factor: 99 } },
-    { all: divisors },
-  );
-  actual.forEach((f, i) => {
+test('divisors from a GGUF come before the scaling, as in ggml', () => {
+  const all = [1, 2, 3, 4, 5, 6, 7, 8];
+  const divided = (scaling: RopeScaling): number[] => [
+    ...inverseFrequencies({ base: BASE, dimensions: DIM, scaling }, { all }),
+  ];
+  const yarn = {
+    type: 'yarn',
+    factor: 4,
+    originalContext: 4096,
+    attentionFactor: 1,
+    betaFast: 32,
+    betaSlow: 1,
+    truncate: true,
+  } as const;
+  const scaled = frequencies(yarn);
+  expect(scaled[7]).not.toBeCloseTo(plain(7), 6);
+  // ggml's rope_yarn mixes the divided frequency with itself over the factor, and its ramp knows no divisors.
+  divided(yarn).forEach((f, i) => {
+    expect(f).toBeCloseTo((scaled[i] as number) / (i + 1), 14);
+  });
+  divided({ type: 'linear', factor: 99 }).forEach((f, i) => {
+    expect(f).toBeCloseTo(plain(i) / (i + 1) / 99, 14);
+  });
+  divided({ type: 'default' }).forEach((f, i) => {
     expect(f).toBeCloseTo(plain(i) / (i + 1), 14);
   });
 });

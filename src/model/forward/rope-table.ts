@@ -43,7 +43,7 @@ export interface Rope {
 /** How long a sequence is, where the frequencies depend on it (longrope). */
 export type Span = 'short' | 'long';
 
-/** GGUF's tensors that divide the frequencies: `all` replaces the scaling, the others are longrope's factors. */
+/** GGUF's tensors that divide the frequencies: `all` before any scaling, as in ggml, the others as longrope's factors. */
 export type RopeDivisors = Readonly<Partial<Record<Span | 'all', ArrayLike<number>>>>;
 
 /** longrope's multiplier of cos and sin, for a context that is `factor` times the original one. */
@@ -89,20 +89,19 @@ export const inverseFrequencies = (
   fromFile: RopeDivisors = {},
   span: Span = 'short',
 ): Float64Array => {
-  const plain = (i: number): number => base ** ((-2 * i) / dimensions);
   const divisors = scaling.type === 'longrope' ? (fromFile[span] ?? scaling[span]) : fromFile.all;
   return Float64Array.from({ length: dimensions / 2 }, (_, i) => {
-    if (divisors) return plain(i) / (divisors[i] as number);
+    const frequency = base ** ((-2 * i) / dimensions) / (divisors?.[i] ?? 1);
     switch (scaling.type) {
       case 'default':
       case 'longrope':
-        return plain(i);
+        return frequency;
       case 'linear':
-        return plain(i) / scaling.factor;
+        return frequency / scaling.factor;
       case 'llama3':
-        return llama3(plain(i), scaling);
+        return llama3(frequency, scaling);
       case 'yarn':
-        return yarn(plain(i), i, dimensions, base, scaling);
+        return yarn(frequency, i, dimensions, base, scaling);
     }
   });
 };

@@ -2,8 +2,9 @@
 import { bad } from '../../base/refuse.ts';
 import type { GgufHeader, GgufValue } from './container.ts';
 import { DRAFTER_FAMILIES, FORKS } from './drafters.ts';
-import { FAMILIES, type Facts, type GgufFamily } from './families.ts';
+import { FAMILIES, type Facts, type GgufFamily, LONGROPE_FACTORS } from './families.ts';
 import { Fields } from './fields.ts';
+import { specialId } from './tokenizer.ts';
 
 const ALL = { ...FAMILIES, ...DRAFTER_FAMILIES };
 
@@ -54,11 +55,17 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
     rope_scaling: ropeScaling(fields),
     max_position_embeddings: fields.required('context_length'),
     tie_word_embeddings: !shapes.has('output.weight'),
-    bos_token_id: metadata.get('tokenizer.ggml.bos_token_id') ?? null,
-    eos_token_id: metadata.get('tokenizer.ggml.eos_token_id') ?? null,
+    bos_token_id: specialId(metadata, 'bos') ?? null,
+    eos_token_id: specialId(metadata, 'eos') ?? null,
     ...family.config(fields, facts),
   };
   if (config.vocab_size === undefined) throw bad(`GGUF metadata lacks ${name}.vocab_size`);
+  const factors = LONGROPE_FACTORS.find((tensor) => shapes.has(tensor));
+  if (config.rope_scaling?.rope_type !== 'longrope' && (factors || fields.text('rope.scaling.type') === 'longrope'))
+    throw bad(
+      `${factors ?? 'rope.scaling.type longrope'} is not supported for the architecture ${name}`,
+      'Of the architectures that Outrider reads, only phi3 may have longrope.',
+    );
   if (facts.rotated !== facts.headDim && !family.partial)
     throw bad(
       `rope.dimension_count is ${facts.rotated} of a head of ${facts.headDim}: partial rotation is not supported`,

@@ -2,7 +2,7 @@
 // named by their inputs, one more than by their outputs, and d2t holds the target's ids themselves (load-drafter.ts).
 import { bad } from '../../base/refuse.ts';
 import { shown } from '../../base/shown.ts';
-import type { Facts, GgufFamily } from './families.ts';
+import { type Facts, type GgufFamily, layerTypes } from './families.ts';
 import type { Fields } from './fields.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -37,15 +37,10 @@ const DFLASH2 = ['conv_kernel_size', 'conv_group_size', 'selector_rank', 'select
 
 const windows = (fields: Fields, layers: number): Json => {
   const window = fields.optional('attention.sliding_window') || null;
-  const pattern = fields.list('attention.sliding_window_pattern');
+  const types = layerTypes(fields, layers);
   if (window === null) return {};
-  if (pattern?.length !== layers)
-    throw bad(`attention.sliding_window_pattern names ${pattern?.length ?? 0} layers, block_count is ${layers}`);
-  return {
-    use_sliding_window: true,
-    sliding_window: window,
-    layer_types: pattern.map((slides) => (slides ? 'sliding_attention' : 'full_attention')),
-  };
+  if (!types) throw bad(`attention.sliding_window_pattern names 0 layers, there are ${layers}`);
+  return { use_sliding_window: true, sliding_window: window, layer_types: types };
 };
 
 const dflash = (fields: Fields, facts: Facts): Json => {

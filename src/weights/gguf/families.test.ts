@@ -77,9 +77,56 @@ test('EXAONE 4: layers that slide, one after another as the file lists them', ()
     [null, false],
   ];
   expect(windows('exaone4', sliding)).toEqual([near, near, far, near]);
+  expect(windows('exaone4', { ...sliding, 'attention.sliding_window_pattern': 2 })).toEqual([near, far, near, far]);
   expect(windows('exaone4', { 'attention.sliding_window': 8 })).toEqual([near, near, near, far]);
   expect(windows('exaone4', {})).toEqual(Array(4).fill([null, true]));
   expect(read('exaone4', {}).blocks[0]).toMatchObject({ norms: 'after', mixer: { queryKeyNorm: 'head' } });
+});
+
+test.each([
+  [undefined, [8, 8, 8, 8]],
+  [2, [8, null, 8, null]],
+  [
+    [true, false, true, true],
+    [8, null, 8, 8],
+  ],
+])('Gemma 3 with the pattern %j', (pattern, expected) => {
+  const listed = pattern === undefined ? {} : { 'attention.sliding_window_pattern': pattern };
+  const model = read('gemma3', { 'attention.key_length': 16, 'attention.sliding_window': 8, ...listed });
+  expect(model.blocks.map(({ mixer }) => (mixer as Attention).window)).toEqual(expected);
+  const short = { 'attention.sliding_window': 8, 'attention.sliding_window_pattern': [true] };
+  expect(() => read('gemma3', short)).toThrow('sliding_window_pattern names 1 layers');
+});
+
+test('a drafter of blocks with the pattern as a number', () => {
+  const { metadata, tensors } = header('dflash', {
+    block_size: 4,
+    target_layers: [1, 2],
+    'attention.sliding_window': 8,
+    'attention.sliding_window_pattern': 2,
+  });
+  const config = ggufConfig({ tensors, metadata: new Map([...metadata, ['tokenizer.ggml.mask_token_id', 1]]) });
+  const [near, far] = ['sliding_attention', 'full_attention'];
+  expect(config).toMatchObject({ sliding_window: 8, layer_types: [near, far, near, far] });
+});
+
+test('longrope: of Phi-3 alone, by the name or by the factors', () => {
+  const type = { 'rope.scaling.type': 'longrope' };
+  const factors = ['rope_factors_long.weight', 'rope_factors_short.weight'];
+  const refused = 'is not supported for the architecture llama';
+  expect(() => read('llama', type)).toThrow(`rope.scaling.type longrope ${refused}`);
+  expect(() => read('llama', {}, factors)).toThrow(`rope_factors_long.weight ${refused}`);
+  const scaled = { mixer: { rope: { scaling: { type: 'longrope', originalContext: 512 } } } };
+  expect(read('phi3', type, factors).blocks[0]).toMatchObject(scaled);
+  expect(read('phi3', {}, factors).blocks[0]).toMatchObject(scaled);
+  expect(read('phi3', type).blocks[0]).toMatchObject(scaled); // refused when its tensors are looked for
+  const linear = { type: 'linear', factor: 2 };
+  expect(read('phi3', { 'rope.scaling.factor': 2 }).blocks[0]).toMatchObject({ mixer: { rope: { scaling: linear } } });
+});
+
+test('as many dimensions are rotated as the file says, where their part of a head is no exact fraction', () => {
+  const model = read('phi3', { embedding_length: 6 * 88, 'rope.dimension_count': 60 });
+  expect(model.blocks[0]).toMatchObject({ mixer: { rope: { dimensions: 60 } } });
 });
 
 test('ERNIE 4.5 rotates adjacent elements, as its config.json has it', () => {

@@ -42,6 +42,19 @@ const biases = ({ shapes }: Facts): Json => ({
 
 const window = (fields: Fields): number | null => fields.optional('attention.sliding_window') || null;
 
+const PATTERN = 'attention.sliding_window_pattern';
+
+/** All layers but each n-th have a window. */
+const periodic = (every: number | undefined, layers: number): readonly boolean[] | undefined =>
+  every === undefined ? undefined : Array.from({ length: layers }, (_, i) => (i + 1) % every !== 0);
+
+/** Which layers have a window, by a list or by a number; null where the file does not say. */
+export const layerTypes = (fields: Fields, layers: number): readonly string[] | null => {
+  const sliding = fields.list(PATTERN) ?? periodic(fields.optional(PATTERN), layers);
+  if (sliding && sliding.length !== layers) throw bad(`${PATTERN} names ${sliding.length} layers, there are ${layers}`);
+  return sliding?.map((slides) => (slides ? 'sliding_attention' : 'full_attention')) ?? null;
+};
+
 /** Qwen's configs have a switch besides the window, and a number of the lowest layer that has one. */
 const switched = (fields: Fields): Json => {
   const sliding = window(fields);
@@ -85,20 +98,31 @@ const gemma3 = (fields: Fields, facts: Facts): Json => ({
   rope_theta: fields.optional('rope.freq_base') ?? 1_000_000,
   rope_local_base_freq: fields.optional('rope.freq_base_swa') ?? 10_000,
   sliding_window: fields.required('attention.sliding_window'),
-  sliding_window_pattern: fields.optional('attention.sliding_window_pattern') ?? 6,
+  layer_types: layerTypes(fields, facts.layers),
   attn_logit_softcapping: fields.optional('attn_logit_softcapping') ?? null,
   final_logit_softcapping: fields.optional('final_logit_softcapping') ?? null,
 });
 
-const phi3 = (fields: Fields, { headDim, rotated, shapes }: Facts): Json => {
+/** The factor from which config.json's rule, which rounds down, gets `rotated` back: 60/88 · 88 is 59.99… */
+const rotatedPart = ({ rotated, headDim }: Facts): number => {
+  const factor = rotated / headDim;
+  return headDim * factor < rotated ? factor + Number.EPSILON : factor;
+};
+
+/** The tensors that longrope divides its frequencies by. */
+export const LONGROPE_FACTORS = ['rope_factors_long.weight', 'rope_factors_short.weight'] as const;
+
+const phi3 = (fields: Fields, facts: Facts): Json => {
+  const named = fields.text('rope.scaling.type') === 'longrope';
+  const long = named || LONGROPE_FACTORS.some((tensor) => facts.shapes.has(tensor));
   const attention = fields.optional('rope.scaling.attn_factor');
   const scaling = { rope_type: 'longrope', ...(attention === undefined ? {} : { attention_factor: attention }) };
   return {
     model_type: 'phi3',
     sliding_window: window(fields),
-    partial_rotary_factor: rotated / headDim,
+    partial_rotary_factor: rotatedPart(facts),
     original_max_position_embeddings: fields.optional('rope.scaling.original_context_length') ?? null,
-    rope_scaling: shapes.has('rope_factors_long.weight') ? scaling : null,
+    ...(long && { rope_scaling: scaling }),
   };
 };
 
@@ -122,11 +146,11 @@ const granite = (fields: Fields, facts: Facts): Json => {
   };
 };
 
-const exaone4 = (fields: Fields, { layers }: Facts): Json => {
-  const pattern = fields.list('attention.sliding_window_pattern');
-  const types = Array.from({ length: layers }, (_, i) => (pattern?.[i] ? 'sliding_attention' : 'full_attention'));
-  return { model_type: 'exaone4', sliding_window: window(fields), layer_types: pattern ? types : null };
-};
+const exaone4 = (fields: Fields, { layers }: Facts): Json => ({
+  model_type: 'exaone4',
+  sliding_window: window(fields),
+  layer_types: layerTypes(fields, layers),
+});
 
 const lfm2 = (fields: Fields, { layers }: Facts): Json => {
   const counts = fields.list('attention.head_count_kv');
@@ -141,7 +165,8 @@ const lfm2 = (fields: Fields, { layers }: Facts): Json => {
   };
 };
 
-const qwen35 = (fields: Fields, { headDim, rotated, layers }: Facts): Json => {
+const qwen35 = (fields: Fields, facts: Facts): Json => {
+  const { layers } = facts;
   const interval = fields.optional('full_attention_interval') ?? 4;
   const recurrent = fields.list('attention.recurrent_layers');
   const values = fields.required('ssm.time_step_rank');
@@ -149,7 +174,7 @@ const qwen35 = (fields: Fields, { headDim, rotated, layers }: Facts): Json => {
   if (inner % values !== 0) throw bad(`ssm.inner_size is ${inner}, and there are ${values} value heads`);
   return {
     model_type: 'qwen3_5_text',
-    partial_rotary_factor: rotated / headDim,
+    partial_rotary_factor: rotatedPart(facts),
     linear_conv_kernel_dim: fields.required('ssm.conv_kernel'),
     linear_key_head_dim: fields.required('ssm.state_size'),
     linear_num_key_heads: fields.required('ssm.group_count'),

@@ -135,7 +135,7 @@ describe('ggufTokenizer', () => {
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.token_type': 'x'.repeat(257) }))).toThrow(
       /token_type is "x+, expected a list of numbers/,
     );
-    expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.bos_token_id': 257 }))).toThrow(/257 of 257 tokens/);
+    expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.bos_token_id': 'a' }))).toThrow(/bos_token_id is "a"/);
     expect(ggufTokenizer(metadata({ 'tokenizer.ggml.model': '' }))).toBeNull();
   });
 
@@ -147,6 +147,24 @@ describe('ggufTokenizer', () => {
         hint: expect.stringContaining('Load the safetensors version'),
       }),
     );
+  });
+
+  it('takes a special token that the vocabulary does not have as none', () => {
+    const beyond = Object.fromEntries(
+      ['bos', 'eos', 'eot', 'unknown', 'padding'].map((kind) => [`tokenizer.ggml.${kind}_token_id`, 2 ** 32 - 1]),
+    );
+    const files = ggufTokenizer(metadata({ ...beyond, 'tokenizer.ggml.eom_token_id': 256 }));
+    expect(files?.generation).toEqual({ eos_token_id: 256 });
+    expect(Object.keys(files?.config ?? {}).filter((key) => key.endsWith('_token'))).toEqual([
+      'add_bos_token',
+      'add_eos_token',
+    ]);
+    const scored = {
+      'tokenizer.ggml.model': 'llama',
+      'tokenizer.ggml.scores': [...alphabet, '<s>'].map(() => 0),
+      'tokenizer.ggml.bos_token_id': -1,
+    };
+    expect(ggufTokenizer(metadata(scored))?.config).toMatchObject({ bos_token: '<s>' }); // SentencePiece's own
   });
 
   it('ends a text at every token that the file names', () => {

@@ -205,13 +205,19 @@ const USUAL: Readonly<Record<string, readonly [string, string, number]>> = {
   unknown: ['<unk>', '<unk>', 0],
 };
 
+/** Undefined where the file names none. An id beyond the tokens, such as 4294967295, names none, as in llama.cpp. */
+export const specialId = (metadata: Metadata, kind: string): number | undefined => {
+  const id = metadata.get(`tokenizer.ggml.${kind}_token_id`);
+  if (id === undefined) return undefined;
+  if (!Number.isInteger(id)) throw bad(`tokenizer.ggml.${kind}_token_id is ${shown(id)}, expected a whole number`);
+  const tokens = metadata.get('tokenizer.ggml.tokens');
+  return Array.isArray(tokens) && !((id as number) in tokens) ? undefined : (id as number);
+};
+
 const specialTokens = (metadata: Metadata, tokens: readonly string[], types: readonly number[], usual: boolean) => {
   const of = (kind: string): Special | undefined => {
-    const id = metadata.get(`tokenizer.ggml.${kind}_token_id`) ?? (usual ? usualId(kind, tokens, types) : undefined);
-    if (id === undefined) return undefined;
-    const content = typeof id === 'number' ? tokens[id] : undefined;
-    if (content === undefined) throw bad(`tokenizer.ggml.${kind}_token_id is ${String(id)} of ${tokens.length} tokens`);
-    return { id: id as number, content };
+    const id = specialId(metadata, kind) ?? (usual ? usualId(kind, tokens, types) : undefined);
+    return id === undefined ? undefined : { id, content: tokens[id] as string };
   };
   return { bos: of('bos'), eos: of('eos'), unknown: of('unknown'), padding: of('padding') };
 };
@@ -247,10 +253,10 @@ const postProcessor = (bos: Special | undefined, eos: Special | undefined): Reco
 
 /** generation_config.json's part: what ends a text, which may be more than one token. */
 const generation = (metadata: Metadata, tokens: readonly string[]): Record<string, unknown> => {
-  const named = ['eos', 'eot', 'eom'].map((kind) => metadata.get(`tokenizer.ggml.${kind}_token_id`));
+  const named = ['eos', 'eot', 'eom'].map((kind) => specialId(metadata, kind));
   const known = tokens.flatMap((token, id) => (ENDS.has(token) ? [id] : []));
   const ends = [...new Set([...named.filter((id) => id !== undefined), ...known])];
-  const bos = metadata.get('tokenizer.ggml.bos_token_id');
+  const bos = specialId(metadata, 'bos');
   return {
     ...(bos === undefined ? {} : { bos_token_id: bos }),
     ...(ends.length ? { eos_token_id: ends.length === 1 ? ends[0] : ends } : {}),
