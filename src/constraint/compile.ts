@@ -1,5 +1,5 @@
 // Compiles constraints, and keeps the compiled ones: an application asks for the same schema again and again.
-import type { CompiledGrammar, GrammarCompiler } from '@mlc-ai/web-xgrammar';
+import type { CompiledGrammar, GrammarCompiler, TokenizerInfo } from '@mlc-ai/web-xgrammar';
 import { badConstraint } from '../base/refuse.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import type { Constraint } from './constraint.ts';
@@ -23,6 +23,7 @@ interface Vocabulary {
 }
 
 interface Compiler {
+  readonly info: TokenizerInfo;
   readonly compiler: GrammarCompiler;
   /** By the constraint's JSON, in the order of their last use. */
   readonly kept: Map<string, Compiled>;
@@ -51,9 +52,16 @@ export class ConstraintCompiler {
     return { compiled, cached: known !== undefined };
   }
 
+  /** Frees what was compiled: WebAssembly's memory is not collected. */
+  [Symbol.dispose](): void {
+    for (const made of this.#compilers.values()) made.then(free, () => {}); // one that failed has nothing to free
+    this.#compilers.clear();
+    this.#tokenizer = null;
+  }
+
   #compilerOf(reader: Vocabulary): Promise<Compiler> {
     // Another model has another vocabulary; that of the one before is not needed again.
-    if (this.#tokenizer !== reader.tokenizer) this.#compilers.clear();
+    if (this.#tokenizer !== reader.tokenizer) this[Symbol.dispose]();
     this.#tokenizer = reader.tokenizer;
     const key = `${reader.vocabulary} ${[...reader.stopTokens].join()} ${[...reader.marks.values()].join()}`;
     const known = this.#compilers.get(key) ?? makeCompiler(reader);
@@ -63,6 +71,12 @@ export class ConstraintCompiler {
   }
 }
 
+const free = ({ info, compiler, kept }: Compiler): void => {
+  for (const { grammar } of kept.values()) grammar.dispose();
+  compiler.dispose();
+  info.dispose();
+};
+
 const makeCompiler = async ({ tokenizer, marks, vocabulary, stopTokens }: Vocabulary): Promise<Compiler> => {
   const { GrammarCompiler, TokenizerInfo } = await loadXGrammar();
   // As bytes, because a token may hold a part of a character. One more token stands for the end of the answer.
@@ -71,7 +85,7 @@ const makeCompiler = async ({ tokenizer, marks, vocabulary, stopTokens }: Vocabu
   ) as unknown as string[];
   const stops = [...stopTokens, vocabulary];
   const info = await TokenizerInfo.createTokenizerInfo(entries, 'raw', false, vocabulary + 1, stops);
-  return { compiler: await GrammarCompiler.createGrammarCompiler(info, false), kept: new Map() };
+  return { info, compiler: await GrammarCompiler.createGrammarCompiler(info, false), kept: new Map() };
 };
 
 const compile = async (compiler: GrammarCompiler, constraint: Constraint): Promise<CompiledGrammar> => {

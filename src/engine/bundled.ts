@@ -33,9 +33,13 @@ export const BUNDLED_PARTNERS: Readonly<Record<string, { readonly [Role in Model
 /** The page's address; in a worker, that of its script. */
 const pageAddress = (): string | undefined => globalThis.document?.baseURI ?? globalThis.location?.href;
 
-export const bundledSource = (name: string, base = pageAddress()): Source => {
+export const checkBundled = (name: string): void => {
   if (!BUNDLED.some((known) => known === name))
     throw refuse(`there is no bundled model "${name}"`, `There are: ${BUNDLED.join(', ')}.`);
+};
+
+export const bundledSource = (name: string, base = pageAddress()): Source => {
+  checkBundled(name);
   if (!base) throw refuse(`bundled model "${name}": the address of the models is unknown here`, 'Give it as `base`.');
   // A new release may bring new weights under the same address.
   return {

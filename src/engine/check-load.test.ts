@@ -18,6 +18,9 @@ describe('a source', () => {
     [{ draft: { kind: 'files', files: [null] } }, 'needs files, a list of files, not [null]'],
     [{ prm: { kind: 'bytes', files: {} } }, 'needs files, a Map of names and Uint8Arrays, not {}'],
     [{ prm: { kind: 'bytes', files: new Map([['a', 'b']]) } }, 'needs files, a Map of names and Uint8Arrays'],
+    [{ target: 'tagret' }, 'there is no bundled model "tagret"'],
+    [{ remote: { kind: 'remote', address: 'localhost', model: 'big' } }, "the remote's address is not a URL"],
+    [{ prm: { kind: 'remote-judge', address: 'ftp://a.test', model: 'prm' } }, 'is neither http nor https'],
     [{ dflash: { kind: 'folder', files: null } }, 'needs files, an open set of files, not null'],
   ])('%j is refused', (sources, message) => {
     expect(() => checkLoad(sources, {})).toThrow(

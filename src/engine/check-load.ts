@@ -5,9 +5,12 @@ import { refuse } from '../base/refuse.ts';
 import { shown } from '../base/shown.ts';
 import type { AlsoRole, ModelRole } from '../decode/core/system.ts';
 import type { CachePrecision } from '../model/interface.ts';
+import { serverAddress } from '../remote/address.ts';
+import type { Server } from '../remote/server.ts';
 import type { FileSet } from '../weights/files/byte-source.ts';
 import type { Source } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
+import { checkBundled } from './bundled.ts';
 
 const ROLES: { readonly [Role in Exclude<ModelRole, AlsoRole>]: true } = {
   target: true,
@@ -78,8 +81,11 @@ const isModel = (role: string, { kind, model, open }: Readonly<Record<string, un
 
 const checkSource = (role: string, source: object): void => {
   const given = source as Readonly<Record<string, unknown>>;
-  if (isModel(role, given)) return;
   const { kind } = given;
+  if (isModel(role, given)) {
+    if (kind === 'remote' || kind === 'remote-judge') serverAddress(source as Server, '');
+    return;
+  }
   if (role === 'remote' || typeof kind !== 'string' || !Object.hasOwn(PAYLOADS, kind))
     throw refuse(
       `${role}: a source of the kind ${shown(kind)} cannot be loaded`,
@@ -98,7 +104,11 @@ export const checkLoad = (sources: unknown, options: unknown): void => {
     throw refuse(`the models must be an object, not ${shown(sources)}`, 'Name each by its role: { target: … }.');
   for (const [role, source] of Object.entries(sources)) {
     checkRole(role);
-    if (source === undefined || typeof source === 'string') continue;
+    if (source === undefined) continue;
+    if (typeof source === 'string') {
+      checkBundled(source);
+      continue;
+    }
     if (typeof source !== 'object' || source === null)
       throw refuse(`${role}: a source must be an object or the name of a bundled model, not ${shown(source)}`);
     checkSource(role, source);

@@ -62,6 +62,7 @@ const FIELDS: { readonly [Name in keyof Required<RunRequest>]: Kind } = {
   fresh: flag,
 };
 
+const PROMPT_FIELDS: readonly string[] = ['messages', 'begin', 'text', 'plain', 'tokens'];
 const WAYS = '{ messages }, { text } or { tokens }';
 
 const wrong = (name: string, what: string, value: unknown): Error =>
@@ -83,8 +84,15 @@ const checkPrompt = (prompt: unknown): void => {
   const { messages, text: raw, tokens, begin } = prompt;
   const given = [messages, raw, tokens].filter((value) => value !== undefined).length;
   if (given !== 1) throw refuse(`prompt must be one of ${WAYS}; ${given} of them are given`);
+  for (const field of Object.keys(prompt))
+    if (!PROMPT_FIELDS.includes(field))
+      throw refuse(`prompt has no field "${field}"`, `Its fields are: ${PROMPT_FIELDS.join(', ')}.`);
   if (messages !== undefined) checkMessages(messages);
   if (begin !== undefined && !text.is(begin)) throw wrong('prompt.begin', text.what, begin);
+  if (begin !== undefined && messages === undefined)
+    throw refuse('prompt.begin belongs to messages', 'Put the beginning of the answer at the end of the text.');
+  if (prompt.plain !== undefined && raw === undefined)
+    throw refuse('prompt.plain belongs to a text', 'Messages are always plain, and tokens are ids already.');
   if (raw !== undefined && !text.is(raw)) throw wrong('prompt.text', text.what, raw);
   if (prompt.plain !== undefined && !flag.is(prompt.plain)) throw wrong('prompt.plain', flag.what, prompt.plain);
   if (tokens !== undefined && !(Array.isArray(tokens) && Array.from(tokens).every(number.is)))

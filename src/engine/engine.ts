@@ -250,6 +250,7 @@ class LocalEngine implements Engine {
     using ticket = this.#queue.join();
     while (ticket.ahead > 0) await ticket.moved(ticket.ahead, new AbortController().signal);
     this.#forget();
+    this.#constraints[Symbol.dispose]();
     this.#registry.clear();
     this.#device.destroy();
   }

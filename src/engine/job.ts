@@ -96,19 +96,27 @@ export const modelsOf = (loaded: LoadedModels, asked?: PromptRequest): Models | 
   };
 };
 
-/**
- * What prompt and answer may take together: every member of an ensemble reads all of both, and so does a target of
- * another vocabulary once a step is escalated. Its own count of their tokens is not known yet, but seldom far off.
- */
-const contextOf = ({ joins, escalates }: DecodingSystem, models: Models): number => {
-  const readers = (joins ? memberRoles(models) : (['target'] as const)).map((role) => models[role]);
-  return Math.min(...[...readers, escalates && models.remote].flatMap((reader) => reader?.context ?? []));
-};
+/** An approximate system that never hands a step to the target lets the draft write whole answers. */
+const isWrittenByDraft = ({ guarantee, needs, escalates }: DecodingSystem, { by = 'draft' }: Job['knobs']): boolean =>
+  guarantee === 'approximate' && needs.includes('draft') && !escalates && by === 'draft';
 
-/** For people: the model that a context is of, where that is not plain. */
-const whoseContext = (context: number, { target, remote }: Models): string => {
-  if (context === target.context) return '';
-  return `, which is that of ${remote?.context === context ? remote.name : "the ensemble's smallest member"}`;
+/**
+ * What prompt and answer may take together, and, for people, whose context that is where it is not plain. Every member
+ * of an ensemble reads all of both, and so does a target of another vocabulary once a step is escalated. Its own count
+ * of their tokens is not known yet, but seldom far off.
+ */
+const contextOf = (system: DecodingSystem, models: Models, knobs: Job['knobs']): { rows: number; whose: string } => {
+  const { target, draft, remote } = models;
+  const readers = system.joins
+    ? memberRoles(models).map((role) => ({ rows: models[role]?.context, whose: "the ensemble's smallest member" }))
+    : isWrittenByDraft(system, knobs)
+      ? [{ rows: draft?.context, whose: 'the draft' }]
+      : [];
+  if (system.escalates && remote) readers.push({ rows: remote.context, whose: remote.name });
+  return readers.reduce<{ rows: number; whose: string }>(
+    (least, { rows = Infinity, whose }) => (rows < least.rows ? { rows, whose: `, which is that of ${whose}` } : least),
+    { rows: target.context, whose: '' },
+  );
 };
 
 export const readRequest = (request: RunRequest, all: LoadedModels, systems: readonly DecodingSystem[]): Job => {
@@ -140,7 +148,8 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
   if (reasoning) expectExact(system, 'a reasoning budget');
   if (constraint) expectExact(system, 'a constraint');
   if (prompt.length === 0) throw refuse('the prompt is empty', 'Give at least one token.');
-  const context = contextOf(system, models);
+  const knobs = resolveKnobs({ id, knobs: fittedKnobs(system, models) }, request.knobs);
+  const { rows: context, whose } = contextOf(system, models, knobs);
   const room = context - prompt.length;
   const maxTokens = inRange(
     'maxTokens',
@@ -152,7 +161,7 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
   if (maxTokens > room)
     throw new OutriderError(
       'bad-request',
-      `the prompt's ${prompt.length} tokens and ${maxTokens} new ones exceed the context of ${context}${whoseContext(context, models)}`,
+      `the prompt's ${prompt.length} tokens and ${maxTokens} new ones exceed the context of ${context}${whose}`,
       'Shorten the prompt, or ask for fewer tokens.',
       { overflow: { requested: prompt.length + maxTokens, context } },
     );
@@ -164,7 +173,7 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
     system,
     models,
     tokenizer: target.tokenizer,
-    knobs: resolveKnobs({ id, knobs: fittedKnobs(system, models) }, request.knobs),
+    knobs,
     prompt,
     sampling: readSampling(request),
     rules: readLogitRules(request, system, target, { stopTokens, maxTokens }),

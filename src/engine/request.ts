@@ -93,4 +93,4 @@ export interface RunRequest {
 }
 
 /** What the tokens of the prompt follow from. */
-export type PromptRequest = Pick<RunRequest, 'prompt' | 'tools' | 'reasoning'>;
+export type PromptRequest = Pick<RunRequest, 'prompt' | 'tools' | 'reasoning' | 'fresh'>;

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openNodeGpu } from '../gpu/node.ts';
+import type { LanguageModel } from '../model/interface.ts';
 import { bundledTokenizer } from '../testing/toys/text-engine.ts';
 import { toyModel } from '../testing/toys/toy-model.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
@@ -29,13 +30,21 @@ const shorter = async (template?: string) => {
   });
 };
 
+interface Toys {
+  readonly template?: string;
+  readonly context?: number;
+  /** In the place of the target's. */
+  readonly model?: LanguageModel;
+}
+
 /** Toys of two vocabularies: what they write depends on the last three tokens of the text. */
-const toys = async ({ template, context = 512 }: { readonly template?: string; readonly context?: number }) => {
+const toys = async ({ template, context = 512, model: given }: Toys) => {
   const toy = (name: string, tokenizer: Tokenizer, rows: number): LoadedModel => {
     const model = toyModel({ vocabulary: tokenizer.vocabulary, sharpness: 8, context: rows });
     return { name, model, tokenizer, stopTokens: tokenizer.eos };
   };
-  const target = toy('big', await bundledTokenizer(template), context);
+  const big = toy('big', await bundledTokenizer(template), context);
+  const target = given ? { ...big, model: given } : big;
   const made = createEngine();
   await made.load({ target, draft: toy('small', await shorter(template), 512) }, { vocabularies: 'own' });
   return made;
@@ -146,6 +155,30 @@ it.each([
   expect(alone).not.toBe(textOf(await run('autoregressive', {}, { maxTokens: 6 }, own)));
   const routed = textOf(await run('random', { share: 1 }, asked, own));
   expect(routed?.slice(0, alone?.length)).toBe(alone);
+});
+
+it('reads its whole prompt again where the run is to be a fresh one', async () => {
+  const model = toyModel({ vocabulary: (await bundledTokenizer()).vocabulary, sharpness: 8, context: 512 });
+  let read = 0;
+  const open: typeof model.open = async (options) => {
+    const cursor = await model.open(options);
+    const extend = cursor.extend.bind(cursor);
+    return Object.assign(cursor, {
+      extend(...given: Parameters<typeof extend>) {
+        read += given[0].length;
+        return extend(...given);
+      },
+    });
+  };
+  const own = await toys({ model: { ...model, open } });
+  const readBy = async (more: object) => {
+    read = 0;
+    await run('random', { share: 1, 'step-tokens': 8 }, { maxTokens: 8, ...more }, own);
+    return read;
+  };
+  const whole = await readBy({});
+  expect(await readBy({})).toBeLessThan(whole / 2);
+  expect(await readBy({ fresh: true })).toBe(whole);
 });
 
 it('may not be asked for more than its context, before anything runs', async () => {

@@ -530,5 +530,7 @@ export interface FeatureCursor extends Disposable {
   chain(depth: number, sampling: Sampling): FeatureChain;
   /** The most probable drafts as a tree after the anchor. Growing another one forgets it. */
   tree(anchor: Token, shape: TreeShape): DeviceTree;
+  /** The most levels of a tree of this width. */
+  deepest(width: number): number;
   rewind(length: number): void;
 }

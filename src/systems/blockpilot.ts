@@ -39,7 +39,7 @@ const knobs = {
 export default {
   id: 'blockpilot',
   title: 'BlockPilot',
-  summary: 'DFlash with a block size for each prompt: a small policy predicts which one is fastest on this device.',
+  summary: 'DFlash with a block size for each prompt: a policy predicts acceptance, measured times decide.',
   group: 'speculative',
   paper: 'https://arxiv.org/abs/2606.31315',
   guarantee: 'exact',

@@ -79,7 +79,8 @@ export default {
     const loaded = DRAFTERS.filter((role) => models[role]);
     const [initial] = loaded;
     const others = 'Load a drafter under that role.';
-    return initial ? { drafter: { ...drafter, options: loaded, initial, others } } : {};
+    if (initial) return { drafter: { ...drafter, options: loaded, initial, others } };
+    return { sources: { ...sources, options: sources.options.filter((each) => each !== 'drafter'), others } };
   },
   async start(run) {
     const options = { fallBack: run.knobs['fall-back'] === 'on', drawn: false };

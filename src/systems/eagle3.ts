@@ -4,6 +4,7 @@
 // with probability p/q; the nodes of a tree are not drawn, so the target's own draw picks among siblings. Beyond the
 // paper, a draft may be as deep as pays.
 import { MOST_ROWS } from '../base/pass-rows.ts';
+import { refuse } from '../base/refuse.ts';
 import { assumedCost, expectedCost } from '../decode/core/round-cost.ts';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import { FEATURE_PASS, openFeatures } from '../decode/speculative/open-features.ts';
@@ -46,6 +47,12 @@ export default {
     const drawn = shape === 'chain';
     const options = { fallBack: fallBack === 'on', drawn, drafting: FEATURE_PASS };
     const drafter = await openFeatures(run);
+    const deepest = drafter.deepest(width);
+    if (!drawn && depth > deepest)
+      throw refuse(
+        `eagle3.depth is ${depth}; a tree of width ${width} has at most ${deepest} levels`,
+        'Ask for less depth or width, or for shape=chain.',
+      );
     const rows = shape === 'tree' ? nodes + 1 : depth + 1;
     const target = await run.open('target', { tapLayers: drafter.tapLayers, nodes: Math.max(MOST_ROWS, rows) });
     const { first } = await drafter.prefill(target);

@@ -5,7 +5,7 @@
 // candidates may be compared by the draft's own hidden states instead of a sentence model. k, β and τ were chosen on
 // validation problems (docs/log/routers.md); the paper's are k = 16, β = .3 and τ = .7.
 
-import { candidateSamplings, draftSampling } from '../decode/core/draft-sampling.ts';
+import { candidateSamplings, stepSampling } from '../decode/core/draft-sampling.ts';
 import type { Knobs, KnobValues } from '../decode/core/knobs.ts';
 import type { Models, RunContext } from '../decode/core/system.ts';
 import { CALIBRATION_FILE, rangesOf, readCalibration, rolloutKey } from '../decode/steps/calibration.ts';
@@ -106,7 +106,7 @@ export default defineRouter({
   escalates: 'low',
   reasons: { kept: 'the score reaches the threshold', escalated: 'the score is below the threshold' },
   fit: fitSelector,
-  draft: (run) => ({ samplings: candidateSamplings(draftSampling(samplingOf(run)), run.knobs.k), ...rowsOf(run) }),
+  draft: (run) => ({ samplings: candidateSamplings(stepSampling(samplingOf(run)), run.knobs.k), ...rowsOf(run) }),
   async scorer(run, { boundary, most }) {
     const { k, beta, selector, escalated } = run.knobs;
     const { draft, target: model, remote, sentences } = run.models;

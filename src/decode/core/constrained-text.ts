@@ -28,6 +28,16 @@ export class ConstrainedText {
     this.#deadEnd = deadEnd;
   }
 
+  /** Rounds whose tokens are not committed: their draws are not counted. */
+  async uncounted(rounds: () => Promise<void>): Promise<void> {
+    const { masked } = this;
+    try {
+      await rounds();
+    } finally {
+      this.masked = masked;
+    }
+  }
+
   /**
    * The token after this text; null: the answer ends there, without a token. `choice`: what the model drew; `draw`: draws
    * again, among these.

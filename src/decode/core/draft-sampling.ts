@@ -4,6 +4,8 @@ import type { Sampling } from '../../model/interface.ts';
 
 /** 2³² / golden ratio: changes about half of a seed's bits. */
 const SEED_OFFSET = 0x9e3779b9;
+/** 2³² / √2, as far from the others. */
+const STEP_OFFSET = 0xb504f333;
 
 export const draftSampling = (sampling: Sampling): Sampling => ({
   ...sampling,
@@ -14,6 +16,12 @@ export const draftSampling = (sampling: Sampling): Sampling => ({
 export const memberSampling = (sampling: Sampling, member: number): Sampling => ({
   ...sampling,
   seed: (sampling.seed ^ Math.imul(SEED_OFFSET, 2 * member + 1)) >>> 0,
+});
+
+/** The same for steps that a router may refuse: what writes them anew may draft with the model that wrote them. */
+export const stepSampling = (sampling: Sampling): Sampling => ({
+  ...sampling,
+  seed: (sampling.seed ^ STEP_OFFSET) >>> 0,
 });
 
 /** `count` independent draws from the same prefix; the first is drawn as if it were the only one. */

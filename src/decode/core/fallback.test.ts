@@ -57,8 +57,8 @@ const simulate = (
 const warm = ({ plain, round }: Clock): Timings => {
   const timings = new Timings();
   for (let i = 0; i < 9; i++) {
-    timings.add('plain', plain);
-    timings.add(`${KIND.passes}+${KIND.nodes}`, round);
+    timings.addPlain(plain);
+    timings.addRound(`${KIND.passes}+${KIND.nodes}`, round);
   }
   return timings;
 };
@@ -86,7 +86,7 @@ describe('off when losing', () => {
   it('settles the rounds whose cost it had to learn first', () => {
     const clock = { plain: 3, round: 8 };
     const timings = new Timings();
-    for (let i = 0; i < 3; i++) timings.add('plain', clock.plain);
+    for (let i = 0; i < 3; i++) timings.addPlain(clock.plain);
     // The round that warms up, and four until the cost is believed: then it knows at once that they lost.
     expect(simulate(600, () => 1, clock, { timings }).speculative).toBe(5);
   });
@@ -106,6 +106,15 @@ describe('off when losing', () => {
     expect(events).toEqual([]);
   });
 
+  it('does not take the machine’s speed for the price of a round', () => {
+    const clock = { plain: 3, round: 8 };
+    const timings = warm(clock);
+    for (let i = 0; i < 3; i++) timings.addPlain(2 * clock.plain); // everything takes twice as long now
+    const slow = { plain: 6, round: 16 };
+    const { ms } = simulate(400, () => 2, slow, { timings });
+    expect(ms / (400 * slow.plain)).toBeLessThanOrEqual(1.03);
+  });
+
   it('times plain rounds again where little is accepted: a busy moment made them look dear', () => {
     const timings = warm({ plain: 9, round: 8 });
     const { ms, speculative, events } = simulate(1000, () => 1, { plain: 3, round: 8 }, { timings });
@@ -113,7 +122,7 @@ describe('off when losing', () => {
     expect(speculative).toBeLessThan(30);
     expect(ms / (1000 * 3)).toBeLessThan(1.06);
     // Where drafts are kept, plain rounds are not timed again, and no round is wasted.
-    expect(simulate(1000, () => 4, { plain: 3, round: 8 }).speculative).toBe(250);
+    expect(simulate(1000, () => 5, { plain: 3, round: 8 }).speculative).toBe(200);
   });
 
   it('keeps on where that is asked for', () => {

@@ -22,9 +22,9 @@ const PAUSE = { least: 16, most: 512 } as const;
 /**
  * Plain rounds are timed before drafting begins. Timed in a busy moment, they would look expensive, and drafting cheap,
  * for as long as drafting goes on. So after this many speculative rounds in a row that commit hardly more than plain
- * ones would, one round is plain and is timed again.
+ * ones would in their time, two rounds are plain and are timed again.
  */
-const RECHECK = { rounds: 16, tokens: 1.5 } as const;
+const RECHECK = { rounds: 16, gain: 1.5, plain: 2 } as const;
 
 export interface FallbackOptions {
   readonly timings: Timings;
@@ -54,8 +54,8 @@ export class FallbackController {
   #lastLoss = 0;
   /** Rounds since the run began to speculate, for the event that says why it stopped. */
   #speculated: { readonly ms: number; readonly tokens: number }[] = [];
-  /** Speculative rounds since the last plain one. */
-  #since = { rounds: 0, tokens: 0 };
+  /** Speculative rounds since plain ones were timed, and plain ones since then. */
+  #since = { rounds: 0, tokens: 0, cost: 0, plain: 0 };
 
   constructor(options: FallbackOptions) {
     this.#options = options;
@@ -78,16 +78,19 @@ export class FallbackController {
 
   /** After a plain round of `ms` milliseconds. */
   plain(ms: number): void {
-    this.#options.timings.add('plain', ms);
+    this.#options.timings.addPlain(ms);
     this.#ledger.committed++;
-    this.#since = { rounds: 0, tokens: 0 };
+    const plain = this.#since.plain + 1;
+    this.#since = plain < RECHECK.plain ? { ...this.#since, plain } : { rounds: 0, tokens: 0, cost: 0, plain: 0 };
   }
 
   /** After a speculative round of `ms` milliseconds that committed `tokens` tokens. */
   speculative(round: number, kind: RoundKind, ms: number, tokens: number): void {
-    this.#options.timings.add(roundName(kind), ms);
+    this.#options.timings.addRound(roundName(kind), ms);
     this.#ledger.committed += tokens;
-    this.#since = { rounds: this.#since.rounds + 1, tokens: this.#since.tokens + tokens };
+    const since = this.#since;
+    const cost = since.cost + (this.#options.cost(kind) ?? 1);
+    this.#since = { rounds: since.rounds + 1, tokens: since.tokens + tokens, cost, plain: 0 };
     this.#speculated.push({ ms, tokens });
     this.#unpriced.push({ kind, tokens });
     this.#unpriced = this.#unpriced.filter((each) => !this.#enter(each));
@@ -110,15 +113,15 @@ export class FallbackController {
 
   /** Never where the seed alone may decide which rounds are plain. */
   get #recheckDue(): boolean {
-    const { rounds, tokens } = this.#since;
+    const { rounds, tokens, cost } = this.#since;
     const { fallBack, byClock } = this.#options;
-    return fallBack && byClock && rounds >= RECHECK.rounds && tokens < RECHECK.tokens * rounds;
+    return fallBack && byClock && rounds >= RECHECK.rounds && tokens < RECHECK.gain * cost;
   }
 
   /** In plain rounds. */
   get #allowance(): number {
     const { byClock, timings } = this.#options;
-    const plain = byClock ? timings.least('plain') : null;
+    const plain = byClock ? timings.plain : null;
     return plain === null ? ALLOWANCE.tokens : Math.max(ALLOWANCE.tokens, ALLOWANCE.ms / plain);
   }
 
@@ -127,6 +130,6 @@ export class FallbackController {
     const ms = this.#speculated.reduce((sum, each) => sum + each.ms, 0);
     const { emit, timings } = this.#options;
     const speculative_ms = tokens > 0 ? ms / tokens : null;
-    emit({ type: 'fall-back', round, to, speculative_ms, plain_ms: timings.least('plain') });
+    emit({ type: 'fall-back', round, to, speculative_ms, plain_ms: timings.plain });
   }
 }

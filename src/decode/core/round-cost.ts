@@ -22,10 +22,8 @@ export const roundName = ({ nodes, passes }: RoundKind): string => `${passes}+${
 
 export const measuredCost =
   (timings: Timings): Cost =>
-  (kind) => {
-    const [speculative, plain] = [timings.least(roundName(kind), ENOUGH), timings.least('plain')];
-    return speculative !== null && plain !== null ? speculative / plain : null;
-  };
+  (kind) =>
+    timings.cost(roundName(kind), ENOUGH);
 
 /**
  * Passes of as many rows, in passes of one, on a software adapter (docs/log/speculation.md). Other devices differ in how
@@ -62,18 +60,18 @@ export const expectedCost = (timings: Timings | null, drafting = USUAL_DRAFTING)
     const rest = rows % MOST_ROWS;
     return ((rows - rest) / MOST_ROWS) * (USUAL[MOST_ROWS] as number) + (USUAL[rest] ?? 0) + drafting * passes;
   };
-  const least = (kind: RoundKind): number | null => timings?.least(roundName(kind)) ?? null;
+  const measured = (kind: RoundKind): number | null => timings?.cost(roundName(kind)) ?? null;
   return ({ nodes, passes }) => {
     const rows = paddedRows(nodes);
     const usual = usualCost({ nodes, passes });
-    const plain = timings?.least('plain') ?? null;
-    if (plain === null) return usual;
-    const alike = [rows, ...PASS_ROWS].map((each) => ({ nodes: each, passes })).filter((kind) => least(kind) !== null);
-    const timed = alike.length > 0 ? alike : CHAINS.filter((kind) => least(kind) !== null);
+    const alike = [rows, ...PASS_ROWS]
+      .map((each) => ({ nodes: each, passes }))
+      .filter((kind) => measured(kind) !== null);
+    const timed = alike.length > 0 ? alike : CHAINS.filter((kind) => measured(kind) !== null);
     const far = (kind: RoundKind) => Math.abs(paddedRows(kind.nodes) - rows);
     const [nearest] = timed.toSorted((a, b) => far(a) - far(b));
     if (nearest === undefined) return usual;
-    const stretch = ((least(nearest) as number) / plain - 1) / (usualCost(nearest) - 1);
+    const stretch = ((measured(nearest) as number) - 1) / (usualCost(nearest) - 1);
     return 1 + Math.max(0, stretch) * (usual - 1);
   };
 };

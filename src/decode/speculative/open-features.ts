@@ -11,6 +11,8 @@ export const FEATURE_PASS = 0.1;
 
 export interface OpenFeatures {
   readonly tapLayers: readonly number[];
+  /** The most levels of a tree of this width. */
+  deepest(width: number): number;
   /** Reads the prompt with the target and into the drafter's context. */
   prefill(target: Cursor): Promise<Prefilled>;
   /** `drawn`: chains are drawn at random at temperature > 0. */
@@ -28,6 +30,7 @@ export const openFeatures = async (run: RunContext): Promise<OpenFeatures> => {
     );
   return {
     tapLayers: run.models.eagle3?.tapLayers ?? [],
+    deepest: (width) => drafter.deepest(width),
     async prefill(target) {
       const prompt = run.sequence.tokens;
       const read = await prefillTapped(run, target, drafter, (pass, rows, base) => {

@@ -15,8 +15,9 @@ const proposed = (chances: readonly number[]) => ({
 });
 const timed = (costs: Readonly<Record<number, number>>): Timings => {
   const timings = new Timings();
+  for (let i = 0; i < 3; i++) timings.addPlain(10);
   for (const [rows, cost] of Object.entries(costs))
-    for (let i = 0; i < 3; i++) timings.add(rows === '1' ? 'plain' : `0+${rows}`, 10 * cost);
+    for (let i = 0; i < 3 && rows !== '1'; i++) timings.addRound(`0+${rows}`, 10 * cost);
   return timings;
 };
 const SLOW = { 1: 1, 2: 1.3, 4: 1.8, 8: 2.4, 12: 4.4, 16: 4.5 };

@@ -16,11 +16,14 @@ const timePlainRounds = async (
   target: Cursor,
   { timings, sequence }: Pick<RunContext, 'timings' | 'sequence'>,
 ): Promise<void> => {
-  while (timings.least('plain') === null) {
-    const start = performance.now();
-    await plainRound(target, sequence);
-    timings.add('plain', performance.now() - start);
-  }
+  const rounds = async (): Promise<void> => {
+    while (timings.plain === null) {
+      const start = performance.now();
+      await plainRound(target, sequence);
+      timings.addPlain(performance.now() - start);
+    }
+  };
+  await (sequence.constraint?.uncounted(rounds) ?? rounds());
 };
 
 const sourcesOf = ({ path, source }: Verdict, forced: number): readonly Source[] => [
@@ -138,7 +141,7 @@ export const speculate = (
     emit({ type: 'verify', round, by: 'target', path, next, source, ...probabilities, ms: end - drafted });
     // What a round with forced text commits says little of the drafts, so the fall-back does not count it.
     if (forced === 0) fallback.speculative(round, { nodes, passes }, end - start, path.length);
-    else timings.add(roundName({ nodes, passes }), end - start);
+    else timings.addRound(roundName({ nodes, passes }), end - start);
     return commitOf(pass, path, choices, sourcesOf(verdict, forced), now);
   }
 };

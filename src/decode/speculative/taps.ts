@@ -28,6 +28,18 @@ export const appendInOrder =
 export const appendTo = (context: DrafterContext & { append(pass: Taps, rows: readonly number[]): void }): AppendRows =>
   appendInOrder(context, (pass, rows) => context.append(pass, rows));
 
+/**
+ * Goes back to the last row that target and drafter both have, and returns how many there are. A drafter whose context
+ * is full needs none of the rows after it.
+ */
+const rewindBoth = (target: Cursor, context: DrafterContext): number => {
+  const isFull = context.length === context.capacity;
+  const known = isFull ? target.length : Math.min(target.length, context.length);
+  target.rewind(known);
+  context.rewind(Math.min(known, context.length));
+  return known;
+};
+
 /** Reads a text except its last token, which the first draft reads. Nothing is drawn and nothing is read back. */
 const readWithoutDraw = async (
   { sequence, signal, emit }: Pick<RunContext, 'sequence' | 'signal' | 'emit'>,
@@ -36,9 +48,7 @@ const readWithoutDraw = async (
   append: AppendRows,
 ): Promise<void> => {
   const start = performance.now();
-  const reused = Math.min(target.length, context.length);
-  target.rewind(reused);
-  context.rewind(reused);
+  const reused = rewindBoth(target, context);
   const rows = sequence.tokens.slice(reused, -1);
   if (rows.length > 0) await target.extend(rows, { signal, onPass: appendPasses(append, reused) });
   emit({ type: 'prefill', by: 'target', rows: rows.length, reused, ms: performance.now() - start });
@@ -65,9 +75,7 @@ export const prefillTapped = async (
   append: AppendRows,
   options: Pick<PrefillOptions, 'logits'> = {},
 ): Promise<Prefilled> => {
-  const known = Math.min(target.length, context.length);
-  target.rewind(known);
-  context.rewind(known);
+  const known = rewindBoth(target, context);
   return prefill(run, target, { ...options, onPass: appendPasses(append, known) });
 };
 

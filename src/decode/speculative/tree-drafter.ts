@@ -32,7 +32,9 @@ const nodesAt = ({ shape, width, nodes }: DraftShape, depth: number): number =>
 
 export const treeDrafter = (cursor: FeatureCursor, shape: DraftShape, observe: Drafter['observe']): Drafter => {
   const nodes = (depth: number) => nodesAt(shape, depth) + 1;
-  const paying = shape.depth === 0 ? new ChainDepth({ ...shape, most: MOST_PAYING, nodes }) : null;
+  const deepest = shape.shape === 'tree' ? cursor.deepest(shape.width) : MOST_PAYING;
+  const most = Math.min(MOST_PAYING, deepest);
+  const paying = shape.depth === 0 ? new ChainDepth({ ...shape, most, nodes }) : null;
   let drafted = 0;
   return {
     by: 'eagle3',

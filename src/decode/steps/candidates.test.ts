@@ -25,7 +25,7 @@ import {
 import { toyScore } from '../../testing/toys/toy-judge.ts';
 import { toyGrounding } from '../../testing/toys/toy-model.ts';
 import { committedTokens, measure, type TraceEvent } from '../../trace/index.ts';
-import { draftSampling } from '../core/draft-sampling.ts';
+import { draftSampling, stepSampling } from '../core/draft-sampling.ts';
 import type { SentenceEncoder } from '../core/system.ts';
 import type { Candidate } from './candidates.ts';
 import type { Question } from './route.ts';
@@ -82,7 +82,7 @@ const guarded = ({ k, beta, tau, logprob = ASSUMED, grounding = [0, 1] }: Guard,
       writeReference(distribution, by, text, candidateSampling(sampling, i), limits()),
     );
   while (text.length < PROMPT.length + maxTokens) {
-    const own = draw(DRAFT, 'draft', draftSampling(DRAWN));
+    const own = draw(DRAFT, 'draft', stepSampling(DRAWN));
     const candidate = own[mostAlike(own)] as ReferenceStep;
     const all = [...text, ...candidate.tokens];
     const rests = candidate.tokens.map((_, i) => toyGrounding(all, text.length + i, text.length));
@@ -187,7 +187,7 @@ describe('specguard', () => {
       [Symbol.dispose]: () => {},
     };
     const { run } = await routeEngine({ sentences, stopTokens: [STOP] });
-    const events = await run(specguard, { seed: SEED, maxTokens: 120, knobs: { k: 5, temperature: 0.7, tau: 0 } });
+    const events = await run(specguard, { seed: 5, maxTokens: 120, knobs: { k: 5, temperature: 0.7, tau: 0 } });
     const written = events.flatMap((event) => (event.type === 'candidates' ? [event.tokens] : []));
     const texts = written.map((step) => step.map((tokens) => tokens.join(' ')));
     const central = texts.map((step) => mostCentral(step.map(place)));

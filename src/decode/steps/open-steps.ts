@@ -1,7 +1,7 @@
 // Opens what a step system works with: the draft that writes candidates, the target that writes escalated steps, and
 // the boundary of steps.
 import type { OpenCursor, Sampling } from '../../model/interface.ts';
-import { draftSampling } from '../core/draft-sampling.ts';
+import { stepSampling } from '../core/draft-sampling.ts';
 import { readPrompt } from '../core/prefill.ts';
 import type { DecodingSystem, RunContext } from '../core/system.ts';
 import { Candidates } from './candidates.ts';
@@ -38,7 +38,7 @@ export const openSteps = async (
   run: RunContext,
   knobs: StepLimits,
   writer: DecodingSystem,
-  { samplings = [draftSampling(run.sequence.sampling)], ...rows }: DraftOptions = {},
+  { samplings = [stepSampling(run.sequence.sampling)], ...rows }: DraftOptions = {},
 ): Promise<StepModels> => {
   const { draft: model, remote } = run.models;
   if (!model) throw new Error('a step system was started without a draft');

@@ -46,6 +46,7 @@ export class TextTarget implements LoadedRemote, Disposable {
   }
 
   open(reader: Reader, asked?: PromptRequest): RemoteTarget {
+    if (asked?.fresh) this.#read = [];
     /** The text so far in the draft's tokens, and the same in the target's. */
     let here: readonly number[] = [];
     let there: readonly number[] = [];

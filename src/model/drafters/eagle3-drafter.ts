@@ -140,6 +140,10 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
     };
   }
 
+  deepest(width: number): number {
+    return deepestTree(width);
+  }
+
   override rewind(length: number): void {
     super.rewind(length);
     if (length <= this.#known) this.#known = -1;
@@ -164,17 +168,16 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
   }
 }
 
+/** A row's mask has a bit for each row of the beams before. */
+const deepestTree = (width: number): number => Math.min(MOST_LEVELS, 1 + Math.floor(MOST_NODES / width));
+
 const checkShape = ({ depth, width, nodes }: TreeShape, vocabulary: number): void => {
   if (![depth, width, nodes].every((n) => Number.isInteger(n) && n > 0))
     throw refuse(`a tree of depth ${depth}, width ${width} and ${nodes} nodes`);
-  if (depth > MOST_LEVELS) throw refuse(`a tree of depth ${depth}; the most is ${MOST_LEVELS}`);
   const widest = Math.min(MOST_TREE.width, vocabulary);
   if (width > widest) throw refuse(`a tree of width ${width}; the most is ${widest}`);
-  // A row's mask has a bit for each row of the beams before.
-  if ((depth - 1) * width > MOST_NODES)
-    throw refuse(
-      `a tree of depth ${depth} and width ${width} has ${(depth - 1) * width} rows; the most is ${MOST_NODES}`,
-    );
+  const deepest = deepestTree(width);
+  if (depth > deepest) throw refuse(`a tree of depth ${depth} and width ${width}; the deepest of it is ${deepest}`);
   const most = Math.min(MOST_TREE.nodes, treeCandidates({ width, levels: depth }));
   if (nodes > most) throw refuse(`a tree of ${nodes} nodes; here the most is ${most}`);
 };

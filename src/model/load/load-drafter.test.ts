@@ -166,10 +166,11 @@ describe.skipIf(noShared)('a drafter and its target', () => {
     expect(() => features.chain(6, GREEDY)).toThrow('16 rows and 5 more exceed the 20');
     const tree = (depth: number, width: number, nodes: number) => () => features.tree(1, { depth, width, nodes });
     expect(tree(0, 3, 4)).toThrow('a tree of depth 0');
-    expect(tree(11, 3, 4)).toThrow('the most is 10');
+    expect(tree(11, 3, 4)).toThrow('a tree of depth 11 and width 3; the deepest of it is 10');
     expect(tree(2, 17, 4)).toThrow('the most is 16');
     expect(tree(5, 3, 64)).toThrow('the most is 39');
-    expect(tree(9, 9, 10)).toThrow('has 72 rows; the most is 64');
+    expect(tree(9, 9, 10)).toThrow('a tree of depth 9 and width 9; the deepest of it is 8');
+    expect(features.deepest(9)).toBe(8);
     const first = features.tree(1, { depth: 2, width: 3, nodes: 4 });
     features.tree(1, { depth: 2, width: 3, nodes: 4 });
     expect(() => cursor.forward(first)).toThrow('not on this device any more');

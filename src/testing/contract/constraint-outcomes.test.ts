@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { Constraint } from '../../constraint/constraint.ts';
 import type { DecodingSystem } from '../../decode/core/system.ts';
 import autoregressive from '../../systems/autoregressive.ts';
+import blockpilot from '../../systems/blockpilot.ts';
 import { SYSTEMS } from '../../systems/index.ts';
+import promptLookup from '../../systems/prompt-lookup.ts';
 import type { EventOf } from '../../trace/index.ts';
 import { lettersTokenizer } from '../toys/letters.ts';
 import { toyEngine } from './system-contract.ts';
@@ -52,6 +54,21 @@ it('a budget that ends inside an object: the reason is length, and the answer sa
   expect(done).toMatchObject({ finish_reason: 'length', constraint: { valid: false } });
   expect(done.text).toBe('{"a"');
 });
+
+it.each([promptLookup, blockpilot])(
+  '$id: rounds that are only timed do not count among those that needed a mask',
+  async (system) => {
+    const { engine, run } = await toyEngine(system, TOY, STOP, lettersTokenizer(LETTERS));
+    const masked = async () => {
+      const events = await run({ prompt, constraint: { regex: '(ab|ca)+' }, maxTokens: 12 });
+      return (events.at(-1) as EventOf<'done'>).constraint?.masked;
+    };
+    const first = await masked(); // it times rounds, because none was timed yet
+    expect(first).toBeGreaterThan(0);
+    expect(first).toBe(await masked());
+    await engine.close();
+  },
+);
 
 const others = SYSTEMS.filter(({ group }) => group !== 'baseline' && group !== 'speculative');
 

@@ -204,7 +204,9 @@ export const toyFeatureDrafter = (options: DrafterOptions): FeatureDrafter => ({
           logits: { rows: 1, read: async () => Float32Array.from(toyLogits(options, text.slice(0, -1))) },
         };
       },
+      deepest,
       tree(anchor, shape) {
+        if (shape.depth > deepest(shape.width)) throw new Error(`toy drafter: a tree of depth ${shape.depth}`);
         if (known.length + shape.depth > capacity) throw new Error('toy drafter: a tree beyond its capacity');
         if (tokenRing.take(anchor) !== known.at(-1)?.next)
           throw new Error('toy drafter: not the anchor that was announced');
@@ -216,6 +218,9 @@ export const toyFeatureDrafter = (options: DrafterOptions): FeatureDrafter => ({
     };
   },
 });
+
+/** Little, so that tests reach it. */
+const deepest = (width: number): number => Math.floor(24 / width);
 
 interface Leaf {
   readonly text: readonly number[];
