@@ -1,5 +1,6 @@
 // Each rule for writing finds its fault in a bad sample, and nothing in the good one next to it.
 import { expect, it } from 'vitest';
+import { intervals } from '../src/base/statistics.ts';
 import {
   anchorsOf,
   brokenExamples,
@@ -88,7 +89,8 @@ it('versions, sizes and knobs are no figures of a system', () => {
 
 it('a table that differs from its results is made anew', () => {
   const runs = { x: { file: 'x.json', date: '2026-01-01', command: 'run', machine: 'a machine' } };
-  const facts = { folder: '.', systems: [], groups: {}, runs, results: { x: { columns: ['a'], rows: [['1']] } } };
+  const results = { x: { columns: ['a'], rows: [['1']] } };
+  const facts = { folder: '.', systems: [], groups: {}, runs, results, intervals };
   const stale = '<!-- table: x -->\n| a |\n| --- |\n| 2 |\n<!-- /table -->';
   const fresh = withTables(stale, facts);
   expect(fresh).not.toBe(stale);

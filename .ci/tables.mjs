@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runnerImport } from 'vite';
+import { placeRows, roundRows, speedOnAll, speedOnSet, speedRows, systemsOf } from './prompt-set-tables.mjs';
 import { root } from './steps.mjs';
 
 /** @typedef {import('../src/decode/core/system.ts').DecodingSystem} DecodingSystem */
@@ -15,15 +16,16 @@ import { root } from './steps.mjs';
 /**
  * How a table was measured (docs/results/runs.json), by its name.
  * @typedef {object} Run
- * @property {string} file Next to runs.json: what `bench --json` printed, or, where `columns` are named in it, rows by hand.
+ * @property {string} file Next to runs.json: what `bench --json` printed, or, where `columns` are named in it, rows by hand; with `sets` a folder.
  * @property {string} date
  * @property {string} command
  * @property {string} machine
  * @property {string} [source] Of rows by hand: where their figures stand.
  * @property {readonly string[]} [systems] Those of a report that are shown; default: all.
+ * @property {Readonly<Record<string, string>>} [sets] What sets of prompts are called, by the names of their files.
  */
 /** @typedef {{ columns: string[], rows: string[][] }} Rows */
-/** @typedef {{ folder: string, systems: readonly DecodingSystem[], groups: Readonly<Record<string, string>>, runs: Record<string, Run>, results: Record<string, any> }} Facts */
+/** @typedef {{ folder: string, systems: readonly DecodingSystem[], groups: Readonly<Record<string, string>>, runs: Record<string, Run>, results: Record<string, any>, intervals: import('./prompt-set-tables.mjs').Intervals }} Facts */
 
 /** @param {string[]} columns @param {string[][]} rows */
 const markdown = (columns, rows) => {
@@ -35,9 +37,11 @@ const markdown = (columns, rows) => {
 const range = (spread, digits) =>
   spread ? `${spread.median.toFixed(digits)} (${spread.min.toFixed(digits)}–${spread.max.toFixed(digits)})` : '–';
 
-/** When, where and how: a reader can run it again. @param {Run} run @param {string} folder The document's. */
+/** When, where and how: a reader can run it again. The README is short, so it links. @param {Run} run @param {string} folder The document's. */
 const caption = ({ date, machine, command, source }, folder) => {
   const from = source ? `. Source: [${source}](${relative(folder, source)})` : '';
+  if (folder === '.')
+    return `Measured on ${date}, ${machine}${from} ([command](docs/results/runs.json), [all rows](docs/results)).`;
   return [`Measured on ${date}, ${machine}${from}:`, '```sh', command, '```'].join('\n');
 };
 
@@ -125,7 +129,6 @@ const measured = (facts, name, wanted) => {
     markdown(columns, rows),
     '',
     `Median (${spread}) of ${report.prompts} prompts, ${runsEach}, at commit ${report.commit}; × is the median of the ratios.`,
-    ...(run.systems ? [`[More rows](${relative(folder, 'docs/results/speculative.json')}) were measured.`] : []),
     caption(run, folder),
   ].join('\n');
 };
@@ -142,7 +145,7 @@ const routers = ({ runs, results, folder }) => {
     }),
   );
   const chosen = cells.filter(
-    ([name]) => !/`(specguard|random|oracle|majority|best-of-n|draft-model)`/.test(name ?? ''),
+    ([name]) => !/`(specguard|random|oracle|majority|best-of-n|draft-model)`|^target alone/.test(name ?? ''),
   );
   return [
     markdown(
@@ -157,6 +160,33 @@ const routers = ({ runs, results, folder }) => {
     '',
     caption(run, folder),
   ].join('\n');
+};
+
+/** A run on several sets of prompts. @param {Facts} facts @param {string} name */
+const setsOf = ({ runs, results, intervals }, name) => ({
+  reports: results[name],
+  titles: /** @type {Record<string, string>} */ (runs[name]?.sets),
+  intervals,
+});
+
+/** @param {Facts} facts @param {string} name */
+const captionOfSets = ({ runs, results, folder }, name) => {
+  const [report] = Object.values(/** @type {Record<string, BenchReport>} */ (results[name]));
+  const of = `Medians; for all sets the ratio of sums. In brackets 95 % intervals over prompts: ${report?.prompts} a set, at ${report?.commit}.`;
+  return [of, caption(/** @type {Run} */ (runs[name]), folder)].join('\n');
+};
+
+/** What the README says of a published model: a row a system. @param {Facts} facts */
+const published = (facts) => {
+  const sets = setsOf(facts, 'smollm2');
+  const shown = ['gsm8k', 'humaneval', 'translation', 'mt-bench', 'rag'];
+  const rows = systemsOf(sets).map((id) => [
+    titleOf(facts, id),
+    speedOnAll(sets, id, false),
+    ...shown.map((set) => speedOnSet(sets, set, id)),
+  ]);
+  const columns = ['× plain decoding', 'all eight sets', ...shown.map((set) => sets.titles[set] ?? set)];
+  return [markdown(columns, rows), '', captionOfSets(facts, 'smollm2')].join('\n');
 };
 
 /** The tables, by name. @type {Record<string, (facts: Facts) => string>} */
@@ -180,6 +210,21 @@ const TABLES = {
     measured(facts, 'speculative', (id) =>
       facts.systems.some((s) => s.id === id && (s.group === 'baseline' || s.group === 'speculative')),
     ),
+  smollm2: published,
+  'smollm2-speed': (facts) => {
+    const sets = setsOf(facts, 'smollm2');
+    const columns = ['', ...systemsOf(sets).map((id) => titleOf(facts, id))];
+    return [markdown(columns, speedRows(sets)), '', captionOfSets(facts, 'smollm2')].join('\n');
+  },
+  'smollm2-rounds': (facts) => {
+    const sets = setsOf(facts, 'smollm2');
+    return markdown(['', ...systemsOf(sets).map((id) => titleOf(facts, id))], roundRows(sets));
+  },
+  'smollm2-places': (facts) => {
+    const places = 8;
+    const columns = ['', ...Array.from({ length: places }, (_, i) => `${i + 1}`)];
+    return markdown(columns, placeRows(setsOf(facts, 'smollm2'), 'eagle3:shape=chain:depth=0', places));
+  },
   routers,
   ensembles: (facts) =>
     measured(facts, 'ensembles', (id) => facts.systems.some((s) => s.id === id && s.group === 'ensemble')),
@@ -208,11 +253,16 @@ const readFacts = async () => {
     (await runnerImport(join(root, path), { configFile: false, root, logLevel: 'error' })).module;
   const { SYSTEMS: systems } = await load('src/systems/index.ts');
   const { SYSTEM_GROUPS: groups } = await load('src/decode/core/system.ts');
+  const { intervals } = await load('src/base/statistics.ts');
+  /** @param {Run} run */
+  const resultsOf = ({ file, sets }) =>
+    sets ? Object.fromEntries(Object.keys(sets).map((set) => [set, read(`${file}/${set}.json`)])) : read(file);
   return {
     systems,
     groups,
     runs,
-    results: Object.fromEntries(Object.entries(runs).map(([n, r]) => [n, read(r.file)])),
+    results: Object.fromEntries(Object.entries(runs).map(([name, run]) => [name, resultsOf(run)])),
+    intervals,
   };
 };
 

@@ -305,7 +305,7 @@ async function* streamParts(
   options.abortSignal?.throwIfAborted();
 }
 
-/** `settings`: for every model that does not say otherwise. */
+/** A provider for the AI SDK over this engine. `settings` holds for models that do not say otherwise. */
 export const createOutrider = (engine: Engine, settings: OutriderSettings = {}): OutriderProvider => {
   const model = (modelId = 'outrider', own: OutriderSettings = {}): LanguageModelV4 => {
     const all = { ...settings, ...own };

@@ -156,7 +156,7 @@ const creator =
     return { controller, [Symbol.asyncIterator]: () => stream };
   };
 
-/** `defaults`: for every request that does not say otherwise under `outrider`. */
+/** An engine in the shape of OpenAI's client. `defaults` holds for requests that do not say otherwise under `outrider`. */
 export const openai = (engine: Engine, defaults: OpenAIExtras = {}): OpenAI =>
   ({
     chat: { completions: { create: creator(engine, defaults, CHAT) } },

@@ -49,7 +49,7 @@ export interface LanguageModelStatic {
   params(): Promise<typeof PARAMS>;
 }
 
-/** The caller closes the engine. */
+/** A `LanguageModel` as in the browser's Prompt API, over this engine, which the caller closes. */
 export const promptApi = (engine: Engine, { models, load, ...rest }: PromptApiOptions): LanguageModelStatic => {
   const shared = new SharedLoad(engine, { models, ...(load && { load }) });
   return {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures every router in the engine: thresholds on validation problems, then, once, the held-out ones, and the harder ones at
+# Measures every router in the engine: thresholds on validation problems, then the held-out ones, and the harder ones at
 # the same thresholds. Writes the figures of the tables and the plots. OUT names a folder for what the commands print; journals
 # there let an interrupted one go on. SUITES=usual or SUITES=hard measures one set alone. Counts bear other work on the machine;
 # the times of `bench` need a quiet one.
@@ -12,7 +12,7 @@ outrider() { npm run -s outrider -- "$@" --json; }
 by() { printf "%s:inner=$1," "${@:2}"; }
 inner() { by autoregressive "$@"; by dflash "$@"; }
 judged="rsd arbitrage confidence specguard" rest="$(inner oracle random:share=0.2)draft-model,draft-only,majority,best-of-n"
-mkdir -p "$out"
+mkdir -p "$out" && out=$(cd "$out" && pwd) # absolute: other folders are entered below
 set -x
 
 if [[ $suites == *usual* ]]; then
