@@ -20,6 +20,7 @@ import { SYSTEMS } from '../systems/index.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 import { choice, text, texts, UsageError } from './arguments.ts';
 import { bundledNames, DEFAULT_DRAFT, DEFAULT_MODEL, modelSource, PRECISIONS, readModelName } from './model-source.ts';
+import { stepReaderOf } from './step-reader.ts';
 import { openDiskStore } from './store.ts';
 import { formatBytes } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -213,8 +214,9 @@ export const loadTogether = async (
       ? null
       : await loadSentencesSource(await modelSource(wanted.sentences, root), { signal, store });
   const judges: LoadedJudge[] = [];
+  const reader = stepReaderOf({ target, ...(draft && { draft }) });
   for (const name of named(judgeNames))
-    judges.push(await loadJudgeSource(device.gpu, await modelSource(name, root), { ...options(name), target }));
+    judges.push(await loadJudgeSource(device.gpu, await modelSource(name, root), { ...options(name), target: reader }));
   const [prm] = judges.filter(({ model }) => model.gives === 'reward');
   const [router] = judges.filter(({ model }) => model.gives === 'advantage');
   return {

@@ -52,13 +52,18 @@ export const readConversation = async (path: string): Promise<Conversation> => {
   return { messages, tools: tools ?? undefined, generationPrompt, ...(documents && { variables: { documents } }) };
 };
 
-/** The messages of a conversation for a command that gives the model neither tools nor documents. */
+/** The messages of a conversation for a command that answers it, and gives the model neither tools nor documents. */
 export const readMessages = async (path: string): Promise<readonly ChatMessage[]> => {
-  const { messages, tools, variables } = await readConversation(path);
+  const { messages, tools, variables, generationPrompt } = await readConversation(path);
   if (tools?.length || variables)
     throw new UsageError(
       `${path}: tools and documents cannot be used here`,
       'Remove them from the file. `outrider chat` shows the prompt with them.',
+    );
+  if (generationPrompt === false)
+    throw new UsageError(
+      `${path}: add_generation_prompt false cannot be used here`,
+      'Remove it from the file: an answer follows the generation prompt. `outrider chat` shows the prompt without one.',
     );
   // A message that only calls tools has no content.
   return messages.map((message) => ({ ...message, content: message.content ?? '' }));

@@ -42,10 +42,10 @@ export const bundledNames = (root: string): readonly string[] => bundledWith(roo
 
 export const PRECISIONS = ['f32', 'f16', 'q8', 'q4'] as const satisfies readonly Precision[];
 
-/** `M@q4`: this model at a precision of its own. */
+/** `M@q4`: this model at a precision of its own. A path that ends like this is a name all the same. */
 export const readModelName = (model: string): { readonly name: string; readonly precision?: Precision } => {
   const precision = PRECISIONS.find((known) => model.endsWith(`@${known}`));
-  return precision ? { name: model.slice(0, -1 - precision.length), precision } : { name: model };
+  return precision && !existsSync(model) ? { name: model.slice(0, -1 - precision.length), precision } : { name: model };
 };
 
 const bundledFiles = async (root: string, name: string): Promise<Source> => {

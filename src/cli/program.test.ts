@@ -179,6 +179,17 @@ describe('chat', () => {
     expect(stderr).toContain('tools and documents cannot be used here');
   });
 
+  it('shows a prompt that no answer begins in, which generate refuses', async () => {
+    const messages = [{ role: 'user', content: '1 + 2' }];
+    const path = file('unanswered.json', JSON.stringify({ messages, add_generation_prompt: false }));
+    const { stdout } = await runCli('chat', '--messages', path);
+    expect(JSON.parse(stdout).prompt).toBe('<bos><user>1 + 2');
+    const { status, stderr } = await runCli('generate', '--messages', path);
+    expect(status).toBe(2);
+    expect(stderr).toContain('add_generation_prompt false cannot be used here');
+    expect(stderr).not.toContain('device:');
+  });
+
   it.each([
     ['{', 'not JSON'],
     ['[]', 'not a list of messages'],

@@ -1,7 +1,7 @@
 // The command line: finds the command, reads its options, runs it, and turns whatever happens into an exit status.
 // 0 done · 1 the work failed · 2 the arguments are wrong · 130 interrupted. One file a command, in commands/.
 
-import { type Fault, toFault } from '../base/errors.ts';
+import { type ErrorCode, type Fault, toFault } from '../base/errors.ts';
 import { parseArguments, UsageError } from './arguments.ts';
 import { COMMON, type Command, commandHelp } from './command.ts';
 import { bench } from './commands/bench.ts';
@@ -72,6 +72,9 @@ const unwritten = ({ message }: Error): Fault => ({
   hint: 'Is the disk full?',
 });
 
+/** What was asked for is wrong, whether that shows before a model is loaded or needs its vocabulary. */
+const WRONG_ARGUMENTS: readonly ErrorCode[] = ['bad-request', 'bad-constraint'];
+
 /** Returns the exit status. */
 export const main = async (argv: readonly string[], { root }: { readonly root: string }): Promise<number> => {
   const session = openTerminal(root);
@@ -88,7 +91,7 @@ export const main = async (argv: readonly string[], { root }: { readonly root: s
     if (fault.code === 'aborted') return session.interrupted ? 130 : 0;
     terminal.note(argv.includes('--json') ? JSON.stringify({ error: fault }) : describe(fault));
     if (fault.code === 'bug' && error instanceof Error && !argv.includes('--json')) terminal.note(error.stack ?? '');
-    return fault.code === 'bad-request' && !session.lost ? 2 : 1;
+    return WRONG_ARGUMENTS.includes(fault.code) && !session.lost ? 2 : 1;
   } finally {
     session.close();
   }

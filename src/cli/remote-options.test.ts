@@ -67,6 +67,8 @@ describe('the options of a remote judge', () => {
     [{ ...there, 'remote-judge-model': undefined }, 'without --remote-judge-model'],
     [{ 'remote-judge-fall-back': 'target' }, '--remote-judge-fall-back is given without --remote-judge'],
     [{ ...there, judge: 'prm' }, '--judge and --remote-judge'],
+    [{ ...there, 'remote-judge': 'localhost' }, "the remote's address is not a URL"],
+    [{ ...there, 'remote-judge': 'localhost:8000' }, "the remote's address is neither http nor https"],
     [{ ...there, 'remote-judge-words': 'yes' }, 'the word against'],
     [{ ...there, 'remote-judge-question': 'Right?' }, 'without --remote-judge-words'],
   ])('refuse %j', (wanted, message) => {

@@ -1,15 +1,16 @@
 // A target or a judge on another machine, as the command line names it: `--remote ADDRESS --remote-model NAME`. Keys
 // come from the environment, because arguments are kept in shell histories and process lists. The draft runs here.
 import type { DecodingSystem } from '../decode/core/system.ts';
-import { type LoadedJudge, type LoadedModel, type LoadedModels, readerOf } from '../engine/load/loaded-models.ts';
-import { exposedKey } from '../remote/address.ts';
+import type { LoadedJudge, LoadedModel, LoadedModels } from '../engine/load/loaded-models.ts';
+import { exposedKey, serverAddress } from '../remote/address.ts';
 import { openRemoteJudge } from '../remote/remote-judge.ts';
 import { type LoadedRemote, openRemote } from '../remote/remote-target.ts';
-import { type RemoteJudge, remote, remoteJudge } from '../remote/server.ts';
+import { type JudgedBy, type RemoteJudge, remote, remoteJudge } from '../remote/server.ts';
 import { SYSTEMS } from '../systems/index.ts';
 import { choice, text, UsageError } from './arguments.ts';
 import { loadTogether, type OpenedDevice, type WantedTogether } from './device.ts';
 import { DEFAULT_DRAFT } from './model-source.ts';
+import { stepReaderOf } from './step-reader.ts';
 import type { Terminal } from './terminal.ts';
 
 const REMOTE_KEY = 'OUTRIDER_REMOTE_KEY';
@@ -96,15 +97,29 @@ const loadWithRemote = async (
 const GIVES = { prm: 'reward', router: 'advantage' } as const;
 const isJudge = (role: string): role is keyof typeof GIVES => role in GIVES;
 
-/** Null when judges are on this machine. */
+/** How the server is asked for a score. */
+const readJudgedBy = ({
+  'remote-judge-words': words,
+  'remote-judge-question': question,
+  'remote-judge-step-end': stepEnd,
+}: Wanted): JudgedBy => {
+  if (words === undefined) {
+    if (question !== undefined) throw new UsageError('--remote-judge-question is given without --remote-judge-words');
+    return { by: 'pooling', stepEnd };
+  }
+  const [against, inFavour, ...more] = words.split(',');
+  if (!against || !inFavour || more.length > 0)
+    throw new UsageError(`--remote-judge-words ${words}: expected the word against a step and the one for it`);
+  return { by: 'words', words: [against, inFavour], question, stepEnd };
+};
+
+/** Null when judges are on this machine. Wrong options are errors before anything is loaded. */
 const readRemoteJudge = (
   wanted: Wanted,
   systems: readonly DecodingSystem[],
   environment: Environment,
 ): RemoteJudge | null => {
-  const { 'remote-judge': address, 'remote-judge-model': model, 'remote-judge-words': words } = wanted;
-  const { 'remote-judge-question': question, 'remote-judge-step-end': stepEnd } = wanted;
-  const how = { fallBack: wanted['remote-judge-fall-back'] };
+  const { 'remote-judge': address, 'remote-judge-model': model, 'remote-judge-fall-back': fallBack } = wanted;
   if (address === undefined) {
     const alone = Object.keys(remoteOptions).find(
       (name) => name.startsWith('remote-judge-') && wanted[name as keyof typeof remoteOptions] !== undefined,
@@ -117,14 +132,9 @@ const readRemoteJudge = (
   if (!systems.some(({ needs }) => needs.some(isJudge)))
     throw new UsageError(`${systems.map(({ id }) => id).join(', ')} asks no judge, and --remote-judge names one`);
   const key = environment[JUDGE_KEY] || undefined;
-  if (words === undefined) {
-    if (question !== undefined) throw new UsageError('--remote-judge-question is given without --remote-judge-words');
-    return remoteJudge(address, model, { by: 'pooling', stepEnd }, key, how);
-  }
-  const [against, inFavour, ...more] = words.split(',');
-  if (!against || !inFavour || more.length > 0)
-    throw new UsageError(`--remote-judge-words ${words}: expected the word against a step and the one for it`);
-  return remoteJudge(address, model, { by: 'words', words: [against, inFavour], question, stepEnd }, key, how);
+  const judge = remoteJudge(address, model, readJudgedBy(wanted), key, { fallBack });
+  serverAddress(judge, ''); // throws where the address or the key is wrong
+  return judge;
 };
 
 export interface Far {
@@ -157,7 +167,7 @@ export const loadAll = async (
     ? await loadWithRemote(device, target, wanted, here, terminal)
     : await loadTogether(device, wanted, here, terminal);
   if (!judge) return models;
-  const reader = readerOf(models) as LoadedModel;
+  const reader = stepReaderOf(models) as LoadedModel;
   const exposed = exposedKey(judge);
   if (exposed) terminal.note(`warning: ${exposed}`);
   const roles = new Set(systems.flatMap(({ needs }) => needs.filter(isJudge)));

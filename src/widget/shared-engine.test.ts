@@ -12,6 +12,7 @@ const done: TraceEvent = { at: 1, type: 'done', finish_reason: 'stop', stop: nul
 const setUp = () => {
   const log: string[] = [];
   const faults: OutriderError[] = [];
+  let closed = 0;
   const open = (): Engine => {
     log.push('open');
     return {
@@ -26,12 +27,16 @@ const setUp = () => {
         const fault = faults.shift();
         if (fault) throw fault;
         log.push('run');
-        yield done;
+        try {
+          yield done;
+        } finally {
+          closed++;
+        }
       },
       close: async () => void log.push('close'),
     } as unknown as Engine; // the rest of the interface is never asked for
   };
-  return { log, faults, pool: new EnginePool(open) };
+  return { log, faults, pool: new EnginePool(open), closed: () => closed };
 };
 
 const wants = (models: Readonly<Record<string, string>>): Preparation => ({
@@ -101,6 +106,13 @@ describe('elements of one page', () => {
     await ask(pool, b, wants({ target: 't' }));
     pool.leave(b);
     expect(log).toEqual(['open', 'close', 'open', 'load target=t', 'run', 'close']);
+  });
+
+  it('close a run that they do not read to its end', async () => {
+    const { pool, closed } = setUp();
+    pool.join(a);
+    for await (const _ of pool.run(a, wants({ target: 't' }), { prompt: { text: '?' } })) break;
+    expect(closed()).toBe(1);
   });
 
   it('are aborted while they wait for others', async () => {

@@ -73,16 +73,20 @@ export class EnginePool {
 
   /** Loads what is missing, then runs. */
   async *run(user: object, preparation: Preparation, request: RunRequest): AsyncGenerator<TraceEvent, void, undefined> {
+    let events: AsyncIterator<TraceEvent> | null = null;
     try {
-      const { run, first } = await this.#afterOthers(async () => {
+      const started = await this.#afterOthers(async () => {
         const engine = await this.#ready(user, preparation);
         const run = engine.run(request, preparation.signal)[Symbol.asyncIterator]();
         return { run, first: await run.next() }; // its first event shows that it is in the engine's queue
       });
-      for (let next = first; !next.done; next = await run.next()) yield next.value;
+      events = started.run;
+      for (let next = started.first; !next.done; next = await events.next()) yield next.value;
     } catch (error) {
       this.#failed(error);
       throw error;
+    } finally {
+      await events?.return?.(); // one that is not read to its end would hold the engine's queue
     }
   }
 

@@ -10,6 +10,7 @@ import { toyModel } from '../testing/toys/toy-model.ts';
 import { committedTokens, type TraceEvent } from '../trace/index.ts';
 import { clientOf } from './client.ts';
 import { connect } from './connect.ts';
+import { answer } from './rpc.ts';
 import { serve } from './service.ts';
 
 const close: (() => Promise<unknown>)[] = [];
@@ -133,6 +134,28 @@ describe('an engine in a worker', () => {
       },
     ]);
     await expect(client.load({ target: 'huge' })).rejects.toThrow('no bundled model "huge"');
+  });
+
+  it('aborts a load whose progress the page cannot take', async () => {
+    const { port1, port2 } = new MessageChannel();
+    let stopped: AbortSignal | undefined;
+    const slow = {
+      ...serve(createEngine()),
+      load: (_: unknown, __: unknown, port: MessagePort) =>
+        answer<object, void>(port, async (tell, signal) => {
+          stopped = signal;
+          tell({ role: 'target', phase: 'upload', loaded: 1, total: 2 });
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        }),
+    };
+    expose(slow, port1);
+    const client = connect({ worker: port2, base: 'https://example.org/demo/' });
+    close.push(() => client.close());
+    const onProgress = () => {
+      throw new Error('the bar is gone');
+    };
+    await expect(client.load({ target: 'draft' }, { onProgress })).rejects.toThrow('the bar is gone');
+    await vi.waitFor(() => expect(stopped?.aborted).toBe(true));
   });
 
   it('says so when the worker dies, to calls under way and to later ones', async () => {

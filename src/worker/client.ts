@@ -91,15 +91,19 @@ const sendableAll = (models: ModelSources, base: string | undefined): ModelSourc
 const isStored = (source: ModelSources[ModelRole]): boolean =>
   typeof source === 'object' && 'kind' in source && source.kind === 'url';
 
-/** The value of a call; its progress is passed on. */
+/** The value of a call; its progress is passed on. Where `tell` throws, the call is aborted. */
 const resultOf = async <Told, Value>(
   call: AsyncGenerator<Told, Value, undefined>,
   tell: ((told: Told) => void) | undefined,
 ): Promise<Value> => {
-  for (;;) {
-    const { done, value } = await call.next();
-    if (done) return value;
-    tell?.(value);
+  try {
+    for (;;) {
+      const { done, value } = await call.next();
+      if (done) return value;
+      tell?.(value);
+    }
+  } finally {
+    await call.return(undefined as Value); // of no effect on a call that has ended
   }
 };
 

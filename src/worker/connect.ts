@@ -16,7 +16,7 @@ export interface ConnectOptions {
   readonly shared?: boolean;
 }
 
-/** Nothing is loaded yet, and the GPU is opened by the first load. */
+/** An engine in a web worker. Nothing is loaded yet; the first load opens the GPU. */
 export const connect = ({ base, worker, shared = false }: ConnectOptions = {}): Client => {
   if (shared && worker === undefined) return sharedClient(startSharedWorker, startWorker, { base });
   return { ...clientOf(worker ?? startWorker, { base }), shared: Promise.resolve(false) };

@@ -1,6 +1,7 @@
 // Several tabs on one engine: over real message channels, with toy models behind addresses. e2e/shared.spec.ts has two
 // pages of a browser.
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { OutriderError } from '../base/errors.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import type { LoadOptions, ModelSources } from '../engine/sources.ts';
 import { toyLoaded } from '../testing/contract/system-contract.ts';
@@ -43,6 +44,10 @@ const site = () => {
       load(models: ModelSources, options?: LoadOptions) {
         const name = new URL((models.target as ReturnType<typeof url>).url).pathname.replaceAll('/', '');
         loads.push(name);
+        if (name === 'endless')
+          return new Promise((_, reject) => {
+            options?.signal?.addEventListener('abort', () => reject(new OutriderError('aborted', 'by the caller')));
+          });
         const toy = toys[name as keyof typeof toys];
         return engine.load(toy ? { target: toyLoaded(toy) } : { target: 'absent' }, options);
       },
@@ -100,6 +105,49 @@ describe('tabs of one engine', () => {
     await expect(b.load({ target: url('absent') })).rejects.toMatchObject({ code: 'bad-request' });
     await expect(collect(b)).rejects.toMatchObject({ message: 'no model is loaded in this tab' });
     expect(committedTokens(await collect(a))).toEqual(alone);
+  });
+
+  it('keep their models when a load is refused at once, or aborted before its turn', async () => {
+    const { tabs, loads } = site();
+    const [a, b] = [tabs.join(), tabs.join()];
+    ends.push(
+      () => a.close(),
+      () => b.close(),
+    );
+    await b.load({ target: url('large') });
+    const large = committedTokens(await collect(b));
+    const refused = b.load({ target: url('small') }, { precision: 'q5' as 'q8' });
+    await expect(refused).rejects.toMatchObject({ code: 'bad-request' });
+    expect(committedTokens(await collect(b))).toEqual(large);
+    await a.load({ target: url('small') });
+    const stop = new AbortController();
+    const long = a.run({ ...request, maxTokens: 4000 }, stop.signal)[Symbol.asyncIterator]();
+    await long.next();
+    const abort = new AbortController();
+    const load = b.load({ target: url('small') }, { signal: abort.signal });
+    await vi.waitFor(() => expect(loads).toEqual(['large', 'small', 'small'])); // in the engine's queue, after the run
+    abort.abort();
+    await expect(load).rejects.toMatchObject({ code: 'aborted' });
+    stop.abort();
+    await long.return?.();
+    expect(committedTokens(await collect(b))).toEqual(large);
+  });
+
+  it('lose their models when a load fails, or is aborted in its turn', async () => {
+    const { tabs, loads } = site();
+    const tab = tabs.join();
+    ends.push(() => tab.close());
+    const none = { message: 'no model is loaded in this tab' };
+    await tab.load({ target: url('small') });
+    await expect(tab.load({ target: url('absent') })).rejects.toMatchObject({ code: 'bad-request' });
+    await expect(collect(tab)).rejects.toMatchObject(none);
+    await tab.load({ target: url('small') });
+    const abort = new AbortController();
+    const load = tab.load({ target: url('endless') }, { signal: abort.signal });
+    await vi.waitFor(() => expect(loads.at(-1)).toBe('endless'));
+    abort.abort();
+    await expect(load).rejects.toMatchObject({ code: 'aborted' });
+    await expect(collect(tab)).rejects.toMatchObject(none);
   });
 
   it('that are gone end their runs and do not hold up others', async () => {

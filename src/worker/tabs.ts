@@ -3,6 +3,7 @@
 // are loaded again first. A tab that closes ends its runs; the last one frees everything.
 import { checkAborted, OutriderError, toFault } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
+import { checkLoad } from '../engine/check-load.ts';
 import type { Engine, Loaded } from '../engine/engine.ts';
 import { sameSource } from '../engine/registry.ts';
 import type { LoadOptions, ModelSources } from '../engine/sources.ts';
@@ -32,6 +33,8 @@ export class Tabs {
   #loaded: Wanted | null = null;
   /** Loads and starts of runs follow one another, so that no load replaces a run's models before it starts. */
   #last: Promise<unknown> = Promise.resolve();
+  /** Started runs that have not ended: a load waits for them in the engine's queue. */
+  #runs = 0;
 
   constructor(open: () => Engine) {
     this.#open = open;
@@ -55,14 +58,21 @@ export class Tabs {
       storedModels: () => this.#use().storedModels(),
       deleteStored: (name) => this.#use().deleteStored(name),
       preflight: (models, options) => this.#use().preflight(models, { ...options, signal: untilLeft(options?.signal) }),
-      load: (models, { signal, onProgress, ...how } = {}) => {
+      load: async (models, { signal, onProgress, ...how } = {}) => {
+        checkLoad(models, how); // one that is refused at once changes nothing
         const until = untilLeft(signal);
         return this.#alone(until, async () => {
+          const before = wanted;
           const now: Wanted = { models, how };
           wanted = null; // a load that fails leaves no model loaded
-          const loaded = await this.#load(now, { signal: until, onProgress });
-          wanted = now;
-          return loaded;
+          try {
+            const loaded = await this.#load(now, { signal: until, onProgress });
+            wanted = now;
+            return loaded;
+          } catch (error) {
+            if (until.aborted && this.#runs > 0) wanted = before; // its turn had not come
+            throw error;
+          }
         });
       },
       run: (request, signal) => {
@@ -113,6 +123,7 @@ export class Tabs {
     try {
       const started = await start();
       events = started.events;
+      this.#runs++;
       for (let next = started.first; !next.done; next = await events.next()) yield next.value;
     } catch (error) {
       const { code } = toFault(error);
@@ -121,6 +132,7 @@ export class Tabs {
       // It was stopped before it was in the engine's queue.
       yield { at: performance.now() - asked, type: 'done', finish_reason: 'aborted', stop: null, text: null };
     } finally {
+      if (events) this.#runs--;
       await events?.return?.();
     }
   }

@@ -12,6 +12,7 @@ import type { Gpu } from '../../gpu/device.ts';
 import type { CachePrecision } from '../../model/interface.ts';
 import { measure, type TraceEvent } from '../../trace/index.ts';
 import type { Written } from '../request-options.ts';
+import { stepReaderOf } from '../step-reader.ts';
 import { type BenchEntry, baselineOf, PLAIN, sameRuns, withBaselines } from './entries.ts';
 import { type ProfiledRounds, profileRounds } from './profile-rounds.ts';
 import { type BenchPrompt, chosenPrompts, defaultPrompts, fitted, isRight } from './prompts.ts';
@@ -111,6 +112,7 @@ export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOption
     );
   const engine = createEngine({ gpu });
   const loaded = { ...models, target };
+  const stepReader = stepReaderOf(loaded) ?? target;
   await engine.load(loaded, { cache, vocabularies: 'own' });
 
   const { passes, ...device } = await measureCard(gpu, target, {
@@ -122,7 +124,7 @@ export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOption
 
   const samples = new Map(entries.map(({ name }) => [name, [] as Sample[]]));
   const ask = ({ system, knobs }: BenchEntry, index: number, repetition = 0) => {
-    const prompt = fitted((prompts[index] as BenchPrompt).prompt, target);
+    const prompt = fitted((prompts[index] as BenchPrompt).prompt, system.remote ? stepReader : target);
     const drawn = { temperature, seed: seed + repetition * prompts.length + index };
     const asked = { ...written, prompt, system: system.id, knobs, maxTokens, ignoreEos, ...drawn };
     return engine.run({ ...asked, fresh: true }, signal);

@@ -20,6 +20,7 @@ describe('bench', () => {
     [['--prompts', prompts('\n')], 'has no prompts'],
     [['--prompts', prompts('{"q": 1}')], 'prompts.jsonl:1 has no prompt'],
     [['--constraint', prompts('no JSON')], 'prompts.jsonl: not JSON'],
+    [['--constraint', prompts('{"regex": 5}')], 'bad-constraint: regex must be a text that is not empty'],
     [['--document', 'nowhere.txt'], 'cannot read nowhere.txt'],
     [['--suite', 'chess'], '"chess" is not one of bundled-math'],
   ])('refuses %j before it opens a device', async (args, message) => {

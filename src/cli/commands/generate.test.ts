@@ -118,6 +118,9 @@ describe('generate from text', PATIENCE, () => {
     expect(committed.length).toBeGreaterThan(0);
   });
 
+  const schema = join(mkdtempSync(join(tmpdir(), 'outrider-schema-')), 'schema.json');
+  writeFileSync(schema, '{"json_schema": {"if": {}}}');
+
   it.each([
     [[], 'there is no prompt'],
     [['--prompt', 'a', '--tokens', '1'], '--prompt and --tokens are both given'],
@@ -150,6 +153,7 @@ describe('generate from text', PATIENCE, () => {
     [['--prompt', 'a', '--logit-bias', '42'], '--logit-bias: "42" is not ID=X'],
     [['--prompt', 'a', '--bad-words', '["a"'], '--bad-words: not JSON'],
     [['--prompt-file', 'nowhere.txt'], 'cannot read nowhere.txt'],
+    [['--model', 'draft', '--prompt', 'a', '--constraint', schema], 'bad-constraint: '],
     [['--prompt', 'a', '--set', 'gamma=4'], 'autoregressive has no knob "gamma"'],
     [['--prompt', 'a', '--max-tokens', '5000'], 'exceed the context of 1024'],
   ])('exits with 2 on %j', async (args, message) => {

@@ -28,6 +28,7 @@ import { modelOption } from '../model-source.ts';
 import { LEGEND, painter } from '../paint.ts';
 import { loadAll, readFar, remoteOptions } from '../remote-options.ts';
 import { compact, readJson, readWritten, requestOptions } from '../request-options.ts';
+import { stepReaderOf } from '../step-reader.ts';
 import { formatFigure } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -141,8 +142,8 @@ const fitPrompt = (prompt: Prompt, { tokenizer, name }: LoadedModel, given: Give
   return { text: message.content };
 };
 
-const printText = (target: LoadedModel, given: Given, terminal: Terminal) => {
-  const stream = target.tokenizer?.stream();
+const printText = (reader: LoadedModel, given: Given, terminal: Terminal) => {
+  const stream = reader.tokenizer?.stream();
   const paint = stream && painter(stream, { colour: terminal.colour, marks: given.marks });
   let printed = 0;
   let ended = true;
@@ -205,15 +206,15 @@ export const generate = defineCommand({
     const far = readFar(values, [system]);
     using device = await openDevice(terminal);
     const models = await loadAll(device, far, values, [system], terminal);
-    const target = readerOf(models) as LoadedModel;
+    const reader = (system.remote ? stepReaderOf(models) : readerOf(models)) as LoadedModel;
     const engine = createEngine({ gpu: device.gpu });
     const loaded = Object.entries(
       (await engine.load(models, { cache: values.kv ?? 'f32', vocabularies: 'own' })).models,
     );
     const names = Object.fromEntries(loaded.map(([role, { name }]) => [role, name]));
-    const prompt = fitPrompt(request.prompt, target, values, terminal);
+    const prompt = fitPrompt(request.prompt, reader, values, terminal);
 
-    const print = printText(target, values, terminal);
+    const print = printText(reader, values, terminal);
     const events: TraceEvent[] = [];
     for await (const told of engine.run({ ...request, prompt }, terminal.signal)) {
       const event = told.type === 'run' ? { ...told, models: names } : told;

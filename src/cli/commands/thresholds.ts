@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { checkAborted } from '../../base/errors.ts';
 import type { Interval } from '../../base/statistics.ts';
 import { createEngine } from '../../engine/engine.ts';
-import { readerOf } from '../../engine/load/loaded-models.ts';
 import type { RunRequest } from '../../engine/request.ts';
 import draftOnly from '../../systems/draft-only.ts';
 import { SYSTEMS } from '../../systems/index.ts';
@@ -22,6 +21,7 @@ import { auxiliaryOptions, openDevice, precisionOption } from '../device.ts';
 import { readTextFile } from '../messages.ts';
 import { modelOption } from '../model-source.ts';
 import { loadAll } from '../remote-options.ts';
+import { stepReaderOf } from '../step-reader.ts';
 import { table } from '../table.ts';
 import { checkWritable } from '../writable.ts';
 
@@ -124,7 +124,7 @@ export const thresholds = defineCommand({
     const models = await loadAll(device, { target: null, judge: null }, values, ways, terminal);
     const engine = createEngine({ gpu: device.gpu });
     await engine.load(models, { vocabularies: 'own' });
-    const reader = readerOf(models);
+    const reader = stepReaderOf(models);
     if (!reader) throw new UsageError('there is no target');
 
     const names = Object.entries(models).flatMap(([role, model]) => (model ? [[role, model.name]] : []));
