@@ -70,7 +70,7 @@ export class Tabs {
             wanted = now;
             return loaded;
           } catch (error) {
-            if (until.aborted && this.#runs > 0) wanted = before; // its turn had not come
+            if (this.#runs > 0) wanted = before; // its turn had not come
             throw error;
           }
         });
