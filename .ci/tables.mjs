@@ -189,6 +189,13 @@ const published = (facts) => {
   return [markdown(columns, rows), '', captionOfSets(facts, 'smollm2')].join('\n');
 };
 
+/** A row a set of prompts. @param {Facts} facts @param {string} name */
+const speeds = (facts, name) => {
+  const sets = setsOf(facts, name);
+  const columns = ['', ...systemsOf(sets).map((id) => titleOf(facts, id))];
+  return [markdown(columns, speedRows(sets)), '', captionOfSets(facts, name)].join('\n');
+};
+
 /** The tables, by name. @type {Record<string, (facts: Facts) => string>} */
 const TABLES = {
   systems: (facts) =>
@@ -211,11 +218,8 @@ const TABLES = {
       facts.systems.some((s) => s.id === id && (s.group === 'baseline' || s.group === 'speculative')),
     ),
   smollm2: published,
-  'smollm2-speed': (facts) => {
-    const sets = setsOf(facts, 'smollm2');
-    const columns = ['', ...systemsOf(sets).map((id) => titleOf(facts, id))];
-    return [markdown(columns, speedRows(sets)), '', captionOfSets(facts, 'smollm2')].join('\n');
-  },
+  'smollm2-speed': (facts) => speeds(facts, 'smollm2'),
+  'smollm2-sampled': (facts) => speeds(facts, 'smollm2-sampled'),
   'smollm2-rounds': (facts) => {
     const sets = setsOf(facts, 'smollm2');
     return markdown(['', ...systemsOf(sets).map((id) => titleOf(facts, id))], roundRows(sets));

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=${DATA:?set DATA to a folder with the sets of prompts} model=${MODEL:?set MODEL to SmolLM2-135M-Instruct}
-out=${OUT:?set OUT to a folder} limit=${LIMIT:-10} sampled=${SAMPLED:-8}
+out=${OUT:?set OUT to a folder} limit=${LIMIT:-10} sampled=${SAMPLED:-6}
 mkdir -p "$out/sampled"
 spread=$(mktemp)
 trap 'rm "$spread"' EXIT
