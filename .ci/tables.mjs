@@ -172,7 +172,7 @@ const setsOf = ({ runs, results, intervals }, name) => ({
 /** @param {Facts} facts @param {string} name */
 const captionOfSets = ({ runs, results, folder }, name) => {
   const [report] = Object.values(/** @type {Record<string, BenchReport>} */ (results[name]));
-  const of = `Medians; for all sets the ratio of sums. In brackets 95 % intervals over prompts: ${report?.prompts} a set, at ${report?.commit}.`;
+  const of = `Medians; for all sets the ratio of sums. In brackets 95 % intervals over prompts: ${report?.prompts} a set, at commit ${report?.commit}.`;
   return [of, caption(/** @type {Run} */ (runs[name]), folder)].join('\n');
 };
 
