@@ -214,10 +214,24 @@ test('a shared trace plays without WebGPU', async ({ baseURL, launchOptions }) =
   const args = (launchOptions.args ?? []).filter((flag) => !/webgpu/.test(flag));
   const browser = await chromium.launch({ ...launchOptions, args: [...args, '--disable-features=WebGPUService'] });
   const page = await browser.newPage();
+  let serve = (): void => {};
+  const served = new Promise<void>((resolve) => {
+    serve = resolve;
+  });
+  const held: string[] = [];
+  await page.route(/traces\/[^/]+\.jsonl$/, async (route) => {
+    held.push(route.request().url());
+    await served;
+    await route.continue();
+  });
   await page.goto(baseURL ?? '');
   await expect(page.getByRole('heading', { name: /No usable WebGPU/ })).toBeVisible();
-  // The opened trace replaces the recording that the page plays by itself, in Race, Inspect and Save.
+  // The opened trace replaces the recording that the page plays by itself, in Race, Inspect and Save, even where that
+  // recording arrives after it.
+  await expect(async () => expect(held).not.toEqual([])).toPass();
   await openFile(page, recorded('problem-6.jsonl'));
+  await expect(page.locator('#trace-about')).toContainText('problem-6.jsonl');
+  serve();
   await expect(page.locator('#lane-system-name')).toHaveText('CoS');
   await page.getByRole('tab', { name: 'Inspect' }).click();
   await expect(page.locator('#inspect-title')).toHaveText(/^CoS: \d+ tokens in \d+ rounds$/);

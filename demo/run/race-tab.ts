@@ -92,17 +92,19 @@ export class RaceTab {
     return finished?.run.complete ? finished : null;
   }
 
-  /** Plays a trace, with or without a model. It replaces the current run. */
-  async play(entry: Entry): Promise<void> {
-    this.#replaced = true;
-    this.stop();
-    await this.#ended;
-    this.#replaced = false;
-    await this.#work(
-      () => entry,
-      null,
-      (_, signal) => this.#show(entry, signal),
-    );
+  /**
+   * Plays a trace, with or without a model. It replaces the current run. `start` is called once that has ended: until
+   * then a recording that is still being fetched may put its own problem into the box.
+   */
+  async play(start: () => Entry): Promise<void> {
+    // More than once where another trace was opened just before.
+    while (this.#running) {
+      this.#replaced = true;
+      this.stop();
+      await this.#ended;
+      this.#replaced = false;
+    }
+    await this.#work(start, null, (entry, signal) => this.#show(entry, signal));
   }
 
   async #show(entry: Entry, signal: AbortSignal): Promise<Raced> {

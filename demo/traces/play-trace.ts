@@ -9,8 +9,6 @@ export const playTrace = async (file: TraceFile, slower: number, race: RaceTab):
   const { events, plain = [], problem, title } = file;
   const run = events.find((event) => event.type === 'run');
   const { guarantee, baseline = 'autoregressive' } = SYSTEMS.find(({ id }) => id === run?.system) ?? {};
-  if (problem) race.problems.show(problem);
-  else race.problems.showUnknown();
   const entry: Entry = {
     name: title,
     problem: problem?.result ? problem : null,
@@ -22,5 +20,9 @@ export const playTrace = async (file: TraceFile, slower: number, race: RaceTab):
     system: (signal) => replayed(events, { slower, signal }),
     plain: (signal) => replayed(plain, { slower, signal }),
   };
-  await race.play(entry);
+  await race.play(() => {
+    if (problem) race.problems.show(problem);
+    else race.problems.showUnknown();
+    return entry;
+  });
 };
