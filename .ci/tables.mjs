@@ -171,15 +171,19 @@ const setsOf = ({ runs, results, intervals }, name) => ({
 
 /** @param {Facts} facts @param {string} name */
 const captionOfSets = ({ runs, results, folder }, name) => {
-  const [report] = Object.values(/** @type {Record<string, BenchReport>} */ (results[name]));
-  const of = `Medians; for all sets the ratio of sums. In brackets 95 % intervals over prompts: ${report?.prompts} a set, at commit ${report?.commit}.`;
+  const reports = Object.values(/** @type {Record<string, BenchReport>} */ (results[name]));
+  /** @param {(report: BenchReport) => unknown} fact */
+  const distinct = (fact) => [...new Set(reports.map(fact))].join(', ');
+  const prompts = distinct((report) => report.prompts);
+  if (prompts.includes(',')) throw new Error(`the sets of ${name} have ${prompts} prompts`);
+  const of = `Medians; for all sets the ratio of sums. In brackets 95 % intervals over prompts: ${prompts} a set, at commit ${distinct((report) => report.commit)}.`;
   return [of, caption(/** @type {Run} */ (runs[name]), folder)].join('\n');
 };
 
 /** What the README says of a published model: a row a system. @param {Facts} facts */
 const published = (facts) => {
   const sets = setsOf(facts, 'smollm2');
-  const shown = ['gsm8k', 'humaneval', 'translation', 'mt-bench', 'rag'];
+  const shown = ['gsm8k', 'humaneval', 'mt-bench', 'qa', 'summarization'];
   const rows = systemsOf(sets).map((id) => [
     titleOf(facts, id),
     speedOnAll(sets, id, false),

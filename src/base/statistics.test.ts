@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { random } from '../testing/fuzz/random.ts';
-import { intervals, type Statistic, shareOfDraws } from './statistics.ts';
+import { intervals, type Statistic, shareOfDraws, shuffled } from './statistics.ts';
 
 const mean =
   (values: readonly number[]): Statistic =>
@@ -52,4 +52,15 @@ it('says in which share of the draws a figure is reached, as the ends of its int
   expect(shareOfDraws(400, mean(values), 0)).toBe(1);
   expect(shareOfDraws(400, () => null, 0)).toBe(0);
   expect(shareOfDraws(1, mean(values), 0)).toBeNull();
+});
+
+it('draws an order: each unit once, the same for a seed, and each of the six orders of three about equally often', () => {
+  expect(shuffled(3, 7)).toEqual(shuffled(3, 7));
+  const counts = new Map<string, number>();
+  for (let seed = 0; seed < 600; seed++) {
+    const order = shuffled(3, seed).join('');
+    counts.set(order, (counts.get(order) ?? 0) + 1);
+  }
+  expect([...counts.keys()].sort()).toEqual(['012', '021', '102', '120', '201', '210']);
+  expect(Math.min(...counts.values())).toBeGreaterThan(60);
 });

@@ -39,6 +39,17 @@ const uniforms = (seed: number) => {
   };
 };
 
+/** 0 to `count` - 1 in an order that `seed` draws (Fisher and Yates 1938). */
+export const shuffled = (count: number, seed: number): readonly number[] => {
+  const next = uniforms(seed);
+  const order = Array.from({ length: count }, (_, i) => i);
+  for (let last = count - 1; last > 0; last--) {
+    const other = Math.floor(next() * (last + 1));
+    [order[last], order[other]] = [order[other] as number, order[last] as number];
+  }
+  return order;
+};
+
 /** Units drawn anew with replacement, a thousand times: the same draws for as many units and the same seed. */
 function* draws(units: number, seed = 1): Generator<ArrayLike<number>> {
   const next = uniforms(seed);

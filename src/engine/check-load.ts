@@ -11,6 +11,9 @@ import type { FileSet } from '../weights/files/byte-source.ts';
 import type { Source } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 import { checkBundled } from './bundled.ts';
+import type { OnnxProvider } from './load/loaded-models.ts';
+import type { PreflightOptions } from './preflight.ts';
+import type { LoadOptions } from './sources.ts';
 
 const ROLES: { readonly [Role in Exclude<ModelRole, AlsoRole>]: true } = {
   target: true,
@@ -26,6 +29,24 @@ const ROLES: { readonly [Role in Exclude<ModelRole, AlsoRole>]: true } = {
 };
 const PRECISIONS: { readonly [Each in Precision]: true } = { f32: true, f16: true, q8: true, q4: true };
 const CACHES: { readonly [Each in CachePrecision]: true } = { f32: true, f16: true, q8: true };
+const ONNX: { readonly [Each in OnnxProvider]: true } = { wasm: true, webgpu: true };
+const VOCABULARIES: { readonly [Each in NonNullable<LoadOptions['vocabularies']>]: true } = { shared: true, own: true };
+
+const LOAD_OPTIONS: { readonly [Name in keyof LoadOptions]-?: true } = {
+  precision: true,
+  cache: true,
+  vocabularies: true,
+  onnx: true,
+  onProgress: true,
+  signal: true,
+};
+const PREFLIGHT_OPTIONS: { readonly [Name in keyof PreflightOptions]-?: true } = {
+  precision: true,
+  cache: true,
+  tokens: true,
+  memory: true,
+  signal: true,
+};
 
 const checkRole = (role: string): void => {
   if (Object.hasOwn(ROLES, role) || /^also-[1-9]\d*$/.test(role)) return;
@@ -98,8 +119,7 @@ const checkSource = (role: string, source: object): void => {
     throw refuse(`${role}: a source of the kind ${kind} needs ${field}, ${what}, not ${shown(given[field])}`);
 };
 
-/** Throws `bad-request`. */
-export const checkLoad = (sources: unknown, options: unknown): void => {
+const checkSources = (sources: unknown): void => {
   if (!isObject(sources))
     throw refuse(`the models must be an object, not ${shown(sources)}`, 'Name each by its role: { target: … }.');
   for (const [role, source] of Object.entries(sources)) {
@@ -113,13 +133,33 @@ export const checkLoad = (sources: unknown, options: unknown): void => {
       throw refuse(`${role}: a source must be an object or the name of a bundled model, not ${shown(source)}`);
     checkSource(role, source);
   }
+};
+
+const checkOptions = (options: unknown, known: object): void => {
   if (!isObject(options)) throw refuse(`the options must be an object, not ${shown(options)}`);
-  const { cache, precision } = options;
+  for (const name of Object.keys(options))
+    if (!Object.hasOwn(known, name))
+      throw refuse(`there is no option "${name}"`, `Options: ${Object.keys(known).join(', ')}.`);
+  const { cache, onnx, precision, vocabularies } = options;
   checkOne('cache', cache, CACHES);
+  checkOne('onnx', onnx, ONNX);
+  checkOne('vocabularies', vocabularies, VOCABULARIES);
   if (!isObject(precision)) checkOne('precision', precision, PRECISIONS);
   else
     for (const [role, own] of Object.entries(precision)) {
       checkRole(role);
       checkOne(`precision.${role}`, own, PRECISIONS);
     }
+};
+
+/** Throws `bad-request`. */
+export const checkLoad = (sources: unknown, options: unknown): void => {
+  checkSources(sources);
+  checkOptions(options, LOAD_OPTIONS);
+};
+
+/** Throws `bad-request`. */
+export const checkPreflight = (sources: unknown, options: unknown): void => {
+  checkSources(sources);
+  checkOptions(options, PREFLIGHT_OPTIONS);
 };

@@ -28,7 +28,7 @@ import type { TraceEvent } from '../trace/index.ts';
 import type { StoredModel } from '../weights/files/stored-models.ts';
 import { Answer } from './answer.ts';
 import { type Calibrated, type CalibrateOptions, calibrate } from './calibrate.ts';
-import { checkLoad } from './check-load.ts';
+import { checkLoad, checkPreflight } from './check-load.ts';
 import { ConstrainedRun } from './constrained-run.ts';
 import { type DeviceCard, type MeasureOptions, measureCard } from './device-card.ts';
 import { EngineDevice } from './engine-device.ts';
@@ -133,7 +133,7 @@ class LocalEngine implements Engine {
   readonly #systems: readonly DecodingSystem[];
   #cache: CachePrecision = 'f32';
   readonly #constraints = new ConstraintCompiler();
-  /** By system: a pass of one keeps more rows than that of another. */
+  /** By system and settings: the rounds of one cost other times than those of another. */
   readonly #timings = new Map<string, Timings>();
 
   constructor({ gpu = openBrowserGpu, base, systems = SYSTEMS, whenIdle = false }: EngineOptions) {
@@ -231,7 +231,7 @@ class LocalEngine implements Engine {
   }
 
   async preflight(models: ModelSources, options: PreflightOptions = {}): Promise<Preflight> {
-    checkLoad(models, options);
+    checkPreflight(models, options);
     const signal = this.#untilClosed(options.signal);
     checkAborted(signal);
     return preflight(models, { ...options, signal }, { gpu: await this.#device.use(), registry: this.#registry });
@@ -362,8 +362,9 @@ class LocalEngine implements Engine {
       ) as typeof cursor;
     };
     // Rounds are slower while their kernels are timed, so other runs must not use their times.
-    const timings = (!job.profile && this.#timings.get(system.id)) || new Timings();
-    if (!job.profile) this.#timings.set(system.id, timings);
+    const way = `${system.id} ${JSON.stringify(knobs)}`;
+    const timings = (!job.profile && this.#timings.get(way)) || new Timings();
+    if (!job.profile) this.#timings.set(way, timings);
     const profile = job.profile && gpu ? await Profile.start(gpu) : null;
     let began = clock();
     try {

@@ -30,7 +30,7 @@ export type Source =
       readonly bundled?: string;
       readonly digests?: Digests;
     }
-  | { readonly kind: 'files'; readonly files: readonly File[] }
+  | { readonly kind: 'files'; readonly files: readonly File[] | FileList }
   | { readonly kind: 'bytes'; readonly files: ReadonlyMap<string, Uint8Array> }
   /** A set of files that is open already. */
   | { readonly kind: 'folder'; readonly files: FileSet };

@@ -76,6 +76,7 @@ const sendable = (source: NonNullable<ModelSources[ModelRole]>, base: string | u
   if (typeof source === 'string') return bundledSource(source, base);
   if (!isObject(source))
     throw refuse(`a source must be an object or the name of a bundled model, not ${shown(source)}`);
+  if ('kind' in source && source.kind === 'url') return { ...source, url: `${source.url}` }; // a URL cannot be sent
   if ('kind' in source) return source;
   throw refuse('a loaded model cannot move into a worker', 'Give its source, or use createEngine in this thread.');
 };

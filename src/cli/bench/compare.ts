@@ -1,9 +1,9 @@
 // Runs every system on the same prompts in one session, interleaved with its baseline: plain decoding, or for an
-// ensemble the plain ensemble. A machine's clock and load drift, so only runs next to each other can be compared. The
-// first runs warm up and do not count.
+// ensemble the plain ensemble. A machine's clock and load drift, so runs are compared prompt by prompt, and each prompt
+// has an order of its own. The first runs warm up and do not count.
 import { OutriderError } from '../../base/errors.ts';
 import { refuse } from '../../base/refuse.ts';
-import { type Spread, spread } from '../../base/statistics.ts';
+import { type Spread, shuffled, spread } from '../../base/statistics.ts';
 import { type DeviceCard, measureCard } from '../../engine/device-card.ts';
 import { createEngine, type Engine } from '../../engine/engine.ts';
 import { type LoadedModel, type LoadedModels, readerOf } from '../../engine/load/loaded-models.ts';
@@ -37,6 +37,8 @@ export interface BenchOptions {
   readonly written?: Written;
   /** How keys and values are kept. Default: f32. */
   readonly cache?: CachePrecision;
+  /** Answers end where the model ends them; otherwise they do only where they are judged or constrained. */
+  readonly stopAtEnd?: boolean;
   /** Times every kernel too, in runs of their own. */
   readonly profile: boolean;
   readonly maxTokens: number;
@@ -98,12 +100,13 @@ const measurePrefill = async (engine: Engine, { model }: LoadedModel, signal: Ab
 
 export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOptions): Promise<BenchReport> => {
   const { maxTokens, repeat, signal, onProgress, temperature = 0, seed = 0, written = {}, cache = 'f32' } = options;
+  const { stopAtEnd = false } = options;
   // Only the steps of a target on another machine are known here, so the draft is measured instead of it.
   const target = readerOf(models);
   if (!target) throw refuse('there is no model to measure', 'Load a target, or a draft for a remote target.');
   const prompts = chosenPrompts(options.prompts ?? defaultPrompts(target), options);
-  // Answers that are judged or constrained end where they end; where only speed counts, every run is as long.
-  const ignoreEos = !written.constraint && prompts.every(({ result }) => result === null);
+  // Where only speed counts, every run is as long.
+  const ignoreEos = !stopAtEnd && !written.constraint && prompts.every(({ result }) => result === null);
   const entries = withBaselines(options.systems);
   if (options.against !== undefined && !entries.some(({ name }) => name === options.against))
     throw refuse(
@@ -147,9 +150,9 @@ export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOption
   for (let repetition = 0; repetition < repeat; repetition++) {
     for (let index = 0; index < prompts.length; index++) {
       onProgress(`run ${repetition * prompts.length + index + 1} of ${repeat * prompts.length}`);
-      // Each prompt starts with another system, so that none always has the warmest caches.
-      for (let i = 0; i < entries.length; i++) {
-        const entry = entries[(i + index + repetition) % entries.length] as BenchEntry;
+      // In an order of its own, so that no system always follows the same one.
+      for (const i of shuffled(entries.length, 1 + repetition * prompts.length + index)) {
+        const entry = entries[i] as BenchEntry;
         samples.get(entry.name)?.push(await runOne(entry, index, repetition));
       }
     }

@@ -99,11 +99,12 @@ const listed = <T>(
 export const memoryFiles = (files: ReadonlyMap<string, Uint8Array>): FileSet => listed('memory', files, memorySource);
 
 /** Dropped or chosen files. Of a whole folder, a file of an inner one never hides one of the same name above it. */
-export const blobFiles = (files: readonly File[]): FileSet => {
+export const blobFiles = (files: readonly File[] | FileList): FileSet => {
   const path = (file: File): string => file.webkitRelativePath || file.name;
   const depth = (file: File): number => path(file).split('/').length;
   const outermostLast = [...files].sort((a, b) => depth(b) - depth(a));
-  const name = files[0] ? (path(files[0]).split('/')[0] as string) : 'no files';
+  const [first] = files;
+  const name = first ? (path(first).split('/')[0] as string) : 'no files';
   return listed(name, new Map(outermostLast.map((file) => [file.name, file])), blobSource);
 };
 
