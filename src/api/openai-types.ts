@@ -81,7 +81,7 @@ export interface ChatCompletionParams extends SharedParams {
   readonly tool_choice?: ToolChoice | null;
   readonly parallel_tool_calls?: boolean | null;
   readonly response_format?: ResponseFormat | null;
-  /** `none` and `minimal` switch reasoning off, other words switch it on. */
+  /** `none` and `minimal` switch reasoning off; `low`, `medium`, `high` and `xhigh` switch it on. */
   readonly reasoning_effort?: string | null;
   readonly functions?: unknown;
   readonly audio?: unknown;

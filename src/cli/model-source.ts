@@ -34,10 +34,10 @@ const bundledWith = (root: string, file: string): readonly string[] => {
   return existsSync(folder) ? readdirSync(folder).filter(has) : [];
 };
 
-/** Language models and drafters. */
+/** Language models, drafters and judges. */
 export const bundledModels = (root: string): readonly string[] => bundledWith(root, 'model.safetensors');
 
-/** Language models, drafters and policies. */
+/** And policies, which are ONNX files. */
 export const bundledNames = (root: string): readonly string[] => bundledWith(root, 'config.json');
 
 export const PRECISIONS = ['f32', 'f16', 'q8', 'q4'] as const satisfies readonly Precision[];
@@ -65,7 +65,7 @@ export const modelSource = async (model: string | undefined, root: string): Prom
     process.stderr.write(`${name}: ${file}, ${Math.round(bytes / 1e6)} MB: ${why}\n`);
     return { kind: 'url', url: address };
   }
-  const bundled = bundledModels(root).join(', ');
+  const bundled = bundledNames(root).join(', ');
   throw new UsageError(
     `there is no model "${name}"`,
     `It is no path, not bundled (${bundled}), and not in \`outrider models --catalogue\`.`,

@@ -1,4 +1,7 @@
 // `--remote`: what is refused before anything is loaded, where the key comes from, and a run of the real program.
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { DecodingSystem } from '../decode/core/system.ts';
 import random from '../systems/random.ts';
@@ -134,12 +137,18 @@ describe('a run with a remote target', PATIENCE, () => {
     expect(refused.stderr).toContain('dflash needs its target on this machine');
   });
 
-  it('asks a remote judge about every step of the draft', async () => {
+  it('asks a remote judge about every step of the draft, and shows it the question without a template', async () => {
     server.behave({ says: () => ['13.'] });
     await using judge = await serveJudge();
     judge.answer = () => pooled([0.2]);
     const far = ['--remote', server.address, '--remote-model', 'big', '--remote-judge', judge.address];
-    const args = ['--remote-judge-model', 'prm', '--prompt', 'Six and seven?', '--json'];
+    const messages = join(mkdtempSync(join(tmpdir(), 'outrider-judge-')), 'messages.json');
+    const said = [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Six and seven?' },
+    ];
+    writeFileSync(messages, JSON.stringify(said));
+    const args = ['--remote-judge-model', 'prm', '--messages', messages, '--json'];
     const { status, stdout } = await runCli('generate', '--system', 'rsd', ...far, ...args);
     expect(status).toBe(0);
     const events = stdout

@@ -1,7 +1,7 @@
 // Sources that JavaScript may hand over: what is wrong with one is said before anything is freed for it.
 import { describe, expect, it } from 'vitest';
 import { remote, remoteJudge } from '../remote/server.ts';
-import { checkLoad } from './check-load.ts';
+import { checkLoad, checkPreflight } from './check-load.ts';
 
 const file = new File(['{}'], 'config.json');
 
@@ -44,5 +44,30 @@ describe('a source', () => {
       checkLoad({ target }, {});
     checkLoad({ remote: remote('https://a.test', 'big'), prm: remoteJudge('https://a.test', 'prm') }, {});
     checkLoad({ remote: { name: 'mine', open: () => {} } }, {});
+  });
+});
+
+describe('options', () => {
+  it.each([
+    [{ kv: 'f16' }, 'there is no option "kv"'], // what the command line calls `cache`
+    [{ precison: 'q4' }, 'there is no option "precison"'],
+    [{ tokens: 512 }, 'there is no option "tokens"'], // of preflight
+    [{ cache: 'q4' }, 'cache must be one of f32, f16, q8, not "q4"'],
+    [{ precision: { target: 'q5' } }, 'precision.target must be one of f32, f16, q8, q4, not "q5"'],
+    [{ precision: { judge: 'q4' } }, 'there is no role "judge"'],
+    [{ onnx: 'webgl' }, 'onnx must be one of wasm, webgpu, not "webgl"'],
+    [{ vocabularies: 'Own' }, 'vocabularies must be one of shared, own, not "Own"'],
+    ['q4', 'the options must be an object, not "q4"'],
+  ])('%j are refused', (options, message) => {
+    expect(() => checkLoad({}, options)).toThrow(
+      expect.objectContaining({ code: 'bad-request', message: expect.stringContaining(message) }),
+    );
+  });
+
+  it('that a load and a preflight have are let through', () => {
+    const { signal } = new AbortController();
+    checkLoad({}, { precision: 'q4', cache: 'q8', onnx: 'wasm', vocabularies: 'own', onProgress() {}, signal });
+    checkPreflight({}, { precision: { target: 'q4' }, cache: 'q8', tokens: 512, memory: 2 ** 30, signal });
+    expect(() => checkPreflight({}, { onnx: 'wasm' })).toThrow('there is no option "onnx"');
   });
 });

@@ -29,7 +29,7 @@ export interface MeasureOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with what is measured next. */
   readonly onProgress?: ((what: Measuring) => void) | undefined;
-  /** Times that each pass is measured. */
+  /** Times that each pass is measured. Default 5. */
   readonly repeats?: number | undefined;
 }
 

@@ -59,20 +59,24 @@ export interface Engine {
    * `bad-checkpoint`, `vocabulary-mismatch`, `out-of-memory`, `device-lost` or `aborted`.
    */
   load(models: ModelSources, options?: LoadOptions): Promise<Loaded>;
-  /** Runs queue up. An abort ends the stream with `done`; every other failure is thrown as an OutriderError. */
+  /**
+   * Runs queue up. An abort ends the stream with `done`; every other failure is thrown as an OutriderError: `bad-request`,
+   * `bad-constraint`, `out-of-memory`, `device-lost`, `bad-checkpoint`, or `download-failed` where another machine is asked.
+   */
   run(request: RunRequest, signal?: AbortSignal): AsyncIterable<TraceEvent>;
   /**
    * Finds the usual range of the draft's step signals, which SpecGuard reads, and stores it next to the draft. It runs
-   * every prompt several times; other runs may come in between.
+   * every prompt several times; other runs may come in between. `bad-request`: there is no draft, or its answers have
+   * too few steps.
    */
   calibrate(options: CalibrateOptions): Promise<Calibrated>;
   /** Measures the device, and the passes of the target if one is loaded. Takes seconds, and queues like a run. */
   measure(options?: MeasureOptions): Promise<DeviceCard>;
-  /** Tells whether these models would fit, from their headers alone. */
+  /** Tells whether these models would fit this device, from the headers of their files. Throws as `load` does. */
   preflight(models: ModelSources, options?: PreflightOptions): Promise<Preflight>;
   /** The models that were downloaded and are stored on this device. */
   storedModels(): Promise<readonly StoredModel[]>;
-  /** Deletes a stored model, by its name in `storedModels`. One that is loaded stays loaded. */
+  /** Deletes a stored model, by its name in `storedModels`; another name is refused. One that is loaded stays loaded. */
   deleteStored(name: string): Promise<void>;
   /** Aborts what runs and frees everything. */
   close(): Promise<void>;
@@ -95,9 +99,11 @@ export interface EngineOptions {
 
 /** What is loaded and what can run with it, as plain data. */
 export interface Loaded {
+  /** Null where no model needs a GPU. */
   readonly adapter: { readonly vendor: string; readonly architecture: string; readonly description: string } | null;
   /** The systems that these models serve, with the knobs as these models have them. */
   readonly systems: readonly SystemFacts[];
+  /** By role: language models, drafters and judges of this machine. */
   readonly models: Readonly<Record<string, ModelInfo>>;
   /** For people: what works differently than asked for, such as downloads that cannot be kept. Null: nothing. */
   readonly notice: string | null;
@@ -355,6 +361,7 @@ class LocalEngine implements Engine {
       const cursor = await this.#prefixCache.open(role, models, [...tokens], rows, { ...options, cache: this.#cache });
       const { rules } = job;
       const prompt = job.prompt.length;
+      if ('ask' in cursor) cursor.ask?.(job.question);
       if ('adjust' in cursor) await cursor.adjust(rules && { rules, prompt, tokens: () => tokens });
       if (role !== 'target' || !constrained) return cursor;
       return constrainedCursor(cursor as Cursor, constrained.text, () =>

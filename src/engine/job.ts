@@ -38,6 +38,8 @@ export interface Job {
   /** Alternatives per token of the prompt. Null when its log-probabilities are not wanted. */
   readonly promptLogprobs: number | null;
   readonly constraint: Constraint | null;
+  /** The conversation as plain text, for judges that know no chat template; null: the prompt is no conversation. */
+  readonly question: string | null;
   /** How the answer begins; the constraint holds for it too. */
   readonly begin: string;
   /** Reasoning comes before the answer, with a budget or in front of a constrained answer. */
@@ -80,6 +82,13 @@ const readConstraint = ({ constraint }: RunRequest, system: DecodingSystem, targ
   expectExact(system, 'a constraint');
   needTokenizer(target, 'and a constraint is about text');
   return checkConstraint(constraint);
+};
+
+/** A system prompt says how to answer, not what: judges are trained without one. */
+const questionOf = ({ prompt }: RunRequest): string | null => {
+  if (!('messages' in prompt)) return null;
+  const said = prompt.messages.flatMap(({ role, content }) => (role === 'system' ? [] : [content]));
+  return [...said, ...(prompt.begin ? [prompt.begin] : [])].join('\n');
 };
 
 /** The loaded models as systems see them. Null when there is no model whose tokens make the text. */
@@ -182,6 +191,7 @@ export const readRequest = (request: RunRequest, all: LoadedModels, systems: rea
     promptLogprobs:
       request.promptLogprobs === undefined ? null : inRange('promptLogprobs', request.promptLogprobs, 0, 20, true),
     constraint,
+    question: questionOf(request),
     begin: ('begin' in request.prompt && request.prompt.begin) || '',
     reasoning,
     format,

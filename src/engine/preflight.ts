@@ -48,12 +48,13 @@ export interface PreflightPart {
 /** Whether models fit this device, and why not. */
 export interface Preflight {
   readonly parts: readonly PreflightPart[];
+  /** Bytes of all files. */
   readonly download: number;
-  /** Weights, caches and scratch of all. */
+  /** Bytes of weights, caches and scratch of all. */
   readonly device: number;
   /** Tokens that the caches are estimated for. */
   readonly tokens: number;
-  /** The largest buffer of this device; the computer's memory, or null when the browser does not state it. */
+  /** In bytes: the largest buffer of this device; the computer's memory, or null when the browser does not state it. */
   readonly limits: { readonly buffer: number; readonly memory: number | null };
   readonly fits: boolean;
   /** Why they do not fit, and what would help; empty when they fit. */

@@ -32,15 +32,15 @@ export interface RunRequest {
    * with `promptLogprobs`: then only the prompt is scored.
    */
   readonly maxTokens?: number;
-  /** Default 0: greedy. */
+  /** 0 to 100. Default 0: greedy. */
   readonly temperature?: number;
   /** Draws among the `topK` most probable tokens. Default 0: all. */
   readonly topK?: number;
-  /** Draws among the fewest tokens whose probabilities sum to `topP`. Default 1: all. */
+  /** Draws among the fewest tokens whose probabilities sum to `topP`, 0 to 1. Default 1: all. */
   readonly topP?: number;
-  /** Draws among tokens at least `minP` times as probable as the most probable one. Default 0: all. */
+  /** Draws among tokens at least `minP` times (0 to 1) as probable as the most probable one. Default 0: all. */
   readonly minP?: number;
-  /** Default: 0 for a greedy run, otherwise random. The `run` event has it. */
+  /** A whole number below 2³². Default: 0 for a greedy run, otherwise random. The `run` event has it. */
   readonly seed?: number;
   /** The answer ends before the first of these texts. */
   readonly stop?: readonly string[];
@@ -79,7 +79,10 @@ export interface RunRequest {
   readonly document?: string;
   /** Continue after the model's own end-of-text tokens. */
   readonly ignoreEos?: boolean;
-  /** Report each token's log-probability, and so many of the most probable alternatives (0 to 20). */
+  /**
+   * Report each token's log-probability, and so many of the most probable alternatives (0 to 20). Step routers report no
+   * alternatives for the draft's steps, and nothing for those of a target on another machine.
+   */
   readonly logprobs?: number;
   /**
    * Report the log-probability of the prompt's own tokens, with so many alternatives (0 to 20), in an event `prompt`. It

@@ -25,6 +25,7 @@ export const loadScoredJudge = async (
   return {
     family: model.family,
     gives,
+    needsSteps: config.layout !== 'prompt',
     vocabulary: model.vocabulary,
     tokenizer,
     sharesVocabulary: config.layout !== 'published',

@@ -12,8 +12,14 @@ export interface Laid {
   readonly candidates: readonly (readonly number[])[];
 }
 
+/** The prompt, and what was asked in it as plain text; null: nothing but the prompt is known. */
+export interface Problem {
+  readonly tokens: readonly number[];
+  readonly question: string | null;
+}
+
 export type LayOut = (
-  problem: readonly number[],
+  problem: Problem,
   steps: readonly JudgedStep[],
   candidates: readonly (readonly number[])[],
 ) => Laid;
@@ -28,7 +34,7 @@ export interface Tokenizers {
 export const NOTES = { draft: 'Model 0: ', target: 'Model 1: ' } as const;
 
 const asTheyAre: LayOut = (problem, steps, candidates) => ({
-  context: [...problem, ...steps.flatMap(({ tokens }) => tokens)],
+  context: [...problem.tokens, ...steps.flatMap(({ tokens }) => tokens)],
   candidates,
 });
 
@@ -37,14 +43,15 @@ const annotated = ({ own }: Tokenizers, name: string): LayOut => {
   if (!own) throw lacksTokenizer(name, 'notes who wrote each step');
   const notes = { draft: own.encode(NOTES.draft), target: own.encode(NOTES.target) };
   return (problem, steps, candidates) => ({
-    context: [...problem, ...steps.flatMap(({ tokens, by }) => [...notes[by], ...tokens])],
+    context: [...problem.tokens, ...steps.flatMap(({ tokens, by }) => [...notes[by], ...tokens])],
     candidates: candidates.map((tokens) => [...notes.draft, ...tokens]),
   });
 };
 
 /**
  * A reward model reads BOS, problem, newline, and steps that each end with the step's token, encoded one by one; a
- * router reads the same with a note before each step. Blank lines that end a step are the step's token.
+ * router reads the same with a note before each step. Blank lines that end a step are the step's token. The problem is
+ * the question alone, because neither has ever read the target's chat template.
  */
 const published = ({ own, target }: Tokenizers, name: string, { stepToken }: JudgeConfig, noted: boolean): LayOut => {
   if (!own) throw lacksTokenizer(name, 'reads text');
@@ -60,7 +67,7 @@ const published = ({ own, target }: Tokenizers, name: string, { stepToken }: Jud
   };
   return (problem, steps, candidates) => ({
     context: [
-      ...own.encode(`${target.decode(problem).trim()}\n`, { special: true }),
+      ...own.encode(`${(problem.question ?? target.decode(problem.tokens)).trim()}\n`, { special: true }),
       ...steps.flatMap(({ tokens, by }) => encode(tokens, by)),
     ],
     candidates: candidates.map((tokens) => encode(tokens, 'draft')),

@@ -46,6 +46,7 @@ export class TextCursor implements JudgeCursor {
   /** What the reader holds, and the score at each token. */
   #tokens: number[] = [];
   #scores: number[] = [];
+  #question: string | null = null;
 
   constructor(reader: Reader, layOut: LayOut, capacity: number) {
     this.#reader = reader;
@@ -59,13 +60,17 @@ export class TextCursor implements JudgeCursor {
     this.#reader.rewind(0);
   }
 
+  ask(question: string | null): void {
+    this.#question = question;
+  }
+
   async score(
     problem: readonly number[],
     steps: readonly JudgedStep[],
     drafted: readonly (readonly number[])[],
     signal?: AbortSignal,
   ): Promise<readonly number[]> {
-    const { context, candidates } = this.#layOut(problem, steps, drafted);
+    const { context, candidates } = this.#layOut({ tokens: problem, question: this.#question }, steps, drafted);
     const scores: number[] = [];
     for (const candidate of candidates) {
       checkAborted(signal);

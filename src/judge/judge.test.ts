@@ -192,9 +192,10 @@ test('layouts', () => {
     { tokens: ids('one\n\n'), by: 'draft' },
     { tokens: ids('two\n\n'), by: 'target' },
   ];
-  const laid = (layout: string | undefined, gives: Judge['gives'], more = {}): string[] => {
+  const laid = (layout: string | undefined, gives: Judge['gives'], more = {}, question: string | null = null) => {
     const layOut = layoutOf(readJudgeConfig({ layout, ...more }), gives, 'it', { own: letters, target: letters });
-    const { context, candidates } = layOut(ids('why?'), steps, [ids('so\n\n'), ids('end')]);
+    const problem = { tokens: ids('why?'), question };
+    const { context, candidates } = layOut(problem, steps, [ids('so\n\n'), ids('end')]);
     return [context, ...candidates].map((each) => letters.decode(each));
   };
   expect(laid('prompt', 'reward')).toEqual(['why?one\n\ntwo\n\n', 'so\n\n', 'end']);
@@ -207,6 +208,9 @@ test('layouts', () => {
   expect(laid(undefined, 'reward')).toEqual(['\u0002why?\none\ntwo\n', 'so\n', 'end\n']);
   expect(laid('published', 'reward', { step_token_id: 35 })).toEqual(['\u0002why?\none#two#', 'so#', 'end#']);
   expect(laid('published', 'advantage')[0]).toBe('\u0002why?\nModel 0: one\nModel 1: two\n');
+  // It reads the question in the place of a prompt with a chat template; a judge of the prompt's tokens does not.
+  expect(laid('published', 'reward', {}, 'really?')[0]).toBe('\u0002really?\none\ntwo\n');
+  expect(laid('prompt', 'reward', {}, 'really?')[0]).toBe('why?one\n\ntwo\n\n');
   expect(() => layoutOf(readJudgeConfig({}), 'reward', 'it', { own: letters, target: null })).toThrow('it reads text');
 });
 

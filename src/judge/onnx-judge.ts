@@ -75,6 +75,7 @@ export const loadOnnxJudge = async (
     const judge: VocabularyJudge = {
       family: 'onnx',
       gives,
+      needsSteps: config.layout !== 'prompt',
       vocabulary: vocabulary as number,
       tokenizer,
       sharesVocabulary: config.layout !== 'published',

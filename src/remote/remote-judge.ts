@@ -120,13 +120,17 @@ export const openRemoteJudge = (
     context: model.context,
     bytes: 0,
     async open({ capacity = model.context } = {}): Promise<JudgeCursor> {
+      let question: string | null = null;
       return {
         capacity,
         dispensable: fallBack === 'target',
         forget() {}, // what the server remembers is its own
+        ask(asked) {
+          question = asked;
+        },
         async score(problem, steps, candidates, signal = new AbortController().signal) {
           const kept = steps.map(({ tokens, by }) => written(tokens, by));
-          const text = [`${tokenizer.decode(problem).trim()}\n`, ...kept].join('');
+          const text = [`${(question ?? tokenizer.decode(problem)).trim()}\n`, ...kept].join('');
           return Promise.all(candidates.map((tokens) => ask(text + written(tokens, 'draft'), signal)));
         },
         [Symbol.dispose]() {},

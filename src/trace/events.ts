@@ -24,7 +24,7 @@ export interface TokenText {
   readonly token: number;
   /** Null when the model has no tokenizer. */
   readonly text: string | null;
-  /** Under the model's unmodified distribution (temperature 1, no filter). */
+  /** Natural logarithm, at temperature 1 and without filters, after penalties and biases, by the model that wrote it. */
   readonly logprob: number;
 }
 

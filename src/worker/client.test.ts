@@ -169,6 +169,17 @@ describe('an engine in a worker', () => {
     port1.close();
   });
 
+  it('names the usual mistakes of a set-up where its script could not be loaded', async () => {
+    const { port1, port2 } = new MessageChannel();
+    const client = connect({ worker: port2 });
+    const running = collect(client, request);
+    port2.dispatchEvent(new Event('error'));
+    const hint = expect.stringContaining("optimizeDeps: { exclude: ['outrider'] }");
+    await expect(running).rejects.toMatchObject({ message: expect.stringContaining('script could not be'), hint });
+    await client.close().catch(() => {});
+    port1.close();
+  });
+
   it('ends a worker that does not answer a stop, and starts another one for the next call', async () => {
     const started: MessagePort[] = [];
     /** A worker that takes every call and never answers, and after it one that works. */

@@ -22,6 +22,10 @@ import type { Calibrating, Service } from './service.ts';
 /** A worker that answers nothing for so long after a stop, in milliseconds, is ended. */
 const PATIENCE = 5000;
 
+const NO_SCRIPT =
+  "Reload the page. If you build it: Vite needs `optimizeDeps: { exclude: ['outrider'] }`, and without a bundler all of " +
+  'dist/library must be served.';
+
 type Port = Worker | MessagePort;
 
 /** A worker and what has become of it. */
@@ -37,8 +41,11 @@ const linkTo = (worker: Port): Link => {
   let end: Link['end'] = () => {};
   const lost = new Promise<never>((_, reject) => {
     const fail = (event: Event): void => {
-      const reason = (event as Partial<ErrorEvent>).message || 'its script could not be loaded';
-      reject(new OutriderError('bug', `the engine's worker has stopped: ${reason}`, 'Reload the page.'));
+      const { message } = event as Partial<ErrorEvent>;
+      const reason = message || 'its script could not be loaded';
+      reject(
+        new OutriderError('bug', `the engine's worker has stopped: ${reason}`, message ? 'Reload the page.' : NO_SCRIPT),
+      );
     };
     worker.addEventListener('error', fail);
     worker.addEventListener('messageerror', fail);

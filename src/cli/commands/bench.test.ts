@@ -44,6 +44,16 @@ describe('bench', () => {
     expect(stdout).not.toMatch(/\de\+\d/);
   });
 
+  it('stops where the model ends an answer, if it is told to', async () => {
+    const few = ['--limit', '1', '--max-tokens', '160', '--repeat', '1', '--json'];
+    const tokensOf = async (...more: string[]) => {
+      const { stdout } = await runCli('bench', '--model', 'draft', ...few, ...more);
+      return (JSON.parse(stdout) as BenchReport).systems[0]?.prompts[0]?.tokens?.median;
+    };
+    expect(await tokensOf()).toBe(160);
+    expect(await tokensOf('--stop-at-end')).toBeLessThan(160);
+  });
+
   it('takes a constraint, a document and a precision of the cache, as generate does', async () => {
     const few = ['--systems', 'suffix-decoding', '--limit', '1', '--max-tokens', '40', '--repeat', '1', '--json'];
     const constraint = prompts('{"choice": ["Ida has 84 stones.", "Ida has 85 stones."]}');

@@ -3,6 +3,7 @@
 // bootstrap's draws. Measure it once, on the held-out problems.
 import { join } from 'node:path';
 import { checkAborted } from '../../base/errors.ts';
+import { refuse } from '../../base/refuse.ts';
 import type { Interval } from '../../base/statistics.ts';
 import { createEngine } from '../../engine/engine.ts';
 import type { RunRequest } from '../../engine/request.ts';
@@ -122,6 +123,12 @@ export const thresholds = defineCommand({
     using device = await openDevice(terminal);
     const ways = [...entries.map(({ system }) => system), random];
     const models = await loadAll(device, { target: null, judge: null }, values, ways, terminal);
+    for (const judge of [models.prm, models.router])
+      if (judge?.model.needsSteps)
+        throw refuse(
+          `${judge.name} reads where each step of the text ends, and thresholds runs every step alone`,
+          'Compare a few thresholds with bench instead: --systems rsd:delta=0.5,rsd:delta=0.7.',
+        );
     const engine = createEngine({ gpu: device.gpu });
     await engine.load(models, { vocabularies: 'own' });
     const reader = stepReaderOf(models);

@@ -49,6 +49,8 @@ export interface Judge extends Disposable {
   readonly family: string;
   /** What a score is: the reward of a step, or the probability that the target's step would be better. */
   readonly gives: 'reward' | 'advantage';
+  /** Its input shows where each step ends, or who wrote it: the tokens of prompt and answer are not all that it reads. */
+  readonly needsSteps?: boolean;
   /** The most tokens that it can read, including those of its own input layout. */
   readonly context: number;
   /** On the device. */
@@ -64,6 +66,11 @@ export interface JudgeCursor extends Disposable {
   readonly dispensable?: boolean;
   /** Drops everything that it has read. */
   forget(): void;
+  /**
+   * What was asked, without the target's chat template, from now on; null: the prompt is all there is. A judge that was
+   * trained on plain problems reads it in the prompt's place.
+   */
+  ask?(question: string | null): void;
   /** A probability for each candidate as the step after `steps`. `problem`: the prompt, in the target's vocabulary. */
   score(
     problem: readonly number[],
