@@ -42,7 +42,8 @@ const help = (): string => {
   return `outrider COMMAND …: language models on your own GPU, in Node.\n\n${rows.join('\n')}\n
 A model is a folder in the Hugging Face layout, a .gguf file, an https:// address of either, owner/name on Hugging Face,
 an id of \`models --catalogue\`, or the name of a bundled model. \`outrider help COMMAND\` lists a command's options.
-Results go to stdout, everything else to stderr.\n`;
+Results go to stdout, everything else to stderr. Exit status: 0 done, 1 the work failed, 2 the arguments are wrong, 130
+interrupted.\n`;
 };
 
 /** `help COMMAND` is `COMMAND --help`. */

@@ -54,7 +54,7 @@ const knob = field(
   (value) => number.is(value) || text.is(value) || listOf(number).is(value),
 );
 
-const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string, Field>> } = {
+export const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string, Field>> } = {
   queued: { ahead: count },
   run: {
     version: field('1: other versions of traces are not known here', (value) => value === 1),
