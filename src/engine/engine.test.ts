@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
+import type { DecodingSystem } from '../decode/core/system.ts';
 import type { Gpu } from '../gpu/device.ts';
 import type { LanguageModel } from '../model/interface.ts';
+import autoregressive from '../systems/autoregressive.ts';
 import { toyModel } from '../testing/toys/toy-model.ts';
 import { ToyTokenRing } from '../testing/toys/toy-token-ring.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
@@ -46,6 +48,28 @@ const messages = [{ role: 'user', content: 'A cup costs 6 dollars.' }];
 const sampled = { prompt: { messages }, temperature: 1, seed: 5, maxTokens: 60, ignoreEos: true };
 
 describe('a run', () => {
+  it('shares the times of its rounds with runs of the same settings, and takes a temperature below f32 for 0', async () => {
+    const seen: { timings: unknown; temperature: number }[] = [];
+    const watched: DecodingSystem = {
+      ...autoregressive,
+      knobs: { gamma: { kind: 'number', label: 'γ', min: 1, max: 9, step: 1, initial: 3 } },
+      start(run) {
+        seen.push({ timings: run.timings, temperature: run.sequence.sampling.temperature });
+        return autoregressive.start(run as Parameters<typeof autoregressive.start>[0]);
+      },
+    };
+    const engine = createEngine({ systems: [watched] });
+    await engine.load({ target: loaded(toyModel({ vocabulary: 512, sharpness: 8, context: 256 })) });
+    const asked = { ...sampled, temperature: 1e-50 };
+    for (const gamma of [2, 3, 2]) await collect(engine, { ...asked, knobs: { gamma } });
+    await collect(engine, asked);
+    const [two, three, twoAgain, usual] = seen;
+    expect(twoAgain?.timings).toBe(two?.timings);
+    expect(usual?.timings).toBe(three?.timings);
+    expect(three?.timings).not.toBe(two?.timings);
+    expect(seen.map(({ temperature }) => temperature)).toEqual([0, 0, 0, 0]);
+  });
+
   it('reads the whole prompt again where the request says so', async () => {
     const engine = await toyEngine();
     const reused = async (fresh: boolean) => {

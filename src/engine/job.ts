@@ -59,8 +59,12 @@ const DEFAULT_MAX_TOKENS = 1024;
 const encodeDocument = (text: string, target: LoadedModel): readonly number[] =>
   needTokenizer(target, 'so it cannot read a document').encode(text, { special: false, plain: true });
 
+/** The least normal f32. The device takes less for 0, and a draw at 0 is greedy. */
+const LEAST_TEMPERATURE = 2 ** -126;
+
 const readSampling = (request: RunRequest): Sampling => {
-  const temperature = inRange('temperature', request.temperature ?? 0, 0, 100);
+  const asked = inRange('temperature', request.temperature ?? 0, 0, 100);
+  const temperature = asked < LEAST_TEMPERATURE ? 0 : asked;
   const seed = request.seed ?? (temperature === 0 ? 0 : Math.floor(Math.random() * 2 ** 32));
   return {
     temperature,

@@ -113,6 +113,14 @@ test('a cache that no buffer of the device holds does not fit, whatever the memo
   expect(hint).toContain('q8 cache');
 });
 
+test('scratch of attention that no buffer of the device holds does not fit either, though the cache does', async () => {
+  const target = headersOnly({ ...LLAMA_70B, num_key_value_heads: 1, max_position_embeddings: 2 ** 20 });
+  const { fits, why, hint } = await engine.preflight({ target }, { memory: 1e15, tokens: 2 ** 18, cache: 'q8' });
+  expect(fits).toBe(false);
+  expect(why).toMatch(/attention takes \d+\.\d GB of scratch, and a buffer of this device holds/);
+  expect(hint).toBe('Ask for fewer tokens.');
+});
+
 test('a checkpoint under a role that it was not made for is refused before it is downloaded', async () => {
   const [target, dflash] = [await bundled('target'), await bundled('dflash')];
   await expect(engine.preflight({ target: dflash })).rejects.toThrow(/DFlashDraftModel/);

@@ -13,7 +13,7 @@ import { isScored } from '../model/families/families.ts';
 import { scratchBytes } from '../model/forward/scratch.ts';
 import type { CachePrecision } from '../model/interface.ts';
 import { checkedDrafter, checkedModel, checkedScored } from '../model/load/checked-architecture.ts';
-import { cacheEstimate, spareRows, weightBytes } from '../model/load/estimate.ts';
+import { attentionEstimate, cacheEstimate, spareRows, weightBytes } from '../model/load/estimate.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import { probed } from '../weights/files/probed.ts';
 import { fileSet, openCheckpoint } from '../weights/open.ts';
@@ -154,16 +154,23 @@ const onDevice = (parts: readonly PreflightPart[]): number =>
 
 type Verdict = Pick<Preflight, 'fits' | 'why' | 'hint'>;
 
-/** A layer's cache is one buffer; weights are split into buffers that fit. */
-const holdBuffers = (opened: readonly Opened[], limit: number, { positionsOf, cache }: Request): Verdict | null => {
+/** A layer's cache is one buffer, and so is what attention keeps between its passes; weights are split to fit. */
+const holdBuffers = (opened: readonly Opened[], limit: number, { gpu, positionsOf, cache }: Request): Verdict | null => {
   for (const { architecture, checkpoint } of opened) {
-    const rows = { positions: positionsOf(architecture), spare: spareRows(checkpoint) };
-    const layer = largestBuffer(architecture, { ...rows, precision: cache });
+    const rows = { positions: positionsOf(architecture), spare: spareRows(checkpoint), precision: cache };
+    const layer = largestBuffer(architecture, rows);
+    const attention = attentionEstimate(gpu, architecture, rows);
     if (layer > limit)
       return {
         fits: false,
         why: `${checkpoint.name}: the cache of one layer takes ${size(layer)}, and a buffer of this device holds ${size(limit)}`,
         hint: cache === 'q8' ? 'Ask for fewer tokens.' : 'Choose a q8 cache, or ask for fewer tokens.',
+      };
+    if (attention > limit)
+      return {
+        fits: false,
+        why: `${checkpoint.name}: attention takes ${size(attention)} of scratch, and a buffer of this device holds ${size(limit)}`,
+        hint: 'Ask for fewer tokens.',
       };
   }
   return null;

@@ -65,6 +65,7 @@ export class DeviceMemory {
     device.pushErrorScope('validation'); // what `make` does with a refused buffer
     device.pushErrorScope('out-of-memory');
     const made: GPUBuffer[] = [];
+    const peak = this.peakBytes;
     this.#making = made;
     let result: { readonly value: T } | { readonly thrown: unknown };
     try {
@@ -76,6 +77,7 @@ export class DeviceMemory {
     const [refused, invalid] = await Promise.all([answer(device), answer(device)]);
     if (!refused && !invalid && 'value' in result) return result.value;
     for (const buffer of made) this.free(buffer);
+    this.peakBytes = Math.max(peak, this.bytes); // what was refused was never there
     if (refused) throw outOfMemory(what, refused);
     if ('thrown' in result)
       throw result.thrown instanceof RangeError ? outOfMemory(what, result.thrown) : result.thrown;

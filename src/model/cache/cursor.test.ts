@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Gpu } from '../../gpu/device.ts';
 import { meter } from '../../gpu/meter.ts';
+import { openNodeGpu } from '../../gpu/node.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { chain, GREEDY, scoreRows } from '../../testing/goldens/golden.ts';
 import { tinyCheckpoint } from '../../testing/toys/tiny.ts';
@@ -177,6 +178,24 @@ test('a sliding window hides what lies `window` or more positions back', async (
   using cursor = await windowed.open({ capacity: 64 });
   await cursor.extend(base.slice(0, 4));
   expect((await cursor.forward(tree).logits.read()).slice(-50)).toEqual(same);
+});
+
+test('a device that is lost while a prompt is read rejects it, and nothing else', async () => {
+  const lost = await openNodeGpu();
+  const tiny = await loadModel(lost, tinyCheckpoint(), { batchInvariant: true });
+  const cursor = await tiny.open({ capacity: 160 });
+  const reading = cursor.extend(Array.from({ length: 150 }, (_, i) => i % 40));
+  lost.device.destroy();
+  await expect(reading).rejects.toMatchObject({ code: 'device-lost' });
+});
+
+test('a ring has places for the forks that its cursor was opened for, and refuses others', async () => {
+  const config = { architectures: ['MistralForCausalLM'], sliding_window: 4, max_position_embeddings: 4096 };
+  using windowed = await loadModel(gpu, tinyCheckpoint({ config }), { batchInvariant: true });
+  using cursor = await windowed.open({ capacity: 4000, forks: { count: 2, room: 4 } });
+  await cursor.extend([1, 2, 3, 4, 5]);
+  for (const [count, room] of [[3, 4], [2, 300]] as const) expect(() => cursor.fork(count, room)).toThrow('do not fit');
+  expect(cursor.fork(2, 4)).toHaveLength(2);
 });
 
 test('an f16 cache is near the f32 one, and batch invariant too', async () => {

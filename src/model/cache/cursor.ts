@@ -242,15 +242,16 @@ export class CachedCursor implements Cursor {
     const { length } = this;
     if (![count, room].every((n) => Number.isInteger(n) && n > 0)) throw refuse(`${count} forks of ${room} rows`);
     const { shared, start, span } = forkSlots(length, room);
-    if (start + count * span > this.cache.slots)
+    const { forks } = this.cache.options;
+    // Layers with a window, or with states, have places for the forks that the cursor was opened for, and no others.
+    const most = this.cache.ring || this.cache.states ? forks.count : count;
+    const rows = this.cache.ring ? forks.room : room;
+    if (start + count * span > this.cache.slots || count > most || room > rows)
       throw refuse(`${count} forks of ${room} rows do not fit this cursor's cache`, 'Set `forks` when opening it.');
     this.#version++;
     this.#runner.renew(this.cache, this.#past); // a fork that did so would take the places of its siblings' rows
-    const { states } = this.cache;
     const numbers = Array.from({ length: count }, (_, i) => i + 1);
-    if (states && count > this.cache.options.forks.count)
-      throw refuse(`${count} forks of a cursor that was opened for ${this.cache.options.forks.count}`, 'Set `forks`.');
-    states?.fork(this.#past, numbers);
+    this.cache.states?.fork(this.#past, numbers);
     const capacity = Math.min(length + room, this.capacity);
     const own = length - shared;
     const moves: Move[] = [];

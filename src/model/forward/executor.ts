@@ -169,8 +169,9 @@ export class Executor {
   async submitted(): Promise<void> {
     this.#gpu.flush();
     const before = this.#inFlight;
-    this.#inFlight = this.#gpu.device.queue.onSubmittedWorkDone();
+    this.#inFlight = this.#gpu.device.queue.onSubmittedWorkDone().catch(() => {}); // a lost device is told by `failure`
     await before;
+    if (this.#gpu.failure) throw this.#gpu.failure;
   }
 
   free(): void {

@@ -34,3 +34,10 @@ export const cacheEstimate = (
   const scratch = Object.values(cacheScratch(architecture, size, attentionTuning(gpu))).flat();
   return scratch.reduce((sum, bytes) => sum + bytes, cacheBytes(architecture, size));
 };
+
+/** The largest of that scratch: what attention keeps between its passes, as one buffer. */
+export const attentionEstimate = (
+  gpu: Gpu,
+  architecture: Architecture,
+  size: Parameters<typeof cacheEstimate>[2],
+): number => cacheScratch(architecture, size, attentionTuning(gpu)).attention;
