@@ -65,7 +65,7 @@ export const modelSource = async (model: string | undefined, root: string): Prom
     process.stderr.write(`${name}: ${file}, ${Math.round(bytes / 1e6)} MB: ${why}\n`);
     return { kind: 'url', url: address };
   }
-  const bundled = bundledNames(root).join(', ');
+  const bundled = bundledModels(root).join(', ');
   throw new UsageError(
     `there is no model "${name}"`,
     `It is no path, not bundled (${bundled}), and not in \`outrider models --catalogue\`.`,

@@ -155,7 +155,11 @@ const onDevice = (parts: readonly PreflightPart[]): number =>
 type Verdict = Pick<Preflight, 'fits' | 'why' | 'hint'>;
 
 /** A layer's cache is one buffer, and so is what attention keeps between its passes; weights are split to fit. */
-const holdBuffers = (opened: readonly Opened[], limit: number, { gpu, positionsOf, cache }: Request): Verdict | null => {
+const holdBuffers = (
+  opened: readonly Opened[],
+  limit: number,
+  { gpu, positionsOf, cache }: Request,
+): Verdict | null => {
   for (const { architecture, checkpoint } of opened) {
     const rows = { positions: positionsOf(architecture), spare: spareRows(checkpoint), precision: cache };
     const layer = largestBuffer(architecture, rows);

@@ -9,7 +9,12 @@ const page = readFileSync(join(import.meta.dirname, '../../docs/guide/output.md'
 
 /** The names in the first column of the table with this head. */
 const namesIn = (head: string): string[] => {
-  const rows = page.slice(page.indexOf(`| ${head} |`)).split('\n\n')[0]?.split('\n').slice(2) ?? [];
+  const rows =
+    page
+      .slice(page.indexOf(`| ${head} |`))
+      .split('\n\n')[0]
+      ?.split('\n')
+      .slice(2) ?? [];
   return rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
 };
 

@@ -44,7 +44,11 @@ const linkTo = (worker: Port): Link => {
       const { message } = event as Partial<ErrorEvent>;
       const reason = message || 'its script could not be loaded';
       reject(
-        new OutriderError('bug', `the engine's worker has stopped: ${reason}`, message ? 'Reload the page.' : NO_SCRIPT),
+        new OutriderError(
+          'bug',
+          `the engine's worker has stopped: ${reason}`,
+          message ? 'Reload the page.' : NO_SCRIPT,
+        ),
       );
     };
     worker.addEventListener('error', fail);

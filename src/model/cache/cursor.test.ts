@@ -194,7 +194,11 @@ test('a ring has places for the forks that its cursor was opened for, and refuse
   using windowed = await loadModel(gpu, tinyCheckpoint({ config }), { batchInvariant: true });
   using cursor = await windowed.open({ capacity: 4000, forks: { count: 2, room: 4 } });
   await cursor.extend([1, 2, 3, 4, 5]);
-  for (const [count, room] of [[3, 4], [2, 300]] as const) expect(() => cursor.fork(count, room)).toThrow('do not fit');
+  for (const [count, room] of [
+    [3, 4],
+    [2, 300],
+  ] as const)
+    expect(() => cursor.fork(count, room)).toThrow('do not fit');
   expect(cursor.fork(2, 4)).toHaveLength(2);
 });
 
