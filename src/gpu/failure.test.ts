@@ -1,6 +1,7 @@
 // Errors of a device are ordinary outcomes: a readback or an allocation rejects with a code and says what to do.
 import { expect, test } from 'vitest';
 import { toFault } from '../base/errors.ts';
+import { RefusableMemory } from '../testing/device/refuse-memory.ts';
 import { openNodeGpu } from './node.ts';
 
 test('a device that is lost during a readback rejects it, and every later one', async () => {
@@ -19,19 +20,32 @@ test('a device that is lost during a readback rejects it, and every later one', 
 
 test('memory that the device refuses is out-of-memory, named, and harms nothing else', async () => {
   const gpu = await openNodeGpu();
-  const size = Math.floor(gpu.device.limits.maxBufferSize / 16) * 16;
-  const peak = gpu.peakBytes;
+  const size = gpu.device.limits.maxBufferSize;
+  const made: GPUBuffer[] = [];
   const refused = gpu.allocating('weights of a model far too large', () => {
     // lavapipe's heap is the machine's memory: no machine that runs this has 16 TiB.
-    for (let i = 0; i < (16 * 2 ** 40) / size && i < 4096; i++) gpu.buffer(size, 0x80, 'weights');
+    for (let i = 0; i < (16 * 2 ** 40) / size && i < 4096; i++)
+      made.push(gpu.device.createBuffer({ size, usage: 0x80 }));
   });
   const fault = toFault(await refused.catch((error: unknown) => error));
   expect(fault).toMatchObject({ code: 'out-of-memory', message: expect.stringContaining('far too large') });
-  expect(gpu.peakBytes).toBe(peak); // a peak of what was there, not of what was asked for
+  for (const buffer of made) buffer.destroy();
   const values = gpu.activation(1, 64, 'values');
   gpu.submission.upload(values, new Float32Array(64).fill(2));
   const read = gpu.submission.read(values);
   gpu.submission.submit();
   expect(new Float32Array(await read)[63]).toBe(2);
+  gpu.destroy();
+});
+
+test('the most memory in use counts what was there, not what was refused', async () => {
+  const gpu = await openNodeGpu();
+  const memory = new RefusableMemory(gpu);
+  await gpu.allocating('a small cache', () => gpu.buffer(4096, GPUBufferUsage.STORAGE, 'keys'));
+  const peak = gpu.peakBytes;
+  memory.refuse(1);
+  const roomy = () => [1, 2].map(() => gpu.buffer(65_536, GPUBufferUsage.STORAGE, 'keys'));
+  await expect(gpu.allocating('a roomy cache', roomy)).rejects.toMatchObject({ code: 'out-of-memory' });
+  expect({ refusals: memory.refusals, peak: gpu.peakBytes }).toEqual({ refusals: 1, peak });
   gpu.destroy();
 });
