@@ -1,6 +1,6 @@
 // A conversation: its messages, the cache that they share, and all actions on a message. One load for all tests.
 import { expect, type Page, test } from '@playwright/test';
-import { stopOnceWritten } from './demo.ts';
+import { stopOnceWritten, takeCandidate } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -65,6 +65,8 @@ test('the address opens the chat; Shift+Enter starts a new line and Enter sends'
   await message().pressSequentially(`Then${second}`);
   await expect(questions()).toHaveCount(0);
   await message().fill(TREES);
+  await takeCandidate(message());
+  await expect(message()).toHaveValue(TREES);
   await message().press('Enter');
   await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
   await answered();
@@ -129,6 +131,8 @@ test('an answer is regenerated, and a question is edited', async () => {
   await questions().first().getByRole('button', { name: 'Edit' }).click();
   const before = (await answers().first().textContent()) ?? '';
   await box.fill(TREES.replaceAll('Leo', 'Nina').replace('9 days', '4 days'));
+  await takeCandidate(box);
+  await expect(box).toBeVisible();
   await box.press('Enter');
   await answered();
   await expect(questions()).toHaveCount(1);

@@ -1,5 +1,5 @@
 // Actions of a visitor on the demo page, for tests.
-import { expect, type Page, test } from '@playwright/test';
+import { expect, type Locator, type Page, test } from '@playwright/test';
 
 /** Of tests that require a speed: `npm test` runs them one after another at its end, and the others in two workers. */
 export const ALONE = { tag: '@alone' };
@@ -93,6 +93,12 @@ export const stopOnceWritten = async (
   await start();
   await pressed;
 };
+
+/** The Enter that takes a candidate of an input method, as Safari sends it. */
+export const takeCandidate = (box: Locator): Promise<void> =>
+  box.evaluate((node) => {
+    node.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }));
+  });
 
 /** What would disturb a visitor while the button says Stop. */
 interface Disturbances {

@@ -2,7 +2,7 @@
 // from narrow to wide, and without WebGPU.
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium, expect, type Page, test } from '@playwright/test';
-import { ALONE, expectCalm } from './demo.ts';
+import { ALONE, expectCalm, takeCandidate } from './demo.ts';
 
 const PAGE = '/widget.html';
 
@@ -154,6 +154,7 @@ test('by keyboard: asks, stops, reads on; the page hears of every round', async 
 
   await box.fill('Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?');
   await page.evaluate(() => {
+  await takeCandidate(box);
     document.addEventListener('outrider-round', () => {
       const target = document.querySelector('#observed')?.shadowRoot?.querySelector('textarea');
       target?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));

@@ -6,6 +6,7 @@ import { committedTokens, type TraceEvent } from '../../src/trace/index.ts';
 import { isFollowUp, isWordProblem } from '../models/scope.ts';
 import { type Outcome, outcomeOf } from '../run/outcome.ts';
 import type { Session } from '../session.ts';
+import { isComposing } from '../shared/composing.ts';
 import { element, make, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
@@ -55,7 +56,7 @@ export class ChatTab {
       else this.#ask();
     });
     this.#box.addEventListener('keydown', (event) => {
-      if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+      if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
       event.preventDefault();
       if (!this.#running) this.#ask();
     });

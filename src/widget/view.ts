@@ -284,7 +284,9 @@ export class View {
   }
 
   #key(event: KeyboardEvent): void {
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    // 229: Safari ends a composition before the Enter that confirms it (https://bugs.webkit.org/show_bug.cgi?id=165004).
+    const composing = event.isComposing || event.keyCode === 229;
+    if (event.key !== 'Enter' || event.shiftKey || composing) return;
     event.preventDefault();
     if (!this.#running) this.#press();
   }
