@@ -181,6 +181,18 @@ test('Stop keeps the text so far, and the token limit is reported', async () => 
   await page.getByLabel('Token limit').fill('256');
 });
 
+test('the chat of another tab is the same one: what is cleared there is cleared here', async () => {
+  const other = await page.context().newPage();
+  await other.route('**/models/**', () => {}); // it needs none
+  await other.goto('/#chat');
+  const there = other.getByRole('article', { name: 'You' });
+  await expect(there.first()).toBeVisible();
+  await other.getByRole('button', { name: 'Clear chat' }).click();
+  await expect(questions()).toHaveCount(0);
+  await expect(page.getByRole('region', { name: 'The loaded model' })).toBeVisible();
+  await other.close();
+});
+
 test('a cleared chat is empty, and a system prompt is read before the first message', async () => {
   await page.getByRole('button', { name: 'Clear chat' }).click();
   await expect(questions()).toHaveCount(0);

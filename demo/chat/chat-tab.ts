@@ -12,7 +12,7 @@ import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
 import { Conversation } from './conversation.ts';
 import { AnswerView, action, copyAction, QuestionView } from './message-view.ts';
-import { storeChat, storedChat } from './stored-chat.ts';
+import { onStoredChat, storeChat, storedChat } from './stored-chat.ts';
 import { isBundled, outOfScope, welcome } from './welcome.ts';
 
 /** The log follows the answer if it is scrolled this close to its end. */
@@ -75,6 +75,17 @@ export class ChatTab {
     this.#box.addEventListener('input', () => this.#showButton());
     this.#system.addEventListener('change', () => this.#store());
     this.#restore();
+    onStoredChat(() => this.#takeOver());
+  }
+
+  /** What another tab has stored takes the place of this chat, which would overwrite it otherwise. */
+  #takeOver(): void {
+    if (this.#running) return;
+    this.#empty();
+    this.#system.value = '';
+    this.#restore();
+    this.#welcomeIfEmpty();
+    this.#showButton();
   }
 
   /** The conversation of an earlier visit. */
@@ -143,12 +154,17 @@ export class ChatTab {
 
   #clear(): void {
     this.#running?.abort();
-    this.#conversation.clear();
-    this.#log.replaceChildren();
+    this.#empty();
     this.#store();
     this.#welcomeIfEmpty();
-    this.#latest.hidden = true;
     this.#box.focus();
+  }
+
+  #empty(): void {
+    this.#conversation.clear();
+    this.#unfinished = null;
+    this.#log.replaceChildren();
+    this.#latest.hidden = true;
   }
 
   #ask(): void {

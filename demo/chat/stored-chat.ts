@@ -27,6 +27,12 @@ export const readStoredChat = (text: string | null): StoredChat | null => {
 
 export const storedChat = (): StoredChat | null => readStoredChat(stored(KEY));
 
+/** Calls `changed` when another tab has stored a conversation, or deleted it. */
+export const onStoredChat = (changed: () => void): void =>
+  window.addEventListener('storage', ({ key }) => {
+    if (key === KEY) changed();
+  });
+
 /** Questions whose answer was stopped or failed are not kept, so that question and answer take turns. */
 export const storeChat = ({ system, messages }: StoredChat): void => {
   const whole = messages.filter(({ role }, i) =>
