@@ -174,5 +174,28 @@ test('where reduced motion is wanted it shows its end, and fits a phone', async 
   await expect(still.locator('.stage-end.on')).toBeVisible();
   await expect(still.locator('#stage-play')).toHaveText('Play again');
   expect(await still.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+test('an act that is chosen while its recording is fetched is there once', async ({ browser }) => {
+  const slow = await browser.newPage();
+  await withoutModels(slow);
+  let serve = (): void => {};
+  const served = new Promise<void>((resolve) => {
+    serve = resolve;
+  });
+  let held = 0;
+  await slow.route('**/traces/problem-4.jsonl', async (route) => {
+    held++;
+    await served;
+    await route.continue();
+  });
+  await slow.goto('/');
+  await expect.poll(() => held).toBe(1);
+  await slow.getByRole('radio', { name: 'hand off steps' }).check({ force: true });
+  serve();
+  await expect(scene(slow)).toHaveAttribute('data-act', 'hand-off');
+  await expect(slow.locator('.scene[data-act=vote]')).toHaveCount(1);
+  await expect(slow.locator('.scene[data-act=hand-off]')).toHaveCount(1);
+  await slow.close();
+});
+
   await still.close();
 });
