@@ -128,10 +128,8 @@ export class Session {
 
   /** Starts a run, which a load of other models aborts as well. */
   async *run(request: RunRequest, signal: AbortSignal): AsyncGenerator<TraceEvent, void, undefined> {
-    const { system, document } = this.systems;
-    const quoted = document.text !== undefined && request.system === system.id ? { document: document.text } : {};
     const signals = AbortSignal.any([signal, this.#interrupt.signal]);
-    for await (const event of this.engine.run({ ...request, ...quoted }, signals))
+    for await (const event of this.engine.run(request, signals))
       yield event.type === 'run' ? { ...event, models: this.#names } : event;
   }
 

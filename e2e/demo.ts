@@ -94,6 +94,44 @@ export const stopOnceWritten = async (
   await pressed;
 };
 
+/** What a visitor does in the middle of a run. It is done in the page: from outside it could be late. */
+interface Meanwhile {
+  /** Elements that get another value. */
+  readonly values?: Readonly<Record<string, string>>;
+  /** An element that is clicked. */
+  readonly click?: string;
+  /** A trace that is dropped on the page. */
+  readonly drop?: string;
+}
+
+/** Does this as soon as the text of the last `selector` has changed and matches. */
+export const meanwhile = async (page: Page, selector: string, pattern: RegExp, acts: Meanwhile): Promise<void> => {
+  await page.evaluate(
+    ([place, source, { values = {}, click, drop }]) => {
+      const said = (): string => [...document.querySelectorAll(place)].at(-1)?.textContent?.trim() ?? '';
+      const before = said();
+      const observer = new MutationObserver(() => {
+        if (said() === before || !new RegExp(source).test(said())) return;
+        observer.disconnect();
+        for (const [control, value] of Object.entries(values)) {
+          const node = document.querySelector<HTMLInputElement>(control);
+          if (!node) continue;
+          node.value = value;
+          for (const type of ['input', 'change']) node.dispatchEvent(new Event(type, { bubbles: true }));
+        }
+        if (click) document.querySelector<HTMLElement>(click)?.click();
+        if (drop === undefined) return;
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([drop], 'dropped.jsonl'));
+        for (const type of ['dragover', 'drop'])
+          document.body.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true }));
+      });
+      observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+    },
+    [selector, pattern.source, acts] as const,
+  );
+};
+
 /** The Enter that takes a candidate of an input method, as Safari sends it. */
 export const takeCandidate = (box: Locator): Promise<void> =>
   box.evaluate((node) => {

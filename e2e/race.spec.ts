@@ -1,7 +1,7 @@
 // The race: two lanes of one prompt, each run with the machine to itself, and a finish with the speed-up, the passes
 // and whether the tokens are the same. Real runs of the bundled models, on one page.
 import { expect, type Page, test } from '@playwright/test';
-import { advanced, finished, history, loaded, open, ready, stopOnceWritten } from './demo.ts';
+import { advanced, finished, history, loaded, meanwhile, open, ready, stopOnceWritten } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -29,6 +29,12 @@ const timeOf = async (lane: ReturnType<typeof system>): Promise<number> => {
 
 test('each runs once to warm up, then three times in turn, then both are shown at their measured speeds', async () => {
   const seen = await history(page, '#finish-about', '#answer', '#plain-answer');
+  // All its runs have the settings it began with, whatever is chosen meanwhile.
+  const choice = page.getByRole('combobox', { name: 'Decoding', exact: true });
+  await choice.selectOption('prompt-lookup');
+  await page.getByRole('slider', { name: 'Longest match, tokens' }).press('ArrowRight');
+  await choice.selectOption('dflash');
+  await meanwhile(page, '#finish-about', /^Timing run 2/, { values: { '#system': 'prompt-lookup' } });
   await start();
   await expect(about()).toContainText(/plain decoding here/, { timeout: 240_000 });
   await finished(page);
@@ -47,6 +53,8 @@ test('each runs once to warm up, then three times in turn, then both are shown a
   expect(last.some(([, system = '', plain]) => plain !== '' && system !== '' && system.length < whole.length)).toBe(
     true,
   );
+  await expect(choice).toHaveValue('prompt-lookup');
+  await choice.selectOption('dflash');
 });
 
 test('the finish leads with passes, says that the tokens are the same, and gives the median and range', async () => {

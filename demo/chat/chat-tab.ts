@@ -246,13 +246,11 @@ export class ChatTab {
 
   #request(): Omit<RunRequest, 'prompt'> {
     const { seed, ...drawn } = sampling();
-    const { id } = this.#session.systems.system;
     this.#conversation.system = this.#system.value;
     return {
       ...drawn,
       seed: seed + this.#tries,
-      system: id,
-      knobs: this.#session.systems.settings,
+      ...this.#session.systems.request,
     };
   }
 

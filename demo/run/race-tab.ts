@@ -119,18 +119,20 @@ export class RaceTab {
       ...details,
     };
     const { id, title, guarantee, baseline = 'autoregressive' } = session.systems.system;
+    const mine: RunRequest = { ...asked, ...session.systems.request };
+    const { knobs = {}, document } = mine;
     const known = SYSTEMS.find((system) => system.id === baseline)?.knobs ?? {};
-    const settings = Object.entries(session.systems.settings).filter(([name]) => Object.hasOwn(known, name));
+    const settings = Object.entries(knobs).filter(([name]) => Object.hasOwn(known, name));
     const plain: RunRequest = { ...asked, system: baseline, knobs: Object.fromEntries(settings) };
     return {
       name: title,
       problem: this.problems.current,
-      document: session.systems.document.text,
+      document,
       greedy: asked.temperature === 0,
       exact: guarantee === 'exact',
       baseline,
       alone: id === baseline,
-      system: (signal, more) => session.run({ ...asked, ...more, system: id, knobs: session.systems.settings }, signal),
+      system: (signal, more) => session.run({ ...mine, ...more }, signal),
       plain: (signal, more) => session.run({ ...plain, ...more }, signal),
     };
   }

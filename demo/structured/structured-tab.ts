@@ -131,12 +131,10 @@ export class StructuredTab {
   }
 
   #request(): RunRequest {
-    const { system } = this.#session.systems;
     return {
       prompt: this.#session.promptOf([{ role: 'user', content: this.#prompt.value }]),
       ...sampling(),
-      system: system.id,
-      knobs: this.#session.systems.settings,
+      ...this.#session.systems.request,
       constraint: readForm(this.#kind.value, this.#form.value),
     };
   }
