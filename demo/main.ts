@@ -123,6 +123,7 @@ new AllSystems({
     bringIntoView(element('stage-title', HTMLElement));
   },
 });
+  stop: () => race.stop(),
 
 startEmbed();
 

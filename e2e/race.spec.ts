@@ -136,6 +136,39 @@ test('plain decoding has no opponent: one lane', async () => {
   await expect(plain()).toBeHidden();
 });
 
+test('Run all ends where it is stopped, and where another problem or system is chosen', async () => {
+  const [all, said] = [page.locator('#all-go'), page.locator('#all-about')];
+  const first = page.locator('.all-system small').first();
+  await page.getByRole('button', { name: 'Shop' }).click();
+  await stopOnceWritten(page, () => all.click(), '#count', '#all-go');
+  await expect(said).toHaveText(/^0 of \d+ systems have run\.$/);
+  await finished(page);
+
+  await meanwhile(page, '#count', /^[1-9]/, { click: '#examples button' });
+  await all.click();
+  await expect(said).toHaveText(/^1 of \d+ systems have run\. Click/);
+  await expect(first).toHaveText(/^✓ \d/);
+  await expect(page.locator('#answer')).toBeEmpty(); // it answers another problem
+
+  let serve = (): void => {};
+  const served = new Promise<void>((resolve) => {
+    serve = resolve;
+  });
+  await page.context().route('**/models/draft/**', async (route) => {
+    await served;
+    await route.continue();
+  });
+  const choice = page.getByRole('combobox', { name: 'Decoding', exact: true });
+  await all.click();
+  await expect(said).toHaveText(/^2 of \d+: Draft model$/);
+  await expect(page.locator('#phase')).toContainText('draft model');
+  await choice.selectOption('prompt-lookup');
+  serve();
+  await expect(said).toHaveText(/^1 of \d+ systems have run\. Click/);
+  await expect(choice).toHaveValue('prompt-lookup');
+  await page.context().unroute('**/models/draft/**');
+});
+
 test('Run all and the stage say why nothing can run, and Stop ends their waiting for a load', async () => {
   const [all, said] = [page.locator('#all-go'), page.locator('#all-about')];
   await page.locator('#problem').fill('');
@@ -143,8 +176,8 @@ test('Run all and the stage say why nothing can run, and Stop ends their waiting
   await expect(said).toHaveText('There is no problem to solve. Write one or choose an example.');
   await expect(all).toHaveText('Run all');
   await page.getByRole('button', { name: 'Trees' }).click();
-  await page.context().route('**/models/draft/**', () => {}); // never answered
-  await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption('draft-model');
+  await page.context().route('**/models/eagle3/**', () => {}); // never answered
+  await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption('eagle3');
   await all.click();
   await expect(all).toHaveText('Stop');
   await all.click();
@@ -156,7 +189,7 @@ test('Run all and the stage say why nothing can run, and Stop ends their waiting
   await expect(all).toHaveText('Run all');
   await page.locator('#stage-go').click();
   await expect(page.locator('#fault')).toContainText('No model is loaded. Choose a model.');
-  await page.context().unroute('**/models/draft/**');
+  await page.context().unroute('**/models/eagle3/**');
 });
 
 test('without its examples the page says so, and takes a problem of the visitor’s own', async ({ browser }) => {
