@@ -4,7 +4,7 @@ import { withinContext } from '../../src/api/context-window.ts';
 import { OutriderError, type RunRequest } from '../../src/index.ts';
 import { committedTokens, type TraceEvent } from '../../src/trace/index.ts';
 import { isFollowUp, isWordProblem } from '../models/scope.ts';
-import { type Outcome, outcomeOf } from '../run/outcome.ts';
+import { type OnAsk, outcomeOf } from '../run/outcome.ts';
 import type { Session } from '../session.ts';
 import { isComposing } from '../shared/composing.ts';
 import { element, make, say } from '../shared/elements.ts';
@@ -29,7 +29,7 @@ const FORGOTTEN = 'The conversation is longer than the model’s context: the mo
 
 export class ChatTab {
   readonly #session: Session;
-  readonly #onAnswer: (outcome: Outcome, question: string) => void;
+  readonly #onAsk: OnAsk;
   readonly #conversation = new Conversation();
   readonly #log = element('chat-log', HTMLElement);
   readonly #box = element('chat-box', HTMLTextAreaElement);
@@ -47,9 +47,9 @@ export class ChatTab {
   #welcome: HTMLElement | null = null;
   #scopeNote: HTMLElement | null = null;
 
-  constructor(session: Session, onAnswer: (outcome: Outcome, question: string) => void) {
+  constructor(session: Session, onAsk: OnAsk) {
     this.#session = session;
-    this.#onAnswer = onAnswer;
+    this.#onAsk = onAsk;
     element('chat-form', HTMLFormElement).addEventListener('submit', (event) => {
       event.preventDefault();
       if (this.#running) this.#running.abort();
@@ -281,7 +281,7 @@ export class ChatTab {
     this.#showButton();
     say('chat-status', 'Answering');
     const seen: TraceEvent[] = [];
-    const question = this.#conversation.messages.at(-1)?.content ?? '';
+    const keep = this.#onAsk(this.#conversation.messages.at(-1)?.content ?? '');
     try {
       for await (const event of run(abort.signal)) {
         seen.push(event);
@@ -289,7 +289,7 @@ export class ChatTab {
         view.add(event);
         if (following) this.#follow();
       }
-      this.#onAnswer(outcomeOf(seen), question);
+      keep(outcomeOf(seen));
       say('chat-status', `The answer: ${view.text}`);
     } catch (error) {
       const { code } = showFault(error);

@@ -35,6 +35,7 @@ export const replayInstead = async (why: string, session: Session, race: RaceTab
       exact: guarantee === 'exact',
       baseline,
       recorded: true,
+      question: problem.question,
       system: (signal) => replayed(events, { slower: SLOWER, signal }),
       plain: (signal) => replayed(plainEvents, { slower: SLOWER, signal }),
     };
