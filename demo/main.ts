@@ -86,8 +86,9 @@ const session: Session = new Session({
     void setReady(true);
   },
   async failed({ code, message }) {
-    if (code !== 'no-webgpu') return;
-    const replaying = replayInstead(message, session, race, !readHash(location.hash).trace);
+    if (code !== 'no-webgpu' || session.withoutWebGpu) return;
+    const noTrace = (): boolean => traces.opened === 0 && !readHash(location.hash).trace;
+    const replaying = replayInstead(message, session, race, noTrace);
     void setReady(false);
     await replaying;
   },
@@ -122,6 +123,7 @@ const tabs = new Tabs((tab) => {
 
 new AllSystems({
   answer: () => race.answer({ fresh: true }),
+  stop: () => race.stop(),
   problem: () => race.problems.current,
   question: () => race.problems.question,
   show(title, question, run, plain) {
@@ -129,7 +131,6 @@ new AllSystems({
     bringIntoView(element('stage-title', HTMLElement));
   },
 });
-  stop: () => race.stop(),
 
 startEmbed();
 

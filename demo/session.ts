@@ -94,7 +94,11 @@ export class Session {
     add: (role, choice) => void this.#chosen(choice, role),
     loadBundled: () => void this.#chosen(wholeFamily(), 'target'),
     openForm: (role) => this.own.open(role),
-    memory: async () => (await this.engine.preflight({})).limits.memory,
+    memory: () =>
+      this.engine.preflight({}).then(
+        ({ limits }) => limits.memory,
+        () => null, // there is no WebGPU
+      ),
   });
   /** What loads the target again on the next visit. */
   #remembered: Remembered | null = null;

@@ -302,4 +302,23 @@ test('a shared trace plays without WebGPU', async ({ baseURL, launchOptions }) =
   await played(other);
   await expect(other.locator('#answer')).toContainText('The answer is 52.');
   await browser.close();
+  // A trace that has been played before the list of recordings arrives stays too.
+  const late = await browser.newPage({ reducedMotion: 'reduce' });
+  let list = (): void => {};
+  const listed = new Promise<void>((resolve) => {
+    list = resolve;
+  });
+  await late.route('**/traces/index.json', async (route) => {
+    await listed;
+    await route.continue();
+  });
+  await late.goto(baseURL ?? '');
+  await expect(late.getByRole('heading', { name: /No usable WebGPU/ })).toBeVisible();
+  await openFile(late, recorded('problem-6.jsonl'));
+  await expect(late.locator('#trace-about')).toContainText('problem-6.jsonl');
+  await played(late);
+  list();
+  await expect(late.locator('#examples button')).toHaveCount(6);
+  await expect(late.locator('#go')).toHaveText('Replay');
+  await expect(late.locator('#lane-system-name')).toHaveText('CoS');
 });
