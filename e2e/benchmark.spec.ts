@@ -24,7 +24,7 @@ const open = async (page: Page, query: string, wanted?: RegExp): Promise<void> =
 };
 
 const run = (page: Page) => page.getByRole('button', { name: 'Run', exact: true });
-const finished = (page: Page) => expect(run(page)).toBeEnabled({ timeout: 280_000 });
+const finished = (page: Page) => expect(run(page)).toBeEnabled({ timeout: 500_000 });
 const row = (page: Page, system: string) => page.locator(`tr[data-system="${system}"]`);
 const figure = (page: Page, system: string, title: string) => row(page, system).locator(`td[data-label="${title}"]`);
 
@@ -63,7 +63,7 @@ test('the device is measured; Quick measures three systems on whole answers, and
   await expect(quick).toBeEnabled();
   await quick.click();
   await expect(quick).toBeDisabled();
-  await expect(quick).toBeEnabled({ timeout: 280_000 });
+  await expect(quick).toBeEnabled({ timeout: 500_000 });
   await expect(page.locator('#fault')).toBeHidden();
   const bars = page.getByRole('list', { name: 'Tokens per second' }).getByRole('listitem');
   await expect(bars).toHaveCount(4);

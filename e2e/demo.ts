@@ -66,15 +66,19 @@ export const history = async (
   return () => seen.jsonValue();
 };
 
-/** Starts, and presses Stop in the page as soon as the text of `selector` changes; from outside it could be late. */
+/**
+ * Starts, and presses Stop in the page as soon as the text of `selector` changes; from outside it could be late. `key`:
+ * presses that key instead.
+ */
 export const stopOnceWritten = async (
   page: Page,
   start: () => Promise<void>,
   selector: string,
   button = '#go',
+  key = '',
 ): Promise<void> => {
   const pressed = page.evaluate(
-    ([place, button]) =>
+    ([place, button, key]) =>
       new Promise<void>((resolve) => {
         const said = (): string => [...document.querySelectorAll(place)].at(-1)?.textContent?.trim() ?? '';
         const before = said();
@@ -82,13 +86,14 @@ export const stopOnceWritten = async (
           const stop = document.querySelector<HTMLButtonElement>(button);
           if (stop?.textContent !== 'Stop' || ['', '0', before].includes(said())) return;
           observer.disconnect();
-          stop.click();
+          if (key) document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+          else stop.click();
           resolve();
         };
         const observer = new MutationObserver(press);
         observer.observe(document.body, { subtree: true, childList: true, characterData: true });
       }),
-    [selector, button] as const,
+    [selector, button, key] as const,
   );
   await start();
   await pressed;
@@ -212,4 +217,24 @@ export const expectCalm = async (
   expect(tries.flatMap(({ shifts }) => shifts)).toEqual([]);
   expect(withoutLongTasks(), description).toBe(true);
   expect(frames(), description).toBeGreaterThanOrEqual(LEAST_FRAMES);
+};
+
+/** What `work` took where limits in seconds were set, in milliseconds. */
+const WORK_THEN = 80;
+
+/** How much slower a core is for this process than where those limits were set, by its make and by what others do on it. */
+export const slowness = (): number => {
+  const table = new Uint32Array(1 << 16);
+  const work = (): number => {
+    const began = performance.now();
+    for (let i = 0, seed = 1; i < 50_000_000; i++) {
+      seed ^= seed << 13;
+      seed ^= seed >>> 17;
+      seed ^= seed << 5;
+      table[seed & 0xffff] = i;
+    }
+    return performance.now() - began;
+  };
+  work(); // compiles it
+  return Math.max(1, work() / WORK_THEN);
 };
