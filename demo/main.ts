@@ -1,11 +1,12 @@
 // The demo page: a model, a decoding system, and three tabs. The engine runs in a worker, so the main thread never
 // computes; this file only connects the parts.
+import { SYSTEMS } from '../src/index.ts';
 import type { ChatTab } from './chat/chat-tab.ts';
 import { startEmbed } from './embed.ts';
 import { InspectTab } from './inspect/inspect-tab.ts';
 import { AllSystems } from './run/all-systems.ts';
 import { chooseMembers, chooseSystem, obstacle } from './run/choose-system.ts';
-import { type Outcome, outcomeOf } from './run/outcome.ts';
+import { type OnAsk, type Outcome, outcomeOf } from './run/outcome.ts';
 import type { Entry, Raced } from './run/race.ts';
 import { RaceTab, showAnswer } from './run/race-tab.ts';
 import { Session } from './session.ts';
@@ -34,7 +35,7 @@ let ready = false;
 /** Gives a finished run to Inspect and to the trace bar. */
 const keep = ({ run, plain, detailed = run }: Raced, title: string, question: string, entry?: Entry): void => {
   const problem = entry?.problem ?? { question, answer: '', result: '' };
-  inspect.take(detailed);
+  inspect.take(detailed, entry !== undefined && !entry.recorded);
   const { document } = entry ?? {};
   traces.take(run, plain ?? null, { title, problem, device: session.device, ...(document && { document }) });
 };
@@ -57,11 +58,11 @@ element('stage-go', HTMLButtonElement).addEventListener('click', () => void race
 const inspect = new InspectTab((details) => race.answer(details));
 const race: RaceTab = new RaceTab(
   () => session.lost(),
-  (raced, entry) => keep(raced, entry.name, race.problems.question, entry),
+  (raced, entry) => keep(raced, entry.name, entry.question, entry),
 );
 const traces = new TraceBar(async (file, slower) => {
   if (tabs.current === 'chat' || tabs.current === 'structured') tabs.choose('race');
-  inspect.take(outcomeOf(file.events));
+  inspect.take(outcomeOf(file.events), false);
   if (file.document) session.systems.document.fill(file.document);
   await playTrace(file, slower, race);
 });
@@ -85,25 +86,31 @@ const session: Session = new Session({
     void setReady(true);
   },
   async failed({ code, message }) {
-    if (code !== 'no-webgpu') return;
-    const replaying = replayInstead(message, session, race, !readHash(location.hash).trace);
+    if (code !== 'no-webgpu' || session.withoutWebGpu) return;
+    const noTrace = (): boolean => traces.opened === 0 && !readHash(location.hash).trace;
+    const replaying = replayInstead(message, session, race, noTrace);
     void setReady(false);
     await replaying;
   },
 });
 
-/** Keeps an answer that belongs to no problem of the Race tab. */
-const keepAlone = (outcome: Outcome, question: string): void =>
-  keep({ run: outcome }, session.systems.system.title, question);
+/** Keeps an answer that belongs to no problem of the Race tab, unless a trace was opened while it was written. */
+const asking: OnAsk = (question) => {
+  const { opened } = traces;
+  return (run) => {
+    const title = SYSTEMS.find(({ id }) => id === run.system)?.title ?? run.system;
+    if (traces.opened === opened) keep({ run }, title, question);
+  };
+};
 
 const openChat = async (): Promise<void> => {
-  chat ??= import('./chat/chat-tab.ts').then(({ ChatTab }) => new ChatTab(session, keepAlone));
+  chat ??= import('./chat/chat-tab.ts').then(({ ChatTab }) => new ChatTab(session, asking));
   (await chat).ready = ready;
 };
 
 const openStructured = async (): Promise<void> => {
   structured ??= import('./structured/structured-tab.ts').then(
-    ({ StructuredTab }) => new StructuredTab(session, keepAlone),
+    ({ StructuredTab }) => new StructuredTab(session, asking),
   );
   (await structured).ready = ready;
 };
@@ -116,6 +123,7 @@ const tabs = new Tabs((tab) => {
 
 new AllSystems({
   answer: () => race.answer({ fresh: true }),
+  stop: () => race.stop(),
   problem: () => race.problems.current,
   question: () => race.problems.question,
   show(title, question, run, plain) {
@@ -133,7 +141,7 @@ element('tour', HTMLButtonElement).addEventListener('click', async () => {
   const before = session.systems.system.id;
   const [{ Tour }, { createHost }] = await Promise.all([import('./tour/tour.ts'), import('./tour/tour-host.ts')]);
   const inspectRun = (run: Outcome) => {
-    inspect.take(run);
+    inspect.take(run, !session.withoutWebGpu);
     return inspect.view();
   };
   new Tour(createHost({ race, open: (tab) => tabs.choose(tab), inspect: inspectRun }), () => {

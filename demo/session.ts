@@ -94,7 +94,11 @@ export class Session {
     add: (role, choice) => void this.#chosen(choice, role),
     loadBundled: () => void this.#chosen(wholeFamily(), 'target'),
     openForm: (role) => this.own.open(role),
-    memory: async () => (await this.engine.preflight({})).limits.memory,
+    memory: () =>
+      this.engine.preflight({}).then(
+        ({ limits }) => limits.memory,
+        () => null, // there is no WebGPU
+      ),
   });
   /** What loads the target again on the next visit. */
   #remembered: Remembered | null = null;
@@ -128,10 +132,8 @@ export class Session {
 
   /** Starts a run, which a load of other models aborts as well. */
   async *run(request: RunRequest, signal: AbortSignal): AsyncGenerator<TraceEvent, void, undefined> {
-    const { system, document } = this.systems;
-    const quoted = document.text !== undefined && request.system === system.id ? { document: document.text } : {};
     const signals = AbortSignal.any([signal, this.#interrupt.signal]);
-    for await (const event of this.engine.run({ ...request, ...quoted }, signals))
+    for await (const event of this.engine.run(request, signals))
       yield event.type === 'run' ? { ...event, models: this.#names } : event;
   }
 
@@ -176,15 +178,20 @@ export class Session {
   /** Loads a model of the visitor's own if it fits, or if they ask for it anyway. */
   async #chosen(choice: Choice, role: ModelRole, along: Along = ALONE): Promise<void> {
     const { partner, system, remember, asked } = along;
-    const target = this.#family.with(role, choice);
-    const family = partner ? target.with(...partner) : target;
+    // Made anew once the header is read: an ensemble's members may have been chosen meanwhile.
+    const family = (): Family => {
+      const chosen = this.#family.with(role, choice);
+      return partner ? chosen.with(...partner) : chosen;
+    };
+    this.#preflight?.abort(); // what is chosen last counts
+    this.#preflight = null;
     const own = typeof choice.source !== 'string';
     const form = element('by-address', HTMLFormElement);
     const near = asked && form.checkVisibility() ? form : element('models-form', HTMLElement); // a file may be dropped
     this.#form = own ? near : undefined;
     if (!own) this.#fit.hide();
-    if (own && !(await this.#fits(family, role, choice.label, partner?.[0]))) return;
-    this.#family = family;
+    if (own && !(await this.#fits(family(), role, choice.label, partner?.[0]))) return;
+    this.#family = family();
     if (role === 'target') {
       this.#remembered = remember ?? addressOf(choice);
       if (system) this.systems.prefer(system);
@@ -199,7 +206,6 @@ export class Session {
   /** Reads headers to see what the models would take. Loaded models stay until that is known. */
   async #fits(family: Family, role: ModelRole, label: string, partner?: ModelRole): Promise<boolean> {
     hideFault();
-    this.#preflight?.abort();
     const abort = new AbortController();
     this.#preflight = abort;
     try {
@@ -301,7 +307,9 @@ export class Session {
     this.#roles = Object.keys(sources) as ModelRole[];
     const began = performance.now();
     try {
-      const onProgress: NonNullable<LoadOptions['onProgress']> = (progress) => this.#loading.show(progress);
+      const onProgress: NonNullable<LoadOptions['onProgress']> = (progress) => {
+        if (this.#loadAbort === abort) this.#loading.show(progress); // the bar is that of the newest load
+      };
       const onnx = this.#onnx.value as NonNullable<LoadOptions['onnx']>;
       const loaded = await this.engine.load(sources, {
         ...this.#precisionOption,

@@ -1,6 +1,6 @@
 // A conversation: its messages, the cache that they share, and all actions on a message. One load for all tests.
 import { expect, type Page, test } from '@playwright/test';
-import { stopOnceWritten } from './demo.ts';
+import { stopOnceWritten, takeCandidate } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -65,6 +65,8 @@ test('the address opens the chat; Shift+Enter starts a new line and Enter sends'
   await message().pressSequentially(`Then${second}`);
   await expect(questions()).toHaveCount(0);
   await message().fill(TREES);
+  await takeCandidate(message());
+  await expect(message()).toHaveValue(TREES);
   await message().press('Enter');
   await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
   await answered();
@@ -129,6 +131,8 @@ test('an answer is regenerated, and a question is edited', async () => {
   await questions().first().getByRole('button', { name: 'Edit' }).click();
   const before = (await answers().first().textContent()) ?? '';
   await box.fill(TREES.replaceAll('Leo', 'Nina').replace('9 days', '4 days'));
+  await takeCandidate(box);
+  await expect(box).toBeVisible();
   await box.press('Enter');
   await answered();
   await expect(questions()).toHaveCount(1);
@@ -175,6 +179,18 @@ test('Stop keeps the text so far, and the token limit is reported', async () => 
   await expect(figures()).toContainText(/^5 tokens .* token limit reached$/);
   await expect(page.getByRole('button', { name: 'Continue the answer' })).toHaveCount(1); // of the last answer
   await page.getByLabel('Token limit').fill('256');
+});
+
+test('the chat of another tab is the same one: what is cleared there is cleared here', async () => {
+  const other = await page.context().newPage();
+  await other.route('**/models/**', () => {}); // it needs none
+  await other.goto('/#chat');
+  const there = other.getByRole('article', { name: 'You' });
+  await expect(there.first()).toBeVisible();
+  await other.getByRole('button', { name: 'Clear chat' }).click();
+  await expect(questions()).toHaveCount(0);
+  await expect(page.getByRole('region', { name: 'The loaded model' })).toBeVisible();
+  await other.close();
 });
 
 test('a cleared chat is empty, and a system prompt is read before the first message', async () => {

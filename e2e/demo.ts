@@ -1,5 +1,5 @@
 // Actions of a visitor on the demo page, for tests.
-import { expect, type Page, test } from '@playwright/test';
+import { expect, type Locator, type Page, test } from '@playwright/test';
 
 /** Of tests that require a speed: `npm test` runs them one after another at its end, and the others in two workers. */
 export const ALONE = { tag: '@alone' };
@@ -66,15 +66,19 @@ export const history = async (
   return () => seen.jsonValue();
 };
 
-/** Starts, and presses Stop in the page as soon as the text of `selector` changes; from outside it could be late. */
+/**
+ * Starts, and presses Stop in the page as soon as the text of `selector` changes; from outside it could be late. `key`:
+ * presses that key instead.
+ */
 export const stopOnceWritten = async (
   page: Page,
   start: () => Promise<void>,
   selector: string,
   button = '#go',
+  key = '',
 ): Promise<void> => {
   const pressed = page.evaluate(
-    ([place, button]) =>
+    ([place, button, key]) =>
       new Promise<void>((resolve) => {
         const said = (): string => [...document.querySelectorAll(place)].at(-1)?.textContent?.trim() ?? '';
         const before = said();
@@ -82,17 +86,62 @@ export const stopOnceWritten = async (
           const stop = document.querySelector<HTMLButtonElement>(button);
           if (stop?.textContent !== 'Stop' || ['', '0', before].includes(said())) return;
           observer.disconnect();
-          stop.click();
+          if (key) document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+          else stop.click();
           resolve();
         };
         const observer = new MutationObserver(press);
         observer.observe(document.body, { subtree: true, childList: true, characterData: true });
       }),
-    [selector, button] as const,
+    [selector, button, key] as const,
   );
   await start();
   await pressed;
 };
+
+/** What a visitor does in the middle of a run. It is done in the page: from outside it could be late. */
+interface Meanwhile {
+  /** Elements that get another value. */
+  readonly values?: Readonly<Record<string, string>>;
+  /** An element that is clicked. */
+  readonly click?: string;
+  /** A trace that is dropped on the page. */
+  readonly drop?: string;
+}
+
+/** Does this as soon as the text of the last `selector` has changed and matches. */
+export const meanwhile = async (page: Page, selector: string, pattern: RegExp, acts: Meanwhile): Promise<void> => {
+  await page.evaluate(
+    ([place, source, { values = {}, click, drop }]) => {
+      const said = (): string => [...document.querySelectorAll(place)].at(-1)?.textContent?.trim() ?? '';
+      const before = said();
+      const observer = new MutationObserver(() => {
+        if (said() === before || !new RegExp(source).test(said())) return;
+        observer.disconnect();
+        for (const [control, value] of Object.entries(values)) {
+          const node = document.querySelector<HTMLInputElement>(control);
+          if (!node) continue;
+          node.value = value;
+          for (const type of ['input', 'change']) node.dispatchEvent(new Event(type, { bubbles: true }));
+        }
+        if (click) document.querySelector<HTMLElement>(click)?.click();
+        if (drop === undefined) return;
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([drop], 'dropped.jsonl'));
+        for (const type of ['dragover', 'drop'])
+          document.body.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true }));
+      });
+      observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+    },
+    [selector, pattern.source, acts] as const,
+  );
+};
+
+/** The Enter that takes a candidate of an input method, as Safari sends it. */
+export const takeCandidate = (box: Locator): Promise<void> =>
+  box.evaluate((node) => {
+    node.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }));
+  });
 
 /** What would disturb a visitor while the button says Stop. */
 interface Disturbances {
@@ -168,4 +217,24 @@ export const expectCalm = async (
   expect(tries.flatMap(({ shifts }) => shifts)).toEqual([]);
   expect(withoutLongTasks(), description).toBe(true);
   expect(frames(), description).toBeGreaterThanOrEqual(LEAST_FRAMES);
+};
+
+/** What `work` took where limits in seconds were set, in milliseconds. */
+const WORK_THEN = 80;
+
+/** How much slower a core is for this process than where those limits were set, by its make and by what others do on it. */
+export const slowness = (): number => {
+  const table = new Uint32Array(1 << 16);
+  const work = (): number => {
+    const began = performance.now();
+    for (let i = 0, seed = 1; i < 50_000_000; i++) {
+      seed ^= seed << 13;
+      seed ^= seed >>> 17;
+      seed ^= seed << 5;
+      table[seed & 0xffff] = i;
+    }
+    return performance.now() - began;
+  };
+  work(); // compiles it
+  return Math.max(1, work() / WORK_THEN);
 };

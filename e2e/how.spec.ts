@@ -11,6 +11,21 @@ const moment = (page: Page, name: Name) => figure(page, name).getByRole('slider'
 /** Scrolls to the figure, which loads then, and goes through its moments by keyboard. Returns what is said at each. */
 const walk = async (page: Page, name: Name): Promise<readonly string[]> => {
   await figure(page, name).scrollIntoViewIfNeeded();
+  // It plays once it is seen, and a key that moves nothing would not stop it.
+  await figure(page, name)
+    .locator('.figure-player')
+    .evaluate(
+      (player) =>
+        new Promise<void>((resolve) => {
+          const [button, slider] = [player.querySelector('button'), player.querySelector('input')];
+          const look = (): void => {
+            if (button?.textContent === 'Pause') button.click();
+            else if (slider?.valueAsNumber === 0) return void requestAnimationFrame(look);
+            resolve();
+          };
+          look();
+        }),
+    );
   const slider = moment(page, name);
   await slider.press('Home');
   const said: string[] = [];

@@ -33,6 +33,30 @@ test('explains how to get WebGPU and replays a recorded run', async ({ baseURL, 
   await stopOnceWritten(page, () => page.getByRole('button', { name: 'Replay', exact: true }).click(), '#count');
   await expect(page.locator('#go')).toHaveText('Replay');
   expect(((await page.locator('#answer').textContent()) ?? '').length).toBeLessThan(whole.length);
+  // Of two recordings that are chosen while another is fetched, the last one plays.
+  let serve = (): void => {};
+  const served = new Promise<void>((resolve) => {
+    serve = resolve;
+  });
+  await page.route('**/traces/*.jsonl', async (route) => {
+    await served;
+    await route.continue();
+  });
+  for (const name of ['BlockPilot', 'RSD', 'CoS']) await page.getByRole('tab', { name }).click();
+  serve();
+  const last = page.getByRole('tab', { name: 'CoS' });
+  await expect(last).toHaveAttribute('aria-selected', 'true');
+  // The published models can be looked at; why none can be loaded is said once more, and the recording stays.
+  await page.getByText('Published models').click();
+  await expect(page.locator('#published')).toContainText('This browser does not say how much memory there is');
+  await page.locator('.catalogue summary').first().click();
+  await page
+    .locator('.catalogue')
+    .getByRole('button', { name: /^Download/ })
+    .first()
+    .click();
+  await expect(page.locator('#fault')).toContainText('WebGPU');
+  await expect(last).toHaveAttribute('aria-selected', 'true');
   await page.getByRole('tab', { name: 'Chat' }).click();
   await expect(page.getByRole('button', { name: 'Send' })).toBeDisabled(); // no model is loaded
   await expect(page.locator('#chat')).toContainText('Chat needs WebGPU');

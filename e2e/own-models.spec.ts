@@ -241,6 +241,23 @@ test.describe('one page, one model after another', () => {
       rmSync(folder, { recursive: true });
     }
   });
+
+  test('a model whose header is still read does not replace one that is chosen later', async () => {
+    await using server = new WatchedServer(join(root, 'public'));
+    const address = `${await server.listen()}models/target/`;
+    const held: string[] = [];
+    const failed: string[] = [];
+    page.on('requestfailed', (request) => failed.push(request.url()));
+    await page.context().route(`${address}**`, (route) => void held.push(route.request().url())); // never answered
+    await byAddress(page, 'target', address);
+    await expect.poll(() => held.length).toBeGreaterThan(0);
+    const draft = page.getByRole('radio', { name: /^Draft/ });
+    await draft.check();
+    await expect(page.locator('#phase')).toHaveText('Ready: draft', { timeout: 240_000 });
+    await expect.poll(() => failed).toEqual(expect.arrayContaining(held)); // the reading was given up
+    await expect(draft).toBeChecked();
+    await page.context().unroute(`${address}**`);
+  });
 });
 
 test.describe('one page with the bundled target', () => {

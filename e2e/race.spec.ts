@@ -1,7 +1,7 @@
 // The race: two lanes of one prompt, each run with the machine to itself, and a finish with the speed-up, the passes
 // and whether the tokens are the same. Real runs of the bundled models, on one page.
 import { expect, type Page, test } from '@playwright/test';
-import { advanced, finished, history, loaded, open, ready, stopOnceWritten } from './demo.ts';
+import { advanced, finished, history, loaded, meanwhile, open, ready, stopOnceWritten } from './demo.ts';
 
 test.describe.configure({ mode: 'serial' });
 
@@ -29,6 +29,12 @@ const timeOf = async (lane: ReturnType<typeof system>): Promise<number> => {
 
 test('each runs once to warm up, then three times in turn, then both are shown at their measured speeds', async () => {
   const seen = await history(page, '#finish-about', '#answer', '#plain-answer');
+  // All its runs have the settings it began with, whatever is chosen meanwhile.
+  const choice = page.getByRole('combobox', { name: 'Decoding', exact: true });
+  await choice.selectOption('prompt-lookup');
+  await page.getByRole('slider', { name: 'Longest match, tokens' }).press('ArrowRight');
+  await choice.selectOption('dflash');
+  await meanwhile(page, '#finish-about', /^Timing run 2/, { values: { '#system': 'prompt-lookup' } });
   await start();
   await expect(about()).toContainText(/plain decoding here/, { timeout: 240_000 });
   await finished(page);
@@ -47,6 +53,8 @@ test('each runs once to warm up, then three times in turn, then both are shown a
   expect(last.some(([, system = '', plain]) => plain !== '' && system !== '' && system.length < whole.length)).toBe(
     true,
   );
+  await expect(choice).toHaveValue('prompt-lookup');
+  await choice.selectOption('dflash');
 });
 
 test('the finish leads with passes, says that the tokens are the same, and gives the median and range', async () => {
@@ -128,6 +136,39 @@ test('plain decoding has no opponent: one lane', async () => {
   await expect(plain()).toBeHidden();
 });
 
+test('Run all ends where it is stopped, and where another problem or system is chosen', async () => {
+  const [all, said] = [page.locator('#all-go'), page.locator('#all-about')];
+  const first = page.locator('.all-system small').first();
+  await page.getByRole('button', { name: 'Shop' }).click();
+  await stopOnceWritten(page, () => all.click(), '#count', '#all-go');
+  await expect(said).toHaveText(/^0 of \d+ systems have run\.$/);
+  await finished(page);
+
+  await meanwhile(page, '#count', /^[1-9]/, { click: '#examples button' });
+  await all.click();
+  await expect(said).toHaveText(/^1 of \d+ systems have run\. Click/);
+  await expect(first).toHaveText(/^✓ \d/);
+  await expect(page.locator('#answer')).toBeEmpty(); // it answers another problem
+
+  let serve = (): void => {};
+  const served = new Promise<void>((resolve) => {
+    serve = resolve;
+  });
+  await page.context().route('**/models/draft/**', async (route) => {
+    await served;
+    await route.continue();
+  });
+  const choice = page.getByRole('combobox', { name: 'Decoding', exact: true });
+  await all.click();
+  await expect(said).toHaveText(/^2 of \d+: Draft model$/);
+  await expect(page.locator('#phase')).toContainText('draft model');
+  await choice.selectOption('prompt-lookup');
+  serve();
+  await expect(said).toHaveText(/^1 of \d+ systems have run\. Click/);
+  await expect(choice).toHaveValue('prompt-lookup');
+  await page.context().unroute('**/models/draft/**');
+});
+
 test('Run all and the stage say why nothing can run, and Stop ends their waiting for a load', async () => {
   const [all, said] = [page.locator('#all-go'), page.locator('#all-about')];
   await page.locator('#problem').fill('');
@@ -135,8 +176,8 @@ test('Run all and the stage say why nothing can run, and Stop ends their waiting
   await expect(said).toHaveText('There is no problem to solve. Write one or choose an example.');
   await expect(all).toHaveText('Run all');
   await page.getByRole('button', { name: 'Trees' }).click();
-  await page.context().route('**/models/draft/**', () => {}); // never answered
-  await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption('draft-model');
+  await page.context().route('**/models/eagle3/**', () => {}); // never answered
+  await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption('eagle3');
   await all.click();
   await expect(all).toHaveText('Stop');
   await all.click();
@@ -148,7 +189,7 @@ test('Run all and the stage say why nothing can run, and Stop ends their waiting
   await expect(all).toHaveText('Run all');
   await page.locator('#stage-go').click();
   await expect(page.locator('#fault')).toContainText('No model is loaded. Choose a model.');
-  await page.context().unroute('**/models/draft/**');
+  await page.context().unroute('**/models/eagle3/**');
 });
 
 test('without its examples the page says so, and takes a problem of the visitor’s own', async ({ browser }) => {

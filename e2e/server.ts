@@ -26,6 +26,8 @@ export class WatchedServer implements AsyncDisposable {
   sent = 0;
   /** Files with the number of bytes that are sent before the connection breaks. */
   readonly cuts = new Map<string, number>();
+  /** Files with the number of bytes that are sent before the connection falls silent. */
+  readonly stalls = new Map<string, number>();
   /** Headers of every response. */
   readonly headers: Record<string, string> = {};
   readonly #server = createServer((request, response) => this.#answer(request, response));
@@ -63,6 +65,9 @@ export class WatchedServer implements AsyncDisposable {
     response.setHeader('Content-Length', size - start);
     if (request.headers.range) response.setHeader('Content-Range', `bytes ${start}-${size - 1}/${size}`);
     response.writeHead(request.headers.range ? 206 : 200);
+    const stall = this.stalls.get(path);
+    if (stall !== undefined)
+      return void createReadStream(file, { start, end: stall - 1 }).pipe(response, { end: false });
     const cut = this.cuts.get(path);
     if (cut === undefined) {
       const body = createReadStream(file, { start });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { fold, METRICS, type TraceEvent } from '../src/trace/index.ts';
-import { ALONE } from './demo.ts';
+import { ALONE, slowness } from './demo.ts';
 import { root } from './server.ts';
 
 test.describe.configure({ mode: 'serial' });
@@ -31,20 +31,27 @@ const recording = (name: string): readonly TraceEvent[] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-test('a result is on the page within 3 seconds, with no model loaded, and plays by itself', ALONE, async ({ page }) => {
-  await withoutModels(page);
-  const began = performance.now();
-  await page.goto('/');
-  await expect(scene(page).locator('.chip.on').first()).toBeVisible();
-  const shown = performance.now() - began;
-  test.info().annotations.push({ type: 'first guess on the stage', description: `${Math.round(shown)} ms` });
-  expect(shown).toBeLessThan(3000);
-  expect((await page.locator('.headline').textContent())?.match(/\p{L}+/gu)).toHaveLength(9);
-  await expect(at(page)).toHaveAttribute('max', '12');
-  await expect(page.locator('#lamp')).not.toHaveAttribute('data-state', 'ready');
-  const from = Number(await at(page).inputValue());
-  await expect.poll(async () => Number(await at(page).inputValue())).toBeGreaterThan(from);
-});
+test(
+  'a result is on the page within 3 seconds of a quiet machine, with no model loaded, and plays by itself',
+  ALONE,
+  async ({ page }) => {
+    await withoutModels(page);
+    const before = slowness();
+    const began = performance.now();
+    await page.goto('/');
+    await expect(scene(page).locator('.chip.on').first()).toBeVisible();
+    const shown = performance.now() - began;
+    const slow = Math.max(before, slowness());
+    const description = `${Math.round(shown)} ms, where a core is ${slow.toFixed(1)} times slower`;
+    test.info().annotations.push({ type: 'first guess on the stage', description });
+    expect(shown, description).toBeLessThan(3000 * slow);
+    expect((await page.locator('.headline').textContent())?.match(/\p{L}+/gu)).toHaveLength(9);
+    await expect(at(page)).toHaveAttribute('max', '12');
+    await expect(page.locator('#lamp')).not.toHaveAttribute('data-state', 'ready');
+    const from = Number(await at(page).inputValue());
+    await expect.poll(async () => Number(await at(page).inputValue())).toBeGreaterThan(from);
+  },
+);
 
 test('it ends on a sentence with the passes of both lanes, whose texts are the same', async () => {
   await at().press('End');
@@ -165,6 +172,29 @@ test('no text box of an act has more than 48 px of empty room, and no part is wi
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
   }
   await page.setViewportSize({ width: 1280, height: 900 });
+});
+
+test('an act that is chosen while its recording is fetched is there once', async ({ browser }) => {
+  const slow = await browser.newPage();
+  await withoutModels(slow);
+  let serve = (): void => {};
+  const served = new Promise<void>((resolve) => {
+    serve = resolve;
+  });
+  let held = 0;
+  await slow.route('**/traces/problem-4.jsonl', async (route) => {
+    held++;
+    await served;
+    await route.continue();
+  });
+  await slow.goto('/');
+  await expect.poll(() => held).toBe(1);
+  await slow.getByRole('radio', { name: 'hand off steps' }).check({ force: true });
+  serve();
+  await expect(scene(slow)).toHaveAttribute('data-act', 'hand-off');
+  await expect(slow.locator('.scene[data-act=vote]')).toHaveCount(1);
+  await expect(slow.locator('.scene[data-act=hand-off]')).toHaveCount(1);
+  await slow.close();
 });
 
 test('where reduced motion is wanted it shows its end, and fits a phone', async ({ browser }) => {

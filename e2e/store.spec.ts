@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
-import { ready } from './demo.ts';
+import { history, ready } from './demo.ts';
 import { root, WatchedServer } from './server.ts';
 
 const WEIGHTS = '/models/target/model.safetensors';
@@ -16,8 +16,10 @@ const weightsAsked = (server: WatchedServer): number[] =>
 const load = async (page: Page, address: string): Promise<void> => {
   await page.goto(`/?model=${encodeURIComponent(address)}&system=autoregressive`);
   await ready(page);
+  const seen = await history(page, '#phase');
   await page.locator('#by-address').getByRole('button', { name: 'Load' }).click();
-  await expect(page.locator('#phase')).not.toContainText('Ready:'); // of the page's own model
+  // It begins with that of the page's own model.
+  await expect.poll(async () => (await seen()).some(([text]) => !text?.includes('Ready:'))).toBe(true);
 };
 
 const loaded = async (page: Page): Promise<void> => {
@@ -35,13 +37,14 @@ test('a cancelled download can be pressed again, an interrupted one resumes, and
   const address = `${await server.listen()}models/target/`;
   expect(statSync(join(root, 'public', WEIGHTS)).size).toBeGreaterThan(CHUNK);
 
-  server.cuts.set(WEIGHTS, 100_000);
+  server.stalls.set(WEIGHTS, 100_000);
   await load(page, address);
   await expect.poll(() => weightsAsked(server).length).toBeGreaterThan(0);
   await page.getByRole('button', { name: 'Cancel' }).click();
   await expect(page.locator('#phase')).toContainText('Cancelled');
   await expect(page.getByRole('alert')).toBeHidden();
 
+  server.stalls.clear();
   server.requests.length = 0;
   server.cuts.set(WEIGHTS, CHUNK + 200_000);
   await page.getByRole('button', { name: 'Load' }).click();

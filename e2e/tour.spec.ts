@@ -1,6 +1,6 @@
 // The tour: seven stops over a real run, by keyboard alone; live, and on recordings without WebGPU.
 import { chromium, expect, type Page, test } from '@playwright/test';
-import { open } from './demo.ts';
+import { open, stopOnceWritten } from './demo.ts';
 
 const TITLES = [
   'Two lanes, one prompt',
@@ -25,7 +25,8 @@ const TEXTS = [
 
 const next = (page: Page) => page.locator('#tour-card').getByRole('button', { name: /^(Next|Done)/ });
 
-const walk = async (page: Page): Promise<void> => {
+/** `stops`: stops the last run of the tour once, which is then made again. */
+const walk = async (page: Page, stops = false): Promise<void> => {
   await page.getByRole('button', { name: 'Tour' }).focus();
   await page.keyboard.press('Enter');
   const card = page.getByRole('dialog');
@@ -33,6 +34,12 @@ const walk = async (page: Page): Promise<void> => {
     await expect(card).toHaveAccessibleName(title);
     await expect(card.getByRole('heading')).toBeFocused();
     await expect(page.locator('#tour-count')).toHaveText(`${i + 1} of ${TITLES.length}`);
+    if (stops && title === 'Escalate') {
+      await expect(page.locator('#tour-text')).toHaveText(/^The run was stopped\./);
+      await page.keyboard.press('ArrowLeft');
+      await expect(next(page)).toBeEnabled();
+      await page.keyboard.press('ArrowRight');
+    }
     await expect(page.locator('#tour-text')).toHaveText(TEXTS[i] as RegExp);
     await expect(next(page)).toBeEnabled();
     await expect(page.locator('.toured')).toHaveCount(1);
@@ -46,13 +53,15 @@ const walk = async (page: Page): Promise<void> => {
     const status = page.locator('#round-tokens td.status.rejected').first();
     if (title === 'Verify') await expect(status).toBeHidden();
     if (title === 'Accept') await expect(status).toBeVisible();
-    if (i < TITLES.length - 1) await page.keyboard.press('ArrowRight');
+    const forward = (): Promise<void> => page.keyboard.press('ArrowRight');
+    if (stops && title === 'Speed-up') await stopOnceWritten(page, forward, '#count');
+    else if (i < TITLES.length - 1) await forward();
   }
 };
 
 test('explains a live run by keyboard alone, and restores the focus', async ({ page }) => {
   await open(page, undefined, 'prompt-lookup');
-  await walk(page);
+  await walk(page, true);
   await expect(page.locator('.step.escalated s')).toBeVisible();
   await page.keyboard.press('ArrowLeft');
   await expect(page.getByRole('dialog')).toHaveAccessibleName('Speed-up');

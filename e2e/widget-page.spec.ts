@@ -2,7 +2,7 @@
 // from narrow to wide, and without WebGPU.
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium, expect, type Page, test } from '@playwright/test';
-import { ALONE, expectCalm } from './demo.ts';
+import { ALONE, expectCalm, takeCandidate } from './demo.ts';
 
 const PAGE = '/widget.html';
 
@@ -130,8 +130,19 @@ test('a model of the visitor’s own: nothing is fetched before the button is pr
 
 test('where reduced motion is wanted a recording is there at once', async ({ browser }) => {
   const page = await browser.newPage({ reducedMotion: 'reduce' });
+  await page.addInitScript((selector) => {
+    const seen: string[] = [];
+    const look = (): void => {
+      seen.push(document.querySelector(selector)?.shadowRoot?.querySelector('.answer')?.textContent ?? '');
+      requestAnimationFrame(look); // what is never drawn is never seen
+    };
+    look();
+    Object.assign(globalThis, { seen });
+  }, FIRST);
   await page.goto(PAGE);
-  await expect(recording(page).getByRole('log')).toContainText('The answer is 52.', { timeout: 5000 });
+  await expect(recording(page).getByRole('log')).toContainText('The answer is 52.');
+  const seen = await page.evaluate(() => (globalThis as unknown as { seen: readonly string[] }).seen);
+  expect(seen.filter((text) => text !== '' && !text.includes('The answer is 52.'))).toEqual([]);
   await page.close();
 });
 
@@ -143,6 +154,7 @@ test('by keyboard: asks, stops, reads on; the page hears of every round', async 
   const box = use.getByRole('textbox', { name: 'Message' });
   await expect(box).toBeFocused();
   expect(await box.evaluate((node) => getComputedStyle(node).outlineStyle)).toBe('solid');
+  await takeCandidate(box);
   await page.keyboard.press('Shift+Enter');
   await expect(use.getByRole('button', { name: 'Send' })).toBeVisible(); // a line end, not yet a message
   await page.keyboard.press('Enter');

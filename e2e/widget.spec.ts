@@ -182,6 +182,18 @@ test('a load is stopped by the button and by Escape, what was typed stays, and a
     await expect(page.getByRole('button', { name: 'Send' })).toBeVisible();
     await expect(box).toHaveValue('How many?');
   }
+  // A question that was stopped before its answer began is asked anew, not a second time.
+  await box.fill(QUESTION);
+  for (let i = 0; i < 2; i++) {
+    await box.press('Enter');
+    await expect(stop).toBeVisible();
+    await expect(page.getByRole('log').getByText(QUESTION)).toHaveCount(1);
+    await stop.click();
+    await expect(page.getByRole('button', { name: 'Send' })).toBeVisible();
+    await expect(page.locator('outrider-chat .answer')).toHaveCount(0);
+    await expect(page.getByRole('status')).toBeEmpty();
+    await expect(box).toHaveValue(QUESTION);
+  }
   const first = load(false);
   await expect(stop).toBeVisible();
   await page.context().unroute(weights);
@@ -229,6 +241,8 @@ test('what fails is a note and an event: the question is kept, tried again and a
   await expect(alert).toContainText(/late: config.json is missing/i);
   await expect(question).toHaveValue(QUESTION);
   await page.locator('outrider-chat').screenshot({ path: 'test-results/widget-fault.png' });
+  expect(await send(page)).toBe(null); // by Send instead of Try again
+  await expect(page.getByRole('log').getByText(QUESTION)).toHaveCount(1);
   symlinkSync(join(root, 'public/models/target'), join(folder, 'late'));
   await page.getByRole('button', { name: 'Try again' }).press('Enter');
   await expect(question).toBeFocused();

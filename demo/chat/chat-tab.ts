@@ -4,14 +4,15 @@ import { withinContext } from '../../src/api/context-window.ts';
 import { OutriderError, type RunRequest } from '../../src/index.ts';
 import { committedTokens, type TraceEvent } from '../../src/trace/index.ts';
 import { isFollowUp, isWordProblem } from '../models/scope.ts';
-import { type Outcome, outcomeOf } from '../run/outcome.ts';
+import { type OnAsk, outcomeOf } from '../run/outcome.ts';
 import type { Session } from '../session.ts';
+import { isComposing } from '../shared/composing.ts';
 import { element, make, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
 import { Conversation } from './conversation.ts';
 import { AnswerView, action, copyAction, QuestionView } from './message-view.ts';
-import { storeChat, storedChat } from './stored-chat.ts';
+import { onStoredChat, storeChat, storedChat } from './stored-chat.ts';
 import { isBundled, outOfScope, welcome } from './welcome.ts';
 
 /** The log follows the answer if it is scrolled this close to its end. */
@@ -28,7 +29,7 @@ const FORGOTTEN = 'The conversation is longer than the model’s context: the mo
 
 export class ChatTab {
   readonly #session: Session;
-  readonly #onAnswer: (outcome: Outcome, question: string) => void;
+  readonly #onAsk: OnAsk;
   readonly #conversation = new Conversation();
   readonly #log = element('chat-log', HTMLElement);
   readonly #box = element('chat-box', HTMLTextAreaElement);
@@ -46,16 +47,16 @@ export class ChatTab {
   #welcome: HTMLElement | null = null;
   #scopeNote: HTMLElement | null = null;
 
-  constructor(session: Session, onAnswer: (outcome: Outcome, question: string) => void) {
+  constructor(session: Session, onAsk: OnAsk) {
     this.#session = session;
-    this.#onAnswer = onAnswer;
+    this.#onAsk = onAsk;
     element('chat-form', HTMLFormElement).addEventListener('submit', (event) => {
       event.preventDefault();
       if (this.#running) this.#running.abort();
       else this.#ask();
     });
     this.#box.addEventListener('keydown', (event) => {
-      if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+      if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
       event.preventDefault();
       if (!this.#running) this.#ask();
     });
@@ -74,6 +75,17 @@ export class ChatTab {
     this.#box.addEventListener('input', () => this.#showButton());
     this.#system.addEventListener('change', () => this.#store());
     this.#restore();
+    onStoredChat(() => this.#takeOver());
+  }
+
+  /** What another tab has stored takes the place of this chat, which would overwrite it otherwise. */
+  #takeOver(): void {
+    if (this.#running) return;
+    this.#empty();
+    this.#system.value = '';
+    this.#restore();
+    this.#welcomeIfEmpty();
+    this.#showButton();
   }
 
   /** The conversation of an earlier visit. */
@@ -142,12 +154,17 @@ export class ChatTab {
 
   #clear(): void {
     this.#running?.abort();
-    this.#conversation.clear();
-    this.#log.replaceChildren();
+    this.#empty();
     this.#store();
     this.#welcomeIfEmpty();
-    this.#latest.hidden = true;
     this.#box.focus();
+  }
+
+  #empty(): void {
+    this.#conversation.clear();
+    this.#unfinished = null;
+    this.#log.replaceChildren();
+    this.#latest.hidden = true;
   }
 
   #ask(): void {
@@ -229,13 +246,11 @@ export class ChatTab {
 
   #request(): Omit<RunRequest, 'prompt'> {
     const { seed, ...drawn } = sampling();
-    const { id } = this.#session.systems.system;
     this.#conversation.system = this.#system.value;
     return {
       ...drawn,
       seed: seed + this.#tries,
-      system: id,
-      knobs: this.#session.systems.settings,
+      ...this.#session.systems.request,
     };
   }
 
@@ -266,7 +281,7 @@ export class ChatTab {
     this.#showButton();
     say('chat-status', 'Answering');
     const seen: TraceEvent[] = [];
-    const question = this.#conversation.messages.at(-1)?.content ?? '';
+    const keep = this.#onAsk(this.#conversation.messages.at(-1)?.content ?? '');
     try {
       for await (const event of run(abort.signal)) {
         seen.push(event);
@@ -274,7 +289,7 @@ export class ChatTab {
         view.add(event);
         if (following) this.#follow();
       }
-      this.#onAnswer(outcomeOf(seen), question);
+      keep(outcomeOf(seen));
       say('chat-status', `The answer: ${view.text}`);
     } catch (error) {
       const { code } = showFault(error);

@@ -5,6 +5,7 @@ import { brief, Running } from '../run/figures.ts';
 import { interruptionSentence } from '../run/interruption.ts';
 import { drawRound } from '../run/lane.ts';
 import { type DecodedRound, RoundReader } from '../run/rounds.ts';
+import { isComposing } from '../shared/composing.ts';
 import { copyOnClick } from '../shared/copy.ts';
 import { make } from '../shared/elements.ts';
 import { many } from '../shared/words.ts';
@@ -71,7 +72,7 @@ export class QuestionView extends MessageView {
         event.stopPropagation(); // it would also stop a running answer
         back();
       }
-      if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+      if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
       event.preventDefault();
       send();
     });

@@ -46,4 +46,10 @@ test('questions without an answer are left out, and the rest is read again', () 
   expect(storedChat()?.messages).toEqual([asked, answer, again, last]);
   storeChat({ system: '', messages: [stopped] });
   expect(storedChat()).toBeNull();
+  // Of a conversation that is too long the newest exchanges are kept.
+  const long = { role: 'assistant', content: 'x'.repeat(400_000) } as const;
+  storeChat({ system: 'Be brief.', messages: [asked, long, again, long, asked, long] });
+  expect(storedChat()).toEqual({ system: 'Be brief.', messages: [again, long, asked, long] });
+  storeChat({ system: '', messages: [asked, { ...long, content: 'x'.repeat(1_000_000) }] });
+  expect(storedChat()).toBeNull();
 });

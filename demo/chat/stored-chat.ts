@@ -9,7 +9,7 @@ export interface StoredChat {
 }
 
 const KEY = 'outrider-chat';
-/** Longer conversations are not kept: browsers give a page some 5 MB. */
+/** Of longer conversations the newest exchanges are kept: browsers give a page some 5 MB. */
 const LONGEST = 1_000_000;
 
 const isMessage = (value: unknown, i: number): value is Message => {
@@ -27,11 +27,20 @@ export const readStoredChat = (text: string | null): StoredChat | null => {
 
 export const storedChat = (): StoredChat | null => readStoredChat(stored(KEY));
 
+/** Calls `changed` when another tab has stored a conversation, or deleted it. */
+export const onStoredChat = (changed: () => void): void =>
+  window.addEventListener('storage', ({ key }) => {
+    if (key === KEY) changed();
+  });
+
 /** Questions whose answer was stopped or failed are not kept, so that question and answer take turns. */
 export const storeChat = ({ system, messages }: StoredChat): void => {
   const whole = messages.filter(({ role }, i) =>
     role === 'assistant' ? messages[i - 1]?.role === 'user' : messages[i + 1]?.role === 'assistant',
   );
-  const text = JSON.stringify({ system, messages: whole });
+  const without = (oldest: number): string => JSON.stringify({ system, messages: whole.slice(oldest) });
+  let dropped = 0;
+  while (dropped < whole.length && without(dropped).length > LONGEST) dropped += 2;
+  const text = without(dropped);
   store(KEY, (whole.length === 0 && system === '') || text.length > LONGEST ? null : text);
 };

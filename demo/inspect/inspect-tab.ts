@@ -8,6 +8,7 @@ export class InspectTab {
   readonly #runAgain: (details: Details) => Promise<unknown>;
   #view: Promise<InspectView> | null = null;
   #latest: Outcome | null = null;
+  #repeatable = false;
   #open = false;
 
   /** `runAgain` repeats the run and records more of it. */
@@ -15,8 +16,10 @@ export class InspectTab {
     this.#runAgain = runAgain;
   }
 
-  take(outcome: Outcome): void {
+  /** `repeatable`: the Race tab can run it again. */
+  take(outcome: Outcome, repeatable: boolean): void {
     this.#latest = outcome;
+    this.#repeatable = repeatable;
     if (this.#open) void this.view();
   }
 
@@ -32,7 +35,7 @@ export class InspectTab {
       ({ InspectView }) => new InspectView(element('inspect', HTMLElement), this.#runAgain),
     );
     const view = await this.#view;
-    view.show(this.#latest);
+    view.show(this.#latest, this.#repeatable);
     return view;
   }
 }

@@ -6,7 +6,7 @@ import type { Outcome } from '../run/outcome.ts';
 import type { Details } from '../run/race.ts';
 import { readSteps } from '../run/steps.ts';
 import { TokenDetails } from '../run/token-details.ts';
-import { element, make } from '../shared/elements.ts';
+import { make } from '../shared/elements.ts';
 import { many } from '../shared/words.ts';
 import './inspect.css';
 import { LOGPROBS, type Moment, momentsOf } from '../run/moments.ts';
@@ -40,8 +40,6 @@ export class InspectView {
   readonly #kernels = new KernelsView();
   readonly #profile = make('input', { type: 'checkbox', id: 'profile' });
   readonly #runAgain = make('button', { type: 'button', id: 'run-again' }, 'Run again with probabilities');
-  /** Disabled while only recordings can be played, which cannot be run again. */
-  readonly #system = element('system', HTMLSelectElement);
   readonly #controls = make('div', { className: 'row details-controls' });
   readonly #about = make('p', { className: 'muted', id: 'details-about' });
   readonly #body: HTMLElement;
@@ -79,7 +77,9 @@ export class InspectView {
     root.replaceChildren(card);
   }
 
-  show(outcome: Outcome | null): void {
+  /** `repeatable`: a button runs it again. */
+  show(outcome: Outcome | null, repeatable: boolean): void {
+    this.#controls.hidden = !repeatable;
     if (outcome === this.#outcome || !outcome) return;
     this.#outcome = outcome;
     this.#moments = momentsOf(outcome.events);
@@ -90,7 +90,6 @@ export class InspectView {
     this.#details.take(outcome.events);
     this.#round.start(this.#moments);
     this.#scores.start(readSteps(outcome.events).steps);
-    this.#controls.hidden = this.#system.disabled;
     this.#describeDetails();
     this.#timeline.start(this.#moments);
   }

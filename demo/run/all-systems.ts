@@ -12,6 +12,8 @@ import './all-systems.css';
 interface Actions {
   /** Runs the chosen system on the problem in the box; null if it could not start. */
   answer(): Promise<Outcome | null>;
+  /** Stops that run. */
+  stop(): void;
   problem(): Problem | null;
   question(): string;
   show(title: string, question: string, run: Outcome, plain: Outcome | null): void;
@@ -42,6 +44,8 @@ export class AllSystems {
   readonly #go = element('all-go', HTMLButtonElement);
   readonly #list = element('all-list', HTMLOListElement);
   #running: AbortController | null = null;
+  /** The system that was chosen last to be run here. */
+  #last = '';
 
   constructor(actions: Actions) {
     this.#actions = actions;
@@ -52,7 +56,8 @@ export class AllSystems {
   }
 
   async #start(): Promise<void> {
-    const chosen = element('system', HTMLSelectElement).value;
+    const select = element('system', HTMLSelectElement);
+    const before = select.value;
     const stop = new AbortController();
     this.#running = stop;
     this.#go.textContent = 'Stop';
@@ -60,7 +65,7 @@ export class AllSystems {
     say('all-about', why ? [sentence(why.message), why.hint].filter(Boolean).join(' ') : await this.#run(stop.signal));
     this.#running = null;
     this.#go.textContent = 'Run all';
-    if (!why) await chooseSystem([chosen]);
+    if (!why && select.value === this.#last) await chooseSystem([before]); // what the visitor chose stays
   }
 
   /** Runs one system after the other, and says how far it came. */
@@ -68,13 +73,18 @@ export class AllSystems {
     const select = element('system', HTMLSelectElement);
     const rows = this.#rows([...select.options].filter(({ disabled }) => !disabled).map(({ value }) => value));
     const [problem, question] = [this.#actions.problem(), this.#actions.question()];
+    /** The visitor has chosen neither another problem nor another system meanwhile. */
+    const goesOn = (): boolean => this.#actions.question() === question && select.value === this.#last;
+    this.#last = select.value;
     let plain: Outcome | null = null;
     let most = 1;
     for (const [i, { system, button, passes, about }] of rows.entries()) {
+      if (!goesOn()) break;
       say('all-about', `${i + 1} of ${rows.length}: ${system.title}`);
       about.textContent = 'loading and running …';
-      if (!(await chooseSystem([system.id], signal))) break;
-      const run = await this.#actions.answer();
+      this.#last = system.id;
+      if (!(await chooseSystem([system.id], signal)) || !goesOn()) break;
+      const run = await this.#answer(signal);
       if (!run?.complete) break;
       if (system.id === 'autoregressive') plain = run;
       const count = fold(METRICS.target_passes, run.events);
@@ -89,6 +99,16 @@ export class AllSystems {
     const done = rows.filter(({ button }) => !button.disabled).length;
     for (const { button, about } of rows) if (button.disabled) about.textContent = 'not run';
     return `${done} of ${rows.length} systems have run.${done > 0 ? ' Click one to see it on the stage.' : ''}`;
+  }
+
+  async #answer(signal: AbortSignal): Promise<Outcome | null> {
+    const { answer, stop } = this.#actions;
+    signal.addEventListener('abort', stop);
+    try {
+      return await answer();
+    } finally {
+      signal.removeEventListener('abort', stop); // or Stop would end a run of the visitor's
+    }
   }
 
   /** A row for each system, the baseline first, those for comparison left out. */

@@ -32,7 +32,7 @@ export const obstacle = (signal?: AbortSignal): Promise<OutriderError | null> =>
 const change = async (select: HTMLSelectElement, value: string, signal?: AbortSignal): Promise<boolean> => {
   select.value = value;
   select.dispatchEvent(new Event('change'));
-  return (await obstacle(signal)) === null;
+  return (await obstacle(signal)) === null && select.value === value; // the visitor may have chosen another meanwhile
 };
 
 /** Chooses which bundled models vote with the target in an ensemble. */

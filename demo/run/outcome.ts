@@ -8,6 +8,9 @@ export interface Outcome {
   readonly events: readonly TraceEvent[];
 }
 
+/** Called as an answer begins; what it returns is called with the answer. */
+export type OnAsk = (question: string) => (outcome: Outcome) => void;
+
 export const outcomeOf = (events: readonly TraceEvent[]): Outcome => {
   const run = events.find((event) => event.type === 'run');
   const done = events.at(-1);

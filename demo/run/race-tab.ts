@@ -113,24 +113,28 @@ export class RaceTab {
 
   /** The problem in the box, to be answered by the session's models. */
   live(session: Session, { system: _, ...details }: Wanted): Entry {
+    const { question } = this.problems;
     const asked: RunRequest = {
-      prompt: session.promptOf([{ role: 'user', content: this.problems.question }]),
+      prompt: session.promptOf([{ role: 'user', content: question }]),
       ...sampling(),
       ...details,
     };
+    const mine: RunRequest = { ...asked, ...session.systems.request };
+    const { knobs = {}, document } = mine;
     const { id, title, guarantee, baseline = 'autoregressive' } = session.systems.system;
     const known = SYSTEMS.find((system) => system.id === baseline)?.knobs ?? {};
-    const settings = Object.entries(session.systems.settings).filter(([name]) => Object.hasOwn(known, name));
+    const settings = Object.entries(knobs).filter(([name]) => Object.hasOwn(known, name));
     const plain: RunRequest = { ...asked, system: baseline, knobs: Object.fromEntries(settings) };
     return {
       name: title,
+      question,
       problem: this.problems.current,
-      document: session.systems.document.text,
+      document,
       greedy: asked.temperature === 0,
       exact: guarantee === 'exact',
       baseline,
       alone: id === baseline,
-      system: (signal, more) => session.run({ ...asked, ...more, system: id, knobs: session.systems.settings }, signal),
+      system: (signal, more) => session.run({ ...mine, ...more }, signal),
       plain: (signal, more) => session.run({ ...plain, ...more }, signal),
     };
   }
@@ -166,8 +170,10 @@ export class RaceTab {
     this.#running = new AbortController();
     this.#showButtons();
     hideFault();
+    let asked = this.problems.question;
     try {
       const entry = await start(wanted ?? {});
+      asked = this.problems.question; // a recording has brought its own
       const raced = await task(entry, this.#running.signal);
       if (wanted && !this.#replaced) this.#onFinished(raced, entry);
       return { run: raced.detailed ?? raced.run, plain: raced.plain ?? null };
@@ -176,6 +182,7 @@ export class RaceTab {
       return null;
     } finally {
       this.#running = null;
+      if (this.problems.question !== asked) this.#race.clear(); // it was changed during the run
       this.#showButtons();
       ended();
     }

@@ -17,6 +17,8 @@ import { TokenDetails } from './token-details.ts';
 export interface Entry extends Terms {
   /** Name of the system's lane. */
   readonly name: string;
+  /** Empty for a trace that does not contain it. */
+  readonly question: string;
   readonly problem: Problem | null;
   /** The document of the request. */
   readonly document?: string | undefined;

@@ -81,6 +81,8 @@ export class Stage {
     draw: (seconds) => this.#shown?.draw(seconds),
   });
   readonly #views = new Map<string, View>();
+  /** Acts that are made or being made. */
+  readonly #acts = new Map<Act, Promise<View | null>>();
   readonly #switch = element('stage-acts', HTMLFieldSetElement);
   #shown: View | null = null;
   #all: Promise<readonly Recording[]> | null = null;
@@ -93,19 +95,14 @@ export class Stage {
 
   /** Plays the recording of an act from its beginning. */
   async play(act: Act): Promise<void> {
-    const view = this.#views.get(act) ?? (await this.#make(act));
-    if (!view) return;
-    this.#views.set(act, view);
-    if (this.#switch.querySelector<HTMLInputElement>(':checked')?.value === act) this.#present(view);
+    const view = await this.#viewOf(act);
+    if (view && this.#switch.querySelector<HTMLInputElement>(':checked')?.value === act) this.#present(view);
   }
 
   /** Every act is laid out at once, so that switching between them moves nothing. */
   async start(): Promise<void> {
     await this.play('guess');
-    for (const act of ['hand-off', 'vote'] as const) {
-      const view = await this.#make(act);
-      if (view && !this.#views.has(act)) this.#views.set(act, view);
-    }
+    for (const act of ['hand-off', 'vote'] as const) await this.#viewOf(act);
   }
 
   /** Brings a run of this machine on stage. */
@@ -150,6 +147,14 @@ export class Stage {
     this.#player.start();
   }
 
+  /** Made once, also if it is asked for again while its recording is fetched. */
+  #viewOf(act: Act): Promise<View | null> {
+    const made = this.#acts.get(act) ?? this.#make(act);
+    this.#acts.set(act, made);
+    made.catch(() => this.#acts.delete(act));
+    return made;
+  }
+
   async #make(act: Act): Promise<View | null> {
     this.#all ??= recordings();
     const found = (await this.#all).find(({ system }) => system === ACTS[act]);
@@ -165,6 +170,7 @@ export class Stage {
       recording: found,
     };
     introduce(view, act, found.problem.question);
+    this.#views.set(act, view);
     this.#add(view);
     return view;
   }

@@ -4,7 +4,7 @@ import type { RunRequest } from '../../src/index.ts';
 import { type EventOf, measure, type TraceEvent } from '../../src/trace/index.ts';
 import { interruptionSentence } from '../run/interruption.ts';
 import { drawRound } from '../run/lane.ts';
-import { type Outcome, outcomeOf } from '../run/outcome.ts';
+import { type OnAsk, outcomeOf } from '../run/outcome.ts';
 import { RoundReader } from '../run/rounds.ts';
 import type { Session } from '../session.ts';
 import { element, make } from '../shared/elements.ts';
@@ -26,7 +26,7 @@ const NO_FACTS =
 
 export class StructuredTab {
   readonly #session: Session;
-  readonly #onAnswer: (outcome: Outcome, question: string) => void;
+  readonly #onAsk: OnAsk;
   readonly #prompt = make('textarea', { id: 'structured-prompt', rows: 3 });
   readonly #kind = make('select', { id: 'structured-kind' });
   readonly #form = make('textarea', { id: 'structured-form', rows: 16, spellcheck: false, className: 'code' });
@@ -37,9 +37,9 @@ export class StructuredTab {
   #ready = false;
   #running: AbortController | null = null;
 
-  constructor(session: Session, onAnswer: (outcome: Outcome, question: string) => void) {
+  constructor(session: Session, onAsk: OnAsk) {
     this.#session = session;
-    this.#onAnswer = onAnswer;
+    this.#onAsk = onAsk;
     this.#validity.role = 'status';
     this.#text.dataset.empty = 'The answer appears here. It has this form, unless the token limit cuts it off.';
     this.#kind.append(...Object.entries(KINDS).map(([kind, label]) => new Option(label, kind)));
@@ -131,12 +131,10 @@ export class StructuredTab {
   }
 
   #request(): RunRequest {
-    const { system } = this.#session.systems;
     return {
       prompt: this.#session.promptOf([{ role: 'user', content: this.#prompt.value }]),
       ...sampling(),
-      system: system.id,
-      knobs: this.#session.systems.settings,
+      ...this.#session.systems.request,
       constraint: readForm(this.#kind.value, this.#form.value),
     };
   }
@@ -152,9 +150,10 @@ export class StructuredTab {
     this.#running = abort;
     this.#showButton();
     const seen: TraceEvent[] = [];
+    const keep = this.#onAsk(this.#prompt.value);
     try {
       await this.#follow(this.#session.run(this.#request(), abort.signal), seen);
-      this.#onAnswer(outcomeOf(seen), this.#prompt.value);
+      keep(outcomeOf(seen));
     } catch (error) {
       this.#say('');
       if (showFault(error).code === 'device-lost') this.#session.lost();

@@ -3,7 +3,7 @@
 import type { ChoiceKnob, Knob, KnobValue, NumberKnob, NumbersKnob } from '../../src/index.ts';
 import { make } from '../shared/elements.ts';
 
-export type Settings = Readonly<Record<string, KnobValue>>;
+type Settings = Readonly<Record<string, KnobValue>>;
 
 /** A control and its reader, which returns null while the entered value is invalid. */
 interface Control {

@@ -1,11 +1,11 @@
 // The choice of a decoding system, and its knobs. Groups, titles, summaries and knobs all come from the systems' own
 // facts.
-import { type Loaded, SYSTEM_GROUPS, SYSTEMS, type SystemFacts } from '../../src/index.ts';
+import { type Loaded, type RunRequest, SYSTEM_GROUPS, SYSTEMS, type SystemFacts } from '../../src/index.ts';
 import { type Family, type ModelNames, namesOf, roleName } from '../models/family.ts';
 import { showLegendOfChoice } from '../run/legend.ts';
 import { element, make, say } from '../shared/elements.ts';
 import { DocumentField } from './document-field.ts';
-import { KnobPanel, type Settings } from './knob-panel.ts';
+import { KnobPanel } from './knob-panel.ts';
 
 const GUARANTEES = {
   exact: {
@@ -50,8 +50,11 @@ export class SystemPicker {
     return SYSTEMS.find(({ id }) => id === this.#select.value) ?? (SYSTEMS[0] as SystemFacts);
   }
 
-  get settings(): Settings {
-    return this.#knobs.settings;
+  /** The chosen system with its settings and its document. A race reads them once, for all its runs. */
+  get request(): Required<Pick<RunRequest, 'system' | 'knobs'>> & Pick<RunRequest, 'document'> {
+    const { text } = this.document;
+    const document = text === undefined ? {} : { document: text };
+    return { system: this.system.id, knobs: this.#knobs.settings, ...document };
   }
 
   /** Disables the systems that this family lacks models for; if the chosen one is among them, chooses another. */

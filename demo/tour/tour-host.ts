@@ -3,7 +3,7 @@ import type { InspectView } from '../inspect/inspect-view.ts';
 import { chooseSystem } from '../run/choose-system.ts';
 import { LOGPROBS, type Moment } from '../run/moments.ts';
 import type { Outcome } from '../run/outcome.ts';
-import type { Finished, RaceTab } from '../run/race-tab.ts';
+import type { Finished, RaceTab, Wanted } from '../run/race-tab.ts';
 import type { Tab } from '../shared/tabs.ts';
 import type { TourHost } from './tour-stops.ts';
 
@@ -27,6 +27,12 @@ export const createHost = ({ race, open, inspect }: Page): TourHost => {
   let detailed: Outcome | null = null;
   let routed: Outcome | null = null;
 
+  /** Null if it was stopped: the tour runs it again. */
+  const answer = async (wanted: Wanted): Promise<Outcome | null> => {
+    const run = await race.answer(wanted);
+    return run?.complete ? run : null;
+  };
+
   /** Chooses a problem and the first system that can run; returns its id. */
   const choose = async ({ systems, problem }: typeof RACE): Promise<string | null> => {
     race.stop();
@@ -44,12 +50,12 @@ export const createHost = ({ race, open, inspect }: Page): TourHost => {
     },
     async route() {
       const system = routed ? null : await choose(ROUTE);
-      if (system) routed = await race.answer({ system, logprobs: LOGPROBS });
+      if (system) routed = await answer({ system, logprobs: LOGPROBS });
       return routed;
     },
     async inspect(run, fits): Promise<Moment | null> {
       if (!detailed && withProbabilities(run)) detailed = run;
-      if (!detailed && (await choose(RACE))) detailed = await race.answer();
+      if (!detailed && (await choose(RACE))) detailed = await answer({ logprobs: LOGPROBS });
       if (!detailed) return null;
       open('inspect');
       return (await inspect(detailed)).seek(fits);

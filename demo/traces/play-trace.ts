@@ -11,6 +11,7 @@ export const playTrace = async (file: TraceFile, slower: number, race: RaceTab):
   const { guarantee, baseline = 'autoregressive' } = SYSTEMS.find(({ id }) => id === run?.system) ?? {};
   const entry: Entry = {
     name: title,
+    question: problem?.question ?? '',
     problem: problem?.result ? problem : null,
     greedy: true,
     exact: guarantee === 'exact',

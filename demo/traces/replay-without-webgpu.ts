@@ -9,8 +9,13 @@ import { element, make, say } from '../shared/elements.ts';
 import { hideFault, sentence } from '../shared/faults.ts';
 import { type Recording, recorded, recordings, SLOWER } from './recordings.ts';
 
-/** `run`: starts the first recording at once. */
-export const replayInstead = async (why: string, session: Session, race: RaceTab, run: boolean): Promise<void> => {
+/** `mayStart`: whether the first recording starts at once, when it is known. */
+export const replayInstead = async (
+  why: string,
+  session: Session,
+  race: RaceTab,
+  mayStart: () => boolean,
+): Promise<void> => {
   hideFault();
   element('no-webgpu', HTMLElement).hidden = false;
   say('no-webgpu-why', sentence(why));
@@ -30,6 +35,7 @@ export const replayInstead = async (why: string, session: Session, race: RaceTab
     const { title = system, guarantee, baseline = 'autoregressive' } = SYSTEMS.find(({ id }) => id === system) ?? {};
     return {
       name: title,
+      question: problem.question,
       problem,
       greedy: true,
       exact: guarantee === 'exact',
@@ -59,10 +65,12 @@ export const replayInstead = async (why: string, session: Session, race: RaceTab
     }
   };
   mark(all[0]?.system ?? '');
+  let wanted = '';
   const choose = async ({ value: system }: HTMLButtonElement): Promise<void> => {
+    wanted = system;
     race.stop();
     await chooseSystem([system]);
-    await race.race({ system });
+    if (wanted === system) await race.race({ system }); // another may have been chosen while this one waited
   };
   for (const [at, tab] of tabs.entries()) {
     tab.setAttribute('aria-controls', 'lanes');
@@ -78,5 +86,5 @@ export const replayInstead = async (why: string, session: Session, race: RaceTab
   list.role = 'tablist';
   list.ariaLabel = 'Recordings';
   list.replaceChildren(...tabs);
-  if (run) await race.race();
+  if (mayStart()) await race.race();
 };

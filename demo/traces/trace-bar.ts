@@ -19,6 +19,8 @@ export class TraceBar {
   readonly #play: Play;
   readonly #speed = element('trace-speed', HTMLSelectElement);
   #current: TraceFile | null = null;
+  /** How many traces were opened. */
+  opened = 0;
 
   constructor(play: Play) {
     this.#play = play;
@@ -54,6 +56,7 @@ export class TraceBar {
     hideFault();
     try {
       const file = await read();
+      this.opened++;
       this.#setCurrent(file);
       const where = file.device ? `, recorded on ${file.device}` : '';
       say('trace-about', `${file.title}, from ${from}${where}`);

@@ -1,5 +1,5 @@
 // Several elements on one engine, which records what it is asked for.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
 import type { Engine, Loaded } from '../engine/engine.ts';
 import type { ModelSources } from '../engine/sources.ts';
@@ -9,14 +9,28 @@ import { EnginePool, type Preparation } from './shared-engine.ts';
 const LOADED: Loaded = { adapter: null, systems: [], models: {}, notice: null };
 const done: TraceEvent = { at: 1, type: 'done', finish_reason: 'stop', stop: null, text: 'yes' };
 
-const setUp = () => {
+const gate = () => {
+  let open = (): void => {};
+  const passed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, passed };
+};
+
+/** `starts`: what asking each newly opened engine for its systems waits for. */
+const setUp = (...starts: readonly Promise<unknown>[]) => {
   const log: string[] = [];
   const faults: OutriderError[] = [];
+  let opened = 0;
   let closed = 0;
   const open = (): Engine => {
     log.push('open');
+    const start = starts[opened++];
     return {
-      systems: async () => [],
+      systems: async () => {
+        await start;
+        return [];
+      },
       load: async (sources: ModelSources) => {
         log.push(
           `load ${Object.entries(sources).map(([role, source]) => `${role}=${(source as { url: string }).url}`)}`,
@@ -95,13 +109,15 @@ describe('elements of one page', () => {
   });
 
   it('keep no engine open that they left while it started', async () => {
-    const { log, pool } = setUp();
+    const started = gate();
+    const { log, pool } = setUp(started.passed);
     const abort = new AbortController();
     pool.join(a);
     const preparing = pool.prepare(a, { ...wants({ target: 't' }), signal: abort.signal });
-    await Promise.resolve(); // the engine is asked for its systems
+    await vi.waitFor(() => expect(log).toEqual(['open']));
     abort.abort();
     pool.leave(a);
+    started.open();
     await expect(preparing).rejects.toThrow(/aborted/);
     await ask(pool, b, wants({ target: 't' }));
     pool.leave(b);
@@ -115,11 +131,26 @@ describe('elements of one page', () => {
     expect(closed()).toBe(1);
   });
 
-  it('are aborted while they wait for others', async () => {
-    const { log, pool } = setUp();
+  it('are aborted before and while they wait for others, who go on', async () => {
+    const started = gate();
+    const { log, pool } = setUp(started.passed);
+    const first = ask(pool, a, wants({ target: 't' }));
     const abort = new AbortController();
+    const second = pool.prepare(b, { ...wants({ target: 'u' }), signal: abort.signal });
+    const third = ask(pool, b, wants({ target: 't' }));
     abort.abort();
-    await expect(ask(pool, a, { ...wants({ target: 't' }), signal: abort.signal })).rejects.toThrow(/aborted/);
-    expect(log).toEqual([]);
+    await expect(second).rejects.toThrow(/aborted/);
+    await expect(ask(pool, b, { ...wants({ target: 'u' }), signal: abort.signal })).rejects.toThrow(/aborted/);
+    expect(log).toEqual(['open']);
+    started.open();
+    await Promise.all([first, third]);
+    expect(log).toEqual(['open', 'load target=t', 'run', 'run']);
+  });
+
+  it('start anew after an engine that did not start', async () => {
+    const { log, pool } = setUp(Promise.reject(new OutriderError('bug', 'its script could not be loaded')));
+    await expect(pool.prepare(a, wants({ target: 't' }))).rejects.toThrow('script');
+    await pool.prepare(a, wants({ target: 't' }));
+    expect(log).toEqual(['open', 'close', 'open', 'load target=t']);
   });
 });

@@ -68,14 +68,14 @@ export class EnginePool {
   }
 
   prepare(user: object, preparation: Preparation): Promise<void> {
-    return this.#afterOthers(async () => void (await this.#ready(user, preparation)));
+    return this.#afterOthers(preparation.signal, async () => void (await this.#ready(user, preparation)));
   }
 
   /** Loads what is missing, then runs. */
   async *run(user: object, preparation: Preparation, request: RunRequest): AsyncGenerator<TraceEvent, void, undefined> {
     let events: AsyncIterator<TraceEvent> | null = null;
     try {
-      const started = await this.#afterOthers(async () => {
+      const started = await this.#afterOthers(preparation.signal, async () => {
         const engine = await this.#ready(user, preparation);
         const run = engine.run(request, preparation.signal)[Symbol.asyncIterator]();
         return { run, first: await run.next() }; // its first event shows that it is in the engine's queue
@@ -97,24 +97,23 @@ export class EnginePool {
   }
 
   async #ready(user: object, { wanted: wantedOf, signal, onProgress, onLoaded }: Preparation): Promise<Engine> {
-    checkAborted(signal);
     const engine = this.use();
-    const wanted = await wantedOf(await engine.systems());
-    checkAborted(signal); // the user may have left meanwhile
-    this.#users.set(user, wanted);
-    if (this.#there && covers(this.#there, wanted)) return engine;
-    const others = [...this.#users.values()].filter((other) => other !== null);
-    const all = others.reduce(joined, wanted);
-    const { precision } = wanted;
-    this.#there = null; // a load that fails leaves no model loaded
     try {
+      const wanted = await wantedOf(await engine.systems());
+      checkAborted(signal); // the user may have left meanwhile
+      this.#users.set(user, wanted);
+      if (this.#there && covers(this.#there, wanted)) return engine;
+      const others = [...this.#users.values()].filter((other) => other !== null);
+      const all = others.reduce(joined, wanted);
+      const { precision } = wanted;
+      this.#there = null; // a load that fails leaves no model loaded
       onLoaded(await engine.load(all.sources, { signal, onProgress, ...(precision && { precision }) }));
+      this.#there = all;
+      return engine;
     } catch (error) {
       this.#failed(error);
       throw error;
     }
-    this.#there = all;
-    return engine;
   }
 
   /** Two errors lose the models; after a `bug` the worker is replaced too. */
@@ -131,9 +130,21 @@ export class EnginePool {
     engine?.close().catch(() => {}); // the worker may have died
   }
 
-  #afterOthers<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(work);
-    this.#last = result.catch(() => {});
-    return result;
+  /** An abort ends the waiting, and keeps the place of those that come later. */
+  #afterOthers<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const before = this.#last;
+    const mine = (async () => {
+      await Promise.race([before, aborted(signal)]);
+      checkAborted(signal);
+      return work();
+    })();
+    this.#last = Promise.allSettled([before, mine]);
+    return mine;
   }
 }
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });

@@ -166,8 +166,9 @@ export class View {
     this.#label();
   }
 
-  /** A question, and room for its answer. */
+  /** A question, and room for its answer. The one before it goes if it was not answered: it may be asked again. */
   begin(prompt: string): void {
+    if (this.#unanswered) this.withdraw();
     this.#log.querySelector('.note')?.remove();
     this.#empty.remove();
     this.#question = make('div', { part: 'message prompt', className: 'prompt' }, prompt);
@@ -195,6 +196,12 @@ export class View {
     this.#answer?.add(event);
     if (event.type === 'done') this.#end(REASONS[event.finish_reason]);
     if (event.type === 'commit' || event.type === 'done') this.#follow(following);
+  }
+
+  /** Not by a word, because its run was stopped or failed before the first. */
+  get #unanswered(): boolean {
+    const kept = this.#question !== null && this.#kept.includes(this.#question);
+    return !kept && this.#answer?.root.textContent === '';
   }
 
   #end(reason: string): void {
@@ -232,7 +239,6 @@ export class View {
 
   /** `offer`: adds a button. */
   fault({ code, message, hint }: Fault, offer: { readonly text: string; run(): void } | null): void {
-    if (this.#answer?.root.textContent === '') this.#answer.root.remove();
     this.#log.querySelector('.note')?.remove();
     this.#empty.remove();
     const about = make('p', {}, `${sentence(message)} ${hint}`);
@@ -261,6 +267,10 @@ export class View {
     this.#running = false;
     this.#lost.remove();
     if (this.#answer) this.#answer.root.ariaBusy = 'false';
+    if (this.#unanswered) {
+      this.#answer?.root.remove();
+      this.#status.textContent = '';
+    }
     this.loaded();
     this.#label();
   }
@@ -274,7 +284,9 @@ export class View {
   }
 
   #key(event: KeyboardEvent): void {
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    // 229: Safari ends a composition before the Enter that confirms it (https://bugs.webkit.org/show_bug.cgi?id=165004).
+    const composing = event.isComposing || event.keyCode === 229;
+    if (event.key !== 'Enter' || event.shiftKey || composing) return;
     event.preventDefault();
     if (!this.#running) this.#press();
   }

@@ -116,7 +116,7 @@ export class Queue {
     const engine = this.#engine;
     await engine.load(setup, onProgress);
     signal.throwIfAborted();
-    if (peer) this.#peer = await openPeer(peer.model, onProgress);
+    if (peer) this.#peer = await openPeer(peer.model, onProgress, signal);
     const own = this.#peer ?? engine;
     if (signal.aborted) this.#close(); // the caller has stopped waiting
     signal.throwIfAborted();

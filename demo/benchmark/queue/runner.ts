@@ -118,7 +118,8 @@ export const openEngine = (base: string): EngineRunner => {
 const startPeer = (): Worker =>
   new Worker(new URL('../peer/peer-worker.ts', import.meta.url), { type: 'module', name: 'peer' });
 
-export const openPeer = async (model: PeerModel, onProgress: OnProgress): Promise<Runner> => {
+/** An abort ends its worker, which may be downloading. */
+export const openPeer = async (model: PeerModel, onProgress: OnProgress, signal: AbortSignal): Promise<Runner> => {
   const worker = startPeer();
   const dead = death(worker);
   const service = wrap<PeerService>(worker);
@@ -128,7 +129,8 @@ export const openPeer = async (model: PeerModel, onProgress: OnProgress): Promis
         alive();
         onProgress(...told);
       };
-      return Promise.race([service.load(model, proxy(loading)) as Promise<PeerLoaded>, dead]);
+      const loaded = service.load(model, proxy(loading)) as Promise<PeerLoaded>;
+      return untilAborted(Promise.race([loaded, dead]), signal);
     });
     return {
       bytes: { target: bytes },

@@ -1,5 +1,5 @@
 // The form for a plan: a model, prompts, systems and peers.
-import { type LoadOptions, type ModelSources, OutriderError } from '../../../src/index.ts';
+import { OutriderError } from '../../../src/index.ts';
 import { choiceAt, Family } from '../../models/family.ts';
 import { element, make } from '../../shared/elements.ts';
 import type { PeerEntry, Plan } from '../queue/plan.ts';
@@ -59,7 +59,7 @@ export class PlanForm {
   /** What the engine loads to measure the device: the target alone. */
   get target(): EngineSetup {
     const { target } = this.#checkedFamily.sources({ needs: ['target'] }, []);
-    return this.#setup({ ...(target && { target }) });
+    return { sources: { ...(target && { target }) }, ...this.#how };
   }
 
   /** Whether the device is measured before the systems. */
@@ -72,6 +72,7 @@ export class PlanForm {
     if (!isSuite(suite)) throw new OutriderError('bad-request', `there is no suite "${suite}"`);
     const family = this.#checkedFamily;
     const count = number('prompts');
+    const how = this.#how; // read now: rows are run again after the form has changed
     return {
       model: family.target.label,
       precision: element('precision', HTMLSelectElement).value,
@@ -83,7 +84,7 @@ export class PlanForm {
       seed: number('seed'),
       systems: this.#systems.chosen,
       peers: this.#peers(),
-      setup: ({ system }) => this.#setup(family.sources(system, [])),
+      setup: ({ system }) => ({ sources: family.sources(system, []), ...how }),
     };
   }
 
@@ -115,9 +116,9 @@ export class PlanForm {
     return this.#family;
   }
 
-  #setup(sources: ModelSources): EngineSetup {
-    const precision = (element('precision', HTMLSelectElement).value || undefined) as LoadOptions['precision'];
-    return { sources, precision, base: document.baseURI };
+  get #how(): Omit<EngineSetup, 'sources'> {
+    const precision = (element('precision', HTMLSelectElement).value || undefined) as EngineSetup['precision'];
+    return { precision, base: document.baseURI };
   }
 
   #peers(): readonly PeerEntry[] {

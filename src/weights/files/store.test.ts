@@ -296,6 +296,36 @@ describe('without storage', () => {
     expect(server.requests).toHaveLength(0);
   });
 
+  it('after a model was deleted, downloads are stored again', async () => {
+    const store = newStore();
+    await load(store);
+    folder.onWrite = () => {
+      throw new DOMException('disk full', 'QuotaExceededError');
+    };
+    server.files.set('other.gguf', file.slice(0, 2000));
+    using source = await store.open(`${server.address}other.gguf`, { timing });
+    await source?.readInto(new Uint8Array(2000), 0);
+    expect(store.notice).toMatch(/disk full/);
+    folder.onWrite = () => {};
+    await store.delete(`${new URL(server.address).host}/model.gguf`);
+    expect(store.notice).toBeNull();
+    await load(store);
+    expect(chunks()).toHaveLength(11);
+  });
+
+  it('a model that is deleted while it is downloaded does not end the storing of others', async () => {
+    let written = 0;
+    folder.onWrite = () => {
+      if (++written > 3) throw new DOMException('the folder was removed', 'NotFoundError');
+    };
+    const store = newStore();
+    expect(same(await load(store), file)).toBe(true);
+    expect(store.notice).toBeNull();
+    expect(await store.note('key', 'text')).toBe(false);
+    folder.onWrite = () => {};
+    expect(await store.note('key', 'text')).toBe(true);
+  });
+
   it('a broken storage is noticed on opening', async () => {
     const store = new Store(new DiskFolder(join(folder.path, 'file', 'inside')), { chunkBytes: CHUNK });
     writeFileSync(join(folder.path, 'file'), ''); // no folder can be made in a file

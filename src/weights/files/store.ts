@@ -120,6 +120,7 @@ export class Store {
     }
     const { files, ...deleted } = model;
     for (const file of files) await this.remove(file);
+    this.notice = null; // there is room again
     return deleted;
   }
 
@@ -132,13 +133,20 @@ export class Store {
   async note(key: string, text: string): Promise<boolean> {
     const folder = this.#folder;
     if (!folder) return false;
-    await this.keep(async () => writeText(folder, await noteName(key), text));
-    return this.notice === null;
+    return this.keep(async () => writeText(folder, await noteName(key), text));
   }
 
-  /** A full disk must not stop a download: from then on downloads are not kept. */
-  async keep(write: () => Promise<void>): Promise<void> {
-    if (this.notice === null) await write().catch((error) => this.#giveUp(error));
+  /** A full disk must not stop a download: from then on downloads are not kept. False when this was not kept. */
+  async keep(write: () => Promise<void>): Promise<boolean> {
+    if (this.notice !== null) return false;
+    try {
+      await write();
+      return true;
+    } catch (error) {
+      // Not found: the model was deleted while it is downloaded, and others can still be stored.
+      if (!(error instanceof DOMException && error.name === 'NotFoundError')) this.#giveUp(error);
+      return false;
+    }
   }
 
   #giveUp(error: unknown): void {
