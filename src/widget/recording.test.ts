@@ -56,6 +56,15 @@ describe('a replay', () => {
     expect(performance.now() - start).toBeGreaterThan(last / 4 - 5);
   });
 
+  it('without a speed limit leaves no time to draw a part of it', async () => {
+    let drawn = false;
+    setTimeout(() => {
+      drawn = true;
+    });
+    expect(await played(lines.join('\n'), Number.POSITIVE_INFINITY)).toHaveLength(lines.length);
+    expect(drawn).toBe(false);
+  });
+
   it('ends as an aborted run ends', async () => {
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 20);

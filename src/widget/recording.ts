@@ -49,7 +49,9 @@ export async function* replay(
 ): AsyncGenerator<TraceEvent, void, undefined> {
   const start = performance.now();
   for (const event of events) {
-    if (!signal.aborted) await until(start + event.at / speed, signal);
+    const due = start + event.at / speed;
+    // What is due at once is drawn at once: a timer for each event would let the text grow.
+    if (due > performance.now() && !signal.aborted) await until(due, signal);
     if (signal.aborted) return yield { at: event.at, type: 'done', finish_reason: 'aborted', stop: null, text: null };
     yield event;
   }
