@@ -89,6 +89,13 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ['<tool_call>{"name": "special_function"}</tool_call> Done.', [call('{}')], ' Done.'],
     ['a <tool_call> is a tag </tool_call> b', [], 'a <tool_call> is a tag </tool_call> b'],
     ['<tool_call>{"name": "special_function", "arguments": {"arg1": 1}\n</tool_call>', ONE],
+    // A bracket too many.
+    ['<tool_call>\n{"name": "special_function", "arguments": {"arg1": 1}}}\n</tool_call>', ONE],
+    [
+      '<tool_call>}{"name": "special_function"}</tool_call>',
+      [],
+      '<tool_call>}{"name": "special_function"}</tool_call>',
+    ],
     ['<tool_call>{"name": "special_function", "arguments": {"arg', [call('{"arg')]],
     ['<tool_call>{"name": "spec', [], '<tool_call>{"name": "spec'],
     ['1 < 2 <tool', [], '1 < 2 <tool'],
@@ -155,6 +162,19 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     [
       '<|tool_call_start|>[f(a=[1, -2.5e3], b={"k": None}, c=True)]<|tool_call_end|>',
       [call('{"a": [1, -2.5e3], "b": {"k": null}, "c": true}', 'f')],
+    ],
+    // Python keeps the backslash in front of a character that it does not know.
+    [
+      String.raw`<|tool_call_start|>[f(a="\d+\.\/\\\'\"", b='\a\b\f\v\x41\101\u00e9\U0001F600\0\xq')]<|tool_call_end|>`,
+      [call(`{"a": ${JSON.stringify(`\\d+\\./\\'"`)}, "b": ${JSON.stringify('\x07\b\f\vAAé😀\0\\xq')}}`, 'f')],
+    ],
+    [
+      '<|tool_call_start|>[f(a={1: 2, True: {"b": 3}})]<|tool_call_end|>',
+      [call('{"a": {"1": 2, "true": {"b": 3}}}', 'f')],
+    ],
+    [
+      '<|tool_call_start|>[2fa(user-id=1, $top=2), -x()]<|tool_call_end|>',
+      [call('{"user-id": 1, "$top": 2}', '2fa'), call('{}', '-x')],
     ],
   ],
 };
