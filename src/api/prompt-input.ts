@@ -150,12 +150,17 @@ export const checkTools = (tools: readonly LanguageModelTool[]): void => {
   }
 };
 
+/** What a class has another meaning by under the flag `v`, in a source without escapes. */
+const SET_NOTATION = /\[[^\]]*?(?:--|&&|\[|\\q)/;
+
 /** A JSON Schema, or a regular expression for the whole answer. `begun`: the answer has a prefix. */
 export const readConstraint = (wanted: object | undefined, begun = false): Constraint | undefined => {
   if (wanted === undefined) return undefined;
   if (wanted instanceof RegExp) {
     if (wanted.flags.replace(/[dguvy]/g, '') !== '')
       throw unsupported(`the flags ${wanted.flags} of a responseConstraint`);
+    if (wanted.flags.includes('v') && SET_NOTATION.test(wanted.source.replaceAll(/\\[^q]/gs, '')))
+      throw unsupported(`the sets of characters in ${wanted}`);
     return { regex: wanted.source };
   }
   try {

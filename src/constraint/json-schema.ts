@@ -12,6 +12,7 @@ import { characterClass, literal } from './literal.ts';
 import { mergeSchemas } from './merge-schemas.ts';
 import { integerPattern, multiplePattern, numberPattern } from './number-range.ts';
 import { IN_JSON, patternGrammar } from './pattern.ts';
+import { lookUp } from './pointer.ts';
 
 type Node = { readonly [keyword: string]: unknown };
 type Type = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null';
@@ -97,15 +98,6 @@ const isSchema = (value: unknown): value is JsonSchema => typeof value === 'bool
 const refused = (path: string, what: string, hint = ''): Error =>
   badConstraint(`json_schema at ${path === '' ? 'its root' : path}: ${what}`, hint);
 
-/** A key of a reference. A wrong escape stays as it is. */
-const unescaped = (part: string): string => {
-  let key = part;
-  try {
-    key = decodeURIComponent(part);
-  } catch {}
-  return key.replaceAll('~1', '/').replaceAll('~0', '~');
-};
-
 /** How values are laid out: in one line, or as the model likes. */
 export type Whitespace = 'fixed' | 'any';
 
@@ -135,10 +127,14 @@ export const schemaGrammar = (schema: JsonSchema, whitespace: Whitespace = 'fixe
   return [`root ::= ${root}`, ...rulesOfJson(whitespace), ...rules].join('\n');
 };
 
-/** The right-hand side of a value, and its rules beyond those of JSON. `prefix`: of their names. */
+/**
+ * The right-hand side of a value, and its rules beyond those of JSON. `prefix`: of their names. `whole`: the schema in
+ * which references are looked up.
+ */
 export const schemaRules = (
   schema: JsonSchema,
   prefix = '',
+  whole: unknown = schema,
 ): { readonly root: string; readonly rules: readonly string[] } => {
   const rules: string[] = [];
   const names = new Map<string, string>();
@@ -161,28 +157,18 @@ export const schemaRules = (
     return name;
   };
 
-  /** What a local reference names. */
-  const lookUp = (pointer: string): unknown => {
-    let found: unknown = schema;
-    for (const part of pointer.split('/').slice(1)) {
-      const key = unescaped(part);
-      found = (isObject(found) || Array.isArray(found)) && Object.hasOwn(found, key) ? (found as Node)[key] : undefined;
-    }
-    return found;
-  };
-
   const isLocal = (node: unknown): node is Node & { readonly $ref: string } =>
     isObject(node) && typeof node.$ref === 'string' && node.$ref.startsWith('#');
 
   /** A schema in the place of references to it. */
   const resolved = (node: unknown, depth = 0): unknown =>
-    isLocal(node) && depth < MOST_DEPTH ? resolved(lookUp(node.$ref), depth + 1) : node;
+    isLocal(node) && depth < MOST_DEPTH ? resolved(lookUp(whole, node.$ref), depth + 1) : node;
 
   /** What a part of `allOf` says: the schema that it refers to, and the keywords next to the reference. */
   const partsOf = (part: unknown, depth = 0): readonly unknown[] => {
     if (!isLocal(part) || depth === MOST_DEPTH) return [part];
     const { $ref, ...own } = part;
-    return [own, ...partsOf(lookUp($ref), depth + 1)];
+    return [own, ...partsOf(lookUp(whole, $ref), depth + 1)];
   };
 
   /** A local reference. Each is read once, so references may be circular. */
@@ -197,7 +183,7 @@ export const schemaRules = (
     if (known !== undefined) return known;
     const name = `${prefix}ref${names.size}`;
     names.set(pointer, name);
-    const found = lookUp(pointer);
+    const found = lookUp(whole, pointer);
     if (!isSchema(found)) throw refused(path, `$ref "${pointer}" names nothing in this schema`);
     if (isObject(found) && found.$ref === pointer) throw refused(path, `$ref "${pointer}" names itself`);
     rules.push(`${name} ::= ${read(found, pointer, 0)}`);
@@ -493,6 +479,18 @@ const alternatives = (parts: readonly string[]): string =>
 
 const unsupported = (path: string, keyword: string): Error =>
   refused(path, `${keyword} is not supported`, 'Leave it out and check the answer, or write the schema without it.');
+
+/** Throws where a schema says more about its values than these keywords do. */
+export const checkKeywords = (schema: JsonSchema, known: readonly string[], path: string): void => {
+  const node = asNode(schema);
+  checkSpelling(node, path);
+  const other = Object.keys(node).find(
+    (name) => ASSERTIONS.has(name) && node[name] !== undefined && !known.includes(name),
+  );
+  if (other === undefined) return;
+  const hint = 'Leave it out and check the arguments, or write the schema without it.';
+  throw refused(path, `${other} is not supported in the form in which this model writes calls`, hint);
+};
 
 /** A misspelt keyword would be taken for an annotation. */
 const checkSpelling = (node: Node, path: string): void => {

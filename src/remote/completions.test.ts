@@ -1,4 +1,6 @@
 // Against a real server in this process: what it writes, and every way in which it may fail.
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OutriderError } from '../base/errors.ts';
 import { type CompletionsTestServer, script, serveCompletions } from '../testing/servers/completions-server.ts';
@@ -45,6 +47,23 @@ const failure = async (run: Promise<unknown>): Promise<OutriderError> => {
   return error;
 };
 
+/** Begins an answer, and goes on with what `begin` gives until the client has gone. */
+const serveEndless = async (begin: (response: ServerResponse) => string) => {
+  const http = createServer((_, response) => {
+    const more = begin(response);
+    const timer = setInterval(() => response.write(more), 5);
+    response.on('close', () => clearInterval(timer));
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  return {
+    address: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+};
+
 describe('a step', () => {
   it('ends with its delimiter, though that came in two pieces with text after it, and the server is told to stop', async () => {
     const heard: string[] = [];
@@ -61,6 +80,15 @@ describe('a step', () => {
     expect(step).toMatchObject({ text: ' word'.repeat(16), finish: 'length' });
     expect(heard).toHaveLength(16);
     await expect.poll(() => server.asked[0]?.cancelled).toBe(true);
+  });
+
+  it('has no more text than its tokens can have', async () => {
+    server.behave({ says: () => [' '.repeat(1000)] });
+    expect(await complete({ maxTokens: 1 })).toMatchObject({ text: ' '.repeat(1000), finish: 'length' });
+    server.behave({ says: () => [' '.repeat(1001)] });
+    const error = await failure(complete({ maxTokens: 1 }));
+    expect(error.message).toMatch(/more text came than 1 tokens can have$/);
+    expect(server.asked).toHaveLength(2);
   });
 
   it('may not be one event without an end', async () => {
@@ -248,8 +276,30 @@ describe('a failure', () => {
     server.behave({ says, stallAfter: 5 });
     expect(await complete({}, open({ idle: 1000 }))).toMatchObject({ text: STEP });
     expect(server.asked).toHaveLength(2);
-    server.behave({ says, stallAfter: 0 });
-    expect((await failure(complete({}, open({ idle: 20 })))).message).toMatch(/nothing more came for 0.02 s, 4 times/);
+  });
+
+  it('is a stream that keeps alive without text, from the beginning or from a piece on', async () => {
+    let asked = 0;
+    await using endless = await serveEndless((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      // The second answer has no text.
+      response.write(`data: {"choices":[{"text":"${++asked === 1 ? '6' : ''}"}]}\n\n`);
+      return ': alive\n\ndata: {"choices":[]}\n\n';
+    });
+    const client = new CompletionsServer(remote(endless.address, 'big'), { backoff: 1, first: 1000, idle: 50 });
+    const heard: string[] = [];
+    const error = await failure(complete({ onText: (text) => heard.push(text) }, client));
+    expect(error.message).toMatch(/no answer within 1 s$/);
+    expect([heard, asked]).toEqual([['6'], 2]);
+  });
+
+  it('may say more than is read', async () => {
+    await using endless = await serveEndless((response) => {
+      response.writeHead(400);
+      return '!'.repeat(2 ** 12);
+    });
+    const error = await failure(complete({}, new CompletionsServer(remote(endless.address, 'big'))));
+    expect(error.message).toMatch(/400: !{300}$/);
   });
 
   it.each([

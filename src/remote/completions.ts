@@ -28,6 +28,9 @@ export interface Completion {
   readonly firstMs: number | null;
 }
 
+/** Characters that are taken for one token at most: in published vocabularies the longest are runs of 128 spaces. */
+const LONGEST_TOKEN = 1000;
+
 interface Piece {
   readonly text: string;
   /** Null while the text goes on. */
@@ -80,6 +83,8 @@ export class CompletionsServer {
           // A server that goes on past what was asked for is not read any further: leaving the loop cancels the
           // request.
           if (pieces === maxTokens) return ended('length', matcher.end());
+          if (arrived.length + piece.text.length > maxTokens * LONGEST_TOKEN)
+            throw this.#failed(`more text came than ${maxTokens} tokens can have`);
           pieces++;
           firstMs ??= performance.now() - began;
           arrived += piece.text;
@@ -118,12 +123,16 @@ export class CompletionsServer {
       for (;;) {
         const { done, value } = await reader.read();
         if (done) return;
-        clearTimeout(timer);
-        timer = expect(idle, `nothing more came for ${idle / 1000} s`);
-        streaming = true;
         for (const data of events.push(value)) {
           if (data === '[DONE]') return;
-          yield this.#read(data);
+          const piece = this.#read(data);
+          // Signs of life, such as comments, do not count: a server may send them for ever.
+          if (piece.text !== '' || piece.finish !== null) {
+            clearTimeout(timer);
+            timer = expect(idle, `nothing more came for ${idle / 1000} s`);
+            streaming = true;
+          }
+          yield piece;
         }
       }
     } catch (error) {

@@ -7,15 +7,17 @@ import { Interrupted, refusal, unreachable } from './failures.ts';
 export interface Timing {
   /** Before the second try; doubled before each further one. */
   readonly backoff: number;
-  /** Until a server begins to answer: it may have a queue and a long prompt before it. */
+  /** Until a server begins to write: it may have a queue and a long prompt before it. */
   readonly first: number;
-  /** Without a byte for so long, a stream counts as broken. */
+  /** Without text for so long, a stream counts as broken. */
   readonly idle: number;
 }
 
 export const TIMING: Timing = { backoff: 500, first: 60_000, idle: 30_000 };
 /** Tries without progress in between. */
 const TRIES = 4;
+/** Characters that are read of what a server says when it refuses; a sentence of it is repeated. */
+const LONGEST_REFUSAL = 2 ** 16;
 /** The longest wait for a server that says when to come back. */
 const LONGEST_WAIT = 30_000;
 
@@ -47,7 +49,22 @@ export const post = async (
   });
   if (response.ok) return response;
   if (redirects(response)) throw refuse(`${address.href}: the server redirects`, 'Give the address that it leads to.');
-  throw refusal(response.status, await response.text(), { at: address.href, key, headers: response.headers });
+  const told = await readText(response, LONGEST_REFUSAL);
+  throw refusal(response.status, told, { at: address.href, key, headers: response.headers });
+};
+
+/** The text of an answer, of which no more is read than about so many characters. */
+export const readText = async (response: Response, most: number): Promise<string> => {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  while (reader && text.length <= most) {
+    const { done, value } = await reader.read();
+    text += decoder.decode(value, { stream: !done });
+    if (done) return text;
+  }
+  await reader?.cancel();
+  return text;
 };
 
 /** The count of tries starts anew whenever `progress` grew. */

@@ -86,6 +86,16 @@ describe('what it says', () => {
     expect((await ask({ by: 'words' }))[0]).toBeCloseTo(score, 6);
   });
 
+  it("the next word, as llama.cpp's llama-server tells it", async () => {
+    const top_logprobs = [
+      { id: 5, token: ' +', bytes: [32, 43], logprob: Math.log(0.3) },
+      { id: 6, token: '-', bytes: [45], logprob: Math.log(0.1) },
+      { id: 7, token: '?', bytes: [63], logprob: -3.4e38 },
+    ];
+    server.answer = () => ({ choices: [{ text: ' +', logprobs: { content: [{ token: ' +', top_logprobs }] } }] });
+    expect((await ask({ by: 'words' }))[0]).toBeCloseTo(0.75, 6);
+  });
+
   it('no probability for a word whose log-probability is null, as JSON has -Infinity', async () => {
     server.answer = () => nextWords({ '+': 0.6, '-': 0 });
     expect((await ask({ by: 'words' }))[0]).toBe(1);
@@ -152,12 +162,22 @@ describe('when it fails', () => {
     ['words instead of numbers', { choices: [{ logprobs: { top_logprobs: [{ '+': '-1', '-': [] }] } }] }],
     ['a number beyond all probabilities', '{"choices":[{"logprobs":{"top_logprobs":[{"+":1e999,"-":0}]}}]}'],
     ['no log-probabilities', { choices: [{ logprobs: null }] }],
+    [
+      'alternatives of no form',
+      { choices: [{ logprobs: { content: [{ top_logprobs: [null, '+', { token: '-' }] }] } }] },
+    ],
   ])('finds no score in %s', async (_, answer) => {
     server.answer = () => answer;
     await expect(ask({ by: 'words' })).rejects.toMatchObject({
       code: 'download-failed',
       message: expect.stringContaining('no score is in the answer'),
     });
+  });
+
+  it('reads no more of an answer than it may have', async () => {
+    server.answer = () => ' '.repeat(2 ** 24 + 1);
+    await expect(ask()).rejects.toThrow('the answer has more than 16777216 characters');
+    expect(server.asked).toHaveLength(1);
   });
 
   it('needs a tokenizer, since text is what travels', () => {

@@ -10,11 +10,13 @@ import { NOTES } from '../judge/input-layout.ts';
 import { answerOf } from '../judge/row-score.ts';
 import { serverAddress } from './address.ts';
 import { Interrupted } from './failures.ts';
-import { failed, post, retrying, TIMING, type Timing } from './post.ts';
+import { failed, post, readText, retrying, TIMING, type Timing } from './post.ts';
 import type { RemoteJudge } from './server.ts';
 
 /** As many as OpenAI's own servers give. */
 const ALTERNATIVES = 5;
+/** Of characters: a row of classes for every token of a long context has fewer. */
+const LONGEST_ANSWER = 2 ** 24;
 
 type Reader = Pick<LoadedModel, 'name' | 'tokenizer'> & { readonly model: Pick<LoadedModel['model'], 'context'> };
 
@@ -59,14 +61,29 @@ const pooling = ({ model, values = 'probabilities' }: RemoteJudge & { readonly b
 /** JSON has no -Infinity, the log-probability of what cannot come: some servers write null instead. */
 const probability = (logprob: unknown): number => (typeof logprob === 'number' ? Math.exp(logprob) : 0);
 
+interface Logprobs {
+  readonly top_logprobs?: readonly unknown[];
+  readonly content?: readonly { readonly top_logprobs?: readonly Partial<Alternative>[] }[];
+}
+interface Alternative {
+  readonly token: string;
+  readonly logprob: unknown;
+}
+
+/** What may come next, with log-probabilities: in OpenAI's form, or in that of its chats, which `llama-server` writes. */
+const alternatives = (answer: unknown): readonly (readonly [token: string, logprob: unknown])[] => {
+  const { choices } = (answer ?? {}) as { readonly choices?: readonly { readonly logprobs?: Logprobs | null }[] };
+  const { top_logprobs: own, content } = choices?.[0]?.logprobs ?? {};
+  const listed = content?.[0]?.top_logprobs;
+  if (Array.isArray(listed)) return listed.map((each) => [String(each?.token), each?.logprob]);
+  return Object.entries((own?.[0] ?? {}) as Readonly<Record<string, unknown>>);
+};
+
 const wording = ({ model, words = ['-', '+'], question = '' }: RemoteJudge & { readonly by: 'words' }): Way => ({
   path: '/v1/completions',
   body: (text) => ({ model, prompt: text + question, max_tokens: 1, logprobs: ALTERNATIVES, temperature: 0 }),
   scoreIn: (answer) => {
-    const choice = (
-      answer as { choices?: readonly { logprobs?: { top_logprobs?: readonly unknown[] } | null }[] } | null
-    )?.choices?.[0];
-    const next = Object.entries((choice?.logprobs?.top_logprobs?.[0] ?? {}) as Readonly<Record<string, unknown>>);
+    const next = alternatives(answer);
     // A word may be among them with a space before it and without.
     const [against, inFavour] = words.map((word) =>
       next.reduce((sum, [token, logprob]) => sum + (token.trim() === word.trim() ? probability(logprob) : 0), 0),
@@ -95,7 +112,10 @@ export const openRemoteJudge = (
       const late = AbortSignal.timeout(times.first);
       try {
         const response = await post(address, key, way.body(text), AbortSignal.any([signal, late]));
-        return (await response.json()) as unknown;
+        const told = await readText(response, LONGEST_ANSWER);
+        if (told.length > LONGEST_ANSWER)
+          throw failed(address, `the answer has more than ${LONGEST_ANSWER} characters`);
+        return JSON.parse(told) as unknown;
       } catch (error) {
         checkAborted(signal);
         if (late.aborted) throw failed(address, `no answer within ${times.first / 1000} s`, error);

@@ -4,12 +4,16 @@ import type { Tokenizer } from './tokenizer.ts';
 /** So many tokens before the seam are tokenised together with what follows: a word may reach across it. */
 const SEAM = 8;
 
-/** The tokens of a text that continues `before`. */
+/** The tokens of a text that continues `before`. A special token that is written in the text stays text. */
 export const retokenise = (before: readonly number[], text: string, tokenizer: Tokenizer): readonly number[] => {
   const known = before.slice(-SEAM);
   const whole = tokenizer.encode(tokenizer.decode(known, { special: true }) + text);
+  const own = whole.slice(known.length);
+  const isSpecial = (token: number): boolean => tokenizer.bytes(token).length === 0;
   // What is kept stays as it is; then the text is spelled by itself.
-  return known.every((token, i) => whole[i] === token) ? whole.slice(known.length) : tokenizer.encode(text);
+  return known.every((token, i) => whole[i] === token) && !own.some(isSpecial)
+    ? own
+    : tokenizer.encode(text, { plain: true });
 };
 
 type Streams = Pick<Tokenizer, 'stream'>;

@@ -36,6 +36,18 @@ const functions: readonly ToolFunction[] = [
   { name: 'set_unit', parameters: { type: 'object', properties: { unit: { enum: ['celsius', 'fahrenheit'] } } } },
   { name: 'todo_list', parameters: typed({ todos: 'array' }) },
   { name: 'edit', parameters: typed({ filename: 'string', oldString: 'string', newString: 'string' }) },
+  {
+    name: 'zip',
+    parameters: {
+      type: 'object',
+      properties: {
+        code: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+        flag: { type: ['string', 'boolean'] },
+        ref: { allOf: [{ $ref: '#/$defs/ref' }] },
+      },
+      $defs: { ref: { type: 'string' } },
+    },
+  },
   { name: 'html', parameters: typed({ markup: 'string' }) },
 ];
 
@@ -89,6 +101,13 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ['<tool_call>{"name": "special_function"}</tool_call> Done.', [call('{}')], ' Done.'],
     ['a <tool_call> is a tag </tool_call> b', [], 'a <tool_call> is a tag </tool_call> b'],
     ['<tool_call>{"name": "special_function", "arguments": {"arg1": 1}\n</tool_call>', ONE],
+    // A bracket too many.
+    ['<tool_call>\n{"name": "special_function", "arguments": {"arg1": 1}}}\n</tool_call>', ONE],
+    [
+      '<tool_call>}{"name": "special_function"}</tool_call>',
+      [],
+      '<tool_call>}{"name": "special_function"}</tool_call>',
+    ],
     ['<tool_call>{"name": "special_function", "arguments": {"arg', [call('{"arg')]],
     ['<tool_call>{"name": "spec', [], '<tool_call>{"name": "spec'],
     ['1 < 2 <tool', [], '1 < 2 <tool'],
@@ -144,6 +163,33 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       '<tool_call>\n<function=set_unit>\n<parameter=unit>\nTrue\n</parameter>\n</function>\n</tool_call>',
       [call('{"unit": true}', 'set_unit')],
     ],
+    // A parameter that is not closed.
+    [
+      '<tool_call>\n<function=special_function>\n<parameter=arg1>\n1\n</function>\n</tool_call>\n' +
+        '<tool_call>\n<function=python>\n<parameter=code>\n2\n</parameter>\n</function>\n</tool_call>Done.',
+      [...ONE, call('{"code": "2"}', 'python')],
+      'Done.',
+    ],
+    // A mark inside JSON, which ends no parameter, and after JSON that is none, where it does.
+    [
+      '<tool_call><function=todo_list><parameter=todos>["</parameter>", 1]</parameter></function></tool_call>',
+      [call('{"todos": ["</parameter>",1]}', 'todo_list')],
+    ],
+    [
+      '<tool_call>\n<function=todo_list>\n<parameter=todos>\n["a\n</parameter>\n</function>\n</tool_call>',
+      [call('{"todos": "[\\"a"}', 'todo_list')],
+    ],
+    // What looks like JSON, or like Python, is a text where no other type is allowed.
+    ...(['94107', 'true', 'True', 'None'] as const).map(
+      (zip): Case => [
+        `<tool_call>\n<function=zip>\n<parameter=code>\n${zip}\n</parameter>\n</function>\n</tool_call>`,
+        [call(`{"code": ${JSON.stringify(zip === 'None' ? null : zip)}}`, 'zip')],
+      ],
+    ),
+    [
+      '<tool_call>\n<function=zip>\n<parameter=flag>\nNone\n</parameter>\n<parameter=ref>\n7\n</parameter>\n</function>\n</tool_call>',
+      [call('{"flag": "None", "ref": "7"}', 'zip')],
+    ],
   ],
   lfm2: [
     ['<|tool_call_start|>[special_function(arg1=1)]<|tool_call_end|>', ONE],
@@ -155,6 +201,19 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     [
       '<|tool_call_start|>[f(a=[1, -2.5e3], b={"k": None}, c=True)]<|tool_call_end|>',
       [call('{"a": [1, -2.5e3], "b": {"k": null}, "c": true}', 'f')],
+    ],
+    // Python keeps the backslash in front of a character that it does not know.
+    [
+      String.raw`<|tool_call_start|>[f(a="\d+\.\/\\\'\"", b='\a\b\f\v\x41\101\u00e9\U0001F600\0\xq')]<|tool_call_end|>`,
+      [call(`{"a": ${JSON.stringify(`\\d+\\./\\'"`)}, "b": ${JSON.stringify('\x07\b\f\vAAé😀\0\\xq')}}`, 'f')],
+    ],
+    [
+      '<|tool_call_start|>[f(a={1: 2, True: {"b": 3}})]<|tool_call_end|>',
+      [call('{"a": {"1": 2, "true": {"b": 3}}}', 'f')],
+    ],
+    [
+      '<|tool_call_start|>[2fa(user-id=1, $top=2), -x()]<|tool_call_end|>',
+      [call('{"user-id": 1, "$top": 2}', '2fa'), call('{}', '-x')],
     ],
   ],
 };

@@ -10,6 +10,11 @@ export type CallEvent =
   | { readonly type: 'call'; readonly index: number; readonly name: string; readonly id: string | null }
   | { readonly type: 'arguments'; readonly index: number; readonly text: string };
 
+/** What may stand in front of a call. A bracket begins a list, or a mark such as [ARGS]. */
+const GAP = /^(?:\s|,|;|\[(?![A-Z_]*(?:\]|$))|\]|```json|```(?=\s))*/;
+/** Some models write a bracket too many after a call. */
+const AFTER = new RegExp(GAP.source.replace('\\s', '\\s|}'));
+
 export class CallParser {
   readonly #family: ToolFamily;
   readonly #functions: readonly ToolFunction[];
@@ -82,8 +87,7 @@ export class CallParser {
   /** One call, or what stands between calls. True: something was read. */
   #step(events: CallEvent[], ended: boolean): boolean {
     if (this.#told === null) {
-      // A bracket begins a list, or a mark such as [ARGS].
-      const [gap] = /^(?:\s|,|;|\[(?![A-Z_]*(?:\]|$))|\]|```json|```(?=\s))*/.exec(this.#text) as RegExpExecArray;
+      const [gap] = (this.#isNew ? GAP : AFTER).exec(this.#text) as RegExpExecArray;
       this.#take(gap.length);
       const { close, open } = this.#family;
       const mark = [...close, ...open].find((each) => this.#text.startsWith(each));

@@ -1,5 +1,6 @@
 // How a family of models writes calls. The marks around them and the reader of one call serve the parser (call-parser.ts);
 // `grammar` has the same form as EBNF, for calls that are constrained (constraint/tool-grammar.ts).
+import type { JsonSchema } from '../../constraint/constraint.ts';
 import type { ToolFunction } from './tools.ts';
 
 /** A call as far as it is written. */
@@ -15,10 +16,16 @@ export interface PartialCall {
 
 /** Rules of values, for a family's grammar. */
 export interface GrammarRules {
-  /** The name of a rule for the JSON that a schema allows. */
+  /** The name of a rule for the JSON that a schema of the function's parameters allows. */
   readonly json: (schema: unknown) => string;
-  /** Any text in which `end` does not stand, and `end`. */
-  readonly until: (end: string) => string;
+  /** The name of a rule for a text that holds none of these marks, which all begin with `<`, and for what ends it. */
+  readonly text: (marks: readonly string[], end: string) => string;
+  /** Makes a rule; its name. */
+  readonly rule: (right: string) => string;
+  /** Refuses the function if it is strict: the family's form cannot keep its schema. */
+  readonly refuse: (what: string) => void;
+  /** Whether a schema says no more than these keywords. Where it does, a strict function is refused. */
+  readonly says: (schema: JsonSchema, keywords: readonly string[], path?: string) => boolean;
 }
 
 export interface ToolFamily {

@@ -10,6 +10,15 @@ const WORDS: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
+/** What follows a backslash: the digits of a character's number, or any character. */
+const ESCAPE = /^(?:([0-7]{1,3})|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U(00(?:0[\da-fA-F]|10)[\da-fA-F]{4})|.)/s;
+
+/** Those of Python, and the slash of JSON. Python keeps the backslash in front of any other character. */
+const ESCAPES: Readonly<Record<string, string>> = {
+  ...{ '\n': '', '\\': '\\', "'": "'", '"': '"', '/': '/' },
+  ...{ a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' },
+};
+
 /** Reads literals from a position on. It throws where there is none. */
 class Literals {
   readonly #text: string;
@@ -43,9 +52,9 @@ class Literals {
     if (this.skip('[')) return `[${this.#list(']', () => this.value())}]`;
     if (this.skip('{'))
       return `{${this.#list('}', () => {
-        const name = this.value();
+        const key = this.value();
         if (!this.skip(':')) throw new SyntaxError('no colon');
-        return `${name}: ${this.value()}`;
+        return `${key.startsWith('"') ? key : JSON.stringify(key)}: ${this.value()}`;
       })}}`;
     const word = this.match(/^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[A-Za-z]+)/);
     const known = WORDS[word] ?? word;
@@ -73,12 +82,13 @@ class Literals {
       }
       if (character !== '\\') value += character;
       else {
-        const next = this.#text[++this.at] ?? '';
-        const digits = /^[0-9a-fA-F]{4}/.exec(this.#text.slice(this.at + 1))?.[0];
-        if (next === 'u' && digits) {
-          value += String.fromCharCode(Number.parseInt(digits, 16));
-          this.at += 4;
-        } else value += { n: '\n', t: '\t', r: '\r' }[next] ?? next;
+        const [written = '', octal, ...hex] = ESCAPE.exec(this.#text.slice(this.at + 1, this.at + 10)) ?? [];
+        const digits = octal ?? hex.find((each) => each !== undefined);
+        value +=
+          digits === undefined
+            ? (ESCAPES[written] ?? `\\${written}`)
+            : String.fromCodePoint(Number.parseInt(digits, octal ? 8 : 16));
+        this.at += written.length;
       }
     }
     throw new SyntaxError('a text goes on');
@@ -91,13 +101,13 @@ class Literals {
 
 /** `suffix`: what stands between the name and its bracket. */
 export const readPythonCall = (text: string, ended: boolean, suffix = ''): PartialCall | null => {
-  const [head, name = ''] = new RegExp(`^([A-Za-z_][\\w.-]*?)${suffix}\\(`).exec(text) ?? [];
+  const [head, name = ''] = new RegExp(`^([\\w.-]+?)${suffix}\\(`).exec(text) ?? [];
   if (head === undefined) return !ended && /^[\w.-]*$/.test(text) ? WAIT : null;
   const literals = new Literals(text, head.length);
   const parts: string[] = [];
   try {
     while (!literals.skip(')')) {
-      const key = literals.match(/^[A-Za-z_]\w*/);
+      const key = literals.match(/^[^\s=(),'"]+/);
       if (!literals.skip('=')) throw new SyntaxError('no value');
       parts.push(`${JSON.stringify(key)}: ${literals.value()}`);
       if (!literals.skip(',') && !text.slice(literals.at).trimStart().startsWith(')'))
