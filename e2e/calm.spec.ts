@@ -1,4 +1,5 @@
-// A run never disturbs the page: no long task, enough frames, no layout shift, for several kinds of run on one load.
+// A run never disturbs the page: no long task, enough frames, no layout shift, for several kinds of run on one load. And
+// drafting that loses time, which takes a machine to itself to tell.
 import { expect, type Page, test } from '@playwright/test';
 import { ALONE, answer, expectCalm, open, ready } from './demo.ts';
 
@@ -39,4 +40,20 @@ test('a chat: nothing blocks the main thread, and nothing moves', ALONE, async (
   await type();
   await expect(page.getByRole('button', { name: 'Send' })).toBeEnabled();
   await expectCalm(page, '#chat-send', type);
+});
+
+test('where drafting does not pay the run falls back to plain decoding, and the page says so', ALONE, async () => {
+  await page.getByRole('tab', { name: 'Race' }).click();
+  await page.getByRole('combobox', { name: 'Decoding', exact: true }).selectOption({ label: 'Draft model' });
+  await ready(page);
+  await page.getByRole('slider', { name: 'γ' }).press('End');
+  await expect(page.locator('#examples button')).toHaveText(['Trees', 'Shop', 'Guessing fails']);
+  await page.getByRole('button', { name: 'Guessing fails' }).click();
+  await expect(page.locator('#truth')).toContainText('Most of their guesses are rejected here');
+  await answer(page);
+  await expect(page.locator('#drafting')).toHaveText(
+    /^Drafting cost more time than it saved .*: plain decoding from token \d+/,
+  );
+  expect(await page.locator('#answer .sampled').count()).toBeGreaterThan(10);
+  await page.screenshot({ path: 'test-results/page-fall-back.png', fullPage: true, animations: 'disabled' });
 });

@@ -6,6 +6,8 @@ import { root, WatchedServer } from './server.ts';
 
 interface Harness {
   readonly outrider: typeof import('../src/index.ts');
+  /** One for both loads: the models' kernels are compiled once. */
+  engine?: import('../src/index.ts').Engine;
 }
 
 let library: WatchedServer;
@@ -25,8 +27,9 @@ const route = (page: Page, onnx: 'wasm' | 'webgpu') =>
       busy.add(this);
       return submit.call(this, commands);
     };
-    const { createEngine } = (globalThis as unknown as Harness).outrider;
-    const engine = createEngine();
+    const harness = globalThis as unknown as Harness;
+    harness.engine ??= harness.outrider.createEngine();
+    const { engine } = harness;
     const router = { kind: 'url', url: new URL('models/router/model.onnx', location.href).href } as const;
     const { notice, models } = await engine.load({ target: 'draft', draft: 'draft', router }, { onnx });
     const content = 'Ida has 54 stones. Ida finds 30 more stones. How many stones does Ida have now?';
@@ -34,7 +37,6 @@ const route = (page: Page, onnx: 'wasm' | 'webgpu') =>
     const scores: (number | null)[] = [];
     const request = { system: 'arbitrage', prompt: { messages: [{ role: 'user', content }] }, knobs } as const;
     for await (const event of engine.run(request)) if (event.type === 'route') scores.push(event.score);
-    await engine.close();
     GPUQueue.prototype.submit = submit;
     return { notice, family: models.router?.family, scores, devices: busy.size };
   }, onnx);

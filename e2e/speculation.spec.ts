@@ -1,8 +1,8 @@
-// Speculation: drafted tokens and their sources, the speed-up, and the fall-back where drafting does not pay. Real runs
-// of the bundled models, on one page.
+// Speculation: drafted tokens and their sources, and the speed-up. Real runs of the bundled models, on one page. The
+// fall-back where drafting does not pay is in calm.spec.ts.
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
-import { ALONE, advanced, answer, finished, open, ready, traceMenu, truth } from './demo.ts';
+import { advanced, answer, finished, open, ready, traceMenu, truth } from './demo.ts';
 import { root } from './server.ts';
 
 test.describe.configure({ mode: 'serial' });
@@ -78,7 +78,11 @@ test('the keyboard moves a slider, and the next answer uses its value', async ()
   await page.getByRole('tab', { name: 'Race' }).click();
 });
 
+/** One of the shortest answers among the bundled problems: every system writes it. */
+const PENS = 'Ben has 44 pens. Ben buys 4 bags with 3 pens in each bag. How many pens does Ben have now?';
+
 test('all systems run on one problem, each model loaded once; exact ones give plain decoding’s tokens', async () => {
+  await page.getByLabel('Problem for the model').fill(PENS);
   const speculative = await page.locator('optgroup[label="Speculative decoding"] option:enabled').allTextContents();
   expect(speculative.length).toBeGreaterThan(4);
   downloads.length = 0;
@@ -104,6 +108,7 @@ test('all systems run on one problem, each model loaded once; exact ones give pl
   await expect(page.locator('#stage-about')).toContainText('run on this machine');
   await expect(page.locator('.scene.current .stage-problem')).toHaveText(await page.locator('#problem').inputValue());
   await shoot('all-systems');
+  await page.getByRole('button', { name: 'Shop' }).click();
 });
 
 test('EAGLE-3: trees change no token', async () => {
@@ -152,23 +157,9 @@ test('a document that the answer quotes is drafted from, and a link to the run h
   await expect(field).toBeHidden();
 });
 
-test('where drafting does not pay the run falls back to plain decoding, and the page says so', ALONE, async () => {
-  await choose('Draft model');
-  await page.getByRole('slider', { name: 'γ' }).press('End');
-  await expect(page.locator('#examples button')).toHaveText(['Trees', 'Shop', 'Guessing fails']);
-  await page.getByRole('button', { name: 'Guessing fails' }).click();
-  await expect(page.locator('#truth')).toContainText('Most of their guesses are rejected here');
-  await answer(page);
-  await expect(page.locator('#drafting')).toHaveText(
-    /^Drafting cost more time than it saved .*: plain decoding from token \d+/,
-  );
-  expect(await page.locator('#answer .sampled').count()).toBeGreaterThan(10);
-  await shoot('fall-back');
-});
-
 test('fits a narrow screen, in the dark too', async () => {
   await page.setViewportSize({ width: 360, height: 740 });
   await page.getByRole('button', { name: /light and dark/ }).click();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
-  await shoot('fall-back-narrow');
+  await shoot('speculation-narrow');
 });

@@ -102,7 +102,7 @@ describe.skipIf(noShared).each(['all', 'baseline'] as const)('goldens, %s featur
         using cursor = await model.open();
         const { logits } = await scoreRows(cursor, golden.prompt);
         expect(relativeError(logits, goldenTensor(name, `logits_${type}.f32`))).toBeLessThan(TOLERANCE);
-        expect(await greedy(model, golden.prompt, expected.length)).toEqual(expected);
+        if (!precision) expect(await greedy(model, golden.prompt, expected.length)).toEqual(expected);
       }
     }
   });

@@ -21,8 +21,8 @@ const decode = (tokens: readonly number[]) =>
   tokens.map((token) => (token === 26 ? '\n\n' : String.fromCharCode(97 + token))).join('');
 const reader = { name: 'toy', tokenizer: { decode } as unknown as Tokenizer, model: { context: 99 } };
 const timing = { backoff: 1, first: 2000 };
-const judge = (how?: JudgedBy, gives: 'reward' | 'advantage' = 'reward') =>
-  openRemoteJudge(remoteJudge(server.address, 'm', how, KEY), reader, gives, timing);
+const judge = (how?: JudgedBy, gives: 'reward' | 'advantage' = 'reward', first = timing.first) =>
+  openRemoteJudge(remoteJudge(server.address, 'm', how, KEY), reader, gives, { ...timing, first });
 
 const STEPS: readonly JudgedStep[] = [
   { tokens: [2, 26], by: 'draft' },
@@ -147,7 +147,8 @@ describe('when it fails', () => {
 
   it('does not wait for a server that hangs, and cancels what the caller aborts', async () => {
     server.answer = () => null;
-    await expect(ask()).rejects.toThrow('no answer within 2 s');
+    const late = (await judge(undefined, 'reward', 500).open()).score([0, 1], STEPS, [[4, 26]]);
+    await expect(late).rejects.toThrow('no answer within 0.5 s');
     const abort = new AbortController();
     const asked = ask(undefined, 'reward', abort.signal);
     await expect.poll(() => server.asked.length).toBe(2);

@@ -7,7 +7,7 @@ import type { LoadOptions, ModelSources } from '../engine/sources.ts';
 import { toyLoaded } from '../testing/contract/system-contract.ts';
 import { toyModel } from '../testing/toys/toy-model.ts';
 import { committedTokens, type TraceEvent } from '../trace/index.ts';
-import { clientOf } from './client.ts';
+import { type ClientOptions, clientOf } from './client.ts';
 import { sharedClient } from './shared-client.ts';
 import { serveTab } from './shared-service.ts';
 import { Tabs } from './tabs.ts';
@@ -54,10 +54,10 @@ const site = () => {
     };
   };
   const tabs = new Tabs(open);
-  const join = () => {
+  const join = (options: ClientOptions = {}) => {
     const { port1, port2 } = new MessageChannel();
     serveTab(tabs, port1, async () => true);
-    const client = clientOf(port2);
+    const client = clientOf(port2, options);
     ends.push(() => client.close().catch(() => {}));
     return { client, port: port2 };
   };
@@ -152,7 +152,7 @@ describe('tabs of one engine', () => {
 
   it('that are gone end their runs and do not hold up others', async () => {
     const { join, toys } = site();
-    const [a, b] = [join(), join()];
+    const [a, b] = [join({ patience: 50 }), join()]; // the first one is closed through a port that is gone
     await a.client.load({ target: url('small') });
     await b.client.load({ target: url('small') });
     const running = a.client.run({ ...request, maxTokens: 4000 })[Symbol.asyncIterator]();

@@ -149,7 +149,8 @@ for (const features of ['all', 'baseline'] as const)
       for (const [i, shape] of shapes.entries())
         for (const [j, rows] of places.entries())
           for (const kind of ['threshold', 'plain', 'residual', 'renormalised'] as const) {
-            if (kind !== 'threshold' && i !== j) continue;
+            // Each shape at two places, each place with two shapes.
+            if (i !== j && (kind !== 'threshold' || j !== (i + 1) % places.length)) continue;
             const one = {
               ...shape,
               rows,

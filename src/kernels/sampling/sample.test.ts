@@ -110,14 +110,12 @@ const surprise = (choices: readonly RawChoice[], distribution: readonly number[]
   return (statistic - cells) / Math.sqrt(2 * Math.max(cells, 1));
 };
 
+/** No filter, each by itself, and all together. */
 const distributions: Partial<Draw>[] = [
   {},
-  { temperature: 0.7 },
   { topK: 5 },
   { topP: 0.8 },
   { minP: 0.05 },
-  { temperature: 1.3, topK: 30, topP: 0.9 },
-  { temperature: 0.9, topP: 0.95, minP: 0.02 },
   { temperature: 1.1, topK: 12, topP: 0.85, minP: 0.03 },
 ];
 
@@ -125,7 +123,7 @@ for (const features of ['all', 'baseline'] as const)
   test(`sample on ${features} obeys the distribution of each filter; a distribution that is off by a tenth is caught`, async () => {
     const gpu = await testGpu(features);
     const [row] = logitRows(1, 97) as [number[]];
-    for (const filters of features === 'all' ? distributions : distributions.slice(5)) {
+    for (const filters of features === 'all' ? distributions : distributions.slice(-1)) {
       const own = { ...draw, ...filters };
       const draws = Array.from({ length: 20_000 }, (_, position) => ({ ...own, position, seed: 42 }));
       const choices = await sampled(gpu, [row], draws, 8);

@@ -149,7 +149,8 @@ for (const [features, threads] of [
     const vocabulary = 7;
     const [draft, target] = [logitRows(3, 3, vocabulary), logitRows(4, 4, vocabulary)];
     const round = await chains(gpu, draft, target, threads);
-    const runs = features === 'all' ? 1200 : 300;
+    // Each verdict is compared with the reference's, and the bound on their distribution grows with fewer of them.
+    const runs = 300;
     for (const filters of FILTERS) {
       const distribution = (rows: readonly number[][]) => rows.map((row) => distributionReference(row, filters));
       const [p, q] = [distribution(target), distribution(draft)];

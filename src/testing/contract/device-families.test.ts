@@ -1,15 +1,13 @@
 // Exact systems on the families' reference models, with the model itself at 4 bits as its draft: plain decoding writes
 // transformers' greedy tokens, and every system those of its baseline.
 import { afterAll, describe, expect, it } from 'vitest';
-import { createEngine, type Engine } from '../../engine/engine.ts';
-import type { RunRequest } from '../../engine/request.ts';
+import { createEngine } from '../../engine/engine.ts';
 import { committedTokens } from '../../trace/index.ts';
 import { folderSource } from '../../weights/files/folder.ts';
 import { testGpu } from '../device/gpu.ts';
 import { readGolden, TINY_FAMILIES } from '../goldens/golden.ts';
 import { noShared, shared } from '../goldens/shared.ts';
-import { collect, EXACT_VARIANTS, requestOf } from './device-contract.ts';
-import { baselineOf, baselineSettings } from './exact-systems.ts';
+import { BaselineComparison, collect, EXACT_VARIANTS } from './device-contract.ts';
 
 const TOKENS = 24;
 
@@ -22,30 +20,28 @@ const VARIANTS = EXACT_VARIANTS.filter(
 afterAll(async () => (await testGpu()).destroy());
 
 describe.skipIf(noShared).each(TINY_FAMILIES)('%s', (name) => {
-  let loading: Promise<Engine> | null = null;
-  const load = async (): Promise<Engine> => {
-    const engine = createEngine({ gpu: await testGpu() });
+  const comparison = new BaselineComparison(async () => {
     const source = () => folderSource(shared('golden', name));
     const sources = { target: await source(), draft: await source() };
+    const engine = createEngine({ gpu: await testGpu() });
     await engine.load(sources, { precision: { target: 'f32', draft: 'q4' } });
     return engine;
-  };
-  afterAll(async () => (await loading)?.close());
+  });
+  afterAll(() => comparison.close());
+  const request = { maxTokens: TOKENS, ignoreEos: true };
 
-  it.each(VARIANTS)('$name', async ({ system, knobs }) => {
-    loading ??= load();
-    const engine = await loading;
+  it("plain decoding writes transformers' greedy tokens", async () => {
+    const { prompt, greedy } = readGolden(name);
+    const events = await collect(await comparison.engine(), { ...request, prompt: { tokens: prompt } });
+    expect(committedTokens(events)).toEqual(greedy.slice(0, TOKENS));
+  });
+
+  it.each(VARIANTS)('$name', async (variant) => {
     const { prompt, greedy, crossing } = readGolden(name);
-    const write = async (tokens: readonly number[], of: Pick<RunRequest, 'system' | 'knobs'>) =>
-      committedTokens(await collect(engine, { ...of, prompt: { tokens }, maxTokens: TOKENS, ignoreEos: true }));
-    const baseline = { system: baselineOf(system).id, knobs: baselineSettings(system, knobs) };
     // The second prompt begins with the first one: the prefix cache has to forget all rows after that.
     // longrope: an answer that crosses the original length.
     const across = crossing ? [crossing.prompt] : [];
-    for (const tokens of [prompt, [...prompt, ...greedy.slice(0, 2), 5, 6, 7], ...across]) {
-      const expected = await write(tokens, baseline);
-      if (tokens === prompt && baseline.system === 'autoregressive') expect(expected).toEqual(greedy.slice(0, TOKENS));
-      expect(await write(tokens, requestOf({ system, knobs }))).toEqual(expected);
-    }
+    const prompts = [prompt, [...prompt, ...greedy.slice(0, 2), 5, 6, 7], ...across].map((tokens) => ({ tokens }));
+    expect(await comparison.differences(variant, prompts, request)).toBe(0);
   });
 });

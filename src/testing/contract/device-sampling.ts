@@ -26,7 +26,7 @@ export interface SamplingBench {
   close(): Promise<void>;
 }
 
-const bench = (engine: Engine, question: string, target: LoadedModel, draft: LoadedModel | null): SamplingBench => {
+const benchOf = (engine: Engine, question: string, target: LoadedModel, draft: LoadedModel | null): SamplingBench => {
   const prompt = target.tokenizer?.encode(`<bos><user>${question}<assistant>`) ?? [];
   return {
     engine,
@@ -55,7 +55,7 @@ export const smallModels = async (gpu: Gpu): Promise<SamplingBench> => {
   ];
   const engine = createEngine({ gpu });
   await engine.load({ target, draft });
-  return bench(engine, 'A cup costs 3 dollars. How much do 4 cups cost?', target, draft);
+  return benchOf(engine, 'A cup costs 3 dollars. How much do 4 cups cost?', target, draft);
 };
 
 /** The bundled target with its drafters. */
@@ -64,7 +64,7 @@ export const targetWithDrafters = async (gpu: Gpu): Promise<SamplingBench> => {
   const engine = createEngine({ gpu });
   const drafters = { dflash: await bundledSource('dflash'), eagle3: await bundledSource('eagle3') };
   await engine.load({ target, ...drafters, dspark: bundledDspark() });
-  return bench(engine, 'What is 12 + 7?', target, null);
+  return benchOf(engine, 'What is 12 + 7?', target, null);
 };
 
 /** A distance, and how many drafts were kept and refused: without both, a wrong verifier would pass. */
@@ -73,9 +73,22 @@ export interface SampledDistance extends Distance {
   readonly refused: number;
 }
 
+/** What a system writes at a seed. */
+const sampledEvents = (
+  { engine, prompt }: SamplingBench,
+  { system, knobs }: Pick<SystemVariant, 'system' | 'knobs'>,
+  seed: number,
+) => {
+  const request = { ...SAMPLING, ...requestOf({ system, knobs }), prompt: { tokens: prompt }, seed };
+  return collect(engine, { ...request, maxTokens: TOKENS, ignoreEos: true });
+};
+
+export const sampledTokens = async (...of: Parameters<typeof sampledEvents>): Promise<readonly number[]> =>
+  committedTokens(await sampledEvents(...of));
+
 /** Drafts of one token: the second token is a draft or its replacement, the third a bonus token or a draft. */
 export const deviceSamplingDistance = async (
-  { engine, prompt, ofTarget, ofEnsemble }: SamplingBench,
+  bench: SamplingBench,
   { system, knobs }: Pick<SystemVariant, 'system' | 'knobs'>,
   runs: number,
 ): Promise<SampledDistance> => {
@@ -83,13 +96,12 @@ export const deviceSamplingDistance = async (
   const counts = new Map<string, number>();
   const sources = { drafted: 0, corrected: 0, sampled: 0, bonus: 0, routed: 0, forced: 0 };
   for (let seed = 0; seed < runs; seed++) {
-    const request = { ...SAMPLING, ...requestOf({ system, knobs: settings }), prompt: { tokens: prompt }, seed };
-    const events = await collect(engine, { ...request, maxTokens: TOKENS, ignoreEos: true });
+    const events = await sampledEvents(bench, { system, knobs: settings }, seed);
     for (const event of events) if (event.type === 'commit') for (const source of event.source) sources[source]++;
     const key = committedTokens(events).join();
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  const distribution = await (system.joins ? ofEnsemble(settings) : ofTarget());
+  const distribution = await (system.joins ? bench.ofEnsemble(settings) : bench.ofTarget());
   // Enough sequences to tell a wrong distribution from a right one.
   if (distribution.size <= 8) throw new Error(`only ${distribution.size} sequences are possible`);
   return { ...distance(counts, distribution), kept: sources.drafted, refused: sources.corrected };

@@ -11,7 +11,7 @@ import { committedTokens, type TraceEvent } from '../../trace/index.ts';
 import type { JoinRule } from '../toys/toy-ensemble.ts';
 import { type ToyDistribution, toyLogits, toyModel } from '../toys/toy-model.ts';
 import { ToyTokenRing } from '../toys/toy-token-ring.ts';
-import { type Distance, distance, jointDistribution, toyLoaded } from './system-contract.ts';
+import { countedDistance, type Distance, jointDistribution, type Seeds, toyLoaded } from './system-contract.ts';
 
 export interface EnsembleTrial {
   readonly members: number;
@@ -139,27 +139,24 @@ export const greedyFailures = async (
 
 const COOLER: Filters = { ...PLAIN, temperature: 0.8 };
 
-/** How far the joint distribution of so many sampled tokens is from r's, over `runs` seeds. */
+/** How far the joint distribution of so many sampled tokens is from r's. */
 export const samplingDistance = async (
   system: DecodingSystem,
-  runs: number,
+  seeds: Seeds,
   trial: EnsembleTrial,
   { count = 3, vocabulary = 4, filters = COOLER } = {},
 ): Promise<Distance> => {
   const distribution = { vocabulary, sharpness: 2 };
   const prompt = [1, 2, 0].map((token) => token % vocabulary);
   const { engine, run } = await toyEnsemble(system, trial, distribution);
-  const counts = new Map<string, number>();
-  for (let seed = 0; seed < runs; seed++) {
-    const key = committedTokens(await run({ prompt: { tokens: prompt }, maxTokens: count, ...filters, seed })).join();
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  await engine.close();
   const distributions = memberDistributions(trial, distribution);
   const joint = await jointDistribution(
     (text) => combinedDistribution(distributions, text, trial.knobs ?? {}, filters),
     prompt,
     count,
   );
-  return distance(counts, joint);
+  const request = { prompt: { tokens: prompt }, maxTokens: count, ...filters };
+  const found = await countedDistance((seed) => run({ ...request, seed }), seeds, joint);
+  await engine.close();
+  return found;
 };

@@ -28,6 +28,19 @@ export const variantsOf = (system: DecodingSystem): readonly SystemVariant[] =>
     name: `${system.id} ${JSON.stringify(knobs)}`,
   }));
 
+/**
+ * Whether drafts are drawn at random with these settings. They are not where every declared variant with the same
+ * choices says so; settings that no variant declares count as drawn.
+ */
+export const isDrawn = (system: DecodingSystem, settings: Settings): boolean => {
+  const choices = (given: Settings): string =>
+    Object.entries(system.knobs)
+      .flatMap(([name, knob]) => (knob.kind === 'choice' ? [given[name] ?? knob.initial] : []))
+      .join();
+  const declared = variantsOf(system).filter(({ knobs }) => choices(knobs) === choices(settings));
+  return declared.length === 0 || declared.some(({ drawn }) => drawn);
+};
+
 /** It drafts and may fall back to plain decoding. */
 export const isSpeculative = ({ knobs }: DecodingSystem): boolean => Object.hasOwn(knobs, 'fall-back');
 

@@ -8,6 +8,7 @@ import type { LoadedModel } from '../../engine/load/loaded-models.ts';
 import type { RunRequest } from '../../engine/request.ts';
 import { distributionReference } from '../../kernels/sampling/sample.reference.ts';
 import type { LanguageModel, Sampling } from '../../model/interface.ts';
+import autoregressive from '../../systems/autoregressive.ts';
 import type { Tokenizer } from '../../text/tokenizer.ts';
 import { committedTokens, type TraceEvent } from '../../trace/index.ts';
 import { toyBlockDrafter, toyFeatureDrafter, toyMarkovDrafter } from '../toys/toy-drafters.ts';
@@ -144,32 +145,76 @@ export const greedyFailures = async (
 };
 
 /**
- * Seeds for a system that should be right. A broken one must be at three times the noise of `BROKEN_RUNS` seeds, which is
- * 2.4 times that of 5000.
+ * Seeds for a system that should be right. A broken one must be at three times the noise of its own seeds, at most
+ * `MOST_SEEDS`. One that is just there would be at about 2 times the noise of 3000 seeds; a right one stays below 1.5.
  */
-export const RUNS = process.env.OUTRIDER_FULL === '1' ? 20_000 : 5000;
-export const BROKEN_RUNS = 8000;
+export const RUNS = process.env.OUTRIDER_FULL === '1' ? 20_000 : 3000;
+const MOST_SEEDS = 8000;
+/** A broken system is found out at this many times the noise, twice what a right one may have. */
+export const BROKEN = 3;
+/** Where a broken one is looked at: what is far off needs few seeds. */
+const LOOKS = [500, 1000, 2000, 4000, MOST_SEEDS];
 
-/** How far the joint distribution of three sampled tokens is from the target's, over `runs` seeds. */
-export const samplingDistance = async (
-  system: DecodingSystem,
-  runs: number,
-  { knobs = {}, toy = {} }: Trial = {},
+/** So many, or until a broken system is found out. */
+export type Seeds = number | 'until found';
+
+/** How far the outcomes are from their distribution, each seed having one. */
+export const countedDistance = async (
+  write: (seed: number) => Promise<readonly TraceEvent[]>,
+  seeds: Seeds,
+  distribution: ReadonlyMap<string, number>,
 ): Promise<Distance> => {
-  const distribution = { vocabulary: 4, sharpness: 3 };
-  const [prompt, count, temperature] = [[1, 2, 3, 0], 3, 0.8];
-  const { engine, run } = await toyEngine(system, { ...distribution, ...toy });
+  const most = seeds === 'until found' ? MOST_SEEDS : seeds;
   const counts = new Map<string, number>();
-  for (let seed = 0; seed < runs; seed++) {
-    const events = await run({ prompt: { tokens: prompt }, maxTokens: count, temperature, seed, knobs });
-    const key = committedTokens(events).join();
+  for (let seed = 0; seed < most; seed++) {
+    const key = committedTokens(await write(seed)).join();
     counts.set(key, (counts.get(key) ?? 0) + 1);
+    if (seeds !== 'until found' || !LOOKS.includes(seed + 1)) continue;
+    const now = distance(counts, distribution);
+    if (now.totalVariation > BROKEN * now.noise) return now;
   }
+  return distance(counts, distribution);
+};
+
+/** Three sampled tokens: what is written at a seed. */
+const SAMPLED = { distribution: { vocabulary: 4, sharpness: 3 }, prompt: [1, 2, 3, 0], count: 3, temperature: 0.8 };
+
+const sampledEngine = async (system: DecodingSystem, { knobs = {}, toy = {} }: Trial) => {
+  const { distribution, prompt, count, temperature } = SAMPLED;
+  const { engine, run } = await toyEngine(system, { ...distribution, ...toy });
+  const request = { prompt: { tokens: prompt }, maxTokens: count, temperature, knobs };
+  return { engine, write: (seed: number) => run({ ...request, seed }) };
+};
+
+/** How far the joint distribution of three sampled tokens is from the target's. */
+export const samplingDistance = async (system: DecodingSystem, seeds: Seeds, trial: Trial = {}): Promise<Distance> => {
+  const { distribution, prompt, count, temperature } = SAMPLED;
+  const sampling = { temperature, topK: 0, topP: 1, minP: 0 };
+  const { engine, write } = await sampledEngine(system, trial);
+  const exact = await exactDistribution(toyModel(distribution), prompt, count, sampling);
+  const found = await countedDistance(write, seeds, exact);
   await engine.close();
-  return distance(
-    counts,
-    await exactDistribution(toyModel(distribution), prompt, count, { temperature, topK: 0, topP: 1, minP: 0 }),
-  );
+  return found;
+};
+
+/** What plain decoding writes at a seed. */
+const sampledKnown = new Map<number, string>();
+
+/** The seeds, of so many, at which the same three tokens are not those of plain decoding. */
+export const sampledDifferences = async (
+  system: DecodingSystem,
+  seeds: number,
+  trial: Trial = {},
+): Promise<readonly number[]> => {
+  const [plain, own] = [await sampledEngine(autoregressive, {}), await sampledEngine(system, trial)];
+  const different: number[] = [];
+  for (let seed = 0; seed < seeds; seed++) {
+    const expected = sampledKnown.get(seed) ?? committedTokens(await plain.write(seed)).join();
+    sampledKnown.set(seed, expected);
+    if (committedTokens(await own.write(seed)).join() !== expected) different.push(seed);
+  }
+  await Promise.all([plain.engine.close(), own.engine.close()]);
+  return different;
 };
 
 /** Half the sum of differences; an outcome outside the distribution counts in full. */

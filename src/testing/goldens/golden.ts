@@ -100,21 +100,31 @@ export interface Scored {
   readonly taps: readonly Float32Array[];
 }
 
+const joined = (parts: readonly Float32Array[]): Float32Array => {
+  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+};
+
 /** Logits and taps of every row, `chunk` rows a pass; the tokens are committed. */
 export const scoreRows = async (cursor: Cursor, tokens: readonly number[], chunk = 16): Promise<Scored> => {
-  const logits: number[][] = [];
-  const taps: number[][][] = [];
+  const logits: Float32Array[] = [];
+  const taps: Float32Array[][] = [];
   for (let from = 0; from < tokens.length; from += chunk) {
     const part = tokens.slice(from, from + chunk);
     const pass = cursor.forward(chain(part));
-    logits.push([...(await pass.logits.read())]);
+    logits.push(await pass.logits.read());
     for (const [i, tap] of pass.taps.entries()) {
       taps[i] ??= [];
-      taps[i].push([...(await tap.read())]);
+      taps[i].push(await tap.read());
     }
     pass.accept(part.map((_, i) => i));
   }
-  return { logits: Float32Array.from(logits.flat()), taps: taps.map((tap) => Float32Array.from(tap.flat())) };
+  return { logits: joined(logits), taps: taps.map(joined) };
 };
 
 /** Plain greedy decoding: the tokens after the prompt. */

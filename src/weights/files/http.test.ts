@@ -67,7 +67,7 @@ it('starts over where the server knows no ranges, and gives up when nothing new 
 
 it('a connection that stalls counts as broken', async () => {
   server.behave({ stallAfter: 200_000 });
-  using source = await open('model.gguf', { timing: { backoff: 1, stall: 1500 } });
+  using source = await open('model.gguf', { timing: { backoff: 1, stall: 500 } });
   server.behave({ stallAfter: 2_000_000 });
   expect(same(await readAll(source), file)).toBe(true);
   expect(server.requests.map(({ range }) => range)).toEqual(['bytes=0-', 'bytes=200000-', 'bytes=2200000-']);
