@@ -122,6 +122,14 @@ const COMPILING = [
   'src/cli/commands/{generate,logits}.test.ts',
 ];
 
+/**
+ * Tests that never open a device and replace no module: one process after the other takes them all, where a process for
+ * each file starts for half a second and imports the same again.
+ */
+const PURE = ['src/{base,decode,systems,text,trace,weights,widget}/**/*.test.ts', '{demo,.ci}/**/*.test.ts'];
+
+const WITHOUT_DEVICE = { find: /^webgpu$/, replacement: join(import.meta.dirname, '.ci/without-device.mjs') };
+
 const compilingEnvironment = process.env.OUTRIDER_FULL === '1' ? {} : { GALLIVM_PERF: 'nopt' };
 
 const buildFor = (mode: string): Build => BUILDS[mode] ?? (BUILDS.demo as Build);
@@ -148,8 +156,13 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: 'running',
           include: ['{src,.ci,demo}/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...COMPILING],
+          exclude: [...configDefaults.exclude, ...COMPILING, ...PURE],
         },
+      },
+      {
+        extends: true,
+        resolve: { alias: [WITHOUT_DEVICE] },
+        test: { name: 'pure', include: PURE, isolate: false, restoreMocks: true, unstubGlobals: true },
       },
     ],
     pool: 'forks', // Dawn must not share a process with another test file's device

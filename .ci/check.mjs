@@ -15,6 +15,10 @@ export const check = () => {
       { name: 'widget build', command: [tool('vite'), 'build', '--mode', 'widget', '--logLevel', 'warn'] },
       { name: 'bundle budget (size-limit)', command: [tool('size-limit')] },
     ],
+    [
+      { name: 'demo build', command: [tool('vite'), 'build', '--logLevel', 'warn'] },
+      { name: 'harness build (e2e)', command: [tool('vite'), 'build', '--mode', 'harness', '--logLevel', 'warn'] },
+    ],
     [{ name: 'shaders compile and match their wrappers', command: [tool('vitest'), 'run', SHADER_TESTS] }],
     [{ name: 'types (tsc)', command: [tool('tsc'), '--noEmit'] }],
     [

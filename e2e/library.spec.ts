@@ -1,5 +1,5 @@
-// The library in a browser without f16 and with subgroups of four: the golden models, the README's example, and the
-// guide's examples on constraints, parameters and tools.
+// The library in a browser without f16 and with subgroups of four: the golden models and the README's example. The
+// guide's examples are in package.spec.ts.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
@@ -7,7 +7,6 @@ import { root, WatchedServer } from './server.ts';
 
 interface Harness {
   readonly outrider: typeof import('../src/index.ts');
-  readonly facades: () => Promise<typeof import('./harness/facades.ts').names>;
 }
 
 const golden = join(root, '../shared/golden');
@@ -28,23 +27,25 @@ test("greedy tokens of llama-tiny, qwen2-tiny and qwen3-tiny are the reference's
   await using library = new WatchedServer(join(root, 'dist/harness'));
   const base = await server.listen();
   await harness(page, await library.listen());
-  for (const name of ['llama-tiny', 'qwen2-tiny', 'qwen3-tiny']) {
+  const cases = ['llama-tiny', 'qwen2-tiny', 'qwen3-tiny'].map((name) => {
     const { prompt, greedy } = JSON.parse(readFileSync(join(golden, name, 'case.json'), 'utf8'));
-    const tokens = await page.evaluate(
-      async ({ url, prompt, count }) => {
-        const { committedTokens, createEngine } = (globalThis as unknown as Harness).outrider;
-        const engine = createEngine();
-        await engine.load({ target: { kind: 'url', url } }, { precision: 'f32' });
-        const events = [];
-        const request = { prompt: { tokens: prompt }, maxTokens: count, ignoreEos: true };
-        for await (const event of engine.run(request)) events.push(event);
-        await engine.close();
-        return committedTokens(events);
-      },
-      { url: `${base}${name}/`, prompt, count: greedy.length },
-    );
-    expect(tokens, name).toEqual(greedy);
-  }
+    return { url: `${base}${name}/`, prompt, greedy };
+  });
+  const written = await page.evaluate(async (cases) => {
+    const { committedTokens, createEngine } = (globalThis as unknown as Harness).outrider;
+    const engine = createEngine(); // one for all of them: they share most kernels
+    const written: (readonly number[])[] = [];
+    for (const { url, prompt, greedy } of cases) {
+      await engine.load({ target: { kind: 'url', url } }, { precision: 'f32' });
+      const events = [];
+      const request = { prompt: { tokens: prompt }, maxTokens: greedy.length, ignoreEos: true };
+      for await (const event of engine.run(request)) events.push(event);
+      written.push(committedTokens(events));
+    }
+    await engine.close();
+    return written;
+  }, cases);
+  expect(written).toEqual(cases.map(({ greedy }) => greedy));
 });
 
 test('the example in README.md runs as it stands', async ({ page }) => {
@@ -57,60 +58,4 @@ test('the example in README.md runs as it stands', async ({ page }) => {
   const body = code.replace(/^import (\{.*\}) from 'outrider';$/m, 'const $1 = globalThis.outrider;');
   await page.evaluate(`(async () => { ${body} })()`);
   expect(printed.join('\n')).toContain('The answer is 7.');
-});
-
-/** What each example prints last. */
-const EXAMPLES: readonly (readonly [page: string, lasts: readonly unknown[]])[] = [
-  [
-    'constraints',
-    [[{ answer: expect.any(Number), unit: expect.any(String) }, expect.objectContaining({ valid: true })]],
-  ],
-  ['parameters', [[expect.not.stringContaining('dollars')]]],
-  [
-    'tools',
-    [
-      ['add', { a: expect.any(Number), b: expect.any(Number) }],
-      [expect.any(Number)],
-      [expect.any(Number)],
-      [expect.stringMatching(/^(yes|no)$/)],
-      [expect.stringMatching(/./)],
-      ['arguments', '}'],
-    ],
-  ],
-];
-
-test('the examples of the guide run as they stand', async ({ page }) => {
-  const codes = EXAMPLES.map(([name, lasts]) => {
-    const guide = readFileSync(join(root, `docs/guide/${name}.md`), 'utf8');
-    const own = [...guide.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code);
-    expect(own, name).toHaveLength(lasts.length);
-    return own.map((code) => code.replaceAll(/^import .*$/gm, '').replace(/^export default (.*);$/m, 'await ask($1);'));
-  });
-  await using library = new WatchedServer(join(root, 'dist/harness'));
-  await harness(page, await library.listen());
-  const printed = await page.evaluate(async (examples) => {
-    const { outrider, facades } = globalThis as unknown as Harness;
-    // One engine for all of them, so that each model's kernels are compiled once.
-    const engine = outrider.createEngine();
-    const close = engine.close.bind(engine);
-    const connect = () => Object.assign(engine, { close: async () => {} });
-    const last: unknown[] = [];
-    for (const code of examples.flat()) {
-      const lines: unknown[][] = [];
-      const console = { log: (...parts: unknown[]) => lines.push(parts) };
-      /** A file that exports a backend is used as the polyfill uses it. */
-      const ask = async (Backend: import('../src/api/prompt-api-polyfill.ts').PolyfillBackendClass) => {
-        const backend = new Backend();
-        await backend.createSession({}, {});
-        console.log((await backend.generateContent([{ role: 'user', parts: [{ text: 'Ida has 54 stones.' }] }])).text);
-      };
-      const values = { ...outrider, ...(await facades()), connect, console, ask };
-      const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
-      await AsyncFunction(...Object.keys(values), code)(...Object.values(values));
-      last.push(lines.at(-1));
-    }
-    await close();
-    return last;
-  }, codes);
-  expect(printed).toEqual(EXAMPLES.flatMap(([, lasts]) => lasts));
 });

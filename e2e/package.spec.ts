@@ -105,28 +105,67 @@ test('a page loads it from a folder, without a bundler', async ({ page }) => {
   expect(loaded.map((url) => new URL(url).pathname)).toContain('/outrider/openai.js');
 });
 
-/** Every JavaScript example of the guide. */
-const examples = (): readonly string[] => {
+/** Every JavaScript example of the guide, with the name of its page. */
+const examples = () => {
   const guide = join(root, 'docs/guide');
-  const pages = readdirSync(guide).map((name) => readFileSync(join(guide, name), 'utf8'));
-  return pages.flatMap((text) => [...text.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code ?? ''));
+  return readdirSync(guide).flatMap((name) =>
+    [...readFileSync(join(guide, name), 'utf8').matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => ({
+      page: name.replace(/\.md$/, ''),
+      code,
+    })),
+  );
 };
+
+/** What each example of these pages prints last. */
+const LAST: Readonly<Record<string, readonly unknown[]>> = {
+  constraints: [[{ answer: expect.any(Number), unit: expect.any(String) }, expect.objectContaining({ valid: true })]],
+  parameters: [[expect.not.stringContaining('dollars')]],
+  tools: [
+    ['add', { a: expect.any(Number), b: expect.any(Number) }],
+    [expect.any(Number)],
+    [expect.any(Number)],
+    [expect.stringMatching(/^(yes|no)$/)],
+    [expect.stringMatching(/./)],
+    ['arguments', '}'],
+  ],
+};
+
+/** Runs an example and keeps what it prints last. A file that exports a backend is used as the polyfill uses it. */
+const RUN_EXAMPLE = `
+globalThis.last = [];
+const { log } = console;
+const runExample = async (i, example) => {
+  console.log = (...parts) => {
+    last[i] = parts;
+    log(...parts);
+  };
+  const { default: Backend } = await example();
+  if (Backend) {
+    const backend = new Backend();
+    await backend.createSession({}, {});
+    const contents = [{ role: 'user', parts: [{ text: 'Ida has 54 stones.' }] }];
+    console.log((await backend.generateContent(contents)).text);
+  }
+  log('(end ' + i + ')');
+};
+`;
 
 /** `connect` for all examples: one engine, so that its shaders are compiled once. */
 const ONE_ENGINE = `
 import { connect as start } from './node_modules/outrider/dist/library/index.js';
 export * from './node_modules/outrider/dist/library/index.js';
 let engine;
-const get = (one, name) => (name === 'close' ? async () => {} : one[name].bind(one));
+const own = (one, name) => (typeof one[name] === 'function' ? one[name].bind(one) : one[name]);
+const get = (one, name) => (name === 'close' ? async () => {} : own(one, name));
 export const connect = () => (engine ??= new Proxy(start(), { get }));
 `;
 
 test('the examples of the guide run as they stand', async ({ page }) => {
   const all = examples();
   expect(all.length).toBeGreaterThan(7);
-  const calls = all.map((_, i) => `await import('./example-${i}.js');\nconsole.log('(end ${i})');`).join('\n');
-  const main = `const run = async () => {\n${calls}\n};\nrun().catch((error) => console.log('(failed)', String(error)));`;
-  const files = Object.fromEntries(all.map((code, i) => [`example-${i}.js`, code]));
+  const calls = all.map((_, i) => `await runExample(${i}, () => import('./example-${i}.js'));`).join('\n');
+  const main = `${RUN_EXAMPLE}const run = async () => {\n${calls}\n};\nrun().catch((error) => log('(failed)', String(error)));`;
+  const files = Object.fromEntries(all.map(({ code }, i) => [`example-${i}.js`, code]));
   const folder = freshProject(outrider, {
     html: HTML,
     files: { ...files, 'main.js': main, 'one-engine.js': ONE_ENGINE },
@@ -154,6 +193,12 @@ test('the examples of the guide run as they stand', async ({ page }) => {
     .toBe(String(all.length - 1));
   const outputs = printed.split(/\(end \d+\)/);
   expect(outputs.filter((output) => output.includes('The answer is 84.'))).toHaveLength(4); // one an interface
+  const last = await page.evaluate(() => (globalThis as unknown as { readonly last: readonly unknown[] }).last);
+  for (const [name, expected] of Object.entries(LAST))
+    expect(
+      last.filter((_, i) => all[i]?.page === name),
+      name,
+    ).toEqual(expected);
 });
 
 test('an unused import costs nothing, and a facade does not bring the engine', async () => {

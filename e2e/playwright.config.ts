@@ -7,8 +7,8 @@ const SOFTWARE = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader', 
 const port = 4179;
 const vite = 'node node_modules/vite/bin/vite.js';
 const BUILDS = [`${vite} build --logLevel warn`, `${vite} build --mode harness --logLevel warn`];
-/** `npm test` builds once for all its runs of Playwright. */
-const builds = process.env.OUTRIDER_PAGES_BUILT === '1' ? [] : BUILDS;
+/** `npm test` builds once, among its checks. */
+const builds = process.env.OUTRIDER_BUILT === '1' ? [] : BUILDS;
 
 /** Files of 40 seconds and more: they come first, so that none of them runs alone at the end. */
 const LONGEST = /(benchmark|errors|own-models|package|quality|speculation|widget|widget-page|chat)\.spec\.ts$/;

@@ -2,6 +2,4 @@
 import { promptApi } from '../../src/api/prompt-api.ts';
 import * as outrider from '../../src/index.ts';
 
-const facades = async () => (await import('./facades.ts')).names;
-
-Object.assign(globalThis, { outrider, promptApi, facades });
+Object.assign(globalThis, { outrider, promptApi });

@@ -14,7 +14,7 @@ import {
   smallModels,
   targetWithDrafters,
 } from './device-sampling.ts';
-import { type SystemVariant, variantsOf } from './exact-systems.ts';
+import { choicesOf, type SystemVariant, variantsOf } from './exact-systems.ts';
 
 /**
  * Fewer where that takes too long. The broken verifier is at 3 times the noise of 500 seeds, which is 2.1 times that of
@@ -22,9 +22,13 @@ import { type SystemVariant, variantsOf } from './exact-systems.ts';
  */
 const RUNS = FULL ? { small: 4000, drafters: 2000 } : { small: 250, drafters: 350 };
 
-const ALL: readonly SystemVariant[] = SYSTEMS.filter(({ guarantee }) => guarantee === 'exact')
-  .flatMap(variantsOf)
-  .filter(({ drawn }) => drawn);
+/** Variants that differ in numbers alone draw the same here: how much is drafted, and a draft has one token. */
+const ALL: readonly SystemVariant[] = SYSTEMS.filter(({ guarantee }) => guarantee === 'exact').flatMap((system) => {
+  const drawn = variantsOf(system).filter(({ drawn }) => drawn);
+  return drawn.filter(
+    ({ knobs }, i) => i === drawn.findIndex((each) => choicesOf(system, each.knobs) === choicesOf(system, knobs)),
+  );
+});
 /** Without the one that has another's very tokens (below). */
 const DRAWN = FULL ? ALL : everyOther(ALL, 0).filter(({ system }) => system !== ensembleParallel);
 

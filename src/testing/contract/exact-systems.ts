@@ -28,16 +28,19 @@ export const variantsOf = (system: DecodingSystem): readonly SystemVariant[] =>
     name: `${system.id} ${JSON.stringify(knobs)}`,
   }));
 
+/** The options that these settings choose, initial ones where they choose none. */
+export const choicesOf = ({ knobs }: DecodingSystem, settings: Settings): string =>
+  Object.entries(knobs)
+    .flatMap(([name, knob]) => (knob.kind === 'choice' ? [settings[name] ?? knob.initial] : []))
+    .join();
+
 /**
  * Whether drafts are drawn at random with these settings. They are not where every declared variant with the same
  * choices says so; settings that no variant declares count as drawn.
  */
 export const isDrawn = (system: DecodingSystem, settings: Settings): boolean => {
-  const choices = (given: Settings): string =>
-    Object.entries(system.knobs)
-      .flatMap(([name, knob]) => (knob.kind === 'choice' ? [given[name] ?? knob.initial] : []))
-      .join();
-  const declared = variantsOf(system).filter(({ knobs }) => choices(knobs) === choices(settings));
+  const chosen = choicesOf(system, settings);
+  const declared = variantsOf(system).filter(({ knobs }) => choicesOf(system, knobs) === chosen);
   return declared.length === 0 || declared.some(({ drawn }) => drawn);
 };
 
