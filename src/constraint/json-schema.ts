@@ -135,10 +135,14 @@ export const schemaGrammar = (schema: JsonSchema, whitespace: Whitespace = 'fixe
   return [`root ::= ${root}`, ...rulesOfJson(whitespace), ...rules].join('\n');
 };
 
-/** The right-hand side of a value, and its rules beyond those of JSON. `prefix`: of their names. */
+/**
+ * The right-hand side of a value, and its rules beyond those of JSON. `prefix`: of their names. `whole`: the schema in
+ * which references are looked up.
+ */
 export const schemaRules = (
   schema: JsonSchema,
   prefix = '',
+  whole: unknown = schema,
 ): { readonly root: string; readonly rules: readonly string[] } => {
   const rules: string[] = [];
   const names = new Map<string, string>();
@@ -163,7 +167,7 @@ export const schemaRules = (
 
   /** What a local reference names. */
   const lookUp = (pointer: string): unknown => {
-    let found: unknown = schema;
+    let found: unknown = whole;
     for (const part of pointer.split('/').slice(1)) {
       const key = unescaped(part);
       found = (isObject(found) || Array.isArray(found)) && Object.hasOwn(found, key) ? (found as Node)[key] : undefined;
@@ -493,6 +497,15 @@ const alternatives = (parts: readonly string[]): string =>
 
 const unsupported = (path: string, keyword: string): Error =>
   refused(path, `${keyword} is not supported`, 'Leave it out and check the answer, or write the schema without it.');
+
+/** Throws where a schema says more about its values than these keywords do. */
+export const checkKeywords = (schema: JsonSchema, known: readonly string[], path: string): true => {
+  const node = asNode(schema);
+  checkSpelling(node, path);
+  for (const name of Object.keys(node))
+    if (ASSERTIONS.has(name) && node[name] !== undefined && !known.includes(name)) throw unsupported(path, name);
+  return true;
+};
 
 /** A misspelt keyword would be taken for an annotation. */
 const checkSpelling = (node: Node, path: string): void => {

@@ -5,25 +5,16 @@ import { badConstraint } from '../base/refuse.ts';
 import type { GrammarRules, ToolFamily } from '../text/tool-calls/family.ts';
 import type { ToolFunction, Tools } from '../text/tool-calls/tools.ts';
 import type { JsonSchema } from './constraint.ts';
-import { rulesOfJson, schemaRules } from './json-schema.ts';
-import { characterClass, complement, literal } from './literal.ts';
-
-const code = (character: string): number => character.codePointAt(0) as number;
-
-/** Any character but this one. */
-const not = (...characters: readonly string[]): string =>
-  characterClass(complement(characters.map((each) => [code(each), code(each)])));
-
-/** Joins the parts of a rule; an empty text is no part. */
-const sequence = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ') || '""';
+import { checkKeywords, rulesOfJson, schemaRules } from './json-schema.ts';
+import { literal } from './literal.ts';
 
 class Writer implements GrammarRules {
   readonly rules: string[] = [];
-  #strict = false;
+  #own: ToolFunction = { name: '' };
   #schemas = 0;
 
   call(family: ToolFamily, own: ToolFunction): string {
-    this.#strict = own.strict === true;
+    this.#own = own;
     try {
       return family.grammar.call(own, this);
     } catch (cause) {
@@ -33,20 +24,37 @@ class Writer implements GrammarRules {
     }
   }
 
-  readonly json = (schema: unknown): string => {
-    const name = `v${this.#schemas}`;
+  /** What is made, or `otherwise` where it is refused and the function is not strict. */
+  #kept<T>(make: () => T, otherwise: T): T {
     try {
-      const { root, rules } = schemaRules(schema as JsonSchema, `t${this.#schemas++}`);
-      this.rules.push(`${name} ::= ${root}`, ...rules);
-      return name;
+      return make();
     } catch (cause) {
-      if (this.#strict) throw cause;
-      return (schema as { readonly type?: unknown } | null)?.type === 'object' ? 'object' : 'value';
+      if (this.#own.strict) throw cause;
+      return otherwise;
     }
+  }
+
+  readonly json = (schema: unknown): string => {
+    const id = this.#schemas++;
+    const { parameters = schema } = this.#own;
+    return this.#kept(
+      () => {
+        const { root, rules } = schemaRules(schema as JsonSchema, `t${id}`, parameters);
+        this.rules.push(`v${id} ::= ${root}`, ...rules);
+        return `v${id}`;
+      },
+      (schema as { readonly type?: unknown } | null)?.type === 'object' ? 'object' : 'value',
+    );
   };
 
-  /** Narrower than it could be: the text has no `</` at all. */
-  readonly until = (end: string): string => `(${not('<')} | "<" ${not('<', '/')})* ${literal(end)}`;
+  readonly rule = (right: string): string => {
+    const name = `r${this.rules.length}`;
+    this.rules.push(`${name} ::= ${right}`);
+    return name;
+  };
+
+  readonly says = (schema: JsonSchema, keywords: readonly string[], path = ''): boolean =>
+    this.#kept(() => checkKeywords(schema, keywords, path), false);
 }
 
 export interface ToolGrammarOptions {
@@ -63,29 +71,37 @@ export const toolGrammar = ({ family, tools, answer }: ToolGrammarOptions): stri
   const wanted = typeof choice === 'object' ? functions.filter(({ name }) => name === choice.name) : functions;
   const must = choice !== 'auto';
   if (!must && answer === undefined && !functions.some(({ strict }) => strict)) return null;
-  const { before, between, after, single } = family.grammar;
+  const { before, between, after, single, rules: own = [] } = family.grammar;
   const calls = wanted.map((own) => writer.call(family, own));
   const several = parallel && !single;
-  const list = (first: string, each: string): string =>
-    sequence(first, each, several ? `(${sequence(between, each)})*` : '', after);
-  const rules = [...rulesOfJson('fixed'), ...writer.rules];
+  const list = (opening: string, first = 'call'): string =>
+    `${opening} ${first} ${several ? `(${between} call)*` : ''} ${after}`;
   const grammar = (root: string, ...more: readonly string[]): string =>
-    [`root ::= ${root}`, ...more, ...rules].join('\n');
+    [`root ::= ${root}`, ...more, ...rulesOfJson('fixed'), ...writer.rules, ...own].join('\n');
   const call = `call ::= ${calls.join(' | ')}`;
-  if (must) return grammar(list(before, 'call'), call);
+  if (must) return grammar(list(before), call);
   if (answer !== undefined) {
-    const { root, rules: own } = schemaRules(answer, 'a');
-    return grammar(`calls | ${root}`, call, `calls ::= ${list(before, 'call')}`, ...own);
+    const { root, rules } = schemaRules(answer, 'a');
+    return grammar(`calls | ${root}`, call, `calls ::= ${list(before)}`, ...rules);
   }
-  const [mark] = family.open;
-  if (family.atStart)
-    return grammar('calls | text', call, `calls ::= ${list(before, 'call')}`, `text ::= "" | ${not('{')} (${not()})*`);
-  // The mark is where the free text ends; its rule is what follows.
-  const opened = literal(mark as string).slice(1, -1);
-  const cut = (text: string): string => text.replace(`"${opened}`, '"');
-  const rest = before === '' ? list('', 'opened') : list(cut(before), 'call');
-  const dispatch = `TagDispatch((${literal(mark as string)}, rest), loop_after_dispatch=${several})`;
-  const opening = before === '' ? [`opened ::= ${calls.map(cut).join(' | ')}`] : [];
-  // After the first call of a list without brackets the free text goes on, so each call has its own mark.
-  return grammar(dispatch, call, ...opening, `rest ::= ${before === '' ? 'opened' : rest}`);
+  const marks = family.open;
+  if (family.atStart) {
+    const opened = `(${marks.map(literal).join(' | ')})? calls`;
+    return grammar(`${opened} | free`, call, `calls ::= ${list(before)}`);
+  }
+  // After calls that no mark closes the parser reads on, so there the answer ends.
+  const closed = `${after}${calls}`.includes(family.close[0] ?? '\n');
+  // A mark is where the free text ends; its rule is what follows.
+  const [mark = ''] = marks;
+  const cut = (text: string): string => text.replace(literal(mark).slice(0, -1), '"');
+  const rest = (own: string): string => {
+    if (before === '') return closed ? 'opened' : list('', 'opened');
+    return list(own.endsWith('[') ? '' : cut(before));
+  };
+  return grammar(
+    `TagDispatch(${marks.map((own, i) => `(${literal(own)}, rest${i})`).join(', ')}, loop_after_dispatch=${several && closed})`,
+    call,
+    ...(before === '' ? [`opened ::= ${calls.map(cut).join(' | ')}`] : []),
+    ...marks.map((own, i) => `rest${i} ::= ${rest(own)}`),
+  );
 };

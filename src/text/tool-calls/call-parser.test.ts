@@ -36,6 +36,16 @@ const functions: readonly ToolFunction[] = [
   { name: 'set_unit', parameters: { type: 'object', properties: { unit: { enum: ['celsius', 'fahrenheit'] } } } },
   { name: 'todo_list', parameters: typed({ todos: 'array' }) },
   { name: 'edit', parameters: typed({ filename: 'string', oldString: 'string', newString: 'string' }) },
+  {
+    name: 'zip',
+    parameters: {
+      type: 'object',
+      properties: {
+        code: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+        flag: { type: ['string', 'boolean'] },
+      },
+    },
+  },
   { name: 'html', parameters: typed({ markup: 'string' }) },
 ];
 
@@ -91,11 +101,6 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ['<tool_call>{"name": "special_function", "arguments": {"arg1": 1}\n</tool_call>', ONE],
     // A bracket too many.
     ['<tool_call>\n{"name": "special_function", "arguments": {"arg1": 1}}}\n</tool_call>', ONE],
-    [
-      '<tool_call>}{"name": "special_function"}</tool_call>',
-      [],
-      '<tool_call>}{"name": "special_function"}</tool_call>',
-    ],
     ['<tool_call>{"name": "special_function", "arguments": {"arg', [call('{"arg')]],
     ['<tool_call>{"name": "spec', [], '<tool_call>{"name": "spec'],
     ['1 < 2 <tool', [], '1 < 2 <tool'],
@@ -103,6 +108,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   llama3: [
     ['{"name": "special_function", "parameters": {"arg1": 1}}', ONE],
     ['<|python_tag|>python.call(code="print(\'hey\')")', [call('{"code": "print(\'hey\')"}', 'python')]],
+    ['python.call(code="1")', [], 'python.call(code="1")'],
     ['{"name": "unknown", "parameters": {}}', [], '{"name": "unknown", "parameters": {}}'],
     [HELLO, [], HELLO],
   ],
@@ -150,6 +156,33 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     [
       '<tool_call>\n<function=set_unit>\n<parameter=unit>\nTrue\n</parameter>\n</function>\n</tool_call>',
       [call('{"unit": true}', 'set_unit')],
+    ],
+    // A parameter that is not closed.
+    [
+      '<tool_call>\n<function=special_function>\n<parameter=arg1>\n1\n</function>\n</tool_call>\n' +
+        '<tool_call>\n<function=python>\n<parameter=code>\n2\n</parameter>\n</function>\n</tool_call>Done.',
+      [...ONE, call('{"code": "2"}', 'python')],
+      'Done.',
+    ],
+    // A mark inside JSON, which ends no parameter, and after JSON that is none, where it does.
+    [
+      '<tool_call><function=todo_list><parameter=todos>["</parameter>", 1]</parameter></function></tool_call>',
+      [call('{"todos": ["</parameter>",1]}', 'todo_list')],
+    ],
+    [
+      '<tool_call>\n<function=todo_list>\n<parameter=todos>\n["a\n</parameter>\n</function>\n</tool_call>',
+      [call('{"todos": "[\\"a"}', 'todo_list')],
+    ],
+    // What looks like JSON, or like Python, is a text where no other type is allowed.
+    ...(['94107', 'true', 'True', 'None'] as const).map(
+      (zip): Case => [
+        `<tool_call>\n<function=zip>\n<parameter=code>\n${zip}\n</parameter>\n</function>\n</tool_call>`,
+        [call(`{"code": ${JSON.stringify(zip === 'None' ? null : zip)}}`, 'zip')],
+      ],
+    ),
+    [
+      '<tool_call>\n<function=zip>\n<parameter=flag>\nNone\n</parameter>\n</function>\n</tool_call>',
+      [call('{"flag": "None"}', 'zip')],
     ],
   ],
   lfm2: [

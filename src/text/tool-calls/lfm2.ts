@@ -1,6 +1,7 @@
 // LFM2: `<|tool_call_start|>[f(city="Rome"), g()]<|tool_call_end|>`, calls as Python writes them.
 import { literal } from '../../constraint/literal.ts';
 import type { ToolFamily } from './family.ts';
+import { namedArguments } from './named-arguments.ts';
 import { readPythonCall } from './python-call.ts';
 
 export const lfm2: ToolFamily = {
@@ -13,17 +14,16 @@ export const lfm2: ToolFamily = {
     before: '"<|tool_call_start|>["',
     between: '", "',
     after: '"]<|tool_call_end|>"',
-    call({ name, parameters }, { json }) {
-      const required = (parameters?.required ?? []) as readonly string[];
-      const properties = Object.entries((parameters?.properties ?? {}) as Readonly<Record<string, unknown>>);
-      // Required arguments come first, so that the others may each be left out with their comma.
-      const ordered = [true, false].flatMap((must) => properties.filter(([key]) => required.includes(key) === must));
-      const parts = ordered.map(([key, schema], i) => {
-        const own = `${literal(`${i > 0 && required.length > 0 ? ', ' : ''}${key}=`)} ${json(schema)}`;
-        return required.includes(key) ? own : required.length > 0 ? `(${own})?` : own;
-      });
-      const list = required.length > 0 || parts.length === 0 ? parts.join(' ') : `(${parts.join(' | ')})?`;
-      return `${literal(`${name}(`)} ${list} ")"`;
+    call(own, rules) {
+      const listed = namedArguments(own, /^[^\s=(),'"]+$/, rules);
+      /** Of the arguments from one on: where it is the first of the call, and where it follows one. */
+      let [first, after] = [['""'], ''];
+      for (const { key, schema, required } of listed.toReversed()) {
+        const written = `${literal(`${key}=`)} ${rules.json(schema)}`;
+        first = [`${written} ${after}`, ...(required ? [] : first)];
+        after = rules.rule(required ? `", " ${written} ${after}` : `(", " ${written})? ${after}`);
+      }
+      return `${literal(`${own.name}(`)} (${first.join(' | ')}) ")"`;
     },
   },
 };

@@ -1,18 +1,19 @@
 // Qwen3-Coder and Qwen3.5: `<tool_call><function=f><parameter=key>value</parameter></function></tool_call>`. Values are
 // plain text; the schema says which of them are JSON.
 import { literal } from '../../constraint/literal.ts';
-import { type PartialCall, type ToolFamily, WAIT } from './family.ts';
+import { type GrammarRules, type PartialCall, type ToolFamily, WAIT } from './family.ts';
+import { namedArguments } from './named-arguments.ts';
 import type { ToolFunction } from './tools.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-const propertiesOf = (own: ToolFunction | undefined): Readonly<Record<string, Schema>> =>
-  (own?.parameters?.properties ?? {}) as Readonly<Record<string, Schema>>;
-
-const isText = (schema: Schema | undefined): boolean =>
-  schema?.type === 'string' && schema.enum === undefined && schema.const === undefined;
+const isText = ({ type }: Schema): boolean => [type].flat().join() === 'string';
 
 const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
+
+/** The types that a schema names, by itself or in its parts; undefined among them: any. */
+const typesOf = ({ type, oneOf, anyOf = oneOf }: Schema): readonly unknown[] =>
+  Array.isArray(anyOf) && type === undefined ? anyOf.flatMap((part) => typesOf(part ?? {})) : [type].flat();
 
 const PYTHON = new Map([
   ['True', 'true'],
@@ -21,44 +22,73 @@ const PYTHON = new Map([
 ]);
 
 /** JSON where the schema allows what the value is as JSON; otherwise a text. */
-const asJson = (value: string, schema: Schema | undefined): string => {
-  const types = [schema?.type ?? []].flat();
-  if (types.join() !== 'string')
+const asJson = (value: string, schema: Schema): string => {
+  if (!isText(schema))
     try {
-      const read: unknown = JSON.parse(value);
-      const allowed = types.includes(typeOf(read)) || (typeof read === 'number' && types.includes('integer'));
-      if (allowed || !types.includes('string')) return JSON.stringify(read);
-    } catch {
-      const python = PYTHON.get(value);
-      if (python) return python;
-    }
+      const read: unknown = JSON.parse(PYTHON.get(value) ?? value);
+      const types = typesOf(schema);
+      const own = Number.isInteger(read) && types.includes('integer') ? 'integer' : typeOf(read);
+      if (types.includes(own) || types.includes(undefined) || !types.includes('string')) return JSON.stringify(read);
+    } catch {}
   return JSON.stringify(value);
 };
 
 /** One line break on either side belongs to the form. */
 const inner = (value: string): string => value.replace(/^\n/, '').replace(/\n$/, '');
 
-const PARAMETER = /^\s*<parameter=([^>]+)>([\s\S]*?)<\/parameter>/;
+const OPEN = /^\s*<parameter=([^>]+)>/;
+/** The mark that ends a value is sometimes left out. */
+const CLOSE = /<\/parameter>|(?=<\/function>\s*<\/tool_call>)/g;
+
+/** Whether a value is JSON that is cut inside a text: there the mark is a part of it. */
+const isCut = (value: string): boolean =>
+  /^\s*["[{]/.test(value) && /"[^\n]*$/.test(value.replaceAll(/"(?:[^"\\\n]|\\.)*"/g, ''));
 
 const read = (text: string, functions: readonly ToolFunction[]): PartialCall | null => {
   const [head, name = ''] = /^<function=([^>\s]+)>/.exec(text) ?? [];
   if (head === undefined)
     return '<function='.startsWith(text.slice(0, 10)) || /^<function=[^>\s]*$/.test(text) ? WAIT : null;
-  const properties = propertiesOf(functions.find((own) => own.name === name));
+  const properties = (functions.find((own) => own.name === name)?.parameters?.properties ?? {}) as Schema;
   let at = head.length;
   let json = '{';
   for (;;) {
-    const rest = text.slice(at);
-    const [whole, key = '', value = ''] = PARAMETER.exec(rest) ?? [];
-    if (whole === undefined) {
-      const [end] = /^\s*<\/function>/.exec(rest) ?? [];
+    const [opening, key = ''] = OPEN.exec(text.slice(at)) ?? [];
+    if (opening === undefined) {
+      const [end] = /^\s*<\/function>/.exec(text.slice(at)) ?? [];
       return end === undefined
         ? { name, arguments: json, used: null }
         : { name, arguments: `${json}}`, used: at + end.length };
     }
-    json += `${json === '{' ? '' : ', '}${JSON.stringify(key)}: ${asJson(inner(value), properties[key])}`;
-    at += whole.length;
+    const rest = text.slice(at + opening.length);
+    const schema = (properties[key] ?? {}) as Schema;
+    const end = [...rest.matchAll(CLOSE)].find(({ index }) => isText(schema) || !isCut(rest.slice(0, index)));
+    if (!end) return { name, arguments: json, used: null };
+    const value = asJson(inner(rest.slice(0, end.index)), schema);
+    json += `${json === '{' ? '' : ', '}${JSON.stringify(key)}: ${value}`;
+    at += opening.length + end.index + end[0].length;
   }
+};
+
+const END = '\n</parameter>\n';
+/**
+ * A text and its end. It does not hold `</par` and `</fu`, with which the marks begin that end it: to compile whole marks
+ * takes four times as long.
+ */
+const rules = [
+  'text ::= [^<]* (mark | end)',
+  'mark ::= "<" (mark | end | [^</] text | "/" (mark | end | [^<pf] text | "f" (mark | end | [^<u] text) | ' +
+    '"p" (mark | end | [^<a] text | "a" (mark | end | [^<r] text))))',
+].map((rule) => rule.replaceAll('end', literal(END)));
+
+/** A text as it is written, and the end of it. */
+const textValue = (schema: Schema, path: string, { says }: GrammarRules): string => {
+  const possible = ['const' in schema ? schema.const : schema.enum]
+    .flat()
+    .filter((value) => typeof value === 'string' && !/\0|\p{Surrogate}|<\/(parameter|function)>/u.test(value));
+  if (possible.length > 0 && says(schema, ['type', 'enum', 'const'], path))
+    return `(${possible.map((value) => literal(`${value}${END}`)).join(' | ')})`;
+  says(schema, ['type'], path);
+  return 'text';
 };
 
 export const qwen3Coder: ToolFamily = {
@@ -71,16 +101,17 @@ export const qwen3Coder: ToolFamily = {
     before: '',
     between: '"\\n"',
     after: '',
-    call(own, { json, until }) {
-      const required = (own.parameters?.required ?? []) as readonly string[];
-      const parts = Object.entries(propertiesOf(own)).map(([key, schema]) => {
-        const open = literal(`<parameter=${key}>\n`);
-        const end = '\n</parameter>\n';
-        const value = isText(schema) ? until(end) : `${json(schema)} ${literal(end)}`;
-        return required.includes(key) ? `${open} ${value}` : `(${open} ${value})?`;
+    call(own, writer) {
+      const parts = namedArguments(own, /^[^>]+$/, writer).map(({ key, schema, required }) => {
+        const value = isText((schema ?? {}) as Schema)
+          ? textValue(schema as Schema, `/properties/${key}`, writer)
+          : `${writer.json(schema)} ${literal(END)}`;
+        const written = `${literal(`<parameter=${key}>\n`)} ${value}`;
+        return required ? written : `(${written})?`;
       });
       const head = literal(`<tool_call>\n<function=${own.name}>\n`);
       return [head, ...parts, '"</function>\\n</tool_call>"'].join(' ');
     },
+    rules,
   },
 };
