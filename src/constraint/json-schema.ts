@@ -157,6 +157,16 @@ export const schemaRules = (
     return name;
   };
 
+  /** What a local reference names. */
+  const lookUp = (pointer: string): unknown => {
+    let found: unknown = whole;
+    for (const part of pointer.split('/').slice(1)) {
+      const key = unescaped(part);
+      found = (isObject(found) || Array.isArray(found)) && Object.hasOwn(found, key) ? (found as Node)[key] : undefined;
+    }
+    return found;
+  };
+
   const isLocal = (node: unknown): node is Node & { readonly $ref: string } =>
     isObject(node) && typeof node.$ref === 'string' && node.$ref.startsWith('#');
 
@@ -481,15 +491,12 @@ const unsupported = (path: string, keyword: string): Error =>
   refused(path, `${keyword} is not supported`, 'Leave it out and check the answer, or write the schema without it.');
 
 /** Throws where a schema says more about its values than these keywords do. */
-export const checkKeywords = (schema: JsonSchema, known: readonly string[], path: string): void => {
+export const checkKeywords = (schema: JsonSchema, known: readonly string[], path: string): true => {
   const node = asNode(schema);
   checkSpelling(node, path);
-  const other = Object.keys(node).find(
-    (name) => ASSERTIONS.has(name) && node[name] !== undefined && !known.includes(name),
-  );
-  if (other === undefined) return;
-  const hint = 'Leave it out and check the arguments, or write the schema without it.';
-  throw refused(path, `${other} is not supported in the form in which this model writes calls`, hint);
+  for (const name of Object.keys(node))
+    if (ASSERTIONS.has(name) && node[name] !== undefined && !known.includes(name)) throw unsupported(path, name);
+  return true;
 };
 
 /** A misspelt keyword would be taken for an annotation. */

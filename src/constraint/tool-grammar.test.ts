@@ -249,7 +249,7 @@ describe('arguments of LFM2', () => {
   ])('that may all be left out: %s', async (call, allowed) => {
     const numbers = Object.fromEntries(['a', 'b', 'c'].map((key) => [key, { type: 'integer' }]));
     using matcher = await open('lfm2', {
-      functions: [{ name: 'f', parameters: object(numbers, ['no property']) }],
+      functions: [{ name: 'f', parameters: object(numbers) }],
       choice: 'required',
     });
     expect(accepts(matcher, `<|tool_call_start|>[${call}]<|tool_call_end|>`)).toBe(allowed);
@@ -270,13 +270,8 @@ const REFUSED: Readonly<Record<string, readonly [parameters: object, message: st
       'at its root: dependentRequired',
     ],
     'a misspelt keyword': [object({ a: { type: 'integer' } }, [], { minPropertis: 1 }), 'minPropertis is no keyword'],
-    'parameters that are no object': [{ type: 'array' }, 'must be an object'],
-    'a required name without a property': [object({ a: { type: 'integer' } }, ['b']), '"b" is required'],
-    'additional properties of one kind': [
-      { type: 'object', additionalProperties: { type: 'integer' } },
-      'at /additionalProperties: type',
-    ],
-    'a name that is not read': [object({ 'a, >': { type: 'integer' } }), 'is called "a, >"'],
+    'a required name without a property': [object({ a: { type: 'integer' } }, ['b']), 'at its root: required'],
+    'a required name that is not read': [object({ 'a, >': { type: 'integer' } }, ['a, >']), 'at its root: required'],
     'a property that is not kept': [object({ a: { type: 'integer', not: {} } }), 'not is not supported'],
     'a pattern of a text': [
       object({ a: { type: 'string', pattern: '^a$' } }),
@@ -295,32 +290,29 @@ const REFUSED: Readonly<Record<string, readonly [parameters: object, message: st
     ],
     'texts that end a parameter': [
       object({ a: { type: 'string', enum: ['</parameter>'] } }),
-      '/properties/a allows no value',
+      'at /properties/a: enum',
       ['qwen3-coder'],
     ],
-    'an enum of no text': [object({ a: { type: 'string', enum: [1] } }), 'allows no value'],
+    'an enum of no text': [object({ a: { type: 'string', enum: [1] } }), 'enum'],
   };
 
 describe.each(Object.keys(REFUSED))('%s', (name) => {
   const [parameters, message, families = ['qwen3-coder', 'lfm2']] = REFUSED[name] as (typeof REFUSED)[string];
-  it.each(families)(
-    '%s: refuses a strict function, by name; another takes what can be kept, or any arguments',
-    async (id) => {
-      const tools: Tools = { functions: [{ name: 'f', parameters: { ...parameters } }], choice: 'required' };
-      expect(() => grammarOf(id, { ...tools, functions: strict(tools.functions) })).toThrowError(
-        expect.objectContaining({ code: 'bad-constraint', message: expect.stringContaining(message) }),
-      );
-      using matcher = await open(id, tools);
-      let complete = 0;
-      for (let seed = 0; seed < 5; seed++) {
-        const answer = await randomAnswer(matcher, seed);
-        if (answer === null || answer.includes('\ufffd')) continue;
-        complete++;
-        for (const { args } of read(id, tools.functions, answer).calls) expect(JSON.parse(args)).toBeTypeOf('object');
-      }
-      expect(complete).toBeGreaterThan(0);
-    },
-  );
+  it.each(families)('%s: refuses a strict function, by name; another keeps what can be kept', async (id) => {
+    const tools: Tools = { functions: [{ name: 'f', parameters: { ...parameters } }], choice: 'required' };
+    expect(() => grammarOf(id, { ...tools, functions: strict(tools.functions) })).toThrowError(
+      expect.objectContaining({ code: 'bad-constraint', message: expect.stringContaining(message) }),
+    );
+    using matcher = await open(id, tools);
+    let complete = 0;
+    for (let seed = 0; seed < 5; seed++) {
+      const answer = await randomAnswer(matcher, seed);
+      if (answer === null || answer.includes('\ufffd')) continue;
+      complete++;
+      for (const { args } of read(id, tools.functions, answer).calls) expect(JSON.parse(args)).toBeTypeOf('object');
+    }
+    expect(complete).toBeGreaterThan(0);
+  });
 });
 
 /** The same call in the forms that the families' parsers read; `days` must be an integer. */
@@ -362,6 +354,7 @@ const AUTO: Readonly<Record<string, Auto>> = {
         ' ',
         '\n',
         '[',
+        '} ',
         '; ',
         '```json\n',
         '``` ',
@@ -370,17 +363,14 @@ const AUTO: Readonly<Record<string, Auto>> = {
         'Ok. <|python_tag|>',
         '<|p<|python_tag|>',
       ].map((before) => before + parameters(wrong)),
-      'weather.call(days="x")',
-      '\n\nweather.call(days="x")',
       '<|python_tag|>weather.call(days="x")',
     ],
     may: [
       ...[parameters(right), `<|python_tag|>${parameters(right)}`, '', 'Ok. {"a": 1}', '\n\nA list: [1]', '[1, 2]'],
       ...[
         '```python\nprint({})\n```',
-        '```jsonc',
-        'weather.c',
-        'example.com, a.cache',
+        'weather.call(days="x")',
+        '`a` is\n',
         'weather is {fine}',
         'a <| b',
         '<b>x</b> <|',

@@ -6,22 +6,7 @@ import type { GrammarRules, ToolFamily } from '../text/tool-calls/family.ts';
 import type { ToolFunction, Tools } from '../text/tool-calls/tools.ts';
 import type { JsonSchema } from './constraint.ts';
 import { checkKeywords, rulesOfJson, schemaRules } from './json-schema.ts';
-import { characterClass, complement, literal } from './literal.ts';
-
-const code = (character: string): number => character.codePointAt(0) as number;
-
-/** Any character but these. */
-const not = (...characters: readonly string[]): string =>
-  characterClass(complement(characters.map((each) => [code(each), code(each)])));
-
-const anyOf = (characters: string): string =>
-  characterClass(Array.from(characters, (each) => [code(each), code(each)]));
-
-/** Characters of a function's name, but for the dot. */
-const NAME = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-';
-
-/** Joins the parts of a rule; an empty text is no part. */
-const sequence = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ') || '""';
+import { literal } from './literal.ts';
 
 class Writer implements GrammarRules {
   readonly rules: string[] = [];
@@ -40,17 +25,27 @@ class Writer implements GrammarRules {
     }
   }
 
-  readonly json = (schema: unknown): string => {
-    const name = `v${this.#schemas}`;
-    const { strict, parameters = schema } = this.#own;
+  /** What is made, or `otherwise` where it is refused and the function is not strict. */
+  #kept<T>(make: () => T, otherwise: T): T {
     try {
-      const { root, rules } = schemaRules(schema as JsonSchema, `t${this.#schemas++}`, parameters);
-      this.rules.push(`${name} ::= ${root}`, ...rules);
-      return name;
+      return make();
     } catch (cause) {
-      if (strict) throw cause;
-      return (schema as { readonly type?: unknown } | null)?.type === 'object' ? 'object' : 'value';
+      if (this.#own.strict) throw cause;
+      return otherwise;
     }
+  }
+
+  readonly json = (schema: unknown): string => {
+    const id = this.#schemas++;
+    const { parameters = schema } = this.#own;
+    return this.#kept(
+      () => {
+        const { root, rules } = schemaRules(schema as JsonSchema, `t${id}`, parameters);
+        this.rules.push(`v${id} ::= ${root}`, ...rules);
+        return `v${id}`;
+      },
+      (schema as { readonly type?: unknown } | null)?.type === 'object' ? 'object' : 'value',
+    );
   };
 
   readonly rule = (right: string): string => {
@@ -59,54 +54,8 @@ class Writer implements GrammarRules {
     return name;
   };
 
-  readonly text = (marks: readonly string[], end: string): string => {
-    const key = [...marks, end].join(' ');
-    const known = this.#texts.get(key);
-    if (known !== undefined) return known;
-    const name = this.rule(`${not('<')}* (r${this.rules.length}_mark | ${end})`);
-    this.#texts.set(key, name);
-    const after = marks.map((mark) => mark.slice(1));
-    this.rules.push(`${name}_mark ::= "<" ${this.unlike(after, name, end)}`);
-    return name;
-  };
-
-  /**
-   * A text that begins with none of these words, and goes on as the rule `text`, which may end anywhere with `end`.
-   * `besides`: characters that it does not begin with either.
-   */
-  unlike(words: readonly string[], text: string, end: string, besides = ''): string {
-    const heads = [...new Set(words.map((word) => word.slice(0, 1)))];
-    const longer = heads.flatMap((head) => {
-      const rests = words.filter((word) => word.startsWith(head)).map((word) => word.slice(1));
-      return rests.includes('') ? [] : [`${literal(head)} ${this.unlike(rests, text, end)}`];
-    });
-    return `(${[`${text}_mark`, end, `${not('<', ...besides, ...heads)} ${text}`, ...longer].join(' | ')})`;
-  }
-
-  /** A text that begins with a character of a name, and with no call such as `f.call(`: that one ends at `.cal`. */
-  name(text: string): string {
-    const next = (but: string, then: string): string =>
-      `(${text}_mark | "" | ${not('<', '.', ...NAME)} ${text} | "." dot | ${anyOf(NAME.replace(but, ''))} name${then})`;
-    this.rules.push(
-      `name ::= ${next('', '')}`,
-      `dot ::= ${next('c', ` | "c" ${next('a', ` | "a" ${next('l', '')}`)}`)}`,
-    );
-    return `${anyOf(NAME)} name | "." dot`;
-  }
-
-  readonly refuse = (what: string): void => {
-    if (this.#own.strict) throw badConstraint(what, 'Change it, or leave `strict` out and check the arguments.');
-  };
-
-  readonly says = (schema: JsonSchema, keywords: readonly string[], path = ''): boolean => {
-    try {
-      checkKeywords(schema, keywords, path);
-      return true;
-    } catch (cause) {
-      if (this.#own.strict) throw cause;
-      return false;
-    }
-  };
+  readonly says = (schema: JsonSchema, keywords: readonly string[], path = ''): boolean =>
+    this.#kept(() => checkKeywords(schema, keywords, path), false);
 }
 
 export interface ToolGrammarOptions {
@@ -127,34 +76,26 @@ export const toolGrammar = ({ family, tools, answer }: ToolGrammarOptions): stri
   const wanted = typeof choice === 'object' ? functions.filter(({ name }) => name === choice.name) : functions;
   const must = choice !== 'auto';
   if (!must && answer === undefined && !functions.some(({ strict }) => strict)) return null;
-  const { before, between, after, single } = family.grammar;
+  const { before, between, after, single, rules: own = [] } = family.grammar;
   const calls = wanted.map((own) => writer.call(family, own));
   const several = parallel && !single;
   const list = (opening: string, first = 'call'): string =>
-    sequence(opening, first, several ? `(${sequence(between, 'call')})*` : '', after);
+    `${opening} ${first} ${several ? `(${between} call)*` : ''} ${after}`;
   const grammar = (root: string, ...more: readonly string[]): string =>
-    [`root ::= ${root}`, ...more, ...rulesOfJson('fixed'), ...writer.rules].join('\n');
+    [`root ::= ${root}`, ...more, ...rulesOfJson('fixed'), ...writer.rules, ...own].join('\n');
   const call = `call ::= ${calls.join(' | ')}`;
   if (must) return grammar(list(before), call);
   if (answer !== undefined) {
-    const { root, rules: own } = schemaRules(answer, 'a');
-    return grammar(`calls | ${root}`, call, `calls ::= ${list(before)}`, ...own);
+    const { root, rules } = schemaRules(answer, 'a');
+    return grammar(`calls | ${root}`, call, `calls ::= ${list(before)}`, ...rules);
   }
   const marks = family.open;
   if (family.atStart) {
-    // What the parser skips in front of a call, then a text that is none.
-    const fences = ['```json', ...Array.from(SPACES, (space) => `\`\`\`${space}`)];
-    const skipped = [...Array.from(` \n\t\r,;[]`), '```json', '```\n'].map(literal).join(' | ');
-    const text = writer.text(
-      marks.map((mark) => mark.slice(0, 3)),
-      '""',
-    );
-    const first = `${writer.unlike(['{', ...fences], text, '""', `${SPACES},;[].${NAME}`)} | ${writer.name(text)}`;
     const opened = `(${marks.map(literal).join(' | ')})? calls`;
-    return grammar(`${opened} | (${skipped})* (${first})`, call, `calls ::= ${list(before)}`);
+    return grammar(`${opened} | free`, call, `calls ::= ${list(before)}`);
   }
   // After calls that no mark closes the parser reads on, so there the answer ends.
-  const closed = family.close.some((mark) => [after, ...calls].some((text) => text.includes(mark)));
+  const closed = `${after}${calls}`.includes(family.close[0] ?? '\n');
   // A mark is where the free text ends; its rule is what follows.
   const [mark = ''] = marks;
   const cut = (text: string): string => text.replace(literal(mark).slice(0, -1), '"');

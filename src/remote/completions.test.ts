@@ -87,7 +87,7 @@ describe('a step', () => {
     expect(await complete({ maxTokens: 1 })).toMatchObject({ text: ' '.repeat(1000), finish: 'length' });
     server.behave({ says: () => [' '.repeat(1001)] });
     const error = await failure(complete({ maxTokens: 1 }));
-    expect(error.message).toMatch(/more text came than 1 tokens can have$/);
+    expect(error.message).toMatch(/more text came than 1 tokens have$/);
     expect(server.asked).toHaveLength(2);
   });
 

@@ -84,7 +84,7 @@ export class CompletionsServer {
           // request.
           if (pieces === maxTokens) return ended('length', matcher.end());
           if (arrived.length + piece.text.length > maxTokens * LONGEST_TOKEN)
-            throw this.#failed(`more text came than ${maxTokens} tokens can have`);
+            throw this.#failed(`more text came than ${maxTokens} tokens have`);
           pieces++;
           firstMs ??= performance.now() - began;
           arrived += piece.text;

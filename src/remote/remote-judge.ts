@@ -16,7 +16,7 @@ import type { RemoteJudge } from './server.ts';
 /** As many as OpenAI's own servers give. */
 const ALTERNATIVES = 5;
 /** Of characters: a row of classes for every token of a long context has fewer. */
-const LONGEST_ANSWER = 2 ** 24;
+const LONGEST_ANSWER = 2 ** 22;
 
 type Reader = Pick<LoadedModel, 'name' | 'tokenizer'> & { readonly model: Pick<LoadedModel['model'], 'context'> };
 
@@ -61,22 +61,24 @@ const pooling = ({ model, values = 'probabilities' }: RemoteJudge & { readonly b
 /** JSON has no -Infinity, the log-probability of what cannot come: some servers write null instead. */
 const probability = (logprob: unknown): number => (typeof logprob === 'number' ? Math.exp(logprob) : 0);
 
-interface Logprobs {
-  readonly top_logprobs?: readonly unknown[];
-  readonly content?: readonly { readonly top_logprobs?: readonly Partial<Alternative>[] }[];
+interface Next {
+  readonly token?: unknown;
+  readonly logprob?: unknown;
 }
-interface Alternative {
-  readonly token: string;
-  readonly logprob: unknown;
+interface Told {
+  readonly choices?: readonly {
+    readonly logprobs?: {
+      readonly top_logprobs?: readonly object[];
+      readonly content?: readonly { readonly top_logprobs?: readonly (Next | null)[] }[];
+    } | null;
+  }[];
 }
 
-/** What may come next, with log-probabilities: in OpenAI's form, or in that of its chats, which `llama-server` writes. */
-const alternatives = (answer: unknown): readonly (readonly [token: string, logprob: unknown])[] => {
-  const { choices } = (answer ?? {}) as { readonly choices?: readonly { readonly logprobs?: Logprobs | null }[] };
-  const { top_logprobs: own, content } = choices?.[0]?.logprobs ?? {};
+/** The alternatives in OpenAI's form, or in that of its chats, which `llama-server` writes. */
+const alternatives = (answer: unknown): readonly (Next | null)[] => {
+  const { top_logprobs: own, content } = (answer as Told | null)?.choices?.[0]?.logprobs ?? {};
   const listed = content?.[0]?.top_logprobs;
-  if (Array.isArray(listed)) return listed.map((each) => [String(each?.token), each?.logprob]);
-  return Object.entries((own?.[0] ?? {}) as Readonly<Record<string, unknown>>);
+  return listed ? [listed].flat() : Object.entries(own?.[0] ?? {}).map(([token, logprob]) => ({ token, logprob }));
 };
 
 const wording = ({ model, words = ['-', '+'], question = '' }: RemoteJudge & { readonly by: 'words' }): Way => ({
@@ -86,7 +88,10 @@ const wording = ({ model, words = ['-', '+'], question = '' }: RemoteJudge & { r
     const next = alternatives(answer);
     // A word may be among them with a space before it and without.
     const [against, inFavour] = words.map((word) =>
-      next.reduce((sum, [token, logprob]) => sum + (token.trim() === word.trim() ? probability(logprob) : 0), 0),
+      next.reduce(
+        (sum, each) => sum + (String(each?.token).trim() === word.trim() ? probability(each?.logprob) : 0),
+        0,
+      ),
     ) as [number, number];
     const both = against + inFavour;
     return both > 0 && Number.isFinite(both) ? inFavour / both : null;
@@ -112,10 +117,7 @@ export const openRemoteJudge = (
       const late = AbortSignal.timeout(times.first);
       try {
         const response = await post(address, key, way.body(text), AbortSignal.any([signal, late]));
-        const told = await readText(response, LONGEST_ANSWER);
-        if (told.length > LONGEST_ANSWER)
-          throw failed(address, `the answer has more than ${LONGEST_ANSWER} characters`);
-        return JSON.parse(told) as unknown;
+        return JSON.parse(await readText(response, LONGEST_ANSWER)) as unknown;
       } catch (error) {
         checkAborted(signal);
         if (late.aborted) throw failed(address, `no answer within ${times.first / 1000} s`, error);

@@ -43,9 +43,7 @@ const functions: readonly ToolFunction[] = [
       properties: {
         code: { anyOf: [{ type: 'string' }, { type: 'null' }] },
         flag: { type: ['string', 'boolean'] },
-        ref: { allOf: [{ $ref: '#/$defs/ref' }] },
       },
-      $defs: { ref: { type: 'string' } },
     },
   },
   { name: 'html', parameters: typed({ markup: 'string' }) },
@@ -103,11 +101,6 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ['<tool_call>{"name": "special_function", "arguments": {"arg1": 1}\n</tool_call>', ONE],
     // A bracket too many.
     ['<tool_call>\n{"name": "special_function", "arguments": {"arg1": 1}}}\n</tool_call>', ONE],
-    [
-      '<tool_call>}{"name": "special_function"}</tool_call>',
-      [],
-      '<tool_call>}{"name": "special_function"}</tool_call>',
-    ],
     ['<tool_call>{"name": "special_function", "arguments": {"arg', [call('{"arg')]],
     ['<tool_call>{"name": "spec', [], '<tool_call>{"name": "spec'],
     ['1 < 2 <tool', [], '1 < 2 <tool'],
@@ -115,6 +108,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   llama3: [
     ['{"name": "special_function", "parameters": {"arg1": 1}}', ONE],
     ['<|python_tag|>python.call(code="print(\'hey\')")', [call('{"code": "print(\'hey\')"}', 'python')]],
+    ['python.call(code="1")', [], 'python.call(code="1")'],
     ['{"name": "unknown", "parameters": {}}', [], '{"name": "unknown", "parameters": {}}'],
     [HELLO, [], HELLO],
   ],
@@ -187,8 +181,8 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       ],
     ),
     [
-      '<tool_call>\n<function=zip>\n<parameter=flag>\nNone\n</parameter>\n<parameter=ref>\n7\n</parameter>\n</function>\n</tool_call>',
-      [call('{"flag": "None", "ref": "7"}', 'zip')],
+      '<tool_call>\n<function=zip>\n<parameter=flag>\nNone\n</parameter>\n</function>\n</tool_call>',
+      [call('{"flag": "None"}', 'zip')],
     ],
   ],
   lfm2: [

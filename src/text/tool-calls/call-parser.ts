@@ -10,10 +10,11 @@ export type CallEvent =
   | { readonly type: 'call'; readonly index: number; readonly name: string; readonly id: string | null }
   | { readonly type: 'arguments'; readonly index: number; readonly text: string };
 
-/** What may stand in front of a call. A bracket begins a list, or a mark such as [ARGS]. */
-const GAP = /^(?:\s|,|;|\[(?![A-Z_]*(?:\]|$))|\]|```json|```(?=\s))*/;
-/** Some models write a bracket too many after a call. */
-const AFTER = new RegExp(GAP.source.replace('\\s', '\\s|}'));
+/**
+ * What may stand in front of a call. A bracket begins a list, or a mark such as [ARGS]; some models write a brace too many
+ * after a call.
+ */
+const GAP = /^(?:[\s,;}\]]|\[(?![A-Z_]*(?:\]|$))|```json|```(?=\s))*/;
 
 export class CallParser {
   readonly #family: ToolFamily;
@@ -87,7 +88,7 @@ export class CallParser {
   /** One call, or what stands between calls. True: something was read. */
   #step(events: CallEvent[], ended: boolean): boolean {
     if (this.#told === null) {
-      const [gap] = (this.#isNew ? GAP : AFTER).exec(this.#text) as RegExpExecArray;
+      const [gap] = GAP.exec(this.#text) as RegExpExecArray;
       this.#take(gap.length);
       const { close, open } = this.#family;
       const mark = [...close, ...open].find((each) => this.#text.startsWith(each));
@@ -105,7 +106,7 @@ export class CallParser {
         return false;
       if (this.#text === '') return this.#giveUp(events);
     }
-    const call = this.#family.read(this.#text, this.#functions, ended);
+    const call = this.#family.read(this.#text, this.#functions, ended, this.#inside ?? '');
     if (!call || (ended && call.name === null)) return this.#giveUp(events);
     return this.#tell(call, events);
   }

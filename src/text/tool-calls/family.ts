@@ -18,12 +18,8 @@ export interface PartialCall {
 export interface GrammarRules {
   /** The name of a rule for the JSON that a schema of the function's parameters allows. */
   readonly json: (schema: unknown) => string;
-  /** The name of a rule for a text that holds none of these marks, which all begin with `<`, and for what ends it. */
-  readonly text: (marks: readonly string[], end: string) => string;
   /** Makes a rule; its name. */
   readonly rule: (right: string) => string;
-  /** Refuses the function if it is strict: the family's form cannot keep its schema. */
-  readonly refuse: (what: string) => void;
   /** Whether a schema says no more than these keywords. Where it does, a strict function is refused. */
   readonly says: (schema: JsonSchema, keywords: readonly string[], path?: string) => boolean;
 }
@@ -37,8 +33,11 @@ export interface ToolFamily {
   readonly atStart?: boolean;
   /** They end what `open` has opened. */
   readonly close: readonly string[];
-  /** The call at the start of this text. Null: there is none, and no more text would change that. */
-  read(text: string, functions: readonly ToolFunction[], ended: boolean): PartialCall | null;
+  /**
+   * The call at the start of this text. Null: there is none, and no more text would change that. `before`: the marks in
+   * front of it.
+   */
+  read(text: string, functions: readonly ToolFunction[], ended: boolean, before: string): PartialCall | null;
   /** EBNF: `list` is the calls, with `between` in between. */
   readonly grammar: {
     readonly before: string;
@@ -47,6 +46,8 @@ export interface ToolFamily {
     /** Models of the family write one call an answer. */
     readonly single?: boolean;
     call(own: ToolFunction, rules: GrammarRules): string;
+    /** Rules that `call` uses. With `atStart`, `free` is an answer without a call. */
+    readonly rules?: readonly string[];
   };
   /** Ids of calls must be nine letters and digits. */
   readonly shortIds?: boolean;

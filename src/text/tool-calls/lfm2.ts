@@ -16,10 +16,9 @@ export const lfm2: ToolFamily = {
     after: '"]<|tool_call_end|>"',
     call(own, rules) {
       const listed = namedArguments(own, /^[^\s=(),'"]+$/, rules);
-      const any = '[A-Za-z_] [A-Za-z0-9_]* "=" value';
       /** Of the arguments from one on: where it is the first of the call, and where it follows one. */
-      let [first, after] = listed ? [['""'], ''] : [['""', `${any} (", " ${any})*`], ''];
-      for (const { key, schema, required } of listed?.toReversed() ?? []) {
+      let [first, after] = [['""'], ''];
+      for (const { key, schema, required } of listed.toReversed()) {
         const written = `${literal(`${key}=`)} ${rules.json(schema)}`;
         first = [`${written} ${after}`, ...(required ? [] : first)];
         after = rules.rule(required ? `", " ${written} ${after}` : `(", " ${written})? ${after}`);

@@ -11,30 +11,17 @@ export interface NamedArgument {
   readonly required: boolean;
 }
 
-const KEPT = ['type', 'properties', 'required', 'additionalProperties'];
-
-/** In the order of the schema; null: any. `readable`: keys that the family's parser reads. */
+/** In the order of the schema. `readable`: keys that the family's parser reads; others are left out. */
 export const namedArguments = (
   own: ToolFunction,
   readable: RegExp,
-  { says, refuse }: GrammarRules,
-): readonly NamedArgument[] | null => {
+  { says }: GrammarRules,
+): readonly NamedArgument[] => {
   const parameters = argumentsOf(own);
-  const { type = 'object', properties: listed, required: names = [], additionalProperties: others = true } = parameters;
-  if (!says(parameters, KEPT)) return null;
-  if (![type].flat().includes('object')) refuse('the parameters must be an object');
-  const properties = isObject(listed) ? listed : {};
-  const required: readonly unknown[] = [names].flat();
-  const missing = required.find((name) => !Object.hasOwn(properties, String(name)));
-  if (missing !== undefined) refuse(`"${missing}" is required, and not among the properties`);
-  const keys = Object.keys(properties);
-  if (keys.length === 0 && others !== false) {
-    if (isObject(others)) says(others, [], '/additionalProperties');
-    return null;
-  }
-  const unread = keys.find((key) => !readable.test(key));
-  if (unread !== undefined) refuse(`this model cannot write a parameter that is called ${JSON.stringify(unread)}`);
-  return keys
-    .filter((key) => readable.test(key))
-    .map((key) => ({ key, schema: properties[key], required: required.includes(key) }));
+  const { properties, required = [] } = parameters;
+  const listed = Object.entries(isObject(properties) ? properties : {}).filter(([key]) => readable.test(key));
+  const names: readonly unknown[] = [required].flat();
+  const all = names.every((name) => listed.some(([key]) => key === name));
+  says(parameters, ['type', 'properties', 'additionalProperties', all ? 'required' : '']);
+  return listed.map(([key, schema]) => ({ key, schema, required: names.includes(key) }));
 };

@@ -14,10 +14,8 @@ const WORDS: Readonly<Record<string, string>> = {
 const ESCAPE = /^(?:([0-7]{1,3})|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U(00(?:0[\da-fA-F]|10)[\da-fA-F]{4})|.)/s;
 
 /** Those of Python, and the slash of JSON. Python keeps the backslash in front of any other character. */
-const ESCAPES: Readonly<Record<string, string>> = {
-  ...{ '\n': '', '\\': '\\', "'": "'", '"': '"', '/': '/' },
-  ...{ a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' },
-};
+const ESCAPES = `abfnrtv\\'"/\n`;
+const ESCAPED = `\x07\b\f\n\r\t\v\\'"/`;
 
 /** Reads literals from a position on. It throws where there is none. */
 class Literals {
@@ -83,11 +81,10 @@ class Literals {
       if (character !== '\\') value += character;
       else {
         const [written = '', octal, ...hex] = ESCAPE.exec(this.#text.slice(this.at + 1, this.at + 10)) ?? [];
-        const digits = octal ?? hex.find((each) => each !== undefined);
-        value +=
-          digits === undefined
-            ? (ESCAPES[written] ?? `\\${written}`)
-            : String.fromCodePoint(Number.parseInt(digits, octal ? 8 : 16));
+        const digits = octal ?? hex.find(Boolean);
+        const at = ESCAPES.indexOf(written);
+        if (digits) value += String.fromCodePoint(Number.parseInt(digits, octal ? 8 : 16));
+        else value += at < 0 ? `\\${written}` : (ESCAPED[at] ?? '');
         this.at += written.length;
       }
     }

@@ -2,40 +2,19 @@
 // plain text; the schema says which of them are JSON.
 import { isObject } from '../../base/is-object.ts';
 import { literal } from '../../constraint/literal.ts';
-import { lookUp } from '../../constraint/pointer.ts';
 import { type GrammarRules, type PartialCall, type ToolFamily, WAIT } from './family.ts';
 import { namedArguments } from './named-arguments.ts';
 import type { ToolFunction } from './tools.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Circular references end here. */
-const MOST_DEPTH = 8;
-
-/** A schema together with what its reference names. */
-const resolved = (schema: unknown, whole: unknown, depth = 0): Schema => {
-  if (!isObject(schema)) return {};
-  const { $ref, ...own } = schema;
-  if (typeof $ref !== 'string' || depth === MOST_DEPTH) return schema;
-  return { ...resolved(lookUp(whole, $ref), whole, depth + 1), ...own };
-};
-
 const isText = ({ type }: Schema): boolean => [type].flat().join() === 'string';
 
 const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 
-/** Whether a schema has room for a value, by what it says of types. */
-const allows = (schema: Schema, value: unknown, whole: unknown, depth = 0): boolean => {
-  const part = (each: unknown): boolean =>
-    depth === MOST_DEPTH || allows(resolved(each, whole), value, whole, depth + 1);
-  const { type = [], anyOf = schema.oneOf, allOf } = schema;
-  const types = [type].flat();
-  return (
-    (types.length === 0 || types.includes(typeOf(value)) || (Number.isInteger(value) && types.includes('integer'))) &&
-    (!Array.isArray(anyOf) || anyOf.some(part)) &&
-    (!Array.isArray(allOf) || allOf.every(part))
-  );
-};
+/** The types that a schema names, by itself or in its parts; undefined among them: any. */
+const typesOf = ({ type, oneOf, anyOf = oneOf }: Schema): readonly unknown[] =>
+  Array.isArray(anyOf) && type === undefined ? anyOf.flatMap((part) => typesOf(part ?? {})) : [type].flat();
 
 const PYTHON = new Map([
   ['True', 'true'],
@@ -44,11 +23,13 @@ const PYTHON = new Map([
 ]);
 
 /** JSON where the schema allows what the value is as JSON; otherwise a text. */
-const asJson = (value: string, schema: Schema, whole: unknown): string => {
+const asJson = (value: string, schema: Schema): string => {
   if (!isText(schema))
     try {
       const read: unknown = JSON.parse(PYTHON.get(value) ?? value);
-      if (allows(schema, read, whole) || !allows(schema, '', whole)) return JSON.stringify(read);
+      const types = typesOf(schema);
+      const own = Number.isInteger(read) && types.includes('integer') ? 'integer' : typeOf(read);
+      if (types.includes(own) || types.includes(undefined) || !types.includes('string')) return JSON.stringify(read);
     } catch {}
   return JSON.stringify(value);
 };
@@ -68,7 +49,7 @@ const read = (text: string, functions: readonly ToolFunction[]): PartialCall | n
   const [head, name = ''] = /^<function=([^>\s]+)>/.exec(text) ?? [];
   if (head === undefined)
     return '<function='.startsWith(text.slice(0, 10)) || /^<function=[^>\s]*$/.test(text) ? WAIT : null;
-  const whole = functions.find((own) => own.name === name)?.parameters;
+  const properties = (functions.find((own) => own.name === name)?.parameters?.properties ?? {}) as Schema;
   let at = head.length;
   let json = '{';
   for (;;) {
@@ -80,30 +61,35 @@ const read = (text: string, functions: readonly ToolFunction[]): PartialCall | n
         : { name, arguments: `${json}}`, used: at + end.length };
     }
     const rest = text.slice(at + opening.length);
-    const schema = resolved((whole?.properties as Schema | undefined)?.[key], whole);
+    const schema = (properties[key] ?? {}) as Schema;
     const end = [...rest.matchAll(CLOSE)].find(({ index }) => isText(schema) || !isCut(rest.slice(0, index)));
     if (!end) return { name, arguments: json, used: null };
-    const value = asJson(inner(rest.slice(0, end.index)), schema, whole);
+    const value = asJson(inner(rest.slice(0, end.index)), schema);
     json += `${json === '{' ? '' : ', '}${JSON.stringify(key)}: ${value}`;
     at += opening.length + end.index + end[0].length;
   }
 };
 
 const END = '\n</parameter>\n';
-/** How the marks begin that a text cannot hold, because they end it. Whole marks take a grammar four times as long. */
-const MARKS = ['</par', '</fu'];
+/**
+ * A text and its end. It does not hold `</par` and `</fu`, with which the marks begin that end it: to compile whole marks
+ * takes four times as long.
+ */
+const rules = [
+  'text ::= [^<]* (mark | end)',
+  'mark ::= "<" (mark | end | [^</] text | "/" (mark | end | [^<pf] text | "f" (mark | end | [^<u] text) | ' +
+    '"p" (mark | end | [^<a] text | "a" (mark | end | [^<r] text))))',
+].map((rule) => rule.replaceAll('end', literal(END)));
 
 /** A text as it is written, and the end of it. */
-const textValue = (schema: Schema, path: string, { says, text, refuse }: GrammarRules): string => {
-  says(schema, ['type', 'enum', 'const'], path);
-  const values = 'const' in schema ? [schema.const] : schema.enum;
-  const possible = [values]
+const textValue = (schema: Schema, path: string, { says }: GrammarRules): string => {
+  const possible = ['const' in schema ? schema.const : schema.enum]
     .flat()
     .filter((value) => typeof value === 'string' && !/\0|\p{Surrogate}|<\/(parameter|function)>/u.test(value));
-  if (values !== undefined && possible.length === 0) refuse(`${path} allows no value that this model can write`);
-  return possible.length === 0
-    ? text(MARKS, literal(END))
-    : `(${possible.map((value) => literal(`${value}${END}`)).join(' | ')})`;
+  if (possible.length > 0 && says(schema, ['type', 'enum', 'const'], path))
+    return `(${possible.map((value) => literal(`${value}${END}`)).join(' | ')})`;
+  says(schema, ['type'], path);
+  return 'text';
 };
 
 export const qwen3Coder: ToolFamily = {
@@ -116,17 +102,17 @@ export const qwen3Coder: ToolFamily = {
     before: '',
     between: '"\\n"',
     after: '',
-    call(own, rules) {
-      const parts = namedArguments(own, /^[^>]+$/, rules)?.map(({ key, schema, required }) => {
-        const whole = resolved(schema, own.parameters);
-        const value = isText(whole)
-          ? textValue(whole, `/properties/${key}`, rules)
-          : `${rules.json(schema)} ${literal(END)}`;
+    call(own, writer) {
+      const parts = namedArguments(own, /^[^>]+$/, writer).map(({ key, schema, required }) => {
+        const value = isText((schema ?? {}) as Schema)
+          ? textValue(schema as Schema, `/properties/${key}`, writer)
+          : `${writer.json(schema)} ${literal(END)}`;
         const written = `${literal(`<parameter=${key}>\n`)} ${value}`;
         return required ? written : `(${written})?`;
-      }) ?? [`("<parameter=" [^<>\\n] [^<>\\n]* ">\\n" ${rules.text(MARKS, literal(END))})*`];
+      });
       const head = literal(`<tool_call>\n<function=${own.name}>\n`);
       return [head, ...parts, '"</function>\\n</tool_call>"'].join(' ');
     },
+    rules,
   },
 };
