@@ -12,7 +12,6 @@ import { characterClass, literal } from './literal.ts';
 import { mergeSchemas } from './merge-schemas.ts';
 import { integerPattern, multiplePattern, numberPattern } from './number-range.ts';
 import { IN_JSON, patternGrammar } from './pattern.ts';
-import { lookUp } from './pointer.ts';
 
 type Node = { readonly [keyword: string]: unknown };
 type Type = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null';
@@ -98,6 +97,15 @@ const isSchema = (value: unknown): value is JsonSchema => typeof value === 'bool
 const refused = (path: string, what: string, hint = ''): Error =>
   badConstraint(`json_schema at ${path === '' ? 'its root' : path}: ${what}`, hint);
 
+/** A key of a reference. A wrong escape stays as it is. */
+const unescaped = (part: string): string => {
+  let key = part;
+  try {
+    key = decodeURIComponent(part);
+  } catch {}
+  return key.replaceAll('~1', '/').replaceAll('~0', '~');
+};
+
 /** How values are laid out: in one line, or as the model likes. */
 export type Whitespace = 'fixed' | 'any';
 
@@ -172,13 +180,13 @@ export const schemaRules = (
 
   /** A schema in the place of references to it. */
   const resolved = (node: unknown, depth = 0): unknown =>
-    isLocal(node) && depth < MOST_DEPTH ? resolved(lookUp(whole, node.$ref), depth + 1) : node;
+    isLocal(node) && depth < MOST_DEPTH ? resolved(lookUp(node.$ref), depth + 1) : node;
 
   /** What a part of `allOf` says: the schema that it refers to, and the keywords next to the reference. */
   const partsOf = (part: unknown, depth = 0): readonly unknown[] => {
     if (!isLocal(part) || depth === MOST_DEPTH) return [part];
     const { $ref, ...own } = part;
-    return [own, ...partsOf(lookUp(whole, $ref), depth + 1)];
+    return [own, ...partsOf(lookUp($ref), depth + 1)];
   };
 
   /** A local reference. Each is read once, so references may be circular. */
@@ -193,7 +201,7 @@ export const schemaRules = (
     if (known !== undefined) return known;
     const name = `${prefix}ref${names.size}`;
     names.set(pointer, name);
-    const found = lookUp(whole, pointer);
+    const found = lookUp(pointer);
     if (!isSchema(found)) throw refused(path, `$ref "${pointer}" names nothing in this schema`);
     if (isObject(found) && found.$ref === pointer) throw refused(path, `$ref "${pointer}" names itself`);
     rules.push(`${name} ::= ${read(found, pointer, 0)}`);

@@ -12,7 +12,6 @@ class Writer implements GrammarRules {
   readonly rules: string[] = [];
   #own: ToolFunction = { name: '' };
   #schemas = 0;
-  readonly #texts = new Map<string, string>();
 
   call(family: ToolFamily, own: ToolFunction): string {
     this.#own = own;
@@ -64,10 +63,6 @@ export interface ToolGrammarOptions {
   /** What an answer without a call is, where it is constrained too. */
   readonly answer?: JsonSchema | undefined;
 }
-
-/** White space, as JavaScript's \s has it. */
-const SPACES =
-  ' \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
 
 /** Null: the model may write what it likes. */
 export const toolGrammar = ({ family, tools, answer }: ToolGrammarOptions): string | null => {

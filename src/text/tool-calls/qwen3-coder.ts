@@ -1,6 +1,5 @@
 // Qwen3-Coder and Qwen3.5: `<tool_call><function=f><parameter=key>value</parameter></function></tool_call>`. Values are
 // plain text; the schema says which of them are JSON.
-import { isObject } from '../../base/is-object.ts';
 import { literal } from '../../constraint/literal.ts';
 import { type GrammarRules, type PartialCall, type ToolFamily, WAIT } from './family.ts';
 import { namedArguments } from './named-arguments.ts';
