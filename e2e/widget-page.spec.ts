@@ -155,6 +155,7 @@ test('by keyboard: asks, stops, reads on; the page hears of every round', async 
   await expect(box).toBeFocused();
   expect(await box.evaluate((node) => getComputedStyle(node).outlineStyle)).toBe('solid');
   await takeCandidate(box);
+  expect(await use.locator('outrider-chat').evaluate((chat) => 'busy' in chat && chat.busy)).toBe(false);
   await page.keyboard.press('Shift+Enter');
   await expect(use.getByRole('button', { name: 'Send' })).toBeVisible(); // a line end, not yet a message
   await page.keyboard.press('Enter');
