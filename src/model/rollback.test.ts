@@ -45,7 +45,7 @@ interface WalkOptions {
 const walk = async (
   model: Transformer,
   seed: number,
-  { kind, capacity = 256, steps = 18, spare = SPARE_ROWS, count = 3, begin = 0 }: WalkOptions,
+  { kind, capacity = 256, steps = 24, spare = SPARE_ROWS, count = 3, begin = 0 }: WalkOptions,
 ): Promise<{ readonly ring: number; readonly slots: number }> => {
   let state = seed;
   const random = (below: number): number => {
@@ -148,7 +148,7 @@ describe.skipIf(noShared).each(TINY_FAMILIES)('%s', (name) => {
 });
 
 const WINDOWED = ['gemma3-tiny', 'gemma2-tiny', 'phi3-tiny'];
-const RING = { capacity: 512, steps: 18, spare: 0, count: 2, begin: 380 };
+const RING = { capacity: 512, steps: 24, spare: 0, count: 2, begin: 380 };
 
 describe.skipIf(noShared).each(WINDOWED)('%s, layers with a window keep a ring', (name) => {
   const load = async () => loadShared(await testGpu(), `golden/${name}`, { precision: 'f32', batchInvariant: true });
