@@ -528,6 +528,16 @@ export interface FeatureCursor extends Disposable {
   append(pass: Pick<Forward, 'taps'>, rows: readonly number[], next: readonly Token[]): void;
   /** Drafts after the anchor, one by one. */
   chain(depth: number, sampling: Sampling): FeatureChain;
+  /**
+   * The most probable drafts after the anchor, one by one: of each place the `n` most probable tokens, best first, as the
+   * target's ids. The first is drafted. `more` is told them and says whether the next place is drafted too, up to
+   * `depth` places. A submit and a readback for each place.
+   */
+  chainWhile(
+    depth: number,
+    n: number,
+    more: (best: readonly Choice[]) => boolean,
+  ): Promise<readonly (readonly Choice[])[]>;
   /** The most probable drafts as a tree after the anchor. Growing another one forgets it. */
   tree(anchor: Token, shape: TreeShape): DeviceTree;
   /** The most levels of a tree of this width. */

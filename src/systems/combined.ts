@@ -48,9 +48,9 @@ const openDrafter = async (
   if (role === null) return { tapLayers: [], drafter: null, prefill: (target) => prefill(run, target) };
   if (role === 'eagle3') {
     const opened = await openFeatures(run);
-    const chain = { shape: 'chain', depth: 0, width: 1, nodes: 1, drawn: false } as const;
+    const shape = { shape: run.software ? 'tree' : 'chain', depth: 0, width: 1, nodes: 1, drawn: false } as const;
     const cost = expectedCost(timings, FEATURE_PASS);
-    return { ...opened, drafter: opened.drafts({ ...chain, cost, places: timings?.places ?? [] }) };
+    return { ...opened, drafter: opened.drafts({ ...shape, cost, places: timings?.places ?? [] }) };
   }
   const { tapLayers, most, ofSize, context, append } = await openBlocks(run, role);
   return {

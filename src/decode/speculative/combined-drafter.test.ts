@@ -42,7 +42,9 @@ const rounds = async (count: number, right: (round: number) => boolean, repeated
     const kept = used.at(-1) === 'drafter' && right(round) ? DEPTH : 0;
     const fresh = Array.from({ length: kept + 1 }, (_, i) => 1000 + tokens.length + i);
     const choices = fresh.map((token) => ({ token, logprob: 0 }));
-    drafter.observe({ path: choices.map((_, i) => i), choices, base: tokens.length - 1 } as unknown as Outcome);
+    const path = choices.map((_, i) => i);
+    const pass = { rows: proposal?.nodes ?? 1 };
+    drafter.observe({ pass, path, choices, base: tokens.length - 1 } as unknown as Outcome);
     tokens.push(...fresh);
   }
   return used;

@@ -33,7 +33,7 @@ export const combinedDrafter = ({ lookup, drafter, cost }: CombinedOptions): Dra
   let trying = false;
   /** The last proposal was the drafter's. */
   let drafted = false;
-  /** Rows and passes of the drafter's last proposal, which say what its next one will cost. */
+  /** Rows that were verified of the drafter's last proposal, and its passes: they say what the next one will cost. */
   let usual = { nodes: 8, passes: 1 };
   const drafterRate = (): number => drafter?.rate?.() ?? (1 + kept.sum / kept.rounds) / cost(usual);
 
@@ -73,7 +73,10 @@ export const combinedDrafter = ({ lookup, drafter, cost }: CombinedOptions): Dra
     },
     observe(outcome) {
       lookup.observe(outcome);
-      if (drafted) remember(outcome.path.length - 1);
+      if (drafted) {
+        usual = { ...usual, nodes: outcome.pass.rows };
+        remember(outcome.path.length - 1);
+      }
       drafted = false;
       drafter?.observe(outcome);
     },

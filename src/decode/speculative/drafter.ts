@@ -12,6 +12,8 @@ export interface Proposal extends Draft {
    * verified. The anchor's is 1.
    */
   readonly chances?: readonly number[];
+  /** The chances are products of the drafter's own probabilities, which the device does not know. */
+  readonly ownChances?: true;
   /** Rows of the tree, including the anchor's. */
   readonly nodes: number;
   /** Forward passes of the drafter. */

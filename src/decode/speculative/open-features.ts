@@ -2,12 +2,16 @@
 import type { Cursor, Forward, Token } from '../../model/interface.ts';
 import type { Prefilled } from '../core/prefill.ts';
 import type { RunContext } from '../core/system.ts';
+import { confidentDrafter } from './confident-drafter.ts';
 import type { Drafter } from './drafter.ts';
 import { appendInOrder, prefillTapped } from './taps.ts';
 import { type DraftShape, treeDrafter } from './tree-drafter.ts';
 
 /** What a pass of the drafter usually costs, in plain rounds: a layer and a head of fewer tokens. */
 export const FEATURE_PASS = 0.1;
+
+/** Tokens of a place in a tree that is as deep as pays: a third one is hardly ever kept. */
+const SIBLINGS = 2;
 
 export interface OpenFeatures {
   readonly tapLayers: readonly number[];
@@ -40,14 +44,20 @@ export const openFeatures = async (run: RunContext): Promise<OpenFeatures> => {
       append(read.last, [0], prompt.length - 1, read.first.tokens);
       return read;
     },
-    drafts: (shape) =>
-      treeDrafter(drafter, shape, ({ pass, path, choices, base }) =>
+    drafts: (shape) => {
+      const observe: Drafter['observe'] = ({ pass, path, choices, base }) =>
         append(
           pass,
           path,
           base,
           choices.map(({ token }) => token),
-        ),
-      ),
+        );
+      // Where drafts are drawn at random, what was drawn must not decide whether it is verified.
+      const drawn = shape.drawn && run.sequence.sampling.temperature > 0;
+      const width = shape.shape === 'tree' ? SIBLINGS : 1;
+      return shape.depth === 0 && run.software && !drawn
+        ? confidentDrafter(drafter, { ...shape, width }, observe)
+        : treeDrafter(drafter, shape, observe);
+    },
   };
 };

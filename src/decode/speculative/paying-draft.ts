@@ -28,7 +28,8 @@ export const payingDraft = (
     const next = expected / cost({ nodes: rows, passes });
     if (next > rate || rows <= certain + least) [nodes, rate] = [rows, next];
   }
-  if (nodes === certain || !('tokens' in tree)) return { draft: null, rate };
+  // A draft that was paid for and is not verified makes a round that costs more than a plain one.
+  if ((nodes === certain && passes === 0) || !('tokens' in tree)) return { draft: null, rate };
   const cut = { tokens: tree.tokens.slice(0, nodes), parents: tree.parents.slice(0, nodes) };
   return { draft: { ...proposal, tree: cut, chances: chances.slice(0, nodes), nodes }, rate };
 };

@@ -31,6 +31,14 @@ const sourcesOf = ({ path, source }: Verdict, forced: number): readonly Source[]
   source,
 ];
 
+/** Of every node but the anchor; the drafter's are the device's, or the host's where only that knows them. */
+const probabilitiesOf = ({ probabilities, parents }: Verdict, draft: Proposal): Verdict['probabilities'] => {
+  const { chances, ownChances } = draft;
+  if (!chances || !ownChances || !probabilities) return probabilities;
+  const own = (node: number): number => (chances[node] as number) / (chances[parents[node] as number] as number);
+  return probabilities.map(({ target }, i) => ({ target, draft: own(i + 1) }));
+};
+
 /** The part after forced text, for a drafter that was asked about the text with it. */
 const from = ({ pass, path, choices, base }: Outcome, forced: number): Outcome => ({
   pass,
@@ -136,7 +144,7 @@ export const speculate = (
     const told = forced > 0 ? { forced } : {};
     emit({ type: 'draft', round, by, tokens, parents, ...told, passes, ms: drafted - start });
     const next = (choices.at(-1) as Choice).token;
-    const known = now.alternatives === null ? null : verdict.probabilities;
+    const known = now.alternatives === null ? null : probabilitiesOf(verdict, draft);
     const probabilities = known ? { probabilities: known } : {};
     emit({ type: 'verify', round, by: 'target', path, next, source, ...probabilities, ms: end - drafted });
     // What a round with forced text commits says little of the drafts, so the fall-back does not count it.

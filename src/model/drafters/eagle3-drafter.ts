@@ -9,8 +9,10 @@ import { rowsOf } from '../arena.ts';
 import { treeRows } from '../cache/visibility.ts';
 import { chain, checkTokens } from '../check-tree.ts';
 import { GrownTree } from '../forward/device-tree.ts';
+import type { Pass } from '../forward/pass.ts';
 import type { RowsOf } from '../forward/pass-rows.ts';
 import type {
+  Choice,
   DeviceTree,
   Drawn,
   FeatureChain,
@@ -83,34 +85,35 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
   }
 
   chain(depth: number, sampling: Sampling): FeatureChain {
-    const { executor, network } = this.#drafter;
-    if (!Number.isInteger(depth) || depth < 1 || depth >= MOST_NODES)
-      throw refuse(`a chain of ${depth} drafts; 1 to ${MOST_NODES - 1} can be had`);
-    this.room(depth - 1);
-    this.#recall();
-    const { length } = this;
-    const { cache } = this.context;
-    const past = { prefix: length, start: length, own: 0 };
+    const { network } = this.#drafter;
+    this.#begin(depth);
     const drawn: Drawn[] = [];
-    let pass = executor.run({ cache, rows: { from: 'stream', count: 1 }, logits: 'all' });
-    const draw = (): void => {
-      drawn.push(pass.draw(0, sampling, length + 1 + drawn.length, sampling.temperature > 0));
-    };
-    draw();
-    const tokenRing = tokenRingOf(network.gpu);
-    while (drawn.length < depth) {
-      const { tokens, parents } = chain(drawn.map(({ token }) => token));
-      const tree = { tokens: tokens.map((token) => tokenRing.name(token)), parents };
-      const rows: RowsOf = (window) => treeRows(past, tree, window, tokens.length - 1, 1);
-      pass = executor.run({ cache, rows: { from: 'host', count: 1, rows }, logits: 'all' });
-      draw();
-    }
+    let pass: Pass;
+    do {
+      pass = this.#passAfter(drawn.map(({ token }) => token));
+      drawn.push(pass.draw(0, sampling, this.length + 1 + drawn.length, sampling.temperature > 0));
+    } while (drawn.length < depth);
     const distributions = drawn.flatMap(({ distribution }) => (distribution ? [distribution] : []));
     return {
       tokens: drawn.map(({ token }) => token),
       distributions: sampling.temperature > 0 ? distributions : null,
       logits: pass.view(rowsOf(network.scratch.logits, 1), this.#drafter.architecture.sizes.vocabulary),
     };
+  }
+
+  async chainWhile(
+    depth: number,
+    n: number,
+    more: (best: readonly Choice[]) => boolean,
+  ): Promise<readonly (readonly Choice[])[]> {
+    this.#begin(depth);
+    const places: (readonly Choice[])[] = [];
+    for (;;) {
+      const pass = this.#passAfter(places.map(([drafted]) => (drafted as Choice).token));
+      const [best] = (await pass.top([0], n)) as [readonly Choice[]];
+      places.push(best);
+      if (places.length === depth || !more(best)) return places;
+    }
   }
 
   tree(anchor: Token, { depth, width, nodes }: TreeShape): DeviceTree {
@@ -156,6 +159,28 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
     gpu.submission.copy(rowsOf(scratch.stream, 1, count - 1), this.#last);
     this.#known = this.appended - 1;
     return count;
+  }
+
+  /** Before the first pass of a chain. */
+  #begin(depth: number): void {
+    if (!Number.isInteger(depth) || depth < 1 || depth >= MOST_NODES)
+      throw refuse(`a chain of ${depth} drafts; 1 to ${MOST_NODES - 1} can be had`);
+    this.room(depth - 1);
+    this.#recall();
+  }
+
+  /** The pass that scores the token after these drafts of a chain. The one before it left its feature in the stream. */
+  #passAfter(drafts: readonly Token[]): Pass {
+    const { executor, network } = this.#drafter;
+    const { length } = this;
+    const { cache } = this.context;
+    if (drafts.length === 0) return executor.run({ cache, rows: { from: 'stream', count: 1 }, logits: 'all' });
+    const past = { prefix: length, start: length, own: 0 };
+    const tokenRing = tokenRingOf(network.gpu);
+    const { tokens, parents } = chain(drafts);
+    const tree = { tokens: tokens.map((token) => tokenRing.name(token)), parents };
+    const rows: RowsOf = (window) => treeRows(past, tree, window, tokens.length - 1, 1);
+    return executor.run({ cache, rows: { from: 'host', count: 1, rows }, logits: 'all' });
   }
 
   /** Puts the last row's feature into row 0 of the stream. */

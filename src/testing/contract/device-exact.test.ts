@@ -23,7 +23,7 @@ import {
   SMOLLM2_VARIANTS,
   smollm2Engine,
 } from './device-contract.ts';
-import { baselineOf, isSpeculative } from './exact-systems.ts';
+import { baselineOf, isSpeculative, type SystemVariant } from './exact-systems.ts';
 
 const PATIENCE = { timeout: FULL ? 3_600_000 : 900_000 };
 
@@ -70,22 +70,29 @@ describe('the bundled family', () => {
     },
   );
 
-  /** A cut on the host reads the confidences before the target's pass: that is what the knob is for. */
-  const oneSubmit = speculative.filter(({ knobs }) => knobs['cut-by'] !== 'host');
+  /**
+   * A cut on the host reads confidences before the target's pass. EAGLE-3 drafts that are as deep as pays are read one by
+   * one on a software adapter.
+   */
+  const readsDrafts = ({ knobs }: SystemVariant): boolean =>
+    knobs['cut-by'] === 'host' || knobs.depth === 0 || knobs.drafter === 'eagle3';
 
-  it.each(oneSubmit)('$name takes one submit and one readback of some hundred bytes a round', async (variant) => {
-    const request = { ...requestOf(variant), prompt, maxTokens: 60, ignoreEos: true };
-    const events = await collect(await atQ8.engine(), request);
-    const work = events.filter((event): event is EventOf<'kernels'> => event.type === 'kernels' && event.round > 0);
-    expect(work.length).toBeGreaterThan(3);
-    for (const { submits, readbacks, readback_bytes } of work) {
-      expect({ submits, readbacks }).toEqual({ submits: 1, readbacks: 1 });
-      expect(readback_bytes).toBeLessThanOrEqual(16 + 32 * 16);
-    }
-  });
+  it.each(speculative.filter((variant) => !readsDrafts(variant)))(
+    '$name takes one submit and one readback of some hundred bytes a round',
+    async (variant) => {
+      const request = { ...requestOf(variant), prompt, maxTokens: 60, ignoreEos: true };
+      const events = await collect(await atQ8.engine(), request);
+      const work = events.filter((event): event is EventOf<'kernels'> => event.type === 'kernels' && event.round > 0);
+      expect(work.length).toBeGreaterThan(3);
+      for (const { submits, readbacks, readback_bytes } of work) {
+        expect({ submits, readbacks }).toEqual({ submits: 1, readbacks: 1 });
+        expect(readback_bytes).toBeLessThanOrEqual(16 + 32 * 16);
+      }
+    },
+  );
 
-  it.each(oneSubmit)(
-    '$name tells what target and drafter gave every draft, in that same readback',
+  it.each(speculative)(
+    '$name tells what target and drafter gave every draft, without another readback',
     PATIENCE,
     async (variant) => {
       for (const temperature of [0, 1]) {
@@ -101,7 +108,7 @@ describe('the bundled family', () => {
             by = event.by;
           }
           if (event.type === 'verify') verify = event;
-          if (event.type === 'kernels' && event.round > 0) {
+          if (event.type === 'kernels' && event.round > 0 && !readsDrafts(variant)) {
             expect({ submits: event.submits, readbacks: event.readbacks }).toEqual({ submits: 1, readbacks: 1 });
             expect(event.readback_bytes).toBeLessThanOrEqual(16 + 32 * 16);
           }

@@ -103,6 +103,28 @@ export const runEagle3 = async (
   return { tokens, lengths, drafts };
 };
 
+/** The two most probable tokens of each place, against the chain's logits; and it ends where it is told to. */
+const checkChainWhile = async (
+  { ids }: Eagle3Drafter,
+  context: FeatureCursor,
+  { chain: { drafts } }: Eagle3Case,
+): Promise<void> => {
+  const places = await context.chainWhile(drafts.length, 2, () => true);
+  expect(places.map(([best]) => best?.token)).toEqual(drafts);
+  for (const [i, best] of places.entries()) {
+    const logits = await context.chain(i + 1, GREEDY).logits.read();
+    const sum = logits.reduce((sum, logit) => sum + Math.exp(logit), 0);
+    const expected = [...logits.keys()].sort((a, b) => (logits[b] as number) - (logits[a] as number)).slice(0, 2);
+    expect(best.map(({ token }) => token)).toEqual(expected.map((entry) => ids[entry]));
+    for (const [place, { logprob }] of best.entries())
+      expect(Math.exp(logprob)).toBeCloseTo(Math.exp(logits[expected[place] as number] as number) / sum, 4);
+  }
+  const told: (readonly Choice[])[] = [];
+  const ended = await context.chainWhile(4, 1, (best) => told.push(best) < 2);
+  expect(ended).toEqual(places.slice(0, 2).map(([best]) => [best]));
+  expect(told).toEqual(ended);
+};
+
 /** `source`: the name of a config, or the same drafter as GGUF. */
 export const checkEagle3 = async (gpu: Gpu, name: string, source?: string | Uint8Array): Promise<void> => {
   const golden = readEagle3(name);
@@ -118,6 +140,8 @@ export const checkEagle3 = async (gpu: Gpu, name: string, source?: string | Uint
   const logits: number[] = [];
   for (const depth of [1, 2, 3, 4]) logits.push(...(await context.chain(depth, GREEDY).logits.read()));
   expect(relativeError(logits, goldenTensor(name, 'chain_logits.f32'))).toBeLessThan(TOLERANCE);
+
+  await checkChainWhile(drafter, context, golden);
 
   const { tree_draft: tree, runs } = golden;
   const grown = context.tree(anchor, { depth: tree.levels, width: tree.width, nodes: tree.tokens.length - 1 });

@@ -4,6 +4,7 @@ import { keptDrafts } from '../../decode/speculative/markov-drafter.ts';
 import type {
   BlockCursor,
   BlockDrafter,
+  Choice,
   FeatureCursor,
   FeatureDrafter,
   Forward,
@@ -203,6 +204,20 @@ export const toyFeatureDrafter = (options: DrafterOptions): FeatureDrafter => ({
           distributions: distribution ? drawn.flatMap((draft) => draft.distribution ?? []) : null,
           logits: { rows: 1, read: async () => Float32Array.from(toyLogits(options, text.slice(0, -1))) },
         };
+      },
+      async chainWhile(depth, n, more) {
+        if (known.length + depth > capacity) throw new Error('toy drafter: a chain beyond its capacity');
+        const text = [...newest()];
+        const places: Choice[][] = [];
+        for (;;) {
+          const logits = toyLogits(options, text);
+          const choices = logits.map((_, token) => toyChoice(logits, token));
+          const best = choices.toSorted((a, b) => b.logprob - a.logprob || a.token - b.token).slice(0, n);
+          places.push(best);
+          tokenRing.looks++;
+          if (places.length === depth || !more(best)) return places;
+          text.push((best[0] as Choice).token);
+        }
       },
       deepest,
       tree(anchor, shape) {
