@@ -48,7 +48,7 @@ const openDrafter = async (
   if (role === null) return { tapLayers: [], drafter: null, prefill: (target) => prefill(run, target) };
   if (role === 'eagle3') {
     const opened = await openFeatures(run);
-    const shape = { shape: run.software ? 'tree' : 'chain', depth: 0, width: 1, nodes: 1, drawn: false } as const;
+    const shape = { shape: run.software ? 'tree' : 'chain', depth: 0, width: 2, nodes: 7, drawn: false } as const;
     const cost = expectedCost(timings, FEATURE_PASS);
     return { ...opened, drafter: opened.drafts({ ...shape, cost, places: timings?.places ?? [] }) };
   }

@@ -33,16 +33,16 @@ const layer = (probabilities: readonly number[], capacity = 50) => {
 };
 const cost = ({ nodes, passes }: RoundKind): number => 1 + 0.25 * (nodes - 1) + 0.1 * passes;
 const text = { tokens: [1, 2, ANCHOR] } as unknown as Sequence;
-const draft = async (probabilities: readonly number[], { width = 1, most = 16, capacity = 50 } = {}) => {
+const draft = async (probabilities: readonly number[], { width = 1, nodes = 8, most = 16, capacity = 50 } = {}) => {
   const { cursor } = layer(probabilities, capacity);
-  return confidentDrafter(cursor, { width, cost }, () => {}).propose(text, most);
+  return confidentDrafter(cursor, { width, nodes, cost }, () => {}).propose(text, most);
 };
 
 describe('a draft by confidence', () => {
   it('goes on while all of it is kept with more than one half', async () => {
     expect((await draft([0.9, 0.8, 0.6, 0.9]))?.passes).toBe(3); // .9 · .8 · .6 = .43
     expect((await draft([0.4, 0.9]))?.passes).toBe(1);
-    expect((await draft(Array(12).fill(0.99)))?.passes).toBe(7);
+    expect((await draft(Array(12).fill(0.99)))?.passes).toBe(8);
   });
 
   it('ends at the answer’s end and at the end of the context', async () => {
@@ -60,6 +60,12 @@ describe('a draft by confidence', () => {
     expect(tree?.chances?.map((chance) => Math.round(1000 * chance))).toEqual([1000, 700, 630, 140, 126]);
   });
 
+  it('has no more drafts than it may', async () => {
+    const tree = await draft(Array(12).fill(0.99), { width: 3, nodes: 4 });
+    expect(tree?.passes).toBe(4);
+    expect(tree?.tree).toEqual({ tokens: [ANCHOR, 10, 20, 30, 40], parents: [-1, 0, 1, 2, 3] });
+  });
+
   it('is verified as far as it pays; where nothing does, the anchor alone, because it was paid for', async () => {
     const verified = async (probabilities: readonly number[]) => {
       const proposal = await draft(probabilities, { width: 2 });
@@ -73,7 +79,7 @@ describe('a draft by confidence', () => {
 
   it('knows what its rounds were worth', async () => {
     const { cursor } = layer([0.9]);
-    const drafter = confidentDrafter(cursor, { width: 1, cost }, () => {});
+    const drafter = confidentDrafter(cursor, { width: 1, nodes: 8, cost }, () => {});
     const rate = async (kept: number): Promise<number> => {
       for (let i = 0; i < 60; i++) {
         await drafter.propose(text, 16);

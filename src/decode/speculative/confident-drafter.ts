@@ -5,9 +5,8 @@ import type { Choice, FeatureCursor } from '../../model/interface.ts';
 import type { RoundKind } from '../core/round-cost.ts';
 import type { Drafter, Proposal } from './drafter.ts';
 import { likeliestFirst } from './match-acceptance.ts';
+import { MOST_PAYING } from './tree-drafter.ts';
 
-/** The most drafts of a chain: with a second token in every place, the rows of one pass. */
-const DEEPEST = 7;
 /** The next token is drafted if all before it are kept with this probability. From 0.4 to 0.6 the speed is the same. */
 const SURE = 0.5;
 /** How much an older round counts, for each that came after it. */
@@ -16,8 +15,10 @@ const DECAY = 0.9;
 const ASSUMED = { rate: 1.2, rounds: 4 } as const;
 
 export interface ConfidentOptions {
-  /** Tokens of a place that may be verified: 1 makes a chain, 2 a tree. */
+  /** Tokens of a place that may be verified: 1 makes a chain, more a tree. */
   readonly width: number;
+  /** The most drafts that are verified. */
+  readonly nodes: number;
   /** Of a round, in plain rounds. */
   readonly cost: (kind: RoundKind) => number;
 }
@@ -40,7 +41,7 @@ const treeOf = (anchor: number, places: readonly (readonly Choice[])[]) => {
 
 export const confidentDrafter = (
   cursor: FeatureCursor,
-  { width, cost }: ConfidentOptions,
+  { width, nodes, cost }: ConfidentOptions,
   observe: Drafter['observe'],
 ): Drafter => {
   let rounds = { tokens: ASSUMED.rate * ASSUMED.rounds, cost: ASSUMED.rounds as number };
@@ -49,7 +50,7 @@ export const confidentDrafter = (
     by: 'eagle3',
     rate: () => rounds.tokens / rounds.cost,
     async propose({ tokens }, most): Promise<Proposal | null> {
-      const depth = Math.min(DEEPEST, most, cursor.capacity - cursor.length);
+      const depth = Math.min(nodes, MOST_PAYING, most, cursor.capacity - cursor.length);
       if (depth < 1 || cursor.length < tokens.length - 1) return null;
       let kept = 1;
       const places = await cursor.chainWhile(depth, width, ([best]) => {
@@ -57,8 +58,8 @@ export const confidentDrafter = (
         return kept > SURE;
       });
       passes = places.length;
-      const { chances, ...tree } = treeOf(tokens[tokens.length - 1] as number, places);
-      return { ...likeliestFirst(tree, chances), by: 'eagle3', passes, ownChances: true };
+      const tree = treeOf(tokens[tokens.length - 1] as number, places);
+      return { ...likeliestFirst(tree, tree.chances, nodes + 1), by: 'eagle3', passes, ownChances: true };
     },
     observe(outcome) {
       if (passes > 0) {

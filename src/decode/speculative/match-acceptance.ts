@@ -31,13 +31,16 @@ export interface Continuations {
   readonly shares: readonly number[];
 }
 
-/** A proposal whose nodes are ordered by their chances. */
+/** A proposal of the likeliest nodes, at most so many, ordered by their chances. */
 export const likeliestFirst = (
   { tokens, parents }: { readonly tokens: readonly number[]; readonly parents: readonly number[] },
   chances: readonly number[],
+  most = chances.length,
 ): Proposal & { readonly chances: readonly number[] } => {
   // A node is at most as likely as its parent and comes after it, so it stays after it.
-  const order = [...chances.keys()].sort((a, b) => (chances[b] as number) - (chances[a] as number) || a - b);
+  const order = [...chances.keys()]
+    .sort((a, b) => (chances[b] as number) - (chances[a] as number) || a - b)
+    .slice(0, most);
   return {
     by: 'lookup',
     tree: {

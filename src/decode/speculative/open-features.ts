@@ -5,13 +5,10 @@ import type { RunContext } from '../core/system.ts';
 import { confidentDrafter } from './confident-drafter.ts';
 import type { Drafter } from './drafter.ts';
 import { appendInOrder, prefillTapped } from './taps.ts';
-import { type DraftShape, treeDrafter } from './tree-drafter.ts';
+import { type DraftShape, MOST_PAYING, treeDrafter } from './tree-drafter.ts';
 
 /** What a pass of the drafter usually costs, in plain rounds: a layer and a head of fewer tokens. */
 export const FEATURE_PASS = 0.1;
-
-/** Tokens of a place in a tree that is as deep as pays: a third one is hardly ever kept. */
-const SIBLINGS = 2;
 
 export interface OpenFeatures {
   readonly tapLayers: readonly number[];
@@ -54,9 +51,12 @@ export const openFeatures = async (run: RunContext): Promise<OpenFeatures> => {
         );
       // Where drafts are drawn at random, what was drawn must not decide whether it is verified.
       const drawn = shape.drawn && run.sequence.sampling.temperature > 0;
-      const width = shape.shape === 'tree' ? SIBLINGS : 1;
       return shape.depth === 0 && run.software && !drawn
-        ? confidentDrafter(drafter, { ...shape, width }, observe)
+        ? confidentDrafter(
+            drafter,
+            shape.shape === 'tree' ? shape : { ...shape, width: 1, nodes: MOST_PAYING },
+            observe,
+          )
         : treeDrafter(drafter, shape, observe);
     },
   };

@@ -22,7 +22,7 @@ export interface DraftShape {
 }
 
 /** The deepest draft where as many are written as pay. */
-const MOST_PAYING = 8;
+export const MOST_PAYING = 8;
 
 /**
  * The most nodes at this depth: the anchor has `width` children, and so has each of the `width` nodes of a later beam.
