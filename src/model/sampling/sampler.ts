@@ -32,7 +32,7 @@ const DISTRIBUTIONS = COUNTS.filter((count) => count <= MOST_DISTRIBUTIONS);
 export const MOST_TOP = 20;
 /** Rows whose alternatives are read together: those of the longest path that a verdict keeps. */
 const MOST_TOPS = 64;
-const TOPS = [1, 5, MOST_TOP] as const;
+const TOPS = [1, 2, 5, MOST_TOP] as const;
 
 export interface Wanted {
   readonly row: number;
