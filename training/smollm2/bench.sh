@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
 # Measures SmolLM2 with drafters on eight sets of prompts, for the tables of docs/speculation.md: one file a set, and in
 # OUT/sampled the same at temperature 1. Needs a quiet machine for about an hour. The first prompts of each set are left
-# out: the drafters were chosen and watched by them (evaluate.py). Greedy answers end where the model ends them, or at 80
-# tokens; drawn ones, which differ from system to system, all have 80.
+# out: the drafters were chosen and watched by them (evaluate.py), and others were measured before. Greedy answers end
+# where the model ends them, or at 80 tokens; drawn ones, which differ from system to system, all have 80.
 #   DATA   a folder with gsm8k-test.jsonl, humaneval.jsonl.gz, mt-bench.jsonl and spec-bench.jsonl
 #   MODEL  SmolLM2-135M-Instruct.Q4_1.gguf, or a folder with it alone
 #   OUT    a folder for what the commands print
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=${DATA:?set DATA to a folder with the sets of prompts} model=${MODEL:?set MODEL to SmolLM2-135M-Instruct}
-out=${OUT:?set OUT to a folder} limit=${LIMIT:-10} sampled=${SAMPLED:-6}
+out=${OUT:?set OUT to a folder} limit=${LIMIT:-10} sampled=${SAMPLED:-6} first=50
 mkdir -p "$out/sampled"
 spread=$(mktemp)
 trap 'rm "$spread"' EXIT
 # That file is sorted by category. None of these is among the watched ones, which are every tenth.
-awk 'NR % 8 == 4' "$data/mt-bench.jsonl" > "$spread"
+awk 'NR % 8 == 5' "$data/mt-bench.jsonl" > "$spread"
 
 bench() { # SET, then what to measure
-  local prompts=("$data/spec-bench.jsonl" --category "$1" --offset 40)
+  local prompts=("$data/spec-bench.jsonl" --category "$1" --offset $first)
   case $1 in
-    gsm8k) prompts=("$data/gsm8k-test.jsonl" --offset 40) ;;
-    humaneval) prompts=("$data/humaneval.jsonl.gz" --offset 40) ;;
+    gsm8k) prompts=("$data/gsm8k-test.jsonl" --offset $first) ;;
+    humaneval) prompts=("$data/humaneval.jsonl.gz" --offset $first) ;;
     mt-bench) prompts=("$spread") ;;
   esac
   npm run -s outrider -- bench --json --seed 1 --model "$model" --drafter smollm2-eagle3 --max-tokens 80 --repeat 1 \
@@ -28,7 +28,7 @@ bench() { # SET, then what to measure
 }
 chain=eagle3:shape=chain:depth=0
 for set in gsm8k math_reasoning humaneval translation mt-bench qa rag summarization; do
-  bench $set --limit "$limit" --stop-at-end --systems $chain,eagle3,combined,suffix-decoding > "$out/$set.json"
+  bench $set --limit "$limit" --stop-at-end --systems $chain,eagle3:depth=0,combined,suffix-decoding > "$out/$set.json"
 done
 for set in gsm8k math_reasoning humaneval translation mt-bench qa rag summarization; do
   bench $set --limit "$sampled" --temperature 1 --systems $chain,combined > "$out/sampled/$set.json"
