@@ -64,7 +64,8 @@ export const expectedCost = (timings: Timings | null, drafting = USUAL_DRAFTING)
   return ({ nodes, passes }) => {
     const rows = paddedRows(nodes);
     const usual = usualCost({ nodes, passes });
-    const alike = [rows, ...PASS_ROWS]
+    // What a round without drafts costs more than a plain one is noise: nothing follows from it for others.
+    const alike = [rows, ...PASS_ROWS.filter((each) => each > 1)]
       .map((each) => ({ nodes: each, passes }))
       .filter((kind) => measured(kind) !== null);
     const timed = alike.length > 0 ? alike : CHAINS.filter((kind) => measured(kind) !== null);

@@ -51,6 +51,14 @@ describe('the rows that pay', () => {
   });
 });
 
+it('a round that drafted and verified nothing does not price the others', () => {
+  const timings = timed({ 1: 1 });
+  for (let i = 0; i < 3; i++) timings.addRound('1+1', 13);
+  const cost = expectedCost(timings, 0.1);
+  expect(cost({ nodes: 1, passes: 1 })).toBeCloseTo(1.3, 10);
+  expect(cost({ nodes: 2, passes: 1 })).toBe(expectedCost(null, 0.1)({ nodes: 2, passes: 1 }));
+});
+
 describe('the chances of a match', () => {
   /** What follows is kept with this probability, whatever is verified of it. */
   const chanceAfter = (kept: number, length: number): number => {
