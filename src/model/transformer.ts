@@ -156,14 +156,14 @@ export class Transformer implements LanguageModel, Runner {
       ...this.#executor.shared,
       divisors: this.ropeDivisors,
     });
+    this.#caches.add(cache); // before it is ready: a cursor that closes meanwhile must not trim what this one binds
     try {
       await this.#executor.attach(cache, layers);
       this.#use(); // it may have been disposed meanwhile
     } catch (error) {
-      this.#executor.detach(cache);
+      this.closed(cache);
       throw error;
     }
-    this.#caches.add(cache);
     return new CachedCursor(this, cache, capacity, length);
   }
 

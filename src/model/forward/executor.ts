@@ -82,7 +82,7 @@ export class Executor {
   async keepDistributions(): Promise<void> {
     const { sampler, verifier } = this.#tools ?? {};
     await sampler?.keepDistributions();
-    await verifier?.bindDistributions();
+    await verifier?.keepDistributions();
   }
 
   /** Rules for the logits that passes over this cache leave. */

@@ -33,3 +33,36 @@ test('distributions take memory when they are asked for, once for all models of 
   for (const each of [...cursors, first, second]) each[Symbol.dispose]();
   expect(gpu.bytes).toBe(before);
 });
+
+test('plans that are made while another model has the memory do not outlive it', async () => {
+  const gpu = await testGpu();
+  const load = () => loadModel(gpu, tinyCheckpoint(), { batchInvariant: true });
+  using first = await load();
+  using second = await load();
+  using other = await second.open({ capacity: 64 });
+  await second.keepDistributions();
+  using cursor = await first.open({ capacity: 64, nodes: 20 });
+  other[Symbol.dispose](); // the last one that held it
+  await first.keepDistributions();
+  const sampling = { ...GREEDY, temperature: 1 };
+  const pass = cursor.forward(chain(Array.from({ length: 20 }, (_, i) => i)));
+  const [choice] = await pass.draw(19, sampling, { distribution: true }).read();
+  expect(choice?.token).toBeLessThan(64);
+  expect(gpu.failure).toBeNull();
+});
+
+test('a cursor that closes while another is being opened takes nothing from it', async () => {
+  const gpu = await testGpu();
+  using model = await loadModel(gpu, tinyCheckpoint(), { batchInvariant: true });
+  const closing = await model.open({ capacity: 64 });
+  await model.keepDistributions();
+  const opening = model.open({ capacity: 64, nodes: 20 });
+  await new Promise((resolve) => setTimeout(resolve));
+  closing[Symbol.dispose]();
+  using cursor = await opening;
+  const sampling = { ...GREEDY, temperature: 1 };
+  const pass = cursor.forward(chain(Array.from({ length: 20 }, (_, i) => i)));
+  const [choice] = await pass.draw(19, sampling, { distribution: true }).read();
+  expect(choice?.token).toBeLessThan(64);
+  expect(gpu.failure).toBeNull();
+});

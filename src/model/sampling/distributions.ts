@@ -42,9 +42,9 @@ export class DistributionRing {
     };
   }
 
-  /** Whether plans can bind the memory. */
-  get allocated(): boolean {
-    return this.#memory !== null;
+  /** Whether the memory is there, and stays until this holder lets go: its plans may bind it. */
+  heldBy(holder: object): boolean {
+    return this.#memory !== null && this.#holders.has(holder);
   }
 
   /** Allocates the memory, unless that has happened; it stays until every holder has let go. */

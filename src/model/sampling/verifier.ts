@@ -58,6 +58,7 @@ export class Verifier {
   /** Lets go of the distributions. */
   trim(): void {
     for (const plan of this.#ratios.values()) plan.unbind();
+    this.#distributions.letGo(this);
   }
 
   /** Compiles what reads these logits; what also reads distributions, once these have their memory. */
@@ -75,11 +76,12 @@ export class Verifier {
     this.#matches.set(logits.buffer, match);
     this.#ratios.set(logits.buffer, ratio);
     ratio.later();
-    await Promise.all([match.ready(), this.#distributions.allocated ? ratio.ready() : null]);
+    await Promise.all([match.ready(), this.#distributions.heldBy(this) ? ratio.ready() : null]);
   }
 
-  /** The distributions have their memory: compiles what reads them. */
-  async bindDistributions(): Promise<void> {
+  /** Memory for distributions, and what reads them. */
+  async keepDistributions(): Promise<void> {
+    await this.#distributions.hold(this);
     await Promise.all([...this.#ratios.values()].map((plan) => plan.ready()));
   }
 
@@ -126,5 +128,6 @@ export class Verifier {
       for (const plan of plans.values()) plan.destroy();
       plans.clear();
     }
+    this.#distributions.letGo(this);
   }
 }
