@@ -47,8 +47,12 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     row.slot = task.base + bit;
     row.prefix = task.base;
     row.base = task.base;
-    row.maskLow = own.maskLow;
-    row.maskHigh = own.maskHigh;
+    // A window of 0 positions is none.
+    let lowest = select(row.position + 1 - min(task.window, row.position + 1), 0, task.window == 0);
+    row.first = min(lowest, task.base);
+    let passed = (max(lowest, task.position) - task.position) * width; // rows of beams that the window has passed
+    row.maskLow = own.maskLow & ~extractBits(0xffffffffu, 0, min(passed, 32));
+    row.maskHigh = own.maskHigh & ~extractBits(0xffffffffu, 0, max(passed, 32) - 32);
     row.alive = 1;
     row.sources = 0xffffffffu; // every row, as rows.ts packs it
     sources[lane] = candidate.row;

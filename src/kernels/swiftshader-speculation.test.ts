@@ -82,6 +82,7 @@ describe.skipIf(noSwiftShader)('on SwiftShader', () => {
       position: 9,
       scored: 0,
       feature: 0,
+      window: 2,
     };
     const ids = Array.from({ length: 100 }, (_, i) => i);
     const logits = pathLogits(100);

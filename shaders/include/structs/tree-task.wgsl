@@ -10,4 +10,5 @@ struct TreeTask {
   position: u32,
   scored: u32,
   feature: u32,
+  window: u32,
 }

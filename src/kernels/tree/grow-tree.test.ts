@@ -16,6 +16,7 @@ const task: TreeTask = {
   position: 90,
   scored: 0,
   feature: 2,
+  window: 0,
 };
 
 for (const [features, threads] of [
@@ -31,6 +32,9 @@ for (const [features, threads] of [
       [300, { ...task, width: 10, levels: 7, nodes: 60, feature: 15 }],
       [1000, { ...task, width: 16, levels: 5, nodes: 64 }],
       [16, { ...task, width: 16, levels: 2, nodes: 64 }],
+      [128, { ...task, window: 60 }],
+      [128, { ...task, window: 200 }],
+      [300, { ...task, width: 10, levels: 7, nodes: 60, window: 2 }],
     ];
     for (const [vocabulary, shape] of cases) {
       const ids = Array.from({ length: vocabulary }, (_, i) => 2 * i + 1);

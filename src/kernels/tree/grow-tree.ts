@@ -30,6 +30,8 @@ export const TREE_TASK = defineStruct('TreeTask', {
   scored: 'u32',
   /** Row of the drafter's output that its candidates go on from. */
   feature: 'u32',
+  /** Positions that a row of a beam sees, itself included; 0 = all. */
+  window: 'u32',
 });
 
 export type TreeTask = Packed<typeof TREE_TASK>;

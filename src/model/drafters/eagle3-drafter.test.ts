@@ -75,6 +75,21 @@ describe.skipIf(noShared).each(['all', 'baseline'] as const)('EAGLE-3, %s featur
     expect(sampled.lengths.some((length) => length > 1)).toBe(true);
   });
 
+  test('a tree heeds the window of the layer, as a chain does', async () => {
+    const gpu = await testGpu(features);
+    const { prefix } = readEagle3('eagle3-tiny-good');
+    const sliding = { use_sliding_window: true, sliding_window: 3, max_window_layers: 0 };
+    using target = await loadShared(gpu, EAGLE3_TARGET);
+    using drafter = await loadEagle3(gpu, 'eagle3-tiny-good', target, 'config.json', sliding);
+    const drafts = async (propose: Propose) => (await runEagle3(target, drafter, prefix, 16, propose)).drafts;
+    const chains = await drafts((cursor, anchor) => {
+      const { tokens, distributions } = cursor.chain(6, GREEDY);
+      return { tree: chain([anchor, ...tokens]), distributions };
+    });
+    const trees = await drafts((cursor, anchor) => cursor.tree(anchor, { depth: 6, width: 1, nodes: 6 }));
+    expect(trees).toEqual(chains);
+  });
+
   test('the output of the layer over the prompt', async () => {
     const gpu = await testGpu(features);
     const { prefix, prefill_tokens: tokens } = readEagle3('eagle3-tiny');

@@ -11,6 +11,7 @@ import { chain, checkTokens } from '../check-tree.ts';
 import { GrownTree } from '../forward/device-tree.ts';
 import type { Pass } from '../forward/pass.ts';
 import type { RowsOf } from '../forward/pass-rows.ts';
+import { windowsOf } from '../forward/scratch.ts';
 import type {
   Choice,
   DeviceTree,
@@ -125,7 +126,9 @@ class Eagle3Cursor extends ContextCursor implements FeatureCursor {
     const { length } = this;
     const { cache } = this.context;
     const shape = { width, levels: depth, nodes: nodes + 1 };
-    grower.begin({ ...shape, ...named, base: length, position: length, scored: 0, feature: 0 });
+    const [window] = windowsOf(network.architecture); // of its one layer
+    const place = { base: length, position: length, scored: 0, feature: 0, window: window ?? 0 };
+    grower.begin({ ...shape, ...named, ...place });
     executor.run({ cache, rows: { from: 'stream', count: 1 }, logits: 'all' });
     grower.expand(1, 1);
     const bucket = BUCKETS.find((size) => size >= width) as Bucket;

@@ -38,7 +38,7 @@ export const grow = async (
   logits: (path: readonly number[]) => readonly number[],
   threads: number,
 ): Promise<Grown> => {
-  const { width, levels, base, position, feature, scored } = task;
+  const { width, levels, base, position, feature, scored, window } = task;
   const [vocabulary, stride] = [ids.length, stride32(ids.length)];
   const constant = { task: tensorOf(gpu, packTask(task)), ids: tensorOf(gpu, Uint32Array.from(ids)) };
   const candidates = tensorOf(gpu, new Uint32Array(CANDIDATE_BYTES / 4));
@@ -82,17 +82,20 @@ export const grow = async (
       const bit = (level - 1) * width + r;
       const mask = (before?.mask ?? 0n) | (1n << BigInt(bit));
       members.set(index, { mask, row: r });
+      const own = position + level - 1;
+      const lowest = window === 0 ? 0 : Math.max(0, own - window + 1);
+      const inWindow = mask & ~((1n << BigInt(Math.max(0, lowest - position) * width)) - 1n);
       return {
         token,
-        position: position + level - 1,
+        position: own,
         slot: base + bit,
         prefix: base,
-        first: 0,
+        first: Math.min(lowest, base),
         start: 0,
         end: 0,
         base,
-        maskLow: Number(mask & 0xffff_ffffn),
-        maskHigh: Number(mask >> 32n),
+        maskLow: Number(inWindow & 0xffff_ffffn),
+        maskHigh: Number(inWindow >> 32n),
         alive: 1,
         ringEntry: 0,
         chunkBoundary: 0,
