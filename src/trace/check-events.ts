@@ -186,6 +186,7 @@ export const FIELDS: { readonly [Type in TraceEventType]: Readonly<Record<string
   },
   done: {
     finish_reason: oneOf('stop', 'length', 'aborted'),
+    stop: field('a token, text or null', (value) => value === null || count.is(value) || text.is(value)),
     text: orNull(text),
     constraint: optional(record({ valid: flag, forced: count, masked: count, ms: number })),
   },

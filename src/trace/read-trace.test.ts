@@ -63,6 +63,7 @@ describe('a trace as text', () => {
       { ...verify, probabilities: [{ target: 'high' }] },
       'the probabilities of a verify event',
     ],
+    ['a stop that is neither token nor text', { ...done, stop: [2] }, 'the stop of a done event must be a token, text'],
     ['a version of the future', { ...run, version: 2 }, 'the version of a run event must be 1'],
     ['no time', { ...commit, at: null }, 'its time (at) is not a number'],
   ])('is refused with %s, by line and reason', (_, event, problem) => {

@@ -14,11 +14,7 @@ export interface Service {
   /** Answers at once unless the worker is busy with something that cannot be interrupted. */
   ping(): Promise<void>;
   systems(): Promise<readonly SystemFacts[]>;
-  load(
-    models: ModelSources,
-    options: Pick<LoadOptions, 'precision' | 'cache' | 'onnx'>,
-    port: MessagePort,
-  ): Promise<void>;
+  load(models: ModelSources, options: Omit<LoadOptions, 'signal' | 'onProgress'>, port: MessagePort): Promise<void>;
   run(request: RunRequest, port: MessagePort): Promise<void>;
   calibrate(options: Pick<CalibrateOptions, 'prompts' | 'maxTokens'>, port: MessagePort): Promise<void>;
   measure(options: Pick<MeasureOptions, 'repeats'>, port: MessagePort): Promise<void>;

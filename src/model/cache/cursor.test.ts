@@ -267,6 +267,16 @@ test('top: the most probable children with their log-probabilities', async () =>
   for (const { token, logprob } of best) expect(logprob).toBeCloseTo((row[token] as number) - Math.log(sum), 4);
 });
 
+test('top is not lost when the open submission ends while its memory is made', async () => {
+  using cursor = await open(PREFIX);
+  const pass = cursor.forward(chain([1]));
+  const asked = pass.top([0], 3);
+  gpu.flush();
+  const [[best] = []] = await asked;
+  const [{ token } = { token: -1 }] = await pass.draw(0, GREEDY).read();
+  expect(best?.token).toBe(token);
+});
+
 describe('misuse is refused before anything runs', () => {
   test('context overflow names both lengths', async () => {
     using cursor = await model.open({ capacity: 12 });

@@ -21,14 +21,12 @@ interface Inputs {
 }
 
 export class EnsembleTop {
-  readonly #gpu: Gpu;
   readonly #arena: Arena;
   readonly #vocabulary: number;
   readonly #tops: Tops;
   readonly #plan: Plan;
 
   private constructor(gpu: Gpu, arena: Arena, { members, distributions, vocabulary, ...tensors }: Inputs) {
-    this.#gpu = gpu;
     this.#arena = arena;
     this.#vocabulary = vocabulary;
     const mixed = this.#arena.activation(1, vocabulary, 'mixed');
@@ -60,8 +58,7 @@ export class EnsembleTop {
   /** `ask` records the statistics of position i. */
   async read(count: number, n: number, ask: (i: number) => void): Promise<readonly (readonly Choice[])[]> {
     if (n < 1 || n > MOST_TOP) throw refuse(`the ${n} most probable tokens; 1 to ${MOST_TOP} can be had`);
-    const { submission } = this.#gpu;
-    return this.#tops.read(count, n, this.#vocabulary, (i) => {
+    return this.#tops.read(count, n, this.#vocabulary, (i, submission) => {
       ask(i);
       submission.run(this.#plan, { keys: 0 });
     });

@@ -5,6 +5,7 @@ import { bad, refuse } from '../../base/refuse.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Tensor } from '../../gpu/kernel.ts';
 import { Plan } from '../../gpu/plan.ts';
+import type { Submission } from '../../gpu/submission.ts';
 import { distribution } from '../../kernels/sampling/distribution.ts';
 import { allowedWords, drawAllowed } from '../../kernels/sampling/draw-allowed.ts';
 import {
@@ -214,8 +215,7 @@ export class Sampler {
     if (!size || n < 1) throw refuse(`the ${n} most probable tokens; 1 to ${MOST_TOP} can be had`);
     const plan = this.#plans.get(logits.buffer)?.top.get(size);
     if (!plan) throw new Error('the most probable of logits that were not prepared');
-    const { submission } = this.#gpu;
-    return this.#tops.read(rows.length, n, this.#vocabulary, (i) => {
+    return this.#tops.read(rows.length, n, this.#vocabulary, (i, submission) => {
       submission.upload(this.#row, Uint32Array.of(rows[i] as number, 0, 0, 0));
       submission.run(plan, { keys: 0 });
     });
@@ -246,13 +246,13 @@ export class Tops {
     this.output = arena.storage(MOST_TOP * CHOICE_WORDS * 4, 'top');
   }
 
-  /** `record` writes answer i into the output. */
-  async read(count: number, n: number, vocabulary: number, record: (i: number) => void) {
+  /** `record` writes answer i into the output. It gets the submission, as another may be open since the call. */
+  async read(count: number, n: number, vocabulary: number, record: (i: number, submission: Submission) => void) {
     const bytes = n * CHOICE_WORDS * 4;
     const store = this.#kept ?? (await this.#allocate());
     const { submission } = this.#gpu;
     const kept = Array.from({ length: count }, (_, i) => {
-      record(i);
+      record(i, submission);
       const answer = { ...rowsOf(store, 1, i), bytes };
       submission.copy({ ...this.output, bytes }, answer);
       return answer;
