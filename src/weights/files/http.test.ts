@@ -173,3 +173,21 @@ it('stops at once when aborted: while connecting, reading and waiting', async ()
   setTimeout(() => waiting.abort(), 30);
   await expect(opening).rejects.toMatchObject(aborted);
 });
+
+it('that is closed while it is read ends the read, and asks the server for nothing more', async () => {
+  server.behave({ stallAfter: 200_000 });
+  const source = await open('model.gguf', { timing: { backoff: 1, stall: 500 } });
+  const read = source.readInto(new Uint8Array(file.length), 0);
+  setTimeout(() => source[Symbol.dispose](), 30);
+  await expect(read).rejects.toMatchObject({ code: 'aborted' });
+  await expect(source.readInto(new Uint8Array(1), 0)).rejects.toMatchObject({ code: 'aborted' });
+  expect(server.requests).toHaveLength(1);
+});
+
+it('that is closed while it connects again reads nothing more', async () => {
+  const source = await open();
+  source.release();
+  const read = source.readInto(new Uint8Array(file.length), 0);
+  source[Symbol.dispose]();
+  await expect(read).rejects.toMatchObject({ code: 'aborted' });
+});

@@ -54,6 +54,7 @@ export class HttpSource implements ByteSource {
   readonly #options: HttpOptions;
   readonly #timing: Timing;
   #connection: Connection | null = null;
+  #closed = false;
   #size = -1;
   #version: Version | null = null;
   /** A sample stands alone, so no version is needed. */
@@ -124,8 +125,15 @@ export class HttpSource implements ByteSource {
     connection?.abort.abort();
   }
 
+  /** Ends a read that is under way: it must not connect again. */
   [Symbol.dispose](): void {
+    this.#closed = true;
     this.release();
+  }
+
+  #checkOpen(signal: AbortSignal | undefined): void {
+    checkAborted(signal);
+    if (this.#closed) throw new OutriderError('aborted', `${this.name} was closed while it was read`);
   }
 
   /** Runs `work` again after interruptions; the count of tries starts anew whenever `progress` grew. */
@@ -135,11 +143,11 @@ export class HttpSource implements ByteSource {
     try {
       for (let tries = 1, before = progress(); ; tries++) {
         try {
-          checkAborted(signal);
+          this.#checkOpen(signal);
           return await work();
         } catch (error) {
           this.release();
-          checkAborted(signal);
+          this.#checkOpen(signal);
           if (!(error instanceof Interrupted)) throw error;
           if (progress() > before) tries = 1;
           before = progress();
@@ -220,7 +228,7 @@ export class HttpSource implements ByteSource {
           throw new Interrupted('no answer', { cause });
         },
       );
-      if (!this.#check(response, start)) {
+      if (this.#closed || !this.#check(response, start)) {
         abort.abort();
         return false;
       }

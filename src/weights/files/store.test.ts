@@ -78,6 +78,7 @@ describe('a stored file', () => {
     const read = source?.readInto(new Uint8Array(file.length), 0);
     source?.[Symbol.dispose]();
     await expect(read).rejects.toMatchObject({ code: 'aborted' });
+    expect(server.requests).toHaveLength(1);
   });
 
   it('can be removed', async () => {

@@ -265,6 +265,7 @@ class StoredSource implements ByteSource {
       throw await this.#outdated();
     }
     this.#http = http;
+    if (this.#closed) http[Symbol.dispose]();
     return http;
   }
 
@@ -280,7 +281,7 @@ class StoredSource implements ByteSource {
   }
 
   [Symbol.dispose](): void {
-    this.release();
+    this.#http?.[Symbol.dispose]();
     this.#closed = true;
     this.#bytes = new Uint8Array(0);
     this.#held = -1;
