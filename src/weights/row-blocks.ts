@@ -43,7 +43,7 @@ function* piecesOf(placed: readonly PlacedTensor[], wanted: StreamOptions['wante
   }
 }
 
-/** A read on its way. It never rejects: nothing awaits it when the stream ends early. */
+/** A read on its way. It never rejects: while the consumer works on another block, nothing awaits it. */
 interface Reading {
   readonly piece: Piece;
   readonly raw: Uint8Array<ArrayBuffer>;
@@ -55,6 +55,8 @@ export async function* streamRowBlocks(
   options: StreamOptions = {},
 ): AsyncGenerator<RowBlock> {
   const { signal, onProgress, wanted } = options;
+  const left = new AbortController();
+  const ending = signal ? AbortSignal.any([signal, left.signal]) : left.signal;
   const pieces = piecesOf(placed, wanted);
   let buffers = [new Uint8Array(0), new Uint8Array(0)] as const;
   let delivered = 0;
@@ -69,35 +71,41 @@ export async function* streamRowBlocks(
     const buffer = spare.length < piece.bytes ? new Uint8Array(piece.bytes) : spare;
     buffers = [used, buffer];
     const raw = buffer.subarray(0, piece.bytes);
-    const done = source.readInto(raw, piece.start, signal).then(
+    const done = source.readInto(raw, piece.start, ending).then(
       () => null,
       (error: unknown) => ({ error }),
     );
     return { piece, raw, done };
   };
   checkAborted(signal);
-  for (let reading = read(); reading; ) {
-    const { piece, raw, done } = reading;
-    const failed = await done;
-    if (failed) throw failed.error;
-    checkAborted(signal);
-    const next = read(); // while the consumer works on this block
-    const { info, order, blocks } = piece.tensor;
-    if (order) orderRows(order, raw, piece.bytes / piece.count, piece.first, piece.rows);
-    yield {
-      tensor: info,
-      ...block(info, piece.first, piece.count),
-      raw,
-      decode: () => {
-        const values = dequantize(info.type, raw, blocks?.decoders);
-        orderValues(order, values, info.shape.at(-1) ?? 1);
-        return values;
-      },
-      repacker: (format) => (isOrderedByRows(order) ? repackerOf(info.type, format, blocks?.repackers) : undefined),
-    };
-    delivered += raw.length;
-    onProgress?.(delivered);
-    reading = next;
+  let reading = read();
+  try {
+    while (reading) {
+      const { piece, raw, done }: Reading = reading;
+      const failed = await done;
+      if (failed) throw failed.error;
+      checkAborted(signal);
+      reading = read(); // while the consumer works on this block
+      const { info, order, blocks } = piece.tensor;
+      if (order) orderRows(order, raw, piece.bytes / piece.count, piece.first, piece.rows);
+      yield {
+        tensor: info,
+        ...block(info, piece.first, piece.count),
+        raw,
+        decode: () => {
+          const values = dequantize(info.type, raw, blocks?.decoders);
+          orderValues(order, values, info.shape.at(-1) ?? 1);
+          return values;
+        },
+        repacker: (format) => (isOrderedByRows(order) ? repackerOf(info.type, format, blocks?.repackers) : undefined),
+      };
+      delivered += raw.length;
+      onProgress?.(delivered);
+    }
+  } finally {
+    // A consumer may leave early. A source serves one read at a time, so none may be left to disturb the next stream.
+    left.abort();
+    await reading?.done;
   }
 }
 

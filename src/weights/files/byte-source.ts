@@ -10,7 +10,7 @@ export interface ByteSource extends Disposable {
   readonly size: number;
   /** The server's name for this version; absent or '' when it has none. */
   readonly version?: string;
-  /** Fills `target` with the bytes from `start` on. Throws `bad-checkpoint` when the file ends before. */
+  /** Fills `target` with the bytes from `start` on; one read at a time. Throws `bad-checkpoint` when the file ends before. */
   readInto(target: Uint8Array, start: number, signal?: AbortSignal): Promise<void>;
   /** Closes a connection that waits for the next read; that read makes a new one. */
   release?(): void;
