@@ -1,6 +1,7 @@
 // Tells whether models would fit this device before any is downloaded: it reads configs and the headers of the weights.
 // WebGPU states how large a buffer may be, but not how much memory there is. Some browsers state roughly how much
-// memory the computer has; in others only the size of buffers is checked.
+// memory the computer has; in others only the size of buffers is checked. A checkpoint that holds a head although its
+// config ties it to the embedding counts as one matrix: only their values tell whether a load takes both (own-head.ts).
 
 import { checkAborted, type OutriderError } from '../base/errors.ts';
 import { bad } from '../base/refuse.ts';

@@ -62,6 +62,7 @@ describe('llama.cpp’s hand-crafted GGUF files', () => {
     ['KV_BAD_VALUE_SIZE', lying(gguf(), find(gguf(), 'general.architecture') + 24, 2n ** 62n)],
     ['KV_DUPLICATE_KEY', twice(gguf({ 'llama.block_coun2': 1 }), 'llama.block_coun2', 'llama.block_count')],
     ['KV_BAD_ALIGN', gguf({ 'general.alignment': 13 })],
+    ['KV_BAD_ALIGN as a fraction', gguf({ 'general.alignment': 1.5 })],
     ['KV_WRONG_TYPE_ALIGN', gguf({ 'general.alignment': true })],
     ['TENSORS_BAD_NAME_SIZE', gguf({}, first({ name: `token_embd.weight${'_long'.repeat(20)}` }))],
     ['TENSORS_BAD_N_DIMS', gguf({}, first({ dimensions: [32, 4, 1, 1, 1] }))],

@@ -194,7 +194,8 @@ const readHeader = (reader: Reader): GgufHeader => {
     metadata.set(key, reader.value(reader.u32()));
   }
   const alignment = metadata.get('general.alignment') ?? 32;
-  if (typeof alignment !== 'number' || !(alignment >= 1 && alignment <= 65536) || alignment & (alignment - 1))
+  const isCount = typeof alignment === 'number' && Number.isInteger(alignment);
+  if (!isCount || !(alignment >= 1 && alignment <= 65536) || alignment & (alignment - 1))
     throw bad(`${file}: general.alignment is ${String(alignment)}, not a power of two`);
   return { metadata, tensors: readTensors(reader, tensorCount, alignment) };
 };
