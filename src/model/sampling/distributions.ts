@@ -43,7 +43,7 @@ export class DistributionRing {
   }
 
   /** Whether the memory is there, and stays until this holder lets go: its plans may bind it. */
-  heldBy(holder: object): boolean {
+  hasHolder(holder: object): boolean {
     return this.#memory !== null && this.#holders.has(holder);
   }
 

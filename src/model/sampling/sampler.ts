@@ -110,7 +110,7 @@ export class Sampler {
       top(plan, { logits, row: this.#row, output: this.#tops.output }, { n, vocabulary }, tuning),
     );
     this.#plans.set(logits.buffer, { draw, distribution: distributions, top: most });
-    const kept = this.distributions.heldBy(this) ? [...distributions.values()] : [];
+    const kept = this.distributions.hasHolder(this) ? [...distributions.values()] : [];
     for (const plan of distributions.values()) plan.later();
     await Promise.all([...draw.values(), ...most.values(), ...kept].map((plan) => plan.ready()));
   }
@@ -158,7 +158,7 @@ export class Sampler {
       return { ...sampling, ...kept, row, position, entry: this.#tokenRing.ring.entry(first + i) };
     });
     const keeps = wanted.some(({ distribution }) => distribution);
-    if (keeps && !this.distributions.heldBy(this))
+    if (keeps && !this.distributions.hasHolder(this))
       throw refuse('distributions are to be kept, and have no memory', 'Await keepDistributions of the model first.');
     const { submission } = this.#gpu;
     submission.upload(this.draws, packDraws(draws));

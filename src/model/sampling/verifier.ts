@@ -76,7 +76,7 @@ export class Verifier {
     this.#matches.set(logits.buffer, match);
     this.#ratios.set(logits.buffer, ratio);
     ratio.later();
-    await Promise.all([match.ready(), this.#distributions.heldBy(this) ? ratio.ready() : null]);
+    await Promise.all([match.ready(), this.#distributions.hasHolder(this) ? ratio.ready() : null]);
   }
 
   /** Memory for distributions, and what reads them. */
