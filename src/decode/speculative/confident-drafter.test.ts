@@ -52,7 +52,7 @@ describe('a draft by confidence', () => {
     expect(await draft([0.99], { capacity: 2 })).toBeNull();
   });
 
-  it('is a chain with one token a place, and has leaves beside it with two; the likeliest first', async () => {
+  it('is a chain with one token a place, and has leaves next to it with two; the likeliest first', async () => {
     const chain = await draft([0.9, 0.8, 0.5]);
     expect(chain?.tree).toEqual({ tokens: [ANCHOR, 10, 20, 30], parents: [-1, 0, 1, 2] });
     const tree = await draft([0.7, 0.9], { width: 2 });
