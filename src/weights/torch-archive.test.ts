@@ -62,3 +62,27 @@ test('rows that do not follow one another, and storages that are too short, are 
   await expect(open(writeTorch([{ ...fc, stride: [1, 2] }]))).rejects.toThrow('a call that makes no tensor');
   await expect(open(writeTorch([{ ...fc, shape: [3, 3] }]))).rejects.toThrow('36 bytes at 0 of a storage of 24');
 });
+
+test('an archive that was cut off is told from a file that is none', async () => {
+  const whole = writeTorch(TENSORS);
+  for (const end of [whole.length - 1, whole.length - 22, whole.length >> 1, 22])
+    await expect(open(whole.slice(0, end))).rejects.toMatchObject({
+      code: 'bad-checkpoint',
+      message: expect.stringContaining(
+        `pytorch_model.bin: truncated: its zip directory is not at its end, byte ${end}`,
+      ),
+      hint: expect.stringContaining('download or copy it again'),
+    });
+  const page = new TextEncoder().encode('<!DOCTYPE html><title>Not found</title>');
+  await expect(open(page)).rejects.toThrow('it is no zip archive');
+});
+
+test('a message stays short, however long a name is', async () => {
+  const [fc] = TENSORS as [TorchTensor];
+  const error: Error = await open(writeTorch([{ ...fc, name: 'x'.repeat(20_000), shape: [3, 3] }])).then(
+    () => new Error('it was read'),
+    (reason: Error) => reason,
+  );
+  expect(error.message).toContain('36 bytes at 0 of a storage of 24');
+  expect(error.message.length).toBeLessThan(300);
+});

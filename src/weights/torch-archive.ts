@@ -9,6 +9,7 @@ import type { StoredTensor } from './safetensors.ts';
 const END_BYTES = 22;
 const ENTRY_BYTES = 46;
 const LOCAL_BYTES = 30;
+const LOCAL_HEADER = 0x04034b50;
 const MAX_COMMENT = 65535;
 /** The central directory and the pickle: a table of tens of thousands of tensors is a few megabytes. */
 const MAX_TABLE = 64 << 20;
@@ -30,7 +31,17 @@ const readMembers = async (source: ByteSource, signal?: AbortSignal): Promise<Re
   const view = new DataView(tail.buffer, tail.byteOffset, tail.byteLength);
   let end = tail.length - END_BYTES;
   while (end >= 0 && view.getUint32(end, true) !== 0x06054b50) end--;
-  if (end < 0) throw wrong(file, 'it has no zip directory');
+  if (end < 0) {
+    const start = await readBytes(source, 0, 4, signal);
+    const isZip = new DataView(start.buffer).getUint32(0, true) === LOCAL_HEADER;
+    // The directory comes last: an archive without one was cut off.
+    if (isZip)
+      throw bad(
+        `${file}: truncated: its zip directory is not at its end, byte ${size}`,
+        'The file is incomplete: download or copy it again.',
+      );
+    throw wrong(file, 'it is no zip archive');
+  }
   const [bytes, start] = [view.getUint32(end + 12, true), view.getUint32(end + 16, true)];
   if (start + bytes > size || bytes > MAX_TABLE) throw wrong(file, `a directory of ${bytes} bytes at ${start}`);
   const directory = await readBytes(source, start, start + bytes, signal);
@@ -61,7 +72,7 @@ const startOf = async (source: ByteSource, { header, bytes }: Member, signal?: A
   if (header + LOCAL_BYTES > size) throw truncated(file, size, header + LOCAL_BYTES);
   const local = await readBytes(source, header, header + LOCAL_BYTES, signal);
   const view = new DataView(local.buffer, local.byteOffset, local.byteLength);
-  if (view.getUint32(0, true) !== 0x04034b50) throw wrong(file, 'a member lies elsewhere than its directory says');
+  if (view.getUint32(0, true) !== LOCAL_HEADER) throw wrong(file, 'a member lies elsewhere than its directory says');
   const start = header + LOCAL_BYTES + view.getUint16(26, true) + view.getUint16(28, true);
   if (start + bytes > size) throw truncated(file, size, start + bytes);
   return start;
@@ -85,13 +96,14 @@ export const readTorchArchive = async (source: ByteSource, signal?: AbortSignal)
   const starts = new Map<string, number>();
   const tensors: StoredTensor[] = [];
   for (const [name, { type, storage, offset, shape }] of table) {
+    const shown = name.slice(0, 100);
     const member = members.get(`data/${storage}`);
     const element = elementType(type);
-    if (!member || element?.elements !== 1) throw wrong(file, `${name}: its storage is missing or of type ${type}`);
+    if (!member || element?.elements !== 1) throw wrong(file, `${shown}: its storage is missing or of type ${type}`);
     const bytes = shape.reduce((product, dimension) => product * dimension, element.bytes);
     const first = offset * element.bytes;
     if (!Number.isSafeInteger(bytes) || first + bytes > member.bytes)
-      throw wrong(file, `${name}: ${bytes} bytes at ${first} of a storage of ${member.bytes}`);
+      throw wrong(file, `${shown}: ${bytes} bytes at ${first} of a storage of ${member.bytes}`);
     const start = starts.get(storage) ?? (await startOf(source, member, signal));
     starts.set(storage, start);
     tensors.push({ name, type, shape, start: start + first, bytes });

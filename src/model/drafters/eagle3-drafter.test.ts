@@ -13,9 +13,12 @@ import {
   runEagle3,
 } from '../../testing/goldens/golden-eagle3.ts';
 import { noShared } from '../../testing/goldens/shared.ts';
+import { EVERY_SECOND, TINY_EAGLE3, tinyCheckpoint } from '../../testing/toys/tiny.ts';
 import { rowsOf } from '../arena.ts';
 import { unpad } from '../forward/pass.ts';
 import type { Choice, Sampling } from '../interface.ts';
+import { loadDrafter } from '../load/load-drafter.ts';
+import { loadModel } from '../load/load-model.ts';
 
 const TOLERANCE = 1e-3;
 
@@ -42,6 +45,28 @@ describe.skipIf(noShared)('EAGLE-3 in other layouts', () => {
     const expected = goldenTensor(name, 'chain_logits_norm_before_residual.f32');
     expect(relativeError(logits, expected)).toBeLessThan(TOLERANCE);
   });
+});
+
+test('a layer with a window: a tree of width 1 is the greedy chain', async () => {
+  const gpu = await testGpu();
+  using target = await loadModel(gpu, tinyCheckpoint(), { batchInvariant: true });
+  const window = { use_sliding_window: true, sliding_window: 4, max_window_layers: 0 };
+  using drafter = await loadDrafter(
+    gpu,
+    tinyCheckpoint({ config: { ...TINY_EAGLE3, ...window }, vectors: EVERY_SECOND }),
+    target,
+  );
+  if (drafter.kind !== 'eagle3') throw new Error(drafter.kind);
+  using cursor = await target.open({ capacity: 64, tapLayers: drafter.tapLayers });
+  using context = await drafter.open({ capacity: 64 });
+  const prefix = Array.from({ length: 20 }, (_, i) => (7 * i) % 50);
+  const anchor = await prefillEagle3(cursor, context, prefix);
+  const depth = 8;
+  const drafts = chain([anchor, ...context.chain(depth, GREEDY).tokens]);
+  const { tokens } = await cursor.forward(drafts).verify(null, GREEDY);
+  cursor.rewind(prefix.length);
+  const tree = context.tree(anchor, { depth, width: 1, nodes: depth });
+  expect((await cursor.forward(tree).verify(null, GREEDY)).tokens).toEqual(tokens);
 });
 
 describe.skipIf(noShared).each(['all', 'baseline'] as const)('EAGLE-3, %s features', (features) => {
@@ -73,21 +98,6 @@ describe.skipIf(noShared).each(['all', 'baseline'] as const)('EAGLE-3, %s featur
     const sampled = await runEagle3(target, drafter, prefix, 24, drawn, sampling);
     expect(sampled.drafts.flat().every((token) => drafter.ids.includes(token))).toBe(true);
     expect(sampled.lengths.some((length) => length > 1)).toBe(true);
-  });
-
-  test('a tree heeds the window of the layer, as a chain does', async () => {
-    const gpu = await testGpu(features);
-    const { prefix } = readEagle3('eagle3-tiny-good');
-    const sliding = { use_sliding_window: true, sliding_window: 3, max_window_layers: 0 };
-    using target = await loadShared(gpu, EAGLE3_TARGET);
-    using drafter = await loadEagle3(gpu, 'eagle3-tiny-good', target, 'config.json', sliding);
-    const drafts = async (propose: Propose) => (await runEagle3(target, drafter, prefix, 16, propose)).drafts;
-    const chains = await drafts((cursor, anchor) => {
-      const { tokens, distributions } = cursor.chain(6, GREEDY);
-      return { tree: chain([anchor, ...tokens]), distributions };
-    });
-    const trees = await drafts((cursor, anchor) => cursor.tree(anchor, { depth: 6, width: 1, nodes: 6 }));
-    expect(trees).toEqual(chains);
   });
 
   test('the output of the layer over the prompt', async () => {

@@ -9,6 +9,7 @@ import { meter } from '../../gpu/meter.ts';
 import { testGpu } from '../../testing/device/gpu.ts';
 import { chain, GREEDY, loadShared, relativeError } from '../../testing/goldens/golden.ts';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
+import { EVERY_SECOND, TINY_EAGLE3, tinyCheckpoint } from '../../testing/toys/tiny.ts';
 import type { Checkpoint } from '../../weights/checkpoint.ts';
 import { folderSource } from '../../weights/files/folder.ts';
 import { openCheckpoint } from '../../weights/open.ts';
@@ -17,6 +18,7 @@ import type { BlockDrafter, FeatureDrafter } from '../interface.ts';
 import type { Transformer } from '../transformer.ts';
 import type { LoadModelOptions, LoadProgress } from './checkpoint-tensors.ts';
 import { loadDrafter } from './load-drafter.ts';
+import { loadModel } from './load-model.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -34,6 +36,34 @@ const edited = async (name: string, change: Json, config = 'config.json'): Promi
     [Symbol.dispose]: () => checkpoint[Symbol.dispose](),
   };
 };
+
+test('the maps of a draft vocabulary: what contradicts itself is refused, and all memory is given back', async () => {
+  const gpu = await testGpu();
+  using target = await loadModel(gpu, tinyCheckpoint(), { batchInvariant: true });
+  const load = async (d2t: Readonly<Record<number, number>>, t2d: Readonly<Record<number, number>>) => {
+    const vectors = { d2t: Object.assign([...EVERY_SECOND.d2t], d2t), t2d: Object.assign([...EVERY_SECOND.t2d], t2d) };
+    using checkpoint = tinyCheckpoint({ config: TINY_EAGLE3, vectors });
+    return await loadDrafter(gpu, checkpoint, target);
+  };
+  (await load({}, {}))[Symbol.dispose]();
+  const before = gpu.bytes;
+  for (const [d2t, t2d, message] of [
+    [{ 5: 45 }, {}, 'd2t: entry 5 is token 50, which is outside the vocabulary of 50'],
+    [{ 0: -1 }, {}, 'd2t: entry 0 is token -1, which is outside the vocabulary of 50'],
+    [{ 5: 3 }, {}, 'd2t: entries 4 and 5 are both token 8'],
+    [{ 25: 0 }, {}, 'd2t: expected [25], found [26]'],
+    [{ 5: 6 }, {}, 't2d has token 10, and d2t lacks it'],
+    [{}, { 4: 0 }, 'd2t has token 4, and t2d lacks it'],
+    [{}, { 7: 1 }, 't2d has token 7, and d2t lacks it'],
+    [{}, { 50: 1 }, 't2d: expected [50], found [51]'],
+  ] as const) {
+    await expect(load(d2t, t2d), message).rejects.toMatchObject({
+      code: 'bad-checkpoint',
+      message: expect.stringContaining(message),
+    });
+    expect(gpu.bytes).toBe(before);
+  }
+});
 
 describe.skipIf(noShared)('a drafter and its target', () => {
   let gpu: Gpu;

@@ -50,8 +50,12 @@ const checkPair = (name: string, family: DrafterFamily, target: LanguageModel): 
     );
 };
 
-/** The map from a drafter's own vocabulary to the target's: differences, or in GGUF ids. `t2d` is its inverse. */
+/** The map from a drafter's own vocabulary to the target's: differences, or in GGUF ids. */
 const MAP = 'd2t';
+/** Which of the target's tokens the map has. Nothing needs it: it shows whether the map is read as it was meant. */
+const COVERED = 't2d';
+
+const BAD_MAP = 'The file is damaged, or its draft vocabulary is mapped in another way: download or convert it again.';
 
 /** Reads the map, and puts both directions on the device. */
 const mapVocabulary = (
@@ -59,26 +63,40 @@ const mapVocabulary = (
   arena: Arena,
   { architecture, vocabulary }: DrafterFamily,
   { tensors }: Checkpoint,
-): { readonly reduced: Reduced; readonly fill: (map: readonly number[]) => readonly number[] } => {
+): {
+  readonly reduced: Reduced;
+  readonly fill: (map: readonly number[]) => readonly number[];
+  readonly compare: (covered: Float32Array) => void;
+} => {
   const { vocabulary: drafted } = architecture.sizes;
   const shape = tensors.get(MAP)?.shape;
   if (!shape && drafted < vocabulary) throw bad(`tensor ${MAP} is missing`, 'It maps the draft vocabulary.');
   if (shape && (shape.length !== 1 || shape[0] !== drafted))
     throw bad(`${MAP}: expected [${drafted}], found [${shape.join(', ')}]`);
+  const inverse = tensors.get(COVERED)?.shape;
+  if (inverse && (inverse.length !== 1 || inverse[0] !== vocabulary))
+    throw bad(`${COVERED}: expected [${vocabulary}], found [${inverse.join(', ')}]`);
   const ids = arena.storage(drafted * 4, 'draft ids');
   const index = arena.storage(vocabulary * 4, 'draft index');
+  const entries = new Uint32Array(vocabulary).fill(NOT_THERE);
   const fill = (map: readonly number[]): readonly number[] => {
-    const entries = new Uint32Array(vocabulary).fill(NOT_THERE);
     for (const [i, id] of map.entries()) {
-      if (!(Number.isInteger(id) && id >= 0 && id < vocabulary) || entries[id] !== NOT_THERE)
-        throw bad(`${MAP}: entry ${i} is token ${id}, which is outside the vocabulary of ${vocabulary} or there twice`);
+      if (!(Number.isInteger(id) && id >= 0 && id < vocabulary))
+        throw bad(`${MAP}: entry ${i} is token ${id}, which is outside the vocabulary of ${vocabulary}`, BAD_MAP);
+      if (entries[id] !== NOT_THERE) throw bad(`${MAP}: entries ${entries[id]} and ${i} are both token ${id}`, BAD_MAP);
       entries[id] = i;
     }
     gpu.device.queue.writeBuffer(ids.buffer, 0, Uint32Array.from(map));
     gpu.device.queue.writeBuffer(index.buffer, 0, entries);
     return map;
   };
-  return { reduced: { ids, index }, fill };
+  const compare = (covered: Float32Array): void => {
+    const id = entries.findIndex((entry, i) => (entry !== NOT_THERE) !== (covered[i] !== 0));
+    if (id < 0) return;
+    const [has, lacks] = entries[id] === NOT_THERE ? [COVERED, MAP] : [MAP, COVERED];
+    throw bad(`${has} has token ${id}, and ${lacks} lacks it`, BAD_MAP);
+  };
+  return { reduced: { ids, index }, fill, compare };
 };
 
 type AnyDrafter = DFlashDrafter | DSparkDrafter | Eagle3Drafter;
@@ -139,9 +157,10 @@ export const loadDrafter = async (
     const tapLayers = family.tapLayers(target.layers);
     const parts = { gpu, architecture, weights, tuning, arena, target, tapLayers };
     const sinks = new Map(prepared.sinks);
+    let compareMaps = (): void => {};
     const made = await gpu.allocating(what, () => {
       if (!spread) return makeDrafter(family, parts);
-      const { reduced, fill } = mapVocabulary(gpu, arena, family, checkpoint);
+      const { reduced, fill, compare } = mapVocabulary(gpu, arena, family, checkpoint);
       const mapped = makeDrafter(family, { ...parts, reduced });
       if (checkpoint.tensors.has(MAP))
         sinks.set(MAP, (block) => {
@@ -149,12 +168,17 @@ export const loadDrafter = async (
           mapped.ids = fill(Array.from(block.decode(), (entry, i) => (absolute ? entry : i + entry)));
         });
       else mapped.ids = fill(Array.from({ length: architecture.sizes.vocabulary }, (_, i) => i));
+      sinks.set(COVERED, (block) => {
+        const covered = block.decode();
+        compareMaps = () => compare(covered); // once both have been read, in whatever order
+      });
       return mapped;
     });
     for (const [name, sink] of divisorSinks(made)) sinks.set(name, sink);
     drafter = made;
     compiling = reportPipelines(gpu, onProgress, () => compile(made, target));
     await Promise.all([compiling, streamWeights(gpu, checkpoint, sinks, options)]);
+    compareMaps();
     checkAborted(signal);
     if (gpu.failure) throw gpu.failure;
     return made;

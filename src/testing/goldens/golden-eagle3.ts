@@ -38,12 +38,11 @@ export const loadEagle3 = async (
   name: string,
   target: LanguageModel,
   source: string | Uint8Array = 'config.json',
-  change: object = {},
 ): Promise<Eagle3Drafter> => {
   const gguf = typeof source === 'string' ? undefined : source;
   using checkpoint = await openGolden(name, gguf);
   const config = gguf ? checkpoint.config : JSON.parse(readFileSync(shared('golden', name, source as string), 'utf8'));
-  const drafter = await loadDrafter(gpu, { ...checkpoint, config: { ...config, ...change } }, target);
+  const drafter = await loadDrafter(gpu, { ...checkpoint, config }, target);
   if (!(drafter instanceof Eagle3Drafter)) throw new Error(`${name} is ${drafter.kind}`);
   return drafter;
 };

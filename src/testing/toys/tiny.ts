@@ -1,7 +1,7 @@
 // Checkpoints of small random models without a file, for tests that need shapes and no reference outputs.
 
 import { tensorSpecs } from '../../model/architecture.ts';
-import { readArchitecture } from '../../model/families/families.ts';
+import { isDrafter, readArchitecture, readDrafter } from '../../model/families/families.ts';
 import type { Checkpoint, RowBlock, TensorInfo } from '../../weights/checkpoint.ts';
 import { matrixShape } from '../../weights/checkpoint.ts';
 
@@ -18,6 +18,20 @@ export const TINY: Readonly<Record<string, unknown>> = {
   max_position_embeddings: 160,
   rms_norm_eps: 1e-5,
   tie_word_embeddings: true,
+};
+
+/** What makes TINY an EAGLE-3 drafter for itself, of every second token. */
+export const TINY_EAGLE3: Readonly<Record<string, unknown>> = {
+  architectures: ['LlamaForCausalLMEagle3'],
+  num_hidden_layers: 1,
+  draft_vocab_size: 25,
+  eagle_config: { eagle_aux_hidden_state_layer_ids: [0, 1] },
+};
+
+/** Its map: from entry i to token 2i. */
+export const EVERY_SECOND: Readonly<Record<'d2t' | 't2d', readonly number[]>> = {
+  d2t: Array.from({ length: 25 }, (_, i) => i),
+  t2d: Array.from({ length: 50 }, (_, id) => 1 - (id % 2)),
 };
 
 /** What makes TINY a model with gated short convolutions. */
@@ -61,18 +75,28 @@ export interface TinyOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Changes the table of tensors before it is served. */
   readonly edit?: (tensors: Map<string, TensorInfo>) => void;
+  /** Vectors with these values, besides the random weights. */
+  readonly vectors?: Readonly<Record<string, readonly number[]>>;
   /** Called before each block. */
   readonly onBlock?: (index: number) => void;
 }
 
-/** A checkpoint of random f32 weights for a config; matrices are scaled so that activations keep their size. */
-export const tinyCheckpoint = ({ config = {}, edit, onBlock }: TinyOptions = {}): Checkpoint => {
+/**
+ * A checkpoint of random f32 weights for a config, a model's or a drafter's; matrices are scaled so that activations keep
+ * their size.
+ */
+export const tinyCheckpoint = ({ config = {}, edit, vectors = {}, onBlock }: TinyOptions = {}): Checkpoint => {
   const json = { ...TINY, ...config };
   const tensors = new Map<string, TensorInfo>();
-  for (const { checkpoint: name, shape } of tensorSpecs(readArchitecture(json)))
+  const architecture = isDrafter(json) ? readDrafter(json).architecture : readArchitecture(json);
+  const add = (name: string, shape: readonly number[]) =>
     tensors.set(name, { name, type: 'F32', shape, bytes: shape.reduce((a, b) => a * b, 4) });
+  for (const { checkpoint, shape } of tensorSpecs(architecture)) add(checkpoint, shape);
+  for (const [name, { length }] of Object.entries(vectors)) add(name, [length]);
   edit?.(tensors);
   const values = ({ name, shape, bytes }: TensorInfo, seed: number): Float32Array<ArrayBuffer> => {
+    const given = vectors[name];
+    if (given) return Float32Array.from(given);
     if (shape.length < 2 && name.includes('norm')) return noise(bytes / 4, seed, 0.3).map((x) => 1 + x);
     return noise(bytes / 4, seed, shape.length < 2 ? 0.3 : 3 / Math.sqrt(shape[1] as number));
   };
