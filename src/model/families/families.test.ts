@@ -105,6 +105,26 @@ test('sliding windows: Mistral everywhere, Qwen where layer_types or max_window_
   expect(message({ ...sliding, layer_types: types.slice(1) })).toContain('layer_types names 3 layers');
 });
 
+test('sliding windows of an EAGLE-3 drafter: with layers of LLaMA layer_types alone decides', () => {
+  const layers = { ...LLAMA, num_hidden_layers: 1, model_type: 'llama', sliding_window: 8 };
+  const windowOf = (change: Json) => {
+    const { architectures: _, ...sizes }: Json = { ...layers, ...change };
+    const config = { speculators_model_type: 'eagle3', draft_vocab_size: 64, transformer_layer_config: sizes };
+    const [block] = readDrafter(config).architecture.blocks;
+    return block?.mixer.kind === 'attention' ? block.mixer.window : 'none';
+  };
+  const types = { layer_types: ['sliding_attention'] };
+  expect(windowOf(types)).toBe(8);
+  expect(windowOf({})).toBe(null);
+  expect(windowOf({ ...types, use_sliding_window: false })).toBe(null);
+  expect(windowOf({ ...types, sliding_window: undefined })).toBe(null);
+  expect(windowOf({ max_window_layers: 0 })).toBe(null);
+  expect(windowOf({ layer_types: ['full_attention'] })).toBe(null);
+  // A switch of Qwen's, off where it is absent.
+  expect(windowOf({ ...types, model_type: 'qwen3' })).toBe(null);
+  expect(windowOf({ ...types, model_type: 'qwen3', use_sliding_window: true })).toBe(8);
+});
+
 const LFM2: Json = {
   architectures: ['Lfm2ForCausalLM'],
   vocab_size: 320,
