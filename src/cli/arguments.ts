@@ -1,13 +1,21 @@
 // A command's options as data: one table gives the parser, the types of the values, the help page, and errors that name
 // the nearest option. node:util splits the words.
 import { parseArgs } from 'node:util';
-import { OutriderError } from '../base/errors.ts';
+import { OutriderError, toFault } from '../base/errors.ts';
 import { nearest } from './nearest.ts';
 
 /** The command line itself is wrong: exit status 2. */
 export class UsageError extends OutriderError {
   constructor(message: string, hint = '') {
     super('bad-request', message, hint);
+  }
+}
+
+/** The work had begun when it failed, so the arguments were not at fault: exit status 1, whatever the code. */
+export class WorkError extends OutriderError {
+  constructor(error: OutriderError) {
+    const { code, message, hint, ...facts } = toFault(error);
+    super(code, message, hint, { ...facts, cause: error });
   }
 }
 

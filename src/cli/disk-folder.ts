@@ -1,6 +1,7 @@
 // A folder of this machine's disk as the store of downloads uses one. It is made when something is stored in it.
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { refuse } from '../base/refuse.ts';
 import type { StoreFile, StoreFolder } from '../weights/files/chunks.ts';
 
 export class DiskFolder implements StoreFolder {
@@ -51,7 +52,7 @@ export class DiskFolder implements StoreFolder {
   async *keys(): AsyncGenerator<string> {
     const names = await readdir(this.path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return []; // nothing was ever stored
-      throw error;
+      throw refuse(`cannot read the folder ${this.path}: ${error.message}`, 'OUTRIDER_STORE names another one.');
     });
     for (const name of names) if (!name.endsWith('.swap')) yield name;
   }

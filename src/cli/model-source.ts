@@ -1,6 +1,6 @@
 // Reads the name of a model: an address, a bundled model's name, a folder or a file, an entry of the catalogue, or a
 // repository on Hugging Face.
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { refuse } from '../base/refuse.ts';
 import { addressOfEntry } from '../catalogue/catalogue.ts';
@@ -28,17 +28,11 @@ export const modelOption = text(
 
 const bundledFolder = (root: string): string => join(root, 'public/models');
 
-const bundledWith = (root: string, file: string): readonly string[] => {
+export const bundledNames = (root: string): readonly string[] => {
   const folder = bundledFolder(root);
-  const has = (name: string) => [file, 'model.gguf'].some((each) => existsSync(join(folder, name, each)));
+  const has = (name: string) => ['config.json', 'model.gguf'].some((file) => existsSync(join(folder, name, file)));
   return existsSync(folder) ? readdirSync(folder).filter(has) : [];
 };
-
-/** Language models, drafters and judges. */
-export const bundledModels = (root: string): readonly string[] => bundledWith(root, 'model.safetensors');
-
-/** And policies, which are ONNX files. */
-export const bundledNames = (root: string): readonly string[] => bundledWith(root, 'config.json');
 
 export const PRECISIONS = ['f32', 'f16', 'q8', 'q4'] as const satisfies readonly Precision[];
 
@@ -47,6 +41,10 @@ export const readModelName = (model: string): { readonly name: string; readonly 
   const precision = PRECISIONS.find((known) => model.endsWith(`@${known}`));
   return precision && !existsSync(model) ? { name: model.slice(0, -1 - precision.length), precision } : { name: model };
 };
+
+/** The bytes of a bundled policy, which is one ONNX file; null where the name is another model's. */
+export const bundledPolicyBytes = (root: string, name: string): number | null =>
+  statSync(join(bundledFolder(root), name, 'policy.onnx'), { throwIfNoEntry: false })?.size ?? null;
 
 const bundledFiles = async (root: string, name: string): Promise<Source> => {
   const files = await folderFiles(join(bundledFolder(root), name));
@@ -65,7 +63,7 @@ export const modelSource = async (model: string | undefined, root: string): Prom
     process.stderr.write(`${name}: ${file}, ${Math.round(bytes / 1e6)} MB: ${why}\n`);
     return { kind: 'url', url: address };
   }
-  const bundled = bundledModels(root).join(', ');
+  const bundled = bundledNames(root).join(', ');
   throw new UsageError(
     `there is no model "${name}"`,
     `It is no path, not bundled (${bundled}), and not in \`outrider models --catalogue\`.`,

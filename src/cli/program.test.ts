@@ -40,7 +40,7 @@ describe('the program', () => {
     [
       ['tokenize', '--text', 'a', '--model', 'nowhere'],
       'there is no model "nowhere"',
-      'bundled (dflash, draft, eagle3, mid, prm, router, small-judge, smollm2-eagle3, target)',
+      'bundled (blockpilot, dflash, draft, eagle3, mid, prm, router, small-judge, smollm2-eagle3, target)',
     ],
     [['tokenize', '--ids', '1', '--special'], '--special belongs to --text and --file', ''],
     [['inspect'], 'inspect needs PATH', ''],
@@ -206,8 +206,9 @@ describe('chat', () => {
 describe('inspect and models', () => {
   it('lists the bundled models', async () => {
     const { stdout } = await runCli('models', '--json');
-    const models = JSON.parse(stdout) as { model: string; family: string; parameters: number }[];
+    const models = JSON.parse(stdout) as { model: string; family: string; parameters: number | null; bytes: number }[];
     expect(models.map(({ model, family }) => [model, family])).toEqual([
+      ['blockpilot', 'blockpilot'],
       ['dflash', 'dflash'],
       ['draft', 'qwen3'],
       ['eagle3', 'eagle3'],
@@ -218,7 +219,10 @@ describe('inspect and models', () => {
       ['smollm2-eagle3', 'eagle3'],
       ['target', 'qwen3'],
     ]);
-    expect(models.every(({ parameters }) => parameters > 1e5)).toBe(true);
+    expect(models.every(({ bytes }) => bytes > 1e5)).toBe(true);
+    // The policy is an ONNX file, which has no header to count in.
+    expect(models.every(({ parameters }, i) => (i === 0 ? parameters === null : Number(parameters) > 1e5))).toBe(true);
+    expect((await runCli('models')).stdout).toMatch(/^blockpilot +blockpilot +a policy +147 KiB$/m);
   });
 
   it.skipIf(noShared)('reads sizes, types and memory off the headers', async () => {

@@ -2,7 +2,7 @@
 // 0 done · 1 the work failed · 2 the arguments are wrong · 130 interrupted. One file a command, in commands/.
 
 import { type ErrorCode, type Fault, toFault } from '../base/errors.ts';
-import { parseArguments, UsageError } from './arguments.ts';
+import { parseArguments, UsageError, WorkError } from './arguments.ts';
 import { COMMON, type Command, commandHelp } from './command.ts';
 import { bench } from './commands/bench.ts';
 import { calibrate } from './commands/calibrate.ts';
@@ -92,7 +92,7 @@ export const main = async (argv: readonly string[], { root }: { readonly root: s
     if (fault.code === 'aborted') return session.interrupted ? 130 : 0;
     terminal.note(argv.includes('--json') ? JSON.stringify({ error: fault }) : describe(fault));
     if (fault.code === 'bug' && error instanceof Error && !argv.includes('--json')) terminal.note(error.stack ?? '');
-    return WRONG_ARGUMENTS.includes(fault.code) && !session.lost ? 2 : 1;
+    return WRONG_ARGUMENTS.includes(fault.code) && !(error instanceof WorkError) && !session.lost ? 2 : 1;
   } finally {
     session.close();
   }

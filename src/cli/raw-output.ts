@@ -1,6 +1,7 @@
 // Writes raw numbers to disk, to compare them with other implementations.
 import { type FileHandle, open } from 'node:fs/promises';
 import { notFinite } from '../model/sampling/sampler.ts';
+import { WorkError } from './arguments.ts';
 import { cannotWrite } from './writable.ts';
 
 /** Lowest index wins a tie, as on the device. */
@@ -41,6 +42,6 @@ export const append = async (file: OutputFile | undefined, values: Float32Array)
   await file?.handle
     .appendFile(new Uint8Array(values.buffer, values.byteOffset, values.byteLength))
     .catch((cause: Error) => {
-      throw cannotWrite(file.path, cause);
+      throw new WorkError(cannotWrite(file.path, cause));
     });
 };

@@ -51,6 +51,8 @@ export const openTerminal = (root: string): Session => {
   };
   process.on('SIGINT', onInterrupt);
   stdout.on('error', onPipeError);
+  // Results still come where notes cannot be written. The listener stays: the last notes fail after `close`.
+  stderr.on('error', () => {});
 
   const write = (text: string): Promise<void> => {
     clear();

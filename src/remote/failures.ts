@@ -1,7 +1,13 @@
 // What a completions server refuses, and what may be wrong between it and us, as errors that say what to do. A failure
 // that another try may cure is an `Interrupted` until the tries are used up.
 import { OutriderError } from '../base/errors.ts';
-import { refuse } from '../base/refuse.ts';
+
+/** A server does not do what it was asked. */
+export class ServerRefusal extends OutriderError {
+  constructor(message: string, hint: string) {
+    super('bad-request', message, hint);
+  }
+}
 
 /** `wait`: milliseconds that the server asks to be left alone. */
 export class Interrupted extends Error {
@@ -58,7 +64,7 @@ export const refusal = (
   const hint = HINTS[status] ?? '';
   if (status === 408 || status === 429 || status >= 500)
     return new Interrupted(message, { hint, wait: retryAfter(headers?.get('retry-after') ?? null) });
-  return refuse(`${at}: ${message}`, hint);
+  return new ServerRefusal(`${at}: ${message}`, hint);
 };
 
 /**

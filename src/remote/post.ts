@@ -1,8 +1,8 @@
 // Sends one request to a server. Refusals and failures on the way become errors that say what to do; a failure that may
 // pass is tried again, after longer and longer waits.
 import { checkAborted, OutriderError } from '../base/errors.ts';
-import { refuse } from '../base/refuse.ts';
-import { Interrupted, refusal, unreachable } from './failures.ts';
+import { pause } from '../base/pause.ts';
+import { Interrupted, refusal, ServerRefusal, unreachable } from './failures.ts';
 
 export interface Timing {
   /** Before the second try; doubled before each further one. */
@@ -48,7 +48,8 @@ export const post = async (
     throw signal.aborted ? cause : await unreachable(address, cause, signal);
   });
   if (response.ok) return response;
-  if (redirects(response)) throw refuse(`${address.href}: the server redirects`, 'Give the address that it leads to.');
+  if (redirects(response))
+    throw new ServerRefusal(`${address.href}: the server redirects`, 'Give the address that it leads to.');
   const told = await readText(response, LONGEST_REFUSAL);
   throw refusal(response.status, told, { at: address.href, key, headers: response.headers });
 };
@@ -91,15 +92,4 @@ export const retrying = async <T>(
       await pause(error.wait + backoff * 2 ** (failures - 1) * (0.5 + Math.random()), signal);
     }
   }
-};
-
-const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-  checkAborted(signal);
 };

@@ -11,6 +11,7 @@ import { someTokens } from '../../engine/verify-cost.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { CachePrecision } from '../../model/interface.ts';
 import { measure, type TraceEvent } from '../../trace/index.ts';
+import { begunRun } from '../begun-run.ts';
 import type { Written } from '../request-options.ts';
 import { stepReaderOf } from '../step-reader.ts';
 import { type BenchEntry, baselineOf, PLAIN, sameRuns, withBaselines } from './entries.ts';
@@ -80,7 +81,7 @@ const PREFILL_TOKENS = 256;
 
 const collect = async (events: AsyncIterable<TraceEvent>): Promise<TraceEvent[]> => {
   const all: TraceEvent[] = [];
-  for await (const event of events) all.push(event);
+  for await (const event of begunRun(events)) all.push(event);
   if (all.at(-1)?.type !== 'done' || (all.at(-1) as { finish_reason?: string }).finish_reason === 'aborted')
     throw new OutriderError('aborted', 'aborted by the caller');
   return all;

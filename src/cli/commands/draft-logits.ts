@@ -6,6 +6,7 @@ import { defineCommand } from '../command.ts';
 import { auxiliaryOptions, loadTogether, openDevice, precisionOption } from '../device.ts';
 import { modelOption } from '../model-source.ts';
 import { append, argmax, finite, OutputFiles } from '../raw-output.ts';
+import { checkWritable } from '../writable.ts';
 
 interface Drafted {
   /** `[rows, vocabulary]`, of the drafter's own vocabulary. */
@@ -140,6 +141,7 @@ export const draftLogits = defineCommand({
       throw new UsageError('draft-logits needs --tokens 1,2,3: a prefix and the anchor');
     if (size === undefined) throw new UsageError('draft-logits needs --block-size B');
 
+    if (out !== undefined) await checkWritable(out);
     using device = await openDevice(terminal);
     const loaded = await loadTogether(device, { model, draft: undefined, drafter: named, precision }, [], terminal);
     const { model: target } = loaded.target;

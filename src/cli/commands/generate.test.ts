@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { bundledDspark } from '../../testing/contract/device-contract.ts';
 import { noShared, shared } from '../../testing/goldens/shared.ts';
@@ -72,6 +74,14 @@ describe.skipIf(noShared)('generate with a drafter', PATIENCE, () => {
 });
 
 describe('generate from text', PATIENCE, () => {
+  it.skipIf(!existsSync('/dev/full'))('gives the answer where its notes cannot be written', async () => {
+    const asked = 'generate --model draft --prompt "1 + 2" --max-tokens 3';
+    const child = spawn('/bin/sh', ['-c', `node src/cli/outrider.mjs ${asked} 2> /dev/full`]);
+    const answer = text(child.stdout);
+    expect(await once(child, 'close')).toEqual([0, null]);
+    expect((await answer).trim()).not.toBe('');
+  });
+
   it('streams text to stdout and nothing else there, the same twice with one seed', async () => {
     const sampled = ['--temperature', '0.9', '--top-k', '40', '--seed', '7', '--max-tokens', '12', '--ignore-eos'];
     const first = await runCli('generate', '--prompt', '1 + 2', ...sampled);

@@ -20,6 +20,7 @@ import {
   UsageError,
   type Values,
 } from '../arguments.ts';
+import { begunRun } from '../begun-run.ts';
 import { type COMMON, defineCommand } from '../command.ts';
 import { auxiliaryOptions, kvOption, openDevice, precisionOption } from '../device.ts';
 import { readKnobs } from '../knob-options.ts';
@@ -216,7 +217,7 @@ export const generate = defineCommand({
 
     const print = printText(reader, values, terminal);
     const events: TraceEvent[] = [];
-    for await (const told of engine.run({ ...request, prompt }, terminal.signal)) {
+    for await (const told of begunRun(engine.run({ ...request, prompt }, terminal.signal))) {
       const event = told.type === 'run' ? { ...told, models: names } : told;
       events.push(event);
       if (event.type === 'calibration' && !event.calibrated)

@@ -105,8 +105,18 @@ describe.skipIf(noShared)('logits', PATIENCE, () => {
   it.skipIf(!existsSync('/dev/full'))('says that the disk is full', async () => {
     const args = ['--model', 'draft', '--tokens', '1,2', '--out', '/dev/full'];
     const { status, stdout, stderr } = await runCli('logits', ...args);
-    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' }); // the argument was right, the work failed
     expect(stderr).toContain('outrider: bad-request: cannot write /dev/full: ENOSPC');
+  });
+
+  it.each([
+    ['logits', '--tokens', '1,2'],
+    ['draft-logits', '--drafter', 'dflash', '--tokens', '1,2', '--block-size', '4'],
+  ])('%s refuses a file in no folder before it opens a device', async (...args) => {
+    const { status, stdout, stderr } = await runCli(...args, '--out', 'nowhere/x.f32');
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain('cannot write nowhere/x.f32');
+    expect(stderr).not.toContain('device:');
   });
 
   it.each([

@@ -9,6 +9,7 @@ import { defineCommand } from '../command.ts';
 import { kvOption, loadOnDevice, openDevice, precisionOption } from '../device.ts';
 import { modelOption } from '../model-source.ts';
 import { append, argmax, finite, OutputFiles } from '../raw-output.ts';
+import { checkWritable } from '../writable.ts';
 
 const chain = (length: number): number[] => Array.from({ length }, (_, i) => i - 1);
 
@@ -44,6 +45,7 @@ export const logits = defineCommand({
     if (parents && parents.length !== rest.length)
       throw new UsageError(`--parents: ${parents.length} parents for a tree of ${rest.length} tokens`);
 
+    if (out !== undefined) await checkWritable(out);
     using device = await openDevice(terminal);
     const { model } = await loadOnDevice(device, values, terminal);
     const outside = tokens.findIndex((token) => token >= model.vocabulary);

@@ -2,7 +2,7 @@
 import { CATALOGUE, type CatalogueEntry, catalogueAddress } from '../../catalogue/catalogue.ts';
 import { flag } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
-import { bundledModels, openModel } from '../model-source.ts';
+import { bundledNames, bundledPolicyBytes, openModel } from '../model-source.ts';
 import { formatBytes, table } from '../table.ts';
 import { describeCheckpoint } from './inspect.ts';
 
@@ -41,7 +41,12 @@ export const models = defineCommand({
   async run({ values }, terminal) {
     if (values.catalogue) return values.json ? terminal.json(CATALOGUE.map(asJson)) : terminal.write(catalogue());
     const list = [];
-    for (const model of bundledModels(terminal.root)) {
+    for (const model of bundledNames(terminal.root)) {
+      const policy = bundledPolicyBytes(terminal.root, model);
+      if (policy !== null) {
+        list.push({ model, family: 'blockpilot', parameters: null, bytes: policy, sizes: null }); // ONNX has no header
+        continue;
+      }
       using checkpoint = await openModel(model, terminal);
       const { family, parameters, bytes, sizes } = describeCheckpoint(checkpoint, true);
       list.push({ model, family, parameters, bytes, sizes });
@@ -50,8 +55,8 @@ export const models = defineCommand({
     const rows = list.map(({ model, family, parameters, bytes, sizes }) => [
       model,
       `${family}`,
-      `${(parameters / 1e6).toFixed(2)} M parameters`,
-      `${sizes?.layers} layer${sizes?.layers === 1 ? '' : 's'} × ${sizes?.hidden}`,
+      parameters === null ? 'a policy' : `${(parameters / 1e6).toFixed(2)} M parameters`,
+      sizes === null ? '' : `${sizes.layers} layer${sizes.layers === 1 ? '' : 's'} × ${sizes.hidden}`,
       formatBytes(bytes),
     ]);
     await terminal.write(`${table(null, rows)}\n`);

@@ -21,6 +21,17 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true });
 });
 
+it('says what is wrong with a store that is no folder', async () => {
+  const folder = process.env.OUTRIDER_STORE;
+  process.env.OUTRIDER_STORE = join(draft, 'config.json');
+  const { status, stdout, stderr } = await runCli('store', '--json');
+  process.env.OUTRIDER_STORE = folder;
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  const { error } = JSON.parse(stderr);
+  expect(error).toMatchObject({ code: 'bad-request', hint: 'OUTRIDER_STORE names another one.' });
+  expect(error.message).toContain('config.json: ENOTDIR');
+});
+
 it('keeps, lists and deletes what was downloaded by address', async () => {
   expect(await runCli('store', '--json')).toMatchObject({ status: 0, stdout: '[]\n' });
   expect(readdirSync(scratch)).toEqual([]); // a look makes no folder

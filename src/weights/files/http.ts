@@ -3,6 +3,7 @@
 // start. Where the server names no version (ETag, Last-Modified), every connection reads from the start, and blocks
 // that were read before must have the same digest: no two versions of a file are ever mixed.
 import { checkAborted, OutriderError } from '../../base/errors.ts';
+import { pause } from '../../base/pause.ts';
 import { type ByteSource, readBytes, truncated } from './byte-source.ts';
 import { sha256 } from './digest.ts';
 
@@ -283,17 +284,6 @@ const failed = (message: string, cause: unknown = null, status = 0): OutriderErr
   const hint =
     status === 401 || status === 403
       ? 'The model may need an account or a licence to be accepted: download it and open the files instead.'
-      : 'Check the address and the connection; what has arrived is kept where the browser can store it.';
+      : 'Check the address and the connection; what has arrived is kept where it can be stored.';
   return new OutriderError('download-failed', message, hint, { cause });
-};
-
-const pause = async (ms: number, signal: AbortSignal | undefined): Promise<void> => {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-  checkAborted(signal);
 };
