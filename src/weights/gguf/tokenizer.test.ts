@@ -126,6 +126,23 @@ describe('ggufTokenizer', () => {
     expect(await load({ 'tokenizer.ggml.pre': 'gpt-2', 'tokenizer.ggml.add_bos_token': true })).toBe(256);
   });
 
+  it.each([
+    ['glm4', [257]],
+    ['glm5', [257]],
+    ['llama-bpe', [257]],
+    ['chatglm-bpe', [97, 98, 99]],
+  ])('%s and a piece that is a token, without merges that lead there', async (pre, ids) => {
+    const files = ggufTokenizer(
+      metadata({
+        'tokenizer.ggml.pre': pre,
+        'tokenizer.ggml.tokens': [...alphabet, '<s>', 'abc'],
+        'tokenizer.ggml.token_type': [...alphabet.map(() => 1), 3, 1],
+        'tokenizer.ggml.merges': ['x y'],
+      }),
+    );
+    expect((await loadTokenizer(files as TokenizerFiles)).encode('abc')).toEqual(ids);
+  });
+
   it('names what it does not know', () => {
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.model': 'llama' }))).toThrow(/scores is missing/);
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.pre': 'kimi-k9' }))).toThrow(/pre-tokenizer kimi-k9/);
