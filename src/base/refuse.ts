@@ -9,6 +9,11 @@ export const refuse = (message: string, hint = '', options?: ErrorOptions): Outr
 export const badConstraint = (message: string, hint = '', options?: ErrorOptions): OutriderError =>
   new OutriderError('bad-constraint', message, hint, options);
 
+/** Of a message that shows names from a stranger's file, which may be megabytes long. */
+const MOST_CHARACTERS = 500;
+
 /** A file of a checkpoint, or its content, cannot be used. */
-export const bad = (message: string, hint = '', options?: ErrorOptions): OutriderError =>
-  new OutriderError('bad-checkpoint', message, hint, options);
+export const bad = (message: string, hint = '', options?: ErrorOptions): OutriderError => {
+  const short = message.length > MOST_CHARACTERS ? `${message.slice(0, MOST_CHARACTERS)}…` : message;
+  return new OutriderError('bad-checkpoint', short, hint, options);
+};

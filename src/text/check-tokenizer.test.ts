@@ -37,6 +37,30 @@ describe('a tokenizer from a stranger', () => {
     checkTokenizer(normalized(Array(40).fill(spaces)));
   });
 
+  const model = { type: 'BPE', vocab: { a: 0, b: 1 }, merges: [] };
+  it.each([
+    ['a model of an unknown type', { model: { ...model, type: 'Foo' } }, 'the model "Foo" is not supported'],
+    ['no merges', { model: { type: 'BPE', vocab: {} } }, 'model.merges is undefined, expected a list'],
+    ['merges in a text', { model: { ...model, merges: 'a b' } }, 'model.merges is "a b", expected a list'],
+    ['a merge of one', { model: { ...model, merges: ['a b', 'ab'] } }, 'model.merges[1] is "ab", expected two tokens'],
+    ['a merge of three', { model: { ...model, merges: [['a', 'b', 'c']] } }, 'model.merges[0] is ["a","b","c"]'],
+    ['a merge of numbers', { model: { ...model, merges: [[0, 1]] } }, 'model.merges[0] is [0,1]'],
+    ['a step that is a text', { model, normalizer: 'NFC' }, 'normalizer has the step "NFC"'],
+    ['a step without a type', { model, post_processor: {} }, 'post_processor has the step {}'],
+    ['a step that is null', { model, decoder: { type: 'Sequence', decoders: [null] } }, 'decoder has the step null'],
+    ['steps in a text', { model, pre_tokenizer: { type: 'Sequence', pretokenizers: 'x' } }, 'pretokenizers is "x"'],
+    ['a Sequence of nothing', { model, decoder: { type: 'Sequence' } }, 'decoders is undefined, expected a list'],
+    ['a Split at nothing', { model, pre_tokenizer: { type: 'Split', pattern: null } }, 'the pattern of Split is null'],
+    [
+      'a Replace of 5',
+      { model, normalizer: { type: 'Replace', pattern: { String: 5 } } },
+      'of Replace is {"String":5}',
+    ],
+    ['a template of nothing', { model, post_processor: { type: 'TemplateProcessing' } }, 'single is undefined'],
+  ])('may not have %s', (_, tokenizer, message) => {
+    expect(() => checkTokenizer(tokenizer)).toThrow(message);
+  });
+
   it('may not look up words of any length', () => {
     const words = { model: { type: 'WordPiece', vocab: { a: 0 }, max_input_chars_per_word: 1e9 } };
     expect(() => checkTokenizer(words)).toThrow('max_input_chars_per_word is 1000000000, expected at most 1000');

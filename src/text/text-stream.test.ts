@@ -72,6 +72,7 @@ describe.each(folders)('any text through %s', (_, folder, missing) => {
 const sentencePiece = {
   model: {
     type: 'BPE',
+    merges: [],
     vocab: {
       '▁': 0,
       '▁one': 1,

@@ -18,6 +18,7 @@ const HEADS = /^(head_dim|num_(attention|key_value)_heads)$/;
 export const checkCounts = (
   config: Readonly<Record<string, unknown>>,
   tensors: Iterable<Pick<TensorInfo, 'shape'>>,
+  file = 'config.json',
 ): void => {
   let count = 0;
   let elements = 0;
@@ -28,7 +29,7 @@ export const checkCounts = (
   const [layers, size] = [Math.max(HARMLESS_LAYERS, count), Math.max(HARMLESS_SIZE, elements)];
   const check = (fields: Readonly<Record<string, unknown>>, path: string): void => {
     for (const [name, value] of Object.entries(fields)) {
-      if (typeof value === 'object' && value !== null && !Array.isArray(value) && path === 'config.json')
+      if (typeof value === 'object' && value !== null && !Array.isArray(value) && path === file)
         check(value as Readonly<Record<string, unknown>>, `${path}: ${name}`);
       if (typeof value !== 'number') continue;
       if (LAYERS.test(name) && value > layers)
@@ -44,5 +45,5 @@ export const checkCounts = (
         );
     }
   };
-  check(config, 'config.json');
+  check(config, file);
 };

@@ -9,7 +9,7 @@ import { checkedFiles, type Digests } from './files/checked.ts';
 import { HttpSource } from './files/http.ts';
 import type { Store } from './files/store.ts';
 import { readGguf } from './gguf/container.ts';
-import { openGguf } from './gguf/open-gguf.ts';
+import { inFile, openGguf } from './gguf/open-gguf.ts';
 import { ggufTokenizer } from './gguf/tokenizer.ts';
 import { type Open, type Opened, SPLIT } from './opened-checkpoint.ts';
 import { type PlacedTensor, streamRowBlocks } from './row-blocks.ts';
@@ -66,6 +66,7 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
     checkCounts(
       parts.config,
       placed.map(({ info }) => info),
+      parts.format === 'gguf' ? parts.name : 'config.json',
     );
     const tensors = new Map(placed.map(({ info }) => [info.name, info]));
     return {
@@ -178,7 +179,8 @@ export const openTokenizerFiles = async (source: Source, options: OpenOptions = 
   if (!gguf) return readTokenizer(files, options.signal);
   using file = await files.open(gguf, { signal: options.signal });
   if (!file) throw bad(missing(files, gguf), hintFor(files));
-  return ggufTokenizer((await readGguf(file, options.signal)).metadata);
+  const { metadata } = await readGguf(file, options.signal);
+  return inFile(gguf, () => ggufTokenizer(metadata));
 };
 
 export const readTokenizer = async (files: FileSet, signal?: AbortSignal): Promise<TokenizerFiles | null> => {

@@ -282,8 +282,8 @@ const UNSUPPORTED: readonly (readonly [source: string, message: string])[] = [
     'a\n\n{% block x %}{% endblock %}',
     "TemplateSyntaxError: line 3: the tag 'block' is not supported in chat templates",
   ],
-  ['{{ n | wordwrap(5) }}', "TemplateRuntimeError: No filter named 'wordwrap'."],
-  ['{{ n is filter }}', "TemplateRuntimeError: No test named 'filter'."],
+  ['{{ n | wordwrap(5) }}', "TemplateRuntimeError: No filter named 'wordwrap' found."],
+  ['{{ n is filter }}', "TemplateRuntimeError: No test named 'filter' found."],
   ["{{ '{0.a}'.format(n) }}", 'ValueError: the field {0.a} is not supported'],
   ["{{ '{:#x}'.format(n) }}", 'ValueError: the format "#x" is not supported'],
   [

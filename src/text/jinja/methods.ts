@@ -33,6 +33,7 @@ import {
   Markup,
   Namespace,
   numberOf,
+  repr,
   TemplateFault,
   Tuple,
   textOf,
@@ -222,7 +223,7 @@ export const member = (value: Value, key: Value, dotted: boolean): Value => {
   const first = dotted ? named() : item(value, key);
   const found = first === undefined ? (dotted ? item(value, key) : named()) : first;
   if (found !== undefined) return found;
-  const what = value === null ? 'None' : `'${typeName(value)} object'`;
-  const name = typeof key === 'string' ? `attribute '${key}'` : `element ${textOf(key)}`;
-  return new Undefined(`${what} has no ${name}`);
+  const what = value === null ? 'None' : `${typeName(value)} object`;
+  const lacks = typeof key === 'string' ? `'${what}' has no attribute '${key}'` : `${what} has no element ${repr(key)}`;
+  return new Undefined(lacks);
 };

@@ -105,7 +105,7 @@ export const argument = (args: readonly Value[], named: Named, at: number, name:
 /** A filter or a test by its name. */
 export const found = <T>(table: Readonly<Record<string, T>>, name: string, what: string): T => {
   if (Object.hasOwn(table, name)) return table[name] as T;
-  throw new TemplateFault('TemplateRuntimeError', `No ${what} named '${name}'.`);
+  throw new TemplateFault('TemplateRuntimeError', `No ${what} named '${name}' found.`);
 };
 
 export type Dict = Map<Value, Value>;

@@ -1,5 +1,6 @@
 // Reads GGUF metadata as the config.json that Hugging Face would have published.
 import { bad } from '../../base/refuse.ts';
+import { shown } from '../../base/shown.ts';
 import type { GgufHeader, GgufValue } from './container.ts';
 import { DRAFTER_FAMILIES, FORKS } from './drafters.ts';
 import { FAMILIES, type Facts, type GgufFamily, LONGROPE_FACTORS } from './families.ts';
@@ -11,7 +12,8 @@ const ALL = { ...FAMILIES, ...DRAFTER_FAMILIES };
 /** The family of a file. */
 export const ggufFamily = (metadata: ReadonlyMap<string, GgufValue>): GgufFamily => {
   const name = metadata.get('general.architecture');
-  if (typeof name !== 'string') throw bad('GGUF metadata lacks general.architecture');
+  if (name === undefined) throw bad('GGUF metadata lacks general.architecture');
+  if (typeof name !== 'string') throw bad(`general.architecture is ${shown(name)}, expected a text`);
   if (FORKS.includes(name))
     throw bad(
       `the architecture ${name} is a fork's, with other tensors than those of dflash`,
@@ -26,10 +28,10 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
   const family = ggufFamily(metadata);
   const name = metadata.get('general.architecture') as string;
   const fields = new Fields(metadata, name);
-  const heads = fields.required('attention.head_count');
-  const hidden = fields.required('embedding_length');
+  const heads = fields.count('attention.head_count');
+  const hidden = fields.count('embedding_length');
   const shapes = new Map(tensors.map((tensor) => [tensor.name, tensor.shape]));
-  const blocks = fields.required('block_count');
+  const blocks = fields.count('block_count');
   if (tensors.length === 0)
     throw bad('the file holds a tokenizer and no weights', 'It serves `outrider tokenize` and `outrider chat` alone.');
   // A loop over the layers must not run four billion times.
@@ -44,16 +46,16 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
     architectures: [family.architecture],
     vocab_size: shapes.get('token_embd.weight')?.[0] ?? fields.optional('vocab_size'),
     hidden_size: hidden,
-    intermediate_size: fields.required('feed_forward_length'),
+    intermediate_size: fields.count('feed_forward_length'),
     num_hidden_layers: layers,
     num_attention_heads: heads,
     num_key_value_heads: keyValueHeads(fields, heads),
     head_dim: facts.headDim,
     hidden_act: 'silu',
-    rms_norm_eps: fields.required('attention.layer_norm_rms_epsilon'),
-    rope_theta: fields.optional('rope.freq_base') ?? 10000,
+    rms_norm_eps: fields.positive('attention.layer_norm_rms_epsilon'),
+    rope_theta: fields.positive('rope.freq_base', 10_000),
     rope_scaling: ropeScaling(fields),
-    max_position_embeddings: fields.required('context_length'),
+    max_position_embeddings: fields.count('context_length'),
     tie_word_embeddings: !shapes.has('output.weight'),
     bos_token_id: specialId(metadata, 'bos') ?? null,
     eos_token_id: specialId(metadata, 'eos') ?? null,
@@ -79,7 +81,8 @@ const keyValueHeads = (fields: Fields, heads: number): number => {
   const counts = fields.list('attention.head_count_kv')?.filter((count) => count !== 0);
   const [first] = counts ?? [];
   if (typeof first === 'number' && counts?.every((count) => count === first)) return first;
-  return fields.optional('attention.head_count_kv') ?? heads;
+  const stated = fields.optional('attention.head_count_kv') !== undefined;
+  return stated ? fields.count('attention.head_count_kv') : heads;
 };
 
 const headSizes = (fields: Fields, byWidth: number, partial: boolean): Pick<Facts, 'headDim' | 'rotated'> => {
@@ -89,7 +92,11 @@ const headSizes = (fields: Fields, byWidth: number, partial: boolean): Pick<Fact
   const headDim = key ?? (partial ? byWidth : (dimensions ?? byWidth));
   if (value !== undefined && value !== headDim)
     throw bad(`attention.value_length is ${value} and key_length ${headDim}: Outrider needs them equal`);
-  if (!Number.isInteger(headDim) || headDim < 2 || headDim % 2) throw bad(`a head of ${headDim} elements`);
+  if (!Number.isInteger(headDim) || headDim < 2 || headDim % 2)
+    throw bad(
+      `a head would have ${headDim} elements, expected an even whole number`,
+      'Its size is attention.key_length, else rope.dimension_count, else embedding_length / attention.head_count.',
+    );
   return { headDim, rotated: dimensions ?? headDim };
 };
 
@@ -106,6 +113,8 @@ const ropeScaling = (fields: Fields): Record<string, unknown> | null => {
   const mixed = fields.optional('rope.scaling.yarn_ext_factor') ?? -1; // llama.cpp takes what is negative as absent
   if (mixed >= 0 && mixed !== (type === 'yarn' ? 1 : 0))
     throw bad(`rope.scaling.yarn_ext_factor is ${mixed}: a RoPE that is YaRN in part is not supported`);
+  if (!['none', 'linear', 'yarn', 'longrope'].includes(type))
+    throw bad(`rope.scaling.type ${type} is not supported`, 'Supported: none, linear, yarn.');
   if (type === 'none' || !factor || factor === 1) return null; // 0 says nothing, as in llama.cpp
   if (factor < 0) throw bad(`rope.scaling.factor is ${factor}`);
   if (type === 'linear') return { rope_type: 'linear', factor };

@@ -2,6 +2,7 @@
 // header has no length of its own, so it is parsed from a growing prefix. Counts and lengths in it are checked
 // against the file's size.
 import { bad } from '../../base/refuse.ts';
+import { shown } from '../../base/shown.ts';
 import { elementType } from '../element-types.ts';
 import { type ByteSource, truncated } from '../files/byte-source.ts';
 import type { StoredTensor } from '../safetensors.ts';
@@ -196,7 +197,7 @@ const readHeader = (reader: Reader): GgufHeader => {
   const alignment = metadata.get('general.alignment') ?? 32;
   const isCount = typeof alignment === 'number' && Number.isInteger(alignment);
   if (!isCount || !(alignment >= 1 && alignment <= 65536) || alignment & (alignment - 1))
-    throw bad(`${file}: general.alignment is ${String(alignment)}, not a power of two`);
+    throw bad(`${file}: general.alignment is ${shown(alignment)}, not a power of two`);
   return { metadata, tensors: readTensors(reader, tensorCount, alignment) };
 };
 

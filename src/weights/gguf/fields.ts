@@ -47,6 +47,20 @@ export class Fields {
     return value;
   }
 
+  /** A size, or how many there are of something. */
+  count(key: string): number {
+    const value = this.required(key);
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw bad(`${this.#prefix}.${key} is ${value}, expected a positive whole number`);
+    return value;
+  }
+
+  positive(key: string, fallback?: number): number {
+    const value = fallback === undefined ? this.required(key) : (this.optional(key) ?? fallback);
+    if (value <= 0) throw bad(`${this.#prefix}.${key} is ${value}, expected a positive number`);
+    return value;
+  }
+
   /** One value a layer. */
   list(key: string): readonly GgufValue[] | undefined {
     const value = this.#get(key);
@@ -75,7 +89,8 @@ export class Fields {
 
   text(key: string): string | undefined {
     const value = this.#get(key);
-    if (value !== undefined && typeof value !== 'string') throw bad(`${this.#prefix}.${key} is not text`);
+    if (value !== undefined && typeof value !== 'string')
+      throw bad(`${this.#prefix}.${key} is ${shown(value)}, expected a text`);
     return value;
   }
 

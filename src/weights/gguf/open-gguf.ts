@@ -1,4 +1,5 @@
 // A GGUF checkpoint, in one file or split into several: header, configuration and tokenizer are all in its metadata.
+import { OutriderError } from '../../base/errors.ts';
 import { bad } from '../../base/refuse.ts';
 import { elementType } from '../element-types.ts';
 import type { ByteSource } from '../files/byte-source.ts';
@@ -9,6 +10,16 @@ import { ggufConfig, ggufFamily } from './config.ts';
 import { type GgufHeader, readGguf } from './container.ts';
 import { huggingFaceName, orderOf } from './names.ts';
 import { ggufTokenizer } from './tokenizer.ts';
+
+/** An error about the metadata of a file also says of which. */
+export const inFile = <T>(name: string, read: () => T): T => {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof OutriderError)) throw cause;
+    throw new OutriderError(cause.code, `${name}: ${cause.message}`, cause.hint, { cause });
+  }
+};
 
 export const openGguf = async (name: string, open: Open, signal: AbortSignal | undefined): Promise<Opened> => {
   const first = await open(name);
@@ -26,8 +37,8 @@ export const openGguf = async (name: string, open: Open, signal: AbortSignal | u
   }
   const tensors = files.flatMap((file) => file.header.tensors);
   const whole = { metadata: header.metadata, tensors };
-  const family = ggufFamily(header.metadata);
-  const config = ggufConfig(whole);
+  const family = inFile(name, () => ggufFamily(header.metadata));
+  const config = inFile(name, () => ggufConfig(whole));
   const names = new Set(tensors.map(({ name }) => name));
   const blocks = { decoders, repackers };
   const placed = files.flatMap(({ source, header: { tensors } }) =>
@@ -42,5 +53,6 @@ export const openGguf = async (name: string, open: Open, signal: AbortSignal | u
       return { info, source, start, order, blocks };
     }),
   );
-  return { parts: { format: 'gguf', name, config, tokenizer: async () => ggufTokenizer(header.metadata) }, placed };
+  const tokenizer = async () => inFile(name, () => ggufTokenizer(header.metadata));
+  return { parts: { format: 'gguf', name, config, tokenizer }, placed };
 };

@@ -64,6 +64,7 @@ const digitByDigit: PreTokenizer = { patterns: ['\\p{N}', GPT2] };
 const qwen2: PreTokenizer = { patterns: [wordsAnd('\\p{N}')] };
 const threeDigits: PreTokenizer = { patterns: [wordsAnd('\\p{N}{1,3}')] };
 const llama3: PreTokenizer = { ...threeDigits, ignoreMerges: true, addsBos: true };
+const glm: PreTokenizer = { ...threeDigits, ignoreMerges: true };
 const gpt4o: PreTokenizer = { patterns: [casedAnd('\\p{N}{1,3}', `${CONTRACTIONS}?`)] };
 const bloom: PreTokenizer = { patterns: [' ?[^\\s|.,!?…。，、।۔،()]+'] };
 const deepseek3: PreTokenizer = {
@@ -91,7 +92,8 @@ const LISTED: Readonly<Record<string, PreTokenizer>> = {
   'smaug-bpe': threeDigits,
   dbrx: threeDigits,
   'chatglm-bpe': threeDigits,
-  glm4: threeDigits,
+  glm4: glm,
+  glm5: glm,
   'jais-2': {
     patterns: [
       wordsAnd(

@@ -126,6 +126,23 @@ describe('ggufTokenizer', () => {
     expect(await load({ 'tokenizer.ggml.pre': 'gpt-2', 'tokenizer.ggml.add_bos_token': true })).toBe(256);
   });
 
+  it.each([
+    ['glm4', [257]],
+    ['glm5', [257]],
+    ['llama-bpe', [257]],
+    ['chatglm-bpe', [97, 98, 99]],
+  ])('%s and a piece that is a token, without merges that lead there', async (pre, ids) => {
+    const files = ggufTokenizer(
+      metadata({
+        'tokenizer.ggml.pre': pre,
+        'tokenizer.ggml.tokens': [...alphabet, '<s>', 'abc'],
+        'tokenizer.ggml.token_type': [...alphabet.map(() => 1), 3, 1],
+        'tokenizer.ggml.merges': ['x y'],
+      }),
+    );
+    expect((await loadTokenizer(files as TokenizerFiles)).encode('abc')).toEqual(ids);
+  });
+
   it('names what it does not know', () => {
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.model': 'llama' }))).toThrow(/scores is missing/);
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.pre': 'kimi-k9' }))).toThrow(/pre-tokenizer kimi-k9/);
@@ -135,7 +152,18 @@ describe('ggufTokenizer', () => {
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.token_type': 'x'.repeat(257) }))).toThrow(
       /token_type is "x+, expected a list of numbers/,
     );
+    expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.token_type': [...alphabet, '<s>'] }))).toThrow(
+      /token_type is .*, expected a list of numbers/,
+    );
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.bos_token_id': 'a' }))).toThrow(/bos_token_id is "a"/);
+    expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.add_bos_token': 1 }))).toThrow(
+      /add_bos_token is 1, expected/,
+    );
+    expect(() => ggufTokenizer(metadata({ 'tokenizer.chat_template': 1 }))).toThrow(
+      /chat_template is 1, expected a text/,
+    );
+    const scored = { 'tokenizer.ggml.model': 'llama', 'tokenizer.ggml.scores': Array(257).fill(Number.NaN) };
+    expect(() => ggufTokenizer(metadata(scored))).toThrow(/scores is missing, or is not a number for each token/);
     expect(ggufTokenizer(metadata({ 'tokenizer.ggml.model': '' }))).toBeNull();
   });
 
@@ -203,6 +231,7 @@ describe('ggufTokenizer', () => {
     ['smollm', 'x12 3', ['x', '1', '2', ' ', '3']],
     ['qwen2', "I'M 12\n\n x", ['I', "'M", ' ', '1', '2', '\n\n', ' x']],
     ['llama-bpe', '12345 a\r\n', ['123', '45', ' a', '\r\n']],
+    ['superbpe', '1234x', ['1', '234', 'x']],
     ['tekken', 'HelloWorld 12', ['Hello', 'World', ' ', '1', '2']],
     ['gpt-4o', "it's 1234", ["it's", ' ', '123', '4']],
     ['default', 'a,b 12345', ['a', ',', 'b', ' ', '123', '45']],

@@ -60,13 +60,14 @@ export const ggufTokenizer = (metadata: Metadata): TokenizerFiles | null => {
     model === 'llama' ? null : preTokenizerOf(model === 'gemma4' ? 'gemma4' : metadata.get('tokenizer.ggml.pre'));
   const tokens = strings(metadata, 'tokenizer.ggml.tokens');
   const stated = metadata.get('tokenizer.ggml.token_type') ?? tokens.map(() => 1);
-  if (!Array.isArray(stated)) throw bad(`tokenizer.ggml.token_type is ${shown(stated)}, expected a list of numbers`);
+  if (!Array.isArray(stated) || !stated.every((type) => Number.isInteger(type)))
+    throw bad(`tokenizer.ggml.token_type is ${shown(stated)}, expected a list of numbers`);
   if (stated.length !== tokens.length)
     throw bad(`tokenizer.ggml: ${tokens.length} tokens and ${stated.length} token types`);
   const types = stated.map((type, id) => (ENDS.has(tokens[id] as string) ? CONTROL : type));
   const special = specialTokens(metadata, tokens, types, pre === null);
-  const addBos = (metadata.get('tokenizer.ggml.add_bos_token') ?? pre?.addsBos ?? pre === null) === true;
-  const addEos = metadata.get('tokenizer.ggml.add_eos_token') === true;
+  const addBos = flag(metadata, 'add_bos_token') ?? pre?.addsBos ?? pre === null;
+  const addEos = flag(metadata, 'add_eos_token') ?? false;
   const before = addBos ? special.bos : undefined;
   const after = addEos ? special.eos : undefined;
   const vocabulary: Vocabulary = { tokens, types, special, before, after };
@@ -88,7 +89,7 @@ export const ggufTokenizer = (metadata: Metadata): TokenizerFiles | null => {
       ...(special.eos ? { eos_token: special.eos.content } : {}),
       ...(special.unknown ? { unk_token: special.unknown.content } : {}),
       ...(special.padding ? { pad_token: special.padding.content } : {}),
-      ...templateField(metadata.get('tokenizer.chat_template'), metadata.get('tokenizer.chat_template.tool_use')),
+      ...templateField(text(metadata, 'tokenizer.chat_template'), text(metadata, 'tokenizer.chat_template.tool_use')),
     },
     generation: generation(metadata, tokens),
   };
@@ -152,7 +153,7 @@ const scored = (
   metadata: Metadata,
 ): Readonly<Record<string, unknown>> => {
   const scores = metadata.get('tokenizer.ggml.scores');
-  if (!Array.isArray(scores) || scores.length !== tokens.length || !scores.every((score) => typeof score === 'number'))
+  if (!Array.isArray(scores) || scores.length !== tokens.length || !scores.every(isScore))
     throw bad('tokenizer.ggml.scores is missing, or is not a number for each token');
   const bytes = Array.from({ length: 256 }, (): number | null => null);
   const closed: number[] = [];
@@ -162,7 +163,7 @@ const scored = (
     if (type === BYTE && byte !== undefined) bytes[Number.parseInt(byte, 16)] = id;
     if (type === BYTE || type === CONTROL || type === UNKNOWN) closed.push(id);
   });
-  const addsSpace = (metadata.get('tokenizer.ggml.add_space_prefix') ?? true) === true;
+  const addsSpace = flag(metadata, 'add_space_prefix') ?? true;
   const ids = (token: Special | undefined): readonly number[] => (token ? [token.id] : []);
   const model: SentencePieceModel = {
     type: 'SentencePiece',
@@ -178,6 +179,21 @@ const scored = (
   const decoder = { ...PLAIN_DECODER, decoders: [...PLAIN_DECODER.decoders, ...(addsSpace ? [strip] : [])] };
   return { normalizer: null, pre_tokenizer: null, post_processor: null, decoder, model };
 };
+
+const text = (metadata: Metadata, key: string): string | undefined => {
+  const value = metadata.get(key);
+  if (value !== undefined && typeof value !== 'string') throw bad(`${key} is ${shown(value)}, expected a text`);
+  return value;
+};
+
+const flag = (metadata: Metadata, name: string): boolean | undefined => {
+  const value = metadata.get(`tokenizer.ggml.${name}`);
+  if (value !== undefined && typeof value !== 'boolean')
+    throw bad(`tokenizer.ggml.${name} is ${shown(value)}, expected true or false`);
+  return value;
+};
+
+const isScore = (value: unknown): boolean => typeof value === 'number' && !Number.isNaN(value);
 
 const strings = (metadata: Metadata, key: string): readonly string[] => {
   const value = metadata.get(key);
