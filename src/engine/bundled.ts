@@ -33,9 +33,12 @@ export const BUNDLED_PARTNERS: Readonly<Record<string, { readonly [Role in Model
 /** The page's address; in a worker, that of its script. */
 const pageAddress = (): string | undefined => globalThis.document?.baseURI ?? globalThis.location?.href;
 
+/** What a source may be, as a hint. */
+export const SOURCES = "Other models are { kind: 'url', url } or { kind: 'files', files: [file] }.";
+
 export const checkBundled = (name: string): void => {
   if (!BUNDLED.some((known) => known === name))
-    throw refuse(`there is no bundled model "${name}"`, `There are: ${BUNDLED.join(', ')}.`);
+    throw refuse(`there is no bundled model "${name}"`, `There are: ${BUNDLED.join(', ')}. ${SOURCES}`);
 };
 
 export const bundledSource = (name: string, base = pageAddress()): Source => {

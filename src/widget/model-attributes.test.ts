@@ -75,7 +75,10 @@ describe('which models an element asks for', () => {
   });
 
   it('a name that is neither bundled nor an address is refused', async () => {
-    await expect(sourcesOf(named({ model: 'gpt' }), PAGE, SYSTEMS)).rejects.toThrow(/no bundled model "gpt"/);
+    await expect(sourcesOf(named({ model: 'gpt' }), PAGE, SYSTEMS)).rejects.toMatchObject({
+      message: 'there is no model "gpt"',
+      hint: expect.stringContaining('the catalogue by its id'),
+    });
   });
 
   it('sources that the page gives take the place of all that', async () => {

@@ -24,10 +24,13 @@ export const answer = async <Told, Value>(
   }
 };
 
+const PLAIN =
+  'Give plain data. Only `onProgress` may be a function; a signal is the option `signal`, and for `run` its second argument.';
+
 /** What structured cloning refuses is the caller's: a function among the data, for one. */
 const unsendable = (error: unknown): unknown =>
   error instanceof DOMException && error.name === 'DataCloneError'
-    ? refuse(`what was asked cannot be sent to the worker: ${error.message}`, 'Give plain data.', { cause: error })
+    ? refuse(`what was asked cannot be sent to the worker: ${error.message}`, PLAIN, { cause: error })
     : error;
 
 /**
