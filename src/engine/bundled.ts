@@ -18,6 +18,8 @@ export const BUNDLED = [
   'smollm2-eagle3',
 ] as const;
 
+export type BundledName = (typeof BUNDLED)[number];
+
 /** Those that are one file; the others are folders. */
 const FILES: Readonly<Record<string, string>> = { 'smollm2-eagle3': 'model.gguf' };
 
@@ -34,7 +36,7 @@ export const BUNDLED_PARTNERS: Readonly<Record<string, { readonly [Role in Model
 const pageAddress = (): string | undefined => globalThis.document?.baseURI ?? globalThis.location?.href;
 
 /** What a source may be, as a hint. */
-export const SOURCES = "Other models are { kind: 'url', url } or { kind: 'files', files: [file] }.";
+export const SOURCES = "Others are { kind: 'url', url } or { kind: 'files', files }.";
 
 export const checkBundled = (name: string): void => {
   if (!BUNDLED.some((known) => known === name))

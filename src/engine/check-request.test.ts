@@ -38,7 +38,7 @@ describe('a request of any shape', () => {
   });
 
   it('that is a list of messages is told where they belong', () => {
-    const hint = 'A conversation is { messages: […] }.';
+    const hint = expect.stringContaining('a list of messages { messages }');
     expect(() => checkRequest({ prompt: [{ role: 'user', content: 'a' }] })).toThrow(expect.objectContaining({ hint }));
   });
 

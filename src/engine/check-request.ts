@@ -83,7 +83,7 @@ const checkPrompt = (prompt: unknown): void => {
   if (!isObject(prompt))
     throw refuse(
       `prompt must be ${WAYS}, not ${shown(prompt)}`,
-      Array.isArray(prompt) ? 'A conversation is { messages: […] }.' : 'A text is { text: "…" }.',
+      'A text is { text }, a list of messages { messages }.',
     );
   const { messages, text: raw, tokens, begin } = prompt;
   const given = [messages, raw, tokens].filter((value) => value !== undefined).length;

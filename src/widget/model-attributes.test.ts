@@ -75,10 +75,7 @@ describe('which models an element asks for', () => {
   });
 
   it('a name that is neither bundled nor an address is refused', async () => {
-    await expect(sourcesOf(named({ model: 'gpt' }), PAGE, SYSTEMS)).rejects.toMatchObject({
-      message: 'there is no model "gpt"',
-      hint: expect.stringContaining('the catalogue by its id'),
-    });
+    await expect(sourcesOf(named({ model: 'gpt' }), PAGE, SYSTEMS)).rejects.toThrow(/no bundled model "gpt"/);
   });
 
   it('sources that the page gives take the place of all that', async () => {

@@ -1,7 +1,6 @@
 // Which models an element loads, from its attributes: the bundled family by name, published models by their ids in the
 // catalogue, or checkpoints at addresses; and the decoding system that fits them.
 
-import { refuse } from '../base/refuse.ts';
 import type { SystemFacts } from '../decode/core/system.ts';
 import { BUNDLED, BUNDLED_PARTNERS, bundledSource } from '../engine/bundled.ts';
 import type { ModelSources } from '../engine/sources.ts';
@@ -31,15 +30,13 @@ const isBundled = (name: string): boolean => BUNDLED.some((known) => known === n
 const published = async (name: string): Promise<string | undefined> =>
   isBundled(name) || name.includes('/') ? undefined : (await import('../catalogue/catalogue.ts')).addressOfEntry(name);
 
+/** A name that is not published and has no dot or slash must be a bundled one; `bundledSource` refuses any other. */
 const sourceOf = async (name: string, base: string | null, page: string): Promise<Source> => {
   const address = await published(name);
   if (address !== undefined) return { kind: 'url', url: address };
-  if (isBundled(name)) return bundledSource(name, new URL(base ?? '', page).href);
-  if (/[./]/.test(name)) return { kind: 'url', url: new URL(name, page).href };
-  throw refuse(
-    `there is no model "${name}"`,
-    `Name a bundled one (${BUNDLED.join(', ')}), one of the catalogue by its id, or an address.`,
-  );
+  return isBundled(name) || !/[./]/.test(name)
+    ? bundledSource(name, new URL(base ?? '', page).href)
+    : { kind: 'url', url: new URL(name, page).href };
 };
 
 type Names = { readonly [Role in Partner]?: string };

@@ -13,14 +13,13 @@ export const checkedFiles = (files: FileSet, digests: Digests): FileSet => ({
   async open(name, options) {
     if (!Object.hasOwn(digests, name)) return files.open(name, options);
     const source = await files.open(name, options);
-    if (!source) throw bad(`${files.name}: ${name} is missing`, MISSING);
+    if (!source) throw bad(`${files.name}: ${name} is missing`, HINT);
     const afresh = () => files.open(name, { ...options, afresh: true });
     return checkedSource(files.name, source, digests[name] as string, afresh);
   },
 });
 
-const MISSING = 'Serve the folder models/ of this version of Outrider next to the page, or give its address as `base`.';
-const HINT = 'The folder models/ of the version of Outrider that runs must be served whole and as it is.';
+const HINT = 'Serve the folder models/ of this version of Outrider as it is, next to the page or below `base`.';
 
 const checkedSource = (
   set: string,
