@@ -70,8 +70,8 @@ describe('an engine in a worker', () => {
     }
     // A file by itself, and a misspelt onProgress.
     await expect(client.load({ target: new File([], 'model.gguf') as never })).rejects.toMatchObject({
-      message: expect.stringMatching(/^target: a source must be/),
-      hint: expect.stringContaining('files }'),
+      message: expect.stringMatching(/^target: a source of the kind undefined/),
+      hint: expect.stringContaining('Kinds: url, files'),
     });
     await expect(client.load({ target: 'draft' }, { onprogress() {} } as never)).rejects.toMatchObject({
       hint: expect.stringContaining('onProgress'),

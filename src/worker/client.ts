@@ -5,9 +5,8 @@ import { type Remote, transfer, wrap } from 'comlink';
 import { checkAborted, OutriderError } from '../base/errors.ts';
 import { isObject } from '../base/is-object.ts';
 import { refuse } from '../base/refuse.ts';
-import { shown } from '../base/shown.ts';
 import type { ModelRole } from '../decode/core/system.ts';
-import { bundledSource, SOURCES } from '../engine/bundled.ts';
+import { bundledSource } from '../engine/bundled.ts';
 import type { Calibrated } from '../engine/calibrate.ts';
 import type { DeviceCard, Measuring } from '../engine/device-card.ts';
 import type { Engine, Loaded } from '../engine/engine.ts';
@@ -83,14 +82,9 @@ const unanswering = (ms: number): OutriderError =>
     'Load the models again. If it happens with one model only, its chat template or tokenizer may never come to an end.',
   );
 
-const sendable = (
-  role: string,
-  source: NonNullable<ModelSources[ModelRole]>,
-  base: string | undefined,
-): typeof source => {
+const sendable = (source: NonNullable<ModelSources[ModelRole]>, base: string | undefined): typeof source => {
   if (typeof source === 'string') return bundledSource(source, base);
-  if (!isObject(source))
-    throw refuse(`${role}: a source must be an object or the name of a bundled model, not ${shown(source)}`, SOURCES);
+  if (!isObject(source)) return source; // the engine says what is wrong with it
   if ('kind' in source && source.kind === 'url') return { ...source, url: `${source.url}` }; // a URL cannot be sent
   if ('kind' in source) return source;
   throw refuse('a loaded model cannot move into a worker', 'Give its source, or use createEngine in this thread.');
@@ -99,9 +93,7 @@ const sendable = (
 const sendableAll = (models: ModelSources, base: string | undefined): ModelSources => {
   if (!isObject(models)) return models; // the engine says what is wrong with them
   return Object.fromEntries(
-    Object.entries(models).flatMap(([role, source]) =>
-      source === undefined ? [] : [[role, sendable(role, source, base)]],
-    ),
+    Object.entries(models).flatMap(([role, source]) => (source === undefined ? [] : [[role, sendable(source, base)]])),
   ) as ModelSources;
 };
 
