@@ -58,7 +58,7 @@ const openSoftware = (url) => {
 
 const configFile = resolve(import.meta.dirname, '../vite.config.ts');
 console.log('Building the page …');
-await build({ configFile, logLevel: 'warn' });
+await build({ configFile, logLevel: 'error' }); // a bundler's warnings mean nothing to who starts the page
 const server = await preview({ configFile, preview: { port } });
 const url = server.resolvedUrls?.local[0] ?? `http://localhost:${port}/`;
 console.log(`\nOutrider is at ${url}   (Ctrl+C ends it)`);

@@ -92,6 +92,29 @@ test('the chat survives a reload, and its answer stays text', async () => {
   expect(said).toContain('The answer is 52.');
 });
 
+test('a kept chat opens at its end, under the tabs, and from right to left where its script is', async ({
+  browser,
+}) => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 700 } });
+  const kept = Array.from({ length: 20 }, () => [
+    { role: 'user', content: 'مرحبا' },
+    { role: 'assistant', content: 'كم **حجرا** لديها؟\n\n- واحد' },
+  ]);
+  const text = JSON.stringify({ system: '', messages: kept.flat() });
+  await context.addInitScript((chat) => localStorage.setItem('outrider-chat', chat), text);
+  const own = await context.newPage();
+  await own.goto('/#chat');
+  const last = own.getByRole('article', { name: 'Outrider' }).last();
+  await expect(last).toBeInViewport({ ratio: 0.5 });
+  await expect(last.getByRole('button', { name: 'Show this answer as it was written' })).toBeVisible();
+  await expect(own.getByRole('tab', { name: 'Chat' })).toBeInViewport();
+  for (const block of ['p', 'ul', 'li'])
+    expect(await last.locator(`.formatted ${block}`).evaluate((node) => getComputedStyle(node).direction)).toBe('rtl');
+  const asked = own.getByRole('article', { name: 'You' }).last().locator('.text');
+  expect(await asked.evaluate((node) => getComputedStyle(node).unicodeBidi)).toBe('plaintext');
+  await context.close();
+});
+
 test('drafted tokens are marked unless that is switched off', async () => {
   const drafted = answers().locator('.drafted').first();
   const line = () => drafted.evaluate((token) => getComputedStyle(token).textDecorationLine);

@@ -48,7 +48,7 @@ const PAGES = [
   },
 ];
 const THEMES = ['light', 'dark'] as const;
-const WIDTHS = [360, 768, 1280, 2560];
+const WIDTHS = [320, 360, 768, 1280, 2560];
 /** For people who look at them. */
 const PICTURES = new Map<number, (typeof THEMES)[number]>([
   [360, 'dark'],
@@ -191,6 +191,23 @@ const checkPage = ({ name, path, still }: (typeof TABS)[number]): void =>
   });
 
 for (const each of TABS) checkPage(each);
+
+test('with forced colours the chosen tab is marked, and bars keep theirs', async ({ browser }) => {
+  const context = await browser.newContext({ forcedColors: 'active' });
+  const page = await context.newPage();
+  await page.goto('/');
+  const line = (chosen: boolean) =>
+    page
+      .getByRole('tab', { selected: chosen })
+      .first()
+      .evaluate((tab) => getComputedStyle(tab).borderBottomColor);
+  const canvas = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  expect(await line(false)).toBe(canvas);
+  expect(await line(true)).not.toBe(canvas);
+  const bar = page.locator('progress').first();
+  expect(await bar.evaluate((node) => getComputedStyle(node).backgroundColor)).not.toBe(canvas);
+  await context.close();
+});
 
 test('with a run on the page axe finds nothing serious: race, inspect, chat, in both themes', async ({ browser }) => {
   const { page } = await openPage(browser, `${DEMO}#race`);

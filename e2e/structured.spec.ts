@@ -30,6 +30,7 @@ test('the answer has the form that the visitor gives, and the page says what tha
   await form.fill('{"type": ');
   await write.click();
   await expect(page.getByRole('alert')).toContainText('The JSON schema is not JSON');
+  await expect(page.getByRole('alert')).toBeInViewport();
   await form.fill('{"type": "object", "not": {}}');
   await write.click();
   await expect(page.getByRole('alert')).toContainText('not');

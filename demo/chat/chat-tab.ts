@@ -98,6 +98,7 @@ export class ChatTab {
       if (role === 'user') this.#append(content, at);
       else this.#restoreAnswer(content);
     }
+    this.#follow();
   }
 
   #restoreAnswer(content: string): void {

@@ -140,9 +140,12 @@ const copyButton = (code: string): HTMLElement => {
   return button;
 };
 
+/** Blocks, which are written from right to left where their text is. */
+const BLOCKS: readonly Tag[] = ['p', 'h4', 'h5', 'ul', 'ol', 'blockquote', 'table'];
+
 const draw = (child: Part | string): Node => {
   if (typeof child === 'string') return document.createTextNode(child);
-  const node = make(child.tag, {}, ...child.children.map(draw));
+  const node = make(child.tag, BLOCKS.includes(child.tag) ? { dir: 'auto' } : {}, ...child.children.map(draw));
   if (node instanceof HTMLAnchorElement && child.href)
     Object.assign(node, { href: child.href, target: '_blank', rel: 'noreferrer nofollow' });
   if (child.tag !== 'pre') return node;

@@ -142,8 +142,13 @@ export class AnswerView extends MessageView {
   #show(formatted: boolean): void {
     this.body.hidden = formatted;
     this.#formatted.hidden = !formatted;
-    this.#toggle.textContent = formatted ? 'Show tokens' : 'Show formatted';
-    this.#toggle.ariaLabel = formatted ? 'Show the tokens of this answer' : 'Show this answer formatted';
+    // Of an answer of an earlier visit no tokens are known.
+    const [label, about] =
+      this.#places > 0
+        ? ['Show tokens', 'Show the tokens of this answer']
+        : ['Show as written', 'Show this answer as it was written'];
+    this.#toggle.textContent = formatted ? label : 'Show formatted';
+    this.#toggle.ariaLabel = formatted ? about : 'Show this answer formatted';
   }
 
   /** The events of another run follow, which continues the text. */
@@ -183,7 +188,7 @@ export class AnswerView extends MessageView {
   #showFigures(end: string): void {
     const { prompt, reused, tokens, speed, tau } = this.#figures;
     this.about.textContent = [
-      `${tokens.value} tokens`,
+      many(tokens.value, 'token'),
       speed.value === null ? '' : `${brief(speed.value)} tokens/s`,
       tau.value === null ? '' : `${tau.value.toFixed(1)} tokens a round`,
       `${reused.value} of ${prompt.value} prompt tokens from the cache`,

@@ -81,6 +81,8 @@ export const showFault = (error: unknown, form?: HTMLElement): Fault => {
   say('fault-message', sentence(fault.message));
   say('fault-hint', sentence(fault.hint || WHAT_TO_DO[fault.code]));
   showOffer(offerOf(fault));
-  element('fault', HTMLElement).hidden = false;
+  const shown = element('fault', HTMLElement);
+  shown.hidden = false;
+  shown.scrollIntoView({ block: 'nearest' }); // what failed may have been started further down the page
   return fault;
 };

@@ -27,7 +27,7 @@ const NO_FACTS =
 export class StructuredTab {
   readonly #session: Session;
   readonly #onAsk: OnAsk;
-  readonly #prompt = make('textarea', { id: 'structured-prompt', rows: 3 });
+  readonly #prompt = make('textarea', { id: 'structured-prompt', rows: 3, dir: 'auto' });
   readonly #kind = make('select', { id: 'structured-kind' });
   readonly #form = make('textarea', { id: 'structured-form', rows: 16, spellcheck: false, className: 'code' });
   readonly #go = make('button', { type: 'submit', className: 'primary', disabled: true }, 'Write');
@@ -125,7 +125,7 @@ export class StructuredTab {
   }
 
   #say(text: string, valid?: boolean): void {
-    this.#validity.textContent = text;
+    if (this.#validity.textContent !== text) this.#validity.textContent = text; // a screen reader speaks what is set
     if (valid === undefined) delete this.#validity.dataset.right;
     else this.#validity.dataset.right = `${valid}`;
   }
@@ -156,7 +156,7 @@ export class StructuredTab {
       keep(outcomeOf(seen));
     } catch (error) {
       this.#say('');
-      if (showFault(error).code === 'device-lost') this.#session.lost();
+      if (showFault(error, this.#form.form ?? undefined).code === 'device-lost') this.#session.lost();
     } finally {
       this.#running = null;
       this.#showButton();

@@ -9,7 +9,7 @@ import { type EventOf, type Metrics, measure, type TokenLogprob, type TraceEvent
 
 /** Settings that other interfaces do not have. */
 export interface Extras {
-  /** The decoding system. Default `autoregressive`. */
+  /** The decoding system: an id of `Loaded.systems`, such as `prompt-lookup`. Default `autoregressive`. */
   readonly system?: string | undefined;
   readonly knobs?: Readonly<Record<string, KnobValue>> | undefined;
   readonly minP?: number | undefined;

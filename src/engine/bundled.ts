@@ -18,6 +18,8 @@ export const BUNDLED = [
   'smollm2-eagle3',
 ] as const;
 
+export type BundledName = (typeof BUNDLED)[number];
+
 /** Those that are one file; the others are folders. */
 const FILES: Readonly<Record<string, string>> = { 'smollm2-eagle3': 'model.gguf' };
 
@@ -33,9 +35,12 @@ export const BUNDLED_PARTNERS: Readonly<Record<string, { readonly [Role in Model
 /** The page's address; in a worker, that of its script. */
 const pageAddress = (): string | undefined => globalThis.document?.baseURI ?? globalThis.location?.href;
 
+/** What a source may be, as a hint. */
+export const SOURCES = "Others are { kind: 'url', url } or { kind: 'files', files }.";
+
 export const checkBundled = (name: string): void => {
   if (!BUNDLED.some((known) => known === name))
-    throw refuse(`there is no bundled model "${name}"`, `There are: ${BUNDLED.join(', ')}.`);
+    throw refuse(`there is no bundled model "${name}"`, `There are: ${BUNDLED.join(', ')}. ${SOURCES}`);
 };
 
 export const bundledSource = (name: string, base = pageAddress()): Source => {

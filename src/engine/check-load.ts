@@ -10,7 +10,7 @@ import type { Server } from '../remote/server.ts';
 import type { FileSet } from '../weights/files/byte-source.ts';
 import type { Source } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
-import { checkBundled } from './bundled.ts';
+import { checkBundled, SOURCES } from './bundled.ts';
 import type { OnnxProvider } from './load/loaded-models.ts';
 import type { PreflightOptions } from './preflight.ts';
 import type { LoadOptions } from './sources.ts';
@@ -130,7 +130,7 @@ const checkSources = (sources: unknown): void => {
       continue;
     }
     if (typeof source !== 'object' || source === null)
-      throw refuse(`${role}: a source must be an object or the name of a bundled model, not ${shown(source)}`);
+      throw refuse(`${role}: a source must be an object or the name of a bundled model, not ${shown(source)}`, SOURCES);
     checkSource(role, source);
   }
 };

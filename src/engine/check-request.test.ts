@@ -37,6 +37,11 @@ describe('a request of any shape', () => {
     expect(() => checkRequest(request)).toThrow(message);
   });
 
+  it('that is a list of messages is told where they belong', () => {
+    const hint = expect.stringContaining('a list of messages { messages }');
+    expect(() => checkRequest({ prompt: [{ role: 'user', content: 'a' }] })).toThrow(expect.objectContaining({ hint }));
+  });
+
   it('is refused where JSON cannot hold it', () => {
     const itself: Record<string, unknown> = {};
     itself.again = itself;

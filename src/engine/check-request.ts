@@ -80,7 +80,11 @@ const checkMessages = (messages: unknown): void => {
 
 const checkPrompt = (prompt: unknown): void => {
   if (prompt === undefined) throw refuse('the request has no prompt', `Give prompt: ${WAYS}.`);
-  if (!isObject(prompt)) throw refuse(`prompt must be ${WAYS}, not ${shown(prompt)}`, 'A text is { text: "…" }.');
+  if (!isObject(prompt))
+    throw refuse(
+      `prompt must be ${WAYS}, not ${shown(prompt)}`,
+      'A text is { text }, a list of messages { messages }.',
+    );
   const { messages, text: raw, tokens, begin } = prompt;
   const given = [messages, raw, tokens].filter((value) => value !== undefined).length;
   if (given !== 1) throw refuse(`prompt must be one of ${WAYS}; ${given} of them are given`);

@@ -23,7 +23,7 @@ export interface Reasoning {
 /** What a run is asked for. */
 export interface RunRequest {
   readonly prompt: Prompt;
-  /** Default `autoregressive`. */
+  /** The decoding system: an id of `Loaded.systems`, such as `prompt-lookup`. Default `autoregressive`. */
   readonly system?: string;
   /** Settings of the system, by knob: `Loaded.systems` has their names, ranges and initial values. */
   readonly knobs?: Readonly<Record<string, KnobValue>>;
@@ -64,8 +64,9 @@ export interface RunRequest {
    */
   readonly badWords?: readonly (string | readonly number[])[];
   /**
-   * The whole answer, with `prompt.begin`, has this form: valid JSON by a schema, a regular expression, a grammar, or one of several texts. With
-   * plain decoding and speculative systems; at temperature > 0 drafts are kept where they are the target's own draws.
+   * The whole answer, with `prompt.begin`, has this form: valid JSON by a schema, a regular expression, a grammar, or
+   * one of several texts. With plain decoding and speculative systems; at temperature > 0 drafts are kept where they
+   * are the target's own draws.
    */
   readonly constraint?: Constraint;
   /** Functions that the model may call. The `run` event says how it writes calls; answer-format.ts reads them. */

@@ -6,6 +6,7 @@ import type { LoadedRemote } from '../remote/remote-target.ts';
 import type { RemoteJudge, RemoteSource } from '../remote/server.ts';
 import type { Source } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
+import type { BundledName } from './bundled.ts';
 import type {
   LoadedDrafter,
   LoadedJudge,
@@ -20,7 +21,8 @@ import type {
 /** A checkpoint, the name of a bundled model, or a model that is loaded already, which its owner disposes of. */
 export type ModelSource<Model = LoadedModel | LoadedDrafter | LoadedPolicy | LoadedJudge | LoadedSentences> =
   | Source
-  | string
+  | BundledName
+  | (string & {}) // any text, so that an editor proposes the names
   | Model;
 /** Which model serves which role. */
 export type ModelSources = {

@@ -93,7 +93,7 @@ export class View {
   readonly #phase = make('span', { part: 'phase' });
   readonly #loading = make('div', { className: 'loading' }, this.#bar, this.#phase);
   readonly #figures = make('dl', { part: 'figures', className: 'figures' }, ...emptyFigures());
-  readonly #box = make('textarea', { part: 'input', rows: 2, ariaLabel: 'Message', spellcheck: false });
+  readonly #box = make('textarea', { part: 'input', rows: 2, dir: 'auto', ariaLabel: 'Message', spellcheck: false });
   readonly #button = make('button', { part: 'send', type: 'button' });
   readonly #status = make('p', { className: 'hidden', role: 'status' });
   readonly #actions: Actions;

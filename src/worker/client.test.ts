@@ -68,6 +68,14 @@ describe('an engine in a worker', () => {
       const error = await collect(client, { ...request, ...fields }, signal).catch((e: unknown) => e);
       expect(error).toMatchObject({ code: 'bad-request', message: expect.stringContaining(message) });
     }
+    // A file by itself, and a misspelt onProgress.
+    await expect(client.load({ target: new File([], 'model.gguf') as never })).rejects.toMatchObject({
+      message: expect.stringMatching(/^target: a source of the kind undefined/),
+      hint: expect.stringContaining('Kinds: url, files'),
+    });
+    await expect(client.load({ target: 'draft' }, { onprogress() {} } as never)).rejects.toMatchObject({
+      hint: expect.stringContaining('onProgress'),
+    });
     await expect(client.load({ target: 5 as never })).rejects.toMatchObject({ code: 'bad-request' });
     for (const models of [undefined, null, 5, { target: null }])
       await expect(client.load(models as never)).rejects.toMatchObject({ code: 'bad-request' });
@@ -86,6 +94,13 @@ describe('an engine in a worker', () => {
     expect(committedTokens(events).length).toBeLessThan(4000);
     const before = await collect(client, request, AbortSignal.abort());
     expect(before.at(-1)).toMatchObject({ type: 'done', finish_reason: 'aborted' });
+  });
+
+  it('keeps its models where a load is aborted before it is asked for', async () => {
+    const { client } = await connected();
+    const load = client.load({ target: 'draft' }, { signal: AbortSignal.abort() });
+    await expect(load).rejects.toMatchObject({ code: 'aborted' });
+    expect(committedTokens(await collect(client, request))).toHaveLength(30);
   });
 
   it('ends a run whose events are not read any more', async () => {

@@ -2,10 +2,9 @@
 // Other modules start the worker (connect.ts, the widget's single file), because bundlers follow the line that starts
 // one.
 import { type Remote, transfer, wrap } from 'comlink';
-import { OutriderError } from '../base/errors.ts';
+import { checkAborted, OutriderError } from '../base/errors.ts';
 import { isObject } from '../base/is-object.ts';
 import { refuse } from '../base/refuse.ts';
-import { shown } from '../base/shown.ts';
 import type { ModelRole } from '../decode/core/system.ts';
 import { bundledSource } from '../engine/bundled.ts';
 import type { Calibrated } from '../engine/calibrate.ts';
@@ -85,8 +84,7 @@ const unanswering = (ms: number): OutriderError =>
 
 const sendable = (source: NonNullable<ModelSources[ModelRole]>, base: string | undefined): typeof source => {
   if (typeof source === 'string') return bundledSource(source, base);
-  if (!isObject(source))
-    throw refuse(`a source must be an object or the name of a bundled model, not ${shown(source)}`);
+  if (!isObject(source)) return source; // the engine says what is wrong with it
   if ('kind' in source && source.kind === 'url') return { ...source, url: `${source.url}` }; // a URL cannot be sent
   if ('kind' in source) return source;
   throw refuse('a loaded model cannot move into a worker', 'Give its source, or use createEngine in this thread.');
@@ -163,6 +161,7 @@ export const clientOf = (given: Port | (() => Port), { base, patience = PATIENCE
     },
     async load(models, { signal, onProgress, ...options } = {}) {
       const sources = sendableAll(models, base);
+      checkAborted(signal); // the worker would hear of it after the load has begun, when its models are freed
       const loading = call<LoadProgress, Loaded>((service, port) => service.load(sources, options, port), signal);
       const loaded = await resultOf(loading, onProgress);
       if (Object.values(sources).some(isStored)) void askToPersist();

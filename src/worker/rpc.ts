@@ -24,10 +24,12 @@ export const answer = async <Told, Value>(
   }
 };
 
+const PLAIN = 'Only `onProgress` is a function. The signal of `run` is its second argument.';
+
 /** What structured cloning refuses is the caller's: a function among the data, for one. */
 const unsendable = (error: unknown): unknown =>
   error instanceof DOMException && error.name === 'DataCloneError'
-    ? refuse(`what was asked cannot be sent to the worker: ${error.message}`, 'Give plain data.', { cause: error })
+    ? refuse(`this cannot be sent to the worker: ${error.message}`, PLAIN, { cause: error })
     : error;
 
 /**

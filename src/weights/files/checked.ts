@@ -19,7 +19,7 @@ export const checkedFiles = (files: FileSet, digests: Digests): FileSet => ({
   },
 });
 
-const HINT = 'The folder models/ of the version of Outrider that runs must be served whole and as it is.';
+const HINT = 'Serve the folder models/ of this version of Outrider as it is, next to the page or below `base`.';
 
 const checkedSource = (
   set: string,
