@@ -366,7 +366,7 @@ test.each([
 
 test('architectures and model_type that name two families are refused', () => {
   const other = message({ ...LLAMA, model_type: 'mistral' });
-  expect(other).toContain('architectures names LlamaForCausalLM, and model_type is mistral');
+  expect(other).toContain('architectures LlamaForCausalLM and model_type mistral disagree');
   expect(message({ ...LLAMA, architectures: ['Gemma3ForCausalLM'], model_type: 'gemma2' })).toContain('model_type');
   const gemma3 = { ...LLAMA, hidden_act: undefined, architectures: ['Gemma3ForCausalLM'], model_type: 'gemma3_text' };
   expect(readArchitecture(gemma3).family).toBe('gemma3');

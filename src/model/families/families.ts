@@ -107,18 +107,14 @@ const located = (architecture: Architecture, tensors: Names): Architecture => {
 };
 
 /** A family's name in `architectures` and in `model_type`, without what the two spell differently. */
-const familyOf = (name: string): string =>
-  name.replace(/For(?:CausalLM|ConditionalGeneration)$|_text$|_/g, '').toLowerCase();
+const familyOf = (name: string): string => name.replace(/For.*|_text|_/g, '').toLowerCase();
 
 const FAMILIES = new Set(Object.keys(MODELS).map(familyOf));
 
 /** transformers goes by `model_type`, others by `architectures`: where they name two families, neither is sure. */
 const refuseOtherType = (name: string, { model_type: type }: Json): void => {
-  if (typeof type !== 'string' || !FAMILIES.has(familyOf(type)) || familyOf(type) === familyOf(name)) return;
-  throw bad(
-    `config.json: architectures names ${name}, and model_type is ${type}, which is another family`,
-    'Correct the one that does not hold.',
-  );
+  if (typeof type === 'string' && FAMILIES.has(familyOf(type)) && familyOf(type) !== familyOf(name))
+    throw bad(`architectures ${name} and model_type ${type} disagree`, 'Correct the one that does not hold.');
 };
 
 /** A language model's config. `tensors`: those of its checkpoint, whose names may depend on how it was published. */

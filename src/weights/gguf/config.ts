@@ -64,10 +64,7 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
   if (config.vocab_size === undefined) throw bad(`GGUF metadata lacks ${name}.vocab_size`);
   const attention = fields.optional('rope.scaling.attn_factor') ?? 1;
   if (attention !== 1 && config.rope_scaling?.attention_factor === undefined)
-    throw bad(
-      `rope.scaling.attn_factor is ${attention}, and the RoPE is neither YaRN nor longrope`,
-      'Only with rope.scaling.type yarn, or longrope in phi3, is such a factor supported. Convert the model again.',
-    );
+    throw bad(`rope.scaling.attn_factor is ${attention} is not supported without YaRN or longrope`);
   const factors = LONGROPE_FACTORS.find((tensor) => shapes.has(tensor));
   if (config.rope_scaling?.rope_type !== 'longrope' && (factors || fields.text('rope.scaling.type') === 'longrope'))
     throw bad(
@@ -131,9 +128,7 @@ const ropeScaling = (fields: Fields): Record<string, unknown> | null => {
     ...(original === undefined ? {} : { original_max_position_embeddings: original }),
     // llama.cpp's converter writes Hugging Face's factor as yarn_attn_factor (conversion/base.py). Without it the factor
     // is YaRN's own. llama.cpp multiplies by attn_factor (llama-context.cpp).
-    ...(attention === 1 && stated === undefined
-      ? {}
-      : { attention_factor: attention * (stated ?? 0.1 * Math.log(factor) + 1) }),
+    attention_factor: attention * (stated ?? 0.1 * Math.log(Math.max(1, factor)) + 1),
     ...(fast === undefined ? {} : { beta_fast: fast }),
     ...(slow === undefined ? {} : { beta_slow: slow }),
   };
