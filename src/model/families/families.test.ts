@@ -276,6 +276,7 @@ test('rope types', () => {
     truncate: true,
   });
   expect(rope({ ...yarn, attention_factor: 0.5 })).toMatchObject({ attentionFactor: 0.5 });
+  expect(rope({ ...yarn, beta_fast: 0, beta_slow: 0 })).toMatchObject({ betaFast: 32, betaSlow: 1 });
   expect(rope({ ...yarn, mscale: 1, mscale_all_dim: 0.5 })).toMatchObject({
     attentionFactor: (1 + 0.1 * Math.log(4)) / (1 + 0.05 * Math.log(4)),
   });
@@ -363,6 +364,17 @@ test.each([
   expect(message({ ...LLAMA, ...change })).toContain(expected);
 });
 
+test('architectures and model_type that name two families are refused', () => {
+  const other = message({ ...LLAMA, model_type: 'mistral' });
+  expect(other).toContain('architectures LlamaForCausalLM and model_type mistral disagree');
+  expect(message({ ...LLAMA, architectures: ['Gemma3ForCausalLM'], model_type: 'gemma2' })).toContain('model_type');
+  const gemma3 = { ...LLAMA, hidden_act: undefined, architectures: ['Gemma3ForCausalLM'], model_type: 'gemma3_text' };
+  expect(readArchitecture(gemma3).family).toBe('gemma3');
+  expect(readArchitecture({ ...QWEN35, model_type: 'qwen3_5_text' }).family).toBe('qwen3_5');
+  expect(readArchitecture({ ...LLAMA, model_type: 'llama' }).family).toBe('llama');
+  expect(readArchitecture({ ...LLAMA, model_type: 'a_name_of_its_own' }).family).toBe('llama');
+});
+
 test('a field nested beyond what can be printed is refused by name', () => {
   const deep: unknown = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`);
   expect(message({ ...LLAMA, hidden_size: deep })).toContain('hidden_size is [object Array], expected');
@@ -389,6 +401,15 @@ test.each([
   ['Qwen3', { use_sliding_window: true, max_window_layers: 2, sliding_window: null }, [null, null, null, null]],
 ])('where the config does not say, %s %j has the windows of its configuration class', (family, fields, expected) => {
   expect(windows({ ...LLAMA, ...fields, architectures: [`${family}ForCausalLM`] })).toEqual(expected);
+});
+
+test('SmolLM3: use_sliding_window counts only where layer_types does not say which layers slide', () => {
+  const smollm3 = { ...LLAMA, architectures: ['SmolLM3ForCausalLM'], no_rope_layers: [1, 0, 1, 0], sliding_window: 8 };
+  expect(windows(smollm3)).toEqual([null, null, null, null]);
+  expect(windows({ ...smollm3, use_sliding_window: true })).toEqual([null, 8, null, 8]);
+  const listed = ['sliding_attention', 'full_attention', 'full_attention', 'sliding_attention'];
+  for (const used of [true, false])
+    expect(windows({ ...smollm3, use_sliding_window: used, layer_types: listed })).toEqual([8, null, null, 8]);
 });
 
 test.each([

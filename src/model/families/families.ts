@@ -106,11 +106,25 @@ const located = (architecture: Architecture, tensors: Names): Architecture => {
   return { ...architecture, names: Object.fromEntries(names) };
 };
 
+/** A family's name in `architectures` and in `model_type`, without what the two spell differently. */
+const familyOf = (name: string): string => name.replace(/For.*|_text|_/g, '').toLowerCase();
+
+const FAMILIES = new Set(Object.keys(MODELS).map(familyOf));
+
+/** transformers goes by `model_type`, others by `architectures`: where they name two families, neither is sure. */
+const refuseOtherType = (name: string, { model_type: type }: Json): void => {
+  if (typeof type === 'string' && FAMILIES.has(familyOf(type)) && familyOf(type) !== familyOf(name))
+    throw bad(`architectures ${name} and model_type ${type} disagree`, 'Correct the one that does not hold.');
+};
+
 /** A language model's config. `tensors`: those of its checkpoint, whose names may depend on how it was published. */
 export const readArchitecture = (json: Json, tensors: Names = new Set<string>()): Architecture => {
   const name = named(json);
   const read = readerIn(MODELS, name);
-  if (read) return located(read(new Config(json)), tensors);
+  if (read) {
+    refuseOtherType(name, json);
+    return located(read(new Config(json)), tensors);
+  }
   const hint = isDrafter(json) ? 'It is a drafter: load it together with the target that it drafts for.' : '';
   throw unsupported(name, MODELS, hint);
 };

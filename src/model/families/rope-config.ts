@@ -68,8 +68,8 @@ const readScaling = (scaling: Config, of: RopeContext): RopeScaling => {
         factor,
         originalContext: readOriginal(scaling, of),
         attentionFactor: scaling.number('attention_factor', implied),
-        betaFast: scaling.number('beta_fast', 32),
-        betaSlow: scaling.number('beta_slow', 1),
+        betaFast: scaling.number('beta_fast', 32) || 32, // 0 is the default too, as in transformers
+        betaSlow: scaling.number('beta_slow', 1) || 1,
         truncate: scaling.flag('truncate', true),
       };
     }

@@ -15,15 +15,16 @@ export const readSmolLM3 = (config: Config): Architecture => {
       throw config.error(`no_rope_layers names ${named.length} layers, num_hidden_layers is ${layers}`);
     return Array.from({ length: layers }, (_, i) => (named ? named[i] !== 0 : (i + 1) % interval !== 0));
   };
-  const used = config.flag('use_sliding_window', false);
-  const window = config.has('sliding_window') && used ? config.count('sliding_window') : null;
+  const window = config.countOrNull('sliding_window');
+  const used = config.flag('use_sliding_window', false); // only where layer_types does not say which layers slide
   const types = readSliding(config);
   return readDecoder(config, {
     family: 'smollm3',
     tied: true,
     bias: { queryKeyValue: bias, output: bias },
     feedForwardBias: config.flag('mlp_bias', false),
-    windows: (layers) => (types(layers) ?? rotated(layers).map((is) => !is)).map((slides) => (slides ? window : null)),
+    windows: (layers) =>
+      (types(layers) ?? rotated(layers).map((is) => used && !is)).map((slides) => (slides ? window : null)),
     ropes: (sizes) => {
       const rope = readRope(config, sizes, 2_000_000);
       return rotated(sizes.layers).map((is) => (is ? rope : null));

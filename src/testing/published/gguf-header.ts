@@ -95,9 +95,9 @@ const PARTS = [
   .join(' ')
   .split(' ');
 
-/** Fields of Granite 4's configs that Granite's do not have. */
+/** Fields of Granite 4's configs that Granite's do not have, or have with another value. */
 const GRANITE4 =
-  /^(mamba_|router_|num_experts|num_local|shared_|position_|output_|normalization_|init_method|layer_types)/;
+  /^(mamba_|router_|num_experts|num_local|shared_|position_|output_|normalization_|init_method|layer_types|model_type)/;
 
 const ALL = { ...FAMILIES, ...DRAFTER_FAMILIES };
 const TOP = 'token_embd token_embd_norm output_norm output fc enc.output_norm markov_w1 markov_w2 conf_proj'.split(' ');

@@ -62,6 +62,9 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
     ...family.config(fields, facts),
   };
   if (config.vocab_size === undefined) throw bad(`GGUF metadata lacks ${name}.vocab_size`);
+  const attention = fields.optional('rope.scaling.attn_factor') ?? 1;
+  if (attention !== 1 && config.rope_scaling?.attention_factor === undefined)
+    throw bad(`rope.scaling.attn_factor is ${attention} is not supported without YaRN or longrope`);
   const factors = LONGROPE_FACTORS.find((tensor) => shapes.has(tensor));
   if (config.rope_scaling?.rope_type !== 'longrope' && (factors || fields.text('rope.scaling.type') === 'longrope'))
     throw bad(
@@ -106,8 +109,8 @@ const ropeScaling = (fields: Fields): Record<string, unknown> | null => {
   const type = fields.text('rope.scaling.type') ?? 'linear';
   const factor = fields.optional('rope.scaling.factor') ?? old;
   const original = fields.optional('rope.scaling.original_context_length');
-  const attention =
-    fields.optional('rope.scaling.attn_factor') ?? fields.optional('rope.scaling.yarn_attn_factor') ?? 1;
+  const attention = fields.optional('rope.scaling.attn_factor') ?? 1;
+  const stated = fields.optional('rope.scaling.yarn_attn_factor');
   const fast = fields.optional('rope.scaling.yarn_beta_fast');
   const slow = fields.optional('rope.scaling.yarn_beta_slow');
   const mixed = fields.optional('rope.scaling.yarn_ext_factor') ?? -1; // llama.cpp takes what is negative as absent
@@ -123,8 +126,9 @@ const ropeScaling = (fields: Fields): Record<string, unknown> | null => {
     rope_type: 'yarn',
     factor,
     ...(original === undefined ? {} : { original_max_position_embeddings: original }),
-    // Both conventions agree at 1; otherwise llama.cpp multiplies what Hugging Face calls the attention factor.
-    ...(attention === 1 ? {} : { attention_factor: attention * (0.1 * Math.log(factor) + 1) }),
+    // llama.cpp's converter writes Hugging Face's factor as yarn_attn_factor (conversion/base.py). Without it the factor
+    // is YaRN's own. llama.cpp multiplies by attn_factor (llama-context.cpp).
+    attention_factor: attention * (stated ?? 0.1 * Math.log(Math.max(1, factor)) + 1),
     ...(fast === undefined ? {} : { beta_fast: fast }),
     ...(slow === undefined ? {} : { beta_slow: slow }),
   };

@@ -139,3 +139,18 @@ test('a LLaMA with biases everywhere', () => {
   expect(block).toMatchObject({ mixer: { bias: { output: true } }, feedForward: { bias: true } });
   expect(read('llama', {}).blocks[0]?.feedForward.bias).toBe(false);
 });
+
+test('the attention factor of YaRN: as the converter writes it, times what llama.cpp multiplies it by', () => {
+  const yarn = { 'rope.scaling.type': 'yarn', 'rope.scaling.factor': 4 };
+  const [stated, times] = ['rope.scaling.yarn_attn_factor', 'rope.scaling.attn_factor'];
+  const factor = (fields: Record<string, number>) =>
+    (read('llama', { ...yarn, ...fields }).blocks[0]?.mixer as Attention | undefined)?.rope?.scaling;
+  const own = 0.1 * Math.log(4) + 1;
+  expect(factor({})).toMatchObject({ attentionFactor: own });
+  expect(factor({ [stated]: 1.5 })).toMatchObject({ attentionFactor: 1.5 });
+  expect(factor({ [stated]: 1 })).toMatchObject({ attentionFactor: 1 });
+  expect(factor({ [times]: 1.5 })).toMatchObject({ attentionFactor: 1.5 * own });
+  const linear = { ...yarn, 'rope.scaling.type': 'linear' };
+  expect(() => read('llama', { ...linear, [times]: 1.5 })).toThrow('attn_factor is 1.5 is not supported');
+  expect(() => read('llama', { [times]: 1.5 })).toThrow('attn_factor is 1.5 is not supported');
+});
