@@ -73,7 +73,9 @@ test('a cancelled download can be pressed again, an interrupted one resumes, and
   await row.getByRole('button', { name: 'Delete' }).click();
   await expect(row).toHaveCount(0);
 
-  await load(page, address);
+  const seen = await history(page, '#phase');
+  await page.locator('#by-address').getByRole('button', { name: 'Load', exact: true }).click();
+  await expect.poll(async () => (await seen()).some(([text]) => !text?.includes('Ready:'))).toBe(true);
   await loaded(page);
   expect(weightsAsked(server)).not.toEqual([]);
 });
