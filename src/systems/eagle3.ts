@@ -2,7 +2,7 @@
 // drafts token by token, feeding its own output back: a chain, or a tree of the most probable continuations, of which
 // the target keeps the longest path that it agrees with. At temperature > 0 the tokens of a chain are drawn and kept
 // with probability p/q; the nodes of a tree are not drawn, so the target's own draw picks among siblings. Beyond the
-// paper, a draft may be as deep as pays: its tree is then a chain with leaves beside it on a software adapter.
+// paper, a draft may be as deep as pays; on a software adapter a tree is then a chain with leaves.
 import { MOST_ROWS } from '../base/pass-rows.ts';
 import { refuse } from '../base/refuse.ts';
 import { assumedCost, expectedCost } from '../decode/core/round-cost.ts';

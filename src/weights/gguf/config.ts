@@ -64,7 +64,7 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
   if (config.vocab_size === undefined) throw bad(`GGUF metadata lacks ${name}.vocab_size`);
   const attention = fields.optional('rope.scaling.attn_factor') ?? 1;
   if (attention !== 1 && config.rope_scaling?.attention_factor === undefined)
-    throw bad(`rope.scaling.attn_factor is ${attention} is not supported without YaRN or longrope`);
+    throw bad(`rope.scaling.attn_factor ${attention} is not supported without YaRN or longrope`);
   const factors = LONGROPE_FACTORS.find((tensor) => shapes.has(tensor));
   if (config.rope_scaling?.rope_type !== 'longrope' && (factors || fields.text('rope.scaling.type') === 'longrope'))
     throw bad(

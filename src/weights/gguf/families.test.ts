@@ -151,6 +151,6 @@ test('the attention factor of YaRN: as the converter writes it, times what llama
   expect(factor({ [stated]: 1 })).toMatchObject({ attentionFactor: 1 });
   expect(factor({ [times]: 1.5 })).toMatchObject({ attentionFactor: 1.5 * own });
   const linear = { ...yarn, 'rope.scaling.type': 'linear' };
-  expect(() => read('llama', { ...linear, [times]: 1.5 })).toThrow('attn_factor is 1.5 is not supported');
-  expect(() => read('llama', { [times]: 1.5 })).toThrow('attn_factor is 1.5 is not supported');
+  expect(() => read('llama', { ...linear, [times]: 1.5 })).toThrow('attn_factor 1.5 is not supported');
+  expect(() => read('llama', { [times]: 1.5 })).toThrow('attn_factor 1.5 is not supported');
 });
