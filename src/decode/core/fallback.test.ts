@@ -46,7 +46,7 @@ const simulate = (
       fallback.speculative(round, KIND, cost, kept);
       [ms, committed, speculative] = [ms + cost, committed + kept, speculative + 1];
     } else {
-      fallback.plain(plain);
+      fallback.plain(round, plain);
       [ms, committed] = [ms + plain, committed + 1];
     }
   }
@@ -113,6 +113,39 @@ describe('off when losing', () => {
     const slow = { plain: 6, round: 16 };
     const { ms } = simulate(400, () => 2, slow, { timings });
     expect(ms / (400 * slow.plain)).toBeLessThanOrEqual(1.03);
+  });
+
+  it('does not fall back because plain rounds were timed in a fast moment', () => {
+    const clock = { plain: 3, round: 5.4 };
+    const timings = warm({ plain: 2, round: 5.4 });
+    const { ms, speculative, events } = simulate(400, () => 2, clock, { timings });
+    expect(events).toEqual([]);
+    expect(speculative).toBeGreaterThan(150);
+    expect(ms / (400 * clock.plain)).toBeLessThan(0.95);
+  });
+
+  it('times plain rounds by passes of one row too, and none for its own sake where there are enough', () => {
+    const timings = warm({ plain: 2, round: 5.4 });
+    const fallback = new FallbackController({
+      timings,
+      cost: measuredCost(timings),
+      byClock: true,
+      emit: () => {},
+      fallBack: true,
+    });
+    for (let round = 1; round < 100; round++) {
+      expect(fallback.next(round)).toBe(true);
+      const single = round % 4 === 0;
+      fallback.speculative(
+        round,
+        single ? { nodes: 1, passes: 1 } : KIND,
+        single ? 3.2 : 5.4,
+        single ? 1 : 3,
+        single ? 3 : undefined,
+      );
+    }
+    expect(timings.plain).toBe(3);
+    expect(timings.cost('1+8')).toBeCloseTo(1.8);
   });
 
   it('times plain rounds again where little is accepted: a busy moment made them look dear', () => {

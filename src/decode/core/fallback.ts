@@ -20,11 +20,13 @@ const SHARE = 0.015;
 const PAUSE = { least: 16, most: 512 } as const;
 
 /**
- * Plain rounds are timed before drafting begins. Timed in a busy moment, they would look expensive, and drafting cheap,
- * for as long as drafting goes on. So after this many speculative rounds in a row that commit hardly more than plain
- * ones would in their time, two rounds are plain and are timed again.
+ * Prices are made of the plain rounds of their time (timings.ts). So after this many speculative rounds in a row that
+ * commit hardly more than plain ones would in their time, two rounds are plain and are timed. So they are before the run
+ * falls back: what looked like a loss may have been another moment's speed.
  */
-const RECHECK = { rounds: 16, gain: 1.5, plain: 2 } as const;
+const CHECK = { rounds: 16, gain: 1.5, plain: 2 } as const;
+/** The most rounds whose price may still change. */
+const UNSETTLED = 2 * CHECK.rounds;
 
 export interface FallbackOptions {
   readonly timings: Timings;
@@ -44,78 +46,108 @@ interface FinishedRound {
 
 export class FallbackController {
   readonly #options: FallbackOptions;
-  readonly #ledger: Ledger;
+  /** Where the ledger is kept: with the timings, so that gains of earlier runs count, unless the seed alone may decide. */
+  readonly #kept: { ledger: Ledger };
+  /** The ledger without rounds whose price may still change: those since plain ones were timed, or of an unknown price. */
+  #settled: Ledger;
+  #open: FinishedRound[] = [];
+  /** Plain rounds that were timed since the last check, and those that are still to be timed by this one. */
+  #timed = 0;
+  #checking = 0;
   #pause: number = PAUSE.least;
   /** Tokens committed when the run fell back; null while it speculates. */
   #paused: number | null = null;
-  /** Rounds whose cost is not known yet: they are entered in the ledger as soon as it is. */
-  #unpriced: FinishedRound[] = [];
   /** What the last speculative round lost. */
   #lastLoss = 0;
   /** Rounds since the run began to speculate, for the event that says why it stopped. */
   #speculated: { readonly ms: number; readonly tokens: number }[] = [];
-  /** Speculative rounds since plain ones were timed, and plain ones since then. */
-  #since = { rounds: 0, tokens: 0, cost: 0, plain: 0 };
 
   constructor(options: FallbackOptions) {
     this.#options = options;
-    // Gains of earlier runs count against losses in this one, unless the seed alone may decide.
-    this.#ledger = options.byClock ? options.timings.ledger : newLedger();
+    this.#kept = options.byClock ? options.timings : { ledger: newLedger() };
+    this.#settled = this.#kept.ledger;
   }
 
   /** Whether this round may speculate. */
   next(round: number): boolean {
-    if (this.#paused === null) return !this.#recheckDue;
-    const affordable = SHARE * this.#ledger.committed >= Math.max(0, this.#ledger.lost) + this.#lastLoss;
-    if (!affordable || this.#ledger.committed - this.#paused < this.#pause) return false;
+    if (this.#checking > 0) return false;
+    if (this.#paused === null) return true;
+    const { committed, lost } = this.#kept.ledger;
+    const affordable = SHARE * committed >= Math.max(0, lost) + this.#lastLoss;
+    if (!affordable || committed - this.#paused < this.#pause) return false;
     this.#pause = Math.min(PAUSE.most, 2 * this.#pause);
     this.#paused = null;
-    this.#ledger.balance = -this.#allowance;
+    this.#settled = { ...this.#settled, balance: -this.#allowance };
     this.#emitSwitch(round, 'speculation');
     this.#speculated = [];
     return true;
   }
 
   /** After a plain round of `ms` milliseconds. */
-  plain(ms: number): void {
-    this.#options.timings.addPlain(ms);
-    this.#ledger.committed++;
-    const plain = this.#since.plain + 1;
-    this.#since = plain < RECHECK.plain ? { ...this.#since, plain } : { rounds: 0, tokens: 0, cost: 0, plain: 0 };
+  plain(round: number, ms: number): void {
+    this.#settled = { ...this.#settled, committed: this.#settled.committed + 1 };
+    this.#addPlain(ms);
+    if (this.#checking > 0 && --this.#checking === 0 && this.#loses) this.#stop(round);
   }
 
-  /** After a speculative round of `ms` milliseconds that committed `tokens` tokens. */
-  speculative(round: number, kind: RoundKind, ms: number, tokens: number): void {
+  /**
+   * After a speculative round of `ms` milliseconds that committed `tokens` tokens. `single`: what its pass took, if that
+   * had one row and nothing else was done meanwhile: then it also times plain rounds.
+   */
+  speculative(round: number, kind: RoundKind, ms: number, tokens: number, single?: number): void {
     this.#options.timings.addRound(roundName(kind), ms);
-    this.#ledger.committed += tokens;
-    const since = this.#since;
-    const cost = since.cost + (this.#options.cost(kind) ?? 1);
-    this.#since = { rounds: since.rounds + 1, tokens: since.tokens + tokens, cost, plain: 0 };
     this.#speculated.push({ ms, tokens });
-    this.#unpriced.push({ kind, tokens });
-    this.#unpriced = this.#unpriced.filter((each) => !this.#enter(each));
-    if (this.#ledger.balance >= 0) this.#pause = PAUSE.least;
-    if (!this.#options.fallBack || this.#ledger.balance >= -this.#allowance || this.#lastLoss === 0) return;
-    this.#paused = this.#ledger.committed;
+    this.#open.push({ kind, tokens });
+    if (this.#open.length > UNSETTLED) this.#settle(this.#open.slice(0, 1));
+    this.#reckon();
+    if (single !== undefined) this.#addPlain(single);
+    if (this.#kept.ledger.balance >= 0) this.#pause = PAUSE.least;
+    const { byClock, fallBack } = this.#options;
+    if (!fallBack) return;
+    if (byClock && (this.#loses || this.#checkDue)) this.#checking = CHECK.plain;
+    else if (this.#loses) this.#stop(round);
+  }
+
+  #stop(round: number): void {
+    this.#paused = this.#kept.ledger.committed;
     this.#emitSwitch(round, 'plain');
   }
 
-  /** Enters a round in the ledger; false while the cost of its kind is not known. */
-  #enter({ kind, tokens }: FinishedRound): boolean {
-    const cost = this.#options.cost(kind);
-    if (cost === null) return false;
-    const loss = cost - tokens;
-    this.#lastLoss = Math.max(0, loss);
-    this.#ledger.lost += loss;
-    this.#ledger.balance = Math.min(CREDIT, this.#ledger.balance - loss);
-    return true;
+  #addPlain(ms: number): void {
+    this.#options.timings.addPlain(ms);
+    if (++this.#timed >= CHECK.plain) {
+      this.#timed = 0;
+      this.#settle(this.#open.filter(({ kind }) => this.#options.cost(kind) !== null));
+    }
+    this.#reckon();
   }
 
-  /** Never where the seed alone may decide which rounds are plain. */
-  get #recheckDue(): boolean {
-    const { rounds, tokens, cost } = this.#since;
-    const { fallBack, byClock } = this.#options;
-    return fallBack && byClock && rounds >= RECHECK.rounds && tokens < RECHECK.gain * cost;
+  #settle(rounds: readonly FinishedRound[]): void {
+    this.#settled = rounds.reduce((ledger, each) => this.#enter(ledger, each), this.#settled);
+    this.#open = this.#open.filter((each) => !rounds.includes(each));
+  }
+
+  /** Enters the rounds that are not settled, at what they seem to cost now. */
+  #reckon(): void {
+    this.#kept.ledger = this.#open.reduce((ledger, each) => this.#enter(ledger, each), this.#settled);
+  }
+
+  #enter({ balance, lost, committed }: Ledger, { kind, tokens }: FinishedRound): Ledger {
+    const cost = this.#options.cost(kind);
+    const loss = cost === null ? 0 : cost - tokens;
+    if (cost !== null) this.#lastLoss = Math.max(0, loss);
+    return { balance: Math.min(CREDIT, balance - loss), lost: lost + loss, committed: committed + tokens };
+  }
+
+  get #loses(): boolean {
+    return this.#kept.ledger.balance < -this.#allowance && this.#lastLoss > 0;
+  }
+
+  /** Whether as many rounds as make a check gained little. */
+  get #checkDue(): boolean {
+    if (this.#open.length < CHECK.rounds) return false;
+    const sum = (of: (each: FinishedRound) => number) => this.#open.reduce((all, each) => all + of(each), 0);
+    return sum(({ tokens }) => tokens) < CHECK.gain * sum(({ kind }) => this.#options.cost(kind) ?? 1);
   }
 
   /** In plain rounds. */

@@ -6,11 +6,11 @@ import { median } from '../../base/statistics.ts';
 const LATEST = 7;
 /** How many of them make a figure: code that has just been loaded runs slowly for a while. */
 const ENOUGH = 2;
-/** Plain rounds that say how fast the machine is now. */
+/** Plain rounds that say how fast the machine is at a moment. */
 const PLAIN = 3;
 
-class Recent {
-  readonly values: number[] = [];
+class Recent<T> {
+  readonly values: T[] = [];
   readonly #most: number;
   #seen = 0;
 
@@ -18,26 +18,37 @@ class Recent {
     this.#most = most;
   }
 
-  add(value: number): void {
+  add(value: T): void {
     if (this.#seen++ === 0) return; // it compiled shaders
     this.values.push(value);
     if (this.values.length > this.#most) this.values.shift();
   }
 }
 
-const recentOf = (known: Map<string, Recent>, kind: string, most: number): Recent => {
-  const recent = known.get(kind) ?? new Recent(most);
+const recentOf = <T>(known: Map<string, Recent<T>>, kind: string, most: number): Recent<T> => {
+  const recent = known.get(kind) ?? new Recent<T>(most);
   known.set(kind, recent);
   return recent;
 };
 
+/** A round, and when it ended: in milliseconds of all rounds so far. */
+interface Timed {
+  readonly ms: number;
+  readonly end: number;
+}
+
+interface Priced extends Timed {
+  /** In plain rounds. */
+  price: number;
+}
+
 /** What speculation gained and lost, in plain tokens (fallback.ts). */
 export interface Ledger {
   /** Gains less losses of late; a run falls back when it is below the allowance. */
-  balance: number;
+  readonly balance: number;
   /** All losses less all gains. */
-  lost: number;
-  committed: number;
+  readonly lost: number;
+  readonly committed: number;
 }
 
 /** Drafts in one place of a chain: how many were tested, and how many of them were kept (chain-depth.ts). */
@@ -50,11 +61,15 @@ export const newLedger = (): Ledger => ({ balance: 0, lost: 0, committed: 0 });
 
 /** One for each system and set of models; kept between runs. */
 export class Timings {
-  readonly ledger = newLedger();
+  ledger = newLedger();
   readonly places: Place[] = [];
-  readonly #rounds = new Map<string, Recent>();
-  readonly #plain = new Recent(PLAIN);
-  readonly #costs = new Map<string, Recent>();
+  readonly #rounds = new Map<string, Recent<number>>();
+  /** Some before the last speculative rounds, and some after them. */
+  readonly #plain = new Recent<Timed>(2 * PLAIN);
+  readonly #costs = new Map<string, Recent<Priced>>();
+  /** Rounds after which fewer than `PLAIN` plain ones were timed. */
+  #unsettled: { readonly round: Priced; after: number }[] = [];
+  #now = 0;
 
   /** Rounds that are compared with each other alone, because they took turns. */
   add(kind: string, ms: number): void {
@@ -70,28 +85,49 @@ export class Timings {
     return values.length >= enough ? Math.min(...values) : null;
   }
 
+  /** A plain round, or a pass of one row, which takes as long. */
   addPlain(ms: number): void {
-    this.#plain.add(ms);
+    this.#plain.add({ ms, end: this.#pass(ms) });
+    this.#unsettled = this.#unsettled.filter((each) => {
+      const plain = this.#plainAt(each.round.end);
+      if (plain !== null) each.round.price = each.round.ms / plain;
+      return ++each.after < PLAIN;
+    });
   }
 
   /** Milliseconds of a plain round now; null before two of them, the first one not counted. */
   get plain(): number | null {
-    const { values } = this.#plain;
-    return values.length >= ENOUGH ? median(values) : null;
+    return this.#plainAt(this.#now);
   }
 
   /**
-   * A speculative round. It is priced by the plain rounds of the time: the machine's speed changes within seconds, and a
-   * price made of two moments would say more of them than of the round.
+   * A speculative round. It is priced by the plain rounds nearest to it, so its price may still change: the machine's
+   * speed changes within seconds, and a price made of two moments would say more of them than of the round.
    */
   addRound(kind: string, ms: number): void {
-    const { plain } = this;
-    if (plain !== null) recentOf(this.#costs, kind, LATEST).add(ms / plain);
+    const end = this.#pass(ms);
+    const plain = this.#plainAt(end);
+    if (plain === null) return;
+    const round = { ms, end, price: ms / plain };
+    recentOf(this.#costs, kind, LATEST).add(round);
+    this.#unsettled.push({ round, after: 0 });
   }
 
   /** In plain rounds; null before `enough` rounds of this kind, the first one not counted. */
   cost(kind: string, enough = ENOUGH): number | null {
     const { values } = recentOf(this.#costs, kind, LATEST);
-    return values.length >= enough ? median(values) : null;
+    return values.length >= enough ? median(values.map(({ price }) => price)) : null;
+  }
+
+  #pass(ms: number): number {
+    this.#now += ms;
+    return this.#now;
+  }
+
+  #plainAt(end: number): number | null {
+    const { values } = this.#plain;
+    const far = (each: Timed) => Math.abs(each.end - end);
+    const nearest = values.toSorted((a, b) => far(a) - far(b)).slice(0, PLAIN);
+    return nearest.length >= ENOUGH ? median(nearest.map(({ ms }) => ms)) : null;
   }
 }

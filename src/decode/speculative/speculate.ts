@@ -107,7 +107,7 @@ export const speculate = (
     const base = tokens.length - 1;
     const commit = await keepPlainRound(plain, { ...context, emit }, start);
     observe({ ...plain, base }, proposes ? after.length : 0);
-    if (forced.length === 0) fallback.plain(performance.now() - start);
+    if (forced.length === 0) fallback.plain(context.round, performance.now() - start);
     return commit;
   };
 
@@ -148,7 +148,8 @@ export const speculate = (
     const probabilities = known ? { probabilities: known } : {};
     emit({ type: 'verify', round, by: 'target', path, next, source, ...probabilities, ms: end - drafted });
     // What a round with forced text commits says little of the drafts, so the fall-back does not count it.
-    if (forced === 0) fallback.speculative(round, { nodes, passes }, end - start, path.length);
+    const single = draft.ownChances && nodes === 1 ? end - drafted : undefined;
+    if (forced === 0) fallback.speculative(round, { nodes, passes }, end - start, path.length, single);
     else timings.addRound(roundName({ nodes, passes }), end - start);
     return commitOf(pass, path, choices, sourcesOf(verdict, forced), now);
   }
