@@ -2,7 +2,7 @@
 // luck, and that a clock decides nothing where drafts are drawn.
 import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../../trace/index.ts';
-import { FallbackController } from './fallback.ts';
+import { Fallback } from './fallback.ts';
 import { assumedCost, type Cost, measuredCost, type RoundKind } from './round-cost.ts';
 import { Timings } from './timings.ts';
 
@@ -38,12 +38,12 @@ const simulate = (
 ): Simulated => {
   const events: Omit<EventOf<'fall-back'>, 'at'>[] = [];
   const emit = (event: unknown) => events.push(event as Omit<EventOf<'fall-back'>, 'at'>);
-  const fallback = new FallbackController({ timings, cost: costs, byClock, emit, fallBack });
+  const fallback = new Fallback({ sources: ['dflash'], timings, cost: costs, byClock, emit, fallBack });
   let [ms, committed, speculative] = [0, 0, 0];
   for (let round = 1; committed < tokens; round++) {
-    if (fallback.next(round)) {
+    if (fallback.next(round).length > 0) {
       const kept = accept(round, committed);
-      fallback.speculative(round, KIND, cost, kept);
+      fallback.speculative(round, { source: 'dflash', kind: KIND, ms: cost, tokens: kept });
       [ms, committed, speculative] = [ms + cost, committed + kept, speculative + 1];
     } else {
       fallback.plain(round, plain);
@@ -126,26 +126,45 @@ describe('off when losing', () => {
 
   it('times plain rounds by passes of one row too, and none for its own sake where there are enough', () => {
     const timings = warm({ plain: 2, round: 5.4 });
-    const fallback = new FallbackController({
+    const cost = measuredCost(timings);
+    const fallback = new Fallback({
+      sources: ['eagle3'],
       timings,
-      cost: measuredCost(timings),
+      cost,
       byClock: true,
       emit: () => {},
       fallBack: true,
     });
+    const source = 'eagle3';
     for (let round = 1; round < 100; round++) {
-      expect(fallback.next(round)).toBe(true);
-      const single = round % 4 === 0;
-      fallback.speculative(
-        round,
-        single ? { nodes: 1, passes: 1 } : KIND,
-        single ? 3.2 : 5.4,
-        single ? 1 : 3,
-        single ? 3 : undefined,
-      );
+      expect(fallback.next(round)).toEqual([source]);
+      if (round % 4 > 0) fallback.speculative(round, { source, kind: KIND, ms: 5.4, tokens: 3 });
+      else fallback.speculative(round, { source, kind: { nodes: 1, passes: 1 }, ms: 3.2, tokens: 1, single: 3 });
     }
     expect(timings.plain).toBe(3);
     expect(timings.cost('1+8')).toBeCloseTo(1.8);
+  });
+
+  it('pauses the source that loses, and not the one that gains', () => {
+    const timings = warm({ plain: 3, round: 9 });
+    const events: unknown[] = [];
+    const emit = (event: unknown) => events.push(event);
+    const sources = ['lookup', 'eagle3'] as const;
+    const cost = measuredCost(timings);
+    const fallback = new Fallback({ sources, timings, cost, byClock: true, emit, fallBack: true });
+    const drafted = { lookup: 0, eagle3: 0 };
+    for (let round = 1; round <= 200; round++) {
+      const may = fallback.next(round);
+      // Every second round nothing repeats.
+      const source = round % 2 === 0 ? 'lookup' : 'eagle3';
+      const tokens = source === 'lookup' ? 5 : 1;
+      if (!may.includes(source)) fallback.plain(round, 3);
+      else fallback.speculative(round, { source, kind: KIND, ms: 9, tokens });
+      if (may.includes(source)) drafted[source]++;
+    }
+    expect(drafted.lookup).toBe(100);
+    expect(drafted.eagle3).toBeLessThan(8);
+    expect(events).toEqual([]); // the run was never plain
   });
 
   it('times plain rounds again where little is accepted: a busy moment made them look dear', () => {

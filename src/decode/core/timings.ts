@@ -42,9 +42,9 @@ interface Priced extends Timed {
   price: number;
 }
 
-/** What speculation gained and lost, in plain tokens (fallback.ts). */
+/** What a source of drafts gained and lost, in plain tokens (source-balance.ts). */
 export interface Ledger {
-  /** Gains less losses of late; a run falls back when it is below the allowance. */
+  /** Gains less losses of late; the source is paused when it is below the allowance. */
   readonly balance: number;
   /** All losses less all gains. */
   readonly lost: number;
@@ -57,11 +57,12 @@ export interface Place {
   kept: number;
 }
 
-export const newLedger = (): Ledger => ({ balance: 0, lost: 0, committed: 0 });
+export const NEW_LEDGER: Ledger = { balance: 0, lost: 0, committed: 0 };
 
 /** One for each system and set of models; kept between runs. */
 export class Timings {
-  ledger = newLedger();
+  /** By the role that drafts. */
+  readonly ledgers = new Map<string, Ledger>();
   readonly places: Place[] = [];
   readonly #rounds = new Map<string, Recent<number>>();
   /** Some before the last speculative rounds, and some after them. */

@@ -15,9 +15,9 @@ export const refusedFirst = (
   { refused = [], sequence }: Pick<RunContext, 'refused' | 'sequence'>,
 ) => {
   const place = sequence.tokens.length;
-  const propose: Drafter['propose'] = (now, most) => {
+  const propose: Drafter['propose'] = (now, most, may) => {
     const drafts = refused.slice(0, Math.min(most, MOST_REFUSED));
-    if (now.tokens.length !== place || drafts.length === 0) return drafter.propose(now, most);
+    if (now.tokens.length !== place || drafts.length === 0) return drafter.propose(now, most, may);
     const tree = chainOf([now.tokens[place - 1] as number, ...drafts]);
     return { by: 'draft', tree, distributions: null, nodes: drafts.length + 1, passes: 0 };
   };

@@ -23,15 +23,18 @@ export interface Proposal extends Draft {
 export interface Drafter {
   /** The model that drafts, for the trace. */
   readonly by: Role;
+  /** All that draft, where there are several: each is paused on its own while it loses time. */
+  readonly sources?: readonly Role[];
   /** The host knows its drafts, so it may be asked about a text that ends in forced tokens, which are in the same pass. */
   readonly onHost?: true;
   /** Tokens that its next draft is expected to commit in the time of a plain round, where it can tell. */
   rate?(): number;
   /**
    * A tree whose root is the last committed token, at most `most` levels deep: the budget allows no more. Null: there
-   * is nothing to propose, and the round is plain.
+   * is nothing to propose, and the round is plain. `may`: the sources that are not paused
+   * (default: all).
    */
-  propose(sequence: Sequence, most: number): Proposal | null | Promise<Proposal | null>;
+  propose(sequence: Sequence, most: number, may?: readonly Role[]): Proposal | null | Promise<Proposal | null>;
   /** Called after every round, plain ones too: these rows of the pass are committed, each followed by its choice. */
   observe(outcome: Outcome): void;
 }

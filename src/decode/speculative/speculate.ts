@@ -3,7 +3,7 @@
 // nothing to propose or nothing to gain.
 import type { Choice, Cursor, Verdict } from '../../model/interface.ts';
 import type { Role, Source } from '../../trace/index.ts';
-import { FallbackController } from '../core/fallback.ts';
+import { Fallback } from '../core/fallback.ts';
 import { commitOf, forcedText, keepPlainRound, plainRound } from '../core/plain-round.ts';
 import { assumedCost, expectedCost, measuredCost, roundName } from '../core/round-cost.ts';
 import type { Models, Round, RoundContext, RunContext, Sequence } from '../core/system.ts';
@@ -80,7 +80,8 @@ export const speculate = (
   const random = sampled && !sequence.constraint;
   let prepared = !sampled;
   const cost = random ? assumedCost(software, drafting) : measuredCost(timings);
-  const fallback = new FallbackController({ timings, cost, byClock: !random, emit, fallBack });
+  const { sources = [drafter.by] } = drafter;
+  const fallback = new Fallback({ sources, timings, cost, byClock: !random, emit, fallBack });
   const expected = new ExpectedToken();
   // Without falling back the clock does not decide how much is drafted, so that such a run can be repeated.
   const price = expectedCost(fallBack && !random ? timings : null, drafting);
@@ -97,9 +98,10 @@ export const speculate = (
     const forced = forcedText(context.sequence);
     const { tokens } = context.sequence;
     const after = drafter.onHost ? forced : [];
-    const proposes = after.length === forced.length && most > forced.length && fallback.next(context.round);
+    const may = after.length === forced.length && most > forced.length ? fallback.next(context.round) : [];
+    const proposes = may.length > 0;
     const text = after.length > 0 ? { ...context.sequence, tokens: [...tokens, ...after] } : context.sequence;
-    const proposal = proposes ? await drafter.propose(text, most - after.length) : null;
+    const proposal = proposes ? await drafter.propose(text, most - after.length, may) : null;
     const draft = proposes ? sized(proposal, context.sequence, after, most) : null;
     if (draft) return verifyRound(draft, context, start, after.length);
 
@@ -148,9 +150,11 @@ export const speculate = (
     const probabilities = known ? { probabilities: known } : {};
     emit({ type: 'verify', round, by: 'target', path, next, source, ...probabilities, ms: end - drafted });
     // What a round with forced text commits says little of the drafts, so the fall-back does not count it.
+    const kind = { nodes, passes };
+    const ms = end - start;
     const single = draft.ownChances && nodes === 1 ? end - drafted : undefined;
-    if (forced === 0) fallback.speculative(round, { nodes, passes }, end - start, path.length, single);
-    else timings.addRound(roundName({ nodes, passes }), end - start);
+    if (forced === 0) fallback.speculative(round, { source: by, kind, ms, tokens: path.length, single });
+    else timings.addRound(roundName(kind), ms);
     return commitOf(pass, path, choices, sourcesOf(verdict, forced), now);
   }
 };
