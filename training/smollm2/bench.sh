@@ -9,12 +9,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=${DATA:?set DATA to a folder with the sets of prompts} model=${MODEL:?set MODEL to SmolLM2-135M-Instruct}
-out=${OUT:?set OUT to a folder} limit=${LIMIT:-10} sampled=${SAMPLED:-6} first=50
+out=${OUT:?set OUT to a folder} limit=${LIMIT:-10} sampled=${SAMPLED:-6} first=60
 mkdir -p "$out/sampled"
 spread=$(mktemp)
 trap 'rm "$spread"' EXIT
 # That file is sorted by category. None of these is among the watched ones, which are every tenth.
-awk 'NR % 8 == 6' "$data/mt-bench.jsonl" > "$spread"
+awk 'NR % 8 == 2' "$data/mt-bench.jsonl" > "$spread"
 
 bench() { # SET, then what to measure
   local prompts=("$data/spec-bench.jsonl" --category "$1" --offset $first)
