@@ -82,7 +82,7 @@ export class SourceBalance {
   drafted(kind: RoundKind, tokens: number): void {
     this.#open.push({ kind, tokens });
     if (this.#open.length > UNSETTLED) this.#settle(this.#open.slice(0, 1));
-    this.#reckon();
+    this.#update();
     if (this.#ledger.balance >= 0) this.#pause = PAUSE.least;
     if (this.#options.byClock && (this.#loses || this.#checkDue)) this.#checking = CHECK.plain;
     else if (this.#loses) this.#stop();
@@ -92,7 +92,7 @@ export class SourceBalance {
   passed(tokens: number, plain: boolean): void {
     this.#settled = { ...this.#settled, committed: this.#settled.committed + tokens };
     if (plain) this.timed();
-    else this.#reckon();
+    else this.#update();
     if (plain && this.#checking > 0 && --this.#checking === 0 && this.#loses) this.#stop();
   }
 
@@ -102,7 +102,7 @@ export class SourceBalance {
       this.#timed = 0;
       this.#settle(this.#open.filter(({ kind }) => this.#options.cost(kind) !== null));
     }
-    this.#reckon();
+    this.#update();
   }
 
   get #ledger(): Ledger {
@@ -120,7 +120,7 @@ export class SourceBalance {
   }
 
   /** Enters the rounds that are not settled, at what they seem to cost now. */
-  #reckon(): void {
+  #update(): void {
     const { ledgers, name } = this.#options;
     ledgers.set(
       name,
