@@ -17,6 +17,7 @@ import { loadPolicySource, loadSentencesSource } from '../engine/load/networks.t
 import type { Gpu } from '../gpu/device.ts';
 import { openNodeGpu } from '../gpu/node.ts';
 import { SYSTEMS } from '../systems/index.ts';
+import type { Source } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 import { choice, text, texts, UsageError } from './arguments.ts';
 import { bundledNames, DEFAULT_DRAFT, DEFAULT_MODEL, modelSource, PRECISIONS, readModelName } from './model-source.ts';
@@ -82,12 +83,16 @@ interface Wanted {
   readonly precision: Precision | undefined;
 }
 
-export const loadOnDevice = async (
+export const loadOnDevice = async (device: OpenedDevice, wanted: Wanted, terminal: Terminal): Promise<LoadedModel> =>
+  loadFrom(device, await modelSource(wanted.model, terminal), wanted, terminal);
+
+const loadFrom = async (
   { gpu }: OpenedDevice,
+  source: Source,
   { model, precision }: Wanted,
-  { root, signal, progress, note }: Terminal,
+  { signal, progress, note }: Terminal,
 ): Promise<LoadedModel> => {
-  const loaded = await loadSource(gpu, await modelSource(model, root), {
+  const loaded = await loadSource(gpu, source, {
     precision: (model === undefined ? undefined : readModelName(model).precision) ?? precision,
     signal,
     store: openDiskStore(),
@@ -185,11 +190,19 @@ export const loadTogether = async (
   const judgeNames = [wanted.judge, bundled('prm'), bundled('router')];
   const named = (names: readonly (string | undefined)[]) => names.filter((name) => name !== undefined);
 
-  const load = (name: string) => loadOnDevice(device, { model: name, precision: wanted.precision }, terminal);
-  const target = await loadOnDevice(device, wanted, terminal);
+  const targetName = wanted.model ?? DEFAULT_MODEL;
+  const also = wanted.also ?? [];
+  const all = [targetName, draftName, ...also, ...drafterNames, policyName, wanted.sentences, ...judgeNames];
+  const sources = new Map<string, Source>();
+  for (const name of named(all)) if (!sources.has(name)) sources.set(name, await modelSource(name, terminal));
+  const sourceOf = (name: string): Source => sources.get(name) as Source;
+
+  const load = (name: string) =>
+    loadFrom(device, sourceOf(name), { model: name, precision: wanted.precision }, terminal);
+  const target = await load(targetName);
   const draft = draftName === undefined ? null : await load(draftName);
-  const also: LoadedModel[] = [];
-  for (const name of wanted.also ?? []) also.push(await load(name));
+  const others: LoadedModel[] = [];
+  for (const name of also) others.push(await load(name));
   const store = openDiskStore();
   const options = (name: string): LoadSourceOptions => ({
     precision: readModelName(name).precision ?? wanted.precision,
@@ -199,7 +212,7 @@ export const loadTogether = async (
   });
   const drafters: LoadedDrafter[] = [];
   for (const name of named(drafterNames))
-    drafters.push(await loadDrafterSource(device.gpu, await modelSource(name, root), target, options(name)));
+    drafters.push(await loadDrafterSource(device.gpu, sourceOf(name), target, options(name)));
   const isThere = (role: ModelRole) =>
     !AUXILIARY_DRAFTERS.includes(role) || drafters.some(({ model }) => model.kind === role);
   const [absent] = systems.flatMap((system) => missingRoles(system, isThere));
@@ -207,21 +220,18 @@ export const loadTogether = async (
   const [dflash] = drafters.filter(({ model }) => model.kind === 'dflash');
   const [dspark] = drafters.filter(({ model }) => model.kind === 'dspark');
   const [eagle3] = drafters.filter(({ model }) => model.kind === 'eagle3');
-  const policy =
-    policyName === undefined ? null : await loadPolicySource(await modelSource(policyName, root), { signal, store });
+  const policy = policyName === undefined ? null : await loadPolicySource(sourceOf(policyName), { signal, store });
   const sentences =
-    wanted.sentences === undefined
-      ? null
-      : await loadSentencesSource(await modelSource(wanted.sentences, root), { signal, store });
+    wanted.sentences === undefined ? null : await loadSentencesSource(sourceOf(wanted.sentences), { signal, store });
   const judges: LoadedJudge[] = [];
   const reader = stepReaderOf({ target, ...(draft && { draft }) });
   for (const name of named(judgeNames))
-    judges.push(await loadJudgeSource(device.gpu, await modelSource(name, root), { ...options(name), target: reader }));
+    judges.push(await loadJudgeSource(device.gpu, sourceOf(name), { ...options(name), target: reader }));
   const [prm] = judges.filter(({ model }) => model.gives === 'reward');
   const [router] = judges.filter(({ model }) => model.gives === 'advantage');
   return {
     target,
-    ...Object.fromEntries(also.map((model, i) => [`also-${i + 1}`, model])),
+    ...Object.fromEntries(others.map((model, i) => [`also-${i + 1}`, model])),
     ...(policy && { policy }),
     ...(sentences && { sentences }),
     ...(draft && { draft }),

@@ -1,8 +1,24 @@
 // A folder of this machine's disk as the store of downloads uses one. It is made when something is stored in it.
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { refuse } from '../base/refuse.ts';
 import type { StoreFile, StoreFolder } from '../weights/files/chunks.ts';
+
+const makeFolder = (path: string): Promise<unknown> =>
+  mkdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+
+/** With those above it. Not mkdir's `recursive`: where a parent can never be made, as below /proc, Node 20 tries for ever. */
+const makeFolders = async (path: string): Promise<void> => {
+  try {
+    await makeFolder(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeFolders(dirname(path));
+    await makeFolder(path);
+  }
+};
 
 export class DiskFolder implements StoreFolder {
   readonly path: string;
@@ -13,7 +29,7 @@ export class DiskFolder implements StoreFolder {
 
   async getDirectoryHandle(name: string, options: { create?: boolean } = {}): Promise<DiskFolder> {
     const path = join(this.path, name);
-    if (options.create) await mkdir(path, { recursive: true });
+    if (options.create) await makeFolders(path);
     await readdir(path); // throws where there is no folder
     return new DiskFolder(path);
   }
@@ -21,7 +37,7 @@ export class DiskFolder implements StoreFolder {
   async getFileHandle(name: string, options: { create?: boolean } = {}): Promise<StoreFile> {
     const path = join(this.path, name);
     if (options.create) {
-      await mkdir(this.path, { recursive: true });
+      await makeFolders(this.path);
       await (await open(path, 'a')).close();
     }
     await stat(path); // throws where there is no file

@@ -2,10 +2,12 @@
 // repository on Hugging Face.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { toFault } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
 import { addressOfEntry } from '../catalogue/catalogue.ts';
 import { findModel, repositoryOf } from '../catalogue/find-model.ts';
 import { BUNDLED_DIGESTS } from '../engine/bundled-digests.ts';
+import { loading } from '../engine/load/checkpoint.ts';
 import { loadTokenizer, type Tokenizer } from '../text/tokenizer.ts';
 import type { Checkpoint } from '../weights/checkpoint.ts';
 import { checkedFiles } from '../weights/files/checked.ts';
@@ -51,18 +53,35 @@ const bundledFiles = async (root: string, name: string): Promise<Source> => {
   return { kind: 'folder', files: checkedFiles(files, BUNDLED_DIGESTS[name] ?? {}) };
 };
 
-export const modelSource = async (model: string | undefined, root: string): Promise<Source> => {
+/** What modelSource needs of the terminal. */
+type Asking = Pick<Terminal, 'root' | 'signal' | 'note'>;
+
+/** A repository's model. Where its list of files cannot be fetched, it is the one that was chosen the last time. */
+const repositorySource = async (name: string, { signal, note }: Asking): Promise<Source> => {
+  const store = openDiskStore();
+  const key = `chosen of ${name}`;
+  try {
+    const { address, file, bytes, why } = await findModel(name, { signal });
+    note(`${name}: ${file}, ${Math.round(bytes / 1e6)} MB: ${why}`);
+    await store.note(key, address);
+    return { kind: 'url', url: address };
+  } catch (error) {
+    const url = toFault(error).code === 'download-failed' ? await store.recall(key) : null;
+    if (url === null) throw error;
+    note(`warning: ${toFault(error).message}; what was chosen the last time is taken: ${url}`);
+    return { kind: 'url', url };
+  }
+};
+
+export const modelSource = async (model: string | undefined, terminal: Asking): Promise<Source> => {
+  const { root } = terminal;
   const { name } = readModelName(model ?? DEFAULT_MODEL);
   if (/^https?:\/\//.test(name)) return { kind: 'url', url: name, revalidate: true };
   if (bundledNames(root).includes(name)) return bundledFiles(root, name);
   if (existsSync(name)) return folderSource(name);
   const entry = addressOfEntry(name);
   if (entry) return { kind: 'url', url: entry };
-  if (repositoryOf(name)) {
-    const { address, file, bytes, why } = await findModel(name);
-    process.stderr.write(`${name}: ${file}, ${Math.round(bytes / 1e6)} MB: ${why}\n`);
-    return { kind: 'url', url: address };
-  }
+  if (repositoryOf(name)) return repositorySource(name, terminal);
   const bundled = bundledNames(root).join(', ');
   throw new UsageError(
     `there is no model "${name}"`,
@@ -70,16 +89,20 @@ export const modelSource = async (model: string | undefined, root: string): Prom
   );
 };
 
-export const openModel = async (model: string | undefined, { root, signal }: Terminal): Promise<Checkpoint> =>
-  openCheckpoint(await modelSource(model, root), { signal, store: openDiskStore() });
+export const openModel = async (model: string | undefined, terminal: Terminal): Promise<Checkpoint> => {
+  const source = await modelSource(model, terminal);
+  const how = { signal: terminal.signal, store: openDiskStore() };
+  return loading(source, how, () => openCheckpoint(source, how));
+};
 
 /** Its tokenizer alone, whose weights need not be there. Null: the model serves token ids only. */
-export const openTokenizer = async (
-  model: string | undefined,
-  { root, signal }: Terminal,
-): Promise<Tokenizer | null> => {
-  const files = await openTokenizerFiles(await modelSource(model, root), { signal, store: openDiskStore() });
-  return files && loadTokenizer(files);
+export const openTokenizer = async (model: string | undefined, terminal: Terminal): Promise<Tokenizer | null> => {
+  const source = await modelSource(model, terminal);
+  const how = { signal: terminal.signal, store: openDiskStore() };
+  return loading(source, how, async () => {
+    const files = await openTokenizerFiles(source, how);
+    return files && loadTokenizer(files);
+  });
 };
 
 export const needTokenizer = (tokenizer: Tokenizer | null, model: string | undefined): Tokenizer => {

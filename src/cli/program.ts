@@ -81,9 +81,10 @@ export const main = async (argv: readonly string[], { root }: { readonly root: s
   const session = openTerminal(root);
   const { terminal } = session;
   try {
-    await run(argv, terminal);
-    const { notice } = openDiskStore();
-    if (notice) terminal.note(`warning: ${notice}`);
+    await run(argv, terminal).finally(() => {
+      const { notice } = openDiskStore();
+      if (notice) terminal.note(`warning: ${notice}`);
+    });
     if (session.lost) throw session.lost;
     return session.interrupted ? 130 : 0;
   } catch (error) {

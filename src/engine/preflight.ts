@@ -20,6 +20,7 @@ import { probed } from '../weights/files/probed.ts';
 import { fileSet, openCheckpoint } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
 import { inRange } from './in-range.ts';
+import { loading } from './load/checkpoint.ts';
 import { type ModelRegistry, precisionOf } from './registry.ts';
 import type { ModelSources } from './sources.ts';
 
@@ -222,15 +223,17 @@ export const preflight = async (
       continue;
     }
     const how = { signal, ...(from.kind === 'url' && { store: await registry.openStore() }) };
-    using files = probed(fileSet(from, how));
-    if (ON_HOST.includes(role) || (JUDGES.includes(role) && (await isOnnx(files, signal)))) {
-      parts.push(nothing(role, files.name));
-      continue;
-    }
-    using checkpoint = await openCheckpoint({ kind: 'folder', files }, { signal });
-    const one = { role, checkpoint, architecture: readAs(role, checkpoint, opened) };
-    opened.push(one);
-    parts.push(weigh(one, request, precisionOf(role, options)));
+    await loading(from, how, async () => {
+      using files = probed(fileSet(from, how));
+      if (ON_HOST.includes(role) || (JUDGES.includes(role) && (await isOnnx(files, signal)))) {
+        parts.push(nothing(role, files.name));
+        return;
+      }
+      using checkpoint = await openCheckpoint({ kind: 'folder', files }, { signal });
+      const one = { role, checkpoint, architecture: readAs(role, checkpoint, opened) };
+      opened.push(one);
+      parts.push(weigh(one, request, precisionOf(role, options)));
+    });
   }
   const { maxBufferSize, maxStorageBufferBindingSize } = gpu.device.limits;
   const buffer = Math.min(maxBufferSize, maxStorageBufferBindingSize);

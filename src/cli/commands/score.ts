@@ -102,7 +102,7 @@ export const score = defineCommand({
     const beyond = positions?.find((position) => position >= tokens.length);
     if (beyond !== undefined) throw new UsageError(`position ${beyond} is not below the ${tokens.length} tokens`);
     const name = judge as string;
-    const source = await modelSource(name, terminal.root);
+    const source = await modelSource(name, terminal);
     using device = await openDevice(terminal);
     const precision = readModelName(name).precision ?? values.precision;
     const options = { precision, signal: terminal.signal, store: openDiskStore() };

@@ -12,6 +12,19 @@ export const openFiles = (source: Source, { signal, store, onProgress }: LoadSou
     onProgress: (loaded) => onProgress?.({ phase: 'download', loaded, total: loaded }),
   });
 
+/** Loads from a source. A failure says how to delete what was stored of it, if anything was. */
+export const loading = async <T>(
+  source: Source,
+  { store }: Pick<LoadSourceOptions, 'store'>,
+  load: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await load();
+  } catch (error) {
+    throw source.kind === 'url' && store ? await store.explain(error, source.url) : error;
+  }
+};
+
 /** Reads the headers only; the tensors' bytes are reported as they are streamed. */
 export const openSource = async (
   source: Source,

@@ -4,7 +4,7 @@ import type { Gpu } from '../../gpu/device.ts';
 import type { BlockDrafter, FeatureDrafter, MarkovDrafter } from '../../model/interface.ts';
 import { loadDrafter } from '../../model/load/load-drafter.ts';
 import type { Source } from '../../weights/open.ts';
-import { openSource } from './checkpoint.ts';
+import { loading, openSource } from './checkpoint.ts';
 import type { LoadedDrafter, LoadedModel, LoadSourceOptions } from './loaded-models.ts';
 
 /** The checkpoint's config says of which kind it is. */
@@ -15,9 +15,11 @@ export const loadDrafterSource = async (
   options: LoadSourceOptions,
 ): Promise<LoadedDrafter> => {
   const { signal, precision, onProgress } = options;
-  using checkpoint = await openSource(source, options);
-  const model = await loadDrafter(gpu, checkpoint, target.model, { precision, signal, onProgress });
-  return { name: checkpoint.name, model };
+  return loading(source, options, async () => {
+    using checkpoint = await openSource(source, options);
+    const model = await loadDrafter(gpu, checkpoint, target.model, { precision, signal, onProgress });
+    return { name: checkpoint.name, model };
+  });
 };
 
 /** What a drafter is loaded as. */

@@ -10,7 +10,7 @@ import { isOnnx, loadOnnxJudge } from '../../judge/onnx-judge.ts';
 import { isScored } from '../../model/families/families.ts';
 import { probed } from '../../weights/files/probed.ts';
 import { openCheckpoint, type Source } from '../../weights/open.ts';
-import { openFiles } from './checkpoint.ts';
+import { loading, openFiles } from './checkpoint.ts';
 import type { LoadedJudge, LoadedModel, LoadSourceOptions } from './loaded-models.ts';
 import { checkVocabulary } from './vocabulary.ts';
 
@@ -45,7 +45,7 @@ export const loadJudgeSource = async (
   source: Source,
   options: LoadJudgeOptions = {},
 ): Promise<LoadedJudge> => {
-  const { name, judge, notice } = await open(gpu, source, options);
+  const { name, judge, notice } = await loading(source, options, () => open(gpu, source, options));
   const { sharesVocabulary, vocabulary, tokenizer } = judge;
   try {
     if (options.target && sharesVocabulary) checkVocabulary(options.target, { name, tokenizer, model: { vocabulary } });

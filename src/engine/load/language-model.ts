@@ -4,7 +4,7 @@ import type { Gpu } from '../../gpu/device.ts';
 import { loadModel } from '../../model/load/load-model.ts';
 import { loadTokenizer, type Tokenizer } from '../../text/tokenizer.ts';
 import type { Source } from '../../weights/open.ts';
-import { openSource } from './checkpoint.ts';
+import { loading, openSource } from './checkpoint.ts';
 import type { LoadedModel, LoadSourceOptions } from './loaded-models.ts';
 import { openSidecar } from './sidecar.ts';
 
@@ -15,7 +15,10 @@ const stopTokens = (config: Readonly<Record<string, unknown>>, tokenizer: Tokeni
 };
 
 /** A language model from a checkpoint, ready to run. */
-export const loadSource = async (gpu: Gpu, source: Source, options: LoadSourceOptions = {}): Promise<LoadedModel> => {
+export const loadSource = (gpu: Gpu, source: Source, options: LoadSourceOptions = {}): Promise<LoadedModel> =>
+  loading(source, options, () => load(gpu, source, options));
+
+const load = async (gpu: Gpu, source: Source, options: LoadSourceOptions): Promise<LoadedModel> => {
   const { signal, precision, onProgress, store } = options;
   const began = performance.now();
   using checkpoint = await openSource(source, options);

@@ -2,15 +2,16 @@
 import { openBlockPolicy } from '../../judge/block-policy.ts';
 import { openSentences } from '../../judge/sentences.ts';
 import type { Source } from '../../weights/open.ts';
-import { openFiles } from './checkpoint.ts';
+import { loading, openFiles } from './checkpoint.ts';
 import type { LoadedPolicy, LoadedSentences, LoadSourceOptions } from './loaded-models.ts';
 
 export const loadPolicySource = async (source: Source, options: LoadSourceOptions): Promise<LoadedPolicy> => {
   const files = openFiles(source, options);
-  return { name: files.name, model: await openBlockPolicy(files, options.signal) };
+  const model = await loading(source, options, () => openBlockPolicy(files, options.signal));
+  return { name: files.name, model };
 };
 
 export const loadSentencesSource = async (source: Source, options: LoadSourceOptions): Promise<LoadedSentences> => {
   const files = openFiles(source, options);
-  return { name: files.name, ...(await openSentences(files, options)) };
+  return { name: files.name, ...(await loading(source, options, () => openSentences(files, options))) };
 };

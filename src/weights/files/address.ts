@@ -3,11 +3,8 @@
 import { refuse } from '../../base/refuse.ts';
 import type { ByteSource, FileSet, OpenFile } from './byte-source.ts';
 
-/** `open` returns null when there is no file at an address. */
-export const addressFiles = (
-  address: string,
-  open: (address: string, options: OpenFile) => Promise<ByteSource | null>,
-): FileSet => {
+/** What an address names: one file, or a folder where it has no entry; and the addresses of files next to it. */
+const readAddress = (address: string) => {
   const url = fileAddress(address);
   const last = url.pathname.split('/').at(-1) ?? '';
   const entry = /\.(gguf|safetensors|onnx|json)$/.test(last) ? decoded(last) : null;
@@ -15,16 +12,30 @@ export const addressFiles = (
   if (entry === null && !base.pathname.endsWith('/')) base.pathname += '/';
   return {
     name: url.pathname.split('/').filter(Boolean).at(-1) ?? url.host,
-    names: null,
     // config.json and the index stand for their folder.
     entry: entry?.endsWith('.json') ? null : entry,
-    open: (name, options) => {
+    at: (name: string): string => {
       const file = new URL(name.split('/').map(encodeURIComponent).join('/'), base);
       // A query (a token, `?download=true`) belongs to every file of the folder.
       file.search = url.search;
-      return open(file.href, options);
+      return file.href;
     },
   };
+};
+
+/** `open` returns null when there is no file at an address. */
+export const addressFiles = (
+  address: string,
+  open: (address: string, options: OpenFile) => Promise<ByteSource | null>,
+): FileSet => {
+  const { name, entry, at } = readAddress(address);
+  return { name, names: null, entry, open: (file, options) => open(at(file), options) };
+};
+
+/** The address of the file that a model at this address begins with. */
+export const firstFile = (address: string): string => {
+  const { entry, at } = readAddress(address);
+  return at(entry ?? 'config.json');
 };
 
 /** A pasted address may hold a `%` that begins no escape. */

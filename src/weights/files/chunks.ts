@@ -30,10 +30,21 @@ export interface Entry {
   readonly chunkBytes: number;
 }
 
-export const nameOf = async (text: string): Promise<string> => (await sha256OfText(text)).slice(0, 32);
+/**
+ * Part of every name in the store: raise it when nothing that was stored before may be used any more. Names of layout 1
+ * had no prefix; what it stored of a file without a version could be of two versions.
+ */
+const LAYOUT = 'v2-';
+
+const hashed = async (text: string): Promise<string> => (await sha256OfText(text)).slice(0, 32);
+
+export const nameOf = async (text: string): Promise<string> => LAYOUT + (await hashed(text));
 
 const chunkName = async (index: number, bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
   `${index}.${await sha256(bytes)}`;
+
+const identity = ({ address, size, version, chunkBytes }: Entry): string =>
+  [address, size, version, chunkBytes].join('\n');
 
 export class Chunks {
   readonly #folder: StoreFolder;
@@ -48,8 +59,8 @@ export class Chunks {
     this.#names = names;
   }
 
-  static folderName({ address, size, version, chunkBytes }: Entry): Promise<string> {
-    return nameOf([address, size, version, chunkBytes].join('\n'));
+  static folderName(entry: Entry): Promise<string> {
+    return nameOf(identity(entry));
   }
 
   static async open(root: StoreFolder, entry: Entry): Promise<Chunks> {
@@ -74,6 +85,11 @@ export class Chunks {
 
   get complete(): boolean {
     return this.#names.size === this.count;
+  }
+
+  /** This chunk is the only one that is not there. */
+  lacksOnly(index: number): boolean {
+    return this.#names.size === this.count - 1 && !this.#names.has(index);
   }
 
   /** Of the chunks that are there. */
@@ -149,6 +165,18 @@ const write = async (folder: StoreFolder, name: string, bytes: Uint8Array<ArrayB
     throw error;
   }
   await writable.close();
+};
+
+/** Removes what earlier layouts have stored, and nothing else: the folder may have other files. */
+export const removeEarlier = async (folder: StoreFolder): Promise<void> => {
+  const earlier: string[] = [];
+  for await (const name of folder.keys()) if (/^[0-9a-f]{32}\.json$/.test(name)) earlier.push(name);
+  for (const name of earlier) {
+    const entry = await readEntry(folder, name);
+    if (!entry) continue; // not ours
+    await folder.removeEntry(await hashed(identity(entry)), { recursive: true }).catch(() => {}); // or in use
+    await folder.removeEntry(name).catch(() => {});
+  }
 };
 
 /** Null when there is none, or it is damaged. */

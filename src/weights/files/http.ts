@@ -47,7 +47,7 @@ interface Connection {
 const NONE = new Uint8Array(0);
 
 /** A failure that may pass with another try. */
-class Interrupted extends Error {}
+export class Interrupted extends Error {}
 
 export class HttpSource implements ByteSource {
   readonly name: string;
@@ -71,9 +71,10 @@ export class HttpSource implements ByteSource {
   }
 
   /** Null when there is no file at the address. Makes the request that a read from the start continues. */
-  static async open(address: string, options: HttpOptions = {}): Promise<HttpSource | null> {
+  static async open(address: string, options: HttpOptions = {}, tries = TRIES): Promise<HttpSource | null> {
     const source = new HttpSource(address, options);
-    return (await source.#retrying(options.signal, () => source.#connect(0, options.signal))) ? source : null;
+    const connect = () => source.#connect(0, options.signal);
+    return (await source.#retrying(options.signal, connect, () => 0, tries)) ? source : null;
   }
 
   /**
@@ -138,7 +139,12 @@ export class HttpSource implements ByteSource {
   }
 
   /** Runs `work` again after interruptions; the count of tries starts anew whenever `progress` grew. */
-  async #retrying<T>(signal: AbortSignal | undefined, work: () => Promise<T>, progress = () => 0): Promise<T> {
+  async #retrying<T>(
+    signal: AbortSignal | undefined,
+    work: () => Promise<T>,
+    progress = () => 0,
+    most = TRIES,
+  ): Promise<T> {
     const drop = (): void => this.release();
     signal?.addEventListener('abort', drop);
     try {
@@ -152,7 +158,8 @@ export class HttpSource implements ByteSource {
           if (!(error instanceof Interrupted)) throw error;
           if (progress() > before) tries = 1;
           before = progress();
-          if (tries === TRIES) throw failed(`${this.#address}: ${error.message}, ${TRIES} times`, error);
+          const often = most > 1 ? `, ${most} times` : '';
+          if (tries >= most) throw failed(`${this.#address}: ${error.message}${often}`, error);
           await pause(this.#timing.backoff * 2 ** (tries - 1), signal);
         }
       }

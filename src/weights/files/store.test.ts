@@ -1,7 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bad } from '../../base/refuse.ts';
 import { DiskFolder } from '../../testing/files/disk-folder.ts';
 import { type FileServer, serveFiles } from '../../testing/servers/file-server.ts';
 import { readBytes } from './byte-source.ts';
@@ -216,6 +218,143 @@ describe('interruptions', () => {
     await expect(loading).rejects.toMatchObject({ code: 'aborted' });
     expect(chunks()).toHaveLength(4);
   });
+});
+
+describe('a server that does not answer', () => {
+  const revalidate = { revalidate: true };
+
+  it.each([500, 403])('with %i does not stop the load of a whole copy, which says so', async (status) => {
+    await load();
+    await newStore().open(`${server.address}index.json`, { optional: true });
+    server.behave({ status });
+    server.requests.length = 0;
+    const store = newStore();
+    expect(same(await load(store, revalidate), file)).toBe(true);
+    expect(await store.open(`${server.address}index.json`, { timing, ...revalidate })).toBeNull();
+    // One that fails is asked once, and one that refuses a file may still have others.
+    expect(server.requests).toHaveLength(status === 500 ? 1 : 2);
+    const { host } = new URL(address);
+    expect(store.notice).toContain(`answers ${status}: the stored copy of ${host}/model.gguf is used.`);
+    server.behave();
+    if (status === 500) return;
+    await load(store, revalidate);
+    expect(store.notice).not.toContain('model.gguf is used'); // it was asked by now
+  });
+
+  it('is no hindrance without a version either, and where nobody listens', async () => {
+    server.behave({ etag: null });
+    await load();
+    server.behave({ status: 500 });
+    expect(same(await load(newStore(), revalidate), file)).toBe(true);
+    server.behave({ etag: null });
+    const own = await serveFiles({ 'model.gguf': file });
+    const there = `${own.address}model.gguf`;
+    const read = async (store: Store): Promise<Uint8Array> => {
+      using source = await store.open(there, { timing, ...revalidate });
+      return await readBytes(source as NonNullable<typeof source>, 0, file.length);
+    };
+    expect(same(await read(newStore()), file)).toBe(true);
+    await own[Symbol.asyncDispose]();
+    const store = newStore();
+    expect(same(await read(store), file)).toBe(true);
+    expect(store.notice).toContain('no answer: the stored copy of');
+  });
+
+  it('ends the load of a copy that is not whole, and an abort ends any', async () => {
+    await load();
+    await expect(load(newStore(), { ...revalidate, signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'aborted',
+    });
+    rmSync(chunks()[3] as string);
+    server.behave({ status: 500 });
+    await expect(load(newStore(), revalidate)).rejects.toMatchObject({ code: 'download-failed' });
+  });
+});
+
+describe('what arrived damaged', () => {
+  const wrong = file.with(5000, (file[5000] as number) ^ 1);
+  const stated = createHash('sha256').update(file).digest('hex');
+  const checking = (answer: string | null): Store =>
+    new Store(folder, {
+      chunkBytes: CHUNK,
+      check: { stated: async () => answer, hash: () => createHash('sha256') },
+    });
+
+  it('is not kept where the server states the SHA-256 of the file', async () => {
+    server.files.set('model.gguf', wrong);
+    await expect(load(checking(stated))).rejects.toMatchObject({
+      code: 'download-failed',
+      message: `${address}: what arrived has not the SHA-256 that the server states`,
+    });
+    expect(readdirSync(folder.path)).toEqual([]);
+    server.files.set('model.gguf', file);
+    expect(same(await load(checking(stated)), file)).toBe(true);
+    expect(chunks()).toHaveLength(11);
+    server.files.set('model.gguf', wrong);
+    expect(same(await load(checking(stated)), file)).toBe(true); // not asked again
+    await newStore().remove(address);
+    expect(same(await load(checking(null)), wrong)).toBe(true);
+  });
+
+  it('is checked with the chunks of an earlier, broken download', async () => {
+    server.files.set('model.gguf', wrong);
+    {
+      using source = await checking(stated).open(address, { timing });
+      await source?.readInto(new Uint8Array(6000), 0);
+    }
+    expect(chunks()).toHaveLength(6);
+    server.files.set('model.gguf', file);
+    await expect(load(checking(stated))).rejects.toThrow(/SHA-256/);
+    expect(same(await load(checking(stated)), file)).toBe(true);
+  });
+
+  it('and is stored is what a failed load says how to delete', async () => {
+    const error = bad('a tensor is wrong', 'Look.');
+    expect(await newStore().explain(error, address)).toBe(error);
+    await load();
+    const name = `${new URL(address).host}/model.gguf`;
+    expect(await newStore().explain(error, address)).toMatchObject({
+      code: 'bad-checkpoint',
+      message: 'a tensor is wrong',
+      hint: `Look. It was read from the stored copy, which may be damaged. Delete it among the stored models, or by deleteStored('${name}'), then load it again.`,
+    });
+    const own = new Store(folder, { chunkBytes: CHUNK, deletion: (model) => `Run del ${model}` });
+    expect(await own.explain(error, address)).toMatchObject({ hint: expect.stringContaining(`Run del ${name}, then`) });
+    expect(await own.explain(error, `${server.address}other.gguf`)).toBe(error);
+    const other = new Error('no fault of the file');
+    expect(await own.explain(other, address)).toBe(other);
+  });
+});
+
+it('what an earlier layout stored is removed unused, and other files in the folder are not', async () => {
+  // Layout 1 named entry and folder by the same hashes, without a prefix.
+  const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+  const entry = { address, size: file.length, version: '"1"', chunkBytes: CHUNK };
+  const old = hash(Object.values(entry).join('\n')).slice(0, 32);
+  const pointer = `${hash(address).slice(0, 32)}.json`;
+  const wrong = file.toReversed();
+  mkdirSync(join(folder.path, old));
+  for (let i = 0; i * CHUNK < wrong.length; i++) {
+    const chunk = wrong.subarray(i * CHUNK, (i + 1) * CHUNK);
+    writeFileSync(join(folder.path, old, `${i}.${createHash('sha256').update(chunk).digest('hex')}`), chunk);
+  }
+  const text = JSON.stringify(entry);
+  writeFileSync(join(folder.path, pointer), `${hash(text)}\n${text}`);
+  const others = [hash('a folder of the user').slice(0, 32), `${hash('a file of the user').slice(0, 32)}.json`];
+  mkdirSync(join(folder.path, others[0] as string));
+  writeFileSync(join(folder.path, others[1] as string), '{}');
+  expect(same(await load(), file)).toBe(true);
+  expect(server.requests).toHaveLength(1);
+  const names = readdirSync(folder.path);
+  expect(names).toEqual(expect.arrayContaining(others));
+  expect(names).not.toContain(old);
+  expect(names).not.toContain(pointer);
+});
+
+it('a folder below one that can never be made is given up at once', async () => {
+  const store = new Store(new DiskFolder('/proc/nope/inside'), { chunkBytes: CHUNK });
+  expect(same(await load(store), file)).toBe(true);
+  expect(store.notice).toMatch(/Storing failed/);
 });
 
 describe('the list of stored models', () => {

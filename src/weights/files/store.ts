@@ -2,18 +2,48 @@
 // there without asking the network again. chunks.ts has how they lie there and why no interruption can harm them. A
 // file whose server names no version gets a version of ours with each download, is never continued by a later one, and
 // is compared with the server's in a few places.
-import { checkAborted, OutriderError } from '../../base/errors.ts';
+import { checkAborted, OutriderError, toFault } from '../../base/errors.ts';
 import { refuse } from '../../base/refuse.ts';
+import { firstFile } from './address.ts';
 import { type ByteSource, type OpenFile, truncated } from './byte-source.ts';
-import { Chunks, type Entry, nameOf, readEntry, readText, type StoreFolder, writeEntry, writeText } from './chunks.ts';
-import { changed, type HttpOptions, HttpSource } from './http.ts';
-import { listStored, type StoredModel } from './stored-models.ts';
+import {
+  Chunks,
+  type Entry,
+  nameOf,
+  readEntry,
+  readText,
+  removeEarlier,
+  type StoreFolder,
+  writeEntry,
+  writeText,
+} from './chunks.ts';
+import { changed, type HttpOptions, HttpSource, Interrupted } from './http.ts';
+import { listStored, modelOf, type StoredFiles, type StoredModel } from './stored-models.ts';
 
 export interface StoreOptions extends OpenFile, HttpOptions {
   readonly revalidate?: boolean | undefined;
 }
 
+/** How a file is checked against its server's own SHA-256, where there is one. */
+export interface WholeCheck {
+  /** In hexadecimal; null where the server states none. */
+  stated(address: string, signal: AbortSignal | undefined): Promise<string | null>;
+  /** A page has none: a browser digests only what is in memory at once. */
+  hash(): { update(bytes: Uint8Array): unknown; digest(encoding: 'hex'): string };
+}
+
+export interface StoreSettings {
+  readonly chunkBytes?: number;
+  /** Why there is no folder. */
+  readonly notice?: string;
+  readonly check?: WholeCheck;
+  /** How people delete a stored model. */
+  readonly deletion?: (name: string) => string;
+}
+
 const CHUNK_BYTES = 4 * 2 ** 20;
+/** So long a server that did not answer is not asked again whether whole copies are current, in milliseconds. */
+const SILENCE = 60_000;
 
 /** Begins the version of a file whose server names none. */
 const OWN = 'own ';
@@ -32,15 +62,29 @@ const noteName = async (key: string): Promise<string> => `${await nameOf(key)}.n
 
 export class Store {
   readonly #folder: StoreFolder | null;
-  readonly #chunkBytes: number;
-  /** For people: why downloads are not kept, or no longer. Null while they are. */
-  notice: string | null;
+  readonly #settings: StoreSettings;
+  /** Why downloads are not kept, or no longer. Null while they are. */
+  #unkept: string | null;
+  /** By model: its copy is used, and its server could not be asked whether it is current. */
+  readonly #unasked = new Map<string, string>();
+  /** By origin: servers that did not answer, and when. */
+  readonly #silent = new Map<string, { readonly at: number; readonly error: unknown }>();
+  #swept: Promise<void> | null = null;
 
   /** Without a folder nothing is kept, and `notice` says so. */
-  constructor(folder: StoreFolder | null, options: { chunkBytes?: number; notice?: string } = {}) {
+  constructor(folder: StoreFolder | null, settings: StoreSettings = {}) {
     this.#folder = folder;
-    this.#chunkBytes = options.chunkBytes ?? CHUNK_BYTES;
-    this.notice = folder ? null : (options.notice ?? 'There is no storage: models are downloaded anew each time.');
+    this.#settings = settings;
+    this.#unkept = folder ? null : (settings.notice ?? 'There is no storage: models are downloaded anew each time.');
+  }
+
+  /** For people: what works otherwise than usual. Null: nothing. */
+  get notice(): string | null {
+    return [this.#unkept ?? [], ...this.#unasked.values()].flat().join(' ') || null;
+  }
+
+  get check(): WholeCheck | undefined {
+    return this.#settings.check;
   }
 
   /** Null when there is nothing at the address. */
@@ -56,20 +100,34 @@ export class Store {
   }
 
   async #openKept(folder: StoreFolder, address: string, options: StoreOptions): Promise<ByteSource | null> {
+    await this.#sweep(folder);
     if (options.afresh) await this.remove(address);
     const known = await entryOf(folder, address);
     const chunks = known && known.size >= 0 ? await Chunks.open(folder, known) : null;
-    if (known && !options.revalidate) {
-      if (known.size < 0) return null;
-      if (chunks?.complete) return new StoredSource(known, chunks, null, this, options);
+    const copy = known && chunks?.complete ? new StoredSource(known, chunks, null, this, options) : null;
+    const isWhole = copy !== null || (known !== null && known.size < 0);
+    if (isWhole && !options.revalidate) return copy;
+    const silence = this.#silent.get(new URL(address).origin);
+    if (isWhole && silence && performance.now() - silence.at < SILENCE) {
+      this.#useUnasked(address, silence.error);
+      return copy;
     }
-    const http = await HttpSource.open(address, options);
+    let http: HttpSource | null = null;
     try {
-      if (http && known && chunks?.complete && http.version === '' && known.version.startsWith(OWN)) {
+      http = await HttpSource.open(address, options, isWhole ? 1 : undefined);
+      this.#unasked.delete(modelOf(address).name);
+      if (http && copy && http.version === '' && known?.version.startsWith(OWN)) {
         http.release();
-        const source = new StoredSource(known, chunks, null, this, options);
-        if (await source.isCurrent(options.signal)) return source;
+        if (await copy.isCurrent(options.signal)) return copy;
       }
+    } catch (error) {
+      if (!isWhole || options.signal?.aborted) throw error;
+      if (error instanceof Error && error.cause instanceof Interrupted)
+        this.#silent.set(new URL(address).origin, { at: performance.now(), error });
+      this.#useUnasked(address, error);
+      return copy;
+    }
+    try {
       return await this.#download(folder, address, known, http, options);
     } catch (error) {
       http?.release();
@@ -86,13 +144,44 @@ export class Store {
     options: StoreOptions,
   ): Promise<ByteSource | null> {
     const version = http?.version === '' ? OWN + crypto.randomUUID() : (http?.version ?? '');
-    const entry: Entry = { address, size: http?.size ?? -1, version, chunkBytes: this.#chunkBytes };
+    const entry: Entry = {
+      address,
+      size: http?.size ?? -1,
+      version,
+      chunkBytes: this.#settings.chunkBytes ?? CHUNK_BYTES,
+    };
     if (known && JSON.stringify(known) !== JSON.stringify(entry)) await Chunks.remove(folder, known);
     if (http || options.optional) await this.keep(async () => writeEntry(folder, await pointerName(address), entry));
     if (!http) return null;
     const chunks = await Chunks.open(folder, entry);
     if (chunks.complete) http.release();
     return new StoredSource(entry, chunks, http, this, options);
+  }
+
+  async #sweep(folder: StoreFolder): Promise<void> {
+    this.#swept ??= removeEarlier(folder).catch(() => {}); // a broken storage is noticed when it is used
+    await this.#swept;
+  }
+
+  #useUnasked(address: string, error: unknown): void {
+    const { name } = modelOf(address);
+    const { message } = toFault(error);
+    this.#unasked.set(name, `${message}: the stored copy of ${name} is used. Whether it is current is not known.`);
+  }
+
+  /**
+   * The error of a load from this address. Where something is stored of the model, its hint says how that is deleted: a
+   * download may be damaged on its way, and is then damaged in every load.
+   */
+  async explain(error: unknown, address: string): Promise<unknown> {
+    if (!(error instanceof OutriderError && error.code === 'bad-checkpoint') || !this.#folder) return error;
+    const { name } = modelOf(firstFile(address));
+    const stored = await listStored(this.#folder).catch(() => []);
+    if (!stored.some((model) => model.name === name)) return error;
+    const way = this.#settings.deletion?.(name) ?? `Delete it among the stored models, or by deleteStored('${name}')`;
+    const { code, message, hint, ...facts } = toFault(error);
+    const more = `It was read from the stored copy, which may be damaged. ${way}, then load it again.`;
+    return new OutriderError(code, message, `${hint} ${more}`.trim(), { ...facts, cause: error });
   }
 
   /** Removes what is kept of an address. */
@@ -106,13 +195,12 @@ export class Store {
 
   /** The models of which something is stored, by name. */
   async list(): Promise<StoredModel[]> {
-    const found = this.#folder ? await listStored(this.#folder) : [];
-    return found.map(({ files: _, ...model }) => model);
+    return (await this.#models()).map(({ files: _, ...model }) => model);
   }
 
   /** Frees what is stored of a model and returns what that was. It is downloaded again when it is loaded again. */
   async delete(name: string): Promise<StoredModel> {
-    const found = this.#folder ? await listStored(this.#folder) : [];
+    const found = await this.#models();
     const model = found.find((each) => each.name === name);
     if (!model) {
       const names = found.map((each) => each.name).join(', ');
@@ -120,8 +208,14 @@ export class Store {
     }
     const { files, ...deleted } = model;
     for (const file of files) await this.remove(file);
-    this.notice = null; // there is room again
+    this.#unkept = null; // there is room again
     return deleted;
+  }
+
+  async #models(): Promise<StoredFiles[]> {
+    if (!this.#folder) return [];
+    await this.#sweep(this.#folder);
+    return listStored(this.#folder);
   }
 
   /** The text that was noted under this key; null when there is none. */
@@ -138,7 +232,7 @@ export class Store {
 
   /** A full disk must not stop a download: from then on downloads are not kept. False when this was not kept. */
   async keep(write: () => Promise<void>): Promise<boolean> {
-    if (this.notice !== null) return false;
+    if (this.#unkept !== null) return false;
     try {
       await write();
       return true;
@@ -151,7 +245,7 @@ export class Store {
 
   #giveUp(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
-    this.notice = `Storing failed (${reason}): what is not stored yet will be downloaded again next time.`;
+    this.#unkept = `Storing failed (${reason}): what is not stored yet will be downloaded again next time.`;
   }
 }
 
@@ -223,6 +317,12 @@ class StoredSource implements ByteSource {
     const http = await this.#online(signal);
     await http.readInto(this.#bytes, index * this.#entry.chunkBytes, signal);
     if (!(await this.#chunks.mayReplace(index, this.#bytes))) throw await this.#outdated();
+    if (!(await this.#isAsStated(index, signal))) {
+      const { address } = this.#entry;
+      await this.#store.remove(address);
+      const message = `${address}: what arrived has not the SHA-256 that the server states`;
+      throw new OutriderError('download-failed', message, 'It is not kept: load it again.');
+    }
     await this.#store.keep(() => this.#chunks.write(index, this.#bytes));
     const isLast = this.#entry.version.startsWith(OWN) && this.#chunks.complete;
     // A file that was written to while it was sent looks whole: a look at a few places is what can be done.
@@ -230,6 +330,23 @@ class StoredSource implements ByteSource {
       await this.#store.remove(this.#entry.address);
       throw changed(this.#entry.address);
     }
+  }
+
+  /** With the chunk that is held, `last`, the file is whole: it must be what the server says, so that no damage is kept. */
+  async #isAsStated(last: number, signal: AbortSignal | undefined): Promise<boolean> {
+    const { check } = this.#store;
+    if (!check || !this.#chunks.lacksOnly(last)) return true;
+    const stated = await check.stated(this.#entry.address, signal);
+    if (stated === null) return true;
+    const hash = check.hash();
+    for (let index = 0; index < this.#chunks.count; index++) {
+      checkAborted(signal);
+      const bytes = index === last ? this.#bytes : new Uint8Array(this.#chunks.length(index));
+      // A damaged chunk is fetched again, and is then the last one.
+      if (index !== last && !(await this.#chunks.read(index, bytes))) return true;
+      hash.update(bytes);
+    }
+    return hash.digest('hex') === stated;
   }
 
   /** Whether the server's file has the same length, and the same bytes at both ends and in places between. */
