@@ -76,7 +76,7 @@ const readSampling = (request: RunRequest): Sampling => {
 };
 
 /** Only these systems check every token against a constraint. */
-const expectExact = (system: DecodingSystem, what: string): void => {
+export const expectExact = (system: DecodingSystem, what: string): void => {
   if (!drawsFromTarget(system))
     throw refuse(`${system.id} does not support ${what}`, 'Use `autoregressive` or a speculative system.');
 };

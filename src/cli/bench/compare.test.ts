@@ -210,7 +210,7 @@ describe('a system’s line', () => {
         tokens_per_second: { median: 100, min: 100, max: 100 },
         tokens_per_round: { median: 1, min: 1, max: 1 },
         block_size: null,
-        right: prompt === 0,
+        right: Number(prompt === 0),
       })),
     });
   });
@@ -285,6 +285,15 @@ describe('a system’s line', () => {
     );
     expect(report).toMatchObject({ passes_per_token: 2, acceptance_by_slot: [0.5] });
     expect(report.bandwidth_share).toBeCloseTo((2 * 1e6 + 2 * 1e5) / (0.03 * 1e9));
+  });
+
+  it('counts every run of a prompt among its right answers', () => {
+    const [one] = plain as [Sample];
+    const runs = [true, false, false, true].map((isRight, i) => ({ ...one, key: `${i}/0`, prompt: 0, right: isRight }));
+    const rightOf = (samples: readonly Sample[]) =>
+      summarise({ id: 'x', equal: false }, samples, baseline, ceiling).prompts.map(({ right }) => right);
+    expect(rightOf(runs)).toEqual([0.5]);
+    expect(rightOf([{ ...one, right: null }])).toEqual([null]);
   });
 
   it('notices one token that differs', () => {

@@ -99,6 +99,13 @@ const measurePrefill = async (engine: Engine, { model }: LoadedModel, signal: Ab
   return { tokens, tokens_per_second: spread(rates) };
 };
 
+/** All that is run. Throws where --against names none of it. */
+export const entriesOf = ({ systems, against }: Pick<BenchOptions, 'systems' | 'against'>): readonly BenchEntry[] => {
+  const entries = withBaselines(systems);
+  if (against === undefined || entries.some(({ name }) => name === against)) return entries;
+  throw refuse(`${against} is not among the systems`, `Name one of ${entries.map(({ name }) => name).join(', ')}.`);
+};
+
 export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOptions): Promise<BenchReport> => {
   const { maxTokens, repeat, signal, onProgress, temperature = 0, seed = 0, written = {}, cache = 'f32' } = options;
   const { stopAtEnd = false } = options;
@@ -108,12 +115,7 @@ export const bench = async (gpu: Gpu, models: LoadedModels, options: BenchOption
   const prompts = chosenPrompts(options.prompts ?? defaultPrompts(target), options);
   // Where only speed counts, every run is as long.
   const ignoreEos = !stopAtEnd && !written.constraint && prompts.every(({ result }) => result === null);
-  const entries = withBaselines(options.systems);
-  if (options.against !== undefined && !entries.some(({ name }) => name === options.against))
-    throw refuse(
-      `${options.against} is not among the systems`,
-      `Name one of ${entries.map(({ name }) => name).join(', ')}.`,
-    );
+  const entries = entriesOf(options);
   const engine = createEngine({ gpu });
   const loaded = { ...models, target };
   const stepReader = stepReaderOf(loaded) ?? target;

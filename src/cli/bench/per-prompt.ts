@@ -12,7 +12,8 @@ export interface PromptReport {
   readonly tokens_per_round: Spread | null;
   /** The size that a policy chose; null without a policy. */
   readonly block_size: number | null;
-  readonly right: boolean | null;
+  /** The share of its runs whose answer is right; null where the truth is not known. */
+  readonly right: number | null;
 }
 
 interface Asked {
@@ -20,6 +21,9 @@ interface Asked {
   readonly events: readonly TraceEvent[];
   readonly right: boolean | null;
 }
+
+const mean = (values: readonly number[]): number | null =>
+  values.length === 0 ? null : values.reduce((a, b) => a + b, 0) / values.length;
 
 export const byPrompt = (samples: readonly Asked[]): readonly PromptReport[] =>
   [...new Set(samples.map(({ prompt }) => prompt))]
@@ -36,6 +40,6 @@ export const byPrompt = (samples: readonly Asked[]): readonly PromptReport[] =>
         tokens_per_second: spread(metrics.flatMap((m) => m.tokens_per_second ?? [])),
         tokens_per_round: spread(metrics.flatMap((m) => m.tokens_per_round ?? [])),
         block_size: sizes[0] ?? null,
-        right: mine[0]?.right ?? null,
+        right: mean(mine.flatMap(({ right }) => (right === null ? [] : [Number(right)]))),
       };
     });

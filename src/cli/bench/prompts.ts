@@ -20,14 +20,15 @@ const ask = (content: string): Prompt => ({ messages: [{ role: 'user', content }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-const QUESTIONS = [
+/** When no set is named. */
+export const QUESTIONS = [
   'A cup costs 6 dollars. A book costs 5 dollars. Eva buys 8 cups and 6 books. How many dollars does Eva pay?',
   'Write two sentences about a lighthouse in winter.',
   'Explain in plain words why the sky is blue.',
   'List five things to pack for a walk in the mountains, and say what each is for.',
 ];
 
-/** When no set is named: short questions, or token ids for a model without a tokenizer. */
+/** Short questions, or token ids for a model without a tokenizer. */
 export const defaultPrompts = ({ model, tokenizer }: LoadedModel): readonly BenchPrompt[] =>
   QUESTIONS.map((question, i) => ({
     prompt: tokenizer ? ask(question) : { tokens: someTokens(model.vocabulary, 24, i) },
@@ -35,13 +36,13 @@ export const defaultPrompts = ({ model, tokenizer }: LoadedModel): readonly Benc
   }));
 
 /** At most `limit` of them, without the first `offset`. */
-export const chosenPrompts = (
-  prompts: readonly BenchPrompt[],
+export const chosenPrompts = <Prompt>(
+  prompts: readonly Prompt[],
   {
     offset = 0,
     limit = Number.POSITIVE_INFINITY,
   }: { readonly offset?: number | undefined; readonly limit?: number | undefined },
-): readonly BenchPrompt[] => {
+): readonly Prompt[] => {
   if (offset >= prompts.length)
     throw refuse(`--offset ${offset} leaves out all ${prompts.length} prompts`, 'Give a smaller --offset.');
   return prompts.slice(offset, offset + limit);

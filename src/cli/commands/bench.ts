@@ -2,13 +2,15 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { Interval, Spread } from '../../base/statistics.ts';
+import type { Prompt } from '../../engine/request.ts';
 import { choice, flag, integer, number, refuseWithout, text, UsageError, type Values, words } from '../arguments.ts';
-import { type BenchReport, bench as runBench } from '../bench/compare.ts';
+import { type BenchReport, entriesOf, bench as runBench } from '../bench/compare.ts';
 import { readEntry } from '../bench/entries.ts';
-import { type BenchPrompt, readPrompts } from '../bench/prompts.ts';
+import { type BenchPrompt, chosenPrompts, QUESTIONS, readPrompts } from '../bench/prompts.ts';
 import { readSuite, SPLITS, SUITE_NAMES, suiteFile } from '../bench/suites.ts';
 import { defineCommand } from '../command.ts';
 import { auxiliaryOptions, kvOption, openDevice, precisionOption } from '../device.ts';
+import { checkEarly } from '../early-checks.ts';
 import { readTextFile } from '../messages.ts';
 import { modelOption } from '../model-source.ts';
 import { loadAll, readFar, remoteOptions } from '../remote-options.ts';
@@ -38,7 +40,7 @@ const OPTIONS = {
   'max-tokens': integer('N', 'most tokens a run (default: 48, or 320 for a suite)', { least: 2 }),
   'stop-at-end': flag('answers end where the model ends them, not at --max-tokens only'),
   repeat: integer('N', 'runs of each system on each prompt (default: 3, or 1 for a suite)', { least: 1 }),
-  temperature: number('T', '0 (the default) takes the most probable token', { least: 0 }),
+  temperature: number('T', '0 (the default) takes the most probable token', { least: 0, most: 100 }),
   ...requestOptions,
   seed: integer('S', 'seed of the first run; runs that are compared have the same seed', { least: 0, most: 2 ** 31 }),
   profile: flag('also times every kernel, in runs of their own'),
@@ -209,6 +211,11 @@ export const bench = defineCommand({
     const prompts = await readSet(values, terminal);
     const written = await readWritten(values);
     const systems = (values.systems ?? []).map(readEntry);
+    const maxTokens = values['max-tokens'] ?? (values.suite ? 320 : 48);
+    const asked = prompts?.map(({ prompt }) => prompt) ?? QUESTIONS.map((text) => ({ text }));
+    for (const { system, knobs } of entriesOf({ systems, against: values.against }))
+      for (const prompt of chosenPrompts<Prompt>(asked, values))
+        checkEarly({ ...written, prompt, system: system.id, knobs, maxTokens }, system);
     const ways = systems.map(({ system }) => system);
     const far = readFar(values, ways);
     using device = await openDevice(terminal);
@@ -225,7 +232,7 @@ export const bench = defineCommand({
       written,
       cache: values.kv ?? 'f32',
       stopAtEnd: values['stop-at-end'],
-      maxTokens: values['max-tokens'] ?? (values.suite ? 320 : 48),
+      maxTokens,
       repeat: values.repeat ?? (values.suite ? 1 : 3),
       signal: terminal.signal,
       onProgress: (line) => terminal.progress(line),

@@ -171,4 +171,24 @@ describe('generate from text', PATIENCE, () => {
     expect(stderr).toContain(message);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   });
+
+  const regex = join(mkdtempSync(join(tmpdir(), 'outrider-regex-')), 'regex.json');
+  writeFileSync(regex, '{"regex": "a"}');
+
+  it.each([
+    [['--tokens', ''], 'the prompt is empty'],
+    [['--prompt', 'a', '--logit-bias', '42=101'], 'logitBias[42] must be from -100 to 100, not 101'],
+    [['--prompt', 'a', '--bad-words', '[5]'], 'badWords[0] must be a text or a list of token ids, not 5'],
+    [['--prompt', 'a', '--min-tokens', '9', '--max-tokens', '8'], 'minTokens is 9, and maxTokens only 8'],
+    [['--prompt', 'a', '--system', 'cos', '--presence-penalty', '1'], 'cos does not take presencePenalty'],
+    [['--prompt', 'a', '--system', 'rsd', '--constraint', regex], 'rsd does not support a constraint'],
+    [['--prompt', 'a', '--draft', 'nowhere'], 'there is no model "nowhere"'],
+    [['--prompt', 'a', '--drafter', 'nowhere'], 'there is no model "nowhere"'],
+    [['--prompt', 'a', '--judge', 'nowhere'], 'there is no model "nowhere"'],
+  ])('refuses %j before it loads a model', async (args, message) => {
+    const { status, stdout, stderr } = await runCli('generate', ...args);
+    expect(stderr).toContain(message);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).not.toContain('loaded');
+  });
 });

@@ -2,7 +2,6 @@
 // the last one, `done`, carrying the answer and the metrics as well.
 import { refuse } from '../../base/refuse.ts';
 import type { DecodingSystem } from '../../decode/core/system.ts';
-import { checkRequest } from '../../engine/check-request.ts';
 import { createEngine } from '../../engine/engine.ts';
 import { type LoadedModel, readerOf } from '../../engine/load/loaded-models.ts';
 import type { Prompt, RunRequest } from '../../engine/request.ts';
@@ -23,6 +22,7 @@ import {
 import { begunRun } from '../begun-run.ts';
 import { type COMMON, defineCommand } from '../command.ts';
 import { auxiliaryOptions, kvOption, openDevice, precisionOption } from '../device.ts';
+import { checkEarly } from '../early-checks.ts';
 import { readKnobs } from '../knob-options.ts';
 import { messagesOption, readMessages, readTextFile } from '../messages.ts';
 import { modelOption } from '../model-source.ts';
@@ -203,7 +203,7 @@ export const generate = defineCommand({
       ...written,
       ...compact({ badWords }),
     };
-    checkRequest(request);
+    checkEarly(request, system);
     const far = readFar(values, [system]);
     using device = await openDevice(terminal);
     const models = await loadAll(device, far, values, [system], terminal);
