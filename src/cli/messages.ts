@@ -11,9 +11,12 @@ export const messagesOption = text('F.json', 'a conversation: [{"role": "user", 
 export const readTextFile = async (path: string): Promise<string> => {
   try {
     const bytes = await readFile(path);
+    const text = path.endsWith('.gz') ? gunzipSync(bytes) : bytes;
     // Not toString: some editors begin a file with a byte-order mark, which a TextDecoder leaves out.
-    return new TextDecoder().decode(path.endsWith('.gz') ? gunzipSync(bytes) : bytes);
+    return new TextDecoder('utf-8', { fatal: true }).decode(text);
   } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+      throw new UsageError(`${path} is not UTF-8`, 'Store it as UTF-8: PowerShell and some editors write UTF-16.');
     throw new UsageError(`cannot read ${path}: ${(cause as Error).message}`);
   }
 };

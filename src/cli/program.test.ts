@@ -10,13 +10,15 @@ import { noShared, shared } from '../testing/goldens/shared.ts';
 import { runCli, startCli } from '../testing/run-cli.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'outrider-cli-'));
-const file = (name: string, content: string): string => {
+const file = (name: string, content: string | Uint8Array): string => {
   const path = join(scratch, name);
   writeFileSync(path, content);
   return path;
 };
 
 describe('the program', () => {
+  const utf16 = file('utf-16.json', Buffer.from('\ufeff[]', 'utf16le'));
+
   it('explains itself on stdout, and each command too', async () => {
     const { status, stdout, stderr } = await runCli('--help');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -44,6 +46,8 @@ describe('the program', () => {
     ],
     [['tokenize', '--ids', '1', '--special'], '--special belongs to --text and --file', ''],
     [['inspect'], 'inspect needs PATH', ''],
+    [['logits', '--tokens', '1,2', '--parents', '-1,1'], '--parents: node 1 names 1; an earlier node or -1', ''],
+    [['chat', '--messages', utf16], `${utf16} is not UTF-8`, ''],
     [['chat', '--messages', 'nowhere.json'], 'cannot read nowhere.json', ''],
   ])('exits with 2 on %j', async (args, message, hint) => {
     const { status, stdout, stderr } = await runCli(...args);

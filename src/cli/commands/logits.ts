@@ -44,6 +44,9 @@ export const logits = defineCommand({
     const rest = tokens.slice(prefixLength);
     if (parents && parents.length !== rest.length)
       throw new UsageError(`--parents: ${parents.length} parents for a tree of ${rest.length} tokens`);
+    const orphan = parents?.findIndex((parent, node) => parent >= node) ?? -1;
+    if (parents && orphan >= 0)
+      throw new UsageError(`--parents: node ${orphan} names ${parents[orphan]}; an earlier node or -1 is allowed`);
 
     if (out !== undefined) await checkWritable(out);
     using device = await openDevice(terminal);
