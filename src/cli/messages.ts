@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import type { ChatMessage, ChatOptions } from '../text/chat-template.ts';
 import { text, UsageError } from './arguments.ts';
+import { parseWithFloats } from './parse-messages.ts';
 
 export const messagesOption = text('F.json', 'a conversation: [{"role": "user", "content": "…"}, …]');
 
@@ -35,7 +36,7 @@ export interface Conversation extends ChatOptions {
 export const readConversation = async (path: string): Promise<Conversation> => {
   let read: unknown;
   try {
-    read = JSON.parse(await readTextFile(path));
+    read = parseWithFloats(await readTextFile(path));
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     throw new UsageError(`${path}: not JSON: ${(cause as Error).message}`);

@@ -173,11 +173,12 @@ describe('chat', () => {
       '{{ tools | tojson }}{% for m in messages %}{{ m.role }}{{ m.tool_calls | default([]) | tojson }}{% endfor %}' +
       '{{ documents | tojson }}{{ messages[0].content is none }}{{ add_generation_prompt }}';
     writeFileSync(join(folder, 'tokenizer_config.json'), JSON.stringify({ ...config, chat_template: template }));
-    const messages = [{ role: 'assistant', content: null, tool_calls: [{ id: 'x' }] }];
+    const messages = [{ role: 'assistant', content: null, tool_calls: [{ id: '<eos>', 1: 5 }] }];
     const conversation = { messages, tools: [{ name: 'f' }], documents: [1], add_generation_prompt: false };
-    const path = file('tools.json', JSON.stringify(conversation));
+    // A number with a fraction is a float, as Python reads it, next to a text that is a special token too.
+    const path = file('tools.json', JSON.stringify(conversation).replace(':5', ':5.0'));
     const { stdout } = await runCli('chat', '--model', folder, '--messages', path);
-    expect(JSON.parse(stdout).prompt).toBe('[{"name": "f"}]assistant[{"id": "x"}][1]TrueFalse');
+    expect(JSON.parse(stdout).prompt).toBe('[{"name": "f"}]assistant[{"1": 5.0, "id": "<eos>"}][1]TrueFalse');
     const { status, stderr } = await runCli('generate', '--messages', path);
     expect(status).toBe(2);
     expect(stderr).toContain('tools and documents cannot be used here');

@@ -1,6 +1,7 @@
 // Turns a conversation into the string that the model was trained on, by the checkpoint's own Jinja template.
 import { OutriderError } from '../base/errors.ts';
 import { bad, refuse } from '../base/refuse.ts';
+import { Float } from './jinja/values.ts';
 
 /** A message of a conversation: who said what. */
 export interface ChatMessage {
@@ -32,7 +33,7 @@ const MARKS = ['\uE000', '\uE001', '\uE002', '\uF8FF'] as const;
 const mapTexts = <T>(data: T, change: (text: string) => string): T => {
   if (typeof data === 'string') return change(data) as T;
   if (Array.isArray(data)) return data.map((inner) => mapTexts(inner, change)) as T;
-  if (typeof data !== 'object' || data === null) return data;
+  if (typeof data !== 'object' || data === null || data instanceof Float) return data;
   return Object.fromEntries(Object.entries(data).map(([name, inner]) => [name, mapTexts(inner, change)])) as T;
 };
 

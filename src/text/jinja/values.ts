@@ -158,7 +158,7 @@ export const checkLength = (length: number): void => {
 export const fromJson = (value: unknown): Value => {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number') return Number.isInteger(value) ? value : new Float(value);
-  if (typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'string' || typeof value === 'boolean' || value instanceof Float) return value;
   if (Array.isArray(value)) return value.map(fromJson);
   const given = Object.entries(value as object).filter(([, inner]) => inner !== undefined);
   return new Map(given.map(([key, inner]) => [key, fromJson(inner)]));

@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { Float } from '../text/jinja/values.ts';
+import { parseWithFloats } from './parse-messages.ts';
+
+it('floats stay floats, and texts and whole numbers what they are', () => {
+  const text = '[1, 1.0, -2e3, 0.5, "1.0 and \\\\", "\\"2.0", {"1.5": [3.0, true, null, -7]}]';
+  const float = (value: number) => new Float(value);
+  expect(parseWithFloats(text)).toEqual([
+    1,
+    float(1),
+    float(-2000),
+    float(0.5),
+    '1.0 and \\',
+    '"2.0',
+    { '1.5': [float(3), true, null, -7] },
+  ]);
+  for (const wrong of ['', '[1.]', '[.5]', '[1e]', '[01.0]']) expect(() => parseWithFloats(wrong)).toThrow(SyntaxError);
+});
