@@ -178,6 +178,7 @@ describe('generate from text', PATIENCE, () => {
   it.each([
     [['--tokens', ''], 'the prompt is empty'],
     [['--prompt', 'a', '--logit-bias', '42=101'], 'logitBias[42] must be from -100 to 100, not 101'],
+    [['--prompt', 'a', '--logit-bias', '4=1', '--logit-bias', '04=2'], '--logit-bias: token 04 is given twice'],
     [['--prompt', 'a', '--bad-words', '[5]'], 'badWords[0] must be a text or a list of token ids, not 5'],
     [['--prompt', 'a', '--min-tokens', '9', '--max-tokens', '8'], 'minTokens is 9, and maxTokens only 8'],
     [['--prompt', 'a', '--system', 'cos', '--presence-penalty', '1'], 'cos does not take presencePenalty'],

@@ -102,17 +102,17 @@ const readBadWords = async (given: string): Promise<RunRequest['badWords']> => {
   return words;
 };
 
-const readBias = (given: readonly string[]): Record<number, number> =>
-  Object.fromEntries(
-    given
-      .flatMap((pairs) => pairs.split(/[\s,]+/))
-      .map((pair) => {
-        const [, id, bias] = /^(\d+)=(.+)$/.exec(pair) ?? [];
-        if (id === undefined || !Number.isFinite(Number(bias)))
-          throw new UsageError(`--logit-bias: "${pair}" is not ID=X, such as 42=-5`);
-        return [id, Number(bias)];
-      }),
-  );
+const readBias = (given: readonly string[]): Record<number, number> => {
+  const biases: Record<number, number> = {};
+  for (const pair of given.flatMap((pairs) => pairs.split(/[\s,]+/))) {
+    const [, id, bias] = /^(\d+)=(.+)$/.exec(pair) ?? [];
+    if (id === undefined || !Number.isFinite(Number(bias)))
+      throw new UsageError(`--logit-bias: "${pair}" is not ID=X, such as 42=-5`);
+    if (Number(id) in biases) throw new UsageError(`--logit-bias: token ${id} is given twice`);
+    biases[Number(id)] = Number(bias);
+  }
+  return biases;
+};
 
 const toRequest = (given: Given, system: DecodingSystem, prompt: Prompt): RunRequest => ({
   prompt,

@@ -12,7 +12,10 @@ export const openFiles = (source: Source, { signal, store, onProgress }: LoadSou
     onProgress: (loaded) => onProgress?.({ phase: 'download', loaded, total: loaded }),
   });
 
-/** Loads from a source. A failure says how to delete what was stored of it, if anything was. */
+/**
+ * Loads from a source. A failure says how to delete what was stored of it, if anything was. Files with known digests
+ * have been fetched again by then.
+ */
 export const loading = async <T>(
   source: Source,
   { store }: Pick<LoadSourceOptions, 'store'>,
@@ -21,7 +24,7 @@ export const loading = async <T>(
   try {
     return await load();
   } catch (error) {
-    throw source.kind === 'url' && store ? await store.explain(error, source.url) : error;
+    throw source.kind === 'url' && !source.digests && store ? await store.explain(error, source.url) : error;
   }
 };
 

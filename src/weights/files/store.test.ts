@@ -316,7 +316,7 @@ describe('what arrived damaged', () => {
     expect(await newStore().explain(error, address)).toMatchObject({
       code: 'bad-checkpoint',
       message: 'a tensor is wrong',
-      hint: `Look. It was read from the stored copy, which may be damaged. Delete it among the stored models, or by deleteStored('${name}'), then load it again.`,
+      hint: `Look. If the file itself is right, its stored copy is damaged. Delete it among the stored models, or by deleteStored('${name}'), then load it again.`,
     });
     const own = new Store(folder, { chunkBytes: CHUNK, deletion: (model) => `Run del ${model}` });
     expect(await own.explain(error, address)).toMatchObject({ hint: expect.stringContaining(`Run del ${name}, then`) });

@@ -180,7 +180,7 @@ export class Store {
     if (!stored.some((model) => model.name === name)) return error;
     const way = this.#settings.deletion?.(name) ?? `Delete it among the stored models, or by deleteStored('${name}')`;
     const { code, message, hint, ...facts } = toFault(error);
-    const more = `It was read from the stored copy, which may be damaged. ${way}, then load it again.`;
+    const more = `If the file itself is right, its stored copy is damaged. ${way}, then load it again.`;
     return new OutriderError(code, message, `${hint} ${more}`.trim(), { ...facts, cause: error });
   }
 
