@@ -1,7 +1,6 @@
 // Turns a conversation into the string that the model was trained on, by the checkpoint's own Jinja template.
 import { OutriderError } from '../base/errors.ts';
 import { bad, refuse } from '../base/refuse.ts';
-import { Float } from './jinja/values.ts';
 
 /** A message of a conversation: who said what. */
 export interface ChatMessage {
@@ -29,11 +28,17 @@ export interface ChatOptions {
 /** Characters for private use. One that no message holds marks the places where a special token must not be read. */
 const MARKS = ['\uE000', '\uE001', '\uE002', '\uF8FF'] as const;
 
+/** Of a class: a number that is a float (jinja/values.ts, which loads later). */
+const isInstance = (data: object): boolean => {
+  const prototype = Object.getPrototypeOf(data);
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null;
+};
+
 /** Every text in plain data, the names of fields apart. */
 const mapTexts = <T>(data: T, change: (text: string) => string): T => {
   if (typeof data === 'string') return change(data) as T;
   if (Array.isArray(data)) return data.map((inner) => mapTexts(inner, change)) as T;
-  if (typeof data !== 'object' || data === null || data instanceof Float) return data;
+  if (typeof data !== 'object' || data === null || isInstance(data)) return data;
   return Object.fromEntries(Object.entries(data).map(([name, inner]) => [name, mapTexts(inner, change)])) as T;
 };
 

@@ -241,7 +241,7 @@ describe('a server that does not answer', () => {
     expect(store.notice).not.toContain('model.gguf is used'); // it was asked by now
   });
 
-  it('is no hindrance without a version either, and where nobody listens', async () => {
+  it('is no hindrance without a version either, and where the server is gone', async () => {
     server.behave({ etag: null });
     await load();
     server.behave({ status: 500 });
