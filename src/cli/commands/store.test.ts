@@ -59,7 +59,8 @@ it('uses a whole copy when the server fails, and says how to delete one that doe
   server.behave();
   const name = `${new URL(server.address).host}/own`;
   expect(again).toMatchObject({ status: 0, stdout: first.stdout });
-  expect(again.stderr).toContain(`the server answers 500: the stored copy of ${name} is used`);
+  expect(again.stderr).toContain(`the server answers 500. Stored copies are used`);
+  expect(again.stderr).toContain(`not known: ${name}.\n`);
   await runCli('store', 'delete', name);
 
   const tokenizer = readFileSync(join(draft, 'tokenizer.json'), 'latin1');

@@ -65,8 +65,10 @@ export class Store {
   readonly #settings: StoreSettings;
   /** Why downloads are not kept, or no longer. Null while they are. */
   #unkept: string | null;
-  /** By model: its copy is used, and its server could not be asked whether it is current. */
-  readonly #unasked = new Map<string, string>();
+  /** Models whose copies are used, because their server could not be asked whether they are current. */
+  readonly #unasked = new Set<string>();
+  /** Why it could not be asked, the last time. */
+  #reason = '';
   /** By origin: servers that did not answer, and when. */
   readonly #silent = new Map<string, { readonly at: number; readonly error: unknown }>();
   #swept: Promise<void> | null = null;
@@ -80,7 +82,9 @@ export class Store {
 
   /** For people: what works otherwise than usual. Null: nothing. */
   get notice(): string | null {
-    return [this.#unkept ?? [], ...this.#unasked.values()].flat().join(' ') || null;
+    const names = [...this.#unasked].join(', ');
+    const used = `${this.#reason}. Stored copies are used, and whether they are current is not known: ${names}.`;
+    return [this.#unkept ?? [], names ? used : []].flat().join(' ') || null;
   }
 
   get check(): WholeCheck | undefined {
@@ -164,9 +168,8 @@ export class Store {
   }
 
   #useUnasked(address: string, error: unknown): void {
-    const { name } = modelOf(address);
-    const { message } = toFault(error);
-    this.#unasked.set(name, `${message}: the stored copy of ${name} is used. Whether it is current is not known.`);
+    this.#unasked.add(modelOf(address).name);
+    this.#reason = toFault(error).message;
   }
 
   /**
