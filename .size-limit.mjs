@@ -18,7 +18,7 @@ const withImports = (file, seen = new Set()) => {
 };
 
 const gzip = { gzip: true, brotli: false };
-const engine = { ...gzip, limit: '211 kB' };
+const engine = { ...gzip, limit: '212 kB' };
 
 export default [
   { name: 'the engine on a page', path: withImports(join(LIBRARY, 'index.js')), ...engine },

@@ -52,7 +52,11 @@ export const openCheckpoint = async (source: Source, options: OpenOptions = {}):
   /** Every file opened here is closed with the checkpoint, or at once when opening fails. */
   const open: Open = async (name, instead) => {
     const { signal } = options;
-    const file = (await files.open(name, { signal })) ?? (instead ? await files.open(instead, { signal }) : null);
+    let file = await files.open(name, { signal });
+    if (!file && instead) {
+      file = await files.open(instead, { signal });
+      if (file) await files.open(name, { signal, optional: true }); // a store may remember that it is absent
+    }
     if (!file) throw bad(missing(files, name), hintFor(files));
     opened.push(file);
     return file;

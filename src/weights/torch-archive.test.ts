@@ -1,7 +1,12 @@
 // PyTorch's files: tables of tensors are read, and whatever else a pickle may say is refused by name.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { DiskFolder } from '../testing/files/disk-folder.ts';
 import { pickleOf, type TorchTensor, writeTorch } from '../testing/files/torch-writer.ts';
 import { serveFiles } from '../testing/servers/file-server.ts';
+import { Store } from './files/store.ts';
 import { openCheckpoint } from './open.ts';
 
 const TENSORS: readonly TorchTensor[] = [
@@ -43,6 +48,24 @@ test('at an address, which cannot say what it has, it is what there is in place 
   await expect(openCheckpoint({ kind: 'url', url: `${server.address}m/` })).rejects.toThrow(
     'model.safetensors is missing',
   );
+});
+
+test('of which the copy in a store needs no server, not even for the file in whose place it is', async () => {
+  const server = await serveFiles({
+    'm/config.json': new TextEncoder().encode('{}'),
+    'm/pytorch_model.bin': writeTorch(TENSORS),
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'outrider-torch-'));
+  const load = async (): Promise<readonly string[]> => {
+    const source = { kind: 'url', url: `${server.address}m/`, revalidate: true } as const;
+    using checkpoint = await openCheckpoint(source, { store: new Store(new DiskFolder(folder)) });
+    for await (const { decode } of checkpoint.stream()) decode();
+    return [...checkpoint.tensors.keys()];
+  };
+  const first = await load();
+  await server[Symbol.asyncDispose]();
+  expect(await load()).toEqual(first);
+  rmSync(folder, { recursive: true });
 });
 
 test('a pickle that names another function is refused', async () => {
