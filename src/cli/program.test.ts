@@ -46,7 +46,7 @@ describe('the program', () => {
     ],
     [['tokenize', '--ids', '1', '--special'], '--special belongs to --text and --file', ''],
     [['inspect'], 'inspect needs PATH', ''],
-    [['logits', '--tokens', '1,2', '--parents', '-1,1'], '--parents: node 1 names 1; an earlier node or -1', ''],
+    [['logits', '--tokens', '1,2', '--parents', '-1,1'], 'node 1 names 1 as its parent; an earlier node or -1', ''],
     [['chat', '--messages', utf16], `${utf16} is not UTF-8`, ''],
     [['chat', '--messages', 'nowhere.json'], 'cannot read nowhere.json', ''],
   ])('exits with 2 on %j', async (args, message, hint) => {

@@ -46,7 +46,7 @@ export const logits = defineCommand({
       throw new UsageError(`--parents: ${parents.length} parents for a tree of ${rest.length} tokens`);
     const orphan = parents?.findIndex((parent, node) => parent >= node) ?? -1;
     if (parents && orphan >= 0)
-      throw new UsageError(`--parents: node ${orphan} names ${parents[orphan]}; an earlier node or -1 is allowed`);
+      throw new UsageError(`node ${orphan} names ${parents[orphan]} as its parent; an earlier node or -1 is allowed`);
 
     if (out !== undefined) await checkWritable(out);
     using device = await openDevice(terminal);
