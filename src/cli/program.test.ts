@@ -54,6 +54,7 @@ describe('the program', () => {
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain(`outrider: bad-request: ${message}`);
     expect(stderr).toContain(hint);
+    expect(stderr).not.toContain('device:'); // nor was a model loaded
   });
 
   it('tells errors as one JSON line under --json', async () => {
