@@ -85,6 +85,7 @@ export { type JudgedBy, type RemoteJudge, type RemoteSource, remote, remoteJudge
 export { SYSTEMS } from './systems/index.ts';
 export { type AnswerFormat, type AnswerPart, AnswerReader } from './text/answer-format.ts';
 export type { ChatMessage } from './text/chat-template.ts';
+export type { PromptMessage, TextPart } from './text/message-content.ts';
 export { loadTokenizer, type Tokenizer } from './text/tokenizer.ts';
 export type { ToolFunction, Tools } from './text/tool-calls/tools.ts';
 export * from './trace/index.ts';
