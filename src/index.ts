@@ -82,6 +82,7 @@ export type {
   Tree,
 } from './model/interface.ts';
 export { type JudgedBy, type RemoteJudge, type RemoteSource, remote, remoteJudge } from './remote/server.ts';
+export type { SystemId } from './systems/ids.ts';
 export { SYSTEMS } from './systems/index.ts';
 export { type AnswerFormat, type AnswerPart, AnswerReader } from './text/answer-format.ts';
 export type { ChatMessage } from './text/chat-template.ts';

@@ -10,7 +10,7 @@ import { type EventOf, type Metrics, measure, type TokenLogprob, type TraceEvent
 /** Settings that other interfaces do not have. */
 export interface Extras {
   /** The decoding system: an id of `Loaded.systems`, such as `prompt-lookup`. Default `autoregressive`. */
-  readonly system?: string | undefined;
+  readonly system?: RunRequest['system'] | undefined;
   readonly knobs?: Readonly<Record<string, KnobValue>> | undefined;
   readonly minP?: number | undefined;
   /** Called with every trace event. */

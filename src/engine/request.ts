@@ -1,6 +1,7 @@
 // What an engine may be asked: a prompt, a decoding system with its knobs, limits and sampling.
 import type { Constraint } from '../constraint/constraint.ts';
 import type { KnobValue } from '../decode/core/knobs.ts';
+import type { SystemId } from '../systems/ids.ts';
 import type { PromptMessage } from '../text/message-content.ts';
 import type { Tools } from '../text/tool-calls/tools.ts';
 
@@ -24,7 +25,7 @@ export interface Reasoning {
 export interface RunRequest {
   readonly prompt: Prompt;
   /** The decoding system: an id of `Loaded.systems`, such as `prompt-lookup`. Default `autoregressive`. */
-  readonly system?: string;
+  readonly system?: SystemId;
   /** Settings of the system, by knob: `Loaded.systems` has their names, ranges and initial values. */
   readonly knobs?: Readonly<Record<string, KnobValue>>;
   /**
