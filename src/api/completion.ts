@@ -1,6 +1,7 @@
 // One run for the facades of this folder: text as it becomes certain, and the outcome at the end. They take any Engine
 // and import only its types, so a facade's entry point is a few kilobytes.
 import { refuse } from '../base/refuse.ts';
+import { shown } from '../base/shown.ts';
 import type { KnobValue } from '../decode/core/knobs.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
@@ -16,6 +17,12 @@ export interface Extras {
   /** Called with every trace event. */
   readonly onEvent?: ((event: TraceEvent) => void) | undefined;
 }
+
+/** Throws `bad-request`: a promise of an engine, or none, would fail at the first question only. */
+export const needEngine = (engine: unknown): void => {
+  if (typeof (engine as Partial<Engine> | undefined)?.run !== 'function')
+    throw refuse(`an engine is needed, not ${shown(engine)}`, 'Give what `connect()` or `createEngine()` returned.');
+};
 
 /** `begun`: the engine has accepted the request; it runs or is queued. */
 export type AnswerEvent = { readonly type: 'begun' } | Piece | Reasoning | ToolCall | Answer;
