@@ -204,6 +204,29 @@ test('Stop keeps the text so far, and the token limit is reported', async () => 
   await page.getByLabel('Token limit').fill('256');
 });
 
+test('what another tab has stored while this one answers stays, and is shown', async () => {
+  const other = await page.context().newPage();
+  await other.route('**/models/**', () => {}); // it needs none
+  await other.goto('/#chat');
+  const asked = await questions().count();
+  await message().fill('And now?');
+  await message().press('Enter');
+  await expect(answers().last()).toHaveAttribute('aria-busy', 'true');
+  await other.evaluate(() => {
+    const chat = JSON.parse(localStorage.getItem('outrider-chat') ?? '{}');
+    chat.messages.push({ role: 'user', content: 'Asked there' }, { role: 'assistant', content: 'Answered there' });
+    localStorage.setItem('outrider-chat', JSON.stringify(chat));
+  });
+  await answered();
+  for (const tab of [page, other]) {
+    const all = tab.getByRole('article', { name: 'You' });
+    await expect(all).toHaveCount(asked + 2);
+    await expect(all.nth(asked)).toContainText('Asked there');
+    await expect(all.last()).toContainText('And now?');
+  }
+  await other.close();
+});
+
 test('the chat of another tab is the same one: what is cleared there is cleared here', async () => {
   const other = await page.context().newPage();
   await other.route('**/models/**', () => {}); // it needs none

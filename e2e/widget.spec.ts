@@ -256,6 +256,19 @@ test('what fails is a note and an event: the question is kept, tried again and a
   await expect(alert).toHaveCount(0);
 });
 
+test('a number that is none is named, by a note and an event, before anything is fetched', async ({ page }) => {
+  await using server = await serve();
+  put('many.html', `${SCRIPT}<outrider-chat max-tokens="many"></outrider-chat>`);
+  const fetched: string[] = [];
+  page.on('request', (request) => fetched.push(request.url()));
+  await page.goto(`${server.address}many.html`);
+  expect(await send(page, 0, QUESTION)).toBe(null);
+  await expect(page.getByRole('alert')).toContainText(/the attribute max-tokens must be a number, not "many"/i);
+  await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(0);
+  await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue(QUESTION);
+  expect(fetched.filter((url) => url.includes('/models/'))).toEqual([]);
+});
+
 test('a device that is lost in the middle of an answer is replaced, and the answer goes on', async ({ page }) => {
   await listenForLoss(page);
   await page.addInitScript(() => {

@@ -82,9 +82,11 @@ export type {
   Tree,
 } from './model/interface.ts';
 export { type JudgedBy, type RemoteJudge, type RemoteSource, remote, remoteJudge } from './remote/server.ts';
+export type { SystemId } from './systems/ids.ts';
 export { SYSTEMS } from './systems/index.ts';
 export { type AnswerFormat, type AnswerPart, AnswerReader } from './text/answer-format.ts';
 export type { ChatMessage } from './text/chat-template.ts';
+export type { PromptMessage, TextPart } from './text/message-content.ts';
 export { loadTokenizer, type Tokenizer } from './text/tokenizer.ts';
 export type { ToolFunction, Tools } from './text/tool-calls/tools.ts';
 export * from './trace/index.ts';

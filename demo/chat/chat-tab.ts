@@ -12,7 +12,7 @@ import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
 import { Conversation } from './conversation.ts';
 import { AnswerView, action, copyAction, QuestionView } from './message-view.ts';
-import { onStoredChat, storeChat, storedChat } from './stored-chat.ts';
+import { mergedChat, onStoredChat, type StoredChat, storeChat, storedChat } from './stored-chat.ts';
 import { isBundled, outOfScope, welcome } from './welcome.ts';
 
 /** The log follows the answer if it is scrolled this close to its end. */
@@ -37,6 +37,8 @@ export class ChatTab {
   readonly #latest = element('chat-latest', HTMLButtonElement);
   readonly #system = element('chat-system', HTMLTextAreaElement);
   readonly #divider = make('p', { className: 'divider muted' }, FORGOTTEN);
+  /** What was stored when this tab last read or wrote it. */
+  #known: StoredChat | null = null;
   #ready = false;
   #running: AbortController | null = null;
   /** The last answer, where it ended early. */
@@ -91,6 +93,7 @@ export class ChatTab {
   /** The conversation of an earlier visit. */
   #restore(): void {
     const stored = storedChat();
+    this.#known = stored;
     if (!stored) return;
     this.#system.value = stored.system;
     this.#conversation.restore(stored.messages);
@@ -107,8 +110,14 @@ export class ChatTab {
     this.#addActions(view);
   }
 
+  /** What another tab has stored while this one answered stays, and is shown. */
   #store(): void {
-    storeChat({ system: this.#system.value, messages: this.#conversation.messages });
+    const mine = { system: this.#system.value, messages: this.#conversation.messages };
+    const theirs = storedChat();
+    const isOwn = JSON.stringify(theirs) === JSON.stringify(this.#known);
+    storeChat(isOwn ? mine : mergedChat(theirs, mine, this.#known));
+    this.#known = storedChat();
+    if (!isOwn) this.#takeOver();
   }
 
   /** An empty log shows the loaded model and what to ask it. */
@@ -156,6 +165,7 @@ export class ChatTab {
   #clear(): void {
     this.#running?.abort();
     this.#empty();
+    this.#known = storedChat(); // of another tab's answers too none stays
     this.#store();
     this.#welcomeIfEmpty();
     this.#box.focus();
@@ -318,9 +328,9 @@ export class ChatTab {
   #end(view: AnswerView): void {
     if (!view.root.isConnected) return; // the chat was cleared meanwhile
     this.#conversation.answer(view.text);
-    this.#store();
-    if (view.text === '') view.root.remove();
     this.#addActions(view);
+    if (view.text === '') view.root.remove();
+    else this.#store();
   }
 
   #addActions(view: AnswerView): void {

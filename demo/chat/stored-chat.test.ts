@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { readStoredChat, storeChat, storedChat } from './stored-chat.ts';
+import { mergedChat, readStoredChat, storeChat, storedChat } from './stored-chat.ts';
 
 test('a conversation is read again, and anything else is nothing', () => {
   const messages = [
@@ -52,4 +52,24 @@ test('questions without an answer are left out, and the rest is read again', () 
   expect(storedChat()).toEqual({ system: 'Be brief.', messages: [again, long, asked, long] });
   storeChat({ system: '', messages: [asked, { ...long, content: 'x'.repeat(1_000_000) }] });
   expect(storedChat()).toBeNull();
+});
+
+test('what two tabs have added to a conversation is kept, and what one of them deleted stays deleted', () => {
+  const said = (question: string) =>
+    [
+      { role: 'user', content: question },
+      { role: 'assistant', content: `${question}!` },
+    ] as const;
+  const chat = (...questions: string[]) => ({ system: '', messages: questions.flatMap(said) });
+  const before = chat('a', 'b');
+  expect(mergedChat(chat('a', 'b', 'theirs'), chat('a', 'b', 'mine'), before)).toEqual(
+    chat('a', 'b', 'theirs', 'mine'),
+  );
+  expect(mergedChat(null, chat('a', 'b', 'mine'), before)).toEqual(chat('mine'));
+  expect(mergedChat(chat('a', 'edited'), chat('a', 'b', 'mine'), before)).toEqual(chat('a', 'edited', 'mine'));
+  expect(mergedChat(chat('theirs'), chat('mine'), null)).toEqual(chat('theirs', 'mine'));
+  const unanswered = { system: '', messages: [...before.messages, { role: 'user', content: 'c' }] } as const;
+  expect(mergedChat(chat('theirs'), unanswered, before)).toEqual(chat('theirs'));
+  expect(mergedChat({ ...before, system: 'theirs' }, before, before).system).toBe('theirs');
+  expect(mergedChat({ ...before, system: 'theirs' }, { ...before, system: 'mine' }, before).system).toBe('mine');
 });

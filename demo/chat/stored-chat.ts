@@ -34,10 +34,29 @@ export const onStoredChat = (changed: () => void): void =>
   });
 
 /** Questions whose answer was stopped or failed are not kept, so that question and answer take turns. */
-export const storeChat = ({ system, messages }: StoredChat): void => {
-  const whole = messages.filter(({ role }, i) =>
+const wholeOf = (messages: readonly Message[]): readonly Message[] =>
+  messages.filter(({ role }, i) =>
     role === 'assistant' ? messages[i - 1]?.role === 'user' : messages[i + 1]?.role === 'assistant',
   );
+
+/** Of messages that take turns. */
+const exchangesOf = (messages: readonly Message[]): readonly (readonly Message[])[] =>
+  messages.flatMap((message, i) => (message.role === 'user' ? [messages.slice(i, i + 2)] : []));
+
+/**
+ * Two tabs have gone on from `before`: what another one has stored, and the exchanges of this one that are in neither.
+ * So what was deleted there stays deleted.
+ */
+export const mergedChat = (theirs: StoredChat | null, mine: StoredChat, before: StoredChat | null): StoredChat => {
+  const messages = theirs?.messages ?? [];
+  const known = new Set(exchangesOf([...messages, ...(before?.messages ?? [])]).map((each) => JSON.stringify(each)));
+  const own = exchangesOf(wholeOf(mine.messages)).filter((each) => !known.has(JSON.stringify(each)));
+  const system = mine.system === (before?.system ?? '') ? (theirs?.system ?? '') : mine.system;
+  return { system, messages: [...messages, ...own.flat()] };
+};
+
+export const storeChat = ({ system, messages }: StoredChat): void => {
+  const whole = wholeOf(messages);
   const without = (oldest: number): string => JSON.stringify({ system, messages: whole.slice(oldest) });
   let dropped = 0;
   while (dropped < whole.length && without(dropped).length > LONGEST) dropped += 2;

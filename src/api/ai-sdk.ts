@@ -23,7 +23,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { ChatMessage } from '../text/chat-template.ts';
 import type { ToolFunction, Tools } from '../text/tool-calls/tools.ts';
-import { type Answer, answer, type Extras, leaveOnAbort, stated } from './completion.ts';
+import { type Answer, answer, type Extras, leaveOnAbort, needEngine, stated } from './completion.ts';
 
 /** Settings that the SDK does not have: of a model, or of one call under `providerOptions.outrider`. */
 export interface OutriderSettings extends Extras {
@@ -307,6 +307,7 @@ async function* streamParts(
 
 /** A provider for the AI SDK over this engine. `settings` holds for models that do not say otherwise. */
 export const createOutrider = (engine: Engine, settings: OutriderSettings = {}): OutriderProvider => {
+  needEngine(engine);
   const model = (modelId = 'outrider', own: OutriderSettings = {}): LanguageModelV4 => {
     const all = { ...settings, ...own };
     const strange = Object.keys(all).find((name) => !SETTINGS.includes(name));

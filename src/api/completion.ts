@@ -1,6 +1,7 @@
 // One run for the facades of this folder: text as it becomes certain, and the outcome at the end. They take any Engine
 // and import only its types, so a facade's entry point is a few kilobytes.
 import { refuse } from '../base/refuse.ts';
+import { shown } from '../base/shown.ts';
 import type { KnobValue } from '../decode/core/knobs.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
@@ -10,12 +11,18 @@ import { type EventOf, type Metrics, measure, type TokenLogprob, type TraceEvent
 /** Settings that other interfaces do not have. */
 export interface Extras {
   /** The decoding system: an id of `Loaded.systems`, such as `prompt-lookup`. Default `autoregressive`. */
-  readonly system?: string | undefined;
+  readonly system?: RunRequest['system'] | undefined;
   readonly knobs?: Readonly<Record<string, KnobValue>> | undefined;
   readonly minP?: number | undefined;
   /** Called with every trace event. */
   readonly onEvent?: ((event: TraceEvent) => void) | undefined;
 }
+
+/** Throws `bad-request`: a promise of an engine, or none, would fail at the first question only. */
+export const needEngine = (engine: unknown): void => {
+  if (typeof (engine as Partial<Engine> | undefined)?.run !== 'function')
+    throw refuse(`an engine is needed, not ${shown(engine)}`, 'Give what `connect()` or `createEngine()` returned.');
+};
 
 /** `begun`: the engine has accepted the request; it runs or is queued. */
 export type AnswerEvent = { readonly type: 'begun' } | Piece | Reasoning | ToolCall | Answer;

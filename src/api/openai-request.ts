@@ -3,6 +3,7 @@
 import { isObject } from '../base/is-object.ts';
 import { shown } from '../base/shown.ts';
 import type { RunRequest } from '../engine/request.ts';
+import { contentFault, contentText } from '../text/message-content.ts';
 import { stated } from './completion.ts';
 import { checkParam, invalid } from './openai-error.ts';
 import { readChatParts, readToolMessage } from './openai-tools.ts';
@@ -111,27 +112,16 @@ const checkOwn = ({ model, stream, stream_options: usage }: Shared, { onEvent }:
     invalid('stream_options', "The 'stream_options' parameter is only allowed when 'stream' is enabled.");
 };
 
-const textOf = ({ content, role, tool_calls }: ChatCompletionMessage, i: number): string => {
-  const at = `messages[${i}].content`;
-  if (typeof content === 'string') return content;
-  if ((content ?? null) === null && role === 'assistant' && tool_calls?.length) return '';
-  if (!Array.isArray(content)) return invalid(at, `${at} must be text, or a list of parts, not ${shown(content)}`);
-  return Array.from(content, (part: unknown, n) =>
-    isObject(part) && part.type === 'text' && typeof part.text === 'string'
-      ? part.text
-      : invalid(at, `${at}[${n}] must be { type: 'text', text }, not ${shown(part)}: the model reads text only`),
-  ).join('');
-};
-
 const ROLES: readonly unknown[] = ['system', 'developer', 'user', 'assistant', 'tool'];
 
 const checkMessage = (message: unknown, at: string): void => {
-  const {
-    role,
-    name,
-    reasoning_content: reasoning,
-  } = isObject(message) ? message : invalid(at, `${at} must be an object { role, content }, not ${shown(message)}`);
+  const own = isObject(message)
+    ? message
+    : invalid(at, `${at} must be an object { role, content }, not ${shown(message)}`);
+  const { role, name, reasoning_content: reasoning } = own;
   if (!ROLES.includes(role)) invalid(`${at}.role`, `${at}.role must be one of ${ROLES.join(', ')}, not ${shown(role)}`);
+  const fault = contentFault(own, `${at}.content`);
+  if (fault) invalid(`${at}.content`, fault);
   checkParam(`${at}.name`, name, typeof name === 'string', 'text');
   checkParam(`${at}.reasoning_content`, reasoning, typeof reasoning === 'string', 'text');
 };
@@ -145,7 +135,7 @@ const conversation = (messages: readonly ChatCompletionMessage[]): RunRequest['p
       const { reasoning_content } = message;
       return {
         role,
-        content: textOf(message, i),
+        content: contentText(message),
         ...(reasoning_content && { reasoning_content }),
         ...readToolMessage(messages, i),
       };

@@ -1,16 +1,13 @@
 // The shapes of OpenAI's chat and text completions, as far as an engine without images and sound can answer them. Requests
 // name further members as `unknown` where we refuse them by name (openai-request.ts) instead of ignoring them.
+
+import type { TextPart } from '../text/message-content.ts';
 import type { Extras, Report, Usage } from './completion.ts';
 import type { ChatTool, ChatToolCall, ChatToolCallDelta, ResponseFormat, ToolChoice } from './openai-tool-types.ts';
 
+export type { TextPart } from '../text/message-content.ts';
 export type { Report, Usage } from './completion.ts';
 export type { ChatTool, ChatToolCall, ChatToolCallDelta, ResponseFormat, ToolChoice } from './openai-tool-types.ts';
-
-/** Text as a part of a message. */
-export interface TextPart {
-  readonly type: 'text';
-  readonly text: string;
-}
 
 /** A message of a conversation. */
 export interface ChatCompletionMessage {

@@ -1,10 +1,12 @@
 // OpenAI's shape over a toy model that writes bundled tokens; the last test streams an answer of a real model.
 import { afterAll, describe, expect, expectTypeOf, it } from 'vitest';
-import { createEngine } from '../engine/engine.ts';
+import { createEngine, type Engine } from '../engine/engine.ts';
 import { testGpu } from '../testing/device/gpu.ts';
 import { draftEngine, toyTextEngine } from '../testing/toys/text-engine.ts';
 import { committedTokens, type TraceEvent } from '../trace/index.ts';
+import { createOutrider } from './ai-sdk.ts';
 import { APIError, type ChatCompletion, type ChatCompletionChunk, openai, type Stream } from './openai.ts';
+import { promptApi } from './prompt-api.ts';
 
 afterAll(async () => (await testGpu()).destroy());
 
@@ -90,6 +92,13 @@ describe('chat.completions.create', () => {
     const stream = await create({ ...params, stream: true });
     const streamed = (await list(stream)).flatMap(({ choices }) => choices[0]?.logprobs?.content ?? []);
     expect(streamed).toEqual(scored);
+  });
+
+  it('is refused without an engine, as the other interfaces are', async () => {
+    const options = { models: { target: 'draft' } };
+    for (const none of [undefined, Promise.resolve()] as unknown as Engine[])
+      for (const ask of [openai, createOutrider, (engine: Engine) => promptApi(engine, options)])
+        expect(() => ask(none)).toThrow(/^an engine is needed, not /);
   });
 
   it('stops at strings, takes parts and null, and reads our own words under one key', async () => {

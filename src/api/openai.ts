@@ -1,7 +1,7 @@
 // `chat.completions.create` and `completions.create` in OpenAI's shape over any engine, so that code written for that
 // client runs on the user's own GPU. Settings that OpenAI does not have are under one key, `outrider`.
 import type { Engine } from '../engine/engine.ts';
-import { type AnswerEvent, answer, leaveOnAbort, type ToolCall, type Usage } from './completion.ts';
+import { type AnswerEvent, answer, leaveOnAbort, needEngine, type ToolCall, type Usage } from './completion.ts';
 import { bestOf, countOf } from './openai-best-of.ts';
 import { Echo } from './openai-echo.ts';
 import { APIError, aborted, checkParam, toApiError } from './openai-error.ts';
@@ -157,8 +157,10 @@ const creator =
   };
 
 /** An engine in the shape of OpenAI's client. `defaults` holds for requests that do not say otherwise under `outrider`. */
-export const openai = (engine: Engine, defaults: OpenAIExtras = {}): OpenAI =>
-  ({
+export const openai = (engine: Engine, defaults: OpenAIExtras = {}): OpenAI => {
+  needEngine(engine);
+  return {
     chat: { completions: { create: creator(engine, defaults, CHAT) } },
     completions: { create: creator(engine, defaults, TEXT) },
-  }) as OpenAI;
+  } as OpenAI;
+};

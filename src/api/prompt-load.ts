@@ -5,6 +5,7 @@ import { OutriderError } from '../base/errors.ts';
 import type { Engine, Loaded } from '../engine/engine.ts';
 import type { RunRequest } from '../engine/request.ts';
 import type { LoadOptions, ModelSources } from '../engine/sources.ts';
+import { needEngine } from './completion.ts';
 import { unlessAborted } from './prompt-session.ts';
 
 /** Settings of sessions that the Prompt API does not have. */
@@ -30,6 +31,7 @@ export class SharedLoad {
   readonly #listeners = new Set<Listener>();
 
   constructor(engine: Engine, options: Pick<PromptApiOptions, 'models' | 'load'>) {
+    needEngine(engine);
     this.#engine = engine;
     this.#options = options;
   }

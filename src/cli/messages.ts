@@ -2,7 +2,10 @@
 // also have `tools`, `documents` and `add_generation_prompt`.
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
+import { isObject } from '../base/is-object.ts';
+import { shown } from '../base/shown.ts';
 import type { ChatMessage, ChatOptions } from '../text/chat-template.ts';
+import { contentFault, contentText, type PromptMessage } from '../text/message-content.ts';
 import { text, UsageError } from './arguments.ts';
 import { parseWithFloats } from './parse-messages.ts';
 
@@ -22,11 +25,15 @@ export const readTextFile = async (path: string): Promise<string> => {
   }
 };
 
-/** As programs store them, a message that only calls tools has null for its content, or none. */
-const isMessage = (value: unknown): value is ChatMessage => {
-  const { role, content, tool_calls: calls } = (value ?? {}) as Partial<ChatMessage>;
-  const silent = (content ?? null) === null && Array.isArray(calls) && calls.length > 0;
-  return typeof role === 'string' && (typeof content === 'string' || silent);
+/** `at`: how to name the message. */
+export const readMessage = (value: unknown, at: string): ChatMessage => {
+  if (!isObject(value)) throw new UsageError(`${at} must be an object { "role", "content" }, not ${shown(value)}`);
+  if (typeof value.role !== 'string') throw new UsageError(`${at}.role must be text, not ${shown(value.role)}`);
+  const fault = contentFault(value, `${at}.content`);
+  if (fault) throw new UsageError(fault);
+  const message = value as unknown as PromptMessage;
+  // One that only calls tools keeps its null, which templates may ask for.
+  return (Array.isArray(message.content) ? { ...message, content: contentText(message) } : message) as ChatMessage;
 };
 
 export interface Conversation extends ChatOptions {
@@ -45,15 +52,18 @@ export const readConversation = async (path: string): Promise<Conversation> => {
   const { messages, tools, documents, add_generation_prompt: generationPrompt = true } = whole;
   if (!Array.isArray(messages) || messages.length === 0)
     throw new UsageError(`${path}: not a list of messages`, 'Expected [{"role": "user", "content": "…"}, …].');
-  const odd = messages.findIndex((message) => !isMessage(message));
-  if (odd >= 0) throw new UsageError(`${path}: message ${odd} has no text in "role" and "content"`);
   if (tools !== undefined && tools !== null && !Array.isArray(tools))
     throw new UsageError(`${path}: tools is not a list`);
   if (documents !== undefined && documents !== null && !Array.isArray(documents))
     throw new UsageError(`${path}: documents is not a list`);
   if (typeof generationPrompt !== 'boolean')
     throw new UsageError(`${path}: add_generation_prompt is neither true nor false`);
-  return { messages, tools: tools ?? undefined, generationPrompt, ...(documents && { variables: { documents } }) };
+  return {
+    messages: messages.map((message, i) => readMessage(message, `${path}: message ${i}`)),
+    tools: tools ?? undefined,
+    generationPrompt,
+    ...(documents && { variables: { documents } }),
+  };
 };
 
 /** The messages of a conversation for a command that answers it, and gives the model neither tools nor documents. */

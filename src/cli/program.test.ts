@@ -157,8 +157,16 @@ describe('chat', () => {
       { role: 'user', content: '+ 4' },
     ];
     const expected = '<bos><user>1 + 2<assistant>3<eos><user>+ 4<assistant>';
+    const parts = messages.map(({ role, content }) => ({
+      role,
+      content: [...content].map((text) => ({ type: 'text', text })),
+    }));
     // Also as some editors write it, with a byte-order mark.
-    for (const content of [JSON.stringify(messages), `\ufeff${JSON.stringify({ messages })}\r\n`]) {
+    for (const content of [
+      JSON.stringify(messages),
+      `\ufeff${JSON.stringify({ messages })}\r\n`,
+      JSON.stringify(parts),
+    ]) {
       const { status, stdout } = await runCli('chat', '--messages', file('chat.json', content));
       expect(status).toBe(0);
       expect(JSON.parse(stdout).prompt).toBe(expected);
@@ -199,8 +207,11 @@ describe('chat', () => {
   it.each([
     ['{', 'not JSON'],
     ['[]', 'not a list of messages'],
-    ['[{"role": "user"}]', 'message 0 has no text'],
-    ['[{"role": "assistant", "content": null, "tool_calls": []}]', 'message 0 has no text'],
+    ['[5]', 'odd.json: message 0 must be an object { "role", "content" }, not 5'],
+    ['[{"content": "a"}]', 'odd.json: message 0.role must be text, not undefined'],
+    ['[{"role": "user"}]', 'message 0.content must be text'],
+    ['[{"role": "assistant", "content": null, "tool_calls": []}]', 'message 0.content must be text'],
+    ['[{"role": "user", "content": [{"type": "image_url"}]}]', 'message 0.content[0] is of type "image_url"'],
     ['[{"role": "wizard", "content": ""}]', 'unknown role wizard'],
   ])('refuses %s', async (content, message) => {
     const { status, stderr } = await runCli('chat', '--messages', file('odd.json', content));

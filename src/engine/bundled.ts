@@ -1,6 +1,7 @@
 // The models that come with Outrider: a family with one vocabulary, and the drafters, the policy and the judges of its
 // target; and a drafter for a published model. They are served from `models/` next to the page.
 import { refuse } from '../base/refuse.ts';
+import { shown } from '../base/shown.ts';
 import type { ModelRole } from '../decode/core/system.ts';
 import type { Source } from '../weights/open.ts';
 
@@ -35,6 +36,18 @@ export const BUNDLED_PARTNERS: Readonly<Record<string, { readonly [Role in Model
 /** The page's address; in a worker, that of its script. */
 const pageAddress = (): string | undefined => globalThis.document?.baseURI ?? globalThis.location?.href;
 
+/** A URL by its tag: one of another frame is no instance of this one's class. */
+export const isAddress = (value: unknown): value is string | URL =>
+  typeof value === 'string' || Object.prototype.toString.call(value) === '[object URL]';
+
+/** An address as the page means it: to a worker, a relative one would be one next to its script. */
+export const onPage = (name: string, address: unknown): string => {
+  const page = pageAddress();
+  if (!isAddress(address) || !URL.canParse(`${address}`, page))
+    throw refuse(`${name} must be an address, not ${shown(address)}`);
+  return new URL(address, page).href;
+};
+
 /** What a source may be, as a hint. */
 export const SOURCES = "Others are { kind: 'url', url } or { kind: 'files', files }.";
 
@@ -43,9 +56,10 @@ export const checkBundled = (name: string): void => {
     throw refuse(`there is no bundled model "${name}"`, `There are: ${BUNDLED.join(', ')}. ${SOURCES}`);
 };
 
-export const bundledSource = (name: string, base = pageAddress()): Source => {
+export const bundledSource = (name: string, given = pageAddress()): Source => {
   checkBundled(name);
-  if (!base) throw refuse(`bundled model "${name}": the address of the models is unknown here`, 'Give it as `base`.');
+  if (!given) throw refuse(`bundled model "${name}": the address of the models is unknown here`, 'Give it as `base`.');
+  const base = onPage('base', given);
   // A new release may bring new weights under the same address.
   return {
     kind: 'url',

@@ -3,6 +3,7 @@
 // (load/sidecar.ts).
 import { OutriderError } from '../base/errors.ts';
 import { refuse } from '../base/refuse.ts';
+import { shown } from '../base/shown.ts';
 import type { KnobValue } from '../decode/core/knobs.ts';
 import { CALIBRATION_FILE, type Calibration, type Range, rolloutKey, usualRange } from '../decode/steps/calibration.ts';
 import type { Rollout } from '../model/interface.ts';
@@ -59,6 +60,7 @@ export const calibrate = async (
   draftOf: () => LoadedModel | undefined,
   { prompts, maxTokens, signal, onProgress }: CalibrateOptions,
 ): Promise<Calibrated> => {
+  if (!Array.isArray(prompts)) throw refuse(`prompts must be a list of prompts, not ${shown(prompts)}`);
   const draft = draftOf();
   if (!draft) throw refuse('no draft is loaded, so there is none to calibrate', 'Load a model as draft.');
   const { layers } = draft.model;

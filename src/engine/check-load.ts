@@ -10,7 +10,7 @@ import type { Server } from '../remote/server.ts';
 import type { FileSet } from '../weights/files/byte-source.ts';
 import type { Source } from '../weights/open.ts';
 import type { Precision } from '../weights/quantize/quantize.ts';
-import { checkBundled, SOURCES } from './bundled.ts';
+import { checkBundled, isAddress, SOURCES } from './bundled.ts';
 import type { OnnxProvider } from './load/loaded-models.ts';
 import type { PreflightOptions } from './preflight.ts';
 import type { LoadOptions } from './sources.ts';
@@ -77,7 +77,7 @@ interface Payload {
 
 /** What a source of each kind holds, and where. */
 const PAYLOADS: { readonly [Kind in Source['kind']]: Payload } = {
-  url: { field: 'url', what: 'an address', isRight: (value) => typeof value === 'string' || isTagged(value, 'URL') },
+  url: { field: 'url', what: 'an address', isRight: isAddress },
   // A FileList too, which an input has.
   files: { field: 'files', what: 'a list of files', isRight: (value) => isList(value, isFile) },
   bytes: {

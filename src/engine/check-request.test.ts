@@ -15,7 +15,26 @@ describe('a request of any shape', () => {
     [{ prompt: { tokens: 'abc' } }, 'prompt.tokens must be a list of token ids, not "abc"'],
     [{ prompt: { tokens: [1, '2'] } }, 'prompt.tokens must be a list of token ids'],
     [{ prompt: { messages: 'Hello' } }, 'prompt.messages must be a list'],
-    [{ prompt: { messages: [{ role: 'user' }] } }, 'prompt.messages[0].content must be text, not undefined'],
+    [{ prompt: { messages: [{ role: 'user' }] } }, 'prompt.messages[0].content must be text, or a list'],
+    [{ prompt: { messages: [] } }, 'prompt.messages is empty'],
+    [{ prompt: { messages: [{ role: 'user', content: null }] } }, 'prompt.messages[0].content must be text, or a list'],
+    [
+      { prompt: { messages: [{ role: 'user', content: [5] }] } },
+      "prompt.messages[0].content[0] must be { type: 'text'",
+    ],
+    [
+      { prompt: { messages: [{ role: 'user', content: [{ type: 'text', text: 5 }] }] } },
+      'prompt.messages[0].content[0].text must be text, not 5',
+    ],
+    [
+      { prompt: { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'a.png' } }] }] } },
+      'prompt.messages[0].content[0] is of type "image_url", and models read text only: leave it out',
+    ],
+    [{ prompt: { messages: [{ role: 'tool', content: 'a', tool_call_id: 5 }] } }, '.tool_call_id must be text, not 5'],
+    [
+      { prompt: { messages: [{ role: 'assistant', content: '', tool_calls: [{}] }] } },
+      'prompt.messages[0].tool_calls must be a list of { function: { name, arguments } }, not [{}]',
+    ],
     [{ prompt: { messages: [null] } }, 'prompt.messages[0] must be an object { role, content }, not null'],
     [{ prompt, stop: 'x' }, 'stop must be a list of texts that are not empty, as [\'\\n\\n\'], not "x"'],
     [{ prompt, stop: ['x', ''] }, 'stop must be a list of texts that are not empty'],
@@ -52,7 +71,7 @@ describe('a request of any shape', () => {
         'tools.functions[0].parameters must be an object that can be written as JSON, not [object Object]',
       ],
       [
-        { prompt: { messages: [{ role: 'user', content: 'a', name: itself }] } },
+        { prompt: { messages: [{ role: 'user', content: 'a', extra: itself }] } },
         'prompt.messages[0] must be an object that can be written as JSON',
       ],
     ];
@@ -61,6 +80,14 @@ describe('a request of any shape', () => {
 
   it('is let through where it is right, and where a field is undefined', () => {
     checkRequest({ prompt, stop: ['x'], temperature: 0.5, system: undefined, knobs: { gamma: 4 } });
-    checkRequest({ prompt: { messages: [] } });
+    const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+    checkRequest({
+      prompt: {
+        messages: [
+          { role: 'user', content: [{ type: 'text', text: 'a' }] },
+          { role: 'assistant', content: null, tool_calls: [call], reasoning_content: null },
+        ],
+      },
+    });
   });
 });

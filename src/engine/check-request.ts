@@ -4,6 +4,7 @@
 import { isObject } from '../base/is-object.ts';
 import { refuse } from '../base/refuse.ts';
 import { shown } from '../base/shown.ts';
+import { contentFault } from '../text/message-content.ts';
 import type { RunRequest } from './request.ts';
 
 interface Kind {
@@ -68,12 +69,32 @@ const WAYS = '{ messages }, { text } or { tokens }';
 const wrong = (name: string, what: string, value: unknown): Error =>
   refuse(`${name} must be ${what}, not ${shown(value)}`);
 
+const isCall = (value: unknown): boolean => isObject(value) && isObject(value.function) && text.is(value.function.name);
+
+/** What a message may have in addition to its role and content; templates may read further fields. */
+const ALSO_SAID: Readonly<Record<string, Kind>> = {
+  name: text,
+  tool_call_id: text,
+  reasoning_content: text,
+  tool_calls: {
+    is: (value) => Array.isArray(value) && value.every(isCall),
+    what: 'a list of { function: { name, arguments } }',
+  },
+};
+
 const checkMessages = (messages: unknown): void => {
   if (!Array.isArray(messages)) throw wrong('prompt.messages', 'a list of { role, content }', messages);
+  if (messages.length === 0)
+    throw refuse('prompt.messages is empty', "Give at least one message, as { role: 'user', content: 'Hello' }.");
   for (const [i, message] of messages.entries()) {
     if (!isObject(message)) throw wrong(`prompt.messages[${i}]`, 'an object { role, content }', message);
-    for (const name of ['role', 'content'] as const)
-      if (!text.is(message[name])) throw wrong(`prompt.messages[${i}].${name}`, text.what, message[name]);
+    if (!text.is(message.role)) throw wrong(`prompt.messages[${i}].role`, text.what, message.role);
+    const fault = contentFault(message, `prompt.messages[${i}].content`);
+    if (fault) throw refuse(fault);
+    for (const [name, kind] of Object.entries(ALSO_SAID)) {
+      const value = message[name] ?? undefined; // programs store null where they have nothing
+      if (value !== undefined && !kind.is(value)) throw wrong(`prompt.messages[${i}].${name}`, kind.what, value);
+    }
     if (!data.is(message)) throw wrong(`prompt.messages[${i}]`, data.what, message);
   }
 };

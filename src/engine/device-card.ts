@@ -3,6 +3,7 @@
 import { checkAborted } from '../base/errors.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { measureDevice } from './device-speed.ts';
+import { inRange } from './in-range.ts';
 import type { LoadedModel } from './load/loaded-models.ts';
 import { type VerifyCost, verifyCost } from './verify-cost.ts';
 
@@ -46,6 +47,7 @@ export const measureCard = async (
   target: Pick<LoadedModel, 'name' | 'model'> | undefined,
   { signal, onProgress, repeats = REPEATS }: MeasureOptions = {},
 ): Promise<DeviceCard> => {
+  inRange('repeats', repeats, 1, 1000, true);
   onProgress?.('device');
   const speed = await measureDevice(gpu);
   checkAborted(signal);

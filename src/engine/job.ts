@@ -12,6 +12,7 @@ import type { Limits } from '../decode/core/transcript.ts';
 import { memberRoles } from '../decode/ensemble/combination.ts';
 import type { LogitRules, Sampling } from '../model/interface.ts';
 import type { AnswerFormat } from '../text/answer-format.ts';
+import { contentText } from '../text/message-content.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { checkRequest } from './check-request.ts';
 import { inRange } from './in-range.ts';
@@ -91,7 +92,7 @@ const readConstraint = ({ constraint }: RunRequest, system: DecodingSystem, targ
 /** A system prompt says how to answer, not what: judges are trained without one. */
 const questionOf = ({ prompt }: RunRequest): string | null => {
   if (!('messages' in prompt)) return null;
-  const said = prompt.messages.flatMap(({ role, content }) => (role === 'system' ? [] : [content]));
+  const said = prompt.messages.flatMap((message) => (message.role === 'system' ? [] : [contentText(message)]));
   return [...said, ...(prompt.begin ? [prompt.begin] : [])].join('\n');
 };
 

@@ -7,6 +7,7 @@ import type { ReasoningLimits } from '../constraint/reasoning.ts';
 import { toolGrammar } from '../constraint/tool-grammar.ts';
 import type { AnswerFormat } from '../text/answer-format.ts';
 import type { ChatOptions } from '../text/chat-template.ts';
+import { asTexts } from '../text/message-content.ts';
 import { gapAfter, type ReasoningFormat, reasoningTags, reasoningVariables } from '../text/reasoning.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import { toolConversation } from '../text/tool-calls/conversation.ts';
@@ -39,7 +40,7 @@ interface Conversation extends PromptRequest {
 /** What the model's chat template is given; `options` may have reasoning switched otherwise than it was asked for. */
 const conversationOf = ({ prompt, tools, reasoning }: Conversation, tokenizer: Tokenizer) => {
   const template = tokenizer.chatTemplate(Boolean(tools?.functions.length)) ?? '';
-  const { tools: functions, ...conversation } = toolConversation(template, prompt.messages, tools);
+  const { tools: functions, ...conversation } = toolConversation(template, asTexts(prompt.messages), tools);
   const options = (enabled = reasoning?.enabled): ChatOptions => ({
     tools: functions,
     begin: prompt.begin,

@@ -1,13 +1,14 @@
 // What an engine may be asked: a prompt, a decoding system with its knobs, limits and sampling.
 import type { Constraint } from '../constraint/constraint.ts';
 import type { KnobValue } from '../decode/core/knobs.ts';
-import type { ChatMessage } from '../text/chat-template.ts';
+import type { SystemId } from '../systems/ids.ts';
+import type { PromptMessage } from '../text/message-content.ts';
 import type { Tools } from '../text/tool-calls/tools.ts';
 
 /** A conversation (through the chat template), a text to continue as it is, or token ids. */
 export type Prompt =
   /** `begin`: how the answer begins; the model goes on from there. */
-  | { readonly messages: readonly ChatMessage[]; readonly begin?: string }
+  | { readonly messages: readonly PromptMessage[]; readonly begin?: string }
   /** Special tokens that are written in the text are read as such; with `plain` they stay text. */
   | { readonly text: string; readonly plain?: boolean }
   | { readonly tokens: readonly number[] };
@@ -24,7 +25,7 @@ export interface Reasoning {
 export interface RunRequest {
   readonly prompt: Prompt;
   /** The decoding system: an id of `Loaded.systems`, such as `prompt-lookup`. Default `autoregressive`. */
-  readonly system?: string;
+  readonly system?: SystemId;
   /** Settings of the system, by knob: `Loaded.systems` has their names, ranges and initial values. */
   readonly knobs?: Readonly<Record<string, KnobValue>>;
   /**

@@ -4,6 +4,7 @@ import { resolveKnobs } from '../decode/core/knobs.ts';
 import { describeSystem, SYSTEM_GROUPS } from '../decode/core/system.ts';
 import { createEngine } from '../engine/engine.ts';
 import { type EventOf, thresholdOf, withNewNames } from '../trace/index.ts';
+import { SYSTEM_IDS } from './ids.ts';
 import { SYSTEMS } from './index.ts';
 
 const ids = SYSTEMS.map(({ id }) => id);
@@ -37,6 +38,10 @@ describe.each(SYSTEMS.map((system) => ({ id: system.id, system })))('$id', ({ id
   it('has variants that its knobs allow', () => {
     for (const { knobs } of system.variants ?? []) expect(() => resolveKnobs(system, knobs)).not.toThrow();
   });
+});
+
+it('the names that editors complete are those of all systems', () => {
+  expect(SYSTEM_IDS).toEqual(ids);
 });
 
 describe('Engine.systems', () => {

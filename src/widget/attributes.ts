@@ -1,6 +1,6 @@
 // The element's attributes, each with a property of the same meaning; the property's name is the attribute's in camel
 // case.
-import { badConstraint } from '../base/refuse.ts';
+import { badConstraint, refuse } from '../base/refuse.ts';
 
 export const TEXTS = [
   'model',
@@ -29,9 +29,12 @@ export const OBSERVED: readonly string[] = [...TEXTS, ...NUMBERS, ...FLAGS, ...V
 
 type Reflected = (typeof TEXTS | typeof NUMBERS | typeof FLAGS | typeof VALUES)[number];
 
-const number = (text: string | null): number | null => {
-  const value = text === null || text.trim() === '' ? Number.NaN : Number(text);
-  return Number.isFinite(value) ? value : null;
+/** Thrown where the value is used, so that the visitor and the page hear of it; null where there is none. */
+const number = (text: string | null, attribute: string): number | null => {
+  if (text === null || text.trim() === '') return null;
+  const value = Number(text);
+  if (!Number.isFinite(value)) throw refuse(`the attribute ${attribute} must be a number, not "${text}"`);
+  return value;
 };
 
 /** What the engine is given; it checks the value itself. */
@@ -55,7 +58,7 @@ const accessor = (name: Reflected): PropertyDescriptor & ThisType<HTMLElement> =
       if (isFlag) return this.hasAttribute(attribute);
       const text = this.getAttribute(attribute);
       if (isValue) return text === null ? null : parsed(text, attribute);
-      return isNumber ? number(text) : text;
+      return isNumber ? number(text, attribute) : text;
     },
     set(value: unknown) {
       if (isFlag) this.toggleAttribute(attribute, Boolean(value));

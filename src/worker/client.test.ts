@@ -151,6 +151,60 @@ describe('an engine in a worker', () => {
     await expect(client.load({ target: 'huge' })).rejects.toThrow('no bundled model "huge"');
   });
 
+  it('takes relative addresses as the page means them, and refuses what is none', async () => {
+    const seen: unknown[] = [];
+    const { port1, port2 } = new MessageChannel();
+    const watching = {
+      ...serve(createEngine()),
+      load: async (models: unknown, _: unknown, port: MessagePort) => {
+        seen.push(models);
+        port.postMessage({ fault: { code: 'aborted', message: 'seen enough', hint: '' } });
+      },
+    };
+    expose(watching, port1);
+    vi.stubGlobal('location', { href: 'https://example.org/app/page.html' });
+    const client = connect({ worker: port2, base: '/static/' });
+    close.push(() => client.close());
+    const models = { target: { kind: 'url', url: 'mine/' }, draft: 'draft' } as const;
+    await expect(client.load(models)).rejects.toMatchObject({ message: 'seen enough' });
+    expect(seen).toMatchObject([
+      {
+        target: { url: 'https://example.org/app/mine/' },
+        draft: { url: 'https://example.org/static/models/draft/' },
+      },
+    ]);
+    await expect(client.load({ target: { kind: 'url', url: 'https://' } })).rejects.toMatchObject({
+      message: 'url must be an address, not "https://"',
+    });
+    const odd = connect({ worker: port2, base: 7 as never });
+    await expect(odd.load({ target: 'draft' })).rejects.toMatchObject({ message: 'base must be an address, not 7' });
+    vi.unstubAllGlobals();
+  });
+
+  it('refuses options that are none, by name, and takes null as absent', async () => {
+    const { client } = await connected();
+    const models = { target: 'draft' } as const;
+    const cases: [() => Promise<unknown>, string][] = [
+      [async () => connect(null as never), 'the options must be an object, not null'],
+      [async () => connect({ bse: '/' } as never), 'there is no option "bse"'],
+      [() => client.load(models, 'q4' as never), 'the options must be an object, not "q4"'],
+      [() => client.load(models, { onProgress: 'log' as never }), 'onProgress must be a function, not "log"'],
+      [() => client.preflight(models, 7 as never), 'the options must be an object, not 7'],
+      [() => client.measure({ onProgress: 5 as never }), 'onProgress must be a function, not 5'],
+      [() => client.calibrate(undefined as never), 'prompts must be a list of prompts, not undefined'],
+    ];
+    for (const [call, message] of cases) await expect(call()).rejects.toMatchObject({ code: 'bad-request', message });
+    await expect(client.load({ target: 'huge' }, null as never)).rejects.toThrow('no bundled model "huge"');
+    const none = 'target: a source of the kind url needs url, an address, not undefined';
+    await expect(client.load({ target: { kind: 'url' } } as never)).rejects.toMatchObject({ message: none });
+  });
+
+  it('closes once', async () => {
+    const { client } = await connected();
+    await client.close();
+    await client.close();
+  });
+
   it('aborts a load whose progress the page cannot take', async () => {
     const { port1, port2 } = new MessageChannel();
     let stopped: AbortSignal | undefined;

@@ -5,8 +5,9 @@ import { type Remote, transfer, wrap } from 'comlink';
 import { checkAborted, OutriderError } from '../base/errors.ts';
 import { isObject } from '../base/is-object.ts';
 import { refuse } from '../base/refuse.ts';
+import { shown } from '../base/shown.ts';
 import type { ModelRole } from '../decode/core/system.ts';
-import { bundledSource } from '../engine/bundled.ts';
+import { bundledSource, isAddress, onPage } from '../engine/bundled.ts';
 import type { Calibrated } from '../engine/calibrate.ts';
 import type { DeviceCard, Measuring } from '../engine/device-card.ts';
 import type { Engine, Loaded } from '../engine/engine.ts';
@@ -85,7 +86,9 @@ const unanswering = (ms: number): OutriderError =>
 const sendable = (source: NonNullable<ModelSources[ModelRole]>, base: string | undefined): typeof source => {
   if (typeof source === 'string') return bundledSource(source, base);
   if (!isObject(source)) return source; // the engine says what is wrong with it
-  if ('kind' in source && source.kind === 'url') return { ...source, url: `${source.url}` }; // a URL cannot be sent
+  // A URL cannot be sent. The engine says what is wrong with anything else.
+  if ('kind' in source && source.kind === 'url' && isAddress(source.url))
+    return { ...source, url: onPage('url', source.url) };
   if ('kind' in source) return source;
   throw refuse('a loaded model cannot move into a worker', 'Give its source, or use createEngine in this thread.');
 };
@@ -95,6 +98,15 @@ const sendableAll = (models: ModelSources, base: string | undefined): ModelSourc
   return Object.fromEntries(
     Object.entries(models).flatMap(([role, source]) => (source === undefined ? [] : [[role, sendable(source, base)]])),
   ) as ModelSources;
+};
+
+/** Null is as good as absent. */
+const optionsOf = <Options extends object>(options: Options | null | undefined): Options => {
+  const { onProgress } = (options ?? {}) as { readonly onProgress?: unknown };
+  if (!isObject(options ?? {})) throw refuse(`the options must be an object, not ${shown(options)}`);
+  if ((onProgress ?? null) !== null && typeof onProgress !== 'function')
+    throw refuse(`onProgress must be a function, not ${shown(onProgress)}`);
+  return options ?? ({} as Options);
 };
 
 /** Whether downloads are stored of it. */
@@ -131,6 +143,7 @@ export interface ClientOptions {
 export const clientOf = (given: Port | (() => Port), { base, patience = PATIENCE }: ClientOptions = {}): Engine => {
   const begin = (): Link => linkTo(typeof given === 'function' ? given() : given);
   let link: Link | null = begin();
+  let closed = false;
   const open = (): Link => {
     link ??= begin();
     return link;
@@ -159,7 +172,8 @@ export const clientOf = (given: Port | (() => Port), { base, patience = PATIENCE
       const { service, lost } = open();
       return Promise.race([service.systems(), lost]);
     },
-    async load(models, { signal, onProgress, ...options } = {}) {
+    async load(models, how) {
+      const { signal, onProgress, ...options } = optionsOf(how);
       const sources = sendableAll(models, base);
       checkAborted(signal); // the worker would hear of it after the load has begun, when its models are freed
       const loading = call<LoadProgress, Loaded>((service, port) => service.load(sources, options, port), signal);
@@ -168,17 +182,20 @@ export const clientOf = (given: Port | (() => Port), { base, patience = PATIENCE
       return loaded;
     },
     run: (request, signal) => call<TraceEvent, void>((service, port) => service.run(request, port), signal),
-    async calibrate({ signal, onProgress, ...options }) {
+    async calibrate(how) {
+      const { signal, onProgress, ...options } = optionsOf(how);
       const calls = call<Calibrating, Calibrated>((service, port) => service.calibrate(options, port), signal);
       return resultOf(calls, onProgress && ((told) => onProgress(...told)));
     },
-    async measure({ signal, onProgress, ...options } = {}) {
+    async measure(how) {
+      const { signal, onProgress, ...options } = optionsOf(how);
       return resultOf(
         call<Measuring, DeviceCard>((service, port) => service.measure(options, port), signal),
         onProgress,
       );
     },
-    async preflight(models, { signal, ...options } = {}) {
+    async preflight(models, how) {
+      const { signal, ...options } = optionsOf(how);
       const sources = sendableAll(models, base);
       return resultOf(
         call<never, Preflight>((service, port) => service.preflight(sources, options, port), signal),
@@ -199,7 +216,8 @@ export const clientOf = (given: Port | (() => Port), { base, patience = PATIENCE
     },
     async close() {
       const closing = link;
-      if (!closing) return; // its worker was ended
+      if (!closing || closed) return; // its worker was ended
+      closed = true;
       try {
         await within(Promise.race([closing.service.close(), closing.lost]), patience);
       } finally {

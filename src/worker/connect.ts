@@ -1,4 +1,7 @@
 // Opens an engine in a worker of its own, or in one that all tabs of the site share.
+import { isObject } from '../base/is-object.ts';
+import { refuse } from '../base/refuse.ts';
+import { shown } from '../base/shown.ts';
 import { clientOf } from './client.ts';
 import { type Client, sharedClient } from './shared-client.ts';
 import { startSharedWorker, startWorker } from './start-worker.ts';
@@ -17,7 +20,11 @@ export interface ConnectOptions {
 }
 
 /** An engine in a web worker. Nothing is loaded yet; the first load opens the GPU. */
-export const connect = ({ base, worker, shared = false }: ConnectOptions = {}): Client => {
+export const connect = (options: ConnectOptions = {}): Client => {
+  if (!isObject(options as unknown)) throw refuse(`the options must be an object, not ${shown(options)}`);
+  const { base, worker, shared = false, ...unknown } = options;
+  for (const name of Object.keys(unknown))
+    throw refuse(`there is no option "${name}"`, 'Options: base, worker, shared.');
   if (shared && worker === undefined) return sharedClient(startSharedWorker, startWorker, { base });
   return { ...clientOf(worker ?? startWorker, { base }), shared: Promise.resolve(false) };
 };

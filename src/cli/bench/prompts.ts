@@ -3,7 +3,8 @@ import { refuse } from '../../base/refuse.ts';
 import type { LoadedModel } from '../../engine/load/loaded-models.ts';
 import type { Prompt } from '../../engine/request.ts';
 import { someTokens } from '../../engine/verify-cost.ts';
-import type { ChatMessage } from '../../text/chat-template.ts';
+import { contentText } from '../../text/message-content.ts';
+import { readMessage } from '../messages.ts';
 import { type AnswerForm, givesAnswer, publishedAnswer } from './answers.ts';
 
 export interface BenchPrompt {
@@ -51,13 +52,14 @@ export const chosenPrompts = <Prompt>(
 /** A model without a chat template continues a question as a text. */
 export const fitted = (prompt: Prompt, { tokenizer }: LoadedModel): Prompt => {
   const [message, ...more] = 'messages' in prompt ? prompt.messages : [];
-  return message && more.length === 0 && tokenizer?.hasChatTemplate === false ? { text: message.content } : prompt;
+  return message && more.length === 0 && tokenizer?.hasChatTemplate === false ? { text: contentText(message) } : prompt;
 };
 
 /** `messages`, `tokens`, or a text under one of the usual names; of `turns` the first. */
-const readPrompt = (entry: Readonly<Record<string, unknown>>): Prompt | null => {
+const readPrompt = (entry: Readonly<Record<string, unknown>>, where: string): Prompt | null => {
   const { messages, tokens, turns, prompt, question, problem, Body: body, Question: last } = entry;
-  if (Array.isArray(messages)) return { messages: messages as ChatMessage[] };
+  if (Array.isArray(messages))
+    return { messages: messages.map((each, i) => readMessage(each, `${where}: message ${i}`)) };
   if (Array.isArray(tokens)) return { tokens: tokens as number[] };
   const text = [prompt, question, problem, Array.isArray(turns) ? turns[0] : null].find(isText);
   if (text !== undefined) return ask(text);
@@ -67,7 +69,7 @@ const readPrompt = (entry: Readonly<Record<string, unknown>>): Prompt | null => 
 const readEntry = (value: unknown, where: string, answers: boolean): BenchPrompt => {
   if (isText(value) && !answers) return { prompt: ask(value), result: null };
   const entry = (typeof value === 'object' && value !== null ? value : {}) as Readonly<Record<string, unknown>>;
-  const prompt = readPrompt(entry);
+  const prompt = readPrompt(entry, where);
   if (!prompt)
     throw refuse(
       `${where} has no prompt`,

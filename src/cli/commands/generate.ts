@@ -6,6 +6,7 @@ import { createEngine } from '../../engine/engine.ts';
 import { type LoadedModel, readerOf } from '../../engine/load/loaded-models.ts';
 import type { Prompt, RunRequest } from '../../engine/request.ts';
 import { SYSTEMS } from '../../systems/index.ts';
+import { contentText } from '../../text/message-content.ts';
 import { committedTokens, type EventOf, type Metrics, measure, type TraceEvent } from '../../trace/index.ts';
 import {
   choice,
@@ -140,7 +141,7 @@ const fitPrompt = (prompt: Prompt, { tokenizer, name }: LoadedModel, given: Give
   const [message] = 'messages' in prompt && given.messages === undefined ? prompt.messages : [];
   if (!message || !tokenizer || tokenizer.hasChatTemplate) return prompt;
   terminal.note(`warning: ${name} has no chat template; the prompt is continued as it is (as with --raw)`);
-  return { text: message.content };
+  return { text: contentText(message) };
 };
 
 const printText = (reader: LoadedModel, given: Given, terminal: Terminal) => {

@@ -48,7 +48,7 @@ const withCalls = (message: ChatMessage, { shortIds = false }: Partial<ToolFamil
         function: { ...own, arguments: asObject(own.arguments) },
       })),
     }),
-    ...(answers !== undefined && { tool_call_id: idOf(answers) }),
+    ...(typeof answers === 'string' && { tool_call_id: idOf(answers) }),
   };
 };
 

@@ -291,6 +291,7 @@ const failed = (message: string, cause: unknown = null, status = 0): OutriderErr
   const hint =
     status === 401 || status === 403
       ? 'The model may need an account or a licence to be accepted: download it and open the files instead.'
-      : 'Check the address and the connection; what has arrived is kept where it can be stored.';
+      : 'Check the address and the connection, and of a page also that the server allows it (CORS). What has arrived is ' +
+        'kept where it can be stored.';
   return new OutriderError('download-failed', message, hint, { cause });
 };
