@@ -457,6 +457,27 @@ test('swish is silu', () => {
   expect(readArchitecture({ ...LLAMA, hidden_act: 'swish' })).toEqual(readArchitecture(LLAMA));
 });
 
+test('heads of a DSpark drafter of speculators, where its config does not say: those of its configuration class', () => {
+  const { architectures: _, ...layers } = QWEN3;
+  const drafter = {
+    speculators_model_type: 'dspark',
+    aux_hidden_state_layer_ids: [1, 2],
+    block_size: 4,
+    draft_vocab_size: 320,
+    mask_token_id: 3,
+    sample_from_anchor: true,
+    transformer_layer_config: layers,
+  };
+  const heads = (change: Json) => readDrafter({ ...drafter, ...change }).architecture.heads;
+  const silent = { markov: { kind: 'vanilla', rank: 256 }, confidence: 'hidden and token' };
+  expect(heads({})).toEqual(silent);
+  expect(heads({ markov_rank: 8, confidence_head_with_markov: false })).toEqual({
+    markov: { kind: 'vanilla', rank: 8 },
+    confidence: 'hidden',
+  });
+  expect(heads({ enable_confidence_head: false, markov_rank: 0 })).toEqual({ markov: null, confidence: null });
+});
+
 test.each([
   [{ hidden_act: 'gelu' }, 'hidden_act = "gelu" is not supported'],
   [{ mlp_bias: 1 }, 'mlp_bias is 1, expected true or false'],
