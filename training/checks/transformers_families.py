@@ -22,12 +22,14 @@ from transformers import (
     GlmConfig,
     GraniteMoeHybridConfig,
     HunYuanDenseV1Config,
+    Lfm2VlConfig,
     LlamaConfig,
     Ministral3Config,
     Mistral3Config,
     Olmo3Config,
     Qwen2_5_VLConfig,
     Qwen3VLConfig,
+    SmolVLMConfig,
 )
 
 ROOT = Path(__file__).parent.parent.parent
@@ -52,6 +54,7 @@ SECTIONS = {"rope_type": "default", "rope_theta": 1e5, "mrope_section": [2, 1, 1
 PLAIN = {"rope_type": "default", "rope_theta": 5e5}
 TINY = {"num_heads": 2, "hidden_size": 32, "intermediate_size": 32, "depth": 1, "out_hidden_size": 48}
 PIXTRAL = {"model_type": "pixtral", "hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "head_dim": 16}
+SIGLIP = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
 MINISTRAL3 = {**SIZES, "head_dim": 16, "rope_parameters": {**YARN, **TEMPERATURES}}
 TOKENS = {"image_token_id": 90, "video_token_id": 91, "vision_start_token_id": 92, "vision_end_token_id": 93}
 
@@ -79,6 +82,8 @@ CONFIGS = {
     "qwen2.5-vl, its text": Qwen2_5_VLConfig(
         text_config={**SIZES, "rope_parameters": SECTIONS}, vision_config=TINY, **TOKENS, tie_word_embeddings=True
     ),
+    "lfm2-vl, its text": Lfm2VlConfig(text_config={**SIZES, "full_attn_idxs": [1, 3], "block_multiple_of": 8}, vision_config=SIGLIP),
+    "smolvlm, its text": SmolVLMConfig(text_config=SIZES, vision_config={**SIGLIP, "image_size": 16, "patch_size": 4}, image_token_id=90),
     "qwen3-vl, its text": Qwen3VLConfig(
         text_config={**SIZES, "head_dim": 8, "rope_parameters": SECTIONS}, vision_config={**TINY, "deepstack_visual_indexes": [0]}, **TOKENS
     ),

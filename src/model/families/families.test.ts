@@ -375,6 +375,31 @@ test('the language models of Qwen2-VL, Qwen2.5-VL and Qwen3-VL are Qwen2 and Qwe
   expect(message({ ...LLAMA, ...mrope })).toContain('RoPE type mrope');
 });
 
+test('the language models of SmolVLM and LFM2-VL are LLaMA and LFM2', () => {
+  const { architectures: _, tie_word_embeddings, ...text } = LLAMA;
+  const smolvlm = {
+    architectures: ['SmolVLMForConditionalGeneration'],
+    model_type: 'smolvlm',
+    image_token_id: 1,
+    scale_factor: 4,
+    text_config: { ...text, model_type: 'llama', perceiver_config: {}, qk_layer_norms: false, use_resampler: false },
+    tie_word_embeddings: false,
+    vision_config: {},
+  };
+  const read = readArchitecture(smolvlm, new Set(['model.text_model.embed_tokens.weight']));
+  expect(read.blocks).toEqual(readArchitecture(LLAMA).blocks);
+  expect([read.head, read.names.embedding, read.names.head]).toEqual([
+    'own',
+    'model.text_model.embed_tokens.weight',
+    'lm_head.weight',
+  ]);
+  const { architectures: __, ...lfm2 } = LFM2;
+  const images = { architectures: ['Lfm2VlForConditionalGeneration'], image_token_id: 1, vision_config: {} };
+  const { otherParts, ...inner } = readArchitecture({ ...images, downsample_factor: 2, text_config: lfm2 });
+  expect(inner).toEqual(readArchitecture(LFM2));
+  expect(otherParts).toContain('model.multi_modal_projector.');
+});
+
 test('rope types', () => {
   const rope = (rope_scaling: Json) => ropeOf({ ...LLAMA, rope_scaling })?.scaling;
   expect(rope({ type: 'linear', factor: 2, finetuned: true })).toEqual({ type: 'linear', factor: 2 });

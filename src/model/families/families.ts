@@ -13,8 +13,8 @@ import { readGemma1, readGemma2, readGemma3, readGemma3WithImages } from './gemm
 import { readGlm } from './glm.ts';
 import { readGranite, readGranite4 } from './granite.ts';
 import { readHunyuan } from './hunyuan.ts';
-import { readLfm2 } from './lfm2.ts';
-import { readLlama, readMistral } from './llama.ts';
+import { readLfm2, readLfm2VL } from './lfm2.ts';
+import { readLlama, readMistral, readSmolVLM } from './llama.ts';
 import { readMinistral3, readMistral3WithImages } from './ministral3.ts';
 import { readOlmo2, readOlmo3 } from './olmo2.ts';
 import { readPhi3 } from './phi3.ts';
@@ -40,7 +40,9 @@ const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
   GraniteForCausalLM: readGranite,
   GraniteMoeHybridForCausalLM: readGranite4,
   HunYuanDenseV1ForCausalLM: readHunyuan,
+  Idefics3ForConditionalGeneration: readSmolVLM,
   Lfm2ForCausalLM: readLfm2,
+  Lfm2VlForConditionalGeneration: readLfm2VL,
   LlamaForCausalLM: readLlama,
   Ministral3ForCausalLM: readMinistral3,
   MistralForCausalLM: readMistral,
@@ -56,6 +58,7 @@ const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
   Qwen3_5ForCausalLM: readQwen35,
   Qwen3_5ForConditionalGeneration: readQwen35WithImages,
   SmolLM3ForCausalLM: readSmolLM3,
+  SmolVLMForConditionalGeneration: readSmolVLM,
 };
 
 const DRAFTERS: Readonly<Record<string, (config: Config) => DrafterFamily>> = {
@@ -105,7 +108,7 @@ interface Names {
 }
 
 /** Where a checkpoint that also sees images keeps the language model, whose tensors elsewhere begin with `model.`. */
-const INNER = ['model.language_model.', 'language_model.model.'];
+const INNER = ['model.language_model.', 'language_model.model.', 'model.text_model.'];
 
 /** The architecture with the names that its tensors have in this checkpoint. */
 const located = (architecture: Architecture, tensors: Names): Architecture => {
