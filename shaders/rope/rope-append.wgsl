@@ -2,6 +2,8 @@
 // head's first `rotated` dimensions by a table from the host, and the append of key and value to the cache. A lane
 // computes eight dimensions of one head of one row, and that head's norm by itself: redundant across the lanes of a
 // head, but without a barrier, and the sum runs in the order of the dimensions for every lane and every number of rows.
+// `normed` is 0 without a norm, 1 with one before the rotation, 2 with one after it, of which the rotation changes only
+// the place of the weights: it leaves a head's sum of squares as it is.
 #include "../include/structs/row.wgsl"
 
 // 1 = not all dimensions of a head are rotated; then pairs need not lie in whole vec4s.
@@ -94,6 +96,16 @@ fn turned4(own: vec4f, quad: u32, position: u32, source: u32, scale: f32, isKey:
   );
 }
 
+// A head that is rotated as a whole. The table holds (cos, sin) pairs, [position][headDim/2]; a vec4 is two of them.
+fn turnedPair(low: vec4f, high: vec4f, quad: u32, position: u32) -> Pair {
+  let angle = position * (uniforms.headDim / 4) + quad * 2;
+  let a = table[angle];
+  let b = table[angle + 1];
+  let cosine = vec4f(a.xz, b.xz);
+  let sine = vec4f(a.yw, b.yw);
+  return Pair(fma(low, cosine, -(high * sine)), fma(high, cosine, low * sine));
+}
+
 // What the cache or the query gets of quads `quad` and `quad + headDim / 8` of a head.
 fn pairOf(quad: u32, position: u32, source: u32, scale: f32, isKey: bool, isValue: bool) -> Pair {
   let quads = uniforms.headDim / 4;
@@ -105,20 +117,20 @@ fn pairOf(quad: u32, position: u32, source: u32, scale: f32, isKey: bool, isValu
     low *= scale * select(queryNorm[quad], keyNorm[quad], isKey);
     high *= scale * select(queryNorm[quad + lanes], keyNorm[quad + lanes], isKey);
   }
+  var pair: Pair;
   if (partly == 1) {
-    return Pair(
+    pair = Pair(
       turned4(low, quad, position, source, scale, isKey), turned4(high, quad + lanes, position, source, scale, isKey),
     );
+  } else {
+    pair = turnedPair(low, high, quad, position);
   }
-  // The table holds (cos, sin) pairs, [position][headDim/2]; a vec4 is two of them.
-  let angle = position * quads + quad * 2;
-  let a = table[angle];
-  let b = table[angle + 1];
-  let cosine = vec4f(a.xz, b.xz);
-  let sine = vec4f(a.yw, b.yw);
-  return Pair(fma(low, cosine, -(high * sine)), fma(high, cosine, low * sine));
+  if (uniforms.normed == 2) {
+    pair.low *= scale * select(queryNorm[quad], keyNorm[quad], isKey);
+    pair.high *= scale * select(queryNorm[quad + lanes], keyNorm[quad + lanes], isKey);
+  }
+  return pair;
 }
-
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let quads = uniforms.headDim / 4;
@@ -132,7 +144,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let isValue = head >= uniforms.heads + uniforms.keyValueHeads;
   let isKey = head >= uniforms.heads && !isValue;
   var scale = 1.0;
-  if (uniforms.normed == 1 && !isValue) {
+  if (uniforms.normed > 0 && !isValue) {
     var sum = vec4f();
     for (var i = 0u; i < quads; i++) {
       let x = qkv[source + i];

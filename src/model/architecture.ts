@@ -18,8 +18,11 @@ export interface Sizes {
 export interface Attention {
   readonly kind: 'attention';
   readonly causal: boolean;
-  /** RMS norm of queries and keys before RoPE: of every head by itself (Qwen3), or of all heads as one row (OLMo 2). */
-  readonly queryKeyNorm: 'head' | 'row' | null;
+  /**
+   * RMS norm of queries and keys: before RoPE of every head by itself (Qwen3) or of all heads as one row (OLMo 2), or of
+   * every head after RoPE (Hunyuan).
+   */
+  readonly queryKeyNorm: 'head' | 'row' | 'rotated head' | null;
   readonly bias: { readonly queryKeyValue: boolean; readonly output: boolean };
   /** A row at position p sees positions p − window + 1 … p; null sees all. */
   readonly window: number | null;
@@ -359,7 +362,7 @@ export const weightSpecs = (architecture: Architecture): readonly WeightSpec[] =
     if (name === 'convolution' && mixer?.kind === 'convolution') return [hidden, 1, mixer.taps];
     if (name === 'convolution' && mixer?.kind === 'delta-net') return [deltaChannels(mixer.shape), 1, mixer.taps];
     if ((name === 'queryNorm' || name === 'keyNorm') && mixer?.kind === 'attention')
-      return [mixer.queryKeyNorm === 'head' ? headDim : name === 'queryNorm' ? queries : keys];
+      return [mixer.queryKeyNorm !== 'row' ? headDim : name === 'queryNorm' ? queries : keys];
     return shapes[name] as readonly number[];
   };
   /** Rows of each tensor that earlier weights have taken. */

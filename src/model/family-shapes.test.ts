@@ -21,7 +21,7 @@ interface Rules {
   readonly norms: 'before' | 'after' | 'both';
   /** Added to norm weights. */
   readonly one?: number;
-  readonly queryKeyNorm?: 'head' | 'row';
+  readonly queryKeyNorm?: 'head' | 'row' | 'rotated head';
   readonly gelu?: boolean;
   readonly window?: (layer: number) => number;
   /** The base of each layer's RoPE, and what its positions are divided by; null: no rotation. */
@@ -89,17 +89,14 @@ const reference = (weights: ReadonlyMap<string, readonly Vector[]>, tokens: read
       inputs.map((x, position) => {
         let y: Vector = linear(`${at}.self_attn.${name}_proj`, x, part(name, first, count));
         if (norm === null) return split(y);
-        if (queryKeyNorm === 'row') y = rms(y, vector(`${at}.self_attn.${norm}.weight`), one);
-        return split(y).map((head) =>
-          rotate(
-            queryKeyNorm === 'head' ? rms(head, vector(`${at}.self_attn.${norm}.weight`), one) : head,
-            position,
-            layer,
-          ),
-        );
+        const normed = (z: Vector, when: Rules['queryKeyNorm']): Vector =>
+          maybe(z, `${at}.self_attn.${norm}.weight`, queryKeyNorm === when);
+        y = normed(y, 'row');
+        return split(y).map((head) => [...normed(rotate(normed(head, 'head'), position, layer), 'rotated head')]);
       });
-    const q = headsOf('q', 0, heads, 'q_norm');
-    const k = headsOf('k', heads, keyValueHeads, 'k_norm');
+    const late = queryKeyNorm === 'rotated head';
+    const q = headsOf('q', 0, heads, late ? 'query_layernorm' : 'q_norm');
+    const k = headsOf('k', heads, keyValueHeads, late ? 'key_layernorm' : 'k_norm');
     const v = headsOf('v', heads + keyValueHeads, keyValueHeads, null);
     const window = rules.window?.(layer) ?? Number.POSITIVE_INFINITY;
     stream = stream.map((x, row) => {
@@ -157,6 +154,14 @@ const FAMILIES: Readonly<Record<string, Rules>> = {
     config: { ...wide.config, architectures: ['LlamaForCausalLM'], attention_bias: true, mlp_bias: true },
     ...wide.rules,
     norms: 'before',
+  },
+  gemma: {
+    config: { ...odd.config, architectures: ['GemmaForCausalLM'], hidden_act: 'gelu' },
+    ...odd.rules,
+    norms: 'before',
+    one: 1,
+    gelu: true,
+    embeddingScale: Math.sqrt(HIDDEN),
   },
   gemma3: {
     config: {
@@ -239,6 +244,33 @@ const FAMILIES: Readonly<Record<string, Rules>> = {
     ...one.rules,
     norms: 'after',
     queryKeyNorm: 'row',
+  },
+  olmo3: {
+    config: { ...odd.config, architectures: ['Olmo3ForCausalLM'], sliding_window: 4, rope_theta: 900 },
+    ...odd.rules,
+    norms: 'after',
+    queryKeyNorm: 'row',
+    window: () => 4,
+    rope: () => [900, 1],
+  },
+  'hunyuan with biases': {
+    config: {
+      ...wide.config,
+      architectures: ['HunYuanDenseV1ForCausalLM'],
+      attention_bias: true,
+      rope_scaling: { type: 'dynamic', alpha: 20, factor: 1 },
+    },
+    ...wide.rules,
+    norms: 'before',
+    queryKeyNorm: 'rotated head',
+    rope: () => [10_000 * 20 ** (24 / 22), 1],
+  },
+  glm: {
+    config: { ...wide.config, architectures: ['GlmForCausalLM'] },
+    ...wide.rules,
+    norms: 'before',
+    rotated: 12,
+    adjacent: true,
   },
   'ernie4_5 with biases': {
     config: { ...odd.config, architectures: ['Ernie4_5ForCausalLM'], use_bias: true, rope_theta: 700 },

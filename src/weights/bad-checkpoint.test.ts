@@ -98,6 +98,7 @@ describe('safetensors', () => {
       /"..\/1.safetensors"/,
     );
     await expect(openFiles({ ...files, [name]: encode({}) })).rejects.toThrow(/no weight_map/);
+    await expect(openFiles({ ...files, [name]: index({}) })).rejects.toThrow(`${name}: weight_map names no tensor`);
   });
 });
 

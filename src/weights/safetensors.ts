@@ -120,6 +120,7 @@ const afterString = (json: string, quote: number): number => {
 export const parseShardIndex = (file: string, index: Record<string, unknown>): Map<string, string> => {
   const map = index.weight_map;
   if (!isObject(map)) throw bad(`${file}: no weight_map`);
+  if (Object.keys(map).length === 0) throw bad(`${file}: weight_map names no tensor`);
   return new Map(
     Object.entries(map).map(([name, shard]) => {
       if (typeof shard !== 'string' || !/^[\w.-]+\.safetensors$/.test(shard))

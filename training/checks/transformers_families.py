@@ -13,7 +13,24 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from transformers import AutoModelForCausalLM, Ernie4_5Config, Exaone4Config, GraniteMoeHybridConfig, LlamaConfig
+from transformers import (
+    AutoModelForCausalLM,
+    AutoModelForImageTextToText,
+    Ernie4_5Config,
+    Exaone4Config,
+    GemmaConfig,
+    GlmConfig,
+    GraniteMoeHybridConfig,
+    HunYuanDenseV1Config,
+    Lfm2VlConfig,
+    LlamaConfig,
+    Ministral3Config,
+    Mistral3Config,
+    Olmo3Config,
+    Qwen2_5_VLConfig,
+    Qwen3VLConfig,
+    SmolVLMConfig,
+)
 
 ROOT = Path(__file__).parent.parent.parent
 SIZES = {
@@ -30,6 +47,16 @@ LLAMA3 = {"rope_type": "llama3", "factor": 16.0, "low_freq_factor": 1.0, "high_f
 SCALED = {**LLAMA3, "original_max_position_embeddings": 32, "rope_theta": 1e6}
 MULTIPLIERS = {"attention_multiplier": 0.2, "embedding_multiplier": 12.0, "residual_multiplier": 0.22, "logits_scaling": 8.0}
 DENSE = {"num_local_experts": 0, "num_experts_per_tok": 0, "position_embedding_type": "rope", "mamba_n_heads": 8}
+ALPHA = {"rope_type": "dynamic", "alpha": 50.0, "factor": 1.0, "rope_theta": 1e4}
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64, "rope_theta": 1e5}
+TEMPERATURES = {"mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.1}
+SECTIONS = {"rope_type": "default", "rope_theta": 1e5, "mrope_section": [2, 1, 1]}
+PLAIN = {"rope_type": "default", "rope_theta": 5e5}
+TINY = {"num_heads": 2, "hidden_size": 32, "intermediate_size": 32, "depth": 1, "out_hidden_size": 48}
+PIXTRAL = {"model_type": "pixtral", "hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "head_dim": 16}
+SIGLIP = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+MINISTRAL3 = {**SIZES, "head_dim": 16, "rope_parameters": {**YARN, **TEMPERATURES}}
+TOKENS = {"image_token_id": 90, "video_token_id": 91, "vision_start_token_id": 92, "vision_end_token_id": 93}
 
 CONFIGS = {
     "llama, biases everywhere": LlamaConfig(**SIZES, attention_bias=True, mlp_bias=True),
@@ -44,19 +71,39 @@ CONFIGS = {
     "granite 4": GraniteMoeHybridConfig(
         **SIZES, **MULTIPLIERS, **DENSE, shared_intermediate_size=56, layer_types=["full_attention"] * 5, tie_word_embeddings=True
     ),
+    "gemma": GemmaConfig(**SIZES, head_dim=16, hidden_act="gelu"),
+    "olmo3": Olmo3Config(**SIZES, sliding_window=7, rope_parameters={"full_attention": YARN, "sliding_attention": PLAIN}),
+    "hunyuan": HunYuanDenseV1Config(**SIZES, head_dim=16, rope_parameters=ALPHA, attention_bias=True),
+    "glm": GlmConfig(**SIZES, head_dim=16, pad_token_id=None),
+    "ministral3": Ministral3Config(**MINISTRAL3),
+    "mistral3, its text": Mistral3Config(
+        text_config={"model_type": "ministral3", **MINISTRAL3}, vision_config=PIXTRAL, image_token_index=90, tie_word_embeddings=False
+    ),
+    "qwen2.5-vl, its text": Qwen2_5_VLConfig(
+        text_config={**SIZES, "rope_parameters": SECTIONS}, vision_config=TINY, **TOKENS, tie_word_embeddings=True
+    ),
+    "lfm2-vl, its text": Lfm2VlConfig(text_config={**SIZES, "full_attn_idxs": [1, 3], "block_multiple_of": 8}, vision_config=SIGLIP),
+    "smolvlm, its text": SmolVLMConfig(text_config=SIZES, vision_config={**SIGLIP, "image_size": 16, "patch_size": 4}, image_token_id=90),
+    "qwen3-vl, its text": Qwen3VLConfig(
+        text_config={**SIZES, "head_dim": 8, "rope_parameters": SECTIONS}, vision_config={**TINY, "deepstack_visual_indexes": [0]}, **TOKENS
+    ),
 }
 
 
 @torch.no_grad()
 def difference(config) -> float:
     torch.manual_seed(7)
-    model = AutoModelForCausalLM.from_config(config, attn_implementation="eager", dtype=torch.float32).eval()
+    kind = AutoModelForImageTextToText if hasattr(config, "vision_config") else AutoModelForCausalLM
+    model = kind.from_config(config, attn_implementation="eager", dtype=torch.float32).eval()
+    vocabulary = config.get_text_config().vocab_size
     for name, value in model.named_parameters():
         if "norm" in name:
             value.uniform_(0.7, 1.3)
+        if value.dim() == 2 and "proj" in name:
+            value.normal_(0, 0.2)
         if name.endswith("bias"):
             value.uniform_(-0.5, 0.5)
-    tokens = [(i * 37 + 11) % config.vocab_size for i in range(60)]
+    tokens = [(i * 37 + 11) % min(vocabulary, 89) for i in range(60)]
     expected = model(torch.tensor([tokens]), use_cache=False).logits[0].numpy()
     with tempfile.TemporaryDirectory() as folder:
         model.save_pretrained(folder)

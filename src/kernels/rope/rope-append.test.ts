@@ -58,7 +58,7 @@ for (const features of ['all', 'baseline'] as const)
       [3, 3, 96, 72],
       [4, 2, 128, 128],
     ] as const)
-      for (const normed of [0, 1] as const)
+      for (const normed of [0, 1, 2] as const)
         for (const precision of CACHE_PRECISIONS) {
           const random = noise(heads * 100 + headDim);
           const list = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
@@ -115,7 +115,11 @@ for (const features of ['all', 'baseline'] as const)
           const turned = (i: number, head: number) => {
             const weight = head < heads ? queryNorm : keyNorm;
             const angles = table[rows[i]?.position ?? 0] ?? [];
-            return ropeReference(qkv[i]?.[head] ?? [], angles, normed ? { weight, epsilon } : undefined);
+            return ropeReference(
+              qkv[i]?.[head] ?? [],
+              angles,
+              normed ? { weight, epsilon, after: normed === 2 } : undefined,
+            );
           };
           const name = JSON.stringify({ heads, keyValueHeads, headDim, rotated, normed, precision });
           const [query, keys, values] = await run(16);

@@ -1,5 +1,5 @@
-// The q/k norm, rotary embedding and cache append of a pass's rows, in one dispatch. Without a q/k norm (normed = 0)
-// bind any 16 bytes as the two norm weights; where nothing is rotated (rotated = 0), as the table. `partly` says that
+// The q/k norm, rotary embedding and cache append of a pass's rows, in one dispatch. The norm comes before the rotation
+// (normed = 1) or after it (normed = 2). Without one (normed = 0) bind any 16 bytes as the two norm weights; where nothing is rotated (rotated = 0), as the table. `partly` says that
 // `rotated` is less than a head. Dead rows get a query, which attention ignores, and write nothing to the
 // cache.
 

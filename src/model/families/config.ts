@@ -172,10 +172,10 @@ export class Config {
     return new Config(value as Json, `${this.#path}: ${name}`);
   }
 
-  /** A field of which only one value is supported, which is also the meaning of its absence. */
-  must(name: string, only: unknown): void {
+  /** A field of which only one value is supported, which is also the meaning of its absence; `also`: other names of it. */
+  must(name: string, only: unknown, ...also: readonly unknown[]): void {
     const value = this.#get(name);
-    if (value !== undefined && value !== only)
+    if (value !== undefined && value !== only && !also.includes(value))
       throw bad(`${this.#path}: ${name} = ${shown(value)} is not supported`, `Only ${JSON.stringify(only)} is.`);
   }
 

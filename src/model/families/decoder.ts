@@ -99,7 +99,7 @@ export const readLayers = (
   const ropes = differences.ropes?.(sizes) ?? Array<Rope>(layers).fill(readRope(config, { headDim, context }));
   const windows = differences.windows?.(layers) ?? [];
   const { activation = 'silu', norms = 'before', residualScale = 1 } = differences;
-  if (activation === 'silu') config.must('hidden_act', 'silu');
+  if (activation === 'silu') config.must('hidden_act', 'silu', 'swish');
   // A family without biases may still say so.
   if (!differences.bias) config.must('attention_bias', false);
   if (differences.feedForwardBias === undefined) config.must('mlp_bias', false);

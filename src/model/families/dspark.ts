@@ -16,14 +16,22 @@ export interface DSpark extends BlockFacts {
 
 const KINDS = ['vanilla', 'gated', 'rnn'] as const;
 
-/** The fields of the two heads; `reads`: whether the confidence reads the Markov head, where the config does not say. */
-export const readHeads = (config: Config, reads = false): MarkovHeads => {
-  const rank = config.index('markov_rank');
+/** What the heads are where the config does not say. */
+interface Silent {
+  readonly rank?: number;
+  readonly confident?: boolean;
+  /** The confidence reads the Markov head. */
+  readonly reads?: boolean;
+}
+
+/** The fields of the two heads. */
+export const readHeads = (config: Config, silent: Silent = {}): MarkovHeads => {
+  const rank = config.has('markov_rank') || silent.rank === undefined ? config.index('markov_rank') : silent.rank;
   const kind = config.text('markov_head_type', 'vanilla');
   const known = KINDS.find((each) => each === kind);
   if (!known) throw config.error(`markov_head_type is ${kind}; ${KINDS.join(', ')} are supported`);
-  const confident = config.flag('enable_confidence_head', false);
-  const withToken = config.flag('confidence_head_with_markov', reads);
+  const confident = config.flag('enable_confidence_head', silent.confident ?? false);
+  const withToken = config.flag('confidence_head_with_markov', silent.reads ?? false);
   if (confident && withToken && rank === 0)
     throw config.error('confidence_head_with_markov is set, and markov_rank 0 leaves nothing for it to read');
   const markov = rank > 0 ? { kind: known, rank } : null;
@@ -116,7 +124,7 @@ export const readLiquid = (config: Config): DSpark => {
     firstRow: 0,
     targetLayers: own.countOrNull('num_target_layers'),
     temperatures: null,
-    heads: readHeads(config, true),
+    heads: readHeads(config, { reads: true }),
     pairs: config.flag('rope_is_neox_style', true) ? undefined : 'adjacent',
   });
 };

@@ -200,7 +200,7 @@ test('Qwen3.5: layers, gates, rotated dimensions, and the nested config of publi
   const nested = readArchitecture(published, new Set(['model.language_model.embed_tokens.weight']));
   expect(weightSpecs(nested).map(({ shape }) => shape)).toEqual(specs.map(({ shape }) => shape));
   expect(weightSpecs(nested)[0]?.checkpoint).toBe('model.language_model.embed_tokens.weight');
-  expect(nested.otherParts).toEqual(['mtp.', 'model.visual.']);
+  expect(nested.otherParts).toEqual(['mtp.', 'model.visual.', 'visual.']);
   expect(nested.head).toBe('tied');
   const inner = { ...published, text_config: { ...text, tie_word_embeddings: false } };
   expect(readArchitecture(inner).head).toBe('tied');
@@ -263,6 +263,141 @@ test('EXAONE 4: windows by a pattern, a number or a list; layers without one are
   expect(message({ ...exaone, sliding_window_pattern: 'LxG' })).toContain('sliding_window_pattern LxG');
   expect(message({ ...exaone, sliding_window_pattern: '' })).toContain('sliding_window_pattern');
   expect(message({ ...exaone, sliding_window_pattern: 0 })).toContain('sliding_window_pattern is 0');
+});
+
+test('OLMo 3: three layers of four slide, and their RoPE is not scaled', () => {
+  const yarn = { rope_type: 'yarn', factor: 8, original_max_position_embeddings: 64, attention_factor: 1.2 };
+  const older = { ...LLAMA, architectures: ['Olmo3ForCausalLM'], rope_scaling: yarn };
+  const read = readArchitecture(older);
+  expect(windows(older)).toEqual([4096, 4096, 4096, null]);
+  expect(read.blocks.map((block) => attention(block).rope?.scaling.type)).toEqual([
+    ...Array(3).fill('default'),
+    'yarn',
+  ]);
+  expect(read.blocks.map((block) => attention(block).rope?.base)).toEqual(Array(4).fill(500_000));
+  const nested = {
+    sliding_attention: { rope_type: 'default', rope_theta: 500_000 },
+    full_attention: { ...yarn, rope_theta: 500_000 },
+  };
+  expect(readArchitecture({ ...older, rope_scaling: undefined, rope_parameters: nested })).toEqual(read);
+});
+
+test('Hunyuan: a fixed alpha stretches the base of RoPE; what its code would not run is refused', () => {
+  const hunyuan = { ...LLAMA, architectures: ['HunYuanDenseV1ForCausalLM'], use_qk_norm: true, use_cla: false };
+  const dynamic = {
+    type: 'dynamic',
+    alpha: 1000,
+    beta_fast: 32,
+    beta_slow: 1,
+    factor: 1,
+    mscale: 1,
+    mscale_all_dim: 1,
+  };
+  expect(ropeOf({ ...hunyuan, rope_scaling: dynamic })).toEqual({
+    base: 10_000 * 1000 ** (16 / 14),
+    dimensions: 16,
+    scaling: { type: 'default' },
+  });
+  expect(ropeOf({ ...hunyuan, rope_scaling: { type: 'dynamic', factor: 2 } })?.base).toBe(10_000);
+  expect(attention(readArchitecture(hunyuan).blocks[0] as Block).queryKeyNorm).toBe('rotated head');
+  expect(message({ ...LLAMA, rope_scaling: dynamic })).toContain('unknown field alpha');
+  expect(message({ ...hunyuan, use_qk_norm: false })).toContain('use_qk_norm = false is not supported');
+  const yarn = { rope_type: 'yarn', factor: 4 };
+  expect(message({ ...hunyuan, rope_scaling: yarn })).toContain('RoPE type yarn is not supported in this family');
+});
+
+test('GLM: half of each head is rotated, by adjacent elements; queries, keys and values have biases', () => {
+  const glm = { ...LLAMA, architectures: ['GlmForCausalLM'], head_dim: 8 };
+  const specs = new Map(weightSpecs(readArchitecture(glm)).map((spec) => [`${spec.layer}.${spec.name}`, spec]));
+  expect(specs.get('1.query')?.order).toEqual([0, 2, 1, 3, 4, 5, 6, 7]);
+  expect(specs.get('1.up')).toMatchObject({ checkpoint: 'model.layers.1.mlp.gate_up_proj.weight', firstRow: 160 });
+  expect([specs.has('1.keyBias'), specs.has('1.outputBias')]).toEqual([true, false]);
+  expect(readArchitecture({ ...glm, head_dim: undefined }).sizes.headDim).toBe(128);
+});
+
+const MINISTRAL3: Json = {
+  ...LLAMA,
+  architectures: ['Ministral3ForCausalLM'],
+  model_type: 'ministral3',
+  sliding_window: null,
+  rope_parameters: {
+    beta_fast: 32,
+    beta_slow: 1,
+    factor: 16,
+    llama_4_scaling_beta: 0.1,
+    mscale: 1,
+    mscale_all_dim: 1,
+    original_max_position_embeddings: 128,
+    rope_theta: 1e6,
+    rope_type: 'yarn',
+    type: 'yarn',
+  },
+};
+
+test('Ministral 3: the context ends where queries would begin to grow', () => {
+  const read = readArchitecture(MINISTRAL3);
+  expect(read.sizes).toMatchObject({ context: 128, headDim: 128 });
+  expect(ropeOf(MINISTRAL3)?.scaling).toMatchObject({ type: 'yarn', attentionFactor: 1 });
+  expect(message({ ...MINISTRAL3, rope_parameters: undefined })).toContain('rope_parameters of type yarn are missing');
+  const { architectures: _, tie_word_embeddings: __, ...text } = MINISTRAL3;
+  const nested = {
+    architectures: ['Mistral3ForConditionalGeneration'],
+    model_type: 'mistral3',
+    image_token_index: 10,
+    text_config: text,
+    vision_config: {},
+    vision_feature_layer: -1,
+  };
+  const outer = readArchitecture(nested, new Set(['language_model.model.embed_tokens.weight']));
+  expect(outer.names.embedding).toBe('language_model.model.embed_tokens.weight');
+  expect([outer.head, outer.family, outer.sizes.context]).toEqual(['tied', 'ministral3', 128]);
+  const small = { ...text, model_type: 'mistral', rope_parameters: undefined, rope_theta: 1e9 };
+  expect(readArchitecture({ ...nested, text_config: small }).family).toBe('mistral');
+});
+
+test('the language models of Qwen2-VL, Qwen2.5-VL and Qwen3-VL are Qwen2 and Qwen3', () => {
+  const { architectures: _, tie_word_embeddings, ...text } = LLAMA;
+  const images = { image_token_id: 1, video_token_id: 2, vision_config: { depth: 2 } };
+  const mrope = { rope_scaling: { type: 'mrope', mrope_section: [2, 3, 3] } };
+  const qwen2 = readArchitecture({ ...LLAMA, architectures: ['Qwen2ForCausalLM'] });
+  for (const version of ['2', '2_5']) {
+    const outer = { architectures: [`Qwen${version}VLForConditionalGeneration`.replace('5VL', '5_VL')], ...images };
+    const flat = readArchitecture({ ...outer, ...text, ...mrope, tie_word_embeddings });
+    expect(flat).toEqual({ ...qwen2, otherParts: ['model.visual.', 'visual.'] });
+    const inner = { text_config: { ...text, ...mrope, tie_word_embeddings } };
+    expect(readArchitecture({ ...outer, ...inner })).toEqual(flat);
+  }
+  const qwen3 = { ...images, architectures: ['Qwen3VLForConditionalGeneration'], tie_word_embeddings };
+  const sections = { rope_type: 'default', mrope_interleaved: true, mrope_section: [2, 3, 3] };
+  const read = readArchitecture({ ...qwen3, text_config: { ...text, rope_scaling: sections } });
+  expect(read.blocks).toEqual(readArchitecture({ ...LLAMA, architectures: ['Qwen3ForCausalLM'] }).blocks);
+  expect(read.head).toBe('tied');
+  expect(message({ ...LLAMA, ...mrope })).toContain('RoPE type mrope');
+});
+
+test('the language models of SmolVLM and LFM2-VL are LLaMA and LFM2', () => {
+  const { architectures: _, tie_word_embeddings, ...text } = LLAMA;
+  const smolvlm = {
+    architectures: ['SmolVLMForConditionalGeneration'],
+    model_type: 'smolvlm',
+    image_token_id: 1,
+    scale_factor: 4,
+    text_config: { ...text, model_type: 'llama', perceiver_config: {}, qk_layer_norms: false, use_resampler: false },
+    tie_word_embeddings: false,
+    vision_config: {},
+  };
+  const read = readArchitecture(smolvlm, new Set(['model.text_model.embed_tokens.weight']));
+  expect(read.blocks).toEqual(readArchitecture(LLAMA).blocks);
+  expect([read.head, read.names.embedding, read.names.head]).toEqual([
+    'own',
+    'model.text_model.embed_tokens.weight',
+    'lm_head.weight',
+  ]);
+  const { architectures: __, ...lfm2 } = LFM2;
+  const images = { architectures: ['Lfm2VlForConditionalGeneration'], image_token_id: 1, vision_config: {} };
+  const { otherParts, ...inner } = readArchitecture({ ...images, downsample_factor: 2, text_config: lfm2 });
+  expect(inner).toEqual(readArchitecture(LFM2));
+  expect(otherParts).toContain('model.multi_modal_projector.');
 });
 
 test('rope types', () => {
@@ -343,6 +478,31 @@ test('a drafter of blocks may say that its feed-forward part has no biases', () 
   expect(() => readDrafter({ ...drafter, mlp_bias: true })).toThrow('mlp_bias = true is not supported');
 });
 
+test('swish is silu', () => {
+  expect(readArchitecture({ ...LLAMA, hidden_act: 'swish' })).toEqual(readArchitecture(LLAMA));
+});
+
+test('heads of a DSpark drafter of speculators, where its config does not say: those of its configuration class', () => {
+  const { architectures: _, ...layers } = QWEN3;
+  const drafter = {
+    speculators_model_type: 'dspark',
+    aux_hidden_state_layer_ids: [1, 2],
+    block_size: 4,
+    draft_vocab_size: 320,
+    mask_token_id: 3,
+    sample_from_anchor: true,
+    transformer_layer_config: layers,
+  };
+  const heads = (change: Json) => readDrafter({ ...drafter, ...change }).architecture.heads;
+  const silent = { markov: { kind: 'vanilla', rank: 256 }, confidence: 'hidden and token' };
+  expect(heads({})).toEqual(silent);
+  expect(heads({ markov_rank: 8, confidence_head_with_markov: false })).toEqual({
+    markov: { kind: 'vanilla', rank: 8 },
+    confidence: 'hidden',
+  });
+  expect(heads({ enable_confidence_head: false, markov_rank: 0 })).toEqual({ markov: null, confidence: null });
+});
+
 test.each([
   [{ hidden_act: 'gelu' }, 'hidden_act = "gelu" is not supported'],
   [{ mlp_bias: 1 }, 'mlp_bias is 1, expected true or false'],
@@ -358,7 +518,7 @@ test.each([
   [{ hidden_size: '96' }, 'hidden_size is "96"'],
   [{ num_key_value_heads: 4 }, 'num_attention_heads 6 is not a multiple of num_key_value_heads 4'],
   [{ head_dim: 20 }, 'head_dim 20'],
-  [{ architectures: ['GemmaForCausalLM'] }, 'architecture GemmaForCausalLM is not supported'],
+  [{ architectures: ['CohereForCausalLM'] }, 'architecture CohereForCausalLM is not supported'],
   [{ architectures: ['__proto__'] }, 'architecture __proto__ is not supported'],
 ] as const)('%j is refused by name', (change, expected) => {
   expect(message({ ...LLAMA, ...change })).toContain(expected);

@@ -9,14 +9,17 @@ import { type DSpark, readDSpark, readLiquid, readSpecForge } from './dspark.ts'
 import { type Eagle3, readEagle3 } from './eagle3.ts';
 import { readErnie45 } from './ernie4-5.ts';
 import { readExaone4 } from './exaone4.ts';
-import { readGemma2, readGemma3, readGemma3WithImages } from './gemma.ts';
+import { readGemma1, readGemma2, readGemma3, readGemma3WithImages } from './gemma.ts';
+import { readGlm } from './glm.ts';
 import { readGranite, readGranite4 } from './granite.ts';
-import { readLfm2 } from './lfm2.ts';
-import { readLlama, readMistral } from './llama.ts';
-import { readOlmo2 } from './olmo2.ts';
+import { readHunyuan } from './hunyuan.ts';
+import { readLfm2, readLfm2VL } from './lfm2.ts';
+import { readLlama, readMistral, readSmolVLM } from './llama.ts';
+import { readMinistral3, readMistral3WithImages } from './ministral3.ts';
+import { readOlmo2, readOlmo3 } from './olmo2.ts';
 import { readPhi3 } from './phi3.ts';
-import { readQwen2 } from './qwen2.ts';
-import { readQwen3 } from './qwen3.ts';
+import { readQwen2, readQwen2VL } from './qwen2.ts';
+import { readQwen3, readQwen3VL } from './qwen3.ts';
 import { readQwen35, readQwen35WithImages } from './qwen3-5.ts';
 import { readSmolLM3 } from './smollm3.ts';
 import { isSpeculators, readSpeculators } from './speculators.ts';
@@ -29,21 +32,33 @@ export type DrafterFamily = DFlash | DSpark | Eagle3;
 const MODELS: Readonly<Record<string, (config: Config) => Architecture>> = {
   Ernie4_5ForCausalLM: readErnie45,
   Exaone4ForCausalLM: readExaone4,
+  GemmaForCausalLM: readGemma1,
   Gemma2ForCausalLM: readGemma2,
   Gemma3ForCausalLM: readGemma3,
   Gemma3ForConditionalGeneration: readGemma3WithImages,
+  GlmForCausalLM: readGlm,
   GraniteForCausalLM: readGranite,
   GraniteMoeHybridForCausalLM: readGranite4,
+  HunYuanDenseV1ForCausalLM: readHunyuan,
+  Idefics3ForConditionalGeneration: readSmolVLM,
   Lfm2ForCausalLM: readLfm2,
+  Lfm2VlForConditionalGeneration: readLfm2VL,
   LlamaForCausalLM: readLlama,
+  Ministral3ForCausalLM: readMinistral3,
   MistralForCausalLM: readMistral,
+  Mistral3ForConditionalGeneration: readMistral3WithImages,
   Olmo2ForCausalLM: readOlmo2,
+  Olmo3ForCausalLM: readOlmo3,
   Phi3ForCausalLM: readPhi3,
   Qwen2ForCausalLM: readQwen2,
+  Qwen2VLForConditionalGeneration: readQwen2VL,
+  Qwen2_5_VLForConditionalGeneration: readQwen2VL,
   Qwen3ForCausalLM: readQwen3,
+  Qwen3VLForConditionalGeneration: readQwen3VL,
   Qwen3_5ForCausalLM: readQwen35,
   Qwen3_5ForConditionalGeneration: readQwen35WithImages,
   SmolLM3ForCausalLM: readSmolLM3,
+  SmolVLMForConditionalGeneration: readSmolVLM,
 };
 
 const DRAFTERS: Readonly<Record<string, (config: Config) => DrafterFamily>> = {
@@ -93,7 +108,7 @@ interface Names {
 }
 
 /** Where a checkpoint that also sees images keeps the language model, whose tensors elsewhere begin with `model.`. */
-const INNER = ['model.language_model.', 'language_model.model.'];
+const INNER = ['model.language_model.', 'language_model.model.', 'model.text_model.'];
 
 /** The architecture with the names that its tensors have in this checkpoint. */
 const located = (architecture: Architecture, tensors: Names): Architecture => {

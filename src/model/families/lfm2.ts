@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import { AS_THEY_ARE, readSizes } from './decoder.ts';
 import { readLayerTypes } from './layer-types.ts';
 import { readRope } from './rope-config.ts';
+import { readWithImages, TOWER } from './with-images.ts';
 
 /** Fields that say how the weights were initialised, and one that the published code does not read. */
 const UNUSED = [
@@ -98,3 +99,29 @@ export const readLfm2 = (config: Config): Architecture => {
     },
   };
 };
+
+/** Fields of LFM2-VL: how an image becomes tokens. */
+const IMAGES = [
+  'do_image_splitting',
+  'downsample_factor',
+  'encoder_patch_size',
+  'image_token_id',
+  'max_image_tokens',
+  'max_num_patches',
+  'max_pixels_tolerance',
+  'max_tiles',
+  'min_image_tokens',
+  'min_tiles',
+  'projector_bias',
+  'projector_hidden_act',
+  'projector_hidden_size',
+  'projector_use_layernorm',
+  'tile_size',
+  'use_image_special_tokens',
+  'use_thumbnail',
+  'vision_config',
+  'vision_feature_layer',
+];
+
+export const readLfm2VL = (config: Config): Architecture =>
+  readWithImages(config, readLfm2, { tied: config.flag('tie_embedding', true), images: IMAGES, otherParts: TOWER });

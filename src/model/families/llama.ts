@@ -2,6 +2,7 @@
 import type { Architecture } from '../architecture.ts';
 import type { Config } from './config.ts';
 import { readDecoder } from './decoder.ts';
+import { readWithImages } from './with-images.ts';
 
 export const readLlama = (config: Config): Architecture => {
   const bias = config.flag('attention_bias', false);
@@ -18,4 +19,31 @@ export const readMistral = (config: Config): Architecture => {
     family: 'mistral',
     windows: (layers) => Array<number | null>(layers).fill(window),
   });
+};
+
+/** Fields of the text's part that are left over from other models of its authors; the published code is LLaMA's. */
+const LEFT_OVER = [
+  '_flash_attn_2_enabled',
+  'neftune_noise_alpha',
+  'perceiver_config',
+  'pixel_shuffle_factor',
+  'qk_layer_norms',
+  'use_resampler',
+];
+
+/** The language model of SmolVLM and Idefics 3. */
+export const readSmolVLM = (config: Config): Architecture => {
+  const read = (text: Config): Architecture => {
+    text.ignore(...LEFT_OVER);
+    return readLlama(text);
+  };
+  const images = [
+    '_pad_token_id',
+    'image_token_id',
+    'scale_factor',
+    'use_reentrant_checkpointing',
+    'vision_config',
+    'vocab_size',
+  ];
+  return readWithImages(config, read, { tied: false, images, otherParts: ['model.vision_model.', 'model.connector.'] });
 };

@@ -2,9 +2,10 @@
 // nest it under `text_config`, next to a vision tower.
 import type { Architecture, Block } from '../architecture.ts';
 import type { Config } from './config.ts';
-import { readDecoder, readHead } from './decoder.ts';
+import { readDecoder } from './decoder.ts';
 import { readLayerTypes } from './layer-types.ts';
-import { readRope } from './rope-config.ts';
+import { readRope, SECTIONS } from './rope-config.ts';
+import { QWEN_IMAGES, readWithImages } from './with-images.ts';
 
 const AT = 'model.layers.{i}';
 
@@ -52,7 +53,7 @@ export const readQwen35 = (config: Config): Architecture => {
     // GGUF stores 1 + w.
     normOffset: config.number('rms_norm_offset', 1),
     ropes: ({ layers, headDim, context }) => {
-      const of = { headDim, context, partial: 0.25, sections: true };
+      const of = { headDim, context, partial: 0.25, unused: SECTIONS };
       return Array(layers).fill(readRope(config, of));
     },
     names: NAMES,
@@ -66,16 +67,6 @@ export const readQwen35 = (config: Config): Architecture => {
   return { ...read, blocks, otherParts: ['mtp.'] };
 };
 
-/** Fields of the model that also sees images. */
-const IMAGES = ['image_token_id', 'video_token_id', 'vision_config', 'vision_end_token_id', 'vision_start_token_id'];
-
-/** As published: the language model of a checkpoint that also sees images, without its vision tower. */
-export const readQwen35WithImages = (config: Config): Architecture => {
-  const text = config.inner('text_config');
-  if (!text) throw config.error('text_config is missing');
-  const head = readHead(config, false);
-  config.ignore(...IMAGES);
-  config.finish();
-  const read = readQwen35(text);
-  return { ...read, head, otherParts: [...(read.otherParts ?? []), 'model.visual.'] };
-};
+/** As published: the language model of a checkpoint that also sees images. */
+export const readQwen35WithImages = (config: Config): Architecture =>
+  readWithImages(config, readQwen35, { tied: false, ...QWEN_IMAGES });

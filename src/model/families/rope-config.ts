@@ -1,5 +1,6 @@
 // Reads RoPE from a config in both published layouts: transformers 5 (`rope_parameters`) and transformers 4
 // (`rope_theta` and `rope_scaling`, whose type may be called `type`).
+import type { OutriderError } from '../../base/errors.ts';
 import { longRopeScale, type Rope, type RopeScaling, yarnScale } from '../forward/rope-table.ts';
 import type { Config } from './config.ts';
 
@@ -8,13 +9,18 @@ interface RopeContext {
   readonly context: number;
   /** Where the family's code heeds `partial_rotary_factor`: what it is where the config is silent. */
   readonly partial?: number;
-  /** The family divides a head among the three positions of an image's patch, which are one and the same in text. */
-  readonly sections?: boolean;
+  /** Fields of the RoPE's own that change nothing here. */
+  readonly unused?: readonly string[];
+  /** A dynamic RoPE with a fixed `alpha`, which stretches the base (Hunyuan). */
+  readonly alpha?: boolean;
   /** The family knows longrope. */
   readonly longrope?: boolean;
   /** The context before scaling where it is stated outside the RoPE's own fields, or the family knows it. */
   readonly original?: number | null;
 }
+
+/** How a head is divided among the three positions of an image's patch, which are one and the same in text. */
+export const SECTIONS = ['mrope_interleaved', 'mrope_section'];
 
 /** The context before scaling. As in transformers, a value outside the RoPE's own fields holds. */
 const readOriginal = (scaling: Config, { context, original }: RopeContext): number => {
@@ -38,15 +44,22 @@ const readLongRope = (scaling: Config, of: RopeContext): RopeScaling => {
 /** What Phi-3's first configs called longrope. */
 const OLDER_LONGROPE = ['su', 'yarn'];
 
+const refusedType = (scaling: Config, type: string): OutriderError =>
+  scaling.error(`RoPE type ${type} is not supported (default, linear, dynamic, llama3 and yarn are)`);
+
 const readScaling = (scaling: Config, of: RopeContext): RopeScaling => {
   const type = scaling.text('rope_type', scaling.text('type', 'default'));
   if (of.longrope && (type === 'longrope' || OLDER_LONGROPE.includes(type))) return readLongRope(scaling, of);
   switch (type) {
     case 'default':
       return { type };
+    case 'mrope':
+      if (!of.unused?.includes('mrope_section')) throw refusedType(scaling, type);
+      return { type: 'default' };
     case 'linear':
       return { type, factor: scaling.positive('factor') };
     case 'dynamic':
+      if (of.alpha && scaling.has('alpha')) scaling.ignore('beta_fast', 'beta_slow', 'mscale', 'mscale_all_dim');
       // It scales only texts longer than max_position_embeddings, and no text is longer here.
       scaling.positive('factor');
       scaling.ignore('original_max_position_embeddings');
@@ -74,7 +87,7 @@ const readScaling = (scaling: Config, of: RopeContext): RopeScaling => {
       };
     }
     default:
-      throw scaling.error(`RoPE type ${type} is not supported (default, linear, dynamic, llama3 and yarn are)`);
+      throw refusedType(scaling, type);
   }
 };
 
@@ -104,16 +117,42 @@ export const readRopeIn = (nested: Config, of: RopeContext, theta: number, outer
       if (factors && (factors.length !== dimensions / 2 || factors.some((factor) => factor <= 0)))
         throw nested.error(`longrope needs ${dimensions / 2} positive factors, found ${factors.length}`);
   const base = nested.positive('rope_theta', theta);
-  if (of.sections) for (const field of ['mrope_interleaved', 'mrope_section']) nested.has(field);
+  const alpha = of.alpha && nested.text('rope_type', nested.text('type', 'default')) === 'dynamic';
+  const stretched = alpha ? nested.positive('alpha', 1) ** (dimensions / (dimensions - 2)) : 1;
+  nested.ignore(...(of.unused ?? []));
   nested.ignore('finetuned'); // how the model was made
   nested.finish();
-  return { base, dimensions, scaling };
+  return { base: base * stretched, dimensions, scaling };
 };
 
 /** A config may state its RoPE in both layouts. Of two that disagree neither is sure to be the one that was meant. */
 export const refuseOther = (config: Config, rope: Rope, older: Rope): void => {
   if (JSON.stringify(rope) !== JSON.stringify(older))
     throw config.error('rope_parameters and rope_scaling disagree', 'Remove the one that does not hold.');
+};
+
+/**
+ * That of layers with a window and that of the others: by kind of layer in transformers 5; in transformers 4 the scaling
+ * is that of layers without a window. `localBase`, `base`: their bases where `rope_parameters` does not say.
+ */
+export const readLayerRopes = (
+  config: Config,
+  of: RopeContext,
+  localBase: number,
+  base: number,
+): { readonly local: Rope; readonly global: Rope } => {
+  const unscaled = { dimensions: of.headDim, scaling: { type: 'default' } } as const;
+  const parameters = config.inner('rope_parameters');
+  const [local, global] = [parameters?.inner('sliding_attention'), parameters?.inner('full_attention')];
+  parameters?.finish();
+  const older = config.inner('rope_scaling');
+  const stated = global && readRopeIn(global, of, base);
+  const scaled = older && readRopeIn(older, of, stated?.base ?? base);
+  if (stated && scaled) refuseOther(config, stated, scaled);
+  return {
+    local: local ? readRopeIn(local, of, localBase) : { ...unscaled, base: localBase },
+    global: stated ?? scaled ?? { ...unscaled, base },
+  };
 };
 
 /** The RoPE of a whole model; `fallback`: its base where the config does not say. */

@@ -44,6 +44,9 @@ const firstRowOf = (config: Config, type: string, blockSize: number): 0 | 1 => {
   );
 };
 
+/** The heads that its configuration class has by default. */
+const SILENT = { rank: 256, confident: true, reads: true };
+
 const readBlock = (config: Config, type: 'dflash' | 'dspark'): DFlash | DSpark => {
   const layers = layersOf(config);
   const blockSize = config.count('block_size');
@@ -51,7 +54,7 @@ const readBlock = (config: Config, type: 'dflash' | 'dspark'): DFlash | DSpark =
   const entered = config.indices('aux_hidden_state_layer_ids');
   if (!entered) throw config.error('aux_hidden_state_layer_ids is missing');
   const taps = entered.map((layer) => layer - 1);
-  const heads = type === 'dspark' ? readHeads(config) : undefined;
+  const heads = type === 'dspark' ? readHeads(config, SILENT) : undefined;
   const block = blockArchitecture(layers, {
     family: type,
     causal: readCausality(config),

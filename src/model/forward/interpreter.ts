@@ -112,7 +112,7 @@ export const recordKeys = (
       headDim,
       rotated,
       epsilon,
-      normed: normed === 'head' ? 1 : 0,
+      normed: normed === 'head' ? 1 : normed === 'rotated head' ? 2 : 0,
       ring: cache.ringOf(layer),
       stored: storedAs(cache.options.precision),
     },

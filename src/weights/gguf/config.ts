@@ -54,7 +54,7 @@ export const ggufConfig = ({ metadata, tensors }: GgufHeader): Record<string, un
     hidden_act: 'silu',
     rms_norm_eps: fields.positive('attention.layer_norm_rms_epsilon'),
     rope_theta: fields.positive('rope.freq_base', 10_000),
-    rope_scaling: ropeScaling(fields),
+    rope_scaling: ropeScaling(fields, family),
     max_position_embeddings: fields.count('context_length'),
     tie_word_embeddings: !shapes.has('output.weight'),
     bos_token_id: specialId(metadata, 'bos') ?? null,
@@ -104,13 +104,15 @@ const headSizes = (fields: Fields, byWidth: number, partial: boolean): Pick<Fact
 };
 
 /** Scaling by a tensor is not here: llama3's is rope_freqs.weight, longrope's rope_factors_long and _short. */
-const ropeScaling = (fields: Fields): Record<string, unknown> | null => {
+const ropeScaling = (fields: Fields, family: GgufFamily): Record<string, unknown> | null => {
   const old = fields.optional('rope.scale_linear');
   const type = fields.text('rope.scaling.type') ?? 'linear';
   const factor = fields.optional('rope.scaling.factor') ?? old;
   const original = fields.optional('rope.scaling.original_context_length');
   const attention = fields.optional('rope.scaling.attn_factor') ?? 1;
   const stated = fields.optional('rope.scaling.yarn_attn_factor');
+  // Hugging Face's mscale_all_dim, with an mscale of 1 (llama-context.cpp).
+  const all = family.logMultiplier ? fields.optional('rope.scaling.yarn_log_multiplier') : undefined;
   const fast = fields.optional('rope.scaling.yarn_beta_fast');
   const slow = fields.optional('rope.scaling.yarn_beta_slow');
   const mixed = fields.optional('rope.scaling.yarn_ext_factor') ?? -1; // llama.cpp takes what is negative as absent
@@ -128,7 +130,9 @@ const ropeScaling = (fields: Fields): Record<string, unknown> | null => {
     ...(original === undefined ? {} : { original_max_position_embeddings: original }),
     // llama.cpp's converter writes Hugging Face's factor as yarn_attn_factor (conversion/base.py). Without it the factor
     // is YaRN's own. llama.cpp multiplies by attn_factor (llama-context.cpp).
-    attention_factor: attention * (stated ?? 0.1 * Math.log(Math.max(1, factor)) + 1),
+    ...(all
+      ? { mscale: 1, mscale_all_dim: all }
+      : { attention_factor: attention * (stated ?? 0.1 * Math.log(Math.max(1, factor)) + 1) }),
     ...(fast === undefined ? {} : { beta_fast: fast }),
     ...(slow === undefined ? {} : { beta_slow: slow }),
   };

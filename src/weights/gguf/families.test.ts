@@ -53,6 +53,39 @@ test('Granite: rope.scaling.finetuned switches RoPE', () => {
   expect(without).toThrow('a Granite without RoPE is not supported');
 });
 
+test('OLMo 3 is olmo2 to llama.cpp, with a window', () => {
+  expect(read('olmo2', {}).family).toBe('olmo2');
+  const windowed = { 'attention.sliding_window': 9, 'attention.sliding_window_pattern': [true, false, true, false] };
+  const model = read('olmo2', { ...windowed, 'rope.freq_base_swa': 7e5 });
+  expect(model.blocks.map(({ mixer }) => (mixer as Attention).window)).toEqual([9, null, 9, null]);
+  expect(model.blocks.map(({ mixer }) => (mixer as Attention).rope?.base)).toEqual([7e5, 1e6, 7e5, 1e6]);
+});
+
+test('Ministral 3: the second temperature of YaRN, and the context; without growing queries it is Mistral', () => {
+  const yarn = {
+    'rope.scaling.type': 'yarn',
+    'rope.scaling.factor': 16,
+    'rope.scaling.original_context_length': 128,
+    'rope.scaling.yarn_log_multiplier': 1,
+  };
+  const model = read('mistral3', { ...yarn, 'attention.temperature_scale': 0.1 });
+  expect(model).toMatchObject({ family: 'ministral3', sizes: { context: 128 } });
+  expect(model.blocks[0]?.mixer).toMatchObject({ rope: { scaling: { attentionFactor: 1, originalContext: 128 } } });
+  expect(read('mistral3', {}).family).toBe('mistral');
+  expect(() => read('llama', yarn)).toThrow('rope.scaling.yarn_log_multiplier is not known');
+});
+
+test('Hunyuan, GLM, Gemma 1 and the language models of Qwen-VL', () => {
+  expect(read('hunyuan-dense', {}).blocks[0]?.mixer).toMatchObject({
+    queryKeyNorm: 'rotated head',
+    rope: { base: 1e6 },
+  });
+  expect(read('chatglm', { 'rope.dimension_count': 8 }).blocks[0]?.mixer).toMatchObject({ rope: { dimensions: 8 } });
+  expect(read('gemma', {})).toMatchObject({ norm: { offset: 0 }, blocks: { 0: { norms: 'before' } } });
+  expect(read('qwen2vl', { 'rope.dimension_sections': [4, 2, 2, 0] }).family).toBe('qwen2');
+  expect(read('qwen3vl', { n_deepstack_layers: 3 }).family).toBe('qwen3');
+});
+
 test('Gemma 2: window and soft caps where the file names none', () => {
   const model = read('gemma2', { 'attention.key_length': 16 });
   expect(model.blocks.map(({ mixer }) => (mixer as Attention).window)).toEqual([4096, null, 4096, null]);

@@ -23,6 +23,8 @@ export interface GgufFamily {
   readonly config: (fields: Fields, facts: Facts) => Json;
   /** Rows of q and k are stored for rotation of adjacent pairs. */
   readonly permuted?: true;
+  /** Its files may state YaRN's second temperature. */
+  readonly logMultiplier?: true;
   /** Only a part of each head may be rotated. */
   readonly partial?: true;
   /** Value heads are stored one of each group after the other. */
@@ -81,6 +83,13 @@ const gemma = ({ hidden, heads, headDim, layers }: Facts, largest: number): Json
   hidden_activation: 'gelu_pytorch_tanh',
   query_pre_attn_scalar: layers === largest ? hidden / heads : headDim,
   rms_norm_offset: 0, // 1 is in the weights already
+});
+
+const gemma1 = (_: Fields, { shapes }: Facts): Json => ({
+  model_type: 'gemma',
+  hidden_act: 'gelu_pytorch_tanh',
+  attention_bias: shapes.has('blk.0.attn_q.bias'),
+  rms_norm_offset: 0,
 });
 
 /** The first files do not name window and soft caps, which all models of the family have alike. */
@@ -146,6 +155,27 @@ const granite = (fields: Fields, facts: Facts): Json => {
   };
 };
 
+/** GGUF calls OLMo 3 olmo2 too; its sliding window distinguishes it. */
+const olmo2 = (fields: Fields, { layers }: Facts): Json => {
+  const sliding = window(fields);
+  if (sliding === null) return { model_type: 'olmo2', attention_bias: false };
+  const base = fields.optional('rope.freq_base_swa');
+  return {
+    architectures: ['Olmo3ForCausalLM'],
+    model_type: 'olmo3',
+    sliding_window: sliding,
+    layer_types: layerTypes(fields, layers),
+    ...(base !== undefined && { rope_parameters: { sliding_attention: { rope_theta: base } } }),
+  };
+};
+
+/** Queries grow past the context before scaling; the family's reader ends the context there. */
+const mistral3 = (fields: Fields): Json => {
+  const grow = (fields.optional('attention.temperature_scale') ?? 0) !== 0;
+  const older = { architectures: ['MistralForCausalLM'], model_type: 'mistral' };
+  return { ...(grow ? { model_type: 'ministral3' } : older), sliding_window: window(fields) };
+};
+
 const exaone4 = (fields: Fields, { layers }: Facts): Json => ({
   model_type: 'exaone4',
   sliding_window: window(fields),
@@ -187,6 +217,12 @@ const qwen35 = (fields: Fields, facts: Facts): Json => {
   };
 };
 
+/** The language model of Qwen3-VL; what its images add to the first layers' output is not there in a text. */
+const qwen3vl = (fields: Fields): Json => {
+  fields.optional('n_deepstack_layers');
+  return { model_type: 'qwen3', attention_bias: false };
+};
+
 export const FAMILIES: Readonly<Record<string, GgufFamily>> = {
   llama: { architecture: 'LlamaForCausalLM', permuted: true, config: llama },
   qwen2: { architecture: 'Qwen2ForCausalLM', config: (fields) => ({ model_type: 'qwen2', ...switched(fields) }) },
@@ -194,6 +230,8 @@ export const FAMILIES: Readonly<Record<string, GgufFamily>> = {
     architecture: 'Qwen3ForCausalLM',
     config: (fields) => ({ model_type: 'qwen3', attention_bias: false, ...switched(fields) }),
   },
+  qwen2vl: { architecture: 'Qwen2ForCausalLM', config: () => ({ model_type: 'qwen2' }) },
+  qwen3vl: { architecture: 'Qwen3ForCausalLM', config: qwen3vl },
   qwen35: {
     architecture: 'Qwen3_5ForCausalLM',
     config: qwen35,
@@ -213,6 +251,7 @@ export const FAMILIES: Readonly<Record<string, GgufFamily>> = {
       ssm_out: 'linear_attn.out_proj',
     },
   },
+  gemma: { architecture: 'GemmaForCausalLM', config: gemma1 },
   gemma2: { architecture: 'Gemma2ForCausalLM', names: GEMMA_NAMES, config: gemma2 },
   gemma3: { architecture: 'Gemma3ForCausalLM', names: GEMMA_NAMES, config: gemma3 },
   phi3: { architecture: 'Phi3ForCausalLM', partial: true, config: phi3 },
@@ -222,10 +261,21 @@ export const FAMILIES: Readonly<Record<string, GgufFamily>> = {
     config: (_, facts) => ({ model_type: 'smollm3', ...biases(facts) }),
   },
   granite: { architecture: 'GraniteForCausalLM', permuted: true, config: granite },
-  olmo2: {
-    architecture: 'Olmo2ForCausalLM',
-    names: NORMS_AFTER,
-    config: () => ({ model_type: 'olmo2', attention_bias: false }),
+  olmo2: { architecture: 'Olmo2ForCausalLM', names: NORMS_AFTER, config: olmo2 },
+  mistral3: { architecture: 'Ministral3ForCausalLM', permuted: true, logMultiplier: true, config: mistral3 },
+  'hunyuan-dense': {
+    architecture: 'HunYuanDenseV1ForCausalLM',
+    names: { attn_q_norm: 'self_attn.query_layernorm', attn_k_norm: 'self_attn.key_layernorm' },
+    config: (_, { shapes }) => ({ model_type: 'hunyuan_v1_dense', attention_bias: shapes.has('blk.0.attn_q.bias') }),
+  },
+  chatglm: {
+    architecture: 'GlmForCausalLM',
+    partial: true,
+    config: (_, facts) => ({
+      model_type: 'glm',
+      attention_bias: facts.shapes.has('blk.0.attn_q.bias'),
+      partial_rotary_factor: rotatedPart(facts),
+    }),
   },
   ernie4_5: {
     architecture: 'Ernie4_5ForCausalLM',

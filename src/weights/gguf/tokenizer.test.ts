@@ -167,6 +167,18 @@ describe('ggufTokenizer', () => {
     expect(ggufTokenizer(metadata({ 'tokenizer.ggml.model': '' }))).toBeNull();
   });
 
+  it('refuses a vocabulary that has a token twice, but not one with several empty ones', () => {
+    const load = (added: readonly string[]) =>
+      ggufTokenizer(
+        metadata({
+          'tokenizer.ggml.tokens': [...alphabet, '<s>', ...added],
+          'tokenizer.ggml.token_type': [...alphabet.map(() => 1), 3, ...added.map(() => 1)],
+        }),
+      );
+    expect(() => load(['b', 'a'])).toThrow('tokenizer.ggml.tokens has "b" twice, as 98 and as 257');
+    expect(load(['', ''])).not.toBeNull();
+  });
+
   it.each(['bert', 't5', 'rwkv', 'plamo2'])('refuses the tokenizer %s, which llama.cpp has, by its name', (model) => {
     expect(() => ggufTokenizer(metadata({ 'tokenizer.ggml.model': model }))).toThrow(
       expect.objectContaining({

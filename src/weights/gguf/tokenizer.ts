@@ -59,6 +59,7 @@ export const ggufTokenizer = (metadata: Metadata): TokenizerFiles | null => {
   const pre =
     model === 'llama' ? null : preTokenizerOf(model === 'gemma4' ? 'gemma4' : metadata.get('tokenizer.ggml.pre'));
   const tokens = strings(metadata, 'tokenizer.ggml.tokens');
+  refuseRepeated(tokens);
   const stated = metadata.get('tokenizer.ggml.token_type') ?? tokens.map(() => 1);
   if (!Array.isArray(stated) || !stated.every((type) => Number.isInteger(type)))
     throw bad(`tokenizer.ggml.token_type is ${shown(stated)}, expected a list of numbers`);
@@ -93,6 +94,17 @@ export const ggufTokenizer = (metadata: Metadata): TokenizerFiles | null => {
     },
     generation: generation(metadata, tokens),
   };
+};
+
+/** One of the two ids would have no text. llama.cpp stops at such a file, and gives empty tokens names of their own. */
+const refuseRepeated = (tokens: readonly string[]): void => {
+  const ids = new Map<string, number>();
+  for (const [id, token] of tokens.entries()) {
+    const other = ids.get(token);
+    if (other !== undefined && token !== '')
+      throw bad(`tokenizer.ggml.tokens has ${shown(token)} twice, as ${other} and as ${id}`);
+    ids.set(token, id);
+  }
 };
 
 const preTokenizerOf = (name: GgufValue = 'default'): PreTokenizer => {
