@@ -54,15 +54,26 @@ const bodyOf = (path, text, documents) => {
 /** @param {string} path */
 const titleOf = (path) => /^# (.*)/m.exec(readFileSync(join(root, path), 'utf8'))?.[1] ?? path;
 
+/** The pages of the guide in reading order. */
+const GUIDE = {
+  Start: ['getting-started', 'own-models', 'troubleshooting'],
+  Use: ['systems', 'constraints', 'tools', 'parameters', 'widget'],
+  Reference: ['interfaces', 'output', 'widget-reference'],
+};
+
 /** Links to all pages of the guide, from one of them. @param {string} path */
 const guide = (path) => {
-  const links = documentsIn('docs/guide')
-    .toSorted((a, b) => Number(b.endsWith('getting-started.md')) - Number(a.endsWith('getting-started.md')))
-    .map((each) => {
-      const current = each === path ? ' aria-current="page"' : '';
-      return `<a href="${posix.basename(each, '.md')}.html"${current}>${titleOf(each)}</a>`;
-    });
-  return `<nav aria-label="Guide">\n${links.join('\n')}\n</nav>`;
+  const listed = Object.values(GUIDE).flat();
+  const missing = documentsIn('docs/guide').filter((each) => !listed.includes(posix.basename(each, '.md')));
+  if (missing.length > 0) throw new Error(`no group of the guide has ${missing.join(', ')}`);
+  const link = (/** @type {string} */ name) => {
+    const current = path === `docs/guide/${name}.md` ? ' aria-current="page"' : '';
+    return `<a href="${name}.html"${current}>${titleOf(`docs/guide/${name}.md`)}</a>`;
+  };
+  const groups = Object.entries(GUIDE).map(
+    ([title, names]) => `<b>${title}</b>\n<span>${names.map(link).join('\n')}</span>`,
+  );
+  return `<nav class="guide" aria-label="Guide">\n${groups.map((each) => `<div>${each}</div>`).join('\n')}\n</nav>`;
 };
 
 /** @param {string} path @param {string} body @param {string} title */
@@ -84,6 +95,7 @@ const page = (path, body, title) => {
 </head>
 <body>
 <header><nav aria-label="Pages">
+<a class="brand" href="${up}"><img src="${up}repository/logo.svg" alt="" width="28" height="28">Outrider</a>
 ${pageLinks(up, here)}
 <a href="${up}${repository}"${here === repository ? ' aria-current="page"' : ''}>Repository</a>
 </nav>${path.startsWith('docs/guide/') ? guide(path) : ''}</header>

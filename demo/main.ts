@@ -20,9 +20,11 @@ import { readHash, Tabs } from './shared/tabs.ts';
 import { startTheme } from './shared/theme.ts';
 import { Stage } from './stage/stage.ts';
 import type { StructuredTab } from './structured/structured-tab.ts';
-import { playTrace } from './traces/play-trace.ts';
+import { playTrace, replayOf } from './traces/play-trace.ts';
+import { recordings, traceOf } from './traces/recordings.ts';
 import { replayInstead } from './traces/replay-without-webgpu.ts';
 import { TraceBar } from './traces/trace-bar.ts';
+import type { TraceFile } from './traces/trace-file.ts';
 
 startTheme();
 startHints();
@@ -55,14 +57,26 @@ const raceHere = async (): Promise<void> => {
 };
 element('stage-go', HTMLButtonElement).addEventListener('click', () => void raceHere());
 
-const inspect = new InspectTab((details) => race.answer(details));
+/** What Inspect shows before anything has run: the recording that the stage plays. */
+const example = async (): Promise<TraceFile | null> => {
+  const found = stage.recording ?? (await recordings())[0];
+  return found ? traceOf(found) : null;
+};
+
+const inspect = new InspectTab((details) => race.answer(details), example);
 const race: RaceTab = new RaceTab(
   () => session.lost(),
   (raced, entry) => keep(raced, entry.name, entry.question, entry),
 );
 const traces = new TraceBar(async (file, slower) => {
   if (tabs.current === 'chat' || tabs.current === 'structured') tabs.choose('race');
-  inspect.take(outcomeOf(file.events), false);
+  if (tabs.current === 'race') {
+    showAnswer();
+    // The menu has closed, and its button is far above what is shown now.
+    if (document.activeElement === element('trace-menu', HTMLElement))
+      element('answer-title', HTMLElement).focus({ preventScroll: true });
+  }
+  inspect.take(outcomeOf(file.events), false, replayOf(file));
   if (file.document) session.systems.document.fill(file.document);
   await playTrace(file, slower, race);
 });

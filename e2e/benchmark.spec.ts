@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { chromium, expect, type Page, test } from '@playwright/test';
+import { history } from './demo.ts';
 import { root, WatchedServer } from './server.ts';
 
 test.describe.configure({ mode: 'serial' });
@@ -61,6 +62,7 @@ test('the device is measured; Quick measures three systems on whole answers, and
 
   const quick = page.getByRole('button', { name: 'Quick (1 minute)' });
   await expect(quick).toBeEnabled();
+  const lines = await history(page, '#left');
   await quick.click();
   await expect(quick).toBeDisabled();
   await expect(quick).toBeEnabled({ timeout: 500_000 });
@@ -80,7 +82,12 @@ test('the device is measured; Quick measures three systems on whole answers, and
   await expect(figure(page, 'dflash', 'Host memory')).toHaveText(/^\d+(\.\d)? MB$/);
   await expect(page.locator('#memory-about')).toContainText('by performance.memory, which does not count workers');
   await expect(row(page, 'dflash').locator('li[data-state=done]')).toHaveCount(3);
-  await expect(page.locator('#cost-chart canvas')).toBeVisible();
+  // Plain decoding ran once next to each of the three systems.
+  await expect(row(page, 'autoregressive').locator('li').first()).toHaveAttribute('title', /: done, 3 of 3 runs$/);
+  await expect(row(page, 'dflash').locator('li').first()).toHaveAttribute('title', /: done, 1 of 1 run$/);
+  expect((await lines()).some(([line]) => /^Row [23] of 3, about \d+ (s|min) left$/.test(line ?? ''))).toBe(true);
+  await expect(page.locator('#left')).toBeEmpty();
+  await expect(page.locator('#cost')).toBeHidden(); // all three are exact
   await page.getByText('Choose yourself').click();
   await expect(page.getByLabel('Prompt limit')).toHaveValue('3');
   await expect(page.getByRole('checkbox', { name: 'DFlash' })).toBeChecked();

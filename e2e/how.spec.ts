@@ -11,16 +11,17 @@ const moment = (page: Page, name: Name) => figure(page, name).getByRole('slider'
 /** Scrolls to the figure, which loads then, and goes through its moments by keyboard. Returns what is said at each. */
 const walk = async (page: Page, name: Name): Promise<readonly string[]> => {
   await figure(page, name).scrollIntoViewIfNeeded();
-  // It plays once it is seen, and a key that moves nothing would not stop it.
+  // It plays once it is seen, two frames later at most, and a key that moves nothing would not stop it.
   await figure(page, name)
     .locator('.figure-player')
     .evaluate(
       (player) =>
         new Promise<void>((resolve) => {
-          const [button, slider] = [player.querySelector('button'), player.querySelector('input')];
+          const button = player.querySelector('button');
+          let frames = 0;
           const look = (): void => {
             if (button?.textContent === 'Pause') button.click();
-            else if (slider?.valueAsNumber === 0) return void requestAnimationFrame(look);
+            else if (++frames < 5) return void requestAnimationFrame(look);
             resolve();
           };
           look();
@@ -50,6 +51,11 @@ test.beforeAll(async ({ browser }) => {
 });
 test.afterAll(() => page.close());
 
+test('until it is seen, a figure shows its last moment: the first is an empty frame', async () => {
+  await expect(figure(page, 'vote').locator('p.now')).toHaveText(/yet the average is highest for/);
+  await expect(figure(page, 'block').locator('.chip.empty')).toHaveCount(0);
+});
+
 test('a figure plays when it is seen, and can be paused', async () => {
   await figure(page, 'round').scrollIntoViewIfNeeded();
   await expect.poll(async () => Number(await moment(page, 'round').inputValue())).toBeGreaterThan(0);
@@ -71,6 +77,8 @@ test('a round: draft, verify, accept, correct', async () => {
   expect(shares.every((share) => Number.parseFloat(share) > 50)).toBe(true);
   await expect(round.locator('.guess:has(.struck) .verdict-of').first()).toHaveText('< 0.1 %');
   await expect(round.locator('.guess:has(.struck) + .own .chip.on').first()).toBeVisible();
+  // What follows a refused guess is probable only after it.
+  await expect(round.locator('.guess:has(.struck) .verdict-of').last()).toHaveText(/^100 %, after “trees”$/);
   await expect(round.locator('figcaption')).toContainText(
     /\d+ passes of the large model instead of \d+, word for word/,
   );

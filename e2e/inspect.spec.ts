@@ -35,9 +35,12 @@ const percentages = async (column: number): Promise<number[]> => {
   return cells.filter((text) => text !== '–').map((text) => Number(text.replace(/[^\d.]/g, '')));
 };
 
-test('before anything has run, a text says so', async () => {
+test('before anything has run, a text says so, and the recording of the stage can be inspected', async () => {
   await tab('Inspect');
-  await expect(page.locator('#inspect-empty')).toBeVisible();
+  await expect(page.locator('#inspect-empty')).toHaveText(/^Nothing has run here yet/);
+  await expect(page.locator('#inspect-replay')).toHaveText(/this is a recorded run\. Its problem: Leo plants/);
+  await expect(page.locator('#inspect-title')).toHaveText('DFlash: 70 tokens in 6 rounds');
+  await expect(page.getByRole('button', { name: 'Run again with probabilities' })).toBeHidden();
   await tab('Race');
 });
 
@@ -46,7 +49,16 @@ test('the keyboard goes through rounds, and each shows its drafted, accepted and
   const rounds = Number(await page.locator('#rounds').textContent());
   const answered = await page.locator('#answer').textContent();
   await tab('Inspect');
-  await expect(title()).toHaveText(`Round 1 of ${rounds}`);
+  await expect(page.locator('#inspect-empty')).toBeHidden();
+  await expect(page.locator('#inspect-replay')).toBeEmpty();
+  // It opens on a round where the target replaced one word by another; neither is a space.
+  await expect(title()).toHaveText(new RegExp(`^Round [1-9]\\d* of ${rounds}$`));
+  for (const status of ['✗ rejected', '✎ corrected'])
+    await expect(rows().filter({ hasText: status }).locator('th').first()).toHaveText(/[^␣↵\s]/);
+  // All rows are in sight at once, from the first position on.
+  const table = page.getByRole('region', { name: 'Tokens of the round' });
+  expect(await table.evaluate((node) => node.scrollHeight - node.clientHeight)).toBe(0);
+  expect(await table.evaluate((node) => node.scrollWidth - node.clientWidth)).toBe(0);
   await expect(page.locator('#round-about')).toHaveText(
     /^15 drafted by DFlash, \d+ accepted, then (one corrected|a bonus)/,
   );

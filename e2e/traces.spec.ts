@@ -68,6 +68,53 @@ test.describe('with a GPU', () => {
     await expect(page.getByLabel('Problem for the model')).toHaveValue(/^Leo plants/);
     await expect(page.locator('#verdict')).toHaveText('✓ Correct: 52');
     expect(await page.locator('#answer').textContent()).toBe(said);
+    await expect(page.locator('#replay')).toHaveText(
+      /^Replay: DFlash with the bundled models, recorded on .*swiftshader.*\.$/i,
+    );
+  });
+
+  test('what is shown is said to be a replay until a run of this page takes its place', async () => {
+    const note = page.locator('.replay-side');
+    await page.getByRole('button', { name: 'Shop' }).click(); // another problem
+    await expect(page.locator('#replay')).toBeEmpty();
+    await expect(note).toBeHidden();
+    const before = await page.locator('#problem').inputValue();
+    await openFile(page, join(root, 'docs/results/smollm2-eagle3.jsonl'));
+    await played(page);
+    await expect(page.locator('#replay')).toHaveText(/^Replay: EAGLE-3 with SmolLM2-135M.*, recorded on llvmpipe/);
+    await expect(page.locator('#truth')).toHaveText(/does not contain its problem/);
+    await expect(page.locator('#problem')).toHaveValue(before);
+    await expect(note).toBeVisible();
+    await expect(page.locator('#answer-title')).toBeInViewport();
+    await page.getByRole('tab', { name: 'Inspect' }).click();
+    await expect(page.locator('#inspect-replay')).toHaveText(/^Replay: EAGLE-3/);
+    await expect(note).toBeHidden(); // it speaks of the answer
+    await page.getByRole('tab', { name: 'Race' }).click();
+    await page.getByRole('button', { name: 'Trees' }).click();
+    await answer(page);
+    await expect(page.locator('#replay')).toBeEmpty();
+    await expect(note).toBeHidden();
+  });
+
+  test('an example is played from the menu, by keyboard, and nothing is fetched before it is chosen', async () => {
+    const fetched: string[] = [];
+    page.on('request', (request) => fetched.push(request.url()));
+    await page.locator('#trace-menu').press('Enter');
+    const example = page.getByRole('group', { name: 'Examples' }).getByRole('button', { name: 'RSD' });
+    await expect(example).toBeVisible();
+    await expect(page.getByRole('group', { name: 'Examples' }).getByRole('button')).toHaveCount(6);
+    expect(fetched.filter((url) => url.endsWith('.jsonl'))).toEqual([]);
+    await example.press('Enter');
+    await expect(page.locator('#trace-about')).toContainText('RSD, from the examples, recorded on llvmpipe');
+    await expect(page.locator('#trace')).toBeHidden();
+    await expect(page.locator('#answer-title')).toBeFocused();
+    await played(page);
+    await expect(page.locator('#replay')).toHaveText('Replay: RSD with the bundled models, recorded on llvmpipe.');
+    await expect(page.getByLabel('Problem for the model')).toHaveValue(/^Tom has 21 beads/);
+    await expect(page.locator('#verdict')).toHaveText('✓ Correct: 9');
+    await page.getByRole('button', { name: 'Trees' }).click();
+    await openFile(page, text('mine.jsonl', saved));
+    await played(page);
   });
 
   test('it is shared as a link, which opens it', async () => {

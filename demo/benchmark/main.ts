@@ -11,6 +11,7 @@ import { saveFile } from '../shared/save.ts';
 import { startTheme } from '../shared/theme.ts';
 import { DeviceView } from './device-view.ts';
 import { type Plan, type Row, rowsOf } from './queue/plan.ts';
+import { type Progress, progressOf, progressText } from './queue/progress.ts';
 import { Queue } from './queue/queue.ts';
 import { measureDevice } from './queue/runner.ts';
 import { TabVisibility } from './queue/tab-visibility.ts';
@@ -45,6 +46,8 @@ interface Session {
 let session: Session | null = null;
 let running: AbortController | null = null;
 let chart: ChartView | null = null;
+/** When the queue was started, and how far it was then. */
+let started: { readonly at: number; readonly progress: Progress } | null = null;
 
 const visibility = new TabVisibility((hidden) => {
   if (!running) return;
@@ -79,9 +82,10 @@ const changed = (row: Row): void => {
     pending.clear();
     if (!session) return;
     showBars(session);
-    const cells = session.rows.flatMap((each) => each.cells);
-    const finished = cells.filter(({ state }) => state === 'done' || state === 'failed').length;
-    bar.value = cells.length > 0 ? finished / cells.length : 0;
+    const progress = progressOf(session.rows, session.plan.repeat);
+    bar.value = progress.all > 0 ? progress.made / progress.all : 0;
+    const seconds = (performance.now() - (started?.at ?? 0)) / 1000;
+    say('left', started ? progressText(progress, started.progress, seconds) : '');
   }, 50);
 };
 
@@ -110,7 +114,9 @@ const runRows = async (rows: readonly Row[], signal: AbortSignal): Promise<void>
   if (!session) return;
   form.freeze(true);
   const queue = new Queue(session.plan, session.rows, { changed, status: tellUntil(signal) }, visibility);
+  started = { at: performance.now(), progress: progressOf(session.rows, session.plan.repeat) };
   await queue.run(rows, signal);
+  started = null;
   const failed = session.rows.filter(({ cells }) => cells.some(({ state }) => state === 'failed')).length;
   const rest =
     failed > 0

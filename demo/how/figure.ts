@@ -67,7 +67,7 @@ class Figure {
     const controls = make('div', { className: 'figure-player' }, button, slider);
     this.#node.replaceChildren(node, now, controls, make('figcaption', { className: 'muted' }, about));
     if (wantsStillness()) this.#player.end();
-    else this.#player.show(0);
+    else this.#player.show(last * step); // until it is seen and plays: its first moment is an empty frame
   }
 }
 

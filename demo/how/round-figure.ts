@@ -31,28 +31,31 @@ export const roundFigure = async (): Promise<Drawing> => {
     make('span', { className: 'chip own', textContent: visible(own) }),
     make('span', { className: 'verdict-of' }, 'by the target'),
   );
-  const guesses = rows.map(({ text, status, target }) => {
+  const refused = rows.findIndex(({ status }) => status !== 'drafted');
+  const wrong = quoted(rows[refused]?.text ?? '');
+  const guesses = rows.map(({ text, status, target }, i) => {
     const bar = make('span', { className: 'share', ariaHidden: 'true' });
     bar.style.setProperty('--share', `${100 * (target ?? 0)}%`);
     const chip = make('span', { className: 'chip', textContent: visible(text) });
-    const verdict = make('span', { className: 'verdict-of' }, target === null ? '' : percent(target));
+    const share = target === null ? '' : percent(target);
+    const past = i > refused && refused >= 0; // its share is that after a word that was refused
+    const verdict = make('span', { className: 'verdict-of' }, past && share ? `${share}, after ${wrong}` : share);
+    if (past) bar.classList.add('past');
     return { kept: status === 'drafted', chip, node: make('li', { className: 'guess' }, chip, bar, verdict) };
   });
-  const first = guesses.findIndex(({ kept }) => !kept);
   const nodes = guesses.map(({ node }) => node);
   const list = make(
     'ol',
     { className: 'guesses', ariaLabel: 'The guesses, with the probability that the target gives each of them' },
-    ...nodes.toSpliced(first + 1, 0, correction),
+    ...nodes.toSpliced(refused + 1, 0, correction),
   );
-  const wrong = quoted(rows[first]?.text ?? '');
   const SAYS = [
     'The text so far. The target would now take one pass for each token.',
     `Draft: the small model guesses ${rows.length} tokens.`,
     'Verify: one pass of the target gives every guess the probability that it would write this token itself.',
-    `Accept: the target agrees with ${first} guesses. They are part of the answer now.`,
+    `Accept: the target agrees with ${refused} guesses. They are part of the answer now.`,
     `Correct: the target does not agree with ${wrong}. It writes ${quoted(own)} instead.`,
-    `Guesses after it continue a text that no longer exists. One pass of the target has written ${first + 1} tokens.`,
+    `Guesses after it continue a text that no longer exists. One pass of the target has written ${refused + 1} tokens.`,
   ];
   return {
     node: make('div', { className: 'drawing' }, context, list),
@@ -67,7 +70,7 @@ export const roundFigure = async (): Promise<Drawing> => {
         node.classList.toggle('scored', moment >= 2);
         chip.classList.toggle('on', moment >= 1);
         chip.classList.toggle('kept', kept && moment >= 3);
-        chip.classList.toggle('struck', !kept && moment >= (i === first ? 4 : 5));
+        chip.classList.toggle('struck', !kept && moment >= (i === refused ? 4 : 5));
       }
       correction.classList.toggle('on', moment >= 4);
       correction.firstElementChild?.classList.toggle('on', moment >= 4);

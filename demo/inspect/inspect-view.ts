@@ -28,8 +28,9 @@ export class InspectView {
   readonly #empty = make(
     'p',
     { className: 'muted', id: 'inspect-empty' },
-    'Nothing has run yet. Open Race and press Answer or Race.',
+    'Nothing has run here yet. Open Race and press Answer or Race.',
   );
+  readonly #replay = make('p', { className: 'replay', id: 'inspect-replay' });
   readonly #title = make('p', { className: 'inspect-title', id: 'inspect-title' });
   readonly #text = make('section', { className: 'text', id: 'inspect-text', tabIndex: 0, ariaLabel: TEXT });
   readonly #details = new TokenDetails(this.#text);
@@ -72,18 +73,30 @@ export class InspectView {
       });
     });
     const heading = make('h2', { id: 'inspect-heading' }, 'Inspect');
-    const card = make('section', { className: 'card inspect' }, heading, this.#empty, this.#body);
+    const card = make('section', { className: 'card inspect' }, heading, this.#empty, this.#replay, this.#body);
     card.setAttribute('aria-labelledby', heading.id);
     root.replaceChildren(card);
   }
 
-  /** `repeatable`: a button runs it again. */
-  show(outcome: Outcome | null, repeatable: boolean): void {
+  /** `repeatable`: a button runs it again. `replay`: what it is, if it was recorded elsewhere. */
+  show(outcome: Outcome, repeatable: boolean, replay = ''): void {
     this.#controls.hidden = !repeatable;
-    if (outcome === this.#outcome || !outcome) return;
+    this.#replay.textContent = replay;
+    this.#empty.hidden = momentsOf(outcome.events).length > 0;
+    this.#draw(outcome);
+  }
+
+  /** A recorded run, until something has run here. */
+  showExample(outcome: Outcome, question: string): void {
+    this.#controls.hidden = true;
+    this.#replay.textContent = `Until then, this is a recorded run. Its problem: ${question}`;
+    this.#draw(outcome);
+  }
+
+  #draw(outcome: Outcome): void {
+    if (outcome === this.#outcome) return;
     this.#outcome = outcome;
     this.#moments = momentsOf(outcome.events);
-    this.#empty.hidden = this.#moments.length > 0;
     this.#body.hidden = this.#moments.length === 0;
     this.#title.textContent = summary(outcome.system, this.#moments);
     this.#drawText();

@@ -32,7 +32,7 @@ const share = (probability: number | null, who: 'target' | 'draft'): HTMLElement
 
 const drawRow = ({ text, status, place, target, draft, alternatives }: Row): HTMLElement => {
   const shown = make(status === 'rejected' ? 's' : 'span', { className: `cell ${status}`, textContent: visible(text) });
-  const others = alternativesText(alternatives);
+  const others = alternativesText(alternatives.slice(0, MOST_ALTERNATIVES));
   const row = make(
     'tr',
     {},
@@ -47,6 +47,9 @@ const drawRow = ({ text, status, place, target, draft, alternatives }: Row): HTM
   return row;
 };
 
+/** More would be wider than the page. */
+const MOST_ALTERNATIVES = 2;
+
 /** Headings with what they mean. */
 const HEADINGS = [
   ['Position', 'Position after the last committed token. Drafts of one position are branches of a tree.'],
@@ -54,7 +57,7 @@ const HEADINGS = [
   ['Status', 'What the target decided.'],
   ['Drafter gives', 'Probability of the token by the drafter.'],
   ['Target gives', 'Probability of the token by the target.'],
-  ['Alternatives', 'The three other tokens that the target finds most probable.'],
+  ['Alternatives', 'The two other tokens that the target finds most probable.'],
 ] as const;
 
 export class RoundView {
@@ -97,10 +100,8 @@ export class RoundView {
     this.#tree.replaceChildren(...drawn);
     const rows = rowsOf(moment).map(drawRow);
     this.#body.replaceChildren(...rows);
-    // Scroll to the first token that is not an accepted draft.
+    // Scroll the tree to the first token that is not an accepted draft. The table shows all its rows.
     const end = drawn[cells.findIndex(({ status }) => status !== 'anchor' && status !== 'drafted')];
-    const endRow = rows.find(({ dataset }) => dataset.status !== 'drafted');
     this.#tree.scrollLeft = (end?.offsetLeft ?? 0) - this.#tree.clientWidth / 2;
-    this.table.scrollTop = (endRow?.offsetTop ?? 0) - this.table.clientHeight / 2;
   }
 }

@@ -52,12 +52,16 @@ export class Timeline {
     new MutationObserver(() => this.#draw()).observe(document.documentElement, { attributeFilter: ['data-theme'] });
   }
 
-  /** Shows another run, at the first round where the target disagreed; else at its first round with drafts. */
+  /**
+   * Shows another run, at the first round where the target replaced one word by another: that explains itself. Else at
+   * the first round where it disagreed, or the first with drafts.
+   */
   start(moments: readonly Moment[]): void {
     this.#stop();
     this.#moments = moments;
     this.#slider.max = `${moments.length}`;
-    const disagreed = moments.findIndex(isDisagreement);
+    const telling = moments.findIndex(isTelling);
+    const disagreed = telling < 0 ? moments.findIndex(isDisagreement) : telling;
     const drafted = moments.findIndex(({ pieces, step }) => pieces.length > 0 || step !== null);
     this.go(Math.max(0, disagreed < 0 ? drafted : disagreed));
   }
@@ -155,3 +159,10 @@ const rejectedOf = ({ pieces, path }: Moment): number => Math.max(0, pieces.leng
 
 /** The target rejected a draft, or a step was escalated to it. */
 const isDisagreement = (moment: Moment): boolean => rejectedOf(moment) > 0 || moment.route?.to === 'target';
+
+/** The first rejected draft and the token of the target in its place are both legible: no space, no line end. */
+const isTelling = ({ pieces, parents, path, committed }: Moment): boolean => {
+  const own = committed.at(-1);
+  const rejected = pieces.find((_, node) => node > 0 && parents[node] === path.at(-1));
+  return own?.source === 'corrected' && own.text.trim() !== '' && (rejected?.trim() ?? '') !== '';
+};

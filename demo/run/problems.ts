@@ -82,7 +82,7 @@ export class Problems {
   /** A trace of the command line does not contain its problem: the visitor's own stays in the box. */
   showUnknown(): void {
     this.#changed();
-    say('truth', 'The answer below comes from a trace that does not contain its problem.');
+    say('truth', 'The trace below does not contain its problem. The text above is for your next run.');
   }
 
   /** Shows the first problem that matches. */

@@ -24,6 +24,8 @@ export interface Entry extends Terms {
   readonly document?: string | undefined;
   system(signal: AbortSignal, details?: Details): AsyncIterable<TraceEvent>;
   plain(signal: AbortSignal, details?: Details): AsyncIterable<TraceEvent>;
+  /** What is replayed, for people; without it the run is live or the whole page says so. */
+  readonly replay?: string;
   /** There is no baseline run: the system is the baseline itself, or the trace has none. */
   readonly alone?: boolean;
 }
@@ -72,12 +74,12 @@ export class Race {
 
   /** Runs the system alone. */
   answer(entry: Entry, signal: AbortSignal): Promise<Outcome> {
-    this.#begin(1);
+    this.#begin(1, entry.replay);
     return this.#view.show(entry.system(signal), entry.problem, entry.name);
   }
 
   async race(entry: Entry, signal: AbortSignal): Promise<Raced> {
-    this.#begin(2);
+    this.#begin(2, entry.replay);
     const name = baselineName(entry.baseline);
     this.#plain.start(capitalised(name));
     if (entry.recorded) {
@@ -140,8 +142,9 @@ export class Race {
     return outcomeOf(seen);
   }
 
-  #begin(lanes: number): void {
+  #begin(lanes: number, replay = ''): void {
     this.#lanes.dataset.count = `${lanes}`;
+    say('replay', replay);
     for (const id of ['finish-about', 'finish-passes']) say(id, '');
     element('finish-facts', HTMLUListElement).replaceChildren();
   }

@@ -6,7 +6,7 @@ import type { ModelNames } from '../models/family.ts';
 import type { Outcome } from '../run/outcome.ts';
 import { LETTERS } from '../run/votes.ts';
 import { element, make, say } from '../shared/elements.ts';
-import { type Recording, recorded, recordings } from '../traces/recordings.ts';
+import { placeOf, type Recording, recorded, recordings } from '../traces/recordings.ts';
 import { GUESS_CAPTIONS, VOTE_CAPTIONS } from './captions.ts';
 import { guessView, type Names } from './guess-view.ts';
 import { handOffOf } from './hand-off.ts';
@@ -163,10 +163,9 @@ export class Stage {
     const [run, alone, own] = await Promise.all([recorded(file), recorded(plain), draft ? recorded(draft) : []]);
     const drawn = act === 'hand-off' ? this.#handOff(run, alone, own) : this.#guess(act, run, alone);
     if (!drawn) return null;
-    const where = device.replace(/:.*/, '');
     const view = {
       ...drawn,
-      about: `Recorded on ${where}, without a GPU, and slowed down. It plays without a model.`,
+      about: `Recorded on ${placeOf(device)}, without a GPU, and slowed down. It plays without a model.`,
       recording: found,
     };
     introduce(view, act, found.problem.question);

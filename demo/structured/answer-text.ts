@@ -18,5 +18,5 @@ export const savingsText = (
   [
     `${many(tokens, 'token')} with ${many(passes, 'pass', 'passes')} of the target`,
     `${forced} forced by the form, without a pass of their own`,
-    `${many(masked, 'draw')} made again, because the form forbids the first one`,
+    `${many(masked, 'time')} the model’s first choice did not fit the form`,
   ].join(' · ');

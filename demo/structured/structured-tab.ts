@@ -10,6 +10,7 @@ import type { Session } from '../session.ts';
 import { element, make } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { sampling } from '../shared/sampling.ts';
+import { bringIntoView } from '../shared/stillness.ts';
 import { savingsText, validityText } from './answer-text.ts';
 import { EXAMPLES, type Example } from './examples.ts';
 import { KINDS, readForm, writeForm } from './form-text.ts';
@@ -31,6 +32,7 @@ export class StructuredTab {
   readonly #kind = make('select', { id: 'structured-kind' });
   readonly #form = make('textarea', { id: 'structured-form', rows: 16, spellcheck: false, className: 'code' });
   readonly #go = make('button', { type: 'submit', className: 'primary', disabled: true }, 'Write');
+  readonly #answerTitle = make('h2', {}, 'Answer');
   readonly #validity = make('p', { className: 'verdict' });
   readonly #text = make('section', { className: 'text unused', tabIndex: 0, ariaLabel: 'Structured answer' });
   readonly #facts = make('p', { className: 'muted structured-facts', textContent: NO_FACTS });
@@ -76,6 +78,7 @@ export class StructuredTab {
       ),
       make('label', { htmlFor: 'structured-prompt' }, 'Prompt'),
       this.#prompt,
+      make('div', { className: 'row between' }, this.#go),
       make(
         'div',
         { className: 'row between' },
@@ -83,7 +86,6 @@ export class StructuredTab {
         this.#kind,
       ),
       this.#form,
-      make('div', { className: 'row between' }, this.#go),
     );
     this.#kind.ariaLabel = 'Kind of form';
     form.addEventListener('submit', (event) => {
@@ -99,7 +101,7 @@ export class StructuredTab {
     return make(
       'section',
       { className: 'card', ariaLabel: 'Answer in the form' },
-      make('div', { className: 'row between' }, make('h2', {}, 'Answer'), this.#validity),
+      make('div', { className: 'row between' }, this.#answerTitle, this.#validity),
       this.#text,
       make('ul', { className: 'legend', ariaLabel: 'How tokens are marked' }, ...legend),
       this.#facts,
@@ -139,9 +141,16 @@ export class StructuredTab {
     };
   }
 
+  /** On one column the answer is below the form; next to it, it is in view already. */
+  #showAnswer(): void {
+    const { top, bottom } = this.#text.getBoundingClientRect();
+    if (top < 0 || bottom > document.documentElement.clientHeight) bringIntoView(this.#answerTitle);
+  }
+
   async #write(): Promise<void> {
     if (!this.#ready || this.#prompt.value.trim() === '') return;
     hideFault();
+    this.#showAnswer();
     this.#text.replaceChildren();
     this.#text.classList.remove('unused');
     this.#facts.textContent = NO_FACTS;

@@ -43,6 +43,6 @@ it('the passes that a form saved are counted', () => {
   const text = savingsText({ tokens: 37, target_passes: 9 }, { valid: true, forced: 27, masked: 1, ms: 1 });
   expect(text).toBe(
     '37 tokens with 9 passes of the target · 27 forced by the form, without a pass of their own · ' +
-      '1 draw made again, because the form forbids the first one',
+      '1 time the model’s first choice did not fit the form',
   );
 });

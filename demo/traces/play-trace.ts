@@ -3,7 +3,16 @@ import { SYSTEMS } from '../../src/index.ts';
 import type { Entry } from '../run/race.ts';
 import type { RaceTab } from '../run/race-tab.ts';
 import { replayed } from '../run/replay-clock.ts';
+import { placeOf } from './recordings.ts';
 import type { TraceFile } from './trace-file.ts';
+
+/** What a trace holds: system, model, and where it ran. The command line does not name the models. */
+export const replayOf = ({ events, title, device }: TraceFile): string => {
+  const run = events.find((event) => event.type === 'run');
+  const target = run?.models?.target;
+  const model = target && (target === 'target' ? 'the bundled models' : target);
+  return `Replay: ${title}${model ? ` with ${model}` : ''}${device ? `, recorded on ${placeOf(device)}` : ''}.`;
+};
 
 export const playTrace = async (file: TraceFile, slower: number, race: RaceTab): Promise<void> => {
   const { events, plain = [], problem, title } = file;
@@ -18,6 +27,7 @@ export const playTrace = async (file: TraceFile, slower: number, race: RaceTab):
     baseline,
     alone: plain.length === 0,
     recorded: true,
+    replay: `${replayOf(file)}${slower > 1 ? ` Shown ${slower} times slower.` : ''}`,
     system: (signal) => replayed(events, { slower, signal }),
     plain: (signal) => replayed(plain, { slower, signal }),
   };

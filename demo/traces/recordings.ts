@@ -1,8 +1,10 @@
 // Recorded runs of the real engine, written by `npm run record`. The page shows them where there is no WebGPU, slow
 // enough to follow; the figures are those of the recorded times.
+import { SYSTEMS } from '../../src/index.ts';
 import { type TraceEvent, withNewNames } from '../../src/trace/index.ts';
 import type { ModelNames } from '../models/family.ts';
 import type { Problem } from '../run/problems.ts';
+import type { TraceFile } from './trace-file.ts';
 
 export interface Recording {
   readonly file: string;
@@ -18,10 +20,15 @@ export interface Recording {
   readonly device: string;
 }
 
+export const titleOf = (system: string): string => SYSTEMS.find(({ id }) => id === system)?.title ?? system;
+
 /** How many times slower they are shown; the page states it. */
 export const SLOWER = 8;
 
 export const recordings = async (): Promise<readonly Recording[]> => (await fetch('./traces/index.json')).json();
+
+/** Where a run was made, without the versions of its driver. */
+export const placeOf = (device: string): string => device.replace(/:.*/, '');
 
 export const recorded = async (file: string): Promise<readonly TraceEvent[]> => {
   const text = await (await fetch(`./traces/${file}`)).text();
@@ -29,4 +36,10 @@ export const recorded = async (file: string): Promise<readonly TraceEvent[]> => 
     .trim()
     .split('\n')
     .map((line) => withNewNames(JSON.parse(line)));
+};
+
+/** A recording and the run it is compared with, fetched. */
+export const traceOf = async ({ file, plain, system, problem, device }: Recording): Promise<TraceFile> => {
+  const [events, plainEvents] = await Promise.all([recorded(file), recorded(plain)]);
+  return { title: titleOf(system), problem, device, events, plain: plainEvents };
 };

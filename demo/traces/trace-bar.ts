@@ -1,10 +1,11 @@
 // The trace bar: the run on the page can be saved, shared and replayed, and an opened trace takes its place. It works
 // without a GPU too.
 import type { Outcome } from '../run/outcome.ts';
-import { element, say } from '../shared/elements.ts';
+import { element, make, say } from '../shared/elements.ts';
 import { hideFault, showFault } from '../shared/faults.ts';
 import { placeAt } from '../shared/hints.ts';
 import { saveFile } from '../shared/save.ts';
+import { type Recording, recordings, titleOf, traceOf } from './recordings.ts';
 import { decodeTrace, encodeTrace, readTrace, type TraceFile, writeTrace } from './trace-file.ts';
 
 /** Chat and mail programs accept addresses up to about this length. */
@@ -17,6 +18,7 @@ export type Play = (file: TraceFile, slower: number) => Promise<void>;
 
 export class TraceBar {
   readonly #play: Play;
+  readonly #menu = element('trace', HTMLElement);
   readonly #speed = element('trace-speed', HTMLSelectElement);
   #current: TraceFile | null = null;
   /** How many traces were opened. */
@@ -24,8 +26,10 @@ export class TraceBar {
 
   constructor(play: Play) {
     this.#play = play;
-    const menu = element('trace', HTMLElement);
-    menu.addEventListener('toggle', () => placeAt(menu, element('trace-menu', HTMLElement).getBoundingClientRect()));
+    this.#menu.addEventListener('toggle', () => {
+      this.#placeMenu();
+      void this.#offerExamples();
+    });
     const picker = element('trace-file', HTMLInputElement);
     element('trace-open', HTMLButtonElement).addEventListener('click', () => picker.click());
     picker.addEventListener('change', () => {
@@ -42,6 +46,26 @@ export class TraceBar {
   take({ events }: Outcome, plain: Outcome | null, about: Omit<TraceFile, 'events' | 'plain'>): void {
     this.#setCurrent({ ...about, events, ...(plain && { plain: plain.events }) });
     say('trace-about', '');
+  }
+
+  #placeMenu(): void {
+    placeAt(this.#menu, element('trace-menu', HTMLElement).getBoundingClientRect());
+  }
+
+  /** The recordings of this site. Only their list is fetched, until one is chosen. */
+  async #offerExamples(): Promise<void> {
+    const box = element('trace-examples-box', HTMLElement);
+    if (!box.hidden) return;
+    const all = await recordings().catch((): readonly Recording[] => []); // without them files can be opened still
+    if (all.length === 0) return;
+    const buttons = all.map((recording) => {
+      const button = make('button', { type: 'button', className: 'small' }, titleOf(recording.system));
+      button.addEventListener('click', () => void this.#show(() => traceOf(recording), 'the examples'));
+      return button;
+    });
+    element('trace-examples', HTMLElement).replaceChildren(...buttons);
+    box.hidden = false;
+    this.#placeMenu();
   }
 
   async open(file: File): Promise<void> {
@@ -72,7 +96,9 @@ export class TraceBar {
   }
 
   async #replay(): Promise<void> {
-    if (this.#current) await this.#play(this.#current, Number(this.#speed.value));
+    if (!this.#current) return;
+    this.#menu.hidePopover();
+    await this.#play(this.#current, Number(this.#speed.value));
   }
 
   #save(): void {

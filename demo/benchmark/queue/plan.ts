@@ -76,6 +76,14 @@ export interface Row {
   fault: Fault | null;
 }
 
+/** How many runs each cell of a row gets: a baseline runs next to each of its neighbours. */
+export const runsPerCell = ({ entry, runsWithOthers }: Row, rows: readonly Row[], repeat: number): number => {
+  if (!runsWithOthers) return repeat;
+  const isNeighbour = (row: Row): boolean =>
+    !row.runsWithOthers && row.baseline !== null && sameRuns(row.baseline, entry);
+  return repeat * rows.filter(isNeighbour).length;
+};
+
 const cells = (count: number): Cell[] =>
   Array.from({ length: count }, () => ({ state: 'waiting', runs: 0, fault: null }));
 

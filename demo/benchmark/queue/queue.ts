@@ -5,7 +5,7 @@ import { type BenchEntry, type BenchPrompt, isRight, sameRuns } from '../../../s
 import { OutriderError, toFault } from '../../../src/index.ts';
 import { sentence } from '../../shared/faults.ts';
 import { askMemory } from './host-memory.ts';
-import type { Cell, Measured, Plan, Row } from './plan.ts';
+import { type Cell, type Measured, type Plan, type Row, runsPerCell } from './plan.ts';
 import { type EngineRunner, openEngine, openPeer, type Request, type Runner } from './runner.ts';
 import type { TabVisibility } from './tab-visibility.ts';
 import { untilAborted } from './until-aborted.ts';
@@ -60,7 +60,10 @@ export class Queue {
       for (const cell of row.cells) if (cell.state === 'failed') Object.assign(cell, { state: 'waiting', fault: null });
       await this.#runRow(row, signal);
     }
-    for (const row of rows) if (row.runsWithOthers) this.#setState(row, row.samples.length > 0 ? 'Done' : 'Not run');
+    for (const row of rows.filter(({ runsWithOthers }) => runsWithOthers)) {
+      for (const cell of row.cells) if (cell.runs > 0) cell.state = 'done'; // a neighbour may have failed
+      this.#setState(row, row.samples.length > 0 ? 'Done' : 'Not run');
+    }
   }
 
   async #runRow(row: Row, signal: AbortSignal): Promise<void> {
@@ -187,7 +190,7 @@ export class Queue {
     owner.samples.push(sample);
     cell.runs++;
     if (owner !== row) {
-      cell.state = 'done';
+      cell.state = cell.runs === runsPerCell(owner, this.#rows, this.#plan.repeat) ? 'done' : 'waiting';
       owner.state = 'Runs with the others';
       this.#view.changed(owner);
     }

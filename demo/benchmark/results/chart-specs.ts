@@ -37,11 +37,14 @@ export type Cost = keyof typeof COSTS;
 const SIGNS = ['circle', 'triangle', 'rect', 'rectRot', 'star', 'cross'] as const;
 const COLOURS = ['sampled', 'drafted', 'corrected', 'bonus', 'routed'] as const;
 
-/** Null if no prompt has a known answer. */
+/**
+ * Null if no prompt has a known answer, or if all systems are exact: their answers are the same, and the chart would be
+ * one row of points.
+ */
 export const costChart = (rows: readonly ResultRow[], cost: Cost): ChartSpec | null => {
   const { title, of } = COSTS[cost];
   const judged = rows.filter(({ accuracy, guarantee }) => accuracy !== null && guarantee !== 'peer');
-  if (judged.length === 0) return null;
+  if (judged.every(({ guarantee }) => guarantee === 'exact')) return null;
   const most = Math.max(...judged.map((row) => of(row) ?? 0));
   return {
     title: `Accuracy against ${title}`,

@@ -2,7 +2,8 @@
 import type { DeviceCard } from '../../../src/index.ts';
 import { element, make } from '../../shared/elements.ts';
 import { sentence } from '../../shared/faults.ts';
-import type { Cell, Plan, Row } from '../queue/plan.ts';
+import { many } from '../../shared/words.ts';
+import { type Cell, type Plan, type Row, runsPerCell } from '../queue/plan.ts';
 import { COLUMNS } from './columns.ts';
 import { resultOf } from './result-row.ts';
 
@@ -10,8 +11,10 @@ const GUARANTEES = { exact: '= exact', approximate: '≈ approximate', peer: 'pe
 
 const SIGNS: Readonly<Record<Cell['state'], string>> = { waiting: '·', running: '◌', done: '✓', failed: '✗' };
 
-const cellNode = (cell: Cell, index: number, repeat: number): HTMLElement => {
-  const state = cell.fault ? `${cell.state}, ${cell.fault.message}` : `${cell.state}, ${cell.runs} of ${repeat} runs`;
+const cellNode = (cell: Cell, index: number, runs: number): HTMLElement => {
+  const state = cell.fault
+    ? `${cell.state}, ${cell.fault.message}`
+    : `${cell.state}, ${cell.runs} of ${many(runs, 'run')}`;
   const node = make(
     'li',
     { title: `Prompt ${index + 1}: ${state}` },
@@ -57,11 +60,11 @@ export class ResultTable {
   show(row: Row, card: DeviceCard | null): void {
     const line = this.#lines.get(row);
     if (!line || !this.#plan) return;
-    const { repeat } = this.#plan;
+    const runs = runsPerCell(row, this.#all, this.#plan.repeat);
     const failed = row.cells.some(({ state }) => state === 'failed');
     line.state.textContent = sentence(row.state);
     line.state.dataset.fault = `${row.fault !== null}`;
-    line.prompts.replaceChildren(...row.cells.map((cell, i) => cellNode(cell, i, repeat)));
+    line.prompts.replaceChildren(...row.cells.map((cell, i) => cellNode(cell, i, runs)));
     const result = resultOf(row, this.#all, this.#plan, card);
     for (const [i, column] of COLUMNS.entries()) {
       const cell = line.figures[i];

@@ -209,8 +209,11 @@ describe('two results', () => {
   });
 });
 
-it('the cost chart has only systems with judged answers', () => {
-  const { rows } = result();
+it('the cost chart has only systems with judged answers, and there is none where all answers are the same', () => {
+  const { rows: exact } = result();
+  expect(costChart(exact, 'target')).toBeNull();
+  const isDflash = ({ system }: ResultRow): boolean => system.startsWith('dflash');
+  const rows = exact.map((row) => (isDflash(row) ? { ...row, guarantee: 'approximate' as const } : row));
   expect(costChart(rows, 'target')?.series.map(({ label }) => label)).toEqual([
     'Plain decoding',
     'DFlash (block-size=4)',
