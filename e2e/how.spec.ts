@@ -72,7 +72,7 @@ test('a round: draft, verify, accept, correct', async () => {
   await expect(round.locator('.guess:has(.struck) .verdict-of').first()).toHaveText('< 0.1 %');
   await expect(round.locator('.guess:has(.struck) + .own .chip.on').first()).toBeVisible();
   await expect(round.locator('figcaption')).toContainText(
-    /\d+ passes of the large model instead of \d+, word for word/,
+    /\d+ passes of the large model instead of \d+, plus \d+ of the drafter, word for word/,
   );
 });
 

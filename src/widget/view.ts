@@ -32,6 +32,8 @@ const wordOf = (role: string): string => {
   return role === 'prm' || role === 'router' ? 'judge' : 'drafter';
 };
 
+const RECORDED = 'recorded elsewhere';
+
 const REASONS = { stop: 'complete', length: 'cut off at its limit', aborted: 'stopped' } as const;
 
 /** For visitors of the page. The error's message and hint follow. */
@@ -92,7 +94,7 @@ export class View {
   readonly #bar = make('progress', { part: 'progress', max: 1, value: 0, ariaLabel: 'Loading the model' });
   readonly #phase = make('span', { part: 'phase' });
   readonly #loading = make('div', { className: 'loading' }, this.#bar, this.#phase);
-  readonly #figures = make('dl', { part: 'figures', className: 'figures' }, ...emptyFigures());
+  readonly #figures = make('dl', { part: 'figures', className: 'figures' }, ...emptyFigures(false));
   readonly #box = make('textarea', { part: 'input', rows: 2, dir: 'auto', ariaLabel: 'Message', spellcheck: false });
   readonly #button = make('button', { part: 'send', type: 'button' });
   readonly #status = make('p', { className: 'hidden', role: 'status' });
@@ -102,6 +104,8 @@ export class View {
   /** Below the answer while the models are loaded again. The status tells it to screen readers. */
   readonly #lost = make('p', { part: 'note', className: 'note' }, LOST);
   #running = false;
+  /** The answer is that of a recording. */
+  #recorded = false;
   #question: HTMLElement | null = null;
   #answer: AnswerView | null = null;
   /** Questions that are part of the conversation: their answers were finished. */
@@ -148,7 +152,8 @@ export class View {
     this.#settings = settings;
     this.#panel.ariaLabel = label;
     this.#title.textContent = label;
-    this.#state.textContent = mode === 'replay' ? 'a recording' : system;
+    this.#state.textContent = mode === 'replay' ? RECORDED : system;
+    if (!this.#answer) this.#figures.replaceChildren(...emptyFigures(mode === 'replay'));
     this.#hint.textContent =
       mode === 'replay'
         ? 'A recorded run, replayed without a GPU.'
@@ -167,13 +172,14 @@ export class View {
   }
 
   /** A question, and room for its answer. The one before it goes if it was not answered: it may be asked again. */
-  begin(prompt: string): void {
+  begin(prompt: string, recorded = false): void {
+    this.#recorded = recorded;
     if (this.#unanswered) this.withdraw();
     this.#log.querySelector('.note')?.remove();
     this.#empty.remove();
     this.#question = make('div', { part: 'message prompt', className: 'prompt' }, prompt);
     if (prompt) this.#log.append(this.#question);
-    this.#answer = new AnswerView();
+    this.#answer = new AnswerView(recorded);
     this.#answer.root.className = 'answer';
     this.#log.append(this.#answer.root);
     this.#figures.replaceChildren(...this.#answer.figures);
@@ -192,7 +198,7 @@ export class View {
       this.#status.textContent = 'The answer goes on.';
       this.#lost.remove();
     }
-    if (event.type === 'run') this.#state.textContent = event.system;
+    if (event.type === 'run') this.#state.textContent = this.#recorded ? `${event.system}, ${RECORDED}` : event.system;
     this.#answer?.add(event);
     if (event.type === 'done') this.#end(REASONS[event.finish_reason]);
     if (event.type === 'commit' || event.type === 'done') this.#follow(following);
@@ -279,7 +285,7 @@ export class View {
     this.#answer = null;
     this.#kept = [];
     this.#log.replaceChildren(this.#empty);
-    this.#figures.replaceChildren(...emptyFigures());
+    this.#figures.replaceChildren(...emptyFigures(this.#settings.mode === 'replay'));
     this.#status.textContent = '';
   }
 
