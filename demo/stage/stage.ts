@@ -111,8 +111,9 @@ export class Stage {
   #step(back: boolean): void {
     const shown = this.#shown;
     if (!shown) return;
-    const phase = shown.phaseAt(this.#player.step(shown.stops, back));
-    say('stage-says', phase ? `${phase.name}. ${phase.about}` : back ? 'The beginning' : 'The end');
+    const at = this.#player.step(shown.stops, back);
+    const phase = shown.phaseAt(at);
+    say('stage-says', at === 0 ? 'The beginning' : phase ? `${phase.name}. ${phase.about}` : 'The end');
   }
 
   /** Plays the recording of an act from its beginning. */
