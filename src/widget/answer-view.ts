@@ -58,27 +58,19 @@ const figure = <State, Value>(
   };
 };
 
-const SPEED = 'tokens/s';
-
 const createFigures = (): readonly Figure[] => [
-  figure(SPEED, 'Tokens per second while decoding', METRICS.tokens_per_second, (value) =>
+  figure('tokens/s', 'Tokens per second while decoding', METRICS.tokens_per_second, (value) =>
     value.toFixed(value < 9.95 ? 1 : 0),
   ),
   figure('tokens a round', 'Tokens committed in a round, on average', acceptanceLength, (value) =>
     value.toFixed(value < 9.995 ? 2 : 1),
   ),
   figure('tokens', 'Tokens of the answer', METRICS.tokens, String),
-  figure('target passes', 'Passes of the target, the large model, after the prompt', METRICS.target_passes, String),
+  figure('target passes', 'Passes of the target after the prompt', METRICS.target_passes, String),
 ];
 
-/** A recording has no speed here: it was measured on another machine. */
-const isShown = ({ name }: Figure, recorded: boolean): boolean => !(recorded && name === SPEED);
-
 /** The figures before the first answer. */
-export const emptyFigures = (recorded: boolean): readonly HTMLElement[] =>
-  createFigures()
-    .filter((each) => isShown(each, recorded))
-    .map((each) => readout(each)[0]);
+export const emptyFigures = (): readonly HTMLElement[] => createFigures().map((each) => readout(each)[0]);
 
 const readout = ({ name, title }: Figure): readonly [HTMLElement, HTMLElement] => {
   const value = make('dd', { part: 'figure' }, '–');
@@ -87,16 +79,10 @@ const readout = ({ name, title }: Figure): readonly [HTMLElement, HTMLElement] =
 
 export class AnswerView {
   readonly root = make('div', { part: 'message answer', ariaBusy: 'true' });
-  readonly #figures: readonly { readonly each: Figure; readonly readout: ReturnType<typeof readout> }[];
+  readonly #figures = createFigures().map((each) => ({ each, readout: readout(each) }));
   #draft: EventOf<'draft'> | null = null;
   #verdict: EventOf<'verify'> | null = null;
   #source: ChatToken['source'] | null = null;
-
-  constructor(recorded: boolean) {
-    this.#figures = createFigures()
-      .filter((each) => isShown(each, recorded))
-      .map((each) => ({ each, readout: readout(each) }));
-  }
 
   /** Shown once for all answers. */
   get figures(): readonly HTMLElement[] {

@@ -94,7 +94,7 @@ export class View {
   readonly #bar = make('progress', { part: 'progress', max: 1, value: 0, ariaLabel: 'Loading the model' });
   readonly #phase = make('span', { part: 'phase' });
   readonly #loading = make('div', { className: 'loading' }, this.#bar, this.#phase);
-  readonly #figures = make('dl', { part: 'figures', className: 'figures' }, ...emptyFigures(false));
+  readonly #figures = make('dl', { part: 'figures', className: 'figures' }, ...emptyFigures());
   readonly #box = make('textarea', { part: 'input', rows: 2, dir: 'auto', ariaLabel: 'Message', spellcheck: false });
   readonly #button = make('button', { part: 'send', type: 'button' });
   readonly #status = make('p', { className: 'hidden', role: 'status' });
@@ -153,7 +153,7 @@ export class View {
     this.#panel.ariaLabel = label;
     this.#title.textContent = label;
     this.#state.textContent = mode === 'replay' ? RECORDED : system;
-    if (!this.#answer) this.#figures.replaceChildren(...emptyFigures(mode === 'replay'));
+    if (!this.#answer) this.#show(mode === 'replay');
     this.#hint.textContent =
       mode === 'replay'
         ? 'A recorded run, replayed without a GPU.'
@@ -165,6 +165,12 @@ export class View {
     this.#label();
   }
 
+  /** A recording's speed is that of another machine: it is not shown. */
+  #show(recorded: boolean): void {
+    this.#recorded = recorded;
+    this.#figures.classList.toggle('recorded', recorded);
+  }
+
   /** Something is being done, which the button stops. */
   busy(): void {
     this.#running = true;
@@ -173,13 +179,13 @@ export class View {
 
   /** A question, and room for its answer. The one before it goes if it was not answered: it may be asked again. */
   begin(prompt: string, recorded = false): void {
-    this.#recorded = recorded;
+    this.#show(recorded);
     if (this.#unanswered) this.withdraw();
     this.#log.querySelector('.note')?.remove();
     this.#empty.remove();
     this.#question = make('div', { part: 'message prompt', className: 'prompt' }, prompt);
     if (prompt) this.#log.append(this.#question);
-    this.#answer = new AnswerView(recorded);
+    this.#answer = new AnswerView();
     this.#answer.root.className = 'answer';
     this.#log.append(this.#answer.root);
     this.#figures.replaceChildren(...this.#answer.figures);
@@ -285,7 +291,7 @@ export class View {
     this.#answer = null;
     this.#kept = [];
     this.#log.replaceChildren(this.#empty);
-    this.#figures.replaceChildren(...emptyFigures(this.#settings.mode === 'replay'));
+    this.#figures.replaceChildren(...emptyFigures());
     this.#status.textContent = '';
   }
 
