@@ -32,8 +32,6 @@ const wordOf = (role: string): string => {
   return role === 'prm' || role === 'router' ? 'judge' : 'drafter';
 };
 
-const RECORDED = 'recorded elsewhere';
-
 const REASONS = { stop: 'complete', length: 'cut off at its limit', aborted: 'stopped' } as const;
 
 /** For visitors of the page. The error's message and hint follow. */
@@ -152,7 +150,7 @@ export class View {
     this.#settings = settings;
     this.#panel.ariaLabel = label;
     this.#title.textContent = label;
-    this.#state.textContent = mode === 'replay' ? RECORDED : system;
+    this.#state.textContent = mode === 'replay' ? '' : system;
     if (!this.#answer) this.#show(mode === 'replay');
     this.#hint.textContent =
       mode === 'replay'
@@ -168,7 +166,7 @@ export class View {
   /** A recording's speed is that of another machine: it is not shown. */
   #show(recorded: boolean): void {
     this.#recorded = recorded;
-    this.#figures.classList.toggle('recorded', recorded);
+    this.#figures.classList.toggle('replay', recorded);
   }
 
   /** Something is being done, which the button stops. */
@@ -204,7 +202,8 @@ export class View {
       this.#status.textContent = 'The answer goes on.';
       this.#lost.remove();
     }
-    if (event.type === 'run') this.#state.textContent = this.#recorded ? `${event.system}, ${RECORDED}` : event.system;
+    if (event.type === 'run')
+      this.#state.textContent = `${event.system}${this.#recorded ? ', recorded elsewhere' : ''}`;
     this.#answer?.add(event);
     if (event.type === 'done') this.#end(REASONS[event.finish_reason]);
     if (event.type === 'commit' || event.type === 'done') this.#follow(following);
